@@ -1,0 +1,1 @@
+# install(EXPORT) and the package files

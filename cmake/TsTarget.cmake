@@ -1,0 +1,32 @@
+# ts_add_library(ROOM SOURCES...): the static library tallskinny_ROOM, exported as tallskinny::ROOM.
+# ts_add_program(NAME SOURCES...): an installed program.
+
+add_library(tallskinny_build_flags INTERFACE)
+target_compile_options(tallskinny_build_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  $<$<BOOL:${TS_WERROR}>:-Werror>)
+if(TS_SANITIZE)
+  set(flags -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_compile_options(tallskinny_build_flags INTERFACE ${flags})
+  target_link_options(tallskinny_build_flags INTERFACE ${flags})
+endif()
+if(TS_COVERAGE)
+  target_compile_options(tallskinny_build_flags INTERFACE --coverage)
+  target_link_options(tallskinny_build_flags INTERFACE --coverage)
+endif()
+
+function(ts_add_library room)
+  add_library(tallskinny_${room} STATIC ${ARGN})
+  add_library(tallskinny::${room} ALIAS tallskinny_${room})
+  set_target_properties(tallskinny_${room} PROPERTIES EXPORT_NAME ${room})
+  target_compile_features(tallskinny_${room} PUBLIC cxx_std_20)
+  target_include_directories(tallskinny_${room} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(tallskinny_${room} PRIVATE $<BUILD_INTERFACE:tallskinny_build_flags>)
+endfunction()
+
+function(ts_add_program name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE tallskinny_build_flags)
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()

@@ -1,0 +1,16 @@
+# ts_add_test(NAME SOURCES files LIBRARIES targets [LABELS labels]): a Catch2 executable (2.13 or 3.x) whose
+# test cases ctest runs one by one. The label `short` marks what also runs under the sanitizers.
+
+find_package(Catch2 2 QUIET)
+if(NOT Catch2_FOUND)
+  find_package(Catch2 3 REQUIRED)
+endif()
+include(Catch)
+
+function(ts_add_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} Catch2::Catch2WithMain tallskinny_build_flags)
+  target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/include)
+  catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
+endfunction()

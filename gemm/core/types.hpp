@@ -1,0 +1,146 @@
+// Element types of the engine and the words that belong to them.
+#pragma once
+
+#include <bit>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace ts {
+
+/// Row and column counts, leading dimensions and offsets. Always 64-bit.
+using index_t = std::int64_t;
+
+/// IEEE binary16 as stored; computing is done in float.
+struct float16 {
+  std::uint16_t bits = 0;
+  friend bool operator==(float16, float16) = default;
+};
+
+/// The upper half of a binary32 as stored; computing is done in float.
+struct bfloat16 {
+  std::uint16_t bits = 0;
+  friend bool operator==(bfloat16, bfloat16) = default;
+};
+
+/// Exact widening. NaN payloads keep their upper bits.
+[[nodiscard]] constexpr float to_float(bfloat16 x) noexcept {
+  return std::bit_cast<float>(std::uint32_t{x.bits} << 16);
+}
+[[nodiscard]] constexpr float to_float(float16 x) noexcept {
+  const std::uint32_t sign = std::uint32_t{x.bits & 0x8000u} << 16;
+  const std::uint32_t magnitude = x.bits & 0x7fffu;
+  if (magnitude >= 0x7c00u)  // infinity and NaN
+    return std::bit_cast<float>(sign | 0x7f800000u | ((magnitude & 0x3ffu) << 13));
+  if (magnitude >= 0x0400u)  // normal: move the exponent's bias from 15 to 127
+    return std::bit_cast<float>(sign | ((magnitude << 13) + (112u << 23)));
+  const float subnormal = static_cast<float>(magnitude) * 0x1p-24f;
+  return sign ? -subnormal : subnormal;
+}
+
+/// Round to nearest, ties to even. Overflow gives infinity, NaN stays NaN.
+[[nodiscard]] constexpr bfloat16 to_bfloat16(float x) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return {static_cast<std::uint16_t>((bits >> 16) | 0x40u)};
+  return {static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
+}
+[[nodiscard]] constexpr float16 to_float16(float x) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
+  const std::uint32_t magnitude = bits & 0x7fffffffu;
+  const auto signed_bits = [sign](std::uint32_t m) { return float16{static_cast<std::uint16_t>(sign | m)}; };
+  if (magnitude > 0x7f800000u) return signed_bits(0x7e00u | ((magnitude >> 13) & 0x3ffu));  // NaN
+  if (magnitude >= 0x477ff000u) return signed_bits(0x7c00u);  // 65520 and above round to infinity
+  if (magnitude >= 0x38800000u)                               // normal
+    return signed_bits((magnitude - (112u << 23) + 0xfffu + ((magnitude >> 13) & 1u)) >> 13);
+  // Subnormal: adding 0.5 aligns the last kept bit with the last bit of a binary32, which rounds for us.
+  const float aligned = std::bit_cast<float>(magnitude) + 0.5f;
+  return signed_bits(std::bit_cast<std::uint32_t>(aligned) - std::bit_cast<std::uint32_t>(0.5f));
+}
+
+/// op(A): A itself, its transpose, or its conjugate transpose (for real types the last two are one).
+enum class Op { none, transpose, adjoint };
+
+/// The six element types.
+enum class DType { float64, complex128, float32, complex64, float16, bfloat16 };
+
+/// X(type): once for every element type, and for those that results may have.
+#define TS_FOR_EACH_RESULT_TYPE(X) X(double) X(std::complex<double>) X(float) X(std::complex<float>)
+#define TS_FOR_EACH_TYPE(X) TS_FOR_EACH_RESULT_TYPE(X) X(::ts::float16) X(::ts::bfloat16)
+
+template <class T>
+inline constexpr bool is_complex = false;
+template <class R>
+inline constexpr bool is_complex<std::complex<R>> = true;
+
+namespace detail {
+template <class T>
+struct TypeTraits {
+  using Real = T;
+  using Result = T;
+};
+template <class R>
+struct TypeTraits<std::complex<R>> {
+  using Real = R;
+  using Result = std::complex<R>;
+};
+template <>
+struct TypeTraits<float16> {
+  using Real = float;
+  using Result = float;
+};
+template <>
+struct TypeTraits<bfloat16> {
+  using Real = float;
+  using Result = float;
+};
+}  // namespace detail
+
+/// The real type that a norm of T has: double, double, float, float, float, float.
+template <class T>
+using real_t = typename detail::TypeTraits<T>::Real;
+
+/// The type of a product of T's: T itself, and float for the two 16-bit types.
+template <class T>
+using result_t = typename detail::TypeTraits<T>::Result;
+
+template <class T>
+inline constexpr DType dtype_of = [] {
+  if constexpr (std::is_same_v<T, double>) return DType::float64;
+  else if constexpr (std::is_same_v<T, std::complex<double>>) return DType::complex128;
+  else if constexpr (std::is_same_v<T, float>) return DType::float32;
+  else if constexpr (std::is_same_v<T, std::complex<float>>) return DType::complex64;
+  else if constexpr (std::is_same_v<T, float16>) return DType::float16;
+  else {
+    static_assert(std::is_same_v<T, bfloat16>, "not one of the six element types");
+    return DType::bfloat16;
+  }
+}();
+
+[[nodiscard]] constexpr std::size_t size_of(DType t) noexcept {
+  switch (t) {
+    case DType::float64: return 8;
+    case DType::complex128: return 16;
+    case DType::float32: return 4;
+    case DType::complex64: return 8;
+    case DType::float16:
+    case DType::bfloat16: return 2;
+  }
+  return 0;
+}
+
+[[nodiscard]] constexpr std::string_view name_of(DType t) noexcept {
+  switch (t) {
+    case DType::float64: return "float64";
+    case DType::complex128: return "complex128";
+    case DType::float32: return "float32";
+    case DType::complex64: return "complex64";
+    case DType::float16: return "float16";
+    case DType::bfloat16: return "bfloat16";
+  }
+  return "?";
+}
+
+}  // namespace ts

@@ -1,0 +1,26 @@
+// SpMM: sparse matrix (CSR) times tall-skinny matrix.
+#pragma once
+
+#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/core/csr.hpp"
+
+namespace ts {
+
+namespace detail {
+template <class T, class I>
+void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x,
+          result_t<T> beta, Strided<result_t<T>> y);
+}  // namespace detail
+
+/// Y = alpha op(A) X + beta Y, with op(A) m x n sparse, X n x q, Y m x q.
+/// A and X are of one of the six types T; Y and the scalars of result_t<T>. Y must not overlap X.
+/// beta = 0 never reads Y. Bytes: at least nnz (s + sizeof(I)) + 8 m + n q s + m q s_out; flops: 2 nnz q.
+/// Entries of a row are added in stored order: the bits do not depend on the number of threads.
+/// @throws Error(invalid_argument) for shapes that do not fit.
+template <class T, class I, HostMatrix VX, HostMatrix VY>
+void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, VX x,
+          result_t<T> beta, VY y) {
+  detail::spmm<T, I>(ctx, op_a, alpha, a, Strided<const T>(x), beta, Strided<result_t<T>>(y));
+}
+
+}  // namespace ts
