@@ -4,6 +4,8 @@
 
 namespace ts {
 
-int Context::thread_count() const noexcept { return threads > 0 ? threads : omp_get_max_threads(); }
+int Context::thread_count() const noexcept {
+  return threads > 0 ? threads : omp_get_max_threads();
+}
 
 }  // namespace ts

@@ -19,9 +19,7 @@ struct CsrView {
   const I* indices = nullptr;         ///< pointers[rows] column numbers in [0, cols)
   const T* values = nullptr;          ///< pointers[rows] values
 
-  [[nodiscard]] index_t nonzeros() const noexcept
-    requires(S == Space::host)
-  {
+  [[nodiscard]] index_t nonzeros() const noexcept requires(S == Space::host) {
     return rows == 0 ? 0 : pointers[rows];
   }
 };

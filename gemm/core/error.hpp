@@ -22,7 +22,8 @@ struct Place {
   const char* function = "";
   int line = 0;
 
-  static constexpr Place current(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
+  static constexpr Place current(const char* file = __builtin_FILE(),
+                                 const char* function = __builtin_FUNCTION(),
                                  int line = __builtin_LINE()) noexcept {
     return {file, function, line};
   }
@@ -32,8 +33,7 @@ struct Place {
 /// breaks down, an iteration that does not converge) are returned values, never errors.
 class Error : public std::runtime_error {
  public:
-  Error(Errc code, const std::string& sentence,
-        Place where = Place::current())
+  Error(Errc code, const std::string& sentence, Place where = Place::current())
       : std::runtime_error(sentence), code_(code), where_(where) {}
 
   [[nodiscard]] Errc code() const noexcept { return code_; }
@@ -45,9 +45,9 @@ class Error : public std::runtime_error {
 };
 
 /// Throws Error(invalid_argument, sentence) unless `condition` holds; the sentence names the argument.
-inline void expects(bool condition, const char* sentence,
-                    Place where = Place::current()) {
-  if (!condition) [[unlikely]] throw Error(Errc::invalid_argument, sentence, where);
+inline void expects(bool condition, const char* sentence, Place where = Place::current()) {
+  if (!condition) [[unlikely]]
+    throw Error(Errc::invalid_argument, sentence, where);
 }
 
 }  // namespace ts

@@ -25,6 +25,8 @@ void* allocate_host(std::size_t bytes) {
   return p;
 }
 
-void release_host(void* p) noexcept { std::free(p); }
+void release_host(void* p) noexcept {
+  std::free(p);
+}
 
 }  // namespace ts

@@ -17,8 +17,7 @@ void release_host(void* p) noexcept;
 /// A rows x cols matrix that owns its memory, contiguous (ld = cols or rows), move-only.
 /// Elements are not initialised: `Matrix(n, s)` costs no pass over memory; `Matrix::zeros(n, s)` does.
 template <class T, Space S = Space::host, Layout L = Layout::row_major>
-  requires(S == Space::host && std::is_trivially_copyable_v<T>)
-class Matrix {
+requires(S == Space::host && std::is_trivially_copyable_v<T>) class Matrix {
  public:
   using value_type = T;
   using View = MatrixView<T, S, L>;
@@ -65,7 +64,9 @@ class Matrix {
   [[nodiscard]] bool empty() const noexcept { return rows_ == 0 || cols_ == 0; }
 
   [[nodiscard]] View view() noexcept { return View::unchecked(data_.get(), rows_, cols_, ld()); }
-  [[nodiscard]] ConstView view() const noexcept { return ConstView::unchecked(data_.get(), rows_, cols_, ld()); }
+  [[nodiscard]] ConstView view() const noexcept {
+    return ConstView::unchecked(data_.get(), rows_, cols_, ld());
+  }
   [[nodiscard]] ConstView cview() const noexcept { return view(); }
 
   T& operator()(index_t i, index_t j) noexcept { return view()(i, j); }

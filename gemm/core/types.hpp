@@ -108,11 +108,16 @@ using result_t = typename detail::TypeTraits<T>::Result;
 
 template <class T>
 inline constexpr DType dtype_of = [] {
-  if constexpr (std::is_same_v<T, double>) return DType::float64;
-  else if constexpr (std::is_same_v<T, std::complex<double>>) return DType::complex128;
-  else if constexpr (std::is_same_v<T, float>) return DType::float32;
-  else if constexpr (std::is_same_v<T, std::complex<float>>) return DType::complex64;
-  else if constexpr (std::is_same_v<T, float16>) return DType::float16;
+  if constexpr (std::is_same_v<T, double>)
+    return DType::float64;
+  else if constexpr (std::is_same_v<T, std::complex<double>>)
+    return DType::complex128;
+  else if constexpr (std::is_same_v<T, float>)
+    return DType::float32;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return DType::complex64;
+  else if constexpr (std::is_same_v<T, float16>)
+    return DType::float16;
   else {
     static_assert(std::is_same_v<T, bfloat16>, "not one of the six element types");
     return DType::bfloat16;
@@ -121,24 +126,35 @@ inline constexpr DType dtype_of = [] {
 
 [[nodiscard]] constexpr std::size_t size_of(DType t) noexcept {
   switch (t) {
-    case DType::float64: return 8;
-    case DType::complex128: return 16;
-    case DType::float32: return 4;
-    case DType::complex64: return 8;
+    case DType::float64:
+      return 8;
+    case DType::complex128:
+      return 16;
+    case DType::float32:
+      return 4;
+    case DType::complex64:
+      return 8;
     case DType::float16:
-    case DType::bfloat16: return 2;
+    case DType::bfloat16:
+      return 2;
   }
   return 0;
 }
 
 [[nodiscard]] constexpr std::string_view name_of(DType t) noexcept {
   switch (t) {
-    case DType::float64: return "float64";
-    case DType::complex128: return "complex128";
-    case DType::float32: return "float32";
-    case DType::complex64: return "complex64";
-    case DType::float16: return "float16";
-    case DType::bfloat16: return "bfloat16";
+    case DType::float64:
+      return "float64";
+    case DType::complex128:
+      return "complex128";
+    case DType::float32:
+      return "float32";
+    case DType::complex64:
+      return "complex64";
+    case DType::float16:
+      return "float16";
+    case DType::bfloat16:
+      return "bfloat16";
   }
   return "?";
 }

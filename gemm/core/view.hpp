@@ -34,9 +34,7 @@ class MatrixView {
       : MatrixView(data, rows, cols, row_major ? cols : rows) {}
 
   /// A view of mutable elements serves where a view of constant ones is asked for.
-  constexpr operator MatrixView<const T, S, L>() const noexcept
-    requires(!std::is_const_v<T>)
-  {
+  constexpr operator MatrixView<const T, S, L>() const noexcept requires(!std::is_const_v<T>) {
     return MatrixView<const T, S, L>::unchecked(data_, rows_, cols_, ld_);
   }
   [[nodiscard]] static constexpr MatrixView unchecked(T* data, index_t rows, index_t cols,
@@ -55,9 +53,7 @@ class MatrixView {
   [[nodiscard]] constexpr index_t row_stride() const noexcept { return row_major ? ld_ : 1; }
   [[nodiscard]] constexpr index_t col_stride() const noexcept { return row_major ? 1 : ld_; }
 
-  [[nodiscard]] constexpr T& operator()(index_t i, index_t j) const noexcept
-    requires(S == Space::host)
-  {
+  [[nodiscard]] constexpr T& operator()(index_t i, index_t j) const noexcept requires(S == Space::host) {
     return data_[i * row_stride() + j * col_stride()];
   }
 
@@ -67,13 +63,17 @@ class MatrixView {
             "a block reaches outside its matrix view");
     return unchecked(data_ + i * row_stride() + j * col_stride(), count, width, ld_);
   }
-  [[nodiscard]] constexpr MatrixView cols(index_t j, index_t width) const { return block(0, j, rows_, width); }
-  [[nodiscard]] constexpr MatrixView rows(index_t i, index_t count) const { return block(i, 0, count, cols_); }
+  [[nodiscard]] constexpr MatrixView cols(index_t j, index_t width) const {
+    return block(0, j, rows_, width);
+  }
+  [[nodiscard]] constexpr MatrixView rows(index_t i, index_t count) const {
+    return block(i, 0, count, cols_);
+  }
 
   /// The same memory read as the transposed matrix: the other layout, rows and columns swapped.
   [[nodiscard]] constexpr auto transposed() const noexcept {
-    return MatrixView<T, S, row_major ? Layout::col_major : Layout::row_major>::unchecked(data_, cols_, rows_,
-                                                                                          ld_);
+    return MatrixView < T, S,
+           row_major ? Layout::col_major : Layout::row_major > ::unchecked(data_, cols_, rows_, ld_);
   }
 
  private:
@@ -103,11 +103,18 @@ struct Strided {
   constexpr Strided() noexcept = default;
   template <Layout L>
   constexpr Strided(const MatrixView<std::remove_const_t<T>, Space::host, L>& v) noexcept
-      : data(v.data()), rows(v.rows()), cols(v.cols()), row_stride(v.row_stride()), col_stride(v.col_stride()) {}
+      : data(v.data()),
+        rows(v.rows()),
+        cols(v.cols()),
+        row_stride(v.row_stride()),
+        col_stride(v.col_stride()) {}
   template <Layout L>
-  constexpr Strided(const MatrixView<const T, Space::host, L>& v) noexcept
-    requires std::is_const_v<T>
-      : data(v.data()), rows(v.rows()), cols(v.cols()), row_stride(v.row_stride()), col_stride(v.col_stride()) {}
+  constexpr Strided(const MatrixView<const T, Space::host, L>& v) noexcept requires std::is_const_v<T>
+      : data(v.data()),
+        rows(v.rows()),
+        cols(v.cols()),
+        row_stride(v.row_stride()),
+        col_stride(v.col_stride()) {}
 
   [[nodiscard]] constexpr T& operator()(index_t i, index_t j) const noexcept {
     return data[i * row_stride + j * col_stride];

@@ -24,9 +24,9 @@ void inner_and_gram(const Context& ctx, VV v, VW w, VS s, VG g) {
 }
 
 /// W = W - V S, then S_next = V^H W and G = W^H W of the updated W, all in one pass over V and W: while a row
-/// chunk of V is in cache it serves the update and the next projection. Shapes as above; s_next and g may each
-/// be an empty view (0 x 0) when not wanted.
-/// Bytes: n (m + 2 b) s, where three separate operations would move n (2 m + 4 b) s.
+/// chunk of V is in cache it serves the update and the next projection. Shapes as above; s_next and g may
+/// each be an empty view (0 x 0) when not wanted. Bytes: n (m + 2 b) s, where three separate operations would
+/// move n (2 m + 4 b) s.
 /// @throws Error(invalid_argument) for shapes that do not fit.
 template <HostMatrix VV, HostMatrix VS, HostMatrix VW, HostMatrix VN, HostMatrix VG>
 void project_out(const Context& ctx, VV v, VS s, VW w, VN s_next, VG g) {

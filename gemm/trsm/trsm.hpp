@@ -12,9 +12,9 @@ void trsm(const Context&, Strided<T> x, Strided<const T> r);
 }  // namespace detail
 
 /// X = X R^-1 in place, with X n x p and R p x p upper triangular (its lower triangle is not read), by
-/// substitution along each row. T: one of the four result types. Bytes: 2 n p s; flops: n p^2 (complex: 4 n p^2).
-/// A zero on the diagonal gives Inf and NaN as in BLAS. Each row is computed alone: the bits do not depend on
-/// the number of threads. @throws Error(invalid_argument) for shapes that do not fit.
+/// substitution along each row. T: one of the four result types. Bytes: 2 n p s; flops: n p^2 (complex: 4 n
+/// p^2). A zero on the diagonal gives Inf and NaN as in BLAS. Each row is computed alone: the bits do not
+/// depend on the number of threads. @throws Error(invalid_argument) for shapes that do not fit.
 template <HostMatrix VX, HostMatrix VR>
 void trsm(const Context& ctx, VX x, VR r) {
   using T = typename VX::value_type;

@@ -16,7 +16,8 @@ void tsm2r(const Context&, Op, result_t<T> alpha, Strided<const T> d, Strided<co
 /// D and X are of one of the six types T; Y and the scalars of result_t<T>. Y must not overlap D or X.
 /// beta = 0 never reads Y. Bytes: m n s + n q s + m q s; flops: 2 m n q (complex: 8 m n q).
 /// The bits do not depend on the number of threads.
-/// Source: Rivera et al. 2021, "TSM2X: High-performance tall-and-skinny matrix-matrix multiplication on GPUs".
+/// Source: Rivera et al. 2021, "TSM2X: High-performance tall-and-skinny matrix-matrix multiplication on
+/// GPUs".
 /// @throws Error(invalid_argument) for shapes that do not fit.
 template <HostMatrix VD, HostMatrix VX, HostMatrix VY>
 void tsm2r(const Context& ctx, Op op_d, result_t<typename VD::value_type> alpha, VD d, VX x,

@@ -27,8 +27,9 @@ void tsmm(const Context& ctx, Op op_s, result_t<typename VX::value_type> alpha, 
   detail::tsmm<T>(ctx, op_s, alpha, Strided<const T>(x), Strided<const R>(s), beta, Strided<R>(y));
 }
 
-/// X(:, 0 .. q-1) = alpha X op(S), with X n x p and op(S) p x q, q <= p: the basis change of a restarted Krylov
-/// method without a second basis. Columns q .. p-1 of X keep their content. T is one of the four result types.
+/// X(:, 0 .. q-1) = alpha X op(S), with X n x p and op(S) p x q, q <= p: the basis change of a restarted
+/// Krylov method without a second basis. Columns q .. p-1 of X keep their content. T is one of the four
+/// result types.
 /// @throws Error(invalid_argument) for shapes that do not fit.
 template <HostMatrix VX, HostMatrix VS>
 void tsmm_in_place(const Context& ctx, Op op_s, typename VX::value_type alpha, VX x, VS s) {

@@ -11,16 +11,17 @@ template <class T>
 void tsmttsm(const Context&, Op, result_t<T> alpha, Strided<const T> a, Strided<const T> b, result_t<T> beta,
              Strided<result_t<T>> c);
 template <class T>
-void gram(const Context&, Op, result_t<T> alpha, Strided<const T> a, result_t<T> beta, Strided<result_t<T>> c);
+void gram(const Context&, Op, result_t<T> alpha, Strided<const T> a, result_t<T> beta,
+          Strided<result_t<T>> c);
 }  // namespace detail
 
 /// C = alpha op(A) B + beta C, with A n x p, B n x q, C p x q, op = transpose or adjoint.
-/// Element types: A and B of one of the six types T, C and the scalars of result_t<T>. C must not overlap A or B.
-/// beta = 0 never reads C; n = 0 gives beta C. Each partial sum belongs to a row chunk that the shape alone
-/// fixes, and chunks are added in a fixed tree: the bits do not depend on the number of threads.
-/// Bytes: n (p + q) s; flops: 2 n p q (complex: 8 n p q).
-/// Source: Ernst et al. 2020, "Performance engineering for real and complex tall & skinny matrix
-/// multiplication kernels on GPUs"; Tang et al. 2021 for folding narrow widths into one vector.
+/// Element types: A and B of one of the six types T, C and the scalars of result_t<T>. C must not overlap A
+/// or B. beta = 0 never reads C; n = 0 gives beta C. Each partial sum belongs to a row chunk that the shape
+/// alone fixes, and chunks are added in a fixed tree: the bits do not depend on the number of threads. Bytes:
+/// n (p + q) s; flops: 2 n p q (complex: 8 n p q). Source: Ernst et al. 2020, "Performance engineering for
+/// real and complex tall & skinny matrix multiplication kernels on GPUs"; Tang et al. 2021 for folding narrow
+/// widths into one vector.
 /// @throws Error(invalid_argument) for op = none or shapes that do not fit.
 template <HostMatrix VA, HostMatrix VB, HostMatrix VC>
 void tsmttsm(const Context& ctx, Op op, result_t<typename VA::value_type> alpha, VA a, VB b,

@@ -11,8 +11,10 @@ TEST_CASE("every finite float16 survives the way to float and back") {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const float16 h{static_cast<std::uint16_t>(bits)};
     const float f = to_float(h);
-    if (std::isnan(f)) CHECK(std::isnan(to_float(to_float16(f))));
-    else if (to_float16(f) != h) FAIL("float16 bits " << bits << " became " << to_float16(f).bits);
+    if (std::isnan(f))
+      CHECK(std::isnan(to_float(to_float16(f))));
+    else if (to_float16(f) != h)
+      FAIL("float16 bits " << bits << " became " << to_float16(f).bits);
   }
 }
 
@@ -28,8 +30,8 @@ TEST_CASE("float16 rounds to nearest, ties to even, and overflows to infinity") 
 
 TEST_CASE("bfloat16 is the rounded upper half of a float") {
   CHECK(to_float(to_bfloat16(1.0f)) == 1.0f);
-  CHECK(to_float(to_bfloat16(1.00390625f)) == 1.0f);        // a tie, to even
-  CHECK(to_float(to_bfloat16(1.01171875f)) == 1.015625f);   // a tie, to even
+  CHECK(to_float(to_bfloat16(1.00390625f)) == 1.0f);       // a tie, to even
+  CHECK(to_float(to_bfloat16(1.01171875f)) == 1.015625f);  // a tie, to even
   CHECK(std::isnan(to_float(to_bfloat16(std::numeric_limits<float>::quiet_NaN()))));
   CHECK(std::isinf(to_float(to_bfloat16(std::numeric_limits<float>::max()))));
 }
