@@ -1,0 +1,75 @@
+#include "tallskinny/solvers/random.hpp"
+
+#include <cmath>
+#include <set>
+
+#include "tallskinny/tests/support/test.hpp"
+
+using ts::solvers::philox4x32_10;
+using ts::solvers::Random;
+using Block = std::array<std::uint32_t, 4>;
+__extension__ using Wide = unsigned __int128;
+
+TEST_CASE("Philox4x32-10 gives the published known answers", "[random]") {
+  // The vectors that Random123 publishes (counter, key -> output): zeros, ones, digits of pi.
+  CHECK(philox4x32_10({0, 0, 0, 0}, {0, 0}) == Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+  constexpr std::uint32_t f = 0xffffffff;
+  CHECK(philox4x32_10({f, f, f, f}, {f, f}) == Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  CHECK(philox4x32_10({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
+        Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+}
+
+TEST_CASE("counter, stream and seed each change the numbers, in their upper halves too", "[random]") {
+  std::set<std::uint64_t> seen;
+  constexpr std::uint64_t high = std::uint64_t{1} << 32;
+  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}, high})
+    for (const std::uint64_t stream : {std::uint64_t{0}, std::uint64_t{1}, high})
+      for (const std::uint64_t counter : {std::uint64_t{0}, std::uint64_t{1}, high})
+        seen.insert(Random(seed, stream).bits(counter));
+  CHECK(seen.size() == 27);
+  static_assert(Random(7, 3).bits(11) == Random(7, 3).bits(11));
+}
+
+TEST_CASE("uniforms have the moments of the unit interval and stay inside", "[random]") {
+  const Random random(42);
+  constexpr int n = 100000;
+  double sum = 0, squares = 0, product = 0;
+  bool inside = true;
+  for (int i = 0; i < n; ++i) {
+    const auto [u, v] = random.uniform2(static_cast<std::uint64_t>(i));
+    inside =
+        inside && u >= 0 && u < 1 && v >= 0 && v < 1 && u == random.uniform(static_cast<std::uint64_t>(i));
+    sum += u, squares += u * u, product += (u - 0.5) * (v - 0.5);
+  }
+  CHECK(inside);
+  const double five_sigma = 5 / std::sqrt(12.0 * n);
+  CHECK(std::abs(sum / n - 0.5) < five_sigma);
+  CHECK(std::abs(squares / n - 1.0 / 3) < five_sigma * 1.1);
+  CHECK(std::abs(product / n) < 5 / (12 * std::sqrt(1.0 * n)));
+}
+
+TEST_CASE("normals have mean 0, variance 1 and kurtosis 3", "[random]") {
+  const Random random(1, 5);
+  constexpr int n = 100000;
+  double m1 = 0, m2 = 0, m4 = 0, cross = 0;
+  for (int i = 0; i < n; ++i) {
+    const auto [x, y] = random.normal2(static_cast<std::uint64_t>(i));
+    m1 += x, m2 += x * x, m4 += x * x * x * x, cross += x * y;
+  }
+  const double root = std::sqrt(1.0 * n);
+  CHECK(std::abs(m1 / n) < 5 / root);
+  CHECK(std::abs(m2 / n - 1) < 5 * std::sqrt(2.0) / root);
+  CHECK(std::abs(m4 / n - 3) < 5 * std::sqrt(96.0) / root);
+  CHECK(std::abs(cross / n) < 5 / root);
+}
+
+TEST_CASE("below(n) stays below n and reaches every value", "[random]") {
+  const Random random(3);
+  std::array<int, 7> hits{};
+  for (std::uint64_t i = 0; i < 7000; ++i) ++hits.at(random.below(7, i));
+  for (const int h : hits) CHECK(std::abs(h - 1000) < 5 * 30);
+  CHECK(random.below(1, 9) == 0);
+  const std::uint64_t n = (std::uint64_t{1} << 63) + 12345;
+  const auto expected = static_cast<std::uint64_t>((static_cast<Wide>(random.bits(4)) * n) >> 64);
+  CHECK(random.below(n, 4) == expected);
+}
