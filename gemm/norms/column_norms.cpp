@@ -1,0 +1,22 @@
+#include "tallskinny/gemm/norms/column_norms.hpp"
+
+#include "tallskinny/gemm/core/checks.hpp"
+#include "tallskinny/gemm/norms/column_norms_detail.hpp"
+
+namespace ts::detail {
+
+template <class T>
+void column_norms(const Context&, Strided<const T> x, std::span<real_t<T>> norms) {
+  if (static_cast<index_t>(norms.size()) != x.cols) [[unlikely]]
+    throw Error(Errc::invalid_argument, "column_norms: norms has room for " + std::to_string(norms.size()) +
+                                            " values but X has " + std::to_string(x.cols) + " columns");
+  if (x.cols == 0) return;
+  reference::column_norms<T>(x, norms);
+}
+
+#define TS_INSTANTIATE(T) \
+  template void column_norms<T>(const Context&, Strided<const T>, std::span<real_t<T>>);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::detail

@@ -1,0 +1,17 @@
+// The bodies behind column_norms. Arguments are checked, and X has columns.
+#pragma once
+
+#include <span>
+
+#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/core/view.hpp"
+
+namespace ts::reference {
+template <class T>
+void column_norms(Strided<const T> x, std::span<real_t<T>> norms);
+}  // namespace ts::reference
+
+namespace ts::fast {
+template <class T>
+void column_norms(const Context&, Strided<const T> x, std::span<real_t<T>> norms);
+}  // namespace ts::fast

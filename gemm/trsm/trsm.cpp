@@ -1,0 +1,20 @@
+#include "tallskinny/gemm/trsm/trsm.hpp"
+
+#include "tallskinny/gemm/core/checks.hpp"
+#include "tallskinny/gemm/trsm/trsm_detail.hpp"
+
+namespace ts::detail {
+
+template <class T>
+void trsm(const Context&, Strided<T> x, Strided<const T> r) {
+  expect_shape("trsm", "R", r, x.cols, x.cols, "square, with the columns of X");
+  expect_disjoint("trsm", x, "X", r, "R");
+  if (x.empty()) return;
+  reference::trsm<T>(x, r);
+}
+
+#define TS_INSTANTIATE(T) template void trsm<T>(const Context&, Strided<T>, Strided<const T>);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::detail

@@ -1,0 +1,27 @@
+#include "tallskinny/gemm/tsm2r/tsm2r.hpp"
+
+#include "tallskinny/gemm/core/checks.hpp"
+#include "tallskinny/gemm/tsm2r/tsm2r_detail.hpp"
+
+namespace ts::detail {
+
+template <class T>
+void tsm2r(const Context&, Op op_d, result_t<T> alpha, Strided<const T> d, Strided<const T> x,
+           result_t<T> beta, Strided<result_t<T>> y) {
+  const auto op_of_d = op_d == Op::none ? d : d.transposed();
+  expect_shape("tsm2r", "X", x, op_of_d.cols, x.cols, "as many rows as op(D) has columns");
+  expect_shape("tsm2r", "Y", y, op_of_d.rows, x.cols, "rows of op(D) by columns of X");
+  expect_disjoint("tsm2r", y, "Y", d, "D");
+  expect_disjoint("tsm2r", y, "Y", x, "X");
+  if (y.empty()) return;
+  if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, y);
+  reference::tsm2r<T>(op_d, alpha, d, x, beta, y);
+}
+
+#define TS_INSTANTIATE(T)                                                                                  \
+  template void tsm2r<T>(const Context&, Op, result_t<T>, Strided<const T>, Strided<const T>, result_t<T>, \
+                         Strided<result_t<T>>);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::detail

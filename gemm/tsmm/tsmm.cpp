@@ -1,0 +1,44 @@
+#include "tallskinny/gemm/tsmm/tsmm.hpp"
+
+#include "tallskinny/gemm/core/checks.hpp"
+#include "tallskinny/gemm/tsmm/tsmm_detail.hpp"
+
+namespace ts::detail {
+
+template <class T>
+void tsmm(const Context&, Op op_s, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s,
+          result_t<T> beta, Strided<result_t<T>> y) {
+  const auto op_of_s = op_s == Op::none ? s : s.transposed();
+  expect_shape("tsmm", "op(S)", op_of_s, x.cols, op_of_s.cols, "as many rows as X has columns");
+  expect_shape("tsmm", "Y", y, x.rows, op_of_s.cols, "rows of X by columns of op(S)");
+  expect_disjoint("tsmm", y, "Y", x, "X");
+  expect_disjoint("tsmm", y, "Y", s, "S");
+  if (y.empty()) return;
+  if (x.cols == 0 || alpha == result_t<T>{}) return scale_output(beta, y);
+  reference::tsmm<T>(op_s, alpha, x, s, beta, y);
+}
+
+template <class T>
+void tsmm_in_place(const Context&, Op op_s, T alpha, Strided<T> x, Strided<const T> s) {
+  const auto op_of_s = op_s == Op::none ? s : s.transposed();
+  expect_shape("tsmm_in_place", "op(S)", op_of_s, x.cols, op_of_s.cols, "as many rows as X has columns");
+  expect_argument("tsmm_in_place", op_of_s.cols <= x.cols, "op(S) has more columns than X has room for");
+  expect_disjoint("tsmm_in_place", x, "X", s, "S");
+  if (x.empty() || op_of_s.cols == 0) return;
+  if (alpha == T{}) {
+    x.cols = op_of_s.cols;
+    return scale_output(T{}, x);
+  }
+  reference::tsmm_in_place<T>(op_s, alpha, x, s);
+}
+
+#define TS_INSTANTIATE(T)                                                                              \
+  template void tsmm<T>(const Context&, Op, result_t<T>, Strided<const T>, Strided<const result_t<T>>, \
+                        result_t<T>, Strided<result_t<T>>);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+#define TS_INSTANTIATE(T) template void tsmm_in_place<T>(const Context&, Op, T, Strided<T>, Strided<const T>);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::detail

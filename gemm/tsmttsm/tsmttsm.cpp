@@ -1,0 +1,39 @@
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+
+#include "tallskinny/gemm/core/checks.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm_detail.hpp"
+
+namespace ts::detail {
+
+template <class T>
+void tsmttsm(const Context&, Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b,
+             result_t<T> beta, Strided<result_t<T>> c) {
+  expect_argument("tsmttsm", op != Op::none, "op must be transpose or adjoint");
+  expect_shape("tsmttsm", "B", b, a.rows, b.cols, "as many rows as A");
+  expect_shape("tsmttsm", "C", c, a.cols, b.cols, "columns of A by columns of B");
+  expect_disjoint("tsmttsm", c, "C", a, "A");
+  expect_disjoint("tsmttsm", c, "C", b, "B");
+  if (c.empty()) return;
+  if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, c);
+  reference::tsmttsm<T>(op, alpha, a, b, beta, c);
+}
+
+template <class T>
+void gram(const Context&, Op op, result_t<T> alpha, Strided<const T> a, result_t<T> beta,
+          Strided<result_t<T>> c) {
+  expect_argument("gram", op != Op::none, "op must be transpose or adjoint");
+  expect_shape("gram", "C", c, a.cols, a.cols, "columns of A by columns of A");
+  expect_disjoint("gram", c, "C", a, "A");
+  if (c.empty()) return;
+  if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, c);
+  reference::gram<T>(op, alpha, a, beta, c);
+}
+
+#define TS_INSTANTIATE(T)                                                                                    \
+  template void tsmttsm<T>(const Context&, Op, result_t<T>, Strided<const T>, Strided<const T>, result_t<T>, \
+                           Strided<result_t<T>>);                                                            \
+  template void gram<T>(const Context&, Op, result_t<T>, Strided<const T>, result_t<T>, Strided<result_t<T>>);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::detail
