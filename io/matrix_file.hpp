@@ -1,0 +1,102 @@
+// Matrices in files: what a file holds, and reading it. HDF5 in every convention of io/README.md, Matrix
+// Market, npy, csv and arff come through the same three calls.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tallskinny/gemm/core/csr.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+
+namespace ts::io {
+
+/// A file and, for HDF5, the object in it: "" lets the file decide (its only matrix).
+struct Location {
+  std::filesystem::path file;
+  std::string object;
+
+  /// "file" or "file:/object", as parse_location reads it.
+  [[nodiscard]] std::string text() const;
+};
+
+/// Reads "file.h5:/path" and "file.mtx". An existing file wins over a colon in its name.
+[[nodiscard]] Location parse_location(std::string_view text);
+
+/// What a file says of a square matrix. Triangles are expanded on reading.
+enum class Structure { general, symmetric, hermitian, skew_symmetric };
+
+[[nodiscard]] std::string_view name_of(Structure s) noexcept;
+
+/// Compressed rows or compressed columns, for files that do not say which.
+enum class SparseLayout { csr, csc };
+
+struct ReadOptions {
+  std::optional<SparseLayout> layout;  ///< decides where a file leaves it open (a square SciPy dump)
+  bool transpose = false;              ///< read the transposed matrix
+  bool accept_unsorted = false;        ///< sort unsorted column numbers, add up duplicates; else refuse
+  index_t row_begin = 0;               ///< first row to read (of the transposed matrix, if transposed)
+  index_t row_end = -1;                ///< one past the last row to read; -1: to the end
+  std::uint64_t memory_limit = 0;      ///< bytes that reading may take; 0: what the machine has free
+  bool check_finite = true;            ///< refuse NaN and Inf, naming the first row and column
+};
+
+/// What a file holds, found without reading its elements (text files: without keeping them).
+struct Description {
+  Location where;           ///< with the object that was chosen
+  std::string convention;   ///< "Binsparse", "AnnData", "MATLAB", "Matrix Market", ...
+  bool sparse = false;      ///< read as a SparseMatrix
+  std::string stored_type;  ///< the element type in the file, "big-endian int16", "complex of float64", ...
+  DType type = DType::float64;  ///< the element type it is read as
+  index_t rows = 0, cols = 0;   ///< of the whole matrix, after --transpose
+  index_t nonzeros = 0;         ///< stored entries; rows * cols when dense
+  Structure declared = Structure::general;
+  std::uint64_t bytes = 0;  ///< memory that the matrix will take once read (an upper bound for triangles)
+  std::uint64_t peak_bytes = 0;  ///< memory needed while reading it, the matrix included
+  std::string note;              ///< what a reader should know, or empty: "flattened from 60000 x 28 x 28"
+  std::string problem;           ///< in list_objects: why this object cannot be read as it is, or empty
+};
+
+/// Integers are read as double, 16-bit floats as float.
+using SparseMatrix = std::variant<CsrMatrix<double>, CsrMatrix<std::complex<double>>, CsrMatrix<float>,
+                                  CsrMatrix<std::complex<float>>>;
+/// Row-major. Integers are read as double, 16-bit floats stay what they are.
+using DenseMatrix = std::variant<Matrix<double>, Matrix<std::complex<double>>, Matrix<float>,
+                                 Matrix<std::complex<float>>, Matrix<float16>, Matrix<bfloat16>>;
+
+struct MatrixFile {
+  Description description;
+  std::variant<SparseMatrix, DenseMatrix> matrix;
+};
+
+/// What the matrix at `where` is, without reading its elements.
+/// @throws Error(bad_input) for a file, object or layout that cannot be read, in one sentence.
+[[nodiscard]] Description describe(const Location& where, const ReadOptions& options = {});
+
+/// Every matrix in a file, in the order of their names; unreadable ones carry their `problem`.
+/// @throws Error(bad_input) for a missing file or an unknown format.
+[[nodiscard]] std::vector<Description> list_objects(const std::filesystem::path& file,
+                                                    const ReadOptions& options = {});
+
+/// The matrix at `where`, checked: pointers, indices, finite values, declared symmetry.
+/// @throws Error(bad_input) naming file, object and cause; Error(out_of_memory) before allocating what
+/// the machine (or options.memory_limit) does not have.
+[[nodiscard]] MatrixFile read_matrix(const Location& where, const ReadOptions& options = {});
+
+/// As read_matrix, for what must be dense. @throws Error(bad_input) also when it is sparse.
+[[nodiscard]] DenseMatrix read_dense(const Location& where, const ReadOptions& options = {});
+
+/// A dense matrix converted to T = double, float or their complex types; complex data does not become real.
+template <class T>
+[[nodiscard]] Matrix<T> read_dense_as(const Location& where, const ReadOptions& options = {});
+
+/// A vector of real numbers: a one-dimensional dataset, or a matrix with one row or one column (weights,
+/// eigenvalues, labels). In an arff file the object names an attribute; a nominal one gives the position of
+/// each value in its list.
+/// @throws Error(bad_input), also for NaN and Inf.
+[[nodiscard]] std::vector<double> read_vector(const Location& where);
+
+}  // namespace ts::io

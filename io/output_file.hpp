@@ -1,0 +1,95 @@
+// Results in HDF5 files that are either complete or not there.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tallskinny/gemm/core/csr.hpp"
+#include "tallskinny/io/matrix_file.hpp"
+
+namespace ts::io {
+
+struct OutputOptions {
+  int gzip = 0;  ///< compression level of large datasets, 1..9 with byte shuffling; 0: none
+};
+
+/// Writes an HDF5 file under a temporary name in the target's folder. commit() syncs it to the disk and
+/// renames it; without commit the destructor removes it and the target stays as it was.
+/// Object names are paths ("labels", "pca/centers"); missing groups are made. Complex elements are stored as
+/// {r, i} as h5py does, datasets above 1 MiB in chunks of about 1 MiB.
+/// @throws Error(io_failure) with the path and the cause, from every call.
+class OutputFile {
+ public:
+  explicit OutputFile(std::filesystem::path target, OutputOptions options = {});
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  OutputFile(OutputFile&&) noexcept;
+  OutputFile& operator=(OutputFile&&) noexcept;
+  ~OutputFile();
+
+  void write(std::string_view object, std::span<const double> values);
+  void write(std::string_view object, std::span<const float> values);
+  void write(std::string_view object, std::span<const std::complex<double>> values);
+  void write(std::string_view object, std::span<const std::complex<float>> values);
+  void write(std::string_view object, std::span<const std::int64_t> values);
+  void write(std::string_view object, std::span<const std::int32_t> values);
+
+  /// A two-dimensional dataset rows x cols, T any of the six types.
+  template <class T, Layout L>
+  void write(std::string_view object, HostView<const T, L> matrix) {
+    write_matrix(object, Strided<const T>(matrix));
+  }
+  template <class T, Layout L>
+  requires(!std::is_const_v<T>) void write(std::string_view object, HostView<T, L> matrix) {
+    write_matrix(object, Strided<const T>(matrix));
+  }
+  template <class T, Layout L>
+  void write(std::string_view object, const Matrix<T, Space::host, L>& matrix) {
+    write(object, matrix.view());
+  }
+
+  void write(std::string_view object, double value);
+  void write(std::string_view object, std::int64_t value);
+  void write(std::string_view object, std::string_view value);
+  void write(std::string_view object, const char* value) { write(object, std::string_view(value)); }
+  void write(std::string_view object, int value) { write(object, std::int64_t{value}); }
+
+  /// An attribute of an object that was written before; "/" is the file itself.
+  void attribute(std::string_view object, std::string_view name, double value);
+  void attribute(std::string_view object, std::string_view name, std::int64_t value);
+  void attribute(std::string_view object, std::string_view name, std::string_view value);
+  void attribute(std::string_view object, std::string_view name, const char* value) {
+    attribute(object, name, std::string_view(value));
+  }
+  void attribute(std::string_view object, std::string_view name, int value) {
+    attribute(object, name, std::int64_t{value});
+  }
+
+  /// A sparse matrix as Binsparse CSR in `group` ("/" is the root). A structure other than general stores
+  /// the lower triangle only. @throws Error(invalid_argument) when the matrix does not have that structure.
+  template <class T>
+  void write_binsparse(std::string_view group, CsrView<T> matrix, Structure structure = Structure::general);
+  template <class T>
+  void write_binsparse(std::string_view group, const CsrMatrix<T>& matrix,
+                       Structure structure = Structure::general) {
+    write_binsparse(group, matrix.view(), structure);
+  }
+
+  /// Puts the finished file in its place. Nothing may be written afterwards.
+  void commit();
+
+  [[nodiscard]] const std::filesystem::path& target() const noexcept;
+
+ private:
+  template <class T>
+  void write_matrix(std::string_view object, Strided<const T> matrix);
+
+  class Body;
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace ts::io
