@@ -65,6 +65,8 @@ enum class Op { none, transpose, adjoint };
 
 /// The six element types.
 enum class DType { float64, complex128, float32, complex64, float16, bfloat16 };
+inline constexpr DType every_dtype[] = {DType::float64,   DType::complex128, DType::float32,
+                                        DType::complex64, DType::float16,    DType::bfloat16};
 
 /// X(type): once for every element type, and for those that results may have.
 #define TS_FOR_EACH_RESULT_TYPE(X) X(double) X(std::complex<double>) X(float) X(std::complex<float>)

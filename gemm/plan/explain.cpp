@@ -1,0 +1,119 @@
+#include <cmath>
+#include <cstdio>
+#include <ostream>
+
+#include "tallskinny/gemm/plan/plan.hpp"
+
+namespace ts {
+
+namespace {
+
+template <class... Args>
+std::string format(const char* pattern, Args... args) {
+  const int length = std::snprintf(nullptr, 0, pattern, args...);
+  std::string text(static_cast<std::size_t>(length), '\0');
+  std::snprintf(text.data(), text.size() + 1, pattern, args...);
+  return text;
+}
+
+std::string scaled(double value, double base, const char* const* units) {
+  int unit = 0;
+  for (; value >= base && units[unit + 1] != nullptr; ++unit) value /= base;
+  return format(value < 10 && unit > 0 ? "%.2f %s" : "%.0f %s", value, units[unit]);
+}
+
+std::string bytes_text(double bytes) {
+  static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB", nullptr};
+  return scaled(bytes, 1024, units);
+}
+
+std::string flops_text(double flops) {
+  static const char* const units[] = {"flop", "kflop", "Mflop", "Gflop", "Tflop", nullptr};
+  return scaled(flops, 1000, units);
+}
+
+std::string time_text(double seconds) {
+  if (seconds >= 1) return format("%.2f s", seconds);
+  if (seconds >= 1e-3) return format("%.2f ms", seconds * 1e3);
+  return format("%.2f us", seconds * 1e6);
+}
+
+std::string shape_text(const Problem& p) {
+  const auto l = [](index_t i) { return static_cast<long long>(i); };
+  switch (p.operation) {
+    case Operation::gram:
+    case Operation::column_norms:
+    case Operation::trsm:
+      return format("%lld x %lld", l(p.n), l(p.p));
+    case Operation::spmm:
+      return format("%lld x %lld with %lld entries, times %lld x %lld", l(p.n), l(p.p), l(p.nonzeros), l(p.p),
+                    l(p.q));
+    case Operation::tsm2r:
+    case Operation::tsmm:
+    case Operation::tsmm_in_place:
+      return format("%lld x %lld times %lld x %lld", l(p.n), l(p.p), l(p.p), l(p.q));
+    default:
+      return format("%lld x %lld and %lld x %lld", l(p.n), l(p.p), l(p.n), l(p.q));
+  }
+}
+
+std::string reason(const Plan& plan, const DeviceInfo& device) {
+  const double intensity = plan.cost.bytes() > 0 ? plan.cost.flops / plan.cost.bytes() : 0;
+  const std::string times =
+      format("%.2f flop per byte; memory %s, arithmetic %s, launch %s", intensity,
+             time_text(plan.memory_seconds).c_str(), time_text(plan.arithmetic_seconds).c_str(),
+             time_text(plan.launch_seconds).c_str());
+  switch (plan.bound) {
+    case Bound::memory:
+      return times + format(": moving the bytes takes longest (%.1f GB/s)",
+                            plan.cost.bytes() / plan.memory_seconds * 1e-9);
+    case Bound::arithmetic:
+      return times + format(": the multiply-adds take longest (%.1f Gflop/s)",
+                            plan.cost.flops / plan.arithmetic_seconds * 1e-9);
+    case Bound::launch:
+      break;
+  }
+  return times + format(": too small to pay for starting %d threads", device.threads);
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Plan& plan) {
+  return out << name_of(plan.problem.operation) << ' ' << name_of(plan.problem.type) << ' '
+             << shape_text(plan.problem) << ": " << plan.kernel << ", " << name_of(plan.simd) << " x "
+             << plan.lanes << ", fold " << plan.fold << ", tile " << plan.tile_rows << " x " << plan.tile_cols
+             << ", " << plan.chunks << " chunks of " << plan.chunk_rows << " rows, " << plan.threads
+             << " threads, " << (plan.streaming_stores ? "streaming stores, " : "") << time_text(plan.seconds)
+             << ", " << name_of(plan.bound) << "-bound";
+}
+
+std::string explain(const Plan& plan, const DeviceInfo& device) {
+  const auto l = [](index_t i) { return static_cast<long long>(i); };
+  std::string text;
+  const auto line = [&text](const char* name, const std::string& value) {
+    text += format("%-12s %s\n", name, value.c_str());
+  };
+  const std::string_view op = name_of(plan.problem.operation), type = name_of(plan.problem.type);
+  line("problem", format("%.*s %.*s, %s", static_cast<int>(op.size()), op.data(),
+                         static_cast<int>(type.size()), type.data(), shape_text(plan.problem).c_str()));
+  line("processor", device.name + format(", %d threads", device.threads));
+  line("moves", format("%s read, %s written, %s", bytes_text(plan.cost.read_bytes).c_str(),
+                       bytes_text(plan.cost.written_bytes).c_str(), flops_text(plan.cost.flops).c_str()));
+  const std::string_view bound = name_of(plan.bound), level = name_of(plan.simd);
+  line("predicted",
+       time_text(plan.seconds) + format(", %.*s-bound", static_cast<int>(bound.size()), bound.data()));
+  line("because", reason(plan, device));
+  line("kernel", format("%.*s, %.*s with %d lanes, %s", static_cast<int>(plan.kernel.size()),
+                        plan.kernel.data(), static_cast<int>(level.size()), level.data(), plan.lanes,
+                        plan.fold > 1 ? format("%d rows folded into a vector", plan.fold).c_str()
+                                      : "one row at a time"));
+  line("tile", format("%d x %d in registers, %.0f %% of its arithmetic useful", plan.tile_rows,
+                      plan.tile_cols, 100 * plan.tile_utilisation));
+  line("chunks", format("%lld of %lld rows on %d threads, %.0f %% busy", l(plan.chunks), l(plan.chunk_rows),
+                        plan.threads, 100 * plan.wave_utilisation));
+  line("stores",
+       plan.streaming_stores ? "past the caches: the result is larger than they are" : "through the caches");
+  return text;
+}
+
+}  // namespace ts
