@@ -1,0 +1,43 @@
+// Everything that is not a result goes to standard error, through here.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace ts::app {
+
+class Console {
+ public:
+  /// `quiet`: only warnings and errors are written.
+  Console(std::string program, bool quiet);
+  ~Console();
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  /// A whole line for the curious; left out by --quiet.
+  void note(std::string_view line);
+  /// A whole line the user should not miss, even with --quiet.
+  void warn(std::string_view line);
+
+  /// Redraws the one-line meter: a bar, `text`, the time taken and the time left. Does nothing unless
+  /// standard error is a terminal that can (no --quiet, NO_COLOR or TERM=dumb), and at most ten times a
+  /// second. `fraction` is what is done of the whole, from 0 to 1, or negative when that is unknown.
+  void progress(double fraction, std::string_view text);
+  /// Starts the meter's clock again, for another stage of the work.
+  void restart_progress();
+  [[nodiscard]] bool shows_progress() const noexcept { return meter_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void clear_meter();
+
+  std::string program_;
+  bool quiet_, meter_, drawn_ = false;
+  Clock::time_point start_ = Clock::now(), last_drawn_{};
+};
+
+/// The line that Console::progress draws, without control characters. Pure: `width` is the terminal's.
+std::string progress_line(double fraction, std::string_view text, double elapsed_seconds, std::size_t width);
+
+}  // namespace ts::app

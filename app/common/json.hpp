@@ -1,0 +1,57 @@
+// The one JSON object that a program prints with --json.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ts::app {
+
+/// Members keep the order in which they were added. Doubles are written so that they read back to the same
+/// bits; NaN and infinities, which JSON does not know, become null.
+class JsonObject {
+ public:
+  JsonObject();
+  JsonObject(const JsonObject& other);
+  JsonObject(JsonObject&&) noexcept;
+  JsonObject& operator=(JsonObject other) noexcept;
+  ~JsonObject();
+
+  JsonObject& add(std::string_view name, bool value);
+  JsonObject& add(std::string_view name, int value);
+  JsonObject& add(std::string_view name, std::int64_t value);
+  JsonObject& add(std::string_view name, std::uint64_t value);
+  JsonObject& add(std::string_view name, double value);
+  JsonObject& add(std::string_view name, const char* value);
+  JsonObject& add(std::string_view name, std::string_view value);
+  JsonObject& add(std::string_view name, const std::string& value) {
+    return add(name, std::string_view(value));
+  }
+  JsonObject& add(std::string_view name, std::span<const double> values);
+  JsonObject& add(std::string_view name, std::span<const float> values);
+  JsonObject& add(std::string_view name, std::span<const std::int64_t> values);
+  JsonObject& add(std::string_view name, std::span<const std::int32_t> values);
+  JsonObject& add(std::string_view name, const std::vector<double>& values) {
+    return add(name, std::span<const double>(values));
+  }
+  JsonObject& add(std::string_view name, const std::vector<std::int64_t>& values) {
+    return add(name, std::span<const std::int64_t>(values));
+  }
+  JsonObject& add(std::string_view name, const std::vector<std::string>& values);
+  JsonObject& add(std::string_view name, const JsonObject& value);
+  JsonObject& add(std::string_view name, const std::vector<JsonObject>& values);
+  JsonObject& add_null(std::string_view name);
+
+  /// Text that is not UTF-8 (a file name may be anything) has its stray bytes replaced.
+  /// `indent` < 0: all on one line.
+  [[nodiscard]] std::string text(int indent = 2) const;
+
+ private:
+  struct Body;
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace ts::app

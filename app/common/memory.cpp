@@ -1,0 +1,94 @@
+#include "tallskinny/app/common/memory.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iomanip>
+#include <limits>
+#include <ostream>
+#include <sstream>
+
+#include "tallskinny/app/common/text.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts::app {
+
+namespace {
+
+constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t system_available() {
+  std::ifstream in("/proc/meminfo");
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string key;
+    std::uint64_t kibibytes = 0;
+    if (words >> key >> kibibytes && key == "MemAvailable:") return kibibytes * 1024;
+  }
+  return unlimited;
+}
+
+std::uint64_t number_in(const char* file) {
+  std::ifstream in(file);
+  std::uint64_t number = 0;
+  return in >> number ? number : unlimited;  // "max" is no number
+}
+
+/// What the control group that this process lives in still allows. Containers mount theirs as the root.
+std::uint64_t group_available() {
+  const std::uint64_t limit = number_in("/sys/fs/cgroup/memory.max");
+  const std::uint64_t used = number_in("/sys/fs/cgroup/memory.current");
+  if (limit == unlimited || used == unlimited) return unlimited;
+  return limit > used ? limit - used : 0;
+}
+
+std::uint64_t address_space() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
+  return limit.rlim_cur;
+}
+
+}  // namespace
+
+std::uint64_t available_memory() {
+  const std::uint64_t least = std::min({system_available(), group_available(), address_space()});
+  return least == unlimited ? 0 : least;
+}
+
+std::uint64_t total_bytes(const std::vector<MemoryUse>& uses) {
+  std::uint64_t sum = 0;
+  for (const MemoryUse& use : uses) sum = use.bytes > unlimited - sum ? unlimited : sum + use.bytes;
+  return sum;
+}
+
+void print_memory(std::ostream& out, const std::vector<MemoryUse>& uses, std::uint64_t available) {
+  std::size_t width = 9;
+  for (const MemoryUse& use : uses) width = std::max(width, use.what.size());
+  const auto line = [&](const std::string& what, const std::string& amount) {
+    out << "  " << std::left << std::setw(static_cast<int>(width)) << what << "  " << std::right
+        << std::setw(10) << amount << '\n';
+  };
+  for (const MemoryUse& use : uses) line(use.what, human_bytes(use.bytes));
+  line("total", human_bytes(total_bytes(uses)));
+  line("available", available == 0 ? "unknown" : human_bytes(available));
+}
+
+void add_memory(JsonObject& json, const std::vector<MemoryUse>& uses, std::uint64_t available) {
+  JsonObject table;
+  for (const MemoryUse& use : uses) table.add(use.what, use.bytes);
+  json.add("memory", table).add("memory_bytes", total_bytes(uses));
+  if (available == 0)
+    json.add_null("available_memory_bytes");
+  else
+    json.add("available_memory_bytes", available);
+}
+
+void expect_memory(const std::string& what, const std::vector<MemoryUse>& uses, std::uint64_t available) {
+  const std::uint64_t needed = total_bytes(uses);
+  if (available != 0 && needed > available)
+    throw Error(Errc::out_of_memory, what + " takes " + human_bytes(needed) + " of memory, but only " +
+                                         human_bytes(available) + " are available");
+}
+
+}  // namespace ts::app

@@ -1,0 +1,31 @@
+// The memory that a run will take, and the memory there is.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "tallskinny/app/common/json.hpp"
+
+namespace ts::app {
+
+/// Bytes that can be allocated now: what the system calls available, within the limits set on this process.
+/// 0 when the system does not say.
+[[nodiscard]] std::uint64_t available_memory();
+
+/// One line of the memory table of --dry-run.
+struct MemoryUse {
+  std::string what;
+  std::uint64_t bytes = 0;
+};
+
+[[nodiscard]] std::uint64_t total_bytes(const std::vector<MemoryUse>& uses);
+/// The table with its total and what is available.
+void print_memory(std::ostream& out, const std::vector<MemoryUse>& uses, std::uint64_t available);
+/// The same as members `memory` (what -> bytes), `memory_bytes` and `available_memory_bytes`.
+void add_memory(JsonObject& json, const std::vector<MemoryUse>& uses, std::uint64_t available);
+/// @throws Error(out_of_memory) saying how much `what` takes when that is more than `available` (0: unknown).
+void expect_memory(const std::string& what, const std::vector<MemoryUse>& uses, std::uint64_t available);
+
+}  // namespace ts::app

@@ -1,0 +1,212 @@
+// The only file that includes Boost.Program_options.
+#include <boost/program_options.hpp>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "tallskinny/app/common/options.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts::app {
+
+namespace po = boost::program_options;
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw Error(Errc::invalid_argument, sentence);
+}
+
+std::string positional_key(std::size_t index) {
+  return std::string("<").append(std::to_string(index)).append(">");
+}
+
+/// Texts given for each option by one source, and how that source is called in an error.
+struct Given {
+  std::vector<std::string> texts;
+  std::string called;
+};
+using Source = std::map<std::string, Given>;
+
+std::vector<std::string> names_of(const std::vector<Options::Entry>& entries) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries)
+    if (!entry.hidden) names.push_back(entry.long_name);
+  return names;
+}
+
+std::string suggestion(std::string_view word, const std::vector<Options::Entry>& entries,
+                       const char* dashes) {
+  const std::string near = nearest_name(word, names_of(entries));
+  return near.empty() ? std::string{} : std::string("; did you mean ") + dashes + near + "?";
+}
+
+Source from_command_line(const std::vector<std::string>& arguments, const po::options_description& known,
+                         const std::vector<Options::Entry>& entries,
+                         const std::vector<Options::Positional>& positionals, const std::string& program) {
+  po::positional_options_description order;
+  for (std::size_t i = 0; i < positionals.size(); ++i)
+    order.add(positional_key(i).c_str(), positionals[i].repeatable ? -1 : 1);
+  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+
+  Source source;
+  try {
+    const auto parsed =
+        po::command_line_parser(arguments).options(known).positional(order).style(style).run();
+    for (const auto& option : parsed.options) {
+      Given& given = source[option.string_key];
+      given.called = std::string("--").append(option.string_key);
+      // A forgotten value must not swallow the next option.
+      if (option.value.size() == 1 && option.value.front().starts_with("--"))
+        for (const auto& entry : entries)
+          if (option.value.front().substr(2) == entry.long_name)
+            refuse("option " + given.called + " needs a value (see " + program + " --help)");
+      if (option.value.empty())
+        given.texts.emplace_back("true");
+      else
+        given.texts.insert(given.texts.end(), option.value.begin(), option.value.end());
+    }
+  } catch (const po::unknown_option& error) {
+    std::string name = error.get_option_name();
+    name.erase(0, name.find_first_not_of('-'));
+    refuse("unknown option " + error.get_option_name() + suggestion(name, entries, "--") + " (see " +
+           program + " --help)");
+  } catch (const po::too_many_positional_options_error&) {
+    refuse(std::string(positionals.empty() ? "no" : "fewer") +
+           " arguments without a dash are expected (see " + program + " --help)");
+  } catch (const po::invalid_command_line_syntax& error) {
+    const std::string name = error.get_option_name();
+    switch (error.kind()) {
+      case po::invalid_command_line_syntax::missing_parameter:
+      case po::invalid_command_line_syntax::empty_adjacent_parameter:
+        refuse("option " + name + " needs a value (see " + program + " --help)");
+      case po::invalid_command_line_syntax::extra_parameter:
+        refuse("option " + name + " takes no value (see " + program + " --help)");
+      default:
+        refuse(std::string(error.what()) + " (see " + program + " --help)");
+    }
+  } catch (const po::error& error) {
+    refuse(std::string(error.what()) + " (see " + program + " --help)");
+  }
+  return source;
+}
+
+std::string environment_name(std::string_view program, std::string_view option) {
+  std::string name(program.substr(0, program.find(' ')));
+  name += '_';
+  name += option;
+  for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+Source from_environment(const po::options_description& known, const std::vector<Options::Entry>& entries,
+                        const std::string& program) {
+  std::map<std::string, std::string> wanted;
+  for (const auto& entry : entries)
+    if (!entry.hidden) wanted[environment_name(program, entry.long_name)] = entry.long_name;
+  const auto parsed = po::parse_environment(known, [&wanted](const std::string& name) {
+    const auto at = wanted.find(name);
+    return at == wanted.end() ? std::string{} : at->second;
+  });
+  Source source;
+  for (const auto& option : parsed.options)
+    source[option.string_key] = {option.value,
+                                 "environment variable " + environment_name(program, option.string_key)};
+  return source;
+}
+
+Source from_file(const std::string& file, const po::options_description& known,
+                 const std::vector<Options::Entry>& entries, const std::string& program) {
+  std::ifstream in(file);
+  if (!in || std::filesystem::is_directory(file)) refuse("--config: the file '" + file + "' cannot be read");
+  Source source;
+  const std::string section = program.substr(0, program.find(' ')) + ".";
+  try {
+    for (const auto& option : po::parse_config_file(in, known, true).options) {
+      std::string name = option.string_key;
+      if (name.starts_with(section)) name.erase(0, section.size());
+      bool found = false;
+      for (const auto& entry : entries) found = found || (entry.long_name == name && !entry.hidden);
+      if (!found || name == "config")
+        refuse(file + ": unknown option '" + name + "'" + suggestion(name, entries, ""));
+      Given& given = source[name];
+      given.called = file + ": " + name;
+      given.texts.insert(given.texts.end(), option.value.begin(), option.value.end());
+    }
+  } catch (const po::error& error) {
+    refuse(file + ": " + error.what());
+  }
+  if (in.bad()) refuse("--config: reading '" + file + "' failed");
+  return source;
+}
+
+void take(Options::Entry& entry, const Given& given) {
+  if (given.texts.size() > 1 && !entry.repeatable) refuse(given.called + " is given more than once");
+  for (const std::string& text : given.texts)
+    if (!entry.assign(text)) refuse(given.called + " is '" + text + "': expected " + entry.what);
+  entry.given = true;
+}
+
+}  // namespace
+
+bool Options::parse(Arguments arguments) {
+  group("About this program");
+  value("config", "FILE", config_file_, "read options from FILE (lines like 'seed = 1')");
+  flag("help,h", help_, "show this page");
+  flag("version", version_, "show the version and what the build contains");
+  flag("list-options", list_, "");
+  entries_.back().hidden = true;
+
+  po::options_description known;
+  for (const Entry& entry : entries_) {
+    const std::string names =
+        entry.short_name == 0 ? entry.long_name : entry.long_name + "," + entry.short_name;
+    if (entry.value_name.empty())
+      known.add_options()(names.c_str(), po::bool_switch());
+    else
+      known.add_options()(names.c_str(), po::value<std::string>());
+  }
+  for (std::size_t i = 0; i < positionals_.size(); ++i)
+    known.add_options()(positional_key(i).c_str(), po::value<std::vector<std::string>>());
+
+  const Source line =
+      from_command_line({arguments.begin(), arguments.end()}, known, entries_, positionals_, about_.name);
+  if (line.contains("help")) return print_help(std::cout), false;
+  if (line.contains("version")) return std::cout << version_text(about_.name) << '\n', false;
+  if (line.contains("list-options")) {
+    for (const std::string& name : names_of(entries_)) std::cout << "--" << name << '\n';
+    return false;
+  }
+
+  const Source environment = from_environment(known, entries_, about_.name);
+  Source file;
+  for (const Source* source : {&line, &environment})
+    if (const auto at = source->find("config"); at != source->end()) {
+      if (at->second.texts.size() > 1) refuse("--config is given more than once");
+      file = from_file(at->second.texts.front(), known, entries_, about_.name);
+      break;
+    }
+
+  for (Entry& entry : entries_)
+    for (const Source* source : {&line, &environment, static_cast<const Source*>(&file)})
+      if (const auto at = source->find(entry.long_name); at != source->end()) {
+        take(entry, at->second);
+        break;
+      }
+  for (std::size_t i = 0; i < positionals_.size(); ++i) {
+    const Positional& wanted = positionals_[i];
+    const auto at = line.find(positional_key(i));
+    if (at == line.end()) {
+      if (wanted.required)
+        refuse(wanted.name + " is missing: " + wanted.help + " (see " + about_.name + " --help)");
+      continue;
+    }
+    for (const std::string& text : at->second.texts)
+      if (!wanted.assign(text)) refuse(wanted.name + " is '" + text + "': expected " + wanted.what);
+  }
+  return true;
+}
+
+}  // namespace ts::app

@@ -1,0 +1,64 @@
+#include "tallskinny/app/common/text.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+namespace ts::app {
+
+namespace {
+
+template <class... Values>
+std::string printed(const char* format, Values... values) {
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), format, values...);
+  return buffer.data();
+}
+
+}  // namespace
+
+std::vector<std::string> wrap(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines;
+  std::istringstream words{std::string(text)};
+  for (std::string word; words >> word;) {
+    if (lines.empty() || lines.back().size() + 1 + word.size() > width)
+      lines.push_back(word);
+    else
+      lines.back() += ' ' + word;
+  }
+  return lines;
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr std::array units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  double amount = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  while (amount >= 1023.5 && unit + 1 < units.size()) amount /= 1024, ++unit;
+  return printed(amount < 9.995 ? "%.2f %s" : amount < 99.95 ? "%.1f %s" : "%.0f %s", amount, units[unit]);
+}
+
+std::string human_seconds(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  if (seconds < 0.9995e-3) return printed("%.0f us", seconds * 1e6);
+  if (seconds < 0.9995) return printed("%.0f ms", seconds * 1e3);
+  if (seconds < 9.995) return printed("%.2f s", seconds);
+  if (seconds < 99.5) return printed("%.1f s", seconds);
+  const auto whole = static_cast<long long>(std::llround(seconds));
+  if (whole < 3600) return printed("%lld min %02lld s", whole / 60, whole % 60);
+  return printed("%lld h %02lld min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const std::size_t first = number < 0 ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, 1, ',');
+  return digits;
+}
+
+std::string short_number(double value, int digits) {
+  return printed("%.*g", digits, value);
+}
+
+}  // namespace ts::app

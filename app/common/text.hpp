@@ -1,0 +1,23 @@
+// Text for people: wrapped lines, byte counts, durations.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ts::app {
+
+/// Lines of at most `width` characters, broken between words; a longer word has a line for itself.
+std::vector<std::string> wrap(std::string_view text, std::size_t width);
+
+/// "512 B", "1.50 KiB", "12.3 GiB".
+std::string human_bytes(std::uint64_t bytes);
+/// "850 us", "1.25 s", "3 min 05 s", "2 h 10 min".
+std::string human_seconds(double seconds);
+/// 1234567 as "1,234,567".
+std::string grouped(std::int64_t number);
+/// `value` with `digits` significant digits.
+std::string short_number(double value, int digits = 6);
+
+}  // namespace ts::app

@@ -1,0 +1,11 @@
+#include "tallskinny/app/common/options.hpp"
+#include "tallskinny/gemm/backend/cuda/devices.hpp"
+
+namespace ts::app {
+
+std::string version_text(std::string_view program) {
+  return std::string(program.substr(0, program.find(' '))) + " (tallskinny) " TS_VERSION " (" +
+         (cuda::built() ? "with" : "without") + " the CUDA backend, " TS_BUILD_TYPE ", " TS_COMPILER ")";
+}
+
+}  // namespace ts::app

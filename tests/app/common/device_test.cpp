@@ -1,0 +1,35 @@
+#include "tallskinny/app/common/device.hpp"
+
+#include "tallskinny/gemm/backend/cuda/devices.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using namespace ts::app;
+
+TEST_CASE("device names are auto, cpu, cuda and cuda:INDEX") {
+  for (const char* good : {"auto", "cpu", "cuda", "cuda:0", "cuda:15"}) CHECK(is_device_name(good));
+  for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "CPU", "cuda0"})
+    CHECK_FALSE(is_device_name(bad));
+}
+
+TEST_CASE("auto and cpu take the processor") {
+  CHECK(resolve_device("auto") == Device{});
+  CHECK(device_text(resolve_device("cpu")) == "cpu");
+}
+
+TEST_CASE("cuda is refused with the reason, never replaced") {
+  const cuda::DeviceList found = cuda::list_devices();
+  CHECK(found.devices.empty() == !found.reason.empty());
+  if (!cuda::built()) CHECK(found.reason.find("without the CUDA backend") != std::string::npos);
+  for (const char* name : {"cuda", "cuda:1000"}) {
+    try {
+      resolve_device(name);
+      FAIL("accepted");
+    } catch (const Error& error) {
+      CHECK(error.code() == Errc::no_device);
+      CHECK(std::string(error.what()).starts_with(std::string("--device ") + name + ": "));
+      if (!found.reason.empty()) CHECK(std::string(error.what()).find(found.reason) != std::string::npos);
+    }
+  }
+}

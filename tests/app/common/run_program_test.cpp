@@ -1,0 +1,90 @@
+#include "tallskinny/app/common/run_program.hpp"
+
+#include <csignal>
+#include <iostream>
+
+#include "tallskinny/app/common/stop.hpp"
+#include "tallskinny/tests/support/capture.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using namespace ts::app;
+
+namespace {
+
+struct Outcome {
+  int code;
+  std::string out, err;
+};
+
+Outcome run(const std::function<int(Arguments)>& body, std::vector<std::string> words = {}) {
+  words.insert(words.begin(), "path/to/tsprobe");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  const test::Capture out(std::cout), err(std::cerr);
+  const int code = run_program("tsprobe", static_cast<int>(argv.size()), argv.data(), body);
+  return {code, out.text(), err.text()};
+}
+
+}  // namespace
+
+TEST_CASE("every kind of error has its exit status and its one line on standard error") {
+  const std::vector<std::pair<Errc, int>> expected = {{Errc::invalid_argument, 2}, {Errc::bad_input, 4},
+                                                      {Errc::io_failure, 1},       {Errc::out_of_memory, 1},
+                                                      {Errc::no_device, 5},        {Errc::device_failure, 1}};
+  for (const auto& [code, status] : expected) {
+    const Outcome outcome = run([code = code](Arguments) -> int { throw Error(code, "a sentence"); });
+    CHECK(outcome.code == status);
+    CHECK(outcome.err == "tsprobe: a sentence\n");
+    CHECK(outcome.out.empty());
+  }
+  CHECK(run([](Arguments) -> int { throw std::bad_alloc(); }).code == 1);
+  CHECK(run([](Arguments) -> int { throw std::runtime_error("x"); }).err == "tsprobe: x\n");
+}
+
+TEST_CASE("the body gets its arguments and chooses the status") {
+  const Outcome outcome = run(
+      [](Arguments arguments) {
+        std::cout << arguments[0] << arguments[1];
+        return static_cast<int>(exit_not_converged);
+      },
+      {"a", "b"});
+  CHECK(outcome.code == 3);
+  CHECK(outcome.out == "ab");
+  CHECK(outcome.err.empty());
+}
+
+TEST_CASE("a result that cannot be written is an error") {
+  const Outcome outcome = run([](Arguments) {
+    std::cout.setstate(std::ios::badbit);
+    return 0;
+  });
+  std::cout.clear();
+  CHECK(outcome.code == 1);
+  CHECK(outcome.err == "tsprobe: writing to standard output failed\n");
+}
+
+TEST_CASE("commands are found by their whole name") {
+  const About about{"tsprobe", "Probes.", "", {}, {}};
+  const std::vector<Command> commands = {
+      {"make", "makes", [](Arguments rest) { return 40 + (int)rest.size(); }},
+      {"show", "shows", [](Arguments) { return 50; }}};
+  const auto body = [&](Arguments arguments) { return run_command(about, commands, arguments); };
+  CHECK(run(body, {"make", "a", "b"}).code == 42);
+  CHECK(run(body, {"mak"}).code == 2);
+  CHECK(run(body, {"mak"}).err == "tsprobe: unknown command 'mak'; did you mean make?\n");
+  CHECK(run(body, {"zzzzzzz"}).err == "tsprobe: unknown command 'zzzzzzz'; expected one of make, show\n");
+  CHECK(run(body).code == 2);
+  CHECK(run(body, {"--help"}).out.find("  show      shows\n") != std::string::npos);
+  CHECK(run(body, {"--version"}).out.starts_with("tsprobe (tallskinny) "));
+}
+
+TEST_CASE("the first signal asks to stop and gives 128 + its number") {
+  REQUIRE_FALSE(stop_requested());
+  const Outcome outcome = run([](Arguments) {
+    std::raise(SIGTERM);
+    return stop_requested() ? stop_exit_code() : 0;
+  });
+  CHECK(outcome.code == 128 + SIGTERM);
+  CHECK(stop_signal() == SIGTERM);
+}

@@ -1,0 +1,37 @@
+#include "tallskinny/app/common/text.hpp"
+
+#include <limits>
+
+#include "tallskinny/app/common/console.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts::app;
+
+TEST_CASE("bytes, durations and numbers read well") {
+  CHECK(human_bytes(0) == "0 B");
+  CHECK(human_bytes(1023) == "1023 B");
+  CHECK(human_bytes(1536) == "1.50 KiB");
+  CHECK(human_bytes((1ull << 20) - 1) == "1.00 MiB");
+  CHECK(human_bytes(12ull << 30) == "12.0 GiB");
+  CHECK(human_bytes(UINT64_MAX) == "16.0 EiB");
+  CHECK(human_seconds(0) == "0 us");
+  CHECK(human_seconds(0.0123) == "12 ms");
+  CHECK(human_seconds(1.25) == "1.25 s");
+  CHECK(human_seconds(185) == "3 min 05 s");
+  CHECK(human_seconds(7800) == "2 h 10 min");
+  CHECK(human_seconds(std::numeric_limits<double>::infinity()) == "?");
+  CHECK(grouped(0) == "0");
+  CHECK(grouped(-1234567) == "-1,234,567");
+  CHECK(grouped(999) == "999");
+  CHECK(grouped(1000) == "1,000");
+  CHECK(short_number(0.1) == "0.1");
+}
+
+TEST_CASE("the progress line shows what is done, taken and left, within the terminal") {
+  CHECK(progress_line(0.5, "iteration 5", 10, 80) ==
+        "[##########..........] iteration 5  10.0 s, 10.0 s left");
+  CHECK(progress_line(-1, "reading", 2, 80) == "reading  2.00 s");
+  CHECK(progress_line(0, "starting", 0.2, 80) == "[....................] starting  200 ms");
+  CHECK(progress_line(7, "over", 2, 80).starts_with("[####################] over"));
+  CHECK(progress_line(0.5, std::string(200, 'x'), 10, 60).size() == 59);
+}
