@@ -1,0 +1,92 @@
+#include "tallskinny/solvers/ortho/muscle.hpp"
+
+#include "hard_matrices.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+using namespace ts;
+
+namespace {
+
+template <class T, class Method>
+struct Factors {
+  ortho::Factored f;
+  double loss = 0, residual = 0;
+};
+
+/// Factorises a copy of `input`; the residual is max |X - Q R|.
+template <class T, class Method>
+Factors<T, Method> factorise(Method method, const Matrix<T>& input) {
+  const Context ctx;
+  auto x = Matrix<T>::copy_of(input.cview());
+  Matrix<T> r(x.cols(), x.cols());
+  Factors<T, Method> out;
+  out.f = ortho::orthonormalise<T>(ctx, method, x.view(), r.view());
+  const auto q = x.cview().cols(0, out.f.rank);
+  out.loss = ortho::loss_of_orthogonality<T>(ctx, q);
+  Matrix<T> qr(x.rows(), x.cols());
+  tsmm(ctx, Op::none, T{1}, q, r.cview().rows(0, out.f.rank), T{0}, qr.view());
+  out.residual = test::distance<T>(qr.view(), input.view());
+  return out;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("every muscle factorises a well-conditioned block", "", double, std::complex<double>) {
+  const auto x = test::graded<TestType>(700, 6, 0, -1, 9);
+  const auto check = [&](auto method) {
+    const auto q = factorise<TestType>(method, x);
+    CHECK(q.f.rank == 6);
+    CHECK(q.loss < 200 * test::eps<double>);  // CholQr: u kappa^2
+    CHECK(q.residual < 50 * test::eps<double>);
+  };
+  check(ortho::CholQr{});
+  check(ortho::CholQr2{});
+  check(ortho::ShiftedCholQr3{});
+  check(ortho::Svqb{});
+  check(ortho::HouseholderQr{});
+  check(ortho::Ladder{});
+}
+
+TEST_CASE("muscles fail and hold where their theory says") {
+  const auto mild = test::graded<double>(1000, 8, 0, -6, 11),
+             hard = test::graded<double>(1000, 8, 0, -12, 12);
+  CHECK(factorise<double>(ortho::CholQr{}, mild).loss > 1e-8);  // u kappa^2
+  CHECK(factorise<double>(ortho::CholQr2{}, mild).loss < 1e-14);
+  CHECK(factorise<double>(ortho::CholQr2{}, hard).f.rung == ortho::Rung::failed);
+  const auto shifted = factorise<double>(ortho::ShiftedCholQr3{}, hard);
+  CHECK(shifted.f.rank == 8);
+  CHECK(shifted.loss < 1e-14);
+  const auto svqb = factorise<double>(ortho::Svqb{1e-14}, hard);
+  CHECK(svqb.f.rank == 8);
+  CHECK(svqb.loss < 1e-14);
+  const auto ladder = factorise<double>(ortho::Ladder{1e-14}, hard);
+  CHECK(ladder.f.rank == 8);
+  CHECK(ladder.f.rung == ortho::Rung::shifted);
+  CHECK(ladder.loss < 1e-14);
+  CHECK(ladder.residual < 50 * test::eps<double>);
+}
+
+TEST_CASE("rank-revealing muscles find the rank") {
+  auto x = test::graded<double>(500, 6, 0, -3, 13);
+  for (index_t i = 0; i < 500; ++i) x(i, 3) = 2 * x(i, 0) - x(i, 5), x(i, 4) = 0;
+  const double dead = 1e-13;
+  const auto check = [&](const auto& q) {
+    CHECK(q.f.rank == 4);
+    CHECK(q.loss < 1e-14);
+    CHECK(q.residual < 50 * test::eps<double>);
+  };
+  check(factorise<double>(ortho::Svqb{dead}, x));
+  check(factorise<double>(ortho::HouseholderQr{dead}, x));
+  check(factorise<double>(ortho::Ladder{dead}, x));
+}
+
+TEST_CASE("more columns than rows, one column, no rows") {
+  const auto wide = test::random_matrix<double>(3, 5, 14);
+  const auto q = factorise<double>(ortho::Ladder{1e-13}, wide);
+  CHECK(q.f.rank == 3);
+  CHECK(q.residual < 100 * test::eps<double>);
+  CHECK(factorise<double>(ortho::Ladder{}, test::random_matrix<double>(9, 1, 15)).f.rank == 1);
+  CHECK(factorise<double>(ortho::Ladder{}, Matrix<double>(0, 2)).f.rank == 0);
+  CHECK(factorise<double>(ortho::Ladder{}, Matrix<double>::zeros(5, 2)).f.rank == 0);
+}
