@@ -1,5 +1,6 @@
 # ts_add_test(NAME SOURCES files LIBRARIES targets [LABELS labels]): a Catch2 executable (2.13 or 3.x) whose
-# test cases ctest runs one by one. The label `short` marks what also runs under the sanitizers.
+# test cases ctest runs one by one. The label `short` marks what also runs under the sanitizers. With SHORT_BY_TAG
+# the cases tagged [short] get that label, those tagged [long] do not, and those with neither tag do not run.
 
 find_package(Catch2 2 QUIET)
 if(NOT Catch2_FOUND)
@@ -8,9 +9,14 @@ endif()
 include(Catch)
 
 function(ts_add_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "SHORT_BY_TAG" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} Catch2::Catch2WithMain tallskinny_build_flags)
   target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/include)
-  catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
+  if(arg_SHORT_BY_TAG)
+    catch_discover_tests(${name} TEST_SPEC "[short]" TEST_PREFIX "${name}: " PROPERTIES LABELS short TIMEOUT 600)
+    catch_discover_tests(${name} TEST_SPEC "[long]" TEST_PREFIX "${name}: " PROPERTIES TIMEOUT 600)
+  else()
+    catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
+  endif()
 endfunction()

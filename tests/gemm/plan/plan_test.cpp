@@ -1,0 +1,185 @@
+#include "tallskinny/gemm/plan/plan.hpp"
+
+#include <cmath>
+#include <sstream>
+
+#include "tallskinny/gemm/plan/partition.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+
+namespace {
+
+/// A machine whose numbers make predictions easy to check by hand.
+DeviceInfo machine() {
+  DeviceInfo d;
+  d.name = "a machine with 4 cores";
+  d.threads = 4;
+  d.simd = Simd::avx2;
+  d.l2_bytes = 1 << 20;
+  d.l3_bytes = 16 << 20;
+  d.read_bytes_per_second = 40e9;
+  d.copy_bytes_per_second = 32e9;
+  d.cache_bytes_per_second = 400e9;
+  d.float64_flops = 100e9;
+  d.float32_flops = 200e9;
+  d.launch_seconds = 1e-5;
+  return d;
+}
+
+constexpr index_t million = 1000000;
+
+}  // namespace
+
+TEST_CASE("bytes and flops of every operation are those of its model") {
+  using O = Operation;
+  const auto cost = [](O op, DType t, bool accumulate = false) {
+    return cost_of({op, t, million, 4, 3, accumulate, true, 7 * million, 4});
+  };
+  CHECK(cost(O::tsmttsm, DType::float64) == Cost{7 * 8e6, 12 * 8, 24e6});
+  CHECK(cost(O::tsmttsm, DType::complex128).flops == 96e6);
+  CHECK(cost(O::tsmttsm, DType::float16) == Cost{7 * 2e6, 12 * 4, 24e6});
+  CHECK(cost(O::gram, DType::float32) == Cost{4 * 4e6, 16 * 4, 20e6});
+  CHECK(cost(O::gram, DType::complex64).flops == 80e6);
+  CHECK(cost(O::tsmm, DType::bfloat16) == Cost{4 * 2e6 + 12 * 4, 3 * 4e6, 24e6});
+  CHECK(cost(O::tsmm, DType::float64, true).read_bytes == 7 * 8e6 + 12 * 8);
+  CHECK(cost(O::tsmm_in_place, DType::float64).bytes() == 7 * 8e6 + 12 * 8);
+  CHECK(cost(O::tsm2r, DType::float64).bytes() == 7 * 8e6 + 12 * 8);
+  CHECK(cost(O::spmm, DType::float64) == Cost{7e6 * 12 + 8 * (million + 1.0) + 12 * 8, 3 * 8e6, 42e6});
+  CHECK(cost(O::inner_and_gram, DType::float64) == Cost{7 * 8e6, 21 * 8, 24e6 + 12e6});
+  CHECK(cost(O::project_out, DType::float64).flops == 48e6 + 12e6);
+  CHECK(cost(O::column_norms, DType::float64) == Cost{4 * 8e6, 32, 8e6});
+  CHECK(cost(O::trsm, DType::complex128) == Cost{4 * 16e6 + 128, 4 * 16e6, 64e6});
+  CHECK_THROWS_AS(cost_of({O::tsmm, DType::float64, -1, 1, 1}), Error);
+}
+
+TEST_CASE("a narrow product is memory-bound, a wide one arithmetic-bound, a tiny one launch-bound") {
+  const auto narrow = make_plan({Operation::tsmttsm, DType::float64, million, 4, 4}, machine());
+  CHECK(narrow.bound == Bound::memory);
+  CHECK(narrow.memory_seconds == narrow.cost.bytes() / 40e9);
+  CHECK(narrow.seconds == narrow.memory_seconds + narrow.launch_seconds);
+  const auto wide = make_plan({Operation::tsmttsm, DType::float64, million, 256, 256}, machine());
+  CHECK(wide.bound == Bound::arithmetic);
+  CHECK(wide.arithmetic_seconds >= wide.cost.flops / 100e9);
+  const auto tiny = make_plan({Operation::tsmttsm, DType::float64, 10, 4, 4}, machine());
+  CHECK(tiny.bound == Bound::launch);
+  CHECK(tiny.threads == 1);
+}
+
+TEST_CASE("operations that write are judged by the copy roof, others by the read roof") {
+  const auto norms = make_plan({Operation::column_norms, DType::float64, million, 8, 8}, machine());
+  CHECK(norms.memory_seconds == norms.cost.bytes() / 40e9);
+  const auto copy = make_plan({Operation::tsmm, DType::float64, million, 8, 8}, machine());
+  CHECK(copy.memory_seconds == copy.cost.bytes() / 32e9);
+}
+
+TEST_CASE("operands that fit the caches are predicted at the speed of the caches") {
+  const auto plan = make_plan({Operation::column_norms, DType::float64, 10000, 8, 8}, machine());
+  CHECK(plan.memory_seconds < plan.cost.bytes() / 40e9);
+}
+
+TEST_CASE("the last tile and the last wave count") {
+  const auto full = make_plan({Operation::tsmm, DType::float64, million, 16, 16}, machine());
+  CHECK(full.tile_utilisation == 1.0);
+  const auto over = make_plan({Operation::tsmm, DType::float64, million, 16, 17}, machine());
+  CHECK(over.tile_utilisation < 0.9);
+  CHECK(over.arithmetic_seconds > 1.1 * full.arithmetic_seconds * 17 / 16);
+
+  PlanOverrides wish;
+  wish.chunk_rows = 1000;
+  const auto waves = make_plan({Operation::tsmm, DType::float64, 5000, 16, 16}, machine(), wish);
+  CHECK(waves.chunks == 5);  // on 4 threads: two waves, the second with one chunk
+  CHECK(waves.wave_utilisation == 5.0 / 8.0);
+}
+
+TEST_CASE("the cut into chunks depends on the shape alone") {
+  DeviceInfo other = machine();
+  other.threads = 64;
+  other.simd = Simd::sse2;
+  other.l2_bytes = 123456;
+  for (const Operation op : every_operation)
+    for (const DType type : every_dtype)
+      for (const index_t w : {1, 3, 8, 65}) {
+        const Problem problem{op, type, 123457, w, w};
+        const auto here = make_plan(problem, machine()), there = make_plan(problem, other);
+        CHECK(here.chunk_rows == there.chunk_rows);
+        CHECK(here.chunk_rows == chunk_rows_of(op, type, w, w));
+        CHECK(here.chunks * here.chunk_rows >= 123457);
+      }
+}
+
+TEST_CASE("results larger than the caches are written past them") {
+  CHECK(make_plan({Operation::tsmm, DType::float64, 10 * million, 8, 8}, machine()).streaming_stores);
+  CHECK_FALSE(make_plan({Operation::tsmm, DType::float64, 10000, 8, 8}, machine()).streaming_stores);
+  CHECK_FALSE(
+      make_plan({Operation::tsmm, DType::float64, 10 * million, 8, 8, true}, machine()).streaming_stores);
+  CHECK_FALSE(
+      make_plan({Operation::tsmttsm, DType::float64, 10 * million, 8, 8}, machine()).streaming_stores);
+}
+
+TEST_CASE("an override is obeyed, and is an error where it cannot be met") {
+  const Problem problem{Operation::tsmm, DType::float64, million, 2, 2};
+  PlanOverrides wish;
+  wish.simd = Simd::sse2;
+  wish.threads = 2;
+  wish.streaming_stores = true;
+  wish.fold = 1;
+  const auto plan = make_plan(problem, machine(), wish);
+  CHECK(plan.simd == Simd::sse2);
+  CHECK(plan.lanes == 2);
+  CHECK(plan.threads == 2);
+  CHECK(plan.streaming_stores);
+  CHECK(plan.fold == 1);
+
+  const auto refused = [&](auto&& change) {
+    PlanOverrides bad;
+    change(bad);
+    CHECK_THROWS_AS(make_plan(problem, machine(), bad), Error);
+  };
+  refused([](PlanOverrides& o) { o.simd = Simd::avx512; });
+  refused([](PlanOverrides& o) { o.threads = -1; });
+  refused([](PlanOverrides& o) { o.chunk_rows = 0; });
+  refused([](PlanOverrides& o) { o.fold = 3; });
+  PlanOverrides stream;
+  stream.streaming_stores = true;
+  CHECK_THROWS_AS(make_plan({Operation::gram, DType::float64, million, 2, 2}, machine(), stream), Error);
+}
+
+TEST_CASE("plans can be compared and printed") {
+  const Problem problem{Operation::tsmttsm, DType::complex64, million, 3, 5};
+  const auto plan = make_plan(problem, machine());
+  CHECK(plan == make_plan(problem, machine()));
+  CHECK_FALSE(plan == make_plan({Operation::tsmttsm, DType::complex64, million, 3, 6}, machine()));
+  std::ostringstream line;
+  line << plan;
+  for (const char* word : {"tsmttsm", "complex64", "1000000 x 3", "avx2", "chunks", "memory-bound"})
+    CHECK(line.str().find(word) != std::string::npos);
+  const std::string text = explain(plan, machine());
+  for (const char* word : {"a machine with 4 cores", "moves", "because", "memory", "chunks", "% busy"})
+    CHECK(text.find(word) != std::string::npos);
+}
+
+TEST_CASE("sizes beyond 32 bits are counted in full, and n = 0 has a plan") {
+  const auto huge = make_plan({Operation::tsmm, DType::float64, index_t{1} << 40, 64, 64}, machine());
+  CHECK(huge.chunks * huge.chunk_rows >= index_t{1} << 40);
+  CHECK(huge.cost.bytes() > 1e15);
+  const auto empty = make_plan({Operation::tsmm, DType::float64, 0, 4, 4}, machine());
+  CHECK(empty.chunks == 0);
+  CHECK(std::isfinite(empty.seconds));
+}
+
+TEST_CASE("names and values of operations and types go both ways") {
+  for (const Operation op : every_operation) CHECK(operation_named(name_of(op)) == op);
+  for (const DType t : every_dtype) CHECK(dtype_named(name_of(t)) == t);
+  CHECK_FALSE(operation_named("gemm").has_value());
+  CHECK_FALSE(dtype_named("float128").has_value());
+}
+
+TEST_CASE("this processor is described") {
+  const DeviceInfo& cpu = this_cpu();
+  CHECK_FALSE(cpu.name.empty());
+  CHECK(cpu.threads >= 1);
+  CHECK(cpu.simd != Simd::best);
+  CHECK(cpu.l1_bytes >= 1024);
+  CHECK(cpu.read_bytes_per_second > 0);
+}

@@ -1,0 +1,155 @@
+#include "tallskinny/gemm/spmm/spmm.hpp"
+
+#include "tallskinny/tests/support/engine.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+constexpr Op ops[] = {Op::none, Op::adjoint, Op::transpose};
+
+/// A matrix with empty rows, unsorted and repeated columns, and every 50th row much longer than the others.
+template <class T, class I>
+CsrMatrix<T, I> random_sparse(index_t rows, index_t cols, Values& values, bool integers = false) {
+  CsrMatrix<T, I> a;
+  a.rows = rows, a.cols = cols;
+  for (index_t i = 0; i < rows; ++i) {
+    const index_t count = cols == 0 ? 0 : i % 50 == 7 ? 3 * cols / 2 : values.below(7);
+    for (index_t e = 0; e < count; ++e) {
+      a.indices.push_back(static_cast<I>(values.below(cols)));
+      const double re = integers ? static_cast<double>(values.below(9) - 4) : values.uniform();
+      a.values.push_back(
+          element<T>(re, integers ? static_cast<double>(values.below(9) - 4) : values.uniform()));
+    }
+    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
+  }
+  return a;
+}
+
+template <class T, class I>
+Expected<result_t<T>> exact(Op op, const CsrMatrix<T, I>& a, const Operand<T>& x) {
+  Expected<result_t<T>> product(
+      op == Op::none ? a.rows : a.cols, 0, x.cols(), [](index_t, index_t) { return 0; },
+      [](index_t, index_t) { return 0; });
+  std::vector<index_t> terms(static_cast<std::size_t>(product.rows));
+  for (index_t i = 0; i < a.rows; ++i)
+    for (auto e = static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(i)]);
+         e < static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(i) + 1]); ++e) {
+      const auto value = op == Op::adjoint ? conjugate(wide(a.values[e])) : wide(a.values[e]);
+      const index_t column = a.indices[e], row_out = op == Op::none ? i : column,
+                    row_in = op == Op::none ? column : i;
+      product.terms = std::max(product.terms, ++terms[static_cast<std::size_t>(row_out)]);
+      for (index_t j = 0; j < x.cols(); ++j) product.add(row_out, j, multiply(value, x.wide_at(row_in, j)));
+    }
+  return product;
+}
+
+template <class T, class I>
+void check_spmm(index_t rows, index_t cols, index_t q, std::size_t variant) {
+  using R = result_t<T>;
+  CAPTURE(rows, cols, q, variant);
+  Values values(variant);
+  const Op op = ops[variant % 3];
+  const R alpha = scalar<R>(variant / 2), beta = scalar_or_zero<R>(variant / 3);
+  const auto a = random_sparse<T, I>(rows, cols, values);
+  auto x = Operand<T>::random(op == Op::none ? cols : rows, q, form_number(variant / 2), values);
+  const index_t m = op == Op::none ? rows : cols;
+  Operand<R> y(m, q, form_number(variant / 5));
+  if (beta != R{}) y = Operand<R>::random(m, q, form_number(variant / 5), values);
+  const auto product = exact(op, a, x);
+  in_every_way(
+      y,
+      [&](const Context& ctx, Operand<R>& out) {
+        with_views([&](auto vx, auto vy) { spmm(ctx, op, alpha, a.view(), vx, beta, vy); }, x, out);
+      },
+      [&](const Operand<R>& out) { check_product(out, alpha, product, beta, y); });
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("spmm of small integers is exact", "[short]", TS_ALL_TYPES) {
+  using R = result_t<TestType>;
+  Values values(19);
+  for (std::size_t variant = 0; variant < 36; ++variant) {
+    const index_t rows = values.below(6), cols = values.below(6), q = 1 + values.below(4);
+    const Op op = ops[variant % 3];
+    const auto a = random_sparse<TestType, std::int32_t>(rows, cols, values, true);
+    auto x = Operand<TestType>::integers(op == Op::none ? cols : rows, q, form_number(variant / 6), values);
+    const auto y = Operand<R>::integers(op == Op::none ? rows : cols, q, form_number(variant / 2), values);
+    const auto product = exact(op, a, x);
+    in_every_way(
+        y,
+        [&](const Context& ctx, Operand<R>& out) {
+          with_views([&](auto vx, auto vy) { spmm(ctx, op, R{2}, a.view(), vx, R{-1}, vy); }, x, out);
+        },
+        [&](const Operand<R>& out) {
+          REQUIRE(everywhere(y.rows(), q, [&](index_t i, index_t j) {
+            return out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] - y.wide_at(i, j);
+          }));
+        });
+  }
+}
+
+TEMPLATE_TEST_CASE("spmm at every width, layout, leading dimension, alpha and beta", "[short]",
+                   TS_ALL_TYPES) {
+  std::size_t variant = 0;
+  for (index_t q = 1; q <= 17; ++q) {
+    check_spmm<TestType, std::int32_t>(60, 47, q, variant++);
+    check_spmm<TestType, std::int64_t>(47, 60, q, variant++);
+  }
+  for (const index_t q : {31, 32, 33, 64, 65}) {
+    check_spmm<TestType, std::int32_t>(60, 47, q, variant++);
+    check_spmm<TestType, std::int64_t>(31, 1, q, variant++);
+    check_spmm<TestType, std::int32_t>(0, 3, q, variant++);
+    check_spmm<TestType, std::int32_t>(3, 0, q, variant++);
+    check_spmm<TestType, std::int32_t>(1, 1, q, variant++);
+  }
+}
+
+TEMPLATE_TEST_CASE("spmm of large matrices", "[long]", TS_ALL_TYPES) {
+  std::size_t variant = 0;
+  for (const index_t q : {1, 3, 4, 8, 16, 33}) {
+    check_spmm<TestType, std::int32_t>(2000, 300, q, variant++);
+    check_spmm<TestType, std::int64_t>(300, 2000, q, variant++);
+  }
+}
+
+TEST_CASE("a column of X that holds NaN does not reach the others", "[short]") {
+  Values values(5);
+  const auto a = random_sparse<double, std::int32_t>(60, 40, values);
+  for (const index_t q : {2, 3, 8, 9}) {
+    auto x = Operand<double>::random(40, q, {}, values);
+    for (index_t i = 0; i < 40; ++i) x.at(i, 1) = std::nan("");
+    in_every_way(
+        Operand<double>(60, q),
+        [&](const Context& ctx, Operand<double>& out) {
+          with_views([&](auto vx, auto vy) { spmm(ctx, Op::none, 1.0, a.view(), vx, 0.0, vy); }, x, out);
+        },
+        [&](const Operand<double>& out) {
+          REQUIRE(everywhere(60, q, [&](index_t i, index_t j) {
+            const auto row = static_cast<std::size_t>(i);
+            return std::isnan(out.at(i, j)) == (j == 1 && a.pointers[row] < a.pointers[row + 1]);
+          }));
+        });
+  }
+}
+
+TEST_CASE("spmm refuses misuse by naming the argument", "[short]") {
+  Values values(5);
+  const auto a = random_sparse<double, std::int32_t>(6, 5, values);
+  std::vector<double> memory(100, 1.0);
+  const Context ctx;
+  const HostView<double> x(memory.data(), 5, 2), y(memory.data() + 20, 6, 2);
+  expect_misuse([&] { spmm(ctx, Op::transpose, 1.0, a.view(), x, 0.0, y); }, {"spmm", "X", "5 x 2", "6 x 2"});
+  expect_misuse([&] { spmm(ctx, Op::none, 1.0, a.view(), x, 0.0, y.rows(0, 5)); }, {"Y", "5 x 2", "6 x 2"});
+  expect_misuse(
+      [&] { spmm(ctx, Op::none, 1.0, a.view(), x, 0.0, HostView<double>(memory.data() + 4, 6, 2)); },
+      {"Y overlaps X"});
+  auto broken = a.view();
+  broken.indices = nullptr;
+  expect_misuse([&] { spmm(ctx, Op::none, 1.0, broken, x, 0.0, y); }, {"A", "column numbers"});
+  broken = a.view();
+  broken.pointers = nullptr;
+  expect_misuse([&] { spmm(ctx, Op::none, 1.0, broken, x, 0.0, y); }, {"A", "row pointers"});
+}

@@ -1,0 +1,176 @@
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+
+#include "tallskinny/tests/support/engine.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+template <class T>
+Expected<result_t<T>> exact(Op op, const Operand<T>& a, const Operand<T>& b) {
+  return {
+      a.cols(), a.rows(), b.cols(),
+      [&](index_t i, index_t k) { return op == Op::adjoint ? conjugate(a.wide_at(k, i)) : a.wide_at(k, i); },
+      [&](index_t k, index_t j) { return b.wide_at(k, j); }};
+}
+
+template <class T>
+void check_tsmttsm(index_t n, Widths w, std::size_t variant) {
+  using R = result_t<T>;
+  CAPTURE(n, w.p, w.q, variant);
+  Values values(variant);
+  const Op op = variant % 2 == 0 ? Op::adjoint : Op::transpose;
+  const R alpha = scalar<R>(variant / 2), beta = scalar_or_zero<R>(variant);
+  auto a = Operand<T>::random(n, w.p, form_number(variant), values);
+  auto b = Operand<T>::random(n, w.q, form_number(variant / 2), values);
+  Operand<R> c(w.p, w.q, form_number(variant / 3));
+  if (beta != R{}) c = Operand<R>::random(w.p, w.q, form_number(variant / 3), values);
+  const auto product = exact(op, a, b);
+  in_every_way(
+      c,
+      [&](const Context& ctx, Operand<R>& out) {
+        with_views([&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, alpha, va, vb, beta, vc); }, a, b, out);
+      },
+      [&](const Operand<R>& out) { check_product(out, alpha, product, beta, c); });
+}
+
+template <class T>
+void check_gram(index_t n, index_t p, std::size_t variant) {
+  using R = result_t<T>;
+  CAPTURE(n, p, variant);
+  Values values(variant);
+  const Op op = variant % 2 == 0 ? Op::adjoint : Op::transpose;
+  const R alpha = element<R>(variant % 3 == 0 ? 1 : -0.5), beta = element<R>(variant % 4 == 1 ? 2 : 0);
+  auto a = Operand<T>::random(n, p, form_number(variant), values);
+  Operand<R> c(p, p, form_number(variant / 3));
+  if (beta != R{})  // symmetric, and Hermitian too
+    c.fill([](index_t i, index_t j) { return element<R>(1.0 / static_cast<double>(i + j + 1)); });
+  const auto product = exact(op, a, a);
+  in_every_way(
+      c,
+      [&](const Context& ctx, Operand<R>& out) {
+        with_views([&](auto va, auto vc) { gram(ctx, op, alpha, va, beta, vc); }, a, out);
+      },
+      [&](const Operand<R>& out) {
+        check_product(out, alpha, product, beta, c);
+        for (index_t i = 0; i < p; ++i)
+          for (index_t j = 0; j <= i; ++j)
+            REQUIRE(out.wide_at(i, j) ==
+                    (op == Op::adjoint ? conjugate(out.wide_at(j, i)) : out.wide_at(j, i)));
+      });
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("tsmttsm of small integers is exact", "[short]", TS_ALL_TYPES) {
+  using R = result_t<TestType>;
+  Values values(7);
+  for (std::size_t variant = 0; variant < 36; ++variant) {
+    const index_t n = values.below(6), p = 1 + values.below(5), q = 1 + values.below(5);
+    const Op op = variant % 2 == 0 ? Op::adjoint : Op::transpose;
+    auto a = Operand<TestType>::integers(n, p, form_number(variant), values);
+    auto b = Operand<TestType>::integers(n, q, form_number(variant / 6), values);
+    const auto c = Operand<R>::integers(p, q, form_number(variant / 2), values);
+    const auto product = exact(op, a, b);
+    in_every_way(
+        c,
+        [&](const Context& ctx, Operand<R>& out) {
+          with_views([&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, R{2}, va, vb, R{3}, vc); }, a, b, out);
+        },
+        [&](const Operand<R>& out) {
+          for (index_t i = 0; i < p; ++i)
+            for (index_t j = 0; j < q; ++j)
+              REQUIRE(out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] + 3.0L * c.wide_at(i, j));
+        });
+  }
+}
+
+TEMPLATE_TEST_CASE("tsmttsm at every width, layout, leading dimension, alpha and beta", "[short]",
+                   TS_ALL_TYPES) {
+  std::size_t variant = 0;
+  for (const Widths w : widths_that_bite())
+    for (const index_t n : {0, 1, 2, 31, 33}) check_tsmttsm<TestType>(n, w, variant++);
+}
+
+TEMPLATE_TEST_CASE("gram at every width, layout, leading dimension, alpha and beta", "[short]",
+                   TS_ALL_TYPES) {
+  std::size_t variant = 0;
+  for (const Widths w : widths_that_bite())
+    for (const index_t n : {0, 1, 33}) check_gram<TestType>(n, w.p, variant++);
+}
+
+TEMPLATE_TEST_CASE("tsmttsm and gram of long operands", "[long]", TS_ALL_TYPES) {
+  std::size_t variant = 0;
+  for (const Widths w : widths_that_bite()) {
+    check_tsmttsm<TestType>(1000, w, variant);
+    if (w.p == w.q) check_gram<TestType>(1000, w.p, variant);
+    ++variant;
+  }
+  for (const Widths w : {Widths{1, 1}, {3, 3}, {8, 8}, {4, 17}}) {
+    check_tsmttsm<TestType>(100003, w, 0);
+    check_tsmttsm<TestType>(100003, w, variant++);
+    check_gram<TestType>(100003, w.p, 6);
+  }
+}
+
+TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others", "[short]", TS_ALL_TYPES) {
+  using R = result_t<TestType>;
+  for (const index_t w : {1, 2, 3, 5, 8, 17})
+    for (const index_t n : {1, 9, 40})
+      for (const double bad :
+           {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        CAPTURE(w, n, bad);
+        Values values(3);
+        auto a = Operand<TestType>::random(n, w, {}, values);
+        auto b = Operand<TestType>::random(n, w, {}, values);
+        const index_t row = n / 2, column = w / 2;
+        a.at(row, column) = element<TestType>(bad);
+        in_every_way(
+            Operand<R>(w, w),
+            [&](const Context& ctx, Operand<R>& out) {
+              with_views(
+                  [&](auto va, auto vb, auto vc) { tsmttsm(ctx, Op::transpose, R{1}, va, vb, R{}, vc); }, a,
+                  b, out);
+            },
+            [&](const Operand<R>& out) {
+              for (index_t i = 0; i < w; ++i)
+                for (index_t j = 0; j < w; ++j)
+                  REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != column));
+            });
+        in_every_way(
+            Operand<R>(w, w),
+            [&](const Context& ctx, Operand<R>& out) {
+              with_views([&](auto va, auto vc) { gram(ctx, Op::transpose, R{1}, va, R{}, vc); }, a, out);
+            },
+            [&](const Operand<R>& out) {
+              for (index_t i = 0; i < w; ++i)
+                for (index_t j = 0; j < w; ++j)
+                  REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != column && j != column));
+            });
+      }
+}
+
+TEST_CASE("alpha = 0 gives beta C without reading A or B, as in BLAS", "[short]") {
+  Operand<double> a(5, 2), b(5, 3), c(2, 3);  // all NaN
+  c.fill([](index_t i, index_t j) { return static_cast<double>(i + j); });
+  with_views([](auto va, auto vb, auto vc) { tsmttsm(Context{}, Op::transpose, 0.0, va, vb, 2.0, vc); }, a, b,
+             c);
+  CHECK(c.at(1, 2) == 6.0);
+}
+
+TEST_CASE("tsmttsm and gram refuse misuse by naming the argument", "[short]") {
+  std::vector<double> memory(100, 1.0);
+  const Context ctx;
+  const HostView<double> a(memory.data(), 10, 2), b(memory.data() + 40, 10, 3), c(memory.data() + 80, 2, 3);
+  const HostView<double> g(memory.data() + 80, 2, 2);
+  expect_misuse([&] { tsmttsm(ctx, Op::none, 1.0, a, b, 0.0, c); }, {"tsmttsm", "op"});
+  expect_misuse([&] { tsmttsm(ctx, Op::adjoint, 1.0, a, b.rows(0, 9), 0.0, c); }, {"B", "9 x 3", "10 x 3"});
+  expect_misuse([&] { tsmttsm(ctx, Op::adjoint, 1.0, a, b, 0.0, g); }, {"C", "2 x 2", "2 x 3"});
+  expect_misuse([&] { tsmttsm(ctx, Op::adjoint, 1.0, a, b, 0.0, HostView<double>(memory.data() + 4, 2, 3)); },
+                {"C", "overlaps A"});
+  expect_misuse([&] { gram(ctx, Op::none, 1.0, a, 0.0, g); }, {"gram", "op"});
+  expect_misuse([&] { gram(ctx, Op::adjoint, 1.0, a, 0.0, c); }, {"C", "2 x 3", "2 x 2"});
+  expect_misuse([&] { gram(ctx, Op::adjoint, 1.0, a, 0.0, HostView<double>(memory.data() + 16, 2, 2)); },
+                {"C", "overlaps A"});
+}

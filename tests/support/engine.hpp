@@ -1,0 +1,146 @@
+// Runs an operation in every way that must agree: the reference, each vector level of this processor, and
+// several thread counts that must give the same bits.
+#pragma once
+
+#include <string>
+
+#include "tallskinny/gemm/plan/device_info.hpp"
+#include "tallskinny/tests/support/operands.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+namespace ts::test {
+
+inline Context reference_context() {
+  Context ctx;
+  ctx.implementation = Implementation::reference;
+  return ctx;
+}
+inline Context fast_context(Simd simd = Simd::best, int threads = 1) {
+  Context ctx;
+  ctx.simd = simd;
+  ctx.threads = threads;
+  return ctx;
+}
+inline std::vector<Simd> simd_levels() {
+  std::vector<Simd> levels;
+  for (const Simd level : {Simd::sse2, Simd::avx2, Simd::avx512})
+    if (level <= this_cpu().simd) levels.push_back(level);
+  return levels;
+}
+
+/// run(context, output) for a fresh copy of `output` each time; check(output) after each.
+template <class Out, class Run, class Check>
+void in_every_way(const Out& output, Run&& run, Check&& check) {
+  {
+    INFO("reference");
+    Out out = output;
+    run(reference_context(), out);
+    check(out);
+  }
+  for (const Simd level : simd_levels()) {
+    INFO("fast, " << name_of(level));
+    Out out = output;
+    run(fast_context(level), out);
+    check(out);
+    for (const int threads : {2, 3, 7}) {
+      Out again = output;
+      run(fast_context(level, threads), again);
+      INFO(threads << " threads");
+      REQUIRE(again.same_bits(out));
+    }
+  }
+}
+
+/// |out - (alpha product + beta before)| within the bound of the summed products, entry by entry.
+template <class R, class T>
+void check_product(const Operand<R>& out, R alpha, const Expected<T>& product, R beta,
+                   const Operand<R>& before) {
+  REQUIRE(out.surroundings_untouched());
+  for (index_t i = 0; i < product.rows; ++i)
+    for (index_t j = 0; j < product.cols; ++j) {
+      Wide<R> want = multiply(wide(alpha), product.value[product.at(i, j)]);
+      long double magnitude = size(wide(alpha)) * product.magnitude[product.at(i, j)];
+      if (beta != R{}) {
+        want += multiply(wide(beta), before.wide_at(i, j));
+        magnitude += size(wide(beta)) * size(before.wide_at(i, j));
+      }
+      const auto error = static_cast<double>(size(out.wide_at(i, j) - want));
+      const double bound =
+          product_bound<R>(static_cast<double>(product.terms), static_cast<double>(magnitude));
+      if (!(error <= bound))
+        FAIL("entry (" << i << ", " << j << ") is off by " << error << ", allowed " << bound);
+    }
+  SUCCEED();
+}
+
+/// Whether holds(i, j) for all i < rows, j < cols; one assertion for all of them.
+template <class Holds>
+bool everywhere(index_t rows, index_t cols, Holds&& holds) {
+  for (index_t i = 0; i < rows; ++i)
+    for (index_t j = 0; j < cols; ++j)
+      if (!holds(i, j)) {
+        UNSCOPED_INFO("not so at (" << i << ", " << j << ")");
+        return false;
+      }
+  return true;
+}
+
+/// Widths that bite: around every vector length, and rectangular.
+struct Widths {
+  index_t p, q;
+};
+inline std::vector<Widths> widths_that_bite() {
+  std::vector<Widths> list;
+  for (index_t w = 1; w <= 17; ++w) list.push_back({w, w});
+  for (const index_t w : {31, 32, 33, 63, 64, 65}) list.push_back({w, w});
+  for (const Widths pair : {Widths{1, 2},
+                            {2, 1},
+                            {1, 8},
+                            {9, 1},
+                            {3, 4},
+                            {5, 7},
+                            {11, 13},
+                            {4, 17},
+                            {16, 15},
+                            {31, 2},
+                            {2, 33},
+                            {33, 8},
+                            {65, 3},
+                            {1, 65},
+                            {20, 40}})
+    list.push_back(pair);
+  return list;
+}
+
+template <class R>
+R scalar(std::size_t i) {
+  const double re[] = {1, -0.75, 0.5, 1, 2};
+  const double im[] = {0, 0, 0.25, -1, 0};
+  return element<R>(re[i % 5], im[i % 5]);
+}
+template <class R>
+R scalar_or_zero(std::size_t i) {
+  return i % 3 == 0 ? R{} : i % 3 == 1 ? R{1} : scalar<R>(i);
+}
+
+/// Expects an Error(invalid_argument) whose sentence holds every one of the words.
+template <class Call>
+void expect_misuse(Call&& call, std::initializer_list<const char*> words) {
+  try {
+    call();
+  } catch (const Error& error) {
+    CHECK(error.code() == Errc::invalid_argument);
+    for (const char* word : words) {
+      INFO(error.what());
+      CHECK(std::string(error.what()).find(word) != std::string::npos);
+    }
+    return;
+  }
+  FAIL("nothing was thrown");
+}
+
+}  // namespace ts::test
+
+#define TS_ALL_TYPES double, std::complex<double>, float, std::complex<float>, ::ts::float16, ::ts::bfloat16
+#define TS_RESULT_TYPES double, std::complex<double>, float, std::complex<float>
