@@ -1,0 +1,113 @@
+#include "tallskinny/app/generators/lattices.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "tallskinny/app/generators/assemble.hpp"
+#include "tallskinny/solvers/random.hpp"
+
+namespace ts::generators {
+
+namespace {
+
+constexpr double pi = std::numbers::pi;
+using Complex = std::complex<double>;
+
+double angle(index_t j, index_t n) {
+  return 2 * pi * static_cast<double>(j) / static_cast<double>(n);
+}
+
+}  // namespace
+
+CsrMatrix<double> graphene(index_t lx, index_t ly) {
+  expects(lx >= 0 && ly >= 0, "a honeycomb has a negative number of cells");
+  const auto atom = [&](index_t x, index_t y, index_t s) {
+    return 2 * ((x + lx) % lx * ly + (y + ly) % ly) + s;
+  };
+  // Atom 0 of cell (x, y) bonds to atom 1 of the cells (x, y), (x - 1, y) and (x, y - 1).
+  return assemble<double>(2 * lx * ly, 2 * lx * ly, 3, [&](index_t row, RowEntries<double>& entries) {
+    const index_t s = row % 2, x = row / 2 / ly, y = row / 2 % ly, back = s == 0 ? -1 : 1;
+    entries.add(atom(x, y, 1 - s), -1);
+    entries.add(atom(x + back, y, 1 - s), -1);
+    entries.add(atom(x, y + back, 1 - s), -1);
+  });
+}
+
+Spectrum graphene_spectrum(index_t lx, index_t ly) {
+  expects(lx >= 0 && ly >= 0, "a honeycomb has a negative number of cells");
+  std::vector<double> values;
+  for (index_t x = 0; x < lx; ++x)
+    for (index_t y = 0; y < ly; ++y) {
+      const double f = std::abs(1.0 + std::polar(1.0, angle(x, lx)) + std::polar(1.0, angle(y, ly)));
+      values.push_back(f);
+      values.push_back(-f);
+    }
+  return Spectrum(std::move(values));
+}
+
+CsrMatrix<Complex> flux_ring(index_t n, double phi) {
+  const Complex forward = -std::polar(1.0, phi / static_cast<double>(n));
+  return assemble<Complex>(n, n, 2, [&](index_t row, RowEntries<Complex>& entries) {
+    entries.add((row + n - 1) % n, forward);
+    entries.add((row + 1) % n, std::conj(forward));
+  });
+}
+
+Spectrum flux_ring_spectrum(index_t n, double phi) {
+  expects(n >= 0, "a ring has a negative number of sites");
+  std::vector<double> values;
+  for (index_t j = 0; j < n; ++j)
+    values.push_back(-2 * std::cos((2 * pi * static_cast<double>(j) - phi) / static_cast<double>(n)));
+  return Spectrum(std::move(values));
+}
+
+CsrMatrix<double> xx_chain(int length) {
+  expects(length >= 0 && length < 31, "a spin chain has 0 to 30 sites");
+  const index_t n = index_t{1} << length;
+  return assemble<double>(n, n, std::max(length - 1, 0), [length](index_t row, RowEntries<double>& entries) {
+    for (int site = 0; site + 1 < length; ++site)  // neighbours exchange an up and a down
+      if (((row >> site) & 1) != ((row >> (site + 1)) & 1)) entries.add(row ^ (index_t{3} << site), 1);
+  });
+}
+
+Spectrum xx_chain_spectrum(int length) {
+  expects(length >= 0 && length < 31, "a spin chain has 0 to 30 sites");
+  std::vector<std::vector<double>> lists;
+  for (int k = 1; k <= length; ++k) lists.push_back({0.0, 2 * std::cos(k * pi / (length + 1))});
+  return Spectrum::sum(std::move(lists));
+}
+
+CsrMatrix<double> anderson(const std::vector<index_t>& sizes, double disorder, std::uint64_t seed) {
+  index_t n = 1;
+  for (const index_t size : sizes) {
+    expects(size >= 0, "a grid has a negative number of points");
+    expects(size == 0 || n <= INT64_MAX / size, "a grid has more than 2^63 points");
+    n *= size;
+  }
+  const solvers::Random random(seed);
+  return assemble<double>(n, n, 2 * std::ssize(sizes) + 1, [&](index_t row, RowEntries<double>& entries) {
+    entries.add(row, disorder * (random.uniform(static_cast<std::uint64_t>(row)) - 0.5));
+    index_t stride = 1, rest = row;
+    for (std::size_t direction = sizes.size(); direction-- > 0;) {
+      const index_t size = sizes[direction], at = rest % size;
+      entries.add(row + ((at + 1) % size - at) * stride, -1);
+      entries.add(row + ((at + size - 1) % size - at) * stride, -1);
+      rest /= size;
+      stride *= size;
+    }
+  });
+}
+
+CsrMatrix<Complex> hofstadter(index_t lx, index_t ly, index_t numerator) {
+  expects(lx >= 0 && ly >= 0, "a torus has a negative number of sites");
+  return assemble<Complex>(lx * ly, lx * ly, 4, [&](index_t row, RowEntries<Complex>& entries) {
+    const index_t x = row / ly, y = row % ly;
+    const Complex up = -std::polar(1.0, angle(numerator * x % lx, lx));
+    entries.add((x + 1) % lx * ly + y, -1);
+    entries.add((x + lx - 1) % lx * ly + y, -1);
+    entries.add(x * ly + (y + ly - 1) % ly, up);
+    entries.add(x * ly + (y + 1) % ly, std::conj(up));
+  });
+}
+
+}  // namespace ts::generators
