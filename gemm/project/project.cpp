@@ -6,7 +6,7 @@
 namespace ts::detail {
 
 template <class T>
-void inner_and_gram(const Context&, Strided<const T> v, Strided<const T> w, Strided<T> s, Strided<T> g) {
+void inner_and_gram(const Context& ctx, Strided<const T> v, Strided<const T> w, Strided<T> s, Strided<T> g) {
   expect_shape("inner_and_gram", "V", v, w.rows, v.cols, "as many rows as W");
   expect_shape("inner_and_gram", "S", s, v.cols, w.cols, "columns of V by columns of W");
   expect_shape("inner_and_gram", "G", g, w.cols, w.cols, "columns of W by columns of W");
@@ -20,11 +20,12 @@ void inner_and_gram(const Context&, Strided<const T> v, Strided<const T> w, Stri
     scale_output(T{}, s);
     return scale_output(T{}, g);
   }
-  reference::inner_and_gram<T>(v, w, s, g);
+  if (ctx.implementation == Implementation::reference) return reference::inner_and_gram<T>(v, w, s, g);
+  fast::inner_and_gram<T>(ctx, v, w, s, g);
 }
 
 template <class T>
-void project_out(const Context&, Strided<const T> v, Strided<const T> s, Strided<T> w, Strided<T> s_next,
+void project_out(const Context& ctx, Strided<const T> v, Strided<const T> s, Strided<T> w, Strided<T> s_next,
                  Strided<T> g) {
   expect_shape("project_out", "V", v, w.rows, v.cols, "as many rows as W");
   expect_shape("project_out", "S", s, v.cols, w.cols, "columns of V by columns of W");
@@ -46,7 +47,8 @@ void project_out(const Context&, Strided<const T> v, Strided<const T> s, Strided
     scale_output(T{}, s_next);
     return scale_output(T{}, g);
   }
-  reference::project_out<T>(v, s, w, s_next, g);
+  if (ctx.implementation == Implementation::reference) return reference::project_out<T>(v, s, w, s_next, g);
+  fast::project_out<T>(ctx, v, s, w, s_next, g);
 }
 
 #define TS_INSTANTIATE(T)                                                                                  \

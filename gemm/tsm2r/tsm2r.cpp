@@ -6,7 +6,7 @@
 namespace ts::detail {
 
 template <class T>
-void tsm2r(const Context&, Op op_d, result_t<T> alpha, Strided<const T> d, Strided<const T> x,
+void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, Strided<const T> x,
            result_t<T> beta, Strided<result_t<T>> y) {
   const auto op_of_d = op_d == Op::none ? d : d.transposed();
   expect_shape("tsm2r", "X", x, op_of_d.cols, x.cols, "as many rows as op(D) has columns");
@@ -15,7 +15,8 @@ void tsm2r(const Context&, Op op_d, result_t<T> alpha, Strided<const T> d, Strid
   expect_disjoint("tsm2r", y, "Y", x, "X");
   if (y.empty()) return;
   if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, y);
-  reference::tsm2r<T>(op_d, alpha, d, x, beta, y);
+  if (ctx.implementation == Implementation::reference) return reference::tsm2r<T>(op_d, alpha, d, x, beta, y);
+  fast::tsm2r<T>(ctx, op_d, alpha, d, x, beta, y);
 }
 
 #define TS_INSTANTIATE(T)                                                                                  \

@@ -6,7 +6,7 @@
 namespace ts::detail {
 
 template <class T>
-void tsmm(const Context&, Op op_s, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s,
+void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s,
           result_t<T> beta, Strided<result_t<T>> y) {
   const auto op_of_s = op_s == Op::none ? s : s.transposed();
   expect_shape("tsmm", "op(S)", op_of_s, x.cols, op_of_s.cols, "as many rows as X has columns");
@@ -15,11 +15,12 @@ void tsmm(const Context&, Op op_s, result_t<T> alpha, Strided<const T> x, Stride
   expect_disjoint("tsmm", y, "Y", s, "S");
   if (y.empty()) return;
   if (x.cols == 0 || alpha == result_t<T>{}) return scale_output(beta, y);
-  reference::tsmm<T>(op_s, alpha, x, s, beta, y);
+  if (ctx.implementation == Implementation::reference) return reference::tsmm<T>(op_s, alpha, x, s, beta, y);
+  fast::tsmm<T>(ctx, op_s, alpha, x, s, beta, y);
 }
 
 template <class T>
-void tsmm_in_place(const Context&, Op op_s, T alpha, Strided<T> x, Strided<const T> s) {
+void tsmm_in_place(const Context& ctx, Op op_s, T alpha, Strided<T> x, Strided<const T> s) {
   const auto op_of_s = op_s == Op::none ? s : s.transposed();
   expect_shape("tsmm_in_place", "op(S)", op_of_s, x.cols, op_of_s.cols, "as many rows as X has columns");
   expect_argument("tsmm_in_place", op_of_s.cols <= x.cols, "op(S) has more columns than X has room for");
@@ -29,7 +30,8 @@ void tsmm_in_place(const Context&, Op op_s, T alpha, Strided<T> x, Strided<const
     x.cols = op_of_s.cols;
     return scale_output(T{}, x);
   }
-  reference::tsmm_in_place<T>(op_s, alpha, x, s);
+  if (ctx.implementation == Implementation::reference) return reference::tsmm_in_place<T>(op_s, alpha, x, s);
+  fast::tsmm_in_place<T>(ctx, op_s, alpha, x, s);
 }
 
 #define TS_INSTANTIATE(T)                                                                              \

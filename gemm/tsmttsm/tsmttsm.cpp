@@ -6,7 +6,7 @@
 namespace ts::detail {
 
 template <class T>
-void tsmttsm(const Context&, Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b,
+void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b,
              result_t<T> beta, Strided<result_t<T>> c) {
   expect_argument("tsmttsm", op != Op::none, "op must be transpose or adjoint");
   expect_shape("tsmttsm", "B", b, a.rows, b.cols, "as many rows as A");
@@ -15,18 +15,20 @@ void tsmttsm(const Context&, Op op, result_t<T> alpha, Strided<const T> a, Strid
   expect_disjoint("tsmttsm", c, "C", b, "B");
   if (c.empty()) return;
   if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, c);
-  reference::tsmttsm<T>(op, alpha, a, b, beta, c);
+  if (ctx.implementation == Implementation::reference) return reference::tsmttsm<T>(op, alpha, a, b, beta, c);
+  fast::tsmttsm<T>(ctx, op, alpha, a, b, beta, c);
 }
 
 template <class T>
-void gram(const Context&, Op op, result_t<T> alpha, Strided<const T> a, result_t<T> beta,
+void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, result_t<T> beta,
           Strided<result_t<T>> c) {
   expect_argument("gram", op != Op::none, "op must be transpose or adjoint");
   expect_shape("gram", "C", c, a.cols, a.cols, "columns of A by columns of A");
   expect_disjoint("gram", c, "C", a, "A");
   if (c.empty()) return;
   if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, c);
-  reference::gram<T>(op, alpha, a, beta, c);
+  if (ctx.implementation == Implementation::reference) return reference::gram<T>(op, alpha, a, beta, c);
+  fast::gram<T>(ctx, op, alpha, a, beta, c);
 }
 
 #define TS_INSTANTIATE(T)                                                                                    \

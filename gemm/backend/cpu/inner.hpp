@@ -1,0 +1,70 @@
+// Sums over rows: A^T B and A^H B of blocks of rows, in partial sums that are added in a fixed order.
+#pragma once
+
+#include <vector>
+
+#include "tallskinny/gemm/backend/cpu/panel.hpp"
+#include "tallskinny/gemm/backend/cpu/rows.hpp"
+
+namespace ts::cpu {
+
+/// The product A^T B of two tall operands of p and q columns (or, for `gram`, of one with itself) as the
+/// kernels compute it: which kernel, how its sums lie in memory and what they mean. All sums are float64:
+/// within a block of rows float32 operands are added in float32 registers, blocks in float64.
+template <class T>
+class InnerProduct {
+ public:
+  using R = real_t<T>;
+  using E = stored_t<T>;
+
+  InnerProduct(const Kernels& kernels, index_t p, index_t q, bool gram);
+
+  [[nodiscard]] bool narrow() const noexcept { return narrow_; }
+  /// Numbers in one set of partial sums.
+  [[nodiscard]] index_t size() const noexcept { return size_; }
+  /// Rows that are summed before they are added to the partial sums.
+  [[nodiscard]] index_t block() const noexcept { return block_; }
+
+  /// sums += A^T B of `rows` rows. Panels of a narrow product must be without gaps.
+  void add(Panel<R> a, Panel<R> b, index_t rows, double* sums, const Ahead& ahead) const noexcept;
+  /// The same, of rows as stored without gaps: narrow products only.
+  void add_stored(const E* a, const E* b, index_t rows, double* sums) const noexcept;
+
+  /// C = alpha op(A) B + beta C from finished sums; beta = 0 does not read C.
+  void finish(Op op, result_t<T> alpha, const double* sums, result_t<T> beta,
+              Strided<result_t<T>> c) const noexcept;
+
+ private:
+  [[nodiscard]] double real_entry(const double* sums, index_t i, index_t j) const noexcept;
+
+  const Kernels* kernels_;
+  index_t m_, n_;  ///< reals in a row of A and of B
+  bool gram_, narrow_ = false, swapped_ = false;
+  index_t size_ = 0, ld_ = 0, block_ = 1;
+  Fold fold_;
+};
+
+/// Partial sums of all chunks, and their sum in a fixed binary tree.
+class PartialSums {
+ public:
+  PartialSums(index_t chunks, index_t size);
+  /// The sums of one chunk, cleared.
+  [[nodiscard]] double* clear(index_t chunk) noexcept;
+  [[nodiscard]] const double* total(int threads) noexcept;
+
+ private:
+  index_t chunks_, size_;
+  Matrix<double> memory_;
+};
+
+/// At most this many chunks: enough to keep threads evenly busy, few enough that their sums stay in cache.
+[[nodiscard]] index_t most_chunks(index_t sums) noexcept;
+
+extern template class InnerProduct<double>;
+extern template class InnerProduct<std::complex<double>>;
+extern template class InnerProduct<float>;
+extern template class InnerProduct<std::complex<float>>;
+extern template class InnerProduct<float16>;
+extern template class InnerProduct<bfloat16>;
+
+}  // namespace ts::cpu

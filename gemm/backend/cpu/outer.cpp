@@ -1,0 +1,137 @@
+#include "tallskinny/gemm/backend/cpu/outer.hpp"
+
+namespace ts::cpu {
+
+namespace {
+
+constexpr index_t round_up(index_t n, index_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+template <class T>
+SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
+    : kernels_(&kernels), depth_(p * reals_in<T>), width_(q * reals_in<T>) {
+  // Blocks of 64 rows are whole cache lines of any width, so that streamed blocks meet on line boundaries.
+  constexpr index_t rows_unit = 64, cache_bytes = 16 << 10, most_depth = 256;
+  const index_t lanes = kernels.real<R>().lanes;
+  const index_t widest = std::max(depth_, width_);
+  narrow_ = kernels.has_permute && widest <= lanes / 2;
+  block_depth_ = narrow_ ? depth_ : std::min(depth_, most_depth);
+  const index_t row_bytes = std::max(block_depth_, width_) * static_cast<index_t>(sizeof(R));
+  block_rows_ =
+      std::clamp<index_t>(cache_bytes / row_bytes / rows_unit * rows_unit, rows_unit, 16 * rows_unit);
+  if (narrow_) {
+    fold_.fold = lanes / widest;
+    fold_.width_a = depth_, fold_.width_b = width_;
+    fold_.count = static_cast<int>(depth_);
+    for (int d = 0; d < fold_.count; ++d)
+      for (index_t r = 0; r < fold_.fold; ++r)
+        for (index_t j = 0; j < width_; ++j)
+          fold_.index[d][r * width_ + j] = static_cast<std::int32_t>(r * depth_ + d);
+    ld_ = lanes;
+  } else {
+    ld_ = round_up(width_, lanes);
+  }
+  s_ = Matrix<R>::zeros(depth_, ld_);
+}
+
+template <class T>
+void SmallFactor<T>::put(index_t i, index_t j, R value) noexcept {
+  for (index_t r = 0; r < fold_.fold; ++r) s_(i, r * width_ + j) = value;
+}
+
+template <class T>
+void SmallFactor<T>::apply(Panel<R> x, index_t rows, index_t first, index_t depth, R* out,
+                           const Ahead& ahead) const noexcept {
+  if (narrow_)
+    kernels_->narrow<R>().outer(x.data, rows, fold_, s_.data(), out);
+  else
+    kernels_->real<R>().outer(x.data, x.ld, rows, depth, s_.data() + first * ld_, ld_, width_, out, width_,
+                              first > 0, ahead);
+}
+
+template <class T>
+void SmallFactor<T>::apply_stored(const E* x, index_t rows, R* out) const noexcept {
+  kernels_->narrow<E>().outer(x, rows, fold_, s_.data(), out);
+}
+
+template <class C>
+Target<C>::Target(const Kernels& kernels, C beta, Strided<C> y, bool fresh)
+    : kernels_(&kernels), beta_(beta), y_(y) {
+  if (y_.cols == 1) y_.col_stride = 1;
+  if (y_.rows == 1 && y_.col_stride == 1) y_.row_stride = y_.cols;
+  // Ordinary stores read a line before they write it. Results that would not stay in cache save that pass.
+  constexpr index_t large = 8 << 20;
+  streams_ = fresh && beta == C{} && y_.col_stride == 1 && y_.row_stride == y_.cols &&
+             y_.rows * y_.cols * static_cast<index_t>(sizeof(C)) >= large;
+}
+
+template <class C>
+void Target<C>::put(index_t i, index_t rows, const R* out) const noexcept {
+  const RealKernels<R>& real = kernels_->real<R>();
+  const index_t width = y_.cols * reals_in<C>;
+  bool real_beta = true;
+  if constexpr (is_complex<C>) real_beta = beta_.imag() == 0;
+  if (y_.col_stride == 1 && real_beta) {
+    R* y = reinterpret_cast<R*>(y_.data + i * y_.row_stride);
+    if (streams_) return real.stream(out, rows * width, y);
+    return real.store(out, width, rows, width, std::real(beta_), y, y_.row_stride * reals_in<C>);
+  }
+  const C* results = reinterpret_cast<const C*>(out);
+  for (index_t j = 0; j < y_.cols; ++j)
+    for (index_t r = 0; r < rows; ++r) {
+      C& y = y_(i + r, j);
+      const C value = results[r * y_.cols + j];
+      y = beta_ == C{} ? value : value + scaled(beta_, y);
+    }
+}
+
+template <class T>
+void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, const SmallFactor<T>& s,
+              result_t<T> beta, Strided<result_t<T>> y) {
+  using R = real_t<T>;
+  const Source<T> from(kernels, x);
+  const bool in_place = static_cast<const void*>(x.data) == static_cast<const void*>(y.data);
+  const Target<result_t<T>> target(kernels, beta, y, !in_place);
+  const bool stored = s.narrow() && from.contiguous();
+  const index_t block = s.block_rows(), depth = s.block_depth();
+  const int threads = threads_for(
+      ctx, x.rows * (x.cols * static_cast<index_t>(sizeof(T)) + s.width() * static_cast<index_t>(sizeof(R))));
+  const Chunks chunks(x.rows, block, 1024);
+  const index_t out_size = s.buffer_size(), in_size = from.in_place() && !s.narrow() ? 0 : block * depth;
+  Scratch<R> scratch(threads, out_size + in_size);
+
+  for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
+    R* const out = scratch.of(thread);
+    for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += block) {
+      const index_t rows = std::min(block, chunks.end(chunk) - i);
+      if (stored) {
+        s.apply_stored(from.stored(i), rows, out);
+      } else {
+        const index_t next = i + rows, next_rows = std::min(block, chunks.end(chunk) - next);
+        const bool whole = depth == s.depth();
+        for (index_t first = 0; first < s.depth(); first += depth) {
+          const index_t count = std::min(depth, s.depth() - first);
+          s.apply(from.block(i, rows, first, count, s.narrow(), out + out_size), rows, first, count, out,
+                  {{whole ? from.stored(next) : nullptr, nullptr},
+                   {whole ? next_rows * from.row_bytes() : 0, 0}});
+        }
+      }
+      target.put(i, rows, out);
+    }
+  });
+}
+
+#define TS_INSTANTIATE(T)                                                                            \
+  template class SmallFactor<T>;                                                                     \
+  template void multiply<T>(const Context&, const Kernels&, Strided<const T>, const SmallFactor<T>&, \
+                            result_t<T>, Strided<result_t<T>>);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+#define TS_INSTANTIATE(T) template class Target<T>;
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::cpu

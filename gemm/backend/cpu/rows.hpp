@@ -1,0 +1,65 @@
+// How the fast path shares rows among threads: chunks that the shape alone fixes, so that the bits of a
+// result do not depend on how many threads there are.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+
+namespace ts::cpu {
+
+/// Rows 0 .. rows-1 in `count` chunks of `size` rows (the last may be shorter), worked on `block` rows at a
+/// time.
+struct Chunks {
+  index_t rows = 0, block = 1, size = 1, count = 0;
+
+  /// At most `most` chunks, each a whole number of blocks.
+  Chunks(index_t all_rows, index_t block_rows, index_t most) : rows(all_rows), block(block_rows) {
+    const index_t blocks = (rows + block - 1) / block;
+    size = (blocks + most - 1) / most * block;
+    count = size == 0 ? 0 : (rows + size - 1) / size;
+  }
+  [[nodiscard]] index_t begin(index_t c) const noexcept { return c * size; }
+  [[nodiscard]] index_t end(index_t c) const noexcept { return std::min(rows, (c + 1) * size); }
+};
+
+/// Threads worth waking for this many bytes: a parallel region costs some microseconds.
+[[nodiscard]] inline int threads_for(const Context& ctx, index_t bytes) noexcept {
+  constexpr index_t bytes_per_thread = 64 << 10;
+  return static_cast<int>(std::clamp<index_t>(bytes / bytes_per_thread, 1, ctx.thread_count()));
+}
+
+/// Private memory of each thread, in cache lines of its own.
+template <class R>
+class Scratch {
+ public:
+  Scratch(int threads, index_t count)
+      : stride_((count * static_cast<index_t>(sizeof(R)) + 127) / 64 * 64 / static_cast<index_t>(sizeof(R))),
+        memory_(threads, stride_) {}
+  [[nodiscard]] R* of(int thread) noexcept { return memory_.data() + thread * stride_; }
+
+ private:
+  index_t stride_;
+  Matrix<R> memory_;
+};
+
+/// Calls work(chunk, thread) for every chunk, on up to `threads` threads, each taking the next chunk when it
+/// is free. `work` must not throw.
+template <class Work>
+void for_each_chunk(int threads, index_t count, const Work& work) {
+  if (threads <= 1 || count <= 1) {
+    for (index_t c = 0; c < count; ++c) work(c, 0);
+    return;
+  }
+#pragma omp parallel num_threads(static_cast <int>(std::min <index_t>(threads, count)))
+  {
+    const int thread = omp_get_thread_num();
+#pragma omp for schedule(dynamic, 1)
+    for (index_t c = 0; c < count; ++c) work(c, thread);
+  }
+}
+
+}  // namespace ts::cpu

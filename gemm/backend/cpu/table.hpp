@@ -1,0 +1,29 @@
+// The table of kernels of one instruction set.
+#pragma once
+
+#include "tallskinny/gemm/backend/cpu/move.hpp"
+#include "tallskinny/gemm/backend/cpu/narrow.hpp"
+#include "tallskinny/gemm/backend/cpu/tile.hpp"
+
+namespace ts::cpu::TS_ISA {
+
+template <class R>
+constexpr RealKernels<R> real_kernels = {
+    Vec<R>::lanes, tile_rows, tile_vectors* Vec<R>::lanes, inner<R>, outer<R>, store<R>, stream<R>};
+
+template <class E>
+constexpr NarrowKernels<E> narrow_kernels = {narrow_inner<E>, narrow_outer<E>};
+
+constexpr Kernels make_table(const char* name) {
+  return {name,
+          has_permute,
+          real_kernels<double>,
+          real_kernels<float>,
+          narrow_kernels<double>,
+          narrow_kernels<float>,
+          narrow_kernels<float16>,
+          narrow_kernels<bfloat16>,
+          {widen<float16>, widen<bfloat16>}};
+}
+
+}  // namespace ts::cpu::TS_ISA

@@ -1,0 +1,184 @@
+// The register tile: the one piece of arithmetic behind every dense operation. No include guard games: this
+// file is included once by each kernels_*.cpp, after the vectors of its instruction set.
+#pragma once
+
+#include "tallskinny/gemm/backend/cpu/kernels.hpp"
+
+#if defined(__clang__)
+#define TS_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define TS_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+namespace ts::cpu::TS_ISA {
+
+TS_INLINE index_t least(index_t a, index_t b) {
+  return a < b ? a : b;
+}
+TS_INLINE index_t parts(index_t n, index_t part) {
+  return (n + part - 1) / part;
+}
+
+/// The lines of memory asked for ahead of their use, handed out one run of lines after the other.
+class AheadLines {
+ public:
+  TS_INLINE AheadLines make(const Ahead& a) {
+    AheadLines l;
+    for (int i = 0; i < 2; ++i) {
+      l.next_[i] = static_cast<const char*>(a.data[i]);
+      l.last_[i] = l.next_[i] + a.bytes[i];
+    }
+    return l;
+  }
+  /// `count` lines from the result on are to be asked for; null when there are no more.
+  const char* take(index_t count) {
+    const int which = next_[0] < last_[0] ? 0 : 1;
+    if (next_[which] >= last_[which]) return nullptr;
+    const char* p = next_[which];
+    next_[which] += count * 64;
+    return p;
+  }
+
+ private:
+  const char* next_[2];
+  const char* last_[2];
+};
+
+/// c(i, v) = sum over k < depth of a(i, k) b(k, v), M rows by NV vectors. `a` is read one number at a time
+/// and spread over a vector: a(i, k) = a[k * step + i] if Across (rows are neighbours), else a[i * step + k].
+/// Of the last vector only the lanes in `last` are read.
+template <class R, bool Across, int M, int NV>
+TS_INLINE void multiply(const R* a, index_t step, const R* b, index_t ld_b, index_t depth,
+                        typename Vec<R>::Mask last, const char* ahead, typename Vec<R>::Reg (&c)[M][NV]) {
+  using V = Vec<R>;
+  const R* row[M];
+  TS_UNROLL
+  for (int i = 0; i < M; ++i) {
+    row[i] = Across ? a + i : a + i * step;
+    TS_UNROLL
+    for (int v = 0; v < NV; ++v) c[i][v] = V::zero();
+  }
+  for (index_t k = 0; k < depth; ++k) {
+    __builtin_prefetch(ahead), ahead += 64;
+    typename V::Reg line[NV];
+    TS_UNROLL
+    for (int v = 0; v < NV - 1; ++v) line[v] = V::load(b + v * V::lanes);
+    line[NV - 1] = V::load_first(b + (NV - 1) * V::lanes, last);
+    TS_UNROLL
+    for (int i = 0; i < M; ++i) {
+      const typename V::Reg x = V::broadcast(Across ? a[i] : row[i][k]);
+      TS_UNROLL
+      for (int v = 0; v < NV; ++v) c[i][v] = V::fma(x, line[v], c[i][v]);
+    }
+    if (Across) a += step;
+    b += ld_b;
+  }
+}
+
+template <class R, int M, int NV>
+void inner_tile(const R* a, index_t ld_a, const R* b, index_t ld_b, index_t depth, typename Vec<R>::Mask last,
+                const char* ahead, double* sums, index_t ld_sums) {
+  using V = Vec<R>;
+  typename V::Reg c[M][NV];
+  multiply<R, true, M, NV>(a, ld_a, b, ld_b, depth, last, ahead, c);
+  TS_UNROLL
+  for (int i = 0; i < M; ++i) {
+    TS_UNROLL
+    for (int v = 0; v < NV; ++v) V::add_to(sums + i * ld_sums + v * V::lanes, c[i][v]);
+  }
+}
+
+template <class R, int M, int NV>
+void outer_tile(const R* x, index_t ld_x, const R* s, index_t ld_s, index_t depth, typename Vec<R>::Mask last,
+                const char* ahead, R* out, index_t ld_out, bool add) {
+  using V = Vec<R>;
+  typename V::Reg c[M][NV];
+  multiply<R, false, M, NV>(x, ld_x, s, ld_s, depth, last, ahead, c);
+  TS_UNROLL
+  for (int i = 0; i < M; ++i) {
+    R* line = out + i * ld_out;
+    if (add) {
+      TS_UNROLL
+      for (int v = 0; v < NV - 1; ++v) c[i][v] = V::add(c[i][v], V::load(line + v * V::lanes));
+      c[i][NV - 1] = V::add(c[i][NV - 1], V::load_first(line + (NV - 1) * V::lanes, last));
+    }
+    TS_UNROLL
+    for (int v = 0; v < NV - 1; ++v) V::store(line + v * V::lanes, c[i][v]);
+    V::store_first(line + (NV - 1) * V::lanes, last, c[i][NV - 1]);
+  }
+}
+
+/// Every tile size up to the largest, so that edges cost what they are worth.
+template <class R>
+struct Tiles {
+  using Inner = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, const char*,
+                         double*, index_t);
+  using Outer = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, const char*,
+                         R*, index_t, bool);
+  Inner inner[tile_rows][tile_vectors];
+  Outer outer[tile_rows][tile_vectors];
+
+  template <int M = 1, int NV = 1>
+  constexpr void fill() {
+    inner[M - 1][NV - 1] = inner_tile<R, M, NV>;
+    outer[M - 1][NV - 1] = outer_tile<R, M, NV>;
+    if constexpr (NV < tile_vectors)
+      fill<M, NV + 1>();
+    else if constexpr (M < tile_rows)
+      fill<M + 1, 1>();
+  }
+  constexpr Tiles() : inner{}, outer{} { fill(); }
+};
+
+template <class R>
+constexpr Tiles<R> tiles;
+
+/// Splits `n` into the fewest parts of at most `most`, as even as can be: part p begins at begin(p).
+struct Split {
+  index_t n, count;
+  TS_INLINE Split make(index_t n, index_t most) { return {n, parts(n, most)}; }
+  index_t begin(index_t p) const { return n * p / count; }
+};
+
+template <class R>
+void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_t n, index_t depth,
+           bool upper, double* sums, index_t ld_sums, const Ahead& ahead) {
+  using V = Vec<R>;
+  const Split rows = Split::make(m, tile_rows);
+  const Split vectors = Split::make(parts(n, V::lanes), tile_vectors);
+  AheadLines lines = AheadLines::make(ahead);
+  for (index_t q = 0; q < vectors.count; ++q) {
+    const index_t v = vectors.begin(q), v_end = vectors.begin(q + 1), j = v * V::lanes;
+    const auto last = V::first(least(V::lanes, n - (v_end - 1) * V::lanes));
+    for (index_t p = 0; p < rows.count; ++p) {
+      const index_t i = rows.begin(p), i_end = rows.begin(p + 1);
+      if (upper && i >= v_end * V::lanes) break;  // wholly below the diagonal
+      const char* next = lines.take(depth);
+      tiles<R>.inner[i_end - i - 1][v_end - v - 1](a + i, ld_a, b + j, ld_b, depth, last,
+                                                   next ? next : reinterpret_cast<const char*>(b),
+                                                   sums + i * ld_sums + j, ld_sums);
+    }
+  }
+}
+
+template <class R>
+void outer(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t ld_s, index_t n, R* out,
+           index_t ld_out, bool add, const Ahead& ahead) {
+  using V = Vec<R>;
+  const Split blocks = Split::make(rows, tile_rows);
+  const Split vectors = Split::make(parts(n, V::lanes), tile_vectors);
+  AheadLines lines = AheadLines::make(ahead);
+  for (index_t p = 0; p < blocks.count; ++p) {
+    const index_t i = blocks.begin(p), i_end = blocks.begin(p + 1);
+    for (index_t q = 0; q < vectors.count; ++q) {
+      const index_t v = vectors.begin(q), v_end = vectors.begin(q + 1), j = v * V::lanes;
+      const auto last = V::first(least(V::lanes, n - (v_end - 1) * V::lanes));
+      const char* next = lines.take(depth);
+      tiles<R>.outer[i_end - i - 1][v_end - v - 1](x + i * ld_x, ld_x, s + j, ld_s, depth, last,
+                                                   next ? next : reinterpret_cast<const char*>(s),
+                                                   out + i * ld_out + j, ld_out, add);
+    }
+  }
+}
+
+}  // namespace ts::cpu::TS_ISA

@@ -1,0 +1,65 @@
+#include "tallskinny/gemm/backend/cpu/inner.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm_detail.hpp"
+
+namespace ts::fast {
+
+namespace {
+
+template <class T>
+void inner_product(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b,
+                   result_t<T> beta, Strided<result_t<T>> c, bool gram) {
+  using R = real_t<T>;
+  const cpu::Kernels& kernels = cpu::kernels(ctx.simd);
+  const cpu::Source<T> from_a(kernels, a), from_b(kernels, b);
+  const cpu::InnerProduct<T> product(kernels, a.cols, b.cols, gram);
+  const bool stored = product.narrow() && from_a.contiguous() && from_b.contiguous();
+
+  const index_t width_a = from_a.width(), width_b = from_b.width(), block = product.block();
+  const int threads = cpu::threads_for(ctx, a.rows * (a.cols + b.cols) * static_cast<index_t>(sizeof(T)));
+  const cpu::Chunks chunks(a.rows, block, cpu::most_chunks(product.size()));
+  cpu::PartialSums partial(chunks.count, product.size());
+  cpu::Scratch<R> scratch(threads, stored ? 0 : block * (width_a + width_b));
+
+  cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
+    double* sums = partial.clear(chunk);
+    R* buffer = scratch.of(thread);
+    for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += block) {
+      const index_t rows = std::min(block, chunks.end(chunk) - i);
+      if (stored) {
+        product.add_stored(from_a.stored(i), from_b.stored(i), rows, sums);
+        continue;
+      }
+      const auto part_a = from_a.block(i, rows, 0, width_a, product.narrow(), buffer);
+      const auto part_b =
+          gram ? part_a : from_b.block(i, rows, 0, width_b, product.narrow(), buffer + block * width_a);
+      const index_t next = i + rows, next_rows = std::min(block, chunks.end(chunk) - next);
+      product.add(part_a, part_b, rows, sums,
+                  {{from_a.stored(next), from_b.stored(next)},
+                   {next_rows * from_a.row_bytes(), gram ? 0 : next_rows * from_b.row_bytes()}});
+    }
+  });
+  product.finish(op, alpha, partial.total(threads), beta, c);
+}
+
+}  // namespace
+
+template <class T>
+void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b,
+             result_t<T> beta, Strided<result_t<T>> c) {
+  inner_product<T>(ctx, op, alpha, a, b, beta, c, false);
+}
+
+template <class T>
+void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, result_t<T> beta,
+          Strided<result_t<T>> c) {
+  inner_product<T>(ctx, op, alpha, a, a, beta, c, true);
+}
+
+#define TS_INSTANTIATE(T)                                                                                    \
+  template void tsmttsm<T>(const Context&, Op, result_t<T>, Strided<const T>, Strided<const T>, result_t<T>, \
+                           Strided<result_t<T>>);                                                            \
+  template void gram<T>(const Context&, Op, result_t<T>, Strided<const T>, result_t<T>, Strided<result_t<T>>);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::fast

@@ -1,0 +1,109 @@
+// Operands that bite: views of any layout, leading dimension and alignment in the middle of memory full of
+// NaN. What reads beside the view poisons its result; what writes beside it is caught.
+#pragma once
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/core/view.hpp"
+
+namespace ts::test {
+
+/// An element of type T from a wide value; 16-bit types round.
+template <class T>
+T element(double re, double im) {
+  if constexpr (is_complex<T>)
+    return T(static_cast<real_t<T>>(re), static_cast<real_t<T>>(im));
+  else if constexpr (std::is_same_v<T, float16>)
+    return to_float16(static_cast<float>(re));
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return to_bfloat16(static_cast<float>(re));
+  else
+    return static_cast<T>(re);
+}
+
+/// The type in which truth is computed for T.
+template <class T>
+using wide_t = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+
+template <class T>
+wide_t<T> wide(T x) {
+  if constexpr (is_complex<T>)
+    return wide_t<T>(x);
+  else if constexpr (std::is_same_v<T, result_t<T>>)
+    return static_cast<double>(x);
+  else
+    return static_cast<double>(to_float(x));
+}
+
+enum class Shape { row_major, row_major_gaps, col_major, col_major_gaps };
+inline constexpr Shape all_shapes[] = {Shape::row_major, Shape::row_major_gaps, Shape::col_major,
+                                       Shape::col_major_gaps};
+
+template <class T>
+class Operand {
+ public:
+  Operand(index_t rows, index_t cols, Shape shape, std::mt19937& random) {
+    const bool row_major = shape == Shape::row_major || shape == Shape::row_major_gaps;
+    const bool gaps = shape == Shape::row_major_gaps || shape == Shape::col_major_gaps;
+    const index_t line = (row_major ? cols : rows) + (gaps ? 3 : 0), lines = row_major ? rows : cols;
+    const T poison = element<T>(NAN, NAN);
+    memory_.assign(static_cast<std::size_t>(moat + line * lines + moat), poison);
+    view_.data = memory_.data() + moat, view_.rows = rows, view_.cols = cols;
+    view_.row_stride = row_major ? line : 1, view_.col_stride = row_major ? 1 : line;
+    std::uniform_real_distribution<double> number(-1, 1);
+    for (index_t i = 0; i < rows; ++i)
+      for (index_t j = 0; j < cols; ++j) view_(i, j) = element<T>(number(random), number(random));
+  }
+
+  [[nodiscard]] Strided<T> view() const { return view_; }
+  [[nodiscard]] Strided<const T> cview() const {
+    Strided<const T> v;
+    v.data = view_.data, v.rows = view_.rows, v.cols = view_.cols;
+    v.row_stride = view_.row_stride, v.col_stride = view_.col_stride;
+    return v;
+  }
+
+  /// Whether everything beside the view is still NaN.
+  [[nodiscard]] bool untouched_beside() const {
+    auto copy = memory_;
+    Strided<T> v = view_;
+    v.data = copy.data() + moat;
+    for (index_t i = 0; i < v.rows; ++i)
+      for (index_t j = 0; j < v.cols; ++j) v(i, j) = element<T>(NAN, NAN);
+    for (const T& x : copy)
+      if (!std::isnan(std::real(wide(x)))) return false;
+    return true;
+  }
+
+ private:
+  static constexpr index_t moat = 37;  // odd: no alignment beyond the element's own
+  std::vector<T> memory_;
+  Strided<T> view_;
+};
+
+/// A copy of a strided matrix in the type of truth, row-major.
+template <class T>
+std::vector<wide_t<std::remove_const_t<T>>> widened(const Strided<T>& v) {
+  std::vector<wide_t<std::remove_const_t<T>>> w;
+  w.reserve(static_cast<std::size_t>(v.rows * v.cols));
+  for (index_t i = 0; i < v.rows; ++i)
+    for (index_t j = 0; j < v.cols; ++j) w.push_back(wide<std::remove_const_t<T>>(v(i, j)));
+  return w;
+}
+
+/// The instruction sets that this processor has.
+inline std::vector<Simd> available_simd() {
+  std::vector<Simd> all = {Simd::sse2};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) all.push_back(Simd::avx2);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+    all.push_back(Simd::avx512);
+#endif
+  return all;
+}
+
+}  // namespace ts::test
