@@ -2,6 +2,30 @@
 
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(Eigen3 REQUIRED CONFIG)  # no version: Eigen 5 refuses a request for 3.4
+find_package(nlohmann_json 3.10 REQUIRED CONFIG)
+
+# HDF5's C library and zlib, as the target list TS_HDF5_LIBRARIES.
+if(TS_STATIC)
+  # FindHDF5 of CMake 3.25 forgets what a static HDF5 needs, so the archives are named here; szip's are optional.
+  find_package(HDF5 1.10 REQUIRED COMPONENTS C)
+  find_package(Threads REQUIRED)
+  find_library(TS_HDF5_ARCHIVE NAMES libhdf5_serial.a libhdf5.a HINTS ${HDF5_C_LIBRARY_DIRS} REQUIRED)
+  find_library(TS_Z_ARCHIVE libz.a REQUIRED)
+  find_library(TS_SZ_ARCHIVE libsz.a)
+  find_library(TS_AEC_ARCHIVE libaec.a)
+  add_library(tallskinny_hdf5 INTERFACE)
+  target_include_directories(tallskinny_hdf5 INTERFACE ${HDF5_C_INCLUDE_DIRS})
+  target_link_libraries(tallskinny_hdf5 INTERFACE ${TS_HDF5_ARCHIVE})
+  if(TS_SZ_ARCHIVE AND TS_AEC_ARCHIVE)
+    target_link_libraries(tallskinny_hdf5 INTERFACE ${TS_SZ_ARCHIVE} ${TS_AEC_ARCHIVE})
+  endif()
+  target_link_libraries(tallskinny_hdf5 INTERFACE ${TS_Z_ARCHIVE} ${CMAKE_DL_LIBS} m Threads::Threads)
+  set(TS_HDF5_LIBRARIES $<BUILD_INTERFACE:tallskinny_hdf5>)
+else()
+  find_package(HDF5 1.10 REQUIRED COMPONENTS C)  # the serial flavour, even beside the MPI one
+  find_package(ZLIB REQUIRED)
+  set(TS_HDF5_LIBRARIES hdf5::hdf5 ZLIB::ZLIB)
+endif()
 
 if(NOT TS_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "TS_CUDA is '${TS_CUDA}': choose AUTO, ON or OFF")

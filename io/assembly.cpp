@@ -1,0 +1,260 @@
+#include "tallskinny/io/assembly.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace ts::io {
+
+namespace {
+
+[[noreturn]] void refuse(const Subject& subject, const std::string& cause) {
+  throw Error(Errc::bad_input, subject.name + " " + cause);
+}
+
+std::string line_word(const Subject& s) {
+  return s.by_columns ? "column" : "row";
+}
+std::string index_word(const Subject& s) {
+  return s.by_columns ? "row" : "column";
+}
+
+std::string place(index_t i, index_t j) {
+  return std::string("(").append(std::to_string(i)).append(", ").append(std::to_string(j)).append(")");
+}
+
+/// HDF5 clamps what a 32-bit number cannot hold.
+std::string spelled(std::int32_t index) {
+  return std::to_string(index) + (index == std::numeric_limits<std::int32_t>::max() ? " or more" : "");
+}
+
+/// Sorts every line and adds up what stands at one place, in stored order.
+template <class T>
+void sort_and_sum(CsrMatrix<T>& a) {
+  std::vector<std::pair<std::int32_t, T>> line;
+  index_t kept = 0;
+  for (index_t i = 0; i < a.rows; ++i) {
+    line.clear();
+    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) line.emplace_back(a.indices[k], a.values[k]);
+    std::stable_sort(line.begin(), line.end(),
+                     [](const auto& x, const auto& y) { return x.first < y.first; });
+    const index_t begin = kept;
+    for (const auto& [index, value] : line) {
+      if (kept > begin && a.indices[kept - 1] == index) {
+        a.values[kept - 1] += value;
+      } else {
+        a.indices[kept] = index, a.values[kept] = value;
+        ++kept;
+      }
+    }
+    a.pointers[i] = begin;
+  }
+  a.pointers[a.rows] = kept;
+  a.indices.resize(static_cast<std::size_t>(kept));
+  a.values.resize(static_cast<std::size_t>(kept));
+}
+
+/// counts[i + 1] entries in line i become pointers.
+void accumulate(std::vector<index_t>& counts) {
+  std::partial_sum(counts.begin(), counts.end(), counts.begin());
+}
+
+}  // namespace
+
+void check_pointers(const std::vector<index_t>& pointers, index_t entries, const Subject& subject) {
+  if (pointers.empty())
+    refuse(subject, "has no pointers; there is one more than its " + line_word(subject) + "s");
+  if (pointers.front() != 0)
+    refuse(subject, "has pointers that start at " + std::to_string(pointers.front()) + " instead of 0");
+  for (std::size_t i = 1; i < pointers.size(); ++i) {
+    if (pointers[i] < pointers[i - 1])
+      refuse(subject, "has decreasing pointers at " + line_word(subject) + " " + std::to_string(i - 1) +
+                          ": " + std::to_string(pointers[i - 1]) + " is followed by " +
+                          std::to_string(pointers[i]));
+    if (pointers[i] > entries)
+      refuse(subject, "has a pointer to entry " + std::to_string(pointers[i]) + " at " + line_word(subject) +
+                          " " + std::to_string(i - 1) + ", but " + std::to_string(entries) + " entries");
+  }
+  if (pointers.back() != entries)
+    refuse(subject, "has pointers that end at " + std::to_string(pointers.back()) + ", but " +
+                        std::to_string(entries) + " entries");
+}
+
+template <class T>
+void check_lines(CsrMatrix<T>& a, const Subject& subject) {
+  bool ordered = true;
+  for (index_t i = 0; i < a.rows; ++i) {
+    std::int32_t previous = -1;
+    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
+      const std::int32_t index = a.indices[k];
+      if (index < 0 || index >= a.cols)
+        refuse(subject, "has an entry in " + line_word(subject) + " " + std::to_string(i) + " with " +
+                            index_word(subject) + " number " + spelled(index) + ", outside 0.." +
+                            std::to_string(a.cols - 1));
+      if (index <= previous) {
+        if (!subject.accept_unsorted)
+          refuse(subject,
+                 "has " + std::string(index == previous ? "two entries for " : "unsorted entries near ") +
+                     line_word(subject) + " " + std::to_string(i) + ", " + index_word(subject) + " " +
+                     std::to_string(index) + "; --accept-unsorted sorts them and adds up duplicates");
+        ordered = false;
+      }
+      previous = index;
+    }
+  }
+  if (!ordered) sort_and_sum(a);
+}
+
+template <class T>
+CsrMatrix<T> transposed(CsrMatrix<T> a) {
+  if (a.rows > std::numeric_limits<std::int32_t>::max())
+    throw Error(Errc::bad_input, "a matrix with more than 2^31 - 1 rows cannot be transposed");
+  CsrMatrix<T> t;
+  t.rows = a.cols, t.cols = a.rows;
+  t.pointers.assign(static_cast<std::size_t>(t.rows) + 1, 0);
+  for (const std::int32_t col : a.indices) ++t.pointers[static_cast<std::size_t>(col) + 1];
+  accumulate(t.pointers);
+  std::vector<index_t> next(t.pointers.begin(), t.pointers.end() - 1);
+  t.indices.resize(a.indices.size());
+  t.values.resize(a.values.size());
+  for (index_t i = 0; i < a.rows; ++i)
+    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
+      const index_t at = next[static_cast<std::size_t>(a.indices[k])]++;
+      t.indices[at] = static_cast<std::int32_t>(i), t.values[at] = a.values[k];
+    }
+  return t;
+}
+
+template <class T>
+CsrMatrix<T> assembled(index_t rows, index_t cols, Pairs<T> pairs, const Subject& subject) {
+  CsrMatrix<T> a;
+  a.rows = rows, a.cols = cols;
+  a.pointers.assign(static_cast<std::size_t>(rows) + 1, 0);
+  for (std::size_t k = 0; k < pairs.rows.size(); ++k) {
+    const index_t i = pairs.rows[k];
+    if (i < 0 || i >= rows)
+      refuse(subject, "has entry " + std::to_string(k) + " in row " + std::to_string(i) + ", outside 0.." +
+                          std::to_string(rows - 1));
+    ++a.pointers[static_cast<std::size_t>(i) + 1];
+  }
+  accumulate(a.pointers);
+  std::vector<index_t> next(a.pointers.begin(), a.pointers.end() - 1);
+  a.indices.resize(pairs.cols.size());
+  a.values.resize(pairs.values.size());
+  for (std::size_t k = 0; k < pairs.rows.size(); ++k) {
+    const index_t at = next[static_cast<std::size_t>(pairs.rows[k])]++;
+    a.indices[at] = pairs.cols[k], a.values[at] = pairs.values[k];
+  }
+  pairs = {};
+  // Pairs come in any order; only duplicates are the subject's to refuse.
+  bool ordered = true;
+  for (index_t i = 0; i < rows && ordered; ++i)
+    ordered = std::is_sorted(a.indices.begin() + a.pointers[i], a.indices.begin() + a.pointers[i + 1]);
+  if (!ordered) {
+    std::vector<std::pair<std::int32_t, T>> line;
+    for (index_t i = 0; i < rows; ++i) {
+      line.clear();
+      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k)
+        line.emplace_back(a.indices[k], a.values[k]);
+      std::stable_sort(line.begin(), line.end(),
+                       [](const auto& x, const auto& y) { return x.first < y.first; });
+      index_t k = a.pointers[i];
+      for (const auto& [index, value] : line) a.indices[k] = index, a.values[k] = value, ++k;
+    }
+  }
+  check_lines(a, subject);
+  return a;
+}
+
+template <class T>
+CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle, const Subject& subject) {
+  if (structure == Structure::general || triangle == Triangle::none) return a;
+  const bool lower = triangle == Triangle::lower;
+  CsrMatrix<T> full;
+  full.rows = a.rows, full.cols = a.cols;
+  full.pointers.assign(static_cast<std::size_t>(a.rows) + 1, 0);
+  for (index_t i = 0; i < a.rows; ++i)
+    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
+      const index_t j = a.indices[k];
+      if (lower ? j > i : j < i)
+        refuse(subject, "is declared " + std::string(name_of(structure)) + " with its " +
+                            (lower ? "lower" : "upper") + " triangle stored, but has an entry at " +
+                            place(i, j));
+      if (i == j && !fits_diagonal(a.values[k], structure) && a.values[k] == a.values[k])
+        refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its diagonal entry at " +
+                            place(i, j) +
+                            (structure == Structure::hermitian ? " is not real" : " is not zero"));
+      ++full.pointers[static_cast<std::size_t>(i) + 1];
+      if (i != j) ++full.pointers[static_cast<std::size_t>(j) + 1];
+    }
+  accumulate(full.pointers);
+  std::vector<index_t> next(full.pointers.begin(), full.pointers.end() - 1);
+  full.indices.resize(static_cast<std::size_t>(full.pointers.back()));
+  full.values.resize(full.indices.size());
+  const auto put = [&](index_t i, index_t j, T value) {
+    const index_t at = next[static_cast<std::size_t>(i)]++;
+    full.indices[at] = static_cast<std::int32_t>(j), full.values[at] = value;
+  };
+  // Entries arrive in a row in the order of their columns: below the diagonal first.
+  const auto own = [&] {
+    for (index_t i = 0; i < a.rows; ++i)
+      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) put(i, a.indices[k], a.values[k]);
+  };
+  const auto images = [&] {
+    for (index_t i = 0; i < a.rows; ++i)
+      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k)
+        if (a.indices[k] != i) put(a.indices[k], i, mirror_image(a.values[k], structure));
+  };
+  if (lower)
+    own(), images();
+  else
+    images(), own();
+  return full;
+}
+
+template <class T>
+void mirror(Matrix<T>& a, Structure structure, Triangle triangle, const Subject& subject) {
+  if (structure == Structure::general || triangle == Triangle::none) return;
+  for (index_t i = 0; i < a.rows(); ++i) {
+    for (index_t j = 0; j < i; ++j) {
+      const T stored = triangle == Triangle::lower ? a(i, j) : a(j, i);
+      T& other = triangle == Triangle::lower ? a(j, i) : a(i, j);
+      const T image = mirror_image(stored, structure);
+      if (other != T{} && other != image)
+        refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its entries at (" +
+                            std::to_string(i) + ", " + std::to_string(j) + ") and (" + std::to_string(j) +
+                            ", " + std::to_string(i) + ") do not mirror each other");
+      other = image;
+    }
+    if (!fits_diagonal(a(i, i), structure) && a(i, i) == a(i, i))
+      refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its diagonal entry at row " +
+                          std::to_string(i) +
+                          (structure == Structure::hermitian ? " is not real" : " is not zero"));
+  }
+}
+
+template <class T>
+CsrMatrix<T> row_slice(CsrMatrix<T> a, index_t begin, index_t end) {
+  if (begin == 0 && end == a.rows) return a;
+  CsrMatrix<T> slice;
+  slice.rows = end - begin, slice.cols = a.cols;
+  slice.pointers.assign(a.pointers.begin() + begin, a.pointers.begin() + end + 1);
+  const index_t first = slice.pointers.front(), last = slice.pointers.back();
+  for (index_t& p : slice.pointers) p -= first;
+  slice.indices.assign(a.indices.begin() + first, a.indices.begin() + last);
+  slice.values.assign(a.values.begin() + first, a.values.begin() + last);
+  return slice;
+}
+
+#define TS_INSTANTIATE(T)                                                               \
+  template void check_lines<T>(CsrMatrix<T>&, const Subject&);                          \
+  template CsrMatrix<T> transposed<T>(CsrMatrix<T>);                                    \
+  template CsrMatrix<T> assembled<T>(index_t, index_t, Pairs<T>, const Subject&);       \
+  template CsrMatrix<T> mirrored<T>(CsrMatrix<T>, Structure, Triangle, const Subject&); \
+  template void mirror<T>(Matrix<T>&, Structure, Triangle, const Subject&);             \
+  template CsrMatrix<T> row_slice<T>(CsrMatrix<T>, index_t, index_t);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::io

@@ -1,0 +1,75 @@
+// From lists read in a file to a CsrMatrix that keeps its invariants: the checks and conversions that all
+// sparse formats share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tallskinny/gemm/core/csr.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/io/parts.hpp"
+
+namespace ts::io {
+
+/// What error sentences call the matrix and its lines, and what is tolerated.
+struct Subject {
+  std::string name;         ///< "file.h5:/A"
+  bool by_columns = false;  ///< lines are columns
+  bool accept_unsorted = false;
+};
+
+/// pointers[0] = 0, never decreasing, ending at `entries`.
+void check_pointers(const std::vector<index_t>& pointers, index_t entries, const Subject& subject);
+
+/// Column numbers in range, increasing within every row; sorts and adds up if the subject accepts that.
+template <class T>
+void check_lines(CsrMatrix<T>& lines, const Subject& subject);
+
+template <class T>
+[[nodiscard]] CsrMatrix<T> transposed(CsrMatrix<T> a);
+
+/// From (row, column, value) in any order. @throws for indices out of range and, unless accepted, duplicates.
+template <class T>
+struct Pairs {
+  std::vector<index_t> rows;
+  std::vector<std::int32_t> cols;
+  std::vector<T> values;
+};
+template <class T>
+[[nodiscard]] CsrMatrix<T> assembled(index_t rows, index_t cols, Pairs<T> pairs, const Subject& subject);
+
+/// The whole matrix of which `a` holds one triangle. @throws for an entry in the other triangle, a diagonal
+/// that is not real (hermitian) or not zero (skew-symmetric).
+template <class T>
+[[nodiscard]] CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle,
+                                    const Subject& subject);
+/// Dense: the other triangle is filled; it may hold zeros or its right values before.
+template <class T>
+void mirror(Matrix<T>& a, Structure structure, Triangle triangle, const Subject& subject);
+
+/// The mirror image of an entry under a structure.
+template <class T>
+[[nodiscard]] T mirror_image(T value, Structure structure) {
+  if (structure == Structure::skew_symmetric) return -value;
+  if constexpr (is_complex<T>)
+    if (structure == Structure::hermitian) return std::conj(value);
+  return value;
+}
+/// May this value stand on the diagonal of such a matrix?
+template <class T>
+[[nodiscard]] bool fits_diagonal(T value, Structure structure) {
+  return value == mirror_image(value, structure);
+}
+
+/// Rows begin .. end - 1.
+template <class T>
+[[nodiscard]] CsrMatrix<T> row_slice(CsrMatrix<T> a, index_t begin, index_t end);
+
+/// @throws Error(bad_input) naming the first row and column with NaN or Inf; `first_row` is added to rows.
+template <class T>
+void check_finite(const CsrMatrix<T>& a, index_t first_row, const std::string& name);
+template <class T>
+void check_finite(HostView<const T> a, index_t first_row, const std::string& name);
+
+}  // namespace ts::io

@@ -1,0 +1,129 @@
+#include "tallskinny/io/choose.hpp"
+
+#include <functional>
+#include <set>
+
+#include "tallskinny/io/conventions/conventions.hpp"
+#include "tallskinny/io/read_parts.hpp"
+
+namespace ts::io {
+
+namespace {
+
+constexpr int deepest = 64;
+constexpr std::size_t most_objects = 100000;
+constexpr std::size_t most_listed = 20;
+
+/// Visits every object once; visit() says whether to go into a group.
+void walk(const hdf5::Node& node, int depth, std::set<std::uint64_t>& seen,
+          const std::function<bool(const hdf5::Node&)>& visit) {
+  if (depth > deepest || seen.size() > most_objects || !seen.insert(node.address()).second) return;
+  if (!visit(node) || !node.is_group()) return;
+  for (const std::string& name : node.children()) {
+    if (name.starts_with("#")) continue;  // MATLAB's #refs# and #subsystem#
+    if (const auto child = node.find(name)) walk(*child, depth + 1, seen, visit);
+  }
+}
+
+/// One-dimensional lists and single numbers are parts of something, or vectors: no matrices to choose from.
+bool is_list(const hdf5::Node& object) {
+  if (object.is_group()) return false;
+  const auto dims = object.dims();
+  return !dims || (dims->size() < 2 && object.members().size() < 3);
+}
+
+std::string listed(const std::vector<Candidate>& found) {
+  std::string text;
+  for (std::size_t i = 0; i < found.size() && i < most_listed; ++i) {
+    const Description& d = found[i].description;
+    text += (i == 0 ? "" : "; ") + found[i].object.path();
+    if (d.problem.empty())
+      text += " (" + std::to_string(d.rows) + " x " + std::to_string(d.cols) + " " +
+              (d.sparse ? "sparse " : "dense ") + d.stored_type + ")";
+    else
+      text += " (cannot be read)";
+  }
+  if (found.size() > most_listed) text += "; and " + std::to_string(found.size() - most_listed) + " more";
+  return text;
+}
+
+[[noreturn]] void refuse(const hdf5::Node& root, const std::string& cause) {
+  throw Error(Errc::bad_input, root.file().string() + " " + cause);
+}
+
+Chosen recognised(const hdf5::Node& object, const ReadOptions& options) {
+  if (auto parts = recognise(object, options)) return {object, std::move(*parts)};
+  std::string inside;
+  for (const std::string& name : object.children()) inside += (inside.empty() ? "" : ", ") + name;
+  object.refuse("is a group that holds no matrix in a known convention" +
+                (inside.empty() ? std::string() : " (it holds " + inside + ")"));
+}
+
+}  // namespace
+
+std::vector<Candidate> candidates(const hdf5::Node& root, const ReadOptions& options) {
+  std::vector<Candidate> found;
+  std::set<std::uint64_t> seen;
+  walk(root, 0, seen, [&](const hdf5::Node& object) {
+    if (is_list(object)) return false;
+    Description d;
+    try {
+      const auto parts = recognise(object, options);
+      if (!parts) return true;
+      d = describe_parts(*parts, object, options);
+    } catch (const Error& error) {
+      if (error.code() != Errc::bad_input) throw;
+      d.where = {object.file(), object.path()};
+      d.problem = error.what();
+      // A dataset of strings or references is none; a group in a known convention is one with a problem.
+      if (object.is_dataset() && !object.element_type().numeric() && object.members().size() < 3)
+        return false;
+    }
+    found.push_back({object, d});
+    return false;
+  });
+  return found;
+}
+
+Chosen choose(const hdf5::Node& root, const std::string& path, const ReadOptions& options) {
+  if (!path.empty()) {
+    const auto object = root.find(path);
+    if (object) return recognised(*object, options);
+    const auto there = candidates(root, options);
+    refuse(root,
+           "has no object '" + path + "'" + (there.empty() ? "" : "; its matrices are " + listed(there)));
+  }
+  if (const auto whole = recognise(root, options)) return {root, *whole};
+  if (const auto usual = default_object(root)) return recognised(*root.find(*usual), options);
+  const auto found = candidates(root, options);
+  std::vector<const Candidate*> readable;
+  for (const Candidate& c : found)
+    if (c.description.problem.empty()) readable.push_back(&c);
+  if (readable.size() == 1) return recognised(readable.front()->object, options);
+  if (found.empty()) refuse(root, "holds no matrix in a known convention");
+  if (found.size() == 1) throw Error(Errc::bad_input, found.front().description.problem);
+  refuse(root, "holds " + std::to_string(found.size()) + " matrices; choose one as " + root.file().string() +
+                   ":/NAME from " + listed(found));
+}
+
+std::string only_vector(const hdf5::Node& root) {
+  std::vector<std::string> found;
+  std::set<std::uint64_t> seen;
+  walk(root, 0, seen, [&](const hdf5::Node& object) {
+    if (object.is_group()) return true;
+    const auto dims = object.dims();
+    const auto type = object.element_type();
+    if (dims && dims->size() == 1 &&
+        (type.kind == hdf5::ElementType::Kind::real || type.kind == hdf5::ElementType::Kind::integer))
+      found.push_back(object.path());
+    return false;
+  });
+  if (found.size() == 1) return found.front();
+  if (found.empty()) return "";  // a matrix of one column may serve: read_matrix decides
+  std::string text;
+  for (std::size_t i = 0; i < found.size() && i < most_listed; ++i) text += (i == 0 ? "" : ", ") + found[i];
+  refuse(root, "holds " + std::to_string(found.size()) + " vectors; choose one as " + root.file().string() +
+                   ":/NAME from " + text);
+}
+
+}  // namespace ts::io

@@ -1,0 +1,135 @@
+// Binsparse: a group with a JSON descriptor in its attribute `binsparse` and lists named after levels.
+// https://graphblas.org/binsparse-specification
+#include "tallskinny/io/conventions/binsparse_descriptor.hpp"
+#include "tallskinny/io/conventions/conventions.hpp"
+#include "tallskinny/io/conventions/pieces.hpp"
+
+namespace ts::io::conventions {
+
+namespace {
+
+using hdf5::Node;
+
+/// Takes "iso[...]" and "complex[...]" off the type that the descriptor gives to the values.
+Elements values_of(const Node& group, const BinsparseDescriptor& d) {
+  Elements values = elements_of(group.dataset("values"));
+  const auto declared = d.data_types.find("values");
+  if (declared == d.data_types.end()) return values;
+  const auto unwrap = [](std::string& type, const std::string& wrapper) {
+    if (!type.starts_with(wrapper + "[") || !type.ends_with("]")) return false;
+    type = type.substr(wrapper.size() + 1, type.size() - wrapper.size() - 2);
+    return true;
+  };
+  std::string type = declared->second;
+  values.one_for_all = unwrap(type, "iso");
+  const bool is_complex = unwrap(type, "complex");
+  if (type.find('[') != std::string::npos) group.refuse("has values of the unknown type " + declared->second);
+  if (is_complex && values.type.kind == hdf5::ElementType::Kind::real) {
+    values.interleaved = true;
+    values.type.kind = hdf5::ElementType::Kind::complex;
+    values.type.text = "complex of " + values.type.text;
+    values.type.read_as = values.type.read_as == DType::float64 ? DType::complex128 : DType::complex64;
+  } else if (is_complex && values.type.kind != hdf5::ElementType::Kind::complex) {
+    group.refuse("declares its values as " + declared->second + ", but they are " + values.type.text);
+  }
+  return values;
+}
+
+template <class AnyParts>
+void set_structure(const Node& group, const std::string& structure, AnyParts& parts) {
+  if (structure.empty() || structure == "general") return;
+  const auto underscore = structure.rfind('_');
+  const std::string kind = structure.substr(0, underscore);
+  const std::string side = underscore == std::string::npos ? "" : structure.substr(underscore + 1);
+  if (kind == "symmetric")
+    parts.structure = Structure::symmetric;
+  else if (kind == "hermitian")
+    parts.structure = Structure::hermitian;
+  else if (kind == "skew_symmetric")
+    parts.structure = Structure::skew_symmetric;
+  if (parts.structure == Structure::general || (side != "lower" && side != "upper"))
+    group.refuse("has the unknown Binsparse structure '" + structure + "'");
+  parts.triangle = side == "lower" ? Triangle::lower : Triangle::upper;
+}
+
+DenseParts dense_parts(const Node& group, const BinsparseDescriptor& d, Shape shape) {
+  DenseParts parts;
+  parts.rows = shape.rows, parts.cols = shape.cols;
+  parts.transposed = d.format == "DMATC";
+  parts.flat = true;
+  parts.values = values_of(group, d);
+  set_structure(group, d.structure, parts);
+  return parts;
+}
+
+SparseParts sparse_parts(const Node& group, const BinsparseDescriptor& d, Shape shape) {
+  SparseParts parts;
+  parts.rows = shape.rows, parts.cols = shape.cols;
+  parts.values = values_of(group, d);
+  parts.announced_nonzeros = d.stored_values;
+  parts.index_base = d.index_base;
+  set_structure(group, d.structure, parts);
+  const std::string& f = d.format;
+  if (f == "CVEC" || f == "VEC") {
+    parts.form = SparseParts::Form::pairs;
+    parts.major = group.dataset("indices_0");
+    return parts;
+  }
+  parts.minor = group.dataset("indices_1");
+  if (f == "COO" || f == "COOR" || f == "COOC") {
+    parts.form = SparseParts::Form::pairs;
+    parts.by_columns = f == "COOC";
+    parts.major = group.dataset("indices_0");
+  } else if (f == "CSR" || f == "CSC") {
+    parts.by_columns = f == "CSC";
+    parts.pointers = group.dataset("pointers_to_1");
+  } else {
+    parts.form = SparseParts::Form::compressed_nonempty;
+    parts.by_columns = f == "DCSC";
+    parts.pointers = group.dataset("pointers_to_1");
+    parts.major = group.dataset("indices_0");
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::optional<Parts> binsparse(const Node& object, const ReadOptions&) {
+  if (!object.is_group() || !object.has_attribute("binsparse")) return std::nullopt;
+  const auto text = object.text_attribute("binsparse");
+  if (!text) object.refuse("has an attribute 'binsparse' that is not a string");
+  BinsparseDescriptor d;
+  try {
+    d = parse_binsparse(*text);
+  } catch (const Error& error) {
+    object.refuse(error.what());
+  }
+  const std::string& f = d.format;
+  const bool vector = f == "DVEC" || f == "CVEC" || f == "VEC", dense = f == "DVEC" || f.starts_with("DMAT");
+  const bool known = vector || f == "DMAT" || f == "DMATR" || f == "DMATC" || f == "CSR" || f == "CSC" ||
+                     f == "DCSR" || f == "DCSC" || f == "COO" || f == "COOR" || f == "COOC";
+  if (!known) object.refuse("has the Binsparse format '" + f + "', which is not known here");
+  if (d.shape.size() != (vector ? 1u : 2u))
+    object.refuse("has a Binsparse shape of " + std::to_string(d.shape.size()) +
+                  " numbers, which does not fit " + f);
+  if (d.fill) {
+    const auto fill = object.find("fill_value");
+    double value = 0;
+    if (!fill || fill->is_group() || !fill->element_type().numeric())
+      object.refuse("announces a fill value and has none");
+    if (fill->element_type().kind == hdf5::ElementType::Kind::complex || length_of(*fill) != 1)
+      object.refuse("has a fill value that is not one real number");
+    fill->read(0, 1, hdf5::Memory::float64, &value);
+    if (value != 0)
+      object.refuse("has the fill value " + std::to_string(value) + "; only zero makes a sparse matrix");
+  }
+  const Shape shape{d.shape[0], vector ? 1 : d.shape[1]};
+  Parts parts{"Binsparse", f, DenseParts{}};
+  if (dense)
+    parts.body = dense_parts(object, d, shape);
+  else
+    parts.body = sparse_parts(object, d, shape);
+  return parts;
+}
+
+}  // namespace ts::io::conventions

@@ -1,0 +1,82 @@
+// MATLAB's files of version 7.3 (also SuiteSparse's .mat): compressed columns `jc`, `ir`, `data` in a group
+// with the attribute MATLAB_sparse = rows; dense matrices with reversed dimensions and MATLAB_class.
+// PETSc's HDF5 viewer uses the same names for compressed rows with MATLAB_sparse = columns.
+#include <fstream>
+
+#include "tallskinny/io/conventions/conventions.hpp"
+#include "tallskinny/io/conventions/pieces.hpp"
+
+namespace ts::io::conventions {
+
+namespace {
+
+bool starts_with_matlab_header(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string start(19, '\0');
+  return in.read(start.data(), static_cast<std::streamsize>(start.size())) && start == "MATLAB 7.3 MAT-file";
+}
+
+/// Groups of this name that nothing marks as MATLAB's follow PETSc, unless the caller says columns.
+bool is_petsc(const hdf5::Node& group, const ReadOptions& options) {
+  if (options.layout) return *options.layout == SparseLayout::csr;
+  return !group.has_attribute("MATLAB_class") && !starts_with_matlab_header(group.file());
+}
+
+Parts jc_ir_data(const hdf5::Node& group, bool petsc) {
+  const auto size = group.integer_attribute("MATLAB_sparse");
+  if (!size || size->size() != 1 || size->front() < 0)
+    group.refuse("has an attribute 'MATLAB_sparse' that is not one size");
+  const hdf5::Node pointers = group.dataset("jc");
+  const index_t lines = length_of(pointers) - 1;
+  if (lines < 0) pointers.refuse("has no entries; compressed pointers have at least one");
+  const Shape shape = petsc ? Shape{lines, size->front()} : Shape{size->front(), lines};
+  Parts parts{petsc ? "PETSc" : "MATLAB",
+              petsc ? "taken as compressed rows; --layout csc if jc points to columns" : "", SparseParts{}};
+  auto& sparse = std::get<SparseParts>(parts.body);
+  sparse.rows = shape.rows, sparse.cols = shape.cols, sparse.by_columns = !petsc;
+  sparse.pointers = pointers;
+  const auto minor = group.find("ir"), data = group.find("data");
+  if (!minor && !data) {  // without entries both are left out: pairs of nothing, once the pointers say so
+    std::vector<index_t> ends(static_cast<std::size_t>(1));
+    hdf5::Node last = pointers;
+    if (dims_of(last)[0] == lines + 1) last.read(lines, lines + 1, hdf5::Memory::int64, ends.data());
+    if (ends[0] != 0)
+      group.refuse("has pointers to " + std::to_string(ends[0]) + " entries, but no 'ir' and no 'data'");
+    sparse.values.type = {hdf5::ElementType::Kind::real, "float64", DType::float64};
+    return parts;
+  }
+  sparse.minor = group.dataset("ir");
+  sparse.values = elements_of(group.dataset("data"));
+  return parts;
+}
+
+}  // namespace
+
+std::optional<Parts> matlab(const hdf5::Node& object, const ReadOptions& options) {
+  if (object.is_group()) {
+    if (!object.has_attribute("MATLAB_sparse") || is_petsc(object, options)) return std::nullopt;
+    return jc_ir_data(object, false);
+  }
+  const auto kind = object.text_attribute("MATLAB_class");
+  if (!kind) return std::nullopt;
+  if (*kind == "char" || *kind == "cell" || *kind == "struct" || *kind == "function_handle")
+    object.refuse("is a MATLAB " + *kind + ", not a matrix of numbers");
+  const auto empty = object.integer_attribute("MATLAB_empty");
+  if (empty && empty->front() != 0) {
+    const Shape shape = checked_shape(object, object.integers(), "MATLAB sizes");
+    if (shape.rows != 0 && shape.cols != 0) object.refuse("is marked empty but has sizes above zero");
+    DenseParts parts;
+    parts.rows = shape.rows, parts.cols = shape.cols, parts.flat = true;
+    parts.values.type = {hdf5::ElementType::Kind::real, "float64", DType::float64};
+    return Parts{"MATLAB", "", parts};
+  }
+  return dense_dataset(object, "MATLAB", /*transposed=*/true);
+}
+
+std::optional<Parts> petsc(const hdf5::Node& object, const ReadOptions& options) {
+  if (!object.is_group() || !object.has_attribute("MATLAB_sparse") || !is_petsc(object, options))
+    return std::nullopt;
+  return jc_ir_data(object, true);
+}
+
+}  // namespace ts::io::conventions

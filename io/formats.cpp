@@ -1,0 +1,35 @@
+#include "tallskinny/io/formats.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/read_parts.hpp"
+
+namespace ts::io {
+
+void set_dense(Description& d, index_t rows, index_t cols, DType type, const ReadOptions& options) {
+  d.rows = options.transpose ? cols : rows;
+  d.cols = options.transpose ? rows : cols;
+  d.type = type;
+  const std::uint64_t elements = product({rows, cols});
+  d.nonzeros = static_cast<index_t>(std::min<std::uint64_t>(elements, std::numeric_limits<index_t>::max()));
+  d.bytes = product({d.nonzeros, static_cast<index_t>(size_of(type))});
+  d.peak_bytes = options.transpose ? sum({d.bytes, d.bytes}) : d.bytes;
+}
+
+template <class T>
+DenseMatrix finished(Matrix<T> a, const ReadOptions& options, const std::string& name) {
+  if (options.transpose) a = Matrix<T>::copy_of(a.cview().transposed());
+  const RowRange range = row_range(a.rows(), options);
+  if (range.count() != a.rows()) a = Matrix<T>::copy_of(a.cview().rows(range.begin, range.count()));
+  if (options.check_finite) check_finite(a.cview(), range.begin, name);
+  return a;
+}
+
+#define TS_INSTANTIATE(T) template DenseMatrix finished<T>(Matrix<T>, const ReadOptions&, const std::string&);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::io

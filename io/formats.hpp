@@ -1,0 +1,35 @@
+// The file formats that are not HDF5, each with the same two calls.
+#pragma once
+
+#include "tallskinny/io/matrix_file.hpp"
+
+namespace ts::io {
+
+/// Matrix Market, plain or gzip-compressed.
+[[nodiscard]] Description describe_matrix_market(const Location& where, const ReadOptions& options);
+[[nodiscard]] MatrixFile read_matrix_market(const Location& where, const ReadOptions& options);
+
+/// Numbers separated by comma, semicolon, tab or blanks, plain or gzip-compressed, with or without a line of
+/// names.
+[[nodiscard]] Description describe_csv(const Location& where, const ReadOptions& options);
+[[nodiscard]] MatrixFile read_csv(const Location& where, const ReadOptions& options);
+
+/// Weka's attribute-relation files: the numeric attributes make the columns.
+[[nodiscard]] Description describe_arff(const Location& where, const ReadOptions& options);
+[[nodiscard]] MatrixFile read_arff(const Location& where, const ReadOptions& options);
+/// One attribute; a nominal one as positions in its list.
+[[nodiscard]] std::vector<double> read_arff_attribute(const std::filesystem::path& file,
+                                                      const std::string& name);
+
+/// NumPy's .npy.
+[[nodiscard]] Description describe_npy(const Location& where, const ReadOptions& options);
+[[nodiscard]] MatrixFile read_npy(const Location& where, const ReadOptions& options);
+
+/// Shape, type and memory of a dense matrix read from one of these files as rows x cols, before --transpose.
+void set_dense(Description& d, index_t rows, index_t cols, DType type, const ReadOptions& options);
+
+/// What all dense formats end with: transpose, rows, finite values.
+template <class T>
+[[nodiscard]] DenseMatrix finished(Matrix<T> a, const ReadOptions& options, const std::string& name);
+
+}  // namespace ts::io

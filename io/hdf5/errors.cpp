@@ -1,0 +1,24 @@
+#include "tallskinny/io/hdf5/h5.hpp"
+
+namespace ts::io::hdf5 {
+
+Quiet::Quiet() {
+  H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+Quiet::~Quiet() {
+  H5Eset_auto2(H5E_DEFAULT, function_, data_);
+}
+
+std::string last_error() {
+  std::string text;
+  const auto keep_first = [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
+    auto& kept = *static_cast<std::string*>(out);
+    if (kept.empty() && error->desc != nullptr) kept = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &text);
+  return text;
+}
+
+}  // namespace ts::io::hdf5

@@ -1,0 +1,61 @@
+// The one header that includes HDF5's. Only the .cpp files of this folder and of io/write include it.
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+
+#include "tallskinny/io/hdf5/handle.hpp"
+
+namespace ts::io::hdf5 {
+
+static_assert(sizeof(hid_t) == sizeof(std::int64_t), "HDF5 1.10 or newer has 64-bit identifiers");
+
+inline Handle own_file(hid_t id) {
+  return {id, H5Fclose};
+}
+inline Handle own_group(hid_t id) {
+  return {id, H5Gclose};
+}
+inline Handle own_object(hid_t id) {
+  return {id, H5Oclose};
+}
+inline Handle own_dataset(hid_t id) {
+  return {id, H5Dclose};
+}
+inline Handle own_type(hid_t id) {
+  return {id, H5Tclose};
+}
+inline Handle own_space(hid_t id) {
+  return {id, H5Sclose};
+}
+inline Handle own_attribute(hid_t id) {
+  return {id, H5Aclose};
+}
+inline Handle own_properties(hid_t id) {
+  return {id, H5Pclose};
+}
+
+/// While one lives, HDF5 prints nothing on this thread's error stack; the caller's setting comes back after.
+class Quiet {
+ public:
+  Quiet();
+  ~Quiet();
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+/// What HDF5 says of the last failed call: the innermost message of its error stack, or "".
+[[nodiscard]] std::string last_error();
+
+/// A 16-bit float type with this many mantissa bits: 10 is IEEE half, 7 is bfloat16.
+[[nodiscard]] Handle sixteen_bit_float(unsigned mantissa_bits);
+
+/// Registers the fast conversions of 16-bit floats, once per process.
+void register_conversions();
+
+}  // namespace ts::io::hdf5

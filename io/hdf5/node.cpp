@@ -1,0 +1,149 @@
+#include "tallskinny/io/hdf5/node.hpp"
+
+#include <algorithm>
+
+#include "tallskinny/io/hdf5/h5.hpp"
+
+namespace ts::io::hdf5 {
+
+namespace {
+
+constexpr std::size_t longest_text = std::size_t{16} << 20;
+constexpr hssize_t longest_list = 64;
+
+/// The one string that `read(memory type, buffer)` delivers, whatever its storage.
+template <class Read>
+std::optional<std::string> read_text(hid_t type, hid_t space, Read read) {
+  if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) return std::nullopt;
+  const Handle memory = own_type(H5Tcopy(H5T_C_S1));
+  H5Tset_cset(memory.id(), H5Tget_cset(type));
+  if (H5Tis_variable_str(type) > 0) {
+    H5Tset_size(memory.id(), H5T_VARIABLE);
+    char* text = nullptr;
+    if (read(memory.id(), static_cast<void*>(&text)) < 0) return std::nullopt;
+    std::string kept = text != nullptr ? text : "";
+    H5free_memory(text);
+    return kept;
+  }
+  const std::size_t size = H5Tget_size(type);
+  if (size == 0 || size > longest_text) return std::nullopt;
+  H5Tset_size(memory.id(), size + 1);
+  std::string kept(size + 1, '\0');
+  if (read(memory.id(), static_cast<void*>(kept.data())) < 0) return std::nullopt;
+  kept.resize(std::min(kept.find('\0'), size));
+  kept.resize(kept.find_last_not_of(' ') + 1);  // space-padded strings
+  return kept;
+}
+
+template <class Read>
+std::optional<std::vector<index_t>> read_integers(hid_t type, hid_t space, Read read) {
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (H5Tget_class(type) != H5T_INTEGER || count < 1 || count > longest_list) return std::nullopt;
+  std::vector<index_t> values(static_cast<std::size_t>(count));
+  if (read(H5T_NATIVE_INT64, static_cast<void*>(values.data())) < 0) return std::nullopt;
+  return values;
+}
+
+}  // namespace
+
+Node::Node(std::shared_ptr<const std::filesystem::path> file, std::string path, Handle object, bool group)
+    : file_(std::move(file)),
+      path_(std::move(path)),
+      object_(std::make_shared<const Handle>(std::move(object))),
+      group_(group) {}
+
+void Node::refuse(const std::string& cause, Place where) const {
+  throw Error(Errc::bad_input, name() + " " + cause, where);
+}
+
+std::vector<std::string> Node::children() const {
+  std::vector<std::string> names;
+  if (!group_) return names;
+  const Quiet quiet;
+  const auto keep = [](hid_t, const char* name, const H5L_info_t* info, void* out) -> herr_t {
+    if (info->type == H5L_TYPE_HARD || info->type == H5L_TYPE_SOFT)
+      static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+    return 0;
+  };
+  hsize_t at = 0;
+  if (H5Literate(object_->id(), H5_INDEX_NAME, H5_ITER_INC, &at, keep, &names) < 0)
+    refuse("cannot be listed (" + last_error() + ")");
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::optional<Node> Node::find(std::string_view name) const {
+  const Quiet quiet;
+  std::string path(name);
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  std::string full = path.front() == '/' ? path : (path_ == "/" ? "/" + path : path_ + "/" + path);
+  Handle object = own_object(H5Oopen(object_->id(), path.c_str(), H5P_DEFAULT));
+  if (!object) return std::nullopt;
+  const H5I_type_t type = H5Iget_type(object.id());
+  if (type != H5I_GROUP && type != H5I_DATASET) return std::nullopt;
+  return Node(file_, std::move(full), std::move(object), type == H5I_GROUP);
+}
+
+Node Node::dataset(std::string_view name) const {
+  auto found = find(name);
+  if (!found) refuse("has no dataset '" + std::string(name) + "'");
+  if (found->is_group()) found->refuse("is a group where a dataset is needed");
+  return std::move(*found);
+}
+
+std::optional<Node> Node::parent() const {
+  if (path_ == "/") return std::nullopt;
+  const auto slash = path_.rfind('/');
+  return find(slash == 0 ? "/" : path_.substr(0, slash));
+}
+
+std::uint64_t Node::address() const {
+  const Quiet quiet;
+  H5O_info_t info;
+  return H5Oget_info2(object_->id(), &info, H5O_INFO_BASIC) < 0 ? 0 : info.addr;
+}
+
+bool Node::has_attribute(const char* name) const {
+  const Quiet quiet;
+  return H5Aexists(object_->id(), name) > 0;
+}
+
+std::optional<std::string> Node::text_attribute(const char* name) const {
+  if (!has_attribute(name)) return std::nullopt;
+  const Quiet quiet;
+  const Handle attribute = own_attribute(H5Aopen(object_->id(), name, H5P_DEFAULT));
+  if (!attribute) return std::nullopt;
+  const Handle type = own_type(H5Aget_type(attribute.id())), space = own_space(H5Aget_space(attribute.id()));
+  return read_text(type.id(), space.id(),
+                   [&](hid_t memory, void* out) { return H5Aread(attribute.id(), memory, out); });
+}
+
+std::optional<std::vector<index_t>> Node::integer_attribute(const char* name) const {
+  if (!has_attribute(name)) return std::nullopt;
+  const Quiet quiet;
+  const Handle attribute = own_attribute(H5Aopen(object_->id(), name, H5P_DEFAULT));
+  if (!attribute) return std::nullopt;
+  const Handle type = own_type(H5Aget_type(attribute.id())), space = own_space(H5Aget_space(attribute.id()));
+  return read_integers(type.id(), space.id(),
+                       [&](hid_t memory, void* out) { return H5Aread(attribute.id(), memory, out); });
+}
+
+std::optional<std::vector<index_t>> Node::integers() const {
+  if (group_) return std::nullopt;
+  const Quiet quiet;
+  const Handle type = own_type(H5Dget_type(object_->id())), space = own_space(H5Dget_space(object_->id()));
+  return read_integers(type.id(), space.id(), [&](hid_t memory, void* out) {
+    return H5Dread(object_->id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+  });
+}
+
+std::optional<std::string> Node::text() const {
+  if (group_) return std::nullopt;
+  const Quiet quiet;
+  const Handle type = own_type(H5Dget_type(object_->id())), space = own_space(H5Dget_space(object_->id()));
+  return read_text(type.id(), space.id(), [&](hid_t memory, void* out) {
+    return H5Dread(object_->id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+  });
+}
+
+}  // namespace ts::io::hdf5

@@ -1,0 +1,103 @@
+// An object in an open HDF5 file: its place, its attributes, its shape and element type, its elements.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/io/hdf5/handle.hpp"
+
+namespace ts::io::hdf5 {
+
+/// What the elements of a dataset are.
+struct ElementType {
+  enum class Kind { integer, real, complex, other };
+  Kind kind = Kind::other;
+  std::string text;                ///< for people: "big-endian int16", "complex of float64", "strings"
+  DType read_as = DType::float64;  ///< the element type of the engine that holds it best
+  [[nodiscard]] bool numeric() const noexcept { return kind != Kind::other; }
+};
+
+/// The forms in which elements are brought to memory.
+enum class Memory { int32, int64, float64, complex128, float32, complex64, float16, bfloat16 };
+
+[[nodiscard]] Memory memory_of(DType type) noexcept;
+
+class Node {
+ public:
+  [[nodiscard]] const std::filesystem::path& file() const noexcept { return *file_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// "file.h5:/path"
+  [[nodiscard]] std::string name() const { return file_->string() + ":" + path_; }
+  [[nodiscard]] bool is_group() const noexcept { return group_; }
+  [[nodiscard]] bool is_dataset() const noexcept { return !group_; }
+
+  /// Throws Error(bad_input) "file.h5:/path CAUSE".
+  [[noreturn]] void refuse(const std::string& cause, Place where = Place::current()) const;
+
+  /// Names of the groups and datasets in a group, sorted; links that lead nowhere or outside are left out.
+  [[nodiscard]] std::vector<std::string> children() const;
+  /// The object under a relative or absolute path, if there is one.
+  [[nodiscard]] std::optional<Node> find(std::string_view name) const;
+  [[nodiscard]] bool has(std::string_view name) const { return find(name).has_value(); }
+  /// A dataset that the convention needs. @throws Error(bad_input) when it is missing or a group.
+  [[nodiscard]] Node dataset(std::string_view name) const;
+  /// The group that this object was reached through; nothing for the root.
+  [[nodiscard]] std::optional<Node> parent() const;
+  /// A number that is the same for two paths to one object.
+  [[nodiscard]] std::uint64_t address() const;
+
+  [[nodiscard]] bool has_attribute(const char* name) const;
+  /// A string attribute, fixed or variable length; nothing if missing or of another type.
+  [[nodiscard]] std::optional<std::string> text_attribute(const char* name) const;
+  /// An integer attribute, scalar or list; nothing if missing or of another type.
+  [[nodiscard]] std::optional<std::vector<index_t>> integer_attribute(const char* name) const;
+
+  // For datasets.
+  /// Sizes of the dimensions; those of an array element type come last. Nothing for a null dataspace.
+  [[nodiscard]] std::optional<std::vector<index_t>> dims() const;
+  [[nodiscard]] ElementType element_type() const;
+  /// Of a compound dataset: the numeric members with their shapes, in order.
+  struct Member {
+    std::string name;
+    ElementType type;
+    index_t width = 1;
+  };
+  [[nodiscard]] std::vector<Member> members() const;
+  /// Rows (first dimension) of a chunk; 0 when the dataset is not chunked.
+  [[nodiscard]] index_t chunk_rows() const;
+  /// Bytes that the dataset takes in the file.
+  [[nodiscard]] std::uint64_t stored_bytes() const;
+  /// Refuses a dataset that a filter missing here compresses, and one that was never written.
+  void require_readable() const;
+  /// Entries begin .. end - 1 of the first dimension, the others whole, converted to `memory`; of a compound
+  /// dataset the member named. @throws Error(bad_input) when HDF5 cannot read or convert them.
+  void read(index_t begin, index_t end, Memory memory, void* out, const std::string& member = {}) const;
+  /// A short list of integers (a scalar gives one), or nothing if the dataset is something else.
+  [[nodiscard]] std::optional<std::vector<index_t>> integers() const;
+  /// A short string, or nothing if the dataset is something else.
+  [[nodiscard]] std::optional<std::string> text() const;
+
+ private:
+  friend Node open(const std::filesystem::path& file);
+  Node(std::shared_ptr<const std::filesystem::path> file, std::string path, Handle object, bool group);
+
+  std::shared_ptr<const std::filesystem::path> file_;
+  std::string path_;
+  std::shared_ptr<const Handle> object_;
+  bool group_ = true;
+};
+
+/// The root group of a file. @throws Error(bad_input) for what cannot be opened, with the cause.
+[[nodiscard]] Node open(const std::filesystem::path& file);
+
+/// Does the file carry HDF5's signature (at 0, 512, 1024, ...)?
+[[nodiscard]] bool has_signature(const std::filesystem::path& file);
+
+}  // namespace ts::io::hdf5

@@ -1,0 +1,224 @@
+#include "tallskinny/io/matrix_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <new>
+#include <system_error>
+
+#include "tallskinny/io/choose.hpp"
+#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/read_parts.hpp"
+#include "tallskinny/io/text/line_reader.hpp"
+
+namespace ts::io {
+
+namespace {
+
+/// A format other than HDF5: how it is recognised by name or first bytes, and its two calls.
+struct Format {
+  bool (*matches)(const std::string& name, std::string_view start);
+  Description (*describe)(const Location&, const ReadOptions&);
+  MatrixFile (*read)(const Location&, const ReadOptions&);
+};
+
+bool has_ending(const std::string& name, std::initializer_list<const char*> endings) {
+  return std::any_of(endings.begin(), endings.end(), [&](const char* e) {
+    return name.ends_with(e) || name.ends_with(std::string(e) + ".gz");
+  });
+}
+
+constexpr std::array formats = {
+    Format{[](const std::string& name, std::string_view start) {
+             return start.starts_with("%%MatrixMarket") || has_ending(name, {".mtx", ".mm"});
+           },
+           describe_matrix_market, read_matrix_market},
+    Format{[](const std::string&, std::string_view start) { return start.starts_with("\x93NUMPY"); },
+           describe_npy, read_npy},
+    Format{[](const std::string& name, std::string_view) { return has_ending(name, {".arff"}); },
+           describe_arff, read_arff},
+    Format{[](const std::string& name, std::string_view) {
+             return has_ending(name, {".csv", ".tsv", ".txt", ".dat"});
+           },
+           describe_csv, read_csv}};
+
+/// Says why a file cannot be opened before any format is tried.
+void require_file(const std::filesystem::path& file) {
+  const auto refuse = [&](const std::string& cause) {
+    throw Error(Errc::bad_input, file.string() + " " + cause);
+  };
+  std::error_code failed;
+  const auto status = std::filesystem::status(file, failed);
+  if (file.empty()) throw Error(Errc::bad_input, "no file is named");
+  if (!std::filesystem::exists(status)) refuse("does not exist");
+  if (std::filesystem::is_directory(status)) refuse("is a folder, not a file");
+  if (!std::filesystem::is_regular_file(status)) refuse("is not a regular file");
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) refuse("cannot be opened: " + std::generic_category().message(errno));
+  ::close(descriptor);
+  if (std::filesystem::file_size(file, failed) == 0) refuse("is empty");
+}
+
+const Format* format_of(const std::filesystem::path& file) {
+  std::array<char, 16> start{};
+  std::ifstream(file, std::ios::binary).read(start.data(), start.size());
+  const std::string_view first(start.data(), start.size());
+  const std::string name = lower_case(file.filename().string());
+  for (const Format& format : formats)
+    if (format.matches(name, first)) return &format;
+  const auto refuse = [&](const std::string& cause) {
+    throw Error(Errc::bad_input, file.string() + " " + cause);
+  };
+  if (first.starts_with("PK\x03\x04"))
+    refuse("is a zip archive (.npz?), not an HDF5 file: store its arrays with h5py");
+  if (first.starts_with("MATLAB 5.0")) refuse("is a MATLAB file of version 5: save it with '-v7.3'");
+  refuse("is not an HDF5 file, and its name is none of .mtx, .mtx.gz, .npy, .csv, .tsv, .txt, .arff");
+  return nullptr;
+}
+
+/// Nothing for HDF5 files.
+const Format* check_format(const Location& where) {
+  require_file(where.file);
+  if (hdf5::has_signature(where.file)) return nullptr;
+  const Format* format = format_of(where.file);
+  if (!where.object.empty())
+    throw Error(Errc::bad_input,
+                where.file.string() + " is not an HDF5 file, so it has no object '" + where.object + "'");
+  return format;
+}
+
+/// Memory that runs out in spite of the check before.
+template <class Body>
+auto guarded(const Location& where, Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    throw Error(Errc::out_of_memory, where.text() + " did not fit into memory while it was read");
+  }
+}
+
+template <class T, class S>
+T convert(S x) {
+  if constexpr (std::is_same_v<S, float16> || std::is_same_v<S, bfloat16>)
+    return T(to_float(x));
+  else if constexpr (is_complex<T> && is_complex<S>)
+    return T(static_cast<real_t<T>>(x.real()), static_cast<real_t<T>>(x.imag()));
+  else
+    return T(static_cast<real_t<T>>(x));
+}
+
+}  // namespace
+
+std::string Location::text() const {
+  return object.empty() ? file.string() : file.string() + ":" + object;
+}
+
+Location parse_location(std::string_view text) {
+  const std::string whole(text);
+  std::error_code ignored;
+  if (std::filesystem::exists(whole, ignored)) return {whole, ""};
+  for (auto colon = whole.rfind(':'); colon != std::string::npos && colon != 0;
+       colon = whole.rfind(':', colon - 1))
+    if (std::filesystem::is_regular_file(whole.substr(0, colon), ignored))
+      return {whole.substr(0, colon), whole.substr(colon + 1)};
+  // No such file: split where the user most likely meant to, so that the error names the file.
+  if (const auto slash = whole.find(":/"); slash != std::string::npos && slash > 0)
+    return {whole.substr(0, slash), whole.substr(slash + 1)};
+  const auto colon = whole.rfind(':');
+  if (colon != std::string::npos && colon > 0 && whole.find('/', colon) == std::string::npos &&
+      has_ending(lower_case(whole.substr(0, colon)),
+                 {".h5", ".hdf5", ".hdf", ".h5ad", ".mat", ".arff", ".nc"}))
+    return {whole.substr(0, colon), whole.substr(colon + 1)};
+  return {whole, ""};
+}
+
+std::string_view name_of(Structure s) noexcept {
+  switch (s) {
+    case Structure::general:
+      return "general";
+    case Structure::symmetric:
+      return "symmetric";
+    case Structure::hermitian:
+      return "hermitian";
+    case Structure::skew_symmetric:
+      return "skew-symmetric";
+  }
+  return "?";
+}
+
+Description describe(const Location& where, const ReadOptions& options) {
+  return guarded(where, [&] {
+    if (const Format* format = check_format(where)) return format->describe(where, options);
+    const Chosen chosen = choose(hdf5::open(where.file), where.object, options);
+    return describe_parts(chosen.parts, chosen.object, options);
+  });
+}
+
+std::vector<Description> list_objects(const std::filesystem::path& file, const ReadOptions& options) {
+  const Location where{file, ""};
+  return guarded(where, [&] {
+    if (const Format* format = check_format(where)) return std::vector{format->describe(where, options)};
+    std::vector<Description> list;
+    for (const Candidate& candidate : candidates(hdf5::open(file), options))
+      list.push_back(candidate.description);
+    return list;
+  });
+}
+
+MatrixFile read_matrix(const Location& where, const ReadOptions& options) {
+  return guarded(where, [&] {
+    if (const Format* format = check_format(where)) return format->read(where, options);
+    const Chosen chosen = choose(hdf5::open(where.file), where.object, options);
+    return read_parts(chosen.parts, chosen.object, options);
+  });
+}
+
+DenseMatrix read_dense(const Location& where, const ReadOptions& options) {
+  MatrixFile read = read_matrix(where, options);
+  if (auto* dense = std::get_if<DenseMatrix>(&read.matrix)) return std::move(*dense);
+  throw Error(Errc::bad_input, read.description.where.text() + " is sparse where a dense matrix is needed");
+}
+
+template <class T>
+Matrix<T> read_dense_as(const Location& where, const ReadOptions& options) {
+  DenseMatrix read = read_dense(where, options);
+  return std::visit(
+      [&]<class S>(Matrix<S>& a) -> Matrix<T> {
+        if constexpr (std::is_same_v<S, T>) {
+          return std::move(a);
+        } else if constexpr (is_complex<S> && !is_complex<T>) {
+          throw Error(Errc::bad_input, where.text() + " is complex where real numbers are needed");
+        } else {
+          Matrix<T> converted(a.rows(), a.cols());
+          for (index_t i = 0; i < a.rows() * a.cols(); ++i) converted.data()[i] = convert<T>(a.data()[i]);
+          return converted;
+        }
+      },
+      read);
+}
+
+std::vector<double> read_vector(const Location& where) {
+  require_file(where.file);
+  if (!hdf5::has_signature(where.file) && !where.object.empty() &&
+      has_ending(lower_case(where.file.filename().string()), {".arff"}))
+    return guarded(where, [&] { return read_arff_attribute(where.file, where.object); });
+  Location chosen = where;
+  if (hdf5::has_signature(where.file) && where.object.empty())
+    chosen.object = guarded(where, [&] { return only_vector(hdf5::open(where.file)); });
+  const auto a = read_dense_as<double>(chosen);
+  if (a.cols() != 1 && a.rows() != 1 && !a.empty())
+    throw Error(Errc::bad_input, chosen.text() + " is a matrix of " + std::to_string(a.rows()) + " x " +
+                                     std::to_string(a.cols()) + " where a vector is needed");
+  return {a.data(), a.data() + a.rows() * a.cols()};
+}
+
+#define TS_INSTANTIATE(T) template Matrix<T> read_dense_as<T>(const Location&, const ReadOptions&);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::io

@@ -1,0 +1,99 @@
+#include "tallskinny/io/memory.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts::io {
+
+namespace {
+
+constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+
+std::optional<std::uint64_t> number_in(const std::string& file) {
+  std::ifstream in(file);
+  std::uint64_t value = 0;
+  if (in >> value) return value;
+  return std::nullopt;
+}
+
+/// Free memory of this process's control group (version 2), the tightest on the way to the root.
+std::uint64_t control_group_free() {
+  std::ifstream in("/proc/self/cgroup");
+  std::string line;
+  std::uint64_t least = most;
+  while (std::getline(in, line)) {
+    if (!line.starts_with("0::")) continue;
+    for (std::string group = line.substr(3); !group.empty(); group.resize(group.rfind('/'))) {
+      const std::string folder = "/sys/fs/cgroup" + group;
+      const auto limit = number_in(folder + "/memory.max"), used = number_in(folder + "/memory.current");
+      if (limit && used) least = std::min(least, *limit > *used ? *limit - *used : 0);
+      if (group.rfind('/') == std::string::npos) break;
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+std::uint64_t product(std::initializer_list<index_t> factors) noexcept {
+  std::uint64_t result = 1;
+  bool overflow = false;
+  for (const index_t f : factors) {
+    if (f == 0) return 0;
+    overflow |= __builtin_mul_overflow(result, static_cast<std::uint64_t>(f), &result);
+  }
+  return overflow ? most : result;
+}
+
+std::uint64_t sum(std::initializer_list<std::uint64_t> terms) noexcept {
+  std::uint64_t result = 0;
+  for (const std::uint64_t t : terms)
+    if (__builtin_add_overflow(result, t, &result)) return most;
+  return result;
+}
+
+std::uint64_t available_memory() {
+  std::uint64_t least = control_group_free();
+  std::ifstream in("/proc/meminfo");
+  std::string line;
+  while (std::getline(in, line)) {
+    std::istringstream words(line);
+    std::string key;
+    std::uint64_t kilobytes = 0;
+    if (words >> key >> kilobytes && key == "MemAvailable:") least = std::min(least, kilobytes * 1024);
+  }
+  rlimit address_space{};
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY)
+    least = std::min<std::uint64_t>(least, address_space.rlim_cur);
+  return least;
+}
+
+std::string readable_bytes(std::uint64_t bytes) {
+  constexpr std::array<const char*, 6> units = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < units.size(); ++unit) value /= 1000;
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return text.data();
+}
+
+void require_memory(std::uint64_t bytes, std::uint64_t limit, const std::string& name) {
+  const std::uint64_t there = limit != 0 ? limit : available_memory();
+  if (bytes > there)
+    throw Error(Errc::out_of_memory, name + " needs " +
+                                         (bytes == most ? "more than 2^64 bytes" : readable_bytes(bytes)) +
+                                         " of memory to read; " + readable_bytes(there) +
+                                         (limit != 0 ? " are allowed" : " are free on this machine"));
+}
+
+}  // namespace ts::io

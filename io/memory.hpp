@@ -1,0 +1,27 @@
+// How much memory a read takes, how much there is, and the sentence when it does not fit.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "tallskinny/gemm/core/types.hpp"
+
+namespace ts::io {
+
+/// The product of non-negative factors, 2^64 - 1 if it is larger.
+[[nodiscard]] std::uint64_t product(std::initializer_list<index_t> factors) noexcept;
+/// The sum, 2^64 - 1 if it is larger.
+[[nodiscard]] std::uint64_t sum(std::initializer_list<std::uint64_t> terms) noexcept;
+
+/// Bytes that this process can still get: the least of what the kernel calls available, of what its
+/// control group leaves and of its address space limit.
+[[nodiscard]] std::uint64_t available_memory();
+
+/// @throws Error(out_of_memory) when `bytes` exceed `limit` (0: available_memory()).
+void require_memory(std::uint64_t bytes, std::uint64_t limit, const std::string& name);
+
+/// "3.2 GB"
+[[nodiscard]] std::string readable_bytes(std::uint64_t bytes);
+
+}  // namespace ts::io

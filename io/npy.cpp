@@ -1,0 +1,237 @@
+// NumPy's .npy: a header in Python's notation, then the elements.
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <fstream>
+
+#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/read_parts.hpp"
+
+namespace ts::io {
+
+namespace {
+
+struct Header {
+  char kind = 'f';  ///< f, c, i, u, b; V is bfloat16, which NumPy stores without a name
+  index_t bytes = 8;
+  bool swapped = false;  ///< big-endian
+  bool by_columns = false;
+  index_t rows = 0, cols = 0;
+  std::uint64_t start = 0;  ///< of the elements
+  std::string stored_type;
+  std::string note;
+};
+
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& cause) {
+  throw Error(Errc::bad_input, file.string() + " " + cause);
+}
+
+/// The text after 'key': in the header's dictionary.
+std::string_view after_key(const std::filesystem::path& file, std::string_view text, const std::string& key) {
+  auto at = text.find("'" + key + "'");
+  if (at != std::string_view::npos) at = text.find(':', at);
+  if (at == std::string_view::npos) refuse(file, "has an npy header without '" + key + "'");
+  text.remove_prefix(at + 1);
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return text;
+}
+
+void parse_type(const std::filesystem::path& file, std::string_view text, Header& h) {
+  if (text.starts_with('[')) refuse(file, "holds records with named fields, not numbers");
+  const auto close = text.size() < 2 ? std::string_view::npos : text.find('\'', 1);
+  if (close == std::string_view::npos || close < 4) refuse(file, "has an npy header with an unknown type");
+  const std::string_view type = text.substr(1, close - 1);
+  h.swapped = type[0] == '>';
+  h.kind = type[1];
+  h.bytes = type.size() == 3 ? type[2] - '0' : type == "<c16" || type == ">c16" ? 16 : 0;
+  const bool known =
+      (h.kind == 'f' && (h.bytes == 2 || h.bytes == 4 || h.bytes == 8)) ||
+      (h.kind == 'c' && (h.bytes == 8 || h.bytes == 16)) ||
+      ((h.kind == 'i' || h.kind == 'u') && (h.bytes == 1 || h.bytes == 2 || h.bytes == 4 || h.bytes == 8)) ||
+      (h.kind == 'b' && h.bytes == 1) || (h.kind == 'V' && h.bytes == 2);
+  if (!known)
+    refuse(file, "holds elements of NumPy type '" + std::string(type) + "', not numbers that can be read");
+  h.stored_type = std::string(type);
+  if (h.kind == 'V') h.note = "two-byte elements without a type, taken as bfloat16";
+}
+
+void parse_shape(const std::filesystem::path& file, std::string_view text, Header& h) {
+  const auto close = text.find(')');
+  if (!text.starts_with('(') || close == std::string_view::npos)
+    refuse(file, "has an npy header without a shape");
+  std::vector<index_t> sizes;
+  index_t value = 0;
+  bool digits = false;
+  for (const char c : text.substr(1, close)) {
+    if (c >= '0' && c <= '9') {
+      if (__builtin_mul_overflow(value, index_t{10}, &value) ||
+          __builtin_add_overflow(value, index_t{c - '0'}, &value))
+        refuse(file, "has an impossible npy shape");
+      digits = true;
+    } else if (digits) {
+      sizes.push_back(value);
+      value = 0, digits = false;
+    }
+  }
+  if (sizes.empty()) refuse(file, "holds a single number, not a matrix");
+  h.rows = sizes[0], h.cols = 1;
+  for (std::size_t i = 1; i < sizes.size(); ++i)
+    if (__builtin_mul_overflow(h.cols, sizes[i], &h.cols)) refuse(file, "has an impossible npy shape");
+  if (sizes.size() > 2) {
+    if (h.by_columns) refuse(file, "has more than two dimensions in Fortran order; store it in C order");
+    h.note = "flattened from " + std::to_string(sizes.size()) + " dimensions";
+  }
+}
+
+Header parse_header(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::array<unsigned char, 12> start{};
+  if (!in.read(reinterpret_cast<char*>(start.data()), 10))
+    refuse(file, "is truncated: its npy header ends early");
+  const bool long_header = start[6] >= 2;
+  if (long_header && !in.read(reinterpret_cast<char*>(start.data()) + 10, 2))
+    refuse(file, "is truncated: its npy header ends early");
+  const std::uint64_t length =
+      start[8] | std::uint64_t{start[9]} << 8 |
+      (long_header ? std::uint64_t{start[10]} << 16 | std::uint64_t{start[11]} << 24 : 0);
+  if (length > (std::uint64_t{1} << 20))
+    refuse(file, "has an npy header of " + std::to_string(length) + " bytes");
+  std::string text(length, '\0');
+  if (!in.read(text.data(), static_cast<std::streamsize>(length)))
+    refuse(file, "is truncated: its npy header ends early");
+  Header h;
+  h.start = length + (long_header ? 12 : 10);
+  parse_type(file, after_key(file, text, "descr"), h);
+  h.by_columns = after_key(file, text, "fortran_order").starts_with("True");
+  parse_shape(file, after_key(file, text, "shape"), h);
+  const std::uint64_t needed = sum({h.start, product({h.rows, h.cols, h.bytes})});
+  const std::uint64_t there = std::filesystem::file_size(file);
+  if (there < needed)
+    refuse(file, "is truncated: it has " + std::to_string(there) + " bytes, its shape needs " +
+                     std::to_string(needed));
+  return h;
+}
+
+DType type_of(const Header& h) {
+  if (h.kind == 'c') return h.bytes == 16 ? DType::complex128 : DType::complex64;
+  if (h.kind == 'V') return DType::bfloat16;
+  if (h.kind != 'f') return DType::float64;
+  return h.bytes == 2 ? DType::float16 : h.bytes == 4 ? DType::float32 : DType::float64;
+}
+
+void swap_bytes(unsigned char* data, std::size_t count, std::size_t width) {
+  for (std::size_t i = 0; i < count; ++i) std::reverse(data + i * width, data + (i + 1) * width);
+}
+
+template <class Stored>
+void widen(const unsigned char* in, std::size_t count, double* out) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Stored value;
+    std::memcpy(&value, in + i * sizeof value, sizeof value);
+    out[i] = static_cast<double>(value);
+  }
+}
+
+void widen(const Header& h, const unsigned char* in, std::size_t count, double* out) {
+  const bool is_signed = h.kind == 'i';
+  switch (h.bytes) {
+    case 1:
+      return is_signed ? widen<std::int8_t>(in, count, out) : widen<std::uint8_t>(in, count, out);
+    case 2:
+      return is_signed ? widen<std::int16_t>(in, count, out) : widen<std::uint16_t>(in, count, out);
+    case 4:
+      return is_signed ? widen<std::int32_t>(in, count, out) : widen<std::uint32_t>(in, count, out);
+    default:
+      return is_signed ? widen<std::int64_t>(in, count, out) : widen<std::uint64_t>(in, count, out);
+  }
+}
+
+/// The elements in stored order, as a matrix of `rows` lines.
+template <class T>
+Matrix<T> read_elements(const std::filesystem::path& file, const Header& h, index_t lines, index_t length) {
+  Matrix<T> a(lines, length);
+  const auto count = static_cast<std::size_t>(lines * length);
+  std::ifstream in(file, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(h.start));
+  const auto read = [&](void* out, std::size_t bytes) {
+    if (!in.read(static_cast<char*>(out), static_cast<std::streamsize>(bytes)))
+      refuse(file, "could not be read to its end");
+  };
+  const std::size_t part = static_cast<std::size_t>(h.kind == 'c' ? h.bytes / 2 : h.bytes);
+  if (h.kind == 'f' || h.kind == 'c' || h.kind == 'V') {
+    read(a.data(), count * sizeof(T));
+    if (h.swapped) swap_bytes(reinterpret_cast<unsigned char*>(a.data()), count * sizeof(T) / part, part);
+    return a;
+  }
+  if constexpr (std::is_same_v<T, double>) {
+    constexpr std::size_t block = 65536;
+    std::vector<unsigned char> raw(block * part);
+    for (std::size_t begin = 0; begin < count; begin += block) {
+      const std::size_t n = std::min(block, count - begin);
+      read(raw.data(), n * part);
+      if (h.swapped) swap_bytes(raw.data(), n, part);
+      widen(h, raw.data(), n, a.data() + begin);
+    }
+  }
+  return a;
+}
+
+Description description_of(const Header& h, const Location& where, const ReadOptions& options) {
+  Description d;
+  d.where = {where.file, ""};
+  d.convention = "npy";
+  d.stored_type = h.stored_type;
+  d.note = h.note;
+  set_dense(d, h.rows, h.cols, type_of(h), options);
+  if (h.by_columns) d.peak_bytes = sum({d.peak_bytes, d.bytes});
+  return d;
+}
+
+template <class T>
+DenseMatrix read_as(const Header& h, const Location& where, ReadOptions options) {
+  if (!h.by_columns)
+    return finished(read_elements<T>(where.file, h, h.rows, h.cols), options, where.file.string());
+  // Stored by columns: the lines of the file are the columns, the transpose of what is asked for.
+  options.transpose = !options.transpose;
+  return finished(read_elements<T>(where.file, h, h.cols, h.rows), options, where.file.string());
+}
+
+}  // namespace
+
+Description describe_npy(const Location& where, const ReadOptions& options) {
+  return description_of(parse_header(where.file), where, options);
+}
+
+MatrixFile read_npy(const Location& where, const ReadOptions& options) {
+  const Header h = parse_header(where.file);
+  MatrixFile result{description_of(h, where, options), {}};
+  require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
+  (void)row_range(result.description.rows, options);
+  switch (result.description.type) {
+    case DType::float64:
+      result.matrix = read_as<double>(h, where, options);
+      break;
+    case DType::complex128:
+      result.matrix = read_as<std::complex<double>>(h, where, options);
+      break;
+    case DType::float32:
+      result.matrix = read_as<float>(h, where, options);
+      break;
+    case DType::complex64:
+      result.matrix = read_as<std::complex<float>>(h, where, options);
+      break;
+    case DType::float16:
+      result.matrix = read_as<float16>(h, where, options);
+      break;
+    case DType::bfloat16:
+      result.matrix = read_as<bfloat16>(h, where, options);
+      break;
+  }
+  return result;
+}
+
+}  // namespace ts::io

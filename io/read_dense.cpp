@@ -1,0 +1,141 @@
+// Dense parts: the dataset is read in slabs of some MB, so that checks and transposition find it in cache.
+#include <algorithm>
+
+#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/conventions/pieces.hpp"
+#include "tallskinny/io/read_parts.hpp"
+
+namespace ts::io {
+
+namespace {
+
+constexpr index_t slab_bytes = index_t{4} << 20;
+
+/// Stored lines (rows, or columns when transposed) per slab: whole rows of chunks, so that no chunk is
+/// decompressed twice.
+index_t lines_per_slab(const DenseParts& p, index_t line_bytes) {
+  index_t lines = std::max<index_t>(1, slab_bytes / std::max<index_t>(1, line_bytes));
+  if (p.transposed) lines = std::max<index_t>(lines, 16);
+  const index_t chunk = p.values.dataset->chunk_rows();
+  if (chunk > 0 && !p.flat) lines = (lines + chunk - 1) / chunk * chunk;
+  return lines;
+}
+
+/// Stored lines begin .. end - 1, each of `length` elements.
+template <class T>
+void read_stored_lines(const DenseParts& p, index_t begin, index_t end, index_t length, T* out) {
+  const hdf5::Node& dataset = *p.values.dataset;
+  const index_t step = p.flat ? length : 1;  // a flat dataset counts elements, any other counts lines
+  if (p.values.interleaved)
+    dataset.read(2 * step * begin, 2 * step * end, hdf5::memory_of(dtype_of<real_t<T>>), out);
+  else
+    dataset.read(step * begin, step * end, hdf5::memory_of(dtype_of<T>), out, p.values.member);
+}
+
+template <class T>
+void fill_with_one(const DenseParts& p, Matrix<T>& a) {
+  T value{};
+  p.values.dataset->read(0, p.values.interleaved ? 2 : 1,
+                         hdf5::memory_of(p.values.interleaved ? dtype_of<real_t<T>> : dtype_of<T>), &value);
+  std::fill_n(a.data(), a.rows() * a.cols(), value);
+}
+
+template <class T>
+Matrix<T> read_by_rows(const DenseParts& p, RowRange range, const std::string& name, bool finite) {
+  Matrix<T> a(range.count(), p.cols);
+  const index_t slab = lines_per_slab(p, p.cols * static_cast<index_t>(sizeof(T)));
+  for (index_t begin = range.begin; begin < range.end;) {
+    // Slabs end where chunks end, wherever the range begins.
+    const index_t end = std::min(range.end, (begin / slab + 1) * slab);
+    T* out = a.data() + (begin - range.begin) * p.cols;
+    read_stored_lines(p, begin, end, p.cols, out);
+    if (finite) check_finite(HostView<const T>::unchecked(out, end - begin, p.cols, p.cols), begin, name);
+    begin = end;
+  }
+  return a;
+}
+
+template <class T>
+Matrix<T> read_by_columns(const DenseParts& p, RowRange range) {
+  Matrix<T> a(range.count(), p.cols);
+  const index_t slab = std::min(p.cols, lines_per_slab(p, p.rows * static_cast<index_t>(sizeof(T))));
+  Matrix<T> lines(slab, p.rows);
+  constexpr index_t tile = 64;
+  for (index_t begin = 0; begin < p.cols; begin += slab) {
+    const index_t end = std::min(p.cols, begin + slab);
+    read_stored_lines(p, begin, end, p.rows, lines.data());
+    for (index_t ib = range.begin; ib < range.end; ib += tile)
+      for (index_t j = begin; j < end; ++j) {
+        const T* column = lines.data() + (j - begin) * p.rows;
+        for (index_t i = ib; i < std::min(range.end, ib + tile); ++i)
+          a.data()[(i - range.begin) * p.cols + j] = column[i];
+      }
+  }
+  return a;
+}
+
+template <class T>
+Matrix<T> read_as(const DenseParts& p, const std::string& name, const ReadOptions& options) {
+  const RowRange range = row_range(p.rows, options);
+  const RowRange needed = p.triangle == Triangle::none ? range : RowRange{0, p.rows};
+  const bool nothing = !p.values.dataset || p.rows == 0 || p.cols == 0;
+  Matrix<T> a;
+  if (nothing) {
+    a = Matrix<T>(needed.count(), p.cols);
+  } else if (p.values.one_for_all) {
+    a = Matrix<T>(needed.count(), p.cols);
+    fill_with_one(p, a);
+  } else if (p.transposed) {
+    a = read_by_columns<T>(p, needed);
+  } else {
+    a = read_by_rows<T>(p, needed, name, options.check_finite && p.triangle == Triangle::none);
+  }
+  if constexpr (!std::is_same_v<T, float16> && !std::is_same_v<T, bfloat16>)
+    mirror(a, p.structure, p.triangle, Subject{name});
+  else if (p.triangle != Triangle::none)
+    throw Error(Errc::bad_input, name + " stores a triangle of 16-bit floats; store it as float32");
+  if (options.check_finite && (p.transposed || p.triangle != Triangle::none || p.values.one_for_all))
+    check_finite(a.cview(), needed.begin, name);
+  if (needed.count() == range.count()) return a;
+  return Matrix<T>::copy_of(a.cview().rows(range.begin, range.count()));
+}
+
+}  // namespace
+
+void check_dense_lengths(const DenseParts& p, const hdf5::Node& object) {
+  if (!p.values.dataset || p.values.member.size() > 0) return;
+  const auto dims = dims_of(*p.values.dataset);
+  index_t has = 1;
+  for (const index_t size : dims)
+    if (__builtin_mul_overflow(has, size, &has))
+      object.refuse("has an impossible shape: more than 2^63 elements");
+  index_t needs = p.values.interleaved ? 2 : 1;
+  if (!p.values.one_for_all &&
+      (__builtin_mul_overflow(needs, p.rows, &needs) || __builtin_mul_overflow(needs, p.cols, &needs)))
+    object.refuse("has an impossible shape: more than 2^63 elements");
+  if (has != needs)
+    p.values.dataset->refuse("has " + std::to_string(has) + " elements; a matrix of " +
+                             std::to_string(p.rows) + " x " + std::to_string(p.cols) + " needs " +
+                             std::to_string(needs));
+  if (p.flat && dims.size() != 1) p.values.dataset->refuse("is not a one-dimensional list of elements");
+}
+
+DenseMatrix read_dense_parts(DenseParts parts, const Description& d, const std::string& name,
+                             const ReadOptions& options) {
+  switch (d.type) {
+    case DType::complex128:
+      return read_as<std::complex<double>>(parts, name, options);
+    case DType::float32:
+      return read_as<float>(parts, name, options);
+    case DType::complex64:
+      return read_as<std::complex<float>>(parts, name, options);
+    case DType::float16:
+      return read_as<float16>(parts, name, options);
+    case DType::bfloat16:
+      return read_as<bfloat16>(parts, name, options);
+    default:
+      return read_as<double>(parts, name, options);
+  }
+}
+
+}  // namespace ts::io

@@ -1,0 +1,121 @@
+#include "tallskinny/io/read_parts.hpp"
+
+#include <limits>
+
+#include "tallskinny/io/memory.hpp"
+
+namespace ts::io {
+
+namespace {
+
+void transpose(SparseParts& p) {
+  std::swap(p.rows, p.cols);
+  p.by_columns = !p.by_columns;
+  if (p.triangle != Triangle::none)
+    p.triangle = p.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
+}
+void transpose(DenseParts& p) {
+  std::swap(p.rows, p.cols);
+  p.transposed = !p.transposed;
+  if (p.triangle != Triangle::none)
+    p.triangle = p.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
+}
+
+DType sparse_type(DType stored) {
+  return stored == DType::float16 || stored == DType::bfloat16 ? DType::float32 : stored;
+}
+
+}  // namespace
+
+RowRange row_range(index_t rows, const ReadOptions& options) {
+  const RowRange range{options.row_begin, options.row_end < 0 ? rows : options.row_end};
+  if (range.begin < 0 || range.begin > range.end || range.end > rows)
+    throw Error(Errc::invalid_argument, "rows " + std::to_string(range.begin) + ":" +
+                                            std::to_string(range.end) +
+                                            " are asked for, but the matrix has " + std::to_string(rows));
+  return range;
+}
+
+void set_sparse_bytes(Description& d, bool mirrored, bool turned, bool from_pairs) {
+  const auto element = static_cast<index_t>(size_of(d.type));
+  const auto of = [&](index_t lines, index_t entries) {
+    return sum({product({lines, 8}), 8, product({entries, 4 + element})});
+  };
+  const index_t full =
+      mirrored && d.nonzeros < std::numeric_limits<index_t>::max() / 2 ? 2 * d.nonzeros : d.nonzeros;
+  d.bytes = of(d.rows, full);
+  d.peak_bytes = d.bytes;
+  if (mirrored || turned)
+    d.peak_bytes = sum({d.peak_bytes, of(turned ? d.cols : d.rows, d.nonzeros), product({d.rows, 8})});
+  if (from_pairs) d.peak_bytes = sum({d.peak_bytes, product({full, 12 + element}), product({d.rows, 8})});
+}
+
+Description describe_parts(const Parts& parts, const hdf5::Node& object, const ReadOptions& options) {
+  Description d;
+  d.where = {object.file(), object.path()};
+  d.convention = parts.convention;
+  d.note = parts.note;
+  const auto common = [&](const auto& body) {
+    d.stored_type = body.values.type.text;
+    d.rows = options.transpose ? body.cols : body.rows;
+    d.cols = options.transpose ? body.rows : body.cols;
+    d.declared = body.structure;
+    if (d.declared != Structure::general && d.rows != d.cols)
+      object.refuse("is declared " + std::string(name_of(d.declared)) + " but has " + std::to_string(d.rows) +
+                    " rows and " + std::to_string(d.cols) + " columns");
+  };
+  if (const auto* sparse = std::get_if<SparseParts>(&parts.body)) {
+    common(*sparse);
+    d.sparse = true;
+    d.type = sparse_type(sparse->values.type.read_as);
+    if (d.cols > std::numeric_limits<std::int32_t>::max())
+      object.refuse("has " + std::to_string(d.cols) + " columns; sparse matrices can have 2^31 - 1");
+    d.nonzeros = check_sparse_lengths(*sparse, object);
+    const bool turned = sparse->by_columns != options.transpose && sparse->form != SparseParts::Form::pairs;
+    if (turned && d.rows > std::numeric_limits<std::int32_t>::max())
+      object.refuse("has " + std::to_string(d.rows) +
+                    " rows in compressed columns; more than 2^31 - 1 rows must be stored by rows");
+    set_sparse_bytes(d, d.declared != Structure::general, turned, sparse->form == SparseParts::Form::pairs);
+  } else {
+    const auto& dense = std::get<DenseParts>(parts.body);
+    common(dense);
+    d.type = dense.values.type.read_as;
+    check_dense_lengths(dense, object);
+    const std::uint64_t elements = product({d.rows, d.cols});
+    if (elements > static_cast<std::uint64_t>(std::numeric_limits<index_t>::max()) / 16)
+      object.refuse("has the impossible shape " + std::to_string(d.rows) + " x " + std::to_string(d.cols));
+    d.nonzeros = static_cast<index_t>(elements);
+    d.bytes = d.peak_bytes = product({d.nonzeros, static_cast<index_t>(size_of(d.type))});
+    if (dense.transposed != options.transpose || dense.values.interleaved)
+      d.peak_bytes = sum({d.peak_bytes, std::min(d.bytes, std::uint64_t{16} << 20)});
+  }
+  return d;
+}
+
+MatrixFile read_parts(const Parts& parts, const hdf5::Node& object, const ReadOptions& options) {
+  MatrixFile result{describe_parts(parts, object, options), {}};
+  const Description& d = result.description;
+  const RowRange range = row_range(d.rows, options);
+  const auto refuse_none = [&](const Elements& values) {
+    if (values.dataset) values.dataset->require_readable();
+  };
+  if (const auto* sparse = std::get_if<SparseParts>(&parts.body)) {
+    require_memory(d.peak_bytes, options.memory_limit, object.name());
+    SparseParts chosen = *sparse;
+    refuse_none(chosen.values);
+    for (const auto* list : {&chosen.pointers, &chosen.major, &chosen.minor})
+      if (*list) (*list)->require_readable();
+    if (options.transpose) transpose(chosen);
+    result.matrix = read_sparse_parts(std::move(chosen), d, object.name(), options);
+  } else {
+    DenseParts chosen = std::get<DenseParts>(parts.body);
+    const std::uint64_t bytes = product({range.count(), d.cols, static_cast<index_t>(size_of(d.type))});
+    require_memory(sum({bytes, d.peak_bytes - d.bytes}), options.memory_limit, object.name());
+    refuse_none(chosen.values);
+    if (options.transpose) transpose(chosen);
+    result.matrix = read_dense_parts(std::move(chosen), d, object.name(), options);
+  }
+  return result;
+}
+
+}  // namespace ts::io

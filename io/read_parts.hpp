@@ -1,0 +1,34 @@
+// From parts in an HDF5 file to a matrix, with all checks.
+#pragma once
+
+#include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/io/parts.hpp"
+
+namespace ts::io {
+
+/// What the parts make, from shapes and types alone. @throws Error(bad_input) for lists of wrong lengths.
+[[nodiscard]] Description describe_parts(const Parts& parts, const hdf5::Node& object,
+                                         const ReadOptions& options);
+
+[[nodiscard]] MatrixFile read_parts(const Parts& parts, const hdf5::Node& object, const ReadOptions& options);
+
+/// The rows that options choose of a matrix with this many. @throws Error(invalid_argument).
+struct RowRange {
+  index_t begin = 0, end = 0;
+  [[nodiscard]] index_t count() const noexcept { return end - begin; }
+};
+[[nodiscard]] RowRange row_range(index_t rows, const ReadOptions& options);
+
+/// Fills bytes and peak_bytes of a sparse matrix that is read by rows, or turned, mirrored or sorted first.
+void set_sparse_bytes(Description& d, bool mirrored, bool turned, bool from_pairs);
+
+// The two halves, each in its file.
+[[nodiscard]] SparseMatrix read_sparse_parts(SparseParts parts, const Description& d, const std::string& name,
+                                             const ReadOptions& options);
+[[nodiscard]] DenseMatrix read_dense_parts(DenseParts parts, const Description& d, const std::string& name,
+                                           const ReadOptions& options);
+/// Checks the lengths of all lists against each other and the shape; the number of stored entries.
+[[nodiscard]] index_t check_sparse_lengths(const SparseParts& parts, const hdf5::Node& object);
+void check_dense_lengths(const DenseParts& parts, const hdf5::Node& object);
+
+}  // namespace ts::io

@@ -1,0 +1,197 @@
+// Sparse parts: lists of pointers, indices and values, in the order rows were promised or turned into it.
+#include <algorithm>
+#include <limits>
+
+#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/conventions/pieces.hpp"
+#include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/read_parts.hpp"
+
+namespace ts::io {
+
+namespace {
+
+using Form = SparseParts::Form;
+
+void require_integers(const hdf5::Node& list) {
+  const auto type = list.element_type();
+  if (type.kind != hdf5::ElementType::Kind::integer)
+    list.refuse("holds " + type.text + " where integers are needed");
+}
+
+/// Elements begin .. end - 1 of a list; a list stored as one row of many columns is read whole.
+template <class E>
+void read_list(const hdf5::Node& list, hdf5::Memory memory, index_t begin, index_t end, E* out) {
+  const auto dims = dims_of(list);
+  if (dims.size() == 1 || dims[0] != 1) return list.read(begin, end, memory, out);
+  std::vector<E> whole(static_cast<std::size_t>(dims[1]));
+  list.read(0, 1, memory, whole.data());
+  std::copy(whole.begin() + begin, whole.begin() + end, out);
+}
+
+std::vector<index_t> read_pointers(const SparseParts& p) {
+  std::vector<index_t> pointers(static_cast<std::size_t>(length_of(*p.pointers)));
+  read_list(*p.pointers, hdf5::Memory::int64, 0, static_cast<index_t>(pointers.size()), pointers.data());
+  if (p.index_base != 0 && !pointers.empty() && pointers.front() == p.index_base)
+    for (index_t& pointer : pointers) pointer -= p.index_base;
+  return pointers;
+}
+
+template <class I>
+std::vector<I> read_indices(const SparseParts& p, const hdf5::Node& list, index_t begin, index_t end) {
+  std::vector<I> indices(static_cast<std::size_t>(end - begin));
+  read_list(list, sizeof(I) == 4 ? hdf5::Memory::int32 : hdf5::Memory::int64, begin, end, indices.data());
+  if (p.index_base != 0)
+    for (I& index : indices)
+      index -= index > std::numeric_limits<I>::min() ? static_cast<I>(p.index_base) : I{0};
+  return indices;
+}
+
+template <class T>
+std::vector<T> read_values(const SparseParts& p, index_t begin, index_t end) {
+  std::vector<T> values(static_cast<std::size_t>(end - begin), T{1});
+  if (!p.values.dataset || values.empty()) return values;
+  const hdf5::Node& list = *p.values.dataset;
+  if (p.values.one_for_all) {
+    T value{};
+    if (p.values.interleaved)
+      list.read(0, 2, hdf5::memory_of(dtype_of<real_t<T>>), &value);
+    else
+      list.read(0, 1, hdf5::memory_of(dtype_of<T>), &value);
+    std::fill(values.begin(), values.end(), value);
+  } else if (p.values.interleaved) {
+    read_list(list, hdf5::memory_of(dtype_of<real_t<T>>), 2 * begin, 2 * end,
+              reinterpret_cast<real_t<T>*>(values.data()));
+  } else {
+    read_list(list, hdf5::memory_of(dtype_of<T>), begin, end, values.data());
+  }
+  return values;
+}
+
+template <class T>
+CsrMatrix<T> read_pairs(const SparseParts& p, index_t entries, const Subject& subject) {
+  Pairs<T> pairs;
+  const auto& row_list = p.by_columns ? p.minor : p.major;
+  const auto& col_list = p.by_columns ? p.major : p.minor;
+  pairs.rows = row_list ? read_indices<index_t>(p, *row_list, 0, entries)
+                        : std::vector<index_t>(static_cast<std::size_t>(entries), 0);
+  pairs.cols = col_list ? read_indices<std::int32_t>(p, *col_list, 0, entries)
+                        : std::vector<std::int32_t>(static_cast<std::size_t>(entries), 0);
+  pairs.values = read_values<T>(p, 0, entries);
+  Subject by_rows = subject;
+  by_rows.by_columns = false;
+  return assembled(p.rows, p.cols, std::move(pairs), by_rows);
+}
+
+/// Pointers of all lines from those of the lines that have entries.
+std::vector<index_t> expand_pointers(const SparseParts& p, const std::vector<index_t>& some, index_t lines,
+                                     const Subject& subject) {
+  const auto numbers = read_indices<index_t>(p, *p.major, 0, length_of(*p.major));
+  std::vector<index_t> pointers(static_cast<std::size_t>(lines) + 1, 0);
+  index_t previous = -1;
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    const index_t line = numbers[k];
+    if (line <= previous || line >= lines)
+      throw Error(Errc::bad_input, subject.name + " lists line " + std::to_string(line) + " after line " +
+                                       std::to_string(previous) + " of " + std::to_string(lines) +
+                                       "; indices_0 must increase and stay in range");
+    std::fill(pointers.begin() + previous + 1, pointers.begin() + line + 1, some[k]);
+    previous = line;
+  }
+  std::fill(pointers.begin() + previous + 1, pointers.end(), some.back());
+  return pointers;
+}
+
+/// Compressed lines as they are stored: rows of the matrix, or of its transpose when stored by columns.
+/// Reads only the lines of `range`.
+template <class T>
+CsrMatrix<T> read_lines(const SparseParts& p, index_t entries, RowRange range, const Subject& subject) {
+  CsrMatrix<T> lines;
+  const index_t count = p.by_columns ? p.cols : p.rows;
+  lines.cols = p.by_columns ? p.rows : p.cols;
+  lines.pointers = read_pointers(p);
+  check_pointers(lines.pointers, entries, subject);
+  if (p.form == Form::compressed_nonempty)
+    lines.pointers = expand_pointers(p, lines.pointers, count, subject);
+  const index_t first = lines.pointers[static_cast<std::size_t>(range.begin)];
+  const index_t last = lines.pointers[static_cast<std::size_t>(range.end)];
+  if (range.count() != count) {
+    lines.pointers = {lines.pointers.begin() + range.begin, lines.pointers.begin() + range.end + 1};
+    for (index_t& pointer : lines.pointers) pointer -= first;
+  }
+  lines.rows = range.count();
+  if (p.minor) lines.indices = read_indices<std::int32_t>(p, *p.minor, first, last);
+  lines.values = read_values<T>(p, first, last);
+  check_lines(lines, subject);
+  return lines;
+}
+
+template <class T>
+CsrMatrix<T> read_as(const SparseParts& p, const Description& d, const std::string& name,
+                     const ReadOptions& options) {
+  const Subject subject{name, p.by_columns, options.accept_unsorted};
+  const RowRange range = row_range(p.rows, options);
+  CsrMatrix<T> a;
+  index_t first_row = 0;
+  if (p.form == Form::pairs) {
+    a = read_pairs<T>(p, d.nonzeros, subject);
+  } else if (p.by_columns) {
+    a = transposed(read_lines<T>(p, d.nonzeros, {0, p.cols}, subject));
+  } else if (p.triangle == Triangle::none) {
+    a = read_lines<T>(p, d.nonzeros, range, subject);
+    first_row = range.begin;
+  } else {
+    a = read_lines<T>(p, d.nonzeros, {0, p.rows}, subject);
+  }
+  if (options.check_finite) check_finite(a, first_row, name);
+  a = mirrored(std::move(a), p.structure, p.triangle, subject);
+  return a.rows == range.count() ? std::move(a) : row_slice(std::move(a), range.begin, range.end);
+}
+
+}  // namespace
+
+index_t check_sparse_lengths(const SparseParts& p, const hdf5::Node& object) {
+  const auto differ = [&](const hdf5::Node& list, index_t has, index_t needs, const char* why) {
+    list.refuse("has " + std::to_string(has) + " entries instead of " + std::to_string(needs) + " (" + why +
+                ")");
+  };
+  for (const auto* list : {&p.pointers, &p.major, &p.minor})
+    if (*list) require_integers(**list);
+  const auto& entry_list = p.minor ? p.minor : (p.form == Form::pairs ? p.major : p.minor);
+  const index_t entries = entry_list ? length_of(*entry_list) : 0;
+  if (p.form == Form::pairs && p.major && p.minor && length_of(*p.major) != entries)
+    differ(*p.major, length_of(*p.major), entries, "one for each entry");
+  if (p.values.dataset) {
+    const index_t per_value = p.values.interleaved ? 2 : 1;
+    const index_t has = length_of(*p.values.dataset);
+    const index_t needs = p.values.one_for_all ? per_value : per_value * entries;
+    if (has != needs) differ(*p.values.dataset, has, needs, "as many as there are indices");
+  }
+  if (p.pointers) {
+    index_t lines = p.by_columns ? p.cols : p.rows;
+    if (p.form == Form::compressed_nonempty) lines = length_of(*p.major);
+    if (length_of(*p.pointers) - 1 != lines)
+      differ(*p.pointers, length_of(*p.pointers), lines + 1,
+             p.by_columns ? "one more than columns" : "one more than rows");
+  }
+  if (p.announced_nonzeros && *p.announced_nonzeros != entries)
+    object.refuse("announces " + std::to_string(*p.announced_nonzeros) + " stored values, but has " +
+                  std::to_string(entries));
+  return entries;
+}
+
+SparseMatrix read_sparse_parts(SparseParts parts, const Description& d, const std::string& name,
+                               const ReadOptions& options) {
+  switch (d.type) {
+    case DType::complex128:
+      return read_as<std::complex<double>>(parts, d, name, options);
+    case DType::float32:
+      return read_as<float>(parts, d, name, options);
+    case DType::complex64:
+      return read_as<std::complex<float>>(parts, d, name, options);
+    default:
+      return read_as<double>(parts, d, name, options);
+  }
+}
+
+}  // namespace ts::io

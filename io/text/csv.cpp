@@ -1,0 +1,134 @@
+// Tables of numbers in text: the separator is found in the first line, a first line without any number holds
+// names, lines that start with # are comments.
+#include <algorithm>
+
+#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/text/line_reader.hpp"
+
+namespace ts::io {
+
+namespace {
+
+struct Table {
+  char separator = ' ';  ///< ' ' stands for any run of blanks
+  bool names = false;    ///< the first line holds names
+  index_t rows = 0, cols = 0;
+};
+
+std::optional<std::string_view> next_content(LineReader& in) {
+  while (auto line = in.next()) {
+    if (in.number() == 1 && line->starts_with("\xef\xbb\xbf")) line->remove_prefix(3);  // byte order mark
+    if (const auto text = trimmed(*line); !text.empty() && text.front() != '#') return *line;
+  }
+  return std::nullopt;
+}
+
+/// Cuts the next field off `rest`; false when there is none. Quotes may enclose a field.
+bool next_field(std::string_view& rest, bool& more, char separator, std::string_view& field) {
+  if (separator == ' ') {
+    field = next_word(rest);
+    return !field.empty();
+  }
+  if (!more) return false;
+  std::size_t from = 0;
+  if (const auto text = trimmed(rest); text.starts_with('"')) {
+    const auto open = rest.find('"');
+    const auto close = rest.find('"', open + 1);
+    from = close == std::string_view::npos ? rest.size() : close;
+  }
+  const auto end = rest.find(separator, from);
+  more = end != std::string_view::npos;
+  field = trimmed(rest.substr(0, end));
+  if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
+    field = trimmed(field.substr(1, field.size() - 2));
+  rest.remove_prefix(more ? end + 1 : rest.size());
+  return true;
+}
+
+char find_separator(std::string_view line) {
+  for (const char candidate : {';', '\t', ','}) {
+    bool quoted = false;
+    for (const char c : line) {
+      if (c == '"') quoted = !quoted;
+      if (c == candidate && !quoted &&
+          (candidate != '\t' || trimmed(line).find('\t') != std::string_view::npos))
+        return candidate;
+    }
+  }
+  return ' ';
+}
+
+index_t count_fields(std::string_view line, char separator, bool* any_number = nullptr) {
+  index_t count = 0;
+  bool more = true;
+  for (std::string_view field; next_field(line, more, separator, field); ++count)
+    if (any_number != nullptr) *any_number |= to_number(field).has_value();
+  return count;
+}
+
+Table survey(const std::filesystem::path& file) {
+  LineReader in(file);
+  Table t;
+  const auto first = next_content(in);
+  if (!first) throw Error(Errc::bad_input, file.string() + " holds no numbers");
+  t.separator = find_separator(*first);
+  bool any_number = false;
+  t.cols = count_fields(*first, t.separator, &any_number);
+  t.names = !any_number;
+  t.rows = t.names ? 0 : 1;
+  while (const auto line = next_content(in)) ++t.rows;
+  if (t.rows == 0)
+    throw Error(Errc::bad_input, file.string() + " line 1: holds no number, and no line follows");
+  return t;
+}
+
+Description description_of(const Table& t, const Location& where, const ReadOptions& options) {
+  Description d;
+  d.where = {where.file, ""};
+  d.convention = "CSV";
+  d.stored_type = "text";
+  set_dense(d, t.rows, t.cols, DType::float64, options);
+  if (t.names) d.note = "the first line holds names";
+  return d;
+}
+
+void parse_row(const LineReader& in, std::string_view rest, const Table& t, double* out) {
+  bool more = true;
+  index_t j = 0;
+  for (std::string_view field; next_field(rest, more, t.separator, field); ++j) {
+    if (j == t.cols) continue;
+    const auto value = to_number(field);
+    if (!value)
+      in.refuse(
+          "field " + std::to_string(j + 1) +
+          (field.empty() ? " is empty" : " is '" + std::string(field.substr(0, 40)) + "', not a number"));
+    out[j] = *value;
+  }
+  if (j != t.cols)
+    in.refuse("has " + std::to_string(j) + " fields; the first line has " + std::to_string(t.cols));
+}
+
+}  // namespace
+
+Description describe_csv(const Location& where, const ReadOptions& options) {
+  return description_of(survey(where.file), where, options);
+}
+
+MatrixFile read_csv(const Location& where, const ReadOptions& options) {
+  const Table t = survey(where.file);
+  MatrixFile result{description_of(t, where, options), {}};
+  require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
+  Matrix<double> a(t.rows, t.cols);
+  LineReader in(where.file);
+  if (t.names) (void)next_content(in);
+  for (index_t i = 0; i < t.rows; ++i) {
+    const auto line = next_content(in);
+    if (!line) in.refuse("the file became shorter while it was read");
+    parse_row(in, *line, t, a.data() + i * t.cols);
+  }
+  result.matrix = finished(std::move(a), options, where.file.string());
+  return result;
+}
+
+}  // namespace ts::io

@@ -1,0 +1,147 @@
+#include "tallskinny/io/text/line_reader.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts::io {
+
+namespace {
+constexpr std::size_t first_size = std::size_t{1} << 20;
+constexpr std::size_t longest_line = std::size_t{1} << 30;
+constexpr std::string_view blanks = " \t\r\n\v\f";
+}  // namespace
+
+struct LineReader::Stream {
+  gzFile file = nullptr;
+  ~Stream() {
+    if (file != nullptr) gzclose_r(file);
+  }
+};
+
+LineReader::LineReader(std::filesystem::path file)
+    : file_(std::move(file)), stream_(std::make_unique<Stream>()), buffer_(first_size) {
+  stream_->file = gzopen(file_.c_str(), "rb");  // reads plain files as they are
+  if (stream_->file == nullptr) throw Error(Errc::bad_input, file_.string() + " cannot be opened");
+  gzbuffer(stream_->file, 1 << 18);
+}
+LineReader::~LineReader() = default;
+
+void LineReader::refuse(const std::string& cause) const {
+  throw Error(Errc::bad_input, file_.string() + " line " + std::to_string(number_) + ": " + cause);
+}
+
+void LineReader::fill() {
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    searched_ -= begin_, end_ -= begin_, begin_ = 0;
+  }
+  if (end_ == buffer_.size()) {
+    if (buffer_.size() >= longest_line) refuse("is longer than 1 GB");
+    buffer_.resize(2 * buffer_.size());
+  }
+  const auto room = static_cast<unsigned>(buffer_.size() - end_);
+  const int got = gzread(stream_->file, buffer_.data() + end_, room);
+  int status = Z_OK;
+  const char* message = gzerror(stream_->file, &status);
+  if (got < 0 || (status != Z_OK && status != Z_STREAM_END))
+    throw Error(
+        Errc::bad_input,
+        file_.string() + (status == Z_BUF_ERROR ? " is truncated: its gzip stream ends early"
+                                                : " cannot be read after line " + std::to_string(number_) +
+                                                      " (" + std::string(message) + ")"));
+  finished_ = got == 0;
+  end_ += static_cast<std::size_t>(got);
+}
+
+std::optional<std::string_view> LineReader::next() {
+  for (;;) {
+    const char* data = buffer_.data();
+    if (const void* found = std::memchr(data + searched_, '\n', end_ - searched_)) {
+      const auto at = static_cast<std::size_t>(static_cast<const char*>(found) - data);
+      std::string_view line(data + begin_, at - begin_);
+      begin_ = searched_ = at + 1;
+      ++number_;
+      if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+      return line;
+    }
+    searched_ = end_;
+    if (finished_) break;
+    fill();
+  }
+  if (begin_ == end_) return std::nullopt;
+  const std::string_view line(buffer_.data() + begin_, end_ - begin_);
+  begin_ = end_;
+  ++number_;
+  return line;
+}
+
+std::string_view trimmed(std::string_view text) noexcept {
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+std::string_view next_word(std::string_view& rest) noexcept {
+  std::size_t i = 0;
+  const auto blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  while (i < rest.size() && blank(rest[i])) ++i;
+  std::size_t end = i;
+  while (end < rest.size() && !blank(rest[end])) ++end;
+  const std::string_view word = rest.substr(i, end - i);
+  rest.remove_prefix(end);
+  return word;
+}
+
+std::optional<double> to_number(std::string_view word) noexcept {
+  if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
+  double value = 0;
+  const char* end = word.data() + word.size();
+  auto [stop, status] = std::from_chars(word.data(), end, value);
+  if (status == std::errc{} && stop == end && !word.empty()) return value;
+  if (status == std::errc::result_out_of_range && stop == end) {
+    // Tiny numbers are zero and huge ones infinite; from_chars does not say which.
+    std::array<char, 64> copy{};
+    if (word.size() >= copy.size()) return std::nullopt;
+    std::copy(word.begin(), word.end(), copy.begin());
+    return std::strtod(copy.data(), nullptr);
+  }
+  // Fortran writes the exponent of a double with D.
+  std::array<char, 64> copy{};
+  const auto d = word.find_first_of("dD");
+  if (d == std::string_view::npos || d == 0 || word.size() >= copy.size()) return std::nullopt;
+  std::copy(word.begin(), word.end(), copy.begin());
+  copy[d] = 'e';
+  const std::size_t sign = d + 1 < word.size() && copy[d + 1] == '+' ? 1 : 0;  // "1D+5" -> "1e5"
+  if (sign == 1)
+    std::copy(copy.begin() + static_cast<std::ptrdiff_t>(d) + 2, copy.end(),
+              copy.begin() + static_cast<std::ptrdiff_t>(d) + 1);
+  const char* copy_end = copy.data() + word.size() - sign;
+  const auto again = std::from_chars(copy.data(), copy_end, value);
+  if (again.ec != std::errc{} || again.ptr != copy_end) return std::nullopt;
+  return value;
+}
+
+std::optional<index_t> to_integer(std::string_view word) noexcept {
+  if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
+  index_t value = 0;
+  const char* end = word.data() + word.size();
+  const auto [stop, status] = std::from_chars(word.data(), end, value);
+  if (status != std::errc{} || stop != end || word.empty()) return std::nullopt;
+  return value;
+}
+
+}  // namespace ts::io

@@ -1,0 +1,240 @@
+// Matrix Market exchange format. https://math.nist.gov/MatrixMarket/formats.html
+#include <algorithm>
+#include <limits>
+#include <system_error>
+
+#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/read_parts.hpp"
+#include "tallskinny/io/text/line_reader.hpp"
+
+namespace ts::io {
+
+namespace {
+
+enum class Field { real, integer, complex, pattern };
+
+struct Header {
+  bool sparse = true;
+  Field field = Field::real;
+  Structure structure = Structure::general;
+  index_t rows = 0, cols = 0, entries = 0;
+};
+
+Field parse_field(const LineReader& in, const std::string& word, bool sparse) {
+  if (word == "real") return Field::real;
+  if (word == "integer") return Field::integer;
+  if (word == "complex") return Field::complex;
+  if (word == "pattern" && sparse) return Field::pattern;
+  in.refuse("has the field '" + word +
+            "'; Matrix Market knows real, integer, complex and, for coordinate, pattern");
+}
+
+Structure parse_structure(const LineReader& in, const std::string& word) {
+  if (word == "general") return Structure::general;
+  if (word == "symmetric") return Structure::symmetric;
+  if (word == "skew-symmetric") return Structure::skew_symmetric;
+  if (word == "hermitian") return Structure::hermitian;
+  in.refuse("has the symmetry '" + word +
+            "'; Matrix Market knows general, symmetric, skew-symmetric and hermitian");
+}
+
+/// The next line that is neither empty nor a comment.
+std::optional<std::string_view> next_content(LineReader& in) {
+  while (auto line = in.next())
+    if (const auto text = trimmed(*line); !text.empty() && text.front() != '%') return text;
+  return std::nullopt;
+}
+
+/// The triangle that an array file stores: entries of a column-major lower triangle.
+index_t array_entries(const Header& h) {
+  if (h.structure == Structure::general) {
+    const auto all = product({h.rows, h.cols});
+    return all > static_cast<std::uint64_t>(INT64_MAX) ? INT64_MAX : static_cast<index_t>(all);
+  }
+  const auto twice = product({h.rows, h.structure == Structure::skew_symmetric ? h.rows - 1 : h.rows + 1});
+  return static_cast<index_t>(twice / 2);
+}
+
+Header parse_header(LineReader& in) {
+  const auto banner = in.next();
+  if (!banner) in.refuse("the file is empty");
+  std::string_view rest = *banner;
+  const std::string first = lower_case(next_word(rest));
+  if (first != "%%matrixmarket") in.refuse("the first line must start with '%%MatrixMarket'");
+  Header h;
+  const std::string object = lower_case(next_word(rest)), form = lower_case(next_word(rest));
+  if (object != "matrix") in.refuse("holds a '" + object + "', not a matrix");
+  if (form != "coordinate" && form != "array")
+    in.refuse("has the format '" + form + "'; coordinate and array are known");
+  h.sparse = form == "coordinate";
+  h.field = parse_field(in, lower_case(next_word(rest)), h.sparse);
+  h.structure = parse_structure(in, lower_case(next_word(rest)));
+  if (h.structure == Structure::hermitian && h.field != Field::complex) h.structure = Structure::symmetric;
+
+  const auto sizes = next_content(in);
+  if (!sizes) in.refuse("the file ends before the line with its sizes");
+  rest = *sizes;
+  const auto rows = to_integer(next_word(rest)), cols = to_integer(next_word(rest));
+  const auto entries = h.sparse ? to_integer(next_word(rest)) : std::optional<index_t>(0);
+  if (!rows || !cols || !entries || !trimmed(rest).empty())
+    in.refuse(h.sparse ? "a coordinate matrix needs three sizes here: rows, columns, entries"
+                       : "an array needs two sizes here: rows, columns");
+  h.rows = *rows, h.cols = *cols, h.entries = *entries;
+  if (h.rows < 0 || h.cols < 0 || h.entries < 0) in.refuse("has a negative size");
+  if (h.structure != Structure::general && h.rows != h.cols)
+    in.refuse("declares a " + std::string(name_of(h.structure)) + " matrix of " + std::to_string(h.rows) +
+              " rows and " + std::to_string(h.cols) + " columns");
+  if (!h.sparse) h.entries = array_entries(h);
+  return h;
+}
+
+Description description_of(const Header& h, const Location& where, const ReadOptions& options) {
+  Description d;
+  d.where = {where.file, ""};
+  d.convention = "Matrix Market";
+  d.declared = h.structure;
+  const char* fields[] = {"real", "integer", "complex", "pattern"};
+  d.stored_type = fields[static_cast<int>(h.field)];
+  d.type = h.field == Field::complex ? DType::complex128 : DType::float64;
+  d.rows = options.transpose ? h.cols : h.rows;
+  d.cols = options.transpose ? h.rows : h.cols;
+  if (!h.sparse) {
+    set_dense(d, h.rows, h.cols, d.type, options);
+    return d;
+  }
+  d.sparse = true;
+  d.nonzeros = h.entries;
+  if (d.cols > std::numeric_limits<std::int32_t>::max())
+    throw Error(Errc::bad_input, where.file.string() + " has " + std::to_string(d.cols) +
+                                     " columns; sparse matrices can have 2^31 - 1");
+  set_sparse_bytes(d, h.structure != Structure::general, false, true);
+  return d;
+}
+
+/// An entry takes at least 4 characters ("1 1\n"; 2 in an array), and gzip compresses at most 1032 : 1. A
+/// size line that promises more than the file can hold is refused before memory is taken for it.
+void require_plausible(const Header& h, const std::filesystem::path& file) {
+  std::error_code failed;
+  const auto bytes = static_cast<double>(std::filesystem::file_size(file, failed));
+  if (!failed && static_cast<double>(h.entries) > 1 + bytes * 1032 / (h.sparse ? 4 : 2))
+    throw Error(Errc::bad_input, file.string() + " announces " + std::to_string(h.entries) +
+                                     " entries, more than a file of its size can hold");
+}
+
+template <class T>
+T parse_value(const LineReader& in, std::string_view& rest) {
+  const auto re = to_number(next_word(rest));
+  if (!re) in.refuse("a number is missing or cannot be read");
+  if constexpr (is_complex<T>) {
+    const auto im = to_number(next_word(rest));
+    if (!im) in.refuse("the imaginary part is missing or cannot be read");
+    return {*re, *im};
+  } else {
+    return *re;
+  }
+}
+
+template <class T>
+CsrMatrix<T> read_entries(LineReader& in, const Header& h, const std::string& name,
+                          const ReadOptions& options) {
+  const bool mirrored = h.structure != Structure::general;
+  Pairs<T> pairs;
+  const auto expected = static_cast<std::size_t>(mirrored ? 2 * h.entries : h.entries);
+  pairs.rows.reserve(expected), pairs.cols.reserve(expected), pairs.values.reserve(expected);
+  const auto put = [&](index_t i, index_t j, T value) {
+    if (options.transpose) std::swap(i, j);
+    pairs.rows.push_back(i), pairs.cols.push_back(static_cast<std::int32_t>(j)),
+        pairs.values.push_back(value);
+  };
+  for (index_t k = 0; k < h.entries; ++k) {
+    const auto line = next_content(in);
+    if (!line)
+      in.refuse("the file ends after " + std::to_string(k) + " of " + std::to_string(h.entries) + " entries");
+    std::string_view rest = *line;
+    const auto row = to_integer(next_word(rest)), col = to_integer(next_word(rest));
+    if (!row || !col) in.refuse("a row and a column number are needed");
+    if (*row < 1 || *row > h.rows)
+      in.refuse("row " + std::to_string(*row) + " is outside 1.." + std::to_string(h.rows));
+    if (*col < 1 || *col > h.cols)
+      in.refuse("column " + std::to_string(*col) + " is outside 1.." + std::to_string(h.cols));
+    const T value = h.field == Field::pattern ? T{1} : parse_value<T>(in, rest);
+    if (!trimmed(rest).empty()) in.refuse("has more than an entry: '" + std::string(trimmed(rest)) + "'");
+    put(*row - 1, *col - 1, value);
+    if (!mirrored) continue;
+    if (*row != *col)
+      put(*col - 1, *row - 1, mirror_image(value, h.structure));
+    else if (!fits_diagonal(value, h.structure) && value == value)
+      in.refuse(h.structure == Structure::hermitian
+                    ? "the matrix is declared hermitian, but this diagonal entry is not real"
+                    : "the matrix is declared skew-symmetric, but this diagonal entry is not zero");
+  }
+  if (next_content(in))
+    in.refuse("stands after the " + std::to_string(h.entries) + " entries that were announced");
+  Subject subject{name, false, options.accept_unsorted};
+  if (mirrored) subject.name += " (with its mirror image)";
+  return assembled(options.transpose ? h.cols : h.rows, options.transpose ? h.rows : h.cols, std::move(pairs),
+                   subject);
+}
+
+template <class T>
+Matrix<T> read_array(LineReader& in, const Header& h) {
+  auto a = Matrix<T>::zeros(h.rows, h.cols);
+  std::string_view rest;
+  const auto next_value = [&] {
+    while (trimmed(rest).empty()) {
+      const auto line = next_content(in);
+      if (!line) in.refuse("the file ends before all " + std::to_string(h.entries) + " numbers");
+      rest = *line;
+    }
+    return parse_value<T>(in, rest);
+  };
+  for (index_t j = 0; j < h.cols; ++j) {
+    const index_t first = h.structure == Structure::general          ? 0
+                          : h.structure == Structure::skew_symmetric ? j + 1
+                                                                     : j;
+    for (index_t i = first; i < h.rows; ++i) {
+      const T value = next_value();
+      a(i, j) = value;
+      if (h.structure == Structure::general) continue;
+      if (i == j && !fits_diagonal(value, h.structure) && value == value)
+        in.refuse("the matrix is declared hermitian, but this diagonal entry is not real");
+      a(j, i) = mirror_image(value, h.structure);
+    }
+  }
+  if (!trimmed(rest).empty() || next_content(in)) in.refuse("has more numbers than the sizes announce");
+  return a;
+}
+
+template <class T>
+std::variant<SparseMatrix, DenseMatrix> read_body(LineReader& in, const Header& h, const std::string& name,
+                                                  const ReadOptions& options) {
+  if (!h.sparse) return finished(read_array<T>(in, h), options, name);
+  auto a = read_entries<T>(in, h, name, options);
+  if (options.check_finite) check_finite(a, 0, name);
+  const RowRange range = row_range(a.rows, options);
+  return SparseMatrix(row_slice(std::move(a), range.begin, range.end));
+}
+
+}  // namespace
+
+Description describe_matrix_market(const Location& where, const ReadOptions& options) {
+  LineReader in(where.file);
+  return description_of(parse_header(in), where, options);
+}
+
+MatrixFile read_matrix_market(const Location& where, const ReadOptions& options) {
+  LineReader in(where.file);
+  const Header h = parse_header(in);
+  MatrixFile result{description_of(h, where, options), {}};
+  require_plausible(h, where.file);
+  const std::string name = where.file.string();
+  require_memory(result.description.peak_bytes, options.memory_limit, name);
+  (void)row_range(result.description.rows, options);
+  result.matrix = h.field == Field::complex ? read_body<std::complex<double>>(in, h, name, options)
+                                            : read_body<double>(in, h, name, options);
+  return result;
+}
+
+}  // namespace ts::io

@@ -1,0 +1,187 @@
+#include "tallskinny/io/write/h5_writer.hpp"
+
+#include <algorithm>
+
+#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/hdf5/h5.hpp"
+
+namespace ts::io::hdf5 {
+
+namespace {
+
+constexpr index_t chunk_bytes = index_t{1} << 20;
+
+Handle stored_type(Stored type) {
+  const auto complex_of = [](hid_t part) {
+    Handle compound = own_type(H5Tcreate(H5T_COMPOUND, 2 * H5Tget_size(part)));
+    H5Tinsert(compound.id(), "r", 0, part);
+    H5Tinsert(compound.id(), "i", H5Tget_size(part), part);
+    return compound;
+  };
+  switch (type) {
+    case Stored::float64:
+      return own_type(H5Tcopy(H5T_NATIVE_DOUBLE));
+    case Stored::complex128:
+      return complex_of(H5T_NATIVE_DOUBLE);
+    case Stored::float32:
+      return own_type(H5Tcopy(H5T_NATIVE_FLOAT));
+    case Stored::complex64:
+      return complex_of(H5T_NATIVE_FLOAT);
+    case Stored::float16:
+      return sixteen_bit_float(10);
+    case Stored::bfloat16:
+      return sixteen_bit_float(7);
+    case Stored::int64:
+      return own_type(H5Tcopy(H5T_NATIVE_INT64));
+    case Stored::int32:
+      break;
+  }
+  return own_type(H5Tcopy(H5T_NATIVE_INT32));
+}
+
+Handle text_type() {
+  Handle type = own_type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.id(), H5T_VARIABLE);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
+}
+
+std::string absolute(std::string_view object) {
+  return object.starts_with('/') ? std::string(object) : "/" + std::string(object);
+}
+
+}  // namespace
+
+Writer::Writer(const std::filesystem::path& file, std::string shown_name, int gzip)
+    : name_(std::move(shown_name)), gzip_(gzip) {
+  const Quiet quiet;
+  const Handle access = own_properties(H5Pcreate(H5P_FILE_ACCESS));
+  H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18,
+                       H5F_LIBVER_V110);  // readable from HDF5 1.8 on where possible
+  file_ = own_file(H5Fcreate(file.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access.id()));
+  if (!file_) throw Error(Errc::io_failure, name_ + " cannot be created (" + last_error() + ")");
+}
+
+Writer::~Writer() {
+  const Quiet quiet;
+  file_.reset();
+}
+
+void Writer::fail(std::string_view object) const {
+  throw Error(Errc::io_failure,
+              name_ + ":" + absolute(object) + " could not be written (" + last_error() + ")");
+}
+
+Handle Writer::create_dataset(std::string_view object, std::int64_t type, std::int64_t space,
+                              const Handle& creation) {
+  const std::string path = absolute(object);
+  const Handle links = own_properties(H5Pcreate(H5P_LINK_CREATE));
+  H5Pset_create_intermediate_group(links.id(), 1);
+  H5Pset_char_encoding(links.id(), H5T_CSET_UTF8);
+  Handle dataset = own_dataset(H5Dcreate2(file_.id(), path.c_str(), type, space, links.id(),
+                                          creation ? creation.id() : H5P_DEFAULT, H5P_DEFAULT));
+  if (!dataset) fail(object);
+  return dataset;
+}
+
+Handle Writer::create(std::string_view object, Stored type, const std::vector<index_t>& dims) {
+  const Quiet quiet;
+  const Handle element = stored_type(type);
+  const std::vector<hsize_t> sizes(dims.begin(), dims.end());
+  const Handle space = own_space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr));
+  if (!space) fail(object);
+  const Handle creation = own_properties(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER);
+  const auto element_bytes = static_cast<index_t>(H5Tget_size(element.id()));
+  const index_t width = dims.size() > 1 ? dims[1] : 1;
+  const index_t row_bytes = width * element_bytes;
+  if (row_bytes > 0 && dims[0] > chunk_bytes / row_bytes) {
+    std::vector<hsize_t> chunk = {static_cast<hsize_t>(std::max<index_t>(1, chunk_bytes / row_bytes))};
+    if (dims.size() > 1)
+      chunk.push_back(
+          static_cast<hsize_t>(std::min(width, std::max<index_t>(1, chunk_bytes / element_bytes))));
+    H5Pset_chunk(creation.id(), static_cast<int>(chunk.size()), chunk.data());
+    if (gzip_ > 0) {
+      H5Pset_shuffle(creation.id());
+      H5Pset_deflate(creation.id(), static_cast<unsigned>(gzip_));
+    }
+  }
+  return create_dataset(object, element.id(), space.id(), creation);
+}
+
+void Writer::write_rows(const Handle& dataset, std::string_view object, Stored type, index_t begin,
+                        index_t count, const void* data) {
+  const Quiet quiet;
+  const Handle element = stored_type(type), space = own_space(H5Dget_space(dataset.id()));
+  hsize_t sizes[2] = {1, 1}, start[2] = {static_cast<hsize_t>(begin), 0};
+  const int rank = H5Sget_simple_extent_dims(space.id(), sizes, nullptr);
+  sizes[0] = static_cast<hsize_t>(count);
+  if (count == 0 || sizes[1] == 0) return;
+  const Handle memory = own_space(H5Screate_simple(rank, sizes, nullptr));
+  if (H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start, nullptr, sizes, nullptr) < 0 ||
+      H5Dwrite(dataset.id(), element.id(), memory.id(), space.id(), H5P_DEFAULT, data) < 0)
+    fail(object);
+}
+
+void Writer::write_text(std::string_view object, std::string_view text) {
+  const Quiet quiet;
+  const Handle type = text_type(), space = own_space(H5Screate(H5S_SCALAR));
+  const Handle dataset = create_dataset(object, type.id(), space.id(), {});
+  const std::string copy(text);
+  const char* pointer = copy.c_str();
+  if (H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &pointer) < 0) fail(object);
+}
+
+void Writer::write_scalar(std::string_view object, Stored type, const void* value) {
+  const Quiet quiet;
+  const Handle element = stored_type(type), space = own_space(H5Screate(H5S_SCALAR));
+  const Handle dataset = create_dataset(object, element.id(), space.id(), {});
+  if (H5Dwrite(dataset.id(), element.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value) < 0) fail(object);
+}
+
+void Writer::create_group(std::string_view object) {
+  const Quiet quiet;
+  const std::string path = absolute(object);
+  if (path == "/") return;
+  if (const Handle there = own_object(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT))) return;
+  const Handle links = own_properties(H5Pcreate(H5P_LINK_CREATE));
+  H5Pset_create_intermediate_group(links.id(), 1);
+  const Handle group = own_group(H5Gcreate2(file_.id(), path.c_str(), links.id(), H5P_DEFAULT, H5P_DEFAULT));
+  if (!group) fail(object);
+}
+
+Handle Writer::open_object(std::string_view object) const {
+  Handle there = own_object(H5Oopen(file_.id(), absolute(object).c_str(), H5P_DEFAULT));
+  if (!there)
+    throw Error(Errc::invalid_argument,
+                name_ + " has no object '" + std::string(object) + "' to give an attribute to");
+  return there;
+}
+
+void Writer::text_attribute(std::string_view object, std::string_view name, std::string_view text) {
+  const Quiet quiet;
+  const Handle there = open_object(object), type = text_type(), space = own_space(H5Screate(H5S_SCALAR));
+  const Handle attribute = own_attribute(
+      H5Acreate2(there.id(), std::string(name).c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT));
+  const std::string copy(text);
+  const char* pointer = copy.c_str();
+  if (!attribute || H5Awrite(attribute.id(), type.id(), &pointer) < 0) fail(object);
+}
+
+void Writer::scalar_attribute(std::string_view object, std::string_view name, Stored type,
+                              const void* value) {
+  const Quiet quiet;
+  const Handle there = open_object(object), element = stored_type(type),
+               space = own_space(H5Screate(H5S_SCALAR));
+  const Handle attribute = own_attribute(
+      H5Acreate2(there.id(), std::string(name).c_str(), element.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT));
+  if (!attribute || H5Awrite(attribute.id(), element.id(), value) < 0) fail(object);
+}
+
+void Writer::close() {
+  const Quiet quiet;
+  if (H5Fflush(file_.id(), H5F_SCOPE_GLOBAL) < 0 || file_.reset() < 0)
+    throw Error(Errc::io_failure, name_ + " could not be written out (" + last_error() + ")");
+}
+
+}  // namespace ts::io::hdf5

@@ -1,0 +1,50 @@
+// Datasets and attributes written into an open HDF5 file; the layer under OutputFile.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/io/hdf5/handle.hpp"
+
+namespace ts::io::hdf5 {
+
+/// Element types that are written.
+enum class Stored { float64, complex128, float32, complex64, float16, bfloat16, int64, int32 };
+
+class Writer {
+ public:
+  /// Creates the file, which must not exist. @throws Error(io_failure).
+  Writer(const std::filesystem::path& file, std::string shown_name, int gzip);
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  /// A dataset of one or two dimensions, filled by write_rows.
+  [[nodiscard]] Handle create(std::string_view object, Stored type, const std::vector<index_t>& dims);
+  /// Rows begin .. begin + count - 1, contiguous in memory.
+  void write_rows(const Handle& dataset, std::string_view object, Stored type, index_t begin, index_t count,
+                  const void* data);
+  void write_text(std::string_view object, std::string_view text);
+  void write_scalar(std::string_view object, Stored type, const void* value);
+  /// A group and those above it; nothing if it is there.
+  void create_group(std::string_view object);
+  void text_attribute(std::string_view object, std::string_view name, std::string_view text);
+  void scalar_attribute(std::string_view object, std::string_view name, Stored type, const void* value);
+  /// Writes out what HDF5 keeps in memory and closes the file.
+  void close();
+
+ private:
+  [[noreturn]] void fail(std::string_view object) const;
+  [[nodiscard]] Handle create_dataset(std::string_view object, std::int64_t type, std::int64_t space,
+                                      const Handle& creation);
+  [[nodiscard]] Handle open_object(std::string_view object) const;
+
+  std::string name_;
+  int gzip_;
+  Handle file_;
+};
+
+}  // namespace ts::io::hdf5
