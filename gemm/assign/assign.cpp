@@ -1,0 +1,138 @@
+#include "tallskinny/gemm/assign/assign.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "tallskinny/gemm/assign/assign_detail.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+
+namespace ts {
+
+namespace assign_detail {
+
+double inverse_power_of_two(double x) noexcept {
+  if (!(x > 0)) return 1;
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  return std::ldexp(1.0, -std::clamp(exponent, -960, 1020));
+}
+
+namespace {
+
+/// copy[j] for centroids that equal an earlier one bit for bit: they can never win.
+std::vector<bool> copies(HostView<const double> centroids) {
+  const index_t k = centroids.rows(), d = centroids.cols();
+  std::vector<bool> copy(static_cast<std::size_t>(k));
+  std::unordered_map<std::string_view, index_t> seen;
+  std::vector<double> dense(static_cast<std::size_t>(k * d));
+  for (index_t m = 0; m < k; ++m) {
+    double* row = dense.data() + m * d;
+    for (index_t j = 0; j < d; ++j) row[j] = centroids(m, j) + 0.0;  // -0.0 becomes 0.0
+    const std::string_view key(reinterpret_cast<const char*>(row),
+                               static_cast<std::size_t>(d) * sizeof(double));
+    copy[static_cast<std::size_t>(m)] = !seen.emplace(key, m).second;
+  }
+  return copy;
+}
+
+}  // namespace
+
+template <class S>
+Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments)
+    : k(centroids.rows()),
+      d(centroids.cols()),
+      negated(static_cast<std::size_t>(k * d)),
+      half_norms(static_cast<std::size_t>(k)),
+      exact(static_cast<std::size_t>(k * d)) {
+  using Sum = std::conditional_t<sizeof(S) == sizeof(float), double, long double>;
+  double reach = moments.reach.empty() ? 0 : *std::max_element(moments.reach.begin(), moments.reach.end());
+  for (index_t m = 0; m < k; ++m)
+    for (index_t j = 0; j < d; ++j)
+      reach = std::max(reach, std::abs(centroids(m, j) - moments.shift[static_cast<std::size_t>(j)]));
+  scale = inverse_power_of_two(reach);
+  const std::vector<bool> copy = copies(centroids);
+  for (index_t m = 0; m < k; ++m) {
+    Sum norm = 0;
+    for (index_t j = 0; j < d; ++j) {
+      const auto at = static_cast<std::size_t>(m * d + j);
+      const double c = centroids(m, j);
+      const double centred = (c - moments.shift[static_cast<std::size_t>(j)]) * scale;
+      exact[at] = c * scale;
+      negated[at] = static_cast<S>(-centred);
+      norm += static_cast<Sum>(centred) * centred;
+    }
+    half_norms[static_cast<std::size_t>(m)] =
+        copy[static_cast<std::size_t>(m)] ? std::numeric_limits<S>::infinity() : static_cast<S>(norm / 2);
+    largest_norm = std::max(largest_norm, static_cast<double>(std::sqrt(norm)));
+  }
+  largest_norm =
+      largest_norm * (1 + 1e-6) + std::sqrt(static_cast<double>(d)) * std::numeric_limits<S>::min();
+}
+
+template struct Scored<float>;
+template struct Scored<double>;
+
+AssignStats assign_reference(const Rows& x, const ColumnMoments& moments, HostView<const double> centroids,
+                             std::span<std::int32_t> labels, std::span<const double> weights,
+                             const FixedPoint* unit, ClusterSums* sums) {
+  const index_t k = centroids.rows(), d = centroids.cols();
+  const auto c = Matrix<double>::copy_of(centroids);
+  std::vector<double> row(static_cast<std::size_t>(d));
+  AssignStats stats;
+  for (index_t i = 0; i < x.rows(); ++i) {
+    x.load(i, row.data());
+    std::int32_t nearest = 0;
+    auto least = squared_distance<long double>(row.data(), c.data(), d);
+    for (index_t m = 1; m < k; ++m) {
+      const auto distance = squared_distance<long double>(row.data(), c.data() + m * d, d);
+      if (distance < least) least = distance, nearest = static_cast<std::int32_t>(m);
+    }
+    std::int32_t& label = labels[static_cast<std::size_t>(i)];
+    if (label == nearest) continue;
+    ++stats.changed;
+    if (sums != nullptr) {
+      const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
+      for (index_t j = 0; j < d; ++j)
+        row[static_cast<std::size_t>(j)] -= moments.shift[static_cast<std::size_t>(j)];
+      if (label >= 0) sums->add(*unit, label, row.data(), weight, true);
+      sums->add(*unit, nearest, row.data(), weight);
+    }
+    label = nearest;
+  }
+  return stats;
+}
+
+}  // namespace assign_detail
+
+AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                   HostView<const double> centroids, Scores scores, std::span<std::int32_t> labels,
+                   std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums) {
+  using namespace assign_detail;
+  const index_t d = x.cols();
+  const auto size = [](const auto& s) { return static_cast<index_t>(s.size()); };
+  expects(centroids.cols() == d, "assign: the centroids have another number of columns than the rows");
+  expects(centroids.rows() >= 1 && centroids.rows() < std::numeric_limits<std::int32_t>::max(),
+          "assign: the number of centroids must be between 1 and 2^31 - 2");
+  expects(size(labels) == x.rows(), "assign: labels must have one entry for each row");
+  expects(weights.empty() || size(weights) == x.rows(),
+          "assign: weights must have one entry for each row, or none");
+  expects(size(moments.shift) == d && size(moments.reach) == d,
+          "assign: the moments are those of other rows");
+  expects(sums == nullptr || (unit != nullptr && sums->clusters() == centroids.rows() && sums->cols() == d),
+          "assign: the sums must have the shape of the centroids, and a unit");
+  if (ctx.implementation == Implementation::reference)
+    return assign_reference(x, moments, centroids, labels, weights, unit, sums);
+  if (x.sparse())
+    return scores == Scores::float32
+               ? assign_sparse<float>(ctx, x, moments, centroids, labels, weights, unit, sums)
+               : assign_sparse<double>(ctx, x, moments, centroids, labels, weights, unit, sums);
+  return scores == Scores::float32
+             ? assign_dense<float>(ctx, x, moments, centroids, labels, weights, unit, sums)
+             : assign_dense<double>(ctx, x, moments, centroids, labels, weights, unit, sums);
+}
+
+}  // namespace ts

@@ -1,0 +1,74 @@
+// Assign: every row to its nearest centroid, with the centroid sums in the same pass over the rows.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tallskinny/gemm/assign/cluster_sums.hpp"
+#include "tallskinny/gemm/assign/rows.hpp"
+#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/core/view.hpp"
+
+namespace ts {
+
+/// What one pass over the rows tells about their columns; all in float64, the same bits for any thread count.
+struct ColumnMoments {
+  std::vector<double> mean, variance;  ///< of each column, every row counting once; variance over n
+  std::vector<double> shift;  ///< close to the mean; zero for sparse rows. Subtracted before products
+  std::vector<double> reach;  ///< max |x_ij - shift_j| of each column
+};
+/// @throws Error(invalid_argument) naming row and column of the first NaN or infinity.
+ColumnMoments column_moments(const Context& ctx, const Rows& x);
+
+/// In which precision the scores that pick candidates are computed. The labels are the same; float64 costs
+/// twice as much and leaves fewer rows to decide a second time.
+enum class Scores { float32, float64 };
+
+struct AssignStats {
+  index_t changed = 0;   ///< rows whose label is not what it was
+  index_t rescored = 0;  ///< rows whose best candidates were closer than the rounding bound of their scores
+};
+
+/// labels[i] = argmin_j ||x_i - c_j||, the lowest j among equals, decided as follows: scores
+///   s_j = ||c_j - shift||^2 / 2 - (x_i - shift)^T (c_j - shift)
+/// are computed in low precision with a bound on all their rounding errors; where the best two are closer
+/// than that bound allows, all candidates are compared by direct differences, sum_l (x_il - c_jl)^2, in
+/// float64, and those still closer than (d + 3) 2^-52 of their value in long double. So no label is
+/// farther than another centroid by more than (d + 3) 2^-63 of the squared distance (sparse rows: of
+/// ||x||^2 + ||c||^2).
+///
+/// With `sums` the rows whose label changed move from their old cluster's sum of w_i (x_i - shift) to the new
+/// one's in the same pass, while they are in cache (label -1: from nowhere); the sums given must belong to
+/// the labels given. Bits do not depend on threads or instruction set. Nothing of size n x k is stored.
+/// Bytes: n d s + 4 n; flops: 2 n d k.
+/// @param centroids k x d, row-major or column-major, k >= 1.
+/// @param labels n entries, in and out. @param weights n entries or none.
+/// @throws Error(invalid_argument) for shapes that do not fit. x and centroids must be finite.
+AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                   HostView<const double> centroids, Scores scores, std::span<std::int32_t> labels,
+                   std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums);
+
+/// distances[i] = ||x_i - c_{labels[i]}||^2 by direct differences in float64 (sparse rows: accumulated in
+/// long double over the entries). The same bits for any thread count and instruction set.
+void own_squared_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
+                           std::span<const std::int32_t> labels, std::span<double> distances);
+
+/// sum_i w_i ||x_i - c_{labels[i]}||^2, the terms as above, added in a fixed tree.
+double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids,
+               std::span<const std::int32_t> labels, std::span<const double> weights);
+
+/// The float64 oracle: the number of rows for which some centroid is closer than that of their label by more
+/// than rounding of direct differences explains, (d + 3) 2^-51 of the squared distance. Cost: 3 n d k flops.
+index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const double> centroids,
+                          std::span<const std::int32_t> labels);
+
+/// The n x k matrix of Euclidean distances ||x_i - c_j||, by direct differences.
+void distances(const Context& ctx, const Rows& x, HostView<const double> centroids, HostView<double> out);
+
+/// Squared distances of all rows to t new candidates at once, for seeding: out(q, i) for candidate q, in the
+/// coordinates (x - shift) scale; exactly 0 for a row equal to the candidate. S: float or double.
+template <class S>
+void candidate_squared_distances(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                                 double scale, HostView<const double> candidates, HostView<S> out);
+
+}  // namespace ts

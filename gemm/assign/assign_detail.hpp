@@ -1,0 +1,94 @@
+// What the files of assign share: centroids made ready for scoring, and distances in higher precision.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "tallskinny/gemm/assign/assign.hpp"
+
+namespace ts::assign_detail {
+
+/// Rows of one unit of work: fixed, so that sums over chunks do not depend on the thread count.
+inline constexpr index_t chunk_rows = 4096;
+[[nodiscard]] constexpr index_t chunk_count(index_t rows) noexcept {
+  return (rows + chunk_rows - 1) / chunk_rows;
+}
+
+/// A power of two `s` with s x <= 1 (1 for x = 0), far from overflow and underflow.
+[[nodiscard]] double inverse_power_of_two(double x) noexcept;
+
+/// sum_j (x_j - c_j)^2 in eight partial sums; Sum: double or long double.
+template <class Sum>
+[[nodiscard]] Sum squared_distance(const double* x, const double* c, index_t d) noexcept {
+  Sum part[8] = {};
+  index_t j = 0;
+  for (; j + 8 <= d; j += 8)
+    for (index_t q = 0; q < 8; ++q) {
+      const Sum difference = static_cast<Sum>(x[j + q]) - static_cast<Sum>(c[j + q]);
+      part[q] += difference * difference;
+    }
+  for (; j < d; ++j) {
+    const Sum difference = static_cast<Sum>(x[j]) - static_cast<Sum>(c[j]);
+    part[j % 8] += difference * difference;
+  }
+  return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+}
+
+/// ||c||^2, columns in ascending order.
+template <class Sum>
+[[nodiscard]] Sum squared_norm(const double* c, index_t d) noexcept {
+  Sum sum = 0;
+  for (index_t j = 0; j < d; ++j) sum += static_cast<Sum>(c[j]) * static_cast<Sum>(c[j]);
+  return sum;
+}
+/// ||x - c||^2 for a sparse x: sum over its entries of (x_j - c_j)^2, and what they leave of ||c||^2. Exactly
+/// 0 for x = c.
+template <class Sum>
+[[nodiscard]] Sum sparse_squared_distance(const double* x, const std::int32_t* columns, index_t entries,
+                                          const double* c, Sum squared_norm_of_c) noexcept {
+  Sum near = 0, covered = 0;
+  for (index_t p = 0; p < entries; ++p) {
+    const Sum cj = static_cast<Sum>(c[columns[p]]), difference = static_cast<Sum>(x[p]) - cj;
+    near += difference * difference;
+    covered += cj * cj;
+  }
+  return near + (squared_norm_of_c > covered ? squared_norm_of_c - covered : Sum{0});
+}
+
+/// Centroids as the scoring kernels and the exact comparison want them.
+template <class S>
+struct Scored {
+  index_t k = 0, d = 0;
+  double scale = 1;           ///< power of two: |x - shift| scale <= 1 and |c - shift| scale <= 1
+  double largest_norm = 0;    ///< >= ||c - shift|| scale of every centroid
+  std::vector<S> negated;     ///< k x d: -(c - shift) scale
+  std::vector<S> half_norms;  ///< ||(c - shift) scale||^2 / 2; infinite for a copy of an earlier centroid
+  std::vector<double> exact;  ///< k x d: c scale
+
+  Scored(HostView<const double> centroids, const ColumnMoments& moments);
+};
+
+/// A bound of |computed score - exact score| for a row with ||(x - shift) scale|| <= norm: half_norm and each
+/// product enter through `terms` roundings, operands are rounded on conversion (Higham 2002, sec. 3.1).
+template <class S>
+[[nodiscard]] double score_bound(double terms, double norm, double largest_norm, index_t d) noexcept {
+  constexpr double u = std::numeric_limits<S>::epsilon() / 2;
+  constexpr double least = std::numeric_limits<S>::min();  // of underflow in products and conversions
+  return 1.02 * (terms + 8) * u * (0.5 * largest_norm + norm) * largest_norm +
+         4.0 * static_cast<double>(d + 2) * u * least;
+}
+
+template <class S>
+AssignStats assign_dense(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                         HostView<const double> centroids, std::span<std::int32_t> labels,
+                         std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums);
+template <class S>
+AssignStats assign_sparse(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                          HostView<const double> centroids, std::span<std::int32_t> labels,
+                          std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums);
+/// Every row against every centroid in long double: slow, plain, and what the others are tested against.
+AssignStats assign_reference(const Rows& x, const ColumnMoments& moments, HostView<const double> centroids,
+                             std::span<std::int32_t> labels, std::span<const double> weights,
+                             const FixedPoint* unit, ClusterSums* sums);
+
+}  // namespace ts::assign_detail

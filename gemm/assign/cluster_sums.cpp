@@ -1,0 +1,127 @@
+#include "tallskinny/gemm/assign/cluster_sums.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts {
+
+namespace {
+
+// Adding 1.5 2^52 moves the last bit of a double to the place of the ones: the sum is rounded to an integer
+// (ties to even, so symmetric in the sign) and its low bits hold that integer.
+constexpr double magic = 0x1.8p52;
+const auto magic_bits = std::bit_cast<std::uint64_t>(magic);
+
+struct Limbs {
+  std::uint64_t upper, lower;
+};
+Limbs split(double in_units, double one) {
+  const double p = in_units * one;
+  const double rounded = p + magic;
+  const double rest = (p - (rounded - magic)) * one;
+  return {std::bit_cast<std::uint64_t>(rounded) - magic_bits,
+          std::bit_cast<std::uint64_t>(rest + magic) - magic_bits};
+}
+
+long double join(std::uint64_t upper, std::uint64_t lower, int bits) {
+  return static_cast<long double>(static_cast<std::int64_t>(upper)) +
+         static_cast<long double>(static_cast<std::int64_t>(lower)) * std::ldexp(1.0L, -bits);
+}
+
+/// 2^-e with |x| <= 2^e, kept where both it and its inverse are normal numbers.
+double inverse_power(double x) {
+  if (!(x > 0)) return 1;
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  return std::ldexp(1.0, -std::clamp(exponent, -960, 1020));
+}
+
+}  // namespace
+
+FixedPoint::FixedPoint(std::span<const double> reach, double largest_weight, index_t rows)
+    : to_units(reach.size()), weight_to_units(inverse_power(largest_weight)) {
+  expects(rows <= index_t{1} << 50, "fixed-point sums hold at most 2^50 rows");
+  bits = std::min(
+      30, 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<index_t>(rows, 1)))));
+  for (std::size_t j = 0; j < reach.size(); ++j) to_units[j] = inverse_power(reach[j]);
+}
+
+ClusterSums::ClusterSums(index_t clusters, index_t cols)
+    : clusters_(clusters),
+      cols_(cols),
+      upper_(static_cast<std::size_t>(clusters * cols)),
+      lower_(static_cast<std::size_t>(clusters * cols)),
+      weight_upper_(static_cast<std::size_t>(clusters)),
+      weight_lower_(static_cast<std::size_t>(clusters)),
+      counts_(static_cast<std::size_t>(clusters)) {}
+
+void ClusterSums::add_weight(const FixedPoint& unit, index_t cluster, double weight,
+                             bool take_away) noexcept {
+  const auto c = static_cast<std::size_t>(cluster);
+  const Limbs w = split((take_away ? -weight : weight) * unit.weight_to_units, std::ldexp(1.0, unit.bits));
+  weight_upper_[c] += w.upper;
+  weight_lower_[c] += w.lower;
+  counts_[c] += take_away ? ~std::uint64_t{0} : std::uint64_t{1};
+}
+
+void ClusterSums::add(const FixedPoint& unit, index_t cluster, const double* v, double weight,
+                      bool take_away) {
+  const double one = std::ldexp(1.0, unit.bits);
+  const double w = (take_away ? -weight : weight) * unit.weight_to_units;
+  std::uint64_t* up = upper(cluster);
+  std::uint64_t* low = lower(cluster);
+  for (index_t j = 0; j < cols_; ++j) {
+    const Limbs l = split(w * (v[j] * unit.to_units[static_cast<std::size_t>(j)]), one);
+    up[j] += l.upper;
+    low[j] += l.lower;
+  }
+  add_weight(unit, cluster, weight, take_away);
+}
+
+void ClusterSums::add_sparse(const FixedPoint& unit, index_t cluster, const double* v,
+                             const std::int32_t* columns, index_t entries, double weight, bool take_away) {
+  const double one = std::ldexp(1.0, unit.bits);
+  const double w = (take_away ? -weight : weight) * unit.weight_to_units;
+  std::uint64_t* up = upper(cluster);
+  std::uint64_t* low = lower(cluster);
+  for (index_t p = 0; p < entries; ++p) {
+    const std::int32_t j = columns[p];
+    const Limbs l = split(w * (v[p] * unit.to_units[static_cast<std::size_t>(j)]), one);
+    up[j] += l.upper;
+    low[j] += l.lower;
+  }
+  add_weight(unit, cluster, weight, take_away);
+}
+
+void ClusterSums::merge(const ClusterSums& other) noexcept {
+  const auto into = [](std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+  };
+  into(upper_, other.upper_), into(lower_, other.lower_);
+  into(weight_upper_, other.weight_upper_), into(weight_lower_, other.weight_lower_);
+  into(counts_, other.counts_);
+}
+
+double ClusterSums::weight(const FixedPoint& unit, index_t cluster) const noexcept {
+  const auto c = static_cast<std::size_t>(cluster);
+  return static_cast<double>(join(weight_upper_[c], weight_lower_[c], unit.bits) *
+                             std::ldexp(1.0L, -unit.bits) / unit.weight_to_units);
+}
+
+bool ClusterSums::weightless(index_t cluster) const noexcept {
+  const auto c = static_cast<std::size_t>(cluster);
+  return weight_upper_[c] == 0 && weight_lower_[c] == 0;
+}
+
+long double ClusterSums::mean(const FixedPoint& unit, index_t cluster, index_t j) const noexcept {
+  const auto c = static_cast<std::size_t>(cluster);
+  const auto at = static_cast<std::size_t>(cluster * cols_ + j);
+  const long double sum = join(upper_[at], lower_[at], unit.bits);
+  const long double weight = join(weight_upper_[c], weight_lower_[c], unit.bits);
+  return sum / weight / unit.to_units[static_cast<std::size_t>(j)];
+}
+
+}  // namespace ts

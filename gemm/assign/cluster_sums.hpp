@@ -1,0 +1,65 @@
+// Sums of rows by cluster in fixed point: integers add up to the same bits in any order, so that threads,
+// blocks, batches and devices may share the work as they like, and a row that changes its cluster is moved
+// by one subtraction and one addition, without drift.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tallskinny/gemm/core/types.hpp"
+
+namespace ts {
+
+/// Powers of two that bring every column and the weights to at most 1. An addend w v_j is rounded once, to
+/// 2^(-2 bits) of the largest possible one: two limbs of `bits` bits each in 64-bit words, so that
+/// 2^(62 - bits) addends cannot overflow.
+struct FixedPoint {
+  int bits = 30;
+  std::vector<double> to_units;  ///< for each column
+  double weight_to_units = 1;
+
+  /// `reach[j]` >= |v_j| of all rows; `largest_weight` >= w; `rows` addends at most.
+  /// @throws Error(invalid_argument) for more than 2^50 rows.
+  FixedPoint(std::span<const double> reach, double largest_weight, index_t rows);
+};
+
+/// k clusters x d columns of sums, with the weight and the number of rows of each cluster.
+class ClusterSums {
+ public:
+  ClusterSums(index_t clusters, index_t cols);
+
+  [[nodiscard]] index_t clusters() const noexcept { return clusters_; }
+  [[nodiscard]] index_t cols() const noexcept { return cols_; }
+  [[nodiscard]] index_t count(index_t cluster) const noexcept {
+    return static_cast<index_t>(counts_[static_cast<std::size_t>(cluster)]);
+  }
+  /// The weight of a cluster; exactly 0 if and only if all its rows weigh 0 (or less than 2^(-2 bits) of the
+  /// largest weight).
+  [[nodiscard]] double weight(const FixedPoint& unit, index_t cluster) const noexcept;
+  [[nodiscard]] bool weightless(index_t cluster) const noexcept;
+  /// Weighted mean of column j, exact but for one unit and the last rounding; the cluster must not be
+  /// weightless.
+  [[nodiscard]] long double mean(const FixedPoint& unit, index_t cluster, index_t j) const noexcept;
+
+  /// Adds (or takes away) a row with values v, all columns. Weighs `weight`.
+  void add(const FixedPoint& unit, index_t cluster, const double* v, double weight, bool take_away = false);
+  /// The same for a row whose other entries are zero.
+  void add_sparse(const FixedPoint& unit, index_t cluster, const double* v, const std::int32_t* columns,
+                  index_t entries, double weight, bool take_away = false);
+  void merge(const ClusterSums& other) noexcept;
+
+  /// For compiled kernels: row `cluster` of the upper and of the lower limbs.
+  [[nodiscard]] std::uint64_t* upper(index_t cluster) noexcept { return upper_.data() + cluster * cols_; }
+  [[nodiscard]] std::uint64_t* lower(index_t cluster) noexcept { return lower_.data() + cluster * cols_; }
+  /// The part of add() that concerns weight and count only.
+  void add_weight(const FixedPoint& unit, index_t cluster, double weight, bool take_away) noexcept;
+
+ private:
+  index_t clusters_, cols_;
+  // Unsigned: one thread may take away what another added, and must wrap around.
+  std::vector<std::uint64_t> upper_, lower_;
+  std::vector<std::uint64_t> weight_upper_, weight_lower_, counts_;
+};
+
+}  // namespace ts

@@ -1,0 +1,74 @@
+// What the assign kernels of one instruction set offer.
+#pragma once
+
+#include <cstdint>
+
+#include "tallskinny/gemm/assign/rows.hpp"
+#include "tallskinny/gemm/backend/context.hpp"
+
+namespace ts::assign_cpu {
+
+/// Scores by blocks of at most this many products, so that rounding grows with the block, not with d.
+inline constexpr index_t block = 256;
+
+/// Kernels for scores of type S (float, double). A tile holds `rows` rows side by side: element j of row r at
+/// tile[j * rows + r]. Centroids come in groups of `group`: element j of centroid m of group g at
+/// centroids[(g * d + j) * group + m], negated; half_norms[g * group + m] = ||c||^2 / 2, infinite for the
+/// centroids that fill up the last group.
+template <class S, class Index>
+struct ScoreKernels {
+  index_t rows = 0, group = 0;
+  /// best, second-best score and the number of the best of each row of a tile; the lowest number wins ties.
+  void (*best_two)(const S* tile, index_t d, const S* centroids, const S* half_norms, index_t groups, S* best,
+                   S* second, Index* which) = nullptr;
+  /// The same for one sparse row: centroids element (j, m) at transposed[j * padded + m], negated; scores is
+  /// room for `padded` (a multiple of `lanes`) numbers.
+  void (*best_two_sparse)(const S* values, const std::int32_t* columns, index_t entries, const S* transposed,
+                          const S* half_norms, index_t padded, S* scores, S* best, S* second,
+                          Index* which) = nullptr;
+  index_t lanes = 0;
+  /// rows_out(r, j) = (x_(i0+r)j - shift_j) scale for `count` rows (zeros up to `rows`), the tile that holds
+  /// them side by side, and squared norms of the rows, rounded in S.
+  void (*pack)(const Rows& x, index_t i0, index_t count, const double* shift, double scale, double* row,
+               S* rows_out, S* tile, S* squared_norms) = nullptr;
+  /// scores[j] = half_norms[j] + x^T (-c_j) for a row-major k x d block of negated centroids.
+  void (*row_scores)(const S* x, index_t d, const S* centroids, const S* half_norms, index_t k,
+                     S* scores) = nullptr;
+  /// out[r] = sum_j (tile_jr - c_j)^2 for the rows of a tile.
+  void (*squared_distances)(const S* tile, index_t d, const S* candidate, S* out) = nullptr;
+};
+
+struct Kernels {
+  ScoreKernels<float, std::int32_t> float32;
+  ScoreKernels<double, std::int64_t> float64;
+  /// row[j] = x_ij - shift_j, rounded once (twice with a row scale).
+  void (*centred)(const Rows& x, index_t i, const double* shift, double* row) = nullptr;
+  /// The columns of ClusterSums::add: w is already in its unit and signed, one = 2^bits.
+  void (*accumulate)(const double* v, double w, const double* to_units, double one, index_t d,
+                     std::uint64_t* upper, std::uint64_t* lower) = nullptr;
+};
+
+namespace base {
+extern const Kernels kernels;
+}
+#if defined(TS_X86_KERNELS)
+namespace avx2 {
+extern const Kernels kernels;
+}
+namespace avx512 {
+extern const Kernels kernels;
+}
+#endif
+
+/// @throws Error(invalid_argument) when the processor lacks the instructions asked for.
+const Kernels& select(Simd simd);
+
+template <class S>
+const auto& score_kernels(const Kernels& k) {
+  if constexpr (sizeof(S) == sizeof(float))
+    return k.float32;
+  else
+    return k.float64;
+}
+
+}  // namespace ts::assign_cpu

@@ -1,0 +1,332 @@
+// The assign kernels, compiled once for each instruction set (TS_ISA) without contraction of a * b + c, so
+// that what must not depend on the instruction set does not. Everything here has internal linkage and calls
+// no inline function of another header: a shared symbol compiled for AVX-512 could reach an older processor.
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "tallskinny/gemm/assign/cpu/kernels.hpp"
+
+namespace ts::assign_cpu::TS_ISA {
+namespace {
+
+#define TS_INLINE inline __attribute__((always_inline))
+
+#if defined(__AVX512F__)
+constexpr int vector_bytes = 64, row_vectors = 3, group_size = 8;  // 24 accumulators of 32 registers
+#elif defined(__AVX2__)
+constexpr int vector_bytes = 32, row_vectors = 2, group_size = 6;  // 12 of 16
+#else
+constexpr int vector_bytes = 16, row_vectors = 2, group_size = 4;  // 8 of 16: products need a register
+#endif
+
+using VecF = float __attribute__((vector_size(vector_bytes)));
+using VecD = double __attribute__((vector_size(vector_bytes)));
+using VecI32 = std::int32_t __attribute__((vector_size(vector_bytes)));
+using VecI64 = std::int64_t __attribute__((vector_size(vector_bytes)));
+
+template <class S>
+struct Types;
+template <>
+struct Types<float> {
+  using Vec = VecF;
+  using VecIndex = VecI32;
+  using Index = std::int32_t;
+};
+template <>
+struct Types<double> {
+  using Vec = VecD;
+  using VecIndex = VecI64;
+  using Index = std::int64_t;
+};
+
+template <class S>
+constexpr int lanes = vector_bytes / static_cast<int>(sizeof(S));
+template <class S>
+constexpr int tile_rows = row_vectors* lanes<S>;
+
+#if defined(__AVX512F__)
+TS_INLINE VecF fma(VecF a, VecF b, VecF c) {
+  return _mm512_fmadd_ps(a, b, c);
+}
+TS_INLINE VecD fma(VecD a, VecD b, VecD c) {
+  return _mm512_fmadd_pd(a, b, c);
+}
+#elif defined(__FMA__)
+TS_INLINE VecF fma(VecF a, VecF b, VecF c) {
+  return _mm256_fmadd_ps(a, b, c);
+}
+TS_INLINE VecD fma(VecD a, VecD b, VecD c) {
+  return _mm256_fmadd_pd(a, b, c);
+}
+#else
+TS_INLINE VecF fma(VecF a, VecF b, VecF c) {
+  return a * b + c;
+}
+TS_INLINE VecD fma(VecD a, VecD b, VecD c) {
+  return a * b + c;
+}
+#endif
+
+template <class V, class S>
+TS_INLINE V load(const S* p) {
+  V v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+template <class V, class S>
+TS_INLINE void store(S* p, V v) {
+  __builtin_memcpy(p, &v, sizeof v);
+}
+template <class V, class S>
+TS_INLINE V broadcast(S x) {
+  return x - V{};  // + would turn -0.0 into 0.0, and cost an addition
+}
+template <class V>
+TS_INLINE V smaller(V a, V b) {
+  return a < b ? a : b;
+}
+template <class V>
+TS_INLINE V larger(V a, V b) {
+  return a > b ? a : b;
+}
+
+template <class S>
+struct BestTwo {
+  using V = typename Types<S>::Vec;
+  using I = typename Types<S>::VecIndex;
+  V best = broadcast<V>(static_cast<S>(__builtin_inf())), second = best;
+  I which{};
+
+  TS_INLINE void take(V score, I number) {
+    which = score < best ? number : which;
+    second = smaller(second, larger(best, score));
+    best = smaller(best, score);
+  }
+};
+
+template <class S>
+TS_INLINE void products(const S* tile, const S* centroids, index_t length,
+                        typename Types<S>::Vec (&acc)[group_size][row_vectors]) {
+  using V = typename Types<S>::Vec;
+  for (index_t j = 0; j < length; ++j) {
+    V x[row_vectors];
+    for (int r = 0; r < row_vectors; ++r) x[r] = load<V>(tile + j * tile_rows<S> + r * lanes<S>);
+#pragma GCC unroll 8
+    for (int m = 0; m < group_size; ++m) {
+      const V c = broadcast<V>(centroids[j * group_size + m]);
+#pragma GCC unroll 4
+      for (int r = 0; r < row_vectors; ++r) acc[m][r] = fma(c, x[r], acc[m][r]);
+    }
+  }
+}
+
+template <class S>
+void best_two(const S* tile, index_t d, const S* centroids, const S* half_norms, index_t groups, S* best,
+              S* second, typename Types<S>::Index* which) {
+  using V = typename Types<S>::Vec;
+  using I = typename Types<S>::VecIndex;
+  BestTwo<S> found[row_vectors];
+  for (index_t g = 0; g < groups; ++g) {
+    const S* c = centroids + g * d * group_size;
+    V acc[group_size][row_vectors];
+#pragma GCC unroll 8
+    for (int m = 0; m < group_size; ++m)
+#pragma GCC unroll 4
+      for (int r = 0; r < row_vectors; ++r) acc[m][r] = broadcast<V>(half_norms[g * group_size + m]);
+    products<S>(tile, c, d < block ? d : block, acc);
+    for (index_t j = block; j < d; j += block) {
+      V part[group_size][row_vectors] = {};
+      products<S>(tile + j * tile_rows<S>, c + j * group_size, d - j < block ? d - j : block, part);
+      for (int m = 0; m < group_size; ++m)
+        for (int r = 0; r < row_vectors; ++r) acc[m][r] += part[m][r];
+    }
+#pragma GCC unroll 8
+    for (int m = 0; m < group_size; ++m) {
+      const I number = I{} + static_cast<typename Types<S>::Index>(g * group_size + m);
+#pragma GCC unroll 4
+      for (int r = 0; r < row_vectors; ++r) found[r].take(acc[m][r], number);
+    }
+  }
+  for (int r = 0; r < row_vectors; ++r) {
+    store(best + r * lanes<S>, found[r].best);
+    store(second + r * lanes<S>, found[r].second);
+    store(which + r * lanes<S>, found[r].which);
+  }
+}
+
+template <class S>
+void best_two_sparse(const S* values, const std::int32_t* columns, index_t entries, const S* transposed,
+                     const S* half_norms, index_t padded, S* scores, S* best, S* second,
+                     typename Types<S>::Index* which) {
+  using V = typename Types<S>::Vec;
+  using I = typename Types<S>::VecIndex;
+  BestTwo<S> found;
+  I number{};
+  for (int l = 0; l < lanes<S>; ++l) number[l] = l;
+  // Panels of four vectors stay in registers while the row's entries go by.
+  for (index_t m = 0; m < padded;) {
+    const int width = padded - m >= 4 * lanes<S> ? 4 : 1;
+    V acc[4];
+    for (int q = 0; q < width; ++q) acc[q] = load<V>(half_norms + m + q * lanes<S>);
+    if (width == 4) {
+      for (index_t p = 0; p < entries; ++p) {
+        const V x = broadcast<V>(values[p]);
+        const S* c = transposed + columns[p] * padded + m;
+#pragma GCC unroll 4
+        for (int q = 0; q < 4; ++q) acc[q] = fma(x, load<V>(c + q * lanes<S>), acc[q]);
+      }
+    } else {
+      for (index_t p = 0; p < entries; ++p)
+        acc[0] = fma(broadcast<V>(values[p]), load<V>(transposed + columns[p] * padded + m), acc[0]);
+    }
+    for (int q = 0; q < width; ++q) {
+      store(scores + m + q * lanes<S>, acc[q]);
+      found.take(acc[q], number);
+      number += static_cast<typename Types<S>::Index>(lanes<S>);
+    }
+    m += width * lanes<S>;
+  }
+  *best = found.best[0], *second = found.second[0], *which = found.which[0];
+  for (int l = 1; l < lanes<S>; ++l) {
+    const S b = found.best[l];
+    const bool wins = b < *best || (b == *best && found.which[l] < *which);
+    const S loser = wins ? *best : b;
+    if (loser < *second) *second = loser;
+    if (found.second[l] < *second) *second = found.second[l];
+    if (wins) *best = b, *which = found.which[l];
+  }
+}
+
+TS_INLINE double widen(double x) {
+  return x;
+}
+TS_INLINE double widen(float x) {
+  return x;
+}
+TS_INLINE double widen(bfloat16 x) {
+  return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16);
+}
+/// Finite numbers only: the exponent is put right by a product, which serves subnormal numbers as well.
+TS_INLINE double widen(float16 x) {
+  const std::uint32_t magnitude = (x.bits & 0x7fffu) << 13;
+  const float value = __builtin_bit_cast(float, magnitude) * 0x1p112f;
+  return (x.bits & 0x8000u) != 0 ? -value : value;
+}
+
+template <class T>
+TS_INLINE void centred_row(const T* __restrict x, index_t stride, double scale, bool scaled,
+                           const double* __restrict shift, index_t d, double* __restrict row) {
+  if (stride == 1 && !scaled) {
+    for (index_t j = 0; j < d; ++j) row[j] = widen(x[j]) - shift[j];
+  } else {
+    for (index_t j = 0; j < d; ++j) row[j] = widen(x[j * stride]) * scale - shift[j];
+  }
+}
+
+void centred(const Rows& x, index_t i, const double* shift, double* row) {
+  const index_t d = x.cols(), stride = x.col_stride(), first = i * x.row_stride();
+  const double scale = x.scale(i);
+  const bool scaled = x.has_scale();
+  const void* values = x.values();
+  switch (x.type()) {
+    case DType::float32:
+      return centred_row(static_cast<const float*>(values) + first, stride, scale, scaled, shift, d, row);
+    case DType::float16:
+      return centred_row(static_cast<const float16*>(values) + first, stride, scale, scaled, shift, d, row);
+    case DType::bfloat16:
+      return centred_row(static_cast<const bfloat16*>(values) + first, stride, scale, scaled, shift, d, row);
+    default:
+      return centred_row(static_cast<const double*>(values) + first, stride, scale, scaled, shift, d, row);
+  }
+}
+
+template <class S>
+void pack(const Rows& x, index_t i0, index_t count, const double* shift, double scale, double* row,
+          S* rows_out, S* tile, S* squared_norms) {
+  using V = typename Types<S>::Vec;
+  const index_t d = x.cols();
+  for (index_t r = 0; r < tile_rows<S>; ++r) {
+    S* out = rows_out + r * d;
+    if (r < count) {
+      centred(x, i0 + r, shift, row);
+      for (index_t j = 0; j < d; ++j) out[j] = static_cast<S>(row[j] * scale);
+    } else {
+      for (index_t j = 0; j < d; ++j) out[j] = 0;
+    }
+  }
+  for (index_t r = 0; r < tile_rows<S>; r += lanes<S>)
+    for (index_t j = 0; j < d; ++j) {
+      V side;
+      for (int l = 0; l < lanes<S>; ++l) side[l] = rows_out[(r + l) * d + j];
+      store(tile + j * tile_rows<S> + r, side);
+    }
+  for (int r = 0; r < row_vectors; ++r) {
+    V norm{};
+    for (index_t j = 0; j < d; ++j) {
+      const V v = load<V>(tile + j * tile_rows<S> + r * lanes<S>);
+      norm = fma(v, v, norm);
+    }
+    store(squared_norms + r * lanes<S>, norm);
+  }
+}
+
+template <class S>
+void row_scores(const S* x, index_t d, const S* centroids, const S* half_norms, index_t k, S* scores) {
+  using V = typename Types<S>::Vec;
+  for (index_t m = 0; m < k; ++m) {
+    const S* c = centroids + m * d;
+    V acc[2] = {};
+    index_t j = 0;
+    for (; j + 2 * lanes<S> <= d; j += 2 * lanes<S>)
+      for (int q = 0; q < 2; ++q)
+        acc[q] = fma(load<V>(x + j + q * lanes<S>), load<V>(c + j + q * lanes<S>), acc[q]);
+    S rest = 0;
+    for (; j < d; ++j) rest += x[j] * c[j];
+    const V both = acc[0] + acc[1];
+    for (int l = 0; l < lanes<S>; ++l) rest += both[l];
+    scores[m] = half_norms[m] + rest;
+  }
+}
+
+template <class S>
+void squared_distances(const S* tile, index_t d, const S* candidate, S* out) {
+  using V = typename Types<S>::Vec;
+  V sum[row_vectors] = {};
+  for (index_t j = 0; j < d; ++j) {
+    const V c = broadcast<V>(candidate[j]);
+#pragma GCC unroll 4
+    for (int r = 0; r < row_vectors; ++r) {
+      const V difference = load<V>(tile + j * tile_rows<S> + r * lanes<S>) - c;
+      sum[r] = fma(difference, difference, sum[r]);
+    }
+  }
+  for (int r = 0; r < row_vectors; ++r) store(out + r * lanes<S>, sum[r]);
+}
+
+/// See split() in cluster_sums.cpp.
+void accumulate(const double* __restrict v, double w, const double* __restrict to_units, double one,
+                index_t d, std::uint64_t* __restrict upper, std::uint64_t* __restrict lower) {
+  constexpr double magic = 0x1.8p52;
+  constexpr auto magic_bits = __builtin_bit_cast(std::uint64_t, magic);
+  for (index_t j = 0; j < d; ++j) {
+    const double p = w * (v[j] * to_units[j]) * one;
+    const double rounded = p + magic;
+    const double rest = (p - (rounded - magic)) * one + magic;
+    upper[j] += __builtin_bit_cast(std::uint64_t, rounded) - magic_bits;
+    lower[j] += __builtin_bit_cast(std::uint64_t, rest) - magic_bits;
+  }
+}
+
+template <class S>
+constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
+  return {tile_rows<S>, group_size, best_two<S>,   best_two_sparse<S>,
+          lanes<S>,     pack<S>,    row_scores<S>, squared_distances<S>};
+}
+
+}  // namespace
+
+extern const Kernels kernels;
+const Kernels kernels = {score_table<float>(), score_table<double>(), centred, accumulate};
+
+}  // namespace ts::assign_cpu::TS_ISA

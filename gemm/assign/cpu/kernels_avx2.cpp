@@ -1,0 +1,2 @@
+#define TS_ISA avx2
+#include "tallskinny/gemm/assign/cpu/kernels.ipp"

@@ -1,0 +1,2 @@
+#define TS_ISA base
+#include "tallskinny/gemm/assign/cpu/kernels.ipp"

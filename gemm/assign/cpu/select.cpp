@@ -1,0 +1,17 @@
+#include <string_view>
+
+#include "tallskinny/gemm/assign/cpu/kernels.hpp"
+#include "tallskinny/gemm/backend/cpu/kernels.hpp"
+
+namespace ts::assign_cpu {
+
+const Kernels& select(Simd simd) {
+  [[maybe_unused]] const std::string_view instructions = cpu::kernels(simd).name;  // or throws
+#if defined(TS_X86_KERNELS)
+  if (instructions == "avx512") return avx512::kernels;
+  if (instructions == "avx2") return avx2::kernels;
+#endif
+  return base::kernels;
+}
+
+}  // namespace ts::assign_cpu

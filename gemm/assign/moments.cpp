@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "tallskinny/gemm/assign/assign_detail.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+
+namespace ts {
+
+namespace {
+
+using assign_detail::chunk_count;
+using assign_detail::chunk_rows;
+
+[[noreturn]] void refuse(const Rows& x) {
+  const auto [row, column] = x.first_not_finite(0, x.rows());
+  throw Error(Errc::invalid_argument, "the element in row " + std::to_string(row) + ", column " +
+                                          std::to_string(column) + " (counted from 0) is NaN or infinite");
+}
+
+/// Beyond this, x - shift could overflow.
+constexpr double largest_shifted = 0x1p1000;
+
+void set_shift(ColumnMoments& m, double largest) {
+  for (std::size_t j = 0; j < m.shift.size(); ++j) {
+    // 24 bits suffice, and make x - shift exact for most data of low precision.
+    const auto rounded = static_cast<double>(static_cast<float>(m.mean[j]));
+    m.shift[j] = largest > largest_shifted || !std::isfinite(m.mean[j]) ? 0
+                 : std::isfinite(rounded)                               ? rounded
+                                                                        : m.mean[j];
+  }
+}
+
+/// Adds up what `each(row, partial)` leaves in d numbers for each chunk, chunks in ascending order.
+template <class Each>
+std::vector<double> by_chunks(const Context& ctx, const Rows& x, Each&& each) {
+  const index_t d = x.cols(), chunks = chunk_count(x.rows());
+  auto partial = Matrix<double>::zeros(chunks, d);
+#pragma omp parallel num_threads(ctx.thread_count())
+  {
+    std::vector<double> row(static_cast<std::size_t>(d));
+#pragma omp for schedule(dynamic)
+    for (index_t c = 0; c < chunks; ++c)
+      for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
+        x.load(i, row.data());
+        each(row.data(), partial.data() + c * d);
+      }
+  }
+  std::vector<double> sum(static_cast<std::size_t>(d));
+  for (index_t c = 0; c < chunks; ++c)
+    for (index_t j = 0; j < d; ++j) sum[static_cast<std::size_t>(j)] += partial(c, j);
+  return sum;
+}
+
+void dense_moments(const Context& ctx, const Rows& x, ColumnMoments& m) {
+  const index_t d = x.cols();
+  const auto n = static_cast<double>(x.rows());
+  m.mean = by_chunks(ctx, x, [d](const double* row, double* sum) {
+    for (index_t j = 0; j < d; ++j) sum[j] += row[j];
+  });
+  bool finite = true;
+  for (double& mean : m.mean) {
+    finite = finite && std::isfinite(mean);
+    mean /= n;
+  }
+  // Finite numbers can overflow their sum, so only the elements decide.
+  if (!finite && x.first_not_finite(0, x.rows()).first >= 0) refuse(x);
+  set_shift(m, finite ? 0 : std::numeric_limits<double>::max());
+
+  const index_t chunks = chunk_count(x.rows());
+  auto reach = Matrix<double>::zeros(chunks, d), squares = Matrix<double>::zeros(chunks, d);
+#pragma omp parallel num_threads(ctx.thread_count())
+  {
+    std::vector<double> row(static_cast<std::size_t>(d));
+#pragma omp for schedule(dynamic)
+    for (index_t c = 0; c < chunks; ++c) {
+      double* far = reach.data() + c * d;
+      double* square = squares.data() + c * d;
+      for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
+        x.load(i, row.data());
+        for (index_t j = 0; j < d; ++j) {
+          const double from_shift =
+              std::abs(row[static_cast<std::size_t>(j)] - m.shift[static_cast<std::size_t>(j)]);
+          const double from_mean = row[static_cast<std::size_t>(j)] - m.mean[static_cast<std::size_t>(j)];
+          far[j] = far[j] > from_shift ? far[j] : from_shift;
+          square[j] += from_mean * from_mean;
+        }
+      }
+    }
+  }
+  for (index_t c = 0; c < chunks; ++c)
+    for (index_t j = 0; j < d; ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      m.reach[at] = std::max(m.reach[at], reach(c, j));
+      m.variance[at] += squares(c, j);
+    }
+  for (double& v : m.variance) v /= n;
+}
+
+void sparse_moments(const Rows& x, ColumnMoments& m) {
+  const auto n = static_cast<double>(x.rows());
+  std::vector<index_t> stored(m.mean.size());
+  std::vector<double> row;
+  const auto for_each = [&](auto&& use) {
+    for (index_t i = 0; i < x.rows(); ++i) {
+      row.resize(static_cast<std::size_t>(x.entries(i)));
+      x.load_entries(i, row.data());
+      for (std::size_t p = 0; p < row.size(); ++p)
+        use(static_cast<std::size_t>(x.indices()[x.pointers()[i] + static_cast<index_t>(p)]), row[p]);
+    }
+  };
+  bool finite = true;
+  for_each([&](std::size_t j, double value) {
+    finite = finite && std::isfinite(value);
+    m.mean[j] += value;
+    m.reach[j] = std::max(m.reach[j], std::abs(value));
+    ++stored[j];
+  });
+  if (!finite) refuse(x);
+  for (double& mean : m.mean) mean /= n;
+  for_each([&](std::size_t j, double value) { m.variance[j] += (value - m.mean[j]) * (value - m.mean[j]); });
+  for (std::size_t j = 0; j < m.variance.size(); ++j)
+    m.variance[j] = (m.variance[j] + (n - static_cast<double>(stored[j])) * m.mean[j] * m.mean[j]) / n;
+}
+
+}  // namespace
+
+ColumnMoments column_moments(const Context& ctx, const Rows& x) {
+  const auto d = static_cast<std::size_t>(x.cols());
+  ColumnMoments m{std::vector<double>(d), std::vector<double>(d), std::vector<double>(d),
+                  std::vector<double>(d)};
+  if (x.rows() == 0) return m;
+  if (x.sparse())
+    sparse_moments(x, m);
+  else
+    dense_moments(ctx, x, m);
+  return m;
+}
+
+}  // namespace ts

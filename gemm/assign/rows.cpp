@@ -1,0 +1,74 @@
+#include "tallskinny/gemm/assign/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ts {
+
+namespace {
+
+double widen(double x) {
+  return x;
+}
+double widen(float x) {
+  return x;
+}
+double widen(float16 x) {
+  return to_float(x);
+}
+double widen(bfloat16 x) {
+  return to_float(x);
+}
+
+template <class Use>
+auto with_type(DType type, const void* values, Use&& use) {
+  switch (type) {
+    case DType::float32:
+      return use(static_cast<const float*>(values));
+    case DType::float16:
+      return use(static_cast<const float16*>(values));
+    case DType::bfloat16:
+      return use(static_cast<const bfloat16*>(values));
+    default:
+      return use(static_cast<const double*>(values));
+  }
+}
+
+}  // namespace
+
+void Rows::load_entries(index_t i, double* out) const noexcept {
+  with_type(type_, values_, [&](const auto* x) {
+    const index_t count = entries(i);
+    if (sparse()) {
+      x += pointers_[i];
+      for (index_t p = 0; p < count; ++p) out[p] = widen(x[p]);
+    } else {
+      x += i * row_stride_;
+      for (index_t j = 0; j < count; ++j) out[j] = widen(x[j * col_stride_]);
+    }
+    if (scale_ != nullptr)
+      for (index_t j = 0; j < count; ++j) out[j] *= scale_[i];
+  });
+}
+
+void Rows::load(index_t i, double* out) const noexcept {
+  if (!sparse()) return load_entries(i, out);
+  std::fill_n(out, cols_, 0.0);
+  with_type(type_, values_, [&](const auto* x) {
+    const double s = scale(i);
+    for (index_t p = pointers_[i]; p < pointers_[i + 1]; ++p) out[indices_[p]] = widen(x[p]) * s;
+  });
+}
+
+std::pair<index_t, index_t> Rows::first_not_finite(index_t row_begin, index_t row_end) const noexcept {
+  return with_type(type_, values_, [&](const auto* x) -> std::pair<index_t, index_t> {
+    for (index_t i = row_begin; i < row_end; ++i)
+      for (index_t j = 0; j < entries(i); ++j) {
+        const double value = widen(sparse() ? x[pointers_[i] + j] : x[i * row_stride_ + j * col_stride_]);
+        if (!std::isfinite(value)) return {i, sparse() ? indices_[pointers_[i] + j] : j};
+      }
+    return {-1, -1};
+  });
+}
+
+}  // namespace ts

@@ -1,0 +1,115 @@
+// k-means: exact Lloyd iterations over dense or sparse rows.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tallskinny/gemm/assign/rows.hpp"
+#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+
+namespace ts::solvers {
+
+enum class KMeansInit {
+  plus_plus,  ///< greedy k-means++: the best of 2 + log k draws for each centre (Arthur, Vassilvitskii 2007)
+  parallel,   ///< k-means||: five rounds of 2 k draws, then k-means++ on what was drawn (Bahmani et al. 2012)
+  random,     ///< distinct rows, drawn without replacement by weight
+  given       ///< KMeansOptions::centers
+};
+
+/// When an iteration that still changes labels counts as converged.
+enum class KMeansTolerance {
+  relative,  ///< sum_j ||new c_j - c_j||^2 <= tol times the mean variance of the columns
+  absolute,  ///< sum_j ||new c_j - c_j||^2 <= tol
+  labels     ///< only when no label changes; tol is not used
+};
+
+enum class KMeansMetric {
+  euclidean,
+  /// Spherical k-means: rows are divided by their norm, centres by theirs after each step; a label is the
+  /// centre of largest cosine. A row of norm 0 (or below 2^-1000) stays 0: as far from every centre as from
+  /// any other, it gets label 0 and moves no centre. Where the rows of a cluster cancel, its centre stays.
+  cosine
+};
+
+enum class KMeansStop { labels_unchanged, tolerance, max_iterations, interrupted };
+
+struct KMeansProgress {
+  int run = 0, runs = 1;     ///< of n_init
+  int iteration = 0;         ///< 0 while centres are chosen
+  index_t chosen = 0;        ///< centres chosen so far, while iteration is 0
+  index_t changed = 0;       ///< labels that changed in this iteration
+  double squared_shift = 0;  ///< sum_j ||new c_j - c_j||^2
+};
+
+struct KMeansOptions {
+  index_t clusters = 8;
+  KMeansInit init = KMeansInit::plus_plus;
+  HostView<const double> centers;  ///< clusters x d, for KMeansInit::given
+  int n_init = 1;                  ///< restarts; the one of least inertia is returned
+  int max_iter = 300;
+  double tol = 1e-4;
+  KMeansTolerance tolerance = KMeansTolerance::relative;
+  KMeansMetric metric = KMeansMetric::euclidean;
+  std::span<const double> weights;  ///< one for each row, finite and not negative; none: all 1
+  std::uint64_t seed = 0;
+  /// Called after every iteration and chosen centre; false asks to stop. While iterating, the result so far
+  /// is returned; while the first centres are chosen there is none, and Error(interrupted) is thrown.
+  std::function<bool(const KMeansProgress&)> on_progress;
+};
+
+/// Labels, centres and inertia belong together at every stop: each label is the nearest of these centres.
+struct KMeansResult {
+  std::vector<std::int32_t> labels;
+  Matrix<double> centers;  ///< k x d
+  double inertia = 0;      ///< sum_i w_i ||x_i - c_label||^2 by direct differences
+  int n_iter = 0;
+  KMeansStop stop = KMeansStop::max_iterations;
+  std::vector<index_t> sizes;      ///< rows in each cluster
+  index_t distinct = 0;            ///< clusters that have rows
+  index_t relocated = 0;           ///< how often an empty cluster was moved to a far row
+  index_t rescored = 0;            ///< rows decided in higher precision, over all iterations
+  index_t zero_rows = 0;           ///< rows without a direction, for KMeansMetric::cosine
+  int run = 0;                     ///< which of the n_init restarts this is
+  std::vector<std::string> notes;  ///< sentences a user should see
+
+  [[nodiscard]] bool converged() const noexcept {
+    return stop == KMeansStop::labels_unchanged || stop == KMeansStop::tolerance;
+  }
+};
+
+/// Lloyd's algorithm (1957, 1982), every step exact: labels as assign() proves them, sums in fixed point, so
+/// that bits depend on neither threads nor instruction set once the first centres are chosen. An empty
+/// cluster takes the row that is farthest from its centre, ties to the lowest row, as scikit-learn does.
+/// Memory besides the rows: 4 n for labels and about 32 k d for each thread; k-means++ and k-means|| 8 n
+/// more.
+/// @throws Error(invalid_argument) for no rows or columns, k < 1 or more than n, NaN or Inf (with row and
+/// column), weights or centres that do not fit; Error(interrupted).
+[[nodiscard]] KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& options);
+
+struct KMeansPrediction {
+  std::vector<std::int32_t> labels;
+  double inertia = 0;
+  std::vector<index_t> sizes;
+  index_t rescored = 0, zero_rows = 0;
+};
+
+/// The nearest of given centres for each row, as the last step of kmeans() finds them.
+[[nodiscard]] KMeansPrediction predict(const Context& ctx, const Rows& rows, HostView<const double> centers,
+                                       KMeansMetric metric = KMeansMetric::euclidean,
+                                       std::span<const double> weights = {});
+
+/// The number of labels that are not the nearest centre by a float64 computation of all distances (0 unless
+/// something is broken). @throws as predict.
+[[nodiscard]] index_t verify(const Context& ctx, const Rows& rows, HostView<const double> centers,
+                             std::span<const std::int32_t> labels,
+                             KMeansMetric metric = KMeansMetric::euclidean);
+
+/// Distances of all rows to all centres, n x k: between directions for KMeansMetric::cosine.
+[[nodiscard]] Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const double> centers,
+                                       KMeansMetric metric = KMeansMetric::euclidean);
+
+}  // namespace ts::solvers

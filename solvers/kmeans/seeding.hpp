@@ -1,0 +1,27 @@
+// First centres. Internal to the room.
+#pragma once
+
+#include "tallskinny/solvers/kmeans/problem.hpp"
+#include "tallskinny/solvers/random.hpp"
+
+namespace ts::solvers::kmeans_detail {
+
+/// Told how many centres are chosen; throws Error(interrupted) to stop.
+using Chosen = std::function<void(index_t)>;
+
+/// Greedy k-means++ (Arthur, Vassilvitskii 2007, sec. 3 and the greedy variant of their code): the first
+/// centre is drawn by weight, each next one by w D^2, best of 2 + floor(log k) draws by remaining potential.
+/// `have` (0 x d or more rows) are centres already chosen.
+Matrix<double> seed_plus_plus(const Problem& problem, std::uint64_t seed, std::uint64_t stream,
+                              HostView<const double> have, const Chosen& chosen);
+
+/// k-means|| (Bahmani, Moseley, Vattani, Kumar, Vassilvitskii 2012): five rounds that keep each row with
+/// probability min(1, 2 k w D^2 / potential), then weighted k-means++ on the rows kept.
+Matrix<double> seed_parallel(const Problem& problem, std::uint64_t seed, std::uint64_t stream,
+                             const Chosen& chosen);
+
+/// k distinct rows without replacement, by weight (Efraimidis, Spirakis 2006); copies of rows only when there
+/// are fewer than k distinct ones.
+Matrix<double> seed_random(const Problem& problem, std::uint64_t seed, std::uint64_t stream);
+
+}  // namespace ts::solvers::kmeans_detail

@@ -1,0 +1,294 @@
+#include "tallskinny/gemm/assign/assign.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+
+namespace {
+
+/// Deterministic numbers in [-1, 1), coarse enough for 16-bit types to hold them exactly.
+double number(index_t i, index_t j) {
+  const auto h = static_cast<std::uint64_t>(i * 7919 + j * 104729 + 17) * 0x9E3779B97F4A7C15u;
+  return static_cast<double>(h >> 57) / 64 - 1;
+}
+
+template <class T>
+T narrow(double x) {
+  if constexpr (std::is_same_v<T, float16>)
+    return to_float16(static_cast<float>(x));
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return to_bfloat16(static_cast<float>(x));
+  else
+    return static_cast<T>(x);
+}
+
+template <class T>
+Matrix<T> points(index_t n, index_t d, double offset = 0, double factor = 1) {
+  Matrix<T> x(n, d);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < d; ++j) x(i, j) = narrow<T>(offset + factor * number(i, j));
+  return x;
+}
+
+Matrix<double> centres(index_t k, index_t d, double offset = 0, double factor = 1) {
+  Matrix<double> c(k, d);
+  for (index_t m = 0; m < k; ++m)
+    for (index_t j = 0; j < d; ++j) c(m, j) = offset + factor * number(m + 1000003, j) * 0.7;
+  return c;
+}
+
+struct Outcome {
+  std::vector<std::int32_t> labels;
+  std::vector<double> means;  // of clusters with rows, bit for bit
+  AssignStats stats;
+};
+
+Outcome run(const Context& ctx, const Rows& x, HostView<const double> c, Scores scores = Scores::float32,
+            std::span<const double> weights = {}) {
+  const auto moments = column_moments(ctx, x);
+  const double heaviest = weights.empty() ? 1 : *std::max_element(weights.begin(), weights.end());
+  const FixedPoint unit(moments.reach, heaviest, x.rows());
+  ClusterSums sums(c.rows(), x.cols());
+  Outcome o;
+  o.labels.assign(static_cast<std::size_t>(x.rows()), -1);
+  o.stats = assign(ctx, x, moments, c, scores, o.labels, weights, &unit, &sums);
+  for (index_t m = 0; m < c.rows(); ++m) {
+    o.means.push_back(static_cast<double>(sums.count(m)));
+    o.means.push_back(sums.weight(unit, m));
+    if (!sums.weightless(m))
+      for (index_t j = 0; j < x.cols(); ++j) o.means.push_back(static_cast<double>(sums.mean(unit, m, j)));
+  }
+  return o;
+}
+
+Context reference() {
+  Context ctx;
+  ctx.implementation = Implementation::reference;
+  return ctx;
+}
+
+std::vector<Simd> instructions() {
+  std::vector<Simd> all = {Simd::best};
+  for (const Simd simd : {Simd::sse2, Simd::avx2, Simd::avx512}) {
+    Context ctx;
+    ctx.simd = simd;
+    try {
+      const auto x = points<float>(1, 1);
+      run(ctx, Rows(x.cview()), centres(1, 1).cview());
+      all.push_back(simd);
+    } catch (const Error&) {  // this processor has no such instructions
+    }
+  }
+  return all;
+}
+
+template <class T>
+void check_against_reference(index_t n, index_t d, index_t k, double offset = 0, double factor = 1) {
+  const auto x = points<T>(n, d, offset, factor);
+  const auto c = centres(k, d, offset, factor);
+  const Outcome expected = run(reference(), Rows(x.cview()), c.cview());
+  for (const Simd simd : instructions())
+    for (const int threads : {1, 3})
+      for (const Scores scores : {Scores::float32, Scores::float64}) {
+        Context ctx;
+        ctx.simd = simd, ctx.threads = threads;
+        const Outcome found = run(ctx, Rows(x.cview()), c.cview(), scores);
+        INFO("n " << n << " d " << d << " k " << k << " simd " << static_cast<int>(simd));
+        CHECK(found.labels == expected.labels);
+        CHECK(found.means == expected.means);
+        CHECK(found.stats.changed == n);
+      }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("labels and sums are those of the reference, bit for bit", "[assign]", double, float,
+                   float16, bfloat16) {
+  check_against_reference<TestType>(1, 1, 1);
+  check_against_reference<TestType>(5, 3, 2);
+  check_against_reference<TestType>(97, 1, 7);
+  check_against_reference<TestType>(200, 17, 23);
+  check_against_reference<TestType>(49, 300, 5);
+  check_against_reference<TestType>(60, 40, 60);
+}
+
+TEST_CASE("far from the origin, and at the ends of the range", "[assign]") {
+  check_against_reference<float>(150, 8, 8, 1e5);
+  check_against_reference<double>(150, 8, 8, 1e8);
+  check_against_reference<double>(100, 5, 6, 0, 1e300);
+  check_against_reference<double>(100, 5, 6, 0, 1e-300);
+  check_against_reference<double>(100, 5, 6, 0, 1e-310);
+  check_against_reference<float>(100, 5, 6, 0, 1e38);
+  check_against_reference<float>(100, 5, 6, 0, 1e-42);
+  check_against_reference<float16>(100, 64, 6, 0, 60000);  // ||x||^2 is far above 65504
+}
+
+TEST_CASE("any layout, leading dimension and sub-view of rows", "[assign]") {
+  const index_t n = 130, d = 11, k = 9;
+  const auto x = points<float>(n, d);
+  const auto c = centres(k, d);
+  const Outcome expected = run({}, Rows(x.cview()), c.cview());
+  auto wide = points<float>(n + 4, d + 5);
+  Matrix<float, Space::host, Layout::col_major> columns(n, d);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < d; ++j) wide(i + 3, j + 2) = columns(i, j) = x(i, j);
+  CHECK(run({}, Rows(wide.cview().block(3, 2, n, d)), c.cview()).labels == expected.labels);
+  const Outcome by_columns = run({}, Rows(columns.cview()), c.cview());
+  CHECK(by_columns.labels == expected.labels);
+  CHECK(by_columns.means == expected.means);
+}
+
+TEST_CASE("sparse rows get the labels and sums of the same rows stored densely", "[assign]") {
+  const index_t n = 300, d = 40, k = 21;
+  CsrMatrix<double> sparse;
+  sparse.rows = n, sparse.cols = d;
+  auto dense = Matrix<double>::zeros(n, d);
+  for (index_t i = 0; i < n; ++i) {
+    if (i % 17 != 0)  // some rows are empty
+      for (index_t j = i % 3; j < d; j += 1 + (i * j) % 7) {
+        dense(i, j) = number(i, j);
+        sparse.indices.push_back(static_cast<std::int32_t>(j));
+        sparse.values.push_back(dense(i, j));
+      }
+    sparse.pointers.push_back(static_cast<index_t>(sparse.values.size()));
+  }
+  const auto c = centres(k, d, 0, 0.3);
+  const Outcome expected = run(reference(), Rows(dense.cview()), c.cview());
+  for (const Simd simd : instructions())
+    for (const Scores scores : {Scores::float32, Scores::float64}) {
+      Context ctx;
+      ctx.simd = simd, ctx.threads = 2;
+      CHECK(run(ctx, Rows(sparse.view()), c.cview(), scores).labels == expected.labels);
+    }
+  const Outcome one = run(reference(), Rows(sparse.view()), c.cview());
+  const Outcome two = run({}, Rows(sparse.view()), c.cview());
+  CHECK(one.means == two.means);
+
+  const auto a = column_moments({}, Rows(dense.cview())), b = column_moments({}, Rows(sparse.view()));
+  for (std::size_t j = 0; j < static_cast<std::size_t>(d); ++j) {
+    CHECK(a.mean[j] == Approx(b.mean[j]).margin(1e-15));
+    CHECK(a.variance[j] == Approx(b.variance[j]).margin(1e-15));
+  }
+  std::vector<double> da(static_cast<std::size_t>(n)), db(da);
+  own_squared_distances({}, Rows(dense.cview()), c.cview(), expected.labels, da);
+  own_squared_distances({}, Rows(sparse.view()), c.cview(), expected.labels, db);
+  for (std::size_t i = 0; i < da.size(); ++i) CHECK(da[i] == Approx(db[i]).epsilon(1e-13));
+}
+
+TEST_CASE("equal distances go to the lowest number", "[assign]") {
+  Matrix<double> x(3, 1), c(4, 1);
+  x(0, 0) = 0, x(1, 0) = 1, x(2, 0) = -1;
+  c(0, 0) = 2, c(1, 0) = 1, c(2, 0) = -1, c(3, 0) = 1;  // the last is a copy
+  for (const Simd simd : instructions())
+    for (const Scores scores : {Scores::float32, Scores::float64}) {
+      Context ctx;
+      ctx.simd = simd;
+      CHECK(run(ctx, Rows(x.cview()), c.cview(), scores).labels == std::vector<std::int32_t>{1, 1, 2});
+    }
+  Matrix<double> zero = Matrix<double>::zeros(70, 3), same = Matrix<double>::zeros(40, 3);
+  same(1, 0) = -0.0;
+  CHECK(run({}, Rows(zero.cview()), same.cview()).labels == std::vector<std::int32_t>(70, 0));
+}
+
+TEST_CASE("centroids closer together than float32 can tell are told apart", "[assign]") {
+  // Two centroids 1e-9 apart, points between them and one far away: every other float32 score is a tie.
+  const index_t n = 500;
+  Matrix<double> x(n, 2), c(2, 2);
+  c(0, 0) = 1, c(1, 0) = 1 + 1e-9, c(0, 1) = c(1, 1) = 0;
+  std::vector<std::int32_t> expected;
+  for (index_t i = 0; i < n; ++i) {
+    const bool second = (i * 7) % 3 == 0;
+    x(i, 0) = second ? 1 + 0.8e-9 : 1 + 0.2e-9;
+    x(i, 1) = 1e-9 * number(i, 1);
+    expected.push_back(second ? 1 : 0);
+  }
+  x(n - 1, 0) = -1000, expected.back() = 0;
+  const Outcome o = run({}, Rows(x.cview()), c.cview());
+  CHECK(o.labels == expected);
+  CHECK(o.stats.rescored == n);
+  CHECK(count_misassigned({}, Rows(x.cview()), c.cview(), o.labels) == 0);
+  expected[3] = 1 - expected[3];
+  CHECK(count_misassigned({}, Rows(x.cview()), c.cview(), expected) == 1);
+}
+
+TEST_CASE("rows that change their label are moved without drift", "[assign]") {
+  const index_t n = 400, d = 6, k = 5;
+  const auto x = points<float>(n, d, 3);
+  std::vector<double> weights(static_cast<std::size_t>(n));
+  for (index_t i = 0; i < n; ++i) weights[static_cast<std::size_t>(i)] = std::abs(number(i, 99)) * 1e3;
+  const Rows rows(x.cview());
+  const auto moments = column_moments({}, rows);
+  const FixedPoint unit(moments.reach, 1e3, n);
+  ClusterSums sums(k, d);
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);
+  for (int step = 0; step < 20; ++step) {
+    Context ctx;
+    ctx.threads = 1 + step % 3;
+    const auto c = centres(k, d, 3 + 0.05 * step);
+    assign(ctx, rows, moments, c.cview(), Scores::float32, labels, weights, &unit, &sums);
+    ClusterSums fresh(k, d);
+    std::vector<std::int32_t> none(static_cast<std::size_t>(n), -1);
+    assign({}, rows, moments, c.cview(), Scores::float32, none, weights, &unit, &fresh);
+    REQUIRE(none == labels);
+    for (index_t m = 0; m < k; ++m) {
+      REQUIRE(sums.count(m) == fresh.count(m));
+      REQUIRE(sums.weight(unit, m) == fresh.weight(unit, m));
+      for (index_t j = 0; j < d && !sums.weightless(m); ++j)
+        REQUIRE(sums.mean(unit, m, j) == fresh.mean(unit, m, j));
+    }
+  }
+}
+
+TEST_CASE("fixed-point sums keep what float64 sums would lose", "[assign]") {
+  const std::vector<double> reach = {1e6};
+  const FixedPoint unit(reach, 1, 3);
+  ClusterSums sums(1, 1);
+  const double values[] = {1e6, 1e-10, -1e6};
+  for (const double v : values) sums.add(unit, 0, &v, 1);
+  CHECK(static_cast<double>(sums.mean(unit, 0, 0)) == Approx(1e-10 / 3).epsilon(1e-2));
+  for (const double v : values) sums.add(unit, 0, &v, 1, true);
+  CHECK(sums.weightless(0));
+  CHECK(sums.count(0) == 0);
+}
+
+TEST_CASE("NaN and infinity are named by row and column", "[assign]") {
+  auto x = points<float16>(50, 4);
+  x(33, 2) = float16{0x7c00};
+  try {
+    column_moments({}, Rows(x.cview()));
+    FAIL("accepted an infinity");
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()).find("row 33, column 2") != std::string::npos);
+  }
+}
+
+TEST_CASE("shapes that do not fit are refused", "[assign]") {
+  const auto x = points<float>(4, 2);
+  const auto c = centres(2, 3), good = centres(2, 2);
+  const Rows rows(x.cview());
+  const auto moments = column_moments({}, rows);
+  std::vector<std::int32_t> labels(4), few(3);
+  const std::vector<double> weights(3);
+  const auto call = [&](HostView<const double> centroids, std::span<std::int32_t> l,
+                        std::span<const double> w) {
+    assign({}, rows, moments, centroids, Scores::float32, l, w, nullptr, nullptr);
+  };
+  CHECK_THROWS_AS(call(c.cview(), labels, {}), Error);
+  CHECK_THROWS_AS(call(good.cview(), few, {}), Error);
+  CHECK_THROWS_AS(call(good.cview(), labels, weights), Error);
+  CHECK_THROWS_AS(call(HostView<const double>(nullptr, 0, 2), labels, {}), Error);
+  CHECK_NOTHROW(call(good.cview(), labels, {}));
+}
+
+TEST_CASE("no rows are no work", "[assign]") {
+  const Matrix<float> x(0, 3);
+  const auto c = centres(2, 3);
+  const Outcome o = run({}, Rows(x.cview()), c.cview());
+  CHECK(o.labels.empty());
+  CHECK(inertia({}, Rows(x.cview()), c.cview(), o.labels, {}) == 0);
+}
