@@ -1,4 +1,4 @@
-# Install the three libraries, their public headers (not *_detail.hpp, nor a room's internals) and the package
+# Install the three libraries, their public headers and the package
 # files behind find_package(tallskinny).
 include(CMakePackageConfigHelpers)
 
@@ -6,9 +6,10 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tallskinny)
 install(TARGETS tallskinny_gemm tallskinny_io tallskinny_solvers
   EXPORT tallskinnyTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT tallskinnyTargets NAMESPACE tallskinny:: DESTINATION ${package_dir})
-foreach(room gemm io solvers)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tallskinny
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "*_detail.hpp" EXCLUDE PATTERN "detail" EXCLUDE)
+ts_public_headers(headers)
+foreach(header ${headers})
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tallskinny/${folder})
 endforeach()
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tallskinnyConfig.cmake.in

@@ -27,6 +27,16 @@ function(ts_add_library room)
   target_link_libraries(tallskinny_${room} PRIVATE $<BUILD_INTERFACE:tallskinny_build_flags>)
 endfunction()
 
+# The headers that users of the libraries may include, relative to the root: all but *_detail.hpp and the
+# internals of a room.
+function(ts_public_headers out)
+  file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/gemm/*.hpp ${PROJECT_SOURCE_DIR}/solvers/*.hpp)
+  list(FILTER headers EXCLUDE REGEX "_detail\\.hpp$|^gemm/backend/cpu/|^gemm/core/(checks|eigen_reference)")
+  list(APPEND headers io/matrix_file.hpp io/output_file.hpp io/hermitian.hpp)
+  set(${out} ${headers} PARENT_SCOPE)
+endfunction()
+
 function(ts_add_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE tallskinny_build_flags)
