@@ -54,7 +54,10 @@ void Options::print_help(std::ostream& out) const {
     out << '\n';
     std::istringstream paragraphs(about_.notes);
     for (std::string paragraph; std::getline(paragraphs, paragraph);)
-      for (const std::string& line : wrap(paragraph, page)) out << line << '\n';
+      if (paragraph.starts_with(' '))  // laid out by hand
+        out << paragraph << '\n';
+      else
+        for (const std::string& line : wrap(paragraph, page)) out << line << '\n';
   }
   if (!about_.examples.empty()) out << "\nExamples:\n";
   for (const auto& example : about_.examples) {

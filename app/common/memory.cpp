@@ -1,16 +1,13 @@
 #include "tallskinny/app/common/memory.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
-#include <fstream>
 #include <iomanip>
 #include <limits>
 #include <ostream>
-#include <sstream>
 
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/memory.hpp"
 
 namespace ts::app {
 
@@ -18,42 +15,11 @@ namespace {
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-std::uint64_t system_available() {
-  std::ifstream in("/proc/meminfo");
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream words(line);
-    std::string key;
-    std::uint64_t kibibytes = 0;
-    if (words >> key >> kibibytes && key == "MemAvailable:") return kibibytes * 1024;
-  }
-  return unlimited;
-}
-
-std::uint64_t number_in(const char* file) {
-  std::ifstream in(file);
-  std::uint64_t number = 0;
-  return in >> number ? number : unlimited;  // "max" is no number
-}
-
-/// What the control group that this process lives in still allows. Containers mount theirs as the root.
-std::uint64_t group_available() {
-  const std::uint64_t limit = number_in("/sys/fs/cgroup/memory.max");
-  const std::uint64_t used = number_in("/sys/fs/cgroup/memory.current");
-  if (limit == unlimited || used == unlimited) return unlimited;
-  return limit > used ? limit - used : 0;
-}
-
-std::uint64_t address_space() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
-  return limit.rlim_cur;
-}
-
 }  // namespace
 
 std::uint64_t available_memory() {
-  const std::uint64_t least = std::min({system_available(), group_available(), address_space()});
-  return least == unlimited ? 0 : least;
+  const std::uint64_t bytes = io::available_memory();
+  return bytes == unlimited ? 0 : bytes;
 }
 
 std::uint64_t total_bytes(const std::vector<MemoryUse>& uses) {

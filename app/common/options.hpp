@@ -67,7 +67,7 @@ struct About {
     std::string comment, command;
   };
   std::vector<Example> examples;
-  std::string notes;  ///< paragraphs below the options, wrapped to the page; may be empty
+  std::string notes;  ///< paragraphs below the options, wrapped unless they start with a space; may be empty
 };
 
 /// Fills the bound variables. An option's value comes from the command line; failing that from the

@@ -1,0 +1,102 @@
+#include <iostream>
+
+#include "tallskinny/app/common/common_options.hpp"
+#include "tallskinny/app/common/console.hpp"
+#include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/output_path.hpp"
+#include "tallskinny/app/tsdata/commands.hpp"
+#include "tallskinny/app/tsdata/dtype.hpp"
+#include "tallskinny/app/tsdata/labels.hpp"
+#include "tallskinny/app/tsdata/read_options.hpp"
+#include "tallskinny/app/tsdata/storage.hpp"
+#include "tallskinny/app/tsdata/write.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts::tsdata {
+
+namespace {
+
+struct ConvertOptions {
+  std::string input, output, object = "matrix";
+  std::string labels_column;
+  Storage storage = Storage::as_it_is;
+  std::optional<DType> dtype;
+  int compress = 0;
+  io::ReadOptions read;
+  app::CommonOptions common;
+};
+
+bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
+  app::Options options(
+      {"tsdata convert",
+       "Turns a matrix in any readable file (HDF5 in many layouts, .mtx, .mtx.gz, .npy, .csv, .arff) into "
+       "HDF5: "
+       "sparse ones as Binsparse, dense ones as a dataset.",
+       "INPUT[:/OBJECT] OUTPUT.h5 [options]",
+       {{"A matrix of the SuiteSparse collection", "tsdata convert bcsstk18.mtx.gz bcsstk18.h5"},
+        {"A table with a column of class names", "tsdata convert iris.arff iris.h5 --labels-column class"},
+        {"One layer of an AnnData file, in half precision",
+         "tsdata convert a.h5ad:/obsm/X_pca pca.h5 --dtype float16"}},
+       ""});
+  options.positional("INPUT", target.input, "a file, or FILE.h5:/OBJECT for one object in it")
+      .positional("OUTPUT", target.output, "the HDF5 file to make");
+  options.group("Reading");
+  add_read_options(options, target.read);
+  add_rows_option(options, target.read);
+  options.custom(
+      "labels-column", "COLUMN", {},
+      "store this column of a table as /labels instead: its number from 0 (from -1 at the end), or in "
+      "an arff file its name",
+      "a column", [&target](std::string_view text) { return app::parse_value(text, target.labels_column); });
+  options.group("Writing")
+      .custom(
+          "object", "NAME", target.object, "what the matrix is called in the output", "a name",
+          [&target](std::string_view text) { return app::parse_value(text, target.object) && text != "/"; })
+      .choice("storage", target.storage, "as it is, or turned into the other",
+              {{"auto", Storage::as_it_is}, {"dense", Storage::dense}, {"sparse", Storage::sparse}});
+  add_dtype_option(options, target.dtype, "element type of the output (default: as it is read)");
+  options.value("compress", "LEVEL", target.compress, "gzip level, 0 to 9", app::between(0, 9));
+  app::add_report_options(options.group("Output"), target.common);
+  return options.parse(arguments);
+}
+
+}  // namespace
+
+int convert(app::Arguments arguments) {
+  ConvertOptions options;
+  if (!parse_convert(arguments, options)) return app::exit_ok;
+  const io::Location where = io::parse_location(options.input);
+  app::check_output_path("OUTPUT", options.output, {where.file});
+  app::Console console("tsdata", options.common.quiet);
+
+  console.progress(-1, "reading " + where.text());
+  LabelledMatrix input = read_labelled(where, options.read, options.labels_column);
+  const io::Structure structure = input.matrix.description.declared;
+  AnyMatrix matrix = stored_as(std::move(input.matrix.matrix), options.storage, where.text());
+  if (options.dtype) matrix = converted_to(std::move(matrix), *options.dtype, where.text());
+
+  console.progress(-1, "writing " + options.output);
+  io::OutputFile out(options.output, {.gzip = options.compress});
+  const bool whole = std::holds_alternative<io::DenseMatrix>(matrix) || options.read.row_begin != 0 ||
+                     options.read.row_end >= 0;
+  const WrittenMatrix written =
+      write_matrix(out, options.object, matrix, whole ? io::Structure::general : structure);
+  if (!input.labels.empty()) out.write("labels", std::span<const std::int64_t>(input.labels));
+  out.attribute("/", "default_matrix", options.object);
+  out.attribute("/", "source", where.file.filename().string());
+  out.commit();
+
+  if (options.common.json) {
+    app::JsonObject json = as_json(written);
+    json.add("input", where.text()).add("file", options.output).add("object", options.object);
+    json.add("labels", std::ssize(input.labels));
+    std::cout << json.text() << '\n';
+  } else {
+    std::cout << options.output << ":/" << options.object << ": " << as_text(written) << '\n';
+    if (!input.labels.empty())
+      std::cout << options.output << ":/labels: " << input.labels.size() << " labels\n";
+  }
+  return app::exit_ok;
+}
+
+}  // namespace ts::tsdata

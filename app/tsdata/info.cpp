@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <iostream>
+
+#include "tallskinny/app/common/common_options.hpp"
+#include "tallskinny/app/common/console.hpp"
+#include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/json.hpp"
+#include "tallskinny/app/common/memory.hpp"
+#include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/tsdata/commands.hpp"
+#include "tallskinny/app/tsdata/read_options.hpp"
+#include "tallskinny/app/tsdata/scan.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts::tsdata {
+
+namespace {
+
+struct InfoOptions {
+  std::string file;
+  bool quick = false;
+  io::ReadOptions read;
+  app::CommonOptions common;
+};
+
+bool parse_info(app::Arguments arguments, InfoOptions& target) {
+  app::Options options(
+      {"tsdata info",
+       "Says what a file holds: every matrix in it, and for one matrix also what its elements show.",
+       "FILE[:/OBJECT] [options]",
+       {{"All matrices in a file", "tsdata info data.h5"},
+        {"One of them, for a script", "tsdata info data.h5:/X --json"}},
+       ""});
+  options.positional("FILE", target.file, "a file, or FILE.h5:/OBJECT for one object in it");
+  options.group("Reading").flag("quick", target.quick, "do not read the elements");
+  add_read_options(options, target.read);
+  app::add_report_options(options.group("Output"), target.common);
+  return options.parse(arguments);
+}
+
+/// What one matrix is, and what its elements show if they were read.
+struct Findings {
+  io::Description description;
+  std::optional<Scan> scanned;
+  std::string not_scanned;  ///< why the elements were not read
+};
+
+Findings examine(const io::Description& description, const InfoOptions& options, app::Console& console) {
+  Findings findings{description, std::nullopt, {}};
+  if (!description.problem.empty()) return findings;
+  if (options.quick) {
+    findings.not_scanned = "--quick";
+    return findings;
+  }
+  io::ReadOptions read = options.read;
+  read.check_finite = false;  // counted instead
+  try {
+    console.progress(-1, "reading " + description.where.text());
+    const io::MatrixFile file = io::read_matrix(description.where, read);
+    findings.description = file.description;
+    findings.scanned = std::visit([](const auto& matrix) { return scan(matrix); }, file.matrix);
+  } catch (const Error& error) {
+    if (error.code() == Errc::out_of_memory)
+      findings.not_scanned = error.what();
+    else
+      findings.description.problem = error.what();
+  }
+  return findings;
+}
+
+app::JsonObject as_json(const Findings& findings) {
+  const io::Description& d = findings.description;
+  app::JsonObject json;
+  json.add("object", d.where.object).add("convention", d.convention);
+  if (!d.problem.empty()) return json.add("problem", d.problem);
+  json.add("sparse", d.sparse).add("rows", d.rows).add("cols", d.cols);
+  json.add("stored_entries", d.nonzeros);
+  if (findings.scanned) json.add("nonzeros", findings.scanned->entries);
+  json.add("stored_type", d.stored_type).add("dtype", name_of(d.type));
+  json.add("declared_structure", io::name_of(d.declared));
+  json.add("memory_bytes", d.bytes).add("peak_memory_bytes", d.peak_bytes);
+  if (!d.note.empty()) json.add("note", d.note);
+  if (findings.scanned) {
+    const Scan& s = *findings.scanned;
+    json.add("structure", io::name_of(s.actual)).add("smallest", s.smallest).add("largest", s.largest);
+    json.add("smallest_magnitude", s.smallest_magnitude).add("zeros", s.zeros);
+    json.add("empty_rows", s.empty_rows).add("not_finite", s.not_finite);
+  }
+  return json;
+}
+
+void print(const std::string& name, const std::string& value) {
+  std::cout << "  " << name << std::string(name.size() < 12 ? 12 - name.size() : 1, ' ') << value << '\n';
+}
+
+void print(const Findings& findings) {
+  const io::Description& d = findings.description;
+  std::cout << d.where.text() << '\n';
+  if (!d.convention.empty()) print("convention", d.convention);
+  if (!d.problem.empty()) return print("problem", d.problem);
+  print("shape", app::grouped(d.rows) + " x " + app::grouped(d.cols) + (d.sparse ? ", sparse" : ", dense"));
+  print("type", d.stored_type + " in the file, read as " + std::string(name_of(d.type)));
+  if (d.sparse) {
+    const index_t entries = findings.scanned ? findings.scanned->entries : d.nonzeros;
+    const double rows = static_cast<double>(std::max<index_t>(d.rows, 1));
+    print("nonzeros", app::grouped(entries) + ", " +
+                          app::short_number(static_cast<double>(entries) / rows, 4) + " a row" +
+                          (entries == d.nonzeros ? "" : "; " + app::grouped(d.nonzeros) + " in the file"));
+  }
+  std::string structure = "declared " + std::string(io::name_of(d.declared));
+  if (findings.scanned) structure += ", found " + std::string(io::name_of(findings.scanned->actual));
+  print("structure", structure);
+  if (findings.scanned) {
+    const Scan& s = *findings.scanned;
+    const bool is_complex = d.type == DType::complex128 || d.type == DType::complex64;
+    print(is_complex ? "magnitudes" : "values",
+          app::short_number(s.smallest) + " to " + app::short_number(s.largest) +
+              ", smallest nonzero magnitude " + app::short_number(s.smallest_magnitude));
+    if (d.sparse && s.zeros > 0) print("zeros", app::grouped(s.zeros) + " stored");
+    if (s.empty_rows > 0) print("empty rows", app::grouped(s.empty_rows));
+    if (s.not_finite > 0)
+      print("not finite", app::grouped(s.not_finite) + " NaN or infinite values: not usable");
+  }
+  print("memory", app::human_bytes(d.bytes) + ", " + app::human_bytes(d.peak_bytes) + " while reading");
+  if (!d.note.empty()) print("note", d.note);
+  if (!findings.not_scanned.empty()) print("elements", "not read: " + findings.not_scanned);
+}
+
+}  // namespace
+
+int info(app::Arguments arguments) {
+  InfoOptions options;
+  if (!parse_info(arguments, options)) return app::exit_ok;
+  const io::Location where = io::parse_location(options.file);
+  app::Console console("tsdata", options.common.quiet);
+
+  const std::vector<io::Description> objects =
+      where.object.empty() ? io::list_objects(where.file, options.read)
+                           : std::vector<io::Description>{io::describe(where, options.read)};
+  if (objects.empty()) throw Error(Errc::bad_input, where.text() + ": there is no matrix in this file");
+  std::vector<Findings> all;
+  for (const io::Description& object : objects) all.push_back(examine(object, options, console));
+
+  if (options.common.json) {
+    app::JsonObject json;
+    std::vector<app::JsonObject> list;
+    for (const Findings& findings : all) list.push_back(as_json(findings));
+    json.add("file", where.file.string()).add("objects", list);
+    std::cout << json.text() << '\n';
+  } else {
+    for (const Findings& findings : all) print(findings);
+  }
+  const bool usable =
+      std::any_of(all.begin(), all.end(), [](const Findings& f) { return f.description.problem.empty(); });
+  return usable ? app::exit_ok : app::exit_bad_input;
+}
+
+}  // namespace ts::tsdata

@@ -1,0 +1,36 @@
+#include "tallskinny/app/tsdata/read_options.hpp"
+
+namespace ts::tsdata {
+
+void add_read_options(app::Options& options, io::ReadOptions& target) {
+  options
+      .custom("layout", "csr|csc", {}, "how a sparse matrix is compressed, for files that do not say",
+              "one of csr|csc",
+              [&target](std::string_view text) {
+                if (text != "csr" && text != "csc") return false;
+                target.layout = text == "csr" ? io::SparseLayout::csr : io::SparseLayout::csc;
+                return true;
+              })
+      .flag("transpose", target.transpose, "read the transposed matrix")
+      .flag("accept-unsorted", target.accept_unsorted,
+            "sort unsorted column numbers and add up duplicates instead of refusing them");
+}
+
+void add_rows_option(app::Options& options, io::ReadOptions& target) {
+  options.custom("rows", "A:B", {}, "only rows A to B - 1, counted from 0",
+                 "two numbers like 0:1000, the second larger, or left out for the end",
+                 [&target](std::string_view text) {
+                   const auto colon = text.find(':');
+                   index_t begin = 0, end = -1;
+                   if (colon == std::string_view::npos) return false;
+                   const auto first = text.substr(0, colon), second = text.substr(colon + 1);
+                   if (!first.empty() && !app::parse_value(first, begin)) return false;
+                   if (!second.empty() && !app::parse_value(second, end)) return false;
+                   if (begin < 0 || (!second.empty() && end < begin)) return false;
+                   target.row_begin = begin;
+                   target.row_end = end;
+                   return true;
+                 });
+}
+
+}  // namespace ts::tsdata

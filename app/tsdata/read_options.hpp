@@ -1,0 +1,14 @@
+// The options that say how a matrix file is to be read.
+#pragma once
+
+#include "tallskinny/app/common/options.hpp"
+#include "tallskinny/io/matrix_file.hpp"
+
+namespace ts::tsdata {
+
+/// --transpose, --layout, --accept-unsorted
+void add_read_options(app::Options& options, io::ReadOptions& target);
+/// --rows A:B
+void add_rows_option(app::Options& options, io::ReadOptions& target);
+
+}  // namespace ts::tsdata

@@ -1,0 +1,33 @@
+// Matrices of any type into output files, and what is said about them.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "tallskinny/app/common/json.hpp"
+#include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/io/output_file.hpp"
+
+namespace ts::tsdata {
+
+using AnyMatrix = std::variant<io::SparseMatrix, io::DenseMatrix>;
+
+/// As converted() of dtype.hpp, for either.
+AnyMatrix converted_to(AnyMatrix matrix, DType to, const std::string& name);
+
+struct WrittenMatrix {
+  index_t rows = 0, cols = 0, nonzeros = 0;
+  DType type = DType::float64;
+  bool sparse = false;
+  io::Structure structure = io::Structure::general;
+};
+
+/// Sparse matrices as Binsparse (the lower triangle when `structure` is not general), dense ones as they are.
+WrittenMatrix write_matrix(io::OutputFile& out, const std::string& object, const AnyMatrix& matrix,
+                           io::Structure structure);
+
+app::JsonObject as_json(const WrittenMatrix& written);
+/// "8,000 x 8,000 float64, sparse, symmetric, 53,600 nonzeros"
+std::string as_text(const WrittenMatrix& written);
+
+}  // namespace ts::tsdata
