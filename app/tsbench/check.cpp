@@ -1,0 +1,186 @@
+#include "tallskinny/app/tsbench/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tallskinny/app/tsbench/values.hpp"
+
+namespace ts::bench {
+
+namespace {
+
+/// Complex or not, in long double, with the textbook product.
+struct Wide {
+  long double re = 0, im = 0;
+  Wide operator+(Wide b) const { return {re + b.re, im + b.im}; }
+  Wide operator-(Wide b) const { return {re - b.re, im - b.im}; }
+  Wide operator*(Wide b) const { return {re * b.re - im * b.im, re * b.im + im * b.re}; }
+  [[nodiscard]] Wide conjugate() const { return {re, -im}; }
+  [[nodiscard]] long double size() const { return std::abs(re) + std::abs(im); }
+};
+
+template <class T>
+Wide wide(T x) {
+  if constexpr (is_complex<T>)
+    return {x.real(), x.imag()};
+  else if constexpr (std::is_same_v<T, result_t<T>>)
+    return {x, 0};
+  else
+    return {to_float(x), 0};
+}
+
+/// A sum and the sum of the sizes of its terms.
+struct Sum {
+  Wide value;
+  long double magnitude = 0, terms = 0;
+  void add(Wide term) {
+    value = value + term;
+    magnitude += term.size();
+    terms += 1;
+  }
+};
+
+template <class R>
+double relative_error(Wide computed, const Sum& want) {
+  const auto eps = static_cast<long double>(std::numeric_limits<real_t<R>>::epsilon());
+  const long double bound = (is_complex<R> ? 4 : 2) * (want.terms + 2) * eps * want.magnitude;
+  const long double error = (computed - want.value).size();
+  if (!(error <= std::numeric_limits<long double>::max())) return HUGE_VAL;
+  return static_cast<double>(bound > 0 ? error / bound : (error > 0 ? HUGE_VALL : 0));
+}
+
+constexpr index_t sampled_entries = 8, sampled_rows = 100;
+
+/// sum_k conj(a(k, i)) b(k, j) for some (i, j), against c. All entries in one pass over the rows.
+template <class A, class B, class R>
+double worst_inner(index_t n, const A* a, index_t p, const B* b, index_t q, const R* c) {
+  const index_t count = std::min(sampled_entries, p * q);
+  constexpr index_t pieces = 64;
+  std::vector<Sum> sums(static_cast<std::size_t>(pieces * count));
+  const auto row_of = [&](index_t e) { return (e * 5 + e / 3) % p; };
+  const auto column_of = [&](index_t e) { return (e * 3 + 1) % q; };
+#pragma omp parallel for schedule(dynamic)
+  for (index_t piece = 0; piece < pieces; ++piece)
+    for (index_t k = n * piece / pieces; k < n * (piece + 1) / pieces; ++k)
+      for (index_t e = 0; e < count; ++e)
+        sums[static_cast<std::size_t>(piece * count + e)].add(wide(a[k * p + row_of(e)]).conjugate() *
+                                                              wide(b[k * q + column_of(e)]));
+  double worst = 0;
+  for (index_t e = 0; e < count; ++e) {
+    Sum total;
+    for (index_t piece = 0; piece < pieces; ++piece) {
+      const Sum& s = sums[static_cast<std::size_t>(piece * count + e)];
+      total.value = total.value + s.value;
+      total.magnitude += s.magnitude;
+      total.terms += s.terms;
+    }
+    worst = std::max(worst, relative_error<R>(wide(c[row_of(e) * q + column_of(e)]), total));
+  }
+  return worst;
+}
+
+}  // namespace
+
+template <class T>
+Check<T>::Check(const Operands<T>& o) : o_(o) {
+  const Problem& p = o.problem;
+  const bool project = p.operation == Operation::project_out;
+  const index_t width = project ? p.q : p.p;
+  for (index_t s = 0; s < std::min(sampled_rows, p.n); ++s)
+    rows_.push_back(s == 0   ? 0
+                    : s == 1 ? p.n - 1
+                             : static_cast<index_t>((uniform_at(static_cast<std::uint64_t>(s)) + 1) / 2 *
+                                                    static_cast<double>(p.n)));
+  if (project || p.operation == Operation::tsmm_in_place || p.operation == Operation::trsm)
+    for (const index_t i : rows_) before_.insert(before_.end(), o.out + i * width, o.out + (i + 1) * width);
+}
+
+template <class T>
+double Check<T>::worst_error() const {
+  using R = result_t<T>;
+  const Problem& pr = o_.problem;
+  const index_t n = pr.n, p = pr.p, q = pr.q;
+  double worst = 0;
+  /// Each sampled row of out against term(row, its place among the samples, column, sum).
+  const auto rows = [&](index_t width, index_t ld, auto&& sum_of) {
+    for (std::size_t s = 0; s < rows_.size(); ++s)
+      for (index_t j = 0; j < width; ++j) {
+        Sum sum;
+        sum_of(rows_[s],
+               before_.data() + static_cast<index_t>(before_.empty() ? 0 : s) *
+                                    (pr.operation == Operation::project_out ? q : p),
+               j, sum);
+        worst = std::max(worst, relative_error<R>(wide(o_.out[rows_[s] * ld + j]), sum));
+      }
+  };
+  switch (pr.operation) {
+    case Operation::tsmttsm:
+      return worst_inner(n, o_.x, p, o_.y, q, o_.result);
+    case Operation::gram:
+      return worst_inner(n, o_.x, p, o_.x, p, o_.result);
+    case Operation::inner_and_gram:
+      return std::max(worst_inner(n, o_.x, p, o_.y, q, o_.result), worst_inner(n, o_.y, q, o_.y, q, o_.gram));
+    case Operation::project_out:
+      rows(q, q, [&](index_t i, const R* old, index_t j, Sum& sum) {
+        sum.add(wide(old[j]));
+        for (index_t k = 0; k < p; ++k) sum.add(Wide{} - wide(o_.x[i * p + k]) * wide(o_.small[k * q + j]));
+      });
+      return std::max({worst, worst_inner(n, o_.x, p, o_.out, q, o_.result),
+                       worst_inner(n, o_.out, q, o_.out, q, o_.gram)});
+    case Operation::tsmm:
+      rows(q, q, [&](index_t i, const R*, index_t j, Sum& sum) {
+        for (index_t k = 0; k < p; ++k) sum.add(wide(o_.x[i * p + k]) * wide(o_.small[k * q + j]));
+      });
+      return worst;
+    case Operation::tsmm_in_place:
+      rows(q, p, [&](index_t, const R* old, index_t j, Sum& sum) {
+        for (index_t k = 0; k < p; ++k) sum.add(wide(old[k]) * wide(o_.small[k * q + j]));
+      });
+      return worst;
+    case Operation::tsm2r:
+      rows(q, q, [&](index_t i, const R*, index_t j, Sum& sum) {
+        for (index_t k = 0; k < p; ++k) sum.add(wide(o_.x[i * p + k]) * wide(o_.y[k * q + j]));
+      });
+      return worst;
+    case Operation::spmm:
+      rows(q, q, [&](index_t i, const R*, index_t j, Sum& sum) {
+        for (index_t e = o_.sparse.pointers[i]; e < o_.sparse.pointers[i + 1]; ++e)
+          sum.add(wide(o_.sparse.values[e]) * wide(o_.x[o_.sparse.indices[e] * q + j]));
+      });
+      return worst;
+    case Operation::trsm:  // the residual old - x R, bounded by the terms of x R
+      for (std::size_t s = 0; s < rows_.size(); ++s)
+        for (index_t j = 0; j < p; ++j) {
+          Sum sum;
+          for (index_t k = 0; k <= j; ++k)
+            sum.add(wide(o_.out[rows_[s] * p + k]) * wide(o_.small[k * p + j]));
+          worst = std::max(
+              worst, relative_error<R>(
+                         wide(before_[s * static_cast<std::size_t>(p) + static_cast<std::size_t>(j)]), sum));
+        }
+      return worst;
+    case Operation::column_norms:
+      for (index_t j = 0; j < std::min(p, sampled_entries); ++j) {
+        long double sum = 0;
+#pragma omp parallel for reduction(+ : sum) schedule(static)
+        for (index_t k = 0; k < n; ++k) {
+          const Wide v = wide(o_.x[k * p + j]);
+          sum += v.re * v.re + v.im * v.im;
+        }
+        Sum norm;
+        norm.add({std::sqrt(sum), 0});
+        norm.terms = is_complex<T> || std::is_same_v<T, double> ? static_cast<long double>(n) : 1;
+        worst =
+            std::max(worst, relative_error<R>({static_cast<long double>(std::real(o_.result[j])), 0}, norm));
+      }
+      return worst;
+  }
+  return HUGE_VAL;
+}
+
+#define TS_INSTANTIATE(T) template class Check<T>;
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::bench

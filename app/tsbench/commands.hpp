@@ -1,0 +1,13 @@
+// What tsbench can do, one file each.
+#pragma once
+
+#include "tallskinny/app/common/options.hpp"
+
+namespace ts::bench {
+
+/// tsbench plan OP TYPE n m k
+int plan_command(app::Arguments arguments);
+/// tsbench engine
+int engine_command(app::Arguments arguments);
+
+}  // namespace ts::bench

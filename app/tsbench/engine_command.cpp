@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iostream>
+
+#include "tallskinny/app/common/common_options.hpp"
+#include "tallskinny/app/common/console.hpp"
+#include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/memory.hpp"
+#include "tallskinny/app/common/output_path.hpp"
+#include "tallskinny/app/common/stop.hpp"
+#include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/tsbench/commands.hpp"
+#include "tallskinny/app/tsbench/report.hpp"
+#include "tallskinny/app/tsbench/words.hpp"
+
+namespace ts::bench {
+
+namespace {
+
+struct Shape {
+  index_t p, q;
+};
+
+struct Request {
+  std::string operations, types, widths = "1,2,3,4,8,16,32,64";
+  std::int64_t bytes = std::int64_t{256} << 20;
+  std::string json_file;
+  bool quick = false, no_peers = false;
+  Effort effort;
+};
+
+/// "256MiB", "1GB", "1e8".
+bool parse_bytes(std::string_view text, std::int64_t& out) {
+  const auto unit_begin =
+      std::find_if(text.begin(), text.end(), [](char c) { return std::isalpha(c) && c != 'e'; });
+  const std::string_view number = text.substr(0, static_cast<std::size_t>(unit_begin - text.begin()));
+  const std::string_view unit = text.substr(number.size());
+  double factor = 1;
+  const std::pair<std::string_view, double> units[] = {
+      {"", 1},     {"B", 1},       {"kB", 1e3},       {"MB", 1e6},
+      {"GB", 1e9}, {"KiB", 1024.}, {"MiB", 1048576.}, {"GiB", 1073741824.}};
+  const auto* known =
+      std::find_if(std::begin(units), std::end(units), [&](const auto& u) { return u.first == unit; });
+  double value = 0;
+  if (known == std::end(units) || !app::parse_value(number, value)) return false;
+  factor = known->second;
+  if (!(value * factor >= 1 << 20 && value * factor <= 1e12)) return false;
+  out = static_cast<std::int64_t>(value * factor);
+  return true;
+}
+
+/// "8" for both widths, "16x4" for p x q.
+std::vector<Shape> parse_widths(const std::string& list) {
+  std::vector<Shape> shapes;
+  for (const std::string& part : split_list(list)) {
+    const std::size_t x = part.find('x');
+    Shape s{};
+    const bool good =
+        app::parse_value(part.substr(0, x), s.p) &&
+        (x == std::string::npos ? (s.q = s.p, true) : app::parse_value(part.substr(x + 1), s.q));
+    if (!good || s.p < 1 || s.q < 1 || s.p > 4096 || s.q > 4096)
+      throw Error(Errc::invalid_argument,
+                  "--widths: '" + part + "' is neither a width (8) nor two (16x4), each from 1 to 4096");
+    shapes.push_back(s);
+  }
+  return shapes;
+}
+
+template <class T, class Parse>
+std::vector<T> parse_names(const std::string& list, Parse&& parse, const auto& all) {
+  std::vector<T> chosen;
+  for (const std::string& name : split_list(list)) chosen.push_back(parse(name));
+  if (chosen.empty()) chosen.assign(std::begin(all), std::end(all));
+  return chosen;
+}
+
+bool exists(Operation op, DType type, Shape s) {
+  const bool half = type == DType::float16 || type == DType::bfloat16;
+  switch (op) {
+    case Operation::tsmm_in_place:
+      return !half && s.q <= s.p;
+    case Operation::inner_and_gram:
+    case Operation::project_out:
+      return !half;
+    case Operation::trsm:
+      return !half && s.p == s.q;
+    case Operation::gram:
+    case Operation::column_norms:
+    case Operation::tsm2r:
+    case Operation::spmm:
+      return s.p == s.q;  // one width only
+    default:
+      return true;
+  }
+}
+
+/// Measures one case and reports it; whether the result was right.
+using Report = std::function<void(const Measured&)>;
+
+template <class T>
+void run_type(const Request& request, const std::vector<Operation>& operations,
+              const std::vector<Shape>& shapes, const Report& report) {
+  index_t widest = 1;
+  for (const Shape s : shapes) widest = std::max({widest, s.p, s.q});
+  Pool<T> pool(request.bytes, widest);
+  for (const Operation op : operations)
+    for (const Shape s : shapes) {
+      if (app::stop_requested()) return;
+      if (exists(op, dtype_of<T>, s))
+        report(measure(pool, problem_of(op, dtype_of<T>, s.p, s.q, request.bytes), request.effort));
+    }
+}
+
+void run_type(DType type, const Request& request, const std::vector<Operation>& operations,
+              const std::vector<Shape>& shapes, const Report& report) {
+#define TS_CASE(T) \
+  if (type == dtype_of<T>) return run_type<T>(request, operations, shapes, report);
+  TS_FOR_EACH_TYPE(TS_CASE)
+#undef TS_CASE
+}
+
+bool parse_request(Request& request, app::Arguments arguments) {
+  app::Options options(
+      {"tsbench engine",
+       "Measures every operation, type and width against the machine's own roofs, Eigen and OpenBLAS.",
+       "[options]",
+       {{"everything, kept for later", "tsbench engine --json engine.json"},
+        {"a look at two operations", "tsbench engine --op tsmttsm,tsmm --types float64 --widths 4,8,16x4"}},
+       "Each result is checked against long double before it is timed. roof% is the share of what the "
+       "machine can do at best: all bytes at the read or copy rate, or all flops at the multiply-add "
+       "rate, measured in turns with the operation. /Eigen and /OpenBLAS say how many times faster "
+       "ours is. Exit code 1 when a result was wrong."});
+  options.value("op", "LIST", request.operations, "operations, comma-separated; all unless given")
+      .value("types", "LIST", request.types, "element types, comma-separated; all unless given")
+      .value("widths", "LIST", request.widths, "widths: 8 for both operands, 16x4 for p and q")
+      .custom("bytes", "SIZE", "256MiB", "memory traffic of one run",
+              "a size from 1MiB to 1TB such as 256MiB",
+              [&](std::string_view text) { return parse_bytes(text, request.bytes); })
+      .value("repetitions", "N", request.effort.repetitions, "turns of each contestant",
+             app::between(1, 1000))
+      .flag("quick", request.quick, "32 MiB, three widths, two turns: a smoke test, not a measurement")
+      .flag("no-peers", request.no_peers, "leave Eigen and OpenBLAS out")
+      .value("threads", "N", request.effort.threads, "0: as many as there are", app::at_least(0))
+      .choice("simd", request.effort.simd, "vector instructions", simd_words())
+      .choice("implementation", request.effort.implementation, "which of our two bodies runs",
+              {{"fast", Implementation::fast}, {"reference", Implementation::reference}})
+      .value("json", "FILE", request.json_file, "also write all figures here");
+  if (!options.parse(arguments)) return false;
+  if (!request.json_file.empty()) app::check_output_path("--json", request.json_file);
+  if (request.quick) {
+    if (!options.given("bytes")) request.bytes = std::int64_t{32} << 20;
+    if (!options.given("widths")) request.widths = "3,8,32";
+    if (!options.given("repetitions")) request.effort.repetitions = 2;
+  }
+  request.effort.peers = !request.no_peers;
+  return true;
+}
+
+}  // namespace
+
+int engine_command(app::Arguments arguments) {
+  Request request;
+  if (!parse_request(request, arguments)) return app::exit_ok;
+  const auto operations = parse_names<Operation>(request.operations, parse_operation, every_operation);
+  const auto types = parse_names<DType>(request.types, parse_dtype, every_dtype);
+  const auto shapes = parse_widths(request.widths);
+  app::expect_memory("the benchmark", {{"operands", static_cast<std::uint64_t>(5 * request.bytes)}},
+                     app::available_memory());
+
+  bool all_right = true;
+  Roofs best;
+  std::vector<app::JsonObject> rows;
+  print_header(std::cout);
+  for (const DType type : types)
+    run_type(type, request, operations, shapes, [&](const Measured& m) {
+      all_right = all_right && !m.refused;
+      best.read_bytes_per_second = std::max(best.read_bytes_per_second, m.roofs.read_bytes_per_second);
+      best.copy_bytes_per_second = std::max(best.copy_bytes_per_second, m.roofs.copy_bytes_per_second);
+      best.float64_flops = std::max(best.float64_flops, m.roofs.float64_flops);
+      best.float32_flops = std::max(best.float32_flops, m.roofs.float32_flops);
+      print_row(std::cout, m);
+      rows.push_back(json_of(m));
+    });
+  std::cout << "best roofs seen: read " << app::short_number(best.read_bytes_per_second * 1e-9, 3)
+            << " GB/s, copy " << app::short_number(best.copy_bytes_per_second * 1e-9, 3) << " GB/s, float64 "
+            << app::short_number(best.float64_flops * 1e-9, 3) << " Gflop/s, float32 "
+            << app::short_number(best.float32_flops * 1e-9, 3) << " Gflop/s\n";
+
+  if (!request.json_file.empty()) {
+    app::JsonObject json = json_of_run(request.effort, request.bytes, best);
+    json.add("results", rows);
+    std::ofstream file(request.json_file);
+    file << json.text() << '\n';
+    if (!file.flush()) throw Error(Errc::io_failure, "could not write '" + request.json_file + "'");
+  }
+  if (app::stop_requested()) return app::stop_exit_code();
+  return all_right ? app::exit_ok : app::exit_failure;
+}
+
+}  // namespace ts::bench

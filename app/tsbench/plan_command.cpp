@@ -1,0 +1,102 @@
+#include <iostream>
+#include <sstream>
+
+#include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/json.hpp"
+#include "tallskinny/app/tsbench/commands.hpp"
+#include "tallskinny/app/tsbench/words.hpp"
+
+namespace ts::bench {
+
+namespace {
+
+app::JsonObject plan_json(const Plan& plan, const DeviceInfo& device) {
+  std::ostringstream line;
+  line << plan;
+  app::JsonObject json;
+  json.add("operation", name_of(plan.problem.operation))
+      .add("type", name_of(plan.problem.type))
+      .add("n", plan.problem.n)
+      .add("p", plan.problem.p)
+      .add("q", plan.problem.q)
+      .add("device", device.name)
+      .add("threads", plan.threads)
+      .add("kernel", plan.kernel)
+      .add("simd", name_of(plan.simd))
+      .add("lanes", plan.lanes)
+      .add("fold", plan.fold)
+      .add("tile_rows", plan.tile_rows)
+      .add("tile_cols", plan.tile_cols)
+      .add("chunk_rows", plan.chunk_rows)
+      .add("chunks", plan.chunks)
+      .add("streaming_stores", plan.streaming_stores)
+      .add("tile_utilisation", plan.tile_utilisation)
+      .add("wave_utilisation", plan.wave_utilisation)
+      .add("read_bytes", plan.cost.read_bytes)
+      .add("written_bytes", plan.cost.written_bytes)
+      .add("flops", plan.cost.flops)
+      .add("memory_seconds", plan.memory_seconds)
+      .add("arithmetic_seconds", plan.arithmetic_seconds)
+      .add("launch_seconds", plan.launch_seconds)
+      .add("predicted_seconds", plan.seconds)
+      .add("bound", name_of(plan.bound))
+      .add("summary", line.str());
+  return json;
+}
+
+}  // namespace
+
+int plan_command(app::Arguments arguments) {
+  std::string operation, type;
+  Problem problem;
+  PlanOverrides wish;
+  std::optional<std::int64_t> chunk_rows;
+  std::optional<int> fold;
+  bool json = false, beta = false, strided = false;
+  enum class Stores { planned, cached, streaming } stores = Stores::planned;
+  index_t nonzeros_per_row = 7;
+
+  app::Options options(
+      {"tsbench plan",
+       "What an operation would do on this processor, and why.",
+       "OP TYPE n m k [options]",
+       {{"A^H B with A 10 million x 8 and B 10 million x 4", "tsbench plan tsmttsm complex128 1e7 8 4"},
+        {"X S with X a million x 3 on one thread", "tsbench plan tsmm float16 1e6 3 3 --threads 1"}},
+       "OP is one of tsmttsm, gram, tsmm, tsmm_in_place, tsm2r, spmm, inner_and_gram, project_out, "
+       "column_norms and trsm; m and k are the widths of its two operands (for tsm2r and spmm: the "
+       "columns of the large matrix and of the block). Bandwidths are assumed, not measured; "
+       "tsbench engine measures them."});
+  options.positional("OP", operation, "the operation")
+      .positional("TYPE", type, "float64, complex128, float32, complex64, float16 or bfloat16")
+      .positional("n", problem.n, "rows")
+      .positional("m", problem.p, "columns of the first operand")
+      .positional("k", problem.q, "columns of the second operand", false)
+      .flag("json", json, "print one JSON object")
+      .flag("beta", beta, "the output is added to, not replaced")
+      .flag("strided", strided, "an operand is column-major or has gaps between its rows")
+      .value("nonzeros-per-row", "N", nonzeros_per_row, "of the sparse matrix of spmm",
+             app::at_least<std::int64_t>(0))
+      .group("Overrides (an error where they cannot be met)")
+      .value("threads", "N", wish.threads, "0: as many as there are", app::at_least(0))
+      .choice("simd", wish.simd, "vector instructions", simd_words())
+      .value("chunk-rows", "N", chunk_rows, "rows per unit of work")
+      .value("fold", "N", fold, "rows in one vector")
+      .choice("stores", stores, "how the result is written",
+              {{"planned", Stores::planned}, {"cached", Stores::cached}, {"streaming", Stores::streaming}});
+  if (!options.parse(arguments)) return app::exit_ok;
+
+  problem.operation = parse_operation(operation);
+  problem.type = parse_dtype(type);
+  problem.accumulate = beta;
+  problem.contiguous = !strided;
+  problem.nonzeros = nonzeros_per_row * problem.n;
+  wish.chunk_rows = chunk_rows;
+  wish.fold = fold;
+  if (stores != Stores::planned) wish.streaming_stores = stores == Stores::streaming;
+
+  const Plan plan = make_plan(problem, this_cpu(), wish);
+  std::cout << (json ? plan_json(plan, this_cpu()).text() + "\n" : explain(plan, this_cpu()));
+  return app::exit_ok;
+}
+
+}  // namespace ts::bench

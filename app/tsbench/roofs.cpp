@@ -1,0 +1,187 @@
+#include "tallskinny/app/tsbench/roofs.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tallskinny/app/tsbench/clock.hpp"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define TS_EVERY_LEVEL __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#else
+#define TS_EVERY_LEVEL
+#endif
+
+namespace ts::bench {
+
+namespace {
+
+// The compiler lowers operations on these to the widest registers of the level it compiles for.
+using Wide64 = double __attribute__((vector_size(64)));
+using Wide32 = float __attribute__((vector_size(64)));
+using Half64 = double __attribute__((vector_size(32)));
+using Half32 = float __attribute__((vector_size(32)));
+using Quarter64 = double __attribute__((vector_size(16)));
+using Quarter32 = float __attribute__((vector_size(16)));
+
+volatile double sink;  // keeps results alive
+
+/// One thread's share of `count` elements in whole blocks of 64 lines.
+struct Share {
+  std::size_t begin, end;
+};
+Share share_of(std::size_t count) {
+  constexpr std::size_t block = 512;
+  const auto threads = static_cast<std::size_t>(omp_get_num_threads());
+  const auto me = static_cast<std::size_t>(omp_get_thread_num());
+  const std::size_t blocks = count / block;
+  return {blocks * me / threads * block, blocks * (me + 1) / threads * block};
+}
+
+TS_EVERY_LEVEL double sum_one_stream(const double* p, std::size_t count) {
+  Wide64 s[8] = {};
+  for (std::size_t i = 0; i < count; i += 64)
+    for (std::size_t v = 0; v < 8; ++v) {
+      Wide64 x;
+      std::memcpy(&x, p + i + 8 * v, sizeof x);
+      s[v] += x;
+    }
+  for (std::size_t v = 1; v < 8; ++v) s[0] += s[v];
+  return s[0][0];
+}
+
+TS_EVERY_LEVEL double sum_prefetched(const double* p, std::size_t count) {
+  Wide64 s[8] = {};
+  for (std::size_t i = 0; i < count; i += 64)
+    for (std::size_t v = 0; v < 8; ++v) {
+      __builtin_prefetch(p + i + 8 * v + 512);
+      Wide64 x;
+      std::memcpy(&x, p + i + 8 * v, sizeof x);
+      s[v] += x;
+    }
+  for (std::size_t v = 1; v < 8; ++v) s[0] += s[v];
+  return s[0][0];
+}
+
+TS_EVERY_LEVEL double sum_two_streams(const double* p, std::size_t count) {
+  const std::size_t half = count / 128 * 64;
+  Wide64 s[8] = {};
+  for (std::size_t i = 0; i < half; i += 32)
+    for (std::size_t v = 0; v < 4; ++v) {
+      Wide64 x, y;
+      std::memcpy(&x, p + i + 8 * v, sizeof x);
+      std::memcpy(&y, p + half + i + 8 * v, sizeof y);
+      s[v] += x;
+      s[4 + v] += y;
+    }
+  for (std::size_t v = 1; v < 8; ++v) s[0] += s[v];
+  return s[0][0];
+}
+
+void copy_plain(const double* from, double* to, std::size_t count) {
+  std::memcpy(to, from, count * sizeof(double));
+}
+
+#if defined(__x86_64__)
+void copy_past_caches(const double* from, double* to, std::size_t count) {
+  for (std::size_t i = 0; i < count; i += 8) {
+    _mm_prefetch(reinterpret_cast<const char*>(from + i + 512), _MM_HINT_T0);
+    for (std::size_t v = 0; v < 8; v += 2) _mm_stream_pd(to + i + v, _mm_loadu_pd(from + i + v));
+  }
+  _mm_sfence();
+}
+__attribute__((target("avx512f"))) void copy_past_caches_512(const double* from, double* to,
+                                                             std::size_t count) {
+  for (std::size_t i = 0; i < count; i += 8) {
+    _mm_prefetch(reinterpret_cast<const char*>(from + i + 512), _MM_HINT_T0);
+    _mm512_stream_pd(to + i, _mm512_loadu_pd(from + i));
+  }
+  _mm_sfence();
+}
+#endif
+
+template <class Body>
+double seconds_of_all_threads(int threads, Body&& body) {
+  const Stopwatch watch;
+#pragma omp parallel num_threads(threads)
+  body();
+  return watch.seconds();
+}
+
+/// Twelve chains of multiply-adds that fill two units of four cycles latency, in registers of one width. A
+/// macro, because the compiler lowers vectors before it inlines: the body must stand in the function with the
+/// target.
+constexpr int chains = 12;
+#define TS_MULTIPLY_ADD(name, target, V)               \
+  target double name(long steps) {                     \
+    V acc[chains] = {};                                \
+    const V a = acc[0] + 0.999f;                       \
+    const V b = acc[0] + 1e-3f;                        \
+    for (long s = 0; s < steps; ++s)                   \
+      for (auto& x : acc) x = x * a + b;               \
+    for (int c = 1; c < chains; ++c) acc[0] += acc[c]; \
+    return static_cast<double>(acc[0][0]);             \
+  }
+#if defined(__x86_64__)
+TS_MULTIPLY_ADD(multiply_add_avx512_64, __attribute__((target("avx512f"))), Wide64)
+TS_MULTIPLY_ADD(multiply_add_avx512_32, __attribute__((target("avx512f"))), Wide32)
+TS_MULTIPLY_ADD(multiply_add_avx2_64, __attribute__((target("avx2,fma"))), Half64)
+TS_MULTIPLY_ADD(multiply_add_avx2_32, __attribute__((target("avx2,fma"))), Half32)
+#endif
+TS_MULTIPLY_ADD(multiply_add_base_64, , Quarter64)
+TS_MULTIPLY_ADD(multiply_add_base_32, , Quarter32)
+#undef TS_MULTIPLY_ADD
+
+struct FlopKernel {
+  double (*run)(long steps);
+  double flops_per_step;
+};
+FlopKernel flop_kernel(bool double_precision) {
+  const auto kernel = [](auto* run, double lanes) { return FlopKernel{run, 2 * lanes * chains}; };
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f"))
+    return double_precision ? kernel(multiply_add_avx512_64, 8) : kernel(multiply_add_avx512_32, 16);
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return double_precision ? kernel(multiply_add_avx2_64, 4) : kernel(multiply_add_avx2_32, 8);
+#endif
+  return double_precision ? kernel(multiply_add_base_64, 2) : kernel(multiply_add_base_32, 4);
+}
+
+double flop_rate(int threads, const FlopKernel& kernel) {
+  constexpr long steps = 400000;
+  const double seconds = seconds_of_all_threads(threads, [&] { sink = kernel.run(steps); });
+  return threads * static_cast<double>(steps) * kernel.flops_per_step / seconds;
+}
+
+}  // namespace
+
+void measure_roofs(std::span<const double> source, std::span<double> target, int threads, Roofs& best) {
+  const auto bytes = static_cast<double>(source.size_bytes());
+  const auto read = [&](auto* kernel) {
+    const double seconds = seconds_of_all_threads(threads, [&] {
+      const Share mine = share_of(source.size());
+      sink = kernel(source.data() + mine.begin, mine.end - mine.begin);
+    });
+    best.read_bytes_per_second = std::max(best.read_bytes_per_second, bytes / seconds);
+  };
+  const auto copy = [&](auto* kernel) {
+    const double seconds = seconds_of_all_threads(threads, [&] {
+      const Share mine = share_of(source.size());
+      kernel(source.data() + mine.begin, target.data() + mine.begin, mine.end - mine.begin);
+    });
+    best.copy_bytes_per_second = std::max(best.copy_bytes_per_second, 2 * bytes / seconds);
+  };
+  read(sum_one_stream);
+  read(sum_prefetched);
+  read(sum_two_streams);
+  copy(copy_plain);
+#if defined(__x86_64__)
+  copy(copy_past_caches);
+  if (__builtin_cpu_supports("avx512f")) copy(copy_past_caches_512);
+#endif
+  best.float64_flops = std::max(best.float64_flops, flop_rate(threads, flop_kernel(true)));
+  best.float32_flops = std::max(best.float32_flops, flop_rate(threads, flop_kernel(false)));
+}
+
+}  // namespace ts::bench
