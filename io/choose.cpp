@@ -28,6 +28,7 @@ void walk(const hdf5::Node& node, int depth, std::set<std::uint64_t>& seen,
 /// One-dimensional lists and single numbers are parts of something, or vectors: no matrices to choose from.
 bool is_list(const hdf5::Node& object) {
   if (object.is_group()) return false;
+  if (object.has_attribute("MATLAB_empty")) return false;  // its elements are the sizes of an empty matrix
   const auto dims = object.dims();
   return !dims || (dims->size() < 2 && object.members().size() < 3);
 }
@@ -71,6 +72,8 @@ std::vector<Candidate> candidates(const hdf5::Node& root, const ReadOptions& opt
       const auto parts = recognise(object, options);
       if (!parts) return true;
       d = describe_parts(*parts, object, options);
+    } catch (const NotAMatrix&) {
+      return false;
     } catch (const Error& error) {
       if (error.code() != Errc::bad_input) throw;
       d.where = {object.file(), object.path()};

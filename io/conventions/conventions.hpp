@@ -13,6 +13,11 @@ namespace ts::io {
 /// @throws Error(bad_input) if it does, but cannot be read: the sentence says why.
 using Recognise = std::optional<Parts> (*)(const hdf5::Node& object, const ReadOptions& options);
 
+/// Thrown for objects that clearly hold something else, such as text: they are left out of lists.
+struct NotAMatrix : Error {
+  explicit NotAMatrix(const std::string& sentence) : Error(Errc::bad_input, sentence) {}
+};
+
 namespace conventions {
 std::optional<Parts> binsparse(const hdf5::Node&, const ReadOptions&);
 std::optional<Parts> anndata(const hdf5::Node&, const ReadOptions&);

@@ -60,7 +60,7 @@ std::optional<Parts> matlab(const hdf5::Node& object, const ReadOptions& options
   const auto kind = object.text_attribute("MATLAB_class");
   if (!kind) return std::nullopt;
   if (*kind == "char" || *kind == "cell" || *kind == "struct" || *kind == "function_handle")
-    object.refuse("is a MATLAB " + *kind + ", not a matrix of numbers");
+    throw NotAMatrix(object.name() + " is a MATLAB " + *kind + ", not a matrix of numbers");
   const auto empty = object.integer_attribute("MATLAB_empty");
   if (empty && empty->front() != 0) {
     const Shape shape = checked_shape(object, object.integers(), "MATLAB sizes");

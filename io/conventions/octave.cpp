@@ -25,8 +25,8 @@ std::optional<Parts> dense_value(const hdf5::Node& variable, const hdf5::Node& v
   const std::string type = variable.dataset("type").text().value_or("");
   if (!type.ends_with("matrix") && !type.ends_with("scalar")) {
     if (value.is_group()) return std::nullopt;  // a struct: its fields are variables themselves
-    variable.refuse("is an Octave " + (type.empty() ? "value of unknown type" : type) +
-                    ", not a matrix of numbers");
+    throw NotAMatrix(variable.name() + " is an Octave " + (type.empty() ? "value of unknown type" : type) +
+                     ", not a matrix of numbers");
   }
   if (value.is_group()) return sparse_value(value);
   if (variable.has_attribute("OCTAVE_EMPTY_MATRIX")) {

@@ -1,0 +1,238 @@
+// One test for every convention, on files that its own programs wrote.
+#include "tallskinny/tests/io/support.hpp"
+
+using namespace ts;
+using namespace ts::test;
+using io::Structure;
+
+namespace {
+
+io::Description described(const std::string& name, const io::ReadOptions& options = {}) {
+  return io::describe(fixture(name), options);
+}
+
+/// The matrix T of make_binsparse.py, as one of its relatives.
+Table t_matrix(std::complex<double> below10, std::complex<double> below21, Structure structure) {
+  Table t(3, 3);
+  const auto image = [&](std::complex<double> v) {
+    return structure == Structure::hermitian ? std::conj(v) : structure == Structure::skew_symmetric ? -v : v;
+  };
+  if (structure != Structure::skew_symmetric) t(0, 0) = 2, t(1, 1) = 3, t(2, 2) = 5;
+  t(1, 0) = below10, t(0, 1) = image(below10), t(2, 1) = below21, t(1, 2) = image(below21);
+  return t;
+}
+
+}  // namespace
+
+TEST_CASE("Binsparse: every predefined format that the reference package writes") {
+  for (const char* format : {"CSR", "CSC", "COOR", "COOC", "DCSR", "DCSC"}) {
+    INFO(format);
+    const auto read = io::read_matrix(fixture(std::string("binsparse.h5:/") + format));
+    CHECK(read.description.convention == "Binsparse");
+    CHECK(read.description.sparse);
+    CHECK(read.description.nonzeros == 5);
+    CHECK(table_of(read) == matrix_a());
+  }
+  for (const char* format : {"DMATR", "DMATC"}) {
+    INFO(format);
+    const auto d = described(std::string("binsparse.h5:/") + format);
+    CHECK_FALSE(d.sparse);
+    CHECK(table_in(std::string("binsparse.h5:/") + format) == matrix_a());
+  }
+  CHECK(table_in("binsparse.h5:/DMATR_complex") == matrix_z());
+  CHECK(table_in("binsparse.h5:/DVEC") == Table(4, 1, {2, 0, 0, 5.25}));
+  CHECK(table_in("binsparse.h5:/CVEC") == Table(4, 1, {2, 0, 0, 5.25}));
+}
+
+TEST_CASE("Binsparse: complex, iso, boolean and small integer values") {
+  CHECK(table_in("binsparse.h5:/complex") == matrix_z());
+  CHECK(described("binsparse.h5:/complex").type == DType::complex128);
+  CHECK(table_in("binsparse.h5:/complex64") == matrix_z());
+  CHECK(described("binsparse.h5:/complex64").type == DType::complex64);
+  CHECK(table_in("binsparse.h5:/small") == matrix_k());
+  CHECK(described("binsparse.h5:/small").stored_type == "int8");
+  Table pattern = matrix_a();
+  for (auto& v : pattern.values) v = v == 0.0 ? 0 : 1;
+  CHECK(table_in("binsparse.h5:/bint8") == pattern);
+  CHECK(table_in("binsparse.h5:/iso") == pattern.times(2.5));
+}
+
+TEST_CASE("Binsparse: descriptors at the top level and as fixed-length strings") {
+  CHECK(table_in("binsparse_more.h5:/flat") == matrix_a());
+  CHECK(table_in("binsparse_more.h5:/fixed") == matrix_a());
+}
+
+TEST_CASE("Binsparse: triangles are expanded") {
+  const Table symmetric = t_matrix(-1, 4, Structure::symmetric);
+  for (const char* name : {"lower", "upper", "lower_csc", "lower_coo", "lower_dense"}) {
+    INFO(name);
+    const std::string place = std::string("binsparse_more.h5:/") + name;
+    CHECK(table_in(place) == symmetric);
+    io::ReadOptions turned;
+    turned.transpose = true;
+    CHECK(table_in(place, turned) == symmetric);
+    CHECK(described(place).declared == Structure::symmetric);
+    io::ReadOptions some;
+    some.row_begin = 1, some.row_end = 3;
+    CHECK(table_in(place, some) == Table(2, 3, {-1, 3, 4, 0, 4, 5}));
+  }
+  CHECK(table_in("binsparse_more.h5:/skew") == t_matrix(-1, 4, Structure::skew_symmetric));
+  const Table hermitian = t_matrix({-1, 0.5}, {4, -2}, Structure::hermitian);
+  CHECK(table_in("binsparse_more.h5:/hermitian") == hermitian);
+  io::ReadOptions turned;
+  turned.transpose = true;
+  CHECK(table_in("binsparse_more.h5:/hermitian", turned) == hermitian.transposed());
+}
+
+TEST_CASE("AnnData: X is taken by itself, layers, obsp and obsm by name") {
+  const auto sparse = io::read_matrix(fixture("anndata_sparse.h5ad"));
+  CHECK(sparse.description.where.object == "/X");
+  CHECK(sparse.description.convention == "AnnData");
+  CHECK(table_of(sparse) == matrix_a());
+  CHECK(table_in("anndata_sparse.h5ad:/layers/counts") == matrix_k());
+  CHECK(described("anndata_sparse.h5ad:/layers/counts").stored_type == "int64");
+  CHECK(described("anndata_sparse.h5ad:/obsp/neighbours").rows == 4);
+  CHECK(table_in("anndata_sparse.h5ad:/obsm/X_pca") == Table(4, 2, {0, 1, 2, 3, 4, 5, 6, 7}));
+
+  const auto dense = io::read_matrix(fixture("anndata_dense.h5ad"));
+  CHECK_FALSE(dense.description.sparse);
+  CHECK(dense.description.type == DType::float32);
+  CHECK(table_of(dense) == matrix_a());
+}
+
+TEST_CASE("h5sparse: the attributes of old AnnData files") {
+  CHECK(table_in("h5sparse.h5:/csr") == matrix_a());
+  CHECK(table_in("h5sparse.h5:/csc") == matrix_a());
+  CHECK(described("h5sparse.h5:/csc").convention == "h5sparse");
+}
+
+TEST_CASE("MATLAB 7.3: compressed columns, complex compounds, transposed dense, empty") {
+  CHECK(described("matlab.mat:/A").convention == "MATLAB");
+  CHECK(table_in("matlab.mat:/A") == matrix_a());
+  CHECK(table_in("matlab.mat:/Z") == matrix_z());
+  CHECK(described("matlab.mat:/D").convention == "MATLAB");
+  CHECK(table_in("matlab.mat:/D") == matrix_d());
+  CHECK(described("matlab.mat:/E").rows == 0);
+  CHECK(described("matlab.mat:/E").cols == 3);
+  CHECK(table_in("matlab.mat:/E") == Table(0, 3));
+  CHECK(refusal_of("matlab.mat:/title").says("is a MATLAB char"));
+}
+
+TEST_CASE("SuiteSparse: Problem.A is taken by itself") {
+  const auto read = io::read_matrix(fixture("suitesparse.mat"));
+  CHECK(read.description.where.object == "/Problem/A");
+  CHECK(table_of(read) == matrix_a());
+  CHECK(table_in("suitesparse.mat:/Problem/b") == matrix_d());
+}
+
+TEST_CASE("PETSc: MATLAB's names for compressed rows") {
+  CHECK(described("petsc.h5").convention == "PETSc");
+  CHECK(table_in("petsc.h5") == matrix_a());
+  io::ReadOptions columns;
+  columns.layout = io::SparseLayout::csc;
+  CHECK(table_in("petsc.h5", columns) == matrix_a().transposed());
+}
+
+TEST_CASE("10x Genomics: features by barcodes") {
+  CHECK(described("ten_x.h5").convention == "10x Genomics");
+  CHECK(table_in("ten_x.h5") == matrix_k());
+  io::ReadOptions cells;
+  cells.transpose = true;
+  CHECK(table_in("ten_x.h5", cells) == matrix_k().transposed());
+}
+
+TEST_CASE("SciPy: the shape decides between rows and columns, a square needs a word") {
+  CHECK(table_in("scipy.h5:/csr") == matrix_a());
+  CHECK(table_in("scipy.h5:/csc") == matrix_a());
+  CHECK(table_in("scipy.h5:/coo") == matrix_z());
+  CHECK(table_in("scipy.h5:/square_csc") == matrix_s());
+  const auto refused = refusal_of("scipy.h5:/square");
+  CHECK(refused.code == Errc::bad_input);
+  CHECK(refused.says("--layout csr"));
+  io::ReadOptions options;
+  options.layout = io::SparseLayout::csr;
+  CHECK(table_in("scipy.h5:/square", options) == matrix_s());
+  options.layout = io::SparseLayout::csc;
+  CHECK(table_in("scipy.h5:/square", options) == matrix_s().transposed());
+  CHECK(table_in("scipy.h5:/half") == matrix_a());
+  CHECK(described("scipy.h5:/half").type == DType::float32);
+}
+
+TEST_CASE("unsorted rows are refused, or sorted when that is accepted") {
+  CHECK(refusal_of("scipy.h5:/unsorted").says("unsorted entries near row 0"));
+  io::ReadOptions options;
+  options.accept_unsorted = true;
+  const auto read = io::read_matrix(fixture("scipy.h5:/unsorted"), options);
+  CHECK(table_of(read) == Table(2, 3, {2, 0, 4, 0, 4, 0}));
+  const auto& a = std::get<CsrMatrix<double>>(std::get<io::SparseMatrix>(read.matrix));
+  CHECK(a.nonzeros() == 3);
+  CHECK(a.indices == std::vector<std::int32_t>{0, 2, 1});
+}
+
+TEST_CASE("Octave: sparse, dense, complex, empty and nested variables") {
+  CHECK(described("octave.h5:/A").convention == "Octave");
+  CHECK(table_in("octave.h5:/A") == matrix_a());
+  CHECK(table_in("octave.h5:/A/value") == matrix_a());
+  CHECK(table_in("octave.h5:/Z") == matrix_z());
+  CHECK(table_in("octave.h5:/D") == matrix_d());
+  CHECK(table_in("octave.h5:/D/value") == matrix_d());
+  CHECK(table_in("octave.h5:/C") == matrix_d().times({1, -1}));
+  CHECK(table_in("octave.h5:/E") == Table(0, 3));
+  CHECK(described("octave.h5:/inside/value/F").type == DType::float32);
+  CHECK(table_in("octave.h5:/inside/value/F") == matrix_d());
+  CHECK(refusal_of("octave.h5:/name").says("is an Octave string"));
+}
+
+TEST_CASE("pandas: fixed frames and tables of one type") {
+  CHECK(described("pandas.h5:/fixed").convention == "pandas");
+  CHECK(table_in("pandas.h5:/fixed") == matrix_d());
+  CHECK(table_in("pandas.h5:/table") == matrix_d());
+  CHECK(refusal_of("pandas.h5:/mixed").says("2 blocks"));
+  CHECK(refusal_of("pandas.h5:/mixed_table").says("columns of different types"));
+  CHECK(refusal_of("pandas.h5:/series").says("/series/values"));
+  CHECK(io::read_vector(fixture("pandas.h5:/series/values")) == std::vector<double>{0, 3, 6, 9, 12});
+}
+
+TEST_CASE("PyTables: arrays of all kinds but ragged ones") {
+  for (const char* name : {"array", "carray", "earray"}) {
+    INFO(name);
+    CHECK(described(std::string("pytables.h5:/") + name).convention == "PyTables");
+    CHECK(table_in(std::string("pytables.h5:/") + name) == matrix_d());
+  }
+  CHECK(refusal_of("pytables.h5:/vlarray").says("ragged"));
+}
+
+TEST_CASE("ann-benchmarks: the training set is taken by itself") {
+  const auto read = io::read_matrix(fixture("ann.hdf5"));
+  CHECK(read.description.where.object == "/train");
+  CHECK(read.description.convention == "ann-benchmarks");
+  CHECK(read.description.note == "distance: angular");
+  CHECK(table_of(read) == matrix_d());
+  CHECK(described("ann.hdf5:/test").rows == 2);
+}
+
+TEST_CASE("Julia's JLD is refused with the way out") {
+  CHECK(refusal_of("julia.jld").says("JLD"));
+  CHECK(refusal_of("julia.jld:/M").says("colptr"));
+}
+
+TEST_CASE("every convention can be transposed and read in rows") {
+  for (const char* name :
+       {"binsparse.h5:/CSR", "binsparse.h5:/CSC", "binsparse.h5:/COOC", "binsparse.h5:/DCSR",
+        "binsparse.h5:/DCSC", "binsparse.h5:/DMATR", "binsparse.h5:/DMATC", "matlab.mat:/A", "octave.h5:/A",
+        "scipy.h5:/csr", "scipy.h5:/csc", "anndata_dense.h5ad"}) {
+    INFO(name);
+    io::ReadOptions options;
+    options.transpose = true;
+    const Table turned = matrix_a().transposed();
+    CHECK(table_in(name, options) == turned);
+    options.row_begin = 1, options.row_end = 3;
+    CHECK(table_in(name, options) == Table(2, 4, {turned.values.begin() + 4, turned.values.end()}));
+    options.transpose = false;
+    CHECK(table_in(name, options) == Table(2, 3, {0, 0, 0, 0, -3, 0}));
+    options.row_begin = 2, options.row_end = 2;
+    CHECK(table_in(name, options) == Table(0, 3));
+    options.row_end = 5;
+    CHECK(refusal_of(name, options).code == Errc::invalid_argument);
+  }
+}

@@ -1,0 +1,195 @@
+// Element types, shapes, filters, and the choice of an object.
+#include "tallskinny/io/matrix_file.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tallskinny/tests/io/support.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+TEST_CASE("every element type in both byte orders") {
+  struct Case {
+    const char* suffix;
+    DType type;
+  };
+  for (const auto& [suffix, type] :
+       {Case{"f2", DType::float16}, Case{"f4", DType::float32}, Case{"f8", DType::float64},
+        Case{"i1", DType::float64}, Case{"i2", DType::float64}, Case{"i4", DType::float64},
+        Case{"i8", DType::float64}, Case{"u1", DType::float64}, Case{"u2", DType::float64},
+        Case{"u4", DType::float64}, Case{"u8", DType::float64}, Case{"c8", DType::complex64},
+        Case{"c16", DType::complex128}, Case{"bf16", DType::bfloat16}})
+    for (const char* order : {"little_", "big_"}) {
+      const std::string name = std::string("dense.h5:/") + order + suffix;
+      if (name.ends_with("big_i1") || name.ends_with("big_u1")) continue;  // one byte has no order
+      INFO(name);
+      const auto read = io::read_matrix(fixture(name));
+      CHECK(read.description.type == type);
+      CHECK(std::get<io::DenseMatrix>(read.matrix).index() ==
+            static_cast<std::size_t>(type));  // the alternatives follow DType
+      CHECK(read.description.stored_type.find("big-endian") ==
+            (order[0] == 'b' ? read.description.stored_type.find("big") : std::string::npos));
+      CHECK(table_of(read) == matrix_d());
+    }
+  CHECK(table_in("dense.h5:/long_double") == matrix_d());
+  CHECK(table_in("dense.h5:/array_rows") == matrix_d());
+  CHECK(table_in("dense.h5:/bf16_as_u2") == matrix_d());
+  CHECK(io::describe(fixture("dense.h5:/bf16_as_u2")).type == DType::bfloat16);
+  CHECK(table_in("dense.h5:/pair") == matrix_d().times({1, -1}));
+  Table odd = matrix_d();
+  for (std::size_t i = 0; i < 15; ++i) odd.values[i] = i % 2 == 1 ? 1 : 0;
+  CHECK(table_in("dense.h5:/bool") == odd);
+  CHECK(io::describe(fixture("dense.h5:/bool")).stored_type == "bool");
+}
+
+TEST_CASE("subnormal, largest and negative halves survive") {
+  const auto half = io::read_dense_as<float>(fixture("dense.h5:/half_special"));
+  const float expected[] = {0x1p-24f, 0x3ffp-24f, 0x1p-14f, 65504.0f, -0.0f, -2.0f};
+  for (index_t j = 0; j < 6; ++j) CHECK(half(0, j) == expected[j]);
+  CHECK(std::signbit(half(0, 4)));
+}
+
+TEST_CASE("shapes that are not matrices") {
+  const auto images = io::read_matrix(fixture("dense.h5:/images"));
+  CHECK(images.description.note == "flattened from 3 x 2 x 2 x 2");
+  CHECK(images.description.rows == 3);
+  CHECK(images.description.cols == 8);
+  CHECK(table_of(images)(2, 7) == 23.0);
+  CHECK(table_in("dense.h5:/vector") == Table(3, 1, {3, 1, 2}));
+  CHECK(refusal_of("dense.h5:/scalar").says("is a single number"));
+  CHECK(table_in("dense.h5:/no_rows") == Table(0, 3));
+}
+
+TEST_CASE("gzip with shuffle and checksum, szip, chunks of columns") {
+  Table expected(500, 3);
+  for (index_t i = 0; i < 500; ++i)
+    for (index_t j = 0; j < 3; ++j) expected(i, j) = static_cast<double>(3 * (i / 100) + j);
+  for (const char* name : {"gzip", "szip", "columns"}) {
+    INFO(name);
+    const std::string place = std::string("filters.h5:/") + name;
+    CHECK(table_in(place) == expected);
+    io::ReadOptions options;
+    options.row_begin = 63, options.row_end = 130;
+    CHECK(table_in(place, options) ==
+          Table(67, 3, {expected.values.begin() + 63 * 3, expected.values.begin() + 130 * 3}));
+    options = {};
+    options.transpose = true;
+    CHECK(table_in(place, options) == expected.transposed());
+  }
+}
+
+TEST_CASE("a missing filter is named with its number and what to set") {
+  const auto refused = refusal_of("unknown_filter.h5");
+  CHECK(refused.code == Errc::bad_input);
+  CHECK(refused.says("32015"));
+  CHECK(refused.says("Zstandard"));
+  CHECK(refused.says("HDF5_PLUGIN_PATH"));
+}
+
+TEST_CASE("a location is a file and an object, and existing files win") {
+  TemporaryFolder folder;
+  const std::string plain = folder.with("odd:name.h5", "x").file.string();
+  CHECK(io::parse_location(plain).file == plain);
+  CHECK(io::parse_location(plain).object.empty());
+  CHECK(io::parse_location(plain + ":/a/b:c").file == plain);
+  CHECK(io::parse_location(plain + ":/a/b:c").object == "/a/b:c");
+  CHECK(io::parse_location(plain + ":a").object == "a");
+  CHECK(io::parse_location("missing.h5:/x").file == "missing.h5");
+  CHECK(io::parse_location("missing.h5:/x").object == "/x");
+  CHECK(io::parse_location("missing.h5:x").object == "x");
+  CHECK(io::parse_location("missing.mtx").object.empty());
+  CHECK(io::parse_location("a:b").file == "a:b");
+  CHECK(io::parse_location("missing.h5:/x").text() == "missing.h5:/x");
+}
+
+TEST_CASE("one candidate is taken, several are listed") {
+  CHECK(io::read_matrix(fixture("ten_x.h5")).description.where.object == "/matrix");
+  const auto several = refusal_of("scipy.h5");
+  CHECK(several.code == Errc::bad_input);
+  CHECK(several.says("holds 7 matrices"));
+  CHECK(several.says("/coo (4 x 3 sparse complex of float64)"));
+  const auto missing = refusal_of("scipy.h5:/nothing");
+  CHECK(missing.says("no object '/nothing'"));
+  CHECK(missing.says("/csr"));
+  CHECK(table_in("scipy.h5:/csr/") == matrix_a());
+  CHECK(table_of(io::read_matrix({fixture("scipy.h5").file, "csr"})) == matrix_a());
+}
+
+TEST_CASE("list_objects describes all, also what cannot be read") {
+  const auto list = io::list_objects(fixture("scipy.h5").file);
+  REQUIRE(list.size() == 7);
+  CHECK(list[0].where.object == "/coo");
+  CHECK(list[0].type == DType::complex128);
+  CHECK(list[4].where.object == "/square");
+  CHECK(list[4].problem.find("--layout") != std::string::npos);
+  CHECK(io::list_objects(fixture("matlab.mat").file).size() == 4);  // without the text
+  CHECK(io::list_objects(fixture("scipy.mtx.gz").file).size() == 1);
+}
+
+TEST_CASE("what is described is what is read, and memory is counted") {
+  for (const char* name : {"binsparse.h5:/CSR", "binsparse.h5:/COOR", "matlab.mat:/A", "dense.h5:/little_f2",
+                           "matlab.mat:/D", "scipy.mtx.gz", "fortran.npy"}) {
+    INFO(name);
+    const auto d = io::describe(fixture(name));
+    const auto read = io::read_matrix(fixture(name));
+    CHECK(d.rows == read.description.rows);
+    CHECK(d.bytes == read.description.bytes);
+    CHECK(d.peak_bytes >= d.bytes);
+    io::ReadOptions options;
+    options.memory_limit = d.peak_bytes;
+    CHECK_NOTHROW(io::read_matrix(fixture(name), options));
+    options.memory_limit = d.peak_bytes - 1;
+    const auto refused = refusal_of(name, options);
+    CHECK(refused.code == Errc::out_of_memory);
+    CHECK(refused.says("are allowed"));
+  }
+}
+
+TEST_CASE("vectors come from lists, from matrices of one column and from arff attributes") {
+  CHECK(io::read_vector(fixture("dense.h5:/vector")) == std::vector<double>{3, 1, 2});
+  CHECK(io::read_vector(fixture("dense.h5")) == std::vector<double>{3, 1, 2});  // its only list
+  CHECK(io::read_vector(fixture("binsparse.h5:/DVEC")) == std::vector<double>{2, 0, 0, 5.25});
+  CHECK(refusal_of([] {
+          (void)io::read_vector(fixture("dense.h5:/little_f8"));
+        }).says("5 x 3 where a vector is needed"));
+  CHECK(refusal_of([] { (void)io::read_vector(fixture("scipy.h5:/csr")); }).says("is sparse"));
+}
+
+TEST_CASE("dense matrices are converted, but complex ones never to real") {
+  CHECK(io::read_dense_as<double>(fixture("dense.h5:/little_f2"))(4, 2) == 14.0);
+  CHECK(io::read_dense_as<float>(fixture("dense.h5:/big_bf16"))(4, 2) == 14.0f);
+  CHECK(io::read_dense_as<std::complex<double>>(fixture("dense.h5:/little_i4"))(1, 1) == 4.0);
+  CHECK(refusal_of([] { (void)io::read_dense_as<double>(fixture("dense.h5:/pair")); }).says("is complex"));
+  CHECK(refusal_of([] { (void)io::read_dense(fixture("scipy.h5:/csr")); }).says("is sparse"));
+}
+
+TEST_CASE("files that cannot be opened are refused with the reason") {
+  TemporaryFolder folder;
+  const auto read = [](const io::Location& where) {
+    return refusal_of([&] { (void)io::read_matrix(where); });
+  };
+  CHECK(read({folder / "missing.h5", ""}).says("does not exist"));
+  CHECK(read({folder.path(), ""}).says("is a folder"));
+  CHECK(read({"/dev/null", ""}).says("is not a regular file"));
+  CHECK(read(folder.with("empty.h5", "")).says("is empty"));
+  CHECK(read(folder.with("text.h5", "hello")).says("is not an HDF5 file"));
+  CHECK(read(fixture("archive.npz")).says("zip archive"));
+  CHECK(read(folder.with("old.mat", "MATLAB 5.0 MAT-file, ...")).says("-v7.3"));
+  CHECK(read({fixture("scipy.mtx.gz").file, "/A"}).says("no object"));
+  if (::geteuid() != 0) {
+    const auto secret = folder.with("secret.h5", "x");
+    ::chmod(secret.file.c_str(), 0);
+    CHECK(read(secret).says("Permission denied"));
+  }
+  for (const auto code : {read({folder / "missing.h5", ""}).code, read(folder.with("text.h5", "hello")).code})
+    CHECK(code == Errc::bad_input);
+}
+
+TEST_CASE("a truncated HDF5 file is called truncated") {
+  TemporaryFolder folder;
+  std::ifstream in(fixture("dense.h5").file, std::ios::binary);
+  std::string content((std::istreambuf_iterator<char>(in)), {});
+  const auto where = folder.with("cut.h5", content.substr(0, content.size() / 2));
+  CHECK(refusal_of([&] { (void)io::read_matrix(where); }).says("is truncated"));
+}

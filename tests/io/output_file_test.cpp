@@ -1,0 +1,221 @@
+#include "tallskinny/io/output_file.hpp"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <numeric>
+
+#include "tallskinny/io/hermitian.hpp"
+#include "tallskinny/tests/io/support.hpp"
+
+using namespace ts;
+using namespace ts::test;
+using io::OutputFile;
+using io::Structure;
+
+namespace {
+
+std::size_t files_in(const TemporaryFolder& folder) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder.path()), {}));
+}
+
+template <class T>
+T number(index_t i) {
+  if constexpr (std::is_same_v<T, float16>)
+    return to_float16(static_cast<float>(i % 1000));
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return to_bfloat16(static_cast<float>(i % 200));
+  else if constexpr (is_complex<T>)
+    return {static_cast<real_t<T>>(i), static_cast<real_t<T>>(-i)};
+  else
+    return static_cast<T>(i);
+}
+
+/// Writes rows x cols in three layouts and reads all of them back.
+template <class T>
+void round_trip(index_t rows, index_t cols) {
+  TemporaryFolder folder;
+  Matrix<T> a(rows, cols);
+  for (index_t i = 0; i < rows * cols; ++i) a.data()[i] = number<T>(i);
+  Matrix<T> wide(rows, cols + 3);
+  Matrix<T, Space::host, Layout::col_major> by_columns(rows, cols);
+  for (index_t i = 0; i < rows; ++i)
+    for (index_t j = 0; j < cols; ++j) wide(i, j + 1) = by_columns(i, j) = a(i, j);
+  OutputFile out(folder / "r.h5");
+  out.write("rows", a);
+  out.write("wide", wide.view().cols(1, cols));
+  out.write("group/columns", by_columns.view());
+  out.commit();
+  for (const char* name : {"/rows", "/wide", "/group/columns"}) {
+    INFO(name);
+    const auto read = io::read_dense({folder / "r.h5", name});
+    const auto* same = std::get_if<Matrix<T>>(&read);
+    REQUIRE(same != nullptr);
+    REQUIRE(same->rows() == rows);
+    REQUIRE(same->cols() == cols);
+    CHECK(std::equal(a.data(), a.data() + rows * cols, same->data()));
+  }
+}
+
+template <class T>
+CsrMatrix<T> small_hermitian() {
+  CsrMatrix<T> a;
+  a.rows = a.cols = 3;
+  a.pointers = {0, 2, 4, 4};
+  a.indices = {0, 1, 0, 1};
+  a.values = {T{2}, T{-1}, T{-1}, T{3}};
+  if constexpr (is_complex<T>) a.values[1] = {1, 2}, a.values[2] = {1, -2};
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("matrices of every type and layout come back bit by bit") {
+  round_trip<double>(7, 3);
+  round_trip<std::complex<double>>(7, 3);
+  round_trip<float>(7, 3);
+  round_trip<std::complex<float>>(7, 3);
+  round_trip<float16>(7, 3);
+  round_trip<bfloat16>(7, 3);
+  round_trip<double>(0, 3);
+  round_trip<float>(60000, 5);   // chunked
+  round_trip<float>(3, 300001);  // rows wider than a chunk
+}
+
+TEST_CASE("lists, scalars, texts, attributes") {
+  TemporaryFolder folder;
+  std::vector<double> values(300000);
+  std::iota(values.begin(), values.end(), 0.0);
+  const std::vector<std::int64_t> labels = {3, -1, 1LL << 40};
+  {
+    OutputFile out(folder / "r.h5", {.gzip = 4});
+    out.write("eigenvalues", std::span<const double>(values));
+    out.write("labels", std::span<const std::int64_t>(labels));
+    out.write("few", std::span<const std::int32_t>(std::vector<std::int32_t>{1, 2}));
+    out.write("z", std::span<const std::complex<float>>(std::vector<std::complex<float>>{{1, 2}}));
+    out.write("inertia", 2.5);
+    out.write("n_iter", 7);
+    out.write("device", "cpu");
+    out.attribute("eigenvalues", "which", "LA");
+    out.attribute("/", "version", 1);
+    out.attribute("labels", "tolerance", 1e-3);
+    CHECK(refusal_of([&] { out.attribute("nothing", "x", 1); }).code == Errc::invalid_argument);
+    CHECK(refusal_of([&] { out.write("inertia", 3.5); }).says("/inertia could not be written"));
+    out.commit();
+    CHECK(refusal_of([&] { out.write("late", 1); }).says("is finished"));
+  }
+  CHECK(std::filesystem::file_size(folder / "r.h5") < 1200000);  // compressed
+  CHECK(io::read_vector({folder / "r.h5", "eigenvalues"}) == values);
+  CHECK(io::read_vector({folder / "r.h5", "labels"}) == std::vector<double>{3, -1, 0x1p40});
+  CHECK(table_of(io::read_matrix({folder / "r.h5", "z"})) == Table(1, 1, {{1, 2}}));
+}
+
+TEST_CASE("Binsparse comes back as it was, whole and as a triangle") {
+  TemporaryFolder folder;
+  const auto real = small_hermitian<double>();
+  const auto single = small_hermitian<float>();
+  const auto complex = small_hermitian<std::complex<double>>();
+  const auto complex_single = small_hermitian<std::complex<float>>();
+  {
+    OutputFile out(folder / "b.h5");
+    out.write_binsparse("/", real);
+    out.write_binsparse("deep/er/real", real, Structure::symmetric);
+    out.write_binsparse("float", single, Structure::hermitian);
+    out.write_binsparse("complex", complex, Structure::hermitian);
+    out.write_binsparse("whole", complex);
+    out.write_binsparse("complex_single", complex_single);
+    out.write_binsparse("empty", CsrMatrix<double>{});
+    CHECK(refusal_of([&] { out.write_binsparse("no", complex, Structure::symmetric); }).code ==
+          Errc::invalid_argument);
+    CsrMatrix<double> unsorted = real;
+    std::swap(unsorted.indices[0], unsorted.indices[1]);
+    CHECK(refusal_of([&] { out.write_binsparse("no", unsorted); }).says("sorted"));
+    out.commit();
+  }
+  const auto same = [&](const std::string& object, const auto& expected, Structure structure) {
+    INFO(object);
+    const auto read = io::read_matrix({folder / "b.h5", object});
+    CHECK(read.description.convention == "Binsparse");
+    CHECK(read.description.declared == structure);
+    const auto& a = std::get<std::decay_t<decltype(expected)>>(std::get<io::SparseMatrix>(read.matrix));
+    CHECK(a.pointers == expected.pointers);
+    CHECK(a.indices == expected.indices);
+    CHECK(a.values == expected.values);
+  };
+  same("", real, Structure::general);
+  same("/deep/er/real", real, Structure::symmetric);
+  same("/float", single, Structure::hermitian);
+  same("/complex", complex, Structure::hermitian);
+  same("/whole", complex, Structure::general);
+  same("/complex_single", complex_single, Structure::general);
+  same("/empty", CsrMatrix<double>{}, Structure::general);
+}
+
+TEST_CASE("without commit nothing appears and the old file stays") {
+  TemporaryFolder folder;
+  const auto old = folder.with("r.h5", "old content");
+  {
+    OutputFile out(folder / "r.h5");
+    out.write("x", 1.0);
+    CHECK(files_in(folder) == 2);
+  }
+  CHECK(files_in(folder) == 1);
+  CHECK(std::filesystem::file_size(old.file) == 11);
+  {
+    OutputFile out(folder / "new.h5");
+    out.write("x", 1.0);
+    OutputFile moved = std::move(out);
+  }
+  CHECK(files_in(folder) == 1);
+}
+
+TEST_CASE("commit replaces the target, keeps its mode and follows links") {
+  TemporaryFolder folder;
+  const auto old = folder.with("r.h5", "old");
+  ::chmod(old.file.c_str(), 0640);
+  std::filesystem::create_symlink(old.file, folder / "link.h5");
+  OutputFile out(folder / "link.h5");
+  out.write("x", std::span<const double>(std::vector<double>{1, 2}));
+  out.commit();
+  CHECK(files_in(folder) == 2);
+  CHECK(std::filesystem::is_symlink(folder / "link.h5"));
+  CHECK(io::read_vector({folder / "r.h5", "/x"}) == std::vector<double>{1, 2});
+  struct stat status {};
+  REQUIRE(::stat(old.file.c_str(), &status) == 0);
+  CHECK((status.st_mode & 07777) == 0640);
+}
+
+TEST_CASE("targets that cannot be written are refused at once") {
+  TemporaryFolder folder;
+  const auto refused = [](const std::filesystem::path& p) { return refusal_of([&] { OutputFile out(p); }); };
+  CHECK(refused(folder / "no/such/r.h5").says("there is no folder"));
+  CHECK(refused(folder.path()).says("is not a regular file"));
+  CHECK(refused("/dev/null").says("is not a regular file"));
+  CHECK(refused("/dev/null").code == Errc::io_failure);
+  CHECK(refused("").code == Errc::io_failure);
+  CHECK(refused("/proc/r.h5").code == Errc::io_failure);
+}
+
+TEST_CASE("a disk that fills up leaves nothing behind") {
+  TemporaryFolder folder;
+  const auto old = folder.with("r.h5", "old");
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 100000;
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const auto refused = refusal_of([&] {
+    OutputFile out(old.file);
+    out.write("big", Matrix<double>::zeros(100000, 4));
+    out.commit();
+  });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(refused.code == Errc::io_failure);
+  CHECK(refused.says(old.file.string()));
+  CHECK(files_in(folder) == 1);
+  CHECK(std::filesystem::file_size(old.file) == 3);
+}

@@ -1,0 +1,149 @@
+// What the tests of the file room share: fixtures, the matrices in them, temporary folders, error sentences.
+#pragma once
+
+#include <complex>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+namespace ts::test {
+
+/// tests/io/fixtures/NAME; "scipy.h5:/csr" names an object in it.
+inline io::Location fixture(const std::string& name) {
+  const auto colon = name.find(":/");
+  return {std::filesystem::path(TS_IO_FIXTURES) / name.substr(0, colon),
+          colon == std::string::npos ? "" : name.substr(colon + 1)};
+}
+
+/// Any matrix as a dense complex one, for comparison.
+struct Table {
+  index_t rows = 0, cols = 0;
+  std::vector<std::complex<double>> values;
+
+  Table(index_t r, index_t c) : rows(r), cols(c), values(static_cast<std::size_t>(r * c)) {}
+  Table(index_t r, index_t c, std::vector<std::complex<double>> v) : rows(r), cols(c), values(std::move(v)) {}
+  std::complex<double>& operator()(index_t i, index_t j) {
+    return values[static_cast<std::size_t>(i * cols + j)];
+  }
+  std::complex<double> operator()(index_t i, index_t j) const {
+    return values[static_cast<std::size_t>(i * cols + j)];
+  }
+  friend bool operator==(const Table&, const Table&) = default;
+
+  [[nodiscard]] Table transposed() const {
+    Table t(cols, rows);
+    for (index_t i = 0; i < rows; ++i)
+      for (index_t j = 0; j < cols; ++j) t(j, i) = (*this)(i, j);
+    return t;
+  }
+  [[nodiscard]] Table times(std::complex<double> factor) const {
+    Table t = *this;
+    for (auto& v : t.values) v *= factor;
+    return t;
+  }
+};
+
+inline Table table_of(const io::SparseMatrix& sparse) {
+  return std::visit(
+      [](const auto& a) {
+        Table t(a.rows, a.cols);
+        for (index_t i = 0; i < a.rows; ++i)
+          for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) t(i, a.indices[k]) += a.values[k];
+        return t;
+      },
+      sparse);
+}
+inline Table table_of(const io::DenseMatrix& dense) {
+  return std::visit(
+      []<class T>(const Matrix<T>& a) {
+        Table t(a.rows(), a.cols());
+        for (index_t i = 0; i < a.rows(); ++i)
+          for (index_t j = 0; j < a.cols(); ++j) {
+            if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+              t(i, j) = to_float(a(i, j));
+            else
+              t(i, j) = a(i, j);
+          }
+        return t;
+      },
+      dense);
+}
+inline Table table_of(const io::MatrixFile& file) {
+  return std::visit([](const auto& m) { return table_of(m); }, file.matrix);
+}
+inline Table table_in(const std::string& name, const io::ReadOptions& options = {}) {
+  return table_of(io::read_matrix(fixture(name), options));
+}
+
+// The matrices of tests/io/fixtures/make_fixtures.py.
+inline Table matrix_a() {
+  return {4, 3, {1.5, 0, 2, 0, 0, 0, 0, -3, 0, 4, 0, 5.25}};
+}
+inline Table matrix_k() {
+  return {4, 3, {1, 0, 2, 0, 0, 0, 0, 3, 0, 4, 0, 5}};
+}
+inline Table matrix_z() {
+  return matrix_a().times({1, 0.5});
+}
+inline Table matrix_s() {
+  return {3, 3, {2, 1, 0, 0, 3, 0, 4, 0, 5}};
+}
+inline Table matrix_d() {
+  Table d(5, 3);
+  for (index_t i = 0; i < 15; ++i) d.values[static_cast<std::size_t>(i)] = static_cast<double>(i);
+  return d;
+}
+
+/// The sentence and code of the Error that `body` throws; "" if it throws none.
+struct Refusal {
+  std::string sentence;
+  Errc code = Errc::interrupted;
+  [[nodiscard]] bool says(const std::string& words) const {
+    return sentence.find(words) != std::string::npos;
+  }
+};
+inline Refusal refusal_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return {error.what(), error.code()};
+  }
+  return {};
+}
+inline Refusal refusal_of(const std::string& name, const io::ReadOptions& options = {}) {
+  return refusal_of([&] { (void)io::read_matrix(fixture(name), options); });
+}
+
+/// A folder that is gone with its content at the end of the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tallskinny-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Writes a file with this content and gives its place.
+  [[nodiscard]] io::Location with(const std::string& name, const std::string& content) const {
+    std::ofstream(path_ / name, std::ios::binary) << content;
+    return {path_ / name, ""};
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace ts::test

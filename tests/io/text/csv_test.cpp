@@ -1,0 +1,46 @@
+#include "tallskinny/tests/io/support.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+Table read(const std::string& content, const io::ReadOptions& options = {}) {
+  TemporaryFolder folder;
+  return table_of(io::read_matrix(folder.with("t.csv", content), options));
+}
+Refusal refused(const std::string& content) {
+  return refusal_of([&] { (void)read(content); });
+}
+}  // namespace
+
+TEST_CASE("csv: separators, names, comments, quotes, line ends") {
+  const Table expected(2, 3, {1, 2.5, -3, 4, 5, 6e3});
+  CHECK(read("1,2.5,-3\n4,5,6e3\n") == expected);
+  CHECK(read("1;2.5;-3\r\n4;5;6e3\r\n") == expected);
+  CHECK(read("1\t2.5\t-3\n4\t5\t6e3") == expected);
+  CHECK(read("  1   2.5 -3\n4 5  6e3  \n") == expected);
+  CHECK(read("a,b,c\n1,2.5,-3\n4,5,6e3\n") == expected);
+  CHECK(read("\"a, b\",\"b\",c\n\"1\", 2.5 ,-3\n\n# between\n4,5,+6e3\n") == expected);
+  CHECK(read("\xef\xbb\xbf"
+             "1,2.5,-3\n4,5,6e3\n") == expected);
+  CHECK(read("x\n7\n8\n") == Table(2, 1, {7, 8}));
+}
+
+TEST_CASE("csv: the transpose and some rows") {
+  io::ReadOptions options;
+  options.transpose = true;
+  options.row_begin = 1, options.row_end = 2;
+  CHECK(read("1,2\n3,4\n5,6\n", options) == Table(1, 3, {2, 4, 6}));
+}
+
+TEST_CASE("csv: errors name line and field") {
+  CHECK(refused("1,2\n3\n").says("line 2: has 1 fields; the first line has 2"));
+  CHECK(refused("1,2\n3,4,5\n").says("line 2: has 3 fields"));
+  CHECK(refused("1,2\n3,\n").says("line 2: field 2 is empty"));
+  CHECK(refused("a,b\n1,2\n3,x\n").says("line 3: field 2 is 'x'"));
+  CHECK(refused("1,x\n1,2\n").says("line 1: field 2 is 'x'"));  // a number stands in it: no line of names
+  CHECK(refused("1,5;2,5\n").says("field 1 is '1,5'"));
+  CHECK(refused("1,nan\n").says("NaN at row 0, column 1"));
+  CHECK(refused("# nothing\n\n").says("holds no numbers"));
+  CHECK(refused("a,b\n").says("holds no number"));
+}
