@@ -39,7 +39,7 @@ TEST_CASE("csv: errors name line and field") {
   CHECK(refused("1,2\n3,\n").says("line 2: field 2 is empty"));
   CHECK(refused("a,b\n1,2\n3,x\n").says("line 3: field 2 is 'x'"));
   CHECK(refused("1,x\n1,2\n").says("line 1: field 2 is 'x'"));  // a number stands in it: no line of names
-  CHECK(refused("1,5;2,5\n").says("field 1 is '1,5'"));
+  CHECK(refused("1,5;2,5\n3,5;4,5\n").says("line 2: field 1 is '3,5'"));
   CHECK(refused("1,nan\n").says("NaN at row 0, column 1"));
   CHECK(refused("# nothing\n\n").says("holds no numbers"));
   CHECK(refused("a,b\n").says("holds no number"));

@@ -69,7 +69,7 @@ TEST_CASE("rows can be chosen and the matrix turned") {
   CHECK(read(content, options) == Table(2, 3, {1, 0, 3, 0, 2, 0}));
 }
 
-TEST_CASE("errors name the line") {
+TEST_CASE("Matrix Market: errors name the line") {
   CHECK(refused(" %%MatrixMarket2\n").says("line 1"));
   CHECK(refused("%% MatrixMarket matrix coordinate real general\n1 1 0\n")
             .says("line 1: the first line must start with"));
@@ -93,7 +93,7 @@ TEST_CASE("errors name the line") {
   CHECK(refused(general + "2 2 1\n2 1 1e999\n").says("Inf at row 1, column 0"));
 }
 
-TEST_CASE("duplicates add up when that is accepted") {
+TEST_CASE("Matrix Market: duplicates add up when that is accepted") {
   io::ReadOptions options;
   options.accept_unsorted = true;
   CHECK(read(general + "2 2 3\n1 2 1\n1 1 5\n1 2 2\n", options) == Table(2, 2, {5, 3, 0, 0}));
