@@ -1,0 +1,108 @@
+#include "tallskinny/solvers/eigen/finish.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/ortho/muscle.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/types.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+std::size_t at(index_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// Positions of the values in the order of what was asked.
+std::vector<index_t> order_of(const std::vector<double>& values, Which which, std::optional<double> target) {
+  std::vector<index_t> order(values.size());
+  std::iota(order.begin(), order.end(), index_t{0});
+  const auto key = [&](index_t i) {
+    const double v = values[at(i)];
+    if (which == Which::SM || (which == Which::LM && target)) return std::abs(v - target.value_or(0));
+    if (which == Which::LM) return -std::abs(v);
+    if (which == Which::LA) return target ? v : -v;
+    if (which == Which::SA) return target ? -v : v;
+    return v;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return key(a) < key(b); });
+  return order;
+}
+
+}  // namespace
+
+template <class T>
+void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
+            const Acceptance& accept, Matrix<T> x, double next_value, EigenResult<T>& result) {
+  const index_t n = problem.a.rows();
+  Matrix<T> r(x.cols(), x.cols());
+  const auto f = ortho::orthonormalise<T>(ctx, ortho::Ladder{1e-8}, x.view(), r.view());
+  const index_t k = f.rank;
+  const auto q = x.cview().cols(0, k);
+
+  Matrix<T> basis(n, k), ax(n, k), h(k, k);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < k; ++j) basis(i, j) = q(i, j);
+  problem.a.apply(ctx, basis.cview(), ax.view());
+  result.operator_applications += k;
+  tsmttsm(ctx, Op::adjoint, T{1}, basis.cview(), ax.cview(), T{0}, h.view());
+  const auto e = ortho::hermitian_eigen<T>(h.cview());
+  const auto order = order_of(e.values, options.which, problem.target);
+  Matrix<T> rotation(k, k);
+  result.values.resize(at(k));
+  for (index_t j = 0; j < k; ++j) {
+    result.values[at(j)] = e.values[at(order[at(j)])];
+    for (index_t i = 0; i < k; ++i) rotation(i, j) = e.vectors(i, order[at(j)]);
+  }
+  result.vectors = Matrix<T>(n, k);
+  tsmm(ctx, Op::none, T{1}, basis.cview(), rotation.cview(), T{0}, result.vectors.view());
+
+  // R = A X - X Theta, from A itself.
+  problem.a.apply(ctx, result.vectors.cview(), ax.view());
+  result.operator_applications += k;
+  auto theta = Matrix<T>::zeros(k, k);
+  for (index_t j = 0; j < k; ++j) theta(j, j) = result.values[at(j)];
+  tsmm(ctx, Op::none, T{-1}, result.vectors.cview(), theta.cview(), T{1}, ax.view());
+  result.residual_norms.resize(at(k));
+  column_norms(ctx, ax.cview(), std::span<double>(result.residual_norms));
+  result.error_bounds = result.residual_norms;  // Weinstein: an eigenvalue lies within ||r|| / ||x||
+  result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, result.vectors.cview());
+  result.norm = accept.norm;
+
+  result.converged_pairs.assign(at(k), false);
+  result.converged_count = 0;
+  for (index_t j = 0; j < k; ++j)
+    if (result.residual_norms[at(j)] <= accept.bound(result.values[at(j)]))
+      result.converged_pairs[at(j)] = true, ++result.converged_count;
+  result.converged = result.converged_count >= std::min(options.nev, n);
+
+  result.multiplicities.assign(at(k), 1);
+  for (index_t i = 0; i < k; ++i)
+    for (index_t j = 0; j < k; ++j) {
+      const double errors = result.error_bounds[at(i)] + result.error_bounds[at(j)];
+      const double same = std::max(200 * unit_roundoff * result.norm, std::min(errors, 1e-8 * result.norm));
+      if (i != j && std::abs(result.values[at(i)] - result.values[at(j)]) <= same)
+        ++result.multiplicities[at(i)];
+    }
+  result.next_value = next_value;
+  result.gap = std::numeric_limits<double>::quiet_NaN();
+  for (index_t j = 0; j < k; ++j) {
+    const double d = std::abs(result.values[at(j)] - next_value);
+    if (!(d >= result.gap)) result.gap = d;
+  }
+}
+
+#define TS_INSTANTIATE(T)                                                                                 \
+  template void finish<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, \
+                          Matrix<T>, double, EigenResult<T>&);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

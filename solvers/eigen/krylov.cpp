@@ -1,0 +1,249 @@
+#include "tallskinny/solvers/eigen/krylov.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/ortho/skeleton.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/random.hpp"
+#include "tallskinny/solvers/types.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+template <class T>
+void copy(const Context& ctx, HostView<const T> from, HostView<T> to) {
+  const index_t n = from.rows(), p = from.cols();
+#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < p; ++j) to(i, j) = from(i, j);
+}
+
+/// Leading dimension: whole cache lines, and an odd number of them so that rows do not share cache sets.
+template <class T>
+index_t padded(index_t columns) {
+  const index_t line = 64 / static_cast<index_t>(sizeof(T));
+  index_t lines = (columns + line - 1) / line;
+  if (lines % 2 == 0) ++lines;
+  return lines * line;
+}
+
+}  // namespace
+
+template <class T>
+void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, HostView<T> block) {
+  const index_t n = block.rows(), p = block.cols();
+  const Random random(seed, stream);
+#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < p; ++j) {
+      const auto z = random.normal2(static_cast<std::uint64_t>(i) << 16 | static_cast<std::uint64_t>(j));
+      if constexpr (is_complex<T>)
+        block(i, j) = {z[0], z[1]};
+      else
+        block(i, j) = z[0];
+    }
+}
+
+template <class T>
+KrylovBasis<T>::KrylovBasis(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed)
+    : ctx_(std::move(ctx)),
+      op_(std::move(op)),
+      columns_(columns),
+      seed_(seed),
+      v_(op_.rows(), padded<T>(columns)) {}
+
+template <class T>
+Matrix<T> KrylovBasis<T>::random_block(index_t width) {
+  Matrix<T> x(rows(), width);
+  fill_random<T>(ctx_, seed_, stream_++, x.view());
+  return x;
+}
+
+template <class T>
+index_t KrylovBasis<T>::append_to_f(HostView<const T> block) {
+  const index_t before = l_ + m_ + f_;
+  const index_t width = std::min({block.cols(), columns_ - before, rows() - before});
+  if (width <= 0) return 0;
+  Matrix<T> x(rows(), width), s(before, width), r(width, width);
+  copy<T>(ctx_, block.cols(0, width), x.view());
+  const auto e =
+      ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, columns(0, before), x.view(), s.view(), r.view());
+  copy<T>(ctx_, x.cview().cols(0, e.rank), columns(before, e.rank));
+  auto b = Matrix<T>::zeros(f_ + e.rank, m_);
+  for (index_t i = 0; i < f_; ++i)
+    for (index_t j = 0; j < m_; ++j) b(i, j) = b_(i, j);
+  b_ = std::move(b);
+  f_ += e.rank;
+  return e.rank;
+}
+
+template <class T>
+void KrylovBasis<T>::fill_with_random() {
+  // A random block loses rank only where no room is left; a few tries settle it.
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const index_t before = l_ + m_ + f_;
+    const index_t missing = std::min({target_ - f_, columns_ - before, rows() - before});
+    if (missing <= 0) return;
+    const auto x = random_block(missing);
+    append_to_f(x.cview());
+  }
+}
+
+template <class T>
+void KrylovBasis<T>::start(HostView<const T> block, index_t width) {
+  l_ = m_ = f_ = 0;
+  h_ = Matrix<T>(0, 0), b_ = Matrix<T>(0, 0);
+  target_ = std::max(width, block.cols());
+  if (block.cols() > 0) append_to_f(block);
+  fill_with_random();
+}
+
+template <class T>
+bool KrylovBasis<T>::can_expand() const noexcept {
+  return f_ > 0 && l_ + m_ + 2 * f_ <= columns_;
+}
+
+template <class T>
+void KrylovBasis<T>::expand() {
+  const index_t n = rows(), f = f_, before = l_ + m_ + f;
+  if (x_.cols() != f) x_ = Matrix<T>(n, f), w_ = Matrix<T>(n, f);
+  const auto x = x_.view(), w = w_.view();
+  copy<T>(ctx_, columns(l_ + m_, f), x);
+  op_.apply(ctx_, x, w);
+  ++steps_, applications_ += f;
+
+  // What the recurrence knows of [L V F]^H A F: zero for L, B^H for V; the block on the diagonal is computed.
+  auto s = Matrix<T>::zeros(before, f);
+  for (index_t i = 0; i < m_; ++i)
+    for (index_t j = 0; j < f; ++j) s(l_ + i, j) = conjugate(b_(j, i));
+  Matrix<T> d(f, f);
+  tsmttsm(ctx_, Op::adjoint, T{1}, HostView<const T>(x), HostView<const T>(w), T{0}, d.view());
+  for (index_t i = 0; i < f; ++i)
+    for (index_t j = 0; j < f; ++j) s(l_ + m_ + i, j) = 0.5 * (d(i, j) + conjugate(d(j, i)));
+  std::vector<double> norms(static_cast<std::size_t>(f));
+  column_norms(ctx_, HostView<const T>(w), std::span<double>(norms));
+  note_norm(*std::max_element(norms.begin(), norms.end()));
+
+  Matrix<T> r(f, f);
+  ortho::BcgsiPlusA method;
+  method.noise_scale = norm_;
+  const auto e = ortho::orthonormalise<T>(ctx_, method, columns(0, before), w, s.view(), r.view(), true);
+  if (e.rung == ortho::Rung::failed)
+    throw Error(
+        Errc::bad_input,
+        "the operator gave NaN or Inf for a finite block: the matrix has values that are not finite or "
+        "too large to square");
+  dead_ += e.dead;
+
+  auto h = Matrix<T>::zeros(m_ + f, m_ + f);
+  for (index_t i = 0; i < m_; ++i)
+    for (index_t j = 0; j < m_; ++j) h(i, j) = h_(i, j);
+  for (index_t j = 0; j < f; ++j) {
+    for (index_t i = 0; i < m_; ++i) {
+      h(i, m_ + j) = s(l_ + i, j);
+      h(m_ + j, i) = conjugate(s(l_ + i, j));
+    }
+    for (index_t i = 0; i < f; ++i)
+      h(m_ + i, m_ + j) = 0.5 * (s(l_ + m_ + i, j) + conjugate(s(l_ + m_ + j, i)));
+  }
+  h_ = std::move(h);
+  b_ = Matrix<T>::zeros(e.rank, m_ + f);
+  for (index_t i = 0; i < e.rank; ++i)
+    for (index_t j = 0; j < f; ++j) b_(i, m_ + j) = r(i, j);
+  m_ += f;
+  f_ = e.rank;
+  copy<T>(ctx_, w.cols(0, f_), columns(l_ + m_, f_));
+  fill_with_random();
+}
+
+template <class T>
+Ritz<T> KrylovBasis<T>::ritz() const {
+  auto e = ortho::hermitian_eigen<T>(h_.cview());
+  Ritz<T> out{std::move(e.values), std::move(e.vectors), std::vector<double>(static_cast<std::size_t>(m_))};
+  const auto bs = ortho::product<T>(b_.cview(), out.coefficients.cview());
+  for (index_t j = 0; j < m_; ++j) {
+    double sum = 0;
+    for (index_t i = 0; i < f_; ++i) sum += std::norm(bs(i, j));
+    out.residuals[static_cast<std::size_t>(j)] = std::sqrt(sum);
+  }
+  return out;
+}
+
+template <class T>
+void KrylovBasis<T>::restart(const Ritz<T>& ritz, const std::vector<index_t>& keep) {
+  const auto p = static_cast<index_t>(keep.size());
+  Matrix<T> s(m_, p);
+  for (index_t j = 0; j < p; ++j)
+    for (index_t i = 0; i < m_; ++i) s(i, j) = ritz.coefficients(i, keep[static_cast<std::size_t>(j)]);
+  note_norm(std::max(std::abs(ritz.values.front()), std::abs(ritz.values.back())));
+  if (p > 0) tsmm_in_place(ctx_, Op::none, T{1}, columns(l_, m_), s.cview());
+  copy<T>(ctx_, columns(l_ + m_, f_), columns(l_ + p, f_));
+  b_ = ortho::product<T>(b_.cview(), s.cview());
+  h_ = Matrix<T>::zeros(p, p);
+  for (index_t j = 0; j < p; ++j) {
+    const auto k = static_cast<std::size_t>(keep[static_cast<std::size_t>(j)]);
+    h_(j, j) = ritz.values[k];
+    // Converged to the last digit: its coupling is rounding noise (hard locking).
+    if (ritz.residuals[k] <= unit_roundoff * norm_)
+      for (index_t i = 0; i < f_; ++i) b_(i, j) = T{};
+  }
+  m_ = p;
+}
+
+template <class T>
+void KrylovBasis<T>::widen(HostView<const T> block) {
+  append_to_f(block);
+  target_ = std::max(target_, f_);
+}
+
+template <class T>
+void KrylovBasis<T>::lock_and_refresh(index_t width) {
+  l_ += m_;
+  m_ = f_ = 0;
+  h_ = Matrix<T>(0, 0), b_ = Matrix<T>(0, 0);
+  target_ = width;
+  fill_with_random();
+}
+
+template <class T>
+typename KrylovBasis<T>::Saved KrylovBasis<T>::save() const {
+  Saved saved{Matrix<T>(rows(), f_), Matrix<T>::copy_of(h_.cview()), Matrix<T>::copy_of(b_.cview()), target_};
+  copy<T>(ctx_, columns(l_ + m_, f_), saved.f.view());
+  return saved;
+}
+
+template <class T>
+void KrylovBasis<T>::unlock(const Saved& saved) {
+  m_ = saved.h.rows(), f_ = saved.f.cols(), target_ = saved.width;
+  l_ -= m_;
+  h_ = Matrix<T>::copy_of(saved.h.cview());
+  b_ = Matrix<T>::copy_of(saved.b.cview());
+  copy<T>(ctx_, saved.f.cview(), columns(l_ + m_, f_));
+}
+
+template <class T>
+Matrix<T> KrylovBasis<T>::combine(HostView<const T> s) const {
+  Matrix<T> y(rows(), s.cols());
+  tsmm(ctx_, Op::none, T{1}, columns(l_, m_), s, T{0}, y.view());
+  return y;
+}
+
+template <class T>
+Matrix<T> KrylovBasis<T>::combine(HostView<const T> s, HostView<const T> c) const {
+  auto y = combine(s);
+  tsmm(ctx_, Op::none, T{1}, columns(l_ + m_, f_), c, T{1}, y.view());
+  return y;
+}
+
+#define TS_INSTANTIATE(T)        \
+  template class KrylovBasis<T>; \
+  template void fill_random<T>(const Context&, std::uint64_t, std::uint64_t, HostView<T>);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

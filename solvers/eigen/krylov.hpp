@@ -1,0 +1,107 @@
+// The basis of a block Krylov method as one value: a Krylov decomposition A V = V H + F B that can be
+// expanded, compressed, and widened by any block.
+#pragma once
+
+#include <vector>
+
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/operator.hpp"
+
+namespace ts::solvers {
+
+/// Ritz values in ascending order, their coefficients, and the norms ||B s_i|| of their residuals.
+template <class T>
+struct Ritz {
+  std::vector<double> values;
+  Matrix<T> coefficients;
+  std::vector<double> residuals;
+
+  [[nodiscard]] index_t size() const noexcept { return static_cast<index_t>(values.size()); }
+};
+
+/// A V = V H + F B with [V F] orthonormal, V n x m, H = V^H A V Hermitian, F n x f, B f x m. Every column of
+/// V and F is also orthogonal to `locked` columns L that stand before them: then A is the operator restricted
+/// to the complement of span(L). All blocks are fully orthogonalised. F is kept at its target width:
+/// directions that die (an exact invariant subspace was found) are replaced by random ones with zero rows in
+/// B. Source: Stewart 2002, "A Krylov-Schur algorithm for large eigenproblems" (the decomposition and its
+/// restart); Wu and Simon 2000 (thick restart); the width of F is independent of what a restart keeps.
+template <class T>
+class KrylovBasis {
+ public:
+  /// @param columns of memory for L, V and F together.
+  KrylovBasis(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed);
+
+  /// Forgets everything; F = an orthonormal basis of `block`, filled up to `width` with random columns.
+  void start(HostView<const T> block, index_t width);
+
+  /// One block step: V takes F in, F becomes the orthonormalised remainder of A F.
+  /// @throws Error(bad_input) when the operator returns NaN or Inf.
+  void expand();
+  [[nodiscard]] bool can_expand() const noexcept;
+
+  /// Rayleigh-Ritz on span(V).
+  [[nodiscard]] Ritz<T> ritz() const;
+
+  /// Thick restart: V becomes V S for the chosen columns S of `ritz` (ascending indices), H their values, B =
+  /// B S. F stays.
+  void restart(const Ritz<T>& ritz, const std::vector<index_t>& keep);
+
+  /// F becomes [F, block] (orthonormalised) with zero rows in B, and stays that wide.
+  void widen(HostView<const T> block);
+
+  /// Everything in V is locked; F becomes a fresh random block of `width` columns.
+  void lock_and_refresh(index_t width);
+  /// What lock_and_refresh left behind, for unlock.
+  struct Saved {
+    Matrix<T> f, h, b;
+    index_t width = 0;
+  };
+  [[nodiscard]] Saved save() const;
+  /// Undoes lock_and_refresh: locked columns are V again, with H, F and B as saved; what was active is
+  /// dropped.
+  void unlock(const Saved&);
+
+  /// Y = V S, n x S.cols().
+  [[nodiscard]] Matrix<T> combine(HostView<const T> s) const;
+  /// Y = V S + F C.
+  [[nodiscard]] Matrix<T> combine(HostView<const T> s, HostView<const T> c) const;
+  [[nodiscard]] const Matrix<T>& coupling() const noexcept { return b_; }
+
+  [[nodiscard]] index_t rows() const noexcept { return op_.rows(); }
+  [[nodiscard]] index_t size() const noexcept { return m_; }
+  [[nodiscard]] index_t width() const noexcept { return f_; }
+  [[nodiscard]] index_t locked() const noexcept { return l_; }
+  /// True when L, V and F span the whole space and F is empty: the Ritz values are all eigenvalues.
+  [[nodiscard]] bool exhausted() const noexcept { return f_ == 0; }
+  /// The largest Ritz value or column norm of A V seen: an estimate of ||A|| from below.
+  [[nodiscard]] double norm() const noexcept { return norm_; }
+  void note_norm(double norm) noexcept { norm_ = norm > norm_ ? norm : norm_; }
+  [[nodiscard]] index_t steps() const noexcept { return steps_; }
+  [[nodiscard]] index_t applications() const noexcept { return applications_; }
+  [[nodiscard]] index_t dead() const noexcept { return dead_; }
+
+ private:
+  [[nodiscard]] HostView<T> columns(index_t first, index_t count) { return v_.view().cols(first, count); }
+  [[nodiscard]] HostView<const T> columns(index_t first, index_t count) const {
+    return v_.view().cols(first, count);
+  }
+  index_t append_to_f(HostView<const T> block);
+  void fill_with_random();
+  [[nodiscard]] Matrix<T> random_block(index_t width);
+
+  Context ctx_;
+  Operator<T> op_;
+  index_t columns_;
+  std::uint64_t seed_, stream_ = 0;
+  Matrix<T> v_, h_, b_;
+  Matrix<T> x_, w_;  ///< a block step's F and A F
+  index_t l_ = 0, m_ = 0, f_ = 0, target_ = 0;
+  double norm_ = 0;
+  index_t steps_ = 0, applications_ = 0, dead_ = 0;
+};
+
+/// Standard normal entries (complex: both parts), each a pure function of seed, stream, row and column.
+template <class T>
+void fill_random(const Context&, std::uint64_t seed, std::uint64_t stream, HostView<T> block);
+
+}  // namespace ts::solvers

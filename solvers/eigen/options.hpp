@@ -1,0 +1,58 @@
+// What a user asks of the eigen-solver.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "tallskinny/gemm/core/types.hpp"
+
+namespace ts::solvers {
+
+/// Which eigenvalues are wanted: largest or smallest algebraic, largest magnitude, nearest to a target (SM:
+/// the target is sigma, or zero), or half from each end (the odd one from the high end). With a target, LA
+/// and SA ask for the nearest above and below it, BE for both, LM means the same as SM.
+enum class Which { LA, SA, LM, SM, BE };
+
+/// What the residual norm ||A x - theta x|| is compared with: tol ||A||, tol |theta|, or tol.
+enum class Convergence { norm, rel, abs };
+
+/// Block Lanczos, or all eigenvalues by a dense solver; `automatic` takes the dense one for small matrices.
+enum class Method { automatic, lanczos, dense };
+
+struct Progress {
+  std::string_view phase;  ///< "search" or "verify"
+  index_t iteration = 0, max_iterations = 0;
+  index_t operator_applications = 0;
+  index_t converged = 0, wanted = 0;
+  double worst = 0;  ///< largest wanted residual as a multiple of its tolerance
+};
+
+struct EigenOptions {
+  index_t nev = 6;
+  Which which = Which::LA;
+  double tol = 1e-8;
+  Convergence convergence = Convergence::norm;
+  Method method = Method::automatic;
+  index_t block_size = 0;      ///< columns per block step; 0: chosen
+  index_t max_basis = 0;       ///< columns of the basis; 0: chosen
+  index_t max_iterations = 0;  ///< block steps; 0: chosen
+  std::uint64_t seed = 0;
+  std::function<bool()> stop;                     ///< asked once per block step; true ends the run early
+  std::function<void(const Progress&)> progress;  ///< called after each look at the Ritz values
+};
+
+/// The sizes that a run will use: a pure function of n and what is asked.
+struct EigenPlan {
+  Method method = Method::lanczos;
+  index_t nev = 0;  ///< at most n
+  index_t block_size = 0, max_basis = 0, max_iterations = 0;
+  std::uint64_t bytes = 0;  ///< memory beside the operator's own
+};
+
+/// @param initial columns of a warm start, 0 without.
+/// @throws Error(invalid_argument) naming the option that cannot be met.
+[[nodiscard]] EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions&,
+                                   index_t initial = 0);
+
+}  // namespace ts::solvers

@@ -1,0 +1,59 @@
+// What the eigen-solver answers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tallskinny/gemm/core/matrix.hpp"
+
+namespace ts::solvers {
+
+enum class StopReason { converged, max_iterations, interrupted, not_verified, rounding };
+
+/// How a set was found to be complete.
+enum class Verification {
+  none,
+  all_computed,  ///< the whole spectrum was computed
+  inertia,       ///< the number of eigenvalues beyond a shift was counted by an LDL^H factorisation
+  random_block   ///< cycles from fresh random blocks, orthogonal to what was found, brought nothing new
+};
+
+[[nodiscard]] std::string_view name_of(StopReason) noexcept;
+[[nodiscard]] std::string_view name_of(Verification) noexcept;
+
+/// One look at the Ritz values, for the history.
+struct HistoryEntry {
+  index_t iteration = 0, operator_applications = 0, converged = 0;
+  double worst = 0;  ///< largest wanted residual as a multiple of its tolerance
+  bool verifying = false;
+};
+
+/// Pairs in the order of what was asked: LA falling, SA rising, LM by falling magnitude, SM by distance from
+/// the target, BE rising.
+template <class T>
+struct EigenResult {
+  std::vector<double> values;
+  Matrix<T> vectors;                    ///< n x values.size(), orthonormal columns
+  std::vector<double> residual_norms;   ///< ||A x - theta x||, computed from the matrix at the end
+  std::vector<double> error_bounds;     ///< an eigenvalue of A lies within this distance of the value
+  std::vector<index_t> multiplicities;  ///< how many of the values agree with this one, itself included
+  std::vector<bool> converged_pairs;
+
+  index_t converged_count = 0;  ///< pairs whose residual meets the tolerance
+  bool converged = false;       ///< all pairs that were asked for
+  bool verified = false;        ///< and no copy or value is missing
+  Verification verification = Verification::none;
+  StopReason stop = StopReason::max_iterations;
+  std::string reason;  ///< one sentence on how it ended, with advice when it did not converge
+
+  index_t iterations = 0;             ///< block steps
+  index_t operator_applications = 0;  ///< columns that the operator was applied to
+  index_t restarts = 0, verification_rounds = 0, dead_directions = 0;
+  double norm = 0;                ///< estimate of ||A||_2 from below
+  double orthogonality_loss = 0;  ///< ||I - X^H X||_2, measured at the end
+  double next_value = 0;          ///< the first Ritz value outside the set; NaN when none is known
+  double gap = 0;                 ///< its distance from the nearest value in the set; NaN when not known
+  std::vector<HistoryEntry> history;
+};
+
+}  // namespace ts::solvers

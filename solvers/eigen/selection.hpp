@@ -1,0 +1,30 @@
+// Which of the sorted Ritz values are wanted: always the first few from the low end and the first few from
+// the high end.
+#pragma once
+
+#include <span>
+
+#include "tallskinny/solvers/eigen/options.hpp"
+
+namespace ts::solvers {
+
+struct Ends {
+  index_t low = 0, high = 0;
+  [[nodiscard]] index_t total() const noexcept { return low + high; }
+};
+
+/// The k wanted of `ascending` values (at most all of them). `which` is LA, SA, LM or BE here: a target has
+/// been turned into LM of the inverse before.
+[[nodiscard]] Ends wanted_ends(std::span<const double> ascending, Which which, index_t k);
+
+/// Indices low end first, then high end, of `ends` grown by `extra` values on the sides that are open for
+/// this `which`, at most `limit` in all.
+[[nodiscard]] Ends grown_ends(std::span<const double> ascending, Which which, Ends ends, index_t extra);
+
+/// A value below `low` or above `high` would belong to the wanted set.
+struct Thresholds {
+  double low, high;
+};
+[[nodiscard]] Thresholds thresholds(std::span<const double> ascending, Which which, Ends ends);
+
+}  // namespace ts::solvers

@@ -1,0 +1,68 @@
+// (A - sigma I)^-1 as an operator, through a sparse factorisation, and counts of eigenvalues by inertia.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tallskinny/solvers/operator.hpp"
+
+namespace ts::solvers {
+
+/// A factorised A - sigma I with A sparse and Hermitian: LDL^H with fill-reducing order where that is stable,
+/// LU with pivoting otherwise. Where sigma is an eigenvalue to rounding, it is moved by a small share of
+/// ||A|| and `note` says so. T: double or std::complex<double>.
+template <class T>
+class ShiftInvert {
+ public:
+  /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
+  ShiftInvert(CsrView<T> a, double sigma);
+
+  [[nodiscard]] index_t rows() const noexcept;
+  /// Y = (A - sigma I)^-1 X
+  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
+  /// The shift that was factorised.
+  [[nodiscard]] double sigma() const noexcept;
+  /// Empty, or one sentence on a shift that was moved.
+  [[nodiscard]] const std::string& note() const noexcept;
+
+ private:
+  struct Body;
+  std::shared_ptr<const Body> body_;
+};
+
+/// The same for a dense Hermitian matrix, by LU with pivoting.
+template <class T>
+class DenseShiftInvert {
+ public:
+  /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
+  DenseShiftInvert(HostView<const T> a, double sigma);
+
+  [[nodiscard]] index_t rows() const noexcept;
+  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
+  [[nodiscard]] double sigma() const noexcept;
+  [[nodiscard]] const std::string& note() const noexcept;
+
+ private:
+  struct Body;
+  std::shared_ptr<const Body> body_;
+};
+
+/// Counts eigenvalues of a sparse Hermitian matrix below shifts, by the signs of D in A - shift I = L D L^H.
+/// No pivoting: a count is given only when the factorisation reproduces the matrix well enough for it to
+/// hold.
+template <class T>
+class InertiaCounter {
+ public:
+  /// @param flop_limit a factorisation that needs more gives no counts; 0: no limit.
+  InertiaCounter(CsrView<T> a, double flop_limit);
+
+  /// The number of eigenvalues below `shift`, or nothing.
+  [[nodiscard]] std::optional<index_t> operator()(double shift) const;
+
+ private:
+  struct Body;
+  std::shared_ptr<Body> body_;
+};
+
+}  // namespace ts::solvers

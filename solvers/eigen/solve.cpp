@@ -1,0 +1,293 @@
+#include "tallskinny/solvers/eigen/solve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "tallskinny/solvers/eigen/finish.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/types.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+/// Below this size all eigenvalues by a dense solver take less time than an iteration.
+constexpr index_t dense_rows = 256;
+/// Up to this size the dense solver is taken when the basis would hold a third of the space.
+constexpr index_t dense_rows_wide = 3000;
+constexpr index_t default_block = 8;
+/// Below this many rows a second thread gains less than its barriers can cost on a busy machine. The bits are
+/// the same.
+constexpr index_t threaded_rows = 20000;
+
+std::size_t at(index_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+template <class T>
+Matrix<T> as_dense(const Context& ctx, const Operator<T>& a) {
+  const index_t n = a.rows(), width = std::min<index_t>(n, 64);
+  Matrix<T> dense(n, n), x(n, width), y(n, width);
+  for (index_t j = 0; j < n; j += width) {
+    const index_t w = std::min(width, n - j);
+    for (index_t i = 0; i < n; ++i)
+      for (index_t c = 0; c < width; ++c) x(i, c) = i == j + c ? T{1} : T{};
+    a.apply(ctx, x.cview(), y.view());
+    for (index_t i = 0; i < n; ++i)
+      for (index_t c = 0; c < w; ++c) dense(i, j + c) = y(i, c);
+  }
+  return dense;
+}
+
+/// Indices of the wanted among all eigenvalues, ascending by value.
+std::vector<index_t> choose_from_all(const std::vector<double>& values, const EigenOptions& options,
+                                     std::optional<double> target, index_t k, double& next_value) {
+  const auto n = static_cast<index_t>(values.size());
+  const bool nearest = options.which == Which::SM || (target && options.which == Which::LM);
+  std::vector<index_t> order(values.size());
+  std::iota(order.begin(), order.end(), index_t{0});
+  if (!nearest && !target) {
+    const Ends ends = wanted_ends(values, options.which, k);
+    std::vector<index_t> chosen(order.begin(), order.begin() + ends.low);
+    chosen.insert(chosen.end(), order.end() - ends.high, order.end());
+    if (k < n) {
+      const double low = values[at(ends.low)], high = values[at(n - 1 - ends.high)];
+      const auto limits = thresholds(values, options.which, ends);
+      next_value = low - limits.low < limits.high - high ? low : high;
+    }
+    return chosen;
+  }
+  // Near a target, nu = 1 / (lambda - sigma) orders as in the iteration.
+  const auto nu = [&](index_t i) {
+    const double d = values[at(i)] - target.value_or(0);
+    return d == 0 ? std::numeric_limits<double>::infinity() : 1 / d;
+  };
+  if (nearest)
+    std::stable_sort(order.begin(), order.end(),
+                     [&](index_t a, index_t b) { return std::abs(nu(a)) > std::abs(nu(b)); });
+  else if (options.which == Which::LA)
+    std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return nu(a) > nu(b); });
+  else
+    std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return nu(a) < nu(b); });
+  if (options.which == Which::BE) {  // falling nu for the values above sigma, rising for those below
+    const index_t low = k / 2;
+    std::vector<index_t> both(order.begin(), order.begin() + low);
+    both.insert(both.end(), order.end() - (k - low), order.end());
+    order = both;
+  } else if (k < n) {
+    next_value = values[at(order[at(k)])];
+  }
+  order.resize(at(k));
+  return order;
+}
+
+template <class T>
+void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, index_t k,
+                 EigenResult<T>& result) {
+  const index_t n = problem.a.rows();
+  auto dense = as_dense(ctx, problem.a);
+  result.operator_applications += n;
+  if (!ortho::all_finite(dense.cview()))
+    throw Error(Errc::bad_input, "the matrix has values that are NaN or infinite");
+  // Scaled by a power of two, so that squares neither overflow nor underflow.
+  double largest = 0;
+  for (index_t i = 0; i < n * n; ++i) largest = std::max(largest, std::abs(dense.data()[i]));
+  const double scale = largest > 0 ? std::exp2(std::floor(std::log2(largest))) : 1;
+  for (index_t i = 0; i < n * n; ++i) dense.data()[i] /= scale;
+  auto e = ortho::hermitian_eigen<T>(dense.cview());
+  for (double& v : e.values) v *= scale;
+
+  double next_value = std::numeric_limits<double>::quiet_NaN();
+  const auto chosen = choose_from_all(e.values, options, problem.target, k, next_value);
+  Matrix<T> x(n, k);
+  for (index_t j = 0; j < k; ++j)
+    for (index_t i = 0; i < n; ++i) x(i, j) = e.vectors(i, chosen[at(j)]);
+  Acceptance accept;
+  accept.tol = options.tol, accept.convergence = options.convergence;
+  accept.norm = std::max(std::abs(e.values.front()), std::abs(e.values.back()));
+  finish(ctx, problem, options, accept, std::move(x), next_value, result);
+  result.verification = Verification::all_computed;
+  result.stop = StopReason::converged;
+}
+
+template <class T>
+void solve_lanczos(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
+                   const EigenPlan& plan, HostView<const T> initial, EigenResult<T>& result) {
+  Lanczos<T> lanczos(ctx, problem, options, plan);
+  double factor = 1;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    const index_t applications = result.operator_applications;
+    auto outcome = lanczos.run(initial, factor, result);
+    Acceptance accept;
+    accept.tol = options.tol, accept.convergence = options.convergence, accept.norm = result.norm;
+    finish(ctx, problem, options, accept, std::move(outcome.vectors), outcome.next_value, result);
+    result.stop = outcome.stop, result.verification = outcome.verification;
+    if (outcome.stop != StopReason::converged || result.converged) return;
+    // Estimates were met but the residuals from A are not: ask for more.
+    factor *= 0.1;
+    result.stop = StopReason::rounding;
+    if (attempt < 3) result.operator_applications = applications + 2 * plan.nev;
+  }
+}
+
+std::string describe(const EigenOptions& options, StopReason stop, bool verified, Verification how,
+                     index_t asked, index_t n, index_t converged, index_t wanted, bool at_rounding) {
+  std::string s;
+  const auto counted = std::to_string(converged) + " of " + std::to_string(wanted);
+  switch (stop) {
+    case StopReason::converged:
+      s = counted + " pairs converged";
+      break;
+    case StopReason::max_iterations:
+      s = counted + " pairs converged within the block steps allowed: raise --max-iter or --max-basis";
+      if (options.which == Which::SA || options.which == Which::SM)
+        s += ", or look near a target with --sigma";
+      break;
+    case StopReason::interrupted:
+      s = "stopped on request with " + counted + " pairs converged";
+      break;
+    case StopReason::not_verified:
+      s = counted +
+          " pairs converged, but the block steps allowed ended before a search for missing copies did: raise "
+          "--max-iter";
+      break;
+    case StopReason::rounding:
+      s = counted +
+          " pairs reach the tolerance; the residuals of the others do not get smaller: rounding of "
+          "the matrix product or of the factorisation stands in the way, ask for a larger --tol";
+      break;
+  }
+  if (verified) {
+    if (how == Verification::all_computed) s += "; complete, for the whole spectrum was computed";
+    if (how == Verification::inertia) s += "; complete by the inertia of an LDL^H factorisation";
+    if (how == Verification::random_block)
+      s += "; complete as far as a search from fresh random blocks can tell";
+  }
+  if (asked > n)
+    s += "; " + std::to_string(asked) + " eigenvalues were asked for, the matrix has " + std::to_string(n);
+  if (at_rounding)
+    s += "; the tolerance is below the rounding of the matrix product, which is what was reached";
+  return s;
+}
+
+}  // namespace
+
+std::string_view name_of(StopReason stop) noexcept {
+  switch (stop) {
+    case StopReason::converged:
+      return "converged";
+    case StopReason::max_iterations:
+      return "max_iterations";
+    case StopReason::interrupted:
+      return "interrupted";
+    case StopReason::not_verified:
+      return "not_verified";
+    case StopReason::rounding:
+      return "rounding";
+  }
+  return "?";
+}
+
+std::string_view name_of(Verification how) noexcept {
+  switch (how) {
+    case Verification::none:
+      return "none";
+    case Verification::all_computed:
+      return "all_computed";
+    case Verification::inertia:
+      return "inertia";
+    case Verification::random_block:
+      return "random_block";
+  }
+  return "?";
+}
+
+EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& options, index_t initial) {
+  expects(n >= 0, "an operator has a negative number of rows");
+  expects(options.nev >= 1, "--nev must be at least 1");
+  expects(options.tol >= 0 && std::isfinite(options.tol), "--tol must be a number, 0 or larger");
+  expects(options.block_size >= 0, "--block-size must be at least 1");
+  expects(options.max_basis >= 0, "--max-basis must be at least 1");
+  expects(options.max_iterations >= 0, "--max-iter must be at least 1");
+  EigenPlan plan;
+  plan.nev = std::min(options.nev, n);
+  plan.block_size = options.block_size > 0 ? options.block_size : default_block;
+  plan.block_size = std::clamp<index_t>(plan.block_size, 1, std::max<index_t>(1, n));
+  const index_t start = std::max(plan.block_size, std::min(initial, n));
+  plan.max_iterations = options.max_iterations > 0 ? options.max_iterations : 20000;
+  const index_t wanted_basis = std::max(2 * plan.nev + 4 * start, plan.nev + 12 * start);
+  plan.max_basis = options.max_basis > 0 ? options.max_basis : wanted_basis;
+  const bool wide = 3 * (plan.max_basis + plan.block_size) > n;
+  plan.method = options.method;
+  if (plan.method == Method::automatic) {
+    const bool all = 3 * plan.nev > n;
+    plan.method = n <= dense_rows || (wide && n <= dense_rows_wide) || all ? Method::dense : Method::lanczos;
+  }
+  const auto rows = static_cast<std::uint64_t>(n);
+  if (plan.method == Method::dense) {
+    plan.bytes = rows * rows * element_bytes * 4;
+    return plan;
+  }
+  // Memory beyond n columns would never be used; a restart must leave room for block steps.
+  plan.max_basis = std::min(plan.max_basis, n);
+  const index_t least = std::min(n, plan.nev + 6 * plan.block_size);
+  if (options.max_basis > 0)
+    expects(plan.max_basis >= least,
+            "--max-basis must be at least nev + 6 blocks (--nev plus six times --block-size)");
+  plan.max_basis = std::max(plan.max_basis, least);
+  const auto columns = static_cast<std::uint64_t>(plan.max_basis + 6 * plan.block_size + 4 * plan.nev);
+  plan.bytes = rows * columns * element_bytes;
+  return plan;
+}
+
+template <class T>
+EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& problem,
+                           const EigenOptions& options, HostView<const T> initial) {
+  Context ctx = context;
+  const index_t n = problem.a.rows();
+  expects(initial.cols() == 0 || initial.rows() == n,
+          "the block of initial vectors has another number of rows than the matrix");
+  const EigenPlan plan = plan_eigen(n, sizeof(T), options, initial.cols());
+  if (n < threaded_rows) ctx.threads = 1;
+  EigenResult<T> result;
+  result.next_value = result.gap = std::numeric_limits<double>::quiet_NaN();
+  if (n == 0) {
+    result.vectors = Matrix<T>(0, 0);
+    result.converged = result.verified = true;
+    result.verification = Verification::all_computed, result.stop = StopReason::converged;
+    result.reason = "the matrix has no rows, so no eigenvalues";
+    return result;
+  }
+  expects((options.which != Which::SM && !problem.target) || problem.inverse || plan.method == Method::dense,
+          "eigenvalues near a target are sought through a factorisation: the problem needs `inverse`");
+  if (plan.method == Method::dense)
+    solve_dense(ctx, problem, options, plan.nev, result);
+  else
+    solve_lanczos(ctx, problem, options, plan, initial, result);
+  if (result.stop == StopReason::converged && !result.converged) result.stop = StopReason::rounding;
+  result.verified = result.converged && result.verification != Verification::none;
+  Acceptance accept;
+  accept.norm = result.norm, accept.tol = options.tol, accept.convergence = options.convergence;
+  bool at_rounding = false;
+  for (index_t j = 0; j < static_cast<index_t>(result.values.size()); ++j) {
+    Acceptance exact = accept;
+    exact.norm = options.convergence == Convergence::norm ? accept.norm : 0;
+    const double asked = options.convergence == Convergence::norm ? options.tol * accept.norm
+                                                                  : exact.bound(result.values[at(j)]);
+    at_rounding = at_rounding || (result.converged_pairs[at(j)] && result.residual_norms[at(j)] > asked);
+  }
+  result.reason = describe(options, result.stop, result.verified, result.verification, options.nev, n,
+                           result.converged_count, plan.nev, at_rounding);
+  return result;
+}
+
+template EigenResult<double> solve_eigen<double>(const Context&, const EigenProblem<double>&,
+                                                 const EigenOptions&, HostView<const double>);
+template EigenResult<std::complex<double>> solve_eigen<std::complex<double>>(
+    const Context&, const EigenProblem<std::complex<double>>&, const EigenOptions&,
+    HostView<const std::complex<double>>);
+
+}  // namespace ts::solvers

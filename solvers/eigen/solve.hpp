@@ -1,0 +1,36 @@
+// Eigenvalues of Hermitian operators: the one entry.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "tallskinny/solvers/eigen/options.hpp"
+#include "tallskinny/solvers/eigen/result.hpp"
+#include "tallskinny/solvers/operator.hpp"
+
+namespace ts::solvers {
+
+/// A x = lambda x with A Hermitian. T: double or std::complex<double>.
+template <class T>
+struct EigenProblem {
+  Operator<T> a;
+  /// sigma: eigenvalues near it are wanted.
+  std::optional<double> target = std::nullopt;
+  /// Y = (A - shift I)^-1 X with a shift at or next to the target: block Lanczos seeks through it.
+  std::optional<Operator<T>> inverse = std::nullopt;
+  double shift = 0;
+  /// The number of eigenvalues below a shift (Sylvester's law of inertia), or nothing when it cannot be told.
+  std::function<std::optional<index_t>(double shift)> count_below = nullptr;
+};
+
+/// The wanted eigenpairs by block Lanczos with thick restart, or by a dense solver where the matrix is small.
+/// The set is called verified only after a search for missing copies found none; see README.md beside this
+/// file.
+/// @param initial n x c, a warm start of any number of columns (0 columns: random).
+/// @throws Error(invalid_argument) naming the option that cannot be met, Error(bad_input) for an operator
+/// that gives NaN or Inf. Not converging is a returned outcome.
+template <class T>
+[[nodiscard]] EigenResult<T> solve_eigen(const Context&, const EigenProblem<T>&, const EigenOptions&,
+                                         HostView<const T> initial = {});
+
+}  // namespace ts::solvers
