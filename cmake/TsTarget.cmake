@@ -32,7 +32,7 @@ endfunction()
 function(ts_public_headers out)
   file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/gemm/*.hpp ${PROJECT_SOURCE_DIR}/solvers/*.hpp)
-  list(FILTER headers EXCLUDE REGEX "_detail\\.hpp$|^gemm/backend/cpu/|^gemm/core/(checks|eigen_reference)")
+  list(FILTER headers EXCLUDE REGEX "_detail\\.hpp$|^gemm/[a-z]+/cpu/|^gemm/core/(checks|eigen_reference)")
   list(APPEND headers io/matrix_file.hpp io/output_file.hpp io/hermitian.hpp)
   set(${out} ${headers} PARENT_SCOPE)
 endfunction()

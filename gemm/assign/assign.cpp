@@ -14,13 +14,6 @@ namespace ts {
 
 namespace assign_detail {
 
-double inverse_power_of_two(double x) noexcept {
-  if (!(x > 0)) return 1;
-  int exponent = 0;
-  std::frexp(x, &exponent);
-  return std::ldexp(1.0, -std::clamp(exponent, -960, 1020));
-}
-
 namespace {
 
 /// copy[j] for centroids that equal an earlier one bit for bit: they can never win.
@@ -54,6 +47,7 @@ Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments
     for (index_t j = 0; j < d; ++j)
       reach = std::max(reach, std::abs(centroids(m, j) - moments.shift[static_cast<std::size_t>(j)]));
   scale = inverse_power_of_two(reach);
+  if (scale < 0x1p-900) shrink = scale;
   const std::vector<bool> copy = copies(centroids);
   for (index_t m = 0; m < k; ++m) {
     Sum norm = 0;
@@ -61,7 +55,7 @@ Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments
       const auto at = static_cast<std::size_t>(m * d + j);
       const double c = centroids(m, j);
       const double centred = (c - moments.shift[static_cast<std::size_t>(j)]) * scale;
-      exact[at] = c * scale;
+      exact[at] = c * shrink;
       negated[at] = static_cast<S>(-centred);
       norm += static_cast<Sum>(centred) * centred;
     }
@@ -94,8 +88,8 @@ AssignStats assign_reference(const Rows& x, const ColumnMoments& moments, HostVi
     std::int32_t& label = labels[static_cast<std::size_t>(i)];
     if (label == nearest) continue;
     ++stats.changed;
-    if (sums != nullptr) {
-      const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
+    const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
+    if (sums != nullptr && weight != 0) {
       for (index_t j = 0; j < d; ++j)
         row[static_cast<std::size_t>(j)] -= moments.shift[static_cast<std::size_t>(j)];
       if (label >= 0) sums->add(*unit, label, row.data(), weight, true);

@@ -38,9 +38,9 @@ struct AssignStats {
 /// ||x||^2 + ||c||^2).
 ///
 /// With `sums` the rows whose label changed move from their old cluster's sum of w_i (x_i - shift) to the new
-/// one's in the same pass, while they are in cache (label -1: from nowhere); the sums given must belong to
-/// the labels given. Bits do not depend on threads or instruction set. Nothing of size n x k is stored.
-/// Bytes: n d s + 4 n; flops: 2 n d k.
+/// one's in the same pass, while they are in cache (label -1: from nowhere; rows of weight 0 never count);
+/// the sums given must belong to the labels given. Bits do not depend on threads or instruction set. Nothing
+/// of size n x k is stored. Bytes: n d s + 4 n; flops: 2 n d k.
 /// @param centroids k x d, row-major or column-major, k >= 1.
 /// @param labels n entries, in and out. @param weights n entries or none.
 /// @throws Error(invalid_argument) for shapes that do not fit. x and centroids must be finite.

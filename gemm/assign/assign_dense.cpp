@@ -87,9 +87,8 @@ class DensePass {
       std::int32_t& label = labels[static_cast<std::size_t>(i0 + r)];
       if (label == nearest) continue;
       ++s.stats.changed;
-      if (sums != nullptr)
-        move(i0 + r, label, nearest, weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i0 + r)], *unit,
-             *sums, s);
+      const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i0 + r)];
+      if (sums != nullptr && weight != 0) move(i0 + r, label, nearest, weight, *unit, *sums, s);
       label = nearest;
     }
   }
@@ -109,11 +108,12 @@ class DensePass {
     if (s.candidates.size() == 1) return s.candidates.front();
 
     x_.load(i, s.row.data());
-    for (double& value : s.row) value *= centroids_.scale;
+    for (double& value : s.row) value *= centroids_.shrink;
+    const double factor = centroids_.scale / centroids_.shrink;
     s.candidate_distances.clear();
     for (const std::int32_t m : s.candidates)
       s.candidate_distances.push_back(
-          squared_distance<double>(s.row.data(), centroids_.exact.data() + m * d, d));
+          squared_distance<double>(s.row.data(), centroids_.exact.data() + m * d, d, factor));
     const double least_distance =
         *std::min_element(s.candidate_distances.begin(), s.candidate_distances.end());
     const double limit = least_distance * (1 + static_cast<double>(d + 3) * 0x1p-51);
@@ -122,7 +122,8 @@ class DensePass {
     for (std::size_t q = 0; q < s.candidates.size(); ++q) {
       if (s.candidate_distances[q] > limit) continue;
       const std::int32_t m = s.candidates[q];
-      const auto distance = squared_distance<long double>(s.row.data(), centroids_.exact.data() + m * d, d);
+      const auto distance =
+          squared_distance<long double>(s.row.data(), centroids_.exact.data() + m * d, d, factor);
       if (nearest < 0 || distance < nearest_distance) nearest = m, nearest_distance = distance;
     }
     return nearest;
@@ -166,7 +167,8 @@ AssignStats assign_dense(const Context& ctx, const Rows& x, const ColumnMoments&
   const index_t fitting = std::max<index_t>(1, (index_t{1} << 15) / std::max<index_t>(1, x.cols() * tile));
   const index_t piece = std::clamp<index_t>(tiles / (8 * threads), 1, fitting);
   const index_t pieces = (tiles + piece - 1) / piece;
-  const int team = static_cast<int>(std::clamp<index_t>(pieces, 1, threads));
+  const int team = team_size(
+      ctx, pieces, static_cast<double>(piece * tile * x.cols()) * static_cast<double>(centroids.rows()));
 
   std::vector<typename DensePass<S>::Scratch> scratch;
   std::vector<ClusterSums> parts;

@@ -1,6 +1,7 @@
 // What the files of assign share: centroids made ready for scoring, and distances in higher precision.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -14,21 +15,28 @@ inline constexpr index_t chunk_rows = 4096;
   return (rows + chunk_rows - 1) / chunk_rows;
 }
 
-/// A power of two `s` with s x <= 1 (1 for x = 0), far from overflow and underflow.
-[[nodiscard]] double inverse_power_of_two(double x) noexcept;
+/// Threads for `pieces` pieces of work of `products` multiplications each: small problems stay on one, where
+/// starting a team would take longer than the work.
+[[nodiscard]] inline int team_size(const Context& ctx, index_t pieces, double products) noexcept {
+  constexpr double worth_a_thread = 1 << 18;
+  const double deserved = 1 + static_cast<double>(pieces) * products / worth_a_thread;
+  const double most = static_cast<double>(std::min<index_t>(pieces, ctx.thread_count()));
+  return static_cast<int>(std::max(1.0, std::min(deserved, most)));
+}
 
-/// sum_j (x_j - c_j)^2 in eight partial sums; Sum: double or long double.
+/// sum_j ((x_j - c_j) factor)^2 in eight partial sums; Sum: double or long double.
 template <class Sum>
-[[nodiscard]] Sum squared_distance(const double* x, const double* c, index_t d) noexcept {
+[[nodiscard]] Sum squared_distance(const double* x, const double* c, index_t d, double factor = 1) noexcept {
   Sum part[8] = {};
   index_t j = 0;
   for (; j + 8 <= d; j += 8)
     for (index_t q = 0; q < 8; ++q) {
-      const Sum difference = static_cast<Sum>(x[j + q]) - static_cast<Sum>(c[j + q]);
+      const Sum difference =
+          (static_cast<Sum>(x[j + q]) - static_cast<Sum>(c[j + q])) * static_cast<Sum>(factor);
       part[q] += difference * difference;
     }
   for (; j < d; ++j) {
-    const Sum difference = static_cast<Sum>(x[j]) - static_cast<Sum>(c[j]);
+    const Sum difference = (static_cast<Sum>(x[j]) - static_cast<Sum>(c[j])) * static_cast<Sum>(factor);
     part[j % 8] += difference * difference;
   }
   return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
@@ -63,7 +71,8 @@ struct Scored {
   double largest_norm = 0;    ///< >= ||c - shift|| scale of every centroid
   std::vector<S> negated;     ///< k x d: -(c - shift) scale
   std::vector<S> half_norms;  ///< ||(c - shift) scale||^2 / 2; infinite for a copy of an earlier centroid
-  std::vector<double> exact;  ///< k x d: c scale
+  double shrink = 1;          ///< power of two, below 1 only where x - c could overflow
+  std::vector<double> exact;  ///< k x d: c shrink
 
   Scored(HostView<const double> centroids, const ColumnMoments& moments);
 };

@@ -32,6 +32,7 @@ class SparsePass {
         longest_(longest_row(x)),
         transposed_(Matrix<S>::zeros(centroids_.d, padded_)),
         half_norms_(static_cast<std::size_t>(padded_), std::numeric_limits<S>::infinity()) {
+    for (double& c : centroids_.exact) c *= centroids_.scale / centroids_.shrink;
     for (index_t m = 0; m < centroids_.k; ++m) {
       for (index_t j = 0; j < centroids_.d; ++j)
         transposed_(j, m) = centroids_.negated[static_cast<std::size_t>(m * centroids_.d + j)];
@@ -78,8 +79,8 @@ class SparsePass {
     std::int32_t& label = labels[static_cast<std::size_t>(i)];
     if (label == nearest) return;
     ++s.stats.changed;
-    if (sums != nullptr) {
-      const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
+    const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
+    if (sums != nullptr && weight != 0) {
       if (label >= 0) sums->add_sparse(*unit, label, s.row.data(), columns, entries, weight, true);
       sums->add_sparse(*unit, nearest, s.row.data(), columns, entries, weight);
     }
@@ -124,7 +125,9 @@ AssignStats assign_sparse(const Context& ctx, const Rows& x, const ColumnMoments
   const auto threads = static_cast<index_t>(ctx.thread_count());
   const index_t piece = std::clamp<index_t>(x.rows() / (16 * threads), 1, 1024);
   const index_t pieces = (x.rows() + piece - 1) / piece;
-  const int team = static_cast<int>(std::clamp<index_t>(pieces, 1, threads));
+  const int team = team_size(ctx, pieces,
+                             static_cast<double>(x.rows() == 0 ? 0 : x.pointers()[x.rows()] / pieces) *
+                                 static_cast<double>(centroids.rows()));
   std::vector<typename SparsePass<S>::Scratch> scratch;
   std::vector<ClusterSums> parts;
   for (int t = 0; t < team; ++t) {

@@ -31,22 +31,21 @@ long double join(std::uint64_t upper, std::uint64_t lower, int bits) {
          static_cast<long double>(static_cast<std::int64_t>(lower)) * std::ldexp(1.0L, -bits);
 }
 
-/// 2^-e with |x| <= 2^e, kept where both it and its inverse are normal numbers.
-double inverse_power(double x) {
+}  // namespace
+
+double inverse_power_of_two(double x) noexcept {
   if (!(x > 0)) return 1;
   int exponent = 0;
   std::frexp(x, &exponent);
-  return std::ldexp(1.0, -std::clamp(exponent, -960, 1020));
+  return std::ldexp(1.0, -std::clamp(exponent, -1020, 1020));
 }
 
-}  // namespace
-
 FixedPoint::FixedPoint(std::span<const double> reach, double largest_weight, index_t rows)
-    : to_units(reach.size()), weight_to_units(inverse_power(largest_weight)) {
+    : to_units(reach.size()), weight_to_units(inverse_power_of_two(largest_weight)) {
   expects(rows <= index_t{1} << 50, "fixed-point sums hold at most 2^50 rows");
   bits = std::min(
       30, 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<index_t>(rows, 1)))));
-  for (std::size_t j = 0; j < reach.size(); ++j) to_units[j] = inverse_power(reach[j]);
+  for (std::size_t j = 0; j < reach.size(); ++j) to_units[j] = inverse_power_of_two(reach[j]);
 }
 
 ClusterSums::ClusterSums(index_t clusters, index_t cols)

@@ -11,6 +11,9 @@
 
 namespace ts {
 
+/// A power of two s with s x <= 1 (1 for x = 0), kept where both it and its inverse are normal numbers.
+[[nodiscard]] double inverse_power_of_two(double x) noexcept;
+
 /// Powers of two that bring every column and the weights to at most 1. An addend w v_j is rounded once, to
 /// 2^(-2 bits) of the largest possible one: two limbs of `bits` bits each in 64-bit words, so that
 /// 2^(62 - bits) addends cannot overflow.
@@ -24,7 +27,8 @@ struct FixedPoint {
   FixedPoint(std::span<const double> reach, double largest_weight, index_t rows);
 };
 
-/// k clusters x d columns of sums, with the weight and the number of rows of each cluster.
+/// k clusters x d columns of sums, with the weight and the number of rows (those that weigh something)
+/// of each cluster.
 class ClusterSums {
  public:
   ClusterSums(index_t clusters, index_t cols);

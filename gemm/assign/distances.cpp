@@ -57,8 +57,9 @@ class Direct {
 /// use(i, scratch, chunk) for every row; chunks in parallel, the rows of one in order.
 template <class Use>
 void for_each_row(const Context& ctx, index_t rows, Use&& use) {
+  constexpr double products_per_chunk = 16.0 * chunk_rows;  // at the least
   const index_t chunks = chunk_count(rows);
-#pragma omp parallel num_threads(ctx.thread_count())
+#pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, products_per_chunk))
   {
     Direct::Scratch scratch;
 #pragma omp for schedule(dynamic)
@@ -164,7 +165,8 @@ void candidate_squared_distances(const Context& ctx, const Rows& x, const Column
     for (index_t j = 0; j < d; ++j) rounded(q, j) = static_cast<S>(scaled(q, j));
   const auto& kernels = assign_cpu::score_kernels<S>(assign_cpu::select(ctx.simd));
   const index_t tile = kernels.rows, tiles = (n + tile - 1) / tile;
-#pragma omp parallel num_threads(ctx.thread_count())
+  const double products = static_cast<double>(tile * d) * static_cast<double>(t);
+#pragma omp parallel num_threads(assign_detail::team_size(ctx, tiles, products))
   {
     std::vector<double> row(static_cast<std::size_t>(d));
     Matrix<S> rows(tile, d), side(d, tile);

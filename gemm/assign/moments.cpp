@@ -36,7 +36,7 @@ template <class Each>
 std::vector<double> by_chunks(const Context& ctx, const Rows& x, Each&& each) {
   const index_t d = x.cols(), chunks = chunk_count(x.rows());
   auto partial = Matrix<double>::zeros(chunks, d);
-#pragma omp parallel num_threads(ctx.thread_count())
+#pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, static_cast <double>(chunk_rows * d)))
   {
     std::vector<double> row(static_cast<std::size_t>(d));
 #pragma omp for schedule(dynamic)
@@ -69,7 +69,7 @@ void dense_moments(const Context& ctx, const Rows& x, ColumnMoments& m) {
 
   const index_t chunks = chunk_count(x.rows());
   auto reach = Matrix<double>::zeros(chunks, d), squares = Matrix<double>::zeros(chunks, d);
-#pragma omp parallel num_threads(ctx.thread_count())
+#pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, static_cast <double>(chunk_rows * d)))
   {
     std::vector<double> row(static_cast<std::size_t>(d));
 #pragma omp for schedule(dynamic)

@@ -15,15 +15,19 @@ using namespace kmeans_detail;
 /// Reciprocal norms of the rows, 0 for rows without a direction.
 struct Directions {
   std::vector<double> scale;
-  index_t zero_rows = 0;
+  std::vector<index_t> zero_rows;
+  std::vector<double> weights;  ///< the given ones, and 0 for rows without a direction, if there are any
+
+  [[nodiscard]] std::span<const double> weights_or(std::span<const double> given) const {
+    return zero_rows.empty() ? given : std::span<const double>(weights);
+  }
 };
 
-Directions directions(const Context& ctx, const Rows& rows) {
+Directions directions(const Context& ctx, const Rows& rows, std::span<const double> weights) {
   constexpr double least_norm = 0x1p-1000;  // its inverse is finite
   Directions found;
   found.scale.resize(static_cast<std::size_t>(rows.rows()));
-  index_t zero = 0;
-#pragma omp parallel num_threads(ctx.thread_count()) reduction(+ : zero)
+#pragma omp parallel num_threads(ctx.thread_count())
   {
     std::vector<double> row;
 #pragma omp for schedule(static)
@@ -37,10 +41,14 @@ Directions directions(const Context& ctx, const Rows& rows) {
       const double norm = largest * std::sqrt(sum);
       const bool usable = norm >= least_norm && std::isfinite(norm);
       found.scale[static_cast<std::size_t>(i)] = usable ? 1 / norm : 0;
-      zero += usable ? 0 : 1;
     }
   }
-  found.zero_rows = zero;
+  for (index_t i = 0; i < rows.rows(); ++i)
+    if (found.scale[static_cast<std::size_t>(i)] == 0) found.zero_rows.push_back(i);
+  if (found.zero_rows.empty()) return found;
+  found.weights.assign(weights.begin(), weights.end());
+  if (weights.empty()) found.weights.assign(static_cast<std::size_t>(rows.rows()), 1.0);
+  for (const index_t i : found.zero_rows) found.weights[static_cast<std::size_t>(i)] = 0;
   return found;
 }
 
@@ -160,15 +168,20 @@ KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& o
   Directions normal;
   if (o.metric == KMeansMetric::cosine) {
     check_finite(rows);
-    normal = directions(ctx, rows);
-    result.zero_rows = normal.zero_rows;
-    if (normal.zero_rows > 0)
+    normal = directions(ctx, rows, o.weights);
+    result.zero_rows = static_cast<index_t>(normal.zero_rows.size());
+    if (result.zero_rows > 0) {
       result.notes.push_back(
-          std::to_string(normal.zero_rows) +
-          " points are zero and have no direction: they are in cluster 0 and move no centre");
+          std::to_string(result.zero_rows) +
+          " points are zero and have no direction: they are in cluster 0 and weigh nothing");
+      expects(
+          std::any_of(normal.weights.begin(), normal.weights.end(), [](double w) { return w > 0; }),
+          "all points (of positive weight) are zero and have no direction, which the cosine metric needs");
+    }
   }
   const Rows points = rows.scaled(normal.scale);
-  const Problem problem{ctx, points, column_moments(ctx, points), o.weights, o.clusters};
+  const std::span<const double> weights = normal.weights_or(o.weights);
+  const Problem problem{ctx, points, column_moments(ctx, points), weights, o.clusters, normal.zero_rows};
 
   int runs = o.n_init;
   if (o.init == KMeansInit::given && runs > 1) {
@@ -188,7 +201,7 @@ KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& o
       result.stop = KMeansStop::interrupted;  // the best of the restarts before is what there is
       break;
     }
-    const double inertia = ts::inertia(ctx, points, found.centers.cview(), found.labels, o.weights);
+    const double inertia = ts::inertia(ctx, points, found.centers.cview(), found.labels, weights);
     result.rescored += found.rescored;
     const KMeansStop stop = found.stop;
     if (run == 0 || inertia < result.inertia) {
@@ -222,14 +235,15 @@ KMeansPrediction predict(const Context& ctx, const Rows& rows, HostView<const do
   check_finite(rows);
   KMeansPrediction result;
   Directions normal;
-  if (metric == KMeansMetric::cosine) normal = directions(ctx, rows);
-  result.zero_rows = normal.zero_rows;
+  if (metric == KMeansMetric::cosine) normal = directions(ctx, rows, weights);
+  result.zero_rows = static_cast<index_t>(normal.zero_rows.size());
   const Rows points = rows.scaled(normal.scale);
   result.labels.assign(static_cast<std::size_t>(rows.rows()), -1);
   const AssignStats stats = assign(ctx, points, column_moments(ctx, points), usable.cview(), Scores::float32,
                                    result.labels, {}, nullptr, nullptr);
   result.rescored = stats.rescored;
-  result.inertia = inertia(ctx, points, usable.cview(), result.labels, weights);
+  for (const index_t i : normal.zero_rows) result.labels[static_cast<std::size_t>(i)] = 0;
+  result.inertia = inertia(ctx, points, usable.cview(), result.labels, normal.weights_or(weights));
   result.sizes = sizes_of(result.labels, centers.rows());
   return result;
 }
@@ -238,7 +252,7 @@ index_t verify(const Context& ctx, const Rows& rows, HostView<const double> cent
                std::span<const std::int32_t> labels, KMeansMetric metric) {
   const Matrix<double> usable = usable_centers(rows, centers, metric);
   Directions normal;
-  if (metric == KMeansMetric::cosine) normal = directions(ctx, rows);
+  if (metric == KMeansMetric::cosine) normal = directions(ctx, rows, {});
   return count_misassigned(ctx, rows.scaled(normal.scale), usable.cview(), labels);
 }
 
@@ -247,7 +261,7 @@ Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const do
   const Matrix<double> usable = usable_centers(rows, centers, metric);
   check_finite(rows);
   Directions normal;
-  if (metric == KMeansMetric::cosine) normal = directions(ctx, rows);
+  if (metric == KMeansMetric::cosine) normal = directions(ctx, rows, {});
   Matrix<double> out(rows.rows(), centers.rows());
   distances(ctx, rows.scaled(normal.scale), usable.cview(), out.view());
   return out;

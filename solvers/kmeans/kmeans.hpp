@@ -30,8 +30,9 @@ enum class KMeansTolerance {
 enum class KMeansMetric {
   euclidean,
   /// Spherical k-means: rows are divided by their norm, centres by theirs after each step; a label is the
-  /// centre of largest cosine. A row of norm 0 (or below 2^-1000) stays 0: as far from every centre as from
-  /// any other, it gets label 0 and moves no centre. Where the rows of a cluster cancel, its centre stays.
+  /// centre of largest cosine. A row of norm 0 (or below 2^-1000) has no direction and is as far from every
+  /// centre as from any other: it gets label 0 and weighs nothing. Where the rows of a cluster cancel, its
+  /// centre stays.
   cosine
 };
 

@@ -78,7 +78,13 @@ class Iteration {
     run_.rescored += stats.rescored;
     // Deciding a row again costs about as much as scoring it in float64 does for four.
     if (stats.rescored > p_.rows.rows() / 4) scores_ = Scores::float64;
-    return stats.changed;
+    index_t changed = stats.changed;
+    for (const index_t i : p_.directionless) {
+      std::int32_t& label = run_.labels[static_cast<std::size_t>(i)];
+      if (label != 0) --changed;  // it was 0 before, or -1 in the first iteration, which never ends the run
+      label = 0;
+    }
+    return changed;
   }
 
   /// True if a centre is not the mean of the rows with its label.

@@ -1,7 +1,6 @@
 #include "tallskinny/solvers/kmeans/potential.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace ts::solvers::kmeans_detail {
@@ -18,16 +17,19 @@ index_t chunks(index_t rows) {
 }  // namespace
 
 template <class S>
+int Potential<S>::team() const noexcept {
+  return static_cast<int>(
+      std::clamp<index_t>(problem_.rows.rows() / (8 * chunk), 1, problem_.ctx.thread_count()));
+}
+
+template <class S>
 Potential<S>::Potential(const Problem& problem)
     : problem_(problem),
       // D = infinity would not survive a product with a weight of zero.
       squared_(static_cast<std::size_t>(problem.rows.rows()), std::numeric_limits<S>::max()),
       chunk_totals_(static_cast<std::size_t>(chunks(problem.rows.rows()))) {
   const auto& reach = problem.moments.reach;
-  int exponent = 0;
-  const double largest = reach.empty() ? 0 : *std::max_element(reach.begin(), reach.end());
-  if (largest > 0) std::frexp(largest, &exponent);
-  scale_ = std::ldexp(1.0, -std::clamp(exponent, -960, 1020));
+  scale_ = inverse_power_of_two(reach.empty() ? 0 : *std::max_element(reach.begin(), reach.end()));
 }
 
 /// use(first row, distances (candidates x rows of this block)) for every block.
@@ -50,7 +52,7 @@ void Potential<S>::lower(HostView<const double> centers) {
   constexpr index_t at_once = 32;  // candidates in one pass
   for (index_t c = 0; c < centers.rows(); c += at_once)
     for_blocks(centers.rows(c, std::min(at_once, centers.rows() - c)), [&](index_t i0, HostView<S> found) {
-#pragma omp parallel for schedule(static) num_threads(problem_.ctx.thread_count())
+#pragma omp parallel for schedule(static) num_threads(team())
       for (index_t i = 0; i < found.cols(); ++i) {
         S& least = squared_[static_cast<std::size_t>(i0 + i)];
         for (index_t q = 0; q < found.rows(); ++q) least = std::min(least, found(q, i));
@@ -62,7 +64,7 @@ void Potential<S>::lower(HostView<const double> centers) {
 template <class S>
 void Potential<S>::sum_up() {
   const index_t n = problem_.rows.rows();
-#pragma omp parallel for schedule(static) num_threads(problem_.ctx.thread_count())
+#pragma omp parallel for schedule(static) num_threads(team())
   for (index_t c = 0; c < chunks(n); ++c) {
     double sum = 0;
     for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) sum += value(i);
@@ -77,7 +79,7 @@ std::vector<double> Potential<S>::totals_with(HostView<const double> candidates)
   const index_t t = candidates.rows(), all = chunks(problem_.rows.rows());
   auto partial = Matrix<double>::zeros(all, t);
   for_blocks(candidates, [&](index_t i0, HostView<S> found) {
-#pragma omp parallel for schedule(static) num_threads(problem_.ctx.thread_count())
+#pragma omp parallel for schedule(static) num_threads(team())
     for (index_t c = 0; c < chunks(found.cols()); ++c)
       for (index_t q = 0; q < t; ++q) {
         const S* to_candidate = found.data() + q * found.ld();

@@ -30,6 +30,8 @@ class Potential {
   template <class Use>
   void for_blocks(HostView<const double> centers, Use&& use) const;
   void sum_up();
+  /// Small problems stay on one thread.
+  [[nodiscard]] int team() const noexcept;
 
   const Problem& problem_;
   double scale_ = 1;

@@ -12,6 +12,8 @@ struct Problem {
   ColumnMoments moments;
   std::span<const double> weights;
   index_t k = 0;
+  /// Rows without a direction, for cosine: they weigh nothing and are put into cluster 0.
+  std::span<const index_t> directionless = {};
 
   [[nodiscard]] double weight(index_t i) const noexcept {
     return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];

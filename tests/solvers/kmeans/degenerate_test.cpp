@@ -1,0 +1,219 @@
+// What goes wrong elsewhere: duplicates, extremes of k, bad input, counters that saturate.
+#include <cmath>
+#include <set>
+
+#include "tallskinny/app/generators/features.hpp"
+#include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using namespace ts::solvers;
+
+namespace {
+
+std::string refusal(const Rows& rows, const KMeansOptions& o) {
+  try {
+    (void)kmeans({}, rows, o);
+  } catch (const Error& e) {
+    CHECK(e.code() == Errc::invalid_argument);
+    return e.what();
+  }
+  return "";
+}
+
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("fewer distinct points than clusters", "[kmeans]") {
+  const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random);
+  const auto x = generators::duplicates<float>(60, 3, 3, 7);
+  KMeansOptions o;
+  o.clusters = 4, o.init = init;
+  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  CHECK(r.distinct == 3);
+  CHECK(r.converged());
+  CHECK(r.inertia < 1e-12);
+  REQUIRE(r.notes.size() == 1);
+  CHECK(mentions(r.notes[0], "distinct clusters (3) found smaller than n_clusters (4)"));
+  o.clusters = 3;
+  const KMeansResult exact = kmeans({}, Rows(x.view()), o);
+  CHECK(exact.distinct == 3);
+  CHECK(exact.inertia == 0);
+  CHECK(exact.notes.empty());
+}
+
+TEST_CASE("all points equal", "[kmeans]") {
+  for (const double value : {0.0, -0.0, 7.25, 1e-310}) {
+    Matrix<double> x(20, 2);
+    for (index_t q = 0; q < 40; ++q) x.data()[q] = value;
+    KMeansOptions o;
+    o.clusters = 20;
+    const KMeansResult r = kmeans({}, Rows(x.view()), o);
+    CHECK(r.distinct == 1);
+    CHECK(r.inertia == 0);
+    CHECK(r.centers(0, 0) == value);
+  }
+}
+
+TEST_CASE("one cluster, and as many as points", "[kmeans]") {
+  const auto x = generators::uniform<float>(40, 3, 1);
+  for (const KMeansInit init : {KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random}) {
+    KMeansOptions o;
+    o.init = init;
+    o.clusters = 1;
+    const KMeansResult one = kmeans({}, Rows(x.view()), o);
+    CHECK(one.sizes == std::vector<index_t>{40});
+    CHECK(one.converged());
+    o.clusters = 40;
+    const KMeansResult all = kmeans({}, Rows(x.view()), o);
+    CHECK(all.inertia == 0);
+    CHECK(all.distinct == 40);
+    o.clusters = 41;
+    CHECK(mentions(refusal(Rows(x.view()), o), "(41) is larger than the number of points (40)"));
+  }
+  const auto single = generators::uniform<float>(1, 1, 1);
+  KMeansOptions o;
+  o.clusters = 1;
+  CHECK(kmeans({}, Rows(single.view()), o).inertia == 0);
+}
+
+TEST_CASE("one feature, constant features, signed zeros and denormals", "[kmeans]") {
+  Matrix<double> line(9, 1);
+  for (index_t i = 0; i < 9; ++i) line(i, 0) = static_cast<double>(i / 3) * 10 + static_cast<double>(i % 3);
+  KMeansOptions o;
+  o.clusters = 3, o.n_init = 5;
+  CHECK(kmeans({}, Rows(line.view()), o).inertia == Approx(6).epsilon(1e-14));
+
+  Matrix<double> constant(9, 3);
+  for (index_t i = 0; i < 9; ++i)
+    constant(i, 0) = 1e6, constant(i, 1) = line(i, 0) * 1e-310, constant(i, 2) = i % 2 == 0 ? 0.0 : -0.0;
+  const KMeansResult r = kmeans({}, Rows(constant.view()), o);
+  CHECK(r.distinct == 3);
+  CHECK(r.labels[0] == r.labels[2]);
+  CHECK(r.labels[3] == r.labels[5]);
+  CHECK(r.labels[0] != r.labels[3]);
+  CHECK(r.centers(0, 0) == 1e6);
+}
+
+TEST_CASE("what cannot be clustered is refused in a sentence", "[kmeans]") {
+  auto x = generators::uniform<double>(10, 2, 1);
+  KMeansOptions o;
+  o.clusters = 2;
+  CHECK(mentions(refusal(Rows(Matrix<double>(0, 2).view()), o), "no points"));
+  CHECK(mentions(refusal(Rows(Matrix<double>(3, 0).view()), o), "no features"));
+  o.clusters = 0;
+  CHECK(mentions(refusal(Rows(x.view()), o), "at least 1"));
+  o.clusters = 2;
+
+  std::vector<double> weights(10, 1.0);
+  weights[4] = -1;
+  o.weights = weights;
+  CHECK(mentions(refusal(Rows(x.view()), o), "weight of point 4"));
+  weights[4] = std::nan("");
+  CHECK(mentions(refusal(Rows(x.view()), o), "weight of point 4"));
+  weights.assign(10, 0.0);
+  o.weights = weights;
+  CHECK(mentions(refusal(Rows(x.view()), o), "all weights are zero"));
+  weights.resize(9);
+  o.weights = weights;
+  CHECK(mentions(refusal(Rows(x.view()), o), "9 weights for 10 points"));
+  o.weights = {};
+
+  const Matrix<double> three = generators::uniform<double>(3, 2, 2),
+                       wide = generators::uniform<double>(2, 5, 2);
+  o.init = KMeansInit::given, o.centers = three.view();
+  CHECK(mentions(refusal(Rows(x.view()), o), "3 given centres for 2 clusters"));
+  o.centers = wide.view();
+  CHECK(mentions(refusal(Rows(x.view()), o), "5 features but the points have 2"));
+  o.init = KMeansInit::random;
+  for (const KMeansMetric metric : {KMeansMetric::euclidean, KMeansMetric::cosine}) {
+    o.metric = metric;
+    x(7, 1) = std::nan("");
+    CHECK(mentions(refusal(Rows(x.view()), o), "row 7, column 1"));
+    CHECK_THROWS_AS(predict({}, Rows(x.view()), three.view(), metric), Error);
+  }
+}
+
+TEST_CASE("restarts from given centres are made once, and said so", "[kmeans]") {
+  const auto x = generators::uniform<double>(50, 2, 1);
+  const auto c = generators::uniform<double>(3, 2, 2);
+  KMeansOptions o;
+  o.clusters = 3, o.init = KMeansInit::given, o.centers = c.view(), o.n_init = 4;
+  int runs = 0;
+  o.on_progress = [&runs](const KMeansProgress& p) {
+    runs = std::max(runs, p.run + 1);
+    return true;
+  };
+  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  CHECK(runs == 1);
+  REQUIRE(r.notes.size() == 1);
+  CHECK(mentions(r.notes[0], "only one of 4"));
+}
+
+TEST_CASE("a request to stop is honoured with a consistent result", "[kmeans]") {
+  const auto x = generators::uniform<double>(2000, 4, 1);
+  KMeansOptions o;
+  o.clusters = 12, o.tol = 0;
+  o.on_progress = [](const KMeansProgress& p) { return p.iteration < 3; };
+  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  CHECK(r.stop == KMeansStop::interrupted);
+  CHECK(r.n_iter == 3);
+  CHECK(verify({}, Rows(x.view()), r.centers.view(), r.labels) == 0);
+  o.on_progress = [](const KMeansProgress&) { return false; };
+  try {
+    (void)kmeans({}, Rows(x.view()), o);
+    FAIL("went on");
+  } catch (const Error& e) {
+    CHECK(e.code() == Errc::interrupted);
+  }
+}
+
+TEST_CASE("clusters by direction", "[kmeans]") {
+  // Three directions, lengths over six orders of magnitude, and rows without a direction.
+  Matrix<float> x(63, 3);
+  for (index_t i = 0; i < 60; ++i)
+    for (index_t j = 0; j < 3; ++j) {
+      const double length = std::pow(10.0, static_cast<double>(i % 7) - 3);
+      x(i, j) =
+          static_cast<float>(length * ((i % 3 == j ? 1.0 : 0.0) + 0.01 * static_cast<double>((i * j) % 5)));
+    }
+  for (index_t i = 60; i < 63; ++i) x(i, 0) = x(i, 1) = x(i, 2) = 0;
+  KMeansOptions o;
+  o.clusters = 3, o.metric = KMeansMetric::cosine, o.n_init = 5;
+  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  for (std::size_t i = 3; i < 60; ++i) CHECK(r.labels[i] == r.labels[i % 3]);
+  CHECK(std::set<std::int32_t>(r.labels.begin(), r.labels.end()).size() == 3);
+  CHECK(r.zero_rows == 3);
+  CHECK(r.labels[60] == 0);
+  for (index_t m = 0; m < 3; ++m)
+    CHECK(std::hypot(r.centers(m, 0), r.centers(m, 1), r.centers(m, 2)) == Approx(1).epsilon(1e-15));
+  CHECK(verify({}, Rows(x.view()), r.centers.view(), r.labels, KMeansMetric::cosine) == 0);
+  const auto again = predict({}, Rows(x.view()), r.centers.view(), KMeansMetric::cosine);
+  CHECK(again.labels == r.labels);
+  CHECK(again.inertia == r.inertia);
+  // Scaled centres have the same directions.
+  auto scaled = Matrix<double>::copy_of(r.centers.cview());
+  for (index_t q = 0; q < 9; ++q) scaled.data()[q] *= 17;
+  CHECK(predict({}, Rows(x.view()), scaled.view(), KMeansMetric::cosine).labels == r.labels);
+
+  Matrix<double> opposite(2, 1);
+  opposite(0, 0) = 1, opposite(1, 0) = -1;
+  o.clusters = 1, o.n_init = 1;
+  const KMeansResult cancelled = kmeans({}, Rows(opposite.view()), o);
+  CHECK(std::abs(cancelled.centers(0, 0)) == 1);  // the centre stays where the rows cancel
+  CHECK(cancelled.inertia == 4);
+}
+
+TEST_CASE("random first centres are distinct rows", "[kmeans]") {
+  const auto x = generators::duplicates<double>(300, 2, 20, 3);
+  KMeansOptions o;
+  o.clusters = 20, o.init = KMeansInit::random, o.max_iter = 1;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    o.seed = seed;
+    const KMeansResult r = kmeans({}, Rows(x.view()), o);
+    CHECK(r.inertia == 0);  // all 20 points are centres at once
+  }
+}
