@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tallskinny/solvers/kmeans/lloyd.hpp"
-#include "tallskinny/solvers/kmeans/seeding.hpp"
+#include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
+#include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 
 namespace ts::solvers {
 

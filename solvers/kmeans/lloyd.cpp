@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/kmeans/lloyd.hpp"
+#include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 
 #include <algorithm>
 #include <cmath>

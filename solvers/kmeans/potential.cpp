@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/kmeans/potential.hpp"
+#include "tallskinny/solvers/kmeans/potential_detail.hpp"
 
 #include <algorithm>
 #include <limits>

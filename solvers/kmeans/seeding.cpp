@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/kmeans/seeding.hpp"
+#include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "tallskinny/solvers/kmeans/potential.hpp"
+#include "tallskinny/solvers/kmeans/potential_detail.hpp"
 
 namespace ts::solvers::kmeans_detail {
 

@@ -2,7 +2,7 @@
 // Internal to the room.
 #pragma once
 
-#include "tallskinny/solvers/kmeans/problem.hpp"
+#include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
 namespace ts::solvers::kmeans_detail {
 

@@ -1,7 +1,7 @@
 // The Lloyd iteration from given centres. Internal to the room.
 #pragma once
 
-#include "tallskinny/solvers/kmeans/problem.hpp"
+#include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
 namespace ts::solvers::kmeans_detail {
 

@@ -1,7 +1,7 @@
 // First centres. Internal to the room.
 #pragma once
 
-#include "tallskinny/solvers/kmeans/problem.hpp"
+#include "tallskinny/solvers/kmeans/problem_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
 
 namespace ts::solvers::kmeans_detail {
