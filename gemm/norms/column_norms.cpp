@@ -1,17 +1,24 @@
 #include "tallskinny/gemm/norms/column_norms.hpp"
 
+#include <algorithm>
+
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/norms/column_norms_detail.hpp"
 
 namespace ts::detail {
 
 template <class T>
-void column_norms(const Context&, Strided<const T> x, std::span<real_t<T>> norms) {
+void column_norms(const Context& ctx, Strided<const T> x, std::span<real_t<T>> norms) {
   if (static_cast<index_t>(norms.size()) != x.cols) [[unlikely]]
     throw Error(Errc::invalid_argument, "column_norms: norms has room for " + std::to_string(norms.size()) +
                                             " values but X has " + std::to_string(x.cols) + " columns");
   if (x.cols == 0) return;
-  reference::column_norms<T>(x, norms);
+  if (x.rows == 0) {
+    std::fill(norms.begin(), norms.end(), real_t<T>{});
+    return;
+  }
+  if (ctx.implementation == Implementation::reference) return reference::column_norms<T>(x, norms);
+  fast::column_norms<T>(ctx, x, norms);
 }
 
 #define TS_INSTANTIATE(T) \

@@ -1,4 +1,4 @@
-// The bodies behind column_norms. Arguments are checked, and X has columns.
+// The bodies behind column_norms. Arguments are checked, and X is not empty.
 #pragma once
 
 #include <span>

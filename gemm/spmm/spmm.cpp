@@ -6,7 +6,7 @@
 namespace ts::detail {
 
 template <class T, class I>
-void spmm(const Context&, Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x,
+void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x,
           result_t<T> beta, Strided<result_t<T>> y) {
   expect_argument("spmm", a.rows >= 0 && a.cols >= 0, "A has negative rows or columns");
   expect_argument("spmm", a.rows == 0 || a.pointers != nullptr, "A has rows but no row pointers");
@@ -20,7 +20,9 @@ void spmm(const Context&, Op op_a, result_t<T> alpha, CsrView<T, Space::host, I>
   expect_disjoint("spmm", y, "Y", x, "X");
   if (y.empty()) return;
   if (a.nonzeros() == 0 || alpha == result_t<T>{}) return scale_output(beta, y);
-  reference::spmm<T, I>(op_a, alpha, a, x, beta, y);
+  if (ctx.implementation == Implementation::reference)
+    return reference::spmm<T, I>(op_a, alpha, a, x, beta, y);
+  fast::spmm<T, I>(ctx, op_a, alpha, a, x, beta, y);
 }
 
 #define TS_INSTANTIATE_INDEX(T, I)                                                                        \

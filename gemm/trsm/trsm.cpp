@@ -6,11 +6,12 @@
 namespace ts::detail {
 
 template <class T>
-void trsm(const Context&, Strided<T> x, Strided<const T> r) {
+void trsm(const Context& ctx, Strided<T> x, Strided<const T> r) {
   expect_shape("trsm", "R", r, x.cols, x.cols, "square, with the columns of X");
   expect_disjoint("trsm", x, "X", r, "R");
   if (x.empty()) return;
-  reference::trsm<T>(x, r);
+  if (ctx.implementation == Implementation::reference) return reference::trsm<T>(x, r);
+  fast::trsm<T>(ctx, x, r);
 }
 
 #define TS_INSTANTIATE(T) template void trsm<T>(const Context&, Strided<T>, Strided<const T>);
