@@ -55,7 +55,8 @@ class Quiet {
 /// A 16-bit float type with this many mantissa bits: 10 is IEEE half, 7 is bfloat16.
 [[nodiscard]] Handle sixteen_bit_float(unsigned mantissa_bits);
 
-/// Registers the fast conversions of 16-bit floats, once per process.
-void register_conversions();
+/// Called before anything else of HDF5: registers the fast conversions of 16-bit floats, and keeps HDF5 from
+/// closing files when the process ends, which ours never need and which crashes after a failed write.
+void start_library();
 
 }  // namespace ts::io::hdf5

@@ -123,9 +123,10 @@ Handle sixteen_bit_float(unsigned mantissa_bits) {
   return type;
 }
 
-void register_conversions() {
+void start_library() {
   static std::once_flag once;
   std::call_once(once, [] {
+    H5dont_atexit();
     const Quiet quiet;
     // Soft: offered every pair of float types, it takes those it knows and leaves the others to HDF5.
     H5Tregister(H5T_PERS_SOFT, "half to float", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, convert_half);

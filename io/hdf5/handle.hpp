@@ -25,6 +25,8 @@ class Handle {
   [[nodiscard]] std::int64_t id() const noexcept { return id_; }
   explicit operator bool() const noexcept { return id_ >= 0; }
 
+  /// Gives up ownership without closing.
+  void release() noexcept { id_ = -1; }
   /// Closes now; the result of HDF5's close, 0 if there was nothing to close.
   int reset() noexcept {
     const auto id = std::exchange(id_, -1);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tallskinny/io/hdf5/h5.hpp"
+#include "tallskinny/io/hdf5/variable_text.hpp"
 
 namespace ts::io::hdf5 {
 
@@ -13,18 +13,19 @@ constexpr hssize_t longest_list = 64;
 
 /// The one string that `read(memory type, buffer)` delivers, whatever its storage.
 template <class Read>
-std::optional<std::string> read_text(hid_t type, hid_t space, Read read) {
+std::optional<std::string> read_text(const Node& node, hid_t object, hid_t type, hid_t space, Read read) {
   if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) return std::nullopt;
+  if (H5Tis_variable_str(type) > 0) {
+    const Handle memory = registered_reference_type();
+    Reference reference{};
+    std::optional<std::string> text;
+    if (read(memory.id(), static_cast<void*>(reference.data())) >= 0)
+      text = text_behind(reference, object, node.file());
+    if (!text) node.refuse("has a damaged text");
+    return text;
+  }
   const Handle memory = own_type(H5Tcopy(H5T_C_S1));
   H5Tset_cset(memory.id(), H5Tget_cset(type));
-  if (H5Tis_variable_str(type) > 0) {
-    H5Tset_size(memory.id(), H5T_VARIABLE);
-    char* text = nullptr;
-    if (read(memory.id(), static_cast<void*>(&text)) < 0) return std::nullopt;
-    std::string kept = text != nullptr ? text : "";
-    H5free_memory(text);
-    return kept;
-  }
   const std::size_t size = H5Tget_size(type);
   if (size == 0 || size > longest_text) return std::nullopt;
   H5Tset_size(memory.id(), size + 1);
@@ -66,7 +67,8 @@ std::vector<std::string> Node::children() const {
     return 0;
   };
   hsize_t at = 0;
-  if (H5Literate(object_->id(), H5_INDEX_NAME, H5_ITER_INC, &at, keep, &names) < 0)
+  // In native order: sorted by HDF5 1.10, a damaged group makes it free memory that it never had.
+  if (H5Literate(object_->id(), H5_INDEX_NAME, H5_ITER_NATIVE, &at, keep, &names) < 0)
     refuse("cannot be listed (" + last_error() + ")");
   std::sort(names.begin(), names.end());
   return names;
@@ -114,7 +116,7 @@ std::optional<std::string> Node::text_attribute(const char* name) const {
   const Handle attribute = own_attribute(H5Aopen(object_->id(), name, H5P_DEFAULT));
   if (!attribute) return std::nullopt;
   const Handle type = own_type(H5Aget_type(attribute.id())), space = own_space(H5Aget_space(attribute.id()));
-  return read_text(type.id(), space.id(),
+  return read_text(*this, object_->id(), type.id(), space.id(),
                    [&](hid_t memory, void* out) { return H5Aread(attribute.id(), memory, out); });
 }
 
@@ -141,7 +143,7 @@ std::optional<std::string> Node::text() const {
   if (group_) return std::nullopt;
   const Quiet quiet;
   const Handle type = own_type(H5Dget_type(object_->id())), space = own_space(H5Dget_space(object_->id()));
-  return read_text(type.id(), space.id(), [&](hid_t memory, void* out) {
+  return read_text(*this, object_->id(), type.id(), space.id(), [&](hid_t memory, void* out) {
     return H5Dread(object_->id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
   });
 }

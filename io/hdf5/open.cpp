@@ -26,8 +26,8 @@ bool has_signature(const std::filesystem::path& file) {
 }
 
 Node open(const std::filesystem::path& file) {
+  start_library();
   const Quiet quiet;
-  register_conversions();
   const auto refuse = [&](const std::string& cause) {
     throw Error(Errc::bad_input, file.string() + " " + cause);
   };

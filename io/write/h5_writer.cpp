@@ -1,5 +1,9 @@
 #include "tallskinny/io/write/h5_writer.hpp"
 
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "tallskinny/gemm/core/error.hpp"
@@ -54,6 +58,7 @@ std::string absolute(std::string_view object) {
 
 Writer::Writer(const std::filesystem::path& file, std::string shown_name, int gzip)
     : name_(std::move(shown_name)), gzip_(gzip) {
+  start_library();
   const Quiet quiet;
   const Handle access = own_properties(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18,
@@ -62,12 +67,34 @@ Writer::Writer(const std::filesystem::path& file, std::string shown_name, int gz
   if (!file_) throw Error(Errc::io_failure, name_ + " cannot be created (" + last_error() + ")");
 }
 
+// After a failed write (a full disk) HDF5 1.10 cannot close the file: it tries the write again, fails, keeps
+// a dead identifier and crashes on it when the process ends. So the file's descriptor is turned to a file in
+// memory first, where everything fits; where not even that works, the file stays open and is emptied instead.
+void Writer::abandon() {
+  void* handle = nullptr;
+  if (H5Fget_vfd_handle(file_.id(), H5P_DEFAULT, &handle) < 0 || handle == nullptr) return;
+  const int descriptor = *static_cast<int*>(handle);
+  rlimit largest{};
+  const bool unlimited = ::getrlimit(RLIMIT_FSIZE, &largest) == 0 && largest.rlim_cur == RLIM_INFINITY;
+  const int memory = unlimited ? ::memfd_create("abandoned", MFD_CLOEXEC) : -1;
+  const bool turned = memory >= 0 && ::dup2(memory, descriptor) >= 0;
+  if (memory >= 0) ::close(memory);
+  if (turned) {
+    file_.reset();
+  } else {
+    [[maybe_unused]] const int emptied = ::ftruncate(descriptor, 0);
+    file_.release();
+  }
+}
+
 Writer::~Writer() {
   const Quiet quiet;
+  if (failed_) abandon();
   file_.reset();
 }
 
-void Writer::fail(std::string_view object) const {
+void Writer::fail(std::string_view object) {
+  failed_ = true;
   throw Error(Errc::io_failure,
               name_ + ":" + absolute(object) + " could not be written (" + last_error() + ")");
 }
@@ -180,7 +207,8 @@ void Writer::scalar_attribute(std::string_view object, std::string_view name, St
 
 void Writer::close() {
   const Quiet quiet;
-  if (H5Fflush(file_.id(), H5F_SCOPE_GLOBAL) < 0 || file_.reset() < 0)
+  failed_ = H5Fflush(file_.id(), H5F_SCOPE_GLOBAL) < 0;
+  if (failed_ || file_.reset() < 0)
     throw Error(Errc::io_failure, name_ + " could not be written out (" + last_error() + ")");
 }
 

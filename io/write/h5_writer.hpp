@@ -37,13 +37,15 @@ class Writer {
   void close();
 
  private:
-  [[noreturn]] void fail(std::string_view object) const;
+  [[noreturn]] void fail(std::string_view object);
+  void abandon();
   [[nodiscard]] Handle create_dataset(std::string_view object, std::int64_t type, std::int64_t space,
                                       const Handle& creation);
   [[nodiscard]] Handle open_object(std::string_view object) const;
 
   std::string name_;
   int gzip_;
+  bool failed_ = false;  ///< a write failed: HDF5 cannot close the file any more
   Handle file_;
 };
 
