@@ -25,7 +25,7 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
   const index_t block = std::clamp<index_t>(cache_bytes / row_bytes / 64 * 64, 64, 4096);
   const index_t inner_size = wants_inner ? inner.size() : 0, gram_size = wants_gram ? gram.size() : 0;
   const index_t sums_size = (inner_size + 7) / 8 * 8 + gram_size;
-  const cpu::Chunks chunks(w.rows, block, cpu::most_chunks(sums_size));
+  const cpu::Chunks chunks = cpu::chunks_for(w.rows, block, width_v + width_w, sums_size);
   const int threads = cpu::threads_for(ctx, w.rows * row_bytes);
   cpu::PartialSums partial(chunks.count, sums_size);
   const index_t v_size = block * width_v, w_size = block * width_w;

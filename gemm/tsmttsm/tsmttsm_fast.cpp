@@ -16,7 +16,7 @@ void inner_product(const Context& ctx, Op op, result_t<T> alpha, Strided<const T
 
   const index_t width_a = from_a.width(), width_b = from_b.width(), block = product.block();
   const int threads = cpu::threads_for(ctx, a.rows * (a.cols + b.cols) * static_cast<index_t>(sizeof(T)));
-  const cpu::Chunks chunks(a.rows, block, cpu::most_chunks(product.size()));
+  const cpu::Chunks chunks = cpu::chunks_for(a.rows, block, width_a + width_b, product.size());
   cpu::PartialSums partial(chunks.count, product.size());
   cpu::Scratch<R> scratch(threads, stored ? 0 : block * (width_a + width_b));
 

@@ -19,9 +19,11 @@ InnerProduct<T>::InnerProduct(const Kernels& kernels, index_t p, index_t q, bool
   const RealKernels<R>& real = kernels.real<R>();
   narrow_ = kernels.has_permute && across <= real.lanes / 2;
   if (!narrow_) {
-    constexpr index_t cache_bytes = 64 << 10, most_rows = 512, fewest_rows = 64;
+    // A block and the next one, which is asked for meanwhile, share the first-level cache with the sums.
+    // Where that would leave too few rows for a tile's work to outweigh its sums, the second level has to do.
+    constexpr index_t cache_bytes = 16 << 10, most_rows = 512;
     const index_t row = (spread + across) * static_cast<index_t>(sizeof(R));
-    block_ = std::clamp<index_t>(cache_bytes / row / 8 * 8, fewest_rows, most_rows);
+    block_ = std::clamp<index_t>(cache_bytes / row / 8 * 8, row <= 512 ? 32 : 64, most_rows);
     ld_ = round_up(across, real.lanes);
     size_ = spread * ld_;
     return;
@@ -118,9 +120,11 @@ const double* PartialSums::total(int threads) noexcept {
   return all;
 }
 
-index_t most_chunks(index_t sums) noexcept {
-  constexpr index_t most = 256, memory = (index_t{64} << 20) / 8, small = 2048, fewer = 64;
-  return std::clamp<index_t>(memory / std::max<index_t>(sums, 1), 1, sums <= small ? most : fewer);
+Chunks chunks_for(index_t rows, index_t block, index_t width, index_t sums) noexcept {
+  constexpr index_t most = 256, fewer = 64, small = 2048, memory = (index_t{64} << 20) / 8, outweighs = 4;
+  const index_t count =
+      std::clamp<index_t>(memory / std::max<index_t>(sums, 1), 1, sums <= small ? most : fewer);
+  return {rows, block, count, std::max<index_t>(512, outweighs * sums / width)};
 }
 
 #define TS_INSTANTIATE(T) template class InnerProduct<T>;

@@ -57,8 +57,9 @@ class PartialSums {
   Matrix<double> memory_;
 };
 
-/// At most this many chunks: enough to keep threads evenly busy, few enough that their sums stay in cache.
-[[nodiscard]] index_t most_chunks(index_t sums) noexcept;
+/// Chunks for `sums` numbers summed over rows of `width` numbers: enough to keep threads evenly busy, few
+/// enough that the sums stay in cache and reading the rows outweighs adding up the sums.
+[[nodiscard]] Chunks chunks_for(index_t rows, index_t block, index_t width, index_t sums) noexcept;
 
 extern template class InnerProduct<double>;
 extern template class InnerProduct<std::complex<double>>;

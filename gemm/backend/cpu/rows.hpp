@@ -16,11 +16,12 @@ namespace ts::cpu {
 struct Chunks {
   index_t rows = 0, block = 1, size = 1, count = 0;
 
-  /// At most `most` chunks, each a whole number of blocks.
-  Chunks(index_t all_rows, index_t block_rows, index_t most) : rows(all_rows), block(block_rows) {
-    const index_t blocks = (rows + block - 1) / block;
-    size = (blocks + most - 1) / most * block;
-    count = size == 0 ? 0 : (rows + size - 1) / size;
+  /// At most `most` chunks, each a whole number of blocks and at least `fewest_rows` rows.
+  Chunks(index_t all_rows, index_t block_rows, index_t most, index_t fewest_rows = 1)
+      : rows(all_rows), block(block_rows) {
+    const index_t wanted = std::max((rows + most - 1) / most, fewest_rows);
+    size = (wanted + block - 1) / block * block;
+    count = (rows + size - 1) / size;
   }
   [[nodiscard]] index_t begin(index_t c) const noexcept { return c * size; }
   [[nodiscard]] index_t end(index_t c) const noexcept { return std::min(rows, (c + 1) * size); }

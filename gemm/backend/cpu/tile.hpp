@@ -19,29 +19,23 @@ TS_INLINE index_t parts(index_t n, index_t part) {
   return (n + part - 1) / part;
 }
 
-/// The lines of memory asked for ahead of their use, handed out one run of lines after the other.
-class AheadLines {
- public:
-  TS_INLINE AheadLines make(const Ahead& a) {
-    AheadLines l;
-    for (int i = 0; i < 2; ++i) {
-      l.next_[i] = static_cast<const char*>(a.data[i]);
-      l.last_[i] = l.next_[i] + a.bytes[i];
+/// Where the two operands' next rows lie: in each of its steps a tile asks for `step` bytes of each.
+struct Lines {
+  const char* next[2];
+  index_t step[2];
+
+  TS_INLINE Lines share(const Ahead& a, index_t tiles, index_t depth) {
+    Lines l;
+    for (int o = 0; o < 2; ++o) {
+      l.next[o] = static_cast<const char*>(a.data[o]);
+      l.step[o] = parts(a.bytes[o], tiles * depth);
     }
     return l;
   }
-  /// `count` lines from the result on are to be asked for; null when there are no more.
-  const char* take(index_t count) {
-    const int which = next_[0] < last_[0] ? 0 : 1;
-    if (next_[which] >= last_[which]) return nullptr;
-    const char* p = next_[which];
-    next_[which] += count * 64;
-    return p;
+  /// After a tile of `depth` steps.
+  TS_INLINE void advance(Lines& l, index_t depth) {
+    for (int o = 0; o < 2; ++o) l.next[o] += depth * l.step[o];
   }
-
- private:
-  const char* next_[2];
-  const char* last_[2];
 };
 
 /// c(i, v) = sum over k < depth of a(i, k) b(k, v), M rows by NV vectors. `a` is read one number at a time
@@ -49,7 +43,7 @@ class AheadLines {
 /// Of the last vector only the lanes in `last` are read.
 template <class R, bool Across, int M, int NV>
 TS_INLINE void multiply(const R* a, index_t step, const R* b, index_t ld_b, index_t depth,
-                        typename Vec<R>::Mask last, const char* ahead, typename Vec<R>::Reg (&c)[M][NV]) {
+                        typename Vec<R>::Mask last, const Lines& ahead, typename Vec<R>::Reg (&c)[M][NV]) {
   using V = Vec<R>;
   const R* row[M];
   TS_UNROLL
@@ -58,8 +52,12 @@ TS_INLINE void multiply(const R* a, index_t step, const R* b, index_t ld_b, inde
     TS_UNROLL
     for (int v = 0; v < NV; ++v) c[i][v] = V::zero();
   }
+  const char *next_a = ahead.next[0], *next_b = ahead.next[1];
+  const bool wide = ahead.step[0] > 64 || ahead.step[1] > 64;
   for (index_t k = 0; k < depth; ++k) {
-    __builtin_prefetch(ahead), ahead += 64;
+    __builtin_prefetch(next_a), __builtin_prefetch(next_b);
+    if (wide) __builtin_prefetch(next_a + 64), __builtin_prefetch(next_b + 64);
+    next_a += ahead.step[0], next_b += ahead.step[1];
     typename V::Reg line[NV];
     TS_UNROLL
     for (int v = 0; v < NV - 1; ++v) line[v] = V::load(b + v * V::lanes);
@@ -77,7 +75,7 @@ TS_INLINE void multiply(const R* a, index_t step, const R* b, index_t ld_b, inde
 
 template <class R, int M, int NV>
 void inner_tile(const R* a, index_t ld_a, const R* b, index_t ld_b, index_t depth, typename Vec<R>::Mask last,
-                const char* ahead, double* sums, index_t ld_sums) {
+                const Lines& ahead, double* sums, index_t ld_sums) {
   using V = Vec<R>;
   typename V::Reg c[M][NV];
   multiply<R, true, M, NV>(a, ld_a, b, ld_b, depth, last, ahead, c);
@@ -90,7 +88,7 @@ void inner_tile(const R* a, index_t ld_a, const R* b, index_t ld_b, index_t dept
 
 template <class R, int M, int NV>
 void outer_tile(const R* x, index_t ld_x, const R* s, index_t ld_s, index_t depth, typename Vec<R>::Mask last,
-                const char* ahead, R* out, index_t ld_out, bool add) {
+                const Lines& ahead, R* out, index_t ld_out, bool add) {
   using V = Vec<R>;
   typename V::Reg c[M][NV];
   multiply<R, false, M, NV>(x, ld_x, s, ld_s, depth, last, ahead, c);
@@ -111,9 +109,9 @@ void outer_tile(const R* x, index_t ld_x, const R* s, index_t ld_s, index_t dept
 /// Every tile size up to the largest, so that edges cost what they are worth.
 template <class R>
 struct Tiles {
-  using Inner = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, const char*,
+  using Inner = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, const Lines&,
                          double*, index_t);
-  using Outer = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, const char*,
+  using Outer = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, const Lines&,
                          R*, index_t, bool);
   Inner inner[tile_rows][tile_vectors];
   Outer outer[tile_rows][tile_vectors];
@@ -146,17 +144,16 @@ void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_
   using V = Vec<R>;
   const Split rows = Split::make(m, tile_rows);
   const Split vectors = Split::make(parts(n, V::lanes), tile_vectors);
-  AheadLines lines = AheadLines::make(ahead);
+  Lines lines = Lines::share(ahead, rows.count * vectors.count, depth);
   for (index_t q = 0; q < vectors.count; ++q) {
     const index_t v = vectors.begin(q), v_end = vectors.begin(q + 1), j = v * V::lanes;
     const auto last = V::first(least(V::lanes, n - (v_end - 1) * V::lanes));
     for (index_t p = 0; p < rows.count; ++p) {
       const index_t i = rows.begin(p), i_end = rows.begin(p + 1);
       if (upper && i >= v_end * V::lanes) break;  // wholly below the diagonal
-      const char* next = lines.take(depth);
-      tiles<R>.inner[i_end - i - 1][v_end - v - 1](a + i, ld_a, b + j, ld_b, depth, last,
-                                                   next ? next : reinterpret_cast<const char*>(b),
+      tiles<R>.inner[i_end - i - 1][v_end - v - 1](a + i, ld_a, b + j, ld_b, depth, last, lines,
                                                    sums + i * ld_sums + j, ld_sums);
+      Lines::advance(lines, depth);
     }
   }
 }
@@ -167,16 +164,15 @@ void outer(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, in
   using V = Vec<R>;
   const Split blocks = Split::make(rows, tile_rows);
   const Split vectors = Split::make(parts(n, V::lanes), tile_vectors);
-  AheadLines lines = AheadLines::make(ahead);
+  Lines lines = Lines::share(ahead, blocks.count * vectors.count, depth);
   for (index_t p = 0; p < blocks.count; ++p) {
     const index_t i = blocks.begin(p), i_end = blocks.begin(p + 1);
     for (index_t q = 0; q < vectors.count; ++q) {
       const index_t v = vectors.begin(q), v_end = vectors.begin(q + 1), j = v * V::lanes;
       const auto last = V::first(least(V::lanes, n - (v_end - 1) * V::lanes));
-      const char* next = lines.take(depth);
-      tiles<R>.outer[i_end - i - 1][v_end - v - 1](x + i * ld_x, ld_x, s + j, ld_s, depth, last,
-                                                   next ? next : reinterpret_cast<const char*>(s),
+      tiles<R>.outer[i_end - i - 1][v_end - v - 1](x + i * ld_x, ld_x, s + j, ld_s, depth, last, lines,
                                                    out + i * ld_out + j, ld_out, add);
+      Lines::advance(lines, depth);
     }
   }
 }
