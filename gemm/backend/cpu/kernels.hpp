@@ -66,6 +66,7 @@ struct NarrowKernels {
 struct MoveKernels {
   void (*widen_float16)(const float16* x, index_t count, float* y);
   void (*widen_bfloat16)(const bfloat16* x, index_t count, float* y);
+  void (*publish)();  ///< orders streamed results before all that this thread writes next
 };
 
 struct Kernels {

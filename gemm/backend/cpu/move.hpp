@@ -49,6 +49,10 @@ void stream(const R* x, index_t count, R* y) {
     for (index_t l = 0; l < line; l += V::lanes) V::stream(y + i + l, V::load(x + i + l));
   }
   for (; i < count; ++i) y[i] = x[i];
+}
+
+/// What was streamed is seen by whoever sees what this thread writes next.
+inline void publish() {
   fence();
 }
 

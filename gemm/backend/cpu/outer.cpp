@@ -1,5 +1,7 @@
 #include "tallskinny/gemm/backend/cpu/outer.hpp"
 
+#include <numeric>
+
 namespace ts::cpu {
 
 namespace {
@@ -13,15 +15,16 @@ constexpr index_t round_up(index_t n, index_t unit) {
 template <class T>
 SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
     : kernels_(&kernels), depth_(p * reals_in<T>), width_(q * reals_in<T>) {
-  // Blocks of 64 rows are whole cache lines of any width, so that streamed blocks meet on line boundaries.
-  constexpr index_t rows_unit = 64, cache_bytes = 16 << 10, most_depth = 256;
+  // Results are streamed in blocks of whole cache lines, so that blocks meet on line boundaries, and of few
+  // rows, so that the memory takes them while the next ones are computed.
+  constexpr index_t cache_bytes = 4 << 10, most_depth = 256, line = 64;
+  const index_t out_bytes = width_ * static_cast<index_t>(sizeof(R));
+  const index_t rows_unit = std::max(kernels.real<R>().tile_rows, line / std::gcd(line, out_bytes));
   const index_t lanes = kernels.real<R>().lanes;
   const index_t widest = std::max(depth_, width_);
   narrow_ = kernels.has_permute && widest <= lanes / 2;
   block_depth_ = narrow_ ? depth_ : std::min(depth_, most_depth);
-  const index_t row_bytes = std::max(block_depth_, width_) * static_cast<index_t>(sizeof(R));
-  block_rows_ =
-      std::clamp<index_t>(cache_bytes / row_bytes / rows_unit * rows_unit, rows_unit, 16 * rows_unit);
+  block_rows_ = std::clamp<index_t>(cache_bytes / out_bytes / rows_unit * rows_unit, rows_unit, 1024);
   if (narrow_) {
     fold_.fold = lanes / widest;
     fold_.width_a = depth_, fold_.width_b = width_;
@@ -110,8 +113,11 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
       if (stored) {
         s.apply_stored(from.stored(i), rows, out);
       } else {
-        const index_t next = i + rows, next_rows = std::min(block, chunks.end(chunk) - next);
         const bool whole = depth == s.depth();
+        // Ask for rows at least this far ahead of their use.
+        constexpr index_t ahead_bytes = 4 << 10;
+        const index_t next = i + std::max(rows, ahead_bytes / std::max<index_t>(from.row_bytes(), 1));
+        const index_t next_rows = std::clamp<index_t>(x.rows - next, 0, rows);
         for (index_t first = 0; first < s.depth(); first += depth) {
           const index_t count = std::min(depth, s.depth() - first);
           s.apply(from.block(i, rows, first, count, s.narrow(), out + out_size), rows, first, count, out,
@@ -121,6 +127,7 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
       }
       target.put(i, rows, out);
     }
+    target.finish();
   });
 }
 

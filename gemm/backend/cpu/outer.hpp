@@ -70,6 +70,10 @@ class Target {
   Target(const Kernels& kernels, C beta, Strided<C> y, bool fresh);
   /// Rows i .. i+rows-1 from `out`, whose rows lie without gaps.
   void put(index_t i, index_t rows, const R* out) const noexcept;
+  /// After the last put of a thread.
+  void finish() const noexcept {
+    if (streams_) kernels_->move.publish();
+  }
 
  private:
   const Kernels* kernels_;

@@ -23,7 +23,7 @@ constexpr Kernels make_table(const char* name) {
           narrow_kernels<float>,
           narrow_kernels<float16>,
           narrow_kernels<bfloat16>,
-          {widen<float16>, widen<bfloat16>}};
+          {widen<float16>, widen<bfloat16>, publish}};
 }
 
 }  // namespace ts::cpu::TS_ISA

@@ -23,27 +23,25 @@ TS_INLINE index_t parts(index_t n, index_t part) {
 struct Lines {
   const char* next[2];
   index_t step[2];
-
-  TS_INLINE Lines share(const Ahead& a, index_t tiles, index_t depth) {
-    Lines l;
-    for (int o = 0; o < 2; ++o) {
-      l.next[o] = static_cast<const char*>(a.data[o]);
-      l.step[o] = parts(a.bytes[o], tiles * depth);
-    }
-    return l;
-  }
-  /// After a tile of `depth` steps.
-  TS_INLINE void advance(Lines& l, index_t depth) {
-    for (int o = 0; o < 2; ++o) l.next[o] += depth * l.step[o];
-  }
 };
+
+/// The share of one step where `steps` of them ask for all there is. What is not wanted is asked for where
+/// the processor has it at hand already: cheaper than a branch in the innermost loop.
+TS_INLINE Lines share(const Ahead& a, index_t steps, const void* at_hand) {
+  Lines l;
+  for (int o = 0; o < 2; ++o) {
+    l.next[o] = static_cast<const char*>(a.bytes[o] > 0 ? a.data[o] : at_hand);
+    l.step[o] = a.bytes[o] > 0 ? parts(a.bytes[o], steps) : 0;
+  }
+  return l;
+}
 
 /// c(i, v) = sum over k < depth of a(i, k) b(k, v), M rows by NV vectors. `a` is read one number at a time
 /// and spread over a vector: a(i, k) = a[k * step + i] if Across (rows are neighbours), else a[i * step + k].
 /// Of the last vector only the lanes in `last` are read.
 template <class R, bool Across, int M, int NV>
 TS_INLINE void multiply(const R* a, index_t step, const R* b, index_t ld_b, index_t depth,
-                        typename Vec<R>::Mask last, const Lines& ahead, typename Vec<R>::Reg (&c)[M][NV]) {
+                        typename Vec<R>::Mask last, Lines& ahead, typename Vec<R>::Reg (&c)[M][NV]) {
   using V = Vec<R>;
   const R* row[M];
   TS_UNROLL
@@ -71,11 +69,12 @@ TS_INLINE void multiply(const R* a, index_t step, const R* b, index_t ld_b, inde
     if (Across) a += step;
     b += ld_b;
   }
+  ahead.next[0] = next_a, ahead.next[1] = next_b;
 }
 
 template <class R, int M, int NV>
 void inner_tile(const R* a, index_t ld_a, const R* b, index_t ld_b, index_t depth, typename Vec<R>::Mask last,
-                const Lines& ahead, double* sums, index_t ld_sums) {
+                Lines& ahead, double* sums, index_t ld_sums) {
   using V = Vec<R>;
   typename V::Reg c[M][NV];
   multiply<R, true, M, NV>(a, ld_a, b, ld_b, depth, last, ahead, c);
@@ -86,40 +85,49 @@ void inner_tile(const R* a, index_t ld_a, const R* b, index_t ld_b, index_t dept
   }
 }
 
+/// `count` tiles below each other.
 template <class R, int M, int NV>
-void outer_tile(const R* x, index_t ld_x, const R* s, index_t ld_s, index_t depth, typename Vec<R>::Mask last,
-                const Lines& ahead, R* out, index_t ld_out, bool add) {
+void outer_tiles(index_t count, const R* x, index_t ld_x, const R* s, index_t ld_s, index_t depth,
+                 typename Vec<R>::Mask last, Lines& ahead, R* out, index_t ld_out, bool add) {
   using V = Vec<R>;
-  typename V::Reg c[M][NV];
-  multiply<R, false, M, NV>(x, ld_x, s, ld_s, depth, last, ahead, c);
-  TS_UNROLL
-  for (int i = 0; i < M; ++i) {
-    R* line = out + i * ld_out;
+  Lines next = ahead;
+  for (index_t t = 0; t < count; ++t, x += M * ld_x, out += M * ld_out) {
+    typename V::Reg c[M][NV];
+    multiply<R, false, M, NV>(x, ld_x, s, ld_s, depth, last, next, c);
     if (add) {
       TS_UNROLL
-      for (int v = 0; v < NV - 1; ++v) c[i][v] = V::add(c[i][v], V::load(line + v * V::lanes));
-      c[i][NV - 1] = V::add(c[i][NV - 1], V::load_first(line + (NV - 1) * V::lanes, last));
+      for (int i = 0; i < M; ++i) {
+        const R* line = out + i * ld_out;
+        TS_UNROLL
+        for (int v = 0; v < NV - 1; ++v) c[i][v] = V::add(c[i][v], V::load(line + v * V::lanes));
+        c[i][NV - 1] = V::add(c[i][NV - 1], V::load_first(line + (NV - 1) * V::lanes, last));
+      }
     }
     TS_UNROLL
-    for (int v = 0; v < NV - 1; ++v) V::store(line + v * V::lanes, c[i][v]);
-    V::store_first(line + (NV - 1) * V::lanes, last, c[i][NV - 1]);
+    for (int i = 0; i < M; ++i) {
+      R* line = out + i * ld_out;
+      TS_UNROLL
+      for (int v = 0; v < NV - 1; ++v) V::store(line + v * V::lanes, c[i][v]);
+      V::store_first(line + (NV - 1) * V::lanes, last, c[i][NV - 1]);
+    }
   }
+  ahead = next;
 }
 
 /// Every tile size up to the largest, so that edges cost what they are worth.
 template <class R>
 struct Tiles {
-  using Inner = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, const Lines&,
+  using Inner = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, Lines&,
                          double*, index_t);
-  using Outer = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, const Lines&,
-                         R*, index_t, bool);
+  using Outer = void (*)(index_t, const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask,
+                         Lines&, R*, index_t, bool);
   Inner inner[tile_rows][tile_vectors];
   Outer outer[tile_rows][tile_vectors];
 
   template <int M = 1, int NV = 1>
   constexpr void fill() {
     inner[M - 1][NV - 1] = inner_tile<R, M, NV>;
-    outer[M - 1][NV - 1] = outer_tile<R, M, NV>;
+    outer[M - 1][NV - 1] = outer_tiles<R, M, NV>;
     if constexpr (NV < tile_vectors)
       fill<M, NV + 1>();
     else if constexpr (M < tile_rows)
@@ -144,36 +152,42 @@ void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_
   using V = Vec<R>;
   const Split rows = Split::make(m, tile_rows);
   const Split vectors = Split::make(parts(n, V::lanes), tile_vectors);
-  Lines lines = Lines::share(ahead, rows.count * vectors.count, depth);
-  for (index_t q = 0; q < vectors.count; ++q) {
-    const index_t v = vectors.begin(q), v_end = vectors.begin(q + 1), j = v * V::lanes;
-    const auto last = V::first(least(V::lanes, n - (v_end - 1) * V::lanes));
-    for (index_t p = 0; p < rows.count; ++p) {
-      const index_t i = rows.begin(p), i_end = rows.begin(p + 1);
-      if (upper && i >= v_end * V::lanes) break;  // wholly below the diagonal
-      tiles<R>.inner[i_end - i - 1][v_end - v - 1](a + i, ld_a, b + j, ld_b, depth, last, lines,
-                                                   sums + i * ld_sums + j, ld_sums);
-      Lines::advance(lines, depth);
-    }
-  }
+  const auto for_each_tile = [&](const auto& use) {
+    for (index_t q = 0; q < vectors.count; ++q)
+      for (index_t p = 0; p < rows.count; ++p) {
+        const index_t i = rows.begin(p), v_end = vectors.begin(q + 1);
+        index_t v = vectors.begin(q);
+        if (upper && v < i / V::lanes) v = i / V::lanes;  // what is left of this is below the diagonal
+        if (v < v_end) use(i, rows.begin(p + 1), v, v_end);
+      }
+  };
+  index_t tiles_used = 0;
+  for_each_tile([&](index_t, index_t, index_t, index_t) { ++tiles_used; });
+  Lines lines = share(ahead, tiles_used * depth, b);
+  for_each_tile([&](index_t i, index_t i_end, index_t v, index_t v_end) {
+    const index_t j = v * V::lanes;
+    tiles<R>.inner[i_end - i - 1][v_end - v - 1](a + i, ld_a, b + j, ld_b, depth,
+                                                 V::first(least(V::lanes, n - (v_end - 1) * V::lanes)), lines,
+                                                 sums + i * ld_sums + j, ld_sums);
+  });
 }
 
 template <class R>
 void outer(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t ld_s, index_t n, R* out,
            index_t ld_out, bool add, const Ahead& ahead) {
   using V = Vec<R>;
-  const Split blocks = Split::make(rows, tile_rows);
+  const index_t whole = rows / tile_rows, rest = rows % tile_rows, i = whole * tile_rows;
   const Split vectors = Split::make(parts(n, V::lanes), tile_vectors);
-  Lines lines = Lines::share(ahead, blocks.count * vectors.count, depth);
-  for (index_t p = 0; p < blocks.count; ++p) {
-    const index_t i = blocks.begin(p), i_end = blocks.begin(p + 1);
-    for (index_t q = 0; q < vectors.count; ++q) {
-      const index_t v = vectors.begin(q), v_end = vectors.begin(q + 1), j = v * V::lanes;
-      const auto last = V::first(least(V::lanes, n - (v_end - 1) * V::lanes));
-      tiles<R>.outer[i_end - i - 1][v_end - v - 1](x + i * ld_x, ld_x, s + j, ld_s, depth, last, lines,
-                                                   out + i * ld_out + j, ld_out, add);
-      Lines::advance(lines, depth);
-    }
+  Lines lines = share(ahead, parts(rows, tile_rows) * vectors.count * depth, s);
+  for (index_t q = 0; q < vectors.count; ++q) {
+    const index_t v = vectors.begin(q), v_end = vectors.begin(q + 1), j = v * V::lanes;
+    const auto last = V::first(least(V::lanes, n - (v_end - 1) * V::lanes));
+    if (whole > 0)
+      tiles<R>.outer[tile_rows - 1][v_end - v - 1](whole, x, ld_x, s + j, ld_s, depth, last, lines, out + j,
+                                                   ld_out, add);
+    if (rest > 0)
+      tiles<R>.outer[rest - 1][v_end - v - 1](1, x + i * ld_x, ld_x, s + j, ld_s, depth, last, lines,
+                                              out + i * ld_out + j, ld_out, add);
   }
 }
 
