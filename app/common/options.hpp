@@ -84,16 +84,16 @@ class Options {
   /// `names` is "long" or "long,s" with a one-letter short name.
   Options& flag(std::string_view names, bool& target, std::string help);
   template <class T>
-  Options& value(std::string_view names, std::string value_name, T& target, std::string help,
-                 Accept<T> accept = {}) {
-    return add(names, std::move(value_name), value_text(target), std::move(help), expected<T>(accept.what),
+  Options& value(std::string_view names, const std::string& value_name, T& target, const std::string& help,
+                 const Accept<T>& accept = {}) {
+    return add(names, value_name, value_text(target), help, expected<T>(accept.what),
                [&target, accept](std::string_view text) { return assign(text, target, accept); });
   }
   /// Without a default: stays empty unless given.
   template <class T>
-  Options& value(std::string_view names, std::string value_name, std::optional<T>& target, std::string help,
-                 Accept<T> accept = {}) {
-    return add(names, std::move(value_name), {}, std::move(help), expected<T>(accept.what),
+  Options& value(std::string_view names, const std::string& value_name, std::optional<T>& target,
+                 const std::string& help, const Accept<T>& accept = {}) {
+    return add(names, value_name, {}, help, expected<T>(accept.what),
                [&target, accept](std::string_view text) {
                  T parsed{};
                  if (!assign(text, parsed, accept)) return false;
@@ -106,14 +106,14 @@ class Options {
                   std::string help);
   /// One word of a list.
   template <class E>
-  Options& choice(std::string_view names, E& target, std::string help,
+  Options& choice(std::string_view names, E& target, const std::string& help,
                   std::vector<std::pair<std::string, E>> words) {
     std::string listed, initial;
     for (const auto& [word, meaning] : words) {
-      listed += (listed.empty() ? "" : "|") + word;
+      listed.append(listed.empty() ? "" : "|").append(word);
       if (meaning == target && initial.empty()) initial = word;
     }
-    return add(names, listed, initial, std::move(help), "one of " + listed,
+    return add(names, listed, initial, help, "one of " + listed,
                [&target, words = std::move(words)](std::string_view text) {
                  for (const auto& [word, meaning] : words)
                    if (word == text) return target = meaning, true;
@@ -126,8 +126,8 @@ class Options {
 
   /// The next argument without a dash.
   template <class T>
-  Options& positional(std::string name, T& target, std::string help, bool required = true) {
-    return add_positional(std::move(name), std::move(help), required, expected<T>({}),
+  Options& positional(const std::string& name, T& target, const std::string& help, bool required = true) {
+    return add_positional(name, help, required, expected<T>({}),
                           [&target](std::string_view text) { return parse_value(text, target); });
   }
   /// All remaining arguments without a dash; must be declared last.

@@ -130,9 +130,13 @@ Source from_file(const std::string& file, const po::options_description& known,
       bool found = false;
       for (const auto& entry : entries) found = found || (entry.long_name == name && !entry.hidden);
       if (!found || name == "config")
-        refuse(file + ": unknown option '" + name + "'" + suggestion(name, entries, ""));
+        refuse(std::string(file)
+                   .append(": unknown option '")
+                   .append(name)
+                   .append("'")
+                   .append(suggestion(name, entries, "")));
       Given& given = source[name];
-      given.called = file + ": " + name;
+      given.called = std::string(file).append(": ").append(name);
       given.texts.insert(given.texts.end(), option.value.begin(), option.value.end());
     }
   } catch (const po::error& error) {

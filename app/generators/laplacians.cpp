@@ -69,6 +69,7 @@ CsrMatrix<double> laplacian(const std::vector<index_t>& sizes, Boundary boundary
 Spectrum laplacian_spectrum(const std::vector<index_t>& sizes, Boundary boundary) {
   product(sizes);
   std::vector<std::vector<double>> lists;
+  lists.reserve(sizes.size());
   for (const index_t size : sizes) lists.push_back(line_spectrum(size, boundary));
   return Spectrum::sum(std::move(lists));
 }

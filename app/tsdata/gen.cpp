@@ -40,6 +40,7 @@ void write_spectrum(io::OutputFile& out, const Ingredients& ingredients, const G
     const bool real = std::all_of(values.begin(), values.end(), [](auto z) { return z.imag() == 0; });
     if (real) {
       std::vector<double> parts;
+      parts.reserve(values.size());
       for (const auto& value : values) parts.push_back(value.real());
       std::sort(parts.begin(), parts.end());
       out.write(name, std::span<const double>(parts));

@@ -76,8 +76,12 @@ void check_kind(const Kind& kind, const app::Options& options, bool is_matrix) {
     std::string takes = "--n";
     for (const std::string& other : kind.takes)
       if (other != "n") takes.append(", --").append(other);
-    throw Error(Errc::invalid_argument,
-                "--" + name + " means nothing for the kind " + kind.name + ", which takes " + takes);
+    throw Error(Errc::invalid_argument, std::string("--")
+                                            .append(name)
+                                            .append(" means nothing for the kind ")
+                                            .append(kind.name)
+                                            .append(", which takes ")
+                                            .append(takes));
   }
 }
 

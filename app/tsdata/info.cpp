@@ -139,11 +139,13 @@ int info(app::Arguments arguments) {
                            : std::vector<io::Description>{io::describe(where, options.read)};
   if (objects.empty()) throw Error(Errc::bad_input, where.text() + ": there is no matrix in this file");
   std::vector<Findings> all;
+  all.reserve(objects.size());
   for (const io::Description& object : objects) all.push_back(examine(object, options, console));
 
   if (options.common.json) {
     app::JsonObject json;
     std::vector<app::JsonObject> list;
+    list.reserve(all.size());
     for (const Findings& findings : all) list.push_back(as_json(findings));
     json.add("file", where.file.string()).add("objects", list);
     std::cout << json.text() << '\n';

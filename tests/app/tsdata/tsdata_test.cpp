@@ -288,3 +288,16 @@ TEST_CASE("help pages fit 80 columns, and a dry run writes nothing") {
   CHECK(has(expect_ok({"gen", "minij", "--n", "1e9", "--dry-run", "--json"}).out, "\"memory_bytes\""));
   CHECK_FALSE(std::filesystem::exists(folder / "a.h5"));
 }
+
+TEST_CASE("the sample files hold what data/README.md says, and are small") {
+  const std::string data = TS_DATA;
+  check_equal(sparse<double>(data + "/graphene.h5"), generators::graphene(24, 24));
+  CHECK(io::read_vector({data + "/graphene.h5", "exact_eigenvalues"}).size() == 1152);
+  check_equal(sparse<double>(data + "/membrane.h5"), generators::laplacian({40, 30}));
+  const auto x = io::read_dense_as<float>({data + "/blobs.h5", ""});
+  const auto expected = generators::blobs<float>(generators::Blobs(1500, 2, 12, 0.7, 10, 0, 11));
+  REQUIRE(x.rows() == 1500);
+  REQUIRE(x.cols() == 2);
+  for (index_t i = 0; i < 3000; ++i) CHECK(std::fabs(x.data()[i] - expected.data()[i]) < 1e-5f);
+  for (const auto& file : std::filesystem::directory_iterator(data)) CHECK(file.file_size() < 100000);
+}
