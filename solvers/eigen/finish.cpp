@@ -36,6 +36,34 @@ std::vector<index_t> order_of(const std::vector<double>& values, Which which, st
   return order;
 }
 
+/// Sizes of the groups of values that agree to within what their residuals r allow: r^2 / gap, for the gap to
+/// the nearest value farther away than r (Kato and Temple), or r itself where that is smaller.
+std::vector<index_t> multiplicities_of(const std::vector<double>& values,
+                                       const std::vector<double>& residuals, double norm) {
+  const auto k = static_cast<index_t>(values.size());
+  std::vector<double> error(residuals);
+  for (index_t i = 0; i < k; ++i) {
+    double gap = std::numeric_limits<double>::infinity();
+    const double r = residuals[at(i)];
+    for (const double v : values)
+      if (std::abs(v - values[at(i)]) > r) gap = std::min(gap, std::abs(v - values[at(i)]));
+    error[at(i)] = std::min(r, 10 * r * r / gap);
+  }
+  std::vector<index_t> rising(values.size());
+  std::iota(rising.begin(), rising.end(), index_t{0});
+  std::stable_sort(rising.begin(), rising.end(),
+                   [&](index_t a, index_t b) { return values[at(a)] < values[at(b)]; });
+  std::vector<index_t> sizes(values.size(), 1);
+  for (index_t first = 0, last = 0; first < k; first = last) {
+    for (last = first + 1; last < k; ++last) {
+      const index_t a = rising[at(last - 1)], b = rising[at(last)];
+      if (values[at(b)] - values[at(a)] > 200 * unit_roundoff * norm + error[at(a)] + error[at(b)]) break;
+    }
+    for (index_t i = first; i < last; ++i) sizes[at(rising[at(i)])] = last - first;
+  }
+  return sizes;
+}
+
 }  // namespace
 
 template <class T>
@@ -83,14 +111,7 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
       result.converged_pairs[at(j)] = true, ++result.converged_count;
   result.converged = result.converged_count >= std::min(options.nev, n);
 
-  result.multiplicities.assign(at(k), 1);
-  for (index_t i = 0; i < k; ++i)
-    for (index_t j = 0; j < k; ++j) {
-      const double errors = result.error_bounds[at(i)] + result.error_bounds[at(j)];
-      const double same = std::max(200 * unit_roundoff * result.norm, std::min(errors, 1e-8 * result.norm));
-      if (i != j && std::abs(result.values[at(i)] - result.values[at(j)]) <= same)
-        ++result.multiplicities[at(i)];
-    }
+  result.multiplicities = multiplicities_of(result.values, result.residual_norms, result.norm);
   result.next_value = next_value;
   result.gap = std::numeric_limits<double>::quiet_NaN();
   for (index_t j = 0; j < k; ++j) {

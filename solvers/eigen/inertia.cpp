@@ -9,10 +9,9 @@ namespace ts::solvers {
 
 namespace {
 
-/// Where to cut a rising list of distances from the far side: `inside` of them, and the shift in that gap.
+/// Where to cut a rising list: a shift with `inside` of them before it, and how near it is to the next one.
 struct Cut {
-  bool found = false;
-  double shift = 0;
+  double shift = 0, clearance = 0;
   index_t inside = 0;
 };
 
@@ -21,11 +20,11 @@ struct Cut {
 Cut choose_cut(const std::vector<double>& distances, double next, double margin) {
   const auto k = distances.size();
   if (next - distances.back() > 4 * margin)
-    return {true, 0.5 * (distances.back() + next), static_cast<index_t>(k)};
+    return {0.5 * (distances.back() + next), 0.25 * (next - distances.back()), static_cast<index_t>(k)};
   // The set cuts a cluster: count what lies inside of the cluster, up to a margin of its first value.
   std::size_t first = k - 1;
   while (first > 0 && distances[first] - distances[first - 1] <= 4 * margin) --first;
-  return {true, distances[first] - 2 * margin, static_cast<index_t>(first)};
+  return {distances[first] - 2 * margin, margin, static_cast<index_t>(first)};
 }
 
 double margin_of(const FoundSet& found) {
@@ -40,13 +39,13 @@ bool count_ends(const FoundSet& found, Which which, Ends ends, const CountBelow&
   const double margin = margin_of(found);
   const auto settle_low = [&](std::vector<double> rising, double next) {
     const Cut cut = choose_cut(rising, next, margin);
-    const auto count = count_below(cut.shift);
+    const auto count = count_below(cut.shift, cut.clearance);
     return count && *count == cut.inside;
   };
   const auto settle_high = [&](std::vector<double> falling, double next) {
     for (double& v : falling) v = -v;
     const Cut cut = choose_cut(falling, -next, margin);
-    const auto count = count_below(-cut.shift);
+    const auto count = count_below(-cut.shift, cut.clearance);
     return count && found.n - *count == cut.inside;
   };
   if (which == Which::LM) {  // everything beyond +-r: fold both ends into one list of magnitudes
@@ -55,7 +54,7 @@ bool count_ends(const FoundSet& found, Which which, Ends ends, const CountBelow&
     std::sort(falling.begin(), falling.end());
     const double next = std::max(std::abs(found.next_low), std::abs(found.next_high));
     const Cut cut = choose_cut(falling, -next, margin);
-    const auto below = count_below(cut.shift), not_above = count_below(-cut.shift);
+    const auto below = count_below(cut.shift), not_above = count_below(-cut.shift, cut.clearance);
     return below && not_above && *below + found.n - *not_above == cut.inside;
   }
   bool settled = true;
@@ -78,7 +77,8 @@ bool count_near(const FoundSet& found, double sigma, const CountBelow& count_bel
       std::max(*std::max_element(found.errors.begin(), found.errors.end()), 100 * unit_roundoff * found.norm);
   const Cut cut = choose_cut(distances, next, margin);
   if (!(cut.shift > 0)) return cut.inside == 0;
-  const auto below = count_below(sigma - cut.shift), up_to = count_below(sigma + cut.shift);
+  const auto below = count_below(sigma - cut.shift, cut.clearance),
+             up_to = count_below(sigma + cut.shift, cut.clearance);
   return below && up_to && *up_to - *below == cut.inside;
 }
 

@@ -20,7 +20,9 @@ struct FoundSet {
   double next_high = std::numeric_limits<double>::quiet_NaN();
 };
 
-using CountBelow = std::function<std::optional<index_t>(double shift)>;
+/// The number of eigenvalues below `shift`, which no eigenvalue is supposed to be nearer to than `clearance`;
+/// nothing when rounding could have moved one across.
+using CountBelow = std::function<std::optional<index_t>(double shift, double clearance)>;
 
 /// True when counts prove that no eigenvalue beyond the ends of the set is missing. The shift is put into the
 /// gap outside the set, or, where the set cuts through a cluster, just inside of the cluster.

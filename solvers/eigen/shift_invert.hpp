@@ -57,8 +57,9 @@ class InertiaCounter {
   /// @param flop_limit a factorisation that needs more gives no counts; 0: no limit.
   InertiaCounter(CsrView<T> a, double flop_limit);
 
-  /// The number of eigenvalues below `shift`, or nothing.
-  [[nodiscard]] std::optional<index_t> operator()(double shift) const;
+  /// The number of eigenvalues below `shift`, given that none is nearer to it than `clearance`; nothing when
+  /// that is less than the measured error of the factorisation.
+  [[nodiscard]] std::optional<index_t> operator()(double shift, double clearance) const;
 
  private:
   struct Body;

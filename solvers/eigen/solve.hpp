@@ -1,9 +1,9 @@
 // Eigenvalues of Hermitian operators: the one entry.
 #pragma once
 
-#include <functional>
 #include <optional>
 
+#include "tallskinny/solvers/eigen/inertia.hpp"
 #include "tallskinny/solvers/eigen/options.hpp"
 #include "tallskinny/solvers/eigen/result.hpp"
 #include "tallskinny/solvers/operator.hpp"
@@ -19,8 +19,9 @@ struct EigenProblem {
   /// Y = (A - shift I)^-1 X with a shift at or next to the target: block Lanczos seeks through it.
   std::optional<Operator<T>> inverse = std::nullopt;
   double shift = 0;
-  /// The number of eigenvalues below a shift (Sylvester's law of inertia), or nothing when it cannot be told.
-  std::function<std::optional<index_t>(double shift)> count_below = nullptr;
+  /// The number of eigenvalues below a shift that none is nearer to than `clearance` (Sylvester's law of
+  /// inertia), or nothing when it cannot be told.
+  CountBelow count_below = nullptr;
 };
 
 /// The wanted eigenpairs by block Lanczos with thick restart, or by a dense solver where the matrix is small.

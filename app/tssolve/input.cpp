@@ -1,0 +1,181 @@
+#include "tallskinny/app/tssolve/input.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "tallskinny/app/common/text.hpp"
+
+namespace ts::app::tssolve {
+
+namespace {
+
+template <class T>
+using Widened = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+
+template <class T>
+Widened<T> widen(T x) {
+  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+    return static_cast<double>(to_float(x));
+  else
+    return static_cast<Widened<T>>(x);
+}
+
+template <class T>
+CsrMatrix<Widened<T>> widen(CsrMatrix<T>&& a) {
+  if constexpr (std::is_same_v<T, Widened<T>>) {
+    return std::move(a);
+  } else {
+    CsrMatrix<Widened<T>> wide{a.rows, a.cols, std::move(a.pointers), std::move(a.indices), {}};
+    wide.values.reserve(a.values.size());
+    for (const T x : a.values) wide.values.push_back(widen(x));
+    return wide;
+  }
+}
+
+template <class T>
+Matrix<Widened<T>> widen(Matrix<T>&& a) {
+  if constexpr (std::is_same_v<T, Widened<T>>) {
+    return std::move(a);
+  } else {
+    Matrix<Widened<T>> wide(a.rows(), a.cols());
+    for (index_t i = 0; i < a.rows() * a.cols(); ++i) wide.data()[i] = widen(a.data()[i]);
+    return wide;
+  }
+}
+
+/// What rounding may have done to a pair of entries that should be mirror images: a few units of the type in
+/// which they were stored, relative to themselves or to the largest entry of the matrix.
+struct Allowance {
+  double relative = 0, absolute = 0;
+};
+
+Allowance allowance_of(DType type, double largest) {
+  const bool single = type != DType::float64 && type != DType::complex128;
+  const double eps = single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+  return {64 * eps, 4 * eps * largest};
+}
+
+template <class T>
+T mirrored(T x) {
+  if constexpr (is_complex<T>)
+    return std::conj(x);
+  else
+    return x;
+}
+
+template <class T>
+std::string entry_text(T x) {
+  char text[80];
+  if constexpr (is_complex<T>)
+    std::snprintf(text, sizeof text, "%.9g%+.9gi", x.real(), x.imag());
+  else
+    std::snprintf(text, sizeof text, "%.9g", x);
+  return text;
+}
+
+/// Compares entry (i, j) with its partner; returns whether they differ at all.
+template <class T>
+bool compare(const std::string& where, index_t i, index_t j, T here, T partner, Allowance allowance) {
+  const double difference = std::abs(here - mirrored(partner));
+  if (difference <= allowance.relative * std::max(std::abs(here), std::abs(partner)) + allowance.absolute)
+    return difference != 0;
+  const char* kind = is_complex<T> ? "Hermitian" : "symmetric";
+  if (i == j)
+    throw Error(Errc::bad_input, where + " is not " + kind + ": the diagonal entry (" + std::to_string(i) +
+                                     ", " + std::to_string(i) + "), counted from 0, is " + entry_text(here));
+  throw Error(Errc::bad_input,
+              where + " is not " + kind + ": entry (" + std::to_string(i) + ", " + std::to_string(j) +
+                  ") is " + entry_text(here) + " but entry (" + std::to_string(j) + ", " + std::to_string(i) +
+                  ") is " + entry_text(partner) + " (counted from 0); tssolve needs a Hermitian matrix");
+}
+
+template <class T>
+bool check(const std::string& where, DType type, const CsrMatrix<T>& a) {
+  double largest = 0;
+  for (const T& x : a.values) largest = std::max(largest, std::abs(x));
+  const Allowance allowance = allowance_of(type, largest);
+  bool differs = false;
+  for (index_t i = 0; i < a.rows; ++i)
+    for (index_t k = a.pointers[static_cast<std::size_t>(i)]; k < a.pointers[static_cast<std::size_t>(i) + 1];
+         ++k) {
+      const index_t j = a.indices[static_cast<std::size_t>(k)];
+      const auto begin = a.indices.begin() + a.pointers[static_cast<std::size_t>(j)];
+      const auto end = a.indices.begin() + a.pointers[static_cast<std::size_t>(j) + 1];
+      const auto found = std::lower_bound(begin, end, i);
+      const T partner =
+          found != end && *found == i ? a.values[static_cast<std::size_t>(found - a.indices.begin())] : T{};
+      differs = compare(where, i, j, a.values[static_cast<std::size_t>(k)], partner, allowance) || differs;
+    }
+  return differs;
+}
+
+template <class T>
+bool check(const std::string& where, DType type, const Matrix<T>& a) {
+  double largest = 0;
+  for (index_t i = 0; i < a.rows() * a.cols(); ++i) largest = std::max(largest, std::abs(a.data()[i]));
+  const Allowance allowance = allowance_of(type, largest);
+  bool differs = false;
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = i; j < a.cols(); ++j)
+      differs = compare(where, i, j, a(i, j), a(j, i), allowance) || differs;
+  return differs;
+}
+
+}  // namespace
+
+Input read_hermitian(const std::string& where) {
+  const auto location = io::parse_location(where);
+  Input input;
+  input.description = io::describe(location);
+  const auto& d = input.description;
+  const std::string name = d.where.text();
+  if (d.rows != d.cols)
+    throw Error(Errc::bad_input, name + " is " + grouped(d.rows) + " x " + grouped(d.cols) +
+                                     ": eigenvalues need a square matrix");
+  auto file = io::read_matrix(location);
+  const bool differs = std::visit(
+      [&](auto&& kind) {
+        return std::visit(
+            [&](auto&& a) {
+              using T = Widened<typename std::decay_t<decltype(a)>::value_type>;
+              auto wide = widen(std::move(a));
+              const bool any = check(name, d.type, wide);
+              input.matrix = Hermitian<T>(std::move(wide));
+              return any;
+            },
+            std::move(kind));
+      },
+      std::move(file.matrix));
+  if (differs) input.note = name + " differs from a Hermitian matrix by rounding errors, which were accepted";
+  return input;
+}
+
+template <class T>
+Matrix<T> read_initial(const std::string& where, index_t rows) {
+  const auto location = io::parse_location(where);
+  auto dense = io::read_dense(location);
+  return std::visit(
+      [&](const auto& a) {
+        if (a.rows() != rows)
+          throw Error(Errc::bad_input,
+                      location.text() + " has " + grouped(a.rows()) + " rows, the matrix " + grouped(rows) +
+                          (a.cols() == rows ? ": --initial takes one starting vector per column" : ""));
+        Matrix<T> x(a.rows(), a.cols());
+        for (index_t i = 0; i < a.rows() * a.cols(); ++i) {
+          const auto value = widen(a.data()[i]);
+          if constexpr (is_complex<T>)
+            x.data()[i] = value;
+          else
+            x.data()[i] = std::real(value);  // the real part of a complex start serves a real matrix
+        }
+        return x;
+      },
+      dense);
+}
+
+template Matrix<double> read_initial<double>(const std::string&, index_t);
+template Matrix<std::complex<double>> read_initial<std::complex<double>>(const std::string&, index_t);
+
+}  // namespace ts::app::tssolve

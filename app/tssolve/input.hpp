@@ -1,0 +1,33 @@
+// From files to what the solver computes with.
+#pragma once
+
+#include <complex>
+#include <string>
+#include <variant>
+
+#include "tallskinny/gemm/core/csr.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/io/matrix_file.hpp"
+
+namespace ts::app::tssolve {
+
+/// A Hermitian matrix in the precision that the solver computes in.
+template <class T>
+using Hermitian = std::variant<CsrMatrix<T>, Matrix<T>>;
+
+struct Input {
+  io::Description description;
+  std::variant<Hermitian<double>, Hermitian<std::complex<double>>> matrix;
+  std::string note;  ///< empty, or a sentence on what was accepted
+};
+
+/// Reads, widens to float64 or complex128, and checks.
+/// @throws Error(bad_input) when the matrix is not square or not Hermitian (naming the first entry), and all
+/// errors of reading.
+[[nodiscard]] Input read_hermitian(const std::string& where);
+
+/// The columns of a dense matrix, as the type asked for. @throws Error(bad_input) unless it has `rows` rows.
+template <class T>
+[[nodiscard]] Matrix<T> read_initial(const std::string& where, index_t rows);
+
+}  // namespace ts::app::tssolve

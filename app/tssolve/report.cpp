@@ -1,0 +1,139 @@
+#include "tallskinny/app/tssolve/report.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <ostream>
+
+#include "tallskinny/app/common/json.hpp"
+#include "tallskinny/app/common/text.hpp"
+#include "tallskinny/io/output_file.hpp"
+
+namespace ts::app::tssolve {
+
+namespace {
+
+template <class... Values>
+std::string formatted(const char* format, Values... values) {
+  char text[200];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+}  // namespace
+
+template <class T>
+void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const RunFacts& facts) {
+  out << formatted("%6s  %24s  %10s  %s\n", "index", "eigenvalue", "residual", "multiplicity");
+  for (std::size_t i = 0; i < result.values.size(); ++i)
+    out << formatted("%6zu  %24.16g  %10.2e  %12lld%s\n", i, result.values[i], result.residual_norms[i],
+                     static_cast<long long>(result.multiplicities[i]),
+                     result.converged_pairs[i] ? "" : "  not converged");
+  if (std::isfinite(result.gap)) out << formatted("gap to the next eigenvalue: about %.3g\n", result.gap);
+  out << result.reason << ".\n"
+      << formatted("%s block steps, %s operator applications, %s\n", grouped(result.iterations).c_str(),
+                   grouped(result.operator_applications).c_str(),
+                   human_seconds(facts.elapsed_seconds).c_str());
+}
+
+template <class T>
+void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const Settings& settings,
+                const RunFacts& facts) {
+  JsonObject json;
+  json.add("eigenvalues", result.values)
+      .add("residual_norms", result.residual_norms)
+      .add("error_bounds", result.error_bounds)
+      .add("multiplicities", result.multiplicities)
+      .add("converged", result.converged)
+      .add("converged_count", result.converged_count)
+      .add("verified", result.verified)
+      .add("verification", solvers::name_of(result.verification))
+      .add("verification_rounds", result.verification_rounds)
+      .add("stop", solvers::name_of(result.stop))
+      .add("reason", result.reason)
+      .add("note", facts.note)
+      .add("method", facts.method)
+      .add("iterations", result.iterations)
+      .add("restarts", result.restarts)
+      .add("operator_applications", result.operator_applications)
+      .add("elapsed_seconds", facts.elapsed_seconds)
+      .add("orthogonality_loss", result.orthogonality_loss)
+      .add("norm", result.norm)
+      .add("next_eigenvalue", result.next_value)
+      .add("gap", result.gap)
+      .add("which", name_of(settings.eigen.which))
+      .add("nev", settings.eigen.nev)
+      .add("tol", settings.eigen.tol)
+      .add("conv", name_of(settings.eigen.convergence))
+      .add("seed", settings.common.seed)
+      .add("block_size", facts.block_size)
+      .add("max_basis", facts.max_basis)
+      .add("matrix", facts.input.where.text())
+      .add("rows", facts.input.rows)
+      .add("nonzeros", facts.input.nonzeros)
+      .add("type", is_complex<T> ? "complex128" : "float64")
+      .add("device", facts.device)
+      .add("threads", facts.threads);
+  if (settings.sigma) json.add("sigma", *settings.sigma);
+  out << json.text() << '\n';
+}
+
+template <class T>
+void write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts) {
+  io::OutputFile out(settings.common.output);
+  out.write("eigenvalues", std::span<const double>(result.values));
+  out.write("eigenvectors", result.vectors);
+  out.write("residual_norms", std::span<const double>(result.residual_norms));
+  out.write("error_bounds", std::span<const double>(result.error_bounds));
+  out.write("multiplicities", std::span<const std::int64_t>(result.multiplicities));
+  std::vector<std::int64_t> iteration, applications, converged;
+  std::vector<double> worst;
+  for (const auto& entry : result.history) {
+    iteration.push_back(entry.iteration), applications.push_back(entry.operator_applications);
+    converged.push_back(entry.converged), worst.push_back(entry.worst);
+  }
+  out.write("history/iteration", std::span<const std::int64_t>(iteration));
+  out.write("history/operator_applications", std::span<const std::int64_t>(applications));
+  out.write("history/converged", std::span<const std::int64_t>(converged));
+  out.write("history/worst_residual_over_tolerance", std::span<const double>(worst));
+
+  const auto flag = [](bool b) { return b ? 1 : 0; };
+  out.attribute("/", "program", version_text("tssolve"));
+  out.attribute("/", "matrix", facts.input.where.text());
+  out.attribute("/", "converged", flag(result.converged));
+  out.attribute("/", "converged_count", result.converged_count);
+  out.attribute("/", "verified", flag(result.verified));
+  out.attribute("/", "verification", solvers::name_of(result.verification));
+  out.attribute("/", "stop", solvers::name_of(result.stop));
+  out.attribute("/", "reason", result.reason);
+  out.attribute("/", "note", facts.note);
+  out.attribute("/", "method", facts.method);
+  out.attribute("/", "which", name_of(settings.eigen.which));
+  out.attribute("/", "nev", settings.eigen.nev);
+  out.attribute("/", "tol", settings.eigen.tol);
+  out.attribute("/", "conv", name_of(settings.eigen.convergence));
+  if (settings.sigma) out.attribute("/", "sigma", *settings.sigma);
+  out.attribute("/", "seed", static_cast<std::int64_t>(settings.common.seed));
+  out.attribute("/", "block_size", facts.block_size);
+  out.attribute("/", "max_basis", facts.max_basis);
+  out.attribute("/", "iterations", result.iterations);
+  out.attribute("/", "restarts", result.restarts);
+  out.attribute("/", "operator_applications", result.operator_applications);
+  out.attribute("/", "orthogonality_loss", result.orthogonality_loss);
+  out.attribute("/", "norm", result.norm);
+  out.attribute("/", "gap", result.gap);
+  out.attribute("/", "elapsed_seconds", facts.elapsed_seconds);
+  out.attribute("/", "device", facts.device);
+  out.attribute("/", "threads", facts.threads);
+  out.commit();
+}
+
+#define TS_INSTANTIATE(T)                                                                       \
+  template void print_table<T>(std::ostream&, const solvers::EigenResult<T>&, const RunFacts&); \
+  template void print_json<T>(std::ostream&, const solvers::EigenResult<T>&, const Settings&,   \
+                              const RunFacts&);                                                 \
+  template void write_file<T>(const solvers::EigenResult<T>&, const Settings&, const RunFacts&);
+TS_INSTANTIATE(double)
+TS_INSTANTIATE(std::complex<double>)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::app::tssolve

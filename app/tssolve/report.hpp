@@ -1,0 +1,34 @@
+// The result as a table, as JSON and as a file.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "tallskinny/app/tssolve/input.hpp"
+#include "tallskinny/app/tssolve/settings.hpp"
+#include "tallskinny/solvers/eigen/result.hpp"
+
+namespace ts::app::tssolve {
+
+/// What belongs to a run beside the solver's result.
+struct RunFacts {
+  io::Description input;
+  std::string method, device;
+  std::string note;  ///< empty, or what was done differently from what was asked
+  int threads = 0;
+  index_t block_size = 0, max_basis = 0;
+  double elapsed_seconds = 0;
+};
+
+template <class T>
+void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const RunFacts& facts);
+
+template <class T>
+void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const Settings& settings,
+                const RunFacts& facts);
+
+/// Writes settings.common.output. @throws Error(io_failure)
+template <class T>
+void write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts);
+
+}  // namespace ts::app::tssolve

@@ -1,0 +1,127 @@
+#include "tallskinny/app/tssolve/settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace ts::app::tssolve {
+
+namespace {
+
+using solvers::Convergence;
+using solvers::Method;
+using solvers::Which;
+
+struct Word {
+  const char* text;
+  Which which;
+};
+/// Short words first, then those that SLEPc's users know.
+constexpr std::array<Word, 9> which_words = {{{"LA", Which::LA},
+                                              {"SA", Which::SA},
+                                              {"LM", Which::LM},
+                                              {"SM", Which::SM},
+                                              {"BE", Which::BE},
+                                              {"LARGEST_REAL", Which::LA},
+                                              {"SMALLEST_REAL", Which::SA},
+                                              {"LARGEST_MAGNITUDE", Which::LM},
+                                              {"SMALLEST_MAGNITUDE", Which::SM}}};
+
+About about() {
+  return {
+      "tssolve",
+      "eigenvalues and eigenvectors of Hermitian matrices, checked for missing copies",
+      "MATRIX [options]",
+      {{"the 6 smallest eigenvalues of a matrix in Matrix Market format",
+        "tssolve laplace.mtx -k 6 --which SA"},
+       {"20 largest, to 1e-10, pairs and residuals to a file",
+        "tssolve graph.h5:/adjacency -k 20 --which LA --tol 1e-10 -o pairs.h5"},
+       {"the 8 nearest to 1.5, as JSON", "tssolve spin.h5 -k 8 --sigma 1.5 --json"}},
+      "MATRIX is FILE or FILE:/object: HDF5 in any of the layouts that `tsdata info` names, Matrix Market, "
+      "or "
+      "npy; real symmetric or complex Hermitian, sparse or dense.\n\n"
+      "The set is called complete only after a search for missing copies of repeated eigenvalues. Exit "
+      "status: "
+      "0 converged and complete; 3 not, with the reason on standard error and the partial result written; 1 "
+      "failure, 2 wrong use, 4 unusable input, 5 no such device, 128 + n after signal n.\n\n"
+      "Small eigenvalues of matrices such as Laplacians converge slowly from the end of the spectrum: "
+      "--sigma 0 (or --which SM) factorises the matrix and finds them in a few steps where memory allows."};
+}
+
+}  // namespace
+
+const char* name_of(Which which) noexcept {
+  for (const Word& word : which_words)
+    if (word.which == which) return word.text;
+  return "?";
+}
+
+const char* name_of(Convergence convergence) noexcept {
+  switch (convergence) {
+    case Convergence::norm:
+      return "norm";
+    case Convergence::rel:
+      return "rel";
+    case Convergence::abs:
+      return "abs";
+  }
+  return "?";
+}
+
+bool parse_settings(Arguments arguments, Settings& settings) {
+  auto& eigen = settings.eigen;
+  eigen.which = Which::LM;
+  Options options(about());
+  options.positional("MATRIX", settings.matrix, "the matrix: FILE or FILE:/object");
+
+  options.group("What to find")
+      .value("nev,k", "COUNT", eigen.nev, "how many eigenvalues", at_least<index_t>(1))
+      .custom(
+          "which", "LA|SA|LM|SM|BE", name_of(eigen.which),
+          "largest or smallest algebraic, largest or smallest magnitude, both ends. With --sigma: LM and SM "
+          "the nearest to it, LA and SA the nearest above and below, BE both. SM alone is nearest to 0",
+          "LA, SA, LM, SM or BE",
+          [&eigen](std::string_view text) {
+            std::string upper(text);
+            std::transform(upper.begin(), upper.end(), upper.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+            const auto found = std::find_if(which_words.begin(), which_words.end(),
+                                            [&](const Word& word) { return word.text == upper; });
+            if (found == which_words.end()) return false;
+            eigen.which = found->which;
+            return true;
+          })
+      .value("sigma", "NUMBER", settings.sigma, "look near this number, by factorising A - sigma I")
+      .value("tol", "NUMBER", eigen.tol, "how small residuals must be", at_least(0.0))
+      .choice(
+          "conv", eigen.convergence,
+          "what the residual of a pair is compared with: tol times the norm of A, tol times |eigenvalue|, or "
+          "tol alone",
+          {{"norm", Convergence::norm}, {"rel", Convergence::rel}, {"abs", Convergence::abs}});
+
+  options.group("How to find it")
+      .choice("method", eigen.method, "block Lanczos, or all eigenvalues by a dense solver",
+              {{"auto", Method::automatic}, {"lanczos", Method::lanczos}, {"dense", Method::dense}})
+      .value("block-size", "COUNT", eigen.block_size, "vectors per block step; 0: chosen",
+             at_least<index_t>(0))
+      .value("max-basis", "COUNT", eigen.max_basis, "vectors kept before a restart; 0: chosen",
+             at_least<index_t>(0))
+      .value("max-iter", "COUNT", eigen.max_iterations, "block steps before giving up; 0: chosen",
+             at_least<index_t>(0))
+      .custom("initial", "FILE[:/object]", "", "start from the columns of this dense matrix (n x any number)",
+              "a file name",
+              [&settings](std::string_view text) { return parse_value(text, settings.initial); });
+  add_seed_option(options, settings.common);
+
+  options.group("Results");
+  add_output_options(options, settings.common,
+                     "write eigenvalues, eigenvectors, residual_norms and what led to them");
+  add_report_options(options, settings.common);
+  options.group("Machine");
+  add_machine_options(options, settings.common);
+  if (!options.parse(arguments)) return false;
+  eigen.seed = settings.common.seed;
+  return true;
+}
+
+}  // namespace ts::app::tssolve

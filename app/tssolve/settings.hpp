@@ -1,0 +1,27 @@
+// What the user asks of tssolve.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tallskinny/app/common/common_options.hpp"
+#include "tallskinny/solvers/eigen/options.hpp"
+
+namespace ts::app::tssolve {
+
+struct Settings {
+  std::string matrix;   ///< FILE or FILE:/object
+  std::string initial;  ///< the same for a warm start; empty: random
+  std::optional<double> sigma;
+  solvers::EigenOptions eigen;
+  CommonOptions common;
+};
+
+/// False when --help or --version has been answered.
+/// @throws Error(invalid_argument) naming the option.
+[[nodiscard]] bool parse_settings(Arguments arguments, Settings& settings);
+
+[[nodiscard]] const char* name_of(solvers::Which which) noexcept;
+[[nodiscard]] const char* name_of(solvers::Convergence convergence) noexcept;
+
+}  // namespace ts::app::tssolve
