@@ -54,7 +54,8 @@ bool count_ends(const FoundSet& found, Which which, Ends ends, const CountBelow&
     std::sort(falling.begin(), falling.end());
     const double next = std::max(std::abs(found.next_low), std::abs(found.next_high));
     const Cut cut = choose_cut(falling, -next, margin);
-    const auto below = count_below(cut.shift), not_above = count_below(-cut.shift, cut.clearance);
+    const auto below = count_below(cut.shift, cut.clearance);
+    const auto not_above = count_below(-cut.shift, cut.clearance);
     return below && not_above && *below + found.n - *not_above == cut.inside;
   }
   bool settled = true;
