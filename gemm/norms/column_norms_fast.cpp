@@ -48,7 +48,7 @@ std::vector<double> sums_of_squares(const Context& ctx, Strided<const T> x) {
   constexpr index_t block_bytes = 32 << 10;
   const index_t row_bytes = std::max<index_t>(1, x.cols * static_cast<index_t>(sizeof(T)));
   const index_t block = std::max<index_t>(1, block_bytes / row_bytes / squares.fold()) * squares.fold();
-  const cpu::Chunks chunks(x.rows, block, cpu::most_chunks(squares.size()));
+  const cpu::Chunks chunks = cpu::chunks_for(x.rows, block, std::max<index_t>(1, x.cols), squares.size());
   const int threads = cpu::threads_for(ctx, x.rows * row_bytes);
   cpu::PartialSums partial(chunks.count, squares.size());
   cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int) {

@@ -73,6 +73,7 @@ void multiply(const Context& ctx, int threads, result_t<T> alpha, const CsrView<
         for (index_t k = 0; k < rows * y.cols; ++k) out[k] = cpu::scaled(alpha, out[k]);
       target.put(i, rows, reinterpret_cast<real_t<C>*>(out));
     }
+    target.finish();
   });
 }
 
