@@ -153,6 +153,41 @@ TEST_CASE("Binsparse comes back as it was, whole and as a triangle") {
   same("/empty", CsrMatrix<double>{}, Structure::general);
 }
 
+TEST_CASE("Binsparse is written as the reference package reads it") {
+  TemporaryFolder folder;
+  const char* keep = std::getenv("TS_KEEP_BINSPARSE");  // for tests/io/fixtures/check_binsparse.py
+  const std::filesystem::path file = keep != nullptr ? std::filesystem::path(keep) : folder / "written.h5";
+  {
+    OutputFile out(file);
+    out.write_binsparse("real", small_hermitian<double>());
+    out.write_binsparse("float", small_hermitian<float>());
+    out.write_binsparse("complex", small_hermitian<std::complex<double>>());
+    out.write_binsparse("triangle", small_hermitian<std::complex<double>>(), Structure::hermitian);
+    out.commit();
+  }
+  // The committed copy is the one that the package has read: what is written now must not differ from it.
+  const auto bytes = [](const std::filesystem::path& p) {
+    std::ifstream in(p, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string now = bytes(file), checked = bytes(fixture("written.h5").file);
+  for (const char* piece : {"\"binsparse\":{", "\"format\":\"CSR\"", "\"version\":\"0.1.0\"",
+                            "\"values\":\"complex[float64]\"", "\"structure\":\"hermitian_lower\""}) {
+    INFO(piece);
+    const auto count = [&](const std::string& text) {
+      std::size_t n = 0;
+      for (auto at = text.find(piece); at != std::string::npos; at = text.find(piece, at + 1)) ++n;
+      return n;
+    };
+    CHECK(count(now) > 0);
+    CHECK(count(now) == count(checked));
+  }
+  for (const char* name : {"/real", "/float", "/complex", "/triangle"}) {
+    INFO(name);
+    CHECK(table_of(io::read_matrix({file, name})) == table_in(std::string("written.h5:") + name));
+  }
+}
+
 TEST_CASE("without commit nothing appears and the old file stays") {
   TemporaryFolder folder;
   const auto old = folder.with("r.h5", "old content");
