@@ -30,6 +30,36 @@ struct Factor {
   }
 };
 
+/// The factor for rows as they lie in memory, `fold` of them in a vector of `lanes` reals.
+template <class T>
+cpu::NarrowFactor<real_t<T>> narrow_factor(const Factor<T>& factor, index_t p, index_t lanes) {
+  constexpr index_t parts = cpu::reals_in<T>;
+  cpu::NarrowFactor<real_t<T>> f;
+  f.p = p, f.fold = lanes / (p * parts), f.step = f.fold * p * parts;
+  for (index_t l = 0; l < f.step; ++l) {
+    const index_t j = l % (p * parts) / parts, part = l % parts, row = l - l % (p * parts);
+    const auto turned_part = [part](T z) { return part == 0 ? -std::imag(z) : std::real(z); };
+    const auto own_part = [part](T z) { return part == 0 ? std::real(z) : std::imag(z); };
+    const T own = factor.inverse[static_cast<std::size_t>(j)];
+    f.scale[l] = own_part(own), f.scale_turned[l] = turned_part(own);
+    f.own_real[l] = static_cast<std::int32_t>(row + j * parts);
+    f.own_imaginary[l] = static_cast<std::int32_t>(row + j * parts + parts - 1);
+    for (index_t k = 0; k < p; ++k) {
+      f.real_lane[k][l] = static_cast<std::int32_t>(row + k * parts);
+      f.imaginary_lane[k][l] = static_cast<std::int32_t>(row + k * parts + parts - 1);
+      if (j <= k) continue;
+      const T r = factor.columns[static_cast<std::size_t>(j * p + k)];
+      f.behind[k][l] = -1;
+      f.tile[k][l] = -own_part(r), f.turned[k][l] = -turned_part(r);
+    }
+  }
+  for (index_t k = 0; k < p; ++k) {
+    f.inverse[k][0] = std::real(factor.inverse[static_cast<std::size_t>(k)]);
+    f.inverse[k][1] = std::imag(factor.inverse[static_cast<std::size_t>(k)]);
+  }
+  return f;
+}
+
 /// Between X and the transposed panel; rows that X does not have are zero.
 template <class T>
 void load_panel(const Strided<T>& x, index_t i, index_t rows, real_t<T>* panel) noexcept {
@@ -64,6 +94,16 @@ void trsm(const Context& ctx, Strided<T> x, Strided<const T> r) {
   // Multiplying by a reciprocal is as good as dividing only while the reciprocal is an ordinary number.
   if (!factor.divisible) return reference::trsm<T>(x, r);
   const int threads = cpu::threads_for(ctx, x.rows * x.cols * static_cast<index_t>(sizeof(T)));
+  const bool contiguous = (x.col_stride == 1 || x.cols == 1) && x.row_stride == x.cols;
+  if (contiguous && x.cols * cpu::reals_in<T> <= kernel.lanes) {
+    const auto narrow = narrow_factor(factor, x.cols, kernel.lanes);
+    const cpu::Chunks chunks(x.rows, 1024, 1024);
+    cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int) {
+      auto* rows = reinterpret_cast<real_t<T>*>(x.data + chunks.begin(chunk) * x.cols);
+      kernel.narrow(rows, chunks.end(chunk) - chunks.begin(chunk), narrow);
+    });
+    return;
+  }
   const cpu::Chunks chunks(x.rows, panel_rows, 1024);
   cpu::Scratch<real_t<T>> scratch(threads, panel_rows * x.cols * cpu::reals_in<T>);
   cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {

@@ -34,9 +34,28 @@ struct SquareKernels {
 /// complex numbers the imaginary parts behind all real ones. x_j = (x_j - sum_{k < j} x_k r(k, j))
 /// inverse[j], with r(k, j) at r[j * p + k].
 inline constexpr index_t panel_rows = 64;
+
+/// Substitution in rows as they lie in memory (ld = p), `fold` whole rows in a vector. For complex numbers
+/// all lanes are reals and `turned` holds i times what stands in `tile`.
+template <class R>
+struct NarrowFactor {
+  static constexpr int most = 16;  ///< lanes of the widest vector, and columns
+  index_t p = 0, fold = 1;         ///< columns, and rows in a vector
+  index_t step = 0;                ///< reals in these rows
+  std::int32_t real_lane[most][most] = {},
+               imaginary_lane[most][most] = {};                ///< [k][lane]: x_k of the lane's row
+  std::int32_t behind[most][most] = {};                        ///< [k][lane]: -1 in columns j > k
+  R tile[most][most] = {}, turned[most][most] = {};            ///< [k][lane]: -r(k, j)
+  R inverse[most][2] = {};                                     ///< [k]: real and imaginary part
+  R scale[most] = {}, scale_turned[most] = {};                 ///< [lane]: inverse[j]
+  std::int32_t own_real[most] = {}, own_imaginary[most] = {};  ///< [lane]: the parts of its own number
+};
+
 template <class C>
 struct SubstitutionKernels {
+  index_t lanes;  ///< of a vector that `narrow` works on; 0: there is no such kernel
   void (*solve)(real_t<C>* x, index_t p, const C* r, const C* inverse);
+  void (*narrow)(real_t<C>* x, index_t rows, const NarrowFactor<real_t<C>>& factor);
 };
 
 struct RowKernels {

@@ -21,7 +21,7 @@ constexpr auto squares_table(std::tuple<S...>*) {
 }
 template <class... S>
 constexpr auto substitution_table(std::tuple<S...>*) {
-  const auto one = []<class C>(SubstitutionKernels<C>*) { return SubstitutionKernels<C>{solve<C>}; };
+  const auto one = []<class C>(SubstitutionKernels<C>*) { return substitution_kernels<C>; };
   return std::tuple<S...>{one(static_cast<S*>(nullptr))...};
 }
 

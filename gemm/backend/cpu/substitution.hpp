@@ -70,9 +70,119 @@ void substitute(R* x, index_t p, const std::complex<R>* r, const std::complex<R>
   }
 }
 
+// a b + c in the lanes of a mask, c in the others: what is not behind the pivot must not meet an infinity of
+// its row.
+#if defined(__AVX512F__)
+template <class R>
+TS_INLINE typename Vec<R>::Mask mask_of(const std::int32_t* lanes) {
+  unsigned bits = 0;
+  for (unsigned l = 0; l < Vec<R>::lanes; ++l) bits |= lanes[l] != 0 ? 1u << l : 0u;
+  return static_cast<typename Vec<R>::Mask>(bits);
+}
+TS_INLINE __m512d fma_in(__mmask8 m, __m512d a, __m512d b, __m512d c) {
+  return _mm512_mask3_fmadd_pd(a, b, c, m);
+}
+TS_INLINE __m512 fma_in(__mmask16 m, __m512 a, __m512 b, __m512 c) {
+  return _mm512_mask3_fmadd_ps(a, b, c, m);
+}
+#elif defined(__AVX2__)
+template <class R>
+TS_INLINE __m256i mask_of(const std::int32_t* lanes) {
+  if constexpr (std::is_same_v<R, double>)
+    return _mm256_setr_epi64x(lanes[0], lanes[1], lanes[2], lanes[3]);
+  else
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(lanes));
+}
+TS_INLINE __m256d fma_in(__m256i m, __m256d a, __m256d b, __m256d c) {
+  return _mm256_blendv_pd(c, _mm256_fmadd_pd(a, b, c), _mm256_castsi256_pd(m));
+}
+TS_INLINE __m256 fma_in(__m256i m, __m256 a, __m256 b, __m256 c) {
+  return _mm256_blendv_ps(c, _mm256_fmadd_ps(a, b, c), _mm256_castsi256_ps(m));
+}
+#endif
+
 template <class C>
 void solve(real_t<C>* x, index_t p, const C* r, const C* inverse) {
   substitute(x, p, r, inverse);
 }
+
+#if defined(__AVX2__)
+/// Count vectors at a time, P columns.
+template <class C, int P, int Count>
+TS_INLINE void narrow_vectors(real_t<C>* x, const NarrowFactor<real_t<C>>& f,
+                              typename Vec<real_t<C>>::Mask whole) {
+  using R = real_t<C>;
+  using V = Vec<R>;
+  typename V::Reg y[Count];
+  TS_UNROLL
+  for (int u = 0; u < Count; ++u) y[u] = V::load(x + u * f.step);
+  TS_UNROLL
+  for (int k = 0; k < P - 1; ++k) {
+    const auto lane = V::index(f.real_lane[k]);
+    const auto mask = mask_of<R>(f.behind[k]);
+    const auto tile = V::load(f.tile[k]), re = V::broadcast(f.inverse[k][0]);
+    if constexpr (is_complex<C>) {
+      const auto lane_im = V::index(f.imaginary_lane[k]);
+      const auto turned = V::load(f.turned[k]), im = V::broadcast(f.inverse[k][1]);
+      const auto minus_im = V::broadcast(-f.inverse[k][1]);
+      TS_UNROLL
+      for (int u = 0; u < Count; ++u) {
+        const auto a = V::permute(y[u], lane), b = V::permute(y[u], lane_im);
+        const auto t_re = V::fma(minus_im, b, V::fma(re, a, V::zero()));
+        const auto t_im = V::fma(im, a, V::fma(re, b, V::zero()));
+        y[u] = fma_in(mask, t_re, tile, y[u]);
+        y[u] = fma_in(mask, t_im, turned, y[u]);
+      }
+    } else {
+      TS_UNROLL
+      for (int u = 0; u < Count; ++u) {
+        const auto t = V::fma(V::permute(y[u], lane), re, V::zero());
+        y[u] = fma_in(mask, t, tile, y[u]);
+      }
+    }
+  }
+  const auto scale = V::load(f.scale);
+  TS_UNROLL
+  for (int u = 0; u < Count; ++u) {
+    if constexpr (is_complex<C>) {
+      const auto a = V::permute(y[u], V::index(f.own_real)), b = V::permute(y[u], V::index(f.own_imaginary));
+      y[u] = V::fma(b, V::load(f.scale_turned), V::fma(a, scale, V::zero()));
+    } else {
+      y[u] = V::fma(y[u], scale, V::zero());
+    }
+    V::store_first(x + u * f.step, whole, y[u]);
+  }
+}
+
+template <class C, int P>
+void narrow_columns(real_t<C>* x, index_t rows, const NarrowFactor<real_t<C>>& f) {
+  using R = real_t<C>;
+  constexpr index_t lanes = Vec<R>::lanes, count = 8;
+  const auto whole = Vec<R>::first(f.step);
+  const index_t width = f.p * (is_complex<C> ? 2 : 1), all = rows * width;
+  index_t at = 0;
+  for (; at + (count - 1) * f.step + lanes <= all; at += count * f.step)
+    narrow_vectors<C, P, count>(x + at, f, whole);
+  for (; at < all; at += f.step) {  // the last ones where memory beyond them may be read
+    R rest[lanes] = {};
+    const index_t there = least(f.step, all - at);
+    for (index_t l = 0; l < there; ++l) rest[l] = x[at + l];
+    narrow_vectors<C, P, 1>(rest, f, whole);
+    for (index_t l = 0; l < there; ++l) x[at + l] = rest[l];
+  }
+}
+
+template <class C, int P = 1>
+void narrow_solve(real_t<C>* x, index_t rows, const NarrowFactor<real_t<C>>& f) {
+  if (f.p == P) return narrow_columns<C, P>(x, rows, f);
+  if constexpr ((P + 1) * (is_complex<C> ? 2 : 1) <= Vec<real_t<C>>::lanes)
+    narrow_solve<C, P + 1>(x, rows, f);
+}
+template <class C>
+constexpr SubstitutionKernels<C> substitution_kernels = {Vec<real_t<C>>::lanes, solve<C>, narrow_solve<C>};
+#else
+template <class C>
+constexpr SubstitutionKernels<C> substitution_kernels = {0, solve<C>, nullptr};
+#endif
 
 }  // namespace ts::cpu::TS_ISA
