@@ -7,7 +7,7 @@
 #include "tallskinny/app/tsdata/commands.hpp"
 #include "tallskinny/app/tsdata/dtype.hpp"
 #include "tallskinny/app/tsdata/labels.hpp"
-#include "tallskinny/app/tsdata/read_options.hpp"
+#include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/tsdata/storage.hpp"
 #include "tallskinny/app/tsdata/write.hpp"
 #include "tallskinny/gemm/core/error.hpp"
@@ -41,8 +41,8 @@ bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
   options.positional("INPUT", target.input, "a file, or FILE.h5:/OBJECT for one object in it")
       .positional("OUTPUT", target.output, "the HDF5 file to make");
   options.group("Reading");
-  add_read_options(options, target.read);
-  add_rows_option(options, target.read);
+  app::add_read_options(options, target.read);
+  app::add_rows_option(options, target.read);
   options.custom(
       "labels-column", "COLUMN", {},
       "store this column of a table as /labels instead: its number from 0 (from -1 at the end), or in "

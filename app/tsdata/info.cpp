@@ -8,7 +8,7 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tsdata/commands.hpp"
-#include "tallskinny/app/tsdata/read_options.hpp"
+#include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/tsdata/scan.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 
@@ -33,7 +33,7 @@ bool parse_info(app::Arguments arguments, InfoOptions& target) {
        ""});
   options.positional("FILE", target.file, "a file, or FILE.h5:/OBJECT for one object in it");
   options.group("Reading").flag("quick", target.quick, "do not read the elements");
-  add_read_options(options, target.read);
+  app::add_read_options(options, target.read);
   app::add_report_options(options.group("Output"), target.common);
   return options.parse(arguments);
 }

@@ -1,8 +1,8 @@
-#include "tallskinny/app/tsdata/read_options.hpp"
+#include "tallskinny/app/common/read_options.hpp"
 
-namespace ts::tsdata {
+namespace ts::app {
 
-void add_read_options(app::Options& options, io::ReadOptions& target) {
+void add_read_options(Options& options, io::ReadOptions& target) {
   options
       .custom("layout", "csr|csc", {}, "how a sparse matrix is compressed, for files that do not say",
               "one of csr|csc",
@@ -16,7 +16,7 @@ void add_read_options(app::Options& options, io::ReadOptions& target) {
             "sort unsorted column numbers and add up duplicates instead of refusing them");
 }
 
-void add_rows_option(app::Options& options, io::ReadOptions& target) {
+void add_rows_option(Options& options, io::ReadOptions& target) {
   options.custom("rows", "A:B", {}, "only rows A to B - 1, counted from 0",
                  "two numbers like 0:1000, the second larger, or left out for the end",
                  [&target](std::string_view text) {
@@ -24,8 +24,8 @@ void add_rows_option(app::Options& options, io::ReadOptions& target) {
                    index_t begin = 0, end = -1;
                    if (colon == std::string_view::npos) return false;
                    const auto first = text.substr(0, colon), second = text.substr(colon + 1);
-                   if (!first.empty() && !app::parse_value(first, begin)) return false;
-                   if (!second.empty() && !app::parse_value(second, end)) return false;
+                   if (!first.empty() && !parse_value(first, begin)) return false;
+                   if (!second.empty() && !parse_value(second, end)) return false;
                    if (begin < 0 || (!second.empty() && end < begin)) return false;
                    target.row_begin = begin;
                    target.row_end = end;
@@ -33,4 +33,4 @@ void add_rows_option(app::Options& options, io::ReadOptions& target) {
                  });
 }
 
-}  // namespace ts::tsdata
+}  // namespace ts::app

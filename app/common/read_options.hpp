@@ -4,11 +4,11 @@
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 
-namespace ts::tsdata {
+namespace ts::app {
 
 /// --transpose, --layout, --accept-unsorted
-void add_read_options(app::Options& options, io::ReadOptions& target);
+void add_read_options(Options& options, io::ReadOptions& target);
 /// --rows A:B
-void add_rows_option(app::Options& options, io::ReadOptions& target);
+void add_rows_option(Options& options, io::ReadOptions& target);
 
-}  // namespace ts::tsdata
+}  // namespace ts::app

@@ -1,0 +1,57 @@
+#include "tallskinny/app/tskmeans/input.hpp"
+
+#include <algorithm>
+
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts::tskmeans {
+
+Rows rows_of(const io::MatrixFile& file) {
+  const std::string where = file.description.where.text();
+  const Rows rows = std::visit(
+      [&](const auto& kind) {
+        return std::visit(
+            [&](const auto& matrix) -> Rows {
+              if constexpr (is_complex<typename std::decay_t<decltype(matrix)>::value_type>)
+                throw Error(Errc::bad_input, where + ": the features are complex; k-means needs real ones");
+              else
+                return Rows(matrix.view());
+            },
+            kind);
+      },
+      file.matrix);
+  if (rows.rows() == 0) throw Error(Errc::bad_input, where + ": there are no points to cluster");
+  if (rows.cols() == 0) throw Error(Errc::bad_input, where + ": the points have no features (columns)");
+  return rows;
+}
+
+std::vector<double> read_weights(const std::string& file, index_t rows) {
+  std::vector<double> weights = io::read_vector(io::parse_location(file));
+  if (std::ssize(weights) != rows)
+    throw Error(Errc::bad_input, file + ": there are " + std::to_string(weights.size()) + " weights for " +
+                                     std::to_string(rows) + " points");
+  const auto negative = std::find_if(weights.begin(), weights.end(), [](double w) { return w < 0; });
+  if (negative != weights.end())
+    throw Error(Errc::bad_input, file + ": the weight of point " +
+                                     std::to_string(negative - weights.begin()) +
+                                     " (counted from 0) is negative");
+  if (std::none_of(weights.begin(), weights.end(), [](double w) { return w > 0; }))
+    throw Error(Errc::bad_input, file + ": all weights are zero");
+  return weights;
+}
+
+Matrix<double> read_centers(const std::string& file, index_t cols) {
+  io::Location where = io::parse_location(file);
+  if (where.object.empty())
+    for (const io::Description& found : io::list_objects(where.file))
+      if (found.where.object == "/cluster_centers" || found.where.object == "cluster_centers")
+        where = found.where;
+  Matrix<double> centers = io::read_dense_as<double>(where);
+  if (centers.cols() != cols)
+    throw Error(Errc::bad_input, where.text() + ": the centres have " + std::to_string(centers.cols()) +
+                                     " features but the points have " + std::to_string(cols));
+  if (centers.rows() == 0) throw Error(Errc::bad_input, where.text() + ": there are no centres");
+  return centers;
+}
+
+}  // namespace ts::tskmeans

@@ -1,0 +1,111 @@
+#include "tallskinny/app/tskmeans/report.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+
+#include "tallskinny/app/common/json.hpp"
+#include "tallskinny/app/common/text.hpp"
+#include "tallskinny/io/output_file.hpp"
+
+namespace ts::tskmeans {
+
+namespace {
+
+constexpr std::size_t sizes_shown = 24;  ///< more clusters than this are summed up in one line
+
+void print_sizes(const std::vector<index_t>& sizes) {
+  const double all = static_cast<double>(std::max<index_t>(1, [&sizes] {
+    index_t sum = 0;
+    for (const index_t s : sizes) sum += s;
+    return sum;
+  }()));
+  if (sizes.size() > sizes_shown) {
+    std::vector<index_t> sorted = sizes;
+    std::sort(sorted.begin(), sorted.end());
+    std::cout << "cluster sizes from " << app::grouped(sorted.front()) << " to "
+              << app::grouped(sorted.back()) << ", median " << app::grouped(sorted[sorted.size() / 2])
+              << '\n';
+    return;
+  }
+  constexpr int bar = 40;
+  const double largest =
+      static_cast<double>(std::max<index_t>(1, *std::max_element(sizes.begin(), sizes.end())));
+  std::cout << "cluster       points   share\n";
+  for (std::size_t m = 0; m < sizes.size(); ++m) {
+    const auto size = static_cast<double>(sizes[m]);
+    std::cout << std::setw(7) << m << std::setw(13) << app::grouped(sizes[m]) << std::setw(7) << std::fixed
+              << std::setprecision(1) << 100 * size / all << " %  "
+              << std::string(static_cast<std::size_t>(bar * size / largest + 0.5), '#') << '\n';
+  }
+}
+
+}  // namespace
+
+void print_json(const ProgramOptions& o, const Outcome& out) {
+  const solvers::KMeansResult& r = out.found;
+  app::JsonObject json;
+  json.add("inertia", r.inertia);
+  if (!out.predicted) {
+    json.add("n_iter", r.n_iter).add("converged", r.converged()).add("stop", name_of(r.stop));
+    json.add("relocated", r.relocated);
+  }
+  json.add("cluster_sizes", r.sizes);
+  json.add("elapsed_seconds", out.elapsed_seconds).add("read_seconds", out.read_seconds);
+  json.add("n_clusters", std::ssize(r.sizes)).add("distinct_clusters", r.distinct);
+  json.add("rescored", r.rescored);
+  if (out.violations >= 0) json.add("verified", out.violations == 0).add("violations", out.violations);
+  json.add("metric", name_of(o.kmeans.metric));
+  if (o.kmeans.metric == solvers::KMeansMetric::cosine) json.add("zero_rows", r.zero_rows);
+  if (!out.predicted) {
+    json.add("init", o.init).add("n_init", o.kmeans.n_init).add("best_run", r.run);
+    json.add("max_iter", o.kmeans.max_iter)
+        .add("tol", o.kmeans.tol)
+        .add("tol_mode", name_of(o.kmeans.tolerance));
+    json.add("seed", o.common.seed);
+  }
+  json.add("input", out.points.where.text()).add("rows", out.points.rows).add("cols", out.points.cols);
+  json.add("type", ts::name_of(out.points.type)).add("sparse", out.points.sparse);
+  json.add("device", out.device).add("threads", out.threads);
+  if (!o.common.output.empty()) json.add("output", o.common.output);
+  json.add("notes", r.notes);
+  std::cout << json.text() << '\n';
+}
+
+void print_summary(const ProgramOptions& o, const Outcome& out) {
+  const solvers::KMeansResult& r = out.found;
+  std::cout << out.points.where.text() << ": " << app::grouped(out.points.rows) << " points x "
+            << app::grouped(out.points.cols) << " features (" << ts::name_of(out.points.type)
+            << (out.points.sparse ? ", sparse" : "") << ")\n";
+  std::cout << std::ssize(r.sizes) << " clusters, inertia " << app::short_number(r.inertia, 10);
+  if (!out.predicted) {
+    std::cout << ", " << r.n_iter << (r.n_iter == 1 ? " iteration (" : " iterations (") << name_of(r.stop)
+              << ')';
+    if (r.relocated > 0) std::cout << ", " << r.relocated << " empty clusters relocated";
+  }
+  std::cout << ", " << app::human_seconds(out.elapsed_seconds) << '\n';
+  print_sizes(r.sizes);
+  if (out.violations == 0) std::cout << "verified: every label is the nearest centre\n";
+  if (!o.common.output.empty()) std::cout << "written to " << o.common.output << '\n';
+}
+
+void write_file(const ProgramOptions& o, const Outcome& out) {
+  const solvers::KMeansResult& r = out.found;
+  io::OutputFile file(o.common.output);
+  file.write("labels", std::span<const std::int32_t>(r.labels));
+  file.write("cluster_centers", r.centers);
+  file.write("cluster_sizes", std::span<const std::int64_t>(r.sizes));
+  file.write("inertia", r.inertia);
+  if (!out.predicted) {
+    file.write("n_iter", r.n_iter);
+    file.attribute("/", "converged", std::int64_t{r.converged()});
+    file.attribute("/", "stop", name_of(r.stop));
+    file.attribute("/", "seed", static_cast<std::int64_t>(o.common.seed));
+    file.attribute("/", "init", o.init);
+  }
+  file.attribute("/", "metric", name_of(o.kmeans.metric));
+  file.attribute("/", "source", out.points.where.text());
+  file.commit();
+}
+
+}  // namespace ts::tskmeans

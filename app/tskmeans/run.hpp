@@ -1,0 +1,12 @@
+// One run of tskmeans.
+#pragma once
+
+#include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/tskmeans/options.hpp"
+
+namespace ts::tskmeans {
+
+/// Reads, clusters (or predicts), writes; returns the exit status.
+int run(const ProgramOptions& options);
+
+}  // namespace ts::tskmeans
