@@ -4,6 +4,7 @@
 
 namespace ts::app {
 
+/// On a terminal the first signal is answered with a line on standard error.
 void install_stop_handlers();
 
 /// The signal that asked the program to stop; 0 while none has.
@@ -11,6 +12,9 @@ void install_stop_handlers();
 [[nodiscard]] inline bool stop_requested() noexcept {
   return stop_signal() != 0;
 }
+/// For work whose parts are of no use. @throws Error(interrupted) if a signal asked to stop.
+void throw_if_stopped();
+
 /// 128 + the signal's number.
 [[nodiscard]] int stop_exit_code() noexcept;
 

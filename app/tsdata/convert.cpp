@@ -4,6 +4,7 @@
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/output_path.hpp"
+#include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsdata/commands.hpp"
 #include "tallskinny/app/tsdata/dtype.hpp"
 #include "tallskinny/app/tsdata/labels.hpp"
@@ -75,6 +76,7 @@ int convert(app::Arguments arguments) {
   AnyMatrix matrix = stored_as(std::move(input.matrix.matrix), options.storage, where.text());
   if (options.dtype) matrix = converted_to(std::move(matrix), *options.dtype, where.text());
 
+  app::throw_if_stopped();
   console.progress(-1, "writing " + options.output);
   io::OutputFile out(options.output, {.gzip = options.compress});
   const bool whole = std::holds_alternative<io::DenseMatrix>(matrix) || options.read.row_begin != 0 ||
@@ -84,6 +86,7 @@ int convert(app::Arguments arguments) {
   if (!input.labels.empty()) out.write("labels", std::span<const std::int64_t>(input.labels));
   out.attribute("/", "default_matrix", options.object);
   out.attribute("/", "source", where.file.filename().string());
+  app::throw_if_stopped();
   out.commit();
 
   if (options.common.json) {

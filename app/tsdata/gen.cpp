@@ -6,6 +6,7 @@
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
+#include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/app/tsdata/commands.hpp"
@@ -108,16 +109,19 @@ int make_matrices(const GenOptions& options, const MatrixKind& kind, const std::
   for (const Recipe& recipe : ingredients.matrices) {
     console.progress(-1, "building " + recipe.object);
     const DType type = options.dtype.value_or(natural_type(recipe));
+    app::throw_if_stopped();
     const WrittenMatrix written =
         write_matrix(out, recipe.object, converted_to(recipe.build(), type, "the matrix"),
                      options.full ? io::Structure::general : recipe.structure);
     json.add(recipe.object, as_json(written));
     lines.push_back("/" + recipe.object + ": " + as_text(written));
   }
+  app::throw_if_stopped();
   console.progress(-1, "writing");
   write_spectrum(out, ingredients, options, json);
   if (ingredients.matrices.size() == 1) out.attribute("/", "default_matrix", ingredients.matrices[0].object);
   sign(out, options, command);
+  app::throw_if_stopped();
   out.commit();
   if (options.common.json)
     std::cout << json.text() << '\n';
@@ -191,6 +195,7 @@ int make_features(const GenOptions& options, const std::string& command) {
   }
   out.attribute("/", "default_matrix", "features");
   sign(out, options, command);
+  app::throw_if_stopped();
   out.commit();
   if (options.common.json) {
     app::JsonObject json;

@@ -5,7 +5,7 @@
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/json.hpp"
-#include "tallskinny/app/common/memory.hpp"
+#include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tsdata/commands.hpp"
 #include "tallskinny/app/common/read_options.hpp"
@@ -140,7 +140,10 @@ int info(app::Arguments arguments) {
   if (objects.empty()) throw Error(Errc::bad_input, where.text() + ": there is no matrix in this file");
   std::vector<Findings> all;
   all.reserve(objects.size());
-  for (const io::Description& object : objects) all.push_back(examine(object, options, console));
+  for (const io::Description& object : objects) {
+    app::throw_if_stopped();
+    all.push_back(examine(object, options, console));
+  }
 
   if (options.common.json) {
     app::JsonObject json;

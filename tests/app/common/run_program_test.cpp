@@ -87,4 +87,10 @@ TEST_CASE("the first signal asks to stop and gives 128 + its number") {
   });
   CHECK(outcome.code == 128 + SIGTERM);
   CHECK(stop_signal() == SIGTERM);
+  const Outcome thrown = run([](Arguments) {
+    throw_if_stopped();
+    return 0;
+  });
+  CHECK(thrown.code == 128 + SIGTERM);
+  CHECK(thrown.err == "tsprobe: stopped by signal " + std::to_string(SIGTERM) + "\n");
 }
