@@ -50,10 +50,7 @@ int plan_command(app::Arguments arguments) {
   std::string operation, type;
   Problem problem;
   PlanOverrides wish;
-  std::optional<std::int64_t> chunk_rows;
-  std::optional<int> fold;
   bool json = false, beta = false, strided = false;
-  enum class Stores { planned, cached, streaming } stores = Stores::planned;
   index_t nonzeros_per_row = 7;
 
   app::Options options(
@@ -78,11 +75,7 @@ int plan_command(app::Arguments arguments) {
              app::at_least<std::int64_t>(0))
       .group("Overrides (an error where they cannot be met)")
       .value("threads", "N", wish.threads, "0: as many as there are", app::at_least(0))
-      .choice("simd", wish.simd, "vector instructions", simd_words())
-      .value("chunk-rows", "N", chunk_rows, "rows per unit of work")
-      .value("fold", "N", fold, "rows in one vector")
-      .choice("stores", stores, "how the result is written",
-              {{"planned", Stores::planned}, {"cached", Stores::cached}, {"streaming", Stores::streaming}});
+      .choice("simd", wish.simd, "vector instructions", simd_words());
   if (!options.parse(arguments)) return app::exit_ok;
 
   problem.operation = parse_operation(operation);
@@ -90,9 +83,6 @@ int plan_command(app::Arguments arguments) {
   problem.accumulate = beta;
   problem.contiguous = !strided;
   problem.nonzeros = nonzeros_per_row * problem.n;
-  wish.chunk_rows = chunk_rows;
-  wish.fold = fold;
-  if (stores != Stores::planned) wish.streaming_stores = stores == Stores::streaming;
 
   const Plan plan = make_plan(problem, this_cpu(), wish);
   std::cout << (json ? plan_json(plan, this_cpu()).text() + "\n" : explain(plan, this_cpu()));

@@ -1,7 +1,6 @@
 #include <cmath>
 
-#include "tallskinny/gemm/backend/cpu/inner.hpp"
-#include "tallskinny/gemm/backend/cpu/row_kernels.hpp"
+#include "tallskinny/gemm/backend/cpu/row_cuts.hpp"
 #include "tallskinny/gemm/norms/column_norms_detail.hpp"
 
 namespace ts::fast {
@@ -21,7 +20,7 @@ class Squares {
       : kernel_(std::get<cpu::SquareKernels<E>>(cpu::row_kernels(ctx.simd).squares)),
         from_(cpu::kernels(ctx.simd), x),
         width_(from_.width()),
-        fold_(from_.contiguous() && width_ < full ? full / width_ : 1),
+        fold_(cpu::squares_fold(from_.contiguous(), width_)),
         ld_(from_.contiguous() ? width_ : x.row_stride * cpu::reals_in<T>) {}
 
   [[nodiscard]] index_t width() const noexcept { return width_; }
@@ -36,7 +35,6 @@ class Squares {
   }
 
  private:
-  static constexpr index_t full = 64;  ///< reals: whole vectors of every set of instructions
   const cpu::SquareKernels<E>& kernel_;
   Source<T> from_;
   index_t width_, fold_, ld_;
@@ -45,16 +43,14 @@ class Squares {
 template <class T>
 std::vector<double> sums_of_squares(const Context& ctx, Strided<const T> x) {
   const Squares<T> squares(ctx, x);
-  constexpr index_t block_bytes = 32 << 10;
-  const index_t row_bytes = std::max<index_t>(1, x.cols * static_cast<index_t>(sizeof(T)));
-  const index_t block = std::max<index_t>(1, block_bytes / row_bytes / squares.fold()) * squares.fold();
-  const cpu::Chunks chunks = cpu::chunks_for(x.rows, block, std::max<index_t>(1, x.cols), squares.size());
+  const index_t row_bytes = x.cols * static_cast<index_t>(sizeof(T));
+  const cpu::Chunks chunks = cpu::squares_chunks(x.rows, row_bytes, squares.width(), squares.fold());
   const int threads = cpu::threads_for(ctx, x.rows * row_bytes);
   cpu::PartialSums partial(chunks.count, squares.size());
   cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int) {
     double* sums = partial.clear(chunk);
-    for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += block)
-      squares.add(i, std::min(block, chunks.end(chunk) - i), sums);
+    for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += chunks.block)
+      squares.add(i, std::min(chunks.block, chunks.end(chunk) - i), sums);
   });
   std::vector<double> sums(static_cast<std::size_t>(x.cols));
   const double* total = partial.total(threads);

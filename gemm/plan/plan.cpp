@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tallskinny/gemm/plan/partition.hpp"
+#include "tallskinny/gemm/backend/cpu/describe.hpp"
 
 namespace ts {
 
@@ -26,43 +26,21 @@ Simd level_of(Simd wanted, const DeviceInfo& device) {
   return wanted;
 }
 
-/// Columns of the small product that lie in vectors, and its other dimension.
-struct Small {
-  index_t rows, cols;
-};
-Small small_product(const Problem& p) noexcept {
-  switch (p.operation) {
-    case Operation::gram:
-    case Operation::trsm:
-      return {p.p, p.p};
-    case Operation::column_norms:
-    case Operation::spmm:
-      return {1, p.operation == Operation::spmm ? p.q : p.p};
-    default:
-      return {p.p, p.q};
-  }
-}
-
 /// Useful share of whole tiles (seed of the idea: NVIDIA's matrix multiplication guide, "tile quantization").
 double tile_share(index_t size, index_t tile) noexcept {
   return size == 0 ? 1.0 : static_cast<double>(size) / static_cast<double>(ceil_div(size, tile) * tile);
 }
 
-void decide_tile(Plan& plan) {
-  const Small small = small_product(plan.problem);
-  const int per_element =
-      plan.problem.type == DType::complex128 || plan.problem.type == DType::complex64 ? 2 : 1;
-  const index_t lanes = std::max(1, plan.lanes / per_element);
-  plan.fold = plan.problem.contiguous && small.cols > 0 && small.cols <= lanes / 2
-                  ? static_cast<int>(lanes / small.cols)
-                  : 1;
-  const index_t columns =
-      plan.fold > 1 ? small.cols : std::min(ceil_div(small.cols, lanes), index_t{4}) * lanes;
-  plan.tile_cols = static_cast<int>(std::max<index_t>(1, columns));
-  plan.tile_rows = static_cast<int>(std::clamp<index_t>(small.rows, 1, 4));
+void decide(Plan& plan, const DeviceInfo& device, int threads) {
+  const cpu::Description d = cpu::describe(plan.problem, plan.simd, threads > 0 ? threads : device.threads);
+  plan.kernel = d.kernel;
+  plan.lanes = d.lanes, plan.fold = d.fold, plan.tile_rows = d.tile_rows, plan.tile_cols = d.tile_cols;
+  plan.chunk_rows = d.chunk_rows, plan.chunks = d.chunks, plan.threads = d.threads;
+  plan.streaming_stores = d.streams;
+  // Tiles shrink at the edges to whole vectors; what a last vector does beyond the width is lost.
   plan.tile_utilisation =
-      tile_share(small.cols, plan.tile_cols) * tile_share(small.rows, plan.tile_rows) *
-      (plan.fold > 1 ? static_cast<double>(plan.fold * small.cols) / static_cast<double>(lanes) : 1.0);
+      plan.fold > 1 ? tile_share(d.across * d.fold, d.lanes) : tile_share(d.across, d.lanes);
+  plan.wave_utilisation = plan.chunks == 0 ? 1.0 : tile_share(plan.chunks, plan.threads);
 }
 
 void predict(Plan& plan, const DeviceInfo& device) {
@@ -85,25 +63,6 @@ void predict(Plan& plan, const DeviceInfo& device) {
                                                                : Bound::memory;
 }
 
-bool may_stream(const Problem& p) noexcept {
-  return !p.accumulate && (p.operation == Operation::tsmm || p.operation == Operation::tsm2r ||
-                           p.operation == Operation::spmm);
-}
-
-/// Writing past the caches saves reading what will be overwritten, but only pays for outputs that no cache
-/// would have kept; 32 MiB of a shared cache is as much as one process can count on.
-bool streaming_pays(const Plan& plan, const DeviceInfo& device) noexcept {
-  const auto cache =
-      std::max(std::min<std::int64_t>(device.l3_bytes, 32 << 20), device.l2_bytes * device.threads);
-  return may_stream(plan.problem) && plan.problem.contiguous &&
-         plan.cost.written_bytes > static_cast<double>(cache);
-}
-
-std::string_view kernel_name(const Plan& plan) noexcept {
-  if (!plan.problem.contiguous) return "panels";
-  return plan.fold > 1 ? "folded rows" : "rows";
-}
-
 }  // namespace
 
 std::string_view name_of(Bound bound) noexcept {
@@ -123,31 +82,8 @@ Plan make_plan(const Problem& problem, const DeviceInfo& device, const PlanOverr
   plan.problem = problem;
   plan.cost = cost_of(problem);
   plan.simd = level_of(wish.simd, device);
-  plan.lanes = lanes_of(plan.simd, problem.type);
-  decide_tile(plan);
-  if (wish.fold) {
-    expects(*wish.fold == 1 || *wish.fold == plan.fold,
-            "fold can be 1 or what the width and the vector allow, nothing else");
-    plan.fold = *wish.fold;
-  }
-
-  plan.chunk_rows =
-      wish.chunk_rows.value_or(chunk_rows_of(problem.operation, problem.type, problem.p, problem.q));
-  expects(plan.chunk_rows > 0, "chunk_rows must be positive");
-  plan.chunks = ceil_div(problem.n, plan.chunk_rows);
-
   expects(wish.threads >= 0, "threads must not be negative");
-  plan.threads = wish.threads > 0 ? wish.threads : device.threads;
-  plan.threads = static_cast<int>(std::clamp<index_t>(plan.chunks, 1, plan.threads));
-  plan.wave_utilisation = plan.chunks == 0 ? 1.0 : tile_share(plan.chunks, plan.threads);
-
-  plan.streaming_stores = streaming_pays(plan, device);
-  if (wish.streaming_stores) {
-    expects(!*wish.streaming_stores || may_stream(problem),
-            "streaming stores need an operation that writes a tall result without reading it");
-    plan.streaming_stores = *wish.streaming_stores;
-  }
-  plan.kernel = kernel_name(plan);
+  decide(plan, device, wish.threads);
   predict(plan, device);
   return plan;
 }

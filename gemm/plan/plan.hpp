@@ -2,7 +2,6 @@
 #pragma once
 
 #include <iosfwd>
-#include <optional>
 #include <string>
 
 #include "tallskinny/gemm/plan/device_info.hpp"
@@ -18,7 +17,7 @@ enum class Bound { memory, arithmetic, launch };
 /// runs.
 struct Plan {
   Problem problem;
-  std::string_view kernel;  ///< the inner loop that runs: see kernels in plan/README
+  std::string_view kernel;  ///< the inner loop that runs
   Simd simd = Simd::sse2;
   int threads = 1;
   int lanes = 1;      ///< elements (of the type computed in) in a vector register
@@ -38,13 +37,11 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-/// What a caller wants decided otherwise. A wish that the processor or the problem cannot meet is an error.
+/// What a caller wants decided otherwise: the members of Context of the same names. A wish that the processor
+/// cannot meet is an error.
 struct PlanOverrides {
   Simd simd = Simd::best;
   int threads = 0;  ///< 0: the processor's
-  std::optional<index_t> chunk_rows;
-  std::optional<int> fold;
-  std::optional<bool> streaming_stores;
 };
 
 /// @throws Error(invalid_argument) for sizes that make no sense and overrides that cannot be met.

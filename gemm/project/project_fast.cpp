@@ -1,5 +1,5 @@
-#include "tallskinny/gemm/backend/cpu/inner.hpp"
 #include "tallskinny/gemm/backend/cpu/outer.hpp"
+#include "tallskinny/gemm/backend/cpu/row_cuts.hpp"
 #include "tallskinny/gemm/project/project_detail.hpp"
 
 namespace ts::fast {
@@ -19,10 +19,8 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
   const index_t width_v = from_v.width(), width_w = from_w.width();
   const bool packed_inner = inner.narrow(), packed_gram = gram.narrow();
 
-  // Blocks of rows that stay in the second-level cache from the update to the products.
-  constexpr index_t cache_bytes = 256 << 10;
   const index_t row_bytes = (width_v + width_w) * static_cast<index_t>(sizeof(R));
-  const index_t block = std::clamp<index_t>(cache_bytes / row_bytes / 64 * 64, 64, 4096);
+  const index_t block = cpu::pass_block(row_bytes);
   const index_t inner_size = wants_inner ? inner.size() : 0, gram_size = wants_gram ? gram.size() : 0;
   const index_t sums_size = (inner_size + 7) / 8 * 8 + gram_size;
   const cpu::Chunks chunks = cpu::chunks_for(w.rows, block, width_v + width_w, sums_size);

@@ -1,7 +1,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/backend/cpu/outer.hpp"
-#include "tallskinny/gemm/backend/cpu/row_kernels.hpp"
+#include "tallskinny/gemm/backend/cpu/row_cuts.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/spmm/spmm_detail.hpp"
 
@@ -60,7 +60,7 @@ void multiply(const Context& ctx, int threads, result_t<T> alpha, const CsrView<
       std::max<index_t>(1, buffer_bytes / (width * static_cast<index_t>(sizeof(real_t<C>))) / rows_unit) *
       rows_unit;
   cpu::Scratch<C> scratch(threads, block * y.cols + 64);
-  const index_t chunks = std::clamp<index_t>((a.nonzeros() + a.rows) / 8192, 1, index_t{64} * threads);
+  const index_t chunks = cpu::sparse_chunks(a.nonzeros(), a.rows, threads);
   const RowCuts<T, I> cuts(a, chunks);
   cpu::for_each_chunk(threads, chunks, [&](index_t chunk, int thread) {
     C* out = scratch.of(thread);

@@ -2,8 +2,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/backend/cpu/panel.hpp"
-#include "tallskinny/gemm/backend/cpu/row_kernels.hpp"
-#include "tallskinny/gemm/backend/cpu/rows.hpp"
+#include "tallskinny/gemm/backend/cpu/row_cuts.hpp"
 #include "tallskinny/gemm/trsm/trsm_detail.hpp"
 
 namespace ts::fast {
@@ -95,16 +94,16 @@ void trsm(const Context& ctx, Strided<T> x, Strided<const T> r) {
   if (!factor.divisible) return reference::trsm<T>(x, r);
   const int threads = cpu::threads_for(ctx, x.rows * x.cols * static_cast<index_t>(sizeof(T)));
   const bool contiguous = (x.col_stride == 1 || x.cols == 1) && x.row_stride == x.cols;
-  if (contiguous && x.cols * cpu::reals_in<T> <= kernel.lanes) {
+  const bool in_place = cpu::solves_in_place(contiguous, x.cols * cpu::reals_in<T>, kernel.lanes);
+  const cpu::Chunks chunks = cpu::solve_chunks(x.rows, in_place);
+  if (in_place) {
     const auto narrow = narrow_factor(factor, x.cols, kernel.lanes);
-    const cpu::Chunks chunks(x.rows, 1024, 1024);
     cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int) {
       auto* rows = reinterpret_cast<real_t<T>*>(x.data + chunks.begin(chunk) * x.cols);
       kernel.narrow(rows, chunks.end(chunk) - chunks.begin(chunk), narrow);
     });
     return;
   }
-  const cpu::Chunks chunks(x.rows, panel_rows, 1024);
   cpu::Scratch<real_t<T>> scratch(threads, panel_rows * x.cols * cpu::reals_in<T>);
   cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
     real_t<T>* panel = scratch.of(thread);

@@ -65,10 +65,8 @@ Target<C>::Target(const Kernels& kernels, C beta, Strided<C> y, bool fresh)
     : kernels_(&kernels), beta_(beta), y_(y) {
   if (y_.cols == 1) y_.col_stride = 1;
   if (y_.rows == 1 && y_.col_stride == 1) y_.row_stride = y_.cols;
-  // Ordinary stores read a line before they write it. Results that would not stay in cache save that pass.
-  constexpr index_t large = 8 << 20;
-  streams_ = fresh && beta == C{} && y_.col_stride == 1 && y_.row_stride == y_.cols &&
-             y_.rows * y_.cols * static_cast<index_t>(sizeof(C)) >= large;
+  streams_ = streams(y_.rows * y_.cols * static_cast<index_t>(sizeof(C)),
+                     fresh && beta == C{} && y_.col_stride == 1 && y_.row_stride == y_.cols);
 }
 
 template <class C>
@@ -102,7 +100,7 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
   const index_t block = s.block_rows(), depth = s.block_depth();
   const int threads = threads_for(
       ctx, x.rows * (x.cols * static_cast<index_t>(sizeof(T)) + s.width() * static_cast<index_t>(sizeof(R))));
-  const Chunks chunks(x.rows, block, 1024);
+  const Chunks chunks(x.rows, block, most_row_chunks);
   const index_t out_size = s.buffer_size(), in_size = from.in_place() && !s.narrow() ? 0 : block * depth;
   Scratch<R> scratch(threads, out_size + in_size);
 

@@ -27,6 +27,17 @@ struct Chunks {
   [[nodiscard]] index_t end(index_t c) const noexcept { return std::min(rows, (c + 1) * size); }
 };
 
+/// Chunks of an operation whose rows are computed alone: enough to keep threads evenly busy.
+inline constexpr index_t most_row_chunks = 1024;
+
+/// Whether a result of so many bytes is written past the caches. `fresh`: contiguous and nothing else reads
+/// or writes it meanwhile. Ordinary stores read a line before they write it; results that would not stay in
+/// cache save that pass.
+[[nodiscard]] constexpr bool streams(index_t bytes, bool fresh) noexcept {
+  constexpr index_t large = 8 << 20;
+  return fresh && bytes >= large;
+}
+
 /// Threads worth waking for this many bytes: a parallel region costs some microseconds.
 [[nodiscard]] inline int threads_for(const Context& ctx, index_t bytes) noexcept {
   constexpr index_t bytes_per_thread = 64 << 10;
