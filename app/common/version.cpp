@@ -5,7 +5,7 @@ namespace ts::app {
 
 std::string version_text(std::string_view program) {
   return std::string(program.substr(0, program.find(' '))) + " (tallskinny) " TS_VERSION " (" +
-         (cuda::built() ? "with" : "without") + " the CUDA backend, " TS_BUILD_TYPE ", " TS_COMPILER ")";
+         (cuda::built() ? "with" : "without") + " the CUDA runtime, " TS_BUILD_TYPE ", " TS_COMPILER ")";
 }
 
 }  // namespace ts::app

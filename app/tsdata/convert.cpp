@@ -4,11 +4,11 @@
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/output_path.hpp"
+#include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsdata/commands.hpp"
 #include "tallskinny/app/tsdata/dtype.hpp"
 #include "tallskinny/app/tsdata/labels.hpp"
-#include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/tsdata/storage.hpp"
 #include "tallskinny/app/tsdata/write.hpp"
 #include "tallskinny/gemm/core/error.hpp"
@@ -46,8 +46,8 @@ bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
   app::add_rows_option(options, target.read);
   options.custom(
       "labels-column", "COLUMN", {},
-      "store this column of a table as /labels instead: its number from 0 (from -1 at the end), or in "
-      "an arff file its name",
+      "store this column of a table as /labels instead: its number from 0 (from -1 at the end), or its "
+      "name in a csv or arff file",
       "a column", [&target](std::string_view text) { return app::parse_value(text, target.labels_column); });
   options.group("Writing")
       .custom(
@@ -84,6 +84,11 @@ int convert(app::Arguments arguments) {
   const WrittenMatrix written =
       write_matrix(out, options.object, matrix, whole ? io::Structure::general : structure);
   if (!input.labels.empty()) out.write("labels", std::span<const std::int64_t>(input.labels));
+  if (!input.names.empty()) {
+    std::string names;
+    for (const std::string& name : input.names) names.append(names.empty() ? "" : ",").append(name);
+    out.attribute("labels", "names", names);
+  }
   out.attribute("/", "default_matrix", options.object);
   out.attribute("/", "source", where.file.filename().string());
   app::throw_if_stopped();

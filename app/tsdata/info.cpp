@@ -5,10 +5,10 @@
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/json.hpp"
+#include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tsdata/commands.hpp"
-#include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/tsdata/scan.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 

@@ -1,10 +1,12 @@
 #include "tallskinny/app/tsdata/labels.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/text/labelled_table.hpp"
 
 namespace ts::tsdata {
 
@@ -48,13 +50,34 @@ std::optional<index_t> column_with(const Matrix<T>& a, const std::vector<double>
   return std::nullopt;
 }
 
+/// Labels as integers, if all are; else as positions among the sorted words.
+void number_labels(const std::vector<std::string>& words, LabelledMatrix& result) {
+  result.labels.resize(words.size());
+  bool numbers = true;
+  for (std::size_t i = 0; i < words.size() && numbers; ++i)
+    numbers = app::parse_value(words[i], result.labels[i]);
+  if (numbers) return;
+  result.names = words;
+  std::sort(result.names.begin(), result.names.end());
+  result.names.erase(std::unique(result.names.begin(), result.names.end()), result.names.end());
+  for (std::size_t i = 0; i < words.size(); ++i)
+    result.labels[i] =
+        std::lower_bound(result.names.begin(), result.names.end(), words[i]) - result.names.begin();
+}
+
 }  // namespace
 
 LabelledMatrix read_labelled(const io::Location& where, const io::ReadOptions& options,
                              const std::string& column) {
-  LabelledMatrix result{io::read_matrix(where, options), {}};
-  if (column.empty()) return result;
+  if (column.empty()) return {io::read_matrix(where, options), {}, {}};
   if (options.transpose) refuse("a transposed matrix has its labels in a row");
+  if (io::describe(where, options).convention == "CSV") {
+    io::LabelledTable table = io::read_csv_with_labels(where, options, column);
+    LabelledMatrix result{std::move(table.table), {}, {}};
+    number_labels(table.labels, result);
+    return result;
+  }
+  LabelledMatrix result{io::read_matrix(where, options), {}, {}};
   auto* const dense = std::get_if<io::DenseMatrix>(&result.matrix.matrix);
   if (dense == nullptr) refuse(where.text() + " is sparse, and labels are taken from tables");
 

@@ -4,6 +4,7 @@
 
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/text/labelled_table.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
 namespace ts::io {
@@ -93,20 +94,49 @@ Description description_of(const Table& t, const Location& where, const ReadOpti
   return d;
 }
 
-void parse_row(const LineReader& in, std::string_view rest, const Table& t, double* out) {
+/// Writes the numbers of one line to `out`. The field of column `label_column`, if there is one, goes to
+/// `label` instead.
+void parse_row(const LineReader& in, std::string_view rest, const Table& t, double* out,
+               index_t label_column = -1, std::string* label = nullptr) {
   bool more = true;
   index_t j = 0;
   for (std::string_view field; next_field(rest, more, t.separator, field); ++j) {
-    if (j == t.cols) continue;
+    if (j >= t.cols) continue;
+    if (j == label_column) {
+      if (field.empty()) in.refuse("field " + std::to_string(j + 1) + ", the label, is empty");
+      *label = field;
+      continue;
+    }
     const auto value = to_number(field);
     if (!value)
       in.refuse(
           "field " + std::to_string(j + 1) +
           (field.empty() ? " is empty" : " is '" + std::string(field.substr(0, 40)) + "', not a number"));
-    out[j] = *value;
+    *out++ = *value;
   }
   if (j != t.cols)
     in.refuse("has " + std::to_string(j) + " fields; the first line has " + std::to_string(t.cols));
+}
+
+/// The column that `name` means: a number, from -1 at the end, or a name in the first line.
+index_t find_column(const std::filesystem::path& file, const Table& t, const std::string& name) {
+  if (const auto number = to_number(name);
+      number && *number == static_cast<double>(static_cast<int>(*number))) {
+    const index_t column = static_cast<index_t>(*number) + (*number < 0 ? t.cols : 0);
+    if (column >= 0 && column < t.cols) return column;
+    throw Error(Errc::invalid_argument, file.string() + " has no column " + name + "; it has columns 0 to " +
+                                            std::to_string(t.cols - 1));
+  }
+  LineReader in(file);
+  const auto first = next_content(in);
+  std::string_view rest = first.value_or("");
+  bool more = true;
+  index_t j = 0;
+  if (t.names)
+    for (std::string_view field; next_field(rest, more, t.separator, field); ++j)
+      if (field == name) return j;
+  throw Error(Errc::invalid_argument, file.string() + " has no column named '" + name + "'" +
+                                          (t.names ? "" : ": its first line holds numbers, not names"));
 }
 
 }  // namespace
@@ -128,6 +158,28 @@ MatrixFile read_csv(const Location& where, const ReadOptions& options) {
     parse_row(in, *line, t, a.data() + i * t.cols);
   }
   result.matrix = finished(std::move(a), options, where.file.string());
+  return result;
+}
+
+LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& options,
+                                   const std::string& column) {
+  const Table t = survey(where.file);
+  const index_t label_column = find_column(where.file, t, column);
+  const Table numbers{t.separator, t.names, t.rows, t.cols - 1};
+  LabelledTable result{{description_of(numbers, where, options), {}}, {}};
+  require_memory(result.table.description.peak_bytes, options.memory_limit, where.file.string());
+  Matrix<double> a(t.rows, numbers.cols);
+  LineReader in(where.file);
+  if (t.names) (void)next_content(in);
+  const index_t end = options.row_end < 0 ? t.rows : options.row_end;
+  std::string label;
+  for (index_t i = 0; i < t.rows; ++i) {
+    const auto line = next_content(in);
+    if (!line) in.refuse("the file became shorter while it was read");
+    parse_row(in, *line, t, a.data() + i * numbers.cols, label_column, &label);
+    if (i >= options.row_begin && i < end) result.labels.push_back(label);
+  }
+  result.table.matrix = finished(std::move(a), options, where.file.string());
   return result;
 }
 

@@ -212,7 +212,14 @@ TEST_CASE("labels are taken out of tables") {
   CHECK(io::read_vector({out, "labels"}) == std::vector<double>{7, 8});
   CHECK(io::read_dense_as<double>({out, ""}).cols() == 1);
 
-  CHECK(tsdata({"convert", csv, out, "--labels-column", "0"}).code == 4);
+  expect_ok({"convert", csv, out, "--labels-column", "label"});
+  CHECK(io::read_vector({out, "labels"}) == std::vector<double>{3, 4});
+  const std::string words = folder.file("b.csv", "1,2,rose\n3,4,\"iris, blue\"\n5,6,rose\n");
+  expect_ok({"convert", words, out, "--labels-column", "-1"});
+  CHECK(io::read_vector({out, "labels"}) == std::vector<double>{1, 0, 1});
+  CHECK(io::read_dense_as<double>({out, ""})(2, 1) == 6);
+  CHECK(tsdata({"convert", words, out}).code == 4);
+  CHECK(tsdata({"convert", words, out, "--labels-column", "kind"}).code == 2);
   CHECK(tsdata({"convert", csv, out, "--labels-column", "3"}).code == 2);
   CHECK(tsdata({"convert", csv, out, "--labels-column", "1", "--transpose"}).code == 2);
 }
