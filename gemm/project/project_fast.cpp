@@ -28,7 +28,8 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
   cpu::PartialSums partial(chunks.count, sums_size);
   const index_t v_size = block * width_v, w_size = block * width_w;
   const index_t out_size = minus_s == nullptr ? 0 : minus_s->buffer_size();
-  cpu::Scratch<R> scratch(threads, v_size + w_size + out_size);
+  cpu::Scratch<R> scratch(threads,
+                          v_size + w_size + out_size + std::max(inner.pack_size(), gram.pack_size()));
 
   cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
     double* const inner_sums = partial.clear(chunk);
@@ -36,6 +37,7 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
     R* const v_buffer = scratch.of(thread);
     R* const w_buffer = v_buffer + v_size;
     R* const out = w_buffer + w_size;
+    R* const pack = out + out_size;
     for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += block) {
       const index_t rows = std::min(block, chunks.end(chunk) - i);
       cpu::Panel<R> part_v{nullptr, 0};
@@ -55,8 +57,9 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
       for (index_t r = 0; r < rows; r += inner.block()) {
         const index_t count = std::min(inner.block(), rows - r);
         const cpu::Panel<R> few_w{part_w.data + r * part_w.ld, part_w.ld};
-        if (wants_inner) inner.add({part_v.data + r * part_v.ld, part_v.ld}, few_w, count, inner_sums, {});
-        if (wants_gram) gram.add(few_w, few_w, count, gram_sums, {});
+        if (wants_inner)
+          inner.add({part_v.data + r * part_v.ld, part_v.ld}, few_w, count, inner_sums, pack, {});
+        if (wants_gram) gram.add(few_w, few_w, count, gram_sums, pack, {});
       }
     }
   });

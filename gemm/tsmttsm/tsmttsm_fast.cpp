@@ -18,11 +18,12 @@ void inner_product(const Context& ctx, Op op, result_t<T> alpha, Strided<const T
   const int threads = cpu::threads_for(ctx, a.rows * (a.cols + b.cols) * static_cast<index_t>(sizeof(T)));
   const cpu::Chunks chunks = cpu::chunks_for(a.rows, block, width_a + width_b, product.size());
   cpu::PartialSums partial(chunks.count, product.size());
-  cpu::Scratch<R> scratch(threads, stored ? 0 : block * (width_a + width_b));
+  cpu::Scratch<R> scratch(threads, product.pack_size() + (stored ? 0 : block * (width_a + width_b)));
 
   cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
     double* sums = partial.clear(chunk);
-    R* buffer = scratch.of(thread);
+    R* const pack = scratch.of(thread);
+    R* const buffer = pack + product.pack_size();
     for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += block) {
       const index_t rows = std::min(block, chunks.end(chunk) - i);
       if (stored) {
@@ -33,7 +34,7 @@ void inner_product(const Context& ctx, Op op, result_t<T> alpha, Strided<const T
       const auto part_b =
           gram ? part_a : from_b.block(i, rows, 0, width_b, product.narrow(), buffer + block * width_a);
       const index_t next = i + rows, next_rows = std::min(block, chunks.end(chunk) - next);
-      product.add(part_a, part_b, rows, sums,
+      product.add(part_a, part_b, rows, sums, pack,
                   {{from_a.stored(next), from_b.stored(next)},
                    {next_rows * from_a.row_bytes(), gram ? 0 : next_rows * from_b.row_bytes()}});
     }

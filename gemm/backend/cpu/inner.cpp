@@ -26,6 +26,12 @@ InnerProduct<T>::InnerProduct(const Kernels& kernels, index_t p, index_t q, bool
     block_ = std::clamp<index_t>(cache_bytes / row / 8 * 8, row <= 512 ? 32 : 64, most_rows);
     ld_ = round_up(across, real.lanes);
     size_ = spread * ld_;
+    // From here on rows are so far apart that the lines of a tile's columns fall into few sets of the cache.
+    constexpr index_t wide = 384;
+    if (spread >= wide) {
+      block_ = 128;
+      pack_size_ = block_ * (spread + ld_);
+    }
     return;
   }
   fold_.fold = real.lanes / across;
@@ -44,14 +50,14 @@ InnerProduct<T>::InnerProduct(const Kernels& kernels, index_t p, index_t q, bool
 }
 
 template <class T>
-void InnerProduct<T>::add(Panel<R> a, Panel<R> b, index_t rows, double* sums,
+void InnerProduct<T>::add(Panel<R> a, Panel<R> b, index_t rows, double* sums, R* pack,
                           const Ahead& ahead) const noexcept {
   if (swapped_) std::swap(a, b);
   if (narrow_)
     kernels_->narrow<R>().inner(a.data, b.data, rows, fold_, sums);
   else
     kernels_->real<R>().inner(a.data, a.ld, std::min(m_, n_), b.data, b.ld, std::max(m_, n_), rows, gram_,
-                              sums, ld_, ahead);
+                              sums, ld_, pack_size_ == 0 ? nullptr : pack, ahead);
 }
 
 template <class T>

@@ -25,8 +25,11 @@ class InnerProduct {
   /// Rows that are summed before they are added to the partial sums.
   [[nodiscard]] index_t block() const noexcept { return block_; }
 
+  /// Reals that add() wants as `pack`; 0: it takes null.
+  [[nodiscard]] index_t pack_size() const noexcept { return pack_size_; }
+
   /// sums += A^T B of `rows` rows. Panels of a narrow product must be without gaps.
-  void add(Panel<R> a, Panel<R> b, index_t rows, double* sums, const Ahead& ahead) const noexcept;
+  void add(Panel<R> a, Panel<R> b, index_t rows, double* sums, R* pack, const Ahead& ahead) const noexcept;
   /// The same, of rows as stored without gaps: narrow products only.
   void add_stored(const E* a, const E* b, index_t rows, double* sums) const noexcept;
 
@@ -40,7 +43,7 @@ class InnerProduct {
   const Kernels* kernels_;
   index_t m_, n_;  ///< reals in a row of A and of B
   bool gram_, narrow_ = false, swapped_ = false;
-  index_t size_ = 0, ld_ = 0, block_ = 1;
+  index_t size_ = 0, ld_ = 0, block_ = 1, pack_size_ = 0;
   Fold fold_;
 };
 

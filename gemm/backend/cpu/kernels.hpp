@@ -15,6 +15,13 @@ struct Ahead {
   index_t bytes[2] = {0, 0};
 };
 
+/// Splits `n` into the fewest parts of at most `most`, as even as can be: part p begins at begin(p).
+struct Split {
+  index_t n, count;
+  constexpr Split(index_t all, index_t most) : n(all), count((all + most - 1) / most) {}
+  [[nodiscard]] constexpr index_t begin(index_t p) const { return n * p / count; }
+};
+
 /// Kernels for panels of R (float or double).
 template <class R>
 struct RealKernels {
@@ -24,13 +31,16 @@ struct RealKernels {
 
   /// sums(i, j) += sum_k a(k, i) b(k, j) for `depth` rows k of the panels a (m wide) and b (n wide). `sums`
   /// has m rows of ld_sums >= n, rounded up to whole vectors. With `upper`, entries below the diagonal are
-  /// undefined.
+  /// undefined. `pack`: null, or room for depth * (m + n rounded up to whole vectors) numbers, into which
+  /// wide panels are first copied tile by tile.
   void (*inner)(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_t n, index_t depth,
-                bool upper, double* sums, index_t ld_sums, const Ahead& ahead);
+                bool upper, double* sums, index_t ld_sums, R* pack, const Ahead& ahead);
 
-  /// out(i, j) = sum_k x(i, k) s(k, j) for k < depth, or += with `add`.
-  void (*outer)(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t ld_s, index_t n,
-                R* out, index_t ld_out, bool add, const Ahead& ahead);
+  /// out(i, j) = sum_k x(i, k) s(first + k, j) for k < depth, or += with `add`. The factor s has s_depth rows
+  /// and lies in groups of columns, each group row by row without gaps and padded to whole vectors, one group
+  /// for each part of Split(vectors, tile_columns / lanes).
+  void (*outer)(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t s_depth,
+                index_t first, index_t n, R* out, index_t ld_out, bool add, const Ahead& ahead);
 
   /// y(i, j) = x(i, j) + beta y(i, j), where beta = 0 never reads y.
   void (*store)(const R* x, index_t ld_x, index_t rows, index_t n, R beta, R* y, index_t ld_y);

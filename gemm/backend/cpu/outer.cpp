@@ -14,7 +14,11 @@ constexpr index_t round_up(index_t n, index_t unit) {
 
 template <class T>
 SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
-    : kernels_(&kernels), depth_(p * reals_in<T>), width_(q * reals_in<T>) {
+    : kernels_(&kernels),
+      depth_(p * reals_in<T>),
+      width_(q * reals_in<T>),
+      groups_(round_up(width_, kernels.real<R>().lanes) / kernels.real<R>().lanes,
+              kernels.real<R>().tile_columns / kernels.real<R>().lanes) {
   // Results are streamed in blocks of whole cache lines, so that blocks meet on line boundaries, and of few
   // rows, so that the memory takes them while the next ones are computed.
   constexpr index_t cache_bytes = 4 << 10, most_depth = 256, line = 64;
@@ -25,6 +29,9 @@ SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
   narrow_ = kernels.has_permute && widest <= lanes / 2;
   block_depth_ = narrow_ ? depth_ : std::min(depth_, most_depth);
   block_rows_ = std::clamp<index_t>(cache_bytes / out_bytes / rows_unit * rows_unit, rows_unit, 1024);
+  // A factor that does not stay in the second-level cache is read for enough rows to be worth it.
+  constexpr index_t large = 512 << 10;
+  if (depth_ * out_bytes > large) block_rows_ = std::max<index_t>(block_rows_, 128);
   if (narrow_) {
     fold_.fold = lanes / widest;
     fold_.width_a = depth_, fold_.width_b = width_;
@@ -33,16 +40,21 @@ SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
       for (index_t r = 0; r < fold_.fold; ++r)
         for (index_t j = 0; j < width_; ++j)
           fold_.index[d][r * width_ + j] = static_cast<std::int32_t>(r * depth_ + d);
-    ld_ = lanes;
-  } else {
-    ld_ = round_up(width_, lanes);
   }
-  s_ = Matrix<R>::zeros(depth_, ld_);
+  s_ = Matrix<R>::zeros(depth_, narrow_ ? lanes : round_up(width_, lanes));
 }
 
 template <class T>
 void SmallFactor<T>::put(index_t i, index_t j, R value) noexcept {
-  for (index_t r = 0; r < fold_.fold; ++r) s_(i, r * width_ + j) = value;
+  if (narrow_) {
+    for (index_t r = 0; r < fold_.fold; ++r) s_(i, r * width_ + j) = value;
+    return;
+  }
+  const index_t lanes = kernels_->real<R>().lanes;
+  index_t g = j / lanes * groups_.count / groups_.n;
+  while (groups_.begin(g + 1) <= j / lanes) ++g;
+  const index_t first = groups_.begin(g) * lanes, width = groups_.begin(g + 1) * lanes - first;
+  s_.data()[first * depth_ + i * width + j - first] = value;
 }
 
 template <class T>
@@ -51,7 +63,7 @@ void SmallFactor<T>::apply(Panel<R> x, index_t rows, index_t first, index_t dept
   if (narrow_)
     kernels_->narrow<R>().outer(x.data, rows, fold_, s_.data(), out);
   else
-    kernels_->real<R>().outer(x.data, x.ld, rows, depth, s_.data() + first * ld_, ld_, width_, out, width_,
+    kernels_->real<R>().outer(x.data, x.ld, rows, depth, s_.data(), depth_, first, width_, out, width_,
                               first > 0, ahead);
 }
 

@@ -54,9 +54,10 @@ class SmallFactor {
   void put(index_t i, index_t j, R value) noexcept;
 
   const Kernels* kernels_;
-  index_t depth_, width_, ld_ = 0, block_rows_ = 1, block_depth_ = 1;
+  index_t depth_, width_, block_rows_ = 1, block_depth_ = 1;
   bool narrow_ = false;
   Fold fold_;
+  Split groups_;  ///< of the vectors in a row, one for each tile
   Matrix<R> s_;
 };
 

@@ -139,55 +139,89 @@ struct Tiles {
 template <class R>
 constexpr Tiles<R> tiles;
 
-/// Splits `n` into the fewest parts of at most `most`, as even as can be: part p begins at begin(p).
-struct Split {
-  index_t n, count;
-  TS_INLINE Split make(index_t n, index_t most) { return {n, parts(n, most)}; }
-  index_t begin(index_t p) const { return n * p / count; }
+/// Vectors begin .. end-1 of a row of n numbers that one tile takes, and the lanes of the last that are in
+/// use.
+template <class R>
+struct Group {
+  index_t begin, end;
+
+  TS_INLINE Group part(const Split& split, index_t q) { return {split.begin(q), split.begin(q + 1)}; }
+  index_t width() const { return (end - begin) * Vec<R>::lanes; }
+  typename Vec<R>::Mask last(index_t n) const {
+    return Vec<R>::first(least(Vec<R>::lanes, n - (end - 1) * Vec<R>::lanes));
+  }
 };
+
+/// out(k, j) = x(k, j), j < width, with rows of ld_out.
+template <class R>
+void pack(const R* x, index_t ld_x, index_t width, index_t depth, R* out, index_t ld_out) {
+  using V = Vec<R>;
+  const index_t whole = (width - 1) / V::lanes * V::lanes;
+  const auto last = V::first(width - whole);
+  for (index_t k = 0; k < depth; ++k, x += ld_x, out += ld_out) {
+    for (index_t j = 0; j < whole; j += V::lanes) V::store(out + j, V::load(x + j));
+    V::store_first(out + whole, last, V::load_first(x + whole, last));
+  }
+}
 
 template <class R>
 void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_t n, index_t depth,
-           bool upper, double* sums, index_t ld_sums, const Ahead& ahead) {
+           bool upper, double* sums, index_t ld_sums, R* packed, const Ahead& ahead) {
   using V = Vec<R>;
-  const Split rows = Split::make(m, tile_rows);
-  const Split vectors = Split::make(parts(n, V::lanes), tile_vectors);
+  const Split rows(m, tile_rows), vectors(parts(n, V::lanes), tile_vectors);
+  if (packed != nullptr) {
+    for (index_t p = 0; p < rows.count; ++p) {
+      const index_t i = rows.begin(p), width = rows.begin(p + 1) - i;
+      pack(a + i, ld_a, width, depth, packed + i * depth, width);
+    }
+    for (index_t q = 0; q < vectors.count; ++q) {
+      const Group<R> g = Group<R>::part(vectors, q);
+      const index_t j = g.begin * V::lanes;
+      pack(b + j, ld_b, least(g.width(), n - j), depth, packed + (m + j) * depth, g.width());
+    }
+  }
   const auto for_each_tile = [&](const auto& use) {
     for (index_t q = 0; q < vectors.count; ++q)
       for (index_t p = 0; p < rows.count; ++p) {
-        const index_t i = rows.begin(p), v_end = vectors.begin(q + 1);
-        index_t v = vectors.begin(q);
-        if (upper && v < i / V::lanes) v = i / V::lanes;  // what is left of this is below the diagonal
-        if (v < v_end) use(i, rows.begin(p + 1), v, v_end);
+        const Group<R> g = Group<R>::part(vectors, q);
+        const index_t i = rows.begin(p);
+        // Of a triangle, vectors wholly below the diagonal are left out.
+        const index_t v = upper && g.begin < i / V::lanes ? i / V::lanes : g.begin;
+        if (v < g.end) use(i, rows.begin(p + 1) - i, v, g);
       }
   };
   index_t tiles_used = 0;
-  for_each_tile([&](index_t, index_t, index_t, index_t) { ++tiles_used; });
+  for_each_tile([&](index_t, index_t, index_t, const Group<R>&) { ++tiles_used; });
   Lines lines = share(ahead, tiles_used * depth, b);
-  for_each_tile([&](index_t i, index_t i_end, index_t v, index_t v_end) {
+  for_each_tile([&](index_t i, index_t height, index_t v, const Group<R>& g) {
     const index_t j = v * V::lanes;
-    tiles<R>.inner[i_end - i - 1][v_end - v - 1](a + i, ld_a, b + j, ld_b, depth,
-                                                 V::first(least(V::lanes, n - (v_end - 1) * V::lanes)), lines,
-                                                 sums + i * ld_sums + j, ld_sums);
+    const R* tile_a = packed == nullptr ? a + i : packed + i * depth;
+    const R* tile_b =
+        packed == nullptr ? b + j : packed + (m + g.begin * V::lanes) * depth + (v - g.begin) * V::lanes;
+    tiles<R>.inner[height - 1][g.end - v - 1](tile_a, packed == nullptr ? ld_a : height, tile_b,
+                                              packed == nullptr ? ld_b : g.width(), depth, g.last(n), lines,
+                                              sums + i * ld_sums + j, ld_sums);
   });
 }
 
 template <class R>
-void outer(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t ld_s, index_t n, R* out,
-           index_t ld_out, bool add, const Ahead& ahead) {
+void outer(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t s_depth, index_t first,
+           index_t n, R* out, index_t ld_out, bool add, const Ahead& ahead) {
   using V = Vec<R>;
   const index_t whole = rows / tile_rows, rest = rows % tile_rows, i = whole * tile_rows;
-  const Split vectors = Split::make(parts(n, V::lanes), tile_vectors);
+  const Split vectors(parts(n, V::lanes), tile_vectors);
   Lines lines = share(ahead, parts(rows, tile_rows) * vectors.count * depth, s);
   for (index_t q = 0; q < vectors.count; ++q) {
-    const index_t v = vectors.begin(q), v_end = vectors.begin(q + 1), j = v * V::lanes;
-    const auto last = V::first(least(V::lanes, n - (v_end - 1) * V::lanes));
+    const Group<R> g = Group<R>::part(vectors, q);
+    const index_t j = g.begin * V::lanes;
+    const R* group = s + j * s_depth + first * g.width();
+    const index_t column = g.end - g.begin - 1;
     if (whole > 0)
-      tiles<R>.outer[tile_rows - 1][v_end - v - 1](whole, x, ld_x, s + j, ld_s, depth, last, lines, out + j,
-                                                   ld_out, add);
+      tiles<R>.outer[tile_rows - 1][column](whole, x, ld_x, group, g.width(), depth, g.last(n), lines,
+                                            out + j, ld_out, add);
     if (rest > 0)
-      tiles<R>.outer[rest - 1][v_end - v - 1](1, x + i * ld_x, ld_x, s + j, ld_s, depth, last, lines,
-                                              out + i * ld_out + j, ld_out, add);
+      tiles<R>.outer[rest - 1][column](1, x + i * ld_x, ld_x, group, g.width(), depth, g.last(n), lines,
+                                       out + i * ld_out + j, ld_out, add);
   }
 }
 
