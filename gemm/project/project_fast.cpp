@@ -31,6 +31,15 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
   cpu::Scratch<R> scratch(threads,
                           v_size + w_size + out_size + std::max(inner.pack_size(), gram.pack_size()));
 
+  // The rows of V and W that whoever touches rows i on first asks for, at least this far ahead.
+  const auto ahead = [&](index_t i, index_t count) -> cpu::Ahead {
+    constexpr index_t ahead_bytes = 8 << 10;
+    const index_t next = i + std::max(count, ahead_bytes / row_bytes);
+    if (next + count > w.rows) return {};
+    return {{from_v.stored(next), from_w.stored(next)},
+            {count * from_v.row_bytes(), count * from_w.row_bytes()}};
+  };
+
   cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
     double* const inner_sums = partial.clear(chunk);
     double* const gram_sums = inner_sums + (inner_size + 7) / 8 * 8;
@@ -46,9 +55,10 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
         const index_t few = minus_s->block_rows(), depth = minus_s->block_depth();
         for (index_t r = 0; r < rows; r += few) {
           const index_t count = std::min(few, rows - r);
+          const bool whole = depth >= width_v;
           for (index_t first = 0; first < width_v; first += depth)
             minus_s->apply({part_v.data + r * part_v.ld + first, part_v.ld}, count, first,
-                           std::min(depth, width_v - first), out, {});
+                           std::min(depth, width_v - first), out, whole ? ahead(i + r, count) : cpu::Ahead{});
           target.put(i + r, count, out);  // W = W - V S
         }
       }
