@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tallskinny/solvers/eigen/inertia.hpp"
+#include "tallskinny/solvers/ortho/skeleton.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -48,7 +49,8 @@ double trust_factor(index_t b) {
 }  // namespace
 
 double Acceptance::rounding() const noexcept {
-  return 16 * unit_roundoff * norm;
+  // Block Gram-Schmidt drops directions below dead_factor(n) u ||A||: residuals are not known any better.
+  return 2 * ortho::dead_factor(rows) * unit_roundoff * norm;
 }
 
 double Acceptance::bound(double lambda) const noexcept {
@@ -80,7 +82,7 @@ Lanczos<T>::Lanczos(const Context& ctx, const EigenProblem<T>& problem, const Ei
              options.seed),
       next_ritz_low_(nan),
       next_ritz_high_(nan) {
-  accept_.convergence = options.convergence;
+  accept_.convergence = options.convergence, accept_.rows = problem.a.rows();
   accept_.inverse = problem.inverse.has_value();
   accept_.sigma = problem.shift;
 }

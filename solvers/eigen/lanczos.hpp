@@ -12,6 +12,7 @@ struct Acceptance {
   double tol = 0;
   Convergence convergence = Convergence::norm;
   double norm = 0;  ///< ||A||
+  index_t rows = 0;
   bool inverse = false;
   double sigma = 0;
 

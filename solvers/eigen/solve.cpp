@@ -106,7 +106,7 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
   for (index_t j = 0; j < k; ++j)
     for (index_t i = 0; i < n; ++i) x(i, j) = e.vectors(i, chosen[at(j)]);
   Acceptance accept;
-  accept.tol = options.tol, accept.convergence = options.convergence;
+  accept.tol = options.tol, accept.convergence = options.convergence, accept.rows = n;
   accept.norm = std::max(std::abs(e.values.front()), std::abs(e.values.back()));
   finish(ctx, problem, options, accept, std::move(x), next_value, result);
   result.verification = Verification::all_computed;
@@ -123,6 +123,7 @@ void solve_lanczos(const Context& ctx, const EigenProblem<T>& problem, const Eig
     auto outcome = lanczos.run(initial, factor, result);
     Acceptance accept;
     accept.tol = options.tol, accept.convergence = options.convergence, accept.norm = result.norm;
+    accept.rows = problem.a.rows();
     finish(ctx, problem, options, accept, std::move(outcome.vectors), outcome.next_value, result);
     result.stop = outcome.stop, result.verification = outcome.verification;
     if (outcome.stop != StopReason::converged || result.converged) return;
@@ -269,16 +270,14 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
     solve_lanczos(ctx, problem, options, plan, initial, result);
   if (result.stop == StopReason::converged && !result.converged) result.stop = StopReason::rounding;
   result.verified = result.converged && result.verification != Verification::none;
-  Acceptance accept;
-  accept.norm = result.norm, accept.tol = options.tol, accept.convergence = options.convergence;
+  // Without its floor the bound is what was asked for.
+  Acceptance asked;
+  asked.tol = options.tol, asked.convergence = options.convergence;
+  asked.norm = options.convergence == Convergence::norm ? result.norm : 0;
   bool at_rounding = false;
-  for (index_t j = 0; j < static_cast<index_t>(result.values.size()); ++j) {
-    Acceptance exact = accept;
-    exact.norm = options.convergence == Convergence::norm ? accept.norm : 0;
-    const double asked = options.convergence == Convergence::norm ? options.tol * accept.norm
-                                                                  : exact.bound(result.values[at(j)]);
-    at_rounding = at_rounding || (result.converged_pairs[at(j)] && result.residual_norms[at(j)] > asked);
-  }
+  for (index_t j = 0; j < static_cast<index_t>(result.values.size()); ++j)
+    at_rounding = at_rounding || (result.converged_pairs[at(j)] &&
+                                  result.residual_norms[at(j)] > asked.bound(result.values[at(j)]));
   result.reason = describe(options, result.stop, result.verified, result.verification, options.nev, n,
                            result.converged_count, plan.nev, at_rounding);
   return result;

@@ -1,0 +1,154 @@
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "tallskinny/app/generators/matrices.hpp"
+#include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/io/output_file.hpp"
+#include "tallskinny/tests/support/process.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+
+namespace {
+
+test::ProcessResult tssolve(const std::vector<std::string>& arguments) {
+  return test::run_process(TS_TSSOLVE, arguments);
+}
+
+std::string write_sparse(const std::string& file, const CsrMatrix<double>& a) {
+  io::OutputFile out(file);
+  out.write_binsparse("/", a);
+  out.commit();
+  return file;
+}
+
+nlohmann::json solve_json(std::vector<std::string> arguments, int code = 0) {
+  arguments.insert(arguments.end(), {"--json", "--quiet"});
+  const auto r = tssolve(arguments);
+  INFO(r.err);
+  REQUIRE(r.code == code);
+  return nlohmann::json::parse(r.out);
+}
+
+void write_text(const std::string& file, const std::string& text) {
+  std::ofstream(file) << text;
+}
+
+}  // namespace
+
+TEST_CASE("eigenpairs of a file as JSON and as a file") {
+  const test::TemporaryFolder folder;
+  const auto matrix =
+      write_sparse(folder / "ring.h5", generators::laplacian({400}, generators::Boundary::ring));
+  const auto exact = generators::laplacian_spectrum({400}, generators::Boundary::ring).largest(7);
+  const auto json = solve_json({matrix, "-k", "7", "--which", "LA", "-o", folder / "pairs.h5"});
+  CHECK(json["converged"] == true);
+  CHECK(json["verified"] == true);
+  CHECK(json["iterations"].get<int>() > 0);
+  CHECK(json["operator_applications"].get<int>() > 0);
+  CHECK(json["elapsed_seconds"].get<double>() > 0);
+  REQUIRE(json["eigenvalues"].size() == 7);
+  REQUIRE(json["residual_norms"].size() == 7);
+  for (std::size_t i = 0; i < 7; ++i) {
+    CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[6 - i]) < 1e-7);
+    CHECK(json["residual_norms"][i].get<double>() <= 1e-8 * 4);
+  }
+  const auto values = io::read_vector(io::parse_location(folder / "pairs.h5:/eigenvalues"));
+  const auto vectors = io::read_dense_as<double>(io::parse_location(folder / "pairs.h5:/eigenvectors"));
+  REQUIRE(values.size() == 7);
+  CHECK(values[0] == json["eigenvalues"][0].get<double>());
+  CHECK(vectors.rows() == 400);
+  CHECK(vectors.cols() == 7);
+  CHECK(io::read_vector(io::parse_location(folder / "pairs.h5:/residual_norms")).size() == 7);
+
+  SECTION("and a warm start from them needs fewer applications") {
+    const auto warm =
+        solve_json({matrix, "-k", "7", "--which", "LA", "--initial", folder / "pairs.h5:/eigenvectors"});
+    CHECK(warm["operator_applications"].get<int>() < json["operator_applications"].get<int>());
+  }
+  SECTION("same seed, same bits, for any number of threads") {
+    const auto one = solve_json({matrix, "-k", "7", "--which", "LA", "--threads", "1"});
+    const auto three = solve_json({matrix, "-k", "7", "--which", "LA", "--threads", "3"});
+    CHECK(one["eigenvalues"] == json["eigenvalues"]);
+    CHECK(three["residual_norms"] == one["residual_norms"]);
+  }
+}
+
+TEST_CASE("the table, more eigenvalues than there are, and a dry run") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "small.h5", generators::identity(3));
+  const auto r = tssolve({matrix, "-k", "9", "--which", "SA"});
+  CHECK(r.code == 0);
+  CHECK(r.out.find("multiplicity") != std::string::npos);
+  CHECK(r.err.find("9 eigenvalues were asked for") != std::string::npos);
+  CHECK(solve_json({matrix, "-k", "9"})["eigenvalues"].size() == 3);
+
+  const auto plan = tssolve({matrix, "--dry-run"});
+  CHECK(plan.code == 0);
+  CHECK(plan.out.find("memory") != std::string::npos);
+}
+
+TEST_CASE("not converged is exit status 3 with a reason and the partial result") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "hard.h5", generators::sakurai(600));
+  const auto r = tssolve({matrix, "-k", "5", "--which", "SA", "--max-iter", "20", "-o", folder / "part.h5"});
+  CHECK(r.code == 3);
+  CHECK(r.err.find("--max-iter") != std::string::npos);
+  CHECK(io::read_vector(io::parse_location(folder / "part.h5:/eigenvalues")).size() == 5);
+}
+
+TEST_CASE("targets") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "clement.h5", generators::clement(301));
+  auto json = solve_json({matrix, "-k", "5", "--which", "SM"});  // singular: 0 is an eigenvalue
+  const std::vector<double> nearest = {0, 2, 2, 4, 4};
+  for (std::size_t i = 0; i < 5; ++i)
+    CHECK(std::abs(std::abs(json["eigenvalues"][i].get<double>()) - nearest[i]) < 1e-6);
+  json = solve_json({matrix, "-k", "2", "--which", "LA", "--sigma", "10.5"});
+  CHECK(std::abs(json["eigenvalues"][0].get<double>() - 12) < 1e-6);
+  CHECK(std::abs(json["eigenvalues"][1].get<double>() - 14) < 1e-6);
+}
+
+TEST_CASE("input that cannot be used is exit status 4 with the first entry") {
+  const test::TemporaryFolder folder;
+  write_text(folder / "skew.mtx",
+             "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1.0\n1 3 2.5\n3 1 2.0\n");
+  auto r = tssolve({folder / "skew.mtx"});
+  CHECK(r.code == 4);
+  CHECK(r.err.find("(0, 2)") != std::string::npos);
+  write_text(folder / "lower.mtx",
+             "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1.0\n3 1 2.0\n");
+  CHECK(tssolve({folder / "lower.mtx"}).code == 4);
+  write_text(folder / "phase.mtx",
+             "%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1.0 0.5\n2 2 2.0 0\n");
+  r = tssolve({folder / "phase.mtx"});
+  CHECK(r.code == 4);
+  CHECK(r.err.find("diagonal") != std::string::npos);
+  write_text(folder / "wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1.0\n");
+  CHECK(tssolve({folder / "wide.mtx"}).code == 4);
+  CHECK(tssolve({folder / "missing.mtx"}).code != 0);
+}
+
+TEST_CASE("wrong use is exit status 2, no device 5") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "ring.h5", generators::laplacian({400}));
+  CHECK(tssolve({}).code == 2);
+  CHECK(tssolve({matrix, "--nev", "0"}).code == 2);
+  CHECK(tssolve({matrix, "--which", "XX"}).code == 2);
+  CHECK(tssolve({matrix, "--max-basis", "3"}).code == 2);
+  CHECK(tssolve({matrix, "-o", "/nonexistent/folder/x.h5"}).code == 2);
+  CHECK(tssolve({matrix, "--device", "cuda:999"}).code == 5);
+  CHECK(tssolve({"--help"}).code == 0);
+  CHECK(tssolve({"--version"}).code == 0);
+}
+
+TEST_CASE("a signal ends the run with what was found") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "hard.h5", generators::sakurai(3000));
+  const std::string command = std::string("\"") + TS_TSSOLVE + "\" \"" + matrix +
+                              "\" --which SA -k 4 --tol 1e-15 --max-iter 100000000 -o \"" +
+                              (folder / "part.h5") + "\" & pid=$!; sleep 2; kill -TERM $pid; wait $pid";
+  const auto r = test::run_process("/bin/sh", {"-c", command});
+  CHECK(r.code == 128 + SIGTERM);
+  CHECK(io::read_vector(io::parse_location(folder / "part.h5:/eigenvalues")).size() == 4);
+}

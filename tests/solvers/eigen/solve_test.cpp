@@ -1,0 +1,151 @@
+#include "tallskinny/solvers/eigen/solve.hpp"
+
+#include <limits>
+
+#include "problems.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+using namespace ts;
+using solvers::EigenOptions;
+using solvers::EigenProblem;
+using solvers::Method;
+using solvers::Which;
+
+namespace {
+
+template <class T>
+EigenProblem<T> problem_of(const CsrMatrix<T>& a) {
+  return {solvers::CsrOperator<T>(a.view())};
+}
+
+CsrMatrix<double> diagonal(const std::vector<double>& values) {
+  CsrMatrix<double> a;
+  a.rows = a.cols = static_cast<index_t>(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    a.indices.push_back(static_cast<std::int32_t>(i));
+    a.values.push_back(values[i]);
+    a.pointers.push_back(static_cast<index_t>(i) + 1);
+  }
+  return a;
+}
+
+EigenOptions options_for(index_t nev, Which which, Method method = Method::automatic) {
+  EigenOptions o;
+  o.nev = nev, o.which = which, o.method = method;
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("tiny matrices, one to more eigenvalues than there are, every end, both methods") {
+  for (index_t n = 0; n <= 10; ++n) {
+    const auto a = generators::laplacian({n});
+    const auto spectrum = generators::laplacian_spectrum({n});
+    for (index_t nev = 1; nev <= n + 2; ++nev)
+      for (const auto which : {Which::LA, Which::SA, Which::LM, Which::SM, Which::BE})
+        for (const auto method : {Method::automatic, Method::lanczos}) {
+          if (method == Method::lanczos && which == Which::SM) continue;
+          CAPTURE(n, nev, static_cast<int>(which), static_cast<int>(method));
+          const auto r =
+              solvers::solve_eigen<double>(Context{}, problem_of(a), options_for(nev, which, method));
+          CHECK(r.converged);
+          CHECK(r.verified);
+          const index_t k = std::min(n, nev);
+          REQUIRE(static_cast<index_t>(r.values.size()) == k);
+          std::vector<double> exact;
+          if (which == Which::LA || which == Which::LM) exact = spectrum.largest(k);
+          if (which == Which::SA || which == Which::SM) exact = spectrum.smallest(k);
+          if (which == Which::BE) {
+            exact = spectrum.smallest(k / 2);
+            const auto high = spectrum.largest(k - k / 2);
+            exact.insert(exact.end(), high.begin(), high.end());
+          }
+          auto values = r.values;
+          std::sort(values.begin(), values.end());
+          for (std::size_t i = 0; i < values.size(); ++i) CHECK(std::abs(values[i] - exact[i]) < 1e-7);
+        }
+  }
+}
+
+TEST_CASE("zero, scaled and widely spread matrices") {
+  const auto zero = solvers::solve_eigen<double>(
+      Context{}, problem_of(diagonal(std::vector<double>(600, 0.0))), options_for(4, Which::LA));
+  CHECK(zero.verified);
+  CHECK(zero.values == std::vector<double>(4, 0.0));
+
+  for (const double scale : {1e-12, 1e12}) {
+    auto a = generators::laplacian({30, 30});
+    for (double& v : a.values) v *= scale;
+    const auto exact = generators::laplacian_spectrum({30, 30}).largest(6);
+    const auto r = solvers::solve_eigen<double>(Context{}, problem_of(a), options_for(6, Which::LA));
+    CHECK(r.verified);
+    for (std::size_t i = 0; i < 6; ++i) CHECK(std::abs(r.values[i] - scale * exact[5 - i]) < 1e-7 * scale);
+  }
+
+  std::vector<double> spread;
+  for (int i = 0; i < 700; ++i) spread.push_back(std::pow(10.0, -15 + 30.0 * i / 699));
+  const auto wide =
+      solvers::solve_eigen<double>(Context{}, problem_of(diagonal(spread)), options_for(5, Which::LA));
+  CHECK(wide.verified);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(wide.values[i] == Approx(spread[699 - i]));
+}
+
+TEST_CASE("residuals relative to eigenvalues near zero stop at rounding, and say so") {
+  const auto a = generators::laplacian({400}, generators::Boundary::neumann);  // has the eigenvalue 0
+  auto o = options_for(3, Which::LA);
+  o.convergence = solvers::Convergence::rel;
+  CHECK(solvers::solve_eigen<double>(Context{}, problem_of(a), o).verified);
+  o.which = Which::BE, o.nev = 2, o.tol = 1e-6;
+  const auto r = solvers::solve_eigen<double>(Context{}, problem_of(a), o);
+  CHECK(r.verified);
+  CHECK(std::abs(r.values[0]) < 1e-12);
+  CHECK(r.reason.find("rounding") != std::string::npos);
+}
+
+TEST_CASE("a pair that differs in the thirteenth digit") {
+  const auto w = generators::wilkinson(10);
+  const auto r =
+      solvers::solve_eigen<double>(Context{}, problem_of(w), options_for(2, Which::LA, Method::lanczos));
+  CHECK(r.verified);
+  CHECK(std::abs(r.values[0] - 10.746194182903) < 1e-11);
+  CHECK(std::abs(r.values[1] - 10.746194182903) < 1e-11);
+  CHECK(r.multiplicities[0] == 2);
+}
+
+TEST_CASE("same seed, same bits for any number of threads") {
+  const auto a = generators::laplacian({30, 30, 30});  // large enough for threads
+  auto o = options_for(5, Which::LA);
+  o.seed = 7, o.tol = 1e-5;
+  Context one, three;
+  one.threads = 1, three.threads = 3;
+  const auto r1 = solvers::solve_eigen<double>(one, problem_of(a), o);
+  const auto r3 = solvers::solve_eigen<double>(three, problem_of(a), o);
+  CHECK(r1.values == r3.values);
+  CHECK(r1.residual_norms == r3.residual_norms);
+  CHECK(r1.operator_applications == r3.operator_applications);
+  CHECK(std::equal(r1.vectors.data(), r1.vectors.data() + 27000 * 5, r3.vectors.data()));
+}
+
+TEST_CASE("a run can be stopped, and says how far it came") {
+  const auto a = generators::sakurai(500);
+  auto o = options_for(4, Which::SA, Method::lanczos);
+  int steps = 0;
+  o.stop = [&steps] { return ++steps > 30; };
+  const auto r = solvers::solve_eigen<double>(Context{}, problem_of(a), o);
+  CHECK(r.stop == solvers::StopReason::interrupted);
+  CHECK_FALSE(r.verified);
+  CHECK(r.values.size() == 4);
+}
+
+TEST_CASE("misuse and operators that are not finite") {
+  const auto a = generators::laplacian({400});
+  CHECK_THROWS_AS(solvers::solve_eigen<double>(Context{}, problem_of(a), options_for(0, Which::LA)), Error);
+  auto o = options_for(5, Which::LA);
+  o.max_basis = 6;
+  CHECK_THROWS_AS(solvers::solve_eigen<double>(Context{}, problem_of(a), o), Error);
+  CHECK_THROWS_AS(solvers::solve_eigen<double>(Context{}, problem_of(a), options_for(5, Which::SM)), Error);
+  auto bad = a;
+  bad.values[7] = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_AS(solvers::solve_eigen<double>(Context{}, problem_of(bad), options_for(5, Which::LA)), Error);
+}
