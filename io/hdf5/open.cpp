@@ -33,6 +33,9 @@ Node open(const std::filesystem::path& file) {
   };
 
   Handle access = own_properties(H5Pcreate(H5P_FILE_ACCESS));
+#if H5_VERSION_GE(1, 10, 7)
+  H5Pset_file_locking(access.id(), 1, 1);  // where the file system knows locks
+#endif
   Handle opened = own_file(H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.id()));
   if (!opened) {
     const std::string why = last_error();

@@ -63,6 +63,9 @@ Writer::Writer(const std::filesystem::path& file, std::string shown_name, int gz
   const Handle access = own_properties(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18,
                        H5F_LIBVER_V110);  // readable from HDF5 1.8 on where possible
+#if H5_VERSION_GE(1, 10, 7)
+  H5Pset_file_locking(access.id(), 1, 1);  // where the file system knows locks
+#endif
   file_ = own_file(H5Fcreate(file.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access.id()));
   if (!file_) throw Error(Errc::io_failure, name_ + " cannot be created (" + last_error() + ")");
 }
