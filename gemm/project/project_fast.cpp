@@ -68,7 +68,8 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
         const index_t count = std::min(inner.block(), rows - r);
         const cpu::Panel<R> few_w{part_w.data + r * part_w.ld, part_w.ld};
         if (wants_inner)
-          inner.add({part_v.data + r * part_v.ld, part_v.ld}, few_w, count, inner_sums, pack, {});
+          inner.add({part_v.data + r * part_v.ld, part_v.ld}, few_w, count, inner_sums, pack,
+                    minus_s == nullptr ? ahead(i + r, count) : cpu::Ahead{});
         if (wants_gram) gram.add(few_w, few_w, count, gram_sums, pack, {});
       }
     }

@@ -27,11 +27,16 @@ SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
   const index_t lanes = kernels.real<R>().lanes;
   const index_t widest = std::max(depth_, width_);
   narrow_ = kernels.has_permute && widest <= lanes / 2;
-  block_depth_ = narrow_ ? depth_ : std::min(depth_, most_depth);
+  // A row's end costs a sum across the lanes: worth it where the other way would leave most lanes idle.
+  dots_ = !narrow_ && width_ <= lanes / 4 && depth_ >= 4 * lanes;
+  block_depth_ = narrow_ ? depth_ : std::min(depth_, dots_ ? index_t{4096} : most_depth);
   block_rows_ = std::clamp<index_t>(cache_bytes / out_bytes / rows_unit * rows_unit, rows_unit, 1024);
   // A factor that does not stay in the second-level cache is read for enough rows to be worth it.
   constexpr index_t large = 512 << 10;
-  if (depth_ * out_bytes > large) block_rows_ = std::max<index_t>(block_rows_, 128);
+  if (dots_)
+    block_rows_ = std::min<index_t>(block_rows_,
+                                    std::max(rows_unit, (64 << 10) / block_depth_ / rows_unit * rows_unit));
+  if (!dots_ && depth_ * out_bytes > large) block_rows_ = std::max<index_t>(block_rows_, 128);
   if (narrow_) {
     fold_.fold = lanes / widest;
     fold_.width_a = depth_, fold_.width_b = width_;
@@ -41,13 +46,18 @@ SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
         for (index_t j = 0; j < width_; ++j)
           fold_.index[d][r * width_ + j] = static_cast<std::int32_t>(r * depth_ + d);
   }
-  s_ = Matrix<R>::zeros(depth_, narrow_ ? lanes : round_up(width_, lanes));
+  s_ = dots_ ? Matrix<R>::zeros(width_, depth_)
+             : Matrix<R>::zeros(depth_, narrow_ ? lanes : round_up(width_, lanes));
 }
 
 template <class T>
 void SmallFactor<T>::put(index_t i, index_t j, R value) noexcept {
   if (narrow_) {
     for (index_t r = 0; r < fold_.fold; ++r) s_(i, r * width_ + j) = value;
+    return;
+  }
+  if (dots_) {
+    s_(j, i) = value;
     return;
   }
   const index_t lanes = kernels_->real<R>().lanes;
@@ -62,6 +72,9 @@ void SmallFactor<T>::apply(Panel<R> x, index_t rows, index_t first, index_t dept
                            const Ahead& ahead) const noexcept {
   if (narrow_)
     kernels_->narrow<R>().outer(x.data, rows, fold_, s_.data(), out);
+  else if (dots_)
+    kernels_->real<R>().dots(x.data, x.ld, rows, depth, s_.data() + first, depth_, width_, out, width_,
+                             first > 0);
   else
     kernels_->real<R>().outer(x.data, x.ld, rows, depth, s_.data(), depth_, first, width_, out, width_,
                               first > 0, ahead);

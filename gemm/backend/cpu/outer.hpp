@@ -55,7 +55,7 @@ class SmallFactor {
 
   const Kernels* kernels_;
   index_t depth_, width_, block_rows_ = 1, block_depth_ = 1;
-  bool narrow_ = false;
+  bool narrow_ = false, dots_ = false;  ///< dots: few columns, S is kept transposed
   Fold fold_;
   Split groups_;  ///< of the vectors in a row, one for each tile
   Matrix<R> s_;

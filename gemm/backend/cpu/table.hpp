@@ -1,6 +1,7 @@
 // The table of kernels of one instruction set.
 #pragma once
 
+#include "tallskinny/gemm/backend/cpu/dots.hpp"
 #include "tallskinny/gemm/backend/cpu/move.hpp"
 #include "tallskinny/gemm/backend/cpu/narrow.hpp"
 #include "tallskinny/gemm/backend/cpu/tile.hpp"
@@ -9,7 +10,7 @@ namespace ts::cpu::TS_ISA {
 
 template <class R>
 constexpr RealKernels<R> real_kernels = {
-    Vec<R>::lanes, tile_rows, tile_vectors* Vec<R>::lanes, inner<R>, outer<R>, store<R>, stream<R>};
+    Vec<R>::lanes, tile_rows, tile_vectors* Vec<R>::lanes, inner<R>, outer<R>, dots<R>, store<R>, stream<R>};
 
 template <class E>
 constexpr NarrowKernels<E> narrow_kernels = {narrow_inner<E>, narrow_outer<E>};
