@@ -84,6 +84,13 @@ void store_panel(const real_t<T>* panel, index_t i, index_t rows, const Strided<
     }
 }
 
+/// Lets the memory work on the next panel while this one is solved.
+template <class T>
+void ask_for(const T* x, index_t count) noexcept {
+  const auto* bytes = reinterpret_cast<const char*>(x);
+  for (index_t b = 0; b < count * static_cast<index_t>(sizeof(T)); b += 64) __builtin_prefetch(bytes + b, 1);
+}
+
 }  // namespace
 
 template <class T>
@@ -110,6 +117,8 @@ void trsm(const Context& ctx, Strided<T> x, Strided<const T> r) {
     for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += panel_rows) {
       const index_t rows = std::min(panel_rows, chunks.end(chunk) - i);
       load_panel(x, i, rows, panel);
+      if (contiguous && i + rows < x.rows)
+        ask_for(x.data + (i + rows) * x.cols, std::min(panel_rows, x.rows - i - rows) * x.cols);
       kernel.solve(panel, x.cols, factor.columns.data(), factor.inverse.data());
       store_panel(panel, i, rows, x);
     }

@@ -114,8 +114,13 @@ TS_INLINE void narrow_vectors(real_t<C>* x, const NarrowFactor<real_t<C>>& f,
   using R = real_t<C>;
   using V = Vec<R>;
   typename V::Reg y[Count];
+  [[maybe_unused]] constexpr index_t ahead_bytes = 4 << 10;
   TS_UNROLL
-  for (int u = 0; u < Count; ++u) y[u] = V::load(x + u * f.step);
+  for (int u = 0; u < Count; ++u) {
+    if constexpr (Count > 1)
+      __builtin_prefetch(reinterpret_cast<const char*>(x + u * f.step) + ahead_bytes, 1);
+    y[u] = V::load(x + u * f.step);
+  }
   TS_UNROLL
   for (int k = 0; k < P - 1; ++k) {
     const auto lane = V::index(f.real_lane[k]);
