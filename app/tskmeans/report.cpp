@@ -1,6 +1,7 @@
 #include "tallskinny/app/tskmeans/report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <iostream>
 
@@ -36,7 +37,7 @@ void print_sizes(const std::vector<index_t>& sizes) {
     const auto size = static_cast<double>(sizes[m]);
     std::cout << std::setw(7) << m << std::setw(13) << app::grouped(sizes[m]) << std::setw(7) << std::fixed
               << std::setprecision(1) << 100 * size / all << " %  "
-              << std::string(static_cast<std::size_t>(bar * size / largest + 0.5), '#') << '\n';
+              << std::string(static_cast<std::size_t>(std::lround(bar * size / largest)), '#') << '\n';
   }
 }
 

@@ -16,7 +16,6 @@ namespace ts::tskmeans {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using solvers::KMeansMetric;
 using solvers::KMeansProgress;
 using solvers::KMeansStop;
 

@@ -88,10 +88,17 @@ Matrix<double> oversample(const Problem& p, std::uint64_t seed, std::uint64_t st
     const Random random(seed, stream + kept + static_cast<std::uint64_t>(round));
     const double factor = oversampling * static_cast<double>(p.k) / potential.total();
     const std::size_t before = picked.size();
-    for (index_t i = 0; i < n; ++i) {
-      const double probability = factor * potential.value(i);
-      if (probability > 0 && random.uniform(static_cast<std::uint64_t>(i)) < probability) picked.push_back(i);
-    }
+    constexpr index_t chunk = index_t{1} << 16;
+    std::vector<std::vector<index_t>> parts(static_cast<std::size_t>((n + chunk - 1) / chunk));
+    const int team = static_cast<int>(std::clamp<index_t>(std::ssize(parts), 1, p.ctx.thread_count()));
+#pragma omp parallel for schedule(static) num_threads(team)
+    for (index_t c = 0; c < std::ssize(parts); ++c)
+      for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
+        const double probability = factor * potential.value(i);
+        if (probability > 0 && random.uniform(static_cast<std::uint64_t>(i)) < probability)
+          parts[static_cast<std::size_t>(c)].push_back(i);
+      }
+    for (const auto& part : parts) picked.insert(picked.end(), part.begin(), part.end());
     if (picked.size() > before) potential.lower(rows_of(before).cview());
   }
   return rows_of(0);
