@@ -112,7 +112,7 @@ class OutputFile::Body {
   bool committed = false;
 };
 
-OutputFile::OutputFile(std::filesystem::path target, OutputOptions options)
+OutputFile::OutputFile(const std::filesystem::path& target, const OutputOptions& options)
     : body_(std::make_unique<Body>(target, options)) {}
 OutputFile::OutputFile(OutputFile&&) noexcept = default;
 OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;

@@ -24,7 +24,7 @@ struct OutputOptions {
 /// @throws Error(io_failure) with the path and the cause, from every call.
 class OutputFile {
  public:
-  explicit OutputFile(std::filesystem::path target, OutputOptions options = {});
+  explicit OutputFile(const std::filesystem::path& target, const OutputOptions& options = {});
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   OutputFile(OutputFile&&) noexcept;

@@ -120,7 +120,7 @@ void check_dense_lengths(const DenseParts& p, const hdf5::Node& object) {
   if (p.flat && dims.size() != 1) p.values.dataset->refuse("is not a one-dimensional list of elements");
 }
 
-DenseMatrix read_dense_parts(DenseParts parts, const Description& d, const std::string& name,
+DenseMatrix read_dense_parts(const DenseParts& parts, const Description& d, const std::string& name,
                              const ReadOptions& options) {
   switch (d.type) {
     case DType::complex128:

@@ -106,14 +106,14 @@ MatrixFile read_parts(const Parts& parts, const hdf5::Node& object, const ReadOp
     for (const auto* list : {&chosen.pointers, &chosen.major, &chosen.minor})
       if (*list) (*list)->require_readable();
     if (options.transpose) transpose(chosen);
-    result.matrix = read_sparse_parts(std::move(chosen), d, object.name(), options);
+    result.matrix = read_sparse_parts(chosen, d, object.name(), options);
   } else {
     DenseParts chosen = std::get<DenseParts>(parts.body);
     const std::uint64_t bytes = product({range.count(), d.cols, static_cast<index_t>(size_of(d.type))});
     require_memory(sum({bytes, d.peak_bytes - d.bytes}), options.memory_limit, object.name());
     refuse_none(chosen.values);
     if (options.transpose) transpose(chosen);
-    result.matrix = read_dense_parts(std::move(chosen), d, object.name(), options);
+    result.matrix = read_dense_parts(chosen, d, object.name(), options);
   }
   return result;
 }

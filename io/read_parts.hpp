@@ -23,10 +23,10 @@ struct RowRange {
 void set_sparse_bytes(Description& d, bool mirrored, bool turned, bool from_pairs);
 
 // The two halves, each in its file.
-[[nodiscard]] SparseMatrix read_sparse_parts(SparseParts parts, const Description& d, const std::string& name,
-                                             const ReadOptions& options);
-[[nodiscard]] DenseMatrix read_dense_parts(DenseParts parts, const Description& d, const std::string& name,
-                                           const ReadOptions& options);
+[[nodiscard]] SparseMatrix read_sparse_parts(const SparseParts& parts, const Description& d,
+                                             const std::string& name, const ReadOptions& options);
+[[nodiscard]] DenseMatrix read_dense_parts(const DenseParts& parts, const Description& d,
+                                           const std::string& name, const ReadOptions& options);
 /// Checks the lengths of all lists against each other and the shape; the number of stored entries.
 [[nodiscard]] index_t check_sparse_lengths(const SparseParts& parts, const hdf5::Node& object);
 void check_dense_lengths(const DenseParts& parts, const hdf5::Node& object);

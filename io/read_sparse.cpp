@@ -180,7 +180,7 @@ index_t check_sparse_lengths(const SparseParts& p, const hdf5::Node& object) {
   return entries;
 }
 
-SparseMatrix read_sparse_parts(SparseParts parts, const Description& d, const std::string& name,
+SparseMatrix read_sparse_parts(const SparseParts& parts, const Description& d, const std::string& name,
                                const ReadOptions& options) {
   switch (d.type) {
     case DType::complex128:
