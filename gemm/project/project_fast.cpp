@@ -27,7 +27,7 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
   const int threads = cpu::threads_for(ctx, w.rows * row_bytes);
   cpu::PartialSums partial(chunks.count, sums_size);
   const index_t v_size = block * width_v, w_size = block * width_w;
-  const index_t out_size = minus_s == nullptr ? 0 : minus_s->buffer_size();
+  const index_t out_size = minus_s == nullptr ? 0 : minus_s->buffer_size(minus_s->block_rows());
   cpu::Scratch<R> scratch(threads,
                           v_size + w_size + out_size + std::max(inner.pack_size(), gram.pack_size()));
 

@@ -122,11 +122,14 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
   const bool in_place = static_cast<const void*>(x.data) == static_cast<const void*>(y.data);
   const Target<result_t<T>> target(kernels, beta, y, !in_place);
   const bool stored = s.narrow() && from.contiguous();
-  const index_t block = s.block_rows(), depth = s.block_depth();
+  // Columns are read in pieces long enough to be streams.
+  constexpr index_t column_piece = 256;
+  const index_t depth = s.block_depth();
+  const index_t block = from.row_major() ? s.block_rows() : std::max(s.block_rows(), column_piece);
   const int threads = threads_for(
       ctx, x.rows * (x.cols * static_cast<index_t>(sizeof(T)) + s.width() * static_cast<index_t>(sizeof(R))));
   const Chunks chunks(x.rows, block, most_row_chunks);
-  const index_t out_size = s.buffer_size(), in_size = from.in_place() && !s.narrow() ? 0 : block * depth;
+  const index_t out_size = s.buffer_size(block), in_size = from.in_place() && !s.narrow() ? 0 : block * depth;
   Scratch<R> scratch(threads, out_size + in_size);
 
   for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {

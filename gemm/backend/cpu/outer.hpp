@@ -40,7 +40,7 @@ class SmallFactor {
   [[nodiscard]] index_t block_rows() const noexcept { return block_rows_; }
   [[nodiscard]] index_t block_depth() const noexcept { return block_depth_; }
   /// Reals that `out` of apply must have room for.
-  [[nodiscard]] index_t buffer_size() const noexcept { return block_rows_ * width_ + Fold::max_lanes; }
+  [[nodiscard]] index_t buffer_size(index_t rows) const noexcept { return rows * width_ + Fold::max_lanes; }
 
   /// out = x S(first .. first+depth-1, :), or += for first > 0; rows of out lie without gaps. A narrow factor
   /// wants x without gaps and the whole depth.

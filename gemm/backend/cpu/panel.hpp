@@ -101,12 +101,18 @@ class Source {
           for (index_t c = 0; c < cols; ++c) out[r * cols + c] = v_(i + r, j + c);
         return;
       }
-      constexpr index_t line = 64 / sizeof(T);  // whole lines of the source, short runs of the target
-      for (index_t r = 0; r < count; r += line) {
-        const index_t r_end = std::min(count, r + line);
-        for (index_t c = 0; c < cols; ++c) {
-          const T* from = &v_(i, j + c);
-          for (index_t l = r; l < r_end; ++l) out[l * cols + c] = from[l];
+      // As many columns side by side as make a line of the target: each column is read as a stream.
+      constexpr index_t line = 64 / sizeof(T);
+      for (index_t c = 0; c < cols; c += line) {
+        const T* from = &v_(i, j + c);
+        const index_t stride = v_.col_stride, few = std::min(line, cols - c);
+        T* to = out + c;
+        if (few == line) {
+          for (index_t r = 0; r < count; ++r, to += cols)
+            for (index_t l = 0; l < line; ++l) to[l] = from[l * stride + r];
+        } else {
+          for (index_t r = 0; r < count; ++r, to += cols)
+            for (index_t l = 0; l < few; ++l) to[l] = from[l * stride + r];
         }
       }
     } else if (row_major()) {
