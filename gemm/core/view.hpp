@@ -61,6 +61,7 @@ class MatrixView {
   [[nodiscard]] constexpr MatrixView block(index_t i, index_t j, index_t count, index_t width) const {
     expects(i >= 0 && count >= 0 && i + count <= rows_ && j >= 0 && width >= 0 && j + width <= cols_,
             "a block reaches outside its matrix view");
+    if (data_ == nullptr) return unchecked(nullptr, count, width, ld_);  // empty: no offset from null
     return unchecked(data_ + i * row_stride() + j * col_stride(), count, width, ld_);
   }
   [[nodiscard]] constexpr MatrixView cols(index_t j, index_t width) const {
