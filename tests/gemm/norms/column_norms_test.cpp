@@ -12,7 +12,7 @@ template <class R>
 struct Norms {
   std::vector<R> values;
   [[nodiscard]] bool same_bits(const Norms& other) const {
-    return std::memcmp(values.data(), other.values.data(), values.size() * sizeof(R)) == 0;
+    return values.empty() || std::memcmp(values.data(), other.values.data(), values.size() * sizeof(R)) == 0;
   }
 };
 
