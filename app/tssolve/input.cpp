@@ -140,12 +140,12 @@ Input read_hermitian(const std::string& where) {
         return std::visit(
             [&](auto&& a) {
               using T = Widened<typename std::decay_t<decltype(a)>::value_type>;
-              auto wide = widen(std::move(a));
+              auto wide = widen(std::forward<decltype(a)>(a));
               const bool any = check(name, d.type, wide);
               input.matrix = Hermitian<T>(std::move(wide));
               return any;
             },
-            std::move(kind));
+            std::forward<decltype(kind)>(kind));
       },
       std::move(file.matrix));
   if (differs) input.note = name + " differs from a Hermitian matrix by rounding errors, which were accepted";

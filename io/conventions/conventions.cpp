@@ -19,7 +19,7 @@ std::optional<Parts> recognise(const hdf5::Node& object, const ReadOptions& opti
 }
 
 std::optional<std::string> default_object(const hdf5::Node& root) {
-  if (const auto named = root.text_attribute("default_matrix"); named && root.find(*named)) return named;
+  if (auto named = root.text_attribute("default_matrix"); named && root.find(*named)) return named;
   const auto encoding = root.text_attribute("encoding-type");
   const bool is_anndata = encoding == "anndata" || (root.has("X") && root.has("obs") && root.has("var"));
   if (is_anndata && root.has("X")) return "/X";

@@ -38,8 +38,7 @@ Parts jc_ir_data(const hdf5::Node& group, bool petsc) {
   const auto minor = group.find("ir"), data = group.find("data");
   if (!minor && !data) {  // without entries both are left out: pairs of nothing, once the pointers say so
     std::vector<index_t> ends(static_cast<std::size_t>(1));
-    hdf5::Node last = pointers;
-    if (dims_of(last)[0] == lines + 1) last.read(lines, lines + 1, hdf5::Memory::int64, ends.data());
+    if (dims_of(pointers)[0] == lines + 1) pointers.read(lines, lines + 1, hdf5::Memory::int64, ends.data());
     if (ends[0] != 0)
       group.refuse("has pointers to " + std::to_string(ends[0]) + " entries, but no 'ir' and no 'data'");
     sparse.values.type = {hdf5::ElementType::Kind::real, "float64", DType::float64};

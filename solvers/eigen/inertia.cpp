@@ -37,7 +37,7 @@ double margin_of(const FoundSet& found) {
 bool count_ends(const FoundSet& found, Which which, Ends ends, const CountBelow& count_below) {
   if (found.values.empty() || !(found.norm > 0)) return false;
   const double margin = margin_of(found);
-  const auto settle_low = [&](std::vector<double> rising, double next) {
+  const auto settle_low = [&](const std::vector<double>& rising, double next) {
     const Cut cut = choose_cut(rising, next, margin);
     const auto count = count_below(cut.shift, cut.clearance);
     return count && *count == cut.inside;
