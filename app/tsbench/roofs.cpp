@@ -8,9 +8,6 @@
 #include "tallskinny/app/tsbench/clock.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define TS_EVERY_LEVEL __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
-#else
-#define TS_EVERY_LEVEL
 #endif
 
 namespace ts::bench {
@@ -39,44 +36,58 @@ Share share_of(std::size_t count) {
   return {blocks * me / threads * block, blocks * (me + 1) / threads * block};
 }
 
-TS_EVERY_LEVEL double sum_one_stream(const double* p, std::size_t count) {
-  Wide64 s[8] = {};
-  for (std::size_t i = 0; i < count; i += 64)
-    for (std::size_t v = 0; v < 8; ++v) {
-      Wide64 x;
-      std::memcpy(&x, p + i + 8 * v, sizeof x);
-      s[v] += x;
-    }
-  for (std::size_t v = 1; v < 8; ++v) s[0] += s[v];
-  return s[0][0];
-}
+/// Sums of one stream and of two, with the line `ahead` doubles further on asked for (0: none is). Macros,
+/// because the compiler lowers vectors before it clones or inlines: the body must stand in the function with
+/// the target.
+#define TS_SUMS(level, target, V)                                                        \
+  target double sum_one_##level(const double* p, std::size_t count, std::size_t ahead) { \
+    constexpr std::size_t lanes = sizeof(V) / sizeof(double);                            \
+    V s[8] = {};                                                                         \
+    for (std::size_t i = 0; i < count; i += 8 * lanes)                                   \
+      for (std::size_t v = 0; v < 8; ++v) {                                              \
+        __builtin_prefetch(p + i + v * lanes + ahead);                                   \
+        V x;                                                                             \
+        std::memcpy(&x, p + i + v * lanes, sizeof x);                                    \
+        s[v] += x;                                                                       \
+      }                                                                                  \
+    for (std::size_t v = 1; v < 8; ++v) s[0] += s[v];                                    \
+    return s[0][0];                                                                      \
+  }                                                                                      \
+  target double sum_two_##level(const double* p, std::size_t count, std::size_t ahead) { \
+    constexpr std::size_t lanes = sizeof(V) / sizeof(double);                            \
+    const std::size_t half = count / 128 * 64;                                           \
+    V s[8] = {};                                                                         \
+    for (std::size_t i = 0; i < half; i += 4 * lanes)                                    \
+      for (std::size_t v = 0; v < 4; ++v) {                                              \
+        const double* q = p + i + v * lanes;                                             \
+        __builtin_prefetch(q + ahead);                                                   \
+        __builtin_prefetch(q + half + ahead);                                            \
+        V x, y;                                                                          \
+        std::memcpy(&x, q, sizeof x);                                                    \
+        std::memcpy(&y, q + half, sizeof y);                                             \
+        s[v] += x;                                                                       \
+        s[4 + v] += y;                                                                   \
+      }                                                                                  \
+    for (std::size_t v = 1; v < 8; ++v) s[0] += s[v];                                    \
+    return s[0][0];                                                                      \
+  }
+#if defined(__x86_64__)
+TS_SUMS(avx512, __attribute__((target("avx512f"))), Wide64)
+TS_SUMS(avx2, __attribute__((target("avx2"))), Half64)
+#endif
+TS_SUMS(base, , Quarter64)
+#undef TS_SUMS
 
-TS_EVERY_LEVEL double sum_prefetched(const double* p, std::size_t count) {
-  Wide64 s[8] = {};
-  for (std::size_t i = 0; i < count; i += 64)
-    for (std::size_t v = 0; v < 8; ++v) {
-      __builtin_prefetch(p + i + 8 * v + 512);
-      Wide64 x;
-      std::memcpy(&x, p + i + 8 * v, sizeof x);
-      s[v] += x;
-    }
-  for (std::size_t v = 1; v < 8; ++v) s[0] += s[v];
-  return s[0][0];
-}
-
-TS_EVERY_LEVEL double sum_two_streams(const double* p, std::size_t count) {
-  const std::size_t half = count / 128 * 64;
-  Wide64 s[8] = {};
-  for (std::size_t i = 0; i < half; i += 32)
-    for (std::size_t v = 0; v < 4; ++v) {
-      Wide64 x, y;
-      std::memcpy(&x, p + i + 8 * v, sizeof x);
-      std::memcpy(&y, p + half + i + 8 * v, sizeof y);
-      s[v] += x;
-      s[4 + v] += y;
-    }
-  for (std::size_t v = 1; v < 8; ++v) s[0] += s[v];
-  return s[0][0];
+struct ReadKernels {
+  double (*one)(const double*, std::size_t, std::size_t);
+  double (*two)(const double*, std::size_t, std::size_t);
+};
+ReadKernels read_kernels() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return {sum_one_avx512, sum_two_avx512};
+  if (__builtin_cpu_supports("avx2")) return {sum_one_avx2, sum_two_avx2};
+#endif
+  return {sum_one_base, sum_two_base};
 }
 
 void copy_plain(const double* from, double* to, std::size_t count) {
@@ -109,19 +120,19 @@ double seconds_of_all_threads(int threads, Body&& body) {
   return watch.seconds();
 }
 
-/// Twelve chains of multiply-adds that fill two units of four cycles latency, in registers of one width. A
-/// macro, because the compiler lowers vectors before it inlines: the body must stand in the function with the
-/// target.
+/// Twelve chains of multiply-adds that fill two units of four cycles latency, in registers of one width. They
+/// begin at different numbers: equal chains would be computed once.
 constexpr int chains = 12;
-#define TS_MULTIPLY_ADD(name, target, V)               \
-  target double name(long steps) {                     \
-    V acc[chains] = {};                                \
-    const V a = acc[0] + 0.999f;                       \
-    const V b = acc[0] + 1e-3f;                        \
-    for (long s = 0; s < steps; ++s)                   \
-      for (auto& x : acc) x = x * a + b;               \
-    for (int c = 1; c < chains; ++c) acc[0] += acc[c]; \
-    return static_cast<double>(acc[0][0]);             \
+#define TS_MULTIPLY_ADD(name, target, V)                              \
+  target double name(long steps) {                                    \
+    V acc[chains] = {};                                               \
+    const V a = acc[0] + 0.999f;                                      \
+    const V b = acc[0] + 1e-3f;                                       \
+    for (int c = 0; c < chains; ++c) acc[c] += static_cast<float>(c); \
+    for (long s = 0; s < steps; ++s)                                  \
+      for (auto& x : acc) x = x * a + b;                              \
+    for (int c = 1; c < chains; ++c) acc[0] += acc[c];                \
+    return static_cast<double>(acc[0][0]);                            \
   }
 #if defined(__x86_64__)
 TS_MULTIPLY_ADD(multiply_add_avx512_64, __attribute__((target("avx512f"))), Wide64)
@@ -158,10 +169,10 @@ double flop_rate(int threads, const FlopKernel& kernel) {
 
 void measure_roofs(std::span<const double> source, std::span<double> target, int threads, Roofs& best) {
   const auto bytes = static_cast<double>(source.size_bytes());
-  const auto read = [&](auto* kernel) {
+  const auto read = [&](auto* kernel, std::size_t ahead) {
     const double seconds = seconds_of_all_threads(threads, [&] {
       const Share mine = share_of(source.size());
-      sink = kernel(source.data() + mine.begin, mine.end - mine.begin);
+      sink = kernel(source.data() + mine.begin, mine.end - mine.begin, ahead);
     });
     best.read_bytes_per_second = std::max(best.read_bytes_per_second, bytes / seconds);
   };
@@ -172,9 +183,11 @@ void measure_roofs(std::span<const double> source, std::span<double> target, int
     });
     best.copy_bytes_per_second = std::max(best.copy_bytes_per_second, 2 * bytes / seconds);
   };
-  read(sum_one_stream);
-  read(sum_prefetched);
-  read(sum_two_streams);
+  const ReadKernels kernels = read_kernels();
+  for (const std::size_t ahead : {0, 512, 1024}) {
+    read(kernels.one, ahead);
+    read(kernels.two, ahead);
+  }
   copy(copy_plain);
 #if defined(__x86_64__)
   copy(copy_past_caches);
