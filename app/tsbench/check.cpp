@@ -163,10 +163,16 @@ double Check<T>::worst_error() const {
     case Operation::column_norms:
       for (index_t j = 0; j < std::min(p, sampled_entries); ++j) {
         long double sum = 0;
-#pragma omp parallel for reduction(+ : sum) schedule(static)
-        for (index_t k = 0; k < n; ++k) {
-          const Wide v = wide(o_.x[k * p + j]);
-          sum += v.re * v.re + v.im * v.im;
+#pragma omp parallel
+        {
+          long double mine = 0;  // no reduction clause: clang makes it an atomic that wants libatomic
+#pragma omp for schedule(static)
+          for (index_t k = 0; k < n; ++k) {
+            const Wide v = wide(o_.x[k * p + j]);
+            mine += v.re * v.re + v.im * v.im;
+          }
+#pragma omp critical
+          sum += mine;
         }
         Sum norm;
         norm.add({std::sqrt(sum), 0});
