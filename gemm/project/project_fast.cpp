@@ -31,14 +31,8 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
   cpu::Scratch<R> scratch(threads,
                           v_size + w_size + out_size + std::max(inner.pack_size(), gram.pack_size()));
 
-  // The rows of V and W that whoever touches rows i on first asks for, at least this far ahead.
-  const auto ahead = [&](index_t i, index_t count) -> cpu::Ahead {
-    constexpr index_t ahead_bytes = 8 << 10;
-    const index_t next = i + std::max(count, ahead_bytes / row_bytes);
-    if (next + count > w.rows) return {};
-    return {{from_v.stored(next), from_w.stored(next)},
-            {count * from_v.row_bytes(), count * from_w.row_bytes()}};
-  };
+  const bool where_it_lies = minus_s != nullptr && minus_s->adds() && from_w.row_major();
+  const index_t ld_to = where_it_lies ? w.row_stride * cpu::reals_in<T> : width_w;
 
   cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
     double* const inner_sums = partial.clear(chunk);
@@ -51,15 +45,17 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
       const index_t rows = std::min(block, chunks.end(chunk) - i);
       cpu::Panel<R> part_v{nullptr, 0};
       if (width_v != 0) part_v = from_v.block(i, rows, 0, width_v, packed_inner, v_buffer);
-      if (minus_s != nullptr) {
+      if (minus_s != nullptr) {  // W = W - V S
         const index_t few = minus_s->block_rows(), depth = minus_s->block_depth();
         for (index_t r = 0; r < rows; r += few) {
           const index_t count = std::min(few, rows - r);
-          const bool whole = depth >= width_v;
+          R* const to = where_it_lies ? target.rows_from(i + r) : out;
           for (index_t first = 0; first < width_v; first += depth)
             minus_s->apply({part_v.data + r * part_v.ld + first, part_v.ld}, count, first,
-                           std::min(depth, width_v - first), out, whole ? ahead(i + r, count) : cpu::Ahead{});
-          target.put(i + r, count, out);  // W = W - V S
+                           std::min(depth, width_v - first),
+                           where_it_lies || first > 0 ? cpu::Write::add : cpu::Write::store, to, ld_to,
+                           depth >= width_v ? cpu::ask_ahead(from_v, from_w, i + r, count) : cpu::Ahead{});
+          if (!where_it_lies) target.put(i + r, count, out);
         }
       }
       if (!wants_inner && !wants_gram) continue;
@@ -69,7 +65,7 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
         const cpu::Panel<R> few_w{part_w.data + r * part_w.ld, part_w.ld};
         if (wants_inner)
           inner.add({part_v.data + r * part_v.ld, part_v.ld}, few_w, count, inner_sums, pack,
-                    minus_s == nullptr ? ahead(i + r, count) : cpu::Ahead{});
+                    minus_s == nullptr ? cpu::ask_ahead(from_v, from_w, i + r, count) : cpu::Ahead{});
         if (wants_gram) gram.add(few_w, few_w, count, gram_sums, pack, {});
       }
     }

@@ -33,10 +33,8 @@ void inner_product(const Context& ctx, Op op, result_t<T> alpha, Strided<const T
       const auto part_a = from_a.block(i, rows, 0, width_a, product.narrow(), buffer);
       const auto part_b =
           gram ? part_a : from_b.block(i, rows, 0, width_b, product.narrow(), buffer + block * width_a);
-      const index_t next = i + rows, next_rows = std::min(block, chunks.end(chunk) - next);
       product.add(part_a, part_b, rows, sums, pack,
-                  {{from_a.stored(next), from_b.stored(next)},
-                   {next_rows * from_a.row_bytes(), gram ? 0 : next_rows * from_b.row_bytes()}});
+                  gram ? cpu::ask_ahead(from_a, i, rows) : cpu::ask_ahead(from_a, from_b, i, rows));
     }
   });
   product.finish(op, alpha, partial.total(threads), beta, c);

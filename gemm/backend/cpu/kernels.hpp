@@ -15,6 +15,10 @@ struct Ahead {
   index_t bytes[2] = {0, 0};
 };
 
+/// What becomes of results: stored, added to what is there, or stored past the caches (whole aligned lines
+/// only).
+enum class Write { store, add, stream };
+
 /// Splits `n` into the fewest parts of at most `most`, as even as can be: part p begins at begin(p).
 struct Split {
   index_t n, count;
@@ -36,11 +40,11 @@ struct RealKernels {
   void (*inner)(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_t n, index_t depth,
                 bool upper, double* sums, index_t ld_sums, R* pack, const Ahead& ahead);
 
-  /// out(i, j) = sum_k x(i, k) s(first + k, j) for k < depth, or += with `add`. The factor s has s_depth rows
-  /// and lies in groups of columns, each group row by row without gaps and padded to whole vectors, one group
-  /// for each part of Split(vectors, tile_columns / lanes).
+  /// out(i, j) = sum_k x(i, k) s(first + k, j) for k < depth, or += with Write::add. The factor s has s_depth
+  /// rows and lies in groups of columns, each group row by row without gaps and padded to whole vectors, one
+  /// group for each part of Split(vectors, tile_columns / lanes).
   void (*outer)(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t s_depth,
-                index_t first, index_t n, R* out, index_t ld_out, bool add, const Ahead& ahead);
+                index_t first, index_t n, R* out, index_t ld_out, Write write, const Ahead& ahead);
 
   /// out(i, j) = sum_k x(i, k) st(j, k) for k < depth: for few columns, with the long dimension in the lanes.
   void (*dots)(const R* x, index_t ld_x, index_t rows, index_t depth, const R* st, index_t ld_st, index_t n,

@@ -8,7 +8,7 @@
 namespace ts::cpu::TS_ISA {
 
 /// Bytes ahead of its use at which memory is asked for: without it the cores wait a third of the time.
-inline constexpr index_t ahead = 4096;
+inline constexpr index_t ahead = 8192;
 
 template <class E, int Count>
 void narrow_inner_count(const E* a, const E* b, index_t steps, index_t step_a, index_t step_b,
@@ -27,8 +27,8 @@ void narrow_inner_count(const E* a, const E* b, index_t steps, index_t step_a, i
   for (; t + together <= steps; t += together) {
     TS_UNROLL
     for (int u = 0; u < together; ++u) {
-      __builtin_prefetch(reinterpret_cast<const char*>(a + u * step_a) + ahead);
-      __builtin_prefetch(reinterpret_cast<const char*>(b + u * step_b) + ahead);
+      ask_for(reinterpret_cast<const char*>(a + u * step_a) + ahead);
+      ask_for(reinterpret_cast<const char*>(b + u * step_b) + ahead);
       const typename V::Reg x = V::load(a + u * step_a), y = V::load(b + u * step_b);
       TS_UNROLL
       for (int d = 0; d < Count; ++d) c[u][d] = V::fma(V::permute(x, index[d]), y, c[u][d]);
@@ -62,7 +62,7 @@ void narrow_outer_count(const E* x, index_t steps, index_t step_x, index_t step_
     s[d] = V::load(tiled + d * V::lanes);
   }
   for (index_t t = 0; t < steps; ++t) {
-    __builtin_prefetch(reinterpret_cast<const char*>(x + t * step_x) + ahead);
+    ask_for(reinterpret_cast<const char*>(x + t * step_x) + ahead);
     const typename V::Reg row = V::load(x + t * step_x);
     typename V::Reg y = V::zero();
     TS_UNROLL

@@ -21,7 +21,7 @@ SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
               kernels.real<R>().tile_columns / kernels.real<R>().lanes) {
   // Results are streamed in blocks of whole cache lines, so that blocks meet on line boundaries, and of few
   // rows, so that the memory takes them while the next ones are computed.
-  constexpr index_t cache_bytes = 4 << 10, most_depth = 256, line = 64;
+  constexpr index_t cache_bytes = 8 << 10, most_depth = 256, line = 64;
   const index_t out_bytes = width_ * static_cast<index_t>(sizeof(R));
   const index_t rows_unit = std::max(kernels.real<R>().tile_rows, line / std::gcd(line, out_bytes));
   const index_t lanes = kernels.real<R>().lanes;
@@ -68,16 +68,16 @@ void SmallFactor<T>::put(index_t i, index_t j, R value) noexcept {
 }
 
 template <class T>
-void SmallFactor<T>::apply(Panel<R> x, index_t rows, index_t first, index_t depth, R* out,
-                           const Ahead& ahead) const noexcept {
+void SmallFactor<T>::apply(Panel<R> x, index_t rows, index_t first, index_t depth, Write write, R* out,
+                           index_t ld_out, const Ahead& ahead) const noexcept {
   if (narrow_)
     kernels_->narrow<R>().outer(x.data, rows, fold_, s_.data(), out);
   else if (dots_)
-    kernels_->real<R>().dots(x.data, x.ld, rows, depth, s_.data() + first, depth_, width_, out, width_,
-                             first > 0);
+    kernels_->real<R>().dots(x.data, x.ld, rows, depth, s_.data() + first, depth_, width_, out, ld_out,
+                             write == Write::add);
   else
-    kernels_->real<R>().outer(x.data, x.ld, rows, depth, s_.data(), depth_, first, width_, out, width_,
-                              first > 0, ahead);
+    kernels_->real<R>().outer(x.data, x.ld, rows, depth, s_.data(), depth_, first, width_, out, ld_out, write,
+                              ahead);
 }
 
 template <class T>
@@ -103,6 +103,7 @@ void Target<C>::put(index_t i, index_t rows, const R* out) const noexcept {
   if (y_.col_stride == 1 && real_beta) {
     R* y = reinterpret_cast<R*>(y_.data + i * y_.row_stride);
     if (streams_) return real.stream(out, rows * width, y);
+    if (y_.row_stride == y_.cols) return real.store(out, 0, 1, rows * width, std::real(beta_), y, 0);
     return real.store(out, width, rows, width, std::real(beta_), y, y_.row_stride * reals_in<C>);
   }
   const C* results = reinterpret_cast<const C*>(out);
@@ -121,6 +122,7 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
   const Source<T> from(kernels, x);
   const bool in_place = static_cast<const void*>(x.data) == static_cast<const void*>(y.data);
   const Target<result_t<T>> target(kernels, beta, y, !in_place);
+  const bool direct = target.direct() && s.adds() && s.block_depth() == s.depth();
   const bool stored = s.narrow() && from.contiguous();
   // Columns are read in pieces long enough to be streams.
   constexpr index_t column_piece = 256;
@@ -136,22 +138,18 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
     R* const out = scratch.of(thread);
     for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += block) {
       const index_t rows = std::min(block, chunks.end(chunk) - i);
+      R* const to = direct ? target.rows_from(i) : out;
       if (stored) {
-        s.apply_stored(from.stored(i), rows, out);
+        s.apply_stored(from.stored(i), rows, to);
       } else {
-        const bool whole = depth == s.depth();
-        // Ask for rows at least this far ahead of their use.
-        constexpr index_t ahead_bytes = 4 << 10;
-        const index_t next = i + std::max(rows, ahead_bytes / std::max<index_t>(from.row_bytes(), 1));
-        const index_t next_rows = std::clamp<index_t>(x.rows - next, 0, rows);
         for (index_t first = 0; first < s.depth(); first += depth) {
           const index_t count = std::min(depth, s.depth() - first);
-          s.apply(from.block(i, rows, first, count, s.narrow(), out + out_size), rows, first, count, out,
-                  {{whole ? from.stored(next) : nullptr, nullptr},
-                   {whole ? next_rows * from.row_bytes() : 0, 0}});
+          const Write write = first > 0 ? Write::add : direct ? Write::stream : Write::store;
+          s.apply(from.block(i, rows, first, count, s.narrow(), out + out_size), rows, first, count, write,
+                  to, s.width(), depth == s.depth() ? ask_ahead(from, i, rows) : Ahead{});
         }
       }
-      target.put(i, rows, out);
+      if (!direct) target.put(i, rows, out);
     }
     target.finish();
   });

@@ -33,6 +33,8 @@ class SmallFactor {
   }
 
   [[nodiscard]] bool narrow() const noexcept { return narrow_; }
+  /// Whether apply() can add to rows where they lie, or stream them.
+  [[nodiscard]] bool adds() const noexcept { return !narrow_ && !dots_; }
   /// Reals in a row of X and of Y.
   [[nodiscard]] index_t depth() const noexcept { return depth_; }
   [[nodiscard]] index_t width() const noexcept { return width_; }
@@ -42,9 +44,9 @@ class SmallFactor {
   /// Reals that `out` of apply must have room for.
   [[nodiscard]] index_t buffer_size(index_t rows) const noexcept { return rows * width_ + Fold::max_lanes; }
 
-  /// out = x S(first .. first+depth-1, :), or += for first > 0; rows of out lie without gaps. A narrow factor
-  /// wants x without gaps and the whole depth.
-  void apply(Panel<R> x, index_t rows, index_t first, index_t depth, R* out,
+  /// out = x S(first .. first+depth-1, :) for rows of x, or what `write` says. A narrow factor wants x and
+  /// out without gaps, the whole depth and Write::store.
+  void apply(Panel<R> x, index_t rows, index_t first, index_t depth, Write write, R* out, index_t ld_out,
              const Ahead& ahead) const noexcept;
   /// The same for rows of X as stored without gaps: narrow factors only.
   void apply_stored(const E* x, index_t rows, R* out) const noexcept;
@@ -71,6 +73,16 @@ class Target {
   Target(const Kernels& kernels, C beta, Strided<C> y, bool fresh);
   /// Rows i .. i+rows-1 from `out`, whose rows lie without gaps.
   void put(index_t i, index_t rows, const R* out) const noexcept;
+  /// Whether results may be streamed to Y as they are computed, without a buffer of whole lines between.
+  [[nodiscard]] bool direct() const noexcept {
+    constexpr index_t line = 64;
+    return streams_ && y_.cols * static_cast<index_t>(sizeof(C)) % line == 0 &&
+           reinterpret_cast<std::uintptr_t>(y_.data) % line == 0;
+  }
+  /// Where row i of a direct() target begins.
+  [[nodiscard]] R* rows_from(index_t i) const noexcept {
+    return reinterpret_cast<R*>(y_.data + i * y_.row_stride);
+  }
   /// After the last put of a thread.
   void finish() const noexcept {
     if (streams_) kernels_->move.publish();

@@ -2,6 +2,8 @@
 // complex number is two neighbouring reals: a complex n x m matrix is a real n x 2m one.
 #pragma once
 
+#include <algorithm>
+
 #include "tallskinny/gemm/backend/cpu/kernels.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 
@@ -140,5 +142,24 @@ class Source {
   const Kernels* kernels_;
   Strided<const T> v_;
 };
+
+/// How far on memory is asked for: it has answered when its turn comes, and what it sent is still in the
+/// second-level cache.
+inline constexpr index_t ahead_bytes = 16 << 10;
+
+/// What to ask for while rows i .. i+rows-1 of one operand, or of two that are read side by side, are worked
+/// on: as many rows further on.
+template <class T>
+[[nodiscard]] Ahead ask_ahead(const Source<T>& a, index_t i, index_t rows) noexcept {
+  const index_t next = i + std::max(rows, ahead_bytes / std::max<index_t>(a.row_bytes(), 1));
+  const index_t next_rows = std::clamp<index_t>(a.rows() - next, 0, rows);
+  return {{a.stored(next), nullptr}, {next_rows * a.row_bytes(), 0}};
+}
+template <class T>
+[[nodiscard]] Ahead ask_ahead(const Source<T>& a, const Source<T>& b, index_t i, index_t rows) noexcept {
+  const index_t next = i + std::max(rows, ahead_bytes / std::max<index_t>(a.row_bytes() + b.row_bytes(), 1));
+  const index_t next_rows = std::clamp<index_t>(a.rows() - next, 0, rows);
+  return {{a.stored(next), b.stored(next)}, {next_rows * a.row_bytes(), next_rows * b.row_bytes()}};
+}
 
 }  // namespace ts::cpu

@@ -19,21 +19,43 @@ TS_INLINE index_t parts(index_t n, index_t part) {
   return (n + part - 1) / part;
 }
 
-/// Where the two operands' next rows lie: in each of its steps a tile asks for `step` bytes of each.
+/// What a tile asks for in each of its steps, to the second-level cache: `lines` cache lines of the one
+/// stream that `next` points at, then of `then`; or one line of each of both where a tile has few steps.
 struct Lines {
-  const char* next[2];
-  index_t step[2];
+  const char *next, *then;
+  index_t left;   ///< steps until `next` is through and `then` follows
+  index_t lines;  ///< 0: one of each stream, else lines of `next` a step
+
+  void advance(index_t steps) {
+    next += steps * (lines == 0 ? line : lines * line);
+    if (lines == 0) {
+      then += steps * line;
+    } else if ((left -= steps) <= 0 && then != nullptr) {
+      next = then, then = nullptr;
+    }
+  }
+  static constexpr index_t line = 64;
 };
 
-/// The share of one step where `steps` of them ask for all there is. What is not wanted is asked for where
-/// the processor has it at hand already: cheaper than a branch in the innermost loop.
-TS_INLINE Lines share(const Ahead& a, index_t steps, const void* at_hand) {
-  Lines l;
-  for (int o = 0; o < 2; ++o) {
-    l.next[o] = static_cast<const char*>(a.bytes[o] > 0 ? a.data[o] : at_hand);
-    l.step[o] = a.bytes[o] > 0 ? parts(a.bytes[o], steps) : 0;
+/// Spreads what `a` asks for over `tiles` tiles of `depth` steps.
+TS_INLINE Lines share(const Ahead& a, index_t tiles, index_t depth, const void* at_hand) {
+  const auto* first = static_cast<const char*>(a.bytes[0] > 0 ? a.data[0] : at_hand);
+  const auto* second = static_cast<const char*>(a.bytes[1] > 0 ? a.data[1] : nullptr);
+  const index_t lines_first = parts(a.bytes[0], Lines::line), lines_second = parts(a.bytes[1], Lines::line);
+  for (const index_t lines : {1, 2, 4}) {
+    const index_t tiles_first = parts(lines_first, lines * depth);
+    if (tiles_first + parts(lines_second, lines * depth) <= tiles || lines == 4)
+      return {first, second, second == nullptr ? tiles * depth : tiles_first * depth, lines};
+    if (lines == 1 && tiles == 1 && lines_first <= depth && lines_second <= depth)
+      return {first, second, 0, 0};
   }
-  return l;
+  return {};
+}
+
+/// To the second-level cache: lines on their way to the first one occupy the few places for its own misses.
+TS_INLINE void ask_for(const char* p) {
+  constexpr int second_level = 2;
+  __builtin_prefetch(p, 0, second_level);
 }
 
 /// c(i, v) = sum over k < depth of a(i, k) b(k, v), M rows by NV vectors. `a` is read one number at a time
@@ -50,26 +72,41 @@ TS_INLINE void multiply(const R* a, index_t step, const R* b, index_t ld_b, inde
     TS_UNROLL
     for (int v = 0; v < NV; ++v) c[i][v] = V::zero();
   }
-  const char *next_a = ahead.next[0], *next_b = ahead.next[1];
-  const bool wide = ahead.step[0] > 64 || ahead.step[1] > 64;
-  for (index_t k = 0; k < depth; ++k) {
-    __builtin_prefetch(next_a), __builtin_prefetch(next_b);
-    if (wide) __builtin_prefetch(next_a + 64), __builtin_prefetch(next_b + 64);
-    next_a += ahead.step[0], next_b += ahead.step[1];
-    typename V::Reg line[NV];
-    TS_UNROLL
-    for (int v = 0; v < NV - 1; ++v) line[v] = V::load(b + v * V::lanes);
-    line[NV - 1] = V::load_first(b + (NV - 1) * V::lanes, last);
-    TS_UNROLL
-    for (int i = 0; i < M; ++i) {
-      const typename V::Reg x = V::broadcast(Across ? a[i] : row[i][k]);
+  const auto steps = [&](const auto& ask) {
+    for (index_t k = 0; k < depth; ++k) {
+      ask(k * Lines::line);
+      typename V::Reg line[NV];
       TS_UNROLL
-      for (int v = 0; v < NV; ++v) c[i][v] = V::fma(x, line[v], c[i][v]);
+      for (int v = 0; v < NV - 1; ++v) line[v] = V::load(b + v * V::lanes);
+      line[NV - 1] = V::load_first(b + (NV - 1) * V::lanes, last);
+      TS_UNROLL
+      for (int i = 0; i < M; ++i) {
+        const typename V::Reg x = V::broadcast(Across ? a[i] : row[i][k]);
+        TS_UNROLL
+        for (int v = 0; v < NV; ++v) c[i][v] = V::fma(x, line[v], c[i][v]);
+      }
+      if (Across) a += step;
+      b += ld_b;
     }
-    if (Across) a += step;
-    b += ld_b;
+  };
+  const char *next = ahead.next, *then = ahead.then;
+  switch (ahead.lines) {
+    case 0:
+      steps([=](index_t at) { ask_for(next + at), ask_for(then + at); });
+      break;
+    case 1:
+      steps([=](index_t at) { ask_for(next + at); });
+      break;
+    case 2:
+      steps([=](index_t at) { ask_for(next + 2 * at), ask_for(next + 2 * at + 64); });
+      break;
+    default:
+      steps([=](index_t at) {
+        TS_UNROLL
+        for (int l = 0; l < 4; ++l) ask_for(next + 4 * at + 64 * l);
+      });
   }
-  ahead.next[0] = next_a, ahead.next[1] = next_b;
+  ahead.advance(depth);
 }
 
 template <class R, int M, int NV>
@@ -88,13 +125,13 @@ void inner_tile(const R* a, index_t ld_a, const R* b, index_t ld_b, index_t dept
 /// `count` tiles below each other.
 template <class R, int M, int NV>
 void outer_tiles(index_t count, const R* x, index_t ld_x, const R* s, index_t ld_s, index_t depth,
-                 typename Vec<R>::Mask last, Lines& ahead, R* out, index_t ld_out, bool add) {
+                 typename Vec<R>::Mask last, Lines& ahead, R* out, index_t ld_out, Write write) {
   using V = Vec<R>;
   Lines next = ahead;
   for (index_t t = 0; t < count; ++t, x += M * ld_x, out += M * ld_out) {
     typename V::Reg c[M][NV];
     multiply<R, false, M, NV>(x, ld_x, s, ld_s, depth, last, next, c);
-    if (add) {
+    if (write == Write::add) {
       TS_UNROLL
       for (int i = 0; i < M; ++i) {
         const R* line = out + i * ld_out;
@@ -106,6 +143,11 @@ void outer_tiles(index_t count, const R* x, index_t ld_x, const R* s, index_t ld
     TS_UNROLL
     for (int i = 0; i < M; ++i) {
       R* line = out + i * ld_out;
+      if (write == Write::stream) {
+        TS_UNROLL
+        for (int v = 0; v < NV; ++v) V::stream(line + v * V::lanes, c[i][v]);
+        continue;
+      }
       TS_UNROLL
       for (int v = 0; v < NV - 1; ++v) V::store(line + v * V::lanes, c[i][v]);
       V::store_first(line + (NV - 1) * V::lanes, last, c[i][NV - 1]);
@@ -120,7 +162,7 @@ struct Tiles {
   using Inner = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, Lines&,
                          double*, index_t);
   using Outer = void (*)(index_t, const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask,
-                         Lines&, R*, index_t, bool);
+                         Lines&, R*, index_t, Write);
   Inner inner[tile_rows][tile_vectors];
   Outer outer[tile_rows][tile_vectors];
 
@@ -192,7 +234,7 @@ void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_
   };
   index_t tiles_used = 0;
   for_each_tile([&](index_t, index_t, index_t, const Group<R>&) { ++tiles_used; });
-  Lines lines = share(ahead, tiles_used * depth, b);
+  Lines lines = share(ahead, tiles_used, depth, b);
   for_each_tile([&](index_t i, index_t height, index_t v, const Group<R>& g) {
     const index_t j = v * V::lanes;
     const R* tile_a = packed == nullptr ? a + i : packed + i * depth;
@@ -206,11 +248,11 @@ void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_
 
 template <class R>
 void outer(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t s_depth, index_t first,
-           index_t n, R* out, index_t ld_out, bool add, const Ahead& ahead) {
+           index_t n, R* out, index_t ld_out, Write write, const Ahead& ahead) {
   using V = Vec<R>;
   const index_t whole = rows / tile_rows, rest = rows % tile_rows, i = whole * tile_rows;
   const Split vectors(parts(n, V::lanes), tile_vectors);
-  Lines lines = share(ahead, parts(rows, tile_rows) * vectors.count * depth, s);
+  Lines lines = share(ahead, parts(rows, tile_rows) * vectors.count, depth, s);
   for (index_t q = 0; q < vectors.count; ++q) {
     const Group<R> g = Group<R>::part(vectors, q);
     const index_t j = g.begin * V::lanes;
@@ -218,10 +260,10 @@ void outer(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, in
     const index_t column = g.end - g.begin - 1;
     if (whole > 0)
       tiles<R>.outer[tile_rows - 1][column](whole, x, ld_x, group, g.width(), depth, g.last(n), lines,
-                                            out + j, ld_out, add);
+                                            out + j, ld_out, write);
     if (rest > 0)
       tiles<R>.outer[rest - 1][column](1, x + i * ld_x, ld_x, group, g.width(), depth, g.last(n), lines,
-                                       out + i * ld_out + j, ld_out, add);
+                                       out + i * ld_out + j, ld_out, write);
   }
 }
 
