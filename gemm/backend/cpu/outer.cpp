@@ -27,16 +27,23 @@ SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
   const index_t lanes = kernels.real<R>().lanes;
   const index_t widest = std::max(depth_, width_);
   narrow_ = kernels.has_permute && widest <= lanes / 2;
-  // A row's end costs a sum across the lanes: worth it where the other way would leave most lanes idle.
-  dots_ = !narrow_ && width_ <= lanes / 4 && depth_ >= 4 * lanes;
-  block_depth_ = narrow_ ? depth_ : std::min(depth_, dots_ ? index_t{4096} : most_depth);
+  // A row's end costs a sum across the lanes: worth it for long rows, and where the other way would leave most
+  // lanes idle.
+  dots_ = !narrow_ && (depth_ >= 64 * lanes || (width_ <= lanes / 4 && depth_ >= 4 * lanes));
+  block_depth_ = narrow_ ? depth_ : std::min(depth_, most_depth);
   block_rows_ = std::clamp<index_t>(cache_bytes / out_bytes / rows_unit * rows_unit, rows_unit, 1024);
-  // A factor that does not stay in the second-level cache is read for enough rows to be worth it.
   constexpr index_t large = 512 << 10;
-  if (dots_)
-    block_rows_ = std::min<index_t>(block_rows_,
-                                    std::max(rows_unit, (64 << 10) / block_depth_ / rows_unit * rows_unit));
-  if (!dots_ && depth_ * out_bytes > large) block_rows_ = std::max<index_t>(block_rows_, 128);
+  if (dots_) {
+    // What a tile reads of its rows fills eight of the twelve ways of the first-level cache; one tile of
+    // columns reads it once only. A factor that the second-level cache cannot hold serves more rows at a time.
+    const bool once = width_ <= kernels.real<R>().tile_columns / lanes;
+    block_depth_ = std::min(depth_, (once ? 32 << 10 : 4 << 10) / static_cast<index_t>(sizeof(R)));
+    const index_t tiles = depth_ * out_bytes > large / 2 ? 16 : 1;
+    block_rows_ = round_up(tiles * kernels.real<R>().tile_rows, rows_unit);
+  } else if (depth_ * out_bytes > large) {
+    // A factor that does not stay in the second-level cache is read for enough rows to be worth it.
+    block_rows_ = std::max<index_t>(block_rows_, 128);
+  }
   if (narrow_) {
     fold_.fold = lanes / widest;
     fold_.width_a = depth_, fold_.width_b = width_;
@@ -46,7 +53,7 @@ SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
         for (index_t j = 0; j < width_; ++j)
           fold_.index[d][r * width_ + j] = static_cast<std::int32_t>(r * depth_ + d);
   }
-  s_ = dots_ ? Matrix<R>::zeros(width_, depth_)
+  s_ = dots_ ? Matrix<R>::zeros(width_, round_up(depth_, line / static_cast<index_t>(sizeof(R))))
              : Matrix<R>::zeros(depth_, narrow_ ? lanes : round_up(width_, lanes));
 }
 
@@ -73,8 +80,8 @@ void SmallFactor<T>::apply(Panel<R> x, index_t rows, index_t first, index_t dept
   if (narrow_)
     kernels_->narrow<R>().outer(x.data, rows, fold_, s_.data(), out);
   else if (dots_)
-    kernels_->real<R>().dots(x.data, x.ld, rows, depth, s_.data() + first, depth_, width_, out, ld_out,
-                             write == Write::add);
+    kernels_->real<R>().dots(x.data, x.ld, rows, depth, s_.data() + first, s_.ld(), width_, out, ld_out,
+                             write == Write::add, static_cast<const R*>(ahead.data[0]));
   else
     kernels_->real<R>().outer(x.data, x.ld, rows, depth, s_.data(), depth_, first, width_, out, ld_out, write,
                               ahead);
@@ -134,6 +141,12 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
   const index_t out_size = s.buffer_size(block), in_size = from.in_place() && !s.narrow() ? 0 : block * depth;
   Scratch<R> scratch(threads, out_size + in_size);
 
+  // Of long rows, the next pieces of the same ones, then the beginnings of others.
+  const auto what_next = [&](index_t i, index_t rows, index_t done) -> Ahead {
+    if (depth == s.depth()) return ask_ahead(from, i, rows);
+    if (!from.in_place() || !s.by_dots() || (done == s.depth() && i + 2 * rows > x.rows)) return {};
+    return {{done < s.depth() ? from.stored(i) + done : from.stored(i + rows), nullptr}, {0, 0}};
+  };
   for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
     R* const out = scratch.of(thread);
     for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += block) {
@@ -146,7 +159,7 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
           const index_t count = std::min(depth, s.depth() - first);
           const Write write = first > 0 ? Write::add : direct ? Write::stream : Write::store;
           s.apply(from.block(i, rows, first, count, s.narrow(), out + out_size), rows, first, count, write,
-                  to, s.width(), depth == s.depth() ? ask_ahead(from, i, rows) : Ahead{});
+                  to, s.width(), what_next(i, rows, first + count));
         }
       }
       if (!direct) target.put(i, rows, out);

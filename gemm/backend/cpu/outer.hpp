@@ -35,6 +35,8 @@ class SmallFactor {
   [[nodiscard]] bool narrow() const noexcept { return narrow_; }
   /// Whether apply() can add to rows where they lie, or stream them.
   [[nodiscard]] bool adds() const noexcept { return !narrow_ && !dots_; }
+  /// Whether S is kept transposed and rows of X meet it by inner products.
+  [[nodiscard]] bool by_dots() const noexcept { return dots_; }
   /// Reals in a row of X and of Y.
   [[nodiscard]] index_t depth() const noexcept { return depth_; }
   [[nodiscard]] index_t width() const noexcept { return width_; }
@@ -57,7 +59,7 @@ class SmallFactor {
 
   const Kernels* kernels_;
   index_t depth_, width_, block_rows_ = 1, block_depth_ = 1;
-  bool narrow_ = false, dots_ = false;  ///< dots: few columns, S is kept transposed
+  bool narrow_ = false, dots_ = false;  ///< dots: S is kept transposed
   Fold fold_;
   Split groups_;  ///< of the vectors in a row, one for each tile
   Matrix<R> s_;

@@ -153,6 +153,7 @@ template <class T>
 [[nodiscard]] Ahead ask_ahead(const Source<T>& a, index_t i, index_t rows) noexcept {
   const index_t next = i + std::max(rows, ahead_bytes / std::max<index_t>(a.row_bytes(), 1));
   const index_t next_rows = std::clamp<index_t>(a.rows() - next, 0, rows);
+  if (next_rows == 0) return {};
   return {{a.stored(next), nullptr}, {next_rows * a.row_bytes(), 0}};
 }
 template <class T>

@@ -32,9 +32,11 @@ void add_squares(const E* x, index_t ld, index_t rows, index_t tail, double* sum
   Doubles sum[NV * wide];
   TS_UNROLL
   for (int v = 0; v < NV * wide; ++v) sum[v] = D::zero();
+  constexpr index_t ahead = 8 << 10;  // bytes
   for (index_t i = 0; i < rows; ++i, x += ld) {
     TS_UNROLL
     for (int v = 0; v < NV; ++v) {
+      ask_for(reinterpret_cast<const char*>(x + v * V::lanes) + ahead);
       const auto line =
           v < NV - 1 || tail == V::lanes ? V::load(x + v * V::lanes) : Head<E>::load(x + v * V::lanes, head);
       if constexpr (wide == 1) {

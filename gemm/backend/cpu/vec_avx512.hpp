@@ -72,6 +72,12 @@ struct Vec<float> {
   }
 };
 
+/// Keeps a vector that several instructions use in a register: the compiler would read it from memory for each.
+template <class Reg>
+TS_INLINE void keep(Reg& v) {
+  asm("" : "+v"(v));
+}
+
 TS_INLINE void fence() {
   _mm_sfence();
 }

@@ -98,6 +98,9 @@ struct Vec<float> : BaseVec<float> {
   }
 };
 
+template <class Reg>
+TS_INLINE void keep(Reg&) {}
+
 TS_INLINE void fence() {
 #if defined(__SSE2__)
   _mm_sfence();
