@@ -1,7 +1,7 @@
 #include <cmath>
 #include <vector>
 
-#include "tallskinny/gemm/backend/cpu/panel.hpp"
+#include "tallskinny/gemm/backend/cpu/outer.hpp"
 #include "tallskinny/gemm/backend/cpu/row_cuts.hpp"
 #include "tallskinny/gemm/trsm/trsm_detail.hpp"
 
@@ -15,12 +15,16 @@ using cpu::panel_rows;
 template <class T>
 struct Factor {
   std::vector<T> columns, inverse;
-  bool divisible = true;  ///< no reciprocal overflows or loses digits
+  bool divisible = true;  ///< no reciprocal, nor a product with one, overflows or loses digits
 
   explicit Factor(Strided<const T> r)
       : columns(static_cast<std::size_t>(r.cols * r.cols)), inverse(static_cast<std::size_t>(r.cols)) {
     for (index_t j = 0; j < r.cols; ++j) {
-      for (index_t k = 0; k < j; ++k) columns[static_cast<std::size_t>(j * r.cols + k)] = r(k, j);
+      for (index_t k = 0; k < j; ++k) {
+        columns[static_cast<std::size_t>(j * r.cols + k)] = r(k, j);
+        const double ratio = std::abs(cpu::scaled(r(k, j), inverse[static_cast<std::size_t>(k)]));
+        divisible = divisible && (ratio == 0 || std::isnormal(static_cast<real_t<T>>(ratio)));
+      }
       const T reciprocal = T{1} / r(j, j);
       inverse[static_cast<std::size_t>(j)] = reciprocal;
       divisible = divisible && std::isnormal(std::real(reciprocal) + std::imag(reciprocal)) &&
@@ -29,17 +33,21 @@ struct Factor {
   }
 };
 
-/// The factor for rows as they lie in memory, `fold` of them in a vector of `lanes` reals.
+/// The factor of columns first .. first+p-1 for rows as they lie in memory, in vectors of `lanes` reals.
+/// `ld`: reals between the beginnings of two rows.
 template <class T>
-cpu::NarrowFactor<real_t<T>> narrow_factor(const Factor<T>& factor, index_t p, index_t lanes) {
+cpu::NarrowFactor<real_t<T>> narrow_factor(const Factor<T>& factor, index_t order, index_t first, index_t p,
+                                           index_t ld, index_t lanes) {
   constexpr index_t parts = cpu::reals_in<T>;
+  const bool gaps = ld != p * parts;
   cpu::NarrowFactor<real_t<T>> f;
-  f.p = p, f.fold = lanes / (p * parts), f.step = f.fold * p * parts;
+  f.p = p, f.fold = gaps ? 1 : lanes / (p * parts), f.step = f.fold * p * parts, f.stride = f.fold * ld;
+  const auto inverse = [&](index_t j) { return factor.inverse[static_cast<std::size_t>(first + j)]; };
   for (index_t l = 0; l < f.step; ++l) {
     const index_t j = l % (p * parts) / parts, part = l % parts, row = l - l % (p * parts);
     const auto turned_part = [part](T z) { return part == 0 ? -std::imag(z) : std::real(z); };
     const auto own_part = [part](T z) { return part == 0 ? std::real(z) : std::imag(z); };
-    const T own = factor.inverse[static_cast<std::size_t>(j)];
+    const T own = inverse(j);
     f.scale[l] = own_part(own), f.scale_turned[l] = turned_part(own);
     f.own_real[l] = static_cast<std::int32_t>(row + j * parts);
     f.own_imaginary[l] = static_cast<std::int32_t>(row + j * parts + parts - 1);
@@ -47,17 +55,55 @@ cpu::NarrowFactor<real_t<T>> narrow_factor(const Factor<T>& factor, index_t p, i
       f.real_lane[k][l] = static_cast<std::int32_t>(row + k * parts);
       f.imaginary_lane[k][l] = static_cast<std::int32_t>(row + k * parts + parts - 1);
       if (j <= k) continue;
-      const T r = factor.columns[static_cast<std::size_t>(j * p + k)];
+      const T r =
+          cpu::scaled(factor.columns[static_cast<std::size_t>((first + j) * order + first + k)], inverse(k));
       f.behind[k][l] = -1;
       f.tile[k][l] = -own_part(r), f.turned[k][l] = -turned_part(r);
     }
   }
-  for (index_t k = 0; k < p; ++k) {
-    f.inverse[k][0] = std::real(factor.inverse[static_cast<std::size_t>(k)]);
-    f.inverse[k][1] = std::imag(factor.inverse[static_cast<std::size_t>(k)]);
-  }
   return f;
 }
+
+/// X R^-1 in rows where they lie, as many columns at a time as fill a vector:
+/// X_1 = X_1 R_11^-1, then [X_2 ..] = [X_2 ..] - X_1 [R_12 ..].
+template <class T>
+class Columns {
+ public:
+  using R = real_t<T>;
+
+  Columns(const Context& ctx, const cpu::SubstitutionKernels<T>& kernel, const Factor<T>& factor,
+          Strided<const T> r, index_t ld)
+      : kernel_(&kernel), width_(r.cols * parts), ld_(ld * parts) {
+    const index_t most = kernel.lanes / parts;
+    for (index_t first = 0; first < r.cols; first += most) {
+      const index_t p = std::min(most, r.cols - first), behind = first + p;
+      solves_.push_back(narrow_factor(factor, r.cols, first, p, ld_, kernel.lanes));
+      if (behind < r.cols)
+        updates_.emplace_back(cpu::kernels(ctx.simd), p, r.cols - behind, false,
+                              [&](index_t i, index_t j) { return -r(first + i, behind + j); });
+    }
+  }
+
+  void solve(T* rows, index_t count) const noexcept {
+    R* x = reinterpret_cast<R*>(rows);
+    index_t readable = (count - 1) * ld_ + width_;
+    for (std::size_t c = 0; c < solves_.size(); ++c) {
+      kernel_->narrow(x, count, readable, solves_[c]);
+      if (c == updates_.size()) return;
+      R* const behind = x + updates_[c].depth();
+      updates_[c].apply({x, ld_}, count, 0, updates_[c].depth(), cpu::Write::add, behind, ld_, {});
+      readable -= behind - x;
+      x = behind;
+    }
+  }
+
+ private:
+  static constexpr index_t parts = cpu::reals_in<T>;
+  const cpu::SubstitutionKernels<T>* kernel_;
+  index_t width_, ld_;
+  std::vector<cpu::NarrowFactor<R>> solves_;
+  std::vector<cpu::SmallFactor<T>> updates_;
+};
 
 /// Between X and the transposed panel; rows that X does not have are zero.
 template <class T>
@@ -84,13 +130,6 @@ void store_panel(const real_t<T>* panel, index_t i, index_t rows, const Strided<
     }
 }
 
-/// Lets the memory work on the next panel while this one is solved.
-template <class T>
-void ask_for(const T* x, index_t count) noexcept {
-  const auto* bytes = reinterpret_cast<const char*>(x);
-  for (index_t b = 0; b < count * static_cast<index_t>(sizeof(T)); b += 64) __builtin_prefetch(bytes + b, 1);
-}
-
 }  // namespace
 
 template <class T>
@@ -100,14 +139,13 @@ void trsm(const Context& ctx, Strided<T> x, Strided<const T> r) {
   // Multiplying by a reciprocal is as good as dividing only while the reciprocal is an ordinary number.
   if (!factor.divisible) return reference::trsm<T>(x, r);
   const int threads = cpu::threads_for(ctx, x.rows * x.cols * static_cast<index_t>(sizeof(T)));
-  const bool contiguous = (x.col_stride == 1 || x.cols == 1) && x.row_stride == x.cols;
-  const bool in_place = cpu::solves_in_place(contiguous, x.cols * cpu::reals_in<T>, kernel.lanes);
-  const cpu::Chunks chunks = cpu::solve_chunks(x.rows, in_place);
+  const bool in_place = kernel.lanes > 0 && (x.col_stride == 1 || x.cols == 1);
+  const cpu::Chunks chunks = cpu::solve_chunks(x.rows, in_place, x.cols * static_cast<index_t>(sizeof(T)));
   if (in_place) {
-    const auto narrow = narrow_factor(factor, x.cols, kernel.lanes);
+    const Columns<T> columns(ctx, kernel, factor, r, x.row_stride);
     cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int) {
-      auto* rows = reinterpret_cast<real_t<T>*>(x.data + chunks.begin(chunk) * x.cols);
-      kernel.narrow(rows, chunks.end(chunk) - chunks.begin(chunk), narrow);
+      for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += chunks.block)
+        columns.solve(x.data + i * x.row_stride, std::min(chunks.block, chunks.end(chunk) - i));
     });
     return;
   }
@@ -117,8 +155,6 @@ void trsm(const Context& ctx, Strided<T> x, Strided<const T> r) {
     for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += panel_rows) {
       const index_t rows = std::min(panel_rows, chunks.end(chunk) - i);
       load_panel(x, i, rows, panel);
-      if (contiguous && i + rows < x.rows)
-        ask_for(x.data + (i + rows) * x.cols, std::min(panel_rows, x.rows - i - rows) * x.cols);
       kernel.solve(panel, x.cols, factor.columns.data(), factor.inverse.data());
       store_panel(panel, i, rows, x);
     }

@@ -69,11 +69,12 @@ void describe_rows(Description& d, const Problem& problem, const Kernels& kernel
       set_chunks(d, squares_chunks(problem.n, problem.p * static_cast<index_t>(sizeof(T)), p, d.fold));
       return;
     default: {
-      const bool in_place = kernels.has_permute && solves_in_place(problem.contiguous, p, d.lanes);
-      d.across = p;
-      d.fold = in_place ? static_cast<int>(d.lanes / p) : 1;
-      set_chunks(d, solve_chunks(problem.n, in_place));
-      if (!in_place) d.kernel = "transposed panels";
+      const bool in_place = kernels.has_permute && problem.contiguous;
+      d.across = std::min<index_t>(p, d.lanes);
+      d.fold = in_place && p <= d.lanes ? static_cast<int>(d.lanes / p) : 1;
+      set_chunks(d, solve_chunks(problem.n, in_place, problem.p * static_cast<index_t>(sizeof(T))));
+      if (!in_place)
+        d.kernel = kernels.has_permute ? "rows where they lie, or transposed panels" : "transposed panels";
     }
   }
 }

@@ -15,16 +15,17 @@ TS_INLINE auto sum_halves(V v, std::index_sequence<L...>) {
   else if constexpr (sizeof...(L) == 1)
     return v[0] + v[1];
   else
-    return sum_halves(__builtin_shufflevector(v, v, L...) + __builtin_shufflevector(v, v, (L + sizeof...(L))...),
-                      std::make_index_sequence<sizeof...(L) / 2>{});
+    return sum_halves(
+        __builtin_shufflevector(v, v, L...) + __builtin_shufflevector(v, v, (L + sizeof...(L))...),
+        std::make_index_sequence<sizeof...(L) / 2>{});
 }
 template <class R>
 TS_INLINE R sum_of(typename Vec<R>::Reg v) {
   return sum_halves(v, std::make_index_sequence<Vec<R>::lanes / 2>{});
 }
 
-/// out(i, j) = x(i, :) st(j, :), or +=, for M rows of x with N rows of st. With Ask, the M rows from `next` on
-/// are asked for meanwhile.
+/// out(i, j) = x(i, :) st(j, :), or +=, for M rows of x with N rows of st. With Ask, the M rows from `next`
+/// on are asked for meanwhile.
 template <class R, bool Ask, int M, int N>
 void dot_tile(const R* x, index_t ld_x, index_t depth, const R* st, index_t ld_st, R* out, index_t ld_out,
               bool add, const R* next) {

@@ -46,8 +46,8 @@ struct RealKernels {
   void (*outer)(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t s_depth,
                 index_t first, index_t n, R* out, index_t ld_out, Write write, const Ahead& ahead);
 
-  /// out(i, j) = sum_k x(i, k) st(j, k) for k < depth, or += with `add`: the long dimension lies in the lanes.
-  /// `next`: null, or the first of the rows (ld_x apart) that follow and are asked for meanwhile.
+  /// out(i, j) = sum_k x(i, k) st(j, k) for k < depth, or += with `add`: the long dimension lies in the
+  /// lanes. `next`: null, or the first of the rows (ld_x apart) that follow and are asked for meanwhile.
   void (*dots)(const R* x, index_t ld_x, index_t rows, index_t depth, const R* st, index_t ld_st, index_t n,
                R* out, index_t ld_out, bool add, const R* next);
 

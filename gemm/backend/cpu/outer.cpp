@@ -27,15 +27,16 @@ SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
   const index_t lanes = kernels.real<R>().lanes;
   const index_t widest = std::max(depth_, width_);
   narrow_ = kernels.has_permute && widest <= lanes / 2;
-  // A row's end costs a sum across the lanes: worth it for long rows, and where the other way would leave most
-  // lanes idle.
+  // A row's end costs a sum across the lanes: worth it for long rows, and where the other way would leave
+  // most lanes idle.
   dots_ = !narrow_ && (depth_ >= 64 * lanes || (width_ <= lanes / 4 && depth_ >= 4 * lanes));
   block_depth_ = narrow_ ? depth_ : std::min(depth_, most_depth);
   block_rows_ = std::clamp<index_t>(cache_bytes / out_bytes / rows_unit * rows_unit, rows_unit, 1024);
   constexpr index_t large = 512 << 10;
   if (dots_) {
     // What a tile reads of its rows fills eight of the twelve ways of the first-level cache; one tile of
-    // columns reads it once only. A factor that the second-level cache cannot hold serves more rows at a time.
+    // columns reads it once only. A factor that the second-level cache cannot hold serves more rows at a
+    // time.
     const bool once = width_ <= kernels.real<R>().tile_columns / lanes;
     block_depth_ = std::min(depth_, (once ? 32 << 10 : 4 << 10) / static_cast<index_t>(sizeof(R)));
     const index_t tiles = depth_ * out_bytes > large / 2 ? 16 : 1;

@@ -13,13 +13,13 @@ namespace ts::cpu {
   return std::clamp<index_t>(cache_bytes / row_bytes / 64 * 64, 64, 4096);
 }
 
-/// trsm: whether rows of `width` contiguous reals are solved where they lie, several to a vector.
-[[nodiscard]] constexpr bool solves_in_place(bool contiguous, index_t width, index_t lanes) noexcept {
-  return contiguous && width <= lanes;
-}
-[[nodiscard]] inline Chunks solve_chunks(index_t rows, bool in_place) noexcept {
-  constexpr index_t in_place_block = 1024;
-  return {rows, in_place ? in_place_block : panel_rows, most_row_chunks};
+/// trsm: rows of a row-major X are solved where they lie, in blocks that stay in the first-level cache while
+/// its columns are taken a vector at a time.
+[[nodiscard]] inline Chunks solve_chunks(index_t rows, bool in_place, index_t row_bytes) noexcept {
+  constexpr index_t cache_bytes = 16 << 10;
+  const index_t block =
+      std::clamp<index_t>(cache_bytes / std::max<index_t>(row_bytes, 1) / 16 * 16, 16, 1024);
+  return {rows, in_place ? block : panel_rows, most_row_chunks};
 }
 
 /// column_norms: a narrow contiguous matrix is read as one of so many times its width, so that vectors are

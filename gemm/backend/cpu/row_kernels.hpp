@@ -35,13 +35,15 @@ struct SquareKernels {
 /// inverse[j], with r(k, j) at r[j * p + k].
 inline constexpr index_t panel_rows = 64;
 
-/// Substitution in rows as they lie in memory (ld = p), `fold` whole rows in a vector. For complex numbers
-/// all lanes are reals and `turned` holds i times what stands in `tile`.
+/// Substitution in rows as they lie in memory, at most one vector wide: `fold` whole rows in a vector where
+/// rows follow each other without gaps, else one. For complex numbers all lanes are reals and `turned` holds
+/// i times what stands in `tile`.
 template <class R>
 struct NarrowFactor {
   static constexpr int most = 16;  ///< lanes of the widest vector, and columns
   index_t p = 0, fold = 1;         ///< columns, and rows in a vector
   index_t step = 0;                ///< reals in these rows
+  index_t stride = 0;              ///< reals from one vector to the next
   std::int32_t real_lane[most][most] = {},
                imaginary_lane[most][most] = {};                ///< [k][lane]: x_k of the lane's row
   std::int32_t behind[most][most] = {};                        ///< [k][lane]: -1 in columns j > k
@@ -55,7 +57,8 @@ template <class C>
 struct SubstitutionKernels {
   index_t lanes;  ///< of a vector that `narrow` works on; 0: there is no such kernel
   void (*solve)(real_t<C>* x, index_t p, const C* r, const C* inverse);
-  void (*narrow)(real_t<C>* x, index_t rows, const NarrowFactor<real_t<C>>& factor);
+  /// `readable`: reals from x on that there are; what is not of these rows is read, never written.
+  void (*narrow)(real_t<C>* x, index_t rows, index_t readable, const NarrowFactor<real_t<C>>& factor);
 };
 
 struct RowKernels {

@@ -75,9 +75,10 @@ void substitute(R* x, index_t p, const std::complex<R>* r, const std::complex<R>
 #if defined(__AVX512F__)
 template <class R>
 TS_INLINE typename Vec<R>::Mask mask_of(const std::int32_t* lanes) {
-  unsigned bits = 0;
-  for (unsigned l = 0; l < Vec<R>::lanes; ++l) bits |= lanes[l] != 0 ? 1u << l : 0u;
-  return static_cast<typename Vec<R>::Mask>(bits);
+  if constexpr (std::is_same_v<R, double>)
+    return _mm256_movepi32_mask(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(lanes)));
+  else
+    return _mm512_movepi32_mask(_mm512_loadu_si512(lanes));
 }
 TS_INLINE __m512d fma_in(__mmask8 m, __m512d a, __m512d b, __m512d c) {
   return _mm512_mask3_fmadd_pd(a, b, c, m);
@@ -118,32 +119,26 @@ TS_INLINE void narrow_vectors(real_t<C>* x, const NarrowFactor<real_t<C>>& f,
   TS_UNROLL
   for (int u = 0; u < Count; ++u) {
     if constexpr (Count > 1)
-      __builtin_prefetch(reinterpret_cast<const char*>(x + u * f.step) + ahead_bytes, 1);
-    y[u] = V::load(x + u * f.step);
+      __builtin_prefetch(reinterpret_cast<const char*>(x + u * f.stride) + ahead_bytes, 1);
+    y[u] = V::load(x + u * f.stride);
   }
   TS_UNROLL
   for (int k = 0; k < P - 1; ++k) {
     const auto lane = V::index(f.real_lane[k]);
     const auto mask = mask_of<R>(f.behind[k]);
-    const auto tile = V::load(f.tile[k]), re = V::broadcast(f.inverse[k][0]);
+    const auto tile = V::load(f.tile[k]);
     if constexpr (is_complex<C>) {
       const auto lane_im = V::index(f.imaginary_lane[k]);
-      const auto turned = V::load(f.turned[k]), im = V::broadcast(f.inverse[k][1]);
-      const auto minus_im = V::broadcast(-f.inverse[k][1]);
+      const auto turned = V::load(f.turned[k]);
       TS_UNROLL
       for (int u = 0; u < Count; ++u) {
-        const auto a = V::permute(y[u], lane), b = V::permute(y[u], lane_im);
-        const auto t_re = V::fma(minus_im, b, V::fma(re, a, V::zero()));
-        const auto t_im = V::fma(im, a, V::fma(re, b, V::zero()));
-        y[u] = fma_in(mask, t_re, tile, y[u]);
-        y[u] = fma_in(mask, t_im, turned, y[u]);
+        const auto re = V::permute(y[u], lane), im = V::permute(y[u], lane_im);
+        y[u] = fma_in(mask, re, tile, y[u]);
+        y[u] = fma_in(mask, im, turned, y[u]);
       }
     } else {
       TS_UNROLL
-      for (int u = 0; u < Count; ++u) {
-        const auto t = V::fma(V::permute(y[u], lane), re, V::zero());
-        y[u] = fma_in(mask, t, tile, y[u]);
-      }
+      for (int u = 0; u < Count; ++u) y[u] = fma_in(mask, V::permute(y[u], lane), tile, y[u]);
     }
   }
   const auto scale = V::load(f.scale);
@@ -155,33 +150,34 @@ TS_INLINE void narrow_vectors(real_t<C>* x, const NarrowFactor<real_t<C>>& f,
     } else {
       y[u] = V::fma(y[u], scale, V::zero());
     }
-    V::store_first(x + u * f.step, whole, y[u]);
+    V::store_first(x + u * f.stride, whole, y[u]);
   }
 }
 
 template <class C, int P>
-void narrow_columns(real_t<C>* x, index_t rows, const NarrowFactor<real_t<C>>& f) {
+void narrow_columns(real_t<C>* x, index_t rows, index_t readable, const NarrowFactor<real_t<C>>& f) {
   using R = real_t<C>;
   constexpr index_t lanes = Vec<R>::lanes, count = 8;
   const auto whole = Vec<R>::first(f.step);
-  const index_t width = f.p * (is_complex<C> ? 2 : 1), all = rows * width;
-  index_t at = 0;
-  for (; at + (count - 1) * f.step + lanes <= all; at += count * f.step)
-    narrow_vectors<C, P, count>(x + at, f, whole);
-  for (; at < all; at += f.step) {  // the last ones where memory beyond them may be read
+  const index_t width = f.step / f.fold, vectors = parts(rows, f.fold);
+  index_t v = 0;
+  for (; v + count <= rows / f.fold && (v + count - 1) * f.stride + lanes <= readable; v += count)
+    narrow_vectors<C, P, count>(x + v * f.stride, f, whole);
+  for (; v < vectors; ++v) {  // the last ones where memory beyond them may be read
     R rest[lanes] = {};
-    const index_t there = least(f.step, all - at);
-    for (index_t l = 0; l < there; ++l) rest[l] = x[at + l];
+    R* const at = x + v * f.stride;
+    const index_t there = least(f.fold, rows - v * f.fold) * width;
+    for (index_t l = 0; l < there; ++l) rest[l] = at[l];
     narrow_vectors<C, P, 1>(rest, f, whole);
-    for (index_t l = 0; l < there; ++l) x[at + l] = rest[l];
+    for (index_t l = 0; l < there; ++l) at[l] = rest[l];
   }
 }
 
 template <class C, int P = 1>
-void narrow_solve(real_t<C>* x, index_t rows, const NarrowFactor<real_t<C>>& f) {
-  if (f.p == P) return narrow_columns<C, P>(x, rows, f);
+void narrow_solve(real_t<C>* x, index_t rows, index_t readable, const NarrowFactor<real_t<C>>& f) {
+  if (f.p == P) return narrow_columns<C, P>(x, rows, readable, f);
   if constexpr ((P + 1) * (is_complex<C> ? 2 : 1) <= Vec<real_t<C>>::lanes)
-    narrow_solve<C, P + 1>(x, rows, f);
+    narrow_solve<C, P + 1>(x, rows, readable, f);
 }
 template <class C>
 constexpr SubstitutionKernels<C> substitution_kernels = {Vec<real_t<C>>::lanes, solve<C>, narrow_solve<C>};

@@ -83,7 +83,8 @@ struct Vec<float> {
   }
 };
 
-/// Keeps a vector that several instructions use in a register: the compiler would read it from memory for each.
+/// Keeps a vector that several instructions use in a register: the compiler would read it from memory for
+/// each.
 template <class Reg>
 TS_INLINE void keep(Reg& v) {
   asm("" : "+x"(v));

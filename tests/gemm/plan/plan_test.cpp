@@ -84,7 +84,7 @@ TEST_CASE("the last tile and the last wave count") {
   CHECK(over.tile_utilisation < 0.9);
   CHECK(over.arithmetic_seconds > 1.1 * full.arithmetic_seconds * 17 / 16);
 
-  const auto waves = make_plan({Operation::trsm, DType::float64, 5 * 1024, 4, 4}, machine());
+  const auto waves = make_plan({Operation::trsm, DType::float64, 5 * 512, 4, 4}, machine());
   CHECK(waves.chunks == 5);  // on 4 threads: two waves, the second with one chunk
   CHECK(waves.wave_utilisation == 5.0 / 8.0);
 }
