@@ -77,8 +77,8 @@ struct NarrowKernels {
   /// multiple of fold.
   void (*inner)(const E* a, const E* b, index_t rows, const Fold& fold, double* sums);
   /// out row = x row times S, with tiled(d, l) = S(d, l mod width_b). `out` is contiguous with room for one
-  /// more vector behind its end.
-  void (*outer)(const E* x, index_t rows, const Fold& fold, const R* tiled, R* out);
+  /// more vector behind its end. `stream`: past the caches, for whole vectors of rows and aligned `out` only.
+  void (*outer)(const E* x, index_t rows, const Fold& fold, const R* tiled, bool stream, R* out);
 };
 
 /// Moves between layouts and types.

@@ -54,7 +54,10 @@ SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
         for (index_t j = 0; j < width_; ++j)
           fold_.index[d][r * width_ + j] = static_cast<std::int32_t>(r * depth_ + d);
   }
-  s_ = dots_ ? Matrix<R>::zeros(width_, round_up(depth_, line / static_cast<index_t>(sizeof(R))))
+  // Pieces of all columns side by side, a line apart from a multiple of the caches' stride.
+  constexpr index_t reals_in_line = line / static_cast<index_t>(sizeof(R));
+  s_ = dots_ ? Matrix<R>::zeros((depth_ + block_depth_ - 1) / block_depth_ * width_,
+                                round_up(block_depth_, reals_in_line) + reals_in_line)
              : Matrix<R>::zeros(depth_, narrow_ ? lanes : round_up(width_, lanes));
 }
 
@@ -65,7 +68,7 @@ void SmallFactor<T>::put(index_t i, index_t j, R value) noexcept {
     return;
   }
   if (dots_) {
-    s_(j, i) = value;
+    s_(i / block_depth_ * width_ + j, i % block_depth_) = value;
     return;
   }
   const index_t lanes = kernels_->real<R>().lanes;
@@ -79,18 +82,19 @@ template <class T>
 void SmallFactor<T>::apply(Panel<R> x, index_t rows, index_t first, index_t depth, Write write, R* out,
                            index_t ld_out, const Ahead& ahead) const noexcept {
   if (narrow_)
-    kernels_->narrow<R>().outer(x.data, rows, fold_, s_.data(), out);
+    kernels_->narrow<R>().outer(x.data, rows, fold_, s_.data(), write == Write::stream, out);
   else if (dots_)
-    kernels_->real<R>().dots(x.data, x.ld, rows, depth, s_.data() + first, s_.ld(), width_, out, ld_out,
-                             write == Write::add, static_cast<const R*>(ahead.data[0]));
+    kernels_->real<R>().dots(x.data, x.ld, rows, depth, s_.data() + first / block_depth_ * width_ * s_.ld(),
+                             s_.ld(), width_, out, ld_out, write == Write::add,
+                             static_cast<const R*>(ahead.data[0]));
   else
     kernels_->real<R>().outer(x.data, x.ld, rows, depth, s_.data(), depth_, first, width_, out, ld_out, write,
                               ahead);
 }
 
 template <class T>
-void SmallFactor<T>::apply_stored(const E* x, index_t rows, R* out) const noexcept {
-  kernels_->narrow<E>().outer(x, rows, fold_, s_.data(), out);
+void SmallFactor<T>::apply_stored(const E* x, index_t rows, Write write, R* out) const noexcept {
+  kernels_->narrow<E>().outer(x, rows, fold_, s_.data(), write == Write::stream, out);
 }
 
 template <class C>
@@ -130,7 +134,7 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
   const Source<T> from(kernels, x);
   const bool in_place = static_cast<const void*>(x.data) == static_cast<const void*>(y.data);
   const Target<result_t<T>> target(kernels, beta, y, !in_place);
-  const bool direct = target.direct() && s.adds() && s.block_depth() == s.depth();
+  const index_t unit = s.rows_in_stores();
   const bool stored = s.narrow() && from.contiguous();
   // Columns are read in pieces long enough to be streams.
   constexpr index_t column_piece = 256;
@@ -152,13 +156,15 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
     R* const out = scratch.of(thread);
     for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += block) {
       const index_t rows = std::min(block, chunks.end(chunk) - i);
+      const bool direct = target.direct(unit) && rows % unit == 0;
       R* const to = direct ? target.rows_from(i) : out;
+      const Write whole = direct ? Write::stream : Write::store;
       if (stored) {
-        s.apply_stored(from.stored(i), rows, to);
+        s.apply_stored(from.stored(i), rows, whole, to);
       } else {
         for (index_t first = 0; first < s.depth(); first += depth) {
           const index_t count = std::min(depth, s.depth() - first);
-          const Write write = first > 0 ? Write::add : direct ? Write::stream : Write::store;
+          const Write write = first > 0 ? Write::add : whole;
           s.apply(from.block(i, rows, first, count, s.narrow(), out + out_size), rows, first, count, write,
                   to, s.width(), what_next(i, rows, first + count));
         }

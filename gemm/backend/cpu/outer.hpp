@@ -35,6 +35,11 @@ class SmallFactor {
   [[nodiscard]] bool narrow() const noexcept { return narrow_; }
   /// Whether apply() can add to rows where they lie, or stream them.
   [[nodiscard]] bool adds() const noexcept { return !narrow_ && !dots_; }
+  /// Rows whose results apply() can stream as whole vectors; 0: it cannot.
+  [[nodiscard]] index_t rows_in_stores() const noexcept {
+    if (narrow_) return fold_.fold * width_ == kernels_->real<R>().lanes ? fold_.fold : 0;
+    return adds() && block_depth_ == depth_ ? 1 : 0;
+  }
   /// Whether S is kept transposed and rows of X meet it by inner products.
   [[nodiscard]] bool by_dots() const noexcept { return dots_; }
   /// Reals in a row of X and of Y.
@@ -47,11 +52,11 @@ class SmallFactor {
   [[nodiscard]] index_t buffer_size(index_t rows) const noexcept { return rows * width_ + Fold::max_lanes; }
 
   /// out = x S(first .. first+depth-1, :) for rows of x, or what `write` says. A narrow factor wants x and
-  /// out without gaps, the whole depth and Write::store.
+  /// out without gaps, the whole depth and no Write::add.
   void apply(Panel<R> x, index_t rows, index_t first, index_t depth, Write write, R* out, index_t ld_out,
              const Ahead& ahead) const noexcept;
   /// The same for rows of X as stored without gaps: narrow factors only.
-  void apply_stored(const E* x, index_t rows, R* out) const noexcept;
+  void apply_stored(const E* x, index_t rows, Write write, R* out) const noexcept;
 
  private:
   SmallFactor(const Kernels& kernels, index_t p, index_t q);
@@ -75,10 +80,11 @@ class Target {
   Target(const Kernels& kernels, C beta, Strided<C> y, bool fresh);
   /// Rows i .. i+rows-1 from `out`, whose rows lie without gaps.
   void put(index_t i, index_t rows, const R* out) const noexcept;
-  /// Whether results may be streamed to Y as they are computed, without a buffer of whole lines between.
-  [[nodiscard]] bool direct() const noexcept {
+  /// Whether results of `unit` rows at a time may be streamed to Y as they are computed, without a buffer of
+  /// whole cache lines between.
+  [[nodiscard]] bool direct(index_t unit) const noexcept {
     constexpr index_t line = 64;
-    return streams_ && y_.cols * static_cast<index_t>(sizeof(C)) % line == 0 &&
+    return streams_ && unit > 0 && unit * y_.cols * static_cast<index_t>(sizeof(C)) % line == 0 &&
            reinterpret_cast<std::uintptr_t>(y_.data) % line == 0;
   }
   /// Where row i of a direct() target begins.
