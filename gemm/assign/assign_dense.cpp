@@ -1,10 +1,9 @@
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
+#include "tallskinny/gemm/assign/team.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
 namespace ts::assign_detail {
@@ -170,26 +169,10 @@ AssignStats assign_dense(const Context& ctx, const Rows& x, const ColumnMoments&
   const int team = team_size(
       ctx, pieces, static_cast<double>(piece * tile * x.cols()) * static_cast<double>(centroids.rows()));
 
-  std::vector<typename DensePass<S>::Scratch> scratch;
-  std::vector<ClusterSums> parts;
-  for (int t = 0; t < team; ++t) {
-    scratch.push_back(pass.scratch());
-    if (sums != nullptr && t > 0) parts.emplace_back(sums->clusters(), sums->cols());
-  }
-#pragma omp parallel for schedule(dynamic) num_threads(team)
-  for (index_t p = 0; p < pieces; ++p) {
-    const auto t = static_cast<std::size_t>(omp_get_thread_num());
-    ClusterSums* own = sums == nullptr || t == 0 ? sums : &parts[t - 1];
+  return for_each_piece(team, pass, pieces, sums, [&](index_t p, ClusterSums* own, auto& scratch) {
     for (index_t i = p * piece * tile; i < std::min(x.rows(), (p + 1) * piece * tile); i += tile)
-      pass.tile(i, std::min(tile, x.rows() - i), labels, weights, unit, own, scratch[t]);
-  }
-  AssignStats stats;
-  for (const auto& s : scratch) {
-    stats.changed += s.stats.changed;
-    stats.rescored += s.stats.rescored;
-  }
-  for (const ClusterSums& part : parts) sums->merge(part);
-  return stats;
+      pass.tile(i, std::min(tile, x.rows() - i), labels, weights, unit, own, scratch);
+  });
 }
 
 #define TS_INSTANTIATE(S)                                                                 \

@@ -15,15 +15,6 @@ inline constexpr index_t chunk_rows = 4096;
   return (rows + chunk_rows - 1) / chunk_rows;
 }
 
-/// Threads for `pieces` pieces of work of `products` multiplications each: small problems stay on one, where
-/// starting a team would take longer than the work.
-[[nodiscard]] inline int team_size(const Context& ctx, index_t pieces, double products) noexcept {
-  constexpr double worth_a_thread = 1 << 18;
-  const double deserved = 1 + static_cast<double>(pieces) * products / worth_a_thread;
-  const double most = static_cast<double>(std::min<index_t>(pieces, ctx.thread_count()));
-  return static_cast<int>(std::max(1.0, std::min(deserved, most)));
-}
-
 /// sum_j ((x_j - c_j) factor)^2 in eight partial sums; Sum: double or long double.
 template <class Sum>
 [[nodiscard]] Sum squared_distance(const double* x, const double* c, index_t d, double factor = 1) noexcept {

@@ -129,9 +129,23 @@ TS_INLINE void column_runs(index_t q, const Work& work) {
   }
 }
 
+/// One column: the rows' sums are independent chains that the processor overlaps by itself.
+template <class T, class I>
+void gather_single(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end,
+                   const T* x, index_t ld_x, result_t<T>* out) {
+  for (index_t i = begin; i < end; ++i) {
+    real_t<T> sum = 0;
+    for (index_t e = pointers[i]; e < pointers[i + 1]; ++e)
+      sum += as_real(values[e]) * as_real(x[static_cast<index_t>(indices[e]) * ld_x]);
+    out[i - begin] = sum;
+  }
+}
+
 template <class T, class I>
 void gather(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end,
             index_t last_entry, const T* x, index_t ld_x, index_t q, result_t<T>* out) {
+  if constexpr (!is_complex<T>)
+    if (q == 1) return gather_single(pointers, indices, values, begin, end, x, ld_x, out);
   column_runs<T>(q, [&](index_t first, auto vectors, index_t tail) {
     gather_columns<T, I, vectors.value>(pointers, indices, values, begin, end, last_entry,
                                         x + first / reals<T>, ld_x, tail,
