@@ -1,12 +1,11 @@
 // How a pass over the rows is shared among threads.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/backend/cpu/rows.hpp"
 
 namespace ts::assign_detail {
 
@@ -29,11 +28,10 @@ AssignStats for_each_piece(int team, const Pass& pass, index_t pieces, ClusterSu
     scratch.push_back(pass.scratch());
     if (sums != nullptr && t > 0) parts.emplace_back(sums->clusters(), sums->cols());
   }
-#pragma omp parallel for schedule(dynamic) num_threads(team)
-  for (index_t p = 0; p < pieces; ++p) {
-    const auto t = static_cast<std::size_t>(omp_get_thread_num());
+  cpu::for_each_chunk(team, pieces, [&](index_t p, int thread) {
+    const auto t = static_cast<std::size_t>(thread);
     work(p, sums == nullptr || t == 0 ? sums : &parts[t - 1], scratch[t]);
-  }
+  });
   AssignStats stats;
   for (const auto& s : scratch) {
     stats.changed += s.stats.changed;
