@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
-#include "tallskinny/gemm/assign/team.hpp"
+#include "tallskinny/gemm/assign/team_detail.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
 namespace ts::assign_detail {
