@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tskmeans beside scikit-learn and FAISS: same points, same first centres, same number of iterations.
 
-    tests/bench/kmeans_peers.py --tskmeans build/app/tskmeans/tskmeans [--shapes small] [--repeat 3] [--json FILE]
+    tests/bench/kmeans_peers.py --tskmeans build/app/tskmeans/tskmeans [--shapes 100000x16x64] [--repeat 3] [--json FILE]
 
 Every program is run --repeat times and its fastest run counts; the order alternates, so that another user of
 the machine hurts all alike. tskmeans is timed by what it says itself, without reading and writing files.
@@ -11,8 +11,7 @@ import argparse, datetime, json, os, platform, subprocess, sys, tempfile, time, 
 import faiss, h5py, numpy as np, sklearn
 from sklearn.cluster import KMeans
 
-SHAPES = {"issue": [(1000000, 16, 64), (1000000, 32, 16), (200000, 128, 256), (50000, 784, 64)],
-          "small": [(100000, 16, 64), (100000, 32, 16), (20000, 128, 256), (5000, 784, 64)]}
+SHAPES = "1000000x16x64,1000000x32x16,200000x128x256,50000x784x64"
 
 
 def points(n, d, k, kind):
@@ -50,7 +49,7 @@ def run_faiss(x, c, iterations):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tskmeans", required=True)
-    parser.add_argument("--shapes", choices=SHAPES, default="issue")
+    parser.add_argument("--shapes", default=SHAPES, help="points x features x clusters, comma-separated: %(default)s")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--iterations", type=int, default=25)
     parser.add_argument("--json")
@@ -64,7 +63,7 @@ def main():
               "scikit-learn": sklearn.__version__, "faiss": faiss.__version__, "python": platform.python_version(),
               "runs": []}
     print(f"{'shape':>18} {'points':>8} {'tskmeans':>9} {'sklearn':>9} {'faiss':>9} {'ratio':>6}  inertia/sklearn-1")
-    for n, d, k in SHAPES[options.shapes]:
+    for n, d, k in (map(int, shape.split("x")) for shape in options.shapes.split(",")):
         for kind in ("uniform", "blobs"):
             x, c = points(n, d, k, kind)
             ours, theirs, other = [], [], []
