@@ -45,6 +45,12 @@ struct TypeTraits<Bfloat> {
   static constexpr int parts = 1;
 };
 
+/// Elements that are moved at once, by instructions for this alignment.
+template <class T, int count, int alignment>
+struct alignas(alignment) Vector {
+  T part[count];
+};
+
 #if TS_TYPE == 0
 using Element = double;
 #elif TS_TYPE == 1
