@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(256)
     scale(Result* a, int64 lines, int64 width, int64 ld, Result beta) {
   using Piece = Vector<Result, TS_VECTOR, TS_ALIGN>;
   const int64 across = width / TS_VECTOR;  // pieces of a line: where they are few, lines share a block
-  const int lines_at_once = across >= 256 ? 1 : static_cast<int>(256 / across);
+  const int lines_at_once = across >= 256 ? 1 : 256 / static_cast<int>(across);
   const int threads_a_line = across >= 256 ? 256 : static_cast<int>(across);
   const int line = threadIdx.x / threads_a_line;
   const bool reads = !is_zero(beta);
