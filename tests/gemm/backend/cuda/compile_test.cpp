@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "tallskinny/gemm/backend/cuda/convert.hpp"
+#include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/backend/cuda/sources.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
@@ -23,8 +25,7 @@ bool no_compiler() {
 constexpr index_t biting_widths[] = {1, 3, 8, 17, 31, 32, 48, 64};
 
 /// How operands may lie: as they usually do, with gaps, on odd addresses, column-major.
-cuda::Form form_number(std::size_t i, DType type) {
-  const int size = static_cast<int>(size_of(type));
+cuda::Form form_number(std::size_t i, int size) {
   const cuda::Form forms[] = {{},
                               {Layout::row_major, false, size},
                               {Layout::col_major, true, 256},
@@ -33,6 +34,15 @@ cuda::Form form_number(std::size_t i, DType type) {
   return forms[i % std::size(forms)];
 }
 constexpr std::size_t form_count = 5;
+
+/// The least alignment that an element has, and that a result has.
+int alignment_of(DType type) {
+  const bool complex = type == DType::complex128 || type == DType::complex64;
+  return static_cast<int>(size_of(type)) / (complex ? 2 : 1);
+}
+int result_alignment_of(DType type) {
+  return std::max(4, alignment_of(type));
+}
 
 std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& arch) {
   std::vector<cuda::GpuProblem> problems;
@@ -49,8 +59,9 @@ std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& a
         if (turn % 3 == 0) p.problem.q = biting_widths[turn / 3 % std::size(biting_widths)];
         if (op == Operation::tsm2r) p.problem.p = 20000;
         p.op = op == Operation::tsmttsm || op == Operation::gram ? Op::adjoint : Op::none;
-        p.first = form_number(form, type), p.second = form_number(form + turn % 2, type);
-        p.out = form_number(form, type);
+        p.first = form_number(form, alignment_of(type));
+        p.second = form_number(form + turn % 2, alignment_of(type));
+        p.out = form_number(form, result_alignment_of(type));
         p.problem.contiguous = form == 0;
         problems.push_back(p);
       }
@@ -71,9 +82,22 @@ std::vector<cuda::KernelPlan> plans_of(const cuda::Family& family, const cuda::D
   return plans;
 }
 
+/// Kernels that serve several operations.
+std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
+  std::vector<cuda::KernelPlan> plans;
+  for (const DType type : {DType::float64, DType::complex128, DType::float32, DType::complex64})
+    for (std::size_t form = 0; form < form_count; ++form)
+      plans.push_back(cuda::plan_scale(type, form_number(form, alignment_of(type)), 1000,
+                                       3 + static_cast<index_t>(form), device));
+  for (const std::size_t bytes : {2, 4, 8, 16})
+    for (const bool from_rows : {false, true})
+      plans.push_back(cuda::plan_convert(bytes, 8, from_rows, 1000000, 20, device));
+  return plans;
+}
+
 void compile_families(const std::string& arch) {
   const cuda::DeviceInfo device = cuda::typical_device(arch);
-  std::vector<cuda::KernelPlan> plans;
+  std::vector<cuda::KernelPlan> plans = shared_plans(device);
   for (const cuda::Family& family : cuda::families()) {
     const auto some = plans_of(family, device);
     INFO("family " << family.name);
@@ -107,7 +131,8 @@ TEST_CASE("every kernel family compiles for sm_100 within its budget") {
 
 TEST_CASE("the attributes of a kernel are what the assembler reports") {
   if (no_compiler()) return;
-  const auto compiled = cuda::compile({"scale", {cuda::define(DType::float64), {"TS_VECTOR", "2"}, {"TS_ALIGN", "16"}}, "sm_90a"});
+  const auto compiled = cuda::compile(
+      {"scale", {cuda::define(DType::float64), {"TS_VECTOR", "2"}, {"TS_ALIGN", "16"}}, "sm_90a"});
   CHECK(compiled.attributes.registers >= 8);
   CHECK(compiled.attributes.registers <= 64);
   CHECK(compiled.attributes.stack_bytes == 0);
@@ -118,8 +143,9 @@ TEST_CASE("a budget that is exceeded is an error that names the kernel") {
   cuda::KernelPlan plan;
   plan.family = "some_kernel", plan.defines = {{"TS_P", "8"}}, plan.block = 256, plan.budget.registers = 64;
   CHECK_NOTHROW(cuda::expect_within_budget(plan, {64, 0, 0, 0, 0}));
-  for (const cuda::Attributes& excess : {cuda::Attributes{65, 0, 0, 0, 0}, cuda::Attributes{64, 1, 0, 0, 0},
-                                         cuda::Attributes{64, 0, 8, 0, 0}, cuda::Attributes{64, 0, 0, 4, 0}}) {
+  for (const cuda::Attributes& excess :
+       {cuda::Attributes{65, 0, 0, 0, 0}, cuda::Attributes{64, 1, 0, 0, 0}, cuda::Attributes{64, 0, 8, 0, 0},
+        cuda::Attributes{64, 0, 0, 4, 0}}) {
     try {
       cuda::expect_within_budget(plan, excess);
       FAIL("accepted");
