@@ -7,7 +7,8 @@ namespace ts::cuda {
 namespace {
 
 constexpr int threads = 256, unroll = 4;
-constexpr index_t portable_blocks = 528;  // of a grid that is the same on every device
+constexpr index_t blocks_at_once = 3;     // on a multiprocessor, by the kernel's launch bounds
+constexpr index_t portable_blocks = 396;  // of a grid that is the same on every device
 
 }  // namespace
 
@@ -34,8 +35,9 @@ ColumnNormsShape column_norms_shape(const GpuProblem& problem, const DeviceInfo&
   s.lines = n / s.fold, s.rest = n % s.fold;
   s.tiles = ceil_div(p, s.tile);
   const index_t lines_at_once = threads / (s.fold * s.tile / s.vector);
-  const index_t blocks =
-      problem.determinism == Determinism::gpu_to_gpu ? portable_blocks : index_t{4} * device.multiprocessors;
+  const index_t blocks = problem.determinism == Determinism::gpu_to_gpu
+                             ? portable_blocks
+                             : blocks_at_once * device.multiprocessors;
   s.blocks_a_tile = std::clamp<index_t>(ceil_div(s.lines, lines_at_once * unroll), 1,
                                         std::max<index_t>(1, blocks / s.tiles));
   return s;
@@ -55,7 +57,7 @@ std::vector<Candidate> column_norms_candidates(const GpuProblem& problem, const 
   c.kernel.grid = grid_of(s.tiles * s.blocks_a_tile, INT32_MAX);
   c.kernel.block = threads;
   c.kernel.workspace_bytes = static_cast<std::size_t>(s.blocks_a_tile * pr.p * sum_bytes);
-  c.kernel.budget = {128, threads * s.vector * sum_bytes + 16};
+  c.kernel.budget = {80, threads * s.vector * sum_bytes + 16};
   const Limits limits = limits_of(pr, device);
   c.seconds = std::max(limits.memory_seconds, limits.arithmetic_seconds) + device.launch_seconds;
   return {std::move(c)};

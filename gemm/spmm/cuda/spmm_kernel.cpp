@@ -8,51 +8,78 @@ namespace {
 
 constexpr index_t warp = 32, threads = 256;
 
-constexpr std::size_t result_size(DType type) noexcept {
-  return std::max<std::size_t>(4, size_of(type));
+constexpr index_t result_size(DType type) noexcept {
+  return std::max<index_t>(4, static_cast<index_t>(size_of(type)));
+}
+constexpr index_t power_up(index_t x) noexcept {
+  return static_cast<index_t>(std::bit_ceil(static_cast<std::uint64_t>(x)));
+}
+constexpr index_t power_down(index_t x) noexcept {
+  return static_cast<index_t>(std::bit_floor(static_cast<std::uint64_t>(x)));
+}
+
+bool strided(const GpuProblem& problem) noexcept {
+  return problem.second.layout == Layout::col_major || problem.out.layout == Layout::col_major;
+}
+Piece piece_of(const GpuProblem& problem) noexcept {
+  const Problem& pr = problem.problem;
+  const Piece widest = widest_piece(size_of(pr.type), problem.second, pr.q);
+  return strided(problem) ? Piece{1, std::min(widest.alignment, static_cast<int>(size_of(pr.type)))} : widest;
 }
 
 }  // namespace
 
 index_t spmm_widest(DType type) noexcept {
-  return warp * 64 / static_cast<index_t>(result_size(type));  // 64 bytes of sums a lane
+  return warp * 64 / result_size(type);  // 64 bytes of sums a lane
+}
+
+SpmmTiling spmm_tiling(const GpuProblem& problem, const DeviceInfo& device) {
+  const Problem& pr = problem.problem;
+  const index_t pieces = pr.q / piece_of(problem).count;
+  const index_t entries = pr.nonzeros > 0 && pr.n > 0 ? std::max<index_t>(1, pr.nonzeros / pr.n) : 8;
+  SpmmTiling t;
+  t.lanes = std::min(warp, power_up(pieces));
+  t.split = power_down(std::clamp<index_t>(entries / 2, 1, warp / t.lanes));
+  t.unroll = pieces > t.lanes ? 2 : 4;
+  // Enough rows to share what they have in common, and still several blocks for every multiprocessor.
+  const index_t groups = pr.n / (threads / (t.lanes * t.split)) / (index_t{16} * device.multiprocessors);
+  t.rounds = std::clamp<index_t>(power_down(groups + 1), 1, 16);
+  return t;
+}
+
+KernelPlan spmm_plan(const GpuProblem& problem, const SpmmTiling& t) {
+  const Problem& pr = problem.problem;
+  const Piece piece = piece_of(problem);
+  const int out_bytes = static_cast<int>(result_size(pr.type)) * piece.count;
+  KernelPlan plan;
+  plan.family = "spmm_rows";
+  plan.defines = {define(pr.type),
+                  define("TS_Q", pr.q),
+                  define("TS_INDEX_BYTES", pr.index_bytes),
+                  define("TS_VECTOR", piece.count),
+                  define("TS_ALIGN", piece.alignment),
+                  define("TS_OUT_ALIGN", std::min({16, problem.out.alignment, out_bytes})),
+                  define("TS_LANES", t.lanes),
+                  define("TS_SPLIT", t.split),
+                  define("TS_PASSES", ceil_div(pr.q, piece.count * t.lanes)),
+                  define("TS_UNROLL", t.unroll),
+                  define("TS_ROUNDS", t.rounds),
+                  define("TS_STRIDED", strided(problem) ? 1 : 0)};
+  plan.grid = grid_of(ceil_div(pr.n, threads / (t.lanes * t.split) * t.rounds), INT32_MAX);
+  plan.block = threads;
+  plan.budget = {128, 0};
+  return plan;
 }
 
 std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
   if (pr.operation != Operation::spmm || problem.op != Op::none || pr.q < 1 || pr.q > spmm_widest(pr.type))
     return {};
-  const bool strided = problem.second.layout == Layout::col_major || problem.out.layout == Layout::col_major;
-  const Piece from = widest_piece(size_of(pr.type), problem.second, pr.q);
-  const int vector = strided ? 1 : from.count;
-  const auto out_bytes = static_cast<int>(result_size(pr.type)) * vector;
-  const index_t lanes =
-      std::min(warp, static_cast<index_t>(std::bit_ceil(static_cast<std::uint64_t>(pr.q / vector))));
-  const index_t passes = ceil_div(pr.q, vector * lanes);
-  const index_t entries = pr.nonzeros > 0 && pr.n > 0 ? std::max<index_t>(1, pr.nonzeros / pr.n) : 8;
-  const auto split = static_cast<index_t>(
-      std::bit_floor(static_cast<std::uint64_t>(std::clamp<index_t>(entries / 2, 1, warp / lanes))));
-
-  Candidate c;
-  c.kernel.family = "spmm_rows";
-  c.kernel.defines = {
-      define(pr.type),
-      define("TS_Q", pr.q),
-      define("TS_INDEX_BYTES", pr.index_bytes),
-      define("TS_VECTOR", vector),
-      define("TS_ALIGN", std::min(from.alignment, vector * static_cast<int>(size_of(pr.type)))),
-      define("TS_OUT_ALIGN", std::min({16, problem.out.alignment, out_bytes})),
-      define("TS_LANES", lanes),
-      define("TS_SPLIT", split),
-      define("TS_PASSES", passes),
-      define("TS_UNROLL", passes > 1 ? 2 : 4),
-      define("TS_STRIDED", strided ? 1 : 0)};
-  c.kernel.grid = grid_of(ceil_div(pr.n, threads / (lanes * split)), INT32_MAX);
-  c.kernel.block = threads;
-  c.kernel.budget = {128, 0};
   const Limits limits = limits_of(pr, device);
-  c.seconds =
-      (strided ? 2 : 1) * std::max(limits.memory_seconds, limits.arithmetic_seconds) + device.launch_seconds;
+  Candidate c;
+  c.kernel = spmm_plan(problem, spmm_tiling(problem, device));
+  c.seconds = (strided(problem) ? 2 : 1) * std::max(limits.memory_seconds, limits.arithmetic_seconds) +
+              device.launch_seconds;
   return {std::move(c)};
 }
 

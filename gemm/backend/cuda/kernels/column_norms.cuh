@@ -80,7 +80,7 @@ __device__ __forceinline__ void add_piece(Sum* sums, const Piece& piece) {
   for (int k = 0; k < TS_VECTOR; ++k) add_square(sums[k], widen(piece.part[k]));
 }
 
-extern "C" __global__ void __launch_bounds__(256, 2)
+extern "C" __global__ void __launch_bounds__(256, 3)
     column_norms(const Element* x, int64 lines, int64 line_stride, int64 tile_stride, int rest, Sum* partial,
                  unsigned* counter, Real* norms, int64 norms_stride) {
   __shared__ Sum sums[threads * TS_VECTOR];
@@ -92,17 +92,21 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 
   Sum mine[TS_VECTOR] = {};
   if (works) {
-    const int64 step = static_cast<int64>(blocks_a_tile) * lines_at_once;
-    int64 i = static_cast<int64>(block) * lines_at_once + thread / line_threads;
+    // What a block reads at a time is contiguous, so that it rarely shares a cache line with another block.
+    const int64 stretch = unroll * lines_at_once, step = blocks_a_tile * stretch;
+    const int64 apart = lines_at_once * line_stride;
+    int64 i = block * stretch + thread / line_threads;
     const Element* at = from + i * line_stride + place;
-    for (; i + (unroll - 1) * step < lines; i += unroll * step, at += unroll * step * line_stride) {
+    for (; i + (unroll - 1) * lines_at_once < lines; i += step, at += step * line_stride) {
       Piece piece[unroll];
 #pragma unroll
-      for (int u = 0; u < unroll; ++u) piece[u] = *reinterpret_cast<const Piece*>(at + u * step * line_stride);
+      for (int u = 0; u < unroll; ++u) piece[u] = *reinterpret_cast<const Piece*>(at + u * apart);
 #pragma unroll
       for (int u = 0; u < unroll; ++u) add_piece(mine, piece[u]);
     }
-    for (; i < lines; i += step, at += step * line_stride) add_piece(mine, *reinterpret_cast<const Piece*>(at));
+#pragma unroll 1
+    for (int u = 0; u < unroll && i < lines; ++u, i += lines_at_once, at += apart)
+      add_piece(mine, *reinterpret_cast<const Piece*>(at));
   }
   if (thread < line_threads * lines_at_once) {
 #pragma unroll
@@ -123,6 +127,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     const int c = first + thread % across, group = thread / across;
     Sum total = {};
     if (c < TS_P && group < groups)
+#pragma unroll 4
       for (int b = group; b < blocks_a_tile; b += groups) total += partial[static_cast<int64>(b) * TS_P + c];
     __syncthreads();
     if (group < groups) sums[thread] = total;

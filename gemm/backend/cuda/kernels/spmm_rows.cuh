@@ -1,7 +1,7 @@
 // Y = alpha A X + beta Y, A in compressed sparse rows, q = TS_Q columns.
 // TS_LANES lanes share the columns of a row, TS_VECTOR elements each and TS_PASSES times over; TS_SPLIT such teams
 // share its entries and add up at the end, in a fixed order. One group of TS_LANES x TS_SPLIT lanes works on a row.
-// TS_INDEX_BYTES: of a column number. TS_ALIGN, TS_OUT_ALIGN: of rows of X and Y. TS_STRIDED: X and Y may lie in any
+// TS_ROUNDS rows are worked on by a group, one after the other. TS_INDEX_BYTES: of a column number. TS_ALIGN, TS_OUT_ALIGN: of rows of X and Y. TS_STRIDED: X and Y may lie in any
 // way (TS_VECTOR is 1 then), else they are row-major.
 #include "element.cuh"
 
@@ -54,14 +54,12 @@ extern "C" __global__ void __launch_bounds__(256, 2)
          int64 x_row_stride, int64 x_col_stride, Result* y, int64 y_row_stride, int64 y_col_stride, Result alpha,
          Result beta) {
   const int lane = threadIdx.x % TS_LANES, team = threadIdx.x % group / TS_LANES;
-  const int64 step = static_cast<int64>(gridDim.x) * groups_a_block;
-  const int64 first = static_cast<int64>(blockIdx.x) * groups_a_block + threadIdx.x / group;
-  // All lanes of a warp go round together, so that they can shuffle.
-  const int64 rounds = (rows - (first - threadIdx.x % 32 / group) + step - 1) / step;
-  int64 i = first;
-  for (int64 round = 0; round < rounds; ++round, i += step) {
+  // A block works on a stretch of neighbouring rows: what they share of X stays in its cache.
+  int64 i = static_cast<int64>(blockIdx.x) * (TS_ROUNDS * groups_a_block) + threadIdx.x / group;
+#pragma unroll 1
+  for (int round = 0; round < TS_ROUNDS; ++round, i += groups_a_block) {
     Sums sums = {};
-    const bool active = i < rows;
+    const bool active = i < rows;  // all lanes go on, so that they can shuffle
     const int64 begin = active ? pointers[i] : 0, end = active ? pointers[i + 1] : 0;
     for (int64 e = begin + team; e < end; e += TS_SPLIT * unroll) {
       Element value[unroll];

@@ -1,6 +1,7 @@
 // X = X R^-1 in place, R upper triangular, TS_P x TS_P; a thread solves a row, TS_COLS columns at a time.
-// TS_STAGED: TS_ROWS rows at a time go through shared memory, so that a row-major X is read and written in its own
-// order; else threads work on X where it is, which suits a column-major X. TS_FACTOR_SHARED: R fits beside it.
+// TS_ACCESS says how X is reached: 0 where it is, element by element, which suits a column-major X; 1 TS_ROWS rows at
+// a time through shared memory, so that a row-major X is read and written in its own order; 2 a whole narrow row at
+// once, TS_VECTOR elements of alignment TS_ALIGN by one instruction. TS_FACTOR_SHARED: R fits into shared memory.
 #include "element.cuh"
 
 constexpr int columns = TS_COLS;
@@ -66,7 +67,7 @@ struct FarFactor {
 /// One row x of P elements, `stride` apart: x_j = (x_j - sum_{k < j} x_k R(k, j)) / R(j, j).
 template <class Factor>
 __device__ __forceinline__ void solve_row(Result* x, int64 stride, const Factor& factor) {
-#pragma unroll 1
+#pragma unroll(TS_ACCESS == 2 ? TS_P : 1)  // a row in registers has no run-time indices
   for (int first = 0; first < TS_P; first += columns) {
     Result part[columns];
 #pragma unroll
@@ -91,6 +92,40 @@ __device__ __forceinline__ void solve_row(Result* x, int64 stride, const Factor&
   }
 }
 
+#if TS_ACCESS == 2
+/// Rows that a thread has under way at the same time.
+constexpr int together = 2;
+
+struct Row {
+  using Piece = Vector<Result, TS_VECTOR, TS_ALIGN>;
+  Piece pieces[TS_P / TS_VECTOR];
+  __device__ __forceinline__ void load(const Result* from) {
+#pragma unroll
+    for (int i = 0; i < TS_P / TS_VECTOR; ++i) pieces[i] = *reinterpret_cast<const Piece*>(from + i * TS_VECTOR);
+  }
+  __device__ __forceinline__ void store(Result* to) const {
+#pragma unroll
+    for (int i = 0; i < TS_P / TS_VECTOR; ++i) *reinterpret_cast<Piece*>(to + i * TS_VECTOR) = pieces[i];
+  }
+};
+
+template <class Factor>
+__device__ __forceinline__ void solve_rows(Result* x, int64 rows, int64 row_stride, const Factor& factor) {
+  const int64 step = static_cast<int64>(gridDim.x) * (together * TS_ROWS);
+  for (int64 i = static_cast<int64>(blockIdx.x) * (together * TS_ROWS) + threadIdx.x; i < rows; i += step) {
+    Row row[together];
+#pragma unroll
+    for (int u = 0; u < together; ++u)
+      if (i + u * TS_ROWS < rows) row[u].load(x + (i + u * TS_ROWS) * row_stride);
+#pragma unroll
+    for (int u = 0; u < together; ++u) {
+      solve_row(&row[u].pieces[0].part[0], 1, factor);
+      if (i + u * TS_ROWS < rows) row[u].store(x + (i + u * TS_ROWS) * row_stride);
+    }
+  }
+}
+#endif
+
 extern "C" __global__ void __launch_bounds__(TS_ROWS, TS_BLOCKS)
     trsm(Result* x, int64 rows, int64 row_stride, int64 col_stride, const Result* r, int64 r_row_stride,
          int64 r_col_stride) {
@@ -113,10 +148,13 @@ extern "C" __global__ void __launch_bounds__(TS_ROWS, TS_BLOCKS)
   const FarFactor factor = {r, r_row_stride, r_col_stride};
 #endif
 
+#if TS_ACCESS == 2
+  solve_rows(x, rows, row_stride, factor);
+#else
   for (int64 first = static_cast<int64>(blockIdx.x) * TS_ROWS; first < rows;
        first += static_cast<int64>(gridDim.x) * TS_ROWS) {
     const int count = static_cast<int>(min(static_cast<int64>(TS_ROWS), rows - first));
-#if TS_STAGED
+#if TS_ACCESS == 1
     Result* const from = x + first * row_stride;
 #pragma unroll 8
     for (int e = thread; e < count * TS_P; e += TS_ROWS)
@@ -132,4 +170,5 @@ extern "C" __global__ void __launch_bounds__(TS_ROWS, TS_BLOCKS)
     if (thread < count) solve_row(x + (first + thread) * row_stride, col_stride, factor);
 #endif
   }
+#endif
 }
