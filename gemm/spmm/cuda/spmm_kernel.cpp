@@ -33,17 +33,17 @@ index_t spmm_widest(DType type) noexcept {
   return warp * 64 / result_size(type);  // 64 bytes of sums a lane
 }
 
-SpmmTiling spmm_tiling(const GpuProblem& problem, const DeviceInfo& device) {
+SpmmTiling spmm_tiling(const GpuProblem& problem) {
   const Problem& pr = problem.problem;
   const index_t pieces = pr.q / piece_of(problem).count;
-  const index_t entries = pr.nonzeros > 0 && pr.n > 0 ? std::max<index_t>(1, pr.nonzeros / pr.n) : 8;
+  const index_t row_bytes = pr.q * static_cast<index_t>(size_of(pr.type));
+  const index_t entries = pr.nonzeros > 0 && pr.n > 0 ? pr.nonzeros / pr.n : 8;
   SpmmTiling t;
-  t.lanes = std::min(warp, power_up(pieces));
-  t.split = power_down(std::clamp<index_t>(entries / 2, 1, warp / t.lanes));
+  // A lane takes up to 32 bytes of a row in up to four pieces: rows under way are worth more than lanes a
+  // row.
+  t.lanes = std::min(warp, power_up(std::max(ceil_div(row_bytes, 32), ceil_div(pieces, 4))));
+  t.split = power_down(std::clamp<index_t>(entries / 8, 1, warp / t.lanes));
   t.unroll = pieces > t.lanes ? 2 : 4;
-  // Enough rows to share what they have in common, and still several blocks for every multiprocessor.
-  const index_t groups = pr.n / (threads / (t.lanes * t.split)) / (index_t{16} * device.multiprocessors);
-  t.rounds = std::clamp<index_t>(power_down(groups + 1), 1, 16);
   return t;
 }
 
@@ -63,9 +63,8 @@ KernelPlan spmm_plan(const GpuProblem& problem, const SpmmTiling& t) {
                   define("TS_SPLIT", t.split),
                   define("TS_PASSES", ceil_div(pr.q, piece.count * t.lanes)),
                   define("TS_UNROLL", t.unroll),
-                  define("TS_ROUNDS", t.rounds),
                   define("TS_STRIDED", strided(problem) ? 1 : 0)};
-  plan.grid = grid_of(ceil_div(pr.n, threads / (t.lanes * t.split) * t.rounds), INT32_MAX);
+  plan.grid = grid_of(ceil_div(pr.n, threads / (t.lanes * t.split)), INT32_MAX);
   plan.block = threads;
   plan.budget = {128, 0};
   return plan;
@@ -77,7 +76,7 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
     return {};
   const Limits limits = limits_of(pr, device);
   Candidate c;
-  c.kernel = spmm_plan(problem, spmm_tiling(problem, device));
+  c.kernel = spmm_plan(problem, spmm_tiling(problem));
   c.seconds = (strided(problem) ? 2 : 1) * std::max(limits.memory_seconds, limits.arithmetic_seconds) +
               device.launch_seconds;
   return {std::move(c)};

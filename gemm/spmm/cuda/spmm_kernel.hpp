@@ -15,11 +15,10 @@ struct SpmmTiling {
   index_t lanes = 1;   ///< that share the columns of a row, a power of two
   index_t split = 1;   ///< teams of lanes that share its entries, a power of two; lanes x split <= 32
   index_t unroll = 4;  ///< entries that a team has under way at the same time
-  index_t rounds = 1;  ///< rows that a group of teams works on, one after the other
 };
 
-/// The tiling that measurements favour.
-[[nodiscard]] SpmmTiling spmm_tiling(const GpuProblem& problem, const DeviceInfo& device);
+/// The tiling that measurements favour (README of this room, 2026-11-21).
+[[nodiscard]] SpmmTiling spmm_tiling(const GpuProblem& problem);
 [[nodiscard]] KernelPlan spmm_plan(const GpuProblem& problem, const SpmmTiling& tiling);
 
 [[nodiscard]] std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceInfo& device);

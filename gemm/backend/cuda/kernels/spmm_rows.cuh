@@ -1,7 +1,7 @@
 // Y = alpha A X + beta Y, A in compressed sparse rows, q = TS_Q columns.
 // TS_LANES lanes share the columns of a row, TS_VECTOR elements each and TS_PASSES times over; TS_SPLIT such teams
 // share its entries and add up at the end, in a fixed order. One group of TS_LANES x TS_SPLIT lanes works on a row.
-// TS_ROUNDS rows are worked on by a group, one after the other. TS_INDEX_BYTES: of a column number. TS_ALIGN, TS_OUT_ALIGN: of rows of X and Y. TS_STRIDED: X and Y may lie in any
+// TS_INDEX_BYTES: of a column number. TS_ALIGN, TS_OUT_ALIGN: of rows of X and Y. TS_STRIDED: X and Y may lie in any
 // way (TS_VECTOR is 1 then), else they are row-major.
 #include "element.cuh"
 
@@ -54,72 +54,68 @@ extern "C" __global__ void __launch_bounds__(256, 2)
          int64 x_row_stride, int64 x_col_stride, Result* y, int64 y_row_stride, int64 y_col_stride, Result alpha,
          Result beta) {
   const int lane = threadIdx.x % TS_LANES, team = threadIdx.x % group / TS_LANES;
-  // A block works on a stretch of neighbouring rows: what they share of X stays in its cache.
-  int64 i = static_cast<int64>(blockIdx.x) * (TS_ROUNDS * groups_a_block) + threadIdx.x / group;
-#pragma unroll 1
-  for (int round = 0; round < TS_ROUNDS; ++round, i += groups_a_block) {
-    Sums sums = {};
-    const bool active = i < rows;  // all lanes go on, so that they can shuffle
-    const int64 begin = active ? pointers[i] : 0, end = active ? pointers[i + 1] : 0;
-    for (int64 e = begin + team; e < end; e += TS_SPLIT * unroll) {
-      Element value[unroll];
-      Index column[unroll];
+  const int64 i = static_cast<int64>(blockIdx.x) * groups_a_block + threadIdx.x / group;
+  const bool active = i < rows;  // all lanes go on, so that they can shuffle
+  Sums sums = {};
+  const int64 begin = active ? pointers[i] : 0, end = active ? pointers[i + 1] : 0;
+  for (int64 e = begin + team; e < end; e += TS_SPLIT * unroll) {
+    Element value[unroll];
+    Index column[unroll];
 #pragma unroll
-      for (int u = 0; u < unroll; ++u) {
-        const int64 at = e + u * TS_SPLIT;
-        const bool there = at < end;
-        column[u] = there ? indices[at] : Index(-1);
-        value[u] = there ? values[at] : Element{};
-      }
-#pragma unroll
-      for (int pass = 0; pass < TS_PASSES; ++pass) {
-        if (!inside(pass, lane)) continue;
-        const int64 place = (pass * TS_LANES + lane) * TS_VECTOR;
-        Piece piece[unroll];
-#pragma unroll
-        for (int u = 0; u < unroll; ++u) {
-          if (column[u] < 0) continue;
-#if TS_STRIDED
-          piece[u].part[0] = x[column[u] * x_row_stride + place * x_col_stride];
-#else
-          piece[u] = *reinterpret_cast<const Piece*>(x + column[u] * x_row_stride + place);
-#endif
-        }
-#pragma unroll
-        for (int u = 0; u < unroll; ++u) {
-          if (column[u] < 0) continue;
-#pragma unroll
-          for (int k = 0; k < TS_VECTOR; ++k)
-            sums.part[pass][k] = madd(widen(value[u]), widen(piece[u].part[k]), sums.part[pass][k]);
-        }
-      }
+    for (int u = 0; u < unroll; ++u) {
+      const int64 at = e + u * TS_SPLIT;
+      const bool there = at < end;
+      column[u] = there ? indices[at] : Index(-1);
+      value[u] = there ? values[at] : Element{};
     }
-#pragma unroll
-    for (int distance = group / 2; distance >= TS_LANES; distance /= 2)
-#pragma unroll
-      for (int pass = 0; pass < TS_PASSES; ++pass)
-#pragma unroll
-        for (int k = 0; k < TS_VECTOR; ++k)
-          sums.part[pass][k] = plus(sums.part[pass][k], shuffled(sums.part[pass][k], distance));
-
-    if (!active || team != 0) continue;
 #pragma unroll
     for (int pass = 0; pass < TS_PASSES; ++pass) {
       if (!inside(pass, lane)) continue;
       const int64 place = (pass * TS_LANES + lane) * TS_VECTOR;
-#if TS_STRIDED
-      store_scaled(y + i * y_row_stride + place * y_col_stride, alpha, sums.part[pass][0], beta);
-#else
-      OutPiece* const out = reinterpret_cast<OutPiece*>(y + i * y_row_stride + place);
-      OutPiece piece{};
-      if (!is_zero(beta)) piece = *out;
+      Piece piece[unroll];
 #pragma unroll
-      for (int k = 0; k < TS_VECTOR; ++k) {
-        const Result scaled = mul(alpha, sums.part[pass][k]);
-        piece.part[k] = is_zero(beta) ? scaled : madd(beta, piece.part[k], scaled);
-      }
-      *out = piece;
+      for (int u = 0; u < unroll; ++u) {
+        if (column[u] < 0) continue;
+#if TS_STRIDED
+        piece[u].part[0] = x[column[u] * x_row_stride + place * x_col_stride];
+#else
+        piece[u] = *reinterpret_cast<const Piece*>(x + column[u] * x_row_stride + place);
 #endif
+      }
+#pragma unroll
+      for (int u = 0; u < unroll; ++u) {
+        if (column[u] < 0) continue;
+#pragma unroll
+        for (int k = 0; k < TS_VECTOR; ++k)
+          sums.part[pass][k] = madd(widen(value[u]), widen(piece[u].part[k]), sums.part[pass][k]);
+      }
     }
+  }
+#pragma unroll
+  for (int distance = group / 2; distance >= TS_LANES; distance /= 2)
+#pragma unroll
+    for (int pass = 0; pass < TS_PASSES; ++pass)
+#pragma unroll
+      for (int k = 0; k < TS_VECTOR; ++k)
+        sums.part[pass][k] = plus(sums.part[pass][k], shuffled(sums.part[pass][k], distance));
+
+  if (!active || team != 0) return;
+#pragma unroll
+  for (int pass = 0; pass < TS_PASSES; ++pass) {
+    if (!inside(pass, lane)) continue;
+    const int64 place = (pass * TS_LANES + lane) * TS_VECTOR;
+#if TS_STRIDED
+    store_scaled(y + i * y_row_stride + place * y_col_stride, alpha, sums.part[pass][0], beta);
+#else
+    OutPiece* const out = reinterpret_cast<OutPiece*>(y + i * y_row_stride + place);
+    OutPiece piece{};
+    if (!is_zero(beta)) piece = *out;
+#pragma unroll
+    for (int k = 0; k < TS_VECTOR; ++k) {
+      const Result scaled = mul(alpha, sums.part[pass][k]);
+      piece.part[k] = is_zero(beta) ? scaled : madd(beta, piece.part[k], scaled);
+    }
+    *out = piece;
+#endif
   }
 }

@@ -2,9 +2,11 @@
 // TS_ACCESS says how X is reached: 0 where it is, element by element, which suits a column-major X; 1 TS_ROWS rows at
 // a time through shared memory, so that a row-major X is read and written in its own order; 2 a whole narrow row at
 // once, TS_VECTOR elements of alignment TS_ALIGN by one instruction. TS_FACTOR_SHARED: R fits into shared memory.
+// TS_TOGETHER: rows that a thread has under way at the same time.
 #include "element.cuh"
 
 constexpr int columns = TS_COLS;
+constexpr int together = TS_TOGETHER;
 constexpr int padded = (TS_P + columns - 1) / columns * columns;
 constexpr int staged_ld = TS_P | 1;  // odd: lanes that read a column of the tile hit different banks
 
@@ -72,7 +74,7 @@ __device__ __forceinline__ void solve_row(Result* x, int64 stride, const Factor&
     Result part[columns];
 #pragma unroll
     for (int j = 0; j < columns; ++j) part[j] = first + j < TS_P ? x[(first + j) * stride] : Result{};
-#pragma unroll 2
+#pragma unroll 1
     for (int k = 0; k < first; ++k) {
       const Result solved = negate(x[k * stride]);
 #pragma unroll
@@ -93,9 +95,6 @@ __device__ __forceinline__ void solve_row(Result* x, int64 stride, const Factor&
 }
 
 #if TS_ACCESS == 2
-/// Rows that a thread has under way at the same time.
-constexpr int together = 2;
-
 struct Row {
   using Piece = Vector<Result, TS_VECTOR, TS_ALIGN>;
   Piece pieces[TS_P / TS_VECTOR];
@@ -151,23 +150,26 @@ extern "C" __global__ void __launch_bounds__(TS_ROWS, TS_BLOCKS)
 #if TS_ACCESS == 2
   solve_rows(x, rows, row_stride, factor);
 #else
-  for (int64 first = static_cast<int64>(blockIdx.x) * TS_ROWS; first < rows;
-       first += static_cast<int64>(gridDim.x) * TS_ROWS) {
-    const int count = static_cast<int>(min(static_cast<int64>(TS_ROWS), rows - first));
+  constexpr int tile_rows = together * TS_ROWS;
+  for (int64 first = static_cast<int64>(blockIdx.x) * tile_rows; first < rows;
+       first += static_cast<int64>(gridDim.x) * tile_rows) {
+    const int count = static_cast<int>(min(static_cast<int64>(tile_rows), rows - first));
 #if TS_ACCESS == 1
     Result* const from = x + first * row_stride;
 #pragma unroll 8
     for (int e = thread; e < count * TS_P; e += TS_ROWS)
       tile[e / TS_P * staged_ld + e % TS_P] = from[e / TS_P * row_stride + e % TS_P];
     __syncthreads();
-    if (thread < count) solve_row(tile + thread * staged_ld, 1, factor);
+#pragma unroll 1
+    for (int row = thread; row < count; row += TS_ROWS) solve_row(tile + row * staged_ld, 1, factor);
     __syncthreads();
 #pragma unroll 4
     for (int e = thread; e < count * TS_P; e += TS_ROWS)
       from[e / TS_P * row_stride + e % TS_P] = tile[e / TS_P * staged_ld + e % TS_P];
     __syncthreads();
 #else
-    if (thread < count) solve_row(x + (first + thread) * row_stride, col_stride, factor);
+#pragma unroll 1
+    for (int row = thread; row < count; row += TS_ROWS) solve_row(x + (first + row) * row_stride, col_stride, factor);
 #endif
   }
 #endif
