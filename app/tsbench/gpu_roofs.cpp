@@ -71,12 +71,12 @@ cuda::DeviceInfo measure_gpu_roofs(const Context& ctx, const cuda::Memory& sourc
   cuda::DeviceInfo device = ctx.stream.device();
   auto* const sink = static_cast<unsigned*>(target.data());
   device.read_bytes_per_second = device.copy_bytes_per_second = 0;
-  for (const auto& [plan, chunk] : read_plans(device)) {
-    const auto chunks = static_cast<index_t>(source.bytes()) / chunk;
+  for (const auto& reading : read_plans(device)) {
+    const auto chunks = static_cast<index_t>(source.bytes()) / reading.second;
     const double seconds =
-        best_seconds(ctx, 7, [&] { cuda::launch(ctx, plan, source.data(), chunks, sink); });
+        best_seconds(ctx, 7, [&] { cuda::launch(ctx, reading.first, source.data(), chunks, sink); });
     device.read_bytes_per_second =
-        std::max(device.read_bytes_per_second, static_cast<double>(chunks * chunk) / seconds);
+        std::max(device.read_bytes_per_second, static_cast<double>(chunks * reading.second) / seconds);
   }
   const std::size_t bytes = std::min(source.bytes(), target.bytes());
   const double copying =

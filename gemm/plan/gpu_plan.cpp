@@ -89,7 +89,8 @@ std::string explain(const GpuPlan& plan, const DeviceInfo& device) {
                          time_text(plan.launch_seconds).c_str(), std::string(name_of(plan.bound)).c_str()));
   line("predicted", time_text(plan.seconds));
   std::string kernel(plan.kernel.family);
-  for (const auto& [name, value] : plan.kernel.defines) kernel += " " + name + "=" + value;
+  for (const auto& [name, value] : plan.kernel.defines)
+    kernel.append(" ").append(name).append("=").append(value);
   line("kernel", kernel);
   line("launch", format("%u blocks of %u threads, %s of shared memory, %s of workspace", plan.kernel.grid,
                         plan.kernel.block, bytes_text(static_cast<double>(plan.kernel.shared_bytes)).c_str(),

@@ -65,6 +65,7 @@ class Program {
  public:
   explicit Program(const Source& main) {
     std::vector<const char*> texts, names;
+    texts.reserve(sources().size()), names.reserve(sources().size());
     for (const Source& s : sources())
       if (s.name != main.name) texts.push_back(s.text.data()), names.push_back(s.name.data());
     expect(nvrtc().create(&program_, main.text.data(), main.name.data(), static_cast<int>(texts.size()),
@@ -77,6 +78,7 @@ class Program {
   [[nodiscard]] Result compile(const CompileJob& job) const {
     const std::vector<std::string> options = options_of(job);
     std::vector<const char*> pointers;
+    pointers.reserve(options.size());
     for (const std::string& o : options) pointers.push_back(o.c_str());
     const nvrtcResult code = nvrtc().compile(program_, static_cast<int>(pointers.size()), pointers.data());
     Result result;
@@ -106,8 +108,10 @@ class Program {
 std::string cache_key(const CompileJob& job) {
   static const std::string all_sources = [] {
     std::string text;
-    for (const Source& s : sources())
-      text += std::string(s.name) + "\n" + std::to_string(s.text.size()) + "\n" + std::string(s.text);
+    for (const Source& s : sources()) {
+      text.append(s.name).append("\n");
+      text.append(s.text).append("\n");
+    }
     return sha256(text);
   }();
   std::string key = all_sources + "\n" + compiler_version() + "\n" + job.family;
@@ -146,7 +150,8 @@ std::string compiler_version() {
 std::vector<std::string> options_of(const CompileJob& job) {
   std::vector<std::string> options = {"--gpu-architecture=" + job.arch, "--std=c++17", "--no-source-include",
                                       "--ptxas-options=-v"};
-  for (const auto& [name, value] : job.defines) options.push_back("-D" + name + "=" + value);
+  for (const auto& [name, value] : job.defines)
+    options.push_back(std::string("-D").append(name).append("=").append(value));
   return options;
 }
 

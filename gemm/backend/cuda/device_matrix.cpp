@@ -23,7 +23,8 @@ Memory::Memory(const Stream& stream, std::size_t bytes) : bytes_(bytes), device_
   const Active active(device_);
   CUdeviceptr p = 0;
   check(driver().mem_alloc(&p, bytes), "allocate " + std::to_string(bytes) + " bytes of its memory");
-  data_ = reinterpret_cast<void*>(p);
+  data_ =
+      reinterpret_cast<void*>(p);  // NOLINT(performance-no-int-to-ptr): the driver's addresses are integers
 }
 
 Memory::~Memory() {

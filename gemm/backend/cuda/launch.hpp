@@ -25,7 +25,8 @@ void launch(const Context&, const KernelPlan&, std::span<const Argument>);
 template <class... Args>
 void launch(const Context& ctx, const KernelPlan& plan, const Args&... args) {
   static_assert((std::is_trivially_copyable_v<Args> && ...), "kernel arguments are copied as bytes");
-  const std::array<detail::Argument, sizeof...(Args)> list = {detail::Argument{&args, sizeof(Args)}...};
+  const std::array<detail::Argument, sizeof...(Args)> list = {
+      detail::Argument{&args, sizeof(Args)}...};  // NOLINT(bugprone-sizeof-expression): pointers are meant
   detail::launch(ctx, plan, list);
 }
 
