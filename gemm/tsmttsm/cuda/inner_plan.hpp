@@ -2,6 +2,8 @@
 // launch, from shapes, strides, alignments and the device. Pure functions.
 #pragma once
 
+#include <vector>
+
 #include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
 
 namespace ts::cuda {
@@ -27,15 +29,32 @@ struct InnerDevice {
   int shared_bytes = 227 * 1024;  ///< that one block may use
 };
 
+/// A candidate: how the warps of a block share the product, and by which arithmetic.
+struct InnerTiling {
+  int tiles_l = 1, tiles_r = 1;  ///< of a warp: 16 x 8 each
+  int warps_l = 1, warps_r = 1;  ///< that cover the product
+  int tiles = 1;                 ///< of those, needed (a Gram matrix leaves out the lower ones)
+  int slices = 8;                ///< groups of warps that take different rows
+  int producers = 1;             ///< warps that load; 0: the first warp loads as well
+  bool split = false;            ///< float32 by three TF32 products instead of float64
+  double cost = 0;               ///< of the model: lower is better
+  [[nodiscard]] int warps() const noexcept { return tiles * slices; }
+};
+
 struct InnerPlan {
   KernelPlan kernel;
   int group_size = 1;  ///< blocks whose partial results are added first
+  InnerTiling tiling;
 };
 
 /// Scalars (twice the width for complex types) that one launch can take on each side; wider products are cut
 /// into panels by the caller.
 inline constexpr index_t inner_scalars_max = 128;
 
+/// Every tiling whose sums fit into registers, best first.
+[[nodiscard]] std::vector<InnerTiling> inner_tilings(const InnerProblem&);
+
+[[nodiscard]] InnerPlan plan_inner(const InnerProblem&, const InnerDevice&, const InnerTiling&);
 [[nodiscard]] InnerPlan plan_inner(const InnerProblem&, const InnerDevice&);
 
 }  // namespace ts::cuda

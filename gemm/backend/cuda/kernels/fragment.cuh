@@ -4,7 +4,11 @@
 //
 //   float64            m16n8k16 in float64 (four m8n8k4 before sm_90)
 //   float32            widened, then the same: products are exact and sums have float64's accuracy
+//   float32, TS_SPLIT  3xTF32, m16n8k8: x = high + low, both of 11 bits, the product of the low parts left out
 //   float16, bfloat16  m16n8k16 with sums in float32
+//
+// Tensor instructions truncate when they add to a float32, which would bias long sums: each product of 16 rows
+// starts from zero and is added by ordinary, rounded additions.
 //
 // An accumulator tile is 16 x 8: lane (g, t) holds (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1).
 #pragma once
@@ -19,10 +23,21 @@ using Scalar = float;
 using Scalar = Element;
 #endif
 
-#if TS_TYPE <= 3
+#ifndef TS_SPLIT
+#define TS_SPLIT 0
+#endif
+/// Whether sums are float64 all the way.
+#define TS_WIDE_SUMS (TS_TYPE <= 3 && !TS_SPLIT)
+
+#if TS_WIDE_SUMS
 using Accumulator = double;
 struct Fragment {
   double k[4];
+};
+#elif TS_SPLIT
+using Accumulator = float;
+struct Fragment {
+  uint32 high[4], low[4];
 };
 #else
 using Accumulator = float;
@@ -34,16 +49,27 @@ struct Fragment {
 
 using AccumulatorTile = Accumulator[4];
 
+#if TS_SPLIT
+/// p += [lower; upper]^T right, of eight rows
+__device__ __forceinline__ void multiply_tf32(float (&p)[4], const uint32* lower, const uint32* upper,
+                                              const uint32* right) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(p[0]), "+f"(p[1]), "+f"(p[2]), "+f"(p[3])
+      : "r"(lower[0]), "r"(upper[0]), "r"(lower[1]), "r"(upper[1]), "r"(right[0]), "r"(right[1]));
+}
+#endif
+
 /// c += [lower; upper]^T right
 __device__ __forceinline__ void multiply_add(AccumulatorTile& c, const Fragment& lower, const Fragment& upper,
                                              const Fragment& right) {
-#if TS_TYPE <= 3 && __CUDA_ARCH__ >= 900
+#if TS_WIDE_SUMS && __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, "
       "{%12, %13, %14, %15}, {%0, %1, %2, %3};"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
       : "d"(lower.k[0]), "d"(upper.k[0]), "d"(lower.k[1]), "d"(upper.k[1]), "d"(lower.k[2]), "d"(upper.k[2]),
         "d"(lower.k[3]), "d"(upper.k[3]), "d"(right.k[0]), "d"(right.k[1]), "d"(right.k[2]), "d"(right.k[3]));
-#elif TS_TYPE <= 3
+#elif TS_WIDE_SUMS
 #pragma unroll
   for (int u = 0; u < 4; ++u) {
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
@@ -53,16 +79,29 @@ __device__ __forceinline__ void multiply_add(AccumulatorTile& c, const Fragment&
         : "+d"(c[2]), "+d"(c[3])
         : "d"(upper.k[u]), "d"(right.k[u]));
   }
+#else
+  float p[4] = {0, 0, 0, 0};
+#if TS_SPLIT
+#pragma unroll
+  for (int u = 0; u < 4; u += 2) {
+    multiply_tf32(p, lower.low + u, upper.low + u, right.high + u);
+    multiply_tf32(p, lower.high + u, upper.high + u, right.low + u);
+  }
+#pragma unroll
+  for (int u = 0; u < 4; u += 2) multiply_tf32(p, lower.high + u, upper.high + u, right.high + u);
 #elif TS_TYPE == 4
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "+f"(p[0]), "+f"(p[1]), "+f"(p[2]), "+f"(p[3])
       : "r"(lower.k[0]), "r"(upper.k[0]), "r"(lower.k[1]), "r"(upper.k[1]), "r"(right.k[0]), "r"(right.k[1]));
 #else
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "+f"(p[0]), "+f"(p[1]), "+f"(p[2]), "+f"(p[3])
       : "r"(lower.k[0]), "r"(upper.k[0]), "r"(lower.k[1]), "r"(upper.k[1]), "r"(right.k[0]), "r"(right.k[1]));
+#endif
+#pragma unroll
+  for (int i = 0; i < 4; ++i) c[i] += p[i];
 #endif
 }
 
@@ -86,21 +125,29 @@ __device__ __forceinline__ Words<Bytes> load_words(const unsigned char* from) {
   return r;
 }
 
-__device__ __forceinline__ double to_accumulator(const uint32* w, double) {
-  return __hiloint2double(static_cast<int>(w[1]), static_cast<int>(w[0]));
+/// Row u of a fragment becomes the scalar whose bits are w.
+#if TS_SPLIT
+__device__ __forceinline__ void set(Fragment& x, int u, const uint32* w, float) {
+  x.high[u] = (w[0] + 0x1000u) & 0xffffe000u;  // rounded to 11 bits
+  x.low[u] = __float_as_uint(__uint_as_float(w[0]) - __uint_as_float(x.high[u]));
 }
-__device__ __forceinline__ double to_accumulator(const uint32* w, float) { return __uint_as_float(w[0]); }
+#elif TS_WIDE_SUMS
+__device__ __forceinline__ void set(Fragment& x, int u, const uint32* w, double) {
+  x.k[u] = __hiloint2double(static_cast<int>(w[1]), static_cast<int>(w[0]));
+}
+__device__ __forceinline__ void set(Fragment& x, int u, const uint32* w, float) { x.k[u] = __uint_as_float(w[0]); }
+#endif
 
 /// Row-major operand: V neighbouring columns of the rows from, from + pitch, + 2 pitch, + 3 pitch (bytes).
 template <int V, int Pitch>
-__device__ __forceinline__ void load_columns(const unsigned char* from, Fragment (&x)[V]) {
+__device__ __forceinline__ void load_columns_of(const unsigned char* from, Fragment (&x)[V]) {
   constexpr int size = sizeof(Scalar);
 #if TS_TYPE <= 3
 #pragma unroll
   for (int u = 0; u < 4; ++u) {
     const Words<V * size> row = load_words<V * size>(from + u * Pitch);
 #pragma unroll
-    for (int e = 0; e < V; ++e) x[e].k[u] = to_accumulator(row.w + e * (size / 4), Scalar());
+    for (int e = 0; e < V; ++e) set(x[e], u, row.w + e * (size / 4), Scalar());
   }
 #else
   if constexpr (V == 1) {
@@ -124,7 +171,7 @@ __device__ __forceinline__ void load_columns(const unsigned char* from, Fragment
 }
 
 /// Column-major operand: four neighbouring rows of one column of elements, its parts as columns of their own.
-__device__ __forceinline__ void load_rows(const unsigned char* from, Fragment (&x)[parts]) {
+__device__ __forceinline__ void load_rows_of(const unsigned char* from, Fragment (&x)[parts]) {
 #if TS_TYPE <= 3
   constexpr int size = sizeof(Scalar), words = size / 4;
   uint32 rows[4 * parts * words];
@@ -137,7 +184,7 @@ __device__ __forceinline__ void load_rows(const unsigned char* from, Fragment (&
 #pragma unroll
   for (int u = 0; u < 4; ++u)
 #pragma unroll
-    for (int e = 0; e < parts; ++e) x[e].k[u] = to_accumulator(rows + (u * parts + e) * words, Scalar());
+    for (int e = 0; e < parts; ++e) set(x[e], u, rows + (u * parts + e) * words, Scalar());
 #else
   const Words<8> rows = load_words<8>(from);
   x[0].k[0] = rows.w[0], x[0].k[1] = rows.w[1];

@@ -16,24 +16,34 @@ struct OrderedSum {
   __device__ __forceinline__ int group_count() const { return (blocks + group_size - 1) / group_size; }
 
   /// Called by all threads of every block after the block's `count` partial values were written to
-  /// partials + block * count. True in the one block that shall finish; then groups holds the addends.
+  /// partials + block * count. True in the one block that shall finish; then total() holds the sums.
   __device__ __forceinline__ bool last(int count, int thread, int threads) const {
     const int group = block / group_size, begin = group * group_size;
     const int size = blocks - begin < group_size ? blocks - begin : group_size;
     if (!last_of(tickets + 1 + group, size, thread)) return false;
-    for (int e = thread; e < count; e += threads)
-      groups[static_cast<int64>(group) * count + e] = sum(partials + static_cast<int64>(begin) * count + e, count, size);
-    return last_of(tickets, group_count(), thread);
+    add(groups + static_cast<int64>(group) * count, partials + static_cast<int64>(begin) * count, count, size, thread, threads);
+    if (!last_of(tickets, group_count(), thread)) return false;
+    add(partials, groups, count, group_count(), thread, threads);
+    __syncthreads();
+    return true;
   }
-  /// Value `e` of the result, in the block for which last() was true.
-  __device__ __forceinline__ double total(int count, int e) const { return sum(groups + e, count, group_count()); }
+  __device__ __forceinline__ const double* total() const { return partials; }
 
  private:
-  static __device__ __forceinline__ double sum(const double* from, int stride, int size) {
-    double s = 0;
-#pragma unroll 12
-    for (int i = 0; i < size; ++i) s += __ldcg(from + static_cast<int64>(i) * stride);
-    return s;
+  /// to = the sum of `size` runs of `count` values.
+  static __device__ __forceinline__ void add(double* to, const double* from, int count, int size, int thread, int threads) {
+    constexpr int each = 4;  // values of a thread at a time, to have many loads in flight
+    for (int first = thread; first < count; first += each * threads) {
+      double sum[each] = {};
+#pragma unroll 4
+      for (int i = 0; i < size; ++i)
+#pragma unroll
+        for (int k = 0; k < each; ++k)
+          if (first + k * threads < count) sum[k] += __ldcg(from + static_cast<int64>(i) * count + first + k * threads);
+#pragma unroll
+      for (int k = 0; k < each; ++k)
+        if (first + k * threads < count) to[first + k * threads] = sum[k];
+    }
   }
   /// Whether this block is the last of `size` to come here.
   static __device__ __forceinline__ bool last_of(unsigned* ticket, int size, int thread) {

@@ -59,12 +59,16 @@ __device__ __forceinline__ void bulk_load(void* to, const void* from, uint32 byt
 }
 #endif
 
-/// A copy of 4, 8 or 16 bytes that goes on while the thread does; zeros where `valid` is false.
+/// A copy of Bytes (4, 8 or 16) bytes that goes on while the thread does: the first `valid`, then zeros.
 template <int Bytes>
-__device__ __forceinline__ void copy_async(void* to, const void* from, bool valid) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from),
-               "n"(Bytes), "r"(valid ? Bytes : 0)
-               : "memory");
+__device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
+  if constexpr (Bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(valid)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from), "n"(Bytes),
+                 "r"(valid)
+                 : "memory");
 }
 /// Arrives once all earlier copy_async of this thread are done.
 __device__ __forceinline__ void barrier_arrive_after_copies(uint64* barrier) {

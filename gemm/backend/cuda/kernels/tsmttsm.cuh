@@ -7,26 +7,25 @@
 // The factor on the left of the tensor instruction (its side of 16) is A, or B where TS_SWAP is 1.
 //
 // Complex products are real ones of twice the widths: (re, im) pairs are columns; the four real products are
-// combined at the end. Sums of 16-bit products move from float32 to float64 every TS_FLUSH steps, because
-// tensor instructions truncate.
+// combined at the end. Sums in float32 move to float64 every TS_FLUSH steps.
 //
 //   TS_TYPE; TS_P, TS_Q; TS_GRAM; TS_SWAP
-//   TS_MODE_A/B, TS_PITCH_A/B, TS_VECTOR_A/B, TS_SHIFT_A/B, TS_FOLD, TS_NATURAL   see operand.cuh
+//   TS_MODE_A/B, TS_PITCH_A/B, TS_VECTOR_A/B, TS_UNIT_A/B, TS_SHIFT_A/B, TS_FOLD, TS_NATURAL   see operand.cuh
 //   TS_SUB_ROWS, TS_STAGES
 //   TS_PRODUCERS  warps that only fill; 0: the first consumer warp fills as well (more registers a thread)
 //   TS_TILES_L, TS_TILES_R, TS_WARPS_L, TS_WARPS_R, TS_SLICES
-//   TS_FLUSH   steps between flushes (16-bit types)
+//   TS_SPLIT (float32 by 3xTF32), TS_FLUSH (steps between flushes)
 #pragma once
 
 #include "operand.cuh"
 #include "ordered_sum.cuh"
 
-using OperandA = Operand<TS_MODE_A, TS_P, TS_PITCH_A, TS_FOLD, TS_VECTOR_A, TS_SUB_ROWS, TS_SHIFT_A, TS_NATURAL>;
+using OperandA = Operand<TS_MODE_A, TS_P, TS_PITCH_A, TS_FOLD, TS_VECTOR_A, TS_UNIT_A, TS_SUB_ROWS, TS_SHIFT_A, TS_NATURAL>;
 #if TS_GRAM
 using OperandB = OperandA;
 constexpr int width_b = TS_P;
 #else
-using OperandB = Operand<TS_MODE_B, TS_Q, TS_PITCH_B, TS_FOLD, TS_VECTOR_B, TS_SUB_ROWS, TS_SHIFT_B, TS_NATURAL>;
+using OperandB = Operand<TS_MODE_B, TS_Q, TS_PITCH_B, TS_FOLD, TS_VECTOR_B, TS_UNIT_B, TS_SUB_ROWS, TS_SHIFT_B, TS_NATURAL>;
 constexpr int width_b = TS_Q;
 #endif
 #if TS_SWAP
@@ -55,7 +54,7 @@ constexpr int fillers = TS_PRODUCERS ? 32 * TS_PRODUCERS : 32;  ///< threads
 constexpr int steps = TS_SUB_ROWS / 4 / TS_SLICES;  ///< of 16 rows, in a stage, for a slice
 static_assert(steps * 4 * TS_SLICES == TS_SUB_ROWS, "slices take whole steps");
 
-#if TS_TYPE > 3
+#if !TS_WIDE_SUMS
 constexpr int flush_doubles = consumers * TS_TILES_L * TS_TILES_R * 4 * 32;
 #else
 constexpr int flush_doubles = 0;
@@ -66,7 +65,7 @@ constexpr int ring_offset = 128 + 8 * flush_doubles;
 /// Sums of one warp over its slice of rows.
 struct Sums {
   AccumulatorTile c[TS_TILES_L][TS_TILES_R];
-#if TS_TYPE > 3
+#if !TS_WIDE_SUMS
   double* flushed;  ///< this lane's second level, 32 doubles from one value to the next
 #endif
 
@@ -74,26 +73,19 @@ struct Sums {
 #pragma unroll
     for (int i = 0; i < TS_TILES_L * TS_TILES_R * 4; ++i) {
       at(i) = 0;
-#if TS_TYPE > 3
+#if !TS_WIDE_SUMS
       flushed[32 * i] = 0;
 #endif
     }
   }
   __device__ __forceinline__ Accumulator& at(int i) { return c[i / 4 / TS_TILES_R][i / 4 % TS_TILES_R][i % 4]; }
   __device__ __forceinline__ void flush() {
-#if TS_TYPE > 3
+#if !TS_WIDE_SUMS
 #pragma unroll
     for (int i = 0; i < TS_TILES_L * TS_TILES_R * 4; ++i) {
       flushed[32 * i] += at(i);
       at(i) = 0;
     }
-#endif
-  }
-  __device__ __forceinline__ double total(int i) {
-#if TS_TYPE > 3
-    return flushed[32 * i];
-#else
-    return at(i);
 #endif
   }
 };
@@ -221,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     for (int i = 0; i < TS_TILES_R / Right::vector; ++i)
       right_offset[i] = right_stage + slice * steps * Right::step_bytes +
                         right.offset(t, vector_column<Right>(right_tile * tile_columns + i * 8 * Right::vector, g));
-#if TS_TYPE > 3
+#if !TS_WIDE_SUMS
     sums.flushed = reinterpret_cast<double*>(shared + 128) + warp * (TS_TILES_L * TS_TILES_R * 4 * 32) + lane;
     int since_flush = 0;
 #endif
@@ -239,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
 #pragma unroll 2
       for (int s = 0; s < steps; ++s) {
         step(sums, stage + s * Left::step_bytes, stage + s * Right::step_bytes, left_offset, right_offset);
-#if TS_TYPE > 3
+#if !TS_WIDE_SUMS
         if (++since_flush == TS_FLUSH) sums.flush(), since_flush = 0;
 #endif
       }
@@ -250,26 +242,46 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     sums.flush();
   }
 
-  // The slices' sums added one after the other, as left column x right column.
+  // The slices' sums side by side (where sums in float32 were flushed to, or over the ring), then their sum
+  // over slices, of which each slice's warps take a share, as left column x right column.
+  constexpr int values = TS_TILES_L * TS_TILES_R * 4, share = (values + TS_SLICES - 1) / TS_SLICES;
+  constexpr int row_pitch = right_columns + 2;
+  double* slices = reinterpret_cast<double*>(shared + 128);
+  double* products = slices;
+  double mine[share];
   __syncthreads();
-  double* products = reinterpret_cast<double*>(ring);
-  for (int slice = 0; slice < TS_SLICES; ++slice) {
-    if (warp / tiles == slice) {
+#if TS_WIDE_SUMS
+  if (TS_SLICES > 1 && warp < consumers) {
 #pragma unroll
-      for (int l = 0; l < TS_TILES_L; ++l)
-#pragma unroll
-        for (int r = 0; r < TS_TILES_R; ++r)
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            const int row = left_tile * tile_rows + column_of<Left::vector>(2 * l + i / 2, lane / 4);
-            const int column = right_tile * tile_columns + column_of<Right::vector>(r, lane % 4 * 2 + i % 2);
-            double* sum = products + row * right_columns + column;
-            const double mine = sums.total((l * TS_TILES_R + r) * 4 + i);
-            *sum = slice == 0 ? mine : *sum + mine;
-          }
-    }
-    __syncthreads();
+    for (int i = 0; i < values; ++i) slices[(warp * values + i) * 32 + lane] = sums.at(i);
   }
+  __syncthreads();
+#endif
+  if (warp < consumers) {
+#pragma unroll
+    for (int k = 0; k < share; ++k) {
+      const int i = k * TS_SLICES + warp / tiles;
+      mine[k] = 0;
+      if (TS_WIDE_SUMS && TS_SLICES == 1)
+        mine[k] = sums.at(k);
+      else if (i < values)
+#pragma unroll
+        for (int slice = 0; slice < TS_SLICES; ++slice)
+          mine[k] += slices[((slice * tiles + warp % tiles) * values + i) * 32 + lane];
+    }
+  }
+  __syncthreads();
+  if (warp < consumers) {
+#pragma unroll
+    for (int k = 0; k < share; ++k) {
+      const int i = k * TS_SLICES + warp / tiles, tile = i / 4;
+      const int row = column_of<Left::vector>(2 * (tile / TS_TILES_R) + i % 4 / 2, lane / 4);
+      const int column = column_of<Right::vector>(tile % TS_TILES_R, lane % 4 * 2 + i % 2);
+      if (i < values)
+        products[(left_tile * tile_rows + row) * row_pitch + right_tile * tile_columns + column] = mine[k];
+    }
+  }
+  __syncthreads();
 
   // The real product of scalar columns i of A and j of B.
   const auto product = [&](int i, int j) {
@@ -280,7 +292,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
         const int other = l;
         l = r, r = other;
       }
-      sum += products[l * right_columns + r];
+      sum += products[l * row_pitch + r];
     }
     return sum;
   };
@@ -299,7 +311,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     }
   }
   if (!order.last(count, thread, threads)) return;
+  const double* total = order.total();
   for (int e = thread; e < results; e += threads)
     store_result(c + e / width_b * c_row_stride + e % width_b * c_column_stride, alpha,
-                 {order.total(count, e), is_complex ? order.total(count, results + e) : 0}, beta);
+                 {total[e], is_complex ? total[results + e] : 0}, beta);
 }
