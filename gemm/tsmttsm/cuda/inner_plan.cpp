@@ -7,58 +7,10 @@
 namespace ts::cuda {
 namespace {
 
-enum Mode { flat = 0, by_rows = 1, by_columns = 2 };  // as in kernels/operand.cuh
-
-constexpr int up(int x, int unit) { return (x + unit - 1) / unit * unit; }
-
-int parts_of(DType t) { return t == DType::complex128 || t == DType::complex64 ? 2 : 1; }
-int scalar_bytes(DType t) { return static_cast<int>(size_of(t)) / parts_of(t); }
-
-/// One side of the product; sizes in scalars and bytes of scalars.
-struct Side {
-  int scalar = 8, parts = 1;
-  int width = 1;  ///< scalars of a row
-  Mode mode = flat;
-  int pitch = 1;  ///< scalars between rows in shared memory
-  int unit = 16;  ///< bytes of an asynchronous copy
-  bool shift = false;
-  unsigned address = 0;
-  int vector = 1;
-
-  int folded(int fold) const { return (fold - 1) * pitch + width; }
-  int row_bytes(int fold) const { return fold * pitch * scalar; }
-};
-
-/// The largest power of two up to 16 that divides all of them.
-int common_unit(index_t a, index_t b, index_t c) {
-  return static_cast<int>(std::gcd(std::gcd(index_t{16}, a), std::gcd(b, c)));
-}
-
-Side side_of(DType type, index_t columns, const TallOperand& operand) {
-  Side s;
-  s.scalar = scalar_bytes(type), s.parts = parts_of(type);
-  s.width = s.pitch = static_cast<int>(columns) * s.parts;
-  s.address = operand.address;
-  const index_t bytes = s.width * s.scalar, element = s.scalar * s.parts;
-  const bool run = columns == 1 && operand.row_stride == 1;  // a contiguous vector
-  if (operand.column_stride == 1 || run) {
-    const index_t ld = run ? 1 : operand.row_stride, gap = (ld - columns) * element;
-    if (gap < 32 || gap <= bytes / 8) {
-      s.mode = flat, s.pitch = static_cast<int>(ld) * s.parts, s.shift = operand.address % 128 != 0;
-      s.unit = common_unit(operand.address, 16, 16);
-    } else {
-      s.mode = by_rows, s.unit = common_unit(operand.address, ld * element, bytes);
-    }
-  } else if (operand.row_stride == 1) {
-    s.mode = by_columns, s.unit = common_unit(operand.address, operand.column_stride * element, 16);
-  }
-  return s;
-}
-
 /// Columns that a lane may load at once, out of `blocks` blocks of 8 columns.
-int widest_vector(const Side& s, int fold, int blocks, int widest) {
-  if (s.mode == by_columns) return s.parts;
-  const unsigned base = s.mode == flat ? s.address : 0;
+int widest_vector(const TallLayout& s, int fold, int blocks, int widest) {
+  if (s.mode == TallMode::by_columns) return s.parts;
+  const unsigned base = s.mode == TallMode::flat ? s.address : 0;
   for (int v = std::min(widest, 16 / s.scalar); v > 1; v /= 2) {
     const int bytes = v * s.scalar;
     if (s.row_bytes(fold) % bytes == 0 && base % static_cast<unsigned>(bytes) == 0 && blocks % v == 0) return v;
@@ -68,23 +20,23 @@ int widest_vector(const Side& s, int fold, int blocks, int widest) {
 
 /// What is known before a tiling is chosen.
 struct Shape {
-  Side a, b;
+  TallLayout a, b;
   bool natural = false;  ///< an operand is column-major
   int fold = 1;
   bool swap = false;  ///< the left factor of the tensor instruction is B
-  const Side& left() const { return swap ? b : a; }
-  const Side& right() const { return swap ? a : b; }
+  const TallLayout& left() const { return swap ? b : a; }
+  const TallLayout& right() const { return swap ? a : b; }
 };
 
 Shape shape_of(const InnerProblem& problem) {
   Shape s;
-  s.a = side_of(problem.type, problem.p, problem.a);
-  s.b = problem.gram ? s.a : side_of(problem.type, problem.q, problem.b);
-  s.natural = s.a.mode == by_columns || s.b.mode == by_columns;
+  s.a = layout_of(problem.type, problem.p, problem.a);
+  s.b = problem.gram ? s.a : layout_of(problem.type, problem.q, problem.b);
+  s.natural = s.a.mode == TallMode::by_columns || s.b.mode == TallMode::by_columns;
   if (!s.natural)
     while (s.a.folded(s.fold + 1) <= 16 && s.b.folded(s.fold + 1) <= 16) ++s.fold;
   // The side of 16 takes the factor that wastes less of it.
-  const auto padded = [&](const Side& l, const Side& r) { return up(l.folded(s.fold), 16) * up(r.folded(s.fold), 8); };
+  const auto padded = [&](const TallLayout& l, const TallLayout& r) { return round_up(l.folded(s.fold), 16) * round_up(r.folded(s.fold), 8); };
   s.swap = !problem.gram && padded(s.b, s.a) < padded(s.a, s.b);
   return s;
 }
@@ -96,9 +48,6 @@ int tiles_needed(bool gram, const InnerTiling& t) {
   return count;
 }
 
-/// Registers that a thread of a block of so many warps may have: each of four schedulers has 16 Ki.
-int register_cap(int warps) { return std::min(255, 16384 / 32 / ((warps + 3) / 4) / 8 * 8); }
-
 bool sums_in_float(DType type, bool split) { return scalar_bytes(type) == 2 || split; }
 
 /// What a thread will need: sums, the fragments of one step, addresses.
@@ -109,16 +58,14 @@ int registers_needed(DType type, const InnerTiling& t) {
   return 8 * tiles + 8 * t.tiles_r + 48;
 }
 
-int sub_pitch(const Side& s, const Shape& shape, int sub_rows) {
-  const int bytes = sub_rows * s.row_bytes(shape.fold);
-  return shape.natural ? bytes : up(bytes + (s.shift ? 144 : 0), 128) + 32;
-}
-int stage_bytes(const Side& s, const Shape& shape, int sub_rows) {
-  if (s.mode == by_columns) {
-    const int pitch = up(4 * sub_rows * s.parts * s.scalar, 128) + (s.scalar == 8 ? 16 : s.scalar == 4 ? 64 : 32);
-    return up(s.width / s.parts * pitch, 128);
+/// Bytes of a stage for `rows` folded rows.
+int stage_bytes(const TallLayout& s, const Shape& shape, int rows) {
+  if (s.mode == TallMode::by_columns) {
+    const int pitch = round_up(rows * s.parts * s.scalar, 128) + (s.scalar == 8 ? 16 : s.scalar == 4 ? 64 : 32);
+    return round_up(s.width / s.parts * pitch, 128);
   }
-  return up(4 * sub_pitch(s, shape, sub_rows) + (shape.natural && s.shift ? 144 : 0), 128);
+  const int subs = shape.natural ? 1 : 4, bytes = rows / subs * s.row_bytes(shape.fold);
+  return round_up(subs * (round_up(bytes + (s.shift ? 144 : 0), 128) + (shape.natural ? 0 : 32)), 128);
 }
 
 }  // namespace
@@ -128,7 +75,7 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem) {
   const bool gram = problem.gram;
   const int left = shape.left().folded(shape.fold), right = shape.right().folded(shape.fold);
   const int need_l = (left + 15) / 16, need_r = (right + 7) / 8;
-  const int producers = shape.a.mode != flat || shape.b.mode != flat ? 4 : 1;
+  const int producers = shape.a.mode != TallMode::flat || shape.b.mode != TallMode::flat ? 4 : 1;
   const int bytes = shape.a.row_bytes(shape.fold) + (gram ? 0 : shape.b.row_bytes(shape.fold));
   const int even = std::max(shape.natural ? shape.right().parts : 1, 1);
 
@@ -138,7 +85,7 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem) {
     const bool narrow = sums_in_float(problem.type, split);
     for (int tl = 1; tl <= std::min(4, need_l); ++tl)
       for (int tr = 1; tr <= 8; ++tr) {
-        if (tr % even != 0 || (tr > up(need_r, even) && !gram) || (gram && tr != 2 * tl)) continue;
+        if (tr % even != 0 || (tr > round_up(need_r, even) && !gram) || (gram && tr != 2 * tl)) continue;
         if (narrow && tl * tr > (split ? 16 : 9)) continue;
         InnerTiling t{tl, tr, (need_l + tl - 1) / tl, (need_r + tr - 1) / tr, 1, 1, producers, split, 0};
         t.tiles = tiles_needed(gram, t);
@@ -164,44 +111,44 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem) {
   return all;
 }
 
-InnerPlan plan_inner(const InnerProblem& problem, const InnerDevice& device) {
+InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device) {
   return plan_inner(problem, device, inner_tilings(problem).front());
 }
 
-InnerPlan plan_inner(const InnerProblem& problem, const InnerDevice& device, const InnerTiling& chosen) {
+InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, const InnerTiling& chosen) {
   InnerPlan plan{{}, 1, chosen};
   InnerTiling& tiling = plan.tiling;
   Shape shape = shape_of(problem);
   const bool gram = problem.gram, narrow = sums_in_float(problem.type, tiling.split);
   const int fold = shape.fold;
-  Side& left = shape.swap ? shape.b : shape.a;
-  Side& right = shape.swap ? shape.a : shape.b;
+  TallLayout& left = shape.swap ? shape.b : shape.a;
+  TallLayout& right = shape.swap ? shape.a : shape.b;
   left.vector = widest_vector(left, fold, 2 * tiling.tiles_l, narrow && !tiling.split ? 8 : 2);
   right.vector = gram ? left.vector : widest_vector(right, fold, tiling.tiles_r, 8);
 
-  // Rows of a sub-block: whole steps for every slice, and whole 128-byte lines.
   const int values = tiling.tiles_l * tiling.tiles_r * 4, sums = tiling.warps() * values * 32 * 8;
   const int flush_bytes = narrow ? sums : 0;
   const int room = device.shared_bytes - 1024 - flush_bytes;
-  const auto both = [&](int sub_rows) {
-    return stage_bytes(shape.a, shape, sub_rows) + (gram ? 0 : stage_bytes(shape.b, shape, sub_rows));
+  const auto both = [&](int rows) {
+    return stage_bytes(shape.a, shape, rows) + (gram ? 0 : stage_bytes(shape.b, shape, rows));
   };
-  int unit = 4 * tiling.slices;
-  const auto whole_lines = [&](const Side& s) {
-    if (s.mode == flat) unit = std::lcm(unit, 128 / std::gcd(128, s.row_bytes(fold)));
-    if (s.mode == by_columns) unit = std::lcm(unit, 128 / std::gcd(128, 4 * s.parts * s.scalar));
+  // Rows of a chunk: whole steps for every slice, and whole 128-byte lines in every sub-block.
+  const int subs = shape.natural ? 1 : 4;
+  int unit = 16 * tiling.slices;
+  const auto whole_lines = [&](const TallLayout& s) {
+    if (s.mode == TallMode::flat) unit = std::lcm(unit, subs * 128 / std::gcd(128, s.row_bytes(fold)));
+    if (s.mode == TallMode::by_columns) unit = std::lcm(unit, 128 / (s.parts * s.scalar));
   };
   whole_lines(shape.a);
   if (!gram) whole_lines(shape.b);
-  while (2 * both(unit) > room && unit / 2 % (4 * tiling.slices) == 0) unit /= 2;
-  while (2 * both(unit) > room && tiling.slices > 1) tiling.slices /= 2, unit = 4 * tiling.slices;
+  while (2 * both(unit) > room && unit / 2 % (16 * tiling.slices) == 0) unit /= 2;
+  while (2 * both(unit) > room && tiling.slices > 1) tiling.slices /= 2, unit = 16 * tiling.slices;
 
   const index_t folded_rows = (problem.rows + fold - 1) / fold;
-  int sub_rows = unit;
-  while (both(sub_rows + unit) <= 34 * 1024 && 4 * (sub_rows + unit) * 4 * device.multiprocessors <= folded_rows)
-    sub_rows += unit;
-  const int stages = std::clamp(std::min(room, std::max(160 * 1024, 3 * both(sub_rows))) / both(sub_rows), 2, 8);
-  const index_t chunk = 4 * sub_rows, chunks = (folded_rows + chunk - 1) / chunk;
+  int chunk = unit;
+  while (both(chunk + unit) <= 34 * 1024 && 4 * (chunk + unit) * device.multiprocessors <= folded_rows) chunk += unit;
+  const int stages = std::clamp(std::min(room, std::max(160 * 1024, 3 * both(chunk))) / both(chunk), 2, 8);
+  const index_t chunks = (folded_rows + chunk - 1) / chunk;
   const int grid = static_cast<int>(std::clamp<index_t>(chunks, 1, device.multiprocessors));
 
   plan.group_size = static_cast<int>(std::ceil(std::sqrt(grid)));
@@ -210,24 +157,24 @@ InnerPlan plan_inner(const InnerProblem& problem, const InnerDevice& device, con
   KernelPlan& k = plan.kernel;
   k.family = "tsmttsm";
   k.defines = {define(problem.type),
-               define("TS_SPLIT", tiling.split),
+               define("TS_CORE", scalar_bytes(problem.type) == 2 ? 2 : tiling.split ? 1 : 0),
                define("TS_P", problem.p),
                define("TS_Q", gram ? problem.p : problem.q),
                define("TS_GRAM", gram),
                define("TS_SWAP", shape.swap),
                define("TS_FOLD", fold),
-               define("TS_NATURAL", shape.natural),
-               define("TS_MODE_A", shape.a.mode),
+               define("TS_SUBS", subs),
+               define("TS_MODE_A", static_cast<int>(shape.a.mode)),
                define("TS_PITCH_A", shape.a.pitch),
                define("TS_VECTOR_A", shape.a.vector),
                define("TS_UNIT_A", shape.a.unit),
                define("TS_SHIFT_A", shape.a.shift),
-               define("TS_MODE_B", shape.b.mode),
+               define("TS_MODE_B", static_cast<int>(shape.b.mode)),
                define("TS_PITCH_B", shape.b.pitch),
                define("TS_VECTOR_B", shape.b.vector),
                define("TS_UNIT_B", shape.b.unit),
                define("TS_SHIFT_B", shape.b.shift),
-               define("TS_SUB_ROWS", sub_rows),
+               define("TS_SUB_ROWS", chunk / subs),
                define("TS_STAGES", stages),
                define("TS_PRODUCERS", tiling.producers),
                define("TS_TILES_L", tiling.tiles_l),
@@ -238,7 +185,7 @@ InnerPlan plan_inner(const InnerProblem& problem, const InnerDevice& device, con
                define("TS_FLUSH", 64)};
   k.grid = static_cast<unsigned>(grid);
   k.block = static_cast<unsigned>(32 * (tiling.warps() + tiling.producers));
-  k.shared_bytes = static_cast<std::size_t>(128 + std::max({flush_bytes + stages * both(sub_rows), products, tiling.slices > 1 ? sums : 0}) + 64);
+  k.shared_bytes = static_cast<std::size_t>(128 + std::max({flush_bytes + stages * both(chunk), products, tiling.slices > 1 ? sums : 0}) + 64);
   k.workspace_bytes = static_cast<std::size_t>(grid + groups) * static_cast<std::size_t>(problem.p * (gram ? problem.p : problem.q)) *
                       static_cast<std::size_t>(shape.a.parts) * sizeof(double);
   k.budget.registers = register_cap(tiling.warps() + tiling.producers);

@@ -4,16 +4,9 @@
 
 #include <vector>
 
-#include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
+#include "tallskinny/gemm/backend/cuda/tall_operand.hpp"
 
 namespace ts::cuda {
-
-/// A tall operand as far as planning needs it: strides in elements, address modulo 256.
-struct TallOperand {
-  index_t row_stride = 1, column_stride = 1;
-  unsigned address = 0;
-  friend bool operator==(const TallOperand&, const TallOperand&) = default;
-};
 
 struct InnerProblem {
   DType type = DType::float64;
@@ -21,12 +14,6 @@ struct InnerProblem {
   bool gram = false;  ///< B is A
   TallOperand a, b;
   friend bool operator==(const InnerProblem&, const InnerProblem&) = default;
-};
-
-/// What a kernel of this shape needs to know of a device.
-struct InnerDevice {
-  int multiprocessors = 132;
-  int shared_bytes = 227 * 1024;  ///< that one block may use
 };
 
 /// A candidate: how the warps of a block share the product, and by which arithmetic.
@@ -54,7 +41,7 @@ inline constexpr index_t inner_scalars_max = 128;
 /// Every tiling whose sums fit into registers, best first.
 [[nodiscard]] std::vector<InnerTiling> inner_tilings(const InnerProblem&);
 
-[[nodiscard]] InnerPlan plan_inner(const InnerProblem&, const InnerDevice&, const InnerTiling&);
-[[nodiscard]] InnerPlan plan_inner(const InnerProblem&, const InnerDevice&);
+[[nodiscard]] InnerPlan plan_inner(const InnerProblem&, const BlockLimits&, const InnerTiling&);
+[[nodiscard]] InnerPlan plan_inner(const InnerProblem&, const BlockLimits&);
 
 }  // namespace ts::cuda

@@ -1,11 +1,11 @@
-// Fragments of tensor instructions, and the instructions, by scalar type. A fragment is one column's share of
-// the long dimension K that a lane holds: lane (g, t) = (lane / 4, lane % 4) holds column g, the four rows of
-// group t. Which rows of memory these are is free, as long as both factors agree.
+// Fragments of tensor instructions, and the instructions. A fragment is one column's share of the contracted
+// dimension K that a lane holds: lane (g, t) = (lane / 4, lane % 4) holds column g, the four K of group t.
+// Which places of memory these are is free, as long as both factors agree. TS_CORE:
 //
-//   float64            m16n8k16 in float64 (four m8n8k4 before sm_90)
-//   float32            widened, then the same: products are exact and sums have float64's accuracy
-//   float32, TS_SPLIT  3xTF32, m16n8k8: x = high + low, both of 11 bits, the product of the low parts left out
-//   float16, bfloat16  m16n8k16 with sums in float32
+//   0  float64: m16n8k16 (four m8n8k4 before sm_90); narrower types are widened, so that their products are
+//      exact and their sums have float64's accuracy
+//   1  float32 by 3xTF32, m16n8k8: x = high + low, both of 11 bits, the product of the low parts left out
+//   2  float16 and bfloat16: m16n8k16 with sums in float32
 //
 // Tensor instructions truncate when they add to a float32, which would bias long sums: each product of 16 rows
 // starts from zero and is added by ordinary, rounded additions.
@@ -23,18 +23,12 @@ using Scalar = float;
 using Scalar = Element;
 #endif
 
-#ifndef TS_SPLIT
-#define TS_SPLIT 0
-#endif
-/// Whether sums are float64 all the way.
-#define TS_WIDE_SUMS (TS_TYPE <= 3 && !TS_SPLIT)
-
-#if TS_WIDE_SUMS
+#if TS_CORE == 0
 using Accumulator = double;
 struct Fragment {
   double k[4];
 };
-#elif TS_SPLIT
+#elif TS_CORE == 1
 using Accumulator = float;
 struct Fragment {
   uint32 high[4], low[4];
@@ -49,7 +43,7 @@ struct Fragment {
 
 using AccumulatorTile = Accumulator[4];
 
-#if TS_SPLIT
+#if TS_CORE == 1
 /// p += [lower; upper]^T right, of eight rows
 __device__ __forceinline__ void multiply_tf32(float (&p)[4], const uint32* lower, const uint32* upper,
                                               const uint32* right) {
@@ -63,13 +57,13 @@ __device__ __forceinline__ void multiply_tf32(float (&p)[4], const uint32* lower
 /// c += [lower; upper]^T right
 __device__ __forceinline__ void multiply_add(AccumulatorTile& c, const Fragment& lower, const Fragment& upper,
                                              const Fragment& right) {
-#if TS_WIDE_SUMS && __CUDA_ARCH__ >= 900
+#if TS_CORE == 0 && __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, "
       "{%12, %13, %14, %15}, {%0, %1, %2, %3};"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
       : "d"(lower.k[0]), "d"(upper.k[0]), "d"(lower.k[1]), "d"(upper.k[1]), "d"(lower.k[2]), "d"(upper.k[2]),
         "d"(lower.k[3]), "d"(upper.k[3]), "d"(right.k[0]), "d"(right.k[1]), "d"(right.k[2]), "d"(right.k[3]));
-#elif TS_WIDE_SUMS
+#elif TS_CORE == 0
 #pragma unroll
   for (int u = 0; u < 4; ++u) {
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
@@ -81,10 +75,10 @@ __device__ __forceinline__ void multiply_add(AccumulatorTile& c, const Fragment&
   }
 #else
   float p[4] = {0, 0, 0, 0};
-#if TS_SPLIT
+#if TS_CORE == 1
 #pragma unroll
   for (int u = 0; u < 4; u += 2) {
-    multiply_tf32(p, lower.low + u, upper.low + u, right.high + u);
+    if (TS_TYPE <= 3) multiply_tf32(p, lower.low + u, upper.low + u, right.high + u);  // 16-bit: no low part
     multiply_tf32(p, lower.high + u, upper.high + u, right.low + u);
   }
 #pragma unroll
@@ -125,68 +119,18 @@ __device__ __forceinline__ Words<Bytes> load_words(const unsigned char* from) {
   return r;
 }
 
-/// Row u of a fragment becomes the scalar whose bits are w.
-#if TS_SPLIT
-__device__ __forceinline__ void set(Fragment& x, int u, const uint32* w, float) {
-  x.high[u] = (w[0] + 0x1000u) & 0xffffe000u;  // rounded to 11 bits
-  x.low[u] = __float_as_uint(__uint_as_float(w[0]) - __uint_as_float(x.high[u]));
+/// Place u of a fragment becomes x.
+#if TS_CORE == 0
+__device__ __forceinline__ void set(Fragment& f, int u, double x) { f.k[u] = x; }
+#elif TS_CORE == 1
+__device__ __forceinline__ void set(Fragment& f, int u, float x) {
+  f.high[u] = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;  // rounded to 11 bits
+  f.low[u] = __float_as_uint(x - __uint_as_float(f.high[u]));
 }
-#elif TS_WIDE_SUMS
-__device__ __forceinline__ void set(Fragment& x, int u, const uint32* w, double) {
-  x.k[u] = __hiloint2double(static_cast<int>(w[1]), static_cast<int>(w[0]));
-}
-__device__ __forceinline__ void set(Fragment& x, int u, const uint32* w, float) { x.k[u] = __uint_as_float(w[0]); }
 #endif
+/// The scalar whose bits begin at w.
+__device__ __forceinline__ double scalar_of(const uint32* w, double) {
+  return __hiloint2double(static_cast<int>(w[1]), static_cast<int>(w[0]));
+}
+__device__ __forceinline__ float scalar_of(const uint32* w, float) { return __uint_as_float(w[0]); }
 
-/// Row-major operand: V neighbouring columns of the rows from, from + pitch, + 2 pitch, + 3 pitch (bytes).
-template <int V, int Pitch>
-__device__ __forceinline__ void load_columns_of(const unsigned char* from, Fragment (&x)[V]) {
-  constexpr int size = sizeof(Scalar);
-#if TS_TYPE <= 3
-#pragma unroll
-  for (int u = 0; u < 4; ++u) {
-    const Words<V * size> row = load_words<V * size>(from + u * Pitch);
-#pragma unroll
-    for (int e = 0; e < V; ++e) set(x[e], u, row.w + e * (size / 4), Scalar());
-  }
-#else
-  if constexpr (V == 1) {
-    uint32 row[4];
-#pragma unroll
-    for (int u = 0; u < 4; ++u) row[u] = *reinterpret_cast<const unsigned short*>(from + u * Pitch);
-    x[0].k[0] = __byte_perm(row[0], row[1], 0x5410);
-    x[0].k[1] = __byte_perm(row[2], row[3], 0x5410);
-  } else {
-    Words<V * size> row[4];
-#pragma unroll
-    for (int u = 0; u < 4; ++u) row[u] = load_words<V * size>(from + u * Pitch);
-#pragma unroll
-    for (int e = 0; e < V; ++e) {
-      const int halves = e % 2 ? 0x7632 : 0x5410;
-      x[e].k[0] = __byte_perm(row[0].w[e / 2], row[1].w[e / 2], halves);
-      x[e].k[1] = __byte_perm(row[2].w[e / 2], row[3].w[e / 2], halves);
-    }
-  }
-#endif
-}
-
-/// Column-major operand: four neighbouring rows of one column of elements, its parts as columns of their own.
-__device__ __forceinline__ void load_rows_of(const unsigned char* from, Fragment (&x)[parts]) {
-#if TS_TYPE <= 3
-  constexpr int size = sizeof(Scalar), words = size / 4;
-  uint32 rows[4 * parts * words];
-#pragma unroll
-  for (int i = 0; i < parts * words; ++i) {
-    const Words<16> piece = load_words<16>(from + 16 * i);
-#pragma unroll
-    for (int j = 0; j < 4; ++j) rows[4 * i + j] = piece.w[j];
-  }
-#pragma unroll
-  for (int u = 0; u < 4; ++u)
-#pragma unroll
-    for (int e = 0; e < parts; ++e) set(x[e], u, rows + (u * parts + e) * words, Scalar());
-#else
-  const Words<8> rows = load_words<8>(from);
-  x[0].k[0] = rows.w[0], x[0].k[1] = rows.w[1];
-#endif
-}

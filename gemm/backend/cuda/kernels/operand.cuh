@@ -1,10 +1,10 @@
 // A tall operand of a row-streaming kernel: how a chunk of its rows lies in a stage of shared memory, and how
 // it gets there.
 //
-// A chunk is cut into four sub-blocks of SubRows rows. In the K-permutation of the tensor instructions lane
-// group t reads rows of sub-block t alone; sub-blocks start 32 bytes apart modulo 128, so the four groups
-// never meet in a bank, whatever the width. Narrow operands fold: Fold neighbouring rows count as one row of
-// Fold times the width, and the diagonal blocks of the wider product are added in the end.
+// A chunk is cut into Subs sub-blocks of SubRows rows that start Pad bytes apart modulo 128. With four and 32,
+// lane group t reads rows of sub-block t alone in the K-permutation of the tensor instructions, and the four
+// groups never meet in a bank, whatever the width. Narrow operands may fold: Fold neighbouring rows count as
+// one row of Fold times the width.
 #pragma once
 
 #include "fragment.cuh"
@@ -24,9 +24,9 @@ struct OperandArgument {
 
 /// Width: columns; Pitch: scalars between rows in shared memory; Vector: columns that a lane reads at once;
 /// Unit: bytes of an asynchronous copy, which divide the address, the stride and the run (2: through
-/// registers); Shift: whether a flat operand may be off a 128-byte boundary; Natural: lane group t reads rows
-/// 4t.. of each 16 instead of sub-block t (column-major operands and their partners).
-template <int Mode, int Width, int Pitch, int Fold, int Vector, int Unit, int SubRows, bool Shift, bool Natural>
+/// registers); Shift: whether a flat operand may be off a 128-byte boundary; Subs 1: rows follow one another, and
+/// lane group t reads rows 4t.. of each 16 (column-major operands and their partners).
+template <int Mode, int Width, int Pitch, int Fold, int Vector, int Unit, int Subs, int SubRows, int Pad, bool Shift>
 struct Operand {
   static constexpr int scalar_size = sizeof(Scalar), element_size = sizeof(Element);
   static constexpr bool by_columns = Mode == load_columns;
@@ -34,22 +34,22 @@ struct Operand {
   static constexpr int scalars = parts * Width;                ///< of a row
   static constexpr int folded = (Fold - 1) * Pitch + scalars;  ///< of a folded row
   static constexpr int row_bytes = Fold * Pitch * scalar_size;
-  static constexpr int chunk_rows = 4 * SubRows;  ///< folded rows
+  static constexpr int chunk_rows = Subs * SubRows;  ///< folded rows
   static constexpr int sub_bytes = SubRows * row_bytes;
-  static constexpr int sub_pitch = Natural ? sub_bytes : round_up(sub_bytes + (Shift ? 144 : 0), 128) + 32;
+  static constexpr int sub_pitch = round_up(sub_bytes + (Shift ? 144 : 0), 128) + Pad;
   /// Columns start 16 (float64), 64 (float32) or 32 bytes apart modulo 128, so that the lanes that read
   /// together meet in no bank.
   static constexpr int column_bytes = chunk_rows * element_size;
   static constexpr int column_pitch = round_up(column_bytes, 128) + (scalar_size == 8 ? 16 : scalar_size == 4 ? 64 : 32);
   static constexpr int stage_bytes =
-      round_up(by_columns ? Width * column_pitch : 4 * sub_pitch + (Natural && Shift ? 144 : 0), 128);
+      round_up(by_columns ? Width * column_pitch : Subs * sub_pitch, 128);
 #if __CUDA_ARCH__ >= 900
   static constexpr bool in_bulk = Mode == load_flat;
 #else
   static constexpr bool in_bulk = false;
 #endif
   /// Threads that arrive at a stage's barrier.
-  __host__ __device__ static constexpr int arrivals(int threads) { return in_bulk ? 4 : threads; }
+  __host__ __device__ static constexpr int arrivals(int threads) { return in_bulk ? Subs : threads; }
 
   const unsigned char* base;
   int64 row_stride, column_stride;  ///< bytes
@@ -70,8 +70,8 @@ struct Operand {
       if (thread < 32) fill_in_bulk(chunk, stage, full, thread);
     } else {
       if constexpr (Mode == load_flat) {
-        const int64 total = flat_bytes(), first = chunk * 4 * sub_bytes;
-        copy_runs<4, sub_bytes>(base + first, sub_bytes, stage + shift, sub_pitch, total - first, sub_bytes, thread, threads);
+        const int64 total = flat_bytes(), first = chunk * Subs * sub_bytes;
+        copy_runs<Subs, sub_bytes>(base + first, sub_bytes, stage + shift, sub_pitch, total - first, sub_bytes, thread, threads);
       } else if constexpr (Mode == load_rows) {
         const int64 first = chunk * chunk_rows * Fold;
         fill_rows(first, stage, thread, threads);
@@ -87,21 +87,18 @@ struct Operand {
     }
   }
 
+  /// Byte offset in a stage of folded row `row`.
+  __device__ __forceinline__ int row_offset(int row) const {
+    if constexpr (by_columns) return row * element_size;
+    return shift + row / SubRows * sub_pitch + row % SubRows * row_bytes;
+  }
   /// Byte offset in a stage of scalar `column` of lane group t's rows of the first step.
   __device__ __forceinline__ int offset(int t, int column) const {
     if constexpr (by_columns) return column / parts * column_pitch + t * 4 * element_size;
-    return shift + column * scalar_size + t * (Natural ? 4 * row_bytes : sub_pitch);
+    return shift + column * scalar_size + t * (Subs == 1 ? 4 * row_bytes : sub_pitch);
   }
   /// Bytes from one step of 16 rows to the next.
-  static constexpr int step_bytes = by_columns ? 16 * element_size : (Natural ? 16 : 4) * row_bytes;
-
-  /// `vector` columns of this lane's four rows of a step.
-  static __device__ __forceinline__ void load(const unsigned char* from, Fragment (&x)[vector]) {
-    if constexpr (by_columns)
-      load_rows_of(from, x);
-    else
-      load_columns_of<vector, row_bytes>(from, x);
-  }
+  static constexpr int step_bytes = by_columns ? 16 * element_size : (Subs == 1 ? 16 : 4) * row_bytes;
 
  private:
   __device__ __forceinline__ int64 flat_bytes() const {
@@ -131,7 +128,7 @@ struct Operand {
   }
 
   __device__ __forceinline__ void fill_rows(int64 first, unsigned char* stage, int thread, int threads) const {
-    constexpr int sub = SubRows * Fold, count = 4 * sub, units = scalars * scalar_size / Unit;
+    constexpr int sub = SubRows * Fold, count = Subs * sub, units = scalars * scalar_size / Unit;
     const unsigned char* from = base + first * row_stride;
     const int64 left = rows - first;
 #pragma unroll 4
@@ -144,10 +141,10 @@ struct Operand {
 
 #if __CUDA_ARCH__ >= 900
   __device__ __forceinline__ void fill_in_bulk(int64 chunk, unsigned char* stage, uint64* full, int lane) const {
-    const int64 total = flat_bytes(), first = chunk * 4 * sub_bytes;
+    const int64 total = flat_bytes(), first = chunk * Subs * sub_bytes;
     const unsigned char* from = base - shift + first;
-    if (first + 4 * sub_bytes + (Shift ? 16 : 0) <= total) {
-      if (lane < 4) {
+    if (first + Subs * sub_bytes + (Shift ? 16 : 0) <= total) {
+      if (lane < Subs) {
         const uint32 bytes = Shift ? round_up(shift + sub_bytes, 16) : sub_bytes;
         barrier_arrive_expecting(full, bytes);
         bulk_load(stage + lane * sub_pitch, from + lane * sub_bytes, bytes, full);
@@ -156,7 +153,7 @@ struct Operand {
     }
     // The last chunk: what the copy engine cannot bring, the warp does; the rest is zero.
     int mine = 0;
-    for (int t = 0; t < 4; ++t) {
+    for (int t = 0; t < Subs; ++t) {
       const int64 left = total - first - t * sub_bytes;
       const int valid = left <= 0 ? 0 : left < sub_bytes ? static_cast<int>(left) : sub_bytes;
       const int bulk = valid == 0 ? 0 : (shift + valid) / 16 * 16;
@@ -167,7 +164,7 @@ struct Operand {
       if (lane == t) mine = bulk;
     }
     __syncwarp();
-    if (lane < 4) {
+    if (lane < Subs) {
       barrier_arrive_expecting(full, mine);
       if (mine > 0) bulk_load(stage + lane * sub_pitch, from + lane * sub_bytes, mine, full);
     }

@@ -10,22 +10,25 @@
 // combined at the end. Sums in float32 move to float64 every TS_FLUSH steps.
 //
 //   TS_TYPE; TS_P, TS_Q; TS_GRAM; TS_SWAP
-//   TS_MODE_A/B, TS_PITCH_A/B, TS_VECTOR_A/B, TS_UNIT_A/B, TS_SHIFT_A/B, TS_FOLD, TS_NATURAL   see operand.cuh
+//   TS_MODE_A/B, TS_PITCH_A/B, TS_VECTOR_A/B, TS_UNIT_A/B, TS_SHIFT_A/B, TS_FOLD, TS_SUBS   see operand.cuh
 //   TS_SUB_ROWS, TS_STAGES
 //   TS_PRODUCERS  warps that only fill; 0: the first consumer warp fills as well (more registers a thread)
 //   TS_TILES_L, TS_TILES_R, TS_WARPS_L, TS_WARPS_R, TS_SLICES
-//   TS_SPLIT (float32 by 3xTF32), TS_FLUSH (steps between flushes)
+//   TS_CORE (see fragment.cuh), TS_FLUSH (steps between flushes)
 #pragma once
 
+#include "columns.cuh"
 #include "operand.cuh"
 #include "ordered_sum.cuh"
 
-using OperandA = Operand<TS_MODE_A, TS_P, TS_PITCH_A, TS_FOLD, TS_VECTOR_A, TS_UNIT_A, TS_SUB_ROWS, TS_SHIFT_A, TS_NATURAL>;
+using OperandA = Operand<TS_MODE_A, TS_P, TS_PITCH_A, TS_FOLD, TS_VECTOR_A, TS_UNIT_A, TS_SUBS,
+                         TS_SUB_ROWS, TS_SUBS == 1 ? 0 : 32, TS_SHIFT_A>;
 #if TS_GRAM
 using OperandB = OperandA;
 constexpr int width_b = TS_P;
 #else
-using OperandB = Operand<TS_MODE_B, TS_Q, TS_PITCH_B, TS_FOLD, TS_VECTOR_B, TS_UNIT_B, TS_SUB_ROWS, TS_SHIFT_B, TS_NATURAL>;
+using OperandB = Operand<TS_MODE_B, TS_Q, TS_PITCH_B, TS_FOLD, TS_VECTOR_B, TS_UNIT_B, TS_SUBS,
+                         TS_SUB_ROWS, TS_SUBS == 1 ? 0 : 32, TS_SHIFT_B>;
 constexpr int width_b = TS_Q;
 #endif
 #if TS_SWAP
@@ -51,10 +54,10 @@ __host__ __device__ constexpr int count_tiles() {
 constexpr int tiles = count_tiles();
 constexpr int consumers = tiles * TS_SLICES, threads = 32 * (consumers + TS_PRODUCERS);
 constexpr int fillers = TS_PRODUCERS ? 32 * TS_PRODUCERS : 32;  ///< threads
-constexpr int steps = TS_SUB_ROWS / 4 / TS_SLICES;  ///< of 16 rows, in a stage, for a slice
-static_assert(steps * 4 * TS_SLICES == TS_SUB_ROWS, "slices take whole steps");
+constexpr int steps = TS_SUBS * TS_SUB_ROWS / 16 / TS_SLICES;  ///< of 16 rows, in a stage, for a slice
+static_assert(steps * 16 * TS_SLICES == TS_SUBS * TS_SUB_ROWS, "slices take whole steps");
 
-#if !TS_WIDE_SUMS
+#if TS_CORE > 0
 constexpr int flush_doubles = consumers * TS_TILES_L * TS_TILES_R * 4 * 32;
 #else
 constexpr int flush_doubles = 0;
@@ -65,7 +68,7 @@ constexpr int ring_offset = 128 + 8 * flush_doubles;
 /// Sums of one warp over its slice of rows.
 struct Sums {
   AccumulatorTile c[TS_TILES_L][TS_TILES_R];
-#if !TS_WIDE_SUMS
+#if TS_CORE > 0
   double* flushed;  ///< this lane's second level, 32 doubles from one value to the next
 #endif
 
@@ -73,14 +76,14 @@ struct Sums {
 #pragma unroll
     for (int i = 0; i < TS_TILES_L * TS_TILES_R * 4; ++i) {
       at(i) = 0;
-#if !TS_WIDE_SUMS
+#if TS_CORE > 0
       flushed[32 * i] = 0;
 #endif
     }
   }
   __device__ __forceinline__ Accumulator& at(int i) { return c[i / 4 / TS_TILES_R][i / 4 % TS_TILES_R][i % 4]; }
   __device__ __forceinline__ void flush() {
-#if !TS_WIDE_SUMS
+#if TS_CORE > 0
 #pragma unroll
     for (int i = 0; i < TS_TILES_L * TS_TILES_R * 4; ++i) {
       flushed[32 * i] += at(i);
@@ -103,6 +106,15 @@ __device__ __forceinline__ int vector_column(int first, int g) {
   return column < last ? column : last;
 }
 
+/// The columns that this lane loads at once, of its four rows of a step.
+template <class Side>
+__device__ __forceinline__ void load(const unsigned char* from, Fragment (&x)[Side::vector]) {
+  if constexpr (Side::by_columns)
+    load_rows_of(from, x);
+  else
+    load_columns_of<Side::vector, Side::row_bytes>(from, x);
+}
+
 /// One step: 16 rows of a warp's tile.
 __device__ __forceinline__ void step(Sums& sums, const unsigned char* left, const unsigned char* right,
                                      const int (&left_offset)[2 * TS_TILES_L / Left::vector],
@@ -110,7 +122,7 @@ __device__ __forceinline__ void step(Sums& sums, const unsigned char* left, cons
   Fragment r[TS_TILES_R];
 #pragma unroll
   for (int group = 0; group < TS_TILES_R / Right::vector; ++group)
-    Right::load(right + right_offset[group],
+    load<Right>(right + right_offset[group],
                 *reinterpret_cast<Fragment(*)[Right::vector]>(r + group * Right::vector));
   constexpr int at_once = Left::vector < 2 ? 2 : Left::vector;  // blocks of 8 columns
 #pragma unroll
@@ -118,7 +130,7 @@ __device__ __forceinline__ void step(Sums& sums, const unsigned char* left, cons
     Fragment l[at_once];
 #pragma unroll
     for (int i = 0; i < at_once; i += Left::vector)
-      Left::load(left + left_offset[(block + i) / Left::vector],
+      load<Left>(left + left_offset[(block + i) / Left::vector],
                  *reinterpret_cast<Fragment(*)[Left::vector]>(l + i));
 #pragma unroll
     for (int i = 0; i < at_once; i += 2)
@@ -162,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   }
   __syncthreads();
 
-  constexpr int folded_chunk = 4 * TS_SUB_ROWS;
+  constexpr int folded_chunk = TS_SUBS * TS_SUB_ROWS;
   const int64 folded_rows = (rows + TS_FOLD - 1) / TS_FOLD;
   const int64 chunks = (folded_rows + folded_chunk - 1) / folded_chunk;
   const OperandA a(a_argument, rows);
@@ -213,7 +225,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     for (int i = 0; i < TS_TILES_R / Right::vector; ++i)
       right_offset[i] = right_stage + slice * steps * Right::step_bytes +
                         right.offset(t, vector_column<Right>(right_tile * tile_columns + i * 8 * Right::vector, g));
-#if !TS_WIDE_SUMS
+#if TS_CORE > 0
     sums.flushed = reinterpret_cast<double*>(shared + 128) + warp * (TS_TILES_L * TS_TILES_R * 4 * 32) + lane;
     int since_flush = 0;
 #endif
@@ -231,7 +243,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
 #pragma unroll 2
       for (int s = 0; s < steps; ++s) {
         step(sums, stage + s * Left::step_bytes, stage + s * Right::step_bytes, left_offset, right_offset);
-#if !TS_WIDE_SUMS
+#if TS_CORE > 0
         if (++since_flush == TS_FLUSH) sums.flush(), since_flush = 0;
 #endif
       }
@@ -250,7 +262,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   double* products = slices;
   double mine[share];
   __syncthreads();
-#if TS_WIDE_SUMS
+#if TS_CORE == 0
   if (TS_SLICES > 1 && warp < consumers) {
 #pragma unroll
     for (int i = 0; i < values; ++i) slices[(warp * values + i) * 32 + lane] = sums.at(i);
@@ -262,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     for (int k = 0; k < share; ++k) {
       const int i = k * TS_SLICES + warp / tiles;
       mine[k] = 0;
-      if (TS_WIDE_SUMS && TS_SLICES == 1)
+      if (TS_CORE == 0 && TS_SLICES == 1)
         mine[k] = sums.at(k);
       else if (i < values)
 #pragma unroll
