@@ -13,6 +13,20 @@ int common_unit(index_t a, index_t b, index_t c) {
 
 }  // namespace
 
+TallOperand tall_operand_of(const Form& form, DType type, index_t rows, index_t columns) noexcept {
+  const bool row_major = form.layout == Layout::row_major;
+  const index_t line = row_major ? columns : rows, lines = 256 / static_cast<index_t>(size_of(type));
+  const bool far_apart = !form.contiguous && form.gap == 0;
+  const index_t ld = far_apart ? (2 * line / lines + 1) * lines : line + form.gap;
+  const auto address = static_cast<unsigned>(form.alignment % 256);
+  return row_major ? TallOperand{ld, 1, address} : TallOperand{1, ld, address};
+}
+
+BlockLimits limits_of(const DeviceInfo& device, Determinism level) noexcept {
+  if (level == Determinism::gpu_to_gpu) return {132, 163 * 1024, true};
+  return {device.multiprocessors, device.shared_bytes_per_block, device.capability() >= 90};
+}
+
 TallLayout layout_of(DType type, index_t columns, const TallOperand& operand) noexcept {
   TallLayout s;
   s.scalar = scalar_bytes(type), s.parts = parts_of(type);
@@ -34,6 +48,8 @@ TallLayout layout_of(DType type, index_t columns, const TallOperand& operand) no
   return s;
 }
 
-int register_cap(int warps) noexcept { return std::min(255, 16384 / 32 / ((warps + 3) / 4) / 8 * 8); }
+int register_cap(int warps) noexcept {
+  return std::min(255, 16384 / 32 / ((warps + 3) / 4) / 8 * 8);
+}
 
 }  // namespace ts::cuda

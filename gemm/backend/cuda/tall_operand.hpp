@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
+#include "tallskinny/gemm/plan/gpu_problem.hpp"
 
 namespace ts::cuda {
 
@@ -13,12 +14,21 @@ struct TallOperand {
   friend bool operator==(const TallOperand&, const TallOperand&) = default;
 };
 
+/// An operand of this form, with strides and an address that stand for all of the form.
+[[nodiscard]] TallOperand tall_operand_of(const Form& form, DType type, index_t rows,
+                                          index_t columns) noexcept;
+
 /// What a persistent grid of one block a multiprocessor may use.
 struct BlockLimits {
   int multiprocessors = 132;
   int shared_bytes = 227 * 1024;  ///< that one block may use
+  bool bulk_copies = true;        ///< the copy engine of sm_90 and later
   friend bool operator==(const BlockLimits&, const BlockLimits&) = default;
 };
+
+/// The device's; at the level gpu_to_gpu the same numbers for every device, so that what belongs together in
+/// partial sums depends on the shape alone.
+[[nodiscard]] BlockLimits limits_of(const DeviceInfo& device, Determinism level) noexcept;
 
 /// TS_MODE_..: contiguous runs, rows in units, columns in units.
 enum class TallMode { flat = 0, by_rows = 1, by_columns = 2 };
@@ -43,8 +53,15 @@ struct TallLayout {
 [[nodiscard]] constexpr int parts_of(DType t) noexcept {
   return t == DType::complex128 || t == DType::complex64 ? 2 : 1;
 }
-[[nodiscard]] constexpr int scalar_bytes(DType t) noexcept { return static_cast<int>(size_of(t)) / parts_of(t); }
-[[nodiscard]] constexpr int round_up(int x, int unit) noexcept { return (x + unit - 1) / unit * unit; }
+[[nodiscard]] constexpr int scalar_bytes(DType t) noexcept {
+  return static_cast<int>(size_of(t)) / parts_of(t);
+}
+[[nodiscard]] constexpr DType result_type_of(DType t) noexcept {
+  return scalar_bytes(t) == 2 ? DType::float32 : t;
+}
+[[nodiscard]] constexpr int round_up(int x, int unit) noexcept {
+  return (x + unit - 1) / unit * unit;
+}
 
 /// Registers that a thread of a block of so many warps may have: each of four schedulers has 16 Ki.
 [[nodiscard]] int register_cap(int warps) noexcept;

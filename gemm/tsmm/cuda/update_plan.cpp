@@ -13,7 +13,9 @@ struct Sizes {
   int slot_bytes = 0, factor_bytes = 0;
 };
 
-int result_bytes(DType t) { return scalar_bytes(t) == 2 ? 4 : static_cast<int>(size_of(t)); }
+int result_bytes(DType t) {
+  return scalar_bytes(t) == 2 ? 4 : static_cast<int>(size_of(t));
+}
 
 Sizes sizes_of(const UpdateProblem& problem, const UpdateTiling& t) {
   Sizes s;
@@ -33,7 +35,8 @@ Sizes sizes_of(const UpdateProblem& problem, const UpdateTiling& t) {
                                                                                             : 32)),
                        128);
   else
-    x_bytes = round_up(2 * (round_up(s.rows / 2 * s.x.row_bytes(1) + (s.x.shift ? 144 : 0), 128) + s.pad), 128);
+    x_bytes =
+        round_up(2 * (round_up(s.rows / 2 * s.x.row_bytes(1) + (s.x.shift ? 144 : 0), 128) + s.pad), 128);
   const int y_bytes = s.rows * q * result_bytes(problem.type);
   s.slot_bytes = round_up(problem.accumulate ? x_bytes + y_bytes : std::max(x_bytes, y_bytes), 128);
   s.factor_bytes = t.narrow ? round_up(p * q * result_bytes(problem.type), 128)
@@ -49,7 +52,8 @@ int registers_needed(const UpdateProblem& problem, const UpdateTiling& t) {
   const int parts = parts_of(problem.type), q = static_cast<int>(problem.q);
   if (t.narrow) return 40 + t.tiles * parts * (q + 1) * (scalar_bytes(problem.type) == 8 ? 2 : 1);
   const int blocks = ((q + 7) / 8 + t.group - 1) / t.group;
-  return t.tiles * blocks * parts * 4 * (t.split ? 1 : 2) + t.tiles * (t.split ? 24 : 16) + 16 * parts + (t.split ? 112 + 16 * (parts - 1) : 40);
+  return t.tiles * blocks * parts * 4 * (t.split ? 1 : 2) + t.tiles * (t.split ? 24 : 16) + 16 * parts +
+         (t.split ? 150 + 16 * (parts - 1) : 40);
 }
 
 }  // namespace
@@ -80,11 +84,14 @@ std::vector<UpdateTiling> update_tilings(const UpdateProblem& problem, const Blo
             // Cycles for 16 rows: tensor instructions, shared memory, and what keeps too little in flight.
             const double products = k_blocks * blocks * parts;
             const double tensor = narrow ? 0 : products * (split ? 9 : 16);
-            const double shared = narrow ? memory / 4 : 8.0 * k_blocks * blocks / tiles + 16.0 * k_blocks * group;
-            const double x_share = static_cast<double>(problem.p * element) * s.rows * t.groups * (t.stages - 1);
+            const double shared =
+                narrow ? memory / 4 : 8.0 * k_blocks * blocks / tiles + 16.0 * k_blocks * group;
+            const double x_share =
+                static_cast<double>(problem.p * element) * s.rows * t.groups * (t.stages - 1);
             const double in_flight = std::min(1.0, x_share / (48 * 1024 * problem.p * element / row_bytes));
             const double chunk = s.rows * row_bytes;  // short copies cost
-            t.cost = std::max({memory * (1 + 512 / chunk) / in_flight, tensor * 1.3, shared * 1.5}) + 0.2 * tensor + 0.1 * shared;
+            t.cost = std::max({memory * (1 + 512 / chunk) / in_flight, tensor * 1.3, shared * 1.5}) +
+                     0.2 * tensor + 0.1 * shared;
             all.push_back(t);
           }
   std::stable_sort(all.begin(), all.end(),
@@ -98,7 +105,8 @@ UpdatePlan plan_update(const UpdateProblem& problem, const BlockLimits& limits) 
 
 UpdatePlan plan_update(const UpdateProblem& problem, const BlockLimits& limits, const UpdateTiling& t) {
   const Sizes s = sizes_of(problem, t);
-  const bool contiguous = problem.y.row_stride == problem.q && (problem.y.column_stride == 1 || problem.q == 1);
+  const bool contiguous =
+      problem.y.row_stride == problem.q && (problem.y.column_stride == 1 || problem.q == 1);
   const bool bulk = contiguous && problem.y.address % 16 == 0 &&
                     s.rows * static_cast<int>(problem.q) * result_bytes(problem.type) % 16 == 0;
   const index_t chunks = (problem.rows + s.rows - 1) / s.rows;
@@ -123,7 +131,8 @@ UpdatePlan plan_update(const UpdateProblem& problem, const BlockLimits& limits, 
                define("TS_GROUP", t.group),
                define("TS_GROUPS", t.groups),
                define("TS_TILES", t.tiles)};
-  k.grid = static_cast<unsigned>(std::clamp<index_t>((chunks + t.groups - 1) / t.groups, 1, limits.multiprocessors));
+  k.grid = static_cast<unsigned>(
+      std::clamp<index_t>((chunks + t.groups - 1) / t.groups, 1, limits.multiprocessors));
   k.block = static_cast<unsigned>(32 * t.group * t.groups);
   k.shared_bytes = static_cast<std::size_t>(shared_bytes(s, t));
   k.budget.registers = register_cap(t.group * t.groups);

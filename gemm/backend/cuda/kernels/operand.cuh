@@ -139,7 +139,6 @@ struct Operand {
     }
   }
 
-#if __CUDA_ARCH__ >= 900
   __device__ __forceinline__ void fill_in_bulk(int64 chunk, unsigned char* stage, uint64* full, int lane) const {
     const int64 total = flat_bytes(), first = chunk * Subs * sub_bytes;
     const unsigned char* from = base - shift + first;
@@ -169,5 +168,4 @@ struct Operand {
       if (mine > 0) bulk_load(stage + lane * sub_pitch, from + lane * sub_bytes, mine, full);
     }
   }
-#endif
 };

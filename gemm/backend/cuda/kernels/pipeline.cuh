@@ -41,15 +41,14 @@ __device__ __forceinline__ void barrier_wait(uint64* barrier, uint32 parity) {
 #endif
 }
 
-#if __CUDA_ARCH__ >= 900
-/// Arrives, and lets the phase wait for `bytes` bytes of bulk copies.
+/// (From sm_90 on.) Arrives, and lets the phase wait for `bytes` bytes of bulk copies.
 __device__ __forceinline__ void barrier_arrive_expecting(uint64* barrier, uint32 bytes) {
   asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }" ::"r"(
                    shared_address(barrier)),
                "r"(bytes)
                : "memory");
 }
-/// Bytes from global to shared memory by the copy engine; all three arguments multiples of 16.
+/// (From sm_90 on.) Bytes from global to shared memory by the copy engine; all three arguments multiples of 16.
 __device__ __forceinline__ void bulk_load(void* to, const void* from, uint32 bytes, uint64* barrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -57,7 +56,6 @@ __device__ __forceinline__ void bulk_load(void* to, const void* from, uint32 byt
       "l"(from), "r"(bytes), "r"(shared_address(barrier))
       : "memory");
 }
-#endif
 
 /// A copy of Bytes (4, 8 or 16) bytes that goes on while the thread does: the first `valid`, then zeros.
 template <int Bytes>

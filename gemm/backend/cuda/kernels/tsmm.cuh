@@ -199,47 +199,50 @@ __device__ __forceinline__ Fragment load_row(const unsigned char* row, int first
   return f;
 }
 
-/// A warp's columns of a chunk, TS_TILES x 16 rows at a time.
+using Sums = AccumulatorTile[TS_TILES][blocks_of_warp][parts];
+
+/// sums += the products of 16 scalars of K.
+template <bool Whole>
+__device__ __forceinline__ void multiply_block(Sums& sum, const unsigned char* slot, const int (&row)[TS_TILES][2],
+                                               const unsigned char* factor, int kb, int warp_of_group, int lane) {
+  Fragment lower[TS_TILES], upper[TS_TILES];
+#pragma unroll
+  for (int i = 0; i < TS_TILES; ++i) {
+    lower[i] = load_row<Whole>(slot + row[i][0], kb * 16 + lane % 4 * 4);
+    upper[i] = load_row<Whole>(slot + row[i][1], kb * 16 + lane % 4 * 4);
+  }
+#pragma unroll
+  for (int b = 0; b < blocks_of_warp; ++b) {
+    const int block = warp_of_group * blocks_of_warp + b;
+    if (column_blocks % TS_GROUP != 0 && block >= column_blocks) break;
+    Fragment right = reinterpret_cast<const Fragment*>(factor)[(kb * column_blocks + block) * 32 + lane];
+    if constexpr (is_complex) {
+      const Fragment imaginary = imaginary_of(right);
+#pragma unroll
+      for (int i = 0; i < TS_TILES; ++i) multiply_add(sum[i][b][parts - 1], lower[i], upper[i], imaginary);
+    }
+#pragma unroll
+    for (int i = 0; i < TS_TILES; ++i) multiply_add(sum[i][b][0], lower[i], upper[i], right);
+  }
+}
+
+/// A warp's columns of a chunk.
 __device__ __forceinline__ void compute(const X& x, unsigned char* slot, const unsigned char* factor, int group,
                                         int warp_of_group, int lane, Complex<Sum> alpha, Complex<Sum> beta) {
-  constexpr int rounds = TS_ROWS / 16 / TS_TILES;
-  static_assert(rounds == 1, "results replace the rows, so that a chunk is computed before it is stored");
+  static_assert(TS_ROWS == 16 * TS_TILES, "results replace the rows, so that all are computed before any is stored");
   const int g = lane / 4, t = lane % 4;
-  AccumulatorTile sum[TS_TILES][blocks_of_warp][parts] = {};
+  Sums sum = {};
   int row[TS_TILES][2];
 #pragma unroll
   for (int i = 0; i < TS_TILES; ++i)
 #pragma unroll
     for (int half = 0; half < 2; ++half) row[i][half] = x.row_offset(row_of(i, g + 8 * half));
 
-#pragma unroll
-  for (int kb = 0; kb < k_blocks; ++kb) {
-    Fragment lower[TS_TILES], upper[TS_TILES];
-    constexpr bool whole = TS_P * parts % 16 == 0;
-#pragma unroll
-    for (int i = 0; i < TS_TILES; ++i) {
-      if (whole || kb < k_blocks - 1) {
-        lower[i] = load_row<true>(slot + row[i][0], kb * 16 + 4 * t);
-        upper[i] = load_row<true>(slot + row[i][1], kb * 16 + 4 * t);
-      } else {
-        lower[i] = load_row<false>(slot + row[i][0], kb * 16 + 4 * t);
-        upper[i] = load_row<false>(slot + row[i][1], kb * 16 + 4 * t);
-      }
-    }
-#pragma unroll
-    for (int b = 0; b < blocks_of_warp; ++b) {
-      const int block = warp_of_group * blocks_of_warp + b;
-      if (column_blocks % TS_GROUP != 0 && block >= column_blocks) break;
-      Fragment right = reinterpret_cast<const Fragment*>(factor)[(kb * column_blocks + block) * 32 + lane];
-      if constexpr (is_complex) {
-        const Fragment imaginary = imaginary_of(right);
-#pragma unroll
-        for (int i = 0; i < TS_TILES; ++i) multiply_add(sum[i][b][parts - 1], lower[i], upper[i], imaginary);
-      }
-#pragma unroll
-      for (int i = 0; i < TS_TILES; ++i) multiply_add(sum[i][b][0], lower[i], upper[i], right);
-    }
-  }
+  // Blocks of 16 scalars of K that are whole, then what is left.
+  constexpr int whole_blocks = TS_P * parts / 16;
+#pragma unroll 2
+  for (int kb = 0; kb < whole_blocks; ++kb) multiply_block<true>(sum, slot, row, factor, kb, warp_of_group, lane);
+  if (whole_blocks < k_blocks) multiply_block<false>(sum, slot, row, factor, whole_blocks, warp_of_group, lane);
 
   group_sync(group);
   Result* y = reinterpret_cast<Result*>(slot + y_offset);
@@ -255,6 +258,12 @@ __device__ __forceinline__ void compute(const X& x, unsigned char* slot, const u
       }
 }
 
+#endif
+
+#if __CUDA_ARCH__ >= 900
+constexpr bool y_in_bulk = TS_ACCUMULATE && TS_BULK_Y;
+#else
+constexpr bool y_in_bulk = false;
 #endif
 
 struct ResultArgument {
@@ -285,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   const Complex<Sum> beta{static_cast<Sum>(wide_beta.re), static_cast<Sum>(wide_beta.im)};
 
   if (thread_of_group == 0)
-    for (int i = 0; i < TS_STAGES; ++i) barrier_init(full + i, X::arrivals(32));
+    for (int i = 0; i < TS_STAGES; ++i) barrier_init(full + i, X::arrivals(32) + y_in_bulk);
   if (thread == 0) barrier_init_fence();
   const X x(x_argument, rows);
   const int64 chunks = (rows + TS_ROWS - 1) / TS_ROWS, stride = static_cast<int64>(gridDim.x) * TS_GROUPS;
@@ -293,8 +302,19 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   __syncthreads();
 
   int load_slot = 0;
-  const auto load_next = [&] {  // by the first warp of the group
-    if (to_load < chunks) x.fill(to_load, ring + load_slot * slot_bytes, full + load_slot, lane, 32);
+  // By the first warp of the group; what Y was comes along where it can be copied in bulk.
+  const auto load_next = [&] {
+    if (to_load < chunks) {
+      unsigned char* slot = ring + load_slot * slot_bytes;
+      x.fill(to_load, slot, full + load_slot, lane, 32);
+#if __CUDA_ARCH__ >= 900
+      if (y_in_bulk && lane == 0) {
+        const bool whole = (to_load + 1) * TS_ROWS <= rows;
+        barrier_arrive_expecting(full + load_slot, whole ? y_bytes : 0);
+        if (whole) bulk_load(slot + y_offset, y.data + to_load * (TS_ROWS * TS_Q), y_bytes, full + load_slot);
+      }
+#endif
+    }
     to_load += stride;
     if (++load_slot == TS_STAGES) load_slot = 0;
   };
@@ -308,7 +328,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     const int64 first = chunk * TS_ROWS;
     const int valid = rows - first < TS_ROWS ? static_cast<int>(rows - first) : TS_ROWS;
     Result* staged = reinterpret_cast<Result*>(slot + y_offset);
-    if (TS_ACCUMULATE) {
+    if (TS_ACCUMULATE && !(y_in_bulk && valid == TS_ROWS)) {
       for_each_result(y, first, valid, thread_of_group, [&](int i, const Result* from) { staged[i] = *from; });
       group_sync(group);
     }

@@ -14,6 +14,12 @@
 //   TS_SUB_ROWS, TS_STAGES
 //   TS_PRODUCERS  warps that only fill; 0: the first consumer warp fills as well (more registers a thread)
 //   TS_TILES_L, TS_TILES_R, TS_WARPS_L, TS_WARPS_R, TS_SLICES
+//
+// An A of more columns is cut into panels of TS_P, each the work of `panel_blocks` blocks of the grid; the last
+// panel ends with A and begins within the one before it, whose results it leaves alone.
+// `mirror`, unless null, is where the (conjugate) transpose of the result goes too: the other triangle of a
+// Gram matrix that is computed in panels.
+//
 //   TS_CORE (see fragment.cuh), TS_FLUSH (steps between flushes)
 #pragma once
 
@@ -158,9 +164,9 @@ __device__ __forceinline__ void store_result(Complex<R>* out, Complex<double> al
 }
 
 extern "C" __global__ void __launch_bounds__(threads, 1)
-    tsmttsm(OperandArgument a_argument, OperandArgument b_argument, int64 rows, Result* c, int64 c_row_stride,
-            int64 c_column_stride, Complex<double> alpha, Complex<double> beta, int adjoint, int group_size,
-            double* partials, unsigned* tickets) {
+    tsmttsm(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
+            int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha, Complex<double> beta,
+            int adjoint, int panel_blocks, int group_size, double* partials, unsigned* tickets) {
   extern __shared__ __align__(128) unsigned char shared[];
   uint64* full = reinterpret_cast<uint64*>(shared);
   uint64* empty = full + TS_STAGES;
@@ -173,6 +179,12 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     barrier_init_fence();
   }
   __syncthreads();
+
+  const int panel = static_cast<int>(blockIdx.x) / panel_blocks, block = static_cast<int>(blockIdx.x) % panel_blocks;
+  const int64 panel_start = static_cast<int64>(panel) * TS_P;
+  const int overlap = panel_start + TS_P <= a_columns ? 0 : static_cast<int>(panel_start + TS_P - a_columns);
+  a_argument.data = static_cast<const Element*>(a_argument.data) + (panel_start - overlap) * a_argument.column_stride;
+  c += (panel_start - overlap) * c_row_stride;
 
   constexpr int folded_chunk = TS_SUBS * TS_SUB_ROWS;
   const int64 folded_rows = (rows + TS_FOLD - 1) / TS_FOLD;
@@ -197,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   Sums sums;
   int left_tile = 0, right_tile = 0;
   if (warp >= consumers) {
-    for (int64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) fill(chunk, thread - 32 * consumers);
+    for (int64 chunk = block; chunk < chunks; chunk += panel_blocks) fill(chunk, thread - 32 * consumers);
   } else {
     const int slice = warp / tiles, g = lane / 4, t = lane % 4;
     for (int i = 0, tile = warp % tiles; i < TS_WARPS_L * TS_WARPS_R; ++i)
@@ -231,13 +243,13 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
 #endif
     sums.clear();
 
-    int64 next = blockIdx.x;  // to be filled, if this warp fills
+    int64 next = block;  // to be filled, if this warp fills
     if (TS_PRODUCERS == 0 && warp == 0)
-      for (int s = 0; s < TS_STAGES - 1 && next < chunks; ++s, next += gridDim.x) fill(next, lane);
+      for (int s = 0; s < TS_STAGES - 1 && next < chunks; ++s, next += panel_blocks) fill(next, lane);
 
     RingPosition<TS_STAGES> at;
-    for (int64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-      if (TS_PRODUCERS == 0 && warp == 0 && next < chunks) fill(next, lane), next += gridDim.x;
+    for (int64 chunk = block; chunk < chunks; chunk += panel_blocks) {
+      if (TS_PRODUCERS == 0 && warp == 0 && next < chunks) fill(next, lane), next += panel_blocks;
       const unsigned char* stage = ring + at.stage * stage_bytes;
       barrier_wait(full + at.stage, at.parity);
 #pragma unroll 2
@@ -309,10 +321,13 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     return sum;
   };
   constexpr int results = TS_P * width_b, count = results * parts;
-  const OrderedSum order{partials, partials + static_cast<int64>(gridDim.x) * count, tickets,
-                         static_cast<int>(gridDim.x), static_cast<int>(blockIdx.x), group_size};
+  const int groups = (panel_blocks + group_size - 1) / group_size;
+  partials += static_cast<int64>(panel) * (panel_blocks + groups) * count;
+  const OrderedSum order{partials,     partials + static_cast<int64>(panel_blocks) * count,
+                         tickets + panel * (1 + groups), panel_blocks,
+                         block,        group_size};
   for (int e = thread; e < results; e += threads) {
-    double* out = partials + static_cast<int64>(blockIdx.x) * count;
+    double* out = partials + static_cast<int64>(block) * count;
     const int i = e / width_b, j = e % width_b;
     if constexpr (is_complex) {
       const double sign = adjoint ? -1 : 1;
@@ -324,7 +339,10 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   }
   if (!order.last(count, thread, threads)) return;
   const double* total = order.total();
-  for (int e = thread; e < results; e += threads)
-    store_result(c + e / width_b * c_row_stride + e % width_b * c_column_stride, alpha,
-                 {total[e], is_complex ? total[results + e] : 0}, beta);
+  for (int e = thread + overlap * width_b; e < results; e += threads) {
+    const int i = e / width_b, j = e % width_b;
+    Result* out = c + i * c_row_stride + j * c_column_stride;
+    store_result(out, alpha, {total[e], is_complex ? total[results + e] : 0}, beta);
+    if (mirror) mirror[j * c_row_stride + i * c_column_stride] = adjoint ? conj(*out) : *out;
+  }
 }

@@ -11,7 +11,8 @@ namespace ts::cuda {
 struct InnerProblem {
   DType type = DType::float64;
   index_t rows = 0, p = 1, q = 1;
-  bool gram = false;  ///< B is A
+  bool gram = false;   ///< B is A
+  index_t panels = 1;  ///< of p columns that A has
   TallOperand a, b;
   friend bool operator==(const InnerProblem&, const InnerProblem&) = default;
 };
@@ -30,16 +31,25 @@ struct InnerTiling {
 
 struct InnerPlan {
   KernelPlan kernel;
-  int group_size = 1;  ///< blocks whose partial results are added first
+  int panel_blocks = 1;  ///< that share the rows of a panel
+  int group_size = 1;    ///< of those, whose partial results are added first
   InnerTiling tiling;
 };
 
-/// Scalars (twice the width for complex types) that one launch can take on each side; wider products are cut
-/// into panels by the caller.
+/// Of so many blocks, how many are added first: sums of sums, both of about as many.
+[[nodiscard]] int group_size_of(int panel_blocks) noexcept;
+
+/// Scalars (twice the width for complex types) of a row of B that one launch can take; a wider B is cut by
+/// the caller. Tiles of that square are also what one panel of A can have.
 inline constexpr index_t inner_scalars_max = 128;
 
+/// The columns of a panel of A: as many as a kernel can take, or fewer, so that the panels keep the whole
+/// device busy.
+[[nodiscard]] index_t inner_panel_width(DType type, index_t columns_of_a, index_t columns_of_b,
+                                        const BlockLimits&) noexcept;
+
 /// Every tiling whose sums fit into registers, best first.
-[[nodiscard]] std::vector<InnerTiling> inner_tilings(const InnerProblem&);
+[[nodiscard]] std::vector<InnerTiling> inner_tilings(const InnerProblem&, const BlockLimits&);
 
 [[nodiscard]] InnerPlan plan_inner(const InnerProblem&, const BlockLimits&, const InnerTiling&);
 [[nodiscard]] InnerPlan plan_inner(const InnerProblem&, const BlockLimits&);
