@@ -15,6 +15,7 @@ struct Form {
   bool contiguous = true;  ///< no gaps between lines (rows, or columns of a column-major operand)
   int alignment =
       256;  ///< the power of two up to 256 that divides the address and, with gaps, the line's bytes
+  index_t gap = 0;  ///< elements between lines where they are so few that reading them costs little, else 0
   friend bool operator==(const Form&, const Form&) = default;
 };
 
@@ -25,6 +26,8 @@ template <class T>
   const index_t line = row_major ? v.cols : v.rows, ld = row_major ? v.row_stride : v.col_stride;
   form.layout = row_major ? Layout::row_major : Layout::col_major;
   form.contiguous = ld == line;
+  const index_t gap = ld - line;
+  if (gap * static_cast<index_t>(sizeof(T)) < 32 || gap <= line / 8) form.gap = gap;
   auto bits = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(v.data)) | 256;
   if (!form.contiguous) bits |= static_cast<std::uint64_t>(ld) * sizeof(T);
   form.alignment = 1 << std::countr_zero(bits);
