@@ -16,8 +16,8 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
 
 /// Widths of the panels of a wider B (or Gram matrix): as equal as can be, none wider than a kernel takes.
 template <class T>
-[[nodiscard]] index_t inner_width(index_t columns) noexcept {
-  const index_t most = cuda::inner_scalars_max / cuda::parts_of(dtype_of<T>);
+[[nodiscard]] index_t inner_width(index_t columns, index_t scalars = cuda::inner_scalars_max) noexcept {
+  const index_t most = scalars / cuda::parts_of(dtype_of<T>);
   const index_t panels = (columns + most - 1) / most;
   return (columns + panels - 1) / panels;
 }

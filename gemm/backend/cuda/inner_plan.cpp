@@ -119,8 +119,10 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
           t.slices = slices, t.producers = producers;
           const int warps = t.warps();
           if (warps > 15 || (slices > 1 && (warps > 12 || 16 * slices * bytes > 66 * 1024))) continue;
-          if (producers == 1 && registers_needed(problem.type, t) > register_cap(warps + 1)) t.producers = 0;
-          if (registers_needed(problem.type, t) > register_cap(warps + t.producers)) continue;
+          const int needed = registers_needed(problem.type, t) + (shape.natural ? 8 : 0);
+          if (needed > register_cap(warps + producers)) t.producers = 0;
+          const int loading = t.producers == 0 && !bulk ? 8 : 0;
+          if (needed + loading > register_cap(warps + t.producers)) continue;
           // Cycles of a scheduler for 16 rows: tensor instructions at the rate of the type, or the issue of
           // loads and of what splitting, widening and adding take.
           const double products = t.tiles * tl * tr, columns = t.tiles * (2 * tl + tr);
@@ -133,7 +135,7 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
                                                    : 5);
           const double busy = warps / (4.0 * ((warps + 3) / 4));
           t.cost = (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy * (warps < 8 ? 1.3 : 1) *
-                   (t.producers == 0 ? 1.15 : 1) * (16 * slices * bytes > 40 * 1024 ? 1.1 : 1);
+                   (t.producers > 0 ? 1 : bulk ? 1.15 : 2) * (16 * slices * bytes > 40 * 1024 ? 1.1 : 1);
           all.push_back(t);
         }
       }

@@ -53,8 +53,9 @@ void launch_update(const Context& ctx, Operation operation, bool conjugate, resu
 
 /// Widths of panels: as equal as can be, none wider than a kernel takes.
 template <class T>
-index_t panel_width(index_t columns) {
-  const index_t most = cuda::update_scalars_max / cuda::parts_of(dtype_of<T>);
+index_t panel_width(const Context& ctx, index_t columns) {
+  const index_t most =
+      cuda::update_widest(dtype_of<T>, cuda::limits_of(ctx.stream.device(), Determinism::run_to_run));
   const index_t panels = (columns + most - 1) / most;
   return (columns + panels - 1) / panels;
 }
@@ -71,7 +72,7 @@ void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, DeviceStrided<const T>
   expect_disjoint("tsmm", y, "Y", s, "S");
   if (y.empty()) return;
   if (x.cols == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
-  const index_t pk = panel_width<T>(x.cols), pj = panel_width<T>(y.cols), n = x.rows;
+  const index_t pk = panel_width<T>(ctx, x.cols), pj = panel_width<T>(ctx, y.cols), n = x.rows;
   for (index_t j = 0; j < y.cols; j += pj)
     for (index_t k = 0; k < x.cols; k += pk) {
       const index_t p = std::min(pk, x.cols - k), q = std::min(pj, y.cols - j);
@@ -90,7 +91,7 @@ void tsmm_in_place(const Context& ctx, Op op_s, T alpha, DeviceStrided<T> x, Dev
   const DeviceStrided<T> y = block_of(x, 0, x.rows, 0, op_of_s.cols);
   if (y.empty()) return;
   if (alpha == T{}) return scale_output(ctx, T{}, y);
-  if (x.cols <= panel_width<T>(x.cols))
+  if (x.cols <= panel_width<T>(ctx, x.cols))
     return launch_update<T>(ctx, Operation::tsmm_in_place, op_s == Op::adjoint, alpha, constant(x), op_of_s,
                             T{}, y);
   // Wider than a kernel takes: slabs of rows go through the workspace of the stream.

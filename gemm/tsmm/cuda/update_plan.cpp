@@ -53,7 +53,7 @@ int registers_needed(const UpdateProblem& problem, const UpdateTiling& t) {
   if (t.narrow) return 40 + t.tiles * parts * (q + 1) * (scalar_bytes(problem.type) == 8 ? 2 : 1);
   const int blocks = ((q + 7) / 8 + t.group - 1) / t.group;
   return t.tiles * blocks * parts * 4 * (t.split ? 1 : 2) + t.tiles * (t.split ? 24 : 16) + 16 * parts +
-         (t.split ? 150 + 16 * (parts - 1) : 40);
+         (t.split ? 150 + 16 * (parts - 1) : 64);
 }
 
 }  // namespace
@@ -70,14 +70,13 @@ std::vector<UpdateTiling> update_tilings(const UpdateProblem& problem, const Blo
     for (const bool split : {false, true})
       for (int tiles : {1, 2, 4, 8})
         for (int group : {1, 2, 4, 8})
-          for (int warps : {8, 16}) {
-            if (narrow && (p > 8 || q > 8 || group > 1 || split)) continue;
+          for (int warps : {8, 16, 4}) {
+            if (group > warps || (narrow && (p > 8 || q > 8 || group > 1 || split))) continue;
             if (!narrow && ((p <= 8 && q <= 8) || group > blocks)) continue;
             if (split && scalar_bytes(problem.type) == 8) continue;
             UpdateTiling t{narrow, split, tiles, group, warps / group, 6, 0};
             if (registers_needed(problem, t) > register_cap(warps)) continue;
             const Sizes s = sizes_of(problem, t);
-            if (s.x.mode == TallMode::flat && s.rows / 2 * s.x.row_bytes(1) % 128 != 0 && tiles < 8) continue;
             const auto bytes = [&] { return shared_bytes(s, t); };
             while (t.stages > 2 && bytes() > limits.shared_bytes - 1024) --t.stages;
             if (bytes() > limits.shared_bytes - 1024) continue;
@@ -90,13 +89,26 @@ std::vector<UpdateTiling> update_tilings(const UpdateProblem& problem, const Blo
                 static_cast<double>(problem.p * element) * s.rows * t.groups * (t.stages - 1);
             const double in_flight = std::min(1.0, x_share / (48 * 1024 * problem.p * element / row_bytes));
             const double chunk = s.rows * row_bytes;  // short copies cost
+            const bool lines = s.x.mode != TallMode::flat || s.rows / 2 * s.x.row_bytes(1) % 128 == 0;
             t.cost = std::max({memory * (1 + 512 / chunk) / in_flight, tensor * 1.3, shared * 1.5}) +
                      0.2 * tensor + 0.1 * shared;
+            t.cost *= (lines ? 1 : 1.05) * (warps < 8 ? 1.3 : 1);
             all.push_back(t);
           }
   std::stable_sort(all.begin(), all.end(),
                    [](const UpdateTiling& a, const UpdateTiling& b) { return a.cost < b.cost; });
   return all;
+}
+
+index_t update_widest(DType type, const BlockLimits& limits) {
+  for (const index_t scalars : {128, 96, 64}) {
+    const index_t w = scalars / parts_of(type);
+    UpdateProblem problem{type, 1 << 20, w, w, true, {1, 1 << 20, 0}, {1, 1 << 20, 0}};
+    bool fits = !update_tilings(problem, limits).empty();
+    problem.x = {4 * w, 1, static_cast<unsigned>(scalar_bytes(type))};
+    if (fits && !update_tilings(problem, limits).empty()) return w;
+  }
+  return 32 / parts_of(type);
 }
 
 UpdatePlan plan_update(const UpdateProblem& problem, const BlockLimits& limits) {

@@ -32,8 +32,8 @@ struct UpdatePlan {
   UpdateTiling tiling;
 };
 
-/// Scalars of a row of X or Y (twice the width for complex types) that one launch can take.
-inline constexpr index_t update_scalars_max = 128;
+/// Columns of X and of Y that one launch can take however they lie; wider operands are cut by the caller.
+[[nodiscard]] index_t update_widest(DType, const BlockLimits&);
 
 /// Every tiling that fits into registers and shared memory, best first.
 [[nodiscard]] std::vector<UpdateTiling> update_tilings(const UpdateProblem&, const BlockLimits&);

@@ -42,7 +42,9 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a
   expect_disjoint("gram", c, "C", a, "A");
   if (c.empty()) return;
   if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
-  const index_t width = inner_width<T>(a.cols);
+  const cuda::Form form = cuda::form_of(a);
+  const bool run = form.layout == Layout::row_major && (form.contiguous || form.gap > 0);
+  const index_t width = inner_width<T>(a.cols, run ? cuda::inner_scalars_max : cuda::inner_scalars_max / 2);
   for (index_t i = 0; i < a.cols; i += width)
     for (index_t j = i; j < a.cols; j += width) {
       const index_t p = std::min(width, a.cols - i), q = std::min(width, a.cols - j);
