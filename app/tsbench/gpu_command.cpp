@@ -16,7 +16,7 @@ namespace ts::bench {
 
 namespace {
 
-constexpr std::int64_t part_bytes = std::int64_t{64} << 20, sparse_bytes = std::int64_t{512} << 20;
+constexpr std::int64_t sparse_bytes = std::int64_t{512} << 20;
 
 struct Request {
   std::string operations, types, widths = "1,2,3,4,7,8,12,16,24,31,32,48,63,64";
@@ -93,7 +93,7 @@ void run_type(const Context& ctx, const Request& request, const std::vector<Prob
     largest = std::max(largest, cost_of(p).bytes());
     sparse = sparse || p.operation == Operation::spmm;
   }
-  GpuPool<T> pool(ctx.stream, static_cast<std::int64_t>(largest), sparse ? sparse_bytes : part_bytes, widest);
+  GpuPool<T> pool(ctx.stream, static_cast<std::int64_t>(largest), sparse ? sparse_bytes : 0, widest);
   roofs = measure_gpu_roofs(ctx, pool.source(), pool.target());
   print_gpu_roofs(std::cout, roofs);
   print_gpu_header(std::cout);

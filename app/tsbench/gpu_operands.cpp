@@ -9,7 +9,8 @@ namespace ts::bench {
 namespace {
 
 constexpr std::int64_t least_room = std::int64_t{256} << 20;
-constexpr index_t sampled_rows = 4096;
+constexpr std::int64_t part_bytes = std::int64_t{64} << 20;
+constexpr index_t sampled_rows = 4096, checked_rows = 32;
 
 bool in_place(Operation op) {
   return op == Operation::trsm || op == Operation::tsmm_in_place || op == Operation::project_out;
@@ -27,11 +28,10 @@ std::size_t bytes_of(index_t elements, std::size_t size) {
 }  // namespace
 
 template <class T>
-GpuPool<T>::GpuPool(const cuda::Stream& stream, std::int64_t bytes, std::int64_t part_bytes, index_t width)
+GpuPool<T>::GpuPool(const cuda::Stream& stream, std::int64_t bytes, std::int64_t host_bytes, index_t width)
     : stream_(stream),
       bytes_(std::max(bytes, least_room)),
-      part_bytes_(part_bytes),
-      host_(part_bytes, width),
+      host_(std::max(host_bytes, part_bytes), width),
       x_(stream, static_cast<std::size_t>(bytes_) + 65536),
       y_(stream, static_cast<std::size_t>(bytes_) + 65536),
       out_(stream, static_cast<std::size_t>(bytes_) + 65536),
@@ -56,8 +56,13 @@ GpuOperands<T> GpuPool<T>::operands(Problem problem) {
   GpuOperands<T> o;
   const Operation op = problem.operation;
   const double bytes = cost_of(problem).bytes();
+  // A part is checked in long double: some rows of a large D, some tens of megabytes of anything else.
+  const auto small_enough = [&] {
+    return op == Operation::tsm2r ? problem.n >> o.fold <= checked_rows
+                                  : std::ldexp(bytes, -o.fold) <= static_cast<double>(part_bytes);
+  };
   if (op != Operation::spmm)
-    while (std::ldexp(bytes, -o.fold) > static_cast<double>(part_bytes_)) o.fold += 2;
+    while (!small_enough()) o.fold += 2;
   problem.n = std::max<index_t>(1, problem.n >> o.fold) << o.fold;
 
   Problem part = problem;

@@ -22,9 +22,9 @@ template <class T>
 class GpuPool {
  public:
   using R = result_t<T>;
-  /// Room for `bytes` in each tall operand on the device, `part_bytes` on the host, and for widths up to
-  /// `width`.
-  GpuPool(const cuda::Stream& stream, std::int64_t bytes, std::int64_t part_bytes, index_t width);
+  /// Room for `bytes` in each tall operand on the device, at least `host_bytes` on the host, and for widths
+  /// up to `width`.
+  GpuPool(const cuda::Stream& stream, std::int64_t bytes, std::int64_t host_bytes, index_t width);
 
   /// The operands of a case whose row count is rounded down to a multiple of 2^fold.
   [[nodiscard]] GpuOperands<T> operands(Problem problem);
@@ -45,7 +45,7 @@ class GpuPool {
   void spread(void* to, const void* part, std::size_t part_bytes, int fold);
 
   const cuda::Stream& stream_;
-  std::int64_t bytes_, part_bytes_;
+  std::int64_t bytes_;
   Pool<T> host_;
   cuda::Memory x_, y_, out_, small_, result_, gram_;
   DeviceCsrMatrix<T> sparse_;

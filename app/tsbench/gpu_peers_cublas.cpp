@@ -11,15 +11,25 @@ namespace ts::bench {
 
 namespace {
 
-#define TS_FOR_EACH_CUBLAS_FUNCTION(X)                                                            \
-  X(create, cublasCreate_v2)                                                                      \
-  X(set_stream, cublasSetStream_v2)                                                               \
-  X(version, cublasGetVersion_v2)                                                                 \
-  X(gemm, cublasGemmEx_64) X(dsyrk, cublasDsyrk_v2_64) X(ssyrk, cublasSsyrk_v2_64)                \
-      X(zherk, cublasZherk_v2_64) X(cherk, cublasCherk_v2_64) X(dgemv, cublasDgemv_v2_64)         \
-          X(sgemv, cublasSgemv_v2_64) X(zgemv, cublasZgemv_v2_64) X(cgemv, cublasCgemv_v2_64)     \
-              X(dtrsm, cublasDtrsm_v2_64) X(strsm, cublasStrsm_v2_64) X(ztrsm, cublasZtrsm_v2_64) \
-                  X(ctrsm, cublasCtrsm_v2_64) X(zgemm3m, cublasZgemm3m_64) X(cgemm3m, cublasCgemm3m_64)
+#define TS_FOR_EACH_CUBLAS_FUNCTION(X) \
+  X(create, cublasCreate_v2)           \
+  X(set_stream, cublasSetStream_v2)    \
+  X(version, cublasGetVersion_v2)      \
+  X(gemm, cublasGemmEx_64)             \
+  X(dsyrk, cublasDsyrk_v2_64)          \
+  X(ssyrk, cublasSsyrk_v2_64)          \
+  X(zherk, cublasZherk_v2_64)          \
+  X(cherk, cublasCherk_v2_64)          \
+  X(dgemv, cublasDgemv_v2_64)          \
+  X(sgemv, cublasSgemv_v2_64)          \
+  X(zgemv, cublasZgemv_v2_64)          \
+  X(cgemv, cublasCgemv_v2_64)          \
+  X(dtrsm, cublasDtrsm_v2_64)          \
+  X(strsm, cublasStrsm_v2_64)          \
+  X(ztrsm, cublasZtrsm_v2_64)          \
+  X(ctrsm, cublasCtrsm_v2_64)          \
+  X(zgemm3m, cublasZgemm3m_64)         \
+  X(cgemm3m, cublasCgemm3m_64)
 
 struct Cublas {
 #define TS_MEMBER(member, function) decltype(&::function) member = nullptr;
