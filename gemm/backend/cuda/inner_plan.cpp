@@ -181,7 +181,9 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
   const index_t folded_rows = (problem.rows + fold - 1) / fold;
   // Long operands: chunks that copy well; short ones: as many chunks as there are.
   int chunk = unit;
-  while (both(chunk + unit) <= 34 * 1024) chunk += unit;
+  const bool short_runs = shape.a.mode == TallMode::by_columns || shape.b.mode == TallMode::by_columns;
+  const int wanted = std::min((short_runs ? 64 : 34) * 1024, room / 3);
+  while (both(chunk + unit) <= wanted) chunk += unit;
   if (4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows) chunk = unit;
   const int stages = std::clamp(std::min(room, std::max(160 * 1024, 3 * both(chunk))) / both(chunk), 2, 8);
   const index_t chunks = (folded_rows + chunk - 1) / chunk;

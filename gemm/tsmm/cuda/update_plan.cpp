@@ -53,7 +53,7 @@ int registers_needed(const UpdateProblem& problem, const UpdateTiling& t) {
   if (t.narrow) return 40 + t.tiles * parts * (q + 1) * (scalar_bytes(problem.type) == 8 ? 2 : 1);
   const int blocks = ((q + 7) / 8 + t.group - 1) / t.group;
   return t.tiles * blocks * parts * 4 * (t.split ? 1 : 2) + t.tiles * (t.split ? 24 : 16) + 16 * parts +
-         (t.split ? 150 + 16 * (parts - 1) : 64);
+         (t.split ? 150 : 64) + 16 * (parts - 1);
 }
 
 }  // namespace

@@ -274,10 +274,17 @@ struct ResultArgument {
 /// The rows of a chunk that Y has, one element at a time, neighbours in memory by neighbouring lanes.
 template <class F>
 __device__ __forceinline__ void for_each_result(const ResultArgument& y, int64 first, int rows, int thread, F f) {
-  for (int e = thread; e < rows * TS_Q; e += 32 * TS_GROUP) {
-    const bool along_rows = y.column_stride == 1;
-    const int row = along_rows ? e / TS_Q : e % rows, column = along_rows ? e % TS_Q : e / rows;
-    f(row * TS_Q + column, y.data + (first + row) * y.row_stride + column * y.column_stride);
+  if (y.column_stride == 1) {
+    Result* const start = y.data + first * y.row_stride;
+#pragma unroll 8
+    for (int e = thread; e < rows * TS_Q; e += 32 * TS_GROUP) f(e, start + e / TS_Q * y.row_stride + e % TS_Q);
+  } else {
+    Result* const start = y.data + first * y.row_stride;
+#pragma unroll 8
+    for (int e = thread; e < TS_ROWS * TS_Q; e += 32 * TS_GROUP) {
+      const int row = e % TS_ROWS, column = e / TS_ROWS;
+      if (row < rows) f(row * TS_Q + column, start + row * y.row_stride + column * y.column_stride);
+    }
   }
 }
 
