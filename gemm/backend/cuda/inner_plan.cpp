@@ -135,7 +135,10 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
                                                    : 5);
           const double busy = warps / (4.0 * ((warps + 3) / 4));
           t.cost = (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy * (warps < 8 ? 1.3 : 1) *
-                   (t.producers > 0 ? 1 : bulk ? 1.15 : 2) * (16 * slices * bytes > 40 * 1024 ? 1.1 : 1);
+                   (t.producers > 0 ? 1
+                    : bulk          ? 1.15
+                                    : 2) *
+                   (16 * slices * bytes > 40 * 1024 ? 1.1 : 1);
           all.push_back(t);
         }
       }
