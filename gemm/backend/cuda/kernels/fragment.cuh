@@ -122,11 +122,14 @@ __device__ __forceinline__ Words<Bytes> load_words(const unsigned char* from) {
 /// Place u of a fragment becomes x.
 #if TS_CORE == 0
 __device__ __forceinline__ void set(Fragment& f, int u, double x) { f.k[u] = x; }
+__device__ __forceinline__ void set_short(Fragment& f, int u, float x) { f.k[u] = x; }
 #elif TS_CORE == 1
 __device__ __forceinline__ void set(Fragment& f, int u, float x) {
   f.high[u] = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;  // rounded to 11 bits
   f.low[u] = __float_as_uint(x - __uint_as_float(f.high[u]));
 }
+/// The same of a widened 16-bit number, which has 11 bits or fewer: no low part.
+__device__ __forceinline__ void set_short(Fragment& f, int u, float x) { f.high[u] = __float_as_uint(x); }
 #endif
 /// The scalar whose bits begin at w.
 __device__ __forceinline__ double scalar_of(const uint32* w, double) {

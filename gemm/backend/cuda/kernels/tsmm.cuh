@@ -186,14 +186,14 @@ __device__ __forceinline__ Fragment load_row(const unsigned char* row, int first
 #pragma unroll
       for (int e = 0; e < v; ++e) {
 #if TS_TYPE <= 3
-        const Scalar x = scalar_of(words.w + e * (size / 4), Scalar());
+        set(f, i + e, valid ? scalar_of(words.w + e * (size / 4), Scalar()) : 0);
 #else
-        const Real x = widen(Scalar{static_cast<unsigned short>(words.w[e / 2] >> (e % 2 * 16))});
+        const Scalar x{static_cast<unsigned short>(words.w[e / 2] >> (e % 2 * 16))};
+        set_short(f, i + e, valid ? widen(x) : 0);
 #endif
-        set(f, i + e, valid ? x : 0);
       }
     } else {
-      set(f, i, valid ? widen(*reinterpret_cast<const Scalar*>(row + at)) : 0);
+      set_short(f, i, valid ? widen(*reinterpret_cast<const Scalar*>(row + at)) : 0);  // 16-bit types alone
     }
   }
   return f;
