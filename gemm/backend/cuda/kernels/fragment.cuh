@@ -99,6 +99,33 @@ __device__ __forceinline__ void multiply_add(AccumulatorTile& c, const Fragment&
 #endif
 }
 
+/// c[j] += [lower; upper]^T right[j] for j from `first` on. The chains of dependent instructions of the tiles
+/// alternate, so that each has the time that it takes.
+template <int N>
+__device__ __forceinline__ void multiply_add_row(AccumulatorTile (&c)[N], const Fragment& lower,
+                                                 const Fragment& upper, const Fragment (&right)[N], int first) {
+#if TS_CORE == 1
+  float p[N][4] = {};
+#pragma unroll
+  for (int part = TS_TYPE <= 3 ? 0 : 1; part < 3; ++part)
+#pragma unroll
+    for (int u = 0; u < 4; u += 2)
+#pragma unroll
+      for (int j = 0; j < N; ++j)
+        if (j >= first)
+          multiply_tf32(p[j], (part == 0 ? lower.low : lower.high) + u, (part == 0 ? upper.low : upper.high) + u,
+                        (part == 1 ? right[j].low : right[j].high) + u);
+#pragma unroll
+  for (int j = 0; j < N; ++j)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) c[j][i] += j >= first ? p[j][i] : 0;
+#else
+#pragma unroll
+  for (int j = 0; j < N; ++j)
+    if (j >= first) multiply_add(c[j], lower, upper, right[j]);
+#endif
+}
+
 /// `Bytes` bytes of shared memory as 32-bit words (Bytes >= 4), aligned to Bytes.
 template <int Bytes>
 struct Words {

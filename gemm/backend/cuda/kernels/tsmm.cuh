@@ -199,9 +199,10 @@ __device__ __forceinline__ Fragment load_row(const unsigned char* row, int first
   return f;
 }
 
-using Sums = AccumulatorTile[TS_TILES][blocks_of_warp][parts];
+using Sums = AccumulatorTile[TS_TILES][parts][blocks_of_warp];
 
-/// sums += the products of 16 scalars of K.
+/// sums += the products of 16 scalars of K, some blocks of columns at once: one in float64, up to four of 3xTF32,
+/// whose instructions take turns.
 template <bool Whole>
 __device__ __forceinline__ void multiply_block(Sums& sum, const unsigned char* slot, const int (&row)[TS_TILES][2],
                                                const unsigned char* factor, int kb, int warp_of_group, int lane) {
@@ -211,18 +212,25 @@ __device__ __forceinline__ void multiply_block(Sums& sum, const unsigned char* s
     lower[i] = load_row<Whole>(slot + row[i][0], kb * 16 + lane % 4 * 4);
     upper[i] = load_row<Whole>(slot + row[i][1], kb * 16 + lane % 4 * 4);
   }
+  constexpr int n = blocks_of_warp, most = is_complex ? 2 : 4;
+  constexpr int at_once = TS_CORE == 0 ? 1 : n % most == 0 ? most : n % 3 == 0 && most > 2 ? 3 : n % 2 == 0 ? 2 : 1;
+  using Blocks = AccumulatorTile[at_once];
 #pragma unroll
-  for (int b = 0; b < blocks_of_warp; ++b) {
-    const int block = warp_of_group * blocks_of_warp + b;
-    if (column_blocks % TS_GROUP != 0 && block >= column_blocks) break;
-    Fragment right = reinterpret_cast<const Fragment*>(factor)[(kb * column_blocks + block) * 32 + lane];
-    if constexpr (is_complex) {
-      const Fragment imaginary = imaginary_of(right);
+  for (int b = 0; b < n; b += at_once) {
+    Fragment right[at_once], imaginary[at_once];
 #pragma unroll
-      for (int i = 0; i < TS_TILES; ++i) multiply_add(sum[i][b][parts - 1], lower[i], upper[i], imaginary);
+    for (int j = 0; j < at_once; ++j) {
+      int block = warp_of_group * n + b + j;
+      if (column_blocks % TS_GROUP != 0 && block >= column_blocks) block = 0;  // its sums are not stored
+      right[j] = reinterpret_cast<const Fragment*>(factor)[(kb * column_blocks + block) * 32 + lane];
+      if constexpr (is_complex) imaginary[j] = imaginary_of(right[j]);
     }
 #pragma unroll
-    for (int i = 0; i < TS_TILES; ++i) multiply_add(sum[i][b][0], lower[i], upper[i], right);
+    for (int i = 0; i < TS_TILES; ++i) {
+      multiply_add_row(reinterpret_cast<Blocks&>(sum[i][0][b]), lower[i], upper[i], right, 0);
+      if constexpr (is_complex)
+        multiply_add_row(reinterpret_cast<Blocks&>(sum[i][parts - 1][b]), lower[i], upper[i], imaginary, 0);
+    }
   }
 }
 
@@ -254,7 +262,7 @@ __device__ __forceinline__ void compute(const X& x, unsigned char* slot, const u
       for (int e = 0; e < 4; ++e) {
         const int column = (warp_of_group * blocks_of_warp + b) * 8 + 2 * t + e % 2;
         if (column < TS_Q)
-          put(y + row_of(i, g + e / 2 * 8) * TS_Q + column, sum[i][b][0][e], sum[i][b][parts - 1][e], alpha, beta);
+          put(y + row_of(i, g + e / 2 * 8) * TS_Q + column, sum[i][0][b][e], sum[i][parts - 1][b][e], alpha, beta);
       }
 }
 
