@@ -135,7 +135,10 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
                                                    : 5);
           const double busy = warps / (4.0 * ((warps + 3) / 4));
           t.cost = (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy * (warps < 8 ? 1.3 : 1) *
-                   (t.producers > 0 ? 1 : bulk ? 1.15 : 2) * (16 * slices * bytes > 40 * 1024 ? 1.1 : 1);
+                   (t.producers > 0 ? 1
+                    : bulk          ? 1.15
+                                    : 2) *
+                   (16 * slices * bytes > 40 * 1024 ? 1.1 : 1);
           all.push_back(t);
         }
       }
@@ -181,7 +184,9 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
   const index_t folded_rows = (problem.rows + fold - 1) / fold;
   // Long operands: chunks that copy well; short ones: as many chunks as there are.
   int chunk = unit;
-  while (both(chunk + unit) <= 34 * 1024) chunk += unit;
+  const bool short_runs = shape.a.mode == TallMode::by_columns || shape.b.mode == TallMode::by_columns;
+  const int wanted = std::min((short_runs ? 64 : 34) * 1024, room / 3);
+  while (both(chunk + unit) <= wanted) chunk += unit;
   if (4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows) chunk = unit;
   const int stages = std::clamp(std::min(room, std::max(160 * 1024, 3 * both(chunk))) / both(chunk), 2, 8);
   const index_t chunks = (folded_rows + chunk - 1) / chunk;

@@ -34,7 +34,7 @@ TallLayout layout_of(DType type, index_t columns, const TallOperand& operand) no
   s.address = operand.address;
   const index_t bytes = s.width * s.scalar, element = s.scalar * s.parts;
   const bool run = columns == 1 && operand.row_stride == 1;  // a contiguous vector
-  if (operand.column_stride == 1 || run) {
+  if ((operand.column_stride == 1 && operand.row_stride >= columns) || run) {
     const index_t ld = run ? 1 : operand.row_stride, gap = (ld - columns) * element;
     if (gap < 32 || gap <= bytes / 8) {  // reading the gap costs little
       s.mode = TallMode::flat, s.pitch = static_cast<int>(ld) * s.parts, s.shift = operand.address % 128 != 0;

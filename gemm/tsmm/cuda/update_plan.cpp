@@ -53,7 +53,7 @@ int registers_needed(const UpdateProblem& problem, const UpdateTiling& t) {
   if (t.narrow) return 40 + t.tiles * parts * (q + 1) * (scalar_bytes(problem.type) == 8 ? 2 : 1);
   const int blocks = ((q + 7) / 8 + t.group - 1) / t.group;
   return t.tiles * blocks * parts * 4 * (t.split ? 1 : 2) + t.tiles * (t.split ? 24 : 16) + 16 * parts +
-         (t.split ? 150 + 16 * (parts - 1) : 64);
+         (t.split ? 150 : 64) + 16 * (parts - 1);
 }
 
 }  // namespace
@@ -83,8 +83,13 @@ std::vector<UpdateTiling> update_tilings(const UpdateProblem& problem, const Blo
             // Cycles for 16 rows: tensor instructions, shared memory, and what keeps too little in flight.
             const double products = k_blocks * blocks * parts;
             const double tensor = narrow ? 0 : products * (split ? 9 : 16);
+            // Every warp of a group widens or splits what it loads.
+            const double convert = scalar_bytes(problem.type) == 8   ? 0
+                                   : split                           ? 26
+                                   : scalar_bytes(problem.type) == 4 ? 40
+                                                                     : 64;
             const double shared =
-                narrow ? memory / 4 : 8.0 * k_blocks * blocks / tiles + 16.0 * k_blocks * group;
+                narrow ? memory / 4 : 8.0 * k_blocks * blocks / tiles + (16.0 + convert) * k_blocks * group;
             const double x_share =
                 static_cast<double>(problem.p * element) * s.rows * t.groups * (t.stages - 1);
             const double in_flight = std::min(1.0, x_share / (48 * 1024 * problem.p * element / row_bytes));
@@ -92,7 +97,9 @@ std::vector<UpdateTiling> update_tilings(const UpdateProblem& problem, const Blo
             const bool lines = s.x.mode != TallMode::flat || s.rows / 2 * s.x.row_bytes(1) % 128 == 0;
             t.cost = std::max({memory * (1 + 512 / chunk) / in_flight, tensor * 1.3, shared * 1.5}) +
                      0.2 * tensor + 0.1 * shared;
-            t.cost *= (lines ? 1 : 1.05) * (warps < 8 ? 1.3 : 1);
+            // Warps that wait for each other leave gaps that double-precision arithmetic fills.
+            const double waits = (group - 1) * (scalar_bytes(problem.type) == 8 ? 0.01 : 0.08);
+            t.cost *= (lines ? 1 : 1.05) * (warps < 8 ? 1.3 : 1) * (1 + waits);
             all.push_back(t);
           }
   std::stable_sort(all.begin(), all.end(),

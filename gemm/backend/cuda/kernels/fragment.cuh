@@ -99,6 +99,33 @@ __device__ __forceinline__ void multiply_add(AccumulatorTile& c, const Fragment&
 #endif
 }
 
+/// c[j] += [lower; upper]^T right[j] for j from `first` on. The chains of dependent instructions of the tiles
+/// alternate, so that each has the time that it takes.
+template <int N>
+__device__ __forceinline__ void multiply_add_row(AccumulatorTile (&c)[N], const Fragment& lower,
+                                                 const Fragment& upper, const Fragment (&right)[N], int first) {
+#if TS_CORE == 1
+  float p[N][4] = {};
+#pragma unroll
+  for (int part = TS_TYPE <= 3 ? 0 : 1; part < 3; ++part)
+#pragma unroll
+    for (int u = 0; u < 4; u += 2)
+#pragma unroll
+      for (int j = 0; j < N; ++j)
+        if (j >= first)
+          multiply_tf32(p[j], (part == 0 ? lower.low : lower.high) + u, (part == 0 ? upper.low : upper.high) + u,
+                        (part == 1 ? right[j].low : right[j].high) + u);
+#pragma unroll
+  for (int j = 0; j < N; ++j)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) c[j][i] += j >= first ? p[j][i] : 0;
+#else
+#pragma unroll
+  for (int j = 0; j < N; ++j)
+    if (j >= first) multiply_add(c[j], lower, upper, right[j]);
+#endif
+}
+
 /// `Bytes` bytes of shared memory as 32-bit words (Bytes >= 4), aligned to Bytes.
 template <int Bytes>
 struct Words {
@@ -122,11 +149,14 @@ __device__ __forceinline__ Words<Bytes> load_words(const unsigned char* from) {
 /// Place u of a fragment becomes x.
 #if TS_CORE == 0
 __device__ __forceinline__ void set(Fragment& f, int u, double x) { f.k[u] = x; }
+__device__ __forceinline__ void set_short(Fragment& f, int u, float x) { f.k[u] = x; }
 #elif TS_CORE == 1
 __device__ __forceinline__ void set(Fragment& f, int u, float x) {
   f.high[u] = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;  // rounded to 11 bits
   f.low[u] = __float_as_uint(x - __uint_as_float(f.high[u]));
 }
+/// The same of a widened 16-bit number, which has 11 bits or fewer: no low part.
+__device__ __forceinline__ void set_short(Fragment& f, int u, float x) { f.high[u] = __float_as_uint(x); }
 #endif
 /// The scalar whose bits begin at w.
 __device__ __forceinline__ double scalar_of(const uint32* w, double) {

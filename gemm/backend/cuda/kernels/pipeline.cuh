@@ -61,7 +61,7 @@ __device__ __forceinline__ void bulk_load(void* to, const void* from, uint32 byt
 template <int Bytes>
 __device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
   if constexpr (Bytes == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(valid)
+    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(valid)
                  : "memory");
   else
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from), "n"(Bytes),

@@ -186,22 +186,23 @@ __device__ __forceinline__ Fragment load_row(const unsigned char* row, int first
 #pragma unroll
       for (int e = 0; e < v; ++e) {
 #if TS_TYPE <= 3
-        const Scalar x = scalar_of(words.w + e * (size / 4), Scalar());
+        set(f, i + e, valid ? scalar_of(words.w + e * (size / 4), Scalar()) : 0);
 #else
-        const Real x = widen(Scalar{static_cast<unsigned short>(words.w[e / 2] >> (e % 2 * 16))});
+        const Scalar x{static_cast<unsigned short>(words.w[e / 2] >> (e % 2 * 16))};
+        set_short(f, i + e, valid ? widen(x) : 0);
 #endif
-        set(f, i + e, valid ? x : 0);
       }
     } else {
-      set(f, i, valid ? widen(*reinterpret_cast<const Scalar*>(row + at)) : 0);
+      set_short(f, i, valid ? widen(*reinterpret_cast<const Scalar*>(row + at)) : 0);  // 16-bit types alone
     }
   }
   return f;
 }
 
-using Sums = AccumulatorTile[TS_TILES][blocks_of_warp][parts];
+using Sums = AccumulatorTile[TS_TILES][parts][blocks_of_warp];
 
-/// sums += the products of 16 scalars of K.
+/// sums += the products of 16 scalars of K, some blocks of columns at once: one in float64, up to four of 3xTF32,
+/// whose instructions take turns.
 template <bool Whole>
 __device__ __forceinline__ void multiply_block(Sums& sum, const unsigned char* slot, const int (&row)[TS_TILES][2],
                                                const unsigned char* factor, int kb, int warp_of_group, int lane) {
@@ -211,18 +212,25 @@ __device__ __forceinline__ void multiply_block(Sums& sum, const unsigned char* s
     lower[i] = load_row<Whole>(slot + row[i][0], kb * 16 + lane % 4 * 4);
     upper[i] = load_row<Whole>(slot + row[i][1], kb * 16 + lane % 4 * 4);
   }
+  constexpr int n = blocks_of_warp, most = is_complex ? 2 : 4;
+  constexpr int at_once = TS_CORE == 0 ? 1 : n % most == 0 ? most : n % 3 == 0 && most > 2 ? 3 : n % 2 == 0 ? 2 : 1;
+  using Blocks = AccumulatorTile[at_once];
 #pragma unroll
-  for (int b = 0; b < blocks_of_warp; ++b) {
-    const int block = warp_of_group * blocks_of_warp + b;
-    if (column_blocks % TS_GROUP != 0 && block >= column_blocks) break;
-    Fragment right = reinterpret_cast<const Fragment*>(factor)[(kb * column_blocks + block) * 32 + lane];
-    if constexpr (is_complex) {
-      const Fragment imaginary = imaginary_of(right);
+  for (int b = 0; b < n; b += at_once) {
+    Fragment right[at_once], imaginary[at_once];
 #pragma unroll
-      for (int i = 0; i < TS_TILES; ++i) multiply_add(sum[i][b][parts - 1], lower[i], upper[i], imaginary);
+    for (int j = 0; j < at_once; ++j) {
+      int block = warp_of_group * n + b + j;
+      if (column_blocks % TS_GROUP != 0 && block >= column_blocks) block = 0;  // its sums are not stored
+      right[j] = reinterpret_cast<const Fragment*>(factor)[(kb * column_blocks + block) * 32 + lane];
+      if constexpr (is_complex) imaginary[j] = imaginary_of(right[j]);
     }
 #pragma unroll
-    for (int i = 0; i < TS_TILES; ++i) multiply_add(sum[i][b][0], lower[i], upper[i], right);
+    for (int i = 0; i < TS_TILES; ++i) {
+      multiply_add_row(reinterpret_cast<Blocks&>(sum[i][0][b]), lower[i], upper[i], right, 0);
+      if constexpr (is_complex)
+        multiply_add_row(reinterpret_cast<Blocks&>(sum[i][parts - 1][b]), lower[i], upper[i], imaginary, 0);
+    }
   }
 }
 
@@ -254,7 +262,7 @@ __device__ __forceinline__ void compute(const X& x, unsigned char* slot, const u
       for (int e = 0; e < 4; ++e) {
         const int column = (warp_of_group * blocks_of_warp + b) * 8 + 2 * t + e % 2;
         if (column < TS_Q)
-          put(y + row_of(i, g + e / 2 * 8) * TS_Q + column, sum[i][b][0][e], sum[i][b][parts - 1][e], alpha, beta);
+          put(y + row_of(i, g + e / 2 * 8) * TS_Q + column, sum[i][0][b][e], sum[i][parts - 1][b][e], alpha, beta);
       }
 }
 
@@ -274,10 +282,17 @@ struct ResultArgument {
 /// The rows of a chunk that Y has, one element at a time, neighbours in memory by neighbouring lanes.
 template <class F>
 __device__ __forceinline__ void for_each_result(const ResultArgument& y, int64 first, int rows, int thread, F f) {
-  for (int e = thread; e < rows * TS_Q; e += 32 * TS_GROUP) {
-    const bool along_rows = y.column_stride == 1;
-    const int row = along_rows ? e / TS_Q : e % rows, column = along_rows ? e % TS_Q : e / rows;
-    f(row * TS_Q + column, y.data + (first + row) * y.row_stride + column * y.column_stride);
+  if (y.column_stride == 1) {
+    Result* const start = y.data + first * y.row_stride;
+#pragma unroll 8
+    for (int e = thread; e < rows * TS_Q; e += 32 * TS_GROUP) f(e, start + e / TS_Q * y.row_stride + e % TS_Q);
+  } else {
+    Result* const start = y.data + first * y.row_stride;
+#pragma unroll 8
+    for (int e = thread; e < TS_ROWS * TS_Q; e += 32 * TS_GROUP) {
+      const int row = e % TS_ROWS, column = e / TS_ROWS;
+      if (row < rows) f(row * TS_Q + column, start + row * y.row_stride + column * y.column_stride);
+    }
   }
 }
 

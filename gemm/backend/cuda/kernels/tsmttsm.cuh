@@ -139,13 +139,12 @@ __device__ __forceinline__ void step(Sums& sums, const unsigned char* left, cons
       load<Left>(left + left_offset[(block + i) / Left::vector],
                  *reinterpret_cast<Fragment(*)[Left::vector]>(l + i));
 #pragma unroll
-    for (int i = 0; i < at_once; i += 2)
-#pragma unroll
-      for (int j = 0; j < TS_TILES_R; ++j) {
-        // Within a diagonal tile: blocks wholly below the diagonal are left out.
-        if (TS_GRAM && TS_WARPS_L == 1 && j / Right::vector < (block + i) / Left::vector) continue;
-        multiply_add(sums.c[(block + i) / 2][j], l[i], l[i + 1], r[j]);
-      }
+    for (int i = 0; i < at_once; i += 2) {
+      // Within a diagonal tile, blocks wholly below the diagonal are left out.
+      const int first =
+          TS_GRAM && TS_WARPS_L == 1 ? (block + i) / Left::vector * Right::vector : 0;
+      multiply_add_row(sums.c[(block + i) / 2], l[i], l[i + 1], r, first);
+    }
   }
 }
 
