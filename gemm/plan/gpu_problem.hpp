@@ -13,8 +13,8 @@ namespace ts::cuda {
 struct Form {
   Layout layout = Layout::row_major;
   bool contiguous = true;  ///< no gaps between lines (rows, or columns of a column-major operand)
-  int alignment =
-      256;  ///< the power of two up to 256 that divides the address and, with gaps, the line's bytes
+  /// The power of two up to 256 that divides the address and, with gaps, the line's bytes.
+  int alignment = 256;
   index_t gap = 0;  ///< elements between lines where they are so few that reading them costs little, else 0
   friend bool operator==(const Form&, const Form&) = default;
 };
