@@ -133,8 +133,8 @@ TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others"
             Operand<R>(w, w),
             [&](const Context& ctx, Operand<R>& out) {
               with_views(
-                  ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, Op::transpose, R{1}, va, vb, R{}, vc); }, a,
-                  b, out);
+                  ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, Op::transpose, R{1}, va, vb, R{}, vc); },
+                  a, b, out);
             },
             [&](const Operand<R>& out) {
               for (index_t i = 0; i < w; ++i)
