@@ -34,9 +34,10 @@ set(TS_HAVE_CUDA FALSE)
 if(TS_CUDA STREQUAL "OFF")
   message(STATUS "CUDA backend: left out (TS_CUDA=OFF)")
 else()
-  # Headers and libraries suffice: kernels are compiled at run time, nvcc is never called.
+  # Headers suffice: libraries are loaded and kernels compiled at run time, nvcc is never called.
   find_package(CUDAToolkit QUIET)
   if(CUDAToolkit_FOUND)
+    find_package(Threads REQUIRED)
     set(TS_HAVE_CUDA TRUE)
     message(STATUS "CUDA backend: built with the toolkit ${CUDAToolkit_VERSION} in ${CUDAToolkit_LIBRARY_DIR}")
   elseif(TS_CUDA STREQUAL "ON")

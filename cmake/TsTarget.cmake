@@ -32,7 +32,9 @@ endfunction()
 function(ts_public_headers out)
   file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/gemm/*.hpp ${PROJECT_SOURCE_DIR}/solvers/*.hpp)
-  list(FILTER headers EXCLUDE REGEX "_detail\\.hpp$|^gemm/[a-z]+/cpu/|^gemm/core/(checks|eigen_reference)")
+  list(FILTER headers EXCLUDE REGEX "_detail\\.hpp$|^gemm/[a-z0-9]+/(cpu|cuda)/|^gemm/core/(checks|eigen_reference)")
+  list(APPEND headers gemm/backend/cuda/convert.hpp gemm/backend/cuda/device_csr.hpp gemm/backend/cuda/device_matrix.hpp gemm/backend/cuda/devices.hpp gemm/backend/cuda/graph.hpp
+    gemm/backend/cuda/kernel_plan.hpp gemm/backend/cuda/stream.hpp)
   list(APPEND headers io/matrix_file.hpp io/output_file.hpp io/hermitian.hpp)
   set(${out} ${headers} PARENT_SCOPE)
 endfunction()

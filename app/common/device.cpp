@@ -20,7 +20,7 @@ bool is_device_name(std::string_view text) {
 
 Device resolve_device(std::string_view text) {
   expects(is_device_name(text), "--device: expected auto, cpu, cuda or cuda:INDEX");
-  // The solvers have no CUDA kernels, so `auto` has nothing to choose from.
+  // The solvers compute on the processor only, so `auto` has nothing to choose from.
   if (!text.starts_with("cuda")) return {};
 
   const std::string asked = "--device " + std::string(text) + ": ";
@@ -31,7 +31,7 @@ Device resolve_device(std::string_view text) {
   if (index >= static_cast<int>(found.devices.size()))
     throw Error(Errc::no_device, asked + "there is no such device; the last one is cuda:" +
                                      std::to_string(found.devices.size() - 1));
-  throw Error(Errc::no_device, asked + "this version has no CUDA kernels and cannot use the " +
+  throw Error(Errc::no_device, asked + "the solvers of this version do not run on the " +
                                    found.devices[static_cast<std::size_t>(index)].name +
                                    "; use --device cpu");
 }

@@ -9,5 +9,9 @@ namespace ts::bench {
 int plan_command(app::Arguments arguments);
 /// tsbench engine
 int engine_command(app::Arguments arguments);
+/// tsbench gpu
+int gpu_command(app::Arguments arguments);
+/// tsbench kernel OP TYPE n m k
+int kernel_command(app::Arguments arguments);
 
 }  // namespace ts::bench

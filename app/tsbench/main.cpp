@@ -12,9 +12,12 @@ int main(int argc, char** argv) {
                             {"every operation against this machine's roofs, Eigen and OpenBLAS",
                              "tsbench engine --json engine.json"}},
                            ""};
-    return app::run_command(about,
-                            {{"plan", "what an operation would do, and why", bench::plan_command},
-                             {"engine", "measure operations, types and widths", bench::engine_command}},
-                            arguments);
+    return app::run_command(
+        about,
+        {{"plan", "what an operation would do, and why", bench::plan_command},
+         {"engine", "measure operations, types and widths", bench::engine_command},
+         {"gpu", "measure them on the GPU", bench::gpu_command},
+         {"kernel", "the GPU kernel of an operation and what it uses", bench::kernel_command}},
+        arguments);
   });
 }

@@ -24,6 +24,8 @@ std::string ratio(const Timing& peer, const Timing& ours) {
   return peer.best > 0 ? fixed(peer.best / ours.best, 2) : "";
 }
 
+}  // namespace
+
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -32,6 +34,8 @@ std::string utc_now() {
   std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text.data();
 }
+
+namespace {
 
 void row(std::ostream& out, const std::array<std::string, 11>& cells) {
   static constexpr std::array<int, 11> widths = {15, 11, 5, 5, 10, 10, 8, 7, 11, 9, 10};
@@ -95,6 +99,10 @@ app::JsonObject json_of(const Measured& m) {
   return json;
 }
 
+std::string_view commit() {
+  return TS_COMMIT;
+}
+
 app::JsonObject json_of_run(const Effort& effort, std::int64_t bytes, const Roofs& best) {
   const DeviceInfo& cpu = this_cpu();
   app::JsonObject json;
@@ -102,7 +110,7 @@ app::JsonObject json_of_run(const Effort& effort, std::int64_t bytes, const Roof
       .add("threads", effort.threads > 0 ? effort.threads : cpu.threads)
       .add("simd", name_of(effort.simd == Simd::best ? cpu.simd : effort.simd))
       .add("date", utc_now())
-      .add("commit", TS_COMMIT)
+      .add("commit", commit())
       .add("compiler", TS_COMPILER)
       .add("eigen", eigen_version())
       .add("openblas", openblas_version())

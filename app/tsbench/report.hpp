@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <string>
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/tsbench/measure.hpp"
@@ -10,6 +11,9 @@ namespace ts::bench {
 
 void print_header(std::ostream& out);
 void print_row(std::ostream& out, const Measured& m);
+[[nodiscard]] std::string utc_now();
+/// What this program was built from.
+[[nodiscard]] std::string_view commit();
 [[nodiscard]] app::JsonObject json_of(const Measured& m);
 /// The machine, the date, the commit and the compilers: what a figure means nothing without.
 [[nodiscard]] app::JsonObject json_of_run(const Effort& effort, std::int64_t bytes, const Roofs& best);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string_view>
 
+#include "tallskinny/gemm/backend/cuda/stream.hpp"
 #include "tallskinny/gemm/core/types.hpp"
 
 namespace ts {
@@ -24,6 +25,7 @@ struct Context {
   Determinism determinism = Determinism::run_to_run;
   Implementation implementation = Implementation::fast;
   Simd simd = Simd::best;  ///< an override the processor cannot meet is an error, never a silent fallback
+  cuda::Stream stream;     ///< where operations on device views run; set it with cuda::Stream(device)
   std::function<void(std::string_view)> log;  ///< called with whole lines; empty: silent
 
   /// The number of threads to use: `threads`, or OpenMP's default for 0.

@@ -9,9 +9,9 @@ namespace ts::detail {
 
 /// Throws a sentence that names the operation and the operand unless `v` is rows x cols.
 /// `why` says where the wanted shape comes from.
-template <class T>
-void expect_shape(const char* operation, const char* operand, const Strided<T>& v, index_t rows, index_t cols,
-                  const char* why, Place where = Place::current()) {
+template <class T, Space S>
+void expect_shape(const char* operation, const char* operand, const Strided<T, S>& v, index_t rows,
+                  index_t cols, const char* why, Place where = Place::current()) {
   if (v.rows == rows && v.cols == cols) [[likely]]
     return;
   throw Error(Errc::invalid_argument,
@@ -30,8 +30,8 @@ inline void expect_argument(const char* operation, bool condition, const char* w
 /// Whether two views share an element. Blocks of one parent (equal strides) are told apart exactly, so that
 /// neighbouring column blocks of a row-major basis do not count as overlapping; views of different strides
 /// count as overlapping as soon as their address ranges meet.
-template <class A, class B>
-[[nodiscard]] bool overlap(const Strided<A>& a, const Strided<B>& b) noexcept {
+template <class A, class B, Space S>
+[[nodiscard]] bool overlap(const Strided<A, S>& a, const Strided<B, S>& b) noexcept {
   if (a.empty() || b.empty()) return false;
   const auto first = [](const auto& v) { return reinterpret_cast<std::uintptr_t>(v.data); };
   const auto end = [first](const auto& v) {
@@ -56,9 +56,9 @@ template <class A, class B>
   return meet(down, distance - down * line) || meet(down + 1, distance - (down + 1) * line);
 }
 
-template <class A, class B>
-void expect_disjoint(const char* operation, const Strided<A>& out, const char* out_name, const Strided<B>& in,
-                     const char* in_name, Place where = Place::current()) {
+template <class A, class B, Space S>
+void expect_disjoint(const char* operation, const Strided<A, S>& out, const char* out_name,
+                     const Strided<B, S>& in, const char* in_name, Place where = Place::current()) {
   if (overlap(out, in)) [[unlikely]]
     throw Error(Errc::invalid_argument,
                 std::string(operation) + ": " + out_name + " overlaps " + in_name + " in memory", where);

@@ -18,6 +18,7 @@ struct CsrView {
   const index_t* pointers = nullptr;  ///< rows + 1 entries, pointers[0] = 0, non-decreasing
   const I* indices = nullptr;         ///< pointers[rows] column numbers in [0, cols)
   const T* values = nullptr;          ///< pointers[rows] values
+  index_t stored = 0;  ///< of a matrix in device memory: pointers[rows] where it is known, 0 where it is not
 
   [[nodiscard]] index_t nonzeros() const noexcept requires(S == Space::host) {
     return rows == 0 ? 0 : pointers[rows];

@@ -93,9 +93,15 @@ concept HostMatrix = requires(V v) {
   []<class T, Layout L>(const MatrixView<T, Space::host, L>&) {}(v);
 };
 
-/// A host view with its layout as two strides: the one form in which compiled code takes operands, so that
+/// Any dense view in device memory: what an operation on the GPU of Context::stream accepts.
+template <class V>
+concept DeviceOperand = requires(V v) {
+  []<class T, Layout L>(const MatrixView<T, Space::device, L>&) {}(v);
+};
+
+/// A view with its layout as two strides: the one form in which compiled code takes operands, so that
 /// four layouts of an operation share one instantiation.
-template <class T>
+template <class T, Space S = Space::host>
 struct Strided {
   T* data = nullptr;
   index_t rows = 0, cols = 0;
@@ -103,21 +109,21 @@ struct Strided {
 
   constexpr Strided() noexcept = default;
   template <Layout L>
-  constexpr Strided(const MatrixView<std::remove_const_t<T>, Space::host, L>& v) noexcept
+  constexpr Strided(const MatrixView<std::remove_const_t<T>, S, L>& v) noexcept
       : data(v.data()),
         rows(v.rows()),
         cols(v.cols()),
         row_stride(v.row_stride()),
         col_stride(v.col_stride()) {}
   template <Layout L>
-  constexpr Strided(const MatrixView<const T, Space::host, L>& v) noexcept requires std::is_const_v<T>
+  constexpr Strided(const MatrixView<const T, S, L>& v) noexcept requires std::is_const_v<T>
       : data(v.data()),
         rows(v.rows()),
         cols(v.cols()),
         row_stride(v.row_stride()),
         col_stride(v.col_stride()) {}
 
-  [[nodiscard]] constexpr T& operator()(index_t i, index_t j) const noexcept {
+  [[nodiscard]] constexpr T& operator()(index_t i, index_t j) const noexcept requires(S == Space::host) {
     return data[i * row_stride + j * col_stride];
   }
   [[nodiscard]] constexpr bool empty() const noexcept { return rows == 0 || cols == 0; }
@@ -127,5 +133,8 @@ struct Strided {
     return t;
   }
 };
+
+template <class T>
+using DeviceStrided = Strided<T, Space::device>;
 
 }  // namespace ts

@@ -10,6 +10,9 @@ namespace detail {
 template <class T, class I>
 void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x,
           result_t<T> beta, Strided<result_t<T>> y);
+template <class T, class I>
+void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::device, I> a, DeviceStrided<const T> x,
+          result_t<T> beta, DeviceStrided<result_t<T>> y);
 }  // namespace detail
 
 /// Y = alpha op(A) X + beta Y, with op(A) m x n sparse, X n x q, Y m x q.
@@ -21,6 +24,14 @@ template <class T, class I, HostMatrix VX, HostMatrix VY>
 void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, VX x,
           result_t<T> beta, VY y) {
   detail::spmm<T, I>(ctx, op_a, alpha, a, Strided<const T>(x), beta, Strided<result_t<T>>(y));
+}
+
+/// The same on the GPU of ctx.stream, for op = none; does not wait for the result. Row-major X and Y are read
+/// and written in whole lines; column-major ones are accepted.
+template <class T, class I, DeviceOperand VX, DeviceOperand VY>
+void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::device, I> a, VX x,
+          result_t<T> beta, VY y) {
+  detail::spmm<T, I>(ctx, op_a, alpha, a, DeviceStrided<const T>(x), beta, DeviceStrided<result_t<T>>(y));
 }
 
 }  // namespace ts

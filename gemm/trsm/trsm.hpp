@@ -9,6 +9,8 @@ namespace ts {
 namespace detail {
 template <class T>
 void trsm(const Context&, Strided<T> x, Strided<const T> r);
+template <class T>
+void trsm(const Context&, DeviceStrided<T> x, DeviceStrided<const T> r);
 }  // namespace detail
 
 /// X = X R^-1 in place, with X n x p and R p x p upper triangular (its lower triangle is not read), by
@@ -19,6 +21,13 @@ template <HostMatrix VX, HostMatrix VR>
 void trsm(const Context& ctx, VX x, VR r) {
   using T = typename VX::value_type;
   detail::trsm<T>(ctx, Strided<T>(x), Strided<const T>(r));
+}
+
+/// The same on the GPU of ctx.stream; does not wait for the result.
+template <DeviceOperand VX, DeviceOperand VR>
+void trsm(const Context& ctx, VX x, VR r) {
+  using T = typename VX::value_type;
+  detail::trsm<T>(ctx, DeviceStrided<T>(x), DeviceStrided<const T>(r));
 }
 
 }  // namespace ts

@@ -10,6 +10,9 @@ namespace detail {
 template <class T>
 void tsm2r(const Context&, Op, result_t<T> alpha, Strided<const T> d, Strided<const T> x, result_t<T> beta,
            Strided<result_t<T>> y);
+template <class T>
+void tsm2r(const Context&, Op, result_t<T> alpha, DeviceStrided<const T> d, DeviceStrided<const T> x,
+           result_t<T> beta, DeviceStrided<result_t<T>> y);
 }  // namespace detail
 
 /// Y = alpha op(D) X + beta Y, with op(D) m x n large, X n x q, Y m x q, q small.
@@ -24,6 +27,15 @@ void tsm2r(const Context& ctx, Op op_d, result_t<typename VD::value_type> alpha,
            result_t<typename VD::value_type> beta, VY y) {
   using T = typename VD::value_type;
   detail::tsm2r<T>(ctx, op_d, alpha, Strided<const T>(d), Strided<const T>(x), beta, Strided<result_t<T>>(y));
+}
+
+/// The same on the GPU of ctx.stream; alpha and beta are values of the host. Does not wait for the result.
+template <DeviceOperand VD, DeviceOperand VX, DeviceOperand VY>
+void tsm2r(const Context& ctx, Op op_d, result_t<typename VD::value_type> alpha, VD d, VX x,
+           result_t<typename VD::value_type> beta, VY y) {
+  using T = typename VD::value_type;
+  detail::tsm2r<T>(ctx, op_d, alpha, DeviceStrided<const T>(d), DeviceStrided<const T>(x), beta,
+                   DeviceStrided<result_t<T>>(y));
 }
 
 }  // namespace ts

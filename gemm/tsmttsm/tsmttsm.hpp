@@ -13,6 +13,12 @@ void tsmttsm(const Context&, Op, result_t<T> alpha, Strided<const T> a, Strided<
 template <class T>
 void gram(const Context&, Op, result_t<T> alpha, Strided<const T> a, result_t<T> beta,
           Strided<result_t<T>> c);
+template <class T>
+void tsmttsm(const Context&, Op, result_t<T> alpha, DeviceStrided<const T> a, DeviceStrided<const T> b,
+             result_t<T> beta, DeviceStrided<result_t<T>> c);
+template <class T>
+void gram(const Context&, Op, result_t<T> alpha, DeviceStrided<const T> a, result_t<T> beta,
+          DeviceStrided<result_t<T>> c);
 }  // namespace detail
 
 /// C = alpha op(A) B + beta C, with A n x p, B n x q, C p x q, op = transpose or adjoint.
@@ -30,6 +36,15 @@ void tsmttsm(const Context& ctx, Op op, result_t<typename VA::value_type> alpha,
   detail::tsmttsm<T>(ctx, op, alpha, Strided<const T>(a), Strided<const T>(b), beta, Strided<result_t<T>>(c));
 }
 
+/// The same on the GPU of ctx.stream; alpha and beta are values of the host. Does not wait for the result.
+template <DeviceOperand VA, DeviceOperand VB, DeviceOperand VC>
+void tsmttsm(const Context& ctx, Op op, result_t<typename VA::value_type> alpha, VA a, VB b,
+             result_t<typename VA::value_type> beta, VC c) {
+  using T = typename VA::value_type;
+  detail::tsmttsm<T>(ctx, op, alpha, DeviceStrided<const T>(a), DeviceStrided<const T>(b), beta,
+                     DeviceStrided<result_t<T>>(c));
+}
+
 /// The Gram matrix C = alpha op(A) A + beta C, with A n x p, C p x p, at half the flops of tsmttsm(A, A):
 /// one triangle is computed and mirrored, so that C is exactly symmetric (transpose) or Hermitian with a real
 /// diagonal (adjoint), given that beta C is and alpha is real.
@@ -40,6 +55,14 @@ void gram(const Context& ctx, Op op, result_t<typename VA::value_type> alpha, VA
           result_t<typename VA::value_type> beta, VC c) {
   using T = typename VA::value_type;
   detail::gram<T>(ctx, op, alpha, Strided<const T>(a), beta, Strided<result_t<T>>(c));
+}
+
+/// The same on the GPU of ctx.stream; alpha and beta are values of the host. Does not wait for the result.
+template <DeviceOperand VA, DeviceOperand VC>
+void gram(const Context& ctx, Op op, result_t<typename VA::value_type> alpha, VA a,
+          result_t<typename VA::value_type> beta, VC c) {
+  using T = typename VA::value_type;
+  detail::gram<T>(ctx, op, alpha, DeviceStrided<const T>(a), beta, DeviceStrided<result_t<T>>(c));
 }
 
 }  // namespace ts

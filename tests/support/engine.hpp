@@ -1,10 +1,11 @@
-// Runs an operation in every way that must agree: the reference, each vector level of this processor, and
-// several thread counts that must give the same bits.
+// Runs an operation in every way that must agree: the reference, each vector level of this processor, several
+// thread counts that must give the same bits, and the GPU if there is one.
 #pragma once
 
 #include <string>
 
 #include "tallskinny/gemm/plan/device_info.hpp"
+#include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/operands.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
@@ -29,9 +30,31 @@ inline std::vector<Simd> simd_levels() {
   return levels;
 }
 
-/// run(context, output) for a fresh copy of `output` each time; check(output) after each.
+inline Context device_context(Determinism determinism = Determinism::run_to_run) {
+  Context ctx;
+  ctx.stream = device_stream();
+  ctx.determinism = determinism;
+  return ctx;
+}
+
+/// run(context, output) on the GPU, if there is one, at both levels of determinism and twice at each; what
+/// `run` does must go through with_views(context, ...).
 template <class Out, class Run, class Check>
-void in_every_way(const Out& output, Run&& run, Check&& check) {
+void on_device(const Out& output, Run&& run, Check&& check) {
+  if (!device_stream()) return;
+  for (const Determinism level : {Determinism::run_to_run, Determinism::gpu_to_gpu}) {
+    INFO("GPU, " << (level == Determinism::run_to_run ? "run to run" : "GPU to GPU"));
+    Out out = output, again = output;
+    run(device_context(level), out);
+    check(out);
+    run(device_context(level), again);
+    REQUIRE(again.same_bits(out));
+  }
+}
+
+/// run(context, output) on the processor for a fresh copy of `output` each time; check(output) after each.
+template <class Out, class Run, class Check>
+void in_every_host_way(const Out& output, Run&& run, Check&& check) {
   {
     INFO("reference");
     Out out = output;
@@ -50,6 +73,13 @@ void in_every_way(const Out& output, Run&& run, Check&& check) {
       REQUIRE(again.same_bits(out));
     }
   }
+}
+
+/// All of these.
+template <class Out, class Run, class Check>
+void in_every_way(const Out& output, Run&& run, Check&& check) {
+  in_every_host_way(output, run, check);
+  on_device(output, run, check);
 }
 
 /// |out - (alpha product + beta before)| within the bound of the summed products, entry by entry.

@@ -141,6 +141,8 @@ class Operand {
     else
       use(HostView<T, Layout::col_major>(buffer_.data() + form_.offset, rows_, cols_, ld_));
   }
+  /// The elements with everything around them.
+  [[nodiscard]] std::vector<T>& buffer() { return buffer_; }
   [[nodiscard]] bool same_bits(const Operand& other) const {
     return buffer_.size() == other.buffer_.size() &&
            std::memcmp(buffer_.data(), other.buffer_.data(), buffer_.size() * sizeof(T)) == 0;

@@ -1,23 +1,47 @@
 #include "tallskinny/gemm/backend/cuda/devices.hpp"
 
-#include <cuda_runtime_api.h>
+#include <array>
 
-#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/backend/cuda/driver.hpp"
+#include "tallskinny/gemm/backend/cuda/rates.hpp"
 
 namespace ts::cuda {
 
 namespace {
 
-void check(cudaError_t code, const char* what) {
-  if (code != cudaSuccess)
-    throw Error(Errc::device_failure, std::string("the CUDA runtime failed to ") + what + ": " +
-                                          cudaGetErrorString(code) + " (code " + std::to_string(code) + ")");
+int attribute(CUdevice_attribute which, CUdevice device) {
+  int value = 0;
+  check(driver().device_attribute(&value, which, device), "describe a device");
+  return value;
 }
 
-int attribute(cudaDeviceAttr which, int device) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, device), "describe a device");
-  return value;
+DeviceInfo describe(int index) {
+  CUdevice device = 0;
+  check(driver().device_get(&device, index), "find device " + std::to_string(index));
+  std::array<char, 128> name{};
+  std::size_t memory = 0;
+  check(driver().device_name(name.data(), static_cast<int>(name.size()) - 1, device), "name a device");
+  check(driver().device_memory(&memory, device), "tell the size of its memory");
+
+  DeviceInfo d;
+  d.index = index;
+  d.name = name.data();
+  d.memory_bytes = memory;
+  d.compute_major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+  d.compute_minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+  d.multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  d.shared_bytes_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
+  d.shared_bytes_per_multiprocessor =
+      attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, device);
+  d.registers_per_multiprocessor = attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, device);
+  d.threads_per_multiprocessor = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device);
+  d.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device);
+  // Clocks in kHz; two transfers a clock on a bus of this many bits.
+  const double clock = 1e3 * attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device);
+  const double memory_clock = 1e3 * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, device);
+  const double bus_bytes = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device) / 8.0;
+  assume_rates(d, clock, 2 * memory_clock * bus_bytes);
+  return d;
 }
 
 }  // namespace
@@ -28,29 +52,12 @@ bool built() noexcept {
 
 DeviceList list_devices() {
   DeviceList list;
+  list.reason = find_driver().missing;
+  if (!list.reason.empty()) return list;
   int count = 0;
-  const cudaError_t code = cudaGetDeviceCount(&count);
-  if (code == cudaErrorInsufficientDriver) {
-    int driver = 0;
-    cudaDriverGetVersion(&driver);
-    list.reason = driver == 0
-                      ? "no NVIDIA driver was found on this machine"
-                      : "the NVIDIA driver is too old for CUDA " + std::to_string(CUDART_VERSION / 1000) +
-                            " (it offers CUDA " + std::to_string(driver / 1000) + ")";
-    return list;
-  }
-  if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0)) {
-    list.reason = "no CUDA device was found (is CUDA_VISIBLE_DEVICES set?)";
-    return list;
-  }
-  check(code, "count the devices");
-  for (int i = 0; i < count; ++i) {
-    cudaDeviceProp properties{};
-    check(cudaGetDeviceProperties(&properties, i), "describe a device");
-    list.devices.push_back({i, properties.name, attribute(cudaDevAttrComputeCapabilityMajor, i),
-                            attribute(cudaDevAttrComputeCapabilityMinor, i),
-                            attribute(cudaDevAttrMultiProcessorCount, i), properties.totalGlobalMem});
-  }
+  check(driver().device_count(&count), "count the devices");
+  if (count == 0) list.reason = "no CUDA device was found (is CUDA_VISIBLE_DEVICES set?)";
+  for (int i = 0; i < count; ++i) list.devices.push_back(describe(i));
   return list;
 }
 

@@ -16,13 +16,25 @@ struct Norms {
   }
 };
 
+template <class X, class N>
+void norms_on_device(const Context& ctx, X x, N norms) {
+  if constexpr (DeviceOperand<X>) column_norms(ctx, x, norms);
+}
+
 template <class T, class Check>
 void each_way(Operand<T>& x, Check&& check) {
   using R = real_t<T>;
   in_every_way(
       Norms<R>{std::vector<R>(static_cast<std::size_t>(x.cols()), R(-1))},
       [&](const Context& ctx, Norms<R>& out) {
-        with_views([&](auto v) { column_norms(ctx, v, std::span<R>(out.values)); }, x);
+        if (ctx.stream) {
+          Operand<R> norms(1, x.cols());
+          with_views(
+              ctx, [&](auto v, auto vn) { norms_on_device(ctx, v, vn); }, x, norms);
+          for (index_t j = 0; j < x.cols(); ++j) out.values[static_cast<std::size_t>(j)] = norms.at(0, j);
+        } else {
+          with_views([&](auto v) { column_norms(ctx, v, std::span<R>(out.values)); }, x);
+        }
       },
       [&](const Norms<R>& out) { check(out.values); });
 }

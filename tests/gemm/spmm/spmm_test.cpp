@@ -45,6 +45,13 @@ Expected<result_t<T>> exact(Op op, const CsrMatrix<T, I>& a, const Operand<T>& x
   return product;
 }
 
+/// On the GPU too, which takes A as it is only.
+template <class Out, class Run, class Check>
+void in_every_way_of(Op op, const Out& output, Run&& run, Check&& check) {
+  in_every_host_way(output, run, check);
+  if (op == Op::none) on_device(output, run, check);
+}
+
 template <class T, class I>
 void check_spmm(index_t rows, index_t cols, index_t q, std::size_t variant) {
   using R = result_t<T>;
@@ -58,10 +65,11 @@ void check_spmm(index_t rows, index_t cols, index_t q, std::size_t variant) {
   Operand<R> y(m, q, form_number(variant / 5));
   if (beta != R{}) y = Operand<R>::random(m, q, form_number(variant / 5), values);
   const auto product = exact(op, a, x);
-  in_every_way(
-      y,
+  in_every_way_of(
+      op, y,
       [&](const Context& ctx, Operand<R>& out) {
-        with_views([&](auto vx, auto vy) { spmm(ctx, op, alpha, a.view(), vx, beta, vy); }, x, out);
+        with_views(
+            ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, op, alpha, va, vx, beta, vy); }, a, x, out);
       },
       [&](const Operand<R>& out) { check_product(out, alpha, product, beta, y); });
 }
@@ -78,10 +86,11 @@ TEMPLATE_TEST_CASE("spmm of small integers is exact", "[short]", TS_ALL_TYPES) {
     auto x = Operand<TestType>::integers(op == Op::none ? cols : rows, q, form_number(variant / 6), values);
     const auto y = Operand<R>::integers(op == Op::none ? rows : cols, q, form_number(variant / 2), values);
     const auto product = exact(op, a, x);
-    in_every_way(
-        y,
+    in_every_way_of(
+        op, y,
         [&](const Context& ctx, Operand<R>& out) {
-          with_views([&](auto vx, auto vy) { spmm(ctx, op, R{2}, a.view(), vx, R{-1}, vy); }, x, out);
+          with_views(
+              ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, op, R{2}, va, vx, R{-1}, vy); }, a, x, out);
         },
         [&](const Operand<R>& out) {
           REQUIRE(everywhere(y.rows(), q, [&](index_t i, index_t j) {
@@ -124,7 +133,8 @@ TEST_CASE("a column of X that holds NaN does not reach the others", "[short]") {
     in_every_way(
         Operand<double>(60, q),
         [&](const Context& ctx, Operand<double>& out) {
-          with_views([&](auto vx, auto vy) { spmm(ctx, Op::none, 1.0, a.view(), vx, 0.0, vy); }, x, out);
+          with_views(
+              ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, Op::none, 1.0, va, vx, 0.0, vy); }, a, x, out);
         },
         [&](const Operand<double>& out) {
           REQUIRE(everywhere(60, q, [&](index_t i, index_t j) {

@@ -29,7 +29,8 @@ void check_trsm(index_t n, index_t p, std::size_t variant) {
   in_every_way(
       b,
       [&](const Context& ctx, Operand<T>& out) {
-        with_views([&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
+        with_views(
+            ctx, [&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
       },
       [&](const Operand<T>& x) {
         const Expected<T> product(
@@ -65,7 +66,8 @@ TEMPLATE_TEST_CASE("trsm with powers of two is exact", "[short]", TS_RESULT_TYPE
     in_every_way(
         b,
         [&](const Context& ctx, Operand<TestType>& out) {
-          with_views([&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
+          with_views(
+              ctx, [&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
         },
         [&](const Operand<TestType>& out) {
           REQUIRE(everywhere(7, p, [&](index_t i, index_t j) { return out.at(i, j) == x.at(i, j); }));
@@ -96,7 +98,8 @@ TEST_CASE("a zero on the diagonal gives Inf and NaN in its column and what depen
     in_every_way(
         b,
         [&](const Context& ctx, Operand<double>& out) {
-          with_views([&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
+          with_views(
+              ctx, [&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
         },
         [&](const Operand<double>& out) {
           REQUIRE(everywhere(9, p,
@@ -112,7 +115,8 @@ TEST_CASE("trsm divides by tiny pivots without overflow", "[short]") {
   in_every_way(
       b,
       [&](const Context& ctx, Operand<double>& out) {
-        with_views([&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
+        with_views(
+            ctx, [&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
       },
       [&](const Operand<double>& out) {
         REQUIRE(everywhere(20, 2,

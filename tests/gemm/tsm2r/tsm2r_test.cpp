@@ -34,7 +34,8 @@ void check_tsm2r(index_t m, index_t n, index_t q, std::size_t variant) {
   in_every_way(
       y,
       [&](const Context& ctx, Operand<R>& out) {
-        with_views([&](auto vd, auto vx, auto vy) { tsm2r(ctx, op, alpha, vd, vx, beta, vy); }, d, x, out);
+        with_views(
+            ctx, [&](auto vd, auto vx, auto vy) { tsm2r(ctx, op, alpha, vd, vx, beta, vy); }, d, x, out);
       },
       [&](const Operand<R>& out) { check_product(out, alpha, product, beta, y); });
 }
@@ -55,7 +56,8 @@ TEMPLATE_TEST_CASE("tsm2r of small integers is exact", "[short]", TS_ALL_TYPES) 
     in_every_way(
         y,
         [&](const Context& ctx, Operand<R>& out) {
-          with_views([&](auto vd, auto vx, auto vy) { tsm2r(ctx, op, R{2}, vd, vx, R{-1}, vy); }, d, x, out);
+          with_views(
+              ctx, [&](auto vd, auto vx, auto vy) { tsm2r(ctx, op, R{2}, vd, vx, R{-1}, vy); }, d, x, out);
         },
         [&](const Operand<R>& out) {
           REQUIRE(everywhere(m, q, [&](index_t i, index_t j) {

@@ -37,7 +37,8 @@ void check_tsmm(index_t n, Widths w, std::size_t variant) {
   in_every_way(
       y,
       [&](const Context& ctx, Operand<R>& out) {
-        with_views([&](auto vx, auto vs, auto vy) { tsmm(ctx, op, alpha, vx, vs, beta, vy); }, x, s, out);
+        with_views(
+            ctx, [&](auto vx, auto vs, auto vy) { tsmm(ctx, op, alpha, vx, vs, beta, vy); }, x, s, out);
       },
       [&](const Operand<R>& out) { check_product(out, alpha, product, beta, y); });
 }
@@ -55,7 +56,8 @@ void check_in_place(index_t n, index_t p, index_t q, std::size_t variant) {
   in_every_way(
       x,
       [&](const Context& ctx, Operand<R>& out) {
-        with_views([&](auto vx, auto vs) { tsmm_in_place(ctx, op, alpha, vx, vs); }, out, s);
+        with_views(
+            ctx, [&](auto vx, auto vs) { tsmm_in_place(ctx, op, alpha, vx, vs); }, out, s);
       },
       [&](const Operand<R>& out) {
         check_product(out, alpha, product, R{}, x);
@@ -80,7 +82,8 @@ TEMPLATE_TEST_CASE("tsmm of small integers is exact", "[short]", TS_ALL_TYPES) {
     in_every_way(
         y,
         [&](const Context& ctx, Operand<R>& out) {
-          with_views([&](auto vx, auto vs, auto vy) { tsmm(ctx, op, R{2}, vx, vs, R{-1}, vy); }, x, s, out);
+          with_views(
+              ctx, [&](auto vx, auto vs, auto vy) { tsmm(ctx, op, R{2}, vx, vs, R{-1}, vy); }, x, s, out);
         },
         [&](const Operand<R>& out) {
           for (index_t i = 0; i < n; ++i)
@@ -131,8 +134,9 @@ TEMPLATE_TEST_CASE("NaN and Inf stay in their row", "[short]", TS_ALL_TYPES) {
       in_every_way(
           Operand<R>(40, w),
           [&](const Context& ctx, Operand<R>& out) {
-            with_views([&](auto vx, auto vs, auto vy) { tsmm(ctx, Op::none, R{1}, vx, vs, R{}, vy); }, x, s,
-                       out);
+            with_views(
+                ctx, [&](auto vx, auto vs, auto vy) { tsmm(ctx, Op::none, R{1}, vx, vs, R{}, vy); }, x, s,
+                out);
           },
           [&](const Operand<R>& out) {
             for (index_t i = 0; i < 40; ++i)

@@ -30,7 +30,8 @@ void check_tsmttsm(index_t n, Widths w, std::size_t variant) {
   in_every_way(
       c,
       [&](const Context& ctx, Operand<R>& out) {
-        with_views([&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, alpha, va, vb, beta, vc); }, a, b, out);
+        with_views(
+            ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, alpha, va, vb, beta, vc); }, a, b, out);
       },
       [&](const Operand<R>& out) { check_product(out, alpha, product, beta, c); });
 }
@@ -50,7 +51,8 @@ void check_gram(index_t n, index_t p, std::size_t variant) {
   in_every_way(
       c,
       [&](const Context& ctx, Operand<R>& out) {
-        with_views([&](auto va, auto vc) { gram(ctx, op, alpha, va, beta, vc); }, a, out);
+        with_views(
+            ctx, [&](auto va, auto vc) { gram(ctx, op, alpha, va, beta, vc); }, a, out);
       },
       [&](const Operand<R>& out) {
         check_product(out, alpha, product, beta, c);
@@ -76,7 +78,8 @@ TEMPLATE_TEST_CASE("tsmttsm of small integers is exact", "[short]", TS_ALL_TYPES
     in_every_way(
         c,
         [&](const Context& ctx, Operand<R>& out) {
-          with_views([&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, R{2}, va, vb, R{3}, vc); }, a, b, out);
+          with_views(
+              ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, R{2}, va, vb, R{3}, vc); }, a, b, out);
         },
         [&](const Operand<R>& out) {
           for (index_t i = 0; i < p; ++i)
@@ -130,8 +133,8 @@ TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others"
             Operand<R>(w, w),
             [&](const Context& ctx, Operand<R>& out) {
               with_views(
-                  [&](auto va, auto vb, auto vc) { tsmttsm(ctx, Op::transpose, R{1}, va, vb, R{}, vc); }, a,
-                  b, out);
+                  ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, Op::transpose, R{1}, va, vb, R{}, vc); },
+                  a, b, out);
             },
             [&](const Operand<R>& out) {
               for (index_t i = 0; i < w; ++i)
@@ -141,7 +144,8 @@ TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others"
         in_every_way(
             Operand<R>(w, w),
             [&](const Context& ctx, Operand<R>& out) {
-              with_views([&](auto va, auto vc) { gram(ctx, Op::transpose, R{1}, va, R{}, vc); }, a, out);
+              with_views(
+                  ctx, [&](auto va, auto vc) { gram(ctx, Op::transpose, R{1}, va, R{}, vc); }, a, out);
             },
             [&](const Operand<R>& out) {
               for (index_t i = 0; i < w; ++i)

@@ -1,0 +1,26 @@
+# ts_embed_sources(TARGET FILES...): a generated .cpp that defines ts::cuda::sources() with the text of these
+# files, made anew when one of them changes.
+# As a script, cmake -DOUT=file -DFILES=a;b -P TsEmbed.cmake writes that .cpp.
+
+if(CMAKE_SCRIPT_MODE_FILE)
+  set(text "#include \"tallskinny/gemm/backend/cuda/sources.hpp\"\n\nnamespace {\n\nconstexpr ts::cuda::Source all[] = {\n")
+  foreach(file ${FILES})
+    cmake_path(GET file FILENAME name)
+    file(READ ${file} content)
+    string(APPEND text "    {\"${name}\", R\"TS_CUH(${content})TS_CUH\"},\n")
+  endforeach()
+  string(APPEND text "};\n\n}  // namespace\n\nstd::span<const ts::cuda::Source> ts::cuda::sources() noexcept {\n  return all;\n}\n")
+  file(WRITE ${OUT} "${text}")
+  return()
+endif()
+
+set(TS_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+
+function(ts_embed_sources target)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${target}_sources.cpp)
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} "-DOUT=${out}" "-DFILES=${ARGN}" -P ${TS_EMBED_SCRIPT}
+    DEPENDS ${ARGN} ${TS_EMBED_SCRIPT}
+    VERBATIM)
+  target_sources(${target} PRIVATE ${out})
+endfunction()

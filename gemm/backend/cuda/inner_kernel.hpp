@@ -1,0 +1,16 @@
+// The kernel family `tsmttsm`: inner products of tall operands, and TSM2R, which is one: the rows of D are
+// the columns of a tall matrix that is read once, in panels.
+#pragma once
+
+#include <vector>
+
+#include "tallskinny/gemm/backend/cuda/inner_plan.hpp"
+#include "tallskinny/gemm/plan/gpu_plan.hpp"
+
+namespace ts::cuda {
+
+[[nodiscard]] InnerProblem inner_problem_of(const GpuProblem& problem, const DeviceInfo& device);
+
+[[nodiscard]] std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceInfo& device);
+
+}  // namespace ts::cuda

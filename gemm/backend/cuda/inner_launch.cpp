@@ -1,0 +1,43 @@
+#include "tallskinny/gemm/backend/cuda/inner_launch.hpp"
+
+#include "tallskinny/gemm/backend/cuda/arguments.hpp"
+#include "tallskinny/gemm/backend/cuda/inner_kernel.hpp"
+#include "tallskinny/gemm/backend/cuda/launch.hpp"
+
+namespace ts::detail {
+
+template <class T>
+void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> alpha, DeviceStrided<const T> a,
+                  DeviceStrided<const T> b, result_t<T> beta, DeviceStrided<result_t<T>> c,
+                  result_t<T>* mirror) {
+  using cuda::OperandArgument;
+  const cuda::DeviceInfo& device = ctx.stream.device();
+  cuda::GpuProblem problem;
+  problem.problem = {operation, dtype_of<T>, a.rows, a.cols, b.cols};
+  problem.first = cuda::form_of(a);
+  if (operation == Operation::tsm2r) {  // planned as D, which is the transpose of A
+    problem.problem.n = a.cols, problem.problem.p = a.rows;
+    problem.first = cuda::form_of(a.transposed());
+  }
+  problem.op = op, problem.second = cuda::form_of(b), problem.out = cuda::form_of(c);
+  problem.determinism = ctx.determinism;
+  const cuda::GpuPlan plan = cuda::make_plan(problem, device);
+  const cuda::KernelPlan& kernel = plan.kernel;
+  const index_t panels = cuda::inner_problem_of(problem, device).panels;
+  const int panel_blocks = static_cast<int>(kernel.grid / panels),
+            group_size = cuda::group_size_of(panel_blocks);
+  cuda::launch(ctx, kernel, OperandArgument{a.data, a.row_stride, a.col_stride},
+               OperandArgument{b.data, b.row_stride, b.col_stride}, a.rows, a.cols, c.data, c.row_stride,
+               c.col_stride, mirror, cuda::scalars_of(alpha), cuda::scalars_of(beta),
+               static_cast<int>(op == Op::adjoint), panel_blocks, group_size,
+               ctx.stream.workspace(kernel.workspace_bytes), ctx.stream.counters());
+}
+
+#define TS_INSTANTIATE(T)                                                                           \
+  template void launch_inner<T>(const Context&, Operation, Op, result_t<T>, DeviceStrided<const T>, \
+                                DeviceStrided<const T>, result_t<T>, DeviceStrided<result_t<T>>,    \
+                                result_t<T>*);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::detail

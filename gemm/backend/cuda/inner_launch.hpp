@@ -1,0 +1,25 @@
+// Starting the inner-product kernels: what tsmttsm, gram and tsm2r have in common.
+#pragma once
+
+#include "tallskinny/gemm/backend/cuda/inner_plan.hpp"
+#include "tallskinny/gemm/core/view.hpp"
+
+namespace ts::detail {
+
+/// C = alpha op(A) B + beta C on the device for an A of any width and B of at most inner_scalars_max scalars;
+/// a Gram matrix (A = B) of at most as many. `mirror` is where the (conjugate) transpose of C goes too, or
+/// null.
+template <class T>
+void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> alpha, DeviceStrided<const T> a,
+                  DeviceStrided<const T> b, result_t<T> beta, DeviceStrided<result_t<T>> c,
+                  result_t<T>* mirror = nullptr);
+
+/// Widths of the panels of a wider B (or Gram matrix): as equal as can be, none wider than a kernel takes.
+template <class T>
+[[nodiscard]] index_t inner_width(index_t columns, index_t scalars = cuda::inner_scalars_max) noexcept {
+  const index_t most = scalars / cuda::parts_of(dtype_of<T>);
+  const index_t panels = (columns + most - 1) / most;
+  return (columns + panels - 1) / panels;
+}
+
+}  // namespace ts::detail

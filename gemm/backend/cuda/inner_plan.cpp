@@ -1,0 +1,241 @@
+#include "tallskinny/gemm/backend/cuda/inner_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace ts::cuda {
+namespace {
+
+/// Columns that a lane may load at once, out of `blocks` blocks of 8 columns.
+int widest_vector(const TallLayout& s, int fold, int blocks, int widest) {
+  if (s.mode == TallMode::by_columns) return s.parts;
+  const unsigned base = s.mode == TallMode::flat ? s.address : 0;
+  for (int v = std::min(widest, 16 / s.scalar); v > 1; v /= 2) {
+    const int bytes = v * s.scalar;
+    if (s.row_bytes(fold) % bytes == 0 && base % static_cast<unsigned>(bytes) == 0 && blocks % v == 0)
+      return v;
+  }
+  return 1;
+}
+
+/// What is known before a tiling is chosen.
+struct Shape {
+  TallLayout a, b;
+  bool natural = false;  ///< an operand is column-major
+  int fold = 1;
+  bool swap = false;  ///< the left factor of the tensor instruction is B
+  const TallLayout& left() const { return swap ? b : a; }
+  const TallLayout& right() const { return swap ? a : b; }
+};
+
+Shape shape_of(const InnerProblem& problem) {
+  Shape s;
+  s.a = layout_of(problem.type, problem.p, problem.a);
+  s.b = problem.gram ? s.a : layout_of(problem.type, problem.q, problem.b);
+  s.natural = s.a.mode == TallMode::by_columns || s.b.mode == TallMode::by_columns;
+  if (!s.natural)
+    while (s.a.folded(s.fold + 1) <= 16 && s.b.folded(s.fold + 1) <= 16) ++s.fold;
+  // The side of 16 takes the factor that wastes less of it.
+  const auto padded = [&](const TallLayout& l, const TallLayout& r) {
+    return round_up(l.folded(s.fold), 16) * round_up(r.folded(s.fold), 8);
+  };
+  s.swap = !problem.gram && padded(s.b, s.a) < padded(s.a, s.b);
+  return s;
+}
+
+int tiles_needed(bool gram, const InnerTiling& t) {
+  int count = 0;
+  for (int l = 0; l < t.warps_l; ++l)
+    for (int r = 0; r < t.warps_r; ++r) count += !gram || (r + 1) * 8 * t.tiles_r > l * 16 * t.tiles_l;
+  return count;
+}
+
+bool sums_in_float(DType type, bool split) {
+  return scalar_bytes(type) == 2 || split;
+}
+
+/// What a thread will need: sums, the fragments of one step, addresses.
+int registers_needed(DType type, const InnerTiling& t) {
+  const int tiles = t.tiles_l * t.tiles_r;
+  if (scalar_bytes(type) == 2) return 4 * tiles + 2 * t.tiles_r + 48 + (tiles > 4 ? 44 : 0);
+  if (t.split) return 4 * tiles + 8 * t.tiles_r + 100;
+  return 8 * tiles + 8 * t.tiles_r + 64;
+}
+
+/// Bytes of a stage for `rows` folded rows.
+int stage_bytes(const TallLayout& s, const Shape& shape, int rows) {
+  if (s.mode == TallMode::by_columns) {
+    const int pitch = round_up(rows * s.parts * s.scalar, 128) + (s.scalar == 8   ? 16
+                                                                  : s.scalar == 4 ? 64
+                                                                                  : 32);
+    return round_up(s.width / s.parts * pitch, 128);
+  }
+  const int subs = shape.natural ? 1 : 4, bytes = rows / subs * s.row_bytes(shape.fold);
+  return round_up(subs * (round_up(bytes + (s.shift ? 144 : 0), 128) + (shape.natural ? 0 : 32)), 128);
+}
+
+}  // namespace
+
+int group_size_of(int panel_blocks) noexcept {
+  return static_cast<int>(std::ceil(std::sqrt(panel_blocks)));
+}
+
+index_t inner_panel_width(DType type, index_t columns_of_a, index_t columns_of_b,
+                          const BlockLimits& limits) noexcept {
+  const index_t parts = parts_of(type), unit = 16 / parts;
+  const index_t area = inner_scalars_max * inner_scalars_max / 2 / parts;
+  const index_t right = (columns_of_b * parts + 7) / 8 * 8;
+  const index_t most = std::min<index_t>(256 / parts, area / right / unit * unit);
+  if (columns_of_a <= std::max(most, inner_scalars_max / parts)) return columns_of_a;
+  index_t panels = (columns_of_a + most - 1) / most;
+  if (panels > limits.multiprocessors / 2)  // whole waves
+    panels = (panels + limits.multiprocessors - 1) / limits.multiprocessors * limits.multiprocessors;
+  const index_t width = (columns_of_a + panels - 1) / panels;
+  return std::min((width + unit - 1) / unit * unit, columns_of_a);
+}
+
+std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockLimits& limits) {
+  const Shape shape = shape_of(problem);
+  const bool gram = problem.gram;
+  const int left = shape.left().folded(shape.fold), right = shape.right().folded(shape.fold);
+  const int need_l = (left + 15) / 16, need_r = (right + 7) / 8;
+  const bool bulk = limits.bulk_copies && shape.a.mode == TallMode::flat && shape.b.mode == TallMode::flat;
+  const int producers = bulk ? 1 : 4;
+  const int bytes = shape.a.row_bytes(shape.fold) + (gram ? 0 : shape.b.row_bytes(shape.fold));
+  const int even = std::max(shape.natural ? shape.right().parts : 1, 1);
+
+  std::vector<InnerTiling> all;
+  for (const bool split : {false, true}) {
+    if (split && scalar_bytes(problem.type) != 4) continue;
+    const bool narrow = sums_in_float(problem.type, split);
+    for (int tl = 1; tl <= std::min(4, need_l); ++tl)
+      for (int tr = 1; tr <= 8; ++tr) {
+        if (tr % even != 0 || (tr > round_up(need_r, even) && !gram) || (gram && tr != 2 * tl)) continue;
+        if (narrow && tl * tr > (split ? 16 : 9)) continue;
+        InnerTiling t{tl, tr, (need_l + tl - 1) / tl, (need_r + tr - 1) / tr, 1, 1, producers, split, 0};
+        t.tiles = tiles_needed(gram, t);
+        for (int slices : {8, 4, 3, 2, 1}) {
+          t.slices = slices, t.producers = producers;
+          const int warps = t.warps();
+          if (warps > 15 || (slices > 1 && (warps > 12 || 16 * slices * bytes > 66 * 1024))) continue;
+          const int needed = registers_needed(problem.type, t) + (shape.natural ? 8 : 0);
+          if (needed > register_cap(warps + producers)) t.producers = 0;
+          const int loading = t.producers == 0 && !bulk ? 8 : 0;
+          if (needed + loading > register_cap(warps + t.producers)) continue;
+          // Cycles of a scheduler for 16 rows: tensor instructions at the rate of the type, or the issue of
+          // loads and of what splitting, widening and adding take.
+          const double products = t.tiles * tl * tr, columns = t.tiles * (2 * tl + tr);
+          const double tensor = products * (split ? 36 : narrow ? 8 : 64);
+          const double issue = products * (split    ? 14
+                                           : narrow ? 5
+                                                    : 1) +
+                               columns * (split    ? 16
+                                          : narrow ? 6
+                                                   : 5);
+          const double busy = warps / (4.0 * ((warps + 3) / 4));
+          t.cost = (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy * (warps < 8 ? 1.3 : 1) *
+                   (t.producers > 0 ? 1
+                    : bulk          ? 1.15
+                                    : 2) *
+                   (16 * slices * bytes > 40 * 1024 ? 1.1 : 1);
+          all.push_back(t);
+        }
+      }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const InnerTiling& x, const InnerTiling& y) { return x.cost < y.cost; });
+  return all;
+}
+
+InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device) {
+  return plan_inner(problem, device, inner_tilings(problem, device).front());
+}
+
+InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, const InnerTiling& chosen) {
+  InnerPlan plan{{}, 1, 1, chosen};
+  InnerTiling& tiling = plan.tiling;
+  Shape shape = shape_of(problem);
+  const bool gram = problem.gram, narrow = sums_in_float(problem.type, tiling.split);
+  const int fold = shape.fold;
+  TallLayout& left = shape.swap ? shape.b : shape.a;
+  TallLayout& right = shape.swap ? shape.a : shape.b;
+  left.vector = widest_vector(left, fold, 2 * tiling.tiles_l, narrow && !tiling.split ? 8 : 2);
+  right.vector = gram ? left.vector : widest_vector(right, fold, tiling.tiles_r, 8);
+
+  const int values = tiling.tiles_l * tiling.tiles_r * 4, sums = tiling.warps() * values * 32 * 8;
+  const int flush_bytes = narrow ? sums : 0;
+  const int room = device.shared_bytes - 1024 - flush_bytes;
+  const auto both = [&](int rows) {
+    return stage_bytes(shape.a, shape, rows) + (gram ? 0 : stage_bytes(shape.b, shape, rows));
+  };
+  // Rows of a chunk: whole steps for every slice, and whole 128-byte lines in every sub-block.
+  const int subs = shape.natural ? 1 : 4;
+  int unit = 16 * tiling.slices;
+  const auto whole_lines = [&](const TallLayout& s) {
+    if (s.mode == TallMode::flat) unit = std::lcm(unit, subs * 128 / std::gcd(128, s.row_bytes(fold)));
+    if (s.mode == TallMode::by_columns) unit = std::lcm(unit, 128 / (s.parts * s.scalar));
+  };
+  whole_lines(shape.a);
+  if (!gram) whole_lines(shape.b);
+  while (2 * both(unit) > room && unit / 2 % (16 * tiling.slices) == 0) unit /= 2;
+  while (2 * both(unit) > room && tiling.slices > 1) tiling.slices /= 2, unit = 16 * tiling.slices;
+
+  const index_t folded_rows = (problem.rows + fold - 1) / fold;
+  // Long operands: chunks that copy well; short ones: as many chunks as there are.
+  int chunk = unit;
+  const bool short_runs = shape.a.mode == TallMode::by_columns || shape.b.mode == TallMode::by_columns;
+  const int wanted = std::min((short_runs ? 64 : 34) * 1024, room / 3);
+  while (both(chunk + unit) <= wanted) chunk += unit;
+  if (4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows) chunk = unit;
+  const int stages = std::clamp(std::min(room, std::max(160 * 1024, 3 * both(chunk))) / both(chunk), 2, 8);
+  const index_t chunks = (folded_rows + chunk - 1) / chunk;
+  plan.panel_blocks = static_cast<int>(
+      std::clamp<index_t>(chunks, 1, std::max<index_t>(1, device.multiprocessors / problem.panels)));
+  plan.group_size = group_size_of(plan.panel_blocks);
+  const int groups = (plan.panel_blocks + plan.group_size - 1) / plan.group_size;
+  const int products = tiling.warps_l * tiling.tiles_l * 16 * (tiling.warps_r * tiling.tiles_r * 8 + 2) * 8;
+  KernelPlan& k = plan.kernel;
+  k.family = "tsmttsm";
+  k.defines = {define(problem.type),
+               define("TS_CORE", scalar_bytes(problem.type) == 2 ? 2
+                                 : tiling.split                  ? 1
+                                                                 : 0),
+               define("TS_P", problem.p),
+               define("TS_Q", gram ? problem.p : problem.q),
+               define("TS_GRAM", gram),
+               define("TS_SWAP", shape.swap),
+               define("TS_FOLD", fold),
+               define("TS_SUBS", subs),
+               define("TS_MODE_A", static_cast<int>(shape.a.mode)),
+               define("TS_PITCH_A", shape.a.pitch),
+               define("TS_VECTOR_A", shape.a.vector),
+               define("TS_UNIT_A", shape.a.unit),
+               define("TS_SHIFT_A", shape.a.shift),
+               define("TS_MODE_B", static_cast<int>(shape.b.mode)),
+               define("TS_PITCH_B", shape.b.pitch),
+               define("TS_VECTOR_B", shape.b.vector),
+               define("TS_UNIT_B", shape.b.unit),
+               define("TS_SHIFT_B", shape.b.shift),
+               define("TS_SUB_ROWS", chunk / subs),
+               define("TS_STAGES", stages),
+               define("TS_PRODUCERS", tiling.producers),
+               define("TS_TILES_L", tiling.tiles_l),
+               define("TS_TILES_R", tiling.tiles_r),
+               define("TS_WARPS_L", tiling.warps_l),
+               define("TS_WARPS_R", tiling.warps_r),
+               define("TS_SLICES", tiling.slices),
+               define("TS_FLUSH", 64)};
+  k.grid = static_cast<unsigned>(problem.panels * plan.panel_blocks);
+  k.block = static_cast<unsigned>(32 * (tiling.warps() + tiling.producers));
+  k.shared_bytes = static_cast<std::size_t>(
+      128 + std::max({flush_bytes + stages * both(chunk), products, tiling.slices > 1 ? sums : 0}) + 64);
+  k.workspace_bytes = static_cast<std::size_t>(problem.panels * (plan.panel_blocks + groups)) *
+                      static_cast<std::size_t>(problem.p * (gram ? problem.p : problem.q)) *
+                      static_cast<std::size_t>(shape.a.parts) * sizeof(double);
+  k.budget.registers = register_cap(tiling.warps() + tiling.producers);
+  k.budget.shared_bytes = 1024;
+  return plan;
+}
+
+}  // namespace ts::cuda

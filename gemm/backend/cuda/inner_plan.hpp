@@ -1,0 +1,57 @@
+// How a product C = op(A) B of tall operands runs on a GPU: the constants of kernels/tsmttsm.cuh and its
+// launch, from shapes, strides, alignments and the device. Pure functions.
+#pragma once
+
+#include <vector>
+
+#include "tallskinny/gemm/backend/cuda/tall_operand.hpp"
+
+namespace ts::cuda {
+
+struct InnerProblem {
+  DType type = DType::float64;
+  index_t rows = 0, p = 1, q = 1;
+  bool gram = false;   ///< B is A
+  index_t panels = 1;  ///< of p columns that A has
+  TallOperand a, b;
+  friend bool operator==(const InnerProblem&, const InnerProblem&) = default;
+};
+
+/// A candidate: how the warps of a block share the product, and by which arithmetic.
+struct InnerTiling {
+  int tiles_l = 1, tiles_r = 1;  ///< of a warp: 16 x 8 each
+  int warps_l = 1, warps_r = 1;  ///< that cover the product
+  int tiles = 1;                 ///< of those, needed (a Gram matrix leaves out the lower ones)
+  int slices = 8;                ///< groups of warps that take different rows
+  int producers = 1;             ///< warps that load; 0: the first warp loads as well
+  bool split = false;            ///< float32 by three TF32 products instead of float64
+  double cost = 0;               ///< of the model: lower is better
+  [[nodiscard]] int warps() const noexcept { return tiles * slices; }
+};
+
+struct InnerPlan {
+  KernelPlan kernel;
+  int panel_blocks = 1;  ///< that share the rows of a panel
+  int group_size = 1;    ///< of those, whose partial results are added first
+  InnerTiling tiling;
+};
+
+/// Of so many blocks, how many are added first: sums of sums, both of about as many.
+[[nodiscard]] int group_size_of(int panel_blocks) noexcept;
+
+/// Scalars (twice the width for complex types) of a row of B that one launch can take; a wider B is cut by
+/// the caller. Tiles of that square are also what one panel of A can have.
+inline constexpr index_t inner_scalars_max = 128;
+
+/// The columns of a panel of A: as many as a kernel can take, or fewer, so that the panels keep the whole
+/// device busy.
+[[nodiscard]] index_t inner_panel_width(DType type, index_t columns_of_a, index_t columns_of_b,
+                                        const BlockLimits&) noexcept;
+
+/// Every tiling whose sums fit into registers, best first.
+[[nodiscard]] std::vector<InnerTiling> inner_tilings(const InnerProblem&, const BlockLimits&);
+
+[[nodiscard]] InnerPlan plan_inner(const InnerProblem&, const BlockLimits&, const InnerTiling&);
+[[nodiscard]] InnerPlan plan_inner(const InnerProblem&, const BlockLimits&);
+
+}  // namespace ts::cuda

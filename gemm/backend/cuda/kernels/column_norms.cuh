@@ -1,0 +1,137 @@
+// norms[j] = ||X(:, j)||_2 without overflow or underflow.
+// A line is TS_FOLD rows of the TS_TILE columns of a tile, contiguous in memory: TS_VECTOR elements are read at
+// once, and a thread sees the same columns in every line. Rows beyond the last line (`rest` of them) are read one
+// element at a time. TS_P: columns of X; TS_ALIGN: alignment of what is read at once.
+#include "element.cuh"
+#include "reduce.cuh"
+
+/// A sum of squares. Squares of 32-bit numbers and narrower are safe in float64.
+struct PlainSum {
+  double sum;
+  __device__ __forceinline__ void add(float x) {
+    const double wide = x;
+    sum = madd(wide, wide, sum);
+  }
+  __device__ __forceinline__ void operator+=(const PlainSum& other) { sum += other.sum; }
+  __device__ __forceinline__ double root() const { return sqrt(sum); }
+};
+
+/// Squares of float64 numbers are kept in three ranges (Blue 1978; thresholds as in Anderson 2017).
+struct RangedSum {
+  double small, medium, big;
+
+  static constexpr double big_from = 0x1p486, shrink = 0x1p-538, small_to = 0x1p-511, grow = 0x1p537;
+
+  __device__ __forceinline__ void add(double x) {
+    const double size = fabs(x);
+    if (size > big_from) {
+      const double scaled = size * shrink;
+      big = madd(scaled, scaled, big);
+    } else if (size < small_to) {
+      const double scaled = size * grow;
+      small = madd(scaled, scaled, small);
+    } else {  // NaN too
+      medium = madd(size, size, medium);
+    }
+  }
+  __device__ __forceinline__ void operator+=(const RangedSum& other) {
+    small += other.small, medium += other.medium, big += other.big;
+  }
+  __device__ __forceinline__ double root() const {
+    const bool has_medium = !(medium == 0);
+    if (big > 0) return sqrt(has_medium ? big + medium * shrink * shrink : big) / shrink;
+    if (!(small > 0)) return sqrt(medium);
+    const double low = sqrt(small) / grow;
+    if (!has_medium) return low;
+    const double high = sqrt(medium);  // NaN stays NaN; small's share counts only near the threshold
+    return low > high ? low * sqrt(1 + (high / low) * (high / low)) : high * sqrt(1 + (low / high) * (low / high));
+  }
+};
+
+template <class R>
+struct SumOf {
+  using type = PlainSum;
+};
+template <>
+struct SumOf<double> {
+  using type = RangedSum;
+};
+using Sum = SumOf<Real>::type;
+
+template <class R>
+__device__ __forceinline__ void add_square(Sum& sum, R x) {
+  sum.add(x);
+}
+template <class R>
+__device__ __forceinline__ void add_square(Sum& sum, Complex<R> x) {
+  sum.add(x.re), sum.add(x.im);
+}
+
+using Piece = Vector<Element, TS_VECTOR, TS_ALIGN>;
+constexpr int threads = 256;
+constexpr int line = TS_FOLD * TS_TILE;                  // elements
+constexpr int line_threads = line / TS_VECTOR;           // that read one line together
+constexpr int lines_at_once = threads / line_threads;
+constexpr int unroll = 4;
+constexpr int tiles = (TS_P + TS_TILE - 1) / TS_TILE;
+
+__device__ __forceinline__ void add_piece(Sum* sums, const Piece& piece) {
+#pragma unroll
+  for (int k = 0; k < TS_VECTOR; ++k) add_square(sums[k], widen(piece.part[k]));
+}
+
+extern "C" __global__ void __launch_bounds__(256, 3)
+    column_norms(const Element* x, int64 lines, int64 line_stride, int64 tile_stride, int rest, Sum* partial,
+                 unsigned* counter, Real* norms, int64 norms_stride) {
+  __shared__ Sum sums[threads * TS_VECTOR];
+  const int blocks_a_tile = gridDim.x / tiles, tile = blockIdx.x / blocks_a_tile, block = blockIdx.x % blocks_a_tile;
+  const int thread = threadIdx.x, place = thread % line_threads * TS_VECTOR;
+  const int columns = min(TS_TILE, TS_P - tile * TS_TILE);  // of this tile
+  const Element* const from = x + tile * tile_stride;
+  const bool works = thread < line_threads * lines_at_once && place % TS_TILE < columns;
+
+  Sum mine[TS_VECTOR] = {};
+  if (works) {
+    // What a block reads at a time is contiguous, so that it rarely shares a cache line with another block.
+    const int64 stretch = unroll * lines_at_once, step = blocks_a_tile * stretch;
+    const int64 apart = lines_at_once * line_stride;
+    int64 i = block * stretch + thread / line_threads;
+    const Element* at = from + i * line_stride + place;
+    for (; i + (unroll - 1) * lines_at_once < lines; i += step, at += step * line_stride) {
+      Piece piece[unroll];
+#pragma unroll
+      for (int u = 0; u < unroll; ++u) piece[u] = *reinterpret_cast<const Piece*>(at + u * apart);
+#pragma unroll
+      for (int u = 0; u < unroll; ++u) add_piece(mine, piece[u]);
+    }
+#pragma unroll 1
+    for (int u = 0; u < unroll && i < lines; ++u, i += lines_at_once, at += apart)
+      add_piece(mine, *reinterpret_cast<const Piece*>(at));
+  }
+  if (thread < line_threads * lines_at_once) {
+#pragma unroll
+    for (int k = 0; k < TS_VECTOR; ++k) sums[thread * TS_VECTOR + k] = mine[k];
+  }
+  add_groups(sums, TS_TILE, lines_at_once * TS_FOLD, threads);
+
+  for (int c = thread; c < columns; c += threads) {
+    if (block == 0)
+      for (int r = 0; r < rest; ++r)
+        add_square(sums[c], widen(from[lines * line_stride + r * TS_TILE + c]));
+    partial[static_cast<int64>(block) * TS_P + tile * TS_TILE + c] = sums[c];
+  }
+  if (!last_block(counter)) return;
+
+  constexpr int across = TS_P < threads ? TS_P : threads, groups = threads / across;
+  for (int first = 0; first < TS_P; first += across) {
+    const int c = first + thread % across, group = thread / across;
+    Sum total = {};
+    if (c < TS_P && group < groups)
+#pragma unroll 4
+      for (int b = group; b < blocks_a_tile; b += groups) total += partial[static_cast<int64>(b) * TS_P + c];
+    __syncthreads();
+    if (group < groups) sums[thread] = total;
+    add_groups(sums, across, groups, threads);
+    if (group == 0 && c < TS_P) norms[c * norms_stride] = static_cast<Real>(sums[thread].root());
+  }
+}

@@ -1,0 +1,132 @@
+// The element types on the device. TS_TYPE says which one a kernel is compiled for, in the order of ts::DType:
+// 0 float64, 1 complex128, 2 float32, 3 complex64, 4 float16, 5 bfloat16.
+#pragma once
+
+using int64 = long long;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// As ts::float16 and ts::bfloat16: the bits alone. Computing is done in float.
+struct Half {
+  unsigned short bits;
+};
+struct Bfloat {
+  unsigned short bits;
+};
+
+/// As std::complex<R>: real part first. Aligned to its parts only, as the host aligns it.
+template <class R>
+struct Complex {
+  R re, im;
+};
+
+template <class T>
+struct TypeTraits {
+  using Real = T;
+  using Result = T;
+  static constexpr int parts = 1;
+};
+template <class R>
+struct TypeTraits<Complex<R>> {
+  using Real = R;
+  using Result = Complex<R>;
+  static constexpr int parts = 2;
+};
+template <>
+struct TypeTraits<Half> {
+  using Real = float;
+  using Result = float;
+  static constexpr int parts = 1;
+};
+template <>
+struct TypeTraits<Bfloat> {
+  using Real = float;
+  using Result = float;
+  static constexpr int parts = 1;
+};
+
+/// Elements that are moved at once, by instructions for this alignment.
+template <class T, int count, int alignment>
+struct alignas(alignment) Vector {
+  T part[count];
+};
+
+#if TS_TYPE == 0
+using Element = double;
+#elif TS_TYPE == 1
+using Element = Complex<double>;
+#elif TS_TYPE == 2
+using Element = float;
+#elif TS_TYPE == 3
+using Element = Complex<float>;
+#elif TS_TYPE == 4
+using Element = Half;
+#elif TS_TYPE == 5
+using Element = Bfloat;
+#else
+#error "TS_TYPE must be one of the six element types"
+#endif
+
+using Real = TypeTraits<Element>::Real;
+using Result = TypeTraits<Element>::Result;  ///< what products of elements are
+constexpr int parts = TypeTraits<Element>::parts;  ///< reals in an element
+constexpr bool is_complex = parts == 2;
+
+/// Exact widening to the type that computing is done in.
+template <class T>
+__device__ __forceinline__ T widen(T x) {
+  return x;
+}
+__device__ __forceinline__ float widen(Half x) {
+  float wide;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(x.bits));
+  return wide;
+}
+__device__ __forceinline__ float widen(Bfloat x) {
+  return __uint_as_float(static_cast<uint32>(x.bits) << 16);
+}
+
+template <class R>
+__device__ __forceinline__ R conj(R x) {
+  return x;
+}
+template <class R>
+__device__ __forceinline__ Complex<R> conj(Complex<R> x) {
+  return {x.re, -x.im};
+}
+
+/// a b + c
+__device__ __forceinline__ float madd(float a, float b, float c) {
+  return __fmaf_rn(a, b, c);
+}
+__device__ __forceinline__ double madd(double a, double b, double c) {
+  return __fma_rn(a, b, c);
+}
+template <class R>
+__device__ __forceinline__ Complex<R> madd(Complex<R> a, Complex<R> b, Complex<R> c) {
+  return {madd(a.re, b.re, madd(-a.im, b.im, c.re)), madd(a.re, b.im, madd(a.im, b.re, c.im))};
+}
+template <class R>
+__device__ __forceinline__ R mul(R a, R b) {
+  return a * b;
+}
+template <class R>
+__device__ __forceinline__ Complex<R> mul(Complex<R> a, Complex<R> b) {
+  return {madd(a.re, b.re, -(a.im * b.im)), madd(a.re, b.im, a.im * b.re)};
+}
+
+template <class R>
+__device__ __forceinline__ bool is_zero(R x) {
+  return x == R(0);
+}
+template <class R>
+__device__ __forceinline__ bool is_zero(Complex<R> x) {
+  return x.re == R(0) && x.im == R(0);
+}
+
+/// out = alpha product + beta out, where beta = 0 never reads out.
+template <class R>
+__device__ __forceinline__ void store_scaled(R* out, R alpha, R product, R beta) {
+  const R scaled = mul(alpha, product);
+  *out = is_zero(beta) ? scaled : madd(beta, *out, scaled);
+}

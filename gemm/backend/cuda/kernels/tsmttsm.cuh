@@ -1,0 +1,347 @@
+// C = alpha op(A) B + beta C for tall A (n x TS_P) and B (n x TS_Q), and C = alpha op(A) A + beta C (TS_GRAM).
+//
+// One persistent block a multiprocessor. Producer warps keep a ring of stages filled with chunks of rows;
+// consumer warps multiply them by tensor instructions: TS_SLICES groups of warps take different rows of a
+// chunk, the warps of a group different 16 TS_TILES_L x 8 TS_TILES_R tiles of the product. At the end slices,
+// folds and the parts of complex products are added within the block, then over the blocks in fixed order.
+// The factor on the left of the tensor instruction (its side of 16) is A, or B where TS_SWAP is 1.
+//
+// Complex products are real ones of twice the widths: (re, im) pairs are columns; the four real products are
+// combined at the end. Sums in float32 move to float64 every TS_FLUSH steps.
+//
+//   TS_TYPE; TS_P, TS_Q; TS_GRAM; TS_SWAP
+//   TS_MODE_A/B, TS_PITCH_A/B, TS_VECTOR_A/B, TS_UNIT_A/B, TS_SHIFT_A/B, TS_FOLD, TS_SUBS   see operand.cuh
+//   TS_SUB_ROWS, TS_STAGES
+//   TS_PRODUCERS  warps that only fill; 0: the first consumer warp fills as well (more registers a thread)
+//   TS_TILES_L, TS_TILES_R, TS_WARPS_L, TS_WARPS_R, TS_SLICES
+//
+// An A of more columns is cut into panels of TS_P, each the work of `panel_blocks` blocks of the grid; the last
+// panel ends with A and begins within the one before it, whose results it leaves alone.
+// `mirror`, unless null, is where the (conjugate) transpose of the result goes too: the other triangle of a
+// Gram matrix that is computed in panels.
+//
+//   TS_CORE (see fragment.cuh), TS_FLUSH (steps between flushes)
+#pragma once
+
+#include "columns.cuh"
+#include "operand.cuh"
+#include "ordered_sum.cuh"
+
+using OperandA = Operand<TS_MODE_A, TS_P, TS_PITCH_A, TS_FOLD, TS_VECTOR_A, TS_UNIT_A, TS_SUBS,
+                         TS_SUB_ROWS, TS_SUBS == 1 ? 0 : 32, TS_SHIFT_A>;
+#if TS_GRAM
+using OperandB = OperandA;
+constexpr int width_b = TS_P;
+#else
+using OperandB = Operand<TS_MODE_B, TS_Q, TS_PITCH_B, TS_FOLD, TS_VECTOR_B, TS_UNIT_B, TS_SUBS,
+                         TS_SUB_ROWS, TS_SUBS == 1 ? 0 : 32, TS_SHIFT_B>;
+constexpr int width_b = TS_Q;
+#endif
+#if TS_SWAP
+using Left = OperandB;
+using Right = OperandA;
+#else
+using Left = OperandA;
+using Right = OperandB;
+#endif
+
+constexpr int tile_rows = 16 * TS_TILES_L, tile_columns = 8 * TS_TILES_R;  ///< of a warp's part of the product
+constexpr int left_columns = tile_rows * TS_WARPS_L, right_columns = tile_columns * TS_WARPS_R;
+/// A Gram matrix needs the tiles on and above the diagonal alone.
+__host__ __device__ constexpr bool tile_needed(int l, int r) {
+  return !TS_GRAM || (r + 1) * tile_columns > l * tile_rows;
+}
+__host__ __device__ constexpr int count_tiles() {
+  int count = 0;
+  for (int l = 0; l < TS_WARPS_L; ++l)
+    for (int r = 0; r < TS_WARPS_R; ++r) count += tile_needed(l, r);
+  return count;
+}
+constexpr int tiles = count_tiles();
+constexpr int consumers = tiles * TS_SLICES, threads = 32 * (consumers + TS_PRODUCERS);
+constexpr int fillers = TS_PRODUCERS ? 32 * TS_PRODUCERS : 32;  ///< threads
+constexpr int steps = TS_SUBS * TS_SUB_ROWS / 16 / TS_SLICES;  ///< of 16 rows, in a stage, for a slice
+static_assert(steps * 16 * TS_SLICES == TS_SUBS * TS_SUB_ROWS, "slices take whole steps");
+
+#if TS_CORE > 0
+constexpr int flush_doubles = consumers * TS_TILES_L * TS_TILES_R * 4 * 32;
+#else
+constexpr int flush_doubles = 0;
+#endif
+constexpr int stage_bytes = OperandA::stage_bytes + (TS_GRAM ? 0 : OperandB::stage_bytes);
+constexpr int ring_offset = 128 + 8 * flush_doubles;
+
+/// Sums of one warp over its slice of rows.
+struct Sums {
+  AccumulatorTile c[TS_TILES_L][TS_TILES_R];
+#if TS_CORE > 0
+  double* flushed;  ///< this lane's second level, 32 doubles from one value to the next
+#endif
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int i = 0; i < TS_TILES_L * TS_TILES_R * 4; ++i) {
+      at(i) = 0;
+#if TS_CORE > 0
+      flushed[32 * i] = 0;
+#endif
+    }
+  }
+  __device__ __forceinline__ Accumulator& at(int i) { return c[i / 4 / TS_TILES_R][i / 4 % TS_TILES_R][i % 4]; }
+  __device__ __forceinline__ void flush() {
+#if TS_CORE > 0
+#pragma unroll
+    for (int i = 0; i < TS_TILES_L * TS_TILES_R * 4; ++i) {
+      flushed[32 * i] += at(i);
+      at(i) = 0;
+    }
+#endif
+  }
+};
+
+/// The column of a folded row that block `block` of 8 columns has at `index`.
+template <int Vector>
+__device__ __forceinline__ int column_of(int block, int index) {
+  return block / Vector * (8 * Vector) + index * Vector + block % Vector;
+}
+/// The first column of the vector that lane group g loads; lanes beyond the width repeat the last vector.
+template <class Side>
+__device__ __forceinline__ int vector_column(int first, int g) {
+  constexpr int last = (Side::folded - 1) / Side::vector * Side::vector;
+  const int column = first + g * Side::vector;
+  return column < last ? column : last;
+}
+
+/// The columns that this lane loads at once, of its four rows of a step.
+template <class Side>
+__device__ __forceinline__ void load(const unsigned char* from, Fragment (&x)[Side::vector]) {
+  if constexpr (Side::by_columns)
+    load_rows_of(from, x);
+  else
+    load_columns_of<Side::vector, Side::row_bytes>(from, x);
+}
+
+/// One step: 16 rows of a warp's tile.
+__device__ __forceinline__ void step(Sums& sums, const unsigned char* left, const unsigned char* right,
+                                     const int (&left_offset)[2 * TS_TILES_L / Left::vector],
+                                     const int (&right_offset)[TS_TILES_R / Right::vector]) {
+  Fragment r[TS_TILES_R];
+#pragma unroll
+  for (int group = 0; group < TS_TILES_R / Right::vector; ++group)
+    load<Right>(right + right_offset[group],
+                *reinterpret_cast<Fragment(*)[Right::vector]>(r + group * Right::vector));
+  constexpr int at_once = Left::vector < 2 ? 2 : Left::vector;  // blocks of 8 columns
+#pragma unroll
+  for (int block = 0; block < 2 * TS_TILES_L; block += at_once) {
+    Fragment l[at_once];
+#pragma unroll
+    for (int i = 0; i < at_once; i += Left::vector)
+      load<Left>(left + left_offset[(block + i) / Left::vector],
+                 *reinterpret_cast<Fragment(*)[Left::vector]>(l + i));
+#pragma unroll
+    for (int i = 0; i < at_once; i += 2) {
+      // Within a diagonal tile, blocks wholly below the diagonal are left out.
+      const int first =
+          TS_GRAM && TS_WARPS_L == 1 ? (block + i) / Left::vector * Right::vector : 0;
+      multiply_add_row(sums.c[(block + i) / 2], l[i], l[i + 1], r, first);
+    }
+  }
+}
+
+/// *out = alpha sum + beta *out, rounded once; beta = 0 never reads.
+template <class R>
+__device__ __forceinline__ void store_result(R* out, Complex<double> alpha, Complex<double> sum, Complex<double> beta) {
+  const double scaled = alpha.re * sum.re;
+  *out = static_cast<R>(beta.re == 0 ? scaled : __fma_rn(beta.re, static_cast<double>(*out), scaled));
+}
+template <class R>
+__device__ __forceinline__ void store_result(Complex<R>* out, Complex<double> alpha, Complex<double> sum,
+                                             Complex<double> beta) {
+  Complex<double> scaled = mul(alpha, sum);
+  if (!is_zero(beta)) scaled = madd(beta, Complex<double>{out->re, out->im}, scaled);
+  *out = {static_cast<R>(scaled.re), static_cast<R>(scaled.im)};
+}
+
+extern "C" __global__ void __launch_bounds__(threads, 1)
+    tsmttsm(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
+            int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha, Complex<double> beta,
+            int adjoint, int panel_blocks, int group_size, double* partials, unsigned* tickets) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  uint64* full = reinterpret_cast<uint64*>(shared);
+  uint64* empty = full + TS_STAGES;
+  unsigned char* ring = shared + ring_offset;
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
+
+  if (thread == 0) {
+    const int arrivals = OperandA::arrivals(fillers) + (TS_GRAM ? 0 : OperandB::arrivals(fillers));
+    for (int s = 0; s < TS_STAGES; ++s) barrier_init(full + s, arrivals), barrier_init(empty + s, consumers);
+    barrier_init_fence();
+  }
+  __syncthreads();
+
+  const int panel = static_cast<int>(blockIdx.x) / panel_blocks, block = static_cast<int>(blockIdx.x) % panel_blocks;
+  const int64 panel_start = static_cast<int64>(panel) * TS_P;
+  const int overlap = panel_start + TS_P <= a_columns ? 0 : static_cast<int>(panel_start + TS_P - a_columns);
+  a_argument.data = static_cast<const Element*>(a_argument.data) + (panel_start - overlap) * a_argument.column_stride;
+  c += (panel_start - overlap) * c_row_stride;
+
+  constexpr int folded_chunk = TS_SUBS * TS_SUB_ROWS;
+  const int64 folded_rows = (rows + TS_FOLD - 1) / TS_FOLD;
+  const int64 chunks = (folded_rows + folded_chunk - 1) / folded_chunk;
+  const OperandA a(a_argument, rows);
+#if !TS_GRAM
+  const OperandB b(b_argument, rows);
+#endif
+
+  RingPosition<TS_STAGES> to_fill;
+  const auto fill = [&](int64 chunk, int filler) {
+    unsigned char* stage = ring + to_fill.stage * stage_bytes;
+    uint64* barrier = full + to_fill.stage;
+    barrier_wait(empty + to_fill.stage, to_fill.parity ^ 1);
+    a.fill(chunk, stage, barrier, filler, fillers);
+#if !TS_GRAM
+    b.fill(chunk, stage + OperandA::stage_bytes, barrier, filler, fillers);
+#endif
+    to_fill.advance();
+  };
+
+  Sums sums;
+  int left_tile = 0, right_tile = 0;
+  if (warp >= consumers) {
+    for (int64 chunk = block; chunk < chunks; chunk += panel_blocks) fill(chunk, thread - 32 * consumers);
+  } else {
+    const int slice = warp / tiles, g = lane / 4, t = lane % 4;
+    for (int i = 0, tile = warp % tiles; i < TS_WARPS_L * TS_WARPS_R; ++i)
+      if (tile_needed(i / TS_WARPS_R, i % TS_WARPS_R) && tile-- == 0) left_tile = i / TS_WARPS_R, right_tile = i % TS_WARPS_R;
+
+#if TS_GRAM
+    const Left& left = a;
+    const Right& right = a;
+    constexpr int left_stage = 0, right_stage = 0;
+#elif TS_SWAP
+    const Left& left = b;
+    const Right& right = a;
+    constexpr int left_stage = OperandA::stage_bytes, right_stage = 0;
+#else
+    const Left& left = a;
+    const Right& right = b;
+    constexpr int left_stage = 0, right_stage = OperandA::stage_bytes;
+#endif
+    int left_offset[2 * TS_TILES_L / Left::vector], right_offset[TS_TILES_R / Right::vector];
+#pragma unroll
+    for (int i = 0; i < 2 * TS_TILES_L / Left::vector; ++i)
+      left_offset[i] = left_stage + slice * steps * Left::step_bytes +
+                       left.offset(t, vector_column<Left>(left_tile * tile_rows + i * 8 * Left::vector, g));
+#pragma unroll
+    for (int i = 0; i < TS_TILES_R / Right::vector; ++i)
+      right_offset[i] = right_stage + slice * steps * Right::step_bytes +
+                        right.offset(t, vector_column<Right>(right_tile * tile_columns + i * 8 * Right::vector, g));
+#if TS_CORE > 0
+    sums.flushed = reinterpret_cast<double*>(shared + 128) + warp * (TS_TILES_L * TS_TILES_R * 4 * 32) + lane;
+    int since_flush = 0;
+#endif
+    sums.clear();
+
+    int64 next = block;  // to be filled, if this warp fills
+    if (TS_PRODUCERS == 0 && warp == 0)
+      for (int s = 0; s < TS_STAGES - 1 && next < chunks; ++s, next += panel_blocks) fill(next, lane);
+
+    RingPosition<TS_STAGES> at;
+    for (int64 chunk = block; chunk < chunks; chunk += panel_blocks) {
+      if (TS_PRODUCERS == 0 && warp == 0 && next < chunks) fill(next, lane), next += panel_blocks;
+      const unsigned char* stage = ring + at.stage * stage_bytes;
+      barrier_wait(full + at.stage, at.parity);
+#pragma unroll 2
+      for (int s = 0; s < steps; ++s) {
+        step(sums, stage + s * Left::step_bytes, stage + s * Right::step_bytes, left_offset, right_offset);
+#if TS_CORE > 0
+        if (++since_flush == TS_FLUSH) sums.flush(), since_flush = 0;
+#endif
+      }
+      __syncwarp();
+      if (lane == 0) barrier_arrive(empty + at.stage);
+      at.advance();
+    }
+    sums.flush();
+  }
+
+  // The slices' sums side by side (where sums in float32 were flushed to, or over the ring), then their sum
+  // over slices, of which each slice's warps take a share, as left column x right column.
+  constexpr int values = TS_TILES_L * TS_TILES_R * 4, share = (values + TS_SLICES - 1) / TS_SLICES;
+  constexpr int row_pitch = right_columns + 2;
+  double* slices = reinterpret_cast<double*>(shared + 128);
+  double* products = slices;
+  double mine[share];
+  __syncthreads();
+#if TS_CORE == 0
+  if (TS_SLICES > 1 && warp < consumers) {
+#pragma unroll
+    for (int i = 0; i < values; ++i) slices[(warp * values + i) * 32 + lane] = sums.at(i);
+  }
+  __syncthreads();
+#endif
+  if (warp < consumers) {
+#pragma unroll
+    for (int k = 0; k < share; ++k) {
+      const int i = k * TS_SLICES + warp / tiles;
+      mine[k] = 0;
+      if (TS_CORE == 0 && TS_SLICES == 1)
+        mine[k] = sums.at(k);
+      else if (i < values)
+#pragma unroll
+        for (int slice = 0; slice < TS_SLICES; ++slice)
+          mine[k] += slices[((slice * tiles + warp % tiles) * values + i) * 32 + lane];
+    }
+  }
+  __syncthreads();
+  if (warp < consumers) {
+#pragma unroll
+    for (int k = 0; k < share; ++k) {
+      const int i = k * TS_SLICES + warp / tiles, tile = i / 4;
+      const int row = column_of<Left::vector>(2 * (tile / TS_TILES_R) + i % 4 / 2, lane / 4);
+      const int column = column_of<Right::vector>(tile % TS_TILES_R, lane % 4 * 2 + i % 2);
+      if (i < values)
+        products[(left_tile * tile_rows + row) * row_pitch + right_tile * tile_columns + column] = mine[k];
+    }
+  }
+  __syncthreads();
+
+  // The real product of scalar columns i of A and j of B.
+  const auto product = [&](int i, int j) {
+    double sum = 0;
+    for (int fold = 0; fold < TS_FOLD; ++fold) {
+      int l = fold * TS_PITCH_A + i, r = fold * (TS_GRAM ? TS_PITCH_A : TS_PITCH_B) + j;
+      if (TS_SWAP || (TS_GRAM && l > r)) {
+        const int other = l;
+        l = r, r = other;
+      }
+      sum += products[l * row_pitch + r];
+    }
+    return sum;
+  };
+  constexpr int results = TS_P * width_b, count = results * parts;
+  const int groups = (panel_blocks + group_size - 1) / group_size;
+  partials += static_cast<int64>(panel) * (panel_blocks + groups) * count;
+  const OrderedSum order{partials,     partials + static_cast<int64>(panel_blocks) * count,
+                         tickets + panel * (1 + groups), panel_blocks,
+                         block,        group_size};
+  for (int e = thread; e < results; e += threads) {
+    double* out = partials + static_cast<int64>(block) * count;
+    const int i = e / width_b, j = e % width_b;
+    if constexpr (is_complex) {
+      const double sign = adjoint ? -1 : 1;
+      out[e] = product(2 * i, 2 * j) - sign * product(2 * i + 1, 2 * j + 1);
+      out[results + e] = product(2 * i, 2 * j + 1) + sign * product(2 * i + 1, 2 * j);
+    } else {
+      out[e] = product(i, j);
+    }
+  }
+  if (!order.last(count, thread, threads)) return;
+  const double* total = order.total();
+  for (int e = thread + overlap * width_b; e < results; e += threads) {
+    const int i = e / width_b, j = e % width_b;
+    Result* out = c + i * c_row_stride + j * c_column_stride;
+    store_result(out, alpha, {total[e], is_complex ? total[results + e] : 0}, beta);
+    if (mirror) mirror[j * c_row_stride + i * c_column_stride] = adjoint ? conj(*out) : *out;
+  }
+}

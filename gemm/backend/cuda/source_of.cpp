@@ -1,0 +1,14 @@
+#include "tallskinny/gemm/backend/cuda/sources.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts::cuda {
+
+const Source& source_of(std::string_view family) {
+  for (const Source& s : sources())
+    if (s.name.size() == family.size() + 4 && s.name.starts_with(family) && s.name.ends_with(".cuh"))
+      return s;
+  throw Error(Errc::invalid_argument,
+              "the library has no kernel source called " + std::string(family) + ".cuh");
+}
+
+}  // namespace ts::cuda

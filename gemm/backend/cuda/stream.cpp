@@ -1,0 +1,96 @@
+#include "tallskinny/gemm/backend/cuda/stream.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/backend/cuda/driver.hpp"
+
+namespace ts::cuda {
+
+struct Stream::State {
+  DeviceInfo device;
+  CUstream stream = nullptr;
+  bool ours = false;
+  Memory workspace, counters;
+
+  ~State() {
+    if (!ours) return;
+    try {
+      const Active active(device.index);
+      driver().stream_destroy(stream);
+    } catch (const Error&) {  // the driver is gone, and the stream with it
+    }
+  }
+};
+
+namespace {
+
+DeviceInfo find_device(int index) {
+  const DeviceList list = list_devices();
+  if (list.devices.empty()) throw Error(Errc::no_device, "no GPU can be used: " + list.reason);
+  if (index < 0 || index >= static_cast<int>(list.devices.size()))
+    throw Error(Errc::no_device, "there is no device " + std::to_string(index) +
+                                     ": they are numbered from 0 to " +
+                                     std::to_string(list.devices.size() - 1));
+  return list.devices[static_cast<std::size_t>(index)];
+}
+
+}  // namespace
+
+Stream::Stream(int device) : Stream(device, nullptr) {
+  const Active active(device);
+  check(driver().stream_create(&state_->stream, CU_STREAM_NON_BLOCKING), "make a stream");
+  state_->ours = true;
+}
+
+Stream::Stream(int device, CUstream_st* theirs) : state_(std::make_shared<State>()) {
+  state_->device = find_device(device);
+  state_->stream = theirs;
+  const std::size_t bytes = counter_count * sizeof(unsigned);
+  state_->counters = Memory(*this, bytes);
+  fill_bytes(*this, state_->counters.data(), 0, bytes);
+  synchronize();  // what comes next may run in another stream
+}
+
+Stream::State& Stream::state() const {
+  if (state_ == nullptr)
+    throw Error(Errc::no_device, "this Context has no device: set Context::stream to cuda::Stream(device)");
+  return *state_;
+}
+
+const DeviceInfo& Stream::device() const {
+  return state().device;
+}
+
+CUstream_st* Stream::handle() const {
+  return state().stream;
+}
+
+void Stream::synchronize() const {
+  const Active active(state().device.index);
+  check(driver().stream_synchronize(state().stream), "finish its work");
+}
+
+void* Stream::workspace(std::size_t bytes) const {
+  State& s = state();
+  if (bytes > s.workspace.bytes()) {
+    const Active active(s.device.index);
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    check(driver().stream_is_capturing(s.stream, &status), "tell whether it is being captured");
+    if (status != CU_STREAM_CAPTURE_STATUS_NONE)
+      throw Error(Errc::invalid_argument, "a stream that is being captured has a workspace of " +
+                                              std::to_string(s.workspace.bytes()) + " bytes and needs " +
+                                              std::to_string(bytes) + ": call Stream::workspace before");
+    check(driver().stream_synchronize(s.stream), "finish its work");  // the old workspace may be in use
+    s.workspace = Memory();
+    s.workspace = Memory(*this, std::max(bytes, std::size_t{1} << 20));
+  }
+  return s.workspace.data();
+}
+
+unsigned* Stream::counters() const {
+  return static_cast<unsigned*>(state().counters.data());
+}
+
+}  // namespace ts::cuda

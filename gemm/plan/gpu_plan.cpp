@@ -1,0 +1,101 @@
+#include "tallskinny/gemm/plan/gpu_plan.hpp"
+
+#include <algorithm>
+
+#include "tallskinny/gemm/plan/text.hpp"
+
+namespace ts::cuda {
+
+namespace {
+
+double peak_flops(DType type, const DeviceInfo& d) {
+  switch (type) {
+    case DType::float64:
+    case DType::complex128:
+      return std::max(d.float64_flops, d.float64_tensor_flops);
+    case DType::float32:
+    case DType::complex64:
+      return std::max(d.float32_flops, d.tf32_tensor_flops / 3);
+    case DType::float16:
+    case DType::bfloat16:
+      return d.half_tensor_flops;
+  }
+  return d.float32_flops;
+}
+
+std::string form_text(const Form& f) {
+  return std::string(f.layout == Layout::row_major ? "row-major" : "column-major") +
+         (f.contiguous ? "" : " with gaps") + ", " + std::to_string(f.alignment) + "-byte aligned";
+}
+
+}  // namespace
+
+Limits limits_of(const Problem& problem, const DeviceInfo& device) {
+  const Cost cost = cost_of(problem);
+  const bool writes = cost.written_bytes * 20 > cost.read_bytes;
+  return {cost.bytes() / (writes ? device.copy_bytes_per_second : device.read_bytes_per_second),
+          cost.flops / peak_flops(problem.type, device)};
+}
+
+GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const GpuOverrides& wish) {
+  GpuPlan plan;
+  plan.problem = problem;
+  plan.cost = cost_of(problem.problem);
+  const Limits limits = limits_of(problem.problem, device);
+  plan.memory_seconds = limits.memory_seconds, plan.arithmetic_seconds = limits.arithmetic_seconds;
+  plan.launch_seconds = device.launch_seconds;
+  bool found = false, known = wish.family.empty();
+  for (const Family& family : families()) {
+    if (!wish.family.empty() && family.name != wish.family) continue;
+    known = true;
+    for (Candidate& candidate : family.candidates(problem, device)) {
+      if (found && candidate.seconds >= plan.seconds) continue;
+      found = true;
+      plan.seconds = candidate.seconds, plan.kernel = std::move(candidate.kernel);
+    }
+  }
+  if (!known) throw Error(Errc::invalid_argument, "there is no kernel family called '" + wish.family + "'");
+  if (!found)
+    throw Error(
+        Errc::invalid_argument,
+        std::string(name_of(problem.problem.operation)) + " of " +
+            std::string(name_of(problem.problem.type)) + " with widths " + std::to_string(problem.problem.p) +
+            " and " + std::to_string(problem.problem.q) +
+            (wish.family.empty() ? " has no kernel for " : " cannot run with " + wish.family + " on ") +
+            device.name);
+  const double work = std::max(plan.memory_seconds, plan.arithmetic_seconds);
+  plan.bound = plan.launch_seconds > work                      ? Bound::launch
+               : plan.arithmetic_seconds > plan.memory_seconds ? Bound::arithmetic
+                                                               : Bound::memory;
+  return plan;
+}
+
+std::string explain(const GpuPlan& plan, const DeviceInfo& device) {
+  std::string text;
+  const auto line = [&text](const char* name, const std::string& value) {
+    text += format("%-12s %s\n", name, value.c_str());
+  };
+  const Problem& problem = plan.problem.problem;
+  line("problem", std::string(name_of(problem.operation)) + " " + std::string(name_of(problem.type)) + ", " +
+                      shape_text(problem));
+  line("operands", form_text(plan.problem.first) + "; " + form_text(plan.problem.second) + "; result " +
+                       form_text(plan.problem.out));
+  line("device",
+       device.name + format(", %s, %d multiprocessors", device.arch().c_str(), device.multiprocessors));
+  line("moves", format("%s read, %s written, %s", bytes_text(plan.cost.read_bytes).c_str(),
+                       bytes_text(plan.cost.written_bytes).c_str(), flops_text(plan.cost.flops).c_str()));
+  line("at best", format("memory %s, arithmetic %s, launch %s: %s-bound",
+                         time_text(plan.memory_seconds).c_str(), time_text(plan.arithmetic_seconds).c_str(),
+                         time_text(plan.launch_seconds).c_str(), std::string(name_of(plan.bound)).c_str()));
+  line("predicted", time_text(plan.seconds));
+  std::string kernel(plan.kernel.family);
+  for (const auto& [name, value] : plan.kernel.defines)
+    kernel.append(" ").append(name).append("=").append(value);
+  line("kernel", kernel);
+  line("launch", format("%u blocks of %u threads, %s of shared memory, %s of workspace", plan.kernel.grid,
+                        plan.kernel.block, bytes_text(static_cast<double>(plan.kernel.shared_bytes)).c_str(),
+                        bytes_text(static_cast<double>(plan.kernel.workspace_bytes)).c_str()));
+  return text;
+}
+
+}  // namespace ts::cuda

@@ -1,0 +1,59 @@
+// What an operation is going to do on a GPU and why: a pure function of problem and device.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tallskinny/gemm/backend/cuda/devices.hpp"
+#include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
+#include "tallskinny/gemm/plan/gpu_problem.hpp"
+#include "tallskinny/gemm/plan/plan.hpp"
+
+namespace ts::cuda {
+
+/// One way to run a problem and the time that the family's own model gives it.
+struct Candidate {
+  KernelPlan kernel;
+  double seconds = 0;
+};
+
+/// All kernels made from one source file, and when they serve.
+struct Family {
+  std::string_view name;
+  /// Every way in which this family can run `problem` on `device`; empty when it cannot.
+  std::vector<Candidate> (*candidates)(const GpuProblem& problem, const DeviceInfo& device);
+};
+
+/// The families there are (plan/gpu_families.cpp lists them).
+[[nodiscard]] std::span<const Family> families() noexcept;
+
+struct GpuPlan {
+  GpuProblem problem;
+  KernelPlan kernel;
+  Cost cost;
+  double memory_seconds = 0, arithmetic_seconds = 0, launch_seconds = 0;  ///< the limits of the device
+  double seconds = 0;  ///< what the chosen kernel is predicted to take
+  Bound bound = Bound::launch;
+};
+
+/// What a caller wants decided otherwise.
+struct GpuOverrides {
+  std::string family;  ///< only kernels of this family
+};
+
+/// The candidate that is predicted to be fastest, the first one among equals.
+/// @throws Error(invalid_argument) when no family can run the problem, or not as wished.
+[[nodiscard]] GpuPlan make_plan(const GpuProblem&, const DeviceInfo&, const GpuOverrides& = {});
+
+/// The least time that the device could take: bytes at the read or copy rate, and flops at the fastest rate
+/// that keeps the type's accuracy (tensor units for float64 from capability 9.0 on and for 16-bit types; 3
+/// TF32 products a float32 one).
+struct Limits {
+  double memory_seconds = 0, arithmetic_seconds = 0;
+};
+[[nodiscard]] Limits limits_of(const Problem&, const DeviceInfo&);
+
+/// Some lines: what would be done and why, for people.
+[[nodiscard]] std::string explain(const GpuPlan&, const DeviceInfo&);
+
+}  // namespace ts::cuda

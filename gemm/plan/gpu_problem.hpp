@@ -1,0 +1,47 @@
+// The problem half of planning on a GPU: a Problem, and how its operands lie in device memory.
+#pragma once
+
+#include <bit>
+
+#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/plan/problem.hpp"
+
+namespace ts::cuda {
+
+/// How an operand lies in memory, as far as kernels care. Leading dimensions and addresses themselves are
+/// kernel arguments.
+struct Form {
+  Layout layout = Layout::row_major;
+  bool contiguous = true;  ///< no gaps between lines (rows, or columns of a column-major operand)
+  /// The power of two up to 256 that divides the address and, with gaps, the line's bytes.
+  int alignment = 256;
+  index_t gap = 0;  ///< elements between lines where they are so few that reading them costs little, else 0
+  friend bool operator==(const Form&, const Form&) = default;
+};
+
+template <class T>
+[[nodiscard]] Form form_of(const DeviceStrided<T>& v) noexcept {
+  Form form;
+  const bool row_major = v.col_stride == 1 && (v.row_stride >= v.cols || v.row_stride != 1);
+  const index_t line = row_major ? v.cols : v.rows, ld = row_major ? v.row_stride : v.col_stride;
+  form.layout = row_major ? Layout::row_major : Layout::col_major;
+  form.contiguous = ld == line;
+  const index_t gap = ld - line;
+  if (gap * static_cast<index_t>(sizeof(T)) < 32 || gap <= line / 8) form.gap = gap;
+  auto bits = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(v.data)) | 256;
+  if (!form.contiguous) bits |= static_cast<std::uint64_t>(ld) * sizeof(T);
+  form.alignment = 1 << std::countr_zero(bits);
+  return form;
+}
+
+/// Everything a kernel family decides by. The operands stand in the order in which Problem lists them: for
+/// tsmttsm A, B and C, for tsmm X, S and Y.
+struct GpuProblem {
+  Problem problem;
+  Op op = Op::none;  ///< of the operand that the operation may transpose
+  Form first, second, out;
+  Determinism determinism = Determinism::run_to_run;
+  friend bool operator==(const GpuProblem&, const GpuProblem&) = default;
+};
+
+}  // namespace ts::cuda

@@ -1,0 +1,24 @@
+// Figures of plans as people read them.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "tallskinny/gemm/plan/problem.hpp"
+
+namespace ts {
+
+template <class... Args>
+[[nodiscard]] std::string format(const char* pattern, Args... args) {
+  const int length = std::snprintf(nullptr, 0, pattern, args...);
+  std::string text(static_cast<std::size_t>(length), '\0');
+  std::snprintf(text.data(), text.size() + 1, pattern, args...);
+  return text;
+}
+
+[[nodiscard]] std::string bytes_text(double bytes);
+[[nodiscard]] std::string flops_text(double flops);
+[[nodiscard]] std::string time_text(double seconds);
+[[nodiscard]] std::string shape_text(const Problem&);
+
+}  // namespace ts

@@ -1,0 +1,85 @@
+#include "tallskinny/gemm/spmm/cuda/spmm_kernel.hpp"
+
+#include "tallskinny/gemm/backend/cuda/geometry.hpp"
+
+namespace ts::cuda {
+
+namespace {
+
+constexpr index_t warp = 32, threads = 256;
+
+constexpr index_t result_size(DType type) noexcept {
+  return std::max<index_t>(4, static_cast<index_t>(size_of(type)));
+}
+constexpr index_t power_up(index_t x) noexcept {
+  return static_cast<index_t>(std::bit_ceil(static_cast<std::uint64_t>(x)));
+}
+constexpr index_t power_down(index_t x) noexcept {
+  return static_cast<index_t>(std::bit_floor(static_cast<std::uint64_t>(x)));
+}
+
+bool strided(const GpuProblem& problem) noexcept {
+  return problem.second.layout == Layout::col_major || problem.out.layout == Layout::col_major;
+}
+Piece piece_of(const GpuProblem& problem) noexcept {
+  const Problem& pr = problem.problem;
+  const Piece widest = widest_piece(size_of(pr.type), problem.second, pr.q);
+  return strided(problem) ? Piece{1, std::min(widest.alignment, static_cast<int>(size_of(pr.type)))} : widest;
+}
+
+}  // namespace
+
+index_t spmm_widest(DType type) noexcept {
+  return warp * 64 / result_size(type);  // 64 bytes of sums a lane
+}
+
+SpmmTiling spmm_tiling(const GpuProblem& problem) {
+  const Problem& pr = problem.problem;
+  const index_t pieces = pr.q / piece_of(problem).count;
+  const index_t row_bytes = pr.q * static_cast<index_t>(size_of(pr.type));
+  const index_t entries = pr.nonzeros > 0 && pr.n > 0 ? pr.nonzeros / pr.n : 8;
+  SpmmTiling t;
+  // A lane takes up to 32 bytes of a row in up to four pieces: rows under way are worth more than lanes a
+  // row.
+  t.lanes = std::min(warp, power_up(std::max(ceil_div(row_bytes, 32), ceil_div(pieces, 4))));
+  t.split = power_down(std::clamp<index_t>(entries / 8, 1, warp / t.lanes));
+  t.unroll = pieces > t.lanes ? 2 : 4;
+  return t;
+}
+
+KernelPlan spmm_plan(const GpuProblem& problem, const SpmmTiling& t) {
+  const Problem& pr = problem.problem;
+  const Piece piece = piece_of(problem);
+  const int out_bytes = static_cast<int>(result_size(pr.type)) * piece.count;
+  KernelPlan plan;
+  plan.family = "spmm_rows";
+  plan.defines = {define(pr.type),
+                  define("TS_Q", pr.q),
+                  define("TS_INDEX_BYTES", pr.index_bytes),
+                  define("TS_VECTOR", piece.count),
+                  define("TS_ALIGN", piece.alignment),
+                  define("TS_OUT_ALIGN", std::min({16, problem.out.alignment, out_bytes})),
+                  define("TS_LANES", t.lanes),
+                  define("TS_SPLIT", t.split),
+                  define("TS_PASSES", ceil_div(pr.q, piece.count * t.lanes)),
+                  define("TS_UNROLL", t.unroll),
+                  define("TS_STRIDED", strided(problem) ? 1 : 0)};
+  plan.grid = grid_of(ceil_div(pr.n, threads / (t.lanes * t.split)), INT32_MAX);
+  plan.block = threads;
+  plan.budget = {128, 0};
+  return plan;
+}
+
+std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceInfo& device) {
+  const Problem& pr = problem.problem;
+  if (pr.operation != Operation::spmm || problem.op != Op::none || pr.q < 1 || pr.q > spmm_widest(pr.type))
+    return {};
+  const Limits limits = limits_of(pr, device);
+  Candidate c;
+  c.kernel = spmm_plan(problem, spmm_tiling(problem));
+  c.seconds = (strided(problem) ? 2 : 1) * std::max(limits.memory_seconds, limits.arithmetic_seconds) +
+              device.launch_seconds;
+  return {std::move(c)};
+}
+
+}  // namespace ts::cuda

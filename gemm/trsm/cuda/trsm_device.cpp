@@ -1,0 +1,24 @@
+#include "tallskinny/gemm/backend/cuda/launch.hpp"
+#include "tallskinny/gemm/core/checks.hpp"
+#include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/gemm/trsm/trsm.hpp"
+
+namespace ts::detail {
+
+template <class T>
+void trsm(const Context& ctx, DeviceStrided<T> x, DeviceStrided<const T> r) {
+  expect_shape("trsm", "R", r, x.cols, x.cols, "square, with the columns of X");
+  expect_disjoint("trsm", x, "X", r, "R");
+  if (x.empty()) return;
+  cuda::GpuProblem problem;
+  problem.problem = {Operation::trsm, dtype_of<T>, x.rows, x.cols, x.cols};
+  problem.first = cuda::form_of(x), problem.second = cuda::form_of(r);
+  const cuda::KernelPlan plan = cuda::make_plan(problem, ctx.stream.device()).kernel;
+  cuda::launch(ctx, plan, x.data, x.rows, x.row_stride, x.col_stride, r.data, r.row_stride, r.col_stride);
+}
+
+#define TS_INSTANTIATE(T) template void trsm<T>(const Context&, DeviceStrided<T>, DeviceStrided<const T>);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::detail

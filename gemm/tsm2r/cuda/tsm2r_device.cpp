@@ -1,0 +1,39 @@
+#include <algorithm>
+
+#include "tallskinny/gemm/backend/cuda/inner_launch.hpp"
+#include "tallskinny/gemm/backend/cuda/scale.hpp"
+#include "tallskinny/gemm/core/checks.hpp"
+#include "tallskinny/gemm/tsm2r/tsm2r.hpp"
+
+namespace ts::detail {
+
+// The rows of op(D) are the columns of a tall A = op(D)^T, so that Y = A^T X: an inner product whose A is cut
+// into panels, each read once by the blocks that own it, while X comes from the L2 cache.
+template <class T>
+void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T> d, DeviceStrided<const T> x,
+           result_t<T> beta, DeviceStrided<result_t<T>> y) {
+  const auto op_of_d = op_d == Op::none ? d : d.transposed();
+  expect_shape("tsm2r", "X", x, op_of_d.cols, x.cols, "as many rows as op(D) has columns");
+  expect_shape("tsm2r", "Y", y, op_of_d.rows, x.cols, "rows of op(D) by columns of X");
+  expect_disjoint("tsm2r", y, "Y", d, "D");
+  expect_disjoint("tsm2r", y, "Y", x, "X");
+  if (y.empty()) return;
+  if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
+  const index_t width = inner_width<T>(x.cols);
+  for (index_t j = 0; j < x.cols; j += width) {
+    auto x_panel = x;
+    auto y_panel = y;
+    x_panel.data += j * x.col_stride, y_panel.data += j * y.col_stride;
+    x_panel.cols = y_panel.cols = std::min(width, x.cols - j);
+    launch_inner<T>(ctx, Operation::tsm2r, op_d == Op::adjoint ? Op::adjoint : Op::transpose, alpha,
+                    op_of_d.transposed(), x_panel, beta, y_panel);
+  }
+}
+
+#define TS_INSTANTIATE(T)                                                                                 \
+  template void tsm2r<T>(const Context&, Op, result_t<T>, DeviceStrided<const T>, DeviceStrided<const T>, \
+                         result_t<T>, DeviceStrided<result_t<T>>);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::detail

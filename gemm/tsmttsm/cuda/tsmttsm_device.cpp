@@ -1,0 +1,67 @@
+#include <algorithm>
+
+#include "tallskinny/gemm/backend/cuda/inner_launch.hpp"
+#include "tallskinny/gemm/backend/cuda/scale.hpp"
+#include "tallskinny/gemm/core/checks.hpp"
+
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+
+namespace ts::detail {
+namespace {
+
+template <class T>
+DeviceStrided<T> columns_of(DeviceStrided<T> v, index_t first, index_t count) {
+  v.data += first * v.col_stride, v.cols = count;
+  return v;
+}
+
+}  // namespace
+
+template <class T>
+void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a, DeviceStrided<const T> b,
+             result_t<T> beta, DeviceStrided<result_t<T>> c) {
+  expect_argument("tsmttsm", op != Op::none, "op must be transpose or adjoint");
+  expect_shape("tsmttsm", "B", b, a.rows, b.cols, "as many rows as A");
+  expect_shape("tsmttsm", "C", c, a.cols, b.cols, "columns of A by columns of B");
+  expect_disjoint("tsmttsm", c, "C", a, "A");
+  expect_disjoint("tsmttsm", c, "C", b, "B");
+  if (c.empty()) return;
+  if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
+  const index_t width = inner_width<T>(b.cols);
+  for (index_t j = 0; j < b.cols; j += width) {
+    const index_t q = std::min(width, b.cols - j);
+    launch_inner<T>(ctx, Operation::tsmttsm, op, alpha, a, columns_of(b, j, q), beta, columns_of(c, j, q));
+  }
+}
+
+template <class T>
+void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a, result_t<T> beta,
+          DeviceStrided<result_t<T>> c) {
+  expect_argument("gram", op != Op::none, "op must be transpose or adjoint");
+  expect_shape("gram", "C", c, a.cols, a.cols, "columns of A by columns of A");
+  expect_disjoint("gram", c, "C", a, "A");
+  if (c.empty()) return;
+  if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
+  const cuda::Form form = cuda::form_of(a);
+  const bool run = form.layout == Layout::row_major && (form.contiguous || form.gap > 0);
+  const index_t width = inner_width<T>(a.cols, run ? cuda::inner_scalars_max : cuda::inner_scalars_max / 2);
+  for (index_t i = 0; i < a.cols; i += width)
+    for (index_t j = i; j < a.cols; j += width) {
+      const index_t p = std::min(width, a.cols - i), q = std::min(width, a.cols - j);
+      DeviceStrided<result_t<T>> block = columns_of(c, j, q);
+      block.data += i * c.row_stride, block.rows = p;
+      result_t<T>* const mirror = c.data + j * c.row_stride + i * c.col_stride;
+      launch_inner<T>(ctx, i == j ? Operation::gram : Operation::tsmttsm, op, alpha, columns_of(a, i, p),
+                      columns_of(a, j, q), beta, block, i == j ? nullptr : mirror);
+    }
+}
+
+#define TS_INSTANTIATE(T)                                                                                   \
+  template void tsmttsm<T>(const Context&, Op, result_t<T>, DeviceStrided<const T>, DeviceStrided<const T>, \
+                           result_t<T>, DeviceStrided<result_t<T>>);                                        \
+  template void gram<T>(const Context&, Op, result_t<T>, DeviceStrided<const T>, result_t<T>,               \
+                        DeviceStrided<result_t<T>>);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::detail

@@ -1,0 +1,170 @@
+// Every kernel family compiled for every architecture, without a GPU: no spills, nothing beyond the budget.
+#include "tallskinny/gemm/backend/cuda/compile.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "tallskinny/gemm/backend/cuda/convert.hpp"
+#include "tallskinny/gemm/backend/cuda/scale.hpp"
+#include "tallskinny/gemm/backend/cuda/sources.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+
+namespace {
+
+bool no_compiler() {
+  const std::string reason = cuda::why_no_compiler();
+  if (reason.empty()) return false;
+  WARN("skipped: " << reason);
+  return true;
+}
+
+constexpr index_t biting_widths[] = {1, 3, 8, 17, 31, 32, 48, 64};
+
+/// How operands may lie: as they usually do, with gaps, on odd addresses, column-major.
+cuda::Form form_number(std::size_t i, int size) {
+  const cuda::Form forms[] = {{},
+                              {Layout::row_major, false, size},
+                              {Layout::col_major, true, 256},
+                              {Layout::row_major, true, size},
+                              {Layout::col_major, false, size}};
+  return forms[i % std::size(forms)];
+}
+constexpr std::size_t form_count = 5;
+
+/// The least alignment that an element has, and that a result has.
+int alignment_of(DType type) {
+  const bool complex = type == DType::complex128 || type == DType::complex64;
+  return static_cast<int>(size_of(type)) / (complex ? 2 : 1);
+}
+int result_alignment_of(DType type) {
+  return std::max(4, alignment_of(type));
+}
+
+std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& arch) {
+  std::vector<cuda::GpuProblem> problems;
+  std::size_t turn = 0;
+  for (const DType type : every_dtype)
+    for (const index_t width : biting_widths)
+      for (std::size_t form = 0; form < form_count; ++form) {
+        ++turn;
+        // All widths as operands usually lie on one architecture; of the rest, each in its turn.
+        if (!(form == 0 && arch == "sm_90a") && turn % 7 != 0) continue;
+        cuda::GpuProblem p;
+        p.problem = {op, type, 1 << 24, width, width};
+        p.problem.nonzeros = 7 * p.problem.n;
+        if (turn % 3 == 0) p.problem.q = biting_widths[turn / 3 % std::size(biting_widths)];
+        if (op == Operation::tsm2r) p.problem.p = 20000;
+        p.op = op == Operation::tsmttsm || op == Operation::gram ? Op::adjoint : Op::none;
+        p.first = form_number(form, alignment_of(type));
+        p.second = form_number(form + turn % 2, alignment_of(type));
+        p.out = form_number(form, result_alignment_of(type));
+        p.problem.contiguous = form == 0;
+        problems.push_back(p);
+      }
+  return problems;
+}
+
+/// The best candidate of `family` for each problem, each kernel once.
+std::vector<cuda::KernelPlan> plans_of(const cuda::Family& family, const cuda::DeviceInfo& device) {
+  std::vector<cuda::KernelPlan> plans;
+  std::set<cuda::Defines> seen;
+  for (const Operation op : every_operation)
+    for (const cuda::GpuProblem& problem : biting_problems(op, device.arch())) {
+      auto candidates = family.candidates(problem, device);
+      const auto best = std::min_element(candidates.begin(), candidates.end(),
+                                         [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+      if (best != candidates.end() && seen.insert(best->kernel.defines).second) plans.push_back(best->kernel);
+    }
+  return plans;
+}
+
+/// Kernels that serve several operations.
+std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
+  std::vector<cuda::KernelPlan> plans;
+  for (const DType type : {DType::float64, DType::complex128, DType::float32, DType::complex64})
+    for (std::size_t form = 0; form < form_count; ++form)
+      plans.push_back(cuda::plan_scale(type, form_number(form, alignment_of(type)), 1000,
+                                       3 + static_cast<index_t>(form), device));
+  for (const std::size_t bytes : {2, 4, 8, 16})
+    for (const bool from_rows : {false, true})
+      plans.push_back(cuda::plan_convert(bytes, 8, from_rows, 1000000, 20, device));
+  return plans;
+}
+
+void compile_families(const std::string& arch) {
+  const cuda::DeviceInfo device = cuda::typical_device(arch);
+  std::vector<cuda::KernelPlan> plans = shared_plans(device);
+  for (const cuda::Family& family : cuda::families()) {
+    const auto some = plans_of(family, device);
+    INFO("family " << family.name);
+    CHECK_FALSE(some.empty());
+    plans.insert(plans.end(), some.begin(), some.end());
+  }
+  std::vector<cuda::CompileJob> jobs;
+  for (const cuda::KernelPlan& plan : plans) jobs.push_back({std::string(plan.family), plan.defines, arch});
+  const auto compiled = cuda::compile_all(jobs);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    CHECK_NOTHROW(cuda::expect_within_budget(plans[i], compiled[i].attributes));
+    CHECK(compiled[i].attributes.registers > 0);
+    CHECK(plans[i].shared_bytes <= static_cast<std::size_t>(device.shared_bytes_per_block));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every kernel family compiles for sm_80 within its budget") {
+  if (no_compiler()) return;
+  compile_families("sm_80");
+}
+TEST_CASE("every kernel family compiles for sm_90a within its budget") {
+  if (no_compiler()) return;
+  compile_families("sm_90a");
+}
+TEST_CASE("every kernel family compiles for sm_100 within its budget") {
+  if (no_compiler()) return;
+  compile_families("sm_100");
+}
+
+TEST_CASE("the attributes of a kernel are what the assembler reports") {
+  if (no_compiler()) return;
+  const auto compiled = cuda::compile(
+      {"scale", {cuda::define(DType::float64), {"TS_VECTOR", "2"}, {"TS_ALIGN", "16"}}, "sm_90a"});
+  CHECK(compiled.attributes.registers >= 8);
+  CHECK(compiled.attributes.registers <= 64);
+  CHECK(compiled.attributes.stack_bytes == 0);
+  CHECK(compiled.cubin.substr(0, 4) == "\177ELF");
+}
+
+TEST_CASE("a budget that is exceeded is an error that names the kernel") {
+  cuda::KernelPlan plan;
+  plan.family = "some_kernel", plan.defines = {{"TS_P", "8"}}, plan.block = 256, plan.budget.registers = 64;
+  CHECK_NOTHROW(cuda::expect_within_budget(plan, {64, 0, 0, 0, 0}));
+  for (const cuda::Attributes& excess :
+       {cuda::Attributes{65, 0, 0, 0, 0}, cuda::Attributes{64, 1, 0, 0, 0}, cuda::Attributes{64, 0, 8, 0, 0},
+        cuda::Attributes{64, 0, 0, 4, 0}}) {
+    try {
+      cuda::expect_within_budget(plan, excess);
+      FAIL("accepted");
+    } catch (const Error& e) {
+      CHECK(std::string(e.what()).find("some_kernel with TS_P=8") == 0);
+    }
+  }
+  plan.block = 1024, plan.budget.registers = 255;
+  CHECK_THROWS_AS(cuda::expect_within_budget(plan, {65, 0, 0, 0, 0}), Error);
+}
+
+TEST_CASE("what does not compile is an error with the compiler's words") {
+  if (no_compiler()) return;
+  try {
+    (void)cuda::compile({"scale", {{"TS_TYPE", "17"}, {"TS_VECTOR", "1"}, {"TS_ALIGN", "8"}}, "sm_90a"});
+    FAIL("compiled");
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()).find("TS_TYPE must be one of the six element types") != std::string::npos);
+  }
+  CHECK_THROWS_AS(cuda::compile({"scale", {}, "sm_1"}), Error);
+  CHECK_THROWS_AS(cuda::compile({"no_such_family", {}, "sm_90a"}), Error);
+}

@@ -1,0 +1,163 @@
+// Streams, device memory, copies, graphs and what operations share, on the GPU of this machine.
+#include <numeric>
+
+#include "tallskinny/gemm/backend/cuda/convert.hpp"
+#include "tallskinny/gemm/backend/cuda/graph.hpp"
+#include "tallskinny/gemm/backend/cuda/launch.hpp"
+#include "tallskinny/gemm/backend/cuda/scale.hpp"
+#include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/gemm/spmm/spmm.hpp"
+#include "tallskinny/gemm/trsm/trsm.hpp"
+#include "tallskinny/tests/support/engine.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+TEST_CASE("without a device, what needs one says so") {
+  const Context ctx;
+  double memory[4] = {};
+  const DeviceView<double> x(memory, 2, 2), r(memory, 2, 2);
+  try {
+    column_norms(ctx, x, r.rows(0, 1));
+    FAIL("ran");
+  } catch (const Error& e) {
+    CHECK(e.code() == Errc::no_device);
+  }
+  try {
+    const cuda::Stream stream(1000);
+    FAIL("a stream on device 1000");
+  } catch (const Error& e) {
+    CHECK(e.code() == Errc::no_device);
+  }
+}
+
+TEST_CASE("what a device is told to do comes back") {
+  if (no_device()) return;
+  const cuda::Stream& stream = device_stream();
+  CHECK(stream.device().multiprocessors > 0);
+  CHECK(stream.device().read_bytes_per_second > 1e10);
+  Values values(1);
+  auto a = Operand<double>::random(100, 7, {Layout::row_major, 3, 1}, values);
+  DeviceMatrix<double> there(stream, 100, 7);
+  Operand<double> back(100, 7, {Layout::row_major, 1, 3});
+  a.with_view([&]<Layout L>(HostView<double, L> v) {
+    if constexpr (L == Layout::row_major) copy(stream, there.view(), v);
+  });
+  back.with_view([&]<Layout L>(HostView<double, L> v) {
+    if constexpr (L == Layout::row_major) copy(stream, v, there.cview());
+  });
+  stream.synchronize();
+  CHECK(everywhere(100, 7, [&](index_t i, index_t j) { return back.at(i, j) == a.at(i, j); }));
+  CHECK(back.surroundings_untouched());
+}
+
+TEST_CASE("more memory than there is, is an error that says how much") {
+  if (no_device()) return;
+  try {
+    const cuda::Memory memory(device_stream(), std::size_t{1} << 50);
+    FAIL("a pebibyte was allocated");
+  } catch (const Error& e) {
+    CHECK(e.code() == Errc::out_of_memory);
+    CHECK(std::string(e.what()).find("1125899906842624 bytes") != std::string::npos);
+  }
+}
+
+TEMPLATE_TEST_CASE("convert gives the other layout", "", TS_ALL_TYPES) {
+  if (no_device()) return;
+  const Context ctx = device_context();
+  Values values(3);
+  for (const index_t n : {1, 127, 128, 1000})
+    for (const index_t p : {1, 3, 16, 17, 40})
+      for (const bool from_rows : {false, true}) {
+        CAPTURE(n, p, from_rows);
+        const Form rows = {Layout::row_major, p % 2 == 0 ? 3 : 0, 1}, columns = {Layout::col_major, 0, n % 3};
+        auto from = Operand<TestType>::random(n, p, from_rows ? rows : columns, values);
+        Operand<TestType> to(n, p, from_rows ? columns : rows);
+        with_views(
+            ctx,
+            [&]<class A, class B>(A a, B b) {
+              if constexpr (A::space == Space::device && B::space == Space::device && A::layout != B::layout)
+                convert(ctx, a, b);
+            },
+            from, to);
+        CHECK(everywhere(n, p, [&](index_t i, index_t j) {
+          return std::memcmp(&from.at(i, j), &to.at(i, j), sizeof(TestType)) == 0;
+        }));
+        CHECK(to.surroundings_untouched());
+      }
+}
+
+TEMPLATE_TEST_CASE("what is left of an empty product is beta times the output", "", TS_RESULT_TYPES) {
+  if (no_device()) return;
+  const Context ctx = device_context();
+  const auto beta = element<TestType>(-0.5, 2);
+  for (const index_t n : {1, 50, 3000})
+    for (const index_t p : {1, 5, 64, 600})
+      for (std::size_t form = 0; form < 6; ++form) {
+        CAPTURE(n, p, form);
+        Values values(form);
+        const auto before = Operand<TestType>::integers(n, p, form_number(form), values);
+        auto out = before, zero = Operand<TestType>(n, p, form_number(form));  // NaN everywhere
+        const auto scale = [&](TestType factor) {
+          return [&ctx, factor]<class V>(V v) {
+            if constexpr (V::space == Space::device)
+              detail::scale_output(ctx, factor, DeviceStrided<TestType>(v));
+          };
+        };
+        with_views(ctx, scale(beta), out);
+        with_views(ctx, scale(TestType{}), zero);
+        CHECK(everywhere(n, p, [&](index_t i, index_t j) {
+          return out.wide_at(i, j) == multiply(wide(beta), before.wide_at(i, j)) &&
+                 zero.at(i, j) == TestType{};
+        }));
+        CHECK(out.surroundings_untouched());
+        CHECK(zero.surroundings_untouched());
+      }
+}
+
+TEST_CASE("a kernel is not started with arguments of other sizes than it declares") {
+  if (no_device()) return;
+  const Context ctx = device_context();
+  const auto plan = cuda::plan_scale(DType::float64, {}, 1, 4, ctx.stream.device());
+  CHECK_THROWS_AS(cuda::launch(ctx, plan, index_t{0}, index_t{0}, index_t{0}, index_t{0}, 1.0f), Error);
+  CHECK_THROWS_AS(cuda::launch(ctx, plan, index_t{0}), Error);
+}
+
+TEST_CASE("operations are captured into a graph: nothing in them waits or allocates") {
+  if (no_device()) return;
+  const Context ctx = device_context();
+  const index_t n = 5000, p = 8;
+  std::vector<double> numbers(static_cast<std::size_t>(n * p));
+  std::iota(numbers.begin(), numbers.end(), 1.0);
+  std::vector<double> factor(static_cast<std::size_t>(p * p));
+  for (index_t i = 0; i < p; ++i)
+    for (index_t j = i; j < p; ++j) factor[static_cast<std::size_t>(i * p + j)] = i == j ? 2.0 : 0.25;
+  std::vector<double> norms(static_cast<std::size_t>(p)), again = norms;
+
+  DeviceMatrix<double> x(ctx.stream, n, p), r(ctx.stream, p, p), norms_there(ctx.stream, 1, p);
+  copy(ctx.stream, x.view(), HostView<double>(numbers.data(), n, p));
+  copy(ctx.stream, r.view(), HostView<double>(factor.data(), p, p));
+  column_norms(ctx, x.view(), norms_there.view());  // compiles and makes room
+  trsm(ctx, x.view(), r.cview());
+  const cuda::Graph graph(ctx.stream, [&] {
+    trsm(ctx, x.view(), r.cview());
+    column_norms(ctx, x.view(), norms_there.view());
+  });
+  graph.launch(ctx.stream);
+  copy(ctx.stream, HostView<double>(norms.data(), 1, p), norms_there.cview());
+  column_norms(ctx, x.view(), norms_there.view());
+  copy(ctx.stream, HostView<double>(again.data(), 1, p), norms_there.cview());
+  ctx.stream.synchronize();
+  CHECK(norms == again);
+  // The first column of X is 1, 9, 17, ... and is halved by each solve.
+  double sum = 0;
+  for (index_t i = 0; i < n; ++i) sum += std::pow(static_cast<double>(i * p + 1) / 4, 2);
+  CHECK(std::abs(norms[0] - std::sqrt(sum)) <= 1e-12 * std::sqrt(sum));
+}
+
+TEST_CASE("a workspace does not grow while its stream is captured") {
+  if (no_device()) return;
+  const Context ctx = device_context();
+  CHECK_THROWS_AS(cuda::Graph(ctx.stream, [&] { (void)ctx.stream.workspace(std::size_t{1} << 30); }), Error);
+  CHECK_NOTHROW(ctx.stream.synchronize());
+}
