@@ -111,6 +111,7 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
     const bool narrow = sums_in_float(problem.type, split);
     for (int tl = 1; tl <= std::min(4, need_l); ++tl)
       for (int tr = 1; tr <= 8; ++tr) {
+        if (tr == 5 || tr == 7) continue;  // their columns would be loaded one by one
         if (tr % even != 0 || (tr > round_up(need_r, even) && !gram) || (gram && tr != 2 * tl)) continue;
         if (narrow && tl * tr > (split ? 16 : 9)) continue;
         InnerTiling t{tl, tr, (need_l + tl - 1) / tl, (need_r + tr - 1) / tr, 1, 1, producers, split, 0};

@@ -48,12 +48,14 @@ int shared_bytes(const Sizes& s, const UpdateTiling& t) {
   return round_up(8 * t.groups * t.stages, 128) + s.factor_bytes + t.groups * t.stages * s.slot_bytes;
 }
 
-int registers_needed(const UpdateProblem& problem, const UpdateTiling& t) {
+/// What a thread will need: sums, fragments, addresses; more where scalars are read one by one.
+int registers_needed(const UpdateProblem& problem, const UpdateTiling& t, int vector) {
   const int parts = parts_of(problem.type), q = static_cast<int>(problem.q);
   if (t.narrow) return 40 + t.tiles * parts * (q + 1) * (scalar_bytes(problem.type) == 8 ? 2 : 1);
-  const int blocks = ((q + 7) / 8 + t.group - 1) / t.group;
-  return t.tiles * blocks * parts * 4 * (t.split ? 1 : 2) + t.tiles * (t.split ? 24 : 16) + 16 * parts +
-         (t.split ? 150 : 64) + 16 * (parts - 1);
+  const int blocks = ((q + 7) / 8 + t.group - 1) / t.group, sums = t.tiles * blocks * parts * 4;
+  if (t.split)
+    return sums + t.tiles * 24 + 16 * parts + 110 + (vector == 1 && scalar_bytes(problem.type) == 4 ? 18 : 0);
+  return 2 * sums + t.tiles * (vector == 1 ? 24 : 16) + 32 * parts + 48;
 }
 
 }  // namespace
@@ -75,8 +77,8 @@ std::vector<UpdateTiling> update_tilings(const UpdateProblem& problem, const Blo
             if (!narrow && ((p <= 8 && q <= 8) || group > blocks)) continue;
             if (split && scalar_bytes(problem.type) == 8) continue;
             UpdateTiling t{narrow, split, tiles, group, warps / group, 6, 0};
-            if (registers_needed(problem, t) > register_cap(warps)) continue;
             const Sizes s = sizes_of(problem, t);
+            if (registers_needed(problem, t, s.x.vector) > register_cap(warps)) continue;
             const auto bytes = [&] { return shared_bytes(s, t); };
             while (t.stages > 2 && bytes() > limits.shared_bytes - 1024) --t.stages;
             if (bytes() > limits.shared_bytes - 1024) continue;
