@@ -122,7 +122,7 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
           if (warps > 15 || (slices > 1 && (warps > 12 || 16 * slices * bytes > 66 * 1024))) continue;
           const int needed = registers_needed(problem.type, t) + (shape.natural ? 8 : 0);
           if (needed > register_cap(warps + producers)) t.producers = 0;
-          const int loading = t.producers == 0 && !bulk ? 8 : 0;
+          const int loading = t.producers == 0 && !bulk ? 16 : 0;
           if (needed + loading > register_cap(warps + t.producers)) continue;
           // Cycles of a scheduler for 16 rows: tensor instructions at the rate of the type, or the issue of
           // loads and of what splitting, widening and adding take.
@@ -135,7 +135,10 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
                                           : narrow ? 6
                                                    : 5);
           const double busy = warps / (4.0 * ((warps + 3) / 4));
-          t.cost = (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy * (warps < 8 ? 1.3 : 1) *
+          t.cost = (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy *
+                   (warps < 8    ? 1.3
+                    : warps > 12 ? 1.25
+                                 : 1) *
                    (t.producers > 0 ? 1
                     : bulk          ? 1.15
                                     : 2) *
