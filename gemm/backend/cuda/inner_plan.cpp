@@ -111,6 +111,7 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
     const bool narrow = sums_in_float(problem.type, split);
     for (int tl = 1; tl <= std::min(4, need_l); ++tl)
       for (int tr = 1; tr <= 8; ++tr) {
+        if (tr == 5 || tr == 7) continue;  // their columns would be loaded one by one
         if (tr % even != 0 || (tr > round_up(need_r, even) && !gram) || (gram && tr != 2 * tl)) continue;
         if (narrow && tl * tr > (split ? 16 : 9)) continue;
         InnerTiling t{tl, tr, (need_l + tl - 1) / tl, (need_r + tr - 1) / tr, 1, 1, producers, split, 0};
@@ -121,7 +122,7 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
           if (warps > 15 || (slices > 1 && (warps > 12 || 16 * slices * bytes > 66 * 1024))) continue;
           const int needed = registers_needed(problem.type, t) + (shape.natural ? 8 : 0);
           if (needed > register_cap(warps + producers)) t.producers = 0;
-          const int loading = t.producers == 0 && !bulk ? 8 : 0;
+          const int loading = t.producers == 0 && !bulk ? 16 : 0;
           if (needed + loading > register_cap(warps + t.producers)) continue;
           // Cycles of a scheduler for 16 rows: tensor instructions at the rate of the type, or the issue of
           // loads and of what splitting, widening and adding take.
@@ -134,7 +135,10 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
                                           : narrow ? 6
                                                    : 5);
           const double busy = warps / (4.0 * ((warps + 3) / 4));
-          t.cost = (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy * (warps < 8 ? 1.3 : 1) *
+          t.cost = (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy *
+                   (warps < 8    ? 1.3
+                    : warps > 12 ? 1.25
+                                 : 1) *
                    (t.producers > 0 ? 1
                     : bulk          ? 1.15
                                     : 2) *

@@ -48,12 +48,14 @@ int shared_bytes(const Sizes& s, const UpdateTiling& t) {
   return round_up(8 * t.groups * t.stages, 128) + s.factor_bytes + t.groups * t.stages * s.slot_bytes;
 }
 
-int registers_needed(const UpdateProblem& problem, const UpdateTiling& t) {
+/// What a thread will need: sums, fragments, addresses; more where scalars are read one by one.
+int registers_needed(const UpdateProblem& problem, const UpdateTiling& t, const TallLayout& x) {
   const int parts = parts_of(problem.type), q = static_cast<int>(problem.q);
-  if (t.narrow) return 40 + t.tiles * parts * (q + 1) * (scalar_bytes(problem.type) == 8 ? 2 : 1);
-  const int blocks = ((q + 7) / 8 + t.group - 1) / t.group;
-  return t.tiles * blocks * parts * 4 * (t.split ? 1 : 2) + t.tiles * (t.split ? 24 : 16) + 16 * parts +
-         (t.split ? 150 : 64) + 16 * (parts - 1);
+  if (t.narrow) return 40 + t.tiles * parts * (q + 1) * (x.scalar == 8 ? 2 : 1);
+  const int blocks = ((q + 7) / 8 + t.group - 1) / t.group, sums = t.tiles * blocks * parts * 4;
+  if (!t.split) return 2 * sums + t.tiles * (x.vector == 1 ? 24 : 16) + 32 * parts + 64;
+  const bool scattered = x.mode == TallMode::by_columns || (x.vector == 1 && x.scalar == 4);
+  return sums + t.tiles * 24 + 32 * parts + (x.scalar == 4 ? 114 : 100) + (scattered ? 18 : 0);
 }
 
 }  // namespace
@@ -73,10 +75,11 @@ std::vector<UpdateTiling> update_tilings(const UpdateProblem& problem, const Blo
           for (int warps : {8, 16, 4}) {
             if (group > warps || (narrow && (p > 8 || q > 8 || group > 1 || split))) continue;
             if (!narrow && ((p <= 8 && q <= 8) || group > blocks)) continue;
-            if (split && scalar_bytes(problem.type) == 8) continue;
+            if (split && (scalar_bytes(problem.type) == 8 || p < 24))
+              continue;  // few terms: no rounding to hide in
             UpdateTiling t{narrow, split, tiles, group, warps / group, 6, 0};
-            if (registers_needed(problem, t) > register_cap(warps)) continue;
             const Sizes s = sizes_of(problem, t);
+            if (registers_needed(problem, t, s.x) > register_cap(warps)) continue;
             const auto bytes = [&] { return shared_bytes(s, t); };
             while (t.stages > 2 && bytes() > limits.shared_bytes - 1024) --t.stages;
             if (bytes() > limits.shared_bytes - 1024) continue;

@@ -248,7 +248,7 @@ __device__ __forceinline__ void compute(const X& x, unsigned char* slot, const u
 
   // Blocks of 16 scalars of K that are whole, then what is left.
   constexpr int whole_blocks = TS_P * parts / 16;
-#pragma unroll 2
+#pragma unroll 1
   for (int kb = 0; kb < whole_blocks; ++kb) multiply_block<true>(sum, slot, row, factor, kb, warp_of_group, lane);
   if (whole_blocks < k_blocks) multiply_block<false>(sum, slot, row, factor, whole_blocks, warp_of_group, lane);
 

@@ -1,0 +1,112 @@
+// Plans of the dense kernels, made without a GPU: every shape and form has one that fits the device.
+#include "tallskinny/gemm/backend/cuda/inner_kernel.hpp"
+#include "tallskinny/gemm/tsmm/cuda/tsmm_kernel.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+
+namespace {
+
+constexpr const char* archs[] = {"sm_80", "sm_90a", "sm_100"};
+
+/// As operands usually lie, with a gap of one, far apart, on odd addresses, column-major, and that oddly.
+std::vector<cuda::Form> forms_of(DType type) {
+  const int size = cuda::scalar_bytes(type);
+  return {{},
+          {Layout::row_major, false, size, 1},
+          {Layout::row_major, false, 16, 0},
+          {Layout::row_major, true, size, 0},
+          {Layout::col_major, true, 256, 0},
+          {Layout::col_major, false, size, 0}};
+}
+
+std::string define_of(const cuda::KernelPlan& plan, std::string_view name) {
+  for (const auto& [key, value] : plan.defines)
+    if (key == name) return value;
+  return "";
+}
+
+template <class Check>
+void for_each_problem(Operation operation, Check&& check) {
+  for (const DType type : every_dtype)
+    for (const index_t p : {1, 2, 7, 8, 9, 16, 31, 33, 48, 63, 64})
+      for (const index_t q : {1, 3, 8, 17, 32, 49, 64})
+        for (const cuda::Form& form : forms_of(type)) {
+          cuda::GpuProblem problem;
+          problem.problem = {operation, type, 1 << 22, p, operation == Operation::gram ? p : q};
+          problem.problem.accumulate = p % 2 == 0;
+          problem.first = problem.second = problem.out = form;
+          CAPTURE(name_of(operation), name_of(type), p, q, static_cast<int>(form.layout), form.alignment,
+                  form.gap);
+          check(problem);
+        }
+}
+
+}  // namespace
+
+TEST_CASE("every inner product of tall operands has a plan that fits") {
+  for (const char* arch : archs) {
+    const cuda::DeviceInfo device = cuda::typical_device(arch);
+    for_each_problem(Operation::tsmttsm, [&](const cuda::GpuProblem& problem) {
+      const auto candidates = cuda::inner_candidates(problem, device);
+      REQUIRE_FALSE(candidates.empty());
+      for (const cuda::Candidate& c : candidates) {
+        REQUIRE(c.seconds > 0);
+        REQUIRE(c.kernel.shared_bytes <= static_cast<std::size_t>(device.shared_bytes_per_block));
+        REQUIRE(c.kernel.block <= 1024);
+        REQUIRE(c.kernel.grid <= static_cast<unsigned>(device.multiprocessors));
+      }
+    });
+  }
+}
+
+TEST_CASE("every tall times small product has a plan that fits") {
+  for (const char* arch : archs) {
+    const cuda::DeviceInfo device = cuda::typical_device(arch);
+    const index_t widest =
+        cuda::update_widest(DType::complex128, cuda::limits_of(device, Determinism::run_to_run));
+    CHECK(widest >= 16);
+    for_each_problem(Operation::tsmm, [&](const cuda::GpuProblem& problem) {
+      const Problem& pr = problem.problem;
+      if (std::max(pr.p, pr.q) >
+          cuda::update_widest(pr.type, cuda::limits_of(device, Determinism::run_to_run)))
+        return;
+      const auto candidates = cuda::tsmm_candidates(problem, device);
+      REQUIRE_FALSE(candidates.empty());
+      for (const cuda::Candidate& c : candidates)
+        REQUIRE(c.kernel.shared_bytes <= static_cast<std::size_t>(device.shared_bytes_per_block));
+    });
+  }
+}
+
+TEST_CASE("at level gpu_to_gpu a plan depends on the shape alone") {
+  const cuda::DeviceInfo here = cuda::typical_device("sm_90a"), there = cuda::typical_device("sm_100");
+  for_each_problem(Operation::gram, [&](cuda::GpuProblem problem) {
+    problem.determinism = Determinism::gpu_to_gpu;
+    const auto a = cuda::inner_candidates(problem, here), b = cuda::inner_candidates(problem, there);
+    REQUIRE(a.size() == b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(a[i].kernel == b[i].kernel);
+  });
+}
+
+TEST_CASE("narrow operands fold, contiguous ones are copied in bulk, and a wide basis is cut into panels") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  cuda::GpuProblem problem;
+  problem.problem = {Operation::tsmttsm, DType::float64, 1 << 24, 3, 5};
+  const auto narrow = cuda::inner_candidates(problem, device).front().kernel;
+  CHECK(define_of(narrow, "TS_FOLD") == "3");  // 3 x 5 columns are the most within 16
+  CHECK(define_of(narrow, "TS_MODE_A") == "0");
+  CHECK(define_of(narrow, "TS_PRODUCERS") == "1");
+
+  problem.problem.p = 512, problem.problem.q = 16;
+  const auto wide = cuda::inner_candidates(problem, device).front().kernel;
+  const index_t panels = cuda::inner_problem_of(problem, device).panels;
+  CHECK(panels >= 2);
+  CHECK(wide.grid % static_cast<unsigned>(panels) == 0);
+
+  problem.problem = {Operation::tsm2r, DType::float32, 20480, 20480, 8};
+  const auto square = cuda::inner_problem_of(problem, device);
+  CHECK(square.rows == 20480);
+  CHECK(square.p * square.panels >= 20480);
+  CHECK(square.panels <= device.multiprocessors);
+}
