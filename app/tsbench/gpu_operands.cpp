@@ -9,7 +9,7 @@ namespace ts::bench {
 namespace {
 
 constexpr std::int64_t least_room = std::int64_t{256} << 20;
-constexpr std::int64_t part_bytes = std::int64_t{64} << 20;
+constexpr std::int64_t part_room = std::int64_t{64} << 20;
 constexpr index_t sampled_rows = 4096, checked_rows = 32;
 
 bool in_place(Operation op) {
@@ -31,7 +31,7 @@ template <class T>
 GpuPool<T>::GpuPool(const cuda::Stream& stream, std::int64_t bytes, std::int64_t host_bytes, index_t width)
     : stream_(stream),
       bytes_(std::max(bytes, least_room)),
-      host_(std::max(host_bytes, part_bytes), width),
+      host_(std::max(host_bytes, part_room), width),
       x_(stream, static_cast<std::size_t>(bytes_) + 65536),
       y_(stream, static_cast<std::size_t>(bytes_) + 65536),
       out_(stream, static_cast<std::size_t>(bytes_) + 65536),
@@ -59,7 +59,7 @@ GpuOperands<T> GpuPool<T>::operands(Problem problem) {
   // A part is checked in long double: some rows of a large D, some tens of megabytes of anything else.
   const auto small_enough = [&] {
     return op == Operation::tsm2r ? problem.n >> o.fold <= checked_rows
-                                  : std::ldexp(bytes, -o.fold) <= static_cast<double>(part_bytes);
+                                  : std::ldexp(bytes, -o.fold) <= static_cast<double>(part_room);
   };
   if (op != Operation::spmm)
     while (!small_enough()) o.fold += 2;

@@ -134,7 +134,8 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
                                columns * (split    ? 16
                                           : narrow ? 6
                                                    : 5);
-          const double busy = warps / (4.0 * ((warps + 3) / 4));
+          const int rounds = (warps + 3) / 4;
+          const double busy = warps / (4.0 * rounds);
           t.cost = (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy *
                    (warps < 8    ? 1.3
                     : warps > 12 ? 1.25
@@ -232,8 +233,8 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
                define("TS_FLUSH", 64)};
   k.grid = static_cast<unsigned>(problem.panels * plan.panel_blocks);
   k.block = static_cast<unsigned>(32 * (tiling.warps() + tiling.producers));
-  k.shared_bytes = static_cast<std::size_t>(
-      128 + std::max({flush_bytes + stages * both(chunk), products, tiling.slices > 1 ? sums : 0}) + 64);
+  const int overlaid = std::max({flush_bytes + stages * both(chunk), products, tiling.slices > 1 ? sums : 0});
+  k.shared_bytes = 128 + static_cast<std::size_t>(overlaid) + 64;
   k.workspace_bytes = static_cast<std::size_t>(problem.panels * (plan.panel_blocks + groups)) *
                       static_cast<std::size_t>(problem.p * (gram ? problem.p : problem.q)) *
                       static_cast<std::size_t>(shape.a.parts) * sizeof(double);
