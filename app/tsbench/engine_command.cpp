@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 
 #include "tallskinny/app/common/common_options.hpp"
@@ -118,13 +117,8 @@ int engine_command(app::Arguments arguments) {
             << app::short_number(best.float64_flops * 1e-9, 3) << " Gflop/s, float32 "
             << app::short_number(best.float32_flops * 1e-9, 3) << " Gflop/s\n";
 
-  if (!request.json_file.empty()) {
-    app::JsonObject json = json_of_run(request.effort, request.bytes, best);
-    json.add("results", rows);
-    std::ofstream file(request.json_file);
-    file << json.text() << '\n';
-    if (!file.flush()) throw Error(Errc::io_failure, "could not write '" + request.json_file + "'");
-  }
+  if (!request.json_file.empty())
+    write_json(request.json_file, json_of_run(request.effort, request.bytes, best), rows);
   if (app::stop_requested()) return app::stop_exit_code();
   return all_right ? app::exit_ok : app::exit_failure;
 }

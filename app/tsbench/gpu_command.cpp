@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 
 #include "tallskinny/app/common/console.hpp"
@@ -10,6 +9,7 @@
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/gpu_report.hpp"
 #include "tallskinny/app/tsbench/gpu_roofs.hpp"
+#include "tallskinny/app/tsbench/report.hpp"
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
 
 namespace ts::bench {
@@ -140,13 +140,7 @@ int gpu_command(app::Arguments arguments) {
     });
   print_gpu_summary(std::cout, all);
 
-  if (!request.json_file.empty()) {
-    app::JsonObject json = json_of_gpu_run(roofs, request.bytes);
-    json.add("results", rows);
-    std::ofstream file(request.json_file);
-    file << json.text() << '\n';
-    if (!file.flush()) throw Error(Errc::io_failure, "could not write '" + request.json_file + "'");
-  }
+  if (!request.json_file.empty()) write_json(request.json_file, json_of_gpu_run(roofs, request.bytes), rows);
   if (app::stop_requested()) return app::stop_exit_code();
   const bool all_right = std::all_of(all.begin(), all.end(), [](const GpuMeasured& m) { return m.right; });
   return all_right ? app::exit_ok : app::exit_failure;

@@ -85,14 +85,7 @@ void print_gpu_summary(std::ostream& out, const std::vector<GpuMeasured>& all) {
 }
 
 app::JsonObject json_of(const GpuMeasured& m) {
-  const Problem& p = m.problem;
-  app::JsonObject json;
-  json.add("operation", name_of(p.operation))
-      .add("type", name_of(p.type))
-      .add("n", p.n)
-      .add("p", p.p)
-      .add("q", p.q);
-  if (p.operation == Operation::spmm) json.add("nonzeros", p.nonzeros);
+  app::JsonObject json = json_of(m.problem);
   json.add("kernel", m.kernel).add("right", m.right).add("error_over_bound", m.worst_error);
   json.add("same_bits", m.same_bits);
   if (!m.right) return json;

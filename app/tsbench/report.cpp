@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
 #include <iomanip>
 #include <ostream>
 #include <sstream>
@@ -68,8 +69,7 @@ void print_row(std::ostream& out, const Measured& m) {
   out.flush();
 }
 
-app::JsonObject json_of(const Measured& m) {
-  const Problem& p = m.plan.problem;
+app::JsonObject json_of(const Problem& p) {
   app::JsonObject json;
   json.add("operation", name_of(p.operation))
       .add("type", name_of(p.type))
@@ -77,6 +77,18 @@ app::JsonObject json_of(const Measured& m) {
       .add("p", p.p)
       .add("q", p.q);
   if (p.operation == Operation::spmm) json.add("nonzeros", p.nonzeros);
+  return json;
+}
+
+void write_json(const std::string& path, app::JsonObject json, const std::vector<app::JsonObject>& results) {
+  json.add("results", results);
+  std::ofstream file(path);
+  file << json.text() << '\n';
+  if (!file.flush()) throw Error(Errc::io_failure, "could not write '" + path + "'");
+}
+
+app::JsonObject json_of(const Measured& m) {
+  app::JsonObject json = json_of(m.plan.problem);
   json.add("right", !m.refused).add("error_over_bound", m.worst_error);
   if (m.refused) return json;
   json.add("best_seconds", m.ours.best)
