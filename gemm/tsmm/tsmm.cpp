@@ -8,11 +8,7 @@ namespace ts::detail {
 template <class T>
 void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s,
           result_t<T> beta, Strided<result_t<T>> y) {
-  const auto op_of_s = op_s == Op::none ? s : s.transposed();
-  expect_shape("tsmm", "op(S)", op_of_s, x.cols, op_of_s.cols, "as many rows as X has columns");
-  expect_shape("tsmm", "Y", y, x.rows, op_of_s.cols, "rows of X by columns of op(S)");
-  expect_disjoint("tsmm", y, "Y", x, "X");
-  expect_disjoint("tsmm", y, "Y", s, "S");
+  expect_tsmm(op_s, x, s, y);
   if (y.empty()) return;
   if (x.cols == 0 || alpha == result_t<T>{}) return scale_output(beta, y);
   if (ctx.implementation == Implementation::reference) return reference::tsmm<T>(op_s, alpha, x, s, beta, y);
@@ -21,10 +17,7 @@ void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, Strided<const T> x, St
 
 template <class T>
 void tsmm_in_place(const Context& ctx, Op op_s, T alpha, Strided<T> x, Strided<const T> s) {
-  const auto op_of_s = op_s == Op::none ? s : s.transposed();
-  expect_shape("tsmm_in_place", "op(S)", op_of_s, x.cols, op_of_s.cols, "as many rows as X has columns");
-  expect_argument("tsmm_in_place", op_of_s.cols <= x.cols, "op(S) has more columns than X has room for");
-  expect_disjoint("tsmm_in_place", x, "X", s, "S");
+  const auto op_of_s = expect_tsmm_in_place(op_s, x, s);
   if (x.empty() || op_of_s.cols == 0) return;
   if (alpha == T{}) {
     x.cols = op_of_s.cols;

@@ -8,11 +8,7 @@ namespace ts::detail {
 template <class T>
 void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b,
              result_t<T> beta, Strided<result_t<T>> c) {
-  expect_argument("tsmttsm", op != Op::none, "op must be transpose or adjoint");
-  expect_shape("tsmttsm", "B", b, a.rows, b.cols, "as many rows as A");
-  expect_shape("tsmttsm", "C", c, a.cols, b.cols, "columns of A by columns of B");
-  expect_disjoint("tsmttsm", c, "C", a, "A");
-  expect_disjoint("tsmttsm", c, "C", b, "B");
+  expect_tsmttsm(op, a, b, c);
   if (c.empty()) return;
   if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, c);
   if (ctx.implementation == Implementation::reference) return reference::tsmttsm<T>(op, alpha, a, b, beta, c);
@@ -22,9 +18,7 @@ void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, S
 template <class T>
 void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, result_t<T> beta,
           Strided<result_t<T>> c) {
-  expect_argument("gram", op != Op::none, "op must be transpose or adjoint");
-  expect_shape("gram", "C", c, a.cols, a.cols, "columns of A by columns of A");
-  expect_disjoint("gram", c, "C", a, "A");
+  expect_gram(op, a, c);
   if (c.empty()) return;
   if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, c);
   if (ctx.implementation == Implementation::reference) return reference::gram<T>(op, alpha, a, beta, c);

@@ -2,7 +2,32 @@
 #pragma once
 
 #include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/core/view.hpp"
+
+namespace ts::detail {
+
+// What the operands must be, wherever they are.
+
+/// C = op(A) B.
+template <class T, class R, Space S>
+void expect_tsmttsm(Op op, const Strided<T, S>& a, const Strided<T, S>& b, const Strided<R, S>& c) {
+  expect_argument("tsmttsm", op != Op::none, "op must be transpose or adjoint");
+  expect_shape("tsmttsm", "B", b, a.rows, b.cols, "as many rows as A");
+  expect_shape("tsmttsm", "C", c, a.cols, b.cols, "columns of A by columns of B");
+  expect_disjoint("tsmttsm", c, "C", a, "A");
+  expect_disjoint("tsmttsm", c, "C", b, "B");
+}
+
+/// C = op(A) A.
+template <class T, class R, Space S>
+void expect_gram(Op op, const Strided<T, S>& a, const Strided<R, S>& c) {
+  expect_argument("gram", op != Op::none, "op must be transpose or adjoint");
+  expect_shape("gram", "C", c, a.cols, a.cols, "columns of A by columns of A");
+  expect_disjoint("gram", c, "C", a, "A");
+}
+
+}  // namespace ts::detail
 
 namespace ts::reference {
 template <class T>

@@ -4,6 +4,7 @@
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
+#include "tallskinny/gemm/tsm2r/tsm2r_detail.hpp"
 
 namespace ts::detail {
 
@@ -12,11 +13,7 @@ namespace ts::detail {
 template <class T>
 void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T> d, DeviceStrided<const T> x,
            result_t<T> beta, DeviceStrided<result_t<T>> y) {
-  const auto op_of_d = op_d == Op::none ? d : d.transposed();
-  expect_shape("tsm2r", "X", x, op_of_d.cols, x.cols, "as many rows as op(D) has columns");
-  expect_shape("tsm2r", "Y", y, op_of_d.rows, x.cols, "rows of op(D) by columns of X");
-  expect_disjoint("tsm2r", y, "Y", d, "D");
-  expect_disjoint("tsm2r", y, "Y", x, "X");
+  const auto op_of_d = expect_tsm2r(op_d, d, x, y);
   if (y.empty()) return;
   if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
   const index_t width = inner_width<T>(x.cols);

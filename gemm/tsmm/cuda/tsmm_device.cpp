@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/tsmm/cuda/tsmm_kernel.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/gemm/tsmm/tsmm_detail.hpp"
 
 namespace ts::detail {
 namespace {
@@ -65,11 +66,7 @@ index_t panel_width(const Context& ctx, index_t columns) {
 template <class T>
 void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, DeviceStrided<const T> x,
           DeviceStrided<const result_t<T>> s, result_t<T> beta, DeviceStrided<result_t<T>> y) {
-  const auto op_of_s = op_s == Op::none ? s : s.transposed();
-  expect_shape("tsmm", "op(S)", op_of_s, x.cols, op_of_s.cols, "as many rows as X has columns");
-  expect_shape("tsmm", "Y", y, x.rows, op_of_s.cols, "rows of X by columns of op(S)");
-  expect_disjoint("tsmm", y, "Y", x, "X");
-  expect_disjoint("tsmm", y, "Y", s, "S");
+  const auto op_of_s = expect_tsmm(op_s, x, s, y);
   if (y.empty()) return;
   if (x.cols == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
   const index_t pk = panel_width<T>(ctx, x.cols), pj = panel_width<T>(ctx, y.cols), n = x.rows;
@@ -84,10 +81,7 @@ void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, DeviceStrided<const T>
 
 template <class T>
 void tsmm_in_place(const Context& ctx, Op op_s, T alpha, DeviceStrided<T> x, DeviceStrided<const T> s) {
-  const auto op_of_s = op_s == Op::none ? s : s.transposed();
-  expect_shape("tsmm_in_place", "op(S)", op_of_s, x.cols, op_of_s.cols, "as many rows as X has columns");
-  expect_argument("tsmm_in_place", op_of_s.cols <= x.cols, "op(S) has more columns than X has room for");
-  expect_disjoint("tsmm_in_place", x, "X", s, "S");
+  const auto op_of_s = expect_tsmm_in_place(op_s, x, s);
   const DeviceStrided<T> y = block_of(x, 0, x.rows, 0, op_of_s.cols);
   if (y.empty()) return;
   if (alpha == T{}) return scale_output(ctx, T{}, y);

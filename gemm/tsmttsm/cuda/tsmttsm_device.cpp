@@ -5,6 +5,7 @@
 #include "tallskinny/gemm/core/checks.hpp"
 
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm_detail.hpp"
 
 namespace ts::detail {
 namespace {
@@ -20,11 +21,7 @@ DeviceStrided<T> columns_of(DeviceStrided<T> v, index_t first, index_t count) {
 template <class T>
 void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a, DeviceStrided<const T> b,
              result_t<T> beta, DeviceStrided<result_t<T>> c) {
-  expect_argument("tsmttsm", op != Op::none, "op must be transpose or adjoint");
-  expect_shape("tsmttsm", "B", b, a.rows, b.cols, "as many rows as A");
-  expect_shape("tsmttsm", "C", c, a.cols, b.cols, "columns of A by columns of B");
-  expect_disjoint("tsmttsm", c, "C", a, "A");
-  expect_disjoint("tsmttsm", c, "C", b, "B");
+  expect_tsmttsm(op, a, b, c);
   if (c.empty()) return;
   if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
   const index_t width = inner_width<T>(b.cols);
@@ -37,9 +34,7 @@ void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T
 template <class T>
 void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a, result_t<T> beta,
           DeviceStrided<result_t<T>> c) {
-  expect_argument("gram", op != Op::none, "op must be transpose or adjoint");
-  expect_shape("gram", "C", c, a.cols, a.cols, "columns of A by columns of A");
-  expect_disjoint("gram", c, "C", a, "A");
+  expect_gram(op, a, c);
   if (c.empty()) return;
   if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
   const cuda::Form form = cuda::form_of(a);
