@@ -108,6 +108,9 @@ struct Strided {
   index_t row_stride = 0, col_stride = 0;
 
   constexpr Strided() noexcept = default;
+  constexpr Strided(T* first, index_t row_count, index_t col_count, index_t from_row,
+                    index_t from_col) noexcept
+      : data(first), rows(row_count), cols(col_count), row_stride(from_row), col_stride(from_col) {}
   template <Layout L>
   constexpr Strided(const MatrixView<std::remove_const_t<T>, S, L>& v) noexcept
       : data(v.data()),
@@ -123,14 +126,22 @@ struct Strided {
         row_stride(v.row_stride()),
         col_stride(v.col_stride()) {}
 
+  /// A view of mutable elements serves where a view of constant ones is asked for.
+  constexpr operator Strided<const T, S>() const noexcept requires(!std::is_const_v<T>) {
+    return Strided<const T, S>(data, rows, cols, row_stride, col_stride);
+  }
+
   [[nodiscard]] constexpr T& operator()(index_t i, index_t j) const noexcept requires(S == Space::host) {
     return data[i * row_stride + j * col_stride];
   }
   [[nodiscard]] constexpr bool empty() const noexcept { return rows == 0 || cols == 0; }
   [[nodiscard]] constexpr Strided transposed() const noexcept {
-    Strided t;
-    t.data = data, t.rows = cols, t.cols = rows, t.row_stride = col_stride, t.col_stride = row_stride;
-    return t;
+    return Strided(data, cols, rows, col_stride, row_stride);
+  }
+  /// The count x width block whose upper left element is (i, j), which must lie inside.
+  [[nodiscard]] constexpr Strided block(index_t i, index_t j, index_t count, index_t width) const noexcept {
+    T* const corner = data == nullptr ? data : data + i * row_stride + j * col_stride;
+    return Strided(corner, count, width, row_stride, col_stride);
   }
 };
 

@@ -91,8 +91,8 @@ void column_norms(const Context& ctx, Strided<const T> x, std::span<real_t<T>> n
     sums = sums_of_squares(ctx, x);
   } else {  // each column is contiguous
     for (index_t j = 0; j < x.cols; ++j) {
-      Strided<const T> column = x;
-      column.data += j * x.col_stride, column.cols = 1, column.col_stride = 1;
+      Strided<const T> column = x.block(0, j, x.rows, 1);
+      column.col_stride = 1;
       sums.push_back(sums_of_squares(ctx, column).front());
     }
   }

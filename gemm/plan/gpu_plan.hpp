@@ -1,8 +1,11 @@
 // What an operation is going to do on a GPU and why: a pure function of problem and device.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tallskinny/gemm/backend/cuda/devices.hpp"
 #include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
@@ -52,6 +55,26 @@ struct Limits {
   double memory_seconds = 0, arithmetic_seconds = 0;
 };
 [[nodiscard]] Limits limits_of(const Problem&, const DeviceInfo&);
+
+/// The first of a family's tilings, sorted by the cost of its own model, whose kernels do with `shared_bytes`
+/// of shared memory, as candidates: what the model adds to the device's limits is small.
+template <class Tiling, class MakeKernel>
+[[nodiscard]] std::vector<Candidate> candidates_of(const std::vector<Tiling>& tilings, const Problem& problem,
+                                                   const DeviceInfo& device, int shared_bytes,
+                                                   MakeKernel&& make_kernel) {
+  constexpr std::size_t kept = 8;
+  const Limits limits = limits_of(problem, device);
+  const double least = std::max(limits.memory_seconds, limits.arithmetic_seconds);
+  std::vector<Candidate> candidates;
+  for (const Tiling& tiling : tilings) {
+    if (candidates.size() == kept) break;
+    KernelPlan kernel = make_kernel(tiling);
+    if (kernel.shared_bytes > static_cast<std::size_t>(shared_bytes)) continue;
+    const double excess = 0.02 * (tiling.cost / tilings.front().cost - 1);
+    candidates.push_back({std::move(kernel), least * (1 + excess) + device.launch_seconds});
+  }
+  return candidates;
+}
 
 /// Some lines: what would be done and why, for people.
 [[nodiscard]] std::string explain(const GpuPlan&, const DeviceInfo&);

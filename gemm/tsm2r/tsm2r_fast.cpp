@@ -31,10 +31,8 @@ void across_rows(const Context& ctx, const cpu::Kernels& kernels, Op op, result_
 
   cpu::for_each_chunk(threads, chunks.count, [&](index_t c, int thread) {
     const index_t first = chunks.begin(c), rows = chunks.end(c) - first;
-    Strided<const T> part = a;
-    part.data += first * a.col_stride, part.cols = rows;
-    Strided<result_t<T>> target = y;
-    target.data += first * y.row_stride, target.rows = rows;
+    const Strided<const T> part = a.block(0, first, a.rows, rows);
+    const Strided<result_t<T>> target = y.block(first, 0, rows, y.cols);
     const cpu::Source<T> from_a(kernels, part);
     const cpu::InnerProduct<T> product(kernels, rows, x.cols, false);
     double* const total = sums.of(thread);

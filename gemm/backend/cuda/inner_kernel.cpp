@@ -40,20 +40,8 @@ std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceI
     return {};
   const InnerProblem inner = inner_problem_of(problem, device);
   const BlockLimits block = limits_of(device, problem.determinism);
-  const Limits limits = limits_of(pr, device);
-  const double least = std::max(limits.memory_seconds, limits.arithmetic_seconds);
-  const std::vector<InnerTiling> tilings = inner_tilings(inner, block);
-  std::vector<Candidate> candidates;
-  constexpr std::size_t kept = 8;
-  for (const InnerTiling& tiling : tilings) {
-    if (candidates.size() == kept) break;
-    InnerPlan plan = plan_inner(inner, block, tiling);
-    if (plan.kernel.shared_bytes > static_cast<std::size_t>(block.shared_bytes)) continue;
-    // The model's cycles of a scheduler for 16 rows, as far as memory does not hide them.
-    const double excess = 0.02 * (tiling.cost / tilings.front().cost - 1);
-    candidates.push_back({std::move(plan.kernel), least * (1 + excess) + device.launch_seconds});
-  }
-  return candidates;
+  return candidates_of(inner_tilings(inner, block), pr, device, block.shared_bytes,
+                       [&](const InnerTiling& tiling) { return plan_inner(inner, block, tiling).kernel; });
 }
 
 }  // namespace ts::cuda

@@ -22,10 +22,9 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::devi
 
   const index_t widest = cuda::spmm_widest(dtype_of<T>);
   for (index_t first = 0; first < x.cols; first += widest) {
-    auto x_slab = x;
-    auto y_slab = y;
-    x_slab.data += first * x.col_stride, y_slab.data += first * y.col_stride;
-    x_slab.cols = y_slab.cols = std::min(widest, x.cols - first);
+    const index_t width = std::min(widest, x.cols - first);
+    const auto x_slab = x.block(0, first, x.rows, width);
+    const auto y_slab = y.block(0, first, y.rows, width);
     cuda::GpuProblem problem;
     problem.problem = {Operation::spmm, dtype_of<T>, a.rows, a.cols, x_slab.cols};
     problem.problem.accumulate = beta != result_t<T>{};

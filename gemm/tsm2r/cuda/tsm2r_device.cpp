@@ -18,12 +18,9 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T
   if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
   const index_t width = inner_width<T>(x.cols);
   for (index_t j = 0; j < x.cols; j += width) {
-    auto x_panel = x;
-    auto y_panel = y;
-    x_panel.data += j * x.col_stride, y_panel.data += j * y.col_stride;
-    x_panel.cols = y_panel.cols = std::min(width, x.cols - j);
+    const index_t q = std::min(width, x.cols - j);
     launch_inner<T>(ctx, Operation::tsm2r, op_d == Op::adjoint ? Op::adjoint : Op::transpose, alpha,
-                    op_of_d.transposed(), x_panel, beta, y_panel);
+                    op_of_d.transposed(), x.block(0, j, x.rows, q), beta, y.block(0, j, y.rows, q));
   }
 }
 

@@ -23,19 +23,6 @@ struct ResultArgument {
   index_t row_stride, column_stride;
 };
 
-template <class V>
-V block_of(V v, index_t i, index_t rows, index_t j, index_t columns) {
-  v.data += i * v.row_stride + j * v.col_stride, v.rows = rows, v.cols = columns;
-  return v;
-}
-
-template <class T>
-DeviceStrided<const T> constant(const DeviceStrided<T>& v) {
-  DeviceStrided<const T> c;
-  c.data = v.data, c.rows = v.rows, c.cols = v.cols, c.row_stride = v.row_stride, c.col_stride = v.col_stride;
-  return c;
-}
-
 /// One launch; s is op(S) but for conjugation.
 template <class T>
 void launch_update(const Context& ctx, Operation operation, bool conjugate, result_t<T> alpha,
@@ -73,33 +60,31 @@ void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, DeviceStrided<const T>
   for (index_t j = 0; j < y.cols; j += pj)
     for (index_t k = 0; k < x.cols; k += pk) {
       const index_t p = std::min(pk, x.cols - k), q = std::min(pj, y.cols - j);
-      launch_update<T>(ctx, Operation::tsmm, op_s == Op::adjoint, alpha, block_of(x, 0, n, k, p),
-                       block_of(op_of_s, k, p, j, q), k == 0 ? beta : result_t<T>{1},
-                       block_of(y, 0, n, j, q));
+      launch_update<T>(ctx, Operation::tsmm, op_s == Op::adjoint, alpha, x.block(0, k, n, p),
+                       op_of_s.block(k, j, p, q), k == 0 ? beta : result_t<T>{1}, y.block(0, j, n, q));
     }
 }
 
 template <class T>
 void tsmm_in_place(const Context& ctx, Op op_s, T alpha, DeviceStrided<T> x, DeviceStrided<const T> s) {
   const auto op_of_s = expect_tsmm_in_place(op_s, x, s);
-  const DeviceStrided<T> y = block_of(x, 0, x.rows, 0, op_of_s.cols);
+  const DeviceStrided<T> y = x.block(0, 0, x.rows, op_of_s.cols);
   if (y.empty()) return;
   if (alpha == T{}) return scale_output(ctx, T{}, y);
   if (x.cols <= panel_width<T>(ctx, x.cols))
-    return launch_update<T>(ctx, Operation::tsmm_in_place, op_s == Op::adjoint, alpha, constant(x), op_of_s,
-                            T{}, y);
+    return launch_update<T>(ctx, Operation::tsmm_in_place, op_s == Op::adjoint, alpha, x, op_of_s, T{}, y);
   // Wider than a kernel takes: slabs of rows go through the workspace of the stream.
   const index_t slab = std::max<index_t>(1, (index_t{64} << 20) / (y.cols * static_cast<index_t>(sizeof(T))));
   const index_t most = std::min(slab, x.rows);
   const auto memory = ctx.stream.workspace(static_cast<std::size_t>(most * y.cols) * sizeof(T));
   for (index_t i = 0; i < x.rows; i += slab) {
     const index_t rows = std::min(slab, x.rows - i);
-    DeviceStrided<T> result = block_of(y, i, rows, 0, y.cols);  // in the layout of Y
+    DeviceStrided<T> result = y.block(i, 0, rows, y.cols);  // in the layout of Y
     const DeviceStrided<T> target = result;
     const bool row_major = y.col_stride == 1;
     result.data = static_cast<T*>(memory);
     (row_major ? result.row_stride : result.col_stride) = row_major ? y.cols : rows;
-    tsmm<T>(ctx, op_s, alpha, constant(block_of(x, i, rows, 0, x.cols)), s, T{}, result);
+    tsmm<T>(ctx, op_s, alpha, x.block(i, 0, rows, x.cols), s, T{}, result);
     const auto bytes = [](index_t elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
     const index_t line = row_major ? y.cols : rows, lines = row_major ? rows : y.cols;
     cuda::copy_lines(ctx.stream, target.data, bytes(row_major ? y.row_stride : y.col_stride), result.data,

@@ -14,18 +14,8 @@ std::vector<Candidate> tsmm_candidates(const GpuProblem& problem, const DeviceIn
   update.accumulate = pr.accumulate;
   update.x = tall_operand_of(problem.first, pr.type, pr.n, pr.p);
   update.y = tall_operand_of(problem.out, result_type_of(pr.type), pr.n, pr.q);
-  const Limits limits = limits_of(pr, device);
-  const double least = std::max(limits.memory_seconds, limits.arithmetic_seconds);
-  const std::vector<UpdateTiling> tilings = update_tilings(update, block);
-  std::vector<Candidate> candidates;
-  constexpr std::size_t kept = 8;
-  for (const UpdateTiling& tiling : tilings) {
-    if (candidates.size() == kept) break;
-    const double excess = 0.02 * (tiling.cost / tilings.front().cost - 1);
-    candidates.push_back(
-        {plan_update(update, block, tiling).kernel, least * (1 + excess) + device.launch_seconds});
-  }
-  return candidates;
+  return candidates_of(update_tilings(update, block), pr, device, block.shared_bytes,
+                       [&](const UpdateTiling& tiling) { return plan_update(update, block, tiling).kernel; });
 }
 
 }  // namespace ts::cuda

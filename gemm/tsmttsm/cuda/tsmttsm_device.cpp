@@ -3,20 +3,10 @@
 #include "tallskinny/gemm/backend/cuda/inner_launch.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
-
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm_detail.hpp"
 
 namespace ts::detail {
-namespace {
-
-template <class T>
-DeviceStrided<T> columns_of(DeviceStrided<T> v, index_t first, index_t count) {
-  v.data += first * v.col_stride, v.cols = count;
-  return v;
-}
-
-}  // namespace
 
 template <class T>
 void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a, DeviceStrided<const T> b,
@@ -27,7 +17,8 @@ void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T
   const index_t width = inner_width<T>(b.cols);
   for (index_t j = 0; j < b.cols; j += width) {
     const index_t q = std::min(width, b.cols - j);
-    launch_inner<T>(ctx, Operation::tsmttsm, op, alpha, a, columns_of(b, j, q), beta, columns_of(c, j, q));
+    launch_inner<T>(ctx, Operation::tsmttsm, op, alpha, a, b.block(0, j, b.rows, q), beta,
+                    c.block(0, j, c.rows, q));
   }
 }
 
@@ -43,11 +34,9 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a
   for (index_t i = 0; i < a.cols; i += width)
     for (index_t j = i; j < a.cols; j += width) {
       const index_t p = std::min(width, a.cols - i), q = std::min(width, a.cols - j);
-      DeviceStrided<result_t<T>> block = columns_of(c, j, q);
-      block.data += i * c.row_stride, block.rows = p;
       result_t<T>* const mirror = c.data + j * c.row_stride + i * c.col_stride;
-      launch_inner<T>(ctx, i == j ? Operation::gram : Operation::tsmttsm, op, alpha, columns_of(a, i, p),
-                      columns_of(a, j, q), beta, block, i == j ? nullptr : mirror);
+      launch_inner<T>(ctx, i == j ? Operation::gram : Operation::tsmttsm, op, alpha, a.block(0, i, a.rows, p),
+                      a.block(0, j, a.rows, q), beta, c.block(i, j, p, q), i == j ? nullptr : mirror);
     }
 }
 

@@ -38,6 +38,18 @@ TEST_CASE("a view refuses what cannot be one") {
   CHECK_THROWS_AS(view.rows(-1, 1), Error);
 }
 
+TEST_CASE("blocks of a strided view stand where they did, in either layout") {
+  double memory[24];
+  for (int i = 0; i < 24; ++i) memory[i] = i;
+  const Strided<double> rows(HostView<double>(memory, 3, 4, 8));
+  const Strided<const double> block = rows.block(1, 1, 2, 3);  // constant where that is asked for
+  CHECK(block.rows == 2);
+  CHECK(block.cols == 3);
+  CHECK(block(1, 2) == rows(2, 3));
+  CHECK(rows.transposed().block(1, 1, 3, 2)(2, 1) == rows(2, 3));
+  CHECK(Strided<double>().block(0, 0, 0, 0).data == nullptr);
+}
+
 TEST_CASE("a matrix owns aligned memory of 64-bit size") {
   auto m = Matrix<float>::zeros(3, 2);
   CHECK(m(2, 1) == 0.0f);
