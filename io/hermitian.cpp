@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/io/assembly.hpp"
 
 namespace ts::io {
@@ -39,19 +40,6 @@ std::optional<Asymmetry> first_asymmetry(CsrView<T> a, Structure structure) {
       if (a.values[c] != T{}) report(std::min<index_t>(j, a.indices[c]), std::max<index_t>(j, a.indices[c]));
   return found;
 }
-
-namespace {
-
-/// -x and conj(x) of the two 16-bit types follow from float, exactly.
-template <class T>
-auto widened(T x) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
-    return to_float(x);
-  else
-    return x;
-}
-
-}  // namespace
 
 template <class T>
 std::optional<Asymmetry> first_asymmetry(HostView<const T> a, Structure structure) {

@@ -1,5 +1,6 @@
 #include "tallskinny/app/generators/features.hpp"
 
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/solvers/random.hpp"
 
 namespace ts::generators {
@@ -13,16 +14,6 @@ enum Stream : std::uint64_t { centers_stream, labels_stream, values_stream };
 
 std::uint64_t counter(index_t i) {
   return static_cast<std::uint64_t>(i);
-}
-
-template <class T>
-T rounded(double x) {
-  if constexpr (std::is_same_v<T, float16>)
-    return to_float16(static_cast<float>(x));
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return to_bfloat16(static_cast<float>(x));
-  else
-    return static_cast<T>(x);
 }
 
 std::int32_t pick(index_t row, index_t groups, std::uint64_t seed) {
@@ -68,7 +59,7 @@ void Blobs::fill(index_t first_row, HostView<T> out) const {
     for (index_t p = 0; p < pairs; ++p) {
       const auto normals = random.normal2(counter(row * pairs + p));
       for (index_t j = 2 * p; j < std::min(2 * p + 2, cols()); ++j)
-        out(i, j) = rounded<T>(centers_(center, j) + spread_ * normals[static_cast<std::size_t>(j - 2 * p)]);
+        out(i, j) = narrowed<T>(centers_(center, j) + spread_ * normals[static_cast<std::size_t>(j - 2 * p)]);
     }
   }
 }
@@ -78,7 +69,7 @@ void fill_uniform(index_t first_row, std::uint64_t seed, HostView<T> out) {
   const Random random(seed, values_stream);
   for (index_t i = 0; i < out.rows(); ++i)
     for (index_t j = 0; j < out.cols(); ++j)
-      out(i, j) = rounded<T>(random.uniform(counter((first_row + i) * out.cols() + j)));
+      out(i, j) = narrowed<T>(random.uniform(counter((first_row + i) * out.cols() + j)));
 }
 
 std::int32_t duplicate_label(index_t row, index_t distinct, std::uint64_t seed) {

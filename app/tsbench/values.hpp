@@ -1,6 +1,7 @@
 // Deterministic numbers in [-1, 1), the same for any number of threads.
 #pragma once
 
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/types.hpp"
 
 namespace ts::bench {
@@ -14,15 +15,10 @@ inline double uniform_at(std::uint64_t key) {
 
 template <class T>
 T value_at(std::uint64_t key) {
-  const double re = uniform_at(key);
   if constexpr (is_complex<T>)
-    return {static_cast<real_t<T>>(re), static_cast<real_t<T>>(uniform_at(~key))};
-  else if constexpr (std::is_same_v<T, float16>)
-    return to_float16(static_cast<float>(re));
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return to_bfloat16(static_cast<float>(re));
+    return narrowed<T>({uniform_at(key), uniform_at(~key)});
   else
-    return static_cast<T>(re);
+    return narrowed<T>(uniform_at(key));
 }
 
 }  // namespace ts::bench

@@ -2,35 +2,12 @@
 
 #include <cmath>
 
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 
 namespace ts::tsdata {
 
 namespace {
-
-template <class T>
-auto widened(T x) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
-    return double{to_float(x)};
-  else if constexpr (is_complex<T>)
-    return std::complex<double>(x);
-  else
-    return double{x};
-}
-
-template <class To>
-To narrowed(double x) {
-  if constexpr (std::is_same_v<To, float16>)
-    return to_float16(static_cast<float>(x));
-  else if constexpr (std::is_same_v<To, bfloat16>)
-    return to_bfloat16(static_cast<float>(x));
-  else
-    return static_cast<To>(x);
-}
-template <class To>
-To narrowed(std::complex<double> x) {
-  return To(static_cast<real_t<To>>(x.real()), static_cast<real_t<To>>(x.imag()));
-}
 
 bool finite(double x) {
   return std::isfinite(x);
@@ -47,9 +24,9 @@ void convert_values(const From* from, To* to, std::size_t count, const std::stri
                                             "; expected --dtype complex128 or complex64");
   } else {
     for (std::size_t i = 0; i < count; ++i) {
-      const auto wide = widened(from[i]);
-      to[i] = narrowed<To>(wide);
-      if (finite(wide) && !finite(widened(to[i])))
+      const wide_t<To> value = to_wide(from[i]);
+      to[i] = narrowed<To>(value);
+      if (finite(value) && !finite(to_wide(to[i])))
         throw Error(Errc::invalid_argument,
                     name + " holds values too large for --dtype " + std::string(name_of(dtype_of<To>)));
     }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tallskinny/app/common/options.hpp"
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/text/labelled_table.hpp"
 
@@ -14,14 +15,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& sentence) {
   throw Error(Errc::invalid_argument, "--labels-column: " + sentence);
-}
-
-template <class T>
-double real_value(T x) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
-    return double{to_float(x)};
-  else
-    return static_cast<double>(x);
 }
 
 std::int64_t label_of(double x, const std::string& name) {
@@ -44,7 +37,7 @@ std::optional<index_t> column_with(const Matrix<T>& a, const std::vector<double>
   for (index_t j = 0; j < a.cols(); ++j) {
     bool same = true;
     for (index_t i = 0; i < a.rows() && same; ++i)
-      same = real_value(a(i, j)) == values[static_cast<std::size_t>(i)];
+      same = to_wide(a(i, j)) == values[static_cast<std::size_t>(i)];
     if (same) return j;
   }
   return std::nullopt;
@@ -104,7 +97,7 @@ LabelledMatrix read_labelled(const io::Location& where, const io::ReadOptions& o
             if (*taken < 0 || *taken >= a.cols())
               refuse(where.text() + " has no column " + column + "; it has columns 0 to " +
                      std::to_string(a.cols() - 1));
-            for (index_t i = 0; i < a.rows(); ++i) values.push_back(real_value(a(i, *taken)));
+            for (index_t i = 0; i < a.rows(); ++i) values.push_back(to_wide(a(i, *taken)));
           } else {
             taken = column_with(a, values);
           }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/io/hermitian.hpp"
 
 namespace ts::tsdata {
@@ -12,13 +13,11 @@ namespace {
 
 template <class T>
 double ordered(T x) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
-    return double{to_float(x)};
-  else if constexpr (is_complex<T>)
+  if constexpr (is_complex<T>)
     return std::isfinite(x.real()) && std::isfinite(x.imag()) ? static_cast<double>(std::abs(x))
                                                               : std::numeric_limits<double>::quiet_NaN();
   else
-    return double{x};
+    return to_wide(x);
 }
 
 class Range {

@@ -1,4 +1,5 @@
 #include "tallskinny/gemm/assign/rows.hpp"
+#include "tallskinny/gemm/core/convert.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,19 +7,6 @@
 namespace ts {
 
 namespace {
-
-double widen(double x) {
-  return x;
-}
-double widen(float x) {
-  return x;
-}
-double widen(float16 x) {
-  return to_float(x);
-}
-double widen(bfloat16 x) {
-  return to_float(x);
-}
 
 template <class Use>
 auto with_type(DType type, const void* values, Use&& use) {
@@ -41,10 +29,10 @@ void Rows::load_entries(index_t i, double* out) const noexcept {
     const index_t count = entries(i);
     if (sparse()) {
       x += pointers_[i];
-      for (index_t p = 0; p < count; ++p) out[p] = widen(x[p]);
+      for (index_t p = 0; p < count; ++p) out[p] = to_wide(x[p]);
     } else {
       x += i * row_stride_;
-      for (index_t j = 0; j < count; ++j) out[j] = widen(x[j * col_stride_]);
+      for (index_t j = 0; j < count; ++j) out[j] = to_wide(x[j * col_stride_]);
     }
     if (scale_ != nullptr)
       for (index_t j = 0; j < count; ++j) out[j] *= scale_[i];
@@ -56,7 +44,7 @@ void Rows::load(index_t i, double* out) const noexcept {
   std::fill_n(out, cols_, 0.0);
   with_type(type_, values_, [&](const auto* x) {
     const double s = scale(i);
-    for (index_t p = pointers_[i]; p < pointers_[i + 1]; ++p) out[indices_[p]] = widen(x[p]) * s;
+    for (index_t p = pointers_[i]; p < pointers_[i + 1]; ++p) out[indices_[p]] = to_wide(x[p]) * s;
   });
 }
 
@@ -64,7 +52,7 @@ std::pair<index_t, index_t> Rows::first_not_finite(index_t row_begin, index_t ro
   return with_type(type_, values_, [&](const auto* x) -> std::pair<index_t, index_t> {
     for (index_t i = row_begin; i < row_end; ++i)
       for (index_t j = 0; j < entries(i); ++j) {
-        const double value = widen(sparse() ? x[pointers_[i] + j] : x[i * row_stride_ + j * col_stride_]);
+        const double value = to_wide(sparse() ? x[pointers_[i] + j] : x[i * row_stride_ + j * col_stride_]);
         if (!std::isfinite(value)) return {i, sparse() ? indices_[pointers_[i] + j] : j};
       }
     return {-1, -1};

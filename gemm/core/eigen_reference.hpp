@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 
 namespace ts::reference {
@@ -12,15 +13,6 @@ template <class R>
 using Dense = Eigen::Matrix<R, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <class R>
 using Row = Eigen::Matrix<R, 1, Eigen::Dynamic>;
-
-/// An element in the type that computing is done in.
-template <class T>
-[[nodiscard]] result_t<T> widen(T x) noexcept {
-  if constexpr (std::is_same_v<T, result_t<T>>)
-    return x;
-  else
-    return to_float(x);
-}
 
 template <class T>
 [[nodiscard]] T conjugate_if(bool conjugate, T x) noexcept {
@@ -32,7 +24,7 @@ template <class T>
 template <class T>
 void load_row(const Strided<T>& v, index_t i, Row<result_t<std::remove_const_t<T>>>& row) {
   row.resize(v.cols);
-  for (index_t j = 0; j < v.cols; ++j) row(j) = widen<std::remove_const_t<T>>(v(i, j));
+  for (index_t j = 0; j < v.cols; ++j) row(j) = widened(v(i, j));
 }
 
 /// A copy of op(v).
@@ -41,8 +33,7 @@ template <class T>
   const auto from = op == Op::none ? v : v.transposed();
   Dense<result_t<std::remove_const_t<T>>> m(from.rows, from.cols);
   for (index_t i = 0; i < from.rows; ++i)
-    for (index_t j = 0; j < from.cols; ++j)
-      m(i, j) = conjugate_if(op == Op::adjoint, widen<std::remove_const_t<T>>(from(i, j)));
+    for (index_t j = 0; j < from.cols; ++j) m(i, j) = conjugate_if(op == Op::adjoint, widened(from(i, j)));
   return m;
 }
 

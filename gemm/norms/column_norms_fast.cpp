@@ -70,7 +70,7 @@ template <class T>
 double scaled_norm(Strided<const T> x, index_t j) {
   const auto each_part = [&](auto&& use) {
     for (index_t i = 0; i < x.rows; ++i) {
-      const auto value = cpu::widened(x(i, j));
+      const auto value = widened(x(i, j));
       use(static_cast<double>(std::real(value)));
       if constexpr (is_complex<T>) use(static_cast<double>(std::imag(value)));
     }

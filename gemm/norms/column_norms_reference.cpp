@@ -12,7 +12,7 @@ void column_norms(Strided<const T> x, std::span<real_t<T>> norms) {
     bool nan = false;
     const auto each_part = [&](auto&& use) {  // real and imaginary parts alike, in float64
       for (index_t i = 0; i < x.rows; ++i) {
-        const auto value = widen(x(i, j));
+        const auto value = widened(x(i, j));
         use(static_cast<double>(std::real(value)));
         if constexpr (is_complex<T>) use(static_cast<double>(std::imag(value)));
       }

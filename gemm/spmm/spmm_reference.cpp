@@ -14,7 +14,7 @@ void spmm(Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<cons
       sum.setZero();
       for (index_t e = a.pointers[i]; e < a.pointers[i + 1]; ++e) {
         load_row(x, a.indices[e], x_j);
-        sum += widen(a.values[e]) * x_j;
+        sum += widened(a.values[e]) * x_j;
       }
       store_row(alpha, sum, beta, y, i);  // Y(i, :) = alpha sum_e A(i, j_e) X(j_e, :) + beta Y(i, :)
     }
@@ -24,7 +24,7 @@ void spmm(Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<cons
   for (index_t i = 0; i < a.rows; ++i) {
     load_row(x, i, x_j);
     for (index_t e = a.pointers[i]; e < a.pointers[i + 1]; ++e) {
-      sum = conjugate_if(op_a == Op::adjoint, widen(a.values[e])) * x_j;
+      sum = conjugate_if(op_a == Op::adjoint, widened(a.values[e])) * x_j;
       store_row(alpha, sum, R{1}, y, a.indices[e]);  // Y(j_e, :) += alpha op(A(i, j_e)) X(i, :)
     }
   }

@@ -63,7 +63,7 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, S
   }
   // The same product as TSMM with a long "row" of the tall operand: the kernels take it in pieces.
   const cpu::SmallFactor<T> factor(kernels, x.rows, x.cols, op_d == Op::adjoint, [&](index_t i, index_t j) {
-    return cpu::scaled(alpha, cpu::widened(x(i, j)));
+    return cpu::scaled(alpha, widened(x(i, j)));
   });
   cpu::multiply<T>(ctx, kernels, op_d == Op::none ? d : d.transposed(), factor, beta, y);
 }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 
 namespace ts::test {
@@ -33,13 +34,9 @@ class Values {
 template <class T>
 T element(double re, double im = 0) {
   if constexpr (is_complex<T>)
-    return {static_cast<real_t<T>>(re), static_cast<real_t<T>>(im)};
-  else if constexpr (std::is_same_v<T, float16>)
-    return to_float16(static_cast<float>(re));
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return to_bfloat16(static_cast<float>(re));
+    return narrowed<T>({re, im});
   else
-    return static_cast<T>(re);
+    return narrowed<T>(re);
 }
 
 template <class T>
@@ -53,12 +50,7 @@ using Wide = std::conditional_t<is_complex<T>, std::complex<long double>, long d
 
 template <class T>
 Wide<T> wide(T x) {
-  if constexpr (is_complex<T>)
-    return {static_cast<long double>(x.real()), static_cast<long double>(x.imag())};
-  else if constexpr (std::is_same_v<T, result_t<T>>)
-    return static_cast<long double>(x);
-  else
-    return static_cast<long double>(to_float(x));
+  return Wide<T>(widened(x));
 }
 
 inline long double conjugate(long double x) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tallskinny/gemm/backend/cpu/kernels.hpp"
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 
 namespace ts::cpu {
@@ -17,15 +18,6 @@ inline constexpr index_t reals_in = is_complex<T> ? 2 : 1;
 /// reals.
 template <class T>
 using stored_t = std::conditional_t<std::is_same_v<T, result_t<T>>, real_t<T>, T>;
-
-/// An element in the type that computing is done in.
-template <class T>
-[[nodiscard]] constexpr result_t<T> widened(T x) noexcept {
-  if constexpr (std::is_same_v<T, result_t<T>>)
-    return x;
-  else
-    return to_float(x);
-}
 
 /// a x without the library's recovery from NaN, and for a real scalar part by part (0 times infinity is no
 /// part of that product).

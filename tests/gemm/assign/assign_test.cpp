@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -18,20 +19,10 @@ double number(index_t i, index_t j) {
 }
 
 template <class T>
-T narrow(double x) {
-  if constexpr (std::is_same_v<T, float16>)
-    return to_float16(static_cast<float>(x));
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return to_bfloat16(static_cast<float>(x));
-  else
-    return static_cast<T>(x);
-}
-
-template <class T>
 Matrix<T> points(index_t n, index_t d, double offset = 0, double factor = 1) {
   Matrix<T> x(n, d);
   for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < d; ++j) x(i, j) = narrow<T>(offset + factor * number(i, j));
+    for (index_t j = 0; j < d; ++j) x(i, j) = narrowed<T>(offset + factor * number(i, j));
   return x;
 }
 

@@ -95,12 +95,12 @@ TEMPLATE_TEST_CASE("a NaN or infinity reaches its own row or column and nothing 
         bool right = true;
         for (index_t i = 0; i < n; ++i)
           for (index_t j = 0; j < p; ++j)
-            right = right && std::isfinite(std::abs(wide<C>(y.view()(i, j)))) == (i != row);
+            right = right && std::isfinite(std::abs(to_wide<C>(y.view()(i, j)))) == (i != row);
         CHECK(right);
         right = true;
         for (index_t i = 0; i < p; ++i)
           for (index_t j = 0; j < p; ++j)
-            right = right && std::isfinite(std::abs(wide<C>(c.view()(i, j)))) == (i != col);
+            right = right && std::isfinite(std::abs(to_wide<C>(c.view()(i, j)))) == (i != col);
         CHECK(right);
       }
 }

@@ -51,7 +51,8 @@ void check_close(const Strided<T>& got, const std::vector<wide_t<T>>& truth, dou
   double worst = 0;
   for (index_t i = 0; i < got.rows; ++i)
     for (index_t j = 0; j < got.cols; ++j) {
-      const double error = std::abs(wide<T>(got(i, j)) - truth[static_cast<std::size_t>(i * got.cols + j)]);
+      const double error =
+          std::abs(to_wide<T>(got(i, j)) - truth[static_cast<std::size_t>(i * got.cols + j)]);
       if (!(error <= worst)) worst = error;  // a NaN is the worst
     }
   CHECK(worst <= bound);
@@ -91,8 +92,8 @@ TEMPLATE_TEST_CASE("tsmttsm, fast: every instruction set, layout and edge", "", 
                      << turn);
         const Operand<T> a(n, w.p, shape_a, random), b(n, w.q, shape_b, random);
         const Operand<C> c(w.p, w.q, shape_c, random);
-        const auto truth = product(op, wide<C>(alpha), widened(a.cview()), n, w.p, widened(b.cview()), w.q,
-                                   wide<C>(beta), widened(c.cview()));
+        const auto truth = product(op, to_wide<C>(alpha), widened(a.cview()), n, w.p, widened(b.cview()), w.q,
+                                   to_wide<C>(beta), widened(c.cview()));
         detail::tsmttsm<T>(with(simd), op, alpha, a.cview(), b.cview(), beta, c.view());
         check_close(c.view(), truth, static_cast<double>(n));
         CHECK(c.untouched_beside());
@@ -151,8 +152,8 @@ TEMPLATE_TEST_CASE("tsmm, fast: every instruction set, layout and edge", "", TS_
         const auto op_s = op == Op::none ? s.cview() : s.cview().transposed();
         auto wide_s = widened(op_s);
         for (auto& value : wide_s) value = conjugate_if(op == Op::adjoint, value);
-        const auto truth = product(Op::none, wide<C>(alpha), widened(x.cview()), n, w.p, wide_s, w.q,
-                                   wide<C>(beta), widened(y.cview()));
+        const auto truth = product(Op::none, to_wide<C>(alpha), widened(x.cview()), n, w.p, wide_s, w.q,
+                                   to_wide<C>(beta), widened(y.cview()));
         if (beta == C(0))
           for (index_t i = 0; i < n; ++i)
             for (index_t j = 0; j < w.q; ++j) y.view()(i, j) = element<C>(NAN, NAN);
@@ -185,7 +186,7 @@ TEMPLATE_TEST_CASE("tsmm in place, fast: the columns behind the result stay", ""
         bool kept = true;
         for (index_t i = 0; i < n; ++i)
           for (index_t j = w.q; j < w.p; ++j)
-            kept = kept && wide(x.view()(i, j)) == before[static_cast<std::size_t>(i * w.p + j)];
+            kept = kept && to_wide(x.view()(i, j)) == before[static_cast<std::size_t>(i * w.p + j)];
         CHECK(kept);
         CHECK(x.untouched_beside());
       }
@@ -209,8 +210,8 @@ TEMPLATE_TEST_CASE("tsm2r, fast: every instruction set, layout and op", "", TS_S
         ++turn;
         INFO("simd " << static_cast<int>(simd) << ", " << d_shape.p << " x " << d_shape.q << ", " << q
                      << ", turn " << turn);
-        const auto truth = product(op, wide<C>(alpha), widened(d.cview()), d_shape.p, d_shape.q,
-                                   widened(x.cview()), q, wide<C>(beta), widened(y.cview()));
+        const auto truth = product(op, to_wide<C>(alpha), widened(d.cview()), d_shape.p, d_shape.q,
+                                   widened(x.cview()), q, to_wide<C>(beta), widened(y.cview()));
         detail::tsm2r<T>(with(simd), op, alpha, d.cview(), x.cview(), beta, y.view());
         check_close(y.view(), truth, static_cast<double>(depth));
         CHECK(y.untouched_beside());

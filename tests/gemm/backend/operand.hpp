@@ -7,35 +7,18 @@
 #include <vector>
 
 #include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 
 namespace ts::test {
 
-/// An element of type T from a wide value; 16-bit types round.
+/// An element of type T with these parts; a real one takes the first.
 template <class T>
 T element(double re, double im) {
   if constexpr (is_complex<T>)
-    return T(static_cast<real_t<T>>(re), static_cast<real_t<T>>(im));
-  else if constexpr (std::is_same_v<T, float16>)
-    return to_float16(static_cast<float>(re));
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return to_bfloat16(static_cast<float>(re));
+    return narrowed<T>({re, im});
   else
-    return static_cast<T>(re);
-}
-
-/// The type in which truth is computed for T.
-template <class T>
-using wide_t = std::conditional_t<is_complex<T>, std::complex<double>, double>;
-
-template <class T>
-wide_t<T> wide(T x) {
-  if constexpr (is_complex<T>)
-    return wide_t<T>(x);
-  else if constexpr (std::is_same_v<T, result_t<T>>)
-    return static_cast<double>(x);
-  else
-    return static_cast<double>(to_float(x));
+    return narrowed<T>(re);
 }
 
 enum class Shape { row_major, row_major_gaps, col_major, col_major_gaps };
@@ -59,12 +42,7 @@ class Operand {
   }
 
   [[nodiscard]] Strided<T> view() const { return view_; }
-  [[nodiscard]] Strided<const T> cview() const {
-    Strided<const T> v;
-    v.data = view_.data, v.rows = view_.rows, v.cols = view_.cols;
-    v.row_stride = view_.row_stride, v.col_stride = view_.col_stride;
-    return v;
-  }
+  [[nodiscard]] Strided<const T> cview() const { return view_; }
 
   /// Whether everything beside the view is still NaN.
   [[nodiscard]] bool untouched_beside() const {
@@ -74,7 +52,7 @@ class Operand {
     for (index_t i = 0; i < v.rows; ++i)
       for (index_t j = 0; j < v.cols; ++j) v(i, j) = element<T>(NAN, NAN);
     for (const T& x : copy)
-      if (!std::isnan(std::real(wide(x)))) return false;
+      if (!std::isnan(std::real(to_wide(x)))) return false;
     return true;
   }
 
@@ -90,7 +68,7 @@ std::vector<wide_t<std::remove_const_t<T>>> widened(const Strided<T>& v) {
   std::vector<wide_t<std::remove_const_t<T>>> w;
   w.reserve(static_cast<std::size_t>(v.rows * v.cols));
   for (index_t i = 0; i < v.rows; ++i)
-    for (index_t j = 0; j < v.cols; ++j) w.push_back(wide<std::remove_const_t<T>>(v(i, j)));
+    for (index_t j = 0; j < v.cols; ++j) w.push_back(to_wide(v(i, j)));
   return w;
 }
 
