@@ -30,15 +30,24 @@ bool parse_bytes(std::string_view text, std::int64_t& out) {
 std::vector<Shape> parse_widths(const std::string& list) {
   std::vector<Shape> shapes;
   for (const std::string& part : split_list(list)) {
-    const std::size_t x = part.find('x');
+    const std::size_t dash = part.find('-'), x = part.find('x');
+    const auto number = [](const std::string& text, index_t& out) {
+      return app::parse_value(text, out) && out >= 1 && out <= 4096;
+    };
     Shape s{};
-    const bool good =
-        app::parse_value(part.substr(0, x), s.p) &&
-        (x == std::string::npos ? (s.q = s.p, true) : app::parse_value(part.substr(x + 1), s.q));
-    if (!good || s.p < 1 || s.q < 1 || s.p > 4096 || s.q > 4096)
+    bool good = number(part.substr(0, std::min(dash, x)), s.p);
+    if (dash != std::string::npos) {
+      index_t last = 0;
+      good = good && number(part.substr(dash + 1), last) && last >= s.p;
+      for (index_t w = s.p; good && w <= last; ++w) shapes.push_back({w, w});
+    } else {
+      s.q = s.p;
+      good = good && (x == std::string::npos || number(part.substr(x + 1), s.q));
+      shapes.push_back(s);
+    }
+    if (!good)
       throw Error(Errc::invalid_argument,
-                  "--widths: '" + part + "' is neither a width (8) nor two (16x4), each from 1 to 4096");
-    shapes.push_back(s);
+                  "--widths: '" + part + "' is no width (8), range (1-8) or pair (16x4) from 1 to 4096");
   }
   return shapes;
 }

@@ -16,7 +16,8 @@ struct Shape {
 /// "256MiB", "1GB", "1e8".
 [[nodiscard]] bool parse_bytes(std::string_view text, std::int64_t& out);
 
-/// "8" for both widths, "16x4" for p x q, comma-separated. @throws Error(invalid_argument).
+/// "8" for both widths, "1-8" for each of these, "16x4" for p x q, comma-separated. @throws
+/// Error(invalid_argument).
 [[nodiscard]] std::vector<Shape> parse_widths(const std::string& list);
 
 /// The values of comma-separated names; all there are for an empty list.

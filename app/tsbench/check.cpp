@@ -2,53 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "tallskinny/app/tsbench/error_bound.hpp"
 #include "tallskinny/app/tsbench/values.hpp"
 
 namespace ts::bench {
 
 namespace {
-
-/// Complex or not, in long double, with the textbook product.
-struct Wide {
-  long double re = 0, im = 0;
-  Wide operator+(Wide b) const { return {re + b.re, im + b.im}; }
-  Wide operator-(Wide b) const { return {re - b.re, im - b.im}; }
-  Wide operator*(Wide b) const { return {re * b.re - im * b.im, re * b.im + im * b.re}; }
-  [[nodiscard]] Wide conjugate() const { return {re, -im}; }
-  [[nodiscard]] long double size() const { return std::abs(re) + std::abs(im); }
-};
-
-template <class T>
-Wide wide(T x) {
-  if constexpr (is_complex<T>)
-    return {x.real(), x.imag()};
-  else if constexpr (std::is_same_v<T, result_t<T>>)
-    return {x, 0};
-  else
-    return {to_float(x), 0};
-}
-
-/// A sum and the sum of the sizes of its terms.
-struct Sum {
-  Wide value;
-  long double magnitude = 0, terms = 0;
-  void add(Wide term) {
-    value = value + term;
-    magnitude += term.size();
-    terms += 1;
-  }
-};
-
-template <class R>
-double relative_error(Wide computed, const Sum& want) {
-  const auto eps = static_cast<long double>(std::numeric_limits<real_t<R>>::epsilon());
-  const long double bound = (is_complex<R> ? 4 : 2) * (want.terms + 2) * eps * want.magnitude;
-  const long double error = (computed - want.value).size();
-  if (!(error <= std::numeric_limits<long double>::max())) return HUGE_VAL;
-  return static_cast<double>(bound > 0 ? error / bound : (error > 0 ? HUGE_VALL : 0));
-}
 
 constexpr index_t sampled_entries = 8, sampled_rows = 100;
 
@@ -82,16 +42,23 @@ double worst_inner(index_t n, const A* a, index_t p, const B* b, index_t q, cons
 
 }  // namespace
 
+std::vector<index_t> sampled_rows_of(index_t n, index_t count) {
+  std::vector<index_t> rows;
+  for (index_t s = 0; s < std::min(count, n); ++s)
+    rows.push_back(n <= count ? s
+                   : s == 0   ? 0
+                   : s == 1   ? n - 1
+                              : static_cast<index_t>((uniform_at(static_cast<std::uint64_t>(s)) + 1) / 2 *
+                                                   static_cast<double>(n)));
+  return rows;
+}
+
 template <class T>
 Check<T>::Check(const Operands<T>& o) : o_(o) {
   const Problem& p = o.problem;
   const bool project = p.operation == Operation::project_out;
   const index_t width = project ? p.q : p.p;
-  for (index_t s = 0; s < std::min(sampled_rows, p.n); ++s)
-    rows_.push_back(s == 0   ? 0
-                    : s == 1 ? p.n - 1
-                             : static_cast<index_t>((uniform_at(static_cast<std::uint64_t>(s)) + 1) / 2 *
-                                                    static_cast<double>(p.n)));
+  rows_ = sampled_rows_of(p.n, sampled_rows);
   if (project || p.operation == Operation::tsmm_in_place || p.operation == Operation::trsm)
     for (const index_t i : rows_) before_.insert(before_.end(), o.out + i * width, o.out + (i + 1) * width);
 }

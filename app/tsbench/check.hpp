@@ -5,6 +5,9 @@
 
 namespace ts::bench {
 
+/// Up to `count` of n rows: all, or the first, the last and others anywhere.
+[[nodiscard]] std::vector<index_t> sampled_rows_of(index_t n, index_t count);
+
 /// The largest error of sampled entries of the result in `o` (just computed) against long double, relative to
 /// the a-priori bound of the operation (Higham 2002, eq. 3.5: terms x eps x sum of |terms|): at most 1 when
 /// right. `before` are the sampled rows of `out` as they were, for operations in place.

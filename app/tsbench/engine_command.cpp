@@ -11,6 +11,7 @@
 #include "tallskinny/app/tsbench/cases.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
+#include "tallskinny/app/tsbench/results_file.hpp"
 #include "tallskinny/app/tsbench/words.hpp"
 
 namespace ts::bench {
@@ -100,7 +101,7 @@ int engine_command(app::Arguments arguments) {
 
   bool all_right = true;
   Roofs best;
-  std::vector<app::JsonObject> rows;
+  ResultsFile results(request.json_file);
   print_header(std::cout);
   for (const DType type : types)
     run_type(type, request, operations, shapes, [&](const Measured& m) {
@@ -110,15 +111,15 @@ int engine_command(app::Arguments arguments) {
       best.float64_flops = std::max(best.float64_flops, m.roofs.float64_flops);
       best.float32_flops = std::max(best.float32_flops, m.roofs.float32_flops);
       print_row(std::cout, m);
-      rows.push_back(json_of(m));
+      results.set_header(json_of_run(request.effort, request.bytes, best));
+      results.add(json_of(m));
     });
   std::cout << "best roofs seen: read " << app::short_number(best.read_bytes_per_second * 1e-9, 3)
             << " GB/s, copy " << app::short_number(best.copy_bytes_per_second * 1e-9, 3) << " GB/s, float64 "
             << app::short_number(best.float64_flops * 1e-9, 3) << " Gflop/s, float32 "
             << app::short_number(best.float32_flops * 1e-9, 3) << " Gflop/s\n";
 
-  if (!request.json_file.empty())
-    write_json(request.json_file, json_of_run(request.effort, request.bytes, best), rows);
+  results.write();
   if (app::stop_requested()) return app::stop_exit_code();
   return all_right ? app::exit_ok : app::exit_failure;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tallskinny/app/tsbench/stencil.hpp"
 #include "tallskinny/app/tsbench/values.hpp"
 
 namespace ts::bench {
@@ -10,20 +11,26 @@ namespace ts::bench {
 namespace {
 
 template <class T>
-void fill(Matrix<T>& m, std::uint64_t seed, double scale = 1) {
+void fill(Matrix<T>& m, std::uint64_t seed) {
   const index_t count = m.rows() * m.cols();
 #pragma omp parallel for schedule(static)
-  for (index_t i = 0; i < count; ++i) {
-    m.data()[i] = value_at<T>(seed + static_cast<std::uint64_t>(i));
-    if constexpr (std::is_same_v<T, result_t<T>>) m.data()[i] *= static_cast<real_t<T>>(scale);
-  }
+  for (index_t i = 0; i < count; ++i) m.data()[i] = value_at<T>(seed + static_cast<std::uint64_t>(i));
 }
 
-bool in_place(Operation op) {
+}  // namespace
+
+bool in_place(Operation op) noexcept {
   return op == Operation::trsm || op == Operation::tsmm_in_place || op == Operation::project_out;
 }
 
-/// Nearly the identity and upper triangular: an operation in place can be repeated at will without growth.
+bool tall_result(Operation op) noexcept {
+  return in_place(op) || op == Operation::tsmm || op == Operation::tsm2r || op == Operation::spmm;
+}
+
+index_t out_width(const Problem& p) noexcept {
+  return p.operation == Operation::trsm || p.operation == Operation::tsmm_in_place ? p.p : p.q;
+}
+
 template <class R>
 void fill_small(Matrix<R>& m, const Problem& problem) {
   if (problem.operation == Operation::tsm2r || problem.operation == Operation::spmm) return;  // has none
@@ -32,16 +39,17 @@ void fill_small(Matrix<R>& m, const Problem& problem) {
     for (index_t j = 0; j < cols; ++j) {
       const R value = value_at<R>(static_cast<std::uint64_t>(i * cols + j));
       R& entry = m.data()[i * cols + j];
-      if (!in_place(problem.operation))
-        entry = value;
-      else if (problem.operation == Operation::project_out)
+      if (problem.operation == Operation::project_out)
         entry = value * static_cast<real_t<R>>(1e-3);
-      else
+      else if (problem.operation == Operation::trsm || problem.operation == Operation::tsmm_in_place)
         entry = i == j ? R{1} : i < j ? value * static_cast<real_t<R>>(1e-3) : R{};
+      else
+        entry = value;
     }
 }
-
-}  // namespace
+#define TS_INSTANTIATE(T) template void fill_small<T>(Matrix<T>&, const Problem&);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
 
 Problem problem_of(Operation op, DType type, index_t p, index_t q, std::int64_t bytes) {
   Problem problem{op, type, 1 << 20, p, q};
@@ -54,9 +62,9 @@ Problem problem_of(Operation op, DType type, index_t p, index_t q, std::int64_t 
     const auto per_row =
         7.0 * static_cast<double>(size_of(type) + 4) + 8 +
         2.0 * static_cast<double>(q) * static_cast<double>(std::max<std::size_t>(size_of(type), 4));
-    const auto side = static_cast<index_t>(std::cbrt(static_cast<double>(bytes) / per_row));
-    problem.n = problem.p = side * side * side;
-    problem.nonzeros = 7 * problem.n - 6 * side * side;
+    const Stencil stencil{static_cast<index_t>(std::cbrt(static_cast<double>(bytes) / per_row))};
+    problem.n = problem.p = stencil.rows();
+    problem.nonzeros = stencil.entries();
     return problem;
   }
   const double per_row = cost_of(problem).bytes() / static_cast<double>(problem.n);
@@ -73,9 +81,9 @@ Pool<T>::Pool(std::int64_t bytes, index_t width)
       small_(width, width),
       result_(width, width),
       gram_(width, width) {
-  fill(x_, 0);
-  fill(y_, std::uint64_t{1} << 40);
-  fill(out_, std::uint64_t{1} << 41);
+  fill(x_, first_key.x);
+  fill(y_, first_key.y);
+  fill(out_, first_key.out);
 }
 
 template <class T>
@@ -84,34 +92,24 @@ void Pool<T>::refill(const Operands<T>& o) {
   const Problem& p = o.problem;
   const index_t count = p.n * (p.operation == Operation::project_out ? p.q : p.p);
 #pragma omp parallel for schedule(static)
-  for (index_t i = 0; i < count; ++i)
-    o.out[i] = value_at<R>((std::uint64_t{1} << 41) + static_cast<std::uint64_t>(i));
+  for (index_t i = 0; i < count; ++i) o.out[i] = value_at<R>(first_key.out + static_cast<std::uint64_t>(i));
 }
 
 template <class T>
 void Pool<T>::build_sparse(index_t rows) {
   if (sparse_.rows == rows) return;
-  const auto side = static_cast<index_t>(std::llround(std::cbrt(static_cast<double>(rows))));
+  const Stencil stencil = Stencil::of_rows(rows);
   sparse_ = {};
   sparse_.rows = sparse_.cols = rows;
-  const auto entries = static_cast<std::size_t>(7 * rows - 6 * side * side);
+  const auto entries = static_cast<std::size_t>(stencil.entries());
   sparse_.pointers.reserve(static_cast<std::size_t>(rows) + 1);
   sparse_.indices.reserve(entries);
   sparse_.values.reserve(entries);
-  const auto add = [this](bool inside, index_t column) {
-    if (!inside) return;
-    sparse_.indices.push_back(static_cast<std::int32_t>(column));
-    sparse_.values.push_back(value_at<T>(sparse_.indices.size()));
-  };
   for (index_t i = 0; i < rows; ++i) {
-    const index_t x = i % side, y = i / side % side, z = i / (side * side);
-    add(z > 0, i - side * side);
-    add(y > 0, i - side);
-    add(x > 0, i - 1);
-    add(true, i);
-    add(x + 1 < side, i + 1);
-    add(y + 1 < side, i + side);
-    add(z + 1 < side, i + side * side);
+    stencil.row(i, [this](index_t column) {
+      sparse_.indices.push_back(static_cast<std::int32_t>(column));
+      sparse_.values.push_back(value_at<T>(sparse_.indices.size()));
+    });
     sparse_.pointers.push_back(static_cast<index_t>(sparse_.indices.size()));
   }
 }

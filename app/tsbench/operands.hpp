@@ -48,6 +48,22 @@ class Pool {
   CsrMatrix<T> sparse_;
 };
 
+/// What becomes of the operands: some are changed in place, some results are tall.
+[[nodiscard]] bool in_place(Operation op) noexcept;
+[[nodiscard]] bool tall_result(Operation op) noexcept;
+/// Columns of the tall result.
+[[nodiscard]] index_t out_width(const Problem& problem) noexcept;
+
+/// Where the tall operands' values begin: x(i, j) is value_at(first_key.x + i * columns + j).
+inline constexpr struct {
+  std::uint64_t x = 0, y = std::uint64_t{1} << 40, out = std::uint64_t{1} << 41;
+} first_key;
+
+/// The small factor of `problem`. For operations in place it is nearly the identity and upper triangular:
+/// they can be repeated at will without growth.
+template <class R>
+void fill_small(Matrix<R>& m, const Problem& problem);
+
 /// The problem with about `bytes` of minimum traffic.
 [[nodiscard]] Problem problem_of(Operation op, DType type, index_t p, index_t q, std::int64_t bytes);
 

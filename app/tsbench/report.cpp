@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <iomanip>
 #include <ostream>
 #include <sstream>
@@ -78,13 +77,6 @@ app::JsonObject json_of(const Problem& p) {
       .add("q", p.q);
   if (p.operation == Operation::spmm) json.add("nonzeros", p.nonzeros);
   return json;
-}
-
-void write_json(const std::string& path, app::JsonObject json, const std::vector<app::JsonObject>& results) {
-  json.add("results", results);
-  std::ofstream file(path);
-  file << json.text() << '\n';
-  if (!file.flush()) throw Error(Errc::io_failure, "could not write '" + path + "'");
 }
 
 app::JsonObject json_of(const Measured& m) {

@@ -3,7 +3,6 @@
 
 #include <iosfwd>
 #include <string>
-#include <vector>
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/tsbench/measure.hpp"
@@ -17,8 +16,6 @@ void print_row(std::ostream& out, const Measured& m);
 [[nodiscard]] std::string_view commit();
 /// Operation, type and sizes.
 [[nodiscard]] app::JsonObject json_of(const Problem& p);
-/// `json` with the cases as "results". @throws Error(io_failure) naming the file.
-void write_json(const std::string& path, app::JsonObject json, const std::vector<app::JsonObject>& results);
 [[nodiscard]] app::JsonObject json_of(const Measured& m);
 /// The machine, the date, the commit and the compilers: what a figure means nothing without.
 [[nodiscard]] app::JsonObject json_of_run(const Effort& effort, std::int64_t bytes, const Roofs& best);

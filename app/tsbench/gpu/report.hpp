@@ -4,7 +4,7 @@
 #include <iosfwd>
 
 #include "tallskinny/app/common/json.hpp"
-#include "tallskinny/app/tsbench/gpu_measure.hpp"
+#include "tallskinny/app/tsbench/gpu/measure.hpp"
 
 namespace ts::bench {
 
@@ -14,9 +14,5 @@ void print_gpu_row(std::ostream& out, const GpuMeasured& m);
 [[nodiscard]] app::JsonObject json_of(const GpuMeasured& m);
 /// The device, the date, the commit and the libraries: what a figure means nothing without.
 [[nodiscard]] app::JsonObject json_of_gpu_run(const cuda::DeviceInfo& roofs, std::int64_t bytes);
-
-/// One line about all cases: the least and the mean share of the roof, and the same of the ratio to the
-/// vendor.
-void print_gpu_summary(std::ostream& out, const std::vector<GpuMeasured>& all);
 
 }  // namespace ts::bench

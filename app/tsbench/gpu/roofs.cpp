@@ -1,8 +1,8 @@
-#include "tallskinny/app/tsbench/gpu_roofs.hpp"
+#include "tallskinny/app/tsbench/gpu/roofs.hpp"
 
 #include <algorithm>
 
-#include "tallskinny/app/tsbench/gpu_clock.hpp"
+#include "tallskinny/app/tsbench/gpu/clock.hpp"
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
 
 namespace ts::bench {

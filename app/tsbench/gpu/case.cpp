@@ -1,0 +1,58 @@
+#include "tallskinny/app/tsbench/gpu/case.hpp"
+
+namespace ts::bench {
+
+namespace {
+
+template <class T>
+cuda::GpuProblem gpu_problem_of(const Case& c) {
+  const Problem& pr = c.problem;
+  const auto form = [&]<class E>(E* base, index_t rows, index_t columns) {
+    return cuda::form_of(c.tall(base, rows, columns));
+  };
+  T* const in = nullptr;
+  result_t<T>* const out = nullptr;
+  const bool inner = pr.operation == Operation::tsmttsm || pr.operation == Operation::gram;
+  cuda::GpuProblem p;
+  p.problem = pr;
+  p.op = inner ? Op::adjoint : Op::none;
+  p.first = form(in, pr.n, pr.p);
+  if (pr.operation == Operation::tsmttsm) p.second = form(in, pr.n, pr.q);
+  if (pr.operation == Operation::gram) p.second = p.first;
+  if (pr.operation == Operation::tsm2r) p.second = form(in, pr.p, pr.q);
+  if (tall_result(pr.operation)) p.out = form(out, pr.n, out_width(pr));
+  return p;
+}
+
+}  // namespace
+
+std::string Case::form() const {
+  std::string text = layout == Layout::row_major ? "rows" : "columns";
+  if (gap > 0) text += " +" + std::to_string(gap);
+  if (offset > 0) text += " @" + std::to_string(offset);
+  return text;
+}
+
+std::size_t Case::tall_bytes(index_t rows, index_t columns, std::size_t element) const noexcept {
+  const bool by_rows = layout == Layout::row_major;
+  const index_t lines = by_rows ? rows : columns, length = (by_rows ? columns : rows) + gap;
+  return (static_cast<std::size_t>(lines * length + offset) * element + 511) / 256 * 256;
+}
+
+bool on_gpu(Operation op) noexcept {
+  return op != Operation::inner_and_gram && op != Operation::project_out;
+}
+
+std::vector<cuda::GpuPlan> plans_of(const Case& c, const cuda::DeviceInfo& device, Determinism determinism) {
+  cuda::GpuProblem problem;
+#define TS_CASE(T) \
+  if (c.problem.type == dtype_of<T>) problem = gpu_problem_of<T>(c);
+  TS_FOR_EACH_TYPE(TS_CASE)
+#undef TS_CASE
+  problem.determinism = determinism;
+  for (const cuda::Family& family : cuda::families())
+    if (!family.candidates(problem, device).empty()) return {cuda::make_plan(problem, device)};
+  return {};
+}
+
+}  // namespace ts::bench

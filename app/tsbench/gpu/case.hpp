@@ -1,0 +1,39 @@
+// One cell of the table: a problem and how its tall operands lie in memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tallskinny/app/tsbench/operands.hpp"
+#include "tallskinny/gemm/plan/gpu_plan.hpp"
+
+namespace ts::bench {
+
+struct Case {
+  std::string table;  ///< the part of the whole that it belongs to
+  Problem problem;
+  Layout layout = Layout::row_major;  ///< of the tall operands
+  index_t gap = 0;                    ///< elements between their lines
+  index_t offset = 0;                 ///< elements by which their first one is off an aligned address
+
+  /// "rows", "columns", "rows +1" (a gap), "rows @1" (an offset).
+  [[nodiscard]] std::string form() const;
+
+  /// A tall operand in memory that begins at `base`.
+  template <class T>
+  [[nodiscard]] DeviceStrided<T> tall(T* base, index_t rows, index_t columns) const {
+    const bool by_rows = layout == Layout::row_major;
+    const index_t ld = (by_rows ? columns : rows) + gap;
+    return DeviceStrided<T>(base + offset, rows, columns, by_rows ? ld : 1, by_rows ? 1 : ld);
+  }
+  /// Bytes from an operand's base to its end, in whole aligned lines.
+  [[nodiscard]] std::size_t tall_bytes(index_t rows, index_t columns, std::size_t element) const noexcept;
+};
+
+/// Whether the GPU engine has this operation.
+[[nodiscard]] bool on_gpu(Operation op) noexcept;
+/// The plan of a case as the engine makes it; nothing where it takes more than one launch.
+[[nodiscard]] std::vector<cuda::GpuPlan> plans_of(const Case& c, const cuda::DeviceInfo& device,
+                                                  Determinism determinism);
+
+}  // namespace ts::bench

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <iostream>
+
+#include "tallskinny/app/common/console.hpp"
+#include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/output_path.hpp"
+#include "tallskinny/app/common/stop.hpp"
+#include "tallskinny/app/tsbench/commands.hpp"
+#include "tallskinny/app/tsbench/gpu/report.hpp"
+#include "tallskinny/app/tsbench/gpu/roofs.hpp"
+#include "tallskinny/app/tsbench/gpu/summary.hpp"
+#include "tallskinny/app/tsbench/gpu/tables.hpp"
+#include "tallskinny/app/tsbench/results_file.hpp"
+#include "tallskinny/gemm/backend/cuda/launch.hpp"
+#include "tallskinny/gemm/plan/text.hpp"
+
+namespace ts::bench {
+
+namespace {
+
+struct Request {
+  std::string tables, operations, types, widths = "1,2,3,4,7,8,12,16,24,31,32,48,63,64";
+  std::string json_file;
+  bool selects = false;  ///< operations and widths instead of tables
+  Selection selection;
+  Determinism determinism = Determinism::run_to_run;
+  GpuEffort effort;
+};
+
+std::string described_tables() {
+  std::string text;
+  for (const TableName& t : table_names()) text += format(" %-12s %s\n", t.name.data(), t.what.data());
+  return text;
+}
+
+bool parse_request(Request& request, app::Arguments arguments) {
+  bool quick = false, no_peers = false;
+  Selection& selection = request.selection;
+  selection.bytes = std::int64_t{3} << 30;
+  app::Options options(
+      {"tsbench gpu",
+       "Measures the engine on the GPU against the GPU's own roofs and against NVIDIA's libraries.",
+       "[options]",
+       {{"everything, kept for later", "tsbench gpu --json gpu.json"},
+        {"two of the tables for one type", "tsbench gpu --table dense,tsm2r --types float64"},
+        {"narrow sums of squares", "tsbench gpu --op column_norms --types float64,float16 --widths 1-4"}},
+       "Without --op, --widths and the like, tables of cases are measured:\n" + described_tables() +
+           "Each result is checked before it is timed: sampled rows in long double, sampled entries of sums "
+           "over all "
+           "rows in twice float64's precision. us is the median when kernels are started one by one, graph "
+           "us in a "
+           "captured graph. roof% is the share of what the GPU can do at best: all bytes at the read or copy "
+           "rate, "
+           "or (marked a) all flops at the rate of the fastest unit that keeps the type's accuracy. /vendor "
+           "says how "
+           "many times faster ours is than the best of cuBLAS (gemm, three-multiplication gemm, rank "
+           "updates, gemv, "
+           "dot, trsm), of all algorithms that cuBLASLt proposes (lt), and of cuSPARSE's. J is the energy of "
+           "one run, "
+           "/J that of the vendor over ours. err is the error over its bound, bits whether a second run gave "
+           "the "
+           "same. The first visible device is used (CUDA_VISIBLE_DEVICES). Exit code 1 when a result was "
+           "wrong."});
+  options.value("table", "LIST", request.tables, "tables, comma-separated; all unless given")
+      .value("types", "LIST", request.types, "element types, comma-separated; all unless given")
+      .value("op", "LIST", request.operations, "instead of tables: operations, comma-separated")
+      .value("widths", "LIST", request.widths,
+             "instead of tables: widths; 8 for both operands, 1-8 for each of these, 16x4 for p and q")
+      .custom("bytes", "SIZE", "3GiB", "memory traffic of one run", "a size from 1MiB to 1TB such as 256MiB",
+              [&](std::string_view text) { return parse_bytes(text, selection.bytes); })
+      .value("rows", "N", selection.rows, "instead of tables: rows of the tall operands; 0: by --bytes",
+             app::at_least<std::int64_t>(0))
+      .choice("layout", selection.layout, "instead of tables: of the tall operands",
+              {{"rows", Layout::row_major}, {"columns", Layout::col_major}})
+      .value("gap", "N", selection.gap, "instead of tables: elements between the lines of tall operands",
+             app::between<std::int64_t>(0, 4096))
+      .value("offset", "N", selection.offset, "instead of tables: elements that operands begin off alignment",
+             app::between<std::int64_t>(0, 255))
+      .choice("same-bits", request.determinism, "what the order of sums may depend on",
+              {{"run_to_run", Determinism::run_to_run}, {"gpu_to_gpu", Determinism::gpu_to_gpu}})
+      .value("repetitions", "N", request.effort.repetitions, "runs of each contestant", app::between(1, 1000))
+      .value("energy", "SECONDS", request.effort.energy_seconds,
+             "read the energy of loops of this length; 0: do not (0.3 is enough)", app::between(0.0, 60.0))
+      .flag("quick", quick, "64 MiB, three widths, three runs: a smoke test, not a measurement")
+      .flag("no-peers", no_peers, "leave NVIDIA's libraries out")
+      .value("json", "FILE", request.json_file, "also write all figures here");
+  if (!options.parse(arguments)) return false;
+  if (!request.json_file.empty()) app::check_output_path("--json", request.json_file);
+  if (quick) {
+    if (!options.given("bytes")) selection.bytes = std::int64_t{64} << 20;
+    if (!options.given("widths")) request.widths = "1,8,31";
+    if (!options.given("repetitions")) request.effort.repetitions = 3;
+  }
+  request.effort.peers = !no_peers;
+  request.selects = quick;
+  for (const char* name : {"op", "widths", "rows", "layout", "gap", "offset"})
+    request.selects = request.selects || options.given(name);
+  expects(!request.selects || request.tables.empty(),
+          "--table cannot be combined with a selection by --op or --widths");
+  selection.operations = parse_names<Operation>(request.operations, parse_operation, every_operation);
+  selection.shapes = parse_widths(request.widths);
+  return true;
+}
+
+std::vector<Case> cases_of(const Request& request) {
+  std::vector<Case> cases;
+  const auto take = [&](const std::vector<Case>& some) {
+    cases.insert(cases.end(), some.begin(), some.end());
+  };
+  std::vector<std::string> tables = split_list(request.tables);
+  if (tables.empty())
+    for (const TableName& t : table_names()) tables.emplace_back(t.name);
+  for (const DType type : parse_names<DType>(request.types, parse_dtype, every_dtype)) {
+    if (request.selects)
+      take(selected_cases(request.selection, type));
+    else
+      for (const std::string& table : tables) take(table_cases(table, type, request.selection.bytes));
+  }
+  return cases;
+}
+
+Cell cell_of(const GpuMeasured& m) {
+  const Problem& p = m.described.problem;
+  return {m.described.table,
+          std::string(name_of(p.operation)),
+          std::string(name_of(p.type)),
+          m.described.form(),
+          p.n,
+          p.p,
+          p.q,
+          m.right ? m.ours.median : 0,
+          m.right ? m.roof_share() : 0,
+          m.vendor_ratio(),
+          m.same_bits};
+}
+
+/// Compiles what the cases and the benchmark itself need, all at once.
+void prepare(const Context& ctx, const std::vector<Case>& cases) {
+  std::vector<cuda::KernelPlan> plans = roof_plans(ctx.stream.device());
+  for (const DType type : every_dtype) {
+    const auto some = bench_plans(type);
+    plans.insert(plans.end(), some.begin(), some.end());
+  }
+  for (const Case& c : cases)
+    for (cuda::GpuPlan& plan : plans_of(c, ctx.stream.device(), ctx.determinism))
+      plans.push_back(std::move(plan.kernel));
+  cuda::prepare(ctx, plans);
+}
+
+}  // namespace
+
+int gpu_command(app::Arguments arguments) {
+  Request request;
+  if (!parse_request(request, arguments)) return app::exit_ok;
+  const std::vector<Case> cases = cases_of(request);
+  app::Console console("tsbench", false);
+  Context ctx;
+  ctx.log = [&console](std::string_view line) { console.note(line); };
+  ctx.stream = cuda::Stream(0);
+  ctx.determinism = request.determinism;
+  prepare(ctx, cases);
+  GpuPool pool(ctx, cases);
+  const cuda::DeviceInfo roofs = measure_gpu_roofs(ctx, pool.source(), pool.target());
+  ResultsFile results(request.json_file);
+  results.set_header(json_of_gpu_run(roofs, request.selection.bytes));
+  print_gpu_roofs(std::cout, roofs);
+  print_gpu_header(std::cout);
+
+  std::vector<Cell> cells;
+  for (const Case& c : cases) {
+    if (app::stop_requested()) break;
+    const GpuMeasured m = measure(ctx, pool, c, roofs, request.effort);
+    print_gpu_row(std::cout, m);
+    results.add(json_of(m));
+    cells.push_back(cell_of(m));
+  }
+  results.write();
+  std::cout << '\n';
+  print_gpu_roofs(std::cout, roofs);
+  print_summary(std::cout, cells);
+  if (app::stop_requested()) return app::stop_exit_code();
+  const bool all_right = std::all_of(cells.begin(), cells.end(), [](const Cell& c) { return c.seconds > 0; });
+  return all_right ? app::exit_ok : app::exit_failure;
+}
+
+}  // namespace ts::bench

@@ -1,0 +1,142 @@
+#include "tallskinny/app/tsbench/gpu/kernels.hpp"
+
+#include "tallskinny/gemm/backend/cuda/launch.hpp"
+
+namespace ts::bench {
+
+namespace {
+
+cuda::KernelPlan plan_of(std::string_view family, DType type, unsigned grid) {
+  cuda::KernelPlan plan;
+  plan.family = family;
+  plan.defines = {cuda::define(type)};
+  plan.grid = grid, plan.block = 256;
+  return plan;
+}
+
+unsigned whole_device(const Context& ctx) {
+  return 8 * static_cast<unsigned>(ctx.stream.device().multiprocessors);
+}
+
+/// A matrix as lines of consecutive elements.
+struct Lines {
+  index_t lines, length, ld;
+  bool rows;
+};
+template <class T>
+Lines lines_of(const DeviceStrided<T>& a) {
+  if (a.col_stride == 1) return {a.rows, a.cols, a.row_stride, true};
+  return {a.cols, a.rows, a.col_stride, false};
+}
+
+}  // namespace
+
+std::vector<cuda::KernelPlan> bench_plans(DType type) {
+  std::vector<cuda::KernelPlan> plans;
+  for (const char* family : {"bench_fill", "bench_gather", "bench_hash", "bench_inner", "bench_stencil"})
+    plans.push_back(plan_of(family, type, 1));
+  return plans;
+}
+
+template <class T>
+void fill(const Context& ctx, DeviceStrided<T> a, std::uint64_t first) {
+  const Lines l = lines_of(a);
+  const auto columns = static_cast<std::uint64_t>(a.cols);
+  const std::uint64_t line_step = l.rows ? columns : 1, step = l.rows ? 1 : columns;
+  cuda::launch(ctx, plan_of("bench_fill", dtype_of<T>, whole_device(ctx)), a.data, l.lines, l.length, l.ld,
+               first, line_step, step);
+}
+
+template <class T>
+CsrView<T, Space::device> DeviceStencil<T>::view() const noexcept {
+  const Stencil stencil{side};
+  return {stencil.rows(),
+          stencil.rows(),
+          static_cast<const index_t*>(pointers.data()),
+          static_cast<const std::int32_t*>(indices.data()),
+          static_cast<const T*>(values.data()),
+          stencil.entries()};
+}
+
+template <class T>
+DeviceStencil<T> make_stencil(const Context& ctx, Stencil stencil) {
+  const auto pointers = static_cast<std::size_t>(stencil.rows() + 1),
+             entries = static_cast<std::size_t>(stencil.entries());
+  DeviceStencil<T> d{{ctx.stream, pointers * sizeof(index_t)},
+                     {ctx.stream, pointers * sizeof(std::int32_t)},
+                     {ctx.stream, entries * sizeof(std::int32_t)},
+                     {ctx.stream, entries * sizeof(T)},
+                     stencil.side};
+  cuda::launch(ctx, plan_of("bench_stencil", dtype_of<T>, whole_device(ctx)), d.pointers.data(),
+               d.short_pointers.data(), d.indices.data(), d.values.data(), stencil.side);
+  return d;
+}
+
+template <class T>
+void gather(const Context& ctx, std::span<T> to, DeviceStrided<const T> a, std::span<const index_t> rows) {
+  const auto count = static_cast<index_t>(rows.size());
+  const cuda::Memory list(ctx.stream, rows.size_bytes()), found(ctx.stream, to.size_bytes());
+  cuda::copy_bytes(ctx.stream, list.data(), rows.data(), rows.size_bytes());
+  cuda::launch(ctx, plan_of("bench_gather", dtype_of<T>, whole_device(ctx)), found.data(), a.data,
+               a.row_stride, a.col_stride, a.cols, list.data(), count);
+  cuda::copy_bytes(ctx.stream, to.data(), found.data(), to.size_bytes());
+  ctx.stream.synchronize();
+}
+
+template <class T>
+std::uint64_t hash_of(const Context& ctx, DeviceStrided<const T> a) {
+  const Lines l = lines_of(a);
+  constexpr auto words = static_cast<index_t>(sizeof(T) / 4);
+  static_assert(words > 0, "results have whole words");
+  std::uint64_t hash = 0;
+  void* const sum = ctx.stream.workspace(sizeof hash);
+  cuda::fill_bytes(ctx.stream, sum, 0, sizeof hash);
+  cuda::launch(ctx, plan_of("bench_hash", dtype_of<T>, whole_device(ctx)), a.data, l.lines, l.length * words,
+               l.ld * words, sum);
+  cuda::copy_bytes(ctx.stream, &hash, sum, sizeof hash);
+  ctx.stream.synchronize();
+  return hash;
+}
+
+template <class T>
+std::vector<InnerSum> inner_sums(const Context& ctx, DeviceStrided<const T> a, DeviceStrided<const T> b,
+                                 std::span<const std::array<index_t, 2>> entries) {
+  struct Partial {  // as kernels/bench_inner.cuh declares it
+    double re[2], im[2], size;
+  };
+  const auto count = static_cast<int>(entries.size());
+  const unsigned blocks = std::max(1u, 2 * whole_device(ctx) / static_cast<unsigned>(count));
+  std::vector<Partial> partial(blocks * entries.size());
+  const std::size_t bytes = partial.size() * sizeof(Partial);
+  const cuda::Memory list(ctx.stream, entries.size_bytes()), sums(ctx.stream, bytes);
+  cuda::copy_bytes(ctx.stream, list.data(), entries.data(), entries.size_bytes());
+  cuda::launch(ctx, plan_of("bench_inner", dtype_of<T>, blocks * static_cast<unsigned>(count)), a.data,
+               a.row_stride, a.col_stride, b.data, b.row_stride, b.col_stride, a.rows, list.data(), count,
+               sums.data());
+  cuda::copy_bytes(ctx.stream, partial.data(), sums.data(), bytes);
+  ctx.stream.synchronize();
+  std::vector<InnerSum> all(entries.size());
+  for (std::size_t i = 0; i < partial.size(); ++i) {
+    InnerSum& sum = all[i % entries.size()];
+    for (const int part : {0, 1}) sum.re += partial[i].re[part], sum.im += partial[i].im[part];
+    sum.size += partial[i].size;
+  }
+  return all;
+}
+
+#define TS_INSTANTIATE(T)                                                              \
+  template void fill<T>(const Context&, DeviceStrided<T>, std::uint64_t);              \
+  template struct DeviceStencil<T>;                                                    \
+  template DeviceStencil<T> make_stencil<T>(const Context&, Stencil);                  \
+  template std::vector<InnerSum> inner_sums<T>(const Context&, DeviceStrided<const T>, \
+                                               DeviceStrided<const T>,                 \
+                                               std::span<const std::array<index_t, 2>>);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+#define TS_INSTANTIATE(T)                                                                                  \
+  template void gather<T>(const Context&, std::span<T>, DeviceStrided<const T>, std::span<const index_t>); \
+  template std::uint64_t hash_of<T>(const Context&, DeviceStrided<const T>);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::bench

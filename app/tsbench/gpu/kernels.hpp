@@ -1,0 +1,52 @@
+// What a benchmark needs on the device beside the operations: filling operands, taking samples of them, and
+// reference sums.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "tallskinny/app/tsbench/stencil.hpp"
+#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
+#include "tallskinny/gemm/core/csr.hpp"
+
+namespace ts::bench {
+
+/// The kernels of this file for elements of type T, for compiling them with others.
+[[nodiscard]] std::vector<cuda::KernelPlan> bench_plans(DType type);
+
+/// a(i, j) = value_at<T>(first + i * columns + j)
+template <class T>
+void fill(const Context& ctx, DeviceStrided<T> a, std::uint64_t first);
+
+/// The stencil in device memory, also with the 32-bit row pointers that cuSPARSE takes.
+template <class T>
+struct DeviceStencil {
+  cuda::Memory pointers, short_pointers, indices, values;
+  index_t side = 0;
+  [[nodiscard]] CsrView<T, Space::device> view() const noexcept;
+};
+template <class T>
+[[nodiscard]] DeviceStencil<T> make_stencil(const Context& ctx, Stencil stencil);
+
+/// to(s, :) = a(rows[s], :) in host memory, row after row. Waits for it.
+template <class T>
+void gather(const Context& ctx, std::span<T> to, DeviceStrided<const T> a, std::span<const index_t> rows);
+
+/// A number that equals another only where all bits of the two matrices do. Waits for it.
+template <class T>
+[[nodiscard]] std::uint64_t hash_of(const Context& ctx, DeviceStrided<const T> a);
+
+/// sum_k conj(a(k, i)) b(k, j), and the sum of the sizes of these terms.
+struct InnerSum {
+  long double re = 0, im = 0, size = 0;
+};
+/// For each entry (i, j). Waits for it.
+template <class T>
+[[nodiscard]] std::vector<InnerSum> inner_sums(const Context& ctx, DeviceStrided<const T> a,
+                                               DeviceStrided<const T> b,
+                                               std::span<const std::array<index_t, 2>> entries);
+
+}  // namespace ts::bench
