@@ -38,6 +38,11 @@ void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const
 template <class T>
 void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const Settings& settings,
                 const RunFacts& facts) {
+  JsonObject seconds;
+  seconds.add("operator", result.seconds.applying)
+      .add("orthogonalisation", result.seconds.orthogonalising)
+      .add("restarts", result.seconds.restarting)
+      .add("projected_problem", result.seconds.small);
   JsonObject json;
   json.add("eigenvalues", result.values)
       .add("residual_norms", result.residual_norms)
@@ -55,7 +60,9 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
       .add("iterations", result.iterations)
       .add("restarts", result.restarts)
       .add("operator_applications", result.operator_applications)
+      .add("verification_applications", result.verification_applications)
       .add("elapsed_seconds", facts.elapsed_seconds)
+      .add("seconds", seconds)
       .add("orthogonality_loss", result.orthogonality_loss)
       .add("norm", result.norm)
       .add("next_eigenvalue", result.next_value)
@@ -118,8 +125,10 @@ void write_file(const solvers::EigenResult<T>& result, const Settings& settings,
   out.attribute("/", "iterations", result.iterations);
   out.attribute("/", "restarts", result.restarts);
   out.attribute("/", "operator_applications", result.operator_applications);
+  out.attribute("/", "verification_applications", result.verification_applications);
   out.attribute("/", "orthogonality_loss", result.orthogonality_loss);
   out.attribute("/", "norm", result.norm);
+  out.attribute("/", "next_eigenvalue", result.next_value);
   out.attribute("/", "gap", result.gap);
   out.attribute("/", "elapsed_seconds", facts.elapsed_seconds);
   out.attribute("/", "device", facts.device);

@@ -100,8 +100,14 @@ bool parse_settings(Arguments arguments, Settings& settings) {
           {{"norm", Convergence::norm}, {"rel", Convergence::rel}, {"abs", Convergence::abs}});
 
   options.group("How to find it")
-      .choice("method", eigen.method, "block Lanczos, or all eigenvalues by a dense solver",
-              {{"auto", Method::automatic}, {"lanczos", Method::lanczos}, {"dense", Method::dense}})
+      .choice("method", eigen.method,
+              "block Lanczos; the same on a Chebyshev polynomial of the matrix (for SA and LA); or all "
+              "eigenvalues by a "
+              "dense solver. auto takes dense for small matrices, chebyshev for large and sparse ones",
+              {{"auto", Method::automatic},
+               {"lanczos", Method::lanczos},
+               {"chebyshev", Method::chebyshev},
+               {"dense", Method::dense}})
       .value("block-size", "COUNT", eigen.block_size, "vectors per block step; 0: chosen",
              at_least<index_t>(0))
       .value("max-basis", "COUNT", eigen.max_basis, "vectors kept before a restart; 0: chosen",

@@ -113,6 +113,8 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   };
   const auto result = solvers::solve_eigen<T>(ctx, problem, options, initial.cview());
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (result.filter_degree > 0)
+    facts.method += " on a Chebyshev polynomial of degree " + std::to_string(result.filter_degree);
 
   if (!settings.common.output.empty()) write_file(result, settings, facts);
   if (settings.common.json)

@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/eigen/krylov.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "tallskinny/gemm/norms/column_norms.hpp"
@@ -15,14 +16,6 @@ namespace ts::solvers {
 
 namespace {
 
-template <class T>
-void copy(const Context& ctx, HostView<const T> from, HostView<T> to) {
-  const index_t n = from.rows(), p = from.cols();
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < p; ++j) to(i, j) = from(i, j);
-}
-
 /// Leading dimension: whole cache lines, and an odd number of them so that rows do not share cache sets.
 template <class T>
 index_t padded(index_t columns) {
@@ -32,7 +25,28 @@ index_t padded(index_t columns) {
   return lines * line;
 }
 
+/// Adds the seconds of a scope to `total`.
+class Timed {
+ public:
+  explicit Timed(double& total) : total_(total) {}
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+  ~Timed() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  double& total_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
+
+template <class T>
+void copy_block(const Context& ctx, HostView<const T> from, HostView<T> to) {
+  const index_t n = from.rows(), p = from.cols();
+#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < p; ++j) to(i, j) = from(i, j);
+}
 
 template <class T>
 void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, HostView<T> block) {
@@ -70,10 +84,10 @@ index_t KrylovBasis<T>::append_to_f(HostView<const T> block) {
   const index_t width = std::min({block.cols(), columns_ - before, rows() - before});
   if (width <= 0) return 0;
   Matrix<T> x(rows(), width), s(before, width), r(width, width);
-  copy<T>(ctx_, block.cols(0, width), x.view());
+  copy_block<T>(ctx_, block.cols(0, width), x.view());
   const auto e =
       ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, columns(0, before), x.view(), s.view(), r.view());
-  copy<T>(ctx_, x.cview().cols(0, e.rank), columns(before, e.rank));
+  copy_block<T>(ctx_, x.cview().cols(0, e.rank), columns(before, e.rank));
   auto b = Matrix<T>::zeros(f_ + e.rank, m_);
   for (index_t i = 0; i < f_; ++i)
     for (index_t j = 0; j < m_; ++j) b(i, j) = b_(i, j);
@@ -95,6 +109,12 @@ void KrylovBasis<T>::fill_with_random() {
 }
 
 template <class T>
+void KrylovBasis<T>::replace_operator(Operator<T> op, index_t columns_applied) {
+  expects(op.rows() == rows(), "the operator has another number of rows than the basis");
+  op_ = std::move(op), weight_ = columns_applied, norm_ = 0;
+}
+
+template <class T>
 void KrylovBasis<T>::start(HostView<const T> block, index_t width) {
   l_ = m_ = f_ = 0;
   h_ = Matrix<T>(0, 0), b_ = Matrix<T>(0, 0);
@@ -113,9 +133,13 @@ void KrylovBasis<T>::expand() {
   const index_t n = rows(), f = f_, before = l_ + m_ + f;
   if (x_.cols() != f) x_ = Matrix<T>(n, f), w_ = Matrix<T>(n, f);
   const auto x = x_.view(), w = w_.view();
-  copy<T>(ctx_, columns(l_ + m_, f), x);
-  op_.apply(ctx_, x, w);
-  ++steps_, applications_ += f;
+  copy_block<T>(ctx_, columns(l_ + m_, f), x);
+  {
+    const Timed timed(seconds_.applying);
+    op_.apply(ctx_, x, w);
+  }
+  const Timed timed(seconds_.orthogonalising);
+  ++steps_, applications_ += weight_ * f;
 
   // What the recurrence knows of [L V F]^H A F: zero for L, B^H for V; the block on the diagonal is computed.
   auto s = Matrix<T>::zeros(before, f);
@@ -157,12 +181,13 @@ void KrylovBasis<T>::expand() {
     for (index_t j = 0; j < f; ++j) b_(i, m_ + j) = r(i, j);
   m_ += f;
   f_ = e.rank;
-  copy<T>(ctx_, w.cols(0, f_), columns(l_ + m_, f_));
+  copy_block<T>(ctx_, w.cols(0, f_), columns(l_ + m_, f_));
   fill_with_random();
 }
 
 template <class T>
 Ritz<T> KrylovBasis<T>::ritz() const {
+  const Timed timed(seconds_.small);
   auto e = ortho::hermitian_eigen<T>(h_.cview());
   Ritz<T> out{std::move(e.values), std::move(e.vectors), std::vector<double>(static_cast<std::size_t>(m_))};
   const auto bs = ortho::product<T>(b_.cview(), out.coefficients.cview());
@@ -176,13 +201,14 @@ Ritz<T> KrylovBasis<T>::ritz() const {
 
 template <class T>
 void KrylovBasis<T>::restart(const Ritz<T>& ritz, const std::vector<index_t>& keep) {
+  const Timed timed(seconds_.restarting);
   const auto p = static_cast<index_t>(keep.size());
   Matrix<T> s(m_, p);
   for (index_t j = 0; j < p; ++j)
     for (index_t i = 0; i < m_; ++i) s(i, j) = ritz.coefficients(i, keep[static_cast<std::size_t>(j)]);
   note_norm(std::max(std::abs(ritz.values.front()), std::abs(ritz.values.back())));
   if (p > 0) tsmm_in_place(ctx_, Op::none, T{1}, columns(l_, m_), s.cview());
-  copy<T>(ctx_, columns(l_ + m_, f_), columns(l_ + p, f_));
+  copy_block<T>(ctx_, columns(l_ + m_, f_), columns(l_ + p, f_));
   b_ = ortho::product<T>(b_.cview(), s.cview());
   h_ = Matrix<T>::zeros(p, p);
   for (index_t j = 0; j < p; ++j) {
@@ -213,7 +239,7 @@ void KrylovBasis<T>::lock_and_refresh(index_t width) {
 template <class T>
 typename KrylovBasis<T>::Saved KrylovBasis<T>::save() const {
   Saved saved{Matrix<T>(rows(), f_), Matrix<T>::copy_of(h_.cview()), Matrix<T>::copy_of(b_.cview()), target_};
-  copy<T>(ctx_, columns(l_ + m_, f_), saved.f.view());
+  copy_block<T>(ctx_, columns(l_ + m_, f_), saved.f.view());
   return saved;
 }
 
@@ -223,7 +249,7 @@ void KrylovBasis<T>::unlock(const Saved& saved) {
   l_ -= m_;
   h_ = Matrix<T>::copy_of(saved.h.cview());
   b_ = Matrix<T>::copy_of(saved.b.cview());
-  copy<T>(ctx_, saved.f.cview(), columns(l_ + m_, f_));
+  copy_block<T>(ctx_, saved.f.cview(), columns(l_ + m_, f_));
 }
 
 template <class T>
@@ -240,8 +266,9 @@ Matrix<T> KrylovBasis<T>::combine(HostView<const T> s, HostView<const T> c) cons
   return y;
 }
 
-#define TS_INSTANTIATE(T)        \
-  template class KrylovBasis<T>; \
+#define TS_INSTANTIATE(T)                                                      \
+  template class KrylovBasis<T>;                                               \
+  template void copy_block<T>(const Context&, HostView<const T>, HostView<T>); \
   template void fill_random<T>(const Context&, std::uint64_t, std::uint64_t, HostView<T>);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -19,6 +19,11 @@ struct Ritz {
   [[nodiscard]] index_t size() const noexcept { return static_cast<index_t>(values.size()); }
 };
 
+/// Where the time of a Krylov method went, in seconds.
+struct KrylovSeconds {
+  double applying = 0, orthogonalising = 0, restarting = 0, small = 0;
+};
+
 /// A V = V H + F B with [V F] orthonormal, V n x m, H = V^H A V Hermitian, F n x f, B f x m. Every column of
 /// V and F is also orthogonal to `locked` columns L that stand before them: then A is the operator restricted
 /// to the complement of span(L). All blocks are fully orthogonalised. F is kept at its target width:
@@ -31,6 +36,8 @@ class KrylovBasis {
   /// @param columns of memory for L, V and F together.
   KrylovBasis(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed);
 
+  /// What the next start works with. @param columns_applied what one column of it counts in applications().
+  void replace_operator(Operator<T> op, index_t columns_applied);
   /// Forgets everything; F = an orthonormal basis of `block`, filled up to `width` with random columns.
   void start(HostView<const T> block, index_t width);
 
@@ -79,6 +86,7 @@ class KrylovBasis {
   [[nodiscard]] index_t steps() const noexcept { return steps_; }
   [[nodiscard]] index_t applications() const noexcept { return applications_; }
   [[nodiscard]] index_t dead() const noexcept { return dead_; }
+  [[nodiscard]] const KrylovSeconds& seconds() const noexcept { return seconds_; }
 
  private:
   [[nodiscard]] HostView<T> columns(index_t first, index_t count) { return v_.view().cols(first, count); }
@@ -97,8 +105,14 @@ class KrylovBasis {
   Matrix<T> x_, w_;  ///< a block step's F and A F
   index_t l_ = 0, m_ = 0, f_ = 0, target_ = 0;
   double norm_ = 0;
+  index_t weight_ = 1;  ///< applications of A behind one of op_
   index_t steps_ = 0, applications_ = 0, dead_ = 0;
+  mutable KrylovSeconds seconds_;
 };
+
+/// Equal shapes, in parallel over rows.
+template <class T>
+void copy_block(const Context&, HostView<const T> from, HostView<T> to);
 
 /// Standard normal entries (complex: both parts), each a pure function of seed, stream, row and column.
 template <class T>

@@ -4,25 +4,9 @@
 #include "tallskinny/solvers/eigen/krylov.hpp"
 #include "tallskinny/solvers/eigen/selection.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/transform.hpp"
 
 namespace ts::solvers {
-
-/// When a Ritz pair counts as converged. With a target the Ritz value is nu = 1 / (lambda - sigma).
-struct Acceptance {
-  double tol = 0;
-  Convergence convergence = Convergence::norm;
-  double norm = 0;  ///< ||A||
-  index_t rows = 0;
-  bool inverse = false;
-  double sigma = 0;
-
-  [[nodiscard]] double eigenvalue(double ritz) const noexcept { return inverse ? sigma + 1 / ritz : ritz; }
-  /// What a residual of A must not exceed; never below the rounding of A x itself.
-  [[nodiscard]] double bound(double lambda) const noexcept;
-  [[nodiscard]] double rounding() const noexcept;
-  /// The residual of a Ritz pair as a multiple of its bound: converged when <= 1.
-  [[nodiscard]] double ratio(double ritz, double residual) const noexcept;
-};
 
 /// What the iteration hands to the final computation of residuals.
 template <class T>
@@ -45,13 +29,25 @@ class Lanczos {
  private:
   enum class Stage { reached, entered, budget, interrupted };
 
+  void iterate(EigenResult<T>& record, LanczosOutcome<T>& out);
+  void begin_search(EigenResult<T>& record);
   Stage search(EigenResult<T>& record);
+  [[nodiscard]] std::optional<SpectralTransform> worthwhile_filter() const;
+  void filter_with(const SpectralTransform& transform);
+
+  // Completeness, in verify.cpp.
   Stage verify(EigenResult<T>& record);
   [[nodiscard]] bool count_settles() const;
+  [[nodiscard]] double search_shortfall() const;
+  [[nodiscard]] bool search_may_settle(double shortfall) const;
+  [[nodiscard]] double deviation(index_t i) const;
+  [[nodiscard]] double slack() const;
+
   [[nodiscard]] Stage may_go_on() const;
-  void look(EigenResult<T>& record, index_t converged, double worst, bool verifying) const;
+  void look(EigenResult<T>& record, index_t converged, std::vector<double> ratios, bool verifying) const;
   void restart_search();
   [[nodiscard]] index_t keep_limit() const;
+  [[nodiscard]] double outside(double ritz) const;
   [[nodiscard]] double next_outside() const;
 
   Context ctx_;
@@ -64,7 +60,14 @@ class Lanczos {
   Ritz<T> ritz_;
   Ends wanted_;
   double next_ritz_low_ = 0, next_ritz_high_ = 0;  ///< best Ritz values outside the set, per end; NaN: none
-  bool started_ = false;
+  HostView<const T> initial_;
+  index_t random_columns_ = 0;  ///< of the start block
+  index_t next_look_ = 0;       ///< basis size at which Ritz values are computed next
+  /// Block steps and applications when the wanted pairs had first converged; 0 before.
+  index_t search_steps_ = 0, search_applications_ = 0;
+  index_t refine_until_ = 0;  ///< block steps up to which the search may go on to prove itself complete
+  index_t norm_applications_ = 0;
+  bool started_ = false, filter_considered_ = false;
 };
 
 }  // namespace ts::solvers

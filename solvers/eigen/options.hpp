@@ -17,8 +17,10 @@ enum class Which { LA, SA, LM, SM, BE };
 /// What the residual norm ||A x - theta x|| is compared with: tol ||A||, tol |theta|, or tol.
 enum class Convergence { norm, rel, abs };
 
-/// Block Lanczos, or all eigenvalues by a dense solver; `automatic` takes the dense one for small matrices.
-enum class Method { automatic, lanczos, dense };
+/// Block Lanczos, the same on a Chebyshev polynomial of the matrix (for SA and LA without a target; others
+/// do without), or all eigenvalues by a dense solver. `automatic` takes the dense one for small matrices and
+/// the polynomial for large ones whose product with a block is cheap.
+enum class Method { automatic, lanczos, chebyshev, dense };
 
 struct Progress {
   std::string_view phase;  ///< "search" or "verify"

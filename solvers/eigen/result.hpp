@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/eigen/krylov.hpp"
 
 namespace ts::solvers {
 
@@ -15,7 +16,10 @@ enum class Verification {
   none,
   all_computed,  ///< the whole spectrum was computed
   inertia,       ///< the number of eigenvalues beyond a shift was counted by an LDL^H factorisation
-  random_block   ///< cycles from fresh random blocks, orthogonal to what was found, brought nothing new
+  /// the search grew from a random block with columns to spare for every value found and resolved the first
+  /// eigenvalue outside of the set as well
+  start_block,
+  random_block  ///< cycles from fresh random blocks, orthogonal to what was found, brought nothing new
 };
 
 [[nodiscard]] std::string_view name_of(StopReason) noexcept;
@@ -26,6 +30,7 @@ struct HistoryEntry {
   index_t iteration = 0, operator_applications = 0, converged = 0;
   double worst = 0;  ///< largest wanted residual as a multiple of its tolerance
   bool verifying = false;
+  std::vector<double> ratios = {};  ///< the same for each wanted pair, from the end of the spectrum inwards
 };
 
 /// Pairs in the order of what was asked: LA falling, SA rising, LM by falling magnitude, SM by distance from
@@ -46,8 +51,11 @@ struct EigenResult {
   StopReason stop = StopReason::max_iterations;
   std::string reason;  ///< one sentence on how it ended, with advice when it did not converge
 
-  index_t iterations = 0;             ///< block steps
-  index_t operator_applications = 0;  ///< columns that the operator was applied to
+  index_t iterations = 0;                 ///< block steps
+  index_t operator_applications = 0;      ///< columns that the operator was applied to
+  index_t verification_applications = 0;  ///< those of them after the wanted pairs had converged
+  index_t filter_degree = 0;              ///< of the Chebyshev filter; 0: none
+  KrylovSeconds seconds;                  ///< where the time of the iteration went
   index_t restarts = 0, verification_rounds = 0, dead_directions = 0;
   double norm = 0;                ///< estimate of ||A||_2 from below
   double orthogonality_loss = 0;  ///< ||I - X^H X||_2, measured at the end

@@ -6,6 +6,13 @@
 
 namespace ts::solvers {
 
+std::vector<index_t> indices_of(Ends ends, index_t m) {
+  std::vector<index_t> indices;
+  for (index_t i = 0; i < ends.low; ++i) indices.push_back(i);
+  for (index_t i = m - ends.high; i < m; ++i) indices.push_back(i);
+  return indices;
+}
+
 Ends wanted_ends(std::span<const double> ascending, Which which, index_t k) {
   const auto m = static_cast<index_t>(ascending.size());
   k = std::min(k, m);

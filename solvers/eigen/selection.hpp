@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "tallskinny/solvers/eigen/options.hpp"
 
@@ -12,6 +13,9 @@ struct Ends {
   index_t low = 0, high = 0;
   [[nodiscard]] index_t total() const noexcept { return low + high; }
 };
+
+/// The indices of `ends` among m values, ascending.
+[[nodiscard]] std::vector<index_t> indices_of(Ends ends, index_t m);
 
 /// The k wanted of `ascending` values (at most all of them). `which` is LA, SA, LM or BE here: a target has
 /// been turned into LM of the inverse before.

@@ -119,7 +119,6 @@ void solve_lanczos(const Context& ctx, const EigenProblem<T>& problem, const Eig
   Lanczos<T> lanczos(ctx, problem, options, plan);
   double factor = 1;
   for (int attempt = 0; attempt < 4; ++attempt) {
-    const index_t applications = result.operator_applications;
     auto outcome = lanczos.run(initial, factor, result);
     Acceptance accept;
     accept.tol = options.tol, accept.convergence = options.convergence, accept.norm = result.norm;
@@ -130,7 +129,6 @@ void solve_lanczos(const Context& ctx, const EigenProblem<T>& problem, const Eig
     // Estimates were met but the residuals from A are not: ask for more.
     factor *= 0.1;
     result.stop = StopReason::rounding;
-    if (attempt < 3) result.operator_applications = applications + 2 * plan.nev;
   }
 }
 
@@ -164,6 +162,8 @@ std::string describe(const EigenOptions& options, StopReason stop, bool verified
   if (verified) {
     if (how == Verification::all_computed) s += "; complete, for the whole spectrum was computed";
     if (how == Verification::inertia) s += "; complete by the inertia of an LDL^H factorisation";
+    if (how == Verification::start_block)
+      s += "; complete as far as a search from a random block with columns to spare can tell";
     if (how == Verification::random_block)
       s += "; complete as far as a search from fresh random blocks can tell";
   }
@@ -200,6 +200,8 @@ std::string_view name_of(Verification how) noexcept {
       return "all_computed";
     case Verification::inertia:
       return "inertia";
+    case Verification::start_block:
+      return "start_block";
     case Verification::random_block:
       return "random_block";
   }
@@ -222,7 +224,7 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
   const index_t wanted_basis = std::max(2 * plan.nev + 4 * start, plan.nev + 12 * start);
   plan.max_basis = options.max_basis > 0 ? options.max_basis : wanted_basis;
   const bool wide = 3 * (plan.max_basis + plan.block_size) > n;
-  plan.method = options.method;
+  plan.method = options.method == Method::chebyshev ? Method::lanczos : options.method;
   if (plan.method == Method::automatic) {
     const bool all = 3 * plan.nev > n;
     plan.method = n <= dense_rows || (wide && n <= dense_rows_wide) || all ? Method::dense : Method::lanczos;

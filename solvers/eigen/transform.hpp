@@ -1,0 +1,48 @@
+// What the iteration sees in place of A: A itself, its inverse near a target, or a Chebyshev polynomial of
+// it; and when a pair of that operator counts as a converged pair of A.
+#pragma once
+
+#include "tallskinny/solvers/eigen/options.hpp"
+
+namespace ts::solvers {
+
+/// nu(lambda) and its inverse on the wanted side of the spectrum. Eigenvectors stay the same.
+struct SpectralTransform {
+  enum class Kind { none, inverse, chebyshev };
+  Kind kind = Kind::none;
+  double sigma = 0;  ///< inverse: nu = 1 / (lambda - sigma)
+  /// chebyshev: nu = T_d((lambda - centre) / half_width). The damped interval is mapped to [-1, 1]; the sign
+  /// of half_width puts the wanted end beyond 1. d is odd: what may lie beyond -1 becomes negative and is
+  /// never taken for wanted.
+  double centre = 0, half_width = 1;
+  index_t degree = 1;
+
+  /// lambda of nu. Of a polynomial only for nu >= 1; below, the edge of the damped interval.
+  [[nodiscard]] double eigenvalue(double nu) const noexcept;
+  /// A bound (inverse: an estimate) of the residual that the purified vector x = V s + F B s / nu of a Ritz
+  /// pair (nu, V s) with residual `residual` = ||B s|| has as an eigenvector of A.
+  /// @param largest the largest Ritz value |nu|.
+  [[nodiscard]] double residual_of_a(double nu, double residual, double largest) const noexcept;
+};
+
+/// T_degree with the interval between `edge`, beyond which the wanted eigenvalues lie, and `far` damped.
+[[nodiscard]] SpectralTransform chebyshev_transform(double edge, double far, index_t degree);
+
+/// When a Ritz pair counts as converged.
+struct Acceptance {
+  double tol = 0;
+  Convergence convergence = Convergence::norm;
+  double norm = 0;  ///< ||A||
+  index_t rows = 0;
+  SpectralTransform transform = {};
+  double largest = 0;  ///< the largest |nu| seen
+
+  [[nodiscard]] bool transformed() const noexcept { return transform.kind != SpectralTransform::Kind::none; }
+  /// What a residual of A must not exceed; never below the rounding of A x itself.
+  [[nodiscard]] double bound(double lambda) const noexcept;
+  [[nodiscard]] double rounding() const noexcept;
+  /// The residual of a Ritz pair as a multiple of its bound: converged when <= 1.
+  [[nodiscard]] double ratio(double ritz, double residual) const noexcept;
+};
+
+}  // namespace ts::solvers
