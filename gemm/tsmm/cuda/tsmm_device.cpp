@@ -36,7 +36,7 @@ void launch_update(const Context& ctx, Operation operation, bool conjugate, resu
   cuda::launch(ctx, plan, cuda::OperandArgument{x.data, x.row_stride, x.col_stride},
                Factor{s.data, s.row_stride, s.col_stride, conjugate},
                ResultArgument{y.data, y.row_stride, y.col_stride}, x.rows, cuda::scalars_of(alpha),
-               cuda::scalars_of(beta));
+               cuda::scalars_of(beta), ctx.stream.counters());
 }
 
 /// Widths of panels: as equal as can be, none wider than a kernel takes.

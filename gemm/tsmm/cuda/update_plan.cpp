@@ -1,15 +1,17 @@
 #include "tallskinny/gemm/tsmm/cuda/update_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ts::cuda {
 namespace {
 
-/// Sizes that follow from problem and tiling, as kernels/tsmm.cuh computes them.
+/// Sizes that follow from problem and tiling, as kernels/tsmm_chunk.cuh computes them.
 struct Sizes {
   TallLayout x;
-  int rows = 16;  ///< of a chunk
-  int pad = 0;    ///< bytes between the two halves of a chunk, modulo 128
+  int rows = 16;           ///< of a chunk
+  int pad = 0;             ///< bytes by which sub-blocks start further apart than they are long
+  bool columns_y = false;  ///< Y lies by columns
   int slot_bytes = 0, factor_bytes = 0;
 };
 
@@ -21,41 +23,77 @@ Sizes sizes_of(const UpdateProblem& problem, const UpdateTiling& t) {
   Sizes s;
   s.x = layout_of(problem.type, problem.p, problem.x);
   const int p = static_cast<int>(problem.p), q = static_cast<int>(problem.q), parts = s.x.parts;
-  s.rows = (t.narrow ? 32 : 16) * t.tiles;
+  const int team_rows = (t.narrow ? 32 : 16) * t.tiles, result = result_bytes(problem.type);
+  s.rows = team_rows * t.teams;
+  s.columns_y = problem.y.column_stride != 1 && q > 1;
   const unsigned base = s.x.mode == TallMode::flat ? s.x.address : 0;
   for (int v = std::min(4, 16 / s.x.scalar); v > 1 && s.x.vector == 1; v /= 2)
     if (s.x.mode != TallMode::by_columns && s.x.row_bytes(1) % (v * s.x.scalar) == 0 && s.x.width % v == 0 &&
         base % static_cast<unsigned>(v * s.x.scalar) == 0)
       s.x.vector = v;
-  if (!t.narrow) s.pad = s.x.vector * s.x.scalar == 16 ? (s.x.scalar == 8 ? 16 : 64) : 32;
-  int x_bytes;
-  if (s.x.mode == TallMode::by_columns)
-    x_bytes = round_up(p * (round_up(s.rows * s.x.scalar * parts, 128) + (s.x.scalar == 8   ? 16
-                                                                          : s.x.scalar == 4 ? 64
-                                                                                            : 32)),
-                       128);
-  else
-    x_bytes =
-        round_up(2 * (round_up(s.rows / 2 * s.x.row_bytes(1) + (s.x.shift ? 144 : 0), 128) + s.pad), 128);
-  const int y_bytes = s.rows * q * result_bytes(problem.type);
+  const int y_team = s.columns_y ? q * (team_rows * result + 16) : team_rows * q * result;
+  int x_bytes, y_bytes = t.teams * y_team;
+  if (s.x.mode == TallMode::by_columns) {
+    const int gap = s.x.scalar == 8 ? 16 : s.x.scalar == 4 ? 64 : 32;
+    x_bytes = round_up(p * (round_up(s.rows * s.x.scalar * parts, 128) + gap), 128);
+  } else {
+    const int subs = t.narrow ? 1 : 2;
+    const int sub_bytes = round_up(team_rows / subs * s.x.row_bytes(1) + (s.x.shift ? 144 : 0), 128);
+    if (!t.narrow) s.pad = s.x.vector * s.x.scalar == 16 ? (s.x.scalar == 8 ? 16 : 64) : 32;
+    // Results take the place of the rows.
+    if (!problem.accumulate) s.pad += round_up(std::max(0, y_team - subs * (sub_bytes + s.pad)) / subs, 128);
+    x_bytes = round_up((t.teams * subs - 1) * (sub_bytes + s.pad) + sub_bytes, 128);
+    if (!problem.accumulate) y_bytes = (t.teams - 1) * subs * (sub_bytes + s.pad) + y_team;
+  }
   s.slot_bytes = round_up(problem.accumulate ? x_bytes + y_bytes : std::max(x_bytes, y_bytes), 128);
-  s.factor_bytes = t.narrow ? round_up(p * q * result_bytes(problem.type), 128)
-                            : (p * parts + 15) / 16 * ((q + 7) / 8) * 32 * 32;
+  s.factor_bytes = t.narrow ? round_up(p * q * result, 128) : (p * parts + 15) / 16 * ((q + 7) / 8) * 32 * 32;
   return s;
 }
 
 int shared_bytes(const Sizes& s, const UpdateTiling& t) {
-  return round_up(8 * t.groups * t.stages, 128) + s.factor_bytes + t.groups * t.stages * s.slot_bytes;
+  return round_up(24 * t.groups * t.stages, 128) + s.factor_bytes + t.groups * t.stages * s.slot_bytes;
 }
 
 /// What a thread will need: sums, fragments, addresses; more where scalars are read one by one.
 int registers_needed(const UpdateProblem& problem, const UpdateTiling& t, const TallLayout& x) {
   const int parts = parts_of(problem.type), q = static_cast<int>(problem.q);
   if (t.narrow) return 40 + t.tiles * parts * (q + 1) * (x.scalar == 8 ? 2 : 1);
-  const int blocks = ((q + 7) / 8 + t.group - 1) / t.group, sums = t.tiles * blocks * parts * 4;
+  const int blocks = ((q + 7) / 8 + t.column_warps - 1) / t.column_warps, sums = t.tiles * blocks * parts * 4;
   if (!t.split) return 2 * sums + t.tiles * (x.vector == 1 ? 24 : 16) + 32 * parts + 64;
   const bool scattered = x.mode == TallMode::by_columns || (x.vector == 1 && x.scalar == 4);
   return sums + t.tiles * 24 + 32 * parts + (x.scalar == 4 ? 114 : 100) + (scattered ? 18 : 0);
+}
+
+/// Cycles of a multiprocessor for 16 rows, as far as they tell tilings apart; constants fitted to the times
+/// of all tilings of 47 problems on an H100.
+double cost_of(const UpdateProblem& problem, const UpdateTiling& t, const Sizes& s) {
+  const int parts = parts_of(problem.type), scalar = scalar_bytes(problem.type),
+            warps = std::min(t.warps(), 8);
+  const double x_bytes = static_cast<double>(problem.p) * static_cast<double>(size_of(problem.type));
+  const double y_bytes = static_cast<double>(problem.q) * result_bytes(problem.type);
+  const double row_bytes = x_bytes + (problem.accumulate ? 2 : 1) * y_bytes;
+
+  // Memory: too little in flight leaves gaps, too much spreads what is read and written; tickets take turns;
+  // the teams of a group wait for the slowest.
+  const bool by_columns = s.x.mode == TallMode::by_columns;
+  const double loading = x_bytes * s.rows * t.groups * (t.stages - 1);
+  const double enough = 128 * 1024 * x_bytes / row_bytes * (by_columns ? 8.0 / warps : 1);
+  const double turns = 10000.0 / s.rows, wait = 6.0 / t.stages;
+  const double memory = std::max(16 * row_bytes / 12.9 * std::max(1.0, enough / loading), turns) *
+                        (1 + 1.5e-7 * std::max(0.0, loading - 80 * 1024)) *
+                        (1 + 0.0005 * (t.teams - 1) * wait * wait);
+
+  // Arithmetic: instructions; fragments of S, which tiles share; what a warp widens or splits of X by itself.
+  const double blocks = static_cast<double>((problem.q + 7) / 8);
+  const double k_blocks = static_cast<double>((problem.p * parts + 15) / 16);
+  const double tensor = k_blocks * blocks * parts * (t.split ? 9 : 16);
+  const double convert = (scalar == 8 ? 0 : t.split ? 26 : scalar == 4 ? 40 : 64) + (by_columns ? 40 : 0);
+  const double shared = 32 * k_blocks * blocks / t.tiles + (16 + convert) * k_blocks * t.column_warps;
+  const double arithmetic = t.narrow ? 0.3 * memory
+                                     : (0.6 * tensor + shared) * std::pow(8.0 / warps, 0.4) *
+                                           (1 + 0.25 * (t.column_warps - 1)) *
+                                           (1 + (t.stages < 4 ? 0.04 : 0.02) * (t.teams - 1));
+  return std::pow(std::pow(memory, 4) + std::pow(arithmetic, 4), 0.25);
 }
 
 }  // namespace
@@ -63,48 +101,28 @@ int registers_needed(const UpdateProblem& problem, const UpdateTiling& t, const 
 std::vector<UpdateTiling> update_tilings(const UpdateProblem& problem, const BlockLimits& limits) {
   const int parts = parts_of(problem.type), p = static_cast<int>(problem.p) * parts,
             q = static_cast<int>(problem.q) * parts;
-  const int element = static_cast<int>(size_of(problem.type));
-  const double row_bytes = static_cast<double>(problem.p * element + problem.q * result_bytes(problem.type));
-  const int blocks = static_cast<int>((problem.q + 7) / 8), k_blocks = (p + 15) / 16;
-  const double memory = 16 * row_bytes / 12;  // cycles of a multiprocessor for 16 rows
+  const int blocks = static_cast<int>((problem.q + 7) / 8);
   std::vector<UpdateTiling> all;
   for (const bool narrow : {false, true})
     for (const bool split : {false, true})
-      for (int tiles : {1, 2, 4, 8})
-        for (int group : {1, 2, 4, 8})
-          for (int warps : {8, 16, 4}) {
-            if (group > warps || (narrow && (p > 8 || q > 8 || group > 1 || split))) continue;
-            if (!narrow && ((p <= 8 && q <= 8) || group > blocks)) continue;
-            if (split && (scalar_bytes(problem.type) == 8 || p < 24))
-              continue;  // few terms: no rounding to hide in
-            UpdateTiling t{narrow, split, tiles, group, warps / group, 6, 0};
-            const Sizes s = sizes_of(problem, t);
-            if (registers_needed(problem, t, s.x) > register_cap(warps)) continue;
-            const auto bytes = [&] { return shared_bytes(s, t); };
-            while (t.stages > 2 && bytes() > limits.shared_bytes - 1024) --t.stages;
-            if (bytes() > limits.shared_bytes - 1024) continue;
-            // Cycles for 16 rows: tensor instructions, shared memory, and what keeps too little in flight.
-            const double products = k_blocks * blocks * parts;
-            const double tensor = narrow ? 0 : products * (split ? 9 : 16);
-            // Every warp of a group widens or splits what it loads.
-            const double convert = scalar_bytes(problem.type) == 8   ? 0
-                                   : split                           ? 26
-                                   : scalar_bytes(problem.type) == 4 ? 40
-                                                                     : 64;
-            const double shared =
-                narrow ? memory / 4 : 8.0 * k_blocks * blocks / tiles + (16.0 + convert) * k_blocks * group;
-            const double x_share =
-                static_cast<double>(problem.p * element) * s.rows * t.groups * (t.stages - 1);
-            const double in_flight = std::min(1.0, x_share / (48 * 1024 * problem.p * element / row_bytes));
-            const double chunk = s.rows * row_bytes;  // short copies cost
-            const bool lines = s.x.mode != TallMode::flat || s.rows / 2 * s.x.row_bytes(1) % 128 == 0;
-            t.cost = std::max({memory * (1 + 512 / chunk) / in_flight, tensor * 1.3, shared * 1.5}) +
-                     0.2 * tensor + 0.1 * shared;
-            // Warps that wait for each other leave gaps that double-precision arithmetic fills.
-            const double waits = (group - 1) * (scalar_bytes(problem.type) == 8 ? 0.01 : 0.08);
-            t.cost *= (lines ? 1 : 1.05) * (warps < 8 ? 1.3 : 1) * (1 + waits);
-            all.push_back(t);
-          }
+      for (int tiles : {1, 2, 4, 8, 16})
+        for (int column_warps : {1, 2, 4, 8})
+          for (int teams : {1, 2, 4, 8})
+            for (int warps : {8, 16, 4}) {
+              if (column_warps * teams > warps || (narrow && (p > 8 || q > 8 || column_warps > 1 || split)))
+                continue;
+              if (!narrow && ((p <= 4 && q <= 4) || column_warps > blocks)) continue;
+              if (split && (scalar_bytes(problem.type) == 8 || p < 24))
+                continue;  // few terms: no rounding to hide in
+              UpdateTiling t{narrow, split, tiles, column_warps, teams, warps / (column_warps * teams), 6, 0};
+              const Sizes s = sizes_of(problem, t);
+              if (registers_needed(problem, t, s.x) > register_cap(warps)) continue;
+              const auto bytes = [&] { return shared_bytes(s, t); };
+              while (t.stages > 2 && bytes() > limits.shared_bytes - 1024) --t.stages;
+              if (bytes() > limits.shared_bytes - 1024) continue;
+              t.cost = cost_of(problem, t, s);
+              all.push_back(t);
+            }
   std::stable_sort(all.begin(), all.end(),
                    [](const UpdateTiling& a, const UpdateTiling& b) { return a.cost < b.cost; });
   return all;
@@ -130,7 +148,7 @@ UpdatePlan plan_update(const UpdateProblem& problem, const BlockLimits& limits, 
   const bool contiguous =
       problem.y.row_stride == problem.q && (problem.y.column_stride == 1 || problem.q == 1);
   const bool bulk = contiguous && problem.y.address % 16 == 0 &&
-                    s.rows * static_cast<int>(problem.q) * result_bytes(problem.type) % 16 == 0;
+                    s.rows / t.teams * static_cast<int>(problem.q) * result_bytes(problem.type) % 16 == 0;
   const index_t chunks = (problem.rows + s.rows - 1) / s.rows;
   UpdatePlan plan{{}, t};
   KernelPlan& k = plan.kernel;
@@ -147,17 +165,19 @@ UpdatePlan plan_update(const UpdateProblem& problem, const BlockLimits& limits, 
                define("TS_VECTOR_X", s.x.vector),
                define("TS_PAD_X", s.pad),
                define("TS_BULK_Y", bulk),
+               define("TS_COLUMNS_Y", s.columns_y),
                define("TS_ACCUMULATE", problem.accumulate),
                define("TS_ROWS", s.rows),
                define("TS_STAGES", t.stages),
-               define("TS_GROUP", t.group),
                define("TS_GROUPS", t.groups),
+               define("TS_TEAMS", t.teams),
+               define("TS_COLUMN_WARPS", t.column_warps),
                define("TS_TILES", t.tiles)};
   k.grid = static_cast<unsigned>(
       std::clamp<index_t>((chunks + t.groups - 1) / t.groups, 1, limits.multiprocessors));
-  k.block = static_cast<unsigned>(32 * t.group * t.groups);
+  k.block = static_cast<unsigned>(32 * t.warps());
   k.shared_bytes = static_cast<std::size_t>(shared_bytes(s, t));
-  k.budget.registers = register_cap(t.group * t.groups);
+  k.budget.registers = register_cap(t.warps());
   return plan;
 }
 
