@@ -1,25 +1,26 @@
-# ts_embed_sources(TARGET FILES...): a generated .cpp that defines ts::cuda::sources() with the text of these
-# files, made anew when one of them changes.
-# As a script, cmake -DOUT=file -DFILES=a;b -P TsEmbed.cmake writes that .cpp.
+# ts_embed_texts(TARGET HEADER FUNCTION FILES...): a generated .cpp that defines ts::cuda::FUNCTION(), declared in
+# HEADER, as the ts::cuda::Source texts of these files, made anew when one of them changes.
+# As a script, cmake -DOUT=file -DHEADER=h -DFUNCTION=f -DFILES=a;b -P TsEmbed.cmake writes that .cpp.
 
 if(CMAKE_SCRIPT_MODE_FILE)
-  set(text "#include \"tallskinny/gemm/backend/cuda/sources.hpp\"\n\nnamespace {\n\nconstexpr ts::cuda::Source all[] = {\n")
+  set(text "#include \"tallskinny/${HEADER}\"\n\nnamespace {\n\nconstexpr ts::cuda::Source all[] = {\n")
   foreach(file ${FILES})
     cmake_path(GET file FILENAME name)
     file(READ ${file} content)
-    string(APPEND text "    {\"${name}\", R\"TS_CUH(${content})TS_CUH\"},\n")
+    string(APPEND text "    {\"${name}\", R\"TS_TEXT(${content})TS_TEXT\"},\n")
   endforeach()
-  string(APPEND text "};\n\n}  // namespace\n\nstd::span<const ts::cuda::Source> ts::cuda::sources() noexcept {\n  return all;\n}\n")
+  string(APPEND text "};\n\n}  // namespace\n\nstd::span<const ts::cuda::Source> ts::cuda::${FUNCTION}() noexcept {\n  return all;\n}\n")
   file(WRITE ${OUT} "${text}")
   return()
 endif()
 
 set(TS_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 
-function(ts_embed_sources target)
-  set(out ${CMAKE_CURRENT_BINARY_DIR}/${target}_sources.cpp)
+function(ts_embed_texts target header function)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${target}_${function}.cpp)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} "-DOUT=${out}" "-DFILES=${ARGN}" -P ${TS_EMBED_SCRIPT}
+    COMMAND ${CMAKE_COMMAND} "-DOUT=${out}" "-DHEADER=${header}" "-DFUNCTION=${function}" "-DFILES=${ARGN}"
+            -P ${TS_EMBED_SCRIPT}
     DEPENDS ${ARGN} ${TS_EMBED_SCRIPT}
     VERBATIM)
   target_sources(${target} PRIVATE ${out})

@@ -11,6 +11,10 @@ int plan_command(app::Arguments arguments);
 int engine_command(app::Arguments arguments);
 /// tsbench gpu
 int gpu_command(app::Arguments arguments);
+/// tsbench tune
+int tune_command(app::Arguments arguments);
+/// tsbench page RESULTS.json
+int page_command(app::Arguments arguments);
 /// tsbench kernel OP TYPE n m k
 int kernel_command(app::Arguments arguments);
 

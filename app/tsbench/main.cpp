@@ -17,6 +17,8 @@ int main(int argc, char** argv) {
         {{"plan", "what an operation would do, and why", bench::plan_command},
          {"engine", "measure operations, types and widths", bench::engine_command},
          {"gpu", "measure them on the GPU", bench::gpu_command},
+         {"tune", "choose among GPU kernels by measuring them", bench::tune_command},
+         {"page", "a page of curves from figures of the gpu command", bench::page_command},
          {"kernel", "the GPU kernel of an operation and what it uses", bench::kernel_command}},
         arguments);
   });

@@ -17,14 +17,18 @@ void ResultsFile::write() {
   if (path_.empty()) return;
   app::JsonObject all = header_;
   all.add("results", results_);
-  const std::string beside = path_ + ".part";
+  write_text(path_, all.text() + "\n");
+  written_at_ = since_.seconds();
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  const std::string beside = path + ".part";
   std::ofstream file(beside);
-  file << all.text() << '\n';
+  file << text;
   file.close();
   std::error_code failed;
-  if (file) std::filesystem::rename(beside, path_, failed);
-  if (!file || failed) throw Error(Errc::io_failure, "could not write '" + path_ + "'");
-  written_at_ = since_.seconds();
+  if (file) std::filesystem::rename(beside, path, failed);
+  if (!file || failed) throw Error(Errc::io_failure, "could not write '" + path + "'");
 }
 
 }  // namespace ts::bench

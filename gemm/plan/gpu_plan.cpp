@@ -1,8 +1,10 @@
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "tallskinny/gemm/plan/text.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 
 namespace ts::cuda {
 
@@ -37,6 +39,19 @@ Limits limits_of(const Problem& problem, const DeviceInfo& device) {
           cost.flops / peak_flops(problem.type, device)};
 }
 
+std::vector<Candidate> ranked_candidates(const GpuProblem& problem, const DeviceInfo& device,
+                                         std::string_view family) {
+  std::vector<Candidate> all;
+  for (const Family& each : families()) {
+    if (!family.empty() && each.name != family) continue;
+    std::vector<Candidate> some = each.candidates(problem, device);
+    std::move(some.begin(), some.end(), std::back_inserter(all));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Candidate& x, const Candidate& y) { return x.seconds < y.seconds; });
+  return all;
+}
+
 GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const GpuOverrides& wish) {
   GpuPlan plan;
   plan.problem = problem;
@@ -44,18 +59,11 @@ GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const Gpu
   const Limits limits = limits_of(problem.problem, device);
   plan.memory_seconds = limits.memory_seconds, plan.arithmetic_seconds = limits.arithmetic_seconds;
   plan.launch_seconds = device.launch_seconds;
-  bool found = false, known = wish.family.empty();
-  for (const Family& family : families()) {
-    if (!wish.family.empty() && family.name != wish.family) continue;
-    known = true;
-    for (Candidate& candidate : family.candidates(problem, device)) {
-      if (found && candidate.seconds >= plan.seconds) continue;
-      found = true;
-      plan.seconds = candidate.seconds, plan.kernel = std::move(candidate.kernel);
-    }
-  }
-  if (!known) throw Error(Errc::invalid_argument, "there is no kernel family called '" + wish.family + "'");
-  if (!found)
+  const auto named = [&](const Family& family) { return family.name == wish.family; };
+  if (!wish.family.empty() && std::none_of(families().begin(), families().end(), named))
+    throw Error(Errc::invalid_argument, "there is no kernel family called '" + wish.family + "'");
+  std::vector<Candidate> candidates = ranked_candidates(problem, device, wish.family);
+  if (candidates.empty())
     throw Error(
         Errc::invalid_argument,
         std::string(name_of(problem.problem.operation)) + " of " +
@@ -63,6 +71,13 @@ GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const Gpu
             " and " + std::to_string(problem.problem.q) +
             (wish.family.empty() ? " has no kernel for " : " cannot run with " + wish.family + " on ") +
             device.name);
+  Candidate* chosen = &candidates.front();
+  const TunedChoice* const tuned = device.tuned == nullptr ? nullptr : device.tuned->find(problem);
+  if (tuned != nullptr)
+    for (Candidate& candidate : candidates)
+      if (plan.gain == 0 && has_defines(candidate.kernel, tuned->defines))
+        chosen = &candidate, plan.gain = tuned->gain;
+  plan.seconds = chosen->seconds, plan.kernel = std::move(chosen->kernel);
   const double work = std::max(plan.memory_seconds, plan.arithmetic_seconds);
   plan.bound = plan.launch_seconds > work                      ? Bound::launch
                : plan.arithmetic_seconds > plan.memory_seconds ? Bound::arithmetic
@@ -92,6 +107,9 @@ std::string explain(const GpuPlan& plan, const DeviceInfo& device) {
   for (const auto& [name, value] : plan.kernel.defines)
     kernel.append(" ").append(name).append("=").append(value);
   line("kernel", kernel);
+  line("chosen by",
+       plan.gain > 0 ? format("the device's tuned table: %.3f times as fast as the model's choice", plan.gain)
+                     : std::string("the model"));
   line("launch", format("%u blocks of %u threads, %s of shared memory, %s of workspace", plan.kernel.grid,
                         plan.kernel.block, bytes_text(static_cast<double>(plan.kernel.shared_bytes)).c_str(),
                         bytes_text(static_cast<double>(plan.kernel.workspace_bytes)).c_str()));

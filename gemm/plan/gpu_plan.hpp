@@ -37,6 +37,7 @@ struct GpuPlan {
   double memory_seconds = 0, arithmetic_seconds = 0, launch_seconds = 0;  ///< the limits of the device
   double seconds = 0;  ///< what the chosen kernel is predicted to take
   Bound bound = Bound::launch;
+  double gain = 0;  ///< over the model's choice, where a tuned table chose the kernel; 0: the model did
 };
 
 /// What a caller wants decided otherwise.
@@ -44,7 +45,12 @@ struct GpuOverrides {
   std::string family;  ///< only kernels of this family
 };
 
-/// The candidate that is predicted to be fastest, the first one among equals.
+/// Every way to run a problem, fastest first as far as the families' models tell; only those of one family if
+/// it is named.
+[[nodiscard]] std::vector<Candidate> ranked_candidates(const GpuProblem&, const DeviceInfo&,
+                                                       std::string_view family = {});
+
+/// The candidate that the device's tuned table names, or else the one that is predicted to be fastest.
 /// @throws Error(invalid_argument) when no family can run the problem, or not as wished.
 [[nodiscard]] GpuPlan make_plan(const GpuProblem&, const DeviceInfo&, const GpuOverrides& = {});
 

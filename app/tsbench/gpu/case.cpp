@@ -43,16 +43,20 @@ bool on_gpu(Operation op) noexcept {
   return op != Operation::inner_and_gram && op != Operation::project_out;
 }
 
-std::vector<cuda::GpuPlan> plans_of(const Case& c, const cuda::DeviceInfo& device, Determinism determinism) {
+cuda::GpuProblem gpu_problem_of(const Case& c, Determinism determinism) {
   cuda::GpuProblem problem;
 #define TS_CASE(T) \
   if (c.problem.type == dtype_of<T>) problem = gpu_problem_of<T>(c);
   TS_FOR_EACH_TYPE(TS_CASE)
 #undef TS_CASE
   problem.determinism = determinism;
-  for (const cuda::Family& family : cuda::families())
-    if (!family.candidates(problem, device).empty()) return {cuda::make_plan(problem, device)};
-  return {};
+  return problem;
+}
+
+std::vector<cuda::GpuPlan> plans_of(const Case& c, const cuda::DeviceInfo& device, Determinism determinism) {
+  const cuda::GpuProblem problem = gpu_problem_of(c, determinism);
+  if (cuda::ranked_candidates(problem, device).empty()) return {};
+  return {cuda::make_plan(problem, device)};
 }
 
 }  // namespace ts::bench

@@ -32,6 +32,8 @@ struct Case {
 
 /// Whether the GPU engine has this operation.
 [[nodiscard]] bool on_gpu(Operation op) noexcept;
+/// What the planner is asked for a case.
+[[nodiscard]] cuda::GpuProblem gpu_problem_of(const Case& c, Determinism determinism);
 /// The plan of a case as the engine makes it; nothing where it takes more than one launch.
 [[nodiscard]] std::vector<cuda::GpuPlan> plans_of(const Case& c, const cuda::DeviceInfo& device,
                                                   Determinism determinism);

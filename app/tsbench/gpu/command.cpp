@@ -6,10 +6,13 @@
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
+#include "tallskinny/app/tsbench/gpu/peers.hpp"
 #include "tallskinny/app/tsbench/gpu/report.hpp"
 #include "tallskinny/app/tsbench/gpu/roofs.hpp"
 #include "tallskinny/app/tsbench/gpu/summary.hpp"
 #include "tallskinny/app/tsbench/gpu/tables.hpp"
+#include "tallskinny/app/tsbench/page.hpp"
+#include "tallskinny/app/tsbench/report.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
@@ -20,7 +23,7 @@ namespace {
 
 struct Request {
   std::string tables, operations, types, widths = "1,2,3,4,7,8,12,16,24,31,32,48,63,64";
-  std::string json_file;
+  std::string json_file, html_file;
   bool selects = false;  ///< operations and widths instead of tables
   Selection selection;
   Determinism determinism = Determinism::run_to_run;
@@ -83,9 +86,11 @@ bool parse_request(Request& request, app::Arguments arguments) {
              "read the energy of loops of this length; 0: do not (0.3 is enough)", app::between(0.0, 60.0))
       .flag("quick", quick, "64 MiB, three widths, three runs: a smoke test, not a measurement")
       .flag("no-peers", no_peers, "leave NVIDIA's libraries out")
-      .value("json", "FILE", request.json_file, "also write all figures here");
+      .value("json", "FILE", request.json_file, "also write all figures here, every few seconds")
+      .value("html", "FILE", request.html_file, "also write a page of curves here");
   if (!options.parse(arguments)) return false;
   if (!request.json_file.empty()) app::check_output_path("--json", request.json_file);
+  if (!request.html_file.empty()) app::check_output_path("--html", request.html_file);
   if (quick) {
     if (!options.given("bytes")) selection.bytes = std::int64_t{64} << 20;
     if (!options.given("widths")) request.widths = "1,8,31";
@@ -110,12 +115,13 @@ std::vector<Case> cases_of(const Request& request) {
   std::vector<std::string> tables = split_list(request.tables);
   if (tables.empty())
     for (const TableName& t : table_names()) tables.emplace_back(t.name);
-  for (const DType type : parse_names<DType>(request.types, parse_dtype, every_dtype)) {
-    if (request.selects)
-      take(selected_cases(request.selection, type));
-    else
-      for (const std::string& table : tables) take(table_cases(table, type, request.selection.bytes));
+  const auto types = parse_names<DType>(request.types, parse_dtype, every_dtype);
+  if (request.selects) {
+    for (const DType type : types) take(selected_cases(request.selection, type));
+    return cases;
   }
+  for (const std::string& table : tables)
+    for (const DType type : types) take(table_cases(table, type, request.selection.bytes));
   return cases;
 }
 
@@ -175,6 +181,10 @@ int gpu_command(app::Arguments arguments) {
     cells.push_back(cell_of(m));
   }
   results.write();
+  if (!request.html_file.empty())
+    write_text(request.html_file, html_page({roofs.name, utc_now(), std::string(commit()), vendor_versions(),
+                                             roofs.read_bytes_per_second, roofs.copy_bytes_per_second},
+                                            cells));
   std::cout << '\n';
   print_gpu_roofs(std::cout, roofs);
   print_summary(std::cout, cells);

@@ -21,11 +21,17 @@ DeviceOperands<T> shortened(DeviceOperands<T> o, index_t rows) {
   return o;
 }
 
-/// Seconds of one run; nothing where the library refuses.
+/// Seconds of one run, after `warm_up` others; nothing where the library refuses.
 template <class T>
-std::optional<double> one_run(const Context& ctx, const GpuPeer<T>& peer, const DeviceOperands<T>& o) {
+std::optional<double> one_run(const Context& ctx, const GpuPeer<T>& peer, const DeviceOperands<T>& o,
+                              int warm_up) {
   try {
-    return best_seconds(ctx, 1, [&] { peer.run(o); });
+    cuda::Event start(ctx.stream), end(ctx.stream);
+    for (int r = 0; r < warm_up; ++r) peer.run(o);
+    start.record(ctx.stream);
+    peer.run(o);
+    end.record(ctx.stream);
+    return end.seconds_since(start);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -51,8 +57,8 @@ void measure_vendor(const Context& ctx, const std::vector<DeviceOperands<T>>& se
   std::vector<Runner> runners;
   for (GpuPeer<T>& peer : gpu_peers<T>(ctx, sets.front())) runners.push_back({std::move(peer), 0});
   /// Leaves the fastest `count`, and of these what takes at most `factor` times as long as the first.
-  const auto heat = [&](const DeviceOperands<T>& o, std::size_t count, double factor) {
-    for (Runner& r : runners) r.seconds = one_run(ctx, r.peer, o).value_or(HUGE_VAL);
+  const auto heat = [&](const DeviceOperands<T>& o, int warm_up, std::size_t count, double factor) {
+    for (Runner& r : runners) r.seconds = one_run(ctx, r.peer, o, warm_up).value_or(HUGE_VAL);
     std::stable_sort(runners.begin(), runners.end(),
                      [](const Runner& x, const Runner& y) { return x.seconds < y.seconds; });
     std::size_t kept = 0;
@@ -62,8 +68,8 @@ void measure_vendor(const Context& ctx, const std::vector<DeviceOperands<T>>& se
     runners.erase(runners.begin() + static_cast<std::ptrdiff_t>(kept), runners.end());
   };
   const DeviceOperands<T>& whole = sets.front();
-  heat(shortened(whole, std::max<index_t>(whole.problem.n / 64, 1 << 12)), 6, 4);
-  heat(whole, 2, 1.1);
+  heat(shortened(whole, std::max<index_t>(whole.problem.n / 32, 1 << 12)), 1, 6, 4);
+  heat(whole, 0, 2, 1.1);
   const Runner* best = nullptr;
   for (const Runner& r : runners) {
     Turns turns = turns_of<T>(sets, r.peer.run);

@@ -41,6 +41,9 @@ const DeviceInfo& Stream::device() const {
 CUstream_st* Stream::handle() const {
   refuse();
 }
+void Stream::choose_by(std::shared_ptr<const TunedTable>) const {
+  refuse();
+}
 void Stream::synchronize() const {
   refuse();
 }

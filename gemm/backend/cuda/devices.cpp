@@ -4,6 +4,7 @@
 
 #include "tallskinny/gemm/backend/cuda/driver.hpp"
 #include "tallskinny/gemm/backend/cuda/rates.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 
 namespace ts::cuda {
 
@@ -41,6 +42,7 @@ DeviceInfo describe(int index) {
   const double memory_clock = 1e3 * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, device);
   const double bus_bytes = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device) / 8.0;
   assume_rates(d, clock, 2 * memory_clock * bus_bytes);
+  d.tuned = tuned_for(d.name);
   return d;
 }
 

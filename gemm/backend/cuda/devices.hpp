@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace ts::cuda {
+
+class TunedTable;  // plan/tuned.hpp
 
 /// A plain value, so that plans for any device can be made and tested without one. Rates are assumed from the
 /// kind of device; `tsbench gpu` measures them.
@@ -28,6 +31,7 @@ struct DeviceInfo {
   double tf32_tensor_flops = 5e13;
   double half_tensor_flops = 1e14;  ///< float16 and bfloat16 inputs, float32 sums
   double launch_seconds = 4e-6;
+  std::shared_ptr<const TunedTable> tuned;  ///< measured choices among kernels; none: the model decides
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 
   /// Compute capability as one number: 80, 90, 100.

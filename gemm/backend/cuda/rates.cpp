@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/backend/cuda/rates.hpp"
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 
 namespace ts::cuda {
 
@@ -70,6 +71,7 @@ DeviceInfo typical_device(const std::string& arch) {
   else
     throw Error(Errc::invalid_argument, "no typical device of architecture '" + arch +
                                             "' is known: there are sm_80, sm_90a and sm_100");
+  d.tuned = std::make_shared<const TunedTable>(shipped_table(d.name));
   return d;
 }
 

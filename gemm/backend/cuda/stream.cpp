@@ -67,6 +67,10 @@ CUstream_st* Stream::handle() const {
   return state().stream;
 }
 
+void Stream::choose_by(std::shared_ptr<const TunedTable> table) const {
+  state().device.tuned = std::move(table);
+}
+
 void Stream::synchronize() const {
   const Active active(state().device.index);
   check(driver().stream_synchronize(state().stream), "finish its work");

@@ -27,6 +27,9 @@ class Stream {
   [[nodiscard]] const DeviceInfo& device() const;
   [[nodiscard]] CUstream_st* handle() const;
 
+  /// Lets plans of this stream take their choices among kernels from this table instead of the device's own.
+  void choose_by(std::shared_ptr<const TunedTable> table) const;
+
   /// Waits until all work given so far is done. @throws Error(device_failure) if any of it failed.
   void synchronize() const;
 

@@ -1,0 +1,84 @@
+#include "tallskinny/app/tsbench/gpu/tune.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "tallskinny/app/tsbench/gpu/check.hpp"
+#include "tallskinny/app/tsbench/gpu/clock.hpp"
+#include "tallskinny/app/tsbench/gpu/run.hpp"
+
+namespace ts::bench {
+
+namespace {
+
+std::string value_of(const cuda::KernelPlan& kernel, const std::string& name) {
+  for (const auto& [known, value] : kernel.defines)
+    if (known == name) return value;
+  return {};
+}
+
+/// The defines in which not all kernels agree.
+std::set<std::string> differences(const std::vector<cuda::KernelPlan>& kernels) {
+  std::set<std::string> names;
+  for (const cuda::KernelPlan& kernel : kernels)
+    for (const auto& [name, value] : kernel.defines)
+      if (std::any_of(kernels.begin(), kernels.end(),
+                      [&, n = name, v = value](const auto& other) { return value_of(other, n) != v; }))
+        names.insert(name);
+  return names;
+}
+
+template <class T>
+ContestResult run(const Context& ctx, GpuPool& pool, const Case& c, const Contest& contest, int repetitions) {
+  const OperandSets<T> o = pool.operands<T>(c);
+  const auto own = ctx.stream.device().tuned;
+  ContestResult result;
+  for (std::size_t k = 0; k < contest.kernels.size(); ++k) {
+    auto table = std::make_shared<cuda::TunedTable>();
+    if (k > 0) table->set(cuda::tuned_key(contest.problem), {contest.marks[k], 1});
+    ctx.stream.choose_by(std::move(table));
+    Turns turns({[&] { run_on_gpu(ctx, o.sets.front()); }});
+    const double seconds = stream_timing(ctx, repetitions, turns).median;
+    const bool leads = k == 0 || seconds < result.seconds[result.best];
+    pool.refill(o.sets.front());
+    if (leads) run_on_gpu(ctx, o.sets.front());
+    const bool right = !leads || worst_error(ctx, o.sets.front()) <= 1;
+    result.seconds.push_back(right ? seconds : HUGE_VAL);
+    if (leads && right) result.best = k;
+  }
+  ctx.stream.choose_by(own);
+  return result;
+}
+
+}  // namespace
+
+Contest contest_of(const Case& c, const cuda::DeviceInfo& device, std::size_t most) {
+  Contest contest;
+  contest.problem = gpu_problem_of(c, Determinism::run_to_run);
+  if (cuda::tuned_key(contest.problem).empty()) return contest;
+  std::vector<cuda::Candidate> all = cuda::ranked_candidates(contest.problem, device);
+  std::vector<cuda::KernelPlan> everything;
+  for (const cuda::Candidate& candidate : all) everything.push_back(candidate.kernel);
+  const auto names = differences(everything);
+  for (std::size_t k = 0; k < std::min(most, everything.size()); ++k) {
+    cuda::Defines mark;
+    for (const auto& define : everything[k].defines)
+      if (names.contains(define.first)) mark.push_back(define);
+    const auto first = std::find_if(everything.begin(), everything.end(),
+                                    [&](const auto& kernel) { return cuda::has_defines(kernel, mark); });
+    if (first != everything.begin() + static_cast<std::ptrdiff_t>(k)) continue;  // cannot be told apart
+    contest.kernels.push_back(everything[k]), contest.marks.push_back(std::move(mark));
+  }
+  return contest;
+}
+
+ContestResult run_contest(const Context& ctx, GpuPool& pool, const Case& c, const Contest& contest,
+                          int repetitions) {
+#define TS_CASE(T) \
+  if (c.problem.type == dtype_of<T>) return run<T>(ctx, pool, c, contest, repetitions);
+  TS_FOR_EACH_TYPE(TS_CASE)
+#undef TS_CASE
+  return {};
+}
+
+}  // namespace ts::bench

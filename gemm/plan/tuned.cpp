@@ -1,0 +1,115 @@
+#include "tallskinny/gemm/plan/tuned.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "tallskinny/gemm/backend/cuda/disk_cache.hpp"
+#include "tallskinny/gemm/plan/text.hpp"
+
+namespace ts::cuda {
+
+namespace {
+
+constexpr double worth_tuning = 64e6;  // bytes: below, starting the kernel is most of the time
+
+std::string form_key(const Form& f) {
+  return std::string(f.layout == Layout::row_major ? "r" : "c") + (f.contiguous ? "" : "g") +
+         (f.gap > 0 ? std::to_string(f.gap) : "") + "a" + std::to_string(f.alignment);
+}
+
+std::string users_key(const std::string& device_name) {
+  return "tuned kernels of " + device_name;
+}
+
+}  // namespace
+
+std::string tuned_key(const GpuProblem& p) {
+  const Problem& pr = p.problem;
+  if (p.determinism == Determinism::gpu_to_gpu || cost_of(pr).bytes() < worth_tuning) return {};
+  std::string key(name_of(pr.operation));
+  key.append(" ").append(name_of(pr.type));
+  // The order of a large square matrix is a size, not a width.
+  if (pr.operation != Operation::tsm2r && pr.operation != Operation::spmm) key += " " + std::to_string(pr.p);
+  key +=
+      " " + std::to_string(pr.q) + " " + form_key(p.first) + "," + form_key(p.second) + "," + form_key(p.out);
+  if (p.op != Op::none) key += p.op == Op::adjoint ? ",h" : ",t";
+  if (pr.accumulate) key += ",+";
+  return key;
+}
+
+TunedTable::TunedTable(std::string_view text) {
+  std::istringstream lines{std::string(text)};
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    if (line.empty() || line.front() == '#') continue;
+    const std::size_t mark = line.find(" gain ");
+    std::istringstream rest(mark == std::string::npos ? "" : line.substr(mark + 6));
+    TunedChoice choice;
+    std::string define;
+    bool good = static_cast<bool>(rest >> choice.gain) && choice.gain > 0;
+    while (good && rest >> define) {
+      const std::size_t equals = define.find('=');
+      good = equals != std::string::npos && equals > 0;
+      if (good) choice.defines.emplace_back(define.substr(0, equals), define.substr(equals + 1));
+    }
+    if (!good || choice.defines.empty())
+      throw Error(Errc::bad_input, "line " + std::to_string(number) +
+                                       " of a tuned table is no key with a gain and defines: '" + line + "'");
+    set(line.substr(0, mark), std::move(choice));
+  }
+}
+
+std::string TunedTable::text() const {
+  std::string all;
+  for (const auto& [key, choice] : choices_) {
+    all += key + format(" gain %.3f", choice.gain);
+    for (const auto& [name, value] : choice.defines) all.append(" ").append(name).append("=").append(value);
+    all += "\n";
+  }
+  return all;
+}
+
+const TunedChoice* TunedTable::find(const GpuProblem& problem) const {
+  if (choices_.empty()) return nullptr;
+  const auto found = choices_.find(tuned_key(problem));
+  return found == choices_.end() ? nullptr : &found->second;
+}
+
+void TunedTable::merge(const TunedTable& other) {
+  for (const auto& [key, choice] : other.choices_) choices_[key] = choice;
+}
+
+bool has_defines(const KernelPlan& kernel, const Defines& defines) {
+  return std::all_of(defines.begin(), defines.end(), [&](const auto& wanted) {
+    return std::find(kernel.defines.begin(), kernel.defines.end(), wanted) != kernel.defines.end();
+  });
+}
+
+TunedTable shipped_table(const std::string& device_name) {
+  for (const Source& table : tuned_texts())
+    if (device_name.find(table.text.substr(2, table.text.find(',') - 2)) != std::string::npos)
+      return TunedTable(table.text);
+  return {};
+}
+
+TunedTable users_table(const std::string& device_name) {
+  try {
+    if (const auto text = DiskCache(default_cache_folder()).find(users_key(device_name)))
+      return TunedTable(*text);
+  } catch (const Error&) {  // written by another version: as good as none
+  }
+  return {};
+}
+
+void keep_users_table(const std::string& device_name, const TunedTable& table) {
+  DiskCache(default_cache_folder()).store(users_key(device_name), table.text());
+}
+
+std::shared_ptr<const TunedTable> tuned_for(const std::string& device_name) {
+  auto table = std::make_shared<TunedTable>(shipped_table(device_name));
+  table->merge(users_table(device_name));
+  return table;
+}
+
+}  // namespace ts::cuda

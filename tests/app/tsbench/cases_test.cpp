@@ -1,0 +1,67 @@
+#include "tallskinny/app/tsbench/cases.hpp"
+
+#include <set>
+#include <sstream>
+
+#include "tallskinny/app/tsbench/gpu/tables.hpp"
+#include "tallskinny/app/tsbench/stencil.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using namespace ts::bench;
+
+TEST_CASE("widths are numbers, ranges and pairs") {
+  const auto shapes = parse_widths("3,5-7,16x4");
+  REQUIRE(shapes.size() == 5);
+  CHECK((shapes[1].p == 5 && shapes[3].q == 7 && shapes[4].p == 16 && shapes[4].q == 4));
+  for (const char* wrong : {"0", "5-3", "4x", "x4", "1-2-3", "5000", "-4", "8-"})
+    CHECK_THROWS_AS(parse_widths(wrong), Error);
+}
+
+TEST_CASE("the stencil's closed form counts its entries") {
+  for (const index_t side : {1, 2, 3, 5, 8}) {
+    const Stencil stencil{side};
+    index_t entries = 0;
+    for (index_t i = 0; i < stencil.rows(); ++i) {
+      CHECK(stencil.first_entry(i) == entries);
+      stencil.row(i, [&](index_t column) {
+        ++entries;
+        CHECK((column >= 0 && column < stencil.rows()));
+      });
+    }
+    CHECK(stencil.entries() == entries);
+    CHECK(entries == 7 * side * side * side - 6 * side * side);
+  }
+}
+
+TEST_CASE("the tables of tsbench gpu hold what their names say") {
+  CHECK(table_cases("dense", DType::float64, 1 << 30).size() == 3 * 64);
+  for (const TableName& table : table_names())
+    for (const DType type : every_dtype) {
+      std::set<std::string> seen;
+      for (const Case& c : table_cases(std::string(table.name), type, 1 << 30)) {
+        const Problem& p = c.problem;
+        CHECK(p.type == type);
+        CHECK((p.n > 0 && on_gpu(p.operation)));
+        std::ostringstream key;
+        key << name_of(p.operation) << ' ' << p.n << ' ' << p.p << ' ' << p.q << ' ' << c.form();
+        CHECK(seen.insert(key.str()).second);  // no case twice
+      }
+    }
+  CHECK_THROWS_AS(table_cases("none", DType::float64, 1 << 30), Error);
+}
+
+TEST_CASE("a case's operands lie as it says") {
+  Case c;
+  c.gap = 3, c.offset = 1;
+  const auto rows = c.tall<double>(nullptr, 10, 4);
+  CHECK((rows.row_stride == 7 && rows.col_stride == 1));
+  CHECK(c.tall_bytes(10, 4, 8) >= (10 * 7 + 1) * 8);
+  CHECK(c.form() == "rows +3 @1");
+  c.layout = Layout::col_major;
+  const auto columns = c.tall<double>(nullptr, 10, 4);
+  CHECK((columns.row_stride == 1 && columns.col_stride == 13));
+  const cuda::GpuProblem p = gpu_problem_of(c, Determinism::run_to_run);
+  CHECK(p.first.layout == Layout::col_major);
+  CHECK(p.first.alignment == 8);
+}

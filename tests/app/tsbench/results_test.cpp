@@ -1,0 +1,95 @@
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tallskinny/app/tsbench/page.hpp"
+#include "tallskinny/app/tsbench/results_file.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/tests/support/temporary_folder.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using namespace ts::bench;
+
+namespace {
+
+std::vector<Cell> cells() {
+  return {{"dense", "tsmm", "float64", "rows", 1000, 1, 1, 1e-3, 0.9, 2.0, true},
+          {"dense", "tsmm", "float64", "rows", 1000, 64, 64, 1e-3, 0.8, 0.5, true},
+          {"dense", "tsmm", "float32", "rows", 1000, 8, 8, 0, 0, 0, true},
+          {"rectangular", "tsmttsm", "float64", "rows", 1000, 1, 4, 1e-3, 0.95, 0, false}};
+}
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+template <class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a summary has a line for each table, operation and type") {
+  std::ostringstream out;
+  print_summary(out, cells());
+  const std::string text = out.str();
+  CHECK(text.find("90.0 ..  90.0   80.0 ..  80.0    1.00   0.50     1") != std::string::npos);
+  CHECK(text.find("1 WRONG") != std::string::npos);
+  CHECK(text.find("1 with other BITS") != std::string::npos);
+}
+
+TEST_CASE("a page has a panel for each type and a thin line for the vendor, and needs nothing else") {
+  const std::string page = html_page({"a <GPU>", "today", "abc", "", 3e12, 2.9e12}, cells());
+  CHECK(page.find("a &lt;GPU>") != std::string::npos);
+  CHECK(page.find(">float64</text>") != std::string::npos);
+  CHECK(page.find(">float32</text>") != std::string::npos);
+  CHECK(page.find("class='vendor'") != std::string::npos);
+  CHECK(page.find("<rect") != std::string::npos);
+  CHECK(page.find("http") == std::string::npos);
+  CHECK(page.find("<script") == std::string::npos);
+}
+
+TEST_CASE("a results file is whole after every write, and reads back") {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "gpu.json").string();
+  ResultsFile file(path);
+  app::JsonObject header;
+  header.add("device", "a GPU").add("date", "today").add("commit", "abc");
+  header.add("read_bytes_per_second", 3e12).add("copy_bytes_per_second", 2.9e12);
+  file.set_header(header);
+  app::JsonObject cell;
+  cell.add("table", "dense").add("operation", "tsmm").add("type", "float64").add("form", "rows");
+  cell.add("n", 1000).add("p", 8).add("q", 4).add("same_bits", true).add("right", true);
+  cell.add("median_seconds", 1e-3).add("roof_share", 0.75).add("times_vendor", 1.5);
+  file.add(cell);
+  CHECK(!std::filesystem::exists(path));  // not every few milliseconds
+  file.write();
+  file.add(cell);
+  file.write();
+  CHECK(!std::filesystem::exists(path + ".part"));
+  const StoredResults stored = read_results(path);
+  REQUIRE(stored.cells.size() == 2);
+  CHECK(stored.header.device == "a GPU");
+  CHECK(stored.cells[1].share == 0.75);
+  CHECK(stored.cells[1].ratio == 1.5);
+  CHECK(stored.cells[1].q == 4);
+
+  SECTION("what is no such file is refused by name") {
+    write_text(path, "{\"device\": 1}\n");
+    CHECK(read(path) == "{\"device\": 1}\n");
+    const std::string complaint = message_of([&] { (void)read_results(path); });
+    CHECK(complaint.find("gpu.json' is no file of tsbench gpu") != std::string::npos);
+    CHECK_THROWS_AS(read_results(path + ".none"), Error);
+    CHECK_THROWS_AS(write_text((folder.path() / "none" / "x").string(), ""), Error);
+  }
+}
