@@ -2,6 +2,7 @@
 #pragma once
 
 #include <complex>
+#include <limits>
 
 #include "tallskinny/gemm/core/types.hpp"
 
@@ -10,14 +11,19 @@ namespace ts {
 /// X(type): once for every type that an eigen-solver computes in.
 #define TS_FOR_EACH_SOLVER_TYPE(X) X(double) X(std::complex<double>)
 
-[[nodiscard]] constexpr double conjugate(double x) noexcept {
-  return x;
-}
-[[nodiscard]] inline std::complex<double> conjugate(std::complex<double> x) noexcept {
-  return std::conj(x);
+template <class T>
+[[nodiscard]] inline T conjugate(T x) noexcept {
+  if constexpr (is_complex<T>)
+    return std::conj(x);
+  else
+    return x;
 }
 
 /// The unit roundoff of float64, 2^-53.
 inline constexpr double unit_roundoff = 0x1p-53;
+
+/// The unit roundoff of T: 2^-53, or 2^-24 for float32 and complex64.
+template <class T>
+inline constexpr double roundoff_of = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) / 2;
 
 }  // namespace ts

@@ -1,71 +1,96 @@
 // Muscles: orthonormalise one tall block on its own, X = Q R. Each method is a small value type; the verb is
-// one overloaded function.
+// one function.
 #pragma once
+
+#include <cstdint>
+#include <variant>
 
 #include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/solvers/ortho/tall.hpp"
 
 namespace ts::ortho {
 
-/// Cholesky QR: one reduction, loss of orthogonality O(u) kappa(X)^2.
+// `reductions`: sums over all rows, `passes`: times X is read, for a block on which the method succeeds at
+// its first attempt. u is the unit roundoff, kappa the condition number of X.
+
+/// Cholesky QR: loss of orthogonality O(u) kappa^2.
 struct CholQr {
-  static constexpr int reductions = 1;
+  static constexpr int reductions = 1, passes = 2;
 };
-/// Cholesky QR twice: loss O(u) while kappa(X) < u^-1/2. Source: Fukaya et al. 2014.
+/// Cholesky QR twice: loss O(u) while kappa < u^-1/2. Source: Fukaya et al. 2014.
 struct CholQr2 {
-  static constexpr int reductions = 2;
+  static constexpr int reductions = 2, passes = 4;
 };
-/// A first Cholesky QR of the shifted Gram matrix, then CholQr2: loss O(u) while kappa(X) < 1 / u.
+/// A first Cholesky QR of the shifted Gram matrix, then CholQr2: loss O(u) while kappa < 1 / u.
 /// Source: Fukaya et al. 2020, "Shifted Cholesky QR for computing the QR factorization of ill-conditioned
 /// matrices".
 struct ShiftedCholQr3 {
-  static constexpr int reductions = 3;
+  static constexpr int reductions = 3, passes = 6;
+};
+/// Cholesky QR whose Gram matrix and Cholesky factor have twice the digits of X, then a plain Cholesky QR:
+/// loss O(u) while kappa < 1 / u. Source: Yamazaki, Tomov, Dongarra 2015, "Mixed-precision Cholesky QR
+/// factorization and its case studies on multicore CPU with multiple GPUs".
+struct MixedCholQr {
+  static constexpr int reductions = 2, passes = 4;
+};
+/// X is preconditioned by the triangular factor of a random sketch of it (a sparse sign matrix of 4 b rows),
+/// then a plain Cholesky QR: loss O(u) while kappa < 1 / u, with high probability. Source: Balabanov 2022,
+/// "Randomized Cholesky QR factorizations"; Higgins, Szyld, Boman, Yamazaki 2023.
+struct RandomisedCholQr {
+  static constexpr int reductions = 2, passes = 4;
+  std::uint64_t seed = 0;
 };
 /// Rank-revealing: eigenvectors of the column-scaled Gram matrix (SVQB, Stathopoulos and Wu 2002), repeated
 /// on the weak directions after the strong ones are projected out of them, so that directions are told apart
 /// down to `dead` and not only to its square root. A direction whose norm is at most `dead` (absolute, in
 /// the units of X's columns) is noise: it is dropped.
 struct Svqb {
+  static constexpr int reductions = 5, passes = 10;
   double dead = 0;
 };
-/// Column-pivoted Householder QR on one thread: the last rung, and what the others are tested against.
-/// Directions of norm at most `dead` are dropped.
+/// Householder QR of row chunks, whose triangles are factorised in the same way up to the root of a tree:
+/// loss O(u) unconditionally. Source: Demmel, Grigori, Hoemmen, Langou 2012, "Communication-optimal parallel
+/// and sequential QR and LU factorizations".
+struct Tsqr {
+  static constexpr int reductions = 1, passes = 2;
+};
+/// Column-pivoted Householder QR on one thread, with X gathered in one place: the last rung, and what the
+/// others are tested against. Directions of norm at most `dead` are dropped.
 struct HouseholderQr {
+  static constexpr int reductions = 1, passes = 1;
   double dead = 0;
 };
 /// CholQr2, and on breakdown ShiftedCholQr3, Svqb, HouseholderQr: the first that succeeds. Columns and
 /// directions of norm at most `dead` are dropped.
 struct Ladder {
+  static constexpr int reductions = 2, passes = 4;
   double dead = 0;
 };
 
+using Muscle = std::variant<CholQr, CholQr2, ShiftedCholQr3, MixedCholQr, RandomisedCholQr, Svqb, Tsqr,
+                            HouseholderQr, Ladder>;
+
 /// Which method delivered.
-enum class Rung { chol_qr, shifted, svqb, householder, failed };
+enum class Rung { chol_qr, shifted, mixed, randomised, svqb, tsqr, householder, failed };
 
 struct Factored {
   index_t rank = 0;  ///< columns of Q; those of X behind them are undefined
   Rung rung = Rung::failed;
+  Work work;
 };
 
 /// X = Q R in place: on return X(:, 0 .. rank-1) = Q is orthonormal, with R(0 .. rank-1, :) such that the
-/// input was Q R (to rounding, and up to dead directions); rows of R below the rank are zero. CholQr, CholQr2
-/// and ShiftedCholQr3 know only full rank: on breakdown the rung is `failed`, the rank 0, and X_in = X R
-/// still holds with columns that are not orthonormal. Svqb, HouseholderQr and Ladder fail only for NaN or
-/// Inf. X: n x b, R: b x b. T: double or std::complex<double>.
+/// input was Q R (to rounding, and up to dead directions); rows of R below the rank are zero. Svqb,
+/// HouseholderQr and Ladder reveal the rank and fail only for NaN or Inf. The others know only full rank (and
+/// n >= b): on breakdown the rung is `failed`, the rank 0, and X holds unspecified columns. No result holds
+/// NaN unless X did. X: n x b, R: b x b. T: one of the four result types. @throws Error(invalid_argument) for
+/// shapes that do not fit.
 template <class T>
-Factored orthonormalise(const Context&, CholQr, HostView<T> x, HostView<T> r);
-template <class T>
-Factored orthonormalise(const Context&, CholQr2, HostView<T> x, HostView<T> r);
-template <class T>
-Factored orthonormalise(const Context&, ShiftedCholQr3, HostView<T> x, HostView<T> r);
-template <class T>
-Factored orthonormalise(const Context&, Svqb, HostView<T> x, HostView<T> r);
-template <class T>
-Factored orthonormalise(const Context&, HouseholderQr, HostView<T> x, HostView<T> r);
-template <class T>
-Factored orthonormalise(const Context&, Ladder, HostView<T> x, HostView<T> r);
+Factored orthonormalise(const Context&, const Muscle&, HostView<T> x, HostView<T> r);
 
-/// ||I - X^H X||_2, the loss of orthogonality of any tall matrix.
+/// ||I - X^H X||_2, the loss of orthogonality of any tall matrix, from inner products in float64; NaN if X
+/// holds NaN.
 template <class T>
 [[nodiscard]] double loss_of_orthogonality(const Context&, HostView<const T> x);
 

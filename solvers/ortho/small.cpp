@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/QR>
 #include <cmath>
 #include <limits>
 
@@ -9,8 +10,21 @@
 namespace ts::ortho {
 
 namespace {
+
+// Decompositions are compiled for float64 alone: at these sizes nothing is gained by another type.
 template <class T>
-using ColMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+template <class T>
+using Dense = Eigen::Matrix<Wide<T>, Eigen::Dynamic, Eigen::Dynamic>;
+
+template <class T>
+Dense<T> widened(HostView<const T> a) {
+  Dense<T> w(a.rows(), a.cols());
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = 0; j < a.cols(); ++j) w(i, j) = static_cast<Wide<T>>(a(i, j));
+  return w;
+}
+
 }  // namespace
 
 template <class T>
@@ -23,25 +37,48 @@ HermitianEigen<T> hermitian_eigen(HostView<const T> h) {
     set_identity(result.vectors.view());
     return result;
   }
-  ColMajor<T> a(n, n);
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j <= i; ++j) a(i, j) = h(i, j);
-  const Eigen::SelfAdjointEigenSolver<ColMajor<T>> solver(a);
+  const Eigen::SelfAdjointEigenSolver<Dense<T>> solver(widened(h));
   for (index_t i = 0; i < n; ++i) {
-    result.values[static_cast<std::size_t>(i)] = solver.eigenvalues()(i);
-    for (index_t j = 0; j < n; ++j) result.vectors(i, j) = solver.eigenvectors()(i, j);
+    result.values[static_cast<std::size_t>(i)] = static_cast<real_t<T>>(solver.eigenvalues()(i));
+    for (index_t j = 0; j < n; ++j) result.vectors(i, j) = static_cast<T>(solver.eigenvectors()(i, j));
   }
   return result;
 }
 
 template <class T>
-bool cholesky(HostView<T> g, real_t<T> margin) {
+PivotedQr<T> pivoted_qr(HostView<const T> x, double dead) {
+  const index_t n = x.rows(), b = x.cols();
+  PivotedQr<T> result;
+  if (n == 0 || b == 0) {
+    result.q = Matrix<T>(n, 0), result.r = Matrix<T>(0, b);
+    return result;
+  }
+  const Eigen::ColPivHouseholderQR<Dense<T>> qr(widened(x));
+  index_t rank = 0;
+  for (index_t j = 0; j < std::min(n, b); ++j) {
+    const double pivot = std::abs(qr.matrixQR()(j, j));
+    if (rank == j && pivot > dead) ++rank;
+    result.pivots.push_back(static_cast<real_t<T>>(pivot));
+  }
+  const Dense<T> q = qr.householderQ() * Dense<T>::Identity(n, rank);
+  result.q = Matrix<T>(n, rank);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < rank; ++j) result.q(i, j) = static_cast<T>(q(i, j));
+  result.r = Matrix<T>::zeros(rank, b);
+  for (index_t i = 0; i < rank; ++i)
+    for (index_t j = i; j < b; ++j)
+      result.r(i, qr.colsPermutation().indices()(j)) = static_cast<T>(qr.matrixQR()(i, j));
+  return result;
+}
+
+template <class T>
+bool cholesky(HostView<T> g, double margin) {
   const index_t n = g.rows();
   for (index_t j = 0; j < n; ++j) {
     const real_t<T> start = std::real(g(j, j));
     real_t<T> pivot = start;
     for (index_t k = 0; k < j; ++k) pivot -= std::norm(g(k, j));
-    if (!(pivot > margin * start) || !std::isfinite(pivot)) return false;
+    if (!(pivot > static_cast<real_t<T>>(margin) * start) || !std::isfinite(pivot)) return false;
     const real_t<T> root = std::sqrt(pivot);
     g(j, j) = root;
     for (index_t c = j + 1; c < n; ++c) {
@@ -55,10 +92,28 @@ bool cholesky(HostView<T> g, real_t<T> margin) {
 }
 
 template <class T>
-void multiply_left(HostView<const T> a, HostView<T> r) {
-  const auto p = product<T>(a, r);
+void solve_adjoint(HostView<const T> r, HostView<T> b) {
   for (index_t i = 0; i < r.rows(); ++i)
-    for (index_t j = 0; j < r.cols(); ++j) r(i, j) = p(i, j);
+    for (index_t j = 0; j < b.cols(); ++j) {
+      T sum = b(i, j);
+      for (index_t k = 0; k < i; ++k) sum -= conjugate(r(k, i)) * b(k, j);
+      b(i, j) = sum / conjugate(r(i, i));
+    }
+}
+
+template <class T>
+void solve_upper(HostView<const T> r, HostView<T> b) {
+  for (index_t i = r.rows(); i-- > 0;)
+    for (index_t j = 0; j < b.cols(); ++j) {
+      T sum = b(i, j);
+      for (index_t k = i + 1; k < r.rows(); ++k) sum -= r(i, k) * b(k, j);
+      b(i, j) = sum / r(i, i);
+    }
+}
+
+template <class T>
+void multiply_left(HostView<const T> a, HostView<T> r) {
+  copy<T>(product<T>(a, r).view(), r);
 }
 
 template <class T>
@@ -71,6 +126,33 @@ Matrix<T> product(HostView<const T> a, HostView<const T> b) {
       for (index_t j = 0; j < b.cols(); ++j) c(i, j) += aik * b(k, j);
     }
   return c;
+}
+
+template <class T>
+void add(HostView<T> a, HostView<const T> b) {
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = 0; j < a.cols(); ++j) a(i, j) += b(i, j);
+}
+
+template <class T>
+void subtract_adjoint_product(HostView<const T> a, HostView<const T> b, HostView<T> c) {
+  for (index_t k = 0; k < a.rows(); ++k)
+    for (index_t i = 0; i < c.rows(); ++i) {
+      const T aki = conjugate(a(k, i));
+      for (index_t j = 0; j < c.cols(); ++j) c(i, j) -= aki * b(k, j);
+    }
+}
+
+template <class T>
+void copy(HostView<const T> from, HostView<T> to) {
+  for (index_t i = 0; i < to.rows(); ++i)
+    for (index_t j = 0; j < to.cols(); ++j) to(i, j) = from(i, j);
+}
+
+template <class T>
+void set_zero(HostView<T> a) {
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = 0; j < a.cols(); ++j) a(i, j) = T{};
 }
 
 template <class T>
@@ -87,14 +169,21 @@ bool all_finite(HostView<const T> a) {
   return true;
 }
 
-#define TS_INSTANTIATE(T)                                              \
-  template HermitianEigen<T> hermitian_eigen<T>(HostView<const T>);    \
-  template bool cholesky<T>(HostView<T>, real_t<T>);                   \
-  template void multiply_left<T>(HostView<const T>, HostView<T>);      \
-  template Matrix<T> product<T>(HostView<const T>, HostView<const T>); \
-  template void set_identity<T>(HostView<T>);                          \
+#define TS_INSTANTIATE(T)                                                                       \
+  template HermitianEigen<T> hermitian_eigen<T>(HostView<const T>);                             \
+  template PivotedQr<T> pivoted_qr<T>(HostView<const T>, double);                               \
+  template bool cholesky<T>(HostView<T>, double);                                               \
+  template void solve_adjoint<T>(HostView<const T>, HostView<T>);                               \
+  template void solve_upper<T>(HostView<const T>, HostView<T>);                                 \
+  template void multiply_left<T>(HostView<const T>, HostView<T>);                               \
+  template Matrix<T> product<T>(HostView<const T>, HostView<const T>);                          \
+  template void add<T>(HostView<T>, HostView<const T>);                                         \
+  template void subtract_adjoint_product<T>(HostView<const T>, HostView<const T>, HostView<T>); \
+  template void copy<T>(HostView<const T>, HostView<T>);                                        \
+  template void set_zero<T>(HostView<T>);                                                       \
+  template void set_identity<T>(HostView<T>);                                                   \
   template bool all_finite<T>(HostView<const T>);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
 }  // namespace ts::ortho

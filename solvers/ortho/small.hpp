@@ -15,16 +15,38 @@ struct HermitianEigen {
   Matrix<T> vectors;
 };
 
-/// Eigenvalues and eigenvectors of a small Hermitian matrix, of which the lower triangle is read.
-/// T: double or std::complex<double>. A matrix with NaN or Inf gives NaN values.
+/// Eigenvalues and eigenvectors of a small Hermitian matrix, of which the lower triangle is read; computed in
+/// float64 for every T. A matrix with NaN or Inf gives NaN values.
 template <class T>
 [[nodiscard]] HermitianEigen<T> hermitian_eigen(HostView<const T> h);
+
+/// X P = Q R with column pivoting: |R(j, j)| falls with j and is within a small factor of what the remaining
+/// columns still hold.
+template <class T>
+struct PivotedQr {
+  Matrix<T> q;                    ///< n x rank, orthonormal columns
+  Matrix<T> r;                    ///< rank x b, its columns in the order of X's: X = Q R
+  std::vector<real_t<T>> pivots;  ///< |R(j, j)| for all j < min(n, b), also behind the rank
+};
+
+/// Householder QR with column pivoting of an n x b matrix, on one thread and in float64 for every T; the rank
+/// counts pivots above `dead`. X must be finite. Source: Businger and Golub 1965.
+template <class T>
+[[nodiscard]] PivotedQr<T> pivoted_qr(HostView<const T> x, double dead);
 
 /// G = R^H R in place, with R upper triangular and zeros below. Returns false, leaving G undefined, when a
 /// pivot is not above `margin` times the diagonal element it started from (or is NaN): G is then not positive
 /// definite to working accuracy. Source: Higham, Accuracy and Stability of Numerical Algorithms, chapter 10.
 template <class T>
-[[nodiscard]] bool cholesky(HostView<T> g, real_t<T> margin);
+[[nodiscard]] bool cholesky(HostView<T> g, double margin = 0);
+
+/// B = R^-H B, with R upper triangular (its lower triangle is not read).
+template <class T>
+void solve_adjoint(HostView<const T> r, HostView<T> b);
+
+/// B = R^-1 B, with R upper triangular (its lower triangle is not read).
+template <class T>
+void solve_upper(HostView<const T> r, HostView<T> b);
 
 /// R = A R, with A k x k and R k x p.
 template <class T>
@@ -34,6 +56,17 @@ void multiply_left(HostView<const T> a, HostView<T> r);
 template <class T>
 [[nodiscard]] Matrix<T> product(HostView<const T> a, HostView<const T> b);
 
+/// A = A + B
+template <class T>
+void add(HostView<T> a, HostView<const T> b);
+/// C = C - A^H B
+template <class T>
+void subtract_adjoint_product(HostView<const T> a, HostView<const T> b, HostView<T> c);
+
+template <class T>
+void copy(HostView<const T> from, HostView<T> to);
+template <class T>
+void set_zero(HostView<T> a);
 template <class T>
 void set_identity(HostView<T> a);
 

@@ -1,6 +1,6 @@
 #include "tallskinny/solvers/ortho/muscle.hpp"
 
-#include "hard_matrices.hpp"
+#include "blocks.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 
@@ -33,7 +33,7 @@ Factors<T, Method> factorise(Method method, const Matrix<T>& input) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("every muscle factorises a well-conditioned block", "", double, std::complex<double>) {
-  const auto x = test::graded<TestType>(700, 6, 0, -1, 9);
+  const auto x = test::graded_block<TestType>(700, 6, 0, -1, 9);
   const auto check = [&](auto method) {
     const auto q = factorise<TestType>(method, x);
     CHECK(q.f.rank == 6);
@@ -49,8 +49,8 @@ TEMPLATE_TEST_CASE("every muscle factorises a well-conditioned block", "", doubl
 }
 
 TEST_CASE("muscles fail and hold where their theory says") {
-  const auto mild = test::graded<double>(1000, 8, 0, -6, 11),
-             hard = test::graded<double>(1000, 8, 0, -12, 12);
+  const auto mild = test::graded_block<double>(1000, 8, 0, -6, 11),
+             hard = test::graded_block<double>(1000, 8, 0, -12, 12);
   CHECK(factorise<double>(ortho::CholQr{}, mild).loss > 1e-8);  // u kappa^2
   CHECK(factorise<double>(ortho::CholQr2{}, mild).loss < 1e-14);
   CHECK(factorise<double>(ortho::CholQr2{}, hard).f.rung == ortho::Rung::failed);
@@ -68,7 +68,7 @@ TEST_CASE("muscles fail and hold where their theory says") {
 }
 
 TEST_CASE("rank-revealing muscles find the rank") {
-  auto x = test::graded<double>(500, 6, 0, -3, 13);
+  auto x = test::graded_block<double>(500, 6, 0, -3, 13);
   for (index_t i = 0; i < 500; ++i) x(i, 3) = 2 * x(i, 0) - x(i, 5), x(i, 4) = 0;
   const double dead = 1e-13;
   const auto check = [&](const auto& q) {
@@ -82,11 +82,11 @@ TEST_CASE("rank-revealing muscles find the rank") {
 }
 
 TEST_CASE("more columns than rows, one column, no rows") {
-  const auto wide = test::random_matrix<double>(3, 5, 14);
+  const auto wide = test::random_block<double>(3, 5, 14);
   const auto q = factorise<double>(ortho::Ladder{1e-13}, wide);
   CHECK(q.f.rank == 3);
   CHECK(q.residual < 100 * test::eps<double>);
-  CHECK(factorise<double>(ortho::Ladder{}, test::random_matrix<double>(9, 1, 15)).f.rank == 1);
+  CHECK(factorise<double>(ortho::Ladder{}, test::random_block<double>(9, 1, 15)).f.rank == 1);
   CHECK(factorise<double>(ortho::Ladder{}, Matrix<double>(0, 2)).f.rank == 0);
   CHECK(factorise<double>(ortho::Ladder{}, Matrix<double>::zeros(5, 2)).f.rank == 0);
 }

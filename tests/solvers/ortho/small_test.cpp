@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hard_matrices.hpp"
+#include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 

@@ -1,0 +1,44 @@
+// Numbers of two float64: about 32 digits, for small problems.
+#pragma once
+
+#include <cmath>
+
+namespace ts::ortho {
+
+/// The unevaluated sum hi + lo with |lo| <= ulp(hi) / 2. Source: Dekker 1971; Joldes, Muller, Popescu 2017,
+/// "Tight and rigorous error bounds for basic building blocks of double-word arithmetic".
+struct Twofold {
+  double hi = 0, lo = 0;
+
+  static Twofold sum_of(double a, double b) noexcept {
+    const double s = a + b, t = s - a;
+    return {s, (a - (s - t)) + (b - t)};
+  }
+  friend Twofold operator-(Twofold a) noexcept { return {-a.hi, -a.lo}; }
+  friend Twofold operator+(Twofold a, double b) noexcept {
+    const Twofold s = sum_of(a.hi, b);
+    return sum_of(s.hi, s.lo + a.lo);
+  }
+  friend Twofold operator+(Twofold a, Twofold b) noexcept {
+    const Twofold s = sum_of(a.hi, b.hi), t = sum_of(a.lo, b.lo);
+    const Twofold c = sum_of(s.hi, s.lo + t.hi);
+    return sum_of(c.hi, c.lo + t.lo);
+  }
+  friend Twofold operator-(Twofold a, Twofold b) noexcept { return a + -b; }
+  friend Twofold operator*(Twofold a, Twofold b) noexcept {
+    const double p = a.hi * b.hi;
+    return sum_of(p, std::fma(a.hi, b.hi, -p) + (a.hi * b.lo + a.lo * b.hi));
+  }
+  friend Twofold operator/(Twofold a, Twofold b) noexcept {
+    const double q = a.hi / b.hi;
+    const Twofold rest = a - b * Twofold{q, 0};
+    return sum_of(q, rest.hi / b.hi);
+  }
+  friend Twofold sqrt(Twofold a) noexcept {
+    const double r = std::sqrt(a.hi);
+    const Twofold rest = a - Twofold{r, 0} * Twofold{r, 0};
+    return sum_of(r, rest.hi / (2 * r));
+  }
+};
+
+}  // namespace ts::ortho
