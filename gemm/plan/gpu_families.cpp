@@ -2,6 +2,7 @@
 // its line here.
 #include "tallskinny/gemm/backend/cuda/inner_kernel.hpp"
 #include "tallskinny/gemm/norms/cuda/column_norms_kernel.hpp"
+#include "tallskinny/gemm/project/cuda/project_kernel.hpp"
 #include "tallskinny/gemm/spmm/cuda/spmm_kernel.hpp"
 #include "tallskinny/gemm/trsm/cuda/trsm_kernel.hpp"
 #include "tallskinny/gemm/tsmm/cuda/tsmm_kernel.hpp"
@@ -10,6 +11,7 @@ namespace ts::cuda {
 
 namespace {
 constexpr Family all[] = {{"column_norms", column_norms_candidates},
+                          {"project", project_candidates},
                           {"spmm_rows", spmm_candidates},
                           {"trsm", trsm_candidates},
                           {"tsmm", tsmm_candidates},

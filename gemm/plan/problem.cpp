@@ -43,6 +43,10 @@ Cost cost_of(const Problem& p) {
   const auto n = static_cast<double>(p.n), a = static_cast<double>(p.p), b = static_cast<double>(p.q);
   const double product = (complex ? 8.0 : 2.0) * n * a * b;  // flops of an n x a by a x b product
   const double again = p.accumulate ? 1.0 : 0.0;             // beta != 0 reads what it writes
+  // Of V^H W and W^H W, where both may be wanted.
+  const double kept = ((p.wants_inner ? a : 0) + (p.wants_gram ? b : 0)) * b * s;
+  const double products =
+      (p.wants_inner ? product : 0) + (p.wants_gram ? (complex ? 4.0 : 1.0) * n * b * (b + 1) : 0);
   switch (p.operation) {
     case Operation::tsmttsm:
       return {n * (a + b) * s + again * a * b * s_out, a * b * s_out, product};
@@ -60,10 +64,9 @@ Cost cost_of(const Problem& p) {
               (complex ? 8.0 : 2.0) * nnz * b};
     }
     case Operation::inner_and_gram:
-      return {n * (a + b) * s, (a + b) * b * s, product + (complex ? 4.0 : 1.0) * n * b * (b + 1)};
+      return {n * ((p.wants_inner ? a : 0) + b) * s, kept, products};
     case Operation::project_out:
-      return {n * (a + b) * s + a * b * s, n * b * s + (a + b) * b * s,
-              2 * product + (complex ? 4.0 : 1.0) * n * b * (b + 1)};
+      return {n * (a + b) * s + a * b * s, n * b * s + kept, product + products};
     case Operation::column_norms:
       return {n * a * s, a * s_out, (complex ? 4.0 : 2.0) * n * a};
     case Operation::trsm:

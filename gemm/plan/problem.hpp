@@ -37,10 +37,11 @@ struct Problem {
   Operation operation = Operation::tsmttsm;
   DType type = DType::float64;
   index_t n = 0, p = 1, q = 1;
-  bool accumulate = false;  ///< beta != 0: the output is read too
-  bool contiguous = true;   ///< all tall operands row-major with ld = width
-  index_t nonzeros = 0;     ///< spmm
-  int index_bytes = 4;      ///< spmm
+  bool accumulate = false;                     ///< beta != 0: the output is read too
+  bool contiguous = true;                      ///< all tall operands row-major with ld = width
+  index_t nonzeros = 0;                        ///< spmm
+  int index_bytes = 4;                         ///< spmm
+  bool wants_inner = true, wants_gram = true;  ///< inner_and_gram and project_out: which products
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 

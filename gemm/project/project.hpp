@@ -12,6 +12,12 @@ void inner_and_gram(const Context&, Strided<const T> v, Strided<const T> w, Stri
 template <class T>
 void project_out(const Context&, Strided<const T> v, Strided<const T> s, Strided<T> w, Strided<T> s_next,
                  Strided<T> g);
+template <class T>
+void inner_and_gram(const Context&, DeviceStrided<const T> v, DeviceStrided<const T> w, DeviceStrided<T> s,
+                    DeviceStrided<T> g);
+template <class T>
+void project_out(const Context&, DeviceStrided<const T> v, DeviceStrided<const T> s, DeviceStrided<T> w,
+                 DeviceStrided<T> s_next, DeviceStrided<T> g);
 }  // namespace detail
 
 /// S = V^H W and G = W^H W in one pass, with V n x m, W n x b, S m x b, G b x b (Hermitian, real diagonal).
@@ -21,6 +27,14 @@ template <HostMatrix VV, HostMatrix VW, HostMatrix VS, HostMatrix VG>
 void inner_and_gram(const Context& ctx, VV v, VW w, VS s, VG g) {
   using T = typename VW::value_type;
   detail::inner_and_gram<T>(ctx, Strided<const T>(v), Strided<const T>(w), Strided<T>(s), Strided<T>(g));
+}
+
+/// The same on the GPU of ctx.stream; does not wait for the result.
+template <DeviceOperand VV, DeviceOperand VW, DeviceOperand VS, DeviceOperand VG>
+void inner_and_gram(const Context& ctx, VV v, VW w, VS s, VG g) {
+  using T = typename VW::value_type;
+  detail::inner_and_gram<T>(ctx, DeviceStrided<const T>(v), DeviceStrided<const T>(w), DeviceStrided<T>(s),
+                            DeviceStrided<T>(g));
 }
 
 /// W = W - V S, then S_next = V^H W and G = W^H W of the updated W, all in one pass over V and W: while a row
@@ -33,6 +47,15 @@ void project_out(const Context& ctx, VV v, VS s, VW w, VN s_next, VG g) {
   using T = typename VW::value_type;
   detail::project_out<T>(ctx, Strided<const T>(v), Strided<const T>(s), Strided<T>(w), Strided<T>(s_next),
                          Strided<T>(g));
+}
+
+/// The same on the GPU of ctx.stream; does not wait for the result. Blocks too wide for one kernel go through
+/// several (64 columns of V against 32 of float64 take one), at the price of more passes.
+template <DeviceOperand VV, DeviceOperand VS, DeviceOperand VW, DeviceOperand VN, DeviceOperand VG>
+void project_out(const Context& ctx, VV v, VS s, VW w, VN s_next, VG g) {
+  using T = typename VW::value_type;
+  detail::project_out<T>(ctx, DeviceStrided<const T>(v), DeviceStrided<const T>(s), DeviceStrided<T>(w),
+                         DeviceStrided<T>(s_next), DeviceStrided<T>(g));
 }
 
 }  // namespace ts

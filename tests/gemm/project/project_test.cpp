@@ -45,8 +45,9 @@ void check_inner_and_gram(index_t n, index_t m, index_t b, std::size_t variant) 
   in_every_way(
       empty,
       [&](const Context& ctx, Results<T>& out) {
-        with_views([&](auto vv, auto vw, auto vs, auto vg) { inner_and_gram(ctx, vv, vw, vs, vg); }, v, out.w,
-                   out.s, out.g);
+        with_views(
+            ctx, [&](auto vv, auto vw, auto vs, auto vg) { inner_and_gram(ctx, vv, vw, vs, vg); }, v, out.w,
+            out.s, out.g);
       },
       [&](const Results<T>& out) {
         check_product(out.s, T{1}, s, T{}, out.s);
@@ -72,8 +73,9 @@ void check_project_out(index_t n, index_t m, index_t b, std::size_t variant) {
   in_every_way(
       before,
       [&](const Context& ctx, Results<T>& out) {
-        with_views([&](auto vv, auto vs, auto vw, auto vn, auto vg) { project_out(ctx, vv, vs, vw, vn, vg); },
-                   v, s, out.w, out.s, out.g);
+        with_views(
+            ctx, [&](auto vv, auto vs, auto vw, auto vn, auto vg) { project_out(ctx, vv, vs, vw, vn, vg); },
+            v, s, out.w, out.s, out.g);
       },
       [&](const Results<T>& out) {
         check_product(out.w, T{-1}, update, T{1}, w);  // W - V S
@@ -105,8 +107,8 @@ TEMPLATE_TEST_CASE("inner_and_gram and project_out of small integers are exact",
         Results<TestType>{w, Operand<TestType>(m, b), Operand<TestType>(b, b)},
         [&](const Context& ctx, Results<TestType>& out) {
           with_views(
-              [&](auto vv, auto vs, auto vw, auto vn, auto vg) { project_out(ctx, vv, vs, vw, vn, vg); }, v,
-              s, out.w, out.s, out.g);
+              ctx, [&](auto vv, auto vs, auto vw, auto vn, auto vg) { project_out(ctx, vv, vs, vw, vn, vg); },
+              v, s, out.w, out.s, out.g);
         },
         [&](const Results<TestType>& out) {
           REQUIRE(everywhere(n, b, [&](index_t i, index_t j) { return out.w.at(i, j) == updated.at(i, j); }));

@@ -1,0 +1,118 @@
+#include <algorithm>
+
+#include "tallskinny/gemm/backend/cuda/arguments.hpp"
+#include "tallskinny/gemm/backend/cuda/inner_plan.hpp"
+#include "tallskinny/gemm/backend/cuda/launch.hpp"
+#include "tallskinny/gemm/backend/cuda/scale.hpp"
+#include "tallskinny/gemm/project/cuda/project_kernel.hpp"
+#include "tallskinny/gemm/project/project.hpp"
+#include "tallskinny/gemm/project/project_detail.hpp"
+
+namespace ts::detail {
+namespace {
+
+/// As kernels/project.cuh declares it.
+struct MatrixArgument {
+  const void* data = nullptr;
+  index_t row_stride = 0, column_stride = 0;
+
+  MatrixArgument() = default;
+  template <class T>
+  MatrixArgument(const DeviceStrided<T>& m) noexcept
+      : data(m.data), row_stride(m.row_stride), column_stride(m.col_stride) {}
+};
+
+template <class T>
+using Tall = DeviceStrided<const T>;
+
+/// One launch. Empty results are not wanted; `mirror` is where the adjoint of S_next goes too, or null.
+template <class T>
+void launch(const Context& ctx, Operation operation, Tall<T> v, Tall<T> s, Tall<T> w, DeviceStrided<T> s_next,
+            T* mirror, DeviceStrided<T> g) {
+  const cuda::DeviceInfo& device = ctx.stream.device();
+  cuda::GpuProblem problem;
+  problem.problem = {operation, dtype_of<T>, w.rows, v.cols, w.cols};
+  problem.problem.wants_inner = !s_next.empty(), problem.problem.wants_gram = !g.empty();
+  problem.op = Op::adjoint, problem.determinism = ctx.determinism;
+  problem.first = cuda::form_of(v), problem.second = cuda::form_of(w);
+  const cuda::KernelPlan plan = cuda::make_plan(problem, device).kernel;
+  cuda::launch(ctx, plan, cuda::OperandArgument{v.data, v.row_stride, v.col_stride}, MatrixArgument(s),
+               cuda::OperandArgument{w.data, w.row_stride, w.col_stride}, MatrixArgument(s_next), mirror,
+               MatrixArgument(g), w.rows, cuda::group_size_of(static_cast<int>(plan.grid)),
+               ctx.stream.workspace(plan.workspace_bytes), ctx.stream.counters());
+}
+
+template <class T>
+cuda::ProjectPanels panels_of(const Context& ctx, index_t p, index_t q) {
+  return cuda::project_panels(dtype_of<T>, p, q, cuda::limits_of(ctx.stream.device(), ctx.determinism));
+}
+
+/// S = V^H W and G = W^H W of any widths, either of them only if it is not empty.
+template <class T>
+void products(const Context& ctx, Tall<T> v, Tall<T> w, DeviceStrided<T> s, DeviceStrided<T> g) {
+  const auto [pv, pw] = panels_of<T>(ctx, v.cols, w.cols);
+  const index_t n = w.rows, m = s.empty() ? 0 : v.cols;
+  for (index_t j = 0; j < w.cols; j += pw) {
+    const index_t q = std::min(pw, w.cols - j);
+    const Tall<T> w_j = w.block(0, j, n, q);
+    // The diagonal block of G comes with the first panel of V, or alone.
+    auto g_jj = g.empty() ? g : g.block(j, j, q, q);
+    for (index_t k = 0; k < m; k += pv, g_jj = {}) {
+      const index_t p = std::min(pv, m - k);
+      launch<T>(ctx, Operation::inner_and_gram, v.block(0, k, n, p), {}, w_j, s.block(k, j, p, q), nullptr,
+                g_jj);
+    }
+    if (!g_jj.empty())
+      launch<T>(ctx, Operation::inner_and_gram, v.block(0, 0, n, 0), {}, w_j, {}, nullptr, g_jj);
+    if (g.empty()) continue;
+    for (index_t i = 0; i < j; i += pw)
+      launch<T>(ctx, Operation::inner_and_gram, w.block(0, i, n, pw), {}, w_j, g.block(i, j, pw, q),
+                g.block(j, i, q, pw).data, {});
+  }
+}
+
+}  // namespace
+
+template <class T>
+void inner_and_gram(const Context& ctx, DeviceStrided<const T> v, DeviceStrided<const T> w,
+                    DeviceStrided<T> s, DeviceStrided<T> g) {
+  expect_inner_and_gram(v, w, s, g);
+  if (w.cols == 0) return;
+  if (w.rows == 0) {
+    scale_output(ctx, T{}, s);
+    return scale_output(ctx, T{}, g);
+  }
+  products<T>(ctx, v, w, s, g);
+}
+
+template <class T>
+void project_out(const Context& ctx, DeviceStrided<const T> v, DeviceStrided<const T> s, DeviceStrided<T> w,
+                 DeviceStrided<T> s_next, DeviceStrided<T> g) {
+  expect_project_out(v, s, w, s_next, g);
+  if (w.cols == 0) return;
+  if (w.rows == 0) {
+    scale_output(ctx, T{}, s_next);
+    return scale_output(ctx, T{}, g);
+  }
+  if (v.cols == 0) return products<T>(ctx, v, w, s_next, g);
+  const auto [pv, pw] = panels_of<T>(ctx, v.cols, w.cols);
+  if (v.cols <= pv && w.cols <= pw)
+    return launch<T>(ctx, Operation::project_out, v, s, w, s_next, nullptr, g);
+  for (index_t j = 0; j < w.cols; j += pw)
+    for (index_t k = 0; k < v.cols; k += pv) {
+      const index_t p = std::min(pv, v.cols - k), q = std::min(pw, w.cols - j);
+      launch<T>(ctx, Operation::project_out, v.block(0, k, w.rows, p), s.block(k, j, p, q),
+                w.block(0, j, w.rows, q), {}, nullptr, {});
+    }
+  products<T>(ctx, v, w, s_next, g);
+}
+
+#define TS_INSTANTIATE(T)                                                                         \
+  template void inner_and_gram<T>(const Context&, DeviceStrided<const T>, DeviceStrided<const T>, \
+                                  DeviceStrided<T>, DeviceStrided<T>);                            \
+  template void project_out<T>(const Context&, DeviceStrided<const T>, DeviceStrided<const T>,    \
+                               DeviceStrided<T>, DeviceStrided<T>, DeviceStrided<T>);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::detail
