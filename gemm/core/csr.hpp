@@ -1,11 +1,19 @@
 // Sparse matrices in compressed sparse row form.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "tallskinny/gemm/core/view.hpp"
 
 namespace ts {
+
+/// A part of the entries of a long row, which a GPU sums on its own.
+struct LongRowPart {
+  index_t row = 0, begin = 0, end = 0;
+  int number = 0, count = 1;  ///< of the parts of its row
+  int ticket = 0;             ///< number of the row among the long ones
+};
 
 /// A rows x cols sparse matrix in somebody else's memory. Row i holds the entries
 /// pointers[i] .. pointers[i + 1] - 1 of `indices` (column numbers) and `values`.
@@ -18,7 +26,11 @@ struct CsrView {
   const index_t* pointers = nullptr;  ///< rows + 1 entries, pointers[0] = 0, non-decreasing
   const I* indices = nullptr;         ///< pointers[rows] column numbers in [0, cols)
   const T* values = nullptr;          ///< pointers[rows] values
-  index_t stored = 0;  ///< of a matrix in device memory: pointers[rows] where it is known, 0 where it is not
+  // Of a matrix in device memory, as far as they are known (DeviceCsrMatrix knows them):
+  index_t stored = 0;                       ///< pointers[rows]
+  const LongRowPart* long_parts = nullptr;  ///< of all rows beyond cuda::longest_short_row entries
+  index_t long_part_count = 0;
+  const CsrView* transposed = nullptr;  ///< A^T
 
   [[nodiscard]] index_t nonzeros() const noexcept requires(S == Space::host) {
     return rows == 0 ? 0 : pointers[rows];
@@ -39,5 +51,27 @@ struct CsrMatrix {
     return {rows, cols, pointers.data(), indices.data(), values.data()};
   }
 };
+
+/// A^T; a row's entries stand in the order of A's rows.
+/// @throws Error(invalid_argument) where I cannot number A's rows.
+template <class T, class I>
+[[nodiscard]] CsrMatrix<T, I> transposed(const CsrView<T, Space::host, I>& a) {
+  expects(a.rows == 0 || a.rows - 1 <= static_cast<index_t>(std::numeric_limits<I>::max()),
+          "the transposed of a sparse matrix has more columns than its index type can number");
+  CsrMatrix<T, I> t;
+  const auto stored = static_cast<std::size_t>(a.nonzeros());
+  t.rows = a.cols, t.cols = a.rows;
+  t.pointers.assign(static_cast<std::size_t>(a.cols) + 1, 0);
+  t.indices.resize(stored), t.values.resize(stored);
+  for (std::size_t e = 0; e < stored; ++e) ++t.pointers[static_cast<std::size_t>(a.indices[e]) + 1];
+  for (std::size_t j = 1; j < t.pointers.size(); ++j) t.pointers[j] += t.pointers[j - 1];
+  std::vector<index_t> next(t.pointers.begin(), t.pointers.end() - 1);
+  for (index_t i = 0; i < a.rows; ++i)
+    for (index_t e = a.pointers[i]; e < a.pointers[i + 1]; ++e) {
+      const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(a.indices[e])]++);
+      t.indices[at] = static_cast<I>(i), t.values[at] = a.values[e];
+    }
+  return t;
+}
 
 }  // namespace ts

@@ -73,7 +73,8 @@ void with_views(const Context& ctx, F&& use, Operand<T>&... operands) {
 template <class F, class S, class I, class... T>
 void with_views(const Context& ctx, F&& use, const CsrMatrix<S, I>& a, Operand<T>&... operands) {
   if (ctx.stream) {
-    const DeviceCsrMatrix<S, I> there(ctx.stream, a.view());
+    DeviceCsrMatrix<S, I> there(ctx.stream, a.view());
+    there.keep_transposed(ctx.stream, a.view());
     with_device_views(
         ctx.stream, [&](auto... views) { use(there.view(), views...); }, operands...);
   } else {

@@ -1,3 +1,6 @@
+#include "tallskinny/gemm/backend/cuda/arguments.hpp"
+#include "tallskinny/gemm/backend/cuda/device_csr.hpp"
+#include "tallskinny/gemm/backend/cuda/geometry.hpp"
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
@@ -5,34 +8,61 @@
 #include "tallskinny/gemm/spmm/spmm.hpp"
 
 namespace ts::detail {
+namespace {
+
+/// As kernels/sparse_row.cuh declares it.
+struct SparseArgument {
+  const void *pointers, *indices, *values;
+};
+
+/// Y = alpha B X + beta Y with at most spmm_widest columns; B is A or, for other ops, the transposed that A
+/// keeps.
+template <class T, class I>
+void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, Space::device, I>& b,
+                 DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y) {
+  using cuda::OperandArgument;
+  cuda::GpuProblem problem;
+  problem.problem = {Operation::spmm, dtype_of<T>, b.rows, b.cols, x.cols};
+  problem.problem.accumulate = beta != result_t<T>{};
+  problem.problem.nonzeros = b.stored, problem.problem.index_bytes = static_cast<int>(sizeof(I));
+  problem.op = op, problem.second = cuda::form_of(x), problem.out = cuda::form_of(y);
+  const cuda::KernelPlan rows = cuda::make_plan(problem, ctx.stream.device()).kernel;
+  const SparseArgument entries{b.pointers, b.indices, b.values};
+  const OperandArgument from{x.data, x.row_stride, x.col_stride}, to{y.data, y.row_stride, y.col_stride};
+  if (b.long_part_count == 0)
+    return cuda::launch(ctx, rows, b.rows, index_t{INT64_MAX}, entries, from, to, alpha, beta,
+                        static_cast<unsigned*>(nullptr), index_t{0});
+  const cuda::KernelPlan parts = cuda::spmm_long_plan(problem, b.long_part_count);
+  const auto ticket_bytes =
+      static_cast<std::size_t>(cuda::ceil_div(b.long_part_count, 64)) * 64 * sizeof(unsigned);
+  auto* const tickets = static_cast<unsigned*>(ctx.stream.workspace(ticket_bytes + parts.workspace_bytes));
+  auto* const partials = reinterpret_cast<result_t<T>*>(tickets + ticket_bytes / sizeof(unsigned));
+  cuda::launch(ctx, rows, b.rows, cuda::longest_short_row, entries, from, to, alpha, beta, tickets,
+               b.long_part_count);
+  cuda::launch(ctx, parts, b.long_parts, entries, from, to, alpha, beta, tickets, partials);
+}
+
+}  // namespace
 
 template <class T, class I>
 void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::device, I> a,
           DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y) {
-  expect_argument(
-      "spmm", op_a == Op::none,
-      "on a GPU op must be none: store the transposed matrix instead (rows of it are what threads share)");
   expect_argument("spmm", a.rows >= 0 && a.cols >= 0, "A has negative rows or columns");
   expect_argument("spmm", a.rows == 0 || a.pointers != nullptr, "A has rows but no row pointers");
-  expect_shape("spmm", "X", x, a.cols, x.cols, "as many rows as A has columns");
-  expect_shape("spmm", "Y", y, a.rows, x.cols, "rows of A by columns of X");
+  const index_t m = op_a == Op::none ? a.rows : a.cols, n = op_a == Op::none ? a.cols : a.rows;
+  expect_shape("spmm", "X", x, n, x.cols, "as many rows as op(A) has columns");
+  expect_shape("spmm", "Y", y, m, x.cols, "rows of op(A) by columns of X");
   expect_disjoint("spmm", y, "Y", x, "X");
   if (y.empty()) return;
   if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
-
+  expect_argument(
+      "spmm", op_a == Op::none || a.transposed != nullptr,
+      "on a GPU A^T X takes a matrix that keeps its transposed: call DeviceCsrMatrix::keep_transposed");
+  const auto& b = op_a == Op::none ? a : *a.transposed;
   const index_t widest = cuda::spmm_widest(dtype_of<T>);
   for (index_t first = 0; first < x.cols; first += widest) {
     const index_t width = std::min(widest, x.cols - first);
-    const auto x_slab = x.block(0, first, x.rows, width);
-    const auto y_slab = y.block(0, first, y.rows, width);
-    cuda::GpuProblem problem;
-    problem.problem = {Operation::spmm, dtype_of<T>, a.rows, a.cols, x_slab.cols};
-    problem.problem.accumulate = beta != result_t<T>{};
-    problem.problem.nonzeros = a.stored, problem.problem.index_bytes = static_cast<int>(sizeof(I));
-    problem.second = cuda::form_of(x_slab), problem.out = cuda::form_of(y_slab);
-    const cuda::KernelPlan plan = cuda::make_plan(problem, ctx.stream.device()).kernel;
-    cuda::launch(ctx, plan, a.rows, a.pointers, a.indices, a.values, x_slab.data, x.row_stride, x.col_stride,
-                 y_slab.data, y.row_stride, y.col_stride, alpha, beta);
+    launch_spmm<T, I>(ctx, op_a, alpha, b, x.block(0, first, n, width), beta, y.block(0, first, m, width));
   }
 }
 

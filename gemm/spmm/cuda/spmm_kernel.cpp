@@ -47,33 +47,58 @@ SpmmTiling spmm_tiling(const GpuProblem& problem) {
   return t;
 }
 
-KernelPlan spmm_plan(const GpuProblem& problem, const SpmmTiling& t) {
+namespace {
+
+/// What both kernels take: kernels/sparse_row.cuh.
+Defines row_defines(const GpuProblem& problem, const SpmmTiling& t) {
   const Problem& pr = problem.problem;
   const Piece piece = piece_of(problem);
   const int out_bytes = static_cast<int>(result_size(pr.type)) * piece.count;
+  const bool complex = pr.type == DType::complex128 || pr.type == DType::complex64;
+  return {define(pr.type),
+          define("TS_Q", pr.q),
+          define("TS_INDEX_BYTES", pr.index_bytes),
+          define("TS_CONJUGATE", complex && problem.op == Op::adjoint),
+          define("TS_VECTOR", piece.count),
+          define("TS_ALIGN", piece.alignment),
+          define("TS_OUT_ALIGN", std::min({16, problem.out.alignment, out_bytes})),
+          define("TS_LANES", t.lanes),
+          define("TS_PASSES", ceil_div(pr.q, piece.count * t.lanes)),
+          define("TS_UNROLL", t.unroll),
+          define("TS_STRIDED", strided(problem))};
+}
+
+}  // namespace
+
+KernelPlan spmm_plan(const GpuProblem& problem, const SpmmTiling& t) {
   KernelPlan plan;
   plan.family = "spmm_rows";
-  plan.defines = {define(pr.type),
-                  define("TS_Q", pr.q),
-                  define("TS_INDEX_BYTES", pr.index_bytes),
-                  define("TS_VECTOR", piece.count),
-                  define("TS_ALIGN", piece.alignment),
-                  define("TS_OUT_ALIGN", std::min({16, problem.out.alignment, out_bytes})),
-                  define("TS_LANES", t.lanes),
-                  define("TS_SPLIT", t.split),
-                  define("TS_PASSES", ceil_div(pr.q, piece.count * t.lanes)),
-                  define("TS_UNROLL", t.unroll),
-                  define("TS_STRIDED", strided(problem) ? 1 : 0)};
-  plan.grid = grid_of(ceil_div(pr.n, threads / (t.lanes * t.split)), INT32_MAX);
+  plan.defines = row_defines(problem, t);
+  plan.defines.push_back(define("TS_SPLIT", t.split));
+  plan.defines.push_back(define("TS_BLOCKS", t.blocks));
+  plan.grid = grid_of(ceil_div(problem.problem.n, threads / (t.lanes * t.split)), INT32_MAX);
   plan.block = threads;
-  plan.budget = {128, 0};
+  plan.budget = {static_cast<int>(65536 / threads / t.blocks), 0};
+  return plan;
+}
+
+KernelPlan spmm_long_plan(const GpuProblem& problem, index_t parts) {
+  const SpmmTiling t = spmm_tiling(problem);
+  const auto row_bytes = static_cast<std::size_t>(problem.problem.q * result_size(problem.problem.type));
+  KernelPlan plan;
+  plan.family = "spmm_long";
+  plan.defines = row_defines(problem, t);
+  plan.grid = grid_of(parts, INT32_MAX);
+  plan.block = threads;
+  plan.shared_bytes = static_cast<std::size_t>(threads / t.lanes) * row_bytes;
+  plan.workspace_bytes = static_cast<std::size_t>(parts) * row_bytes;
+  plan.budget = {128, 64};
   return plan;
 }
 
 std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
-  if (pr.operation != Operation::spmm || problem.op != Op::none || pr.q < 1 || pr.q > spmm_widest(pr.type))
-    return {};
+  if (pr.operation != Operation::spmm || pr.q < 1 || pr.q > spmm_widest(pr.type)) return {};
   const Limits limits = limits_of(pr, device);
   Candidate c;
   c.kernel = spmm_plan(problem, spmm_tiling(problem));

@@ -45,13 +45,6 @@ Expected<result_t<T>> exact(Op op, const CsrMatrix<T, I>& a, const Operand<T>& x
   return product;
 }
 
-/// On the GPU too, which takes A as it is only.
-template <class Out, class Run, class Check>
-void in_every_way_of(Op op, const Out& output, Run&& run, Check&& check) {
-  in_every_host_way(output, run, check);
-  if (op == Op::none) on_device(output, run, check);
-}
-
 template <class T, class I>
 void check_spmm(index_t rows, index_t cols, index_t q, std::size_t variant) {
   using R = result_t<T>;
@@ -65,8 +58,8 @@ void check_spmm(index_t rows, index_t cols, index_t q, std::size_t variant) {
   Operand<R> y(m, q, form_number(variant / 5));
   if (beta != R{}) y = Operand<R>::random(m, q, form_number(variant / 5), values);
   const auto product = exact(op, a, x);
-  in_every_way_of(
-      op, y,
+  in_every_way(
+      y,
       [&](const Context& ctx, Operand<R>& out) {
         with_views(
             ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, op, alpha, va, vx, beta, vy); }, a, x, out);
@@ -86,8 +79,8 @@ TEMPLATE_TEST_CASE("spmm of small integers is exact", "[short]", TS_ALL_TYPES) {
     auto x = Operand<TestType>::integers(op == Op::none ? cols : rows, q, form_number(variant / 6), values);
     const auto y = Operand<R>::integers(op == Op::none ? rows : cols, q, form_number(variant / 2), values);
     const auto product = exact(op, a, x);
-    in_every_way_of(
-        op, y,
+    in_every_way(
+        y,
         [&](const Context& ctx, Operand<R>& out) {
           with_views(
               ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, op, R{2}, va, vx, R{-1}, vy); }, a, x, out);

@@ -9,6 +9,7 @@
 #include "tallskinny/gemm/backend/cuda/sources.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/gemm/spmm/cuda/spmm_kernel.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -92,6 +93,9 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
   for (const std::size_t bytes : {2, 4, 8, 16})
     for (const bool from_rows : {false, true})
       plans.push_back(cuda::plan_convert(bytes, 8, from_rows, 1000000, 20, device));
+  for (cuda::GpuProblem& problem : biting_problems(Operation::spmm, device.arch()))
+    if (problem.problem.q <= cuda::spmm_widest(problem.problem.type))
+      plans.push_back(cuda::spmm_long_plan(problem, 1000));
   return plans;
 }
 
