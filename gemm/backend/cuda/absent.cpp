@@ -35,6 +35,12 @@ Stream::Stream(int) {
 Stream::Stream(int, CUstream_st*) {
   refuse();
 }
+Stream Stream::rehearsing(const DeviceInfo&) {
+  refuse();
+}
+Rehearsal* Stream::rehearsal() const {
+  refuse();
+}
 const DeviceInfo& Stream::device() const {
   refuse();
 }

@@ -16,10 +16,18 @@ CUdeviceptr address(const void* p) noexcept {
 /// GiB only.
 constexpr std::size_t long_line = std::size_t{1} << 20;
 
+constexpr int nowhere = -1;  ///< the device of a rehearsal's memory
+
 }  // namespace
 
 Memory::Memory(const Stream& stream, std::size_t bytes) : bytes_(bytes), device_(stream.device().index) {
   if (bytes == 0) return;
+  if (Rehearsal* const rehearsal = stream.rehearsal(); rehearsal != nullptr) {
+    data_ = reinterpret_cast<void*>(rehearsal->next_address);  // NOLINT(performance-no-int-to-ptr)
+    rehearsal->next_address += (bytes + 255) / 256 * 256;
+    device_ = nowhere;
+    return;
+  }
   const Active active(device_);
   CUdeviceptr p = 0;
   check(driver().mem_alloc(&p, bytes), "allocate " + std::to_string(bytes) + " bytes of its memory");
@@ -28,7 +36,7 @@ Memory::Memory(const Stream& stream, std::size_t bytes) : bytes_(bytes), device_
 }
 
 Memory::~Memory() {
-  if (data_ == nullptr) return;
+  if (data_ == nullptr || device_ == nowhere) return;
   try {
     const Active active(device_);
     driver().mem_free(address(data_));  // waits for work that may use it; an error belongs to that work
@@ -37,7 +45,7 @@ Memory::~Memory() {
 }
 
 void copy_bytes(const Stream& stream, void* to, const void* from, std::size_t bytes) {
-  if (bytes == 0) return;
+  if (bytes == 0 || stream.rehearsal() != nullptr) return;
   const Active active(stream.device().index);
   check(driver().mem_copy(address(to), address(from), bytes, stream.handle()),
         "copy " + std::to_string(bytes) + " bytes");
@@ -47,7 +55,7 @@ void copy_lines(const Stream& stream, void* to, std::size_t to_pitch, const void
                 std::size_t from_pitch, std::size_t line_bytes, std::size_t lines) {
   if (to_pitch == line_bytes && from_pitch == line_bytes)
     return copy_bytes(stream, to, from, line_bytes * lines);
-  if (line_bytes == 0 || lines == 0) return;
+  if (line_bytes == 0 || lines == 0 || stream.rehearsal() != nullptr) return;
   if (line_bytes >= long_line || to_pitch > INT32_MAX || from_pitch > INT32_MAX) {
     for (std::size_t i = 0; i < lines; ++i)
       copy_bytes(stream, static_cast<char*>(to) + i * to_pitch,
@@ -64,7 +72,7 @@ void copy_lines(const Stream& stream, void* to, std::size_t to_pitch, const void
 }
 
 void fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t bytes) {
-  if (bytes == 0) return;
+  if (bytes == 0 || stream.rehearsal() != nullptr) return;
   const Active active(stream.device().index);
   check(driver().mem_set(address(to), value, bytes, stream.handle()),
         "fill " + std::to_string(bytes) + " bytes");

@@ -129,6 +129,8 @@ void expect_parameters(const Kernel& kernel, const KernelPlan& plan,
 
 void detail::launch(const Context& ctx, const KernelPlan& plan, std::span<const Argument> arguments) {
   if (plan.grid == 0) return;
+  if (Rehearsal* const rehearsal = ctx.stream.rehearsal(); rehearsal != nullptr)
+    return rehearsal->kernels.push_back(plan);
   const Active active(ctx.stream.device().index);
   Kernel& kernel = kernels().find(ctx, plan);
   expect_parameters(kernel, plan, arguments);
@@ -144,6 +146,7 @@ void detail::launch(const Context& ctx, const KernelPlan& plan, std::span<const 
 }
 
 void prepare(const Context& ctx, std::span<const KernelPlan> plans) {
+  if (ctx.stream.rehearsal() != nullptr) return;
   const Active active(ctx.stream.device().index);
   kernels().require(ctx, plans);
 }

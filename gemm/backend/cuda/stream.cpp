@@ -13,6 +13,7 @@ struct Stream::State {
   CUstream stream = nullptr;
   bool ours = false;
   Memory workspace, counters;
+  std::unique_ptr<Rehearsal> rehearsal;
 
   ~State() {
     if (!ours) return;
@@ -53,6 +54,18 @@ Stream::Stream(int device, CUstream_st* theirs) : state_(std::make_shared<State>
   synchronize();  // what comes next may run in another stream
 }
 
+Stream Stream::rehearsing(const DeviceInfo& device) {
+  Stream stream;
+  stream.state_ = std::make_shared<State>();
+  stream.state_->device = device;
+  stream.state_->rehearsal = std::make_unique<Rehearsal>();
+  return stream;
+}
+
+Rehearsal* Stream::rehearsal() const {
+  return state().rehearsal.get();
+}
+
 Stream::State& Stream::state() const {
   if (state_ == nullptr)
     throw Error(Errc::no_device, "this Context has no device: set Context::stream to cuda::Stream(device)");
@@ -72,13 +85,14 @@ void Stream::choose_by(std::shared_ptr<const TunedTable> table) const {
 }
 
 void Stream::synchronize() const {
+  if (rehearsal() != nullptr) return;
   const Active active(state().device.index);
   check(driver().stream_synchronize(state().stream), "finish its work");
 }
 
 void* Stream::workspace(std::size_t bytes) const {
   State& s = state();
-  if (bytes > s.workspace.bytes()) {
+  if (bytes > s.workspace.bytes() && s.rehearsal == nullptr) {
     const Active active(s.device.index);
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     check(driver().stream_is_capturing(s.stream, &status), "tell whether it is being captured");

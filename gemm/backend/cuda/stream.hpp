@@ -2,13 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "tallskinny/gemm/backend/cuda/devices.hpp"
+#include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
 
 struct CUstream_st;  // CUDA's own declaration: a CUstream or cudaStream_t points to one
 
 namespace ts::cuda {
+
+/// What a stream that rehearses has been asked for.
+struct Rehearsal {
+  std::vector<KernelPlan> kernels;        ///< in the order of their starts
+  std::uintptr_t next_address = 1 << 20;  ///< of memory that is not there
+};
 
 /// A handle; copies share the stream and its workspace. Work in one stream runs in the order it was given.
 /// One thread at a time gives work to a stream.
@@ -21,6 +29,13 @@ class Stream {
   explicit Stream(int device);
   /// A stream that belongs to somebody else and outlives this handle; nullptr is the device's default stream.
   Stream(int device, CUstream_st* theirs);
+
+  /// A stream that carries nothing out and needs no GPU: operations plan for `device` and note the kernels
+  /// that they would start, so that these can be looked at, or compiled in parallel before the real run
+  /// (`prepare`). Its memory has addresses but no bytes.
+  [[nodiscard]] static Stream rehearsing(const DeviceInfo& device);
+  /// Null unless this stream rehearses.
+  [[nodiscard]] Rehearsal* rehearsal() const;
 
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
   /// @throws Error(no_device) for a handle without a device (as all of what follows).

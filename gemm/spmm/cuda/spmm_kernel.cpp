@@ -35,15 +35,24 @@ index_t spmm_widest(DType type) noexcept {
 
 SpmmTiling spmm_tiling(const GpuProblem& problem) {
   const Problem& pr = problem.problem;
-  const index_t pieces = pr.q / piece_of(problem).count;
-  const index_t row_bytes = pr.q * static_cast<index_t>(size_of(pr.type));
+  const Piece piece = piece_of(problem);
+  const index_t pieces = pr.q / piece.count, element = static_cast<index_t>(size_of(pr.type));
   const index_t entries = pr.nonzeros > 0 && pr.n > 0 ? pr.nonzeros / pr.n : 8;
   SpmmTiling t;
   // A lane takes up to 32 bytes of a row in up to four pieces: rows under way are worth more than lanes a
-  // row.
-  t.lanes = std::min(warp, power_up(std::max(ceil_div(row_bytes, 32), ceil_div(pieces, 4))));
+  // row. Fewer lanes where the last pass would leave a third of them or more without work.
+  t.lanes = std::min(warp, power_up(std::max(ceil_div(pr.q * element, 32), ceil_div(pieces, 4))));
+  const auto idle = [&](index_t lanes) { return ceil_div(pieces, lanes) * lanes - pieces; };
+  if (3 * idle(t.lanes) >= pieces && idle(t.lanes / 2) < idle(t.lanes)) t.lanes /= 2;
   t.split = power_down(std::clamp<index_t>(entries / 8, 1, warp / t.lanes));
-  t.unroll = pieces > t.lanes ? 2 : 4;
+  const index_t passes = ceil_div(pieces, t.lanes), piece_bytes = piece.count * element;
+  t.unroll = passes == 1 || passes * piece_bytes <= 24 ? 4 : 2;
+  // As many blocks as registers allow: sums, what is under way, addresses.
+  const index_t registers =
+      passes * piece.count * result_size(pr.type) / 4 +
+      t.unroll * (ceil_div(piece_bytes, 4) + ceil_div(element, 4) + pr.index_bytes / 4 + 2) +
+      (passes > 1 ? 40 : 32);
+  t.blocks = std::clamp<index_t>(65536 / threads / registers, 2, 6);
   return t;
 }
 

@@ -65,44 +65,50 @@ void check_norms(Operand<T>& x) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("column_norms at every width and layout", "[short]", TS_ALL_TYPES) {
-  std::size_t variant = 0;
-  for (index_t p = 0; p <= 33; ++p)
-    for (const index_t n : {0, 1, 2, 31, 33, 500}) {
-      CAPTURE(n, p, variant);
-      Values values(variant);
-      auto x = Operand<TestType>::random(n, p, form_number(variant++), values);
-      check_norms(x);
-    }
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (index_t p = 0; p <= 33; ++p)
+      for (const index_t n : {0, 1, 2, 31, 33, 500}) {
+        CAPTURE(n, p, variant);
+        Values values(variant);
+        auto x = Operand<TestType>::random(n, p, form_number(variant++), values);
+        check_norms(x);
+      }
+  });
 }
 
 TEMPLATE_TEST_CASE("column_norms of long operands", "[long]", TS_ALL_TYPES) {
-  Values values(1);
-  for (const index_t p : {1, 3, 8, 65})
-    for (std::size_t form = 0; form < 3; ++form) {
-      auto x = Operand<TestType>::random(p == 65 ? 5000 : 100003, p, form_number(form), values);
-      check_norms(x);
-    }
+  compiled_ahead([] {
+    Values values(1);
+    for (const index_t p : {1, 3, 8, 65})
+      for (std::size_t form = 0; form < 3; ++form) {
+        auto x = Operand<TestType>::random(p == 65 ? 5000 : 100003, p, form_number(form), values);
+        check_norms(x);
+      }
+  });
 }
 
 TEMPLATE_TEST_CASE("column_norms neither overflows nor underflows", "[short]", TS_ALL_TYPES) {
-  using R = real_t<TestType>;
-  const double largest =
-      std::is_same_v<TestType, float16> ? 65504 : static_cast<double>(std::numeric_limits<R>::max());
-  const double smallest = std::is_same_v<TestType, float16> ? 0x1p-24
-                          : std::is_same_v<TestType, bfloat16>
-                              ? 0x1p-133
-                              : static_cast<double>(std::numeric_limits<R>::denorm_min());
-  Values values(3);
-  for (const index_t n : {1, 40}) {
-    auto x = Operand<TestType>::random(n, 5, {}, values);
-    for (index_t i = 0; i < n; ++i) {
-      x.at(i, 0) = element<TestType>(largest / 16 / static_cast<double>(i + 1));
-      x.at(i, 1) = element<TestType>(smallest * static_cast<double>(i + 1));
-      x.at(i, 2) = element<TestType>(i == 0 ? largest / 4 : smallest);  // both in one column
-      x.at(i, 3) = element<TestType>(0);
+  compiled_ahead([] {
+    using R = real_t<TestType>;
+    const double largest =
+        std::is_same_v<TestType, float16> ? 65504 : static_cast<double>(std::numeric_limits<R>::max());
+    const double smallest = std::is_same_v<TestType, float16> ? 0x1p-24
+                            : std::is_same_v<TestType, bfloat16>
+                                ? 0x1p-133
+                                : static_cast<double>(std::numeric_limits<R>::denorm_min());
+    Values values(3);
+    for (const index_t n : {1, 40}) {
+      auto x = Operand<TestType>::random(n, 5, {}, values);
+      for (index_t i = 0; i < n; ++i) {
+        x.at(i, 0) = element<TestType>(largest / 16 / static_cast<double>(i + 1));
+        x.at(i, 1) = element<TestType>(smallest * static_cast<double>(i + 1));
+        x.at(i, 2) = element<TestType>(i == 0 ? largest / 4 : smallest);  // both in one column
+        x.at(i, 3) = element<TestType>(0);
+      }
+      check_norms(x);
     }
-    check_norms(x);
-  }
+  });
 }
 
 TEMPLATE_TEST_CASE("column_norms passes NaN and Inf on, each in its column", "[short]", TS_ALL_TYPES) {

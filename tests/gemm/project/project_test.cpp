@@ -90,55 +90,65 @@ void check_project_out(index_t n, index_t m, index_t b, std::size_t variant) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("inner_and_gram and project_out of small integers are exact", "[short]", TS_RESULT_TYPES) {
-  Values values(17);
-  for (std::size_t variant = 0; variant < 24; ++variant) {
-    const index_t n = values.below(5), m = values.below(4), b = 1 + values.below(3);
-    auto v = Operand<TestType>::integers(n, m, form_number(variant), values);
-    auto s = Operand<TestType>::integers(m, b, form_number(variant / 2), values);
-    const auto w = Operand<TestType>::integers(n, b, form_number(variant / 3), values);
-    auto updated = w;
-    updated.fill([&](index_t i, index_t j) {
-      TestType sum = w.at(i, j);
-      for (index_t k = 0; k < m; ++k) sum -= v.at(i, k) * s.at(k, j);
-      return sum;
-    });
-    const auto s_next = inner_product(v, updated), g = inner_product(updated, updated);
-    in_every_way(
-        Results<TestType>{w, Operand<TestType>(m, b), Operand<TestType>(b, b)},
-        [&](const Context& ctx, Results<TestType>& out) {
-          with_views(
-              ctx, [&](auto vv, auto vs, auto vw, auto vn, auto vg) { project_out(ctx, vv, vs, vw, vn, vg); },
-              v, s, out.w, out.s, out.g);
-        },
-        [&](const Results<TestType>& out) {
-          REQUIRE(everywhere(n, b, [&](index_t i, index_t j) { return out.w.at(i, j) == updated.at(i, j); }));
-          REQUIRE(everywhere(m, b, [&](index_t i, index_t j) {
-            return out.s.wide_at(i, j) == s_next.value[s_next.at(i, j)];
-          }));
-          REQUIRE(everywhere(
-              b, b, [&](index_t i, index_t j) { return out.g.wide_at(i, j) == g.value[g.at(i, j)]; }));
-        });
-  }
+  compiled_ahead([] {
+    Values values(17);
+    for (std::size_t variant = 0; variant < 24; ++variant) {
+      const index_t n = values.below(5), m = values.below(4), b = 1 + values.below(3);
+      auto v = Operand<TestType>::integers(n, m, form_number(variant), values);
+      auto s = Operand<TestType>::integers(m, b, form_number(variant / 2), values);
+      const auto w = Operand<TestType>::integers(n, b, form_number(variant / 3), values);
+      auto updated = w;
+      updated.fill([&](index_t i, index_t j) {
+        TestType sum = w.at(i, j);
+        for (index_t k = 0; k < m; ++k) sum -= v.at(i, k) * s.at(k, j);
+        return sum;
+      });
+      const auto s_next = inner_product(v, updated), g = inner_product(updated, updated);
+      in_every_way(
+          Results<TestType>{w, Operand<TestType>(m, b), Operand<TestType>(b, b)},
+          [&](const Context& ctx, Results<TestType>& out) {
+            with_views(
+                ctx,
+                [&](auto vv, auto vs, auto vw, auto vn, auto vg) { project_out(ctx, vv, vs, vw, vn, vg); }, v,
+                s, out.w, out.s, out.g);
+          },
+          [&](const Results<TestType>& out) {
+            REQUIRE(
+                everywhere(n, b, [&](index_t i, index_t j) { return out.w.at(i, j) == updated.at(i, j); }));
+            REQUIRE(everywhere(m, b, [&](index_t i, index_t j) {
+              return out.s.wide_at(i, j) == s_next.value[s_next.at(i, j)];
+            }));
+            REQUIRE(everywhere(
+                b, b, [&](index_t i, index_t j) { return out.g.wide_at(i, j) == g.value[g.at(i, j)]; }));
+          });
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("inner_and_gram and project_out at every width and layout", "[short]", TS_RESULT_TYPES) {
-  std::size_t variant = 0;
-  for (const Widths w : widths_that_bite())
-    for (const index_t n : {0, 1, 33}) {
-      check_inner_and_gram<TestType>(n, w.p, w.q, variant);
-      check_project_out<TestType>(n, w.p, w.q, variant++);
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const Widths w : widths_that_bite()) {
+      for (const index_t n : {0, 1, 33}) {
+        check_inner_and_gram<TestType>(n, w.p, w.q, variant);
+        check_project_out<TestType>(n, w.p, w.q, variant);
+      }
+      ++variant;
     }
-  check_inner_and_gram<TestType>(40, 0, 3, 0);  // an empty basis
-  check_project_out<TestType>(40, 0, 3, 0);
+    check_inner_and_gram<TestType>(40, 0, 3, 0);  // an empty basis
+    check_project_out<TestType>(40, 0, 3, 0);
+  });
 }
 
 TEMPLATE_TEST_CASE("inner_and_gram and project_out of long operands", "[long]", TS_RESULT_TYPES) {
-  std::size_t variant = 0;
-  for (const Widths w : {Widths{1, 1}, {8, 2}, {24, 8}, {33, 3}, {64, 16}, {17, 17}}) {
-    check_inner_and_gram<TestType>(3001, w.p, w.q, variant);
-    check_project_out<TestType>(3001, w.p, w.q, 4 * variant++);
-  }
-  check_project_out<TestType>(100003, 5, 2, 0);
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const Widths w : {Widths{1, 1}, {8, 2}, {24, 8}, {33, 3}, {64, 16}, {17, 17}}) {
+      check_inner_and_gram<TestType>(3001, w.p, w.q, variant);
+      check_project_out<TestType>(3001, w.p, w.q, 4 * variant++);
+    }
+    check_project_out<TestType>(100003, 5, 2, 0);
+  });
 }
 
 TEST_CASE("inner_and_gram and project_out refuse misuse by naming the argument", "[short]") {

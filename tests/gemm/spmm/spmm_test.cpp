@@ -70,51 +70,57 @@ void check_spmm(index_t rows, index_t cols, index_t q, std::size_t variant) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("spmm of small integers is exact", "[short]", TS_ALL_TYPES) {
-  using R = result_t<TestType>;
-  Values values(19);
-  for (std::size_t variant = 0; variant < 36; ++variant) {
-    const index_t rows = values.below(6), cols = values.below(6), q = 1 + values.below(4);
-    const Op op = ops[variant % 3];
-    const auto a = random_sparse<TestType, std::int32_t>(rows, cols, values, true);
-    auto x = Operand<TestType>::integers(op == Op::none ? cols : rows, q, form_number(variant / 6), values);
-    const auto y = Operand<R>::integers(op == Op::none ? rows : cols, q, form_number(variant / 2), values);
-    const auto product = exact(op, a, x);
-    in_every_way(
-        y,
-        [&](const Context& ctx, Operand<R>& out) {
-          with_views(
-              ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, op, R{2}, va, vx, R{-1}, vy); }, a, x, out);
-        },
-        [&](const Operand<R>& out) {
-          REQUIRE(everywhere(y.rows(), q, [&](index_t i, index_t j) {
-            return out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] - y.wide_at(i, j);
-          }));
-        });
-  }
+  compiled_ahead([] {
+    using R = result_t<TestType>;
+    Values values(19);
+    for (std::size_t variant = 0; variant < 36; ++variant) {
+      const index_t rows = values.below(6), cols = values.below(6), q = 1 + values.below(4);
+      const Op op = ops[variant % 3];
+      const auto a = random_sparse<TestType, std::int32_t>(rows, cols, values, true);
+      auto x = Operand<TestType>::integers(op == Op::none ? cols : rows, q, form_number(variant / 6), values);
+      const auto y = Operand<R>::integers(op == Op::none ? rows : cols, q, form_number(variant / 2), values);
+      const auto product = exact(op, a, x);
+      in_every_way(
+          y,
+          [&](const Context& ctx, Operand<R>& out) {
+            with_views(
+                ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, op, R{2}, va, vx, R{-1}, vy); }, a, x, out);
+          },
+          [&](const Operand<R>& out) {
+            REQUIRE(everywhere(y.rows(), q, [&](index_t i, index_t j) {
+              return out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] - y.wide_at(i, j);
+            }));
+          });
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("spmm at every width, layout, leading dimension, alpha and beta", "[short]",
                    TS_ALL_TYPES) {
-  std::size_t variant = 0;
-  for (index_t q = 1; q <= 17; ++q) {
-    check_spmm<TestType, std::int32_t>(60, 47, q, variant++);
-    check_spmm<TestType, std::int64_t>(47, 60, q, variant++);
-  }
-  for (const index_t q : {31, 32, 33, 64, 65}) {
-    check_spmm<TestType, std::int32_t>(60, 47, q, variant++);
-    check_spmm<TestType, std::int64_t>(31, 1, q, variant++);
-    check_spmm<TestType, std::int32_t>(0, 3, q, variant++);
-    check_spmm<TestType, std::int32_t>(3, 0, q, variant++);
-    check_spmm<TestType, std::int32_t>(1, 1, q, variant++);
-  }
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (index_t q = 1; q <= 17; ++q) {
+      check_spmm<TestType, std::int32_t>(60, 47, q, variant++);
+      check_spmm<TestType, std::int64_t>(47, 60, q, variant++);
+    }
+    for (const index_t q : {31, 32, 33, 64, 65}) {
+      check_spmm<TestType, std::int32_t>(60, 47, q, variant++);
+      check_spmm<TestType, std::int64_t>(31, 1, q, variant++);
+      check_spmm<TestType, std::int32_t>(0, 3, q, variant++);
+      check_spmm<TestType, std::int32_t>(3, 0, q, variant++);
+      check_spmm<TestType, std::int32_t>(1, 1, q, variant++);
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("spmm of large matrices", "[long]", TS_ALL_TYPES) {
-  std::size_t variant = 0;
-  for (const index_t q : {1, 3, 4, 8, 16, 33}) {
-    check_spmm<TestType, std::int32_t>(2000, 300, q, variant++);
-    check_spmm<TestType, std::int64_t>(300, 2000, q, variant++);
-  }
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const index_t q : {1, 3, 4, 8, 16, 33}) {
+      check_spmm<TestType, std::int32_t>(2000, 300, q, variant++);
+      check_spmm<TestType, std::int64_t>(300, 2000, q, variant++);
+    }
+  });
 }
 
 TEST_CASE("a column of X that holds NaN does not reach the others", "[short]") {

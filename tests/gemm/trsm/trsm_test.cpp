@@ -49,45 +49,53 @@ void check_trsm(index_t n, index_t p, std::size_t variant) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("trsm with powers of two is exact", "[short]", TS_RESULT_TYPES) {
-  for (const index_t p : {1, 2, 3, 5}) {
-    Values values(23);
-    auto r = Operand<TestType>(p, p, form_number(static_cast<std::size_t>(p)));
-    for (index_t i = 0; i < p; ++i)
-      for (index_t j = i; j < p; ++j)
-        r.at(i, j) =
-            i == j ? element<TestType>(i % 2 == 0 ? 2 : -0.5) : element<TestType>(static_cast<double>(j - i));
-    const auto x = Operand<TestType>::integers(7, p, form_number(1), values);
-    auto b = x;  // X R, exactly
-    b.fill([&](index_t i, index_t j) {
-      TestType sum{};
-      for (index_t k = 0; k <= j; ++k) sum += x.at(i, k) * r.at(k, j);
-      return sum;
-    });
-    in_every_way(
-        b,
-        [&](const Context& ctx, Operand<TestType>& out) {
-          with_views(
-              ctx, [&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
-        },
-        [&](const Operand<TestType>& out) {
-          REQUIRE(everywhere(7, p, [&](index_t i, index_t j) { return out.at(i, j) == x.at(i, j); }));
-        });
-  }
+  compiled_ahead([] {
+    for (const index_t p : {1, 2, 3, 5}) {
+      Values values(23);
+      auto r = Operand<TestType>(p, p, form_number(static_cast<std::size_t>(p)));
+      for (index_t i = 0; i < p; ++i)
+        for (index_t j = i; j < p; ++j)
+          r.at(i, j) = i == j ? element<TestType>(i % 2 == 0 ? 2 : -0.5)
+                              : element<TestType>(static_cast<double>(j - i));
+      const auto x = Operand<TestType>::integers(7, p, form_number(1), values);
+      auto b = x;  // X R, exactly
+      b.fill([&](index_t i, index_t j) {
+        TestType sum{};
+        for (index_t k = 0; k <= j; ++k) sum += x.at(i, k) * r.at(k, j);
+        return sum;
+      });
+      in_every_way(
+          b,
+          [&](const Context& ctx, Operand<TestType>& out) {
+            with_views(
+                ctx, [&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
+          },
+          [&](const Operand<TestType>& out) {
+            REQUIRE(everywhere(7, p, [&](index_t i, index_t j) { return out.at(i, j) == x.at(i, j); }));
+          });
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("trsm at every width, layout and leading dimension", "[short]", TS_RESULT_TYPES) {
-  std::size_t variant = 0;
-  for (const Widths w : widths_that_bite())
-    for (const index_t n : {0, 1, 2, 31, 33}) check_trsm<TestType>(n, w.p, variant++);
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const Widths w : widths_that_bite()) {
+      for (const index_t n : {0, 1, 2, 31, 33}) check_trsm<TestType>(n, w.p, variant);
+      ++variant;
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("trsm of long operands", "[long]", TS_RESULT_TYPES) {
-  std::size_t variant = 0;
-  for (const index_t p : {1, 2, 4, 8, 13, 16, 33, 64}) {
-    check_trsm<TestType>(1000, p, variant);
-    check_trsm<TestType>(4001, p, variant++);
-  }
-  check_trsm<TestType>(100003, 3, 0);
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const index_t p : {1, 2, 4, 8, 13, 16, 33, 64}) {
+      check_trsm<TestType>(1000, p, variant);
+      check_trsm<TestType>(4001, p, variant++);
+    }
+    check_trsm<TestType>(100003, 3, 0);
+  });
 }
 
 TEST_CASE("a zero on the diagonal gives Inf and NaN in its column and what depends on it", "[short]") {

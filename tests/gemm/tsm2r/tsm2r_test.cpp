@@ -43,49 +43,55 @@ void check_tsm2r(index_t m, index_t n, index_t q, std::size_t variant) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("tsm2r of small integers is exact", "[short]", TS_ALL_TYPES) {
-  using R = result_t<TestType>;
-  Values values(13);
-  for (std::size_t variant = 0; variant < 36; ++variant) {
-    const index_t m = values.below(6), n = values.below(6), q = 1 + values.below(4);
-    const Op op = ops[variant % 3];
-    auto d = Operand<TestType>::integers(op == Op::none ? m : n, op == Op::none ? n : m, form_number(variant),
-                                         values);
-    auto x = Operand<TestType>::integers(n, q, form_number(variant / 6), values);
-    const auto y = Operand<R>::integers(m, q, form_number(variant / 2), values);
-    const auto product = exact(op, d, x);
-    in_every_way(
-        y,
-        [&](const Context& ctx, Operand<R>& out) {
-          with_views(
-              ctx, [&](auto vd, auto vx, auto vy) { tsm2r(ctx, op, R{2}, vd, vx, R{-1}, vy); }, d, x, out);
-        },
-        [&](const Operand<R>& out) {
-          REQUIRE(everywhere(m, q, [&](index_t i, index_t j) {
-            return out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] - y.wide_at(i, j);
-          }));
-        });
-  }
+  compiled_ahead([] {
+    using R = result_t<TestType>;
+    Values values(13);
+    for (std::size_t variant = 0; variant < 36; ++variant) {
+      const index_t m = values.below(6), n = values.below(6), q = 1 + values.below(4);
+      const Op op = ops[variant % 3];
+      auto d = Operand<TestType>::integers(op == Op::none ? m : n, op == Op::none ? n : m,
+                                           form_number(variant), values);
+      auto x = Operand<TestType>::integers(n, q, form_number(variant / 6), values);
+      const auto y = Operand<R>::integers(m, q, form_number(variant / 2), values);
+      const auto product = exact(op, d, x);
+      in_every_way(
+          y,
+          [&](const Context& ctx, Operand<R>& out) {
+            with_views(
+                ctx, [&](auto vd, auto vx, auto vy) { tsm2r(ctx, op, R{2}, vd, vx, R{-1}, vy); }, d, x, out);
+          },
+          [&](const Operand<R>& out) {
+            REQUIRE(everywhere(m, q, [&](index_t i, index_t j) {
+              return out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] - y.wide_at(i, j);
+            }));
+          });
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("tsm2r at every width, layout, leading dimension, alpha and beta", "[short]",
                    TS_ALL_TYPES) {
-  std::size_t variant = 0;
-  for (const index_t q : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33}) {
-    check_tsm2r<TestType>(0, 5, q, variant++);
-    check_tsm2r<TestType>(5, 0, q, variant++);
-    check_tsm2r<TestType>(1, 1, q, variant++);
-    check_tsm2r<TestType>(33, 70, q, variant++);
-    check_tsm2r<TestType>(70, 33, q, variant++);
-  }
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const index_t q : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33}) {
+      check_tsm2r<TestType>(0, 5, q, variant++);
+      check_tsm2r<TestType>(5, 0, q, variant++);
+      check_tsm2r<TestType>(1, 1, q, variant++);
+      check_tsm2r<TestType>(33, 70, q, variant++);
+      check_tsm2r<TestType>(70, 33, q, variant++);
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("tsm2r of large operands", "[long]", TS_ALL_TYPES) {
-  std::size_t variant = 0;
-  for (const index_t q : {1, 2, 4, 7, 16, 65}) {
-    check_tsm2r<TestType>(257, 300, q, variant++);
-    check_tsm2r<TestType>(3, 5000, q, variant++);
-    check_tsm2r<TestType>(5000, 3, q, variant++);
-  }
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const index_t q : {1, 2, 4, 7, 16, 65}) {
+      check_tsm2r<TestType>(257, 300, q, variant++);
+      check_tsm2r<TestType>(3, 5000, q, variant++);
+      check_tsm2r<TestType>(5000, 3, q, variant++);
+    }
+  });
 }
 
 TEST_CASE("tsm2r refuses misuse by naming the argument", "[short]") {

@@ -69,86 +69,100 @@ void check_in_place(index_t n, index_t p, index_t q, std::size_t variant) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("tsmm of small integers is exact", "[short]", TS_ALL_TYPES) {
-  using R = result_t<TestType>;
-  Values values(11);
-  for (std::size_t variant = 0; variant < 36; ++variant) {
-    const index_t n = values.below(6), p = 1 + values.below(5), q = 1 + values.below(5);
-    const Op op = ops[variant % 3];
-    auto x = Operand<TestType>::integers(n, p, form_number(variant), values);
-    auto s = Operand<R>::integers(op == Op::none ? p : q, op == Op::none ? q : p, form_number(variant / 6),
-                                  values);
-    const auto y = Operand<R>::integers(n, q, form_number(variant / 2), values);
-    const auto product = exact(op, x, s, q);
-    in_every_way(
-        y,
-        [&](const Context& ctx, Operand<R>& out) {
-          with_views(
-              ctx, [&](auto vx, auto vs, auto vy) { tsmm(ctx, op, R{2}, vx, vs, R{-1}, vy); }, x, s, out);
-        },
-        [&](const Operand<R>& out) {
-          for (index_t i = 0; i < n; ++i)
-            for (index_t j = 0; j < q; ++j)
-              REQUIRE(out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] - y.wide_at(i, j));
-        });
-  }
+  compiled_ahead([] {
+    using R = result_t<TestType>;
+    Values values(11);
+    for (std::size_t variant = 0; variant < 36; ++variant) {
+      const index_t n = values.below(6), p = 1 + values.below(5), q = 1 + values.below(5);
+      const Op op = ops[variant % 3];
+      auto x = Operand<TestType>::integers(n, p, form_number(variant), values);
+      auto s = Operand<R>::integers(op == Op::none ? p : q, op == Op::none ? q : p, form_number(variant / 6),
+                                    values);
+      const auto y = Operand<R>::integers(n, q, form_number(variant / 2), values);
+      const auto product = exact(op, x, s, q);
+      in_every_way(
+          y,
+          [&](const Context& ctx, Operand<R>& out) {
+            with_views(
+                ctx, [&](auto vx, auto vs, auto vy) { tsmm(ctx, op, R{2}, vx, vs, R{-1}, vy); }, x, s, out);
+          },
+          [&](const Operand<R>& out) {
+            for (index_t i = 0; i < n; ++i)
+              for (index_t j = 0; j < q; ++j)
+                REQUIRE(out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] - y.wide_at(i, j));
+          });
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("tsmm at every width, layout, leading dimension, alpha and beta", "[short]",
                    TS_ALL_TYPES) {
-  std::size_t variant = 0;
-  for (const Widths w : widths_that_bite())
-    for (const index_t n : {0, 1, 2, 31, 33}) check_tsmm<TestType>(n, w, variant++);
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const Widths w : widths_that_bite()) {
+      for (const index_t n : {0, 1, 2, 31, 33}) check_tsmm<TestType>(n, w, variant);
+      ++variant;
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("tsmm in place at every width, layout and leading dimension", "[short]", TS_RESULT_TYPES) {
-  std::size_t variant = 0;
-  for (const Widths w : widths_that_bite())
-    for (const index_t n : {0, 1, 33})
-      check_in_place<TestType>(n, std::max(w.p, w.q), std::min(w.p, w.q), variant++);
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const Widths w : widths_that_bite()) {
+      for (const index_t n : {0, 1, 33})
+        check_in_place<TestType>(n, std::max(w.p, w.q), std::min(w.p, w.q), variant);
+      ++variant;
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("tsmm of long operands", "[long]", TS_ALL_TYPES) {
-  using R = result_t<TestType>;
-  std::size_t variant = 0;
-  for (const Widths w : widths_that_bite()) {
-    check_tsmm<TestType>(1000, w, variant);
-    check_in_place<R>(1000, std::max(w.p, w.q), std::min(w.p, w.q), variant++);
-  }
-  for (const Widths w : {Widths{1, 1}, {3, 3}, {8, 8}, {4, 17}}) {
-    check_tsmm<TestType>(100003, w, 0);
-    check_tsmm<TestType>(100003, w, variant++);
-  }
-  check_in_place<R>(100003, 5, 3, 0);
+  compiled_ahead([] {
+    using R = result_t<TestType>;
+    std::size_t variant = 0;
+    for (const Widths w : widths_that_bite()) {
+      check_tsmm<TestType>(1000, w, variant);
+      check_in_place<R>(1000, std::max(w.p, w.q), std::min(w.p, w.q), variant++);
+    }
+    for (const Widths w : {Widths{1, 1}, {3, 3}, {8, 8}, {4, 17}}) {
+      check_tsmm<TestType>(100003, w, 0);
+      check_tsmm<TestType>(100003, w, variant++);
+    }
+    check_in_place<R>(100003, 5, 3, 0);
+  });
 }
 
 TEMPLATE_TEST_CASE("NaN and Inf stay in their row, and Inf stays Inf", "[short]", TS_ALL_TYPES) {
-  using R = result_t<TestType>;
-  for (const index_t w : {1, 2, 3, 5, 8, 17, 32, 49})
-    for (const double bad :
-         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-      CAPTURE(w, bad);
-      Values values(3);
-      auto x = Operand<TestType>::random(40, w, {}, values);
-      auto s = Operand<R>::random(w, w, {}, values);
-      x.at(21, w / 2) = element<TestType>(bad);
-      s.at(w - 1, 0) = element<R>(bad);  // in every row's first result
-      in_every_way(
-          Operand<R>(40, w),
-          [&](const Context& ctx, Operand<R>& out) {
-            with_views(
-                ctx, [&](auto vx, auto vs, auto vy) { tsmm(ctx, Op::none, R{1}, vx, vs, R{}, vy); }, x, s,
-                out);
-          },
-          [&](const Operand<R>& out) {
-            REQUIRE(everywhere(40, w, [&](index_t i, index_t j) {
-              const auto size = std::abs(out.wide_at(i, j));
-              if (i != 21 && j > 0) return std::isfinite(size);
-              // Infinities of both signs, and all products of complex ones, may be NaN.
-              return is_complex<R> || (i == 21 && j == 0) || std::isnan(bad) ? !std::isfinite(size)
-                                                                             : std::isinf(size);
-            }));
-          });
-    }
+  compiled_ahead([] {
+    using R = result_t<TestType>;
+    for (const index_t w : {1, 2, 3, 5, 8, 17, 32, 49})
+      for (const double bad :
+           {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        CAPTURE(w, bad);
+        Values values(3);
+        auto x = Operand<TestType>::random(40, w, {}, values);
+        auto s = Operand<R>::random(w, w, {}, values);
+        x.at(21, w / 2) = element<TestType>(bad);
+        s.at(w - 1, 0) = element<R>(bad);  // in every row's first result
+        in_every_way(
+            Operand<R>(40, w),
+            [&](const Context& ctx, Operand<R>& out) {
+              with_views(
+                  ctx, [&](auto vx, auto vs, auto vy) { tsmm(ctx, Op::none, R{1}, vx, vs, R{}, vy); }, x, s,
+                  out);
+            },
+            [&](const Operand<R>& out) {
+              REQUIRE(everywhere(40, w, [&](index_t i, index_t j) {
+                const auto size = std::abs(out.wide_at(i, j));
+                if (i != 21 && j > 0) return std::isfinite(size);
+                // Infinities of both signs, and all products of complex ones, may be NaN.
+                return is_complex<R> || (i == 21 && j == 0) || std::isnan(bad) ? !std::isfinite(size)
+                                                                               : std::isinf(size);
+              }));
+            });
+      }
+  });
 }
 
 TEST_CASE("neighbouring column blocks of one basis do not count as overlapping", "[short]") {

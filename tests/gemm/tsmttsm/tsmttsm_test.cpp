@@ -66,93 +66,108 @@ void check_gram(index_t n, index_t p, std::size_t variant) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("tsmttsm of small integers is exact", "[short]", TS_ALL_TYPES) {
-  using R = result_t<TestType>;
-  Values values(7);
-  for (std::size_t variant = 0; variant < 36; ++variant) {
-    const index_t n = values.below(6), p = 1 + values.below(5), q = 1 + values.below(5);
-    const Op op = variant % 2 == 0 ? Op::adjoint : Op::transpose;
-    auto a = Operand<TestType>::integers(n, p, form_number(variant), values);
-    auto b = Operand<TestType>::integers(n, q, form_number(variant / 6), values);
-    const auto c = Operand<R>::integers(p, q, form_number(variant / 2), values);
-    const auto product = exact(op, a, b);
-    in_every_way(
-        c,
-        [&](const Context& ctx, Operand<R>& out) {
-          with_views(
-              ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, R{2}, va, vb, R{3}, vc); }, a, b, out);
-        },
-        [&](const Operand<R>& out) {
-          for (index_t i = 0; i < p; ++i)
-            for (index_t j = 0; j < q; ++j)
-              REQUIRE(out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] + 3.0L * c.wide_at(i, j));
-        });
-  }
+  compiled_ahead([] {
+    using R = result_t<TestType>;
+    Values values(7);
+    for (std::size_t variant = 0; variant < 36; ++variant) {
+      const index_t n = values.below(6), p = 1 + values.below(5), q = 1 + values.below(5);
+      const Op op = variant % 2 == 0 ? Op::adjoint : Op::transpose;
+      auto a = Operand<TestType>::integers(n, p, form_number(variant), values);
+      auto b = Operand<TestType>::integers(n, q, form_number(variant / 6), values);
+      const auto c = Operand<R>::integers(p, q, form_number(variant / 2), values);
+      const auto product = exact(op, a, b);
+      in_every_way(
+          c,
+          [&](const Context& ctx, Operand<R>& out) {
+            with_views(
+                ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, R{2}, va, vb, R{3}, vc); }, a, b, out);
+          },
+          [&](const Operand<R>& out) {
+            for (index_t i = 0; i < p; ++i)
+              for (index_t j = 0; j < q; ++j)
+                REQUIRE(out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] + 3.0L * c.wide_at(i, j));
+          });
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("tsmttsm at every width, layout, leading dimension, alpha and beta", "[short]",
                    TS_ALL_TYPES) {
-  std::size_t variant = 0;
-  for (const Widths w : widths_that_bite())
-    for (const index_t n : {0, 1, 2, 31, 33}) check_tsmttsm<TestType>(n, w, variant++);
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const Widths w : widths_that_bite()) {
+      for (const index_t n : {0, 1, 2, 31, 33}) check_tsmttsm<TestType>(n, w, variant);
+      ++variant;
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("gram at every width, layout, leading dimension, alpha and beta", "[short]",
                    TS_ALL_TYPES) {
-  std::size_t variant = 0;
-  for (const Widths w : widths_that_bite())
-    for (const index_t n : {0, 1, 33}) check_gram<TestType>(n, w.p, variant++);
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const Widths w : widths_that_bite()) {
+      for (const index_t n : {0, 1, 33}) check_gram<TestType>(n, w.p, variant);
+      ++variant;
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("tsmttsm and gram of long operands", "[long]", TS_ALL_TYPES) {
-  std::size_t variant = 0;
-  for (const Widths w : widths_that_bite()) {
-    check_tsmttsm<TestType>(1000, w, variant);
-    if (w.p == w.q) check_gram<TestType>(1000, w.p, variant);
-    ++variant;
-  }
-  for (const Widths w : {Widths{1, 1}, {3, 3}, {8, 8}, {4, 17}}) {
-    check_tsmttsm<TestType>(100003, w, 0);
-    check_tsmttsm<TestType>(100003, w, variant++);
-    check_gram<TestType>(100003, w.p, 6);
-  }
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const Widths w : widths_that_bite()) {
+      check_tsmttsm<TestType>(1000, w, variant);
+      if (w.p == w.q) check_gram<TestType>(1000, w.p, variant);
+      ++variant;
+    }
+    for (const Widths w : {Widths{1, 1}, {3, 3}, {8, 8}, {4, 17}}) {
+      check_tsmttsm<TestType>(100003, w, 0);
+      check_tsmttsm<TestType>(100003, w, variant++);
+      check_gram<TestType>(100003, w.p, 6);
+    }
+  });
 }
 
 TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others", "[short]", TS_ALL_TYPES) {
-  using R = result_t<TestType>;
-  for (const index_t w : {1, 2, 3, 5, 8, 17})
-    for (const index_t n : {1, 9, 40})
-      for (const double bad :
-           {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-        CAPTURE(w, n, bad);
-        Values values(3);
-        auto a = Operand<TestType>::random(n, w, {}, values);
-        auto b = Operand<TestType>::random(n, w, {}, values);
-        const index_t row = n / 2, column = w / 2;
-        a.at(row, column) = element<TestType>(bad);
-        in_every_way(
-            Operand<R>(w, w),
-            [&](const Context& ctx, Operand<R>& out) {
-              with_views(
-                  ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, Op::transpose, R{1}, va, vb, R{}, vc); },
-                  a, b, out);
-            },
-            [&](const Operand<R>& out) {
-              for (index_t i = 0; i < w; ++i)
-                for (index_t j = 0; j < w; ++j)
-                  REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != column));
-            });
-        in_every_way(
-            Operand<R>(w, w),
-            [&](const Context& ctx, Operand<R>& out) {
-              with_views(
-                  ctx, [&](auto va, auto vc) { gram(ctx, Op::transpose, R{1}, va, R{}, vc); }, a, out);
-            },
-            [&](const Operand<R>& out) {
-              for (index_t i = 0; i < w; ++i)
-                for (index_t j = 0; j < w; ++j)
-                  REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != column && j != column));
-            });
-      }
+  compiled_ahead([] {
+    using R = result_t<TestType>;
+    for (const index_t w : {1, 2, 3, 5, 8, 17})
+      for (const index_t n : {1, 9, 40})
+        for (const double bad :
+             {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+          CAPTURE(w, n, bad);
+          Values values(3);
+          auto a = Operand<TestType>::random(n, w, {}, values);
+          auto b = Operand<TestType>::random(n, w, {}, values);
+          const index_t row = n / 2, column = w / 2;
+          a.at(row, column) = element<TestType>(bad);
+          in_every_way(
+              Operand<R>(w, w),
+              [&](const Context& ctx, Operand<R>& out) {
+                with_views(
+                    ctx,
+                    [&](auto va, auto vb, auto vc) { tsmttsm(ctx, Op::transpose, R{1}, va, vb, R{}, vc); }, a,
+                    b, out);
+              },
+              [&](const Operand<R>& out) {
+                for (index_t i = 0; i < w; ++i)
+                  for (index_t j = 0; j < w; ++j)
+                    REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != column));
+              });
+          in_every_way(
+              Operand<R>(w, w),
+              [&](const Context& ctx, Operand<R>& out) {
+                with_views(
+                    ctx, [&](auto va, auto vc) { gram(ctx, Op::transpose, R{1}, va, R{}, vc); }, a, out);
+              },
+              [&](const Operand<R>& out) {
+                for (index_t i = 0; i < w; ++i)
+                  for (index_t j = 0; j < w; ++j)
+                    REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != column && j != column));
+              });
+        }
+  });
 }
 
 TEST_CASE("alpha = 0 gives beta C without reading A or B, as in BLAS", "[short]") {
