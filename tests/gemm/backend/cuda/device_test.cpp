@@ -1,13 +1,9 @@
 // Streams, device memory, copies, graphs and what operations share, on the GPU of this machine.
-#include <numeric>
-
 #include "tallskinny/gemm/backend/cuda/convert.hpp"
 #include "tallskinny/gemm/backend/cuda/graph.hpp"
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
-#include "tallskinny/gemm/spmm/spmm.hpp"
-#include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 
 using namespace ts;
@@ -121,38 +117,6 @@ TEST_CASE("a kernel is not started with arguments of other sizes than it declare
   const auto plan = cuda::plan_scale(DType::float64, {}, 1, 4, ctx.stream.device());
   CHECK_THROWS_AS(cuda::launch(ctx, plan, index_t{0}, index_t{0}, index_t{0}, index_t{0}, 1.0f), Error);
   CHECK_THROWS_AS(cuda::launch(ctx, plan, index_t{0}), Error);
-}
-
-TEST_CASE("operations are captured into a graph: nothing in them waits or allocates") {
-  if (no_device()) return;
-  const Context ctx = device_context();
-  const index_t n = 5000, p = 8;
-  std::vector<double> numbers(static_cast<std::size_t>(n * p));
-  std::iota(numbers.begin(), numbers.end(), 1.0);
-  std::vector<double> factor(static_cast<std::size_t>(p * p));
-  for (index_t i = 0; i < p; ++i)
-    for (index_t j = i; j < p; ++j) factor[static_cast<std::size_t>(i * p + j)] = i == j ? 2.0 : 0.25;
-  std::vector<double> norms(static_cast<std::size_t>(p)), again = norms;
-
-  DeviceMatrix<double> x(ctx.stream, n, p), r(ctx.stream, p, p), norms_there(ctx.stream, 1, p);
-  copy(ctx.stream, x.view(), HostView<double>(numbers.data(), n, p));
-  copy(ctx.stream, r.view(), HostView<double>(factor.data(), p, p));
-  column_norms(ctx, x.view(), norms_there.view());  // compiles and makes room
-  trsm(ctx, x.view(), r.cview());
-  const cuda::Graph graph(ctx.stream, [&] {
-    trsm(ctx, x.view(), r.cview());
-    column_norms(ctx, x.view(), norms_there.view());
-  });
-  graph.launch(ctx.stream);
-  copy(ctx.stream, HostView<double>(norms.data(), 1, p), norms_there.cview());
-  column_norms(ctx, x.view(), norms_there.view());
-  copy(ctx.stream, HostView<double>(again.data(), 1, p), norms_there.cview());
-  ctx.stream.synchronize();
-  CHECK(norms == again);
-  // The first column of X is 1, 9, 17, ... and is halved by each solve.
-  double sum = 0;
-  for (index_t i = 0; i < n; ++i) sum += std::pow(static_cast<double>(i * p + 1) / 4, 2);
-  CHECK(std::abs(norms[0] - std::sqrt(sum)) <= 1e-12 * std::sqrt(sum));
 }
 
 TEST_CASE("a workspace does not grow while its stream is captured") {

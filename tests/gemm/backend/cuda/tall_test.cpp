@@ -1,0 +1,124 @@
+// Tall operands on a GPU against exact answers: numbers that repeat every seven rows are summed by counting.
+#include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/gemm/project/project.hpp"
+#include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/tests/support/engine.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+constexpr index_t period = 7;
+/// Small integers, different from column to column.
+int number(index_t i, index_t j, int seed) {
+  return static_cast<int>((i % period * (j + seed) + j * j) % 5) - 2;
+}
+
+/// X(i, j) = number(i, j, seed) for n rows on the device.
+template <class T>
+DeviceMatrix<T> numbers(const cuda::Stream& stream, index_t n, index_t p, int seed) {
+  DeviceMatrix<T> x(stream, n, p);
+  const index_t block = std::min(n, period * 1024);
+  std::vector<T> host(static_cast<std::size_t>(block * p));
+  for (index_t i = 0; i < block; ++i)
+    for (index_t j = 0; j < p; ++j)
+      host[static_cast<std::size_t>(i * p + j)] = element<T>(number(i, j, seed));
+  const auto bytes = [p](index_t rows) { return static_cast<std::size_t>(rows * p) * sizeof(T); };
+  cuda::copy_bytes(stream, x.data(), host.data(), bytes(block));
+  for (index_t done = block; done < n; done *= 2)
+    cuda::copy_bytes(stream, x.data() + done * p, x.data(), bytes(std::min(done, n - done)));
+  stream.synchronize();
+  return x;
+}
+
+/// The sum over n rows of f(i), which has the period.
+template <class F>
+double sum_of(index_t n, F f) {
+  double sum = 0;
+  for (index_t i = 0; i < period; ++i) sum += static_cast<double>(n / period + (i < n % period)) * f(i);
+  return sum;
+}
+
+template <class R>
+std::vector<R> fetched(const cuda::Stream& stream, const R* from, index_t count) {
+  std::vector<R> host(static_cast<std::size_t>(count));
+  cuda::copy_bytes(stream, host.data(), from, host.size() * sizeof(R));
+  stream.synchronize();
+  return host;
+}
+
+/// Whether a p x q result is the product of the columns of number(., ., seed_a) and number(., ., seed_b),
+/// rounded.
+template <class R>
+void check_products(const cuda::Stream& stream, const DeviceMatrix<R>& c, index_t n, int seed_a, int seed_b) {
+  const auto got = fetched(stream, c.data(), c.rows() * c.cols());
+  CHECK(everywhere(c.rows(), c.cols(), [&](index_t i, index_t j) {
+    const double want = sum_of(n, [&](index_t k) { return number(k, i, seed_a) * number(k, j, seed_b); });
+    return std::abs(std::real(got[static_cast<std::size_t>(i * c.cols() + j)]) - want) <=
+           eps<R> * std::abs(want);
+  }));
+}
+
+template <class T>
+void check_tall(index_t n, index_t p, index_t q) {
+  using R = result_t<T>;
+  CAPTURE(n, p, q);
+  const Context ctx = device_context();
+  const cuda::Stream& stream = ctx.stream;
+  const auto a = numbers<T>(stream, n, p, 1);
+  DeviceMatrix<R> c(stream, p, q), g(stream, p, p);
+  gram(ctx, Op::adjoint, R{1}, a.view(), R{}, g.view());
+  check_products(stream, g, n, 1, 1);
+  DeviceMatrix<real_t<T>> norms(stream, 1, p);
+  column_norms(ctx, a.view(), norms.view());
+  const auto lengths = fetched(stream, norms.data(), p);
+  CHECK(everywhere(1, p, [&](index_t, index_t j) {
+    const double want = std::sqrt(sum_of(n, [&](index_t k) { return number(k, j, 1) * number(k, j, 1); }));
+    return std::abs(lengths[static_cast<std::size_t>(j)] - want) <= 2 * eps<R> * want;
+  }));
+  const auto b = numbers<T>(stream, n, q, 2);
+  tsmttsm(ctx, Op::adjoint, R{1}, a.view(), b.view(), R{}, c.view());
+  check_products(stream, c, n, 1, 2);
+
+  const auto s = numbers<R>(stream, p, q, 3);
+  DeviceMatrix<R> y(stream, n, q);
+  tsmm(ctx, Op::none, R{1}, a.view(), s.view(), R{}, y.view());
+  const index_t few = std::min<index_t>(n, 100);
+  for (const index_t first : {index_t{0}, n / 2, n - few}) {
+    const auto rows = fetched(stream, y.data() + first * q, few * q);
+    CHECK(everywhere(few, q, [&](index_t i, index_t j) {
+      double want = 0;
+      for (index_t k = 0; k < p; ++k) want += number(first + i, k, 1) * number(k, j, 3);
+      return rows[static_cast<std::size_t>(i * q + j)] == R(static_cast<real_t<R>>(want));
+    }));
+  }
+  if constexpr (std::is_same_v<T, R>) {  // W = V S - V S
+    project_out(ctx, a.view(), s.view(), y.view(), c.view(), DeviceView<R>{});
+    const auto zeros = fetched(stream, c.data(), p * q),
+               last = fetched(stream, y.data() + (n - few) * q, few * q);
+    CHECK(std::all_of(zeros.begin(), zeros.end(), [](R x) { return x == R{}; }));
+    CHECK(std::all_of(last.begin(), last.end(), [](R x) { return x == R{}; }));
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a thousand and a million rows", "", TS_ALL_TYPES) {
+  if (no_device()) return;
+  for (const index_t n : {index_t{1000}, (index_t{1} << 20) + 7}) {
+    check_tall<TestType>(n, 1, 1);
+    check_tall<TestType>(n, 17, 5);
+    check_tall<TestType>(n, 32, 32);
+  }
+}
+
+TEMPLATE_TEST_CASE("more than 2^31 elements", "", ::ts::float16, float) {
+  if (no_device()) return;
+  if (device_stream().device().memory_bytes < std::uint64_t{40} << 30) {
+    WARN("skipped: takes a GPU of 40 GiB");
+    return;
+  }
+  check_tall<TestType>((index_t{1} << 27) + 9, 17, 3);
+}
