@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <compare>
 
 #include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/plan/problem.hpp"
@@ -16,7 +17,7 @@ struct Form {
   /// The power of two up to 256 that divides the address and, with gaps, the line's bytes.
   int alignment = 256;
   index_t gap = 0;  ///< elements between lines where they are so few that reading them costs little, else 0
-  friend bool operator==(const Form&, const Form&) = default;
+  friend auto operator<=>(const Form&, const Form&) = default;
 };
 
 template <class T>
@@ -41,7 +42,7 @@ struct GpuProblem {
   Op op = Op::none;  ///< of the operand that the operation may transpose
   Form first, second, out;
   Determinism determinism = Determinism::run_to_run;
-  friend bool operator==(const GpuProblem&, const GpuProblem&) = default;
+  friend auto operator<=>(const GpuProblem&, const GpuProblem&) = default;
 };
 
 }  // namespace ts::cuda

@@ -1,6 +1,7 @@
 // The problem half of planning: an operation with its shape, as a plain value.
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <string_view>
 
@@ -42,7 +43,7 @@ struct Problem {
   index_t nonzeros = 0;                        ///< spmm
   int index_bytes = 4;                         ///< spmm
   bool wants_inner = true, wants_gram = true;  ///< inner_and_gram and project_out: which products
-  friend bool operator==(const Problem&, const Problem&) = default;
+  friend auto operator<=>(const Problem&, const Problem&) = default;
 };
 
 /// The least number of bytes that must pass between memory and processor, and the arithmetic.

@@ -14,11 +14,12 @@ InnerProblem inner_problem_of(const GpuProblem& problem, const DeviceInfo& devic
   inner.gram = pr.operation == Operation::gram;
   // TSM2R: op(D)'s transpose is tall, or at least narrow in panels.
   const index_t columns = tsm2r ? pr.n : pr.p;
-  inner.p = inner.gram ? columns
-                       : inner_panel_width(pr.type, columns, pr.q, limits_of(device, problem.determinism));
-  inner.panels = (columns + inner.p - 1) / inner.p;
   Form a = problem.first;
   if (tsm2r) a.layout = a.layout == Layout::row_major ? Layout::col_major : Layout::row_major;
+  inner.p = inner.gram
+                ? columns
+                : inner_panel_width(pr.type, a.layout, columns, pr.q, limits_of(device, problem.determinism));
+  inner.panels = (columns + inner.p - 1) / inner.p;
   if (inner.panels > 1 && a.layout == Layout::row_major) {
     const auto starts =
         static_cast<std::uint64_t>((inner.p | columns) * static_cast<index_t>(size_of(pr.type)));

@@ -19,6 +19,9 @@ int widest_vector(const TallLayout& s, int fold, int blocks, int widest) {
   return 1;
 }
 
+/// Fewer rows than this are bound by the start of the kernel whatever the arithmetic, and float64 is exact.
+constexpr index_t least_rows_to_split = 4096;
+
 /// What is known before a tiling is chosen.
 struct Shape {
   TallLayout a, b;
@@ -44,6 +47,15 @@ Shape shape_of(const InnerProblem& problem) {
   return s;
 }
 
+/// The side of 64 takes the factor that wastes less of it.
+bool swap_for_warpgroups(const Shape& s, bool gram) {
+  const auto padded = [&](const TallLayout& l, const TallLayout& r) {
+    return round_up(l.folded(s.fold), 64) * round_up(r.folded(s.fold), 8) +
+           (r.folded(s.fold) > 128 ? 1 << 20 : 0);
+  };
+  return !gram && padded(s.b, s.a) < padded(s.a, s.b);
+}
+
 int tiles_needed(bool gram, const InnerTiling& t) {
   int count = 0;
   for (int l = 0; l < t.warps_l; ++l)
@@ -63,6 +75,33 @@ int registers_needed(DType type, const InnerTiling& t) {
   return 8 * tiles + 8 * t.tiles_r + 64;
 }
 
+/// Rows of a batch of the warpgroup kernel.
+constexpr int warpgroup_batch = 32;
+
+/// Tilings of the warpgroup kernel.
+void add_warpgroup_tilings(const InnerProblem& problem, const BlockLimits& limits, Shape shape,
+                           std::vector<InnerTiling>& all) {
+  if (!limits.warpgroups || scalar_bytes(problem.type) != 4 || shape.natural ||
+      problem.rows < least_rows_to_split)
+    return;
+  shape.swap = swap_for_warpgroups(shape, problem.gram);
+  const int groups = (shape.left().folded(shape.fold) + 63) / 64;
+  const int blocks = (shape.right().folded(shape.fold) + 7) / 8;
+  if (blocks > 16 || groups > (problem.gram ? 2 : 3)) return;
+  for (const int slices : {1, 2, 3}) {
+    InnerTiling t{1, blocks, groups, 1, groups, slices, 4, true, true};
+    // Two sets of sums, both parts of the left factor, addresses; warps that fill give registers away.
+    const int needed = 8 * blocks + 88, warps = t.warps(), each = warps > 8 ? 152 : warps > 4 ? 224 : 255;
+    if (warps > 12 || needed > each) continue;
+    // As measured on an H100: cycles of a scheduler for 16 rows, as of the other tilings.
+    const double area = groups * blocks - (problem.gram && groups == 2 ? 8 : 0);
+    t.cost = ((problem.gram ? 800 : 600) * groups + 75 * area) * (t.warps() < 8 ? 1.3
+                                                                  : slices == 3 ? 0.95
+                                                                                : 1);
+    all.push_back(t);
+  }
+}
+
 /// Bytes of a stage for `rows` folded rows.
 int stage_bytes(const TallLayout& s, const Shape& shape, int rows) {
   if (s.mode == TallMode::by_columns) {
@@ -75,13 +114,21 @@ int stage_bytes(const TallLayout& s, const Shape& shape, int rows) {
   return round_up(subs * (round_up(bytes + (s.shift ? 144 : 0), 128) + (shape.natural ? 0 : 32)), 128);
 }
 
+/// TS_MODE_..: columns of at least a KiB are copied in bulk.
+int mode_of(const TallLayout& s, int chunk, const BlockLimits& limits) {
+  constexpr int in_bulk = 3;
+  const bool long_columns = s.mode == TallMode::by_columns && s.unit == 16 && limits.bulk_copies &&
+                            chunk * s.parts * s.scalar >= 1024;
+  return long_columns ? in_bulk : static_cast<int>(s.mode);
+}
+
 }  // namespace
 
 int group_size_of(int panel_blocks) noexcept {
   return static_cast<int>(std::ceil(std::sqrt(panel_blocks)));
 }
 
-index_t inner_panel_width(DType type, index_t columns_of_a, index_t columns_of_b,
+index_t inner_panel_width(DType type, Layout layout, index_t columns_of_a, index_t columns_of_b,
                           const BlockLimits& limits) noexcept {
   const index_t parts = parts_of(type), unit = 16 / parts;
   const index_t area = inner_scalars_max * inner_scalars_max / 2 / parts;
@@ -92,6 +139,7 @@ index_t inner_panel_width(DType type, index_t columns_of_a, index_t columns_of_b
   if (panels > limits.multiprocessors / 2)  // whole waves
     panels = (panels + limits.multiprocessors - 1) / limits.multiprocessors * limits.multiprocessors;
   const index_t width = (columns_of_a + panels - 1) / panels;
+  if (layout == Layout::col_major) return width;
   return std::min((width + unit - 1) / unit * unit, columns_of_a);
 }
 
@@ -107,14 +155,14 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
 
   std::vector<InnerTiling> all;
   for (const bool split : {false, true}) {
-    if (split && scalar_bytes(problem.type) != 4) continue;
+    if (split && (scalar_bytes(problem.type) != 4 || problem.rows < least_rows_to_split)) continue;
     const bool narrow = sums_in_float(problem.type, split);
     for (int tl = 1; tl <= std::min(4, need_l); ++tl)
       for (int tr = 1; tr <= 8; ++tr) {
         if (tr == 5 || tr == 7) continue;  // their columns would be loaded one by one
         if (tr % even != 0 || (tr > round_up(need_r, even) && !gram) || (gram && tr != 2 * tl)) continue;
         if (narrow && tl * tr > (split ? 16 : 9)) continue;
-        InnerTiling t{tl, tr, (need_l + tl - 1) / tl, (need_r + tr - 1) / tr, 1, 1, producers, split, 0};
+        InnerTiling t{tl, tr, (need_l + tl - 1) / tl, (need_r + tr - 1) / tr, 1, 1, producers, split};
         t.tiles = tiles_needed(gram, t);
         for (int slices : {8, 4, 3, 2, 1}) {
           t.slices = slices, t.producers = producers;
@@ -148,8 +196,12 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
         }
       }
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const InnerTiling& x, const InnerTiling& y) { return x.cost < y.cost; });
+  // They start slowly and pay where memory is not the limit: a multiprocessor reads 14 bytes a cycle.
+  const double memory = 4 * 16.0 * bytes / 14;
+  const auto cheaper = [](const InnerTiling& x, const InnerTiling& y) { return x.cost < y.cost; };
+  if (all.empty() || 1.2 * std::min_element(all.begin(), all.end(), cheaper)->cost > memory)
+    add_warpgroup_tilings(problem, limits, shape, all);
+  std::stable_sort(all.begin(), all.end(), cheaper);
   return all;
 }
 
@@ -161,39 +213,46 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
   InnerPlan plan{{}, 1, 1, chosen};
   InnerTiling& tiling = plan.tiling;
   Shape shape = shape_of(problem);
-  const bool gram = problem.gram, narrow = sums_in_float(problem.type, tiling.split);
+  const bool gram = problem.gram, narrow = sums_in_float(problem.type, tiling.split) && !tiling.warpgroups;
+  if (tiling.warpgroups) shape.swap = swap_for_warpgroups(shape, gram);
   const int fold = shape.fold;
   TallLayout& left = shape.swap ? shape.b : shape.a;
   TallLayout& right = shape.swap ? shape.a : shape.b;
   left.vector = widest_vector(left, fold, 2 * tiling.tiles_l, narrow && !tiling.split ? 8 : 2);
   right.vector = gram ? left.vector : widest_vector(right, fold, tiling.tiles_r, 8);
 
+  // Sums in float64; those of warpgroups are in global memory, and both parts of two batches here.
   const int values = tiling.tiles_l * tiling.tiles_r * 4, sums = tiling.warps() * values * 32 * 8;
-  const int flush_bytes = narrow ? sums : 0;
+  const int batch_rows = tiling.warpgroups ? warpgroup_batch : 16;
+  const int flush_bytes = tiling.warpgroups ? tiling.slices * 4 * warpgroup_batch * 8 * tiling.tiles_r * 4
+                          : narrow          ? sums
+                                            : 0;
   const int room = device.shared_bytes - 1024 - flush_bytes;
   const auto both = [&](int rows) {
     return stage_bytes(shape.a, shape, rows) + (gram ? 0 : stage_bytes(shape.b, shape, rows));
   };
   // Rows of a chunk: whole steps for every slice, and whole 128-byte lines in every sub-block.
   const int subs = shape.natural ? 1 : 4;
-  int unit = 16 * tiling.slices;
+  int unit = batch_rows * tiling.slices;
   const auto whole_lines = [&](const TallLayout& s) {
     if (s.mode == TallMode::flat) unit = std::lcm(unit, subs * 128 / std::gcd(128, s.row_bytes(fold)));
     if (s.mode == TallMode::by_columns) unit = std::lcm(unit, 128 / (s.parts * s.scalar));
   };
   whole_lines(shape.a);
   if (!gram) whole_lines(shape.b);
-  while (2 * both(unit) > room && unit / 2 % (16 * tiling.slices) == 0) unit /= 2;
-  while (2 * both(unit) > room && tiling.slices > 1) tiling.slices /= 2, unit = 16 * tiling.slices;
+  while (2 * both(unit) > room && unit / 2 % (batch_rows * tiling.slices) == 0) unit /= 2;
+  while (2 * both(unit) > room && tiling.slices > 1) tiling.slices /= 2, unit = batch_rows * tiling.slices;
 
   const index_t folded_rows = (problem.rows + fold - 1) / fold;
   // Long operands: chunks that copy well; short ones: as many chunks as there are.
   int chunk = unit;
   const bool short_runs = shape.a.mode == TallMode::by_columns || shape.b.mode == TallMode::by_columns;
-  const int wanted = std::min((short_runs ? 64 : 34) * 1024, room / 3);
+  const int kib = tiling.chunk_kib > 0 ? tiling.chunk_kib : short_runs ? 64 : 34;
+  const int wanted = std::min(kib * 1024, room / 3);
   while (both(chunk + unit) <= wanted) chunk += unit;
   if (4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows) chunk = unit;
-  const int stages = std::clamp(std::min(room, std::max(160 * 1024, 3 * both(chunk))) / both(chunk), 2, 8);
+  const int stages =
+      std::clamp(std::min(room, std::max(tiling.ring_kib * 1024, 3 * both(chunk))) / both(chunk), 2, 8);
   const index_t chunks = (folded_rows + chunk - 1) / chunk;
   plan.panel_blocks = static_cast<int>(
       std::clamp<index_t>(chunks, 1, std::max<index_t>(1, device.multiprocessors / problem.panels)));
@@ -201,7 +260,7 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
   const int groups = (plan.panel_blocks + plan.group_size - 1) / plan.group_size;
   const int products = tiling.warps_l * tiling.tiles_l * 16 * (tiling.warps_r * tiling.tiles_r * 8 + 2) * 8;
   KernelPlan& k = plan.kernel;
-  k.family = "tsmttsm";
+  k.family = tiling.warpgroups ? "tsmttsm_wgmma" : "tsmttsm";
   k.defines = {define(problem.type),
                define("TS_CORE", scalar_bytes(problem.type) == 2 ? 2
                                  : tiling.split                  ? 1
@@ -212,12 +271,12 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
                define("TS_SWAP", shape.swap),
                define("TS_FOLD", fold),
                define("TS_SUBS", subs),
-               define("TS_MODE_A", static_cast<int>(shape.a.mode)),
+               define("TS_MODE_A", mode_of(shape.a, chunk, device)),
                define("TS_PITCH_A", shape.a.pitch),
                define("TS_VECTOR_A", shape.a.vector),
                define("TS_UNIT_A", shape.a.unit),
                define("TS_SHIFT_A", shape.a.shift),
-               define("TS_MODE_B", static_cast<int>(shape.b.mode)),
+               define("TS_MODE_B", mode_of(shape.b, chunk, device)),
                define("TS_PITCH_B", shape.b.pitch),
                define("TS_VECTOR_B", shape.b.vector),
                define("TS_UNIT_B", shape.b.unit),
@@ -225,19 +284,25 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
                define("TS_SUB_ROWS", chunk / subs),
                define("TS_STAGES", stages),
                define("TS_PRODUCERS", tiling.producers),
-               define("TS_TILES_L", tiling.tiles_l),
-               define("TS_TILES_R", tiling.tiles_r),
-               define("TS_WARPS_L", tiling.warps_l),
-               define("TS_WARPS_R", tiling.warps_r),
                define("TS_SLICES", tiling.slices),
-               define("TS_FLUSH", 64)};
+               define("TS_FLUSH", tiling.warpgroups ? 512 : 64)};
+  if (tiling.warpgroups)
+    k.defines.insert(k.defines.end(),
+                     {define("TS_WARPGROUPS", tiling.warps_l), define("TS_COLUMNS", 8 * tiling.tiles_r)});
+  else
+    k.defines.insert(k.defines.end(),
+                     {define("TS_TILES_L", tiling.tiles_l), define("TS_TILES_R", tiling.tiles_r),
+                      define("TS_WARPS_L", tiling.warps_l), define("TS_WARPS_R", tiling.warps_r)});
   k.grid = static_cast<unsigned>(problem.panels * plan.panel_blocks);
   k.block = static_cast<unsigned>(32 * (tiling.warps() + tiling.producers));
-  const int overlaid = std::max({flush_bytes + stages * both(chunk), products, tiling.slices > 1 ? sums : 0});
+  const int ring_bytes = flush_bytes + stages * both(chunk);
+  const int overlaid =
+      tiling.warpgroups ? ring_bytes : std::max({ring_bytes, products, tiling.slices > 1 ? sums : 0});
   k.shared_bytes = 128 + static_cast<std::size_t>(overlaid) + 64;
   k.workspace_bytes = static_cast<std::size_t>(problem.panels * (plan.panel_blocks + groups)) *
                       static_cast<std::size_t>(problem.p * (gram ? problem.p : problem.q)) *
                       static_cast<std::size_t>(shape.a.parts) * sizeof(double);
+  if (tiling.warpgroups) k.workspace_bytes += k.grid * static_cast<std::size_t>(sums);
   k.budget.registers = register_cap(tiling.warps() + tiling.producers);
   k.budget.shared_bytes = 1024;
   return plan;

@@ -25,8 +25,12 @@ struct InnerTiling {
   int slices = 8;                ///< groups of warps that take different rows
   int producers = 1;             ///< warps that load; 0: the first warp loads as well
   bool split = false;            ///< float32 by three TF32 products instead of float64
-  double cost = 0;               ///< of the model: lower is better
-  [[nodiscard]] int warps() const noexcept { return tiles * slices; }
+  /// Those by instructions of warpgroups: warps_l of 64 rows each, tiles_r blocks of 8 columns.
+  bool warpgroups = false;
+  int chunk_kib = 0;   ///< of operands that are copied at once; 0: by their form
+  int ring_kib = 160;  ///< of shared memory that chunks under way may take
+  double cost = 0;     ///< of the model: lower is better
+  [[nodiscard]] int warps() const noexcept { return warpgroups ? 4 * warps_l * slices : tiles * slices; }
 };
 
 struct InnerPlan {
@@ -44,8 +48,8 @@ struct InnerPlan {
 inline constexpr index_t inner_scalars_max = 128;
 
 /// The columns of a panel of A: as many as a kernel can take, or fewer, so that the panels keep the whole
-/// device busy.
-[[nodiscard]] index_t inner_panel_width(DType type, index_t columns_of_a, index_t columns_of_b,
+/// device busy. Those of a row-major A begin where whole units can be copied.
+[[nodiscard]] index_t inner_panel_width(DType type, Layout layout, index_t columns_of_a, index_t columns_of_b,
                                         const BlockLimits&) noexcept;
 
 /// Every tiling whose sums fit into registers, best first.

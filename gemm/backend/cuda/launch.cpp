@@ -13,14 +13,16 @@
 
 namespace ts::cuda {
 
-namespace {
-
 /// A kernel as it lies in a device's memory. Loaded once for the whole process and kept.
-struct Kernel {
+struct detail::Kernel {
   CUfunction function = nullptr;
   std::vector<std::size_t> parameter_bytes;  ///< empty where the driver cannot tell
   std::size_t shared_bytes = 48 << 10;       ///< dynamic, that it may be launched with
 };
+
+namespace {
+
+using detail::Kernel;
 
 std::string key_of(int device, const KernelPlan& plan) {
   std::string key = std::to_string(device);
@@ -127,12 +129,18 @@ void expect_parameters(const Kernel& kernel, const KernelPlan& plan,
 
 }  // namespace
 
-void detail::launch(const Context& ctx, const KernelPlan& plan, std::span<const Argument> arguments) {
+void detail::launch(const Context& ctx, const KernelPlan& plan, std::span<const Argument> arguments,
+                    KnownKernel* known) {
   if (plan.grid == 0) return;
   if (Rehearsal* const rehearsal = ctx.stream.rehearsal(); rehearsal != nullptr)
     return rehearsal->kernels.push_back(plan);
   const Active active(ctx.stream.device().index);
-  Kernel& kernel = kernels().find(ctx, plan);
+  Kernel* found = known != nullptr ? known->load() : nullptr;
+  if (found == nullptr) {
+    found = &kernels().find(ctx, plan);
+    if (known != nullptr) known->store(found);
+  }
+  Kernel& kernel = *found;
   expect_parameters(kernel, plan, arguments);
   kernels().allow_shared(kernel, plan);
   std::array<void*, 32> pointers{};

@@ -23,8 +23,9 @@ TallOperand tall_operand_of(const Form& form, DType type, index_t rows, index_t 
 }
 
 BlockLimits limits_of(const DeviceInfo& device, Determinism level) noexcept {
-  if (level == Determinism::gpu_to_gpu) return {132, 163 * 1024, true};
-  return {device.multiprocessors, device.shared_bytes_per_block, device.capability() >= 90};
+  if (level == Determinism::gpu_to_gpu) return {132, 163 * 1024, true, false};
+  return {device.multiprocessors, device.shared_bytes_per_block, device.capability() >= 90,
+          device.capability() == 90};
 }
 
 TallLayout layout_of(DType type, index_t columns, const TallOperand& operand) noexcept {

@@ -23,6 +23,7 @@ struct BlockLimits {
   int multiprocessors = 132;
   int shared_bytes = 227 * 1024;  ///< that one block may use
   bool bulk_copies = true;        ///< the copy engine of sm_90 and later
+  bool warpgroups = false;        ///< the tensor instructions of sm_90a
   friend bool operator==(const BlockLimits&, const BlockLimits&) = default;
 };
 

@@ -90,6 +90,7 @@ TEMPLATE_TEST_CASE("tsm2r of large operands", "[long]", TS_ALL_TYPES) {
       check_tsm2r<TestType>(257, 300, q, variant++);
       check_tsm2r<TestType>(3, 5000, q, variant++);
       check_tsm2r<TestType>(5000, 3, q, variant++);
+      check_tsm2r<TestType>(40009, 17, q, variant++);
     }
   });
 }

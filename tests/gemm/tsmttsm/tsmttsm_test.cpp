@@ -170,6 +170,32 @@ TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others"
   });
 }
 
+TEMPLATE_TEST_CASE("on a GPU an infinity in a long product stays one, also where numbers are split",
+                   "[short]", TS_ALL_TYPES) {
+  using R = result_t<TestType>;
+  const index_t n = 20011;
+  for (const index_t w : {5, 24, 40, 64}) {
+    CAPTURE(w);
+    Values values(11);
+    auto a = Operand<TestType>::random(n, w, {}, values), b = a;
+    a.at(n / 2, 1) = element<TestType>(std::numeric_limits<double>::infinity());
+    b.at(n / 2, 2) = element<TestType>(1);  // without a low part
+    on_device(
+        Operand<R>(w, w),
+        [&](const Context& ctx, Operand<R>& out) {
+          with_views(
+              ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, Op::transpose, R{1}, va, vb, R{}, vc); }, a,
+              b, out);
+        },
+        [&](const Operand<R>& out) {
+          for (index_t i = 0; i < w; ++i)
+            for (index_t j = 0; j < w; ++j) REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != 1));
+          if constexpr (!is_complex<R>)
+            for (index_t j = 0; j < w; ++j) REQUIRE(std::isinf(out.wide_at(1, j)));
+        });
+  }
+}
+
 TEST_CASE("alpha = 0 gives beta C without reading A or B, as in BLAS", "[short]") {
   Operand<double> a(5, 2), b(5, 3), c(2, 3);  // all NaN
   c.fill([](index_t i, index_t j) { return static_cast<double>(i + j); });

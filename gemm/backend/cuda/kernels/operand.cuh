@@ -1,19 +1,20 @@
 // A tall operand of a row-streaming kernel: how a chunk of its rows lies in a stage of shared memory, and how
 // it gets there.
 //
-// A chunk is cut into Subs sub-blocks of SubRows rows that start Pad bytes apart modulo 128. With four and 32,
-// lane group t reads rows of sub-block t alone in the K-permutation of the tensor instructions, and the four
-// groups never meet in a bank, whatever the width. Narrow operands may fold: Fold neighbouring rows count as
-// one row of Fold times the width.
+// A chunk is cut into Subs sub-blocks of SubRows rows that start Pad bytes apart modulo 128. With four and
+// 32, lane group t reads rows of sub-block t alone in the K-permutation of the tensor instructions, and the
+// four groups never meet in a bank, whatever the width. Narrow operands may fold: Fold neighbouring rows
+// count as one row of Fold times the width.
 #pragma once
 
 #include "fragment.cuh"
 #include "pipeline.cuh"
 
 enum LoadMode {
-  load_flat = 0,    ///< row-major, ld = pitch: each sub-block is one run of bytes, copied in bulk
-  load_rows = 1,    ///< row-major, any ld: units of Unit bytes along the rows
-  load_columns = 2  ///< column-major: units of Unit bytes along the columns
+  load_flat = 0,         ///< row-major, ld = pitch: each sub-block is one run of bytes, copied in bulk
+  load_rows = 1,         ///< row-major, any ld: units of Unit bytes along the rows
+  load_columns = 2,      ///< column-major: units of Unit bytes along the columns
+  load_long_columns = 3  ///< the same with columns copied in bulk, which pays from about a KiB on
 };
 
 /// What a kernel is told of an operand at run time; strides in elements.
@@ -24,12 +25,13 @@ struct OperandArgument {
 
 /// Width: columns; Pitch: scalars between rows in shared memory; Vector: columns that a lane reads at once;
 /// Unit: bytes of an asynchronous copy, which divide the address, the stride and the run (2: through
-/// registers); Shift: whether a flat operand may be off a 128-byte boundary; Subs 1: rows follow one another, and
-/// lane group t reads rows 4t.. of each 16 (column-major operands and their partners).
-template <int Mode, int Width, int Pitch, int Fold, int Vector, int Unit, int Subs, int SubRows, int Pad, bool Shift>
+/// registers); Shift: whether a flat operand may be off a 128-byte boundary; Subs 1: rows follow one another,
+/// and lane group t reads rows 4t.. of each 16 (column-major operands and their partners).
+template <int Mode, int Width, int Pitch, int Fold, int Vector, int Unit, int Subs, int SubRows, int Pad,
+          bool Shift>
 struct Operand {
   static constexpr int scalar_size = sizeof(Scalar), element_size = sizeof(Element);
-  static constexpr bool by_columns = Mode == load_columns;
+  static constexpr bool by_columns = Mode == load_columns || Mode == load_long_columns;
   static constexpr int vector = by_columns ? parts : Vector;
   static constexpr int scalars = parts * Width;                ///< of a row
   static constexpr int folded = (Fold - 1) * Pitch + scalars;  ///< of a folded row
@@ -40,16 +42,19 @@ struct Operand {
   /// Columns start 16 (float64), 64 (float32) or 32 bytes apart modulo 128, so that the lanes that read
   /// together meet in no bank.
   static constexpr int column_bytes = chunk_rows * element_size;
-  static constexpr int column_pitch = round_up(column_bytes, 128) + (scalar_size == 8 ? 16 : scalar_size == 4 ? 64 : 32);
-  static constexpr int stage_bytes =
-      round_up(by_columns ? Width * column_pitch : Subs * sub_pitch, 128);
+  static constexpr int column_pitch = round_up(column_bytes, 128) + (scalar_size == 8   ? 16
+                                                                     : scalar_size == 4 ? 64
+                                                                                        : 32);
+  static constexpr int stage_bytes = round_up(by_columns ? Width * column_pitch : Subs * sub_pitch, 128);
 #if __CUDA_ARCH__ >= 900
-  static constexpr bool in_bulk = Mode == load_flat;
+  static constexpr bool in_bulk = Mode == load_flat || Mode == load_long_columns;
 #else
   static constexpr bool in_bulk = false;
 #endif
   /// Threads that arrive at a stage's barrier.
-  __host__ __device__ static constexpr int arrivals(int threads) { return in_bulk ? Subs : threads; }
+  __host__ __device__ static constexpr int arrivals(int threads) {
+    return in_bulk ? 32 : threads;
+  }
 
   const unsigned char* base;
   int64 row_stride, column_stride;  ///< bytes
@@ -66,19 +71,20 @@ struct Operand {
   /// The producers' part: `thread` of `threads` fills a stage with chunk number `chunk`.
   __device__ __forceinline__ void fill(int64 chunk, unsigned char* stage, uint64* full, int thread,
                                        int threads) const {
-    if constexpr (in_bulk) {
+    if constexpr (in_bulk && by_columns) {
+      if (thread < 32) fill_columns_in_bulk(chunk, stage, full, thread);
+    } else if constexpr (in_bulk) {
       if (thread < 32) fill_in_bulk(chunk, stage, full, thread);
     } else {
       if constexpr (Mode == load_flat) {
         const int64 total = flat_bytes(), first = chunk * Subs * sub_bytes;
-        copy_runs<Subs, sub_bytes>(base + first, sub_bytes, stage + shift, sub_pitch, total - first, sub_bytes, thread, threads);
+        copy_runs<Subs, sub_bytes>(base + first, sub_bytes, stage + shift, sub_pitch, total - first,
+                                   sub_bytes, thread, threads);
       } else if constexpr (Mode == load_rows) {
         const int64 first = chunk * chunk_rows * Fold;
         fill_rows(first, stage, thread, threads);
       } else {
-        const int64 first = chunk * chunk_rows;
-        copy_runs<Width, column_bytes>(base + first * element_size, column_stride, stage, column_pitch,
-                                       (rows - first) * element_size, 0, thread, threads);
+        fill_columns(chunk, stage, thread, threads);
       }
       if constexpr (Unit >= 4)
         barrier_arrive_after_copies(full);
@@ -106,7 +112,8 @@ struct Operand {
   }
 
   /// `valid` bytes (<= Unit, may be negative) and zeros behind them.
-  static __device__ __forceinline__ void copy_unit(unsigned char* to, const unsigned char* from, int64 valid) {
+  static __device__ __forceinline__ void copy_unit(unsigned char* to, const unsigned char* from,
+                                                   int64 valid) {
     const int bytes = valid >= Unit ? Unit : valid > 0 ? static_cast<int>(valid) : 0;
     if constexpr (Unit >= 4)
       copy_async<Unit>(to, from, bytes);
@@ -116,8 +123,9 @@ struct Operand {
 
   /// Runs of Bytes bytes, run i of which has `valid` - i `used` of them.
   template <int Runs, int Bytes>
-  static __device__ __forceinline__ void copy_runs(const unsigned char* from, int64 from_pitch, unsigned char* to,
-                                                   int to_pitch, int64 valid, int used, int thread, int threads) {
+  static __device__ __forceinline__ void copy_runs(const unsigned char* from, int64 from_pitch,
+                                                   unsigned char* to, int to_pitch, int64 valid, int used,
+                                                   int thread, int threads) {
     constexpr int units = Bytes / Unit;
 #pragma unroll 4
     for (int i = thread; i < Runs * units; i += threads) {
@@ -127,7 +135,8 @@ struct Operand {
     }
   }
 
-  __device__ __forceinline__ void fill_rows(int64 first, unsigned char* stage, int thread, int threads) const {
+  __device__ __forceinline__ void fill_rows(int64 first, unsigned char* stage, int thread,
+                                            int threads) const {
     constexpr int sub = SubRows * Fold, count = Subs * sub, units = scalars * scalar_size / Unit;
     const unsigned char* from = base + first * row_stride;
     const int64 left = rows - first;
@@ -139,7 +148,29 @@ struct Operand {
     }
   }
 
-  __device__ __forceinline__ void fill_in_bulk(int64 chunk, unsigned char* stage, uint64* full, int lane) const {
+  __device__ __forceinline__ void fill_columns(int64 chunk, unsigned char* stage, int thread,
+                                               int threads) const {
+    const int64 first = chunk * chunk_rows;
+    copy_runs<Width, column_bytes>(base + first * element_size, column_stride, stage, column_pitch,
+                                   (rows - first) * element_size, 0, thread, threads);
+  }
+
+  __device__ __forceinline__ void fill_columns_in_bulk(int64 chunk, unsigned char* stage, uint64* full,
+                                                       int lane) const {
+    const int64 first = chunk * chunk_rows;
+    if (first + chunk_rows > rows) {
+      fill_columns(chunk, stage, lane, 32);
+      return barrier_arrive_after_copies(full);
+    }
+    if (lane == 0) barrier_arrive_expecting(full, Width * column_bytes);
+    if (lane == 1) barrier_arrive(full, 31);
+    for (int column = lane; column < Width; column += 32)
+      bulk_load(stage + column * column_pitch, base + first * element_size + column * column_stride,
+                column_bytes, full);
+  }
+
+  __device__ __forceinline__ void fill_in_bulk(int64 chunk, unsigned char* stage, uint64* full,
+                                               int lane) const {
     const int64 total = flat_bytes(), first = chunk * Subs * sub_bytes;
     const unsigned char* from = base - shift + first;
     if (first + Subs * sub_bytes + (Shift ? 16 : 0) <= total) {
@@ -147,10 +178,13 @@ struct Operand {
         const uint32 bytes = Shift ? round_up(shift + sub_bytes, 16) : sub_bytes;
         barrier_arrive_expecting(full, bytes);
         bulk_load(stage + lane * sub_pitch, from + lane * sub_bytes, bytes, full);
+      } else if (lane == Subs) {
+        barrier_arrive(full, 32 - Subs);
       }
       return;
     }
-    // The last chunk: what the copy engine cannot bring, the warp does; the rest is zero.
+    // The last chunk: what the copy engine cannot bring, the warp does; the rest is zero. Every lane arrives
+    // for what it wrote.
     int mine = 0;
     for (int t = 0; t < Subs; ++t) {
       const int64 left = total - first - t * sub_bytes;
@@ -162,10 +196,8 @@ struct Operand {
             i < shift + valid ? *reinterpret_cast<const unsigned short*>(from + t * sub_bytes + i) : 0;
       if (lane == t) mine = bulk;
     }
-    __syncwarp();
-    if (lane < Subs) {
-      barrier_arrive_expecting(full, mine);
-      if (mine > 0) bulk_load(stage + lane * sub_pitch, from + lane * sub_bytes, mine, full);
-    }
+    if (lane >= Subs) return barrier_arrive(full);
+    barrier_arrive_expecting(full, mine);
+    if (mine > 0) bulk_load(stage + lane * sub_pitch, from + lane * sub_bytes, mine, full);
   }
 };

@@ -18,10 +18,15 @@ struct OrderedSum {
   /// Called by all threads of every block after the block's `count` partial values were written to
   /// partials + block * count. True in the one block that shall finish; then total() holds the sums.
   __device__ __forceinline__ bool last(int count, int thread, int threads) const {
+    if (blocks == 1) {  // no order, and no tickets: there may be more such panels than tickets
+      __syncthreads();
+      return true;
+    }
     const int group = block / group_size, begin = group * group_size;
     const int size = blocks - begin < group_size ? blocks - begin : group_size;
     if (!last_of(tickets + 1 + group, size, thread)) return false;
-    add(groups + static_cast<int64>(group) * count, partials + static_cast<int64>(begin) * count, count, size, thread, threads);
+    add(groups + static_cast<int64>(group) * count, partials + static_cast<int64>(begin) * count, count, size,
+        thread, threads);
     if (!last_of(tickets, group_count(), thread)) return false;
     add(partials, groups, count, group_count(), thread, threads);
     __syncthreads();
@@ -31,7 +36,8 @@ struct OrderedSum {
 
  private:
   /// to = the sum of `size` runs of `count` values.
-  static __device__ __forceinline__ void add(double* to, const double* from, int count, int size, int thread, int threads) {
+  static __device__ __forceinline__ void add(double* to, const double* from, int count, int size, int thread,
+                                             int threads) {
     constexpr int each = 4;  // values of a thread at a time, to have many loads in flight
     for (int first = thread; first < count; first += each * threads) {
       double sum[each] = {};
@@ -39,7 +45,8 @@ struct OrderedSum {
       for (int i = 0; i < size; ++i)
 #pragma unroll
         for (int k = 0; k < each; ++k)
-          if (first + k * threads < count) sum[k] += __ldcg(from + static_cast<int64>(i) * count + first + k * threads);
+          if (first + k * threads < count)
+            sum[k] += __ldcg(from + static_cast<int64>(i) * count + first + k * threads);
 #pragma unroll
       for (int k = 0; k < each; ++k)
         if (first + k * threads < count) to[first + k * threads] = sum[k];

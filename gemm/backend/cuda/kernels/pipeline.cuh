@@ -18,26 +18,26 @@ __device__ __forceinline__ void barrier_init_fence() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
-__device__ __forceinline__ void barrier_arrive(uint64* barrier) {
-  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(shared_address(barrier))
-               : "memory");
+__device__ __forceinline__ void barrier_arrive(uint64* barrier, int arrivals = 1) {
+  asm volatile(
+      "{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0], %1; }" ::"r"(shared_address(barrier)),
+      "r"(arrivals)
+      : "memory");
 }
 /// Waits until the phase of this parity is complete.
 __device__ __forceinline__ void barrier_wait(uint64* barrier, uint32 parity) {
   uint32 done = 0;
   while (!done)
 #if __CUDA_ARCH__ >= 900
-    asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-        : "=r"(done)
-        : "r"(shared_address(barrier)), "r"(parity)
-        : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
 #else
-    asm volatile(
-        "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-        : "=r"(done)
-        : "r"(shared_address(barrier)), "r"(parity)
-        : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
 #endif
 }
 
@@ -48,7 +48,8 @@ __device__ __forceinline__ void barrier_arrive_expecting(uint64* barrier, uint32
                "r"(bytes)
                : "memory");
 }
-/// (From sm_90 on.) Bytes from global to shared memory by the copy engine; all three arguments multiples of 16.
+/// (From sm_90 on.) Bytes from global to shared memory by the copy engine; all three arguments multiples
+/// of 16.
 __device__ __forceinline__ void bulk_load(void* to, const void* from, uint32 bytes, uint64* barrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -61,11 +62,12 @@ __device__ __forceinline__ void bulk_load(void* to, const void* from, uint32 byt
 template <int Bytes>
 __device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
   if constexpr (Bytes == 16)
-    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(valid)
+    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(shared_address(to)),
+                 "l"(from), "r"(valid)
                  : "memory");
   else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from), "n"(Bytes),
-                 "r"(valid)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from),
+                 "n"(Bytes), "r"(valid)
                  : "memory");
 }
 /// Arrives once all earlier copy_async of this thread are done.

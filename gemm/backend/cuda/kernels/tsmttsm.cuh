@@ -1,4 +1,5 @@
-// C = alpha op(A) B + beta C for tall A (n x TS_P) and B (n x TS_Q), and C = alpha op(A) A + beta C (TS_GRAM).
+// C = alpha op(A) B + beta C for tall A (n x TS_P) and B (n x TS_Q), and C = alpha op(A) A + beta C
+// (TS_GRAM).
 //
 // One persistent block a multiprocessor. Producer warps keep a ring of stages filled with chunks of rows;
 // consumer warps multiply them by tensor instructions: TS_SLICES groups of warps take different rows of a
@@ -9,43 +10,18 @@
 // Complex products are real ones of twice the widths: (re, im) pairs are columns; the four real products are
 // combined at the end. Sums in float32 move to float64 every TS_FLUSH steps.
 //
-//   TS_TYPE; TS_P, TS_Q; TS_GRAM; TS_SWAP
-//   TS_MODE_A/B, TS_PITCH_A/B, TS_VECTOR_A/B, TS_UNIT_A/B, TS_SHIFT_A/B, TS_FOLD, TS_SUBS   see operand.cuh
-//   TS_SUB_ROWS, TS_STAGES
+// Beside what inner.cuh asks for:
+//   TS_STAGES
 //   TS_PRODUCERS  warps that only fill; 0: the first consumer warp fills as well (more registers a thread)
 //   TS_TILES_L, TS_TILES_R, TS_WARPS_L, TS_WARPS_R, TS_SLICES
-//
-// An A of more columns is cut into panels of TS_P, each the work of `panel_blocks` blocks of the grid; the last
-// panel ends with A and begins within the one before it, whose results it leaves alone.
-// `mirror`, unless null, is where the (conjugate) transpose of the result goes too: the other triangle of a
-// Gram matrix that is computed in panels.
 //
 //   TS_CORE (see fragment.cuh), TS_FLUSH (steps between flushes)
 #pragma once
 
-#include "columns.cuh"
-#include "operand.cuh"
-#include "ordered_sum.cuh"
+#include "inner.cuh"
 
-using OperandA = Operand<TS_MODE_A, TS_P, TS_PITCH_A, TS_FOLD, TS_VECTOR_A, TS_UNIT_A, TS_SUBS,
-                         TS_SUB_ROWS, TS_SUBS == 1 ? 0 : 32, TS_SHIFT_A>;
-#if TS_GRAM
-using OperandB = OperandA;
-constexpr int width_b = TS_P;
-#else
-using OperandB = Operand<TS_MODE_B, TS_Q, TS_PITCH_B, TS_FOLD, TS_VECTOR_B, TS_UNIT_B, TS_SUBS,
-                         TS_SUB_ROWS, TS_SUBS == 1 ? 0 : 32, TS_SHIFT_B>;
-constexpr int width_b = TS_Q;
-#endif
-#if TS_SWAP
-using Left = OperandB;
-using Right = OperandA;
-#else
-using Left = OperandA;
-using Right = OperandB;
-#endif
-
-constexpr int tile_rows = 16 * TS_TILES_L, tile_columns = 8 * TS_TILES_R;  ///< of a warp's part of the product
+constexpr int tile_rows = 16 * TS_TILES_L,
+              tile_columns = 8 * TS_TILES_R;  ///< of a warp's part of the product
 constexpr int left_columns = tile_rows * TS_WARPS_L, right_columns = tile_columns * TS_WARPS_R;
 /// A Gram matrix needs the tiles on and above the diagonal alone.
 __host__ __device__ constexpr bool tile_needed(int l, int r) {
@@ -60,7 +36,7 @@ __host__ __device__ constexpr int count_tiles() {
 constexpr int tiles = count_tiles();
 constexpr int consumers = tiles * TS_SLICES, threads = 32 * (consumers + TS_PRODUCERS);
 constexpr int fillers = TS_PRODUCERS ? 32 * TS_PRODUCERS : 32;  ///< threads
-constexpr int steps = TS_SUBS * TS_SUB_ROWS / 16 / TS_SLICES;  ///< of 16 rows, in a stage, for a slice
+constexpr int steps = TS_SUBS * TS_SUB_ROWS / 16 / TS_SLICES;   ///< of 16 rows, in a stage, for a slice
 static_assert(steps * 16 * TS_SLICES == TS_SUBS * TS_SUB_ROWS, "slices take whole steps");
 
 #if TS_CORE > 0
@@ -87,7 +63,9 @@ struct Sums {
 #endif
     }
   }
-  __device__ __forceinline__ Accumulator& at(int i) { return c[i / 4 / TS_TILES_R][i / 4 % TS_TILES_R][i % 4]; }
+  __device__ __forceinline__ Accumulator& at(int i) {
+    return c[i / 4 / TS_TILES_R][i / 4 % TS_TILES_R][i % 4];
+  }
   __device__ __forceinline__ void flush() {
 #if TS_CORE > 0
 #pragma unroll
@@ -141,31 +119,17 @@ __device__ __forceinline__ void step(Sums& sums, const unsigned char* left, cons
 #pragma unroll
     for (int i = 0; i < at_once; i += 2) {
       // Within a diagonal tile, blocks wholly below the diagonal are left out.
-      const int first =
-          TS_GRAM && TS_WARPS_L == 1 ? (block + i) / Left::vector * Right::vector : 0;
+      const int first = TS_GRAM && TS_WARPS_L == 1 ? (block + i) / Left::vector * Right::vector : 0;
       multiply_add_row(sums.c[(block + i) / 2], l[i], l[i + 1], r, first);
     }
   }
 }
 
-/// *out = alpha sum + beta *out, rounded once; beta = 0 never reads.
-template <class R>
-__device__ __forceinline__ void store_result(R* out, Complex<double> alpha, Complex<double> sum, Complex<double> beta) {
-  const double scaled = alpha.re * sum.re;
-  *out = static_cast<R>(beta.re == 0 ? scaled : __fma_rn(beta.re, static_cast<double>(*out), scaled));
-}
-template <class R>
-__device__ __forceinline__ void store_result(Complex<R>* out, Complex<double> alpha, Complex<double> sum,
-                                             Complex<double> beta) {
-  Complex<double> scaled = mul(alpha, sum);
-  if (!is_zero(beta)) scaled = madd(beta, Complex<double>{out->re, out->im}, scaled);
-  *out = {static_cast<R>(scaled.re), static_cast<R>(scaled.im)};
-}
-
 extern "C" __global__ void __launch_bounds__(threads, 1)
     tsmttsm(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
-            int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha, Complex<double> beta,
-            int adjoint, int panel_blocks, int group_size, double* partials, unsigned* tickets) {
+            int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha,
+            Complex<double> beta, int adjoint, int panel_blocks, int group_size, double* partials,
+            unsigned* tickets) {
   extern __shared__ __align__(128) unsigned char shared[];
   uint64* full = reinterpret_cast<uint64*>(shared);
   uint64* empty = full + TS_STAGES;
@@ -179,22 +143,16 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   }
   __syncthreads();
 
-  const int panel = static_cast<int>(blockIdx.x) / panel_blocks, block = static_cast<int>(blockIdx.x) % panel_blocks;
-  const int64 panel_start = static_cast<int64>(panel) * TS_P;
-  const int overlap = panel_start + TS_P <= a_columns ? 0 : static_cast<int>(panel_start + TS_P - a_columns);
-  a_argument.data = static_cast<const Element*>(a_argument.data) + (panel_start - overlap) * a_argument.column_stride;
-  c += (panel_start - overlap) * c_row_stride;
-
-  constexpr int folded_chunk = TS_SUBS * TS_SUB_ROWS;
-  const int64 folded_rows = (rows + TS_FOLD - 1) / TS_FOLD;
-  const int64 chunks = (folded_rows + folded_chunk - 1) / folded_chunk;
+  const Part part = part_of(a_argument, rows, a_columns, c, c_row_stride, panel_blocks);
+  const int64 chunks = part.chunks;
   const OperandA a(a_argument, rows);
 #if !TS_GRAM
   const OperandB b(b_argument, rows);
 #endif
 
   RingPosition<TS_STAGES> to_fill;
-  const auto fill = [&](int64 chunk, int filler) {
+  const auto fill = [&](int64 turn, int filler) {
+    const int64 chunk = part.chunk_at(turn);
     unsigned char* stage = ring + to_fill.stage * stage_bytes;
     uint64* barrier = full + to_fill.stage;
     barrier_wait(empty + to_fill.stage, to_fill.parity ^ 1);
@@ -208,11 +166,13 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   Sums sums;
   int left_tile = 0, right_tile = 0;
   if (warp >= consumers) {
-    for (int64 chunk = block; chunk < chunks; chunk += panel_blocks) fill(chunk, thread - 32 * consumers);
+    for (int64 chunk = part.block; chunk < chunks; chunk += panel_blocks)
+      fill(chunk, thread - 32 * consumers);
   } else {
     const int slice = warp / tiles, g = lane / 4, t = lane % 4;
     for (int i = 0, tile = warp % tiles; i < TS_WARPS_L * TS_WARPS_R; ++i)
-      if (tile_needed(i / TS_WARPS_R, i % TS_WARPS_R) && tile-- == 0) left_tile = i / TS_WARPS_R, right_tile = i % TS_WARPS_R;
+      if (tile_needed(i / TS_WARPS_R, i % TS_WARPS_R) && tile-- == 0)
+        left_tile = i / TS_WARPS_R, right_tile = i % TS_WARPS_R;
 
 #if TS_GRAM
     const Left& left = a;
@@ -234,20 +194,21 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
                        left.offset(t, vector_column<Left>(left_tile * tile_rows + i * 8 * Left::vector, g));
 #pragma unroll
     for (int i = 0; i < TS_TILES_R / Right::vector; ++i)
-      right_offset[i] = right_stage + slice * steps * Right::step_bytes +
-                        right.offset(t, vector_column<Right>(right_tile * tile_columns + i * 8 * Right::vector, g));
+      right_offset[i] =
+          right_stage + slice * steps * Right::step_bytes +
+          right.offset(t, vector_column<Right>(right_tile * tile_columns + i * 8 * Right::vector, g));
 #if TS_CORE > 0
     sums.flushed = reinterpret_cast<double*>(shared + 128) + warp * (TS_TILES_L * TS_TILES_R * 4 * 32) + lane;
     int since_flush = 0;
 #endif
     sums.clear();
 
-    int64 next = block;  // to be filled, if this warp fills
+    int64 next = part.block;  // to be filled, if this warp fills
     if (TS_PRODUCERS == 0 && warp == 0)
       for (int s = 0; s < TS_STAGES - 1 && next < chunks; ++s, next += panel_blocks) fill(next, lane);
 
     RingPosition<TS_STAGES> at;
-    for (int64 chunk = block; chunk < chunks; chunk += panel_blocks) {
+    for (int64 chunk = part.block; chunk < chunks; chunk += panel_blocks) {
       if (TS_PRODUCERS == 0 && warp == 0 && next < chunks) fill(next, lane), next += panel_blocks;
       const unsigned char* stage = ring + at.stage * stage_bytes;
       barrier_wait(full + at.stage, at.parity);
@@ -306,42 +267,6 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   }
   __syncthreads();
 
-  // The real product of scalar columns i of A and j of B.
-  const auto product = [&](int i, int j) {
-    double sum = 0;
-    for (int fold = 0; fold < TS_FOLD; ++fold) {
-      int l = fold * TS_PITCH_A + i, r = fold * (TS_GRAM ? TS_PITCH_A : TS_PITCH_B) + j;
-      if (TS_SWAP || (TS_GRAM && l > r)) {
-        const int other = l;
-        l = r, r = other;
-      }
-      sum += products[l * row_pitch + r];
-    }
-    return sum;
-  };
-  constexpr int results = TS_P * width_b, count = results * parts;
-  const int groups = (panel_blocks + group_size - 1) / group_size;
-  partials += static_cast<int64>(panel) * (panel_blocks + groups) * count;
-  const OrderedSum order{partials,     partials + static_cast<int64>(panel_blocks) * count,
-                         tickets + panel * (1 + groups), panel_blocks,
-                         block,        group_size};
-  for (int e = thread; e < results; e += threads) {
-    double* out = partials + static_cast<int64>(block) * count;
-    const int i = e / width_b, j = e % width_b;
-    if constexpr (is_complex) {
-      const double sign = adjoint ? -1 : 1;
-      out[e] = product(2 * i, 2 * j) - sign * product(2 * i + 1, 2 * j + 1);
-      out[results + e] = product(2 * i, 2 * j + 1) + sign * product(2 * i + 1, 2 * j);
-    } else {
-      out[e] = product(i, j);
-    }
-  }
-  if (!order.last(count, thread, threads)) return;
-  const double* total = order.total();
-  for (int e = thread + overlap * width_b; e < results; e += threads) {
-    const int i = e / width_b, j = e % width_b;
-    Result* out = c + i * c_row_stride + j * c_column_stride;
-    store_result(out, alpha, {total[e], is_complex ? total[results + e] : 0}, beta);
-    if (mirror) mirror[j * c_row_stride + i * c_column_stride] = adjoint ? conj(*out) : *out;
-  }
+  finish(part, a_argument, b_argument, rows, c, c_row_stride, c_column_stride, mirror, alpha, beta, adjoint,
+         group_size, partials, tickets, threads, [&](int l, int r) { return products[l * row_pitch + r]; });
 }

@@ -1,5 +1,6 @@
 // Plans of the dense kernels, made without a GPU: every shape and form has one that fits the device.
 #include "tallskinny/gemm/backend/cuda/inner_kernel.hpp"
+#include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/tsmm/cuda/tsmm_kernel.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -109,4 +110,21 @@ TEST_CASE("narrow operands fold, contiguous ones are copied in bulk, and a wide 
   CHECK(square.rows == 20480);
   CHECK(square.p * square.panels >= 20480);
   CHECK(square.panels <= device.multiprocessors);
+}
+
+TEST_CASE("float32 is split where arithmetic bounds, and warpgroups multiply where the device has them") {
+  cuda::GpuProblem problem;
+  problem.problem = {Operation::tsmttsm, DType::complex64, 1 << 22, 64, 64};
+  const auto best = [&](const char* arch) {
+    return cuda::make_plan(problem, cuda::typical_device(arch)).kernel;
+  };
+  CHECK(best("sm_90a").family == "tsmttsm_wgmma");
+  CHECK(best("sm_80").family == "tsmttsm");
+  CHECK(define_of(best("sm_80"), "TS_CORE") == "1");
+  problem.problem.p = problem.problem.q = 8;  // memory bounds, and other kernels start faster
+  CHECK(best("sm_90a").family == "tsmttsm");
+  problem.problem.p = problem.problem.q = 64;
+  problem.problem.n = 1000;  // float64 is exact and costs nothing here
+  CHECK(best("sm_90a").family == "tsmttsm");
+  CHECK(define_of(best("sm_90a"), "TS_CORE") == "0");
 }
