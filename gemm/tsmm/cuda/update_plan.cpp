@@ -59,9 +59,13 @@ int registers_needed(const UpdateProblem& problem, const UpdateTiling& t, const 
   const int parts = parts_of(problem.type), q = static_cast<int>(problem.q);
   if (t.narrow) return 40 + t.tiles * parts * (q + 1) * (x.scalar == 8 ? 2 : 1);
   const int blocks = ((q + 7) / 8 + t.column_warps - 1) / t.column_warps, sums = t.tiles * blocks * parts * 4;
-  if (!t.split) return 2 * sums + t.tiles * (x.vector == 1 ? 24 : 16) + 32 * parts + 64;
   const bool scattered = x.mode == TallMode::by_columns || (x.vector == 1 && x.scalar == 4);
-  return sums + t.tiles * 24 + 32 * parts + (x.scalar == 4 ? 114 : 100) + (scattered ? 18 : 0);
+  if (parts == 2)
+    return t.split ? sums * 7 / 5 + 44 * t.tiles + 80 + (scattered ? 18 : 0)
+                   : sums * 5 / 2 + 36 * t.tiles + 72 + (x.vector == 1 ? 8 * t.tiles : 0);
+  if (!t.split) return 2 * sums + t.tiles * (x.vector == 1 ? 24 : 16) + 96;
+
+  return sums + t.tiles * 24 + (x.scalar == 4 ? 146 : 132) + (scattered ? 18 : 0);
 }
 
 /// Cycles of a multiprocessor for 16 rows, as far as they tell tilings apart; constants fitted to the times

@@ -28,6 +28,10 @@ constexpr bool store_in_bulk = false, load_y_in_bulk = false;
 #endif
 constexpr int fillers = X::in_bulk ? 32 : 32 * group_warps;  ///< threads of a group that fill its slots
 constexpr int fill_arrivals = X::arrivals(fillers);
+/// Whether a slot waits for one more chunk before it is filled again, while what it held is being stored; two slots
+/// cannot afford that.
+constexpr int lag = TS_STAGES > 2;
+constexpr int loaded = TS_STAGES - lag;  ///< slots that are filled before the first is used
 
 /// What a group keeps in shared memory beside its slots.
 struct Ring {
@@ -78,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   // more chunks than memory holds.)
   const uint32 groups = gridDim.x * TS_GROUPS, own = place.group * gridDim.x + blockIdx.x;
   uint32 next = 0;
-  const auto draw = [&] { next = (TS_STAGES - 1) * groups + atomicAdd(tickets, 1u); };
+  const auto draw = [&] { next = loaded * groups + atomicAdd(tickets, 1u); };
   if (leads) {
     for (int i = 0; i < TS_STAGES; ++i) {
       barrier_init(ring.full + i, fill_arrivals + load_y_in_bulk);
@@ -110,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
 #endif
   };
   if (fills)
-    for (int i = 0; i < TS_STAGES - 1; ++i) load(i, own + i * groups);
+    for (int i = 0; i < loaded; ++i) load(i, own + i * groups);
   prepare_factor(factor, s, thread);
   __syncthreads();
 
@@ -140,12 +144,13 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
                      "r"(shared_address(staged)), "n"(y_team_bytes)
                      : "memory");
       asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-      asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");  // of the slot before
+      asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(lag) : "memory");
     }
 #endif
-    // The slot before this one takes the next chunk as soon as every warp is done with it.
-    const int before = at.stage == 0 ? TS_STAGES - 1 : at.stage - 1;
-    uint32& after = ring.number[at.stage == 0 ? at.parity : at.parity ^ 1][before];
+    // This slot, or the one before it, takes the next chunk as soon as every warp is done with it.
+    const bool same_round = lag == 1 && at.stage == 0;
+    const int before = lag == 0 ? at.stage : at.stage == 0 ? TS_STAGES - 1 : at.stage - 1;
+    uint32& after = ring.number[same_round ? at.parity : at.parity ^ 1][before];
     if (leads) after = next;
     __syncwarp();
     if (place.lane == 0) barrier_arrive(ring.empty + before);

@@ -1,7 +1,7 @@
 // The chunk of a warp of tsmm.cuh by tensor instructions: rows are the 16 of a tile, K the columns of X; four
 // K-neighbours of a lane are neighbours in memory. S lies in shared memory as fragments in the order in which lanes
-// read them. Complex: K runs over (re, im) pairs of X; one fragment of S gives the factors of both the real and the
-// imaginary columns of Y.
+// read them, its columns permuted so that a lane ends up with neighbouring results. Complex: K runs over
+// (re, im) pairs; the real and the imaginary part of Y come from one fragment of S and two of X.
 #pragma once
 
 #include "tsmm_chunk.cuh"
@@ -10,6 +10,17 @@ constexpr int k_blocks = (TS_P * parts + 15) / 16, column_blocks = (TS_Q + 7) / 
 constexpr int blocks_of_warp = (column_blocks + TS_COLUMN_WARPS - 1) / TS_COLUMN_WARPS;
 constexpr int factor_bytes = k_blocks * column_blocks * 32 * static_cast<int>(sizeof(Fragment));
 
+/// Blocks whose columns are dealt out to the lanes in turns, so that a lane has up to 32 bytes of a row of Y.
+constexpr int dealt_wanted = sizeof(Result) >= 16 ? 1 : sizeof(Result) == 8 ? 2 : 4;
+constexpr int dealt = column_blocks % TS_COLUMN_WARPS != 0        ? 1
+                      : blocks_of_warp % dealt_wanted == 0        ? dealt_wanted
+                      : dealt_wanted == 4 && blocks_of_warp % 2 == 0 ? 2
+                                                                  : 1;
+/// The column of Y in place n of a block.
+__device__ __forceinline__ int column_of(int block, int n) {
+  return block / dealt * (8 * dealt) + n / 2 * (2 * dealt) + block % dealt * 2 + n % 2;
+}
+
 __device__ __forceinline__ void set_parts(Fragment& f, int u, float x) { set(f, u, x); }
 __device__ __forceinline__ void set_parts(Fragment& f, int u, double x) { set(f, u, x); }
 template <class R>
@@ -17,21 +28,42 @@ __device__ __forceinline__ void set_parts(Fragment& f, int u, Complex<R> x) {
   set(f, u, x.re), set(f, u + 1, x.im);
 }
 
-/// Fragments of op(S): lane (g, t) of (k block, column block) holds column g, rows 4t .. 4t + 3 of 16 scalars of
+/// Half a fragment: lanes that read together meet in no bank.
+#if TS_CORE == 0
+using FactorPiece = double2;
+#else
+using FactorPiece = uint4;
+#endif
+
+/// Fragments of op(S): lane (g, t) of (k block, column block) holds the column in place g, rows 4t .. 4t + 3 of 16 scalars of
 /// K (complex: rows 2t, 2t + 1 of 8, each as real and imaginary part).
 __device__ __forceinline__ void prepare_factor(unsigned char* to, const Factor& s, int thread) {
   for (int e = thread; e < k_blocks * column_blocks * 32; e += threads) {
-    const int lane = e % 32, column = e / 32 % column_blocks * 8 + lane / 4;
+    const int lane = e % 32, column = column_of(e / 32 % column_blocks, lane / 4);
     const int first = (e / 32 / column_blocks * 16 + lane % 4 * 4) / parts;
     Fragment f;
 #pragma unroll
     for (int u = 0; u < 4 / parts; ++u)
       set_parts(f, u * parts, first + u < TS_P && column < TS_Q ? s.at(first + u, column) : Result{});
-    reinterpret_cast<Fragment*>(to)[e] = f;
+    FactorPiece* const pieces = reinterpret_cast<FactorPiece*>(to) + e / 32 * 64 + lane;
+#if TS_CORE == 0
+    pieces[0] = {f.k[0], f.k[1]}, pieces[32] = {f.k[2], f.k[3]};
+#else
+    pieces[0] = {f.high[0], f.high[1], f.high[2], f.high[3]}, pieces[32] = {f.low[0], f.low[1], f.low[2], f.low[3]};
+#endif
   }
 }
+__device__ __forceinline__ Fragment load_factor(const unsigned char* factor, int kb, int block, int lane) {
+  const FactorPiece* const pieces = reinterpret_cast<const FactorPiece*>(factor) + (kb * column_blocks + block) * 64 + lane;
+  const FactorPiece first = pieces[0], second = pieces[32];
+#if TS_CORE == 0
+  return {{first.x, first.y, second.x, second.y}};
+#else
+  return {{first.x, first.y, first.z, first.w}, {second.x, second.y, second.z, second.w}};
+#endif
+}
 
-/// The factor of the imaginary columns, [Im S, Re S], and, in place, of the real ones, [Re S, -Im S].
+/// What (Re S, Im S) meets of X for the imaginary part of Y, (Im X, Re X), and, in place, for the real one, (Re X, -Im X).
 __device__ __forceinline__ Fragment imaginary_of(Fragment& f) {
   Fragment im;
 #pragma unroll
@@ -88,30 +120,30 @@ using Sums = AccumulatorTile[TS_TILES][parts][blocks_of_warp];
 template <bool Whole>
 __device__ __forceinline__ void multiply_block(Sums& sum, const unsigned char* slot, const int (&row)[TS_TILES][2],
                                                const unsigned char* factor, int kb, int column_warp, int lane) {
-  Fragment lower[TS_TILES], upper[TS_TILES];
+  Fragment lower[TS_TILES], upper[TS_TILES], imaginary_lower[TS_TILES], imaginary_upper[TS_TILES];
 #pragma unroll
   for (int i = 0; i < TS_TILES; ++i) {
     lower[i] = load_row<Whole>(slot + row[i][0], kb * 16 + lane % 4 * 4);
     upper[i] = load_row<Whole>(slot + row[i][1], kb * 16 + lane % 4 * 4);
+    if (is_complex) imaginary_lower[i] = imaginary_of(lower[i]), imaginary_upper[i] = imaginary_of(upper[i]);
   }
   constexpr int n = blocks_of_warp, most = is_complex ? 2 : 4;
   constexpr int at_once = TS_CORE == 0 ? 1 : n % most == 0 ? most : n % 3 == 0 && most > 2 ? 3 : n % 2 == 0 ? 2 : 1;
   using Blocks = AccumulatorTile[at_once];
 #pragma unroll
   for (int b = 0; b < n; b += at_once) {
-    Fragment right[at_once], imaginary[at_once];
+    Fragment right[at_once];
 #pragma unroll
     for (int j = 0; j < at_once; ++j) {
       int block = column_warp * n + b + j;
       if (column_blocks % TS_COLUMN_WARPS != 0 && block >= column_blocks) block = 0;  // its sums are not stored
-      right[j] = reinterpret_cast<const Fragment*>(factor)[(kb * column_blocks + block) * 32 + lane];
-      if constexpr (is_complex) imaginary[j] = imaginary_of(right[j]);
+      right[j] = load_factor(factor, kb, block, lane);
     }
 #pragma unroll
     for (int i = 0; i < TS_TILES; ++i) {
       multiply_add_row(reinterpret_cast<Blocks&>(sum[i][0][b]), lower[i], upper[i], right, 0);
       if constexpr (is_complex)
-        multiply_add_row(reinterpret_cast<Blocks&>(sum[i][parts - 1][b]), lower[i], upper[i], imaginary, 0);
+        multiply_add_row(reinterpret_cast<Blocks&>(sum[i][parts - 1][b]), imaginary_lower[i], imaginary_upper[i], right, 0);
     }
   }
 }
@@ -136,7 +168,7 @@ __device__ __forceinline__ float sum_of(const unsigned char* row, const Factor& 
 /// What split numbers make NaN but their products do not: an infinity has no low part, and its product with a low part
 /// is NaN. Sums that came out as NaN are computed again. (They pass by in registers, which have no run-time indices.)
 __device__ __forceinline__ void repair(Sums& sums, const unsigned char* slot, const int (&row)[TS_TILES][2],
-                                       const Factor& s, int first_column) {
+                                       const Factor& s, int column_warp, int t) {
   constexpr int count = TS_TILES * parts * blocks_of_warp * 4;
   float(&sum)[count] = reinterpret_cast<float(&)[count]>(sums);
   bool clean = true;
@@ -146,7 +178,7 @@ __device__ __forceinline__ void repair(Sums& sums, const unsigned char* slot, co
 #pragma unroll 1
   for (int i = 0; i < count; ++i) {
     float first = sum[0];
-    const int e = i % 4, column = first_column + i / 4 % blocks_of_warp * 8 + e % 2;
+    const int e = i % 4, column = column_of(column_warp * blocks_of_warp + i / 4 % blocks_of_warp, 2 * t + e % 2);
     const int part = i / (4 * blocks_of_warp) % parts, tile = i / (4 * blocks_of_warp * parts);
     int at = 0;
 #pragma unroll
@@ -159,6 +191,40 @@ __device__ __forceinline__ void repair(Sums& sums, const unsigned char* slot, co
   }
 }
 #endif
+
+/// A lane's neighbouring results of a row, which `dealt` blocks hold: 16 bytes at a time where they stand aligned. Even
+/// and odd rows begin with different halves of 32 bytes, or they would meet in a bank.
+__device__ __forceinline__ void put(Result* line, const AccumulatorTile (&sum)[parts][blocks_of_warp], int first_block,
+                                    int b, int half, int t, int g, const Scalars& scalars) {
+  constexpr int size = sizeof(Result), count = 2 * dealt, pieces = count * size / 16;
+  const int column = column_of(first_block + b, 2 * t);
+  const auto result = [&](int i, const Result& before) {
+    const int e = half * 2 + i % 2;
+    return scalars.apply(sum[0][b + i / 2][e], sum[parts - 1][b + i / 2][e], before);
+  };
+  if constexpr (!TS_ACCUMULATE && !TS_COLUMNS_Y && TS_Q * size % 16 == 0 && pieces > 0) {
+    constexpr int each = 16 / size;
+    using Piece = Vector<Result, each, 16>;
+    Piece piece[pieces > 0 ? pieces : 1];
+#pragma unroll
+    for (int i = 0; i < count; ++i) piece[i / each].part[i % each] = result(i, Result{});
+    const bool swap = pieces == 2 && g % 2 == 1;
+#pragma unroll
+    for (int turn = 0; turn < pieces; ++turn) {
+      Piece mine;
+#pragma unroll
+      for (int i = 0; i < each; ++i) mine.part[i] = swap ? piece[pieces - 1 - turn].part[i] : piece[turn].part[i];
+      const int at = column + (swap ? pieces - 1 - turn : turn) * each;
+      if (at < TS_Q) *reinterpret_cast<Piece*>(line + at) = mine;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      Result* const at = line + (column + i) * y_column_pitch;
+      if (column + i < TS_Q) *at = result(i, *at);
+    }
+  }
+}
 
 /// A warp's columns of its team's rows.
 __device__ __forceinline__ void compute(const X& x, unsigned char* slot, const unsigned char* factor, const Factor& s,
@@ -179,20 +245,17 @@ __device__ __forceinline__ void compute(const X& x, unsigned char* slot, const u
   if (whole_blocks < k_blocks)
     multiply_block<false>(sum, slot, row, factor, whole_blocks, place.column_warp, place.lane);
 
-  const int first_column = place.column_warp * blocks_of_warp * 8 + 2 * t;
 #if TS_CORE == 1
-  repair(sum, slot, row, s, first_column);
+  repair(sum, slot, row, s, place.column_warp, t);
 #endif
   place.sync_readers();
-  Result* y = reinterpret_cast<Result*>(slot + y_offset + place.team * y_pitch);
+  Result* const y = reinterpret_cast<Result*>(slot + y_offset + place.team * y_pitch);
 #pragma unroll
   for (int i = 0; i < TS_TILES; ++i)
 #pragma unroll
-    for (int b = 0; b < blocks_of_warp; ++b)
+    for (int half = 0; half < 2; ++half) {
+      Result* const line = y + row_of(i, g + 8 * half) * y_row_pitch;
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const int column = first_column + b * 8 + e % 2;
-        Result* const at = y + row_of(i, g + e / 2 * 8) * y_row_pitch + column * y_column_pitch;
-        if (column < TS_Q) *at = scalars.apply(sum[i][0][b][e], sum[i][parts - 1][b][e], *at);
-      }
+      for (int b = 0; b < blocks_of_warp; b += dealt) put(line, sum[i], place.column_warp * blocks_of_warp, b, half, t, g, scalars);
+    }
 }
