@@ -56,15 +56,14 @@ int shared_bytes(const Sizes& s, const UpdateTiling& t) {
 
 /// What a thread will need: sums, fragments, addresses; more where scalars are read one by one.
 int registers_needed(const UpdateProblem& problem, const UpdateTiling& t, const TallLayout& x) {
-  const int parts = parts_of(problem.type), q = static_cast<int>(problem.q);
-  if (t.narrow) return 40 + t.tiles * parts * (q + 1) * (x.scalar == 8 ? 2 : 1);
+  const int parts = parts_of(problem.type), p = static_cast<int>(problem.p), q = static_cast<int>(problem.q);
+  if (t.narrow) return 64 + t.tiles * parts * (p + q + 1) * (x.scalar == 8 ? 2 : 1);
   const int blocks = ((q + 7) / 8 + t.column_warps - 1) / t.column_warps, sums = t.tiles * blocks * parts * 4;
   const bool scattered = x.mode == TallMode::by_columns || (x.vector == 1 && x.scalar == 4);
   if (parts == 2)
     return t.split ? sums * 7 / 5 + 44 * t.tiles + 80 + (scattered ? 18 : 0)
                    : sums * 5 / 2 + 36 * t.tiles + 72 + (x.vector == 1 ? 8 * t.tiles : 0);
   if (!t.split) return 2 * sums + t.tiles * (x.vector == 1 ? 24 : 16) + 96;
-
   return sums + t.tiles * 24 + (x.scalar == 4 ? 146 : 132) + (scattered ? 18 : 0);
 }
 
@@ -81,10 +80,10 @@ double cost_of(const UpdateProblem& problem, const UpdateTiling& t, const Sizes&
   // the teams of a group wait for the slowest.
   const bool by_columns = s.x.mode == TallMode::by_columns;
   const double loading = x_bytes * s.rows * t.groups * (t.stages - 1);
-  const double enough = 128 * 1024 * x_bytes / row_bytes * (by_columns ? 8.0 / warps : 1);
+  const double enough = 128 * 1024 * x_bytes / row_bytes * (by_columns ? (t.narrow ? 12.8 : 8.0) / warps : 1);
   const double turns = 10000.0 / s.rows, wait = 6.0 / t.stages;
   const double memory = std::max(16 * row_bytes / 12.9 * std::max(1.0, enough / loading), turns) *
-                        (1 + 1.5e-7 * std::max(0.0, loading - 80 * 1024)) *
+                        (1 + (by_columns ? 0 : 1.5e-7) * std::max(0.0, loading - 80 * 1024)) *
                         (1 + 0.0005 * (t.teams - 1) * wait * wait);
 
   // Arithmetic: instructions; fragments of S, which tiles share; what a warp widens or splits of X by itself.
@@ -92,9 +91,9 @@ double cost_of(const UpdateProblem& problem, const UpdateTiling& t, const Sizes&
   const double k_blocks = static_cast<double>((problem.p * parts + 15) / 16);
   const double tensor = k_blocks * blocks * parts * (t.split ? 9 : 16);
   const double convert = (scalar == 8 ? 0 : t.split ? 26 : scalar == 4 ? 40 : 64) + (by_columns ? 40 : 0);
-  const double shared = 32 * k_blocks * blocks / t.tiles + (16 + convert) * k_blocks * t.column_warps;
+  const double shared = 16 * k_blocks * blocks / t.tiles + (16 + convert) * k_blocks * t.column_warps;
   const double arithmetic = t.narrow ? 0.3 * memory
-                                     : (0.6 * tensor + shared) * std::pow(8.0 / warps, 0.4) *
+                                     : (0.6 * tensor + shared) * std::pow(8.0 / warps, 0.7) *
                                            (1 + 0.25 * (t.column_warps - 1)) *
                                            (1 + (t.stages < 4 ? 0.04 : 0.02) * (t.teams - 1));
   return std::pow(std::pow(memory, 4) + std::pow(arithmetic, 4), 0.25);
