@@ -1,6 +1,7 @@
 #include "tallskinny/app/tssolve/solve_file.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <iostream>
 
 #include "tallskinny/app/common/console.hpp"
@@ -13,6 +14,7 @@
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
+#include "tallskinny/app/tssolve/scaling.hpp"
 #include "tallskinny/solvers/eigen/shift_invert.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
 
@@ -79,6 +81,12 @@ void add_factorisation(solvers::EigenProblem<T>& problem, const Hermitian<T>& ma
       problem.inverse = factor, problem.shift = factor.sigma(), note = factor.note();
     }
     problem.count_below = solvers::InertiaCounter<T>(sparse->view(), problem.target ? 0 : cheap_flops);
+    // Called only after a count at the same shift, so only where a factorisation is cheap.
+    if (!problem.target)
+      problem.invert = [a = sparse->view()](double sigma) -> std::optional<solvers::ShiftedInverse<T>> {
+        const solvers::ShiftInvert<T> factor(a, sigma);
+        return solvers::ShiftedInverse<T>{factor, factor.sigma()};
+      };
   } else if (problem.target) {
     const solvers::DenseShiftInvert<T> factor(std::get<Matrix<T>>(matrix).view(), *problem.target);
     problem.inverse = factor, problem.shift = factor.sigma(), note = factor.note();
@@ -87,13 +95,16 @@ void add_factorisation(solvers::EigenProblem<T>& problem, const Hermitian<T>& ma
 
 template <class T>
 int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, const Context& ctx,
-                     const Hermitian<T>& matrix, RunFacts facts, Console& console) {
+                     Hermitian<T>& matrix, RunFacts facts, Console& console) {
   const auto start = std::chrono::steady_clock::now();
+  const int exponent = extreme_exponent(matrix);
+  if (exponent != 0) scale(matrix, -exponent);
   Matrix<T> initial(facts.input.rows, 0);
   if (!settings.initial.empty()) initial = read_initial<T>(settings.initial, facts.input.rows);
 
   solvers::EigenProblem<T> problem{operator_of<T>(matrix)};
   problem.target = target_of(settings);
+  if (problem.target) problem.target = std::ldexp(*problem.target, -exponent);
   if (plan.method == solvers::Method::lanczos) {
     std::string note;
     if (problem.target) console.note("factorising A - sigma I");
@@ -102,6 +113,7 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     facts.note += (facts.note.empty() || note.empty() ? "" : "; ") + note;
   }
   auto options = settings.eigen;
+  if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
   options.stop = [] { return stop_requested(); };
   options.progress = [&console](const solvers::Progress& p) {
     const std::string counted = grouped(p.operator_applications) + " operator applications";
@@ -111,8 +123,11 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
       console.progress(static_cast<double>(p.converged) / static_cast<double>(p.wanted),
                        grouped(p.converged) + " of " + grouped(p.wanted) + " pairs, " + counted);
   };
-  const auto result = solvers::solve_eigen<T>(ctx, problem, options, initial.cview());
+  auto result = solvers::solve_eigen<T>(ctx, problem, options, initial.cview());
+  if (exponent != 0) scale_result(result, exponent);
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (result.shift && !problem.target)
+    facts.method += ", shift-invert beyond the end of the spectrum at " + short_number(*result.shift);
   if (result.filter_degree > 0)
     facts.method += " on a Chebyshev polynomial of degree " + std::to_string(result.filter_degree);
 
@@ -170,7 +185,7 @@ int solve_file(Settings settings) {
                grouped(facts.input.cols) + ", " + grouped(facts.input.nonzeros) + " entries; " +
                facts.method);
   return std::visit(
-      [&](const auto& matrix) {
+      [&](auto& matrix) {
         using Kind = std::decay_t<decltype(std::get<0>(matrix))>;
         return solve_and_report<typename Kind::value_type>(settings, plan, ctx, matrix, facts, console);
       },

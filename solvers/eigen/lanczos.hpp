@@ -32,8 +32,10 @@ class Lanczos {
   void iterate(EigenResult<T>& record, LanczosOutcome<T>& out);
   void begin_search(EigenResult<T>& record);
   Stage search(EigenResult<T>& record);
+  bool transform_operator();
+  [[nodiscard]] std::optional<SpectralTransform> worthwhile_inverse() const;
   [[nodiscard]] std::optional<SpectralTransform> worthwhile_filter() const;
-  void filter_with(const SpectralTransform& transform);
+  void install(const SpectralTransform& transform);
 
   // Completeness, in verify.cpp.
   Stage verify(EigenResult<T>& record);
@@ -63,11 +65,13 @@ class Lanczos {
   HostView<const T> initial_;
   index_t random_columns_ = 0;  ///< of the start block
   index_t next_look_ = 0;       ///< basis size at which Ritz values are computed next
-  /// Block steps and applications when the wanted pairs had first converged; 0 before.
+  /// Block steps and applications when the wanted pairs had converged; 0 before, and again when more were
+  /// found.
   index_t search_steps_ = 0, search_applications_ = 0;
   index_t refine_until_ = 0;  ///< block steps up to which the search may go on to prove itself complete
   index_t norm_applications_ = 0;
-  bool started_ = false, filter_considered_ = false;
+  bool started_ = false;
+  int transforms_ = 0;  ///< operators put into the place of A
 };
 
 }  // namespace ts::solvers

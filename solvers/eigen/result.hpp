@@ -1,6 +1,7 @@
 // What the eigen-solver answers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,9 @@ struct EigenResult {
 
   index_t iterations = 0;                 ///< block steps
   index_t operator_applications = 0;      ///< columns that the operator was applied to
-  index_t verification_applications = 0;  ///< those of them after the wanted pairs had converged
+  index_t verification_applications = 0;  ///< those of them after the set had been found
   index_t filter_degree = 0;              ///< of the Chebyshev filter; 0: none
+  std::optional<double> shift = {};       ///< of the inverse that was iterated with
   KrylovSeconds seconds;                  ///< where the time of the iteration went
   index_t restarts = 0, verification_rounds = 0, dead_directions = 0;
   double norm = 0;                ///< estimate of ||A||_2 from below

@@ -1,6 +1,7 @@
 // Eigenvalues of Hermitian operators: the one entry.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "tallskinny/solvers/eigen/inertia.hpp"
@@ -9,6 +10,13 @@
 #include "tallskinny/solvers/operator.hpp"
 
 namespace ts::solvers {
+
+/// (A - shift I)^-1
+template <class T>
+struct ShiftedInverse {
+  Operator<T> inverse;
+  double shift = 0;
+};
 
 /// A x = lambda x with A Hermitian. T: double or std::complex<double>.
 template <class T>
@@ -22,6 +30,10 @@ struct EigenProblem {
   /// The number of eigenvalues below a shift that none is nearer to than `clearance` (Sylvester's law of
   /// inertia), or nothing when it cannot be told.
   CountBelow count_below = nullptr;
+  /// Factorises A - sigma I and gives its inverse with the shift that was taken, where that is cheap. With it
+  /// and `count_below`, Method::automatic goes through the inverse at an end of the spectrum (LA or SA) that
+  /// plain Lanczos does not settle within its first basis.
+  std::function<std::optional<ShiftedInverse<T>>(double sigma)> invert = nullptr;
 };
 
 /// The wanted eigenpairs by block Lanczos with thick restart, or by a dense solver where the matrix is small.

@@ -42,13 +42,12 @@ bool Lanczos<T>::count_settles() const {
     found.next_low = outside(ritz_.values[at(wanted_.low)]);
     found.next_high = outside(ritz_.values[at(m - 1 - wanted_.high)]);
   }
-  if (accept_.transform.kind == SpectralTransform::Kind::inverse)
-    return which_ == Which::LM && count_near(found, problem_.shift, problem_.count_below);
-  if (options_.which == Which::SA && accept_.transformed()) {  // the filter turned the spectrum around
+  if (problem_.inverse) return which_ == Which::LM && count_near(found, problem_.shift, problem_.count_below);
+  if (which_ != options_.which && which_ != Which::LM) {  // the transform turned the spectrum around
     std::reverse(found.values.begin(), found.values.end());
     std::reverse(found.errors.begin(), found.errors.end());
-    found.next_low = found.next_high;
-    return count_ends(found, Which::SA, {wanted_.high, 0}, problem_.count_below);
+    std::swap(found.next_low, found.next_high);
+    return count_ends(found, options_.which, {wanted_.high, wanted_.low}, problem_.count_below);
   }
   return count_ends(found, options_.which, wanted_, problem_.count_below);
 }

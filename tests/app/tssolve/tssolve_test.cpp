@@ -1,5 +1,6 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/io/matrix_file.hpp"
@@ -28,6 +29,12 @@ nlohmann::json solve_json(std::vector<std::string> arguments, int code = 0) {
   INFO(r.err);
   REQUIRE(r.code == code);
   return nlohmann::json::parse(r.out);
+}
+
+std::string value_of(double x) {
+  std::ostringstream text;
+  text << x;
+  return text.str();
 }
 
 void write_text(const std::string& file, const std::string& text) {
@@ -62,9 +69,11 @@ TEST_CASE("eigenpairs of a file as JSON and as a file") {
   CHECK(io::read_vector(io::parse_location(folder / "pairs.h5:/residual_norms")).size() == 7);
 
   SECTION("and a warm start from them needs fewer applications") {
-    const auto warm =
-        solve_json({matrix, "-k", "7", "--which", "LA", "--initial", folder / "pairs.h5:/eigenvectors"});
-    CHECK(warm["operator_applications"].get<int>() < json["operator_applications"].get<int>());
+    const std::vector<std::string> plain = {matrix, "-k", "7", "--which", "LA", "--method", "lanczos"};
+    auto from_pairs = plain;
+    from_pairs.insert(from_pairs.end(), {"--initial", folder / "pairs.h5:/eigenvectors"});
+    CHECK(solve_json(from_pairs)["operator_applications"].get<int>() <
+          solve_json(plain)["operator_applications"].get<int>());
   }
   SECTION("same seed, same bits, for any number of threads") {
     const auto one = solve_json({matrix, "-k", "7", "--which", "LA", "--threads", "1"});
@@ -91,7 +100,8 @@ TEST_CASE("the table, more eigenvalues than there are, and a dry run") {
 TEST_CASE("not converged is exit status 3 with a reason and the partial result") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "hard.h5", generators::sakurai(600));
-  const auto r = tssolve({matrix, "-k", "5", "--which", "SA", "--max-iter", "20", "-o", folder / "part.h5"});
+  const auto r = tssolve({matrix, "-k", "5", "--which", "SA", "--method", "lanczos", "--max-iter", "20", "-o",
+                          folder / "part.h5"});
   CHECK(r.code == 3);
   CHECK(r.err.find("--max-iter") != std::string::npos);
   CHECK(io::read_vector(io::parse_location(folder / "part.h5:/eigenvalues")).size() == 5);
@@ -107,6 +117,39 @@ TEST_CASE("targets") {
   json = solve_json({matrix, "-k", "2", "--which", "LA", "--sigma", "10.5"});
   CHECK(std::abs(json["eigenvalues"][0].get<double>() - 12) < 1e-6);
   CHECK(std::abs(json["eigenvalues"][1].get<double>() - 14) < 1e-6);
+}
+
+TEST_CASE("an end of the spectrum that converges slowly is sought through the inverse where that is cheap") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "hard.h5", generators::sakurai(1000));  // condition 1e11
+  const auto json = solve_json({matrix, "-k", "5", "--which", "SA"});
+  CHECK(json["verified"] == true);
+  CHECK(json["method"].get<std::string>().find("shift-invert") != std::string::npos);
+  const auto exact = generators::sakurai_spectrum(1000).smallest(5);
+  for (std::size_t i = 0; i < 5; ++i)
+    CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[i]) < 1e-3 * exact[i]);
+  CHECK(json["operator_applications"].get<int>() < 1000);
+}
+
+TEST_CASE("entries whose squares overflow or vanish") {
+  const test::TemporaryFolder folder;
+  for (const double unit : {1e-200, 1e200}) {
+    auto a = generators::laplacian({600});
+    for (double& x : a.values) x *= unit;
+    const auto matrix = write_sparse(folder / "extreme.h5", a);
+    const auto exact = generators::laplacian_spectrum({600}).largest(4);
+    for (const std::string method : {"auto", "lanczos", "chebyshev", "dense"}) {
+      CAPTURE(unit, method);
+      const auto json = solve_json({matrix, "-k", "4", "--which", "LA", "--method", method});
+      CHECK(json["verified"] == true);
+      for (std::size_t i = 0; i < 4; ++i) {
+        CHECK(std::abs(json["eigenvalues"][i].get<double>() / unit - exact[3 - i]) < 1e-7);
+        CHECK(json["residual_norms"][i].get<double>() <= 4e-8 * unit);
+      }
+    }
+    const auto near = solve_json({matrix, "-k", "2", "--sigma", value_of(unit)});
+    CHECK(std::abs(near["eigenvalues"][0].get<double>() / unit - 1) < 1e-2);
+  }
 }
 
 TEST_CASE("input that cannot be used is exit status 4 with the first entry") {
@@ -146,7 +189,7 @@ TEST_CASE("a signal ends the run with what was found") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "hard.h5", generators::sakurai(3000));
   const std::string command = std::string("\"") + TS_TSSOLVE + "\" \"" + matrix +
-                              "\" --which SA -k 4 --tol 1e-15 --max-iter 100000000 -o \"" +
+                              "\" --which SA -k 4 --method lanczos --tol 1e-15 --max-iter 100000000 -o \"" +
                               (folder / "part.h5") + "\" & pid=$!; sleep 2; kill -TERM $pid; wait $pid";
   const auto r = test::run_process("/bin/sh", {"-c", command});
   CHECK(r.code == 128 + SIGTERM);

@@ -1,0 +1,75 @@
+#include "tallskinny/app/tssolve/scaling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace ts::app::tssolve {
+
+namespace {
+
+/// Squares, their sums over rows and the margins of tolerances stay far from 2^-1022 and 2^1023 within this.
+constexpr int ordinary_exponent = 300;
+
+template <class T>
+std::span<T> entries_of(Hermitian<T>& matrix) {
+  if (auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return sparse->values;
+  auto& dense = std::get<Matrix<T>>(matrix);
+  return {dense.data(), static_cast<std::size_t>(dense.rows() * dense.cols())};
+}
+
+template <class T>
+std::span<const T> entries_of(const Hermitian<T>& matrix) {
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return sparse->values;
+  const auto& dense = std::get<Matrix<T>>(matrix);
+  return {dense.data(), static_cast<std::size_t>(dense.rows() * dense.cols())};
+}
+
+/// max(|re|, |im|): the modulus itself may overflow.
+double largest_part(double x) {
+  return std::abs(x);
+}
+double largest_part(std::complex<double> x) {
+  return std::max(std::abs(x.real()), std::abs(x.imag()));
+}
+
+double scaled(double x, int exponent) {
+  return std::ldexp(x, exponent);
+}
+std::complex<double> scaled(std::complex<double> x, int exponent) {
+  return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
+}
+
+}  // namespace
+
+template <class T>
+int extreme_exponent(const Hermitian<T>& matrix) {
+  double largest = 0;
+  for (const T& x : entries_of(matrix)) largest = std::max(largest, largest_part(x));
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  return std::abs(exponent) > ordinary_exponent ? exponent : 0;
+}
+
+template <class T>
+void scale(Hermitian<T>& matrix, int exponent) {
+  for (T& x : entries_of(matrix)) x = scaled(x, exponent);
+}
+
+template <class T>
+void scale_result(solvers::EigenResult<T>& result, int exponent) {
+  for (auto* numbers : {&result.values, &result.residual_norms, &result.error_bounds})
+    for (double& x : *numbers) x = scaled(x, exponent);
+  for (double* x : {&result.norm, &result.next_value, &result.gap}) *x = scaled(*x, exponent);
+  if (result.shift) *result.shift = scaled(*result.shift, exponent);
+}
+
+#define TS_INSTANTIATE(T)                                \
+  template int extreme_exponent<T>(const Hermitian<T>&); \
+  template void scale<T>(Hermitian<T>&, int);            \
+  template void scale_result<T>(solvers::EigenResult<T>&, int);
+TS_INSTANTIATE(double)
+TS_INSTANTIATE(std::complex<double>)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::app::tssolve

@@ -1,0 +1,22 @@
+// Matrices of very large or very small numbers are solved scaled by a power of two, which changes no digit.
+#pragma once
+
+#include "tallskinny/app/tssolve/input.hpp"
+#include "tallskinny/solvers/eigen/result.hpp"
+
+namespace ts::app::tssolve {
+
+/// e with the largest entry in [2^(e-1), 2^e) where its square, or the squares of what is computed from it,
+/// could overflow or vanish; otherwise 0.
+template <class T>
+[[nodiscard]] int extreme_exponent(const Hermitian<T>& matrix);
+
+/// Every entry times 2^exponent.
+template <class T>
+void scale(Hermitian<T>& matrix, int exponent);
+
+/// Everything in units of the matrix times 2^exponent.
+template <class T>
+void scale_result(solvers::EigenResult<T>& result, int exponent);
+
+}  // namespace ts::app::tssolve
