@@ -253,6 +253,20 @@ void KrylovBasis<T>::unlock(const Saved& saved) {
 }
 
 template <class T>
+void KrylovBasis<T>::exchange(StateArchive<T>& archive) {
+  archive(stream_, l_, m_, f_, target_, weight_, norm_, steps_, applications_, dead_, h_, b_);
+  const index_t count = l_ + m_ + f_;
+  const bool fits = l_ >= 0 && m_ >= 0 && f_ >= 0 && count <= columns_ && h_.rows() == m_ &&
+                    h_.cols() == m_ && b_.rows() == f_ && b_.cols() == m_;
+  if (!fits) throw Error(Errc::bad_input, "the stored state of the run is damaged");
+  const auto stored = archive.basis(columns(0, count));
+  if (!archive.loading()) return;
+  if (stored.rows() != rows() || stored.cols() != count)
+    throw Error(Errc::bad_input, "the stored basis has other sizes than the run");
+  copy_block<T>(ctx_, stored, columns(0, count));
+}
+
+template <class T>
 Matrix<T> KrylovBasis<T>::combine(HostView<const T> s) const {
   Matrix<T> y(rows(), s.cols());
   tsmm(ctx_, Op::none, T{1}, columns(l_, m_), s, T{0}, y.view());

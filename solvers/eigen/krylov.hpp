@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/eigen/state.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
 namespace ts::solvers {
@@ -67,6 +68,9 @@ class KrylovBasis {
   /// Undoes lock_and_refresh: locked columns are V again, with H, F and B as saved; what was active is
   /// dropped.
   void unlock(const Saved&);
+
+  /// Everything but the operator. @throws Error(bad_input) for a state of other sizes.
+  void exchange(StateArchive<T>& archive);
 
   /// Y = V S, n x S.cols().
   [[nodiscard]] Matrix<T> combine(HostView<const T> s) const;

@@ -39,7 +39,8 @@ double estimate_norm(const Context& ctx, const Operator<T>& a, std::uint64_t see
 
 template <class T>
 Lanczos<T>::Lanczos(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
-                    const EigenPlan& plan)
+                    const EigenPlan& plan, HostView<const T> initial, const Checkpointing<T>& checkpointing,
+                    EigenResult<T>& record)
     : ctx_(ctx),
       problem_(problem),
       options_(options),
@@ -49,16 +50,79 @@ Lanczos<T>::Lanczos(const Context& ctx, const EigenProblem<T>& problem, const Ei
       basis_(ctx, problem.inverse ? *problem.inverse : problem.a, plan.max_basis + plan.block_size,
              options.seed),
       next_ritz_low_(nan),
-      next_ritz_high_(nan) {
+      next_ritz_high_(nan),
+      initial_(initial),
+      checkpointing_(checkpointing),
+      random_columns_(std::max<index_t>(0, plan.block_size - initial.cols())) {
   accept_.convergence = options.convergence, accept_.rows = problem.a.rows();
   if (problem.inverse)
     accept_.transform.kind = SpectralTransform::Kind::inverse, accept_.transform.sigma = problem.shift;
+  if (checkpointing.resume != nullptr) {
+    StateArchive<T> archive(*checkpointing.resume);
+    exchange(archive, record);
+    resumed_ = true;
+  }
+}
+
+/// What must agree for a stored state to be this run's.
+template <class T>
+std::vector<double> Lanczos<T>::identity() const {
+  constexpr std::uint64_t low_half = 0xffffffffu;
+  constexpr double format = 1;
+  return {format,
+          is_complex<T> ? 1.0 : 0.0,
+          static_cast<double>(problem_.a.rows()),
+          static_cast<double>(plan_.nev),
+          static_cast<double>(plan_.block_size),
+          static_cast<double>(plan_.max_basis),
+          static_cast<double>(initial_.cols()),
+          static_cast<double>(options_.which),
+          static_cast<double>(options_.convergence),
+          static_cast<double>(options_.method),
+          options_.tol,
+          static_cast<double>(options_.seed >> 32),
+          static_cast<double>(options_.seed & low_half),
+          problem_.inverse ? 1.0 : 0.0,
+          problem_.inverse ? problem_.shift : 0.0};
 }
 
 template <class T>
-typename Lanczos<T>::Stage Lanczos<T>::may_go_on() const {
-  if (options_.stop && options_.stop()) return Stage::interrupted;
-  return basis_.steps() >= plan_.max_iterations ? Stage::budget : Stage::reached;
+void Lanczos<T>::exchange(StateArchive<T>& archive, EigenResult<T>& record) {
+  auto stored = identity();
+  archive(stored);
+  if (stored != identity())
+    throw Error(Errc::invalid_argument,
+                "the stored state belongs to a run on another matrix or with other options");
+  auto& t = accept_.transform;
+  archive(t.kind, t.sigma, t.centre, t.half_width, t.degree);
+  if (archive.loading() && !problem_.inverse && accept_.transformed()) install(SpectralTransform(t));
+  archive(accept_.norm, accept_.largest, next_ritz_low_, next_ritz_high_, next_look_, search_steps_,
+          search_applications_, refine_until_, norm_applications_, started_, transforms_, tol_factor_);
+  archive(cycle_.running, cycle_.limits.low, cycle_.limits.high, cycle_.slack, cycle_.hidden, cycle_.saved.f,
+          cycle_.saved.h, cycle_.saved.b, cycle_.saved.width);
+  archive(record.restarts, record.verification_rounds, record.history);
+  basis_.exchange(archive);
+}
+
+template <class T>
+void Lanczos<T>::store(EigenResult<T>& record) {
+  SavedState<T> state;
+  StateArchive<T> archive(state);
+  exchange(archive, record);
+  checkpointing_.write(state);
+}
+
+/// Between two block steps: may another follow? The state is stored when it is time to, or the last occasion.
+template <class T>
+typename Lanczos<T>::Stage Lanczos<T>::next_step(EigenResult<T>& record) {
+  Stage stage = Stage::reached;
+  if (options_.stop && options_.stop())
+    stage = Stage::interrupted;
+  else if (basis_.steps() >= plan_.max_iterations)
+    stage = Stage::budget;
+  if (checkpointing_.write && (stage != Stage::reached || (checkpointing_.due && checkpointing_.due())))
+    store(record);
+  return stage;
 }
 
 template <class T>
@@ -73,6 +137,10 @@ void Lanczos<T>::look(EigenResult<T>& record, index_t converged, std::vector<dou
   p.iteration = basis_.steps(), p.max_iterations = plan_.max_iterations;
   p.operator_applications = basis_.applications();
   p.converged = converged, p.wanted = plan_.nev, p.worst = worst;
+  const auto& last = record.history.back().ratios;
+  const double decades = std::log(accept_.norm / accept_.bound(accept_.norm));
+  for (const double ratio : last)
+    p.fraction += std::clamp(1 - std::log(ratio) / decades, 0.0, 1.0) / static_cast<double>(last.size());
   options_.progress(p);
 }
 
@@ -180,7 +248,7 @@ template <class T>
 typename Lanczos<T>::Stage Lanczos<T>::search(EigenResult<T>& record) {
   const index_t k = plan_.nev;
   for (;;) {
-    const Stage stage = may_go_on();
+    const Stage stage = next_step(record);
     const bool last = stage != Stage::reached || basis_.exhausted();
     if (!last && basis_.can_expand() && basis_.size() < next_look_) {
       basis_.expand();
@@ -255,7 +323,11 @@ bool Lanczos<T>::search_may_settle(double shortfall) const {
 template <class T>
 void Lanczos<T>::iterate(EigenResult<T>& record, LanczosOutcome<T>& out) {
   for (;;) {
-    Stage stage = search(record);
+    if (cycle_.running) {  // taken up in the middle
+      if (finish_cycle(record, out)) return;
+      continue;
+    }
+    const Stage stage = search(record);
     if (stage != Stage::reached) {
       out.stop = stage == Stage::interrupted ? StopReason::interrupted : StopReason::max_iterations;
       return;
@@ -282,38 +354,49 @@ void Lanczos<T>::iterate(EigenResult<T>& record, LanczosOutcome<T>& out) {
       out.verification = Verification::start_block;
       return;
     }
-    if (!search_may_settle(shortfall)) {
-      // The Ritz vectors wanted are still coefficients of the basis; verification restarts it.
-      stage = verify(record);
-      ritz_ = basis_.ritz();
-      wanted_ = wanted_ends(ritz_.values, which_, plan_.nev);
-      if (stage == Stage::reached) {
-        out.verification = Verification::random_block;
-        return;
-      }
-      if (stage == Stage::budget || stage == Stage::interrupted) {
-        out.stop = stage == Stage::interrupted ? StopReason::interrupted : StopReason::not_verified;
-        return;
-      }
+    if (search_may_settle(shortfall)) {
+      begin_search(record);
+      continue;
     }
-    if (stage == Stage::entered) search_steps_ = 0;
-    begin_search(record);
+    // The Ritz vectors wanted are still coefficients of the basis; verification restarts it.
+    begin_verification();
+    if (finish_cycle(record, out)) return;
   }
 }
 
+/// Runs the cycle to its end; true when that ends the run.
 template <class T>
-LanczosOutcome<T> Lanczos<T>::run(HostView<const T> initial, double tol_factor, EigenResult<T>& record) {
-  accept_.tol = options_.tol * tol_factor;
-  initial_ = initial;
-  random_columns_ = std::max<index_t>(0, plan_.block_size - initial.cols());
-  search_steps_ = 0;
-  if (!started_) {
-    if (accept_.transformed())
-      accept_.norm = estimate_norm(ctx_, problem_.a, options_.seed, norm_applications_);
-    basis_.start(initial, plan_.block_size);
-    started_ = true;
+bool Lanczos<T>::finish_cycle(EigenResult<T>& record, LanczosOutcome<T>& out) {
+  const Stage stage = verify(record);
+  ritz_ = basis_.ritz();
+  wanted_ = wanted_ends(ritz_.values, which_, plan_.nev);
+  out.stop = StopReason::converged;
+  if (stage == Stage::entered) {
+    search_steps_ = 0;
+    begin_search(record);
+    return false;
   }
-  begin_search(record);
+  if (stage == Stage::reached)
+    out.verification = Verification::random_block;
+  else
+    out.stop = stage == Stage::interrupted ? StopReason::interrupted : StopReason::not_verified;
+  return true;
+}
+
+template <class T>
+LanczosOutcome<T> Lanczos<T>::run(EigenResult<T>& record) {
+  accept_.tol = options_.tol * tol_factor_;
+  if (!resumed_) {
+    search_steps_ = 0;
+    if (!started_) {
+      if (accept_.transformed())
+        accept_.norm = estimate_norm(ctx_, problem_.a, options_.seed, norm_applications_);
+      basis_.start(initial_, plan_.block_size);
+      started_ = true;
+    }
+    begin_search(record);
+  }
+  resumed_ = false;
   LanczosOutcome<T> out;
   iterate(record, out);
   record.iterations = basis_.steps();

@@ -20,15 +20,23 @@ struct LanczosOutcome {
 template <class T>
 class Lanczos {
  public:
-  Lanczos(const Context&, const EigenProblem<T>&, const EigenOptions&, const EigenPlan&);
+  /// @param initial n x c, a warm start; must stay alive.
+  /// @throws Error(invalid_argument) when the state to resume belongs to another problem or other options.
+  Lanczos(const Context&, const EigenProblem<T>&, const EigenOptions&, const EigenPlan&,
+          HostView<const T> initial, const Checkpointing<T>&, EigenResult<T>& record);
 
-  /// Iterates until the wanted pairs are converged and verified, or the budget ends. May be called again with
-  /// a smaller `tol_factor` when true residuals turn out larger than their estimates.
-  LanczosOutcome<T> run(HostView<const T> initial, double tol_factor, EigenResult<T>& record);
+  /// Iterates until the wanted pairs are converged and verified, or the budget ends.
+  LanczosOutcome<T> run(EigenResult<T>& record);
+  /// Before another run, when true residuals turn out larger than their estimates.
+  void tighten() { tol_factor_ *= 0.1; }
 
  private:
   enum class Stage { reached, entered, budget, interrupted };
 
+  void exchange(StateArchive<T>& archive, EigenResult<T>& record);
+  [[nodiscard]] std::vector<double> identity() const;
+  void store(EigenResult<T>& record);
+  [[nodiscard]] Stage next_step(EigenResult<T>& record);
   void iterate(EigenResult<T>& record, LanczosOutcome<T>& out);
   void begin_search(EigenResult<T>& record);
   Stage search(EigenResult<T>& record);
@@ -38,6 +46,8 @@ class Lanczos {
   void install(const SpectralTransform& transform);
 
   // Completeness, in verify.cpp.
+  bool finish_cycle(EigenResult<T>& record, LanczosOutcome<T>& out);
+  void begin_verification();
   Stage verify(EigenResult<T>& record);
   [[nodiscard]] bool count_settles() const;
   [[nodiscard]] double search_shortfall() const;
@@ -45,12 +55,20 @@ class Lanczos {
   [[nodiscard]] double deviation(index_t i) const;
   [[nodiscard]] double slack() const;
 
-  [[nodiscard]] Stage may_go_on() const;
   void look(EigenResult<T>& record, index_t converged, std::vector<double> ratios, bool verifying) const;
   void restart_search();
   [[nodiscard]] index_t keep_limit() const;
   [[nodiscard]] double outside(double ritz) const;
   [[nodiscard]] double next_outside() const;
+
+  /// A cycle from a fresh random block, while it lasts.
+  struct Cycle {
+    bool running = false;
+    Thresholds limits{0, 0};
+    double slack = 0;
+    double hidden = 0;  ///< bound of how far deflated pairs may move an eigenvalue
+    typename KrylovBasis<T>::Saved saved;
+  };
 
   Context ctx_;
   const EigenProblem<T>& problem_;
@@ -63,6 +81,10 @@ class Lanczos {
   Ends wanted_;
   double next_ritz_low_ = 0, next_ritz_high_ = 0;  ///< best Ritz values outside the set, per end; NaN: none
   HostView<const T> initial_;
+  const Checkpointing<T>& checkpointing_;
+  Cycle cycle_;
+  double tol_factor_ = 1;
+  bool resumed_ = false;        ///< the next run goes on in the middle
   index_t random_columns_ = 0;  ///< of the start block
   index_t next_look_ = 0;       ///< basis size at which Ritz values are computed next
   /// Block steps and applications when the wanted pairs had converged; 0 before, and again when more were

@@ -28,6 +28,8 @@ struct Progress {
   index_t operator_applications = 0;
   index_t converged = 0, wanted = 0;
   double worst = 0;  ///< largest wanted residual as a multiple of its tolerance
+  double fraction =
+      0;  ///< of the decades between ||A|| and the tolerance, how many all residuals have fallen
 };
 
 struct EigenOptions {

@@ -32,6 +32,11 @@ struct HistoryEntry {
   double worst = 0;  ///< largest wanted residual as a multiple of its tolerance
   bool verifying = false;
   std::vector<double> ratios = {};  ///< the same for each wanted pair, from the end of the spectrum inwards
+
+  template <class Archive>
+  void exchange(Archive& archive) {
+    archive(iteration, operator_applications, converged, worst, verifying, ratios);
+  }
 };
 
 /// Pairs in the order of what was asked: LA falling, SA rising, LM by falling magnitude, SM by distance from

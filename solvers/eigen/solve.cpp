@@ -115,11 +115,11 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
 
 template <class T>
 void solve_lanczos(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
-                   const EigenPlan& plan, HostView<const T> initial, EigenResult<T>& result) {
-  Lanczos<T> lanczos(ctx, problem, options, plan);
-  double factor = 1;
+                   const EigenPlan& plan, HostView<const T> initial, const Checkpointing<T>& checkpointing,
+                   EigenResult<T>& result) {
+  Lanczos<T> lanczos(ctx, problem, options, plan, initial, checkpointing, result);
   for (int attempt = 0; attempt < 4; ++attempt) {
-    auto outcome = lanczos.run(initial, factor, result);
+    auto outcome = lanczos.run(result);
     Acceptance accept;
     accept.tol = options.tol, accept.convergence = options.convergence, accept.norm = result.norm;
     accept.rows = problem.a.rows();
@@ -127,7 +127,7 @@ void solve_lanczos(const Context& ctx, const EigenProblem<T>& problem, const Eig
     result.stop = outcome.stop, result.verification = outcome.verification;
     if (outcome.stop != StopReason::converged || result.converged) return;
     // Estimates were met but the residuals from A are not: ask for more.
-    factor *= 0.1;
+    lanczos.tighten();
     result.stop = StopReason::rounding;
   }
 }
@@ -248,7 +248,8 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
 
 template <class T>
 EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& problem,
-                           const EigenOptions& options, HostView<const T> initial) {
+                           const EigenOptions& options, HostView<const T> initial,
+                           const Checkpointing<T>& checkpointing) {
   Context ctx = context;
   const index_t n = problem.a.rows();
   expects(initial.cols() == 0 || initial.rows() == n,
@@ -269,7 +270,7 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   if (plan.method == Method::dense)
     solve_dense(ctx, problem, options, plan.nev, result);
   else
-    solve_lanczos(ctx, problem, options, plan, initial, result);
+    solve_lanczos(ctx, problem, options, plan, initial, checkpointing, result);
   if (result.stop == StopReason::converged && !result.converged) result.stop = StopReason::rounding;
   result.verified = result.converged && result.verification != Verification::none;
   // Without its floor the bound is what was asked for.
@@ -285,10 +286,10 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   return result;
 }
 
-template EigenResult<double> solve_eigen<double>(const Context&, const EigenProblem<double>&,
-                                                 const EigenOptions&, HostView<const double>);
-template EigenResult<std::complex<double>> solve_eigen<std::complex<double>>(
-    const Context&, const EigenProblem<std::complex<double>>&, const EigenOptions&,
-    HostView<const std::complex<double>>);
+#define TS_INSTANTIATE(T)                                                                             \
+  template EigenResult<T> solve_eigen<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, \
+                                         HostView<const T>, const Checkpointing<T>&);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
 
 }  // namespace ts::solvers

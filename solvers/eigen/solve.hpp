@@ -7,6 +7,7 @@
 #include "tallskinny/solvers/eigen/inertia.hpp"
 #include "tallskinny/solvers/eigen/options.hpp"
 #include "tallskinny/solvers/eigen/result.hpp"
+#include "tallskinny/solvers/eigen/state.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
 namespace ts::solvers {
@@ -42,8 +43,12 @@ struct EigenProblem {
 /// @param initial n x c, a warm start of any number of columns (0 columns: random).
 /// @throws Error(invalid_argument) naming the option that cannot be met, Error(bad_input) for an operator
 /// that gives NaN or Inf. Not converging is a returned outcome.
+/// @param checkpointing of block Lanczos; a dense solve takes no part in it. A resumed run must get the same
+/// problem, options and initial columns (the budget of iterations may differ) and gives the bits of a run
+/// that was never interrupted.
 template <class T>
 [[nodiscard]] EigenResult<T> solve_eigen(const Context&, const EigenProblem<T>&, const EigenOptions&,
-                                         HostView<const T> initial = {});
+                                         HostView<const T> initial = {},
+                                         const Checkpointing<T>& checkpointing = {});
 
 }  // namespace ts::solvers

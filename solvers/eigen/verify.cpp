@@ -108,10 +108,9 @@ double Lanczos<T>::search_shortfall() const {
   return shortfall;
 }
 
-/// One cycle from a fresh random block orthogonal to everything found. `reached`: nothing new can be in the
-/// wanted set. `entered`: something new is, and the search goes on with it.
+/// Locks everything found and starts a cycle from a fresh random block orthogonal to it.
 template <class T>
-typename Lanczos<T>::Stage Lanczos<T>::verify(EigenResult<T>& record) {
+void Lanczos<T>::begin_verification() {
   const index_t m = ritz_.size();
   const auto limits = thresholds(ritz_.values, which_, wanted_);
   const double slack = this->slack();
@@ -136,17 +135,25 @@ typename Lanczos<T>::Stage Lanczos<T>::verify(EigenResult<T>& record) {
   std::sort(keep.begin(), keep.end());
 
   basis_.restart(ritz_, keep);
-  const auto saved = basis_.save();
+  cycle_ = {true, limits, slack, hidden, basis_.save()};
+  basis_.lock_and_refresh(plan_.block_size);
+}
+
+/// The cycle that was begun. `reached`: nothing new can be in the wanted set. `entered`: something new is,
+/// and the search goes on with it.
+template <class T>
+typename Lanczos<T>::Stage Lanczos<T>::verify(EigenResult<T>& record) {
+  const Thresholds limits = cycle_.limits;
+  const double slack = cycle_.slack, hidden = cycle_.hidden;
   const index_t b = plan_.block_size;
-  basis_.lock_and_refresh(b);
-  ++record.verification_rounds;
   const double trust = trust_factor(b);
 
   Ritz<T> ritz;
+  if (basis_.size() > 0) ritz = basis_.ritz();  // taken up in the middle
   Stage stage = Stage::reached;
   bool low_entered = false, high_entered = false;
   while (!basis_.exhausted()) {
-    stage = may_go_on();
+    stage = next_step(record);
     if (stage != Stage::reached) break;
     if (!basis_.can_expand()) {
       const index_t active = ritz.size();
@@ -196,8 +203,9 @@ typename Lanczos<T>::Stage Lanczos<T>::verify(EigenResult<T>& record) {
       for (index_t i = 0; i < active; ++i) s(i, j) = ritz.coefficients(i, columns[at(j)]);
     found = basis_.combine(s.cview());
   }
-  basis_.unlock(saved);
+  basis_.unlock(cycle_.saved);
   if (stage == Stage::entered) {
+    const auto& saved = cycle_.saved;
     // The residual block grows by the new directions while room for restarts is left; otherwise it is
     // replaced by them, which gives up couplings no larger than the tolerance.
     const index_t columns = plan_.max_basis + plan_.block_size;
@@ -209,12 +217,15 @@ typename Lanczos<T>::Stage Lanczos<T>::verify(EigenResult<T>& record) {
     }
     basis_.widen(found.cview());
   }
+  cycle_ = {};
+  ++record.verification_rounds;
   return stage;
 }
 
 #define TS_INSTANTIATE(T)                               \
   template bool Lanczos<T>::count_settles() const;      \
   template double Lanczos<T>::search_shortfall() const; \
+  template void Lanczos<T>::begin_verification();       \
   template Lanczos<T>::Stage Lanczos<T>::verify(EigenResult<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
