@@ -36,7 +36,9 @@ About about() {
         "tssolve laplace.mtx -k 6 --which SA"},
        {"20 largest, to 1e-10, pairs and residuals to a file",
         "tssolve graph.h5:/adjacency -k 20 --which LA --tol 1e-10 -o pairs.h5"},
-       {"the 8 nearest to 1.5, as JSON", "tssolve spin.h5 -k 8 --sigma 1.5 --json"}},
+       {"the 8 nearest to 1.5, as JSON", "tssolve spin.h5 -k 8 --sigma 1.5 --json"},
+       {"a long run that a batch system may stop and start again, with a page of pictures",
+        "tssolve big.h5 -k 20 --which SA -o pairs.h5 --checkpoint state.h5 --report run.html"}},
       "MATRIX is FILE or FILE:/object: HDF5 in any of the layouts that `tsdata info` names, Matrix Market, "
       "or "
       "npy; real symmetric or complex Hermitian, sparse or dense.\n\n"
@@ -44,6 +46,8 @@ About about() {
       "status: "
       "0 converged and complete; 3 not, with the reason on standard error and the partial result written; 1 "
       "failure, 2 wrong use, 4 unusable input, 5 no such device, 128 + n after signal n.\n\n"
+      "SIGTERM and SIGINT end a run after its block step, with the checkpoint and the partial result "
+      "written.\n\n"
       "Small eigenvalues of matrices such as Laplacians converge slowly from the end of the spectrum: "
       "--sigma 0 (or --which SM) factorises the matrix and finds them in a few steps where memory allows."};
 }
@@ -123,6 +127,19 @@ bool parse_settings(Arguments arguments, Settings& settings) {
   add_output_options(options, settings.common,
                      "write eigenvalues, eigenvectors, residual_norms and what led to them");
   add_report_options(options, settings.common);
+  options.custom("report", "FILE.html", "",
+                 "write a page with pictures: convergence of each pair, the spectrum, residuals, time",
+                 "a file name",
+                 [&settings](std::string_view text) { return parse_value(text, settings.report); });
+  options.group("Long runs")
+      .custom(
+          "checkpoint", "FILE.h5", "",
+          "keep the state of the run in this file; take it up if the file exists, with the same bits as if "
+          "nothing had happened; remove it when the run ends by itself",
+          "a file name",
+          [&settings](std::string_view text) { return parse_value(text, settings.checkpoint); })
+      .value("every", "SECONDS", settings.checkpoint_every, "between two writings of the checkpoint",
+             at_least(0.0));
   options.group("Machine");
   add_machine_options(options, settings.common);
   if (!options.parse(arguments)) return false;

@@ -13,6 +13,9 @@ struct Settings {
   std::string matrix;   ///< FILE or FILE:/object
   std::string initial;  ///< the same for a warm start; empty: random
   std::optional<double> sigma;
+  std::string checkpoint;         ///< empty: none
+  double checkpoint_every = 600;  ///< seconds
+  std::string report;             ///< empty: none
   solvers::EigenOptions eigen;
   CommonOptions common;
 };

@@ -12,6 +12,7 @@
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/tssolve/checkpoint.hpp"
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/scaling.hpp"
@@ -120,10 +121,12 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     if (p.phase == "verify")
       console.progress(-1, "searching for missing copies, " + counted);
     else
-      console.progress(static_cast<double>(p.converged) / static_cast<double>(p.wanted),
-                       grouped(p.converged) + " of " + grouped(p.wanted) + " pairs, " + counted);
+      console.progress(p.fraction, grouped(p.converged) + " of " + grouped(p.wanted) + " pairs, " + counted);
   };
-  auto result = solvers::solve_eigen<T>(ctx, problem, options, initial.cview());
+  Checkpoint<T> checkpoint(settings.checkpoint, settings.checkpoint_every,
+                           settings.checkpoint.empty() ? 0 : fingerprint<T>(matrix));
+  if (checkpoint.resumes()) console.note("going on from " + settings.checkpoint);
+  auto result = solvers::solve_eigen<T>(ctx, problem, options, initial.cview(), checkpoint.hooks());
   if (exponent != 0) scale_result(result, exponent);
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (result.shift && !problem.target)
@@ -132,6 +135,9 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     facts.method += " on a Chebyshev polynomial of degree " + std::to_string(result.filter_degree);
 
   if (!settings.common.output.empty()) write_file(result, settings, facts);
+  // A run that was stopped, or used up its budget, may be taken up again.
+  if (result.stop == solvers::StopReason::converged || result.stop == solvers::StopReason::rounding)
+    checkpoint.remove();
   if (settings.common.json)
     print_json(std::cout, result, settings, facts);
   else
@@ -159,6 +165,8 @@ int solve_file(Settings settings) {
     if (!settings.initial.empty()) inputs.push_back(io::parse_location(settings.initial).file);
     check_output_path("--output", settings.common.output, inputs);
   }
+  if (!settings.checkpoint.empty()) check_output_path("--checkpoint", settings.checkpoint, {location.file});
+  if (!settings.report.empty()) check_output_path("--report", settings.report, {location.file});
   Context ctx;
   ctx.threads = settings.common.threads;
 

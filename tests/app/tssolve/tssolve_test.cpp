@@ -1,4 +1,5 @@
 #include <csignal>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -194,4 +195,56 @@ TEST_CASE("a signal ends the run with what was found") {
   const auto r = test::run_process("/bin/sh", {"-c", command});
   CHECK(r.code == 128 + SIGTERM);
   CHECK(io::read_vector(io::parse_location(folder / "part.h5:/eigenvalues")).size() == 4);
+}
+
+TEST_CASE("a run that is stopped and started again gives the bits of one that was not") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({26, 26, 26}));
+  const std::vector<std::string> plain = {matrix,  "-k",   "10",     "--which", "SA",       "--conv", "abs",
+                                          "--tol", "1e-9", "--json", "--quiet", "--method", "lanczos"};
+  const auto whole = tssolve(plain);
+  REQUIRE(whole.code == 0);
+  auto kept = plain;
+  kept.insert(kept.end(), {"--checkpoint", folder / "state.h5", "--every", "3600"});
+  std::string command = std::string("\"") + TS_TSSOLVE + "\"";
+  for (const auto& word : kept) command += " \"" + word + "\"";
+  int stopped = 0;
+  test::ProcessResult last;
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    last = test::run_process("/bin/sh", {"-c", command + " & pid=$!; sleep 0.3; kill -TERM $pid; wait $pid"});
+    if (last.code != 128 + SIGTERM) break;
+    ++stopped;
+    CHECK(std::filesystem::exists(folder / "state.h5"));
+  }
+  if (last.code == 128 + SIGTERM) last = tssolve(kept);
+  REQUIRE(last.code == 0);
+  CHECK(stopped > 0);
+  const auto a = nlohmann::json::parse(whole.out), b = nlohmann::json::parse(last.out);
+  for (const char* member : {"eigenvalues", "residual_norms", "iterations", "operator_applications"})
+    CHECK(a[member] == b[member]);
+  CHECK_FALSE(std::filesystem::exists(folder / "state.h5"));
+}
+
+TEST_CASE("a run out of budget leaves a checkpoint for a larger one; other runs refuse it") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
+  const std::string state = folder / "state.h5";
+  const std::vector<std::string> start = {matrix, "-k", "6", "--which", "SA", "--checkpoint", state};
+  auto small = start;
+  small.insert(small.end(), {"--max-iter", "9"});
+  CHECK(tssolve(small).code == 3);
+  REQUIRE(std::filesystem::exists(state));
+
+  auto other = start;
+  other.insert(other.end(), {"--tol", "1e-5"});
+  CHECK(tssolve(other).code == 2);
+  const auto other_matrix = write_sparse(folder / "ring.h5", generators::laplacian({20, 20, 19}));
+  auto r = tssolve({other_matrix, "-k", "6", "--which", "SA", "--checkpoint", state});
+  CHECK(r.code == 4);
+  CHECK(r.err.find("another matrix") != std::string::npos);
+  write_text(folder / "junk.h5", "no checkpoint");
+  CHECK(tssolve({matrix, "--checkpoint", folder / "junk.h5"}).code == 4);
+
+  CHECK(tssolve(start).code == 0);
+  CHECK_FALSE(std::filesystem::exists(state));
 }
