@@ -13,6 +13,7 @@
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/checkpoint.hpp"
+#include "tallskinny/app/tssolve/html_report.hpp"
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/scaling.hpp"
@@ -135,6 +136,7 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     facts.method += " on a Chebyshev polynomial of degree " + std::to_string(result.filter_degree);
 
   if (!settings.common.output.empty()) write_file(result, settings, facts);
+  if (!settings.report.empty()) write_html_report(result, settings, facts);
   // A run that was stopped, or used up its budget, may be taken up again.
   if (result.stop == solvers::StopReason::converged || result.stop == solvers::StopReason::rounding)
     checkpoint.remove();
