@@ -176,8 +176,7 @@ UpdatePlan plan_update(const UpdateProblem& problem, const BlockLimits& limits, 
                define("TS_TEAMS", t.teams),
                define("TS_COLUMN_WARPS", t.column_warps),
                define("TS_TILES", t.tiles)};
-  k.grid = static_cast<unsigned>(
-      std::clamp<index_t>((chunks + t.groups - 1) / t.groups, 1, limits.multiprocessors));
+  k.grid = static_cast<unsigned>(std::clamp<index_t>(chunks, 1, limits.multiprocessors));
   k.block = static_cast<unsigned>(32 * t.warps());
   k.shared_bytes = static_cast<std::size_t>(shared_bytes(s, t));
   k.budget.registers = register_cap(t.warps());

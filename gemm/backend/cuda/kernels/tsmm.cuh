@@ -1,18 +1,17 @@
 // Y = alpha X op(S) + beta Y for tall X (n x TS_P) and small S (TS_P x TS_Q); Y may be X itself.
 //
-// Groups of warps work on their own: each keeps a private ring of TS_STAGES slots in flight, takes chunks of TS_ROWS
-// rows, and leaves the results in the slot that held the rows, from where they are stored. S lies in shared memory
-// for the whole run.
+// Groups of warps work on their own: each keeps a private ring of TS_STAGES slots in flight, takes chunks of
+// TS_ROWS rows, and leaves the results in the slot that held the rows, from where they are stored. S lies in
+// shared memory for the whole run.
 //
 // Chunks are given out in the order of memory, to whichever group has a free slot: reads and writes of all
 // multiprocessors then stay close together, which memory rewards with 5 % over fixed shares that drift apart.
 //
 //   TS_TYPE, TS_CORE (0 or 1), TS_NARROW; TS_P, TS_Q
-//   TS_MODE_X, TS_PITCH_X, TS_UNIT_X, TS_SHIFT_X, TS_PAD_X   see operand.cuh; TS_VECTOR_X: scalars read at once
-//   TS_BULK_Y     Y is contiguous and 16-byte aligned: whole chunks are stored in bulk
-//   TS_COLUMNS_Y  Y lies by columns
-//   TS_ACCUMULATE beta is not 0: Y is read
-//   TS_ROWS (of a chunk), TS_STAGES, TS_GROUPS, TS_TEAMS, TS_COLUMN_WARPS, TS_TILES (of 16 rows of a team)
+//   TS_MODE_X, TS_PITCH_X, TS_UNIT_X, TS_SHIFT_X, TS_PAD_X   see operand.cuh; TS_VECTOR_X: scalars read at
+//   once TS_BULK_Y     Y is contiguous and 16-byte aligned: whole chunks are stored in bulk TS_COLUMNS_Y  Y
+//   lies by columns TS_ACCUMULATE beta is not 0: Y is read TS_ROWS (of a chunk), TS_STAGES, TS_GROUPS,
+//   TS_TEAMS, TS_COLUMN_WARPS, TS_TILES (of 16 rows of a team)
 #pragma once
 
 #if TS_NARROW
@@ -28,15 +27,15 @@ constexpr bool store_in_bulk = false, load_y_in_bulk = false;
 #endif
 constexpr int fillers = X::in_bulk ? 32 : 32 * group_warps;  ///< threads of a group that fill its slots
 constexpr int fill_arrivals = X::arrivals(fillers);
-/// Whether a slot waits for one more chunk before it is filled again, while what it held is being stored; two slots
-/// cannot afford that.
+/// Whether a slot waits for one more chunk before it is filled again, while what it held is being stored; two
+/// slots cannot afford that.
 constexpr int lag = TS_STAGES > 2;
 constexpr int loaded = TS_STAGES - lag;  ///< slots that are filled before the first is used
 
 /// What a group keeps in shared memory beside its slots.
 struct Ring {
-  uint64 full[TS_STAGES];      ///< a slot holds its rows
-  uint64 empty[TS_STAGES];     ///< all warps have stored what was in a slot
+  uint64 full[TS_STAGES];       ///< a slot holds its rows
+  uint64 empty[TS_STAGES];      ///< all warps have stored what was in a slot
   uint32 number[2][TS_STAGES];  ///< of the chunk in a slot, in even and in odd rounds
 };
 constexpr int factor_offset = round_up(TS_GROUPS * static_cast<int>(sizeof(Ring)), 128);
@@ -47,10 +46,11 @@ struct ResultArgument {
   int64 row_stride, column_stride;
 };
 
-/// f(place in the staged results, place in Y) for the rows of a team that Y has, neighbours in memory by neighbouring
-/// lanes.
+/// f(place in the staged results, place in Y) for the rows of a team that Y has, neighbours in memory by
+/// neighbouring lanes.
 template <class F>
-__device__ __forceinline__ void for_each_result(const ResultArgument& y, int64 first, int rows, int thread, F f) {
+__device__ __forceinline__ void for_each_result(const ResultArgument& y, int64 first, int rows, int thread,
+                                                F f) {
   Result* const start = y.data + first * y.row_stride;
   constexpr int lines = TS_COLUMNS_Y ? team_rows : TS_Q;
 #pragma unroll 8
@@ -67,7 +67,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
          Complex<double> wide_beta, uint32* tickets) {
   extern __shared__ __align__(128) unsigned char shared[];
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
-  const Place place{warp / group_warps, warp % group_warps / TS_COLUMN_WARPS, warp % TS_COLUMN_WARPS, thread % 32};
+  const Place place{warp / group_warps, warp % group_warps / TS_COLUMN_WARPS, warp % TS_COLUMN_WARPS,
+                    thread % 32};
   const int thread_of_group = place.thread_of_group();
   const bool leads = thread_of_group == 0, fills = thread_of_group < fillers;
   Ring& ring = reinterpret_cast<Ring*>(shared)[place.group];
@@ -78,8 +79,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   const X x(x_argument, rows);
   const int64 chunks = (rows + TS_ROWS - 1) / TS_ROWS;
 
-  // Every group begins with chunks of its own, then draws tickets; one ticket is always at hand. (32 bits number
-  // more chunks than memory holds.)
+  // Every group begins with chunks of its own, then draws tickets; one ticket is always at hand. (32 bits
+  // number more chunks than memory holds.)
   const uint32 groups = gridDim.x * TS_GROUPS, own = place.group * gridDim.x + blockIdx.x;
   uint32 next = 0;
   const auto draw = [&] { next = loaded * groups + atomicAdd(tickets, 1u); };
@@ -109,7 +110,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       constexpr int bytes = TS_TEAMS * y_team_bytes;
       const bool whole = (number + int64{1}) * TS_ROWS <= rows;
       barrier_arrive_expecting(full, whole ? bytes : 0);
-      if (whole) bulk_load(slot + y_offset, y.data + static_cast<int64>(number) * (TS_ROWS * TS_Q), bytes, full);
+      if (whole)
+        bulk_load(slot + y_offset, y.data + static_cast<int64>(number) * (TS_ROWS * TS_Q), bytes, full);
     }
 #endif
   };
@@ -127,7 +129,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     const int64 first = static_cast<int64>(number) * TS_ROWS + place.team * team_rows;
     const int valid = rows - first < team_rows ? max(0, static_cast<int>(rows - first)) : team_rows;
     if (TS_ACCUMULATE && !(load_y_in_bulk && (number + int64{1}) * TS_ROWS <= rows))
-      for_each_result(y, first, valid, place.thread_of_team(), [&](int i, const Result* from) { staged[i] = *from; });
+      for_each_result(y, first, valid, place.thread_of_team(),
+                      [&](int i, const Result* from) { staged[i] = *from; });
     compute(x, slot, factor, s, place, scalars);
 
     const bool in_bulk = store_in_bulk && valid == team_rows;
@@ -140,9 +143,10 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
 #if __CUDA_ARCH__ >= 900
     if (store_in_bulk && place.thread_of_team() == 0) {
       if (in_bulk)
-        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(y.data + first * TS_Q),
-                     "r"(shared_address(staged)), "n"(y_team_bytes)
-                     : "memory");
+        asm volatile(
+            "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(y.data + first * TS_Q),
+            "r"(shared_address(staged)), "n"(y_team_bytes)
+            : "memory");
       asm volatile("cp.async.bulk.commit_group;" ::: "memory");
       asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(lag) : "memory");
     }

@@ -1,9 +1,10 @@
 // A chunk of rows on its way through tsmm.cuh: how the rows of X lie in a slot of shared memory, where the
 // results take their place, and which warps work on what.
 //
-// A group of warps takes a chunk together. It consists of TS_TEAMS teams of TS_COLUMN_WARPS warps: a team has rows
-// of its own, of which each of its warps computes some columns. The results of a team replace its rows of X, unless
-// Y is read too (then they have a place behind) or X lies by columns (then all teams must have read it first).
+// A group of warps takes a chunk together. It consists of TS_TEAMS teams of TS_COLUMN_WARPS warps: a team has
+// rows of its own, of which each of its warps computes some columns. The results of a team replace its rows
+// of X, unless Y is read too (then they have a place behind) or X lies by columns (then all teams must have
+// read it first).
 #pragma once
 
 #include "operand.cuh"
@@ -13,20 +14,25 @@ constexpr int team_threads = 32 * TS_COLUMN_WARPS;
 constexpr int team_rows = TS_ROWS / TS_TEAMS;
 constexpr int team_subs = TS_NARROW ? 1 : 2;  ///< sub-blocks that hold a team's rows
 
-using X = Operand<TS_MODE_X, TS_P, TS_PITCH_X, 1, 1, TS_UNIT_X, TS_TEAMS * team_subs, team_rows / team_subs, TS_PAD_X,
-                  TS_SHIFT_X>;
+using X = Operand<TS_MODE_X, TS_P, TS_PITCH_X, 1, 1, TS_UNIT_X, TS_TEAMS * team_subs, team_rows / team_subs,
+                  TS_PAD_X, TS_SHIFT_X>;
 
-/// Distances between the staged results of a team, in elements; columns start 16 bytes apart modulo the team's rows.
+/// Distances between the staged results of a team, in elements; columns start 16 bytes apart modulo the
+/// team's rows.
 constexpr int y_row_pitch = TS_COLUMNS_Y ? 1 : TS_Q;
 constexpr int y_column_pitch = TS_COLUMNS_Y ? team_rows + 16 / static_cast<int>(sizeof(Result)) : 1;
-constexpr int y_team_bytes = (TS_COLUMNS_Y ? TS_Q * y_column_pitch : team_rows * TS_Q) * static_cast<int>(sizeof(Result));
+constexpr int y_team_bytes =
+    (TS_COLUMNS_Y ? TS_Q * y_column_pitch : team_rows * TS_Q) * static_cast<int>(sizeof(Result));
 constexpr int x_team_bytes = X::by_columns ? y_team_bytes : team_subs * X::sub_pitch;
-constexpr int x_bytes = X::by_columns ? X::stage_bytes : round_up(TS_TEAMS * team_subs * X::sub_pitch - TS_PAD_X, 128);
-constexpr int y_pitch = TS_ACCUMULATE ? y_team_bytes : x_team_bytes;  ///< bytes between the results of two teams
+constexpr int x_bytes =
+    X::by_columns ? X::stage_bytes : round_up(TS_TEAMS * team_subs * X::sub_pitch - TS_PAD_X, 128);
+constexpr int y_pitch =
+    TS_ACCUMULATE ? y_team_bytes : x_team_bytes;  ///< bytes between the results of two teams
 constexpr int y_offset = TS_ACCUMULATE ? x_bytes : 0;
 constexpr int y_end = y_offset + (TS_TEAMS - 1) * y_pitch + y_team_bytes;
 constexpr int slot_bytes = round_up(y_end > x_bytes ? y_end : x_bytes, 128);
-static_assert(TS_ACCUMULATE || y_team_bytes <= x_team_bytes, "the host pads what is too short for its results");
+static_assert(TS_ACCUMULATE || y_team_bytes <= x_team_bytes,
+              "the host pads what is too short for its results");
 
 /// What alpha, beta and sums are: float32 for sums in float32, else float64.
 #if TS_CORE == 0
@@ -74,8 +80,12 @@ struct Factor {
   }
 };
 
-__device__ __forceinline__ Real part_of(Real x, int) { return x; }
-__device__ __forceinline__ Real part_of(Complex<Real> x, int part) { return part ? x.im : x.re; }
+__device__ __forceinline__ Real part_of(Real x, int) {
+  return x;
+}
+__device__ __forceinline__ Real part_of(Complex<Real> x, int part) {
+  return part ? x.im : x.re;
+}
 
 /// alpha sum + beta y, where beta counts if TS_ACCUMULATE.
 struct Scalars {

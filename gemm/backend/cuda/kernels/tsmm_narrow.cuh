@@ -1,5 +1,5 @@
-// The chunk of a warp of tsmm.cuh where X and Y are a few columns wide: a lane has a row, and S lies in shared memory
-// as it is. Nothing is padded.
+// The chunk of a warp of tsmm.cuh where X and Y are a few columns wide: a lane has a row, and S lies in
+// shared memory as it is. Nothing is padded.
 #pragma once
 
 #include "tsmm_chunk.cuh"
@@ -7,16 +7,18 @@
 constexpr int factor_bytes = round_up(TS_P * TS_Q * static_cast<int>(sizeof(Result)), 128);
 
 __device__ __forceinline__ void prepare_factor(unsigned char* to, const Factor& s, int thread) {
-  for (int e = thread; e < TS_P * TS_Q; e += threads) reinterpret_cast<Result*>(to)[e] = s.at(e / TS_Q, e % TS_Q);
+  for (int e = thread; e < TS_P * TS_Q; e += threads)
+    reinterpret_cast<Result*>(to)[e] = s.at(e / TS_Q, e % TS_Q);
 }
 
-/// The scalars of a row, Words at a time.
+/// The scalars of a row.
 __device__ __forceinline__ void load_row(const unsigned char* row, Real (&x)[TS_P * parts]) {
   constexpr int v = X::by_columns ? 1 : TS_VECTOR_X;
   using Piece = Vector<Scalar, v, v * X::scalar_size>;
 #pragma unroll
   for (int i = 0; i < TS_P * parts; i += v) {
-    const int at = X::by_columns ? i / parts * X::column_pitch + i % parts * X::scalar_size : i * X::scalar_size;
+    const int at =
+        X::by_columns ? i / parts * X::column_pitch + i % parts * X::scalar_size : i * X::scalar_size;
     const Piece piece = *reinterpret_cast<const Piece*>(row + at);
 #pragma unroll
     for (int e = 0; e < v; ++e) x[i + e] = widen(piece.part[e]);
@@ -24,7 +26,8 @@ __device__ __forceinline__ void load_row(const unsigned char* row, Real (&x)[TS_
 }
 
 /// sum += x S
-__device__ __forceinline__ void multiply_row(const Real (&x)[TS_P * parts], const Result* s, Real (&sum)[TS_Q * parts]) {
+__device__ __forceinline__ void multiply_row(const Real (&x)[TS_P * parts], const Result* s,
+                                             Real (&sum)[TS_Q * parts]) {
 #pragma unroll
   for (int k = 0; k < TS_P; ++k)
 #pragma unroll
@@ -43,7 +46,7 @@ __device__ __forceinline__ void multiply_row(const Real (&x)[TS_P * parts], cons
 __device__ __forceinline__ void put_row(Result* y, const Real (&sum)[TS_Q * parts], const Scalars& scalars) {
   constexpr int size = sizeof(Result), even = TS_Q * size % 16 == 0 ? 16 : TS_Q * size % 8 == 0 ? 8 : 4;
   constexpr int v = TS_COLUMNS_Y || even < size ? 1 : even / size;
-  using Piece = Vector<Result, v, TS_COLUMNS_Y ? alignof(Result) : v * size < even ? v * size : even>;
+  using Piece = Vector < Result, v, TS_COLUMNS_Y ? alignof(Result) : v* size<even ? v * size : even>;
 #pragma unroll
   for (int j = 0; j < TS_Q; j += v) {
     Piece* const at = reinterpret_cast<Piece*>(y + j * y_column_pitch);
@@ -51,15 +54,15 @@ __device__ __forceinline__ void put_row(Result* y, const Real (&sum)[TS_Q * part
     if (TS_ACCUMULATE) piece = *at;
 #pragma unroll
     for (int e = 0; e < v; ++e)
-      piece.part[e] =
-          scalars.apply(static_cast<Sum>(sum[(j + e) * parts]), static_cast<Sum>(sum[(j + e) * parts + parts - 1]), piece.part[e]);
+      piece.part[e] = scalars.apply(static_cast<Sum>(sum[(j + e) * parts]),
+                                    static_cast<Sum>(sum[(j + e) * parts + parts - 1]), piece.part[e]);
     *at = piece;
   }
 }
 
 /// Rows lane, lane + 32, ... of the team's.
-__device__ __forceinline__ void compute(const X& x, unsigned char* slot, const unsigned char* factor, const Factor&,
-                                        const Place& place, const Scalars& scalars) {
+__device__ __forceinline__ void compute(const X& x, unsigned char* slot, const unsigned char* factor,
+                                        const Factor&, const Place& place, const Scalars& scalars) {
   constexpr int each = team_rows / 32;
   const Result* const s = reinterpret_cast<const Result*>(factor);
   Real sum[each][TS_Q * parts] = {};
