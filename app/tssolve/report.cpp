@@ -1,5 +1,6 @@
 #include "tallskinny/app/tssolve/report.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ostream>
@@ -17,6 +18,21 @@ std::string formatted(const char* format, Values... values) {
   char text[200];
   std::snprintf(text, sizeof text, format, values...);
   return text;
+}
+
+/// One row for each look, one column for each wanted pair from the end of the spectrum inwards; NaN where a
+/// look was at something else.
+Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& history) {
+  std::size_t pairs = 0;
+  for (const auto& entry : history) pairs = std::max(pairs, entry.ratios.size());
+  Matrix<double> m(static_cast<index_t>(history.size()), static_cast<index_t>(pairs));
+  for (index_t i = 0; i < m.rows(); ++i)
+    for (index_t j = 0; j < m.cols(); ++j) {
+      const auto& ratios = history[static_cast<std::size_t>(i)].ratios;
+      const auto column = static_cast<std::size_t>(j);
+      m(i, j) = column < ratios.size() ? ratios[column] : std::nan("");
+    }
+  return m;
 }
 
 }  // namespace
@@ -102,6 +118,8 @@ void write_file(const solvers::EigenResult<T>& result, const Settings& settings,
   out.write("history/operator_applications", std::span<const std::int64_t>(applications));
   out.write("history/converged", std::span<const std::int64_t>(converged));
   out.write("history/worst_residual_over_tolerance", std::span<const double>(worst));
+  if (!result.history.empty())  // a dense solve has none
+    out.write("history/residual_over_tolerance", history_of_pairs(result.history));
 
   const auto flag = [](bool b) { return b ? 1 : 0; };
   out.attribute("/", "program", version_text("tssolve"));

@@ -40,6 +40,8 @@ class Lanczos {
   void iterate(EigenResult<T>& record, LanczosOutcome<T>& out);
   void begin_search(EigenResult<T>& record);
   Stage search(EigenResult<T>& record);
+
+  // Other operators in the place of A, in slow_end.cpp.
   bool transform_operator();
   [[nodiscard]] std::optional<SpectralTransform> worthwhile_inverse() const;
   [[nodiscard]] std::optional<SpectralTransform> worthwhile_filter() const;

@@ -68,6 +68,11 @@ TEST_CASE("eigenpairs of a file as JSON and as a file") {
   CHECK(vectors.rows() == 400);
   CHECK(vectors.cols() == 7);
   CHECK(io::read_vector(io::parse_location(folder / "pairs.h5:/residual_norms")).size() == 7);
+  const auto history =
+      io::read_dense_as<double>(io::parse_location(folder / "pairs.h5:/history/residual_over_tolerance"));
+  CHECK(history.cols() == 7);
+  REQUIRE(history.rows() > 0);
+  for (index_t j = 0; j < 7; ++j) CHECK(history(history.rows() - 1, j) <= 1);
 
   SECTION("and a warm start from them needs fewer applications") {
     const std::vector<std::string> plain = {matrix, "-k", "7", "--which", "LA", "--method", "lanczos"};
