@@ -13,6 +13,8 @@ int engine_command(app::Arguments arguments);
 int gpu_command(app::Arguments arguments);
 /// tsbench tune
 int tune_command(app::Arguments arguments);
+/// tsbench papers
+int papers_command(app::Arguments arguments);
 /// tsbench page RESULTS.json
 int page_command(app::Arguments arguments);
 /// tsbench kernel OP TYPE n m k

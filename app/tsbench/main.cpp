@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
          {"engine", "measure operations, types and widths", bench::engine_command},
          {"gpu", "measure them on the GPU", bench::gpu_command},
          {"tune", "choose among GPU kernels by measuring them", bench::tune_command},
+         {"papers", "figures of the papers behind the engine, measured here", bench::papers_command},
          {"page", "a page of curves from figures of the gpu command", bench::page_command},
          {"kernel", "the GPU kernel of an operation and what it uses", bench::kernel_command}},
         arguments);

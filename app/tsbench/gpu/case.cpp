@@ -1,5 +1,7 @@
 #include "tallskinny/app/tsbench/gpu/case.hpp"
 
+#include <algorithm>
+
 namespace ts::bench {
 
 namespace {
@@ -31,6 +33,27 @@ std::string Case::form() const {
   if (gap > 0) text += " +" + std::to_string(gap);
   if (offset > 0) text += " @" + std::to_string(offset);
   return text;
+}
+
+double Case::sector_bytes() const {
+  constexpr double sector = 32;
+  const auto moved = [&](index_t rows, index_t columns, std::size_t element, bool written) {
+    const bool by_rows = layout == Layout::row_major;
+    const auto s = static_cast<double>(element);
+    const double lines = static_cast<double>(by_rows ? rows : columns),
+                 line = static_cast<double>(by_rows ? columns : rows) * s,
+                 space = static_cast<double>(gap) * s;
+    const double touched = std::min(line + space, line + sector - s);
+    const double partial = std::min({touched, space + sector - s, 2 * (sector - s)});
+    return lines * (touched + (written && gap > 0 ? partial : 0));
+  };
+  const std::size_t in = size_of(problem.type), out = std::max<std::size_t>(in, 4);
+  double bytes = 0;
+  const bool replaced = problem.operation == Operation::trsm || problem.operation == Operation::tsmm_in_place;
+  bytes += moved(problem.n, problem.p, replaced ? out : in, false);
+  if (problem.operation == Operation::tsmttsm) bytes += moved(problem.n, problem.q, in, false);
+  if (tall_result(problem.operation)) bytes += moved(problem.n, out_width(problem), out, !replaced);
+  return bytes;
 }
 
 std::size_t Case::tall_bytes(index_t rows, index_t columns, std::size_t element) const noexcept {

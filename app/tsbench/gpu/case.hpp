@@ -26,6 +26,9 @@ struct Case {
     const index_t ld = (by_rows ? columns : rows) + gap;
     return DeviceStrided<T>(base + offset, rows, columns, by_rows ? ld : 1, by_rows ? 1 : ld);
   }
+  /// What memory moves where lines have gaps: whole sectors of 32 bytes, and those of a result that are
+  /// written in part are read as well. Of rows at any offset, on average.
+  [[nodiscard]] double sector_bytes() const;
   /// Bytes from an operand's base to its end, in whole aligned lines.
   [[nodiscard]] std::size_t tall_bytes(index_t rows, index_t columns, std::size_t element) const noexcept;
 };

@@ -1,6 +1,7 @@
 // Checking and timing one case on the GPU.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "tallskinny/app/tsbench/gpu/energy.hpp"
@@ -26,6 +27,10 @@ struct GpuMeasured {
 
   [[nodiscard]] double bytes_per_second() const { return cost.bytes() / ours.median; }
   [[nodiscard]] double roof_share() const { return roof_seconds / ours.median; }
+  /// The same of what memory moves where lines have gaps; 0 where they have none.
+  [[nodiscard]] double sector_share() const {
+    return described.gap == 0 ? 0 : roof_share() * std::max(1.0, described.sector_bytes() / cost.bytes());
+  }
   /// How many times faster ours is; 0 without a vendor's way.
   [[nodiscard]] double vendor_ratio() const {
     return vendor.empty() ? 0 : vendor_timing.median / ours.median;

@@ -14,7 +14,7 @@ namespace ts::bench {
 namespace {
 
 void row(std::ostream& out, const std::array<std::string, 16>& cells) {
-  static constexpr std::array<int, 16> widths = {14, 11, 9, 6, 5, 10, 10, 10, 7, 7, 8, 8, 8, 7, 8, 5};
+  static constexpr std::array<int, 16> widths = {14, 11, 9, 6, 5, 10, 10, 10, 7, 8, 8, 8, 8, 7, 8, 5};
   for (std::size_t c = 0; c < cells.size(); ++c)
     out << (c < 3 ? std::left : std::right) << std::setw(widths[c]) << cells[c];
   out << '\n';
@@ -57,6 +57,7 @@ void print_gpu_row(std::ostream& out, const GpuMeasured& m) {
     cells[7] = format("%.1f", m.graph_seconds * 1e6);
     cells[8] = format("%.3f", m.bytes_per_second() * 1e-12);
     cells[9] = format("%.1f%s", 100 * m.roof_share(), m.bound == Bound::arithmetic ? "a" : "");
+    if (m.sector_share() > 0) cells[9] += format("|%.0f", 100 * m.sector_share());
     cells[10] = m.vendor.empty() ? "-" : m.vendor;
     cells[11] = m.vendor.empty() ? "-" : format("%.2f", m.vendor_ratio());
     cells[12] = joules_text(m.joules);
@@ -80,6 +81,7 @@ app::JsonObject json_of(const GpuMeasured& m) {
       .add("flops_per_second", m.cost.flops / m.ours.median)
       .add("roof_share", m.roof_share())
       .add("bound", name_of(m.bound));
+  if (m.sector_share() > 0) json.add("sector_share", m.sector_share());
   if (m.joules > 0) json.add("joules", m.joules);
   if (m.vendor.empty()) return json;
   json.add("vendor_routine", m.vendor)

@@ -17,6 +17,7 @@ struct Cell {
   double share = 0;    ///< of the roof
   double ratio = 0;    ///< vendor's time over ours; 0: it has no way
   bool same_bits = true;
+  double sector_share = 0;  ///< of the roof, counting whole sectors; 0: no gaps
 };
 
 /// A line for each table, operation and type: the lowest and highest share of the roof up to width 32 and
