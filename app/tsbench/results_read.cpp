@@ -25,6 +25,7 @@ StoredResults read_results(const std::string& path) {
       if (r.at("right")) {
         c.seconds = r.at("median_seconds"), c.share = r.at("roof_share");
         c.ratio = r.value("times_vendor", 0.0);
+        c.sector_share = r.value("sector_share", 0.0);
       }
       stored.cells.push_back(std::move(c));
     }

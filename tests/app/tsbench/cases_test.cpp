@@ -65,3 +65,16 @@ TEST_CASE("a case's operands lie as it says") {
   CHECK(p.first.layout == Layout::col_major);
   CHECK(p.first.alignment == 8);
 }
+
+TEST_CASE("memory moves whole sectors where lines have gaps") {
+  Case c;
+  c.problem = {Operation::gram, DType::float64, 1000, 1, 1};
+  c.gap = 1;
+  CHECK(c.sector_bytes() == 1000 * 16);  // every second double, yet all sectors
+  c.problem.operation = Operation::tsmm;
+  CHECK(c.sector_bytes() == 1000 * (16 + 16 + 16));  // and those of the result are read as well
+  c.problem.p = c.problem.q = 8;
+  CHECK(c.sector_bytes() == 1000 * (72 + 72 + 32));
+  c.gap = 100;
+  CHECK(c.sector_bytes() == 1000 * (88 + 88 + 48));
+}

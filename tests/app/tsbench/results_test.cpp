@@ -14,10 +14,10 @@ using namespace ts::bench;
 namespace {
 
 std::vector<Cell> cells() {
-  return {{"dense", "tsmm", "float64", "rows", 1000, 1, 1, 1e-3, 0.9, 2.0, true},
-          {"dense", "tsmm", "float64", "rows", 1000, 64, 64, 1e-3, 0.8, 0.5, true},
-          {"dense", "tsmm", "float32", "rows", 1000, 8, 8, 0, 0, 0, true},
-          {"rectangular", "tsmttsm", "float64", "rows", 1000, 1, 4, 1e-3, 0.95, 0, false}};
+  return {{"dense", "tsmm", "float64", "rows", 1000, 1, 1, 1e-3, 0.9, 2.0, true, 0},
+          {"dense", "tsmm", "float64", "rows", 1000, 64, 64, 1e-3, 0.8, 0.5, true, 0},
+          {"dense", "tsmm", "float32", "rows", 1000, 8, 8, 0, 0, 0, true, 0},
+          {"rectangular", "tsmttsm", "float64", "rows", 1000, 1, 4, 1e-3, 0.95, 0, false, 0}};
 }
 
 std::string read(const std::filesystem::path& path) {
