@@ -64,7 +64,7 @@ Check<T>::Check(const Operands<T>& o) : o_(o) {
 }
 
 template <class T>
-double Check<T>::worst_error() const {
+double Check<T>::worst_error(bool sums) const {
   using R = result_t<T>;
   const Problem& pr = o_.problem;
   const index_t n = pr.n, p = pr.p, q = pr.q;
@@ -93,6 +93,7 @@ double Check<T>::worst_error() const {
         sum.add(wide(old[j]));
         for (index_t k = 0; k < p; ++k) sum.add(Wide{} - wide(o_.x[i * p + k]) * wide(o_.small[k * q + j]));
       });
+      if (!sums) return worst;
       return std::max({worst, worst_inner(n, o_.x, p, o_.out, q, o_.result),
                        worst_inner(n, o_.out, q, o_.out, q, o_.gram)});
     case Operation::tsmm:

@@ -15,7 +15,8 @@ template <class T>
 class Check {
  public:
   explicit Check(const Operands<T>& o);  ///< remembers what an operation in place is going to overwrite
-  [[nodiscard]] double worst_error() const;
+  /// `sums`: also of what is summed over all rows.
+  [[nodiscard]] double worst_error(bool sums = true) const;
 
  private:
   const Operands<T>& o_;

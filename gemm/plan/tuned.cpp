@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/plan/tuned.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <mutex>
 #include <sstream>
 
 #include "tallskinny/gemm/backend/cuda/disk_cache.hpp"
@@ -16,6 +16,16 @@ constexpr double worth_tuning = 64e6;  // bytes: below, starting the kernel is m
 std::string form_key(const Form& f) {
   return std::string(f.layout == Layout::row_major ? "r" : "c") + (f.contiguous ? "" : "g") +
          (f.gap > 0 ? std::to_string(f.gap) : "") + "a" + std::to_string(f.alignment);
+}
+
+/// Tables by device: all streams of a device share one, so that plans made with it can be kept.
+struct InUse {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const TunedTable>> tables;
+};
+InUse& in_use() {
+  static InUse all;
+  return all;
 }
 
 std::string users_key(const std::string& device_name) {
@@ -103,13 +113,22 @@ TunedTable users_table(const std::string& device_name) {
 }
 
 void keep_users_table(const std::string& device_name, const TunedTable& table) {
+  {
+    const std::lock_guard lock(in_use().mutex);
+    in_use().tables.erase(device_name);
+  }
   DiskCache(default_cache_folder()).store(users_key(device_name), table.text());
 }
 
 std::shared_ptr<const TunedTable> tuned_for(const std::string& device_name) {
-  auto table = std::make_shared<TunedTable>(shipped_table(device_name));
-  table->merge(users_table(device_name));
-  return table;
+  const std::lock_guard lock(in_use().mutex);
+  std::shared_ptr<const TunedTable>& known = in_use().tables[device_name];
+  if (known == nullptr) {
+    auto table = std::make_shared<TunedTable>(shipped_table(device_name));
+    table->merge(users_table(device_name));
+    known = std::move(table);
+  }
+  return known;
 }
 
 }  // namespace ts::cuda

@@ -19,7 +19,8 @@ cuda::GpuProblem gpu_problem_of(const Case& c) {
   p.problem = pr;
   p.op = inner ? Op::adjoint : Op::none;
   p.first = form(in, pr.n, pr.p);
-  if (pr.operation == Operation::tsmttsm) p.second = form(in, pr.n, pr.q);
+  if (pr.operation == Operation::tsmttsm || pr.operation == Operation::inner_and_gram)
+    p.second = form(in, pr.n, pr.q);
   if (pr.operation == Operation::gram) p.second = p.first;
   if (pr.operation == Operation::tsm2r) p.second = form(in, pr.p, pr.q);
   if (tall_result(pr.operation)) p.out = form(out, pr.n, out_width(pr));
@@ -60,10 +61,6 @@ std::size_t Case::tall_bytes(index_t rows, index_t columns, std::size_t element)
   const bool by_rows = layout == Layout::row_major;
   const index_t lines = by_rows ? rows : columns, length = (by_rows ? columns : rows) + gap;
   return (static_cast<std::size_t>(lines * length + offset) * element + 511) / 256 * 256;
-}
-
-bool on_gpu(Operation op) noexcept {
-  return op != Operation::inner_and_gram && op != Operation::project_out;
 }
 
 cuda::GpuProblem gpu_problem_of(const Case& c, Determinism determinism) {

@@ -33,8 +33,6 @@ struct Case {
   [[nodiscard]] std::size_t tall_bytes(index_t rows, index_t columns, std::size_t element) const noexcept;
 };
 
-/// Whether the GPU engine has this operation.
-[[nodiscard]] bool on_gpu(Operation op) noexcept;
 /// What the planner is asked for a case.
 [[nodiscard]] cuda::GpuProblem gpu_problem_of(const Case& c, Determinism determinism);
 /// The plan of a case as the engine makes it; nothing where it takes more than one launch.

@@ -118,7 +118,7 @@ double worst_row(const Context& ctx, const DeviceOperands<T>& o) {
   Sample<T> sample(o.problem, rows);
   const Check<T> check(sample.operands);  // keeps what an operation in place has overwritten
   gather<result_t<T>>(ctx, sample.out, o.out, rows);
-  return check.worst_error();
+  return check.worst_error(false);
 }
 
 }  // namespace
@@ -132,6 +132,14 @@ double worst_error(const Context& ctx, const DeviceOperands<T>& o) {
       return worst_inner<T>(ctx, o.x, o.x, o.result, false);
     case Operation::column_norms:
       return worst_inner<T>(ctx, o.x, o.x, o.result, true);
+    case Operation::inner_and_gram:
+      return std::max(worst_inner<T>(ctx, o.x, o.y, o.result, false),
+                      worst_inner<T>(ctx, o.y, o.y, o.gram, false));
+    case Operation::project_out:
+      if constexpr (std::is_same_v<T, result_t<T>>)
+        return std::max({worst_row(ctx, o), worst_inner<T>(ctx, o.x, o.out, o.result, false),
+                         worst_inner<T>(ctx, o.out, o.out, o.gram, false)});
+      return HUGE_VAL;
     default:
       return worst_row(ctx, o);
   }
@@ -140,6 +148,10 @@ double worst_error(const Context& ctx, const DeviceOperands<T>& o) {
 template <class T>
 std::uint64_t result_hash(const Context& ctx, const DeviceOperands<T>& o) {
   using R = result_t<T>;
+  if (o.problem.operation == Operation::inner_and_gram || o.problem.operation == Operation::project_out) {
+    const std::uint64_t tall = o.out.empty() ? 0 : hash_of<R>(ctx, o.out);
+    return tall + hash_of<R>(ctx, o.result) + 3 * hash_of<R>(ctx, o.gram);
+  }
   if (tall_result(o.problem.operation)) return hash_of<R>(ctx, o.out);
   if (o.problem.operation == Operation::column_norms)
     return hash_of<real_t<T>>(ctx,

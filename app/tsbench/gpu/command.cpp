@@ -9,6 +9,7 @@
 #include "tallskinny/app/tsbench/gpu/peers.hpp"
 #include "tallskinny/app/tsbench/gpu/report.hpp"
 #include "tallskinny/app/tsbench/gpu/roofs.hpp"
+#include "tallskinny/app/tsbench/gpu/run.hpp"
 #include "tallskinny/app/tsbench/gpu/summary.hpp"
 #include "tallskinny/app/tsbench/gpu/tables.hpp"
 #include "tallskinny/app/tsbench/page.hpp"
@@ -149,9 +150,10 @@ void prepare(const Context& ctx, const std::vector<Case>& cases) {
     const auto some = bench_plans(type);
     plans.insert(plans.end(), some.begin(), some.end());
   }
-  for (const Case& c : cases)
-    for (cuda::GpuPlan& plan : plans_of(c, ctx.stream.device(), ctx.determinism))
-      plans.push_back(std::move(plan.kernel));
+  for (const Case& c : cases) {
+    const auto some = kernels_of(c, ctx.stream.device(), ctx.determinism);
+    plans.insert(plans.end(), some.begin(), some.end());
+  }
   cuda::prepare(ctx, plans);
 }
 

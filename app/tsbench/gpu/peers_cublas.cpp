@@ -97,11 +97,11 @@ TS_CUBLAS(std::complex<float>, cuComplex, c, cherk)
 #undef TS_CUBLAS
 
 template <class T>
-void gemm(cublasHandle_t h, const Product<T>& p) {
+void gemm(cublasHandle_t h, const Product<T>& p, result_t<T> alpha = result_t<T>{1}, result_t<T> beta = {}) {
   using R = result_t<T>;
-  const R one{1}, zero{};
-  check(cublas().gemm(h, p.op_a, p.op_b, p.m, p.n, p.k, &one, p.a, data_type<T>(), p.lda, p.b, data_type<T>(),
-                      p.ldb, &zero, p.c, data_type<R>(), p.ldc, compute_type<T>(), CUBLAS_GEMM_DEFAULT));
+  check(cublas().gemm(h, p.op_a, p.op_b, p.m, p.n, p.k, &alpha, p.a, data_type<T>(), p.lda, p.b,
+                      data_type<T>(), p.ldb, &beta, p.c, data_type<R>(), p.ldc, compute_type<T>(),
+                      CUBLAS_GEMM_DEFAULT));
 }
 
 /// The three-multiplication product.
@@ -161,6 +161,27 @@ void add_gemv(const Context& ctx, const DeviceOperands<T>& example, std::vector<
   }
 }
 
+/// The fused steps of block Gram-Schmidt, one product after the other.
+template <class T>
+void add_steps(const Context& ctx, const DeviceOperands<T>& example, std::vector<GpuPeer<T>>& peers) {
+  const Operation op = example.problem.operation;
+  if (op != Operation::inner_and_gram && op != Operation::project_out) return;
+  peers.push_back({"gemms", [ctx, op](const DeviceOperands<T>& o) {
+                     const cublasHandle_t h = handle(ctx);
+                     DeviceOperands<T> step = o;
+                     if (op == Operation::project_out) {  // W = W - V S
+                       step.problem.operation = Operation::tsmm;
+                       gemm(h, *product_of(step), T{-1}, T{1});
+                       step.y = o.out;
+                     }
+                     step.problem.operation = Operation::tsmttsm;
+                     gemm(h, *product_of(step));
+                     step.problem.operation = Operation::gram;
+                     step.problem.p = o.problem.q, step.x = step.y, step.result = o.gram;
+                     gemm(h, *product_of(step));
+                   }});
+}
+
 }  // namespace
 
 template <class T>
@@ -176,6 +197,7 @@ void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example, std:
     if constexpr (is_complex<T>) peers.push_back({"gemm3m", [=](O o) { gemm3m(h(), *product_of(o)); }});
   }
   if constexpr (full) {
+    add_steps(ctx, example, peers);
     add_gemv(ctx, example, peers);
     const bool rows = by_rows(example);
     const cublasOperation_t op = rows ? CUBLAS_OP_N : adjoint_of<T>;

@@ -57,38 +57,48 @@ GpuPool::GpuPool(const Context& ctx, const std::vector<Case>& cases) : ctx_(ctx)
 }
 
 template <class T>
-OperandSets<T> GpuPool::operands(const Case& c) {
+DeviceOperands<T> operands_at(const Case& c, const Places& at) {
   using R = result_t<T>;
   const Problem& p = c.problem;
   const bool sparse = p.operation == Operation::spmm, large = p.operation == Operation::tsm2r;
   const Sizes size = sizes_of(c);
+  const auto square = [](std::byte* place, index_t rows, index_t columns) {
+    return DeviceStrided<R>(DeviceView<R>(reinterpret_cast<R*>(place), rows, columns));
+  };
+  DeviceOperands<T> d;
+  d.problem = p;
+  if (!in_place(p.operation) || p.operation == Operation::project_out)
+    d.x = c.tall(reinterpret_cast<T*>(at.x), sparse ? p.p : p.n, sparse ? p.q : p.p);
+  if (size.y > 0) d.y = c.tall(reinterpret_cast<T*>(at.y), large ? p.p : p.n, p.q);
+  if (size.out > 0) d.out = c.tall(reinterpret_cast<R*>(at.out), p.n, out_width(p));
+  d.small = square(at.small, p.p, p.operation == Operation::trsm ? p.p : p.q);
+  d.result = square(at.result, p.p, p.operation == Operation::gram ? p.p : p.q);
+  d.gram = square(at.gram, p.q, p.q);
+  return d;
+}
+
+template <class T>
+OperandSets<T> GpuPool::operands(const Case& c) {
+  using R = result_t<T>;
+  const Problem& p = c.problem;
+  const Sizes size = sizes_of(c);
   OperandSets<T> o;
   o.described = c;
+  const bool sparse = p.operation == Operation::spmm;
   if (sparse) o.stencil = make_stencil<T>(ctx_, Stencil::of_rows(p.n));
-  const auto square = [&](const cuda::Memory& m, index_t rows, index_t columns) {
-    return DeviceStrided<R>(DeviceView<R>(static_cast<R*>(m.data()), rows, columns));
-  };
   for (std::size_t s = 0; s < sets_of(c, ctx_.stream.device()); ++s) {
-    const auto at = [s](const cuda::Memory& m, std::size_t bytes) {
+    const auto at = [s](const cuda::Memory& m, std::size_t bytes = 0) {
       return static_cast<std::byte*>(m.data()) + s * bytes;
     };
-    DeviceOperands<T> d;
-    d.problem = p;
-    const auto tall = [&](const cuda::Memory& m, std::size_t bytes, index_t rows, index_t columns,
-                          std::uint64_t first) {
-      const auto v = c.tall(reinterpret_cast<T*>(at(m, bytes)), rows, columns);
+    DeviceOperands<T> d = operands_at<T>(
+        c, {at(x_, size.x), at(y_, size.y), at(out_, size.out), at(small_), at(result_), at(gram_)});
+    const auto prepare = [&](const cuda::Memory& m, std::size_t bytes, DeviceStrided<const T> a,
+                             std::uint64_t first) {
+      if (a.empty()) return;
       if (c.gap > 0) cuda::fill_bytes(ctx_.stream, at(m, bytes), 0xff, bytes);
-      fill(ctx_, v, first);
-      return v;
+      fill(ctx_, DeviceStrided<T>(const_cast<T*>(a.data), a.rows, a.cols, a.row_stride, a.col_stride), first);
     };
-    if (!in_place(p.operation) || p.operation == Operation::project_out)
-      d.x = tall(x_, size.x, sparse ? p.p : p.n, sparse ? p.q : p.p, first_key.x);
-    if (size.y > 0) d.y = tall(y_, size.y, large ? p.p : p.n, p.q, first_key.y);
-    if (size.out > 0) d.out = c.tall(reinterpret_cast<R*>(at(out_, size.out)), p.n, out_width(p));
-    d.small = DeviceView<const R>(static_cast<const R*>(small_.data()), p.p,
-                                  p.operation == Operation::trsm ? p.p : p.q);
-    d.result = square(result_, p.p, p.operation == Operation::gram ? p.p : p.q);
-    d.gram = square(gram_, p.q, p.q);
+    prepare(x_, size.x, d.x, first_key.x), prepare(y_, size.y, d.y, first_key.y);
     if (sparse) {
       d.sparse = o.stencil.view();
       d.short_pointers = static_cast<const std::int32_t*>(o.stencil.short_pointers.data());
@@ -111,8 +121,9 @@ void GpuPool::refill(const DeviceOperands<T>& o) const {
   if (in_place(o.problem.operation)) fill(ctx_, o.out, first_key.out);
 }
 
-#define TS_INSTANTIATE(T)                                    \
-  template OperandSets<T> GpuPool::operands<T>(const Case&); \
+#define TS_INSTANTIATE(T)                                                \
+  template DeviceOperands<T> operands_at<T>(const Case&, const Places&); \
+  template OperandSets<T> GpuPool::operands<T>(const Case&);             \
   template void GpuPool::refill<T>(const DeviceOperands<T>&) const;
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

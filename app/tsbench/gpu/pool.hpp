@@ -23,6 +23,18 @@ struct DeviceOperands {
   const std::int32_t* short_pointers = nullptr;  ///< of sparse
 };
 
+/// Where operands begin; addresses of nothing, aligned as memory is, will do for planning.
+struct Places {
+  std::byte *x = address(1), *y = address(2), *out = address(3), *small = address(4), *result = address(5),
+            *gram = address(6);
+  [[nodiscard]] static std::byte* address(std::uintptr_t number) {
+    return reinterpret_cast<std::byte*>(number << 44);  // NOLINT(performance-no-int-to-ptr): never followed
+  }
+};
+/// The operands of a case but for its sparse matrix.
+template <class T>
+[[nodiscard]] DeviceOperands<T> operands_at(const Case& c, const Places& at);
+
 /// The operands of one case; several sets where one would stay in the L2 cache.
 template <class T>
 struct OperandSets {

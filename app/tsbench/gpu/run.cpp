@@ -1,6 +1,7 @@
 #include "tallskinny/app/tsbench/gpu/run.hpp"
 
 #include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
@@ -38,9 +39,29 @@ void run_on_gpu(const Context& ctx, const DeviceOperands<T>& o) {
       if constexpr (result_type) detail::trsm<T>(ctx, o.out, o.small);
       return;
     case Operation::inner_and_gram:
+      if constexpr (result_type) detail::inner_and_gram<T>(ctx, o.x, o.y, o.result, o.gram);
+      return;
     case Operation::project_out:
+      if constexpr (result_type) detail::project_out<T>(ctx, o.x, o.small, o.out, o.result, o.gram);
       return;
   }
+}
+
+std::vector<cuda::KernelPlan> kernels_of(const Case& c, const cuda::DeviceInfo& device,
+                                         Determinism determinism) {
+  if (c.problem.operation == Operation::spmm) {  // whose plan looks at the matrix
+    std::vector<cuda::KernelPlan> kernels;
+    for (cuda::GpuPlan& plan : plans_of(c, device, determinism)) kernels.push_back(std::move(plan.kernel));
+    return kernels;
+  }
+  Context ctx;
+  ctx.stream = cuda::Stream::rehearsing(device);
+  ctx.determinism = determinism;
+#define TS_CASE(T) \
+  if (c.problem.type == dtype_of<T>) run_on_gpu(ctx, operands_at<T>(c, Places{}));
+  TS_FOR_EACH_TYPE(TS_CASE)
+#undef TS_CASE
+  return ctx.stream.rehearsal()->kernels;
 }
 
 #define TS_INSTANTIATE(T) template void run_on_gpu<T>(const Context&, const DeviceOperands<T>&);

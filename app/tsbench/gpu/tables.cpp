@@ -32,7 +32,7 @@ struct Maker {
 
   void add(const char* table, Operation op, index_t p, index_t q, Layout layout = Layout::row_major,
            index_t gap = 0, index_t offset = 0) {
-    if (!on_gpu(op) || !exists(op, type, {p, q})) return;
+    if (!exists(op, type, {p, q})) return;
     const bool sparse = op == Operation::spmm;
     cases.push_back({table, problem_of(op, type, p, q, sparse ? std::min(bytes, sparse_bytes) : bytes),
                      layout, gap, offset});

@@ -10,6 +10,7 @@
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/gpu/report.hpp"
 #include "tallskinny/app/tsbench/gpu/roofs.hpp"
+#include "tallskinny/app/tsbench/gpu/run.hpp"
 #include "tallskinny/app/tsbench/papers/figures.hpp"
 #include "tallskinny/app/tsbench/papers/occupancy.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
@@ -91,8 +92,7 @@ bool run_on_device(const Request& request, const Context& ctx) {
     every.insert(every.end(), cases.back().begin(), cases.back().end());
   }
   for (const DType type : every_dtype) take(bench_plans(type));
-  for (const Case& c : every)
-    for (const cuda::GpuPlan& plan : plans_of(c, device, ctx.determinism)) plans.push_back(plan.kernel);
+  for (const Case& c : every) take(kernels_of(c, device, ctx.determinism));
   cuda::prepare(ctx, plans);
   GpuPool pool(ctx, every);
   const cuda::DeviceInfo roofs = measure_gpu_roofs(ctx, pool.source(), pool.target());

@@ -27,11 +27,13 @@ struct ReadyInner {
 std::shared_ptr<const ReadyInner> ready_inner(const cuda::DeviceInfo& device,
                                               const cuda::GpuProblem& problem) {
   // What plans depend on: the device of a rehearsal may be another one of the same number.
-  using Key = std::tuple<int, std::string, int, int, cuda::GpuProblem>;
+  using Key =
+      std::tuple<int, std::string, int, int, std::shared_ptr<const cuda::TunedTable>, cuda::GpuProblem>;
   static std::mutex mutex;
   static std::map<Key, std::shared_ptr<const ReadyInner>> kept;
   constexpr std::size_t most = 1024;
-  const Key key(device.index, device.name, device.multiprocessors, device.shared_bytes_per_block, problem);
+  const Key key(device.index, device.name, device.multiprocessors, device.shared_bytes_per_block,
+                device.tuned, problem);
   const std::lock_guard lock(mutex);
   if (const auto found = kept.find(key); found != kept.end()) return found->second;
   if (kept.size() == most) kept.clear();
