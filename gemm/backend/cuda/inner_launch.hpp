@@ -15,8 +15,11 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
                   result_t<T>* mirror = nullptr);
 
 /// Widths of the panels of a wider B (or Gram matrix): as equal as can be, none wider than a kernel takes.
+/// The sums of 16-bit products are kept twice, which leaves less room for rows.
 template <class T>
-[[nodiscard]] index_t inner_width(index_t columns, index_t scalars = cuda::inner_scalars_max) noexcept {
+[[nodiscard]] index_t inner_width(index_t columns, index_t scalars = sizeof(T) == 2
+                                                                         ? cuda::inner_scalars_any
+                                                                         : cuda::inner_scalars_max) noexcept {
   const index_t most = scalars / cuda::parts_of(dtype_of<T>);
   const index_t panels = (columns + most - 1) / most;
   return (columns + panels - 1) / panels;

@@ -46,6 +46,8 @@ struct InnerPlan {
 /// Scalars (twice the width for complex types) of a row of B that one launch can take; a wider B is cut by
 /// the caller. Tiles of that square are also what one panel of A can have.
 inline constexpr index_t inner_scalars_max = 128;
+/// The same however the operands lie, for every type on every device.
+inline constexpr index_t inner_scalars_any = 64;
 
 /// The columns of a panel of A: as many as a kernel can take, or fewer, so that the panels keep the whole
 /// device busy. Those of a row-major A begin where whole units can be copied.

@@ -30,7 +30,10 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a
   if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
   const cuda::Form form = cuda::form_of(a);
   const bool run = form.layout == Layout::row_major && (form.contiguous || form.gap > 0);
-  const index_t width = inner_width<T>(a.cols, run ? cuda::inner_scalars_max : cuda::inner_scalars_max / 2);
+  // All columns at once where the kernel takes them, else panels, which it takes however they lie.
+  const index_t most = run && ctx.stream.device().capability() >= 90 ? cuda::inner_scalars_max : 96;
+  const bool whole = a.cols * cuda::parts_of(dtype_of<T>) <= most;
+  const index_t width = whole ? a.cols : inner_width<T>(a.cols, cuda::inner_scalars_any);
   for (index_t i = 0; i < a.cols; i += width)
     for (index_t j = i; j < a.cols; j += width) {
       const index_t p = std::min(width, a.cols - i), q = std::min(width, a.cols - j);

@@ -101,6 +101,22 @@ TEST_CASE("the kernels that an operation starts are those of its family, and no 
   }
 }
 
+TEMPLATE_TEST_CASE("every operation has kernels for every width, layout and architecture", "[rehearsal]",
+                   TS_ALL_TYPES) {
+  if (!cuda::built()) return;
+  for (const std::string arch : {"sm_80", "sm_90a", "sm_100"})
+    for (const index_t width : {1, 31, 49, 64, 65, 90, 97, 100, 128, 129, 200})
+      for (const Determinism level : {Determinism::run_to_run, Determinism::gpu_to_gpu}) {
+        CAPTURE(arch, width, level == Determinism::gpu_to_gpu);
+        Context ctx = rehearsing_context(cuda::typical_device(arch));
+        ctx.determinism = level;
+        const index_t other = width % 2 == 0 ? width : 5;
+        CHECK_NOTHROW(EveryOperation<TestType>(ctx, 10, width, other, 0).run());
+        CHECK_NOTHROW(EveryOperation<TestType>(ctx, 10, width, other, 1).run());
+        CHECK_NOTHROW(EveryOperation<TestType, Layout::col_major>(ctx, 10, width, other, 1).run());
+      }
+}
+
 TEST_CASE("long rows of a sparse matrix have a kernel of their own", "[rehearsal]") {
   if (!cuda::built()) return;
   for (const index_t length : {512, 513}) {
