@@ -80,6 +80,21 @@ TEST_CASE("every tall times small product has a plan that fits") {
   }
 }
 
+TEST_CASE("chunks of tall times small products are worth a ticket, and leave in bulk") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  for (const DType type : every_dtype)
+    for (index_t width = 1; width <= 64; ++width) {
+      CAPTURE(name_of(type), width);
+      cuda::GpuProblem problem;
+      problem.problem = {Operation::tsmm, type, 1 << 22, width, width};
+      const auto kernel = cuda::tsmm_candidates(problem, device).front().kernel;
+      const index_t row = width * static_cast<index_t>(size_of(type) + size_of(cuda::result_type_of(type)));
+      CHECK(std::stoll(define_of(kernel, "TS_ROWS")) * row >= 6 * 1024);
+      CHECK(define_of(kernel, "TS_BULK_Y") == "1");
+      CHECK(kernel.grid == static_cast<unsigned>(device.multiprocessors));
+    }
+}
+
 TEST_CASE("at level gpu_to_gpu a plan depends on the shape alone") {
   const cuda::DeviceInfo here = cuda::typical_device("sm_90a"), there = cuda::typical_device("sm_100");
   for_each_problem(Operation::gram, [&](cuda::GpuProblem problem) {
