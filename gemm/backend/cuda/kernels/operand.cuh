@@ -163,7 +163,7 @@ struct Operand {
       return barrier_arrive_after_copies(full);
     }
     if (lane == 0) barrier_arrive_expecting(full, Width * column_bytes);
-    if (lane == 1) barrier_arrive(full, 31);
+    if (lane == 1) barrier_arrive_for(full, 31);
     for (int column = lane; column < Width; column += 32)
       bulk_load(stage + column * column_pitch, base + first * element_size + column * column_stride,
                 column_bytes, full);
@@ -179,7 +179,7 @@ struct Operand {
         barrier_arrive_expecting(full, bytes);
         bulk_load(stage + lane * sub_pitch, from + lane * sub_bytes, bytes, full);
       } else if (lane == Subs) {
-        barrier_arrive(full, 32 - Subs);
+        barrier_arrive_for(full, 32 - Subs);
       }
       return;
     }

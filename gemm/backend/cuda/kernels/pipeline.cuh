@@ -18,11 +18,14 @@ __device__ __forceinline__ void barrier_init_fence() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
-__device__ __forceinline__ void barrier_arrive(uint64* barrier, int arrivals = 1) {
-  asm volatile(
-      "{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0], %1; }" ::"r"(shared_address(barrier)),
-      "r"(arrivals)
-      : "memory");
+__device__ __forceinline__ void barrier_arrive(uint64* barrier) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(shared_address(barrier)) : "memory");
+}
+/// (From sm_90 on.) Arrives as often as `arrivals` threads would.
+__device__ __forceinline__ void barrier_arrive_for(uint64* barrier, int arrivals) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0], %1; }" ::"r"(shared_address(barrier)),
+               "r"(arrivals)
+               : "memory");
 }
 /// Waits until the phase of this parity is complete.
 __device__ __forceinline__ void barrier_wait(uint64* barrier, uint32 parity) {

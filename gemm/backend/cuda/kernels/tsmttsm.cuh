@@ -22,7 +22,7 @@
 
 constexpr int tile_rows = 16 * TS_TILES_L,
               tile_columns = 8 * TS_TILES_R;  ///< of a warp's part of the product
-constexpr int left_columns = tile_rows * TS_WARPS_L, right_columns = tile_columns * TS_WARPS_R;
+constexpr int right_columns = tile_columns * TS_WARPS_R;
 /// A Gram matrix needs the tiles on and above the diagonal alone.
 __host__ __device__ constexpr bool tile_needed(int l, int r) {
   return !TS_GRAM || (r + 1) * tile_columns > l * tile_rows;
