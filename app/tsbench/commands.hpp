@@ -9,6 +9,8 @@ namespace ts::bench {
 int plan_command(app::Arguments arguments);
 /// tsbench engine
 int engine_command(app::Arguments arguments);
+/// tsbench ortho
+int ortho_command(app::Arguments arguments);
 /// tsbench gpu
 int gpu_command(app::Arguments arguments);
 /// tsbench tune

@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
         about,
         {{"plan", "what an operation would do, and why", bench::plan_command},
          {"engine", "measure operations, types and widths", bench::engine_command},
+         {"ortho", "block Gram-Schmidt: accuracy, synchronisations, speed", bench::ortho_command},
          {"gpu", "measure them on the GPU", bench::gpu_command},
          {"tune", "choose among GPU kernels by measuring them", bench::tune_command},
          {"papers", "figures of the papers behind the engine, measured here", bench::papers_command},
