@@ -8,6 +8,17 @@
 
 namespace ts::bench {
 
+namespace {
+
+/// For small matrices; the bits are those of any number of threads.
+Context on_one_thread() {
+  Context ctx;
+  ctx.threads = 1;
+  return ctx;
+}
+
+}  // namespace
+
 bool OrthoAccuracy::passes() const {
   return loss <= accepted && (outcome.complete || std::isinf(accepted));  // NaN never passes
 }
@@ -15,7 +26,7 @@ bool OrthoAccuracy::passes() const {
 OrthoAccuracy measure_ortho_accuracy(const ortho::Method& method, const generators::HardMatrix& matrix,
                                      std::size_t number) {
   constexpr index_t width = 5;
-  const Context ctx;
+  const Context ctx = on_one_thread();
   auto x = Matrix<double>::copy_of(matrix.x.cview());
   Matrix<double> r(x.cols(), x.cols());
   OrthoAccuracy result;
@@ -30,7 +41,7 @@ OrthoCounts count_ortho(const ortho::Method& method) {
   const auto work_of = [&](index_t columns) {
     auto x = generators::random_block<double>(rows, columns, 1);
     Matrix<double> r(columns, columns);
-    return ortho::orthonormalise<double>(Context{}, method, x.view(), r.view(), width).work;
+    return ortho::orthonormalise<double>(on_one_thread(), method, x.view(), r.view(), width).work;
   };
   if (std::holds_alternative<ortho::Muscle>(method.how)) return {work_of(width).reductions, 0};
   const auto before = work_of(blocks * width), after = work_of((blocks + 1) * width);

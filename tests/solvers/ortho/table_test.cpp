@@ -17,7 +17,8 @@ struct Result {
 
 template <class T>
 Result<T> run(const ortho::Method& method, const Matrix<T>& input, index_t width) {
-  const Context ctx;
+  Context ctx;
+  ctx.threads = 1;
   auto x = Matrix<T>::copy_of(input.cview());
   Matrix<T> r(x.cols(), x.cols());
   Result<T> result;
@@ -129,4 +130,20 @@ TEMPLATE_TEST_CASE("every method at every shape that exists", "", double, float,
       CHECK(result.loss <= (method.name == "RBCGS" ? 4 : 500 * test::eps<TestType>));
       CHECK(result.residual <= 500 * test::eps<TestType>);
     }
+}
+
+TEST_CASE("no method's bits depend on the number of threads") {
+  const auto input = test::graded_block<double>(5000, 16, 0, -5, 8);
+  for (const auto& method : ortho::every_method()) {
+    CAPTURE(method.name);
+    const auto bits = [&](int threads) {
+      Context ctx;
+      ctx.threads = threads;
+      auto x = Matrix<double>::copy_of(input.cview());
+      Matrix<double> r(16, 16);
+      CHECK(ortho::orthonormalise<double>(ctx, method, x.view(), r.view(), 4).complete);
+      return x;
+    };
+    CHECK(test::distance<double>(bits(1).view(), bits(3).view()) == 0);
+  }
 }
