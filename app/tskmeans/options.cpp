@@ -68,6 +68,10 @@ bool ProgramOptions::parse(app::Arguments arguments) {
       .choice("metric", kmeans.metric,
               "cosine divides every point by its norm and keeps centres on the sphere",
               {{"euclidean", KMeansMetric::euclidean}, {"cosine", KMeansMetric::cosine}})
+      .choice("bounds", kmeans.bounds,
+              "skip points whose label is proved by bounds on distances, wherever that pays, or never; the "
+              "labels are the same",
+              {{"auto", true}, {"off", false}})
       .custom("weights", "FILE[:/OBJECT]", {}, "one weight for each point", "a file", file(weights))
       .custom("predict", "FILE[:/OBJECT]", {}, "do not cluster: label points by the centres in FILE",
               "a file", file(predict))

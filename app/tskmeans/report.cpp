@@ -55,6 +55,7 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
   json.add("elapsed_seconds", out.elapsed_seconds).add("read_seconds", out.read_seconds);
   json.add("n_clusters", std::ssize(r.sizes)).add("distinct_clusters", r.distinct);
   json.add("rescored", r.rescored);
+  if (!out.predicted) json.add("skipped", r.skipped);
   if (out.violations >= 0) json.add("verified", out.violations == 0).add("violations", out.violations);
   json.add("metric", name_of(o.kmeans.metric));
   if (o.kmeans.metric == solvers::KMeansMetric::cosine) json.add("zero_rows", r.zero_rows);

@@ -14,9 +14,6 @@ namespace ts {
 
 namespace assign_detail {
 
-namespace {
-
-/// copy[j] for centroids that equal an earlier one bit for bit: they can never win.
 std::vector<bool> copies(HostView<const double> centroids) {
   const index_t k = centroids.rows(), d = centroids.cols();
   std::vector<bool> copy(static_cast<std::size_t>(k));
@@ -32,7 +29,28 @@ std::vector<bool> copies(HostView<const double> centroids) {
   return copy;
 }
 
-}  // namespace
+double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments) {
+  double reach = moments.reach.empty() ? 0 : *std::max_element(moments.reach.begin(), moments.reach.end());
+  for (index_t m = 0; m < centroids.rows(); ++m)
+    for (index_t j = 0; j < centroids.cols(); ++j)
+      reach = std::max(reach, std::abs(centroids(m, j) - moments.shift[static_cast<std::size_t>(j)]));
+  return inverse_power_of_two(reach);
+}
+
+template <class S>
+PackedShift<S>::PackedShift(const ColumnMoments& moments, double scale, index_t lanes)
+    : wide(moments.shift), narrow(moments.shift.begin(), moments.shift.end()) {
+  constexpr double within = 0x1p126;  // of the range of float32, with room for one subtraction
+  bool direct = scale >= 0x1p-100 && scale <= 0x1p100;
+  for (std::size_t j = 0; j < moments.shift.size(); ++j)
+    direct = direct && static_cast<double>(narrow[j]) == moments.shift[j] &&
+             std::abs(moments.shift[j]) + moments.reach[j] <= within;
+  wide.resize(wide.size() + static_cast<std::size_t>(lanes));
+  narrow.resize(wide.size());
+  packing = {wide.data(), scale, narrow.data(), direct};
+}
+template struct PackedShift<float>;
+template struct PackedShift<double>;
 
 template <class S>
 Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments)
@@ -42,11 +60,7 @@ Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments
       half_norms(static_cast<std::size_t>(k)),
       exact(static_cast<std::size_t>(k * d)) {
   using Sum = std::conditional_t<sizeof(S) == sizeof(float), double, long double>;
-  double reach = moments.reach.empty() ? 0 : *std::max_element(moments.reach.begin(), moments.reach.end());
-  for (index_t m = 0; m < k; ++m)
-    for (index_t j = 0; j < d; ++j)
-      reach = std::max(reach, std::abs(centroids(m, j) - moments.shift[static_cast<std::size_t>(j)]));
-  scale = inverse_power_of_two(reach);
+  scale = scoring_scale(centroids, moments);
   if (scale < 0x1p-900) shrink = scale;
   const std::vector<bool> copy = copies(centroids);
   for (index_t m = 0; m < k; ++m) {
@@ -104,7 +118,8 @@ AssignStats assign_reference(const Rows& x, const ColumnMoments& moments, HostVi
 
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    HostView<const double> centroids, Scores scores, std::span<std::int32_t> labels,
-                   std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums) {
+                   std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
+                   BoundsOfRows bounds) {
   using namespace assign_detail;
   const index_t d = x.cols();
   const auto size = [](const auto& s) { return static_cast<index_t>(s.size()); };
@@ -122,11 +137,11 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
     return assign_reference(x, moments, centroids, labels, weights, unit, sums);
   if (x.sparse())
     return scores == Scores::float32
-               ? assign_sparse<float>(ctx, x, moments, centroids, labels, weights, unit, sums)
-               : assign_sparse<double>(ctx, x, moments, centroids, labels, weights, unit, sums);
+               ? assign_sparse<float>(ctx, x, moments, centroids, labels, weights, unit, sums, bounds)
+               : assign_sparse<double>(ctx, x, moments, centroids, labels, weights, unit, sums, bounds);
   return scores == Scores::float32
-             ? assign_dense<float>(ctx, x, moments, centroids, labels, weights, unit, sums)
-             : assign_dense<double>(ctx, x, moments, centroids, labels, weights, unit, sums);
+             ? assign_dense<float>(ctx, x, moments, centroids, labels, weights, unit, sums, bounds)
+             : assign_dense<double>(ctx, x, moments, centroids, labels, weights, unit, sums, bounds);
 }
 
 }  // namespace ts

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/cluster_sums.hpp"
+#include "tallskinny/gemm/assign/row_bounds.hpp"
 #include "tallskinny/gemm/assign/rows.hpp"
 #include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/view.hpp"
@@ -27,6 +28,12 @@ enum class Scores { float32, float64 };
 struct AssignStats {
   index_t changed = 0;   ///< rows whose label is not what it was
   index_t rescored = 0;  ///< rows whose best candidates were closer than the rounding bound of their scores
+  index_t skipped = 0;   ///< rows left alone because bounds prove their label
+
+  AssignStats& operator+=(const AssignStats& other) noexcept {
+    changed += other.changed, rescored += other.rescored, skipped += other.skipped;
+    return *this;
+  }
 };
 
 /// labels[i] = argmin_j ||x_i - c_j||, the lowest j among equals, decided as follows: scores
@@ -40,13 +47,15 @@ struct AssignStats {
 /// With `sums` the rows whose label changed move from their old cluster's sum of w_i (x_i - shift) to the new
 /// one's in the same pass, while they are in cache (label -1: from nowhere; rows of weight 0 never count);
 /// the sums given must belong to the labels given. Bits do not depend on threads or instruction set. Nothing
-/// of size n x k is stored. Bytes: n d s + 4 n; flops: 2 n d k.
+/// of size n x k is stored. With `bounds` rows whose label they prove are not read. Bytes: n d s + 4 n;
+/// flops: 2 n d k.
 /// @param centroids k x d, row-major or column-major, k >= 1.
 /// @param labels n entries, in and out. @param weights n entries or none.
 /// @throws Error(invalid_argument) for shapes that do not fit. x and centroids must be finite.
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    HostView<const double> centroids, Scores scores, std::span<std::int32_t> labels,
-                   std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums);
+                   std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
+                   BoundsOfRows bounds = {});
 
 /// distances[i] = ||x_i - c_{labels[i]}||^2 by direct differences in float64 (sparse rows: accumulated in
 /// long double over the entries). The same bits for any thread count and instruction set.

@@ -12,6 +12,8 @@ namespace {
 
 using assign_cpu::Kernels;
 
+constexpr index_t least_clusters_to_tighten = 256;
+
 template <class S>
 class DensePass {
   using Index = std::conditional_t<sizeof(S) == sizeof(float), std::int32_t, std::int64_t>;
@@ -22,8 +24,8 @@ class DensePass {
       : kernels_(kernels),
         score_(assign_cpu::score_kernels<S>(kernels)),
         x_(x),
-        shift_(moments.shift.data()),
         centroids_(centroids, moments),
+        shift_(moments, centroids_.scale, score_.lanes),
         groups_((centroids_.k + score_.group - 1) / score_.group),
         grouped_(groups_ * score_.group, centroids_.d),
         grouped_half_norms_(static_cast<std::size_t>(groups_ * score_.group),
@@ -39,70 +41,141 @@ class DensePass {
     // The longer chain of additions of the two kernels that compute scores.
     const double length = static_cast<double>(d), lanes = static_cast<double>(score_.lanes);
     const double by_blocks = std::min<double>(length, assign_cpu::block) + length / assign_cpu::block + 1;
-    terms_ = std::max(by_blocks, length / (2 * lanes) + 3 * lanes + 4);
-    norm_slack_ = 1 + 2 * (length + 2) * std::numeric_limits<S>::epsilon();
-    norm_least_ = length * std::numeric_limits<S>::min();
+    const double terms = std::max(by_blocks, length / (2 * lanes) + 3 * lanes + 4);
+    // The bound is affine in the norm of a row; a little more covers that the margin is computed in S.
+    const auto bound = [&](double norm) {
+      return 2.02 * score_bound<S>(terms, norm, centroids_.largest_norm, d);
+    };
+    margin_ = {static_cast<S>(1 + 4 * (length + 4) * std::numeric_limits<S>::epsilon()),
+               static_cast<S>(length * std::numeric_limits<S>::min()), static_cast<S>(bound(0)),
+               static_cast<S>(bound(1) - bound(0))};
   }
 
   /// What a thread needs for itself.
   struct Scratch {
-    Matrix<S> rows, tile;
+    Matrix<S> tile;
     std::vector<double> row;
-    std::vector<S> norms, best, second, scores;
+    std::vector<index_t> rows, packed;
+    std::vector<S> norms, best, second, scores, scaled_row;
     std::vector<Index> which;
+    std::vector<float> upper, lower;
     std::vector<std::int32_t> candidates;
     std::vector<double> candidate_distances;
     AssignStats stats;
   };
   [[nodiscard]] Scratch scratch() const {
-    const auto r = static_cast<std::size_t>(score_.rows);
+    const auto r = static_cast<std::size_t>(score_.rows), d = static_cast<std::size_t>(centroids_.d);
     Scratch s;
-    s.rows = Matrix<S>(score_.rows, centroids_.d);
     s.tile = Matrix<S>(centroids_.d, score_.rows);
-    s.row.resize(static_cast<std::size_t>(centroids_.d));
+    s.row.resize(d), s.scaled_row.resize(d);
+    s.rows.resize(static_cast<std::size_t>(piece_rows()) + 1), s.packed.resize(r);
     s.norms.resize(r), s.best.resize(r), s.second.resize(r), s.which.resize(r);
+    s.upper.resize(r), s.lower.resize(r);
     s.scores.resize(static_cast<std::size_t>(centroids_.k));
     s.candidates.reserve(static_cast<std::size_t>(centroids_.k));
     s.candidate_distances.reserve(static_cast<std::size_t>(centroids_.k));
     return s;
   }
 
-  [[nodiscard]] index_t tile_rows() const noexcept { return score_.rows; }
+  /// Rows of one unit of work: whole tiles, and enough of them to fill tiles with the rows that bounds leave.
+  [[nodiscard]] index_t piece_rows() const noexcept { return 8 * score_.rows; }
 
-  /// Labels of the rows i0 .. i0 + count - 1, at most tile_rows().
-  void tile(index_t i0, index_t count, std::span<std::int32_t> labels, std::span<const double> weights,
-            const FixedPoint* unit, ClusterSums* sums, Scratch& s) const {
-    score_.pack(x_, i0, count, shift_, centroids_.scale, s.row.data(), s.rows.data(), s.tile.data(),
-                s.norms.data());
+  /// Labels of the rows i0 .. i0 + count - 1, at most piece_rows().
+  void piece(index_t i0, index_t count, const Pass& to, ClusterSums* sums, Scratch& s) const {
+    index_t undecided = count;
+    if (to.bounds.all != nullptr && to.bounds.all->hold())
+      undecided = screen(i0, count, to, s);
+    else
+      for (index_t r = 0; r < count; ++r) s.rows[static_cast<std::size_t>(r)] = i0 + r;
+    s.stats.skipped += count - undecided;
+    for (index_t r = 0; r < undecided; r += score_.rows)
+      tile(s.rows.data() + r, undecided - r, to, sums, s);
+  }
+
+ private:
+  /// Puts the rows that bounds do not prove into s.rows.
+  index_t screen(index_t i0, index_t count, const Pass& to, Scratch& s) const {
+    RowBounds& bounds = *to.bounds.all;
+    float* upper = bounds.upper(to.bounds.first + i0);
+    float* lower = bounds.lower(to.bounds.first + i0);
+    const std::int32_t* labels = to.labels.data() + i0;
+    index_t left = kernels_.screen(to.steps, labels, count, upper, lower, s.rows.data());
+    // Where bounds prove next to nothing, own distances would not prove much more; and they cost about as
+    // much as scores against a few vectors of centroids.
+    if (left <= count - count / 8 && centroids_.k >= least_clusters_to_tighten) {
+      index_t kept = 0;
+      for (index_t q = 0; q < left; ++q) {
+        const index_t r = s.rows[static_cast<std::size_t>(q)];
+        upper[r] = own_distance(i0 + r, labels[r], bounds, s);
+        s.rows[static_cast<std::size_t>(kept)] = r;
+        if (!(upper[r] < std::max(lower[r], to.steps.half_gap[labels[r]]))) ++kept;
+      }
+      left = kept;
+    }
+    for (index_t q = 0; q < left; ++q) s.rows[static_cast<std::size_t>(q)] += i0;
+    return left;
+  }
+
+  /// An upper bound of the distance of a row to a centroid, in scaled coordinates.
+  float own_distance(index_t i, std::int32_t label, const RowBounds& bounds, Scratch& s) const {
+    kernels_.centred(x_, i, shift_.wide.data(), s.row.data());
+    for (double& value : s.row) value *= centroids_.scale;
+    const double squared = kernels_.squared_difference(s.row.data(), bounds.centroid(label), centroids_.d);
+    const double d = static_cast<double>(centroids_.d);
+    return static_cast<float>(std::sqrt(squared) * (1 + (d + 8) * 0x1p-52) + std::sqrt(d) * 0x1p-50) *
+           (1 + 0x1p-22F);
+  }
+
+  /// Labels of the first of the `left` rows that follow, a tile of them at most.
+  void tile(const index_t* rows, index_t left, const Pass& to, ClusterSums* sums, Scratch& s) const {
+    const index_t count = std::min(score_.rows, left);
+    // Rows in column-major order are no lines of memory.
+    if (x_.col_stride() == 1)
+      kernels_.prefetch(x_, rows + count, std::min(score_.rows, left - count));
+    std::copy_n(rows, count, s.packed.begin());
+    std::fill(s.packed.begin() + count, s.packed.end(), rows[0]);
+    score_.pack(x_, s.packed.data(), shift_.packing, s.row.data(), s.tile.data(), s.norms.data());
     score_.best_two(s.tile.data(), centroids_.d, grouped_.data(), grouped_half_norms_.data(), groups_,
                     s.best.data(), s.second.data(), s.which.data());
+    const bool bounded = to.bounds.all != nullptr;
+    score_.decide(s.best.data(), s.second.data(), s.norms.data(), margin_, s.which.data(),
+                  bounded ? s.upper.data() : nullptr, s.lower.data());
     for (index_t r = 0; r < count; ++r) {
       const auto at = static_cast<std::size_t>(r);
-      const double norm = std::sqrt(static_cast<double>(s.norms[at]) * norm_slack_ + norm_least_);
-      const double bound = score_bound<S>(terms_, norm, centroids_.largest_norm, centroids_.d);
-      const double gap = static_cast<double>(s.second[at]) - static_cast<double>(s.best[at]);
+      const index_t i = rows[r];
       auto nearest = static_cast<std::int32_t>(s.which[at]);
-      if (!(gap > 2 * bound)) nearest = resolve(i0 + r, s.rows.data() + r * centroids_.d, bound, s);
-      std::int32_t& label = labels[static_cast<std::size_t>(i0 + r)];
+      if (nearest < 0) {
+        nearest = resolve(i, r, s);
+        s.upper[at] = std::numeric_limits<float>::infinity(), s.lower[at] = 0;
+      }
+      if (bounded) {
+        *to.bounds.all->upper(to.bounds.first + i) = s.upper[at];
+        *to.bounds.all->lower(to.bounds.first + i) = s.lower[at];
+      }
+      std::int32_t& label = to.labels[static_cast<std::size_t>(i)];
       if (label == nearest) continue;
       ++s.stats.changed;
-      const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i0 + r)];
-      if (sums != nullptr && weight != 0) move(i0 + r, label, nearest, weight, *unit, *sums, s);
+      const double weight = to.weights.empty() ? 1.0 : to.weights[static_cast<std::size_t>(i)];
+      if (sums != nullptr && weight != 0) move(i, label, nearest, weight, *to.unit, *sums, s);
       label = nearest;
     }
   }
 
- private:
-  /// The nearest centroid of a row whose scores are too close to tell.
-  std::int32_t resolve(index_t i, const S* row, double bound, Scratch& s) const {
+  /// The nearest centroid of row i, in place r of the tile, whose scores are too close to tell.
+  std::int32_t resolve(index_t i, index_t r, Scratch& s) const {
     ++s.stats.rescored;
     const index_t d = centroids_.d;
-    score_.row_scores(row, d, centroids_.negated.data(), centroids_.half_norms.data(), centroids_.k,
-                      s.scores.data());
+    const auto norm = std::sqrt(static_cast<double>(s.norms[static_cast<std::size_t>(r)]) *
+                                    static_cast<double>(margin_.slack) +
+                                static_cast<double>(margin_.least));
+    const double margin = static_cast<double>(margin_.constant) + static_cast<double>(margin_.by_norm) * norm;
+    for (index_t j = 0; j < d; ++j) s.scaled_row[static_cast<std::size_t>(j)] = s.tile(j, r);
+    score_.row_scores(s.scaled_row.data(), d, centroids_.negated.data(), centroids_.half_norms.data(),
+                      centroids_.k, s.scores.data());
     const double least = *std::min_element(s.scores.begin(), s.scores.end());
     s.candidates.clear();
     for (index_t m = 0; m < centroids_.k; ++m)
-      if (static_cast<double>(s.scores[static_cast<std::size_t>(m)]) - least <= 2 * bound)
+      if (static_cast<double>(s.scores[static_cast<std::size_t>(m)]) - least <= margin)
         s.candidates.push_back(static_cast<std::int32_t>(m));
     if (s.candidates.size() == 1) return s.candidates.front();
 
@@ -130,7 +203,7 @@ class DensePass {
 
   void move(index_t i, std::int32_t from, std::int32_t to, double weight, const FixedPoint& unit,
             ClusterSums& sums, Scratch& s) const {
-    kernels_.centred(x_, i, shift_, s.row.data());
+    kernels_.centred(x_, i, shift_.wide.data(), s.row.data());
     const double one = std::ldexp(1.0, unit.bits), w = weight * unit.weight_to_units;
     if (from >= 0) {
       kernels_.accumulate(s.row.data(), -w, unit.to_units.data(), one, centroids_.d, sums.upper(from),
@@ -145,12 +218,12 @@ class DensePass {
   const Kernels& kernels_;
   const assign_cpu::ScoreKernels<S, Index>& score_;
   const Rows& x_;
-  const double* shift_;
   Scored<S> centroids_;
+  PackedShift<S> shift_;
   index_t groups_;
   Matrix<S> grouped_;
   std::vector<S> grouped_half_norms_;
-  double terms_ = 0, norm_slack_ = 1, norm_least_ = 0;
+  assign_cpu::ScoreMargin<S> margin_;
 };
 
 }  // namespace
@@ -158,27 +231,22 @@ class DensePass {
 template <class S>
 AssignStats assign_dense(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                          HostView<const double> centroids, std::span<std::int32_t> labels,
-                         std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums) {
+                         std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
+                         BoundsOfRows bounds) {
   const DensePass<S> pass(assign_cpu::select(ctx.simd), x, moments, centroids);
-  const index_t tile = pass.tile_rows(), tiles = (x.rows() + tile - 1) / tile;
-  // Work is handed out in pieces that fit in a core's cache, and at least eight for each thread.
-  const auto threads = static_cast<index_t>(ctx.thread_count());
-  const index_t fitting = std::max<index_t>(1, (index_t{1} << 15) / std::max<index_t>(1, x.cols() * tile));
-  const index_t piece = std::clamp<index_t>(tiles / (8 * threads), 1, fitting);
-  const index_t pieces = (tiles + piece - 1) / piece;
-  const int team = team_size(
-      ctx, pieces, static_cast<double>(piece * tile * x.cols()) * static_cast<double>(centroids.rows()));
-
+  const Pass to{labels, weights, unit, bounds, steps_of(bounds)};
+  const index_t piece = pass.piece_rows(), pieces = (x.rows() + piece - 1) / piece;
+  const int team =
+      team_size(ctx, pieces, static_cast<double>(piece * x.cols()) * static_cast<double>(centroids.rows()));
   return for_each_piece(team, pass, pieces, sums, [&](index_t p, ClusterSums* own, auto& scratch) {
-    for (index_t i = p * piece * tile; i < std::min(x.rows(), (p + 1) * piece * tile); i += tile)
-      pass.tile(i, std::min(tile, x.rows() - i), labels, weights, unit, own, scratch);
+    pass.piece(p * piece, std::min(piece, x.rows() - p * piece), to, own, scratch);
   });
 }
 
-#define TS_INSTANTIATE(S)                                                                 \
-  template AssignStats assign_dense<S>(const Context&, const Rows&, const ColumnMoments&, \
-                                       HostView<const double>, std::span<std::int32_t>,   \
-                                       std::span<const double>, const FixedPoint*, ClusterSums*);
+#define TS_INSTANTIATE(S)                                                                                 \
+  template AssignStats assign_dense<S>(                                                                   \
+      const Context&, const Rows&, const ColumnMoments&, HostView<const double>, std::span<std::int32_t>, \
+      std::span<const double>, const FixedPoint*, ClusterSums*, BoundsOfRows);
 TS_INSTANTIATE(float)
 TS_INSTANTIATE(double)
 #undef TS_INSTANTIATE

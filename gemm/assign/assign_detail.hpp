@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/assign/cpu/kernels.hpp"
 
 namespace ts::assign_detail {
 
@@ -68,6 +69,23 @@ struct Scored {
   Scored(HostView<const double> centroids, const ColumnMoments& moments);
 };
 
+/// copy[j] for centroids that equal an earlier one bit for bit: they can never win.
+std::vector<bool> copies(HostView<const double> centroids);
+/// The power of two that brings rows and centroids, less the shift, to at most 1.
+double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments);
+
+/// What packing needs, in memory of its own.
+template <class S>
+struct PackedShift {
+  std::vector<double> wide;
+  std::vector<S> narrow;
+  assign_cpu::Packing<S> packing;
+
+  PackedShift(const ColumnMoments& moments, double scale, index_t lanes);
+  PackedShift(const PackedShift&) = delete;
+  PackedShift& operator=(const PackedShift&) = delete;
+};
+
 /// A bound of |computed score - exact score| for a row with ||(x - shift) scale|| <= norm: half_norm and each
 /// product enter through `terms` roundings, operands are rounded on conversion (Higham 2002, sec. 3.1).
 template <class S>
@@ -78,14 +96,27 @@ template <class S>
          4.0 * static_cast<double>(d + 2) * u * least;
 }
 
+/// What a pass is given for its rows.
+struct Pass {
+  std::span<std::int32_t> labels;
+  std::span<const double> weights;
+  const FixedPoint* unit = nullptr;
+  BoundsOfRows bounds;
+  assign_cpu::CentroidSteps steps;  ///< while bounds hold
+};
+/// How bounds move in this pass; nothing unless they hold.
+assign_cpu::CentroidSteps steps_of(BoundsOfRows bounds);
+
 template <class S>
 AssignStats assign_dense(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                          HostView<const double> centroids, std::span<std::int32_t> labels,
-                         std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums);
+                         std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
+                         BoundsOfRows bounds);
 template <class S>
 AssignStats assign_sparse(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                           HostView<const double> centroids, std::span<std::int32_t> labels,
-                          std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums);
+                          std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
+                          BoundsOfRows bounds);
 /// Every row against every centroid in long double: slow, plain, and what the others are tested against.
 AssignStats assign_reference(const Rows& x, const ColumnMoments& moments, HostView<const double> centroids,
                              std::span<std::int32_t> labels, std::span<const double> weights,

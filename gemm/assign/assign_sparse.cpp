@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
@@ -24,7 +25,8 @@ class SparsePass {
  public:
   SparsePass(const assign_cpu::Kernels& kernels, const Rows& x, const ColumnMoments& moments,
              HostView<const double> centroids)
-      : score_(assign_cpu::score_kernels<S>(kernels)),
+      : kernels_(kernels),
+        score_(assign_cpu::score_kernels<S>(kernels)),
         x_(x),
         centroids_(centroids, moments),
         padded_((centroids_.k + score_.lanes - 1) / score_.lanes * score_.lanes),
@@ -44,6 +46,7 @@ class SparsePass {
   struct Scratch {
     std::vector<double> row;
     std::vector<S> values, scores;
+    std::vector<index_t> rows;
     AssignStats stats;
   };
   [[nodiscard]] Scratch scratch() const {
@@ -54,8 +57,22 @@ class SparsePass {
     return s;
   }
 
-  void row(index_t i, std::span<std::int32_t> labels, std::span<const double> weights, const FixedPoint* unit,
-           ClusterSums* sums, Scratch& s) const {
+  /// Labels of the rows i0 .. i0 + count - 1.
+  void piece(index_t i0, index_t count, const Pass& to, ClusterSums* sums, Scratch& s) const {
+    index_t undecided = count;
+    s.rows.resize(static_cast<std::size_t>(count) + 1);
+    if (to.bounds.all != nullptr && to.bounds.all->hold())
+      undecided =
+          kernels_.screen(to.steps, to.labels.data() + i0, count, to.bounds.all->upper(to.bounds.first + i0),
+                          to.bounds.all->lower(to.bounds.first + i0), s.rows.data());
+    else
+      std::iota(s.rows.begin(), s.rows.end(), index_t{0});
+    s.stats.skipped += count - undecided;
+    for (index_t q = 0; q < undecided; ++q) row(i0 + s.rows[static_cast<std::size_t>(q)], to, sums, s);
+  }
+
+ private:
+  void row(index_t i, const Pass& to, ClusterSums* sums, Scratch& s) const {
     const index_t entries = x_.entries(i);
     const std::int32_t* columns = x_.indices() + x_.pointers()[i];
     x_.load_entries(i, s.row.data());
@@ -65,6 +82,8 @@ class SparsePass {
       s.values[static_cast<std::size_t>(p)] = static_cast<S>(value);
       squared += value * value;
     }
+    const double rounding =
+        squared * 4 * static_cast<double>(entries + 4) * std::numeric_limits<double>::epsilon();
     const double norm = std::sqrt(squared) * (1 + 1e-6) +
                         std::sqrt(static_cast<double>(entries)) * std::numeric_limits<S>::min();
     S best{}, second{};
@@ -73,20 +92,31 @@ class SparsePass {
                            s.scores.data(), &best, &second, &which);
     const double bound = score_bound<S>(static_cast<double>(entries), norm, centroids_.largest_norm, entries);
     auto nearest = static_cast<std::int32_t>(which);
-    if (!(static_cast<double>(second) - static_cast<double>(best) > 2 * bound))
+    float upper = std::numeric_limits<float>::infinity(), lower = 0;
+    if (static_cast<double>(second) - static_cast<double>(best) > 2 * bound) {
+      // ||x - c||^2 = ||x||^2 + 2 score.
+      const double far = std::max(0.0, squared + rounding + 2 * (static_cast<double>(best) + 2 * bound));
+      const double near = std::max(0.0, squared - rounding + 2 * (static_cast<double>(second) - 2 * bound));
+      upper = static_cast<float>(std::sqrt(far)) * (1 + 0x1p-22F);
+      lower = static_cast<float>(std::sqrt(near)) * (1 - 0x1p-22F);
+    } else {
       nearest = resolve(columns, entries, static_cast<double>(best) + 2 * bound, s);
-    std::int32_t& label = labels[static_cast<std::size_t>(i)];
+    }
+    if (to.bounds.all != nullptr) {
+      *to.bounds.all->upper(to.bounds.first + i) = upper;
+      *to.bounds.all->lower(to.bounds.first + i) = lower;
+    }
+    std::int32_t& label = to.labels[static_cast<std::size_t>(i)];
     if (label == nearest) return;
     ++s.stats.changed;
-    const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
+    const double weight = to.weights.empty() ? 1.0 : to.weights[static_cast<std::size_t>(i)];
     if (sums != nullptr && weight != 0) {
-      if (label >= 0) sums->add_sparse(*unit, label, s.row.data(), columns, entries, weight, true);
-      sums->add_sparse(*unit, nearest, s.row.data(), columns, entries, weight);
+      if (label >= 0) sums->add_sparse(*to.unit, label, s.row.data(), columns, entries, weight, true);
+      sums->add_sparse(*to.unit, nearest, s.row.data(), columns, entries, weight);
     }
     label = nearest;
   }
 
- private:
   std::int32_t resolve(const std::int32_t* columns, index_t entries, double limit, Scratch& s) const {
     ++s.stats.rescored;
     std::vector<double>& row = s.row;
@@ -105,6 +135,7 @@ class SparsePass {
     return nearest;
   }
 
+  const assign_cpu::Kernels& kernels_;
   const assign_cpu::ScoreKernels<S, Index>& score_;
   const Rows& x_;
   Scored<S> centroids_;
@@ -119,8 +150,10 @@ class SparsePass {
 template <class S>
 AssignStats assign_sparse(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                           HostView<const double> centroids, std::span<std::int32_t> labels,
-                          std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums) {
+                          std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
+                          BoundsOfRows bounds) {
   const SparsePass<S> pass(assign_cpu::select(ctx.simd), x, moments, centroids);
+  const Pass to{labels, weights, unit, bounds, steps_of(bounds)};
   const auto threads = static_cast<index_t>(ctx.thread_count());
   const index_t piece = std::clamp<index_t>(x.rows() / (16 * threads), 1, 1024);
   const index_t pieces = (x.rows() + piece - 1) / piece;
@@ -128,15 +161,14 @@ AssignStats assign_sparse(const Context& ctx, const Rows& x, const ColumnMoments
                              static_cast<double>(x.rows() == 0 ? 0 : x.pointers()[x.rows()] / pieces) *
                                  static_cast<double>(centroids.rows()));
   return for_each_piece(team, pass, pieces, sums, [&](index_t p, ClusterSums* own, auto& scratch) {
-    for (index_t i = p * piece; i < std::min(x.rows(), (p + 1) * piece); ++i)
-      pass.row(i, labels, weights, unit, own, scratch);
+    pass.piece(p * piece, std::min(piece, x.rows() - p * piece), to, own, scratch);
   });
 }
 
-#define TS_INSTANTIATE(S)                                                                  \
-  template AssignStats assign_sparse<S>(const Context&, const Rows&, const ColumnMoments&, \
-                                        HostView<const double>, std::span<std::int32_t>,   \
-                                        std::span<const double>, const FixedPoint*, ClusterSums*);
+#define TS_INSTANTIATE(S)                                                                                 \
+  template AssignStats assign_sparse<S>(                                                                  \
+      const Context&, const Rows&, const ColumnMoments&, HostView<const double>, std::span<std::int32_t>, \
+      std::span<const double>, const FixedPoint*, ClusterSums*, BoundsOfRows);
 TS_INSTANTIATE(float)
 TS_INSTANTIATE(double)
 #undef TS_INSTANTIATE

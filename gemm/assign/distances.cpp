@@ -166,17 +166,19 @@ void candidate_squared_distances(const Context& ctx, const Rows& x, const Column
     for (index_t j = 0; j < d; ++j) rounded(q, j) = static_cast<S>(scaled(q, j));
   const auto& kernels = assign_cpu::score_kernels<S>(assign_cpu::select(ctx.simd));
   const index_t tile = kernels.rows, tiles = (n + tile - 1) / tile;
+  const assign_detail::PackedShift<S> shift(moments, scale, kernels.lanes);
   const double products = static_cast<double>(tile * d) * static_cast<double>(t);
 #pragma omp parallel num_threads(assign_detail::team_size(ctx, tiles, products))
   {
     std::vector<double> row(static_cast<std::size_t>(d));
-    Matrix<S> rows(tile, d), side(d, tile);
+    Matrix<S> side(d, tile);
+    std::vector<index_t> numbers(static_cast<std::size_t>(tile));
     std::vector<S> norms(static_cast<std::size_t>(tile)), found(static_cast<std::size_t>(tile));
 #pragma omp for schedule(static)
     for (index_t p = 0; p < tiles; ++p) {
       const index_t i0 = p * tile, count = std::min(tile, n - i0);
-      kernels.pack(x, i0, count, moments.shift.data(), scale, row.data(), rows.data(), side.data(),
-                   norms.data());
+      for (index_t r = 0; r < tile; ++r) numbers[static_cast<std::size_t>(r)] = i0 + std::min(r, count - 1);
+      kernels.pack(x, numbers.data(), shift.packing, row.data(), side.data(), norms.data());
       for (index_t q = 0; q < t; ++q) {
         kernels.squared_distances(side.data(), d, rounded.data() + q * d, found.data());
         std::copy_n(found.data(), count, out.data() + q * out.ld() + i0);

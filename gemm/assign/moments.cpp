@@ -32,10 +32,29 @@ void set_shift(ColumnMoments& m, double largest) {
   }
 }
 
+/// Dense rows in float64, as they are.
+class RowLoader {
+ public:
+  RowLoader(const Context& ctx, const Rows& x)
+      : x_(x), kernels_(assign_cpu::select(ctx.simd)), none_(static_cast<std::size_t>(x.cols())) {}
+  void operator()(index_t i, double* row) const {
+    if (x_.type() == DType::float16)
+      x_.load(i, row);  // the kernel knows finite numbers only
+    else
+      kernels_.centred(x_, i, none_.data(), row);
+  }
+
+ private:
+  const Rows& x_;
+  const assign_cpu::Kernels& kernels_;
+  std::vector<double> none_;
+};
+
 /// Adds up what `each(row, partial)` leaves in d numbers for each chunk, chunks in ascending order.
 template <class Each>
 std::vector<double> by_chunks(const Context& ctx, const Rows& x, Each&& each) {
   const index_t d = x.cols(), chunks = chunk_count(x.rows());
+  const RowLoader load(ctx, x);
   auto partial = Matrix<double>::zeros(chunks, d);
 #pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, static_cast <double>(chunk_rows * d)))
   {
@@ -43,7 +62,7 @@ std::vector<double> by_chunks(const Context& ctx, const Rows& x, Each&& each) {
 #pragma omp for schedule(dynamic)
     for (index_t c = 0; c < chunks; ++c)
       for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
-        x.load(i, row.data());
+        load(i, row.data());
         each(row.data(), partial.data() + c * d);
       }
   }
@@ -69,6 +88,7 @@ void dense_moments(const Context& ctx, const Rows& x, ColumnMoments& m) {
   set_shift(m, finite ? 0 : std::numeric_limits<double>::max());
 
   const index_t chunks = chunk_count(x.rows());
+  const RowLoader load(ctx, x);
   auto reach = Matrix<double>::zeros(chunks, d), squares = Matrix<double>::zeros(chunks, d);
 #pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, static_cast <double>(chunk_rows * d)))
   {
@@ -78,7 +98,7 @@ void dense_moments(const Context& ctx, const Rows& x, ColumnMoments& m) {
       double* far = reach.data() + c * d;
       double* square = squares.data() + c * d;
       for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
-        x.load(i, row.data());
+        load(i, row.data());
         for (index_t j = 0; j < d; ++j) {
           const double from_shift =
               std::abs(row[static_cast<std::size_t>(j)] - m.shift[static_cast<std::size_t>(j)]);

@@ -33,10 +33,7 @@ AssignStats for_each_piece(int team, const Pass& pass, index_t pieces, ClusterSu
     work(p, sums == nullptr || t == 0 ? sums : &parts[t - 1], scratch[t]);
   });
   AssignStats stats;
-  for (const auto& s : scratch) {
-    stats.changed += s.stats.changed;
-    stats.rescored += s.stats.rescored;
-  }
+  for (const auto& s : scratch) stats += s.stats;
   for (const ClusterSums& part : parts) sums->merge(part);
   return stats;
 }

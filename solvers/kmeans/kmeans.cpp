@@ -190,9 +190,13 @@ KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& o
     runs = 1;
   }
   for (int run = 0; run < runs; ++run) {
-    const LloydControl control{
-        o.max_iter,    squared_shift_limit(o, problem.moments), o.metric == KMeansMetric::cosine, run, runs,
-        &o.on_progress};
+    const LloydControl control{o.max_iter,
+                               squared_shift_limit(o, problem.moments),
+                               o.metric == KMeansMetric::cosine,
+                               o.bounds,
+                               run,
+                               runs,
+                               &o.on_progress};
     LloydRun found;
     try {
       found = lloyd(problem, first_centers(problem, o, run, runs), control);
@@ -203,6 +207,7 @@ KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& o
     }
     const double inertia = ts::inertia(ctx, points, found.centers.cview(), found.labels, weights);
     result.rescored += found.rescored;
+    result.skipped += found.skipped;
     const KMeansStop stop = found.stop;
     if (run == 0 || inertia < result.inertia) {
       result.labels = std::move(found.labels);

@@ -57,6 +57,7 @@ struct KMeansOptions {
   KMeansMetric metric = KMeansMetric::euclidean;
   std::span<const double> weights;  ///< one for each row, finite and not negative; none: all 1
   std::uint64_t seed = 0;
+  bool bounds = true;  ///< leave rows alone whose label bounds prove (RowBounds); the labels are the same
   /// Called after every iteration and chosen centre; false asks to stop. While iterating, the result so far
   /// is returned; while the first centres are chosen there is none, and Error(interrupted) is thrown.
   std::function<bool(const KMeansProgress&)> on_progress;
@@ -73,6 +74,7 @@ struct KMeansResult {
   index_t distinct = 0;            ///< clusters that have rows
   index_t relocated = 0;           ///< how often an empty cluster was moved to a far row
   index_t rescored = 0;            ///< rows decided in higher precision, over all iterations
+  index_t skipped = 0;             ///< rows whose label bounds proved, over all iterations
   index_t zero_rows = 0;           ///< rows without a direction, for KMeansMetric::cosine
   int run = 0;                     ///< which of the n_init restarts this is
   std::vector<std::string> notes;  ///< sentences a user should see

@@ -41,7 +41,8 @@ class Iteration {
             problem.moments.reach,
             problem.weights.empty() ? 1.0 : *std::max_element(problem.weights.begin(), problem.weights.end()),
             problem.rows.rows()),
-        sums_(problem.k, problem.rows.cols()) {
+        sums_(problem.k, problem.rows.cols()),
+        bounds_(control.bounds ? problem.rows.rows() : 0) {
     run_.centers = std::move(centers);
     run_.labels.assign(static_cast<std::size_t>(problem.rows.rows()), -1);
   }
@@ -73,9 +74,12 @@ class Iteration {
 
  private:
   index_t assign_rows(ClusterSums* sums) {
-    const AssignStats stats = assign(p_.ctx, p_.rows, p_.moments, run_.centers.cview(), scores_, run_.labels,
-                                     p_.weights, sums == nullptr ? nullptr : &unit_, sums);
+    if (control_.bounds) bounds_.begin_pass(p_.ctx, run_.centers.cview(), p_.moments);
+    const AssignStats stats =
+        assign(p_.ctx, p_.rows, p_.moments, run_.centers.cview(), scores_, run_.labels, p_.weights,
+               sums == nullptr ? nullptr : &unit_, sums, {control_.bounds ? &bounds_ : nullptr});
     run_.rescored += stats.rescored;
+    run_.skipped += stats.skipped;
     // Deciding a row again costs about as much as scoring it in float64 does for four.
     if (stats.rescored > p_.rows.rows() / 4) scores_ = Scores::float64;
     index_t changed = stats.changed;
@@ -161,6 +165,7 @@ class Iteration {
   const LloydControl& control_;
   FixedPoint unit_;
   ClusterSums sums_;
+  RowBounds bounds_;
   Scores scores_ = Scores::float32;
   double squared_shift_ = 0;
   LloydRun run_;

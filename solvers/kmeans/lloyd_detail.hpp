@@ -9,6 +9,7 @@ struct LloydControl {
   int max_iter = 300;
   double squared_shift = -1;  ///< converged at or below; negative: only by labels
   bool spherical = false;
+  bool bounds = true;
   int run = 0, runs = 1;
   const std::function<bool(const KMeansProgress&)>* on_progress = nullptr;
 };
@@ -18,7 +19,7 @@ struct LloydRun {
   Matrix<double> centers;
   int n_iter = 0;
   KMeansStop stop = KMeansStop::max_iterations;
-  index_t relocated = 0, rescored = 0;
+  index_t relocated = 0, rescored = 0, skipped = 0;
 };
 
 LloydRun lloyd(const Problem& problem, Matrix<double> centers, const LloydControl& control);

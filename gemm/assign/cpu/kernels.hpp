@@ -11,6 +11,30 @@ namespace ts::assign_cpu {
 /// Scores by blocks of at most this many products, so that rounding grows with the block, not with d.
 inline constexpr index_t block = 256;
 
+/// How rows become the numbers of a tile.
+template <class S>
+struct Packing {
+  const double* shift = nullptr;  ///< d numbers, and a vector's length of any more
+  double scale = 1;
+  const S* direct_shift = nullptr;  ///< the same, where S holds them
+  bool direct = false;              ///< computing in S loses nothing and cannot overflow
+};
+
+/// The margin within which scores decide nothing is constant + by_norm ||x||, and ||x||^2 is at most the
+/// computed one times slack plus least.
+template <class S>
+struct ScoreMargin {
+  S slack = 1, least = 0, constant = 0, by_norm = 0;
+};
+
+/// How far the centroids have moved since the last pass, and half their distances from each other.
+struct CentroidSteps {
+  const float* moved = nullptr;     ///< k numbers
+  const float* half_gap = nullptr;  ///< k numbers: half the distance to the nearest other centroid, or 0
+  std::int32_t farthest = 0;        ///< the one that moved most
+  float most_moved = 0, second_most_moved = 0;
+};
+
 /// Kernels for scores of type S (float, double). A tile holds `rows` rows side by side: element j of row r at
 /// tile[j * rows + r]. Centroids come in groups of `group`: element j of centroid m of group g at
 /// centroids[(g * d + j) * group + m], negated; half_norms[g * group + m] = ||c||^2 / 2, infinite for the
@@ -27,10 +51,14 @@ struct ScoreKernels {
                           const S* half_norms, index_t padded, S* scores, S* best, S* second,
                           Index* which) = nullptr;
   index_t lanes = 0;
-  /// rows_out(r, j) = (x_(i0+r)j - shift_j) scale for `count` rows (zeros up to `rows`), the tile that holds
-  /// them side by side, and squared norms of the rows, rounded in S.
-  void (*pack)(const Rows& x, index_t i0, index_t count, const double* shift, double scale, double* row,
-               S* rows_out, S* tile, S* squared_norms) = nullptr;
+  /// tile[j * this->rows + r] = (x_{rows[r] j} - shift_j) scale for this->rows row numbers, and squared norms
+  /// of what was written, rounded in S; `row` is room for d numbers.
+  void (*pack)(const Rows& x, const index_t* rows, const Packing<S>& packing, double* row, S* tile,
+               S* squared_norms) = nullptr;
+  /// For each row of a tile: which[r] becomes -1 unless second - best is larger than the margin; and, unless
+  /// `upper` is null, bounds in float32 of the row's distances to the best centroid and to all others.
+  void (*decide)(const S* best, const S* second, const S* squared_norms, const ScoreMargin<S>& margin,
+                 Index* which, float* upper, float* lower) = nullptr;
   /// scores[j] = half_norms[j] + x^T (-c_j) for a row-major k x d block of negated centroids.
   void (*row_scores)(const S* x, index_t d, const S* centroids, const S* half_norms, index_t k,
                      S* scores) = nullptr;
@@ -46,6 +74,14 @@ struct Kernels {
   /// The columns of ClusterSums::add: w is already in its unit and signed, one = 2^bits.
   void (*accumulate)(const double* v, double w, const double* to_units, double one, index_t d,
                      std::uint64_t* upper, std::uint64_t* lower) = nullptr;
+  /// Moves the bounds of `count` rows along with the centroids. `undecided` gets the rows whose label they do
+  /// not prove; returns how many. Room for count + 1.
+  index_t (*screen)(const CentroidSteps& steps, const std::int32_t* labels, index_t count, float* upper,
+                    float* lower, index_t* undecided) = nullptr;
+  /// Asks for rows, whose elements lie side by side, while something else is computed.
+  void (*prefetch)(const Rows& x, const index_t* rows, index_t count) = nullptr;
+  /// ||a - b||^2, rounded.
+  double (*squared_difference)(const double* a, const double* b, index_t d) = nullptr;
 };
 
 namespace base {

@@ -5,6 +5,9 @@
 #include <immintrin.h>
 #endif
 
+#include <type_traits>
+#include <utility>
+
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
 
 namespace ts::assign_cpu::TS_ISA {
@@ -241,35 +244,9 @@ void centred(const Rows& x, index_t i, const double* shift, double* row) {
   }
 }
 
-template <class S>
-void pack(const Rows& x, index_t i0, index_t count, const double* shift, double scale, double* row,
-          S* rows_out, S* tile, S* squared_norms) {
-  using V = typename Types<S>::Vec;
-  const index_t d = x.cols();
-  for (index_t r = 0; r < tile_rows<S>; ++r) {
-    S* out = rows_out + r * d;
-    if (r < count) {
-      centred(x, i0 + r, shift, row);
-      for (index_t j = 0; j < d; ++j) out[j] = static_cast<S>(row[j] * scale);
-    } else {
-      for (index_t j = 0; j < d; ++j) out[j] = 0;
-    }
-  }
-  for (index_t r = 0; r < tile_rows<S>; r += lanes<S>)
-    for (index_t j = 0; j < d; ++j) {
-      V side;
-      for (int l = 0; l < lanes<S>; ++l) side[l] = rows_out[(r + l) * d + j];
-      store(tile + j * tile_rows<S> + r, side);
-    }
-  for (int r = 0; r < row_vectors; ++r) {
-    V norm{};
-    for (index_t j = 0; j < d; ++j) {
-      const V v = load<V>(tile + j * tile_rows<S> + r * lanes<S>);
-      norm = fma(v, v, norm);
-    }
-    store(squared_norms + r * lanes<S>, norm);
-  }
-}
+#include "tallskinny/gemm/assign/cpu/pack.ipp"
+
+#include "tallskinny/gemm/assign/cpu/decide.ipp"
 
 template <class S>
 void row_scores(const S* x, index_t d, const S* centroids, const S* half_norms, index_t k, S* scores) {
@@ -320,13 +297,13 @@ void accumulate(const double* __restrict v, double w, const double* __restrict t
 
 template <class S>
 constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
-  return {tile_rows<S>, group_size, best_two<S>,   best_two_sparse<S>,
-          lanes<S>,     pack<S>,    row_scores<S>, squared_distances<S>};
+  return {tile_rows<S>, group_size, best_two<S>, best_two_sparse<S>,   lanes<S>,
+          pack<S>,      decide<S>,  row_scores<S>, squared_distances<S>};
 }
 
 }  // namespace
 
 extern const Kernels kernels;
-const Kernels kernels = {score_table<float>(), score_table<double>(), centred, accumulate};
+const Kernels kernels = {score_table<float>(), score_table<double>(), centred, accumulate, screen, prefetch, squared_difference};
 
 }  // namespace ts::assign_cpu::TS_ISA

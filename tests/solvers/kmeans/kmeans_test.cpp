@@ -363,3 +363,21 @@ TEST_CASE("dense, sparse and column-major rows agree", "[kmeans]") {
   o.init = KMeansInit::plus_plus;
   CHECK(kmeans({}, Rows(s.view()), o).distinct == 8);
 }
+
+TEMPLATE_TEST_CASE("bounds change nothing but the time", "[kmeans]", double, float, float16) {
+  const index_t k = GENERATE(5, 80);
+  const generators::Blobs set(3000, 6, 5, 1.5, 10, 0, 5);
+  const auto x = generators::blobs<TestType>(set);
+  KMeansOptions o;
+  o.clusters = k, o.init = KMeansInit::random, o.tol = 0;
+  const KMeansResult with = kmeans({}, Rows(x.view()), o);
+  o.bounds = false;
+  const KMeansResult without = kmeans({}, Rows(x.view()), o);
+  CHECK(same_bits(with, without));
+  CHECK(with.skipped > 1000);
+  CHECK(without.skipped == 0);
+  o.metric = KMeansMetric::cosine;
+  const KMeansResult plain = kmeans({}, Rows(x.view()), o);
+  o.bounds = true;
+  CHECK(same_bits(plain, kmeans({}, Rows(x.view()), o)));
+}
