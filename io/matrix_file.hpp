@@ -56,6 +56,7 @@ struct Description {
   Structure declared = Structure::general;
   std::uint64_t bytes = 0;  ///< memory that the matrix will take once read (an upper bound for triangles)
   std::uint64_t peak_bytes = 0;  ///< memory needed while reading it, the matrix included
+  index_t chunk_rows = 0;        ///< rows of a chunk of a dense HDF5 dataset stored by rows; 0: not in chunks
   std::string note;              ///< what a reader should know, or empty: "flattened from 60000 x 28 x 28"
   std::string problem;           ///< in list_objects: why this object cannot be read as it is, or empty
 };

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
+#include "tallskinny/gemm/assign/team_detail.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
 namespace ts {
@@ -142,6 +143,44 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   return scores == Scores::float32
              ? assign_dense<float>(ctx, x, moments, centroids, labels, weights, unit, sums, bounds)
              : assign_dense<double>(ctx, x, moments, centroids, labels, weights, unit, sums, bounds);
+}
+
+namespace {
+
+/// No scratch, no counts: what for_each_piece() asks of a pass.
+struct AddRows {
+  struct Scratch {
+    std::vector<double> row;
+    AssignStats stats;
+  };
+  [[nodiscard]] static Scratch scratch() { return {}; }
+};
+
+}  // namespace
+
+void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+              std::span<const std::int32_t> labels, std::span<const double> weights, const FixedPoint& unit,
+              ClusterSums& sums) {
+  expects(static_cast<index_t>(labels.size()) == x.rows() && sums.cols() == x.cols(),
+          "add_rows: the labels or sums are those of other rows");
+  const auto& kernels = assign_cpu::select(ctx.simd);
+  const index_t chunks = assign_detail::chunk_count(x.rows());
+  const int team = assign_detail::team_size(ctx, chunks, static_cast<double>(chunk_rows * x.cols()));
+  assign_detail::for_each_piece(team, AddRows{}, chunks, &sums, [&](index_t c, ClusterSums* own, auto& s) {
+    for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
+      const std::int32_t label = labels[static_cast<std::size_t>(i)];
+      const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
+      if (label < 0 || weight == 0) continue;
+      s.row.resize(static_cast<std::size_t>(x.entries(i)));
+      if (x.sparse()) {
+        x.load_entries(i, s.row.data());
+        own->add_sparse(unit, label, s.row.data(), x.indices() + x.pointers()[i], x.entries(i), weight);
+      } else {
+        kernels.centred(x, i, moments.shift.data(), s.row.data());
+        own->add(unit, label, s.row.data(), weight);
+      }
+    }
+  });
 }
 
 }  // namespace ts

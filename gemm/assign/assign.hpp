@@ -21,6 +21,28 @@ struct ColumnMoments {
 /// @throws Error(invalid_argument) naming row and column of the first NaN or infinity.
 ColumnMoments column_moments(const Context& ctx, const Rows& x);
 
+/// Rows of one unit of work: fixed, so that sums over chunks do not depend on the thread count.
+inline constexpr index_t chunk_rows = 4096;
+
+/// The same for rows that come in blocks, each but the last a multiple of chunk_rows long: two rounds over
+/// all blocks in order. The bits are those of column_moments of all rows at once.
+class MomentsOfBlocks {
+ public:
+  explicit MomentsOfBlocks(index_t cols);
+  /// @throws Error(invalid_argument) naming row (counted from the first block on) and column.
+  void first_round(const Context& ctx, const Rows& block);
+  void second_round(const Context& ctx, const Rows& block);
+  [[nodiscard]] ColumnMoments finish() &&;
+
+ private:
+  void between_rounds();
+
+  ColumnMoments moments_;
+  std::vector<index_t> stored_;  ///< entries of each column of sparse rows
+  index_t rows_ = 0;
+  bool finite_ = true, sparse_ = false, second_ = false;
+};
+
 /// In which precision the scores that pick candidates are computed. The labels are the same; float64 costs
 /// twice as much and leaves fewer rows to decide a second time.
 enum class Scores { float32, float64 };
@@ -57,14 +79,21 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
                    std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
                    BoundsOfRows bounds = {});
 
+/// Adds every row that weighs something to the sum of its cluster, or takes nothing into account where the
+/// label is negative: what a pass of assign() that starts from labels -1 leaves.
+void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+              std::span<const std::int32_t> labels, std::span<const double> weights, const FixedPoint& unit,
+              ClusterSums& sums);
+
 /// distances[i] = ||x_i - c_{labels[i]}||^2 by direct differences in float64 (sparse rows: accumulated in
 /// long double over the entries). The same bits for any thread count and instruction set.
 void own_squared_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
                            std::span<const std::int32_t> labels, std::span<double> distances);
 
 /// sum_i w_i ||x_i - c_{labels[i]}||^2, the terms as above, added in a fixed tree.
+/// `before`: of the blocks of rows before these (each a multiple of chunk_rows long), to which it is added.
 double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids,
-               std::span<const std::int32_t> labels, std::span<const double> weights);
+               std::span<const std::int32_t> labels, std::span<const double> weights, double before = 0);
 
 /// The float64 oracle: the number of rows for which some centroid is closer than that of their label by more
 /// than rounding of direct differences explains, (d + 3) 2^-51 of the squared distance. Cost: 3 n d k flops.

@@ -88,8 +88,7 @@ class DensePass {
     else
       for (index_t r = 0; r < count; ++r) s.rows[static_cast<std::size_t>(r)] = i0 + r;
     s.stats.skipped += count - undecided;
-    for (index_t r = 0; r < undecided; r += score_.rows)
-      tile(s.rows.data() + r, undecided - r, to, sums, s);
+    for (index_t r = 0; r < undecided; r += score_.rows) tile(s.rows.data() + r, undecided - r, to, sums, s);
   }
 
  private:
@@ -130,8 +129,7 @@ class DensePass {
   void tile(const index_t* rows, index_t left, const Pass& to, ClusterSums* sums, Scratch& s) const {
     const index_t count = std::min(score_.rows, left);
     // Rows in column-major order are no lines of memory.
-    if (x_.col_stride() == 1)
-      kernels_.prefetch(x_, rows + count, std::min(score_.rows, left - count));
+    if (x_.col_stride() == 1) kernels_.prefetch(x_, rows + count, std::min(score_.rows, left - count));
     std::copy_n(rows, count, s.packed.begin());
     std::fill(s.packed.begin() + count, s.packed.end(), rows[0]);
     score_.pack(x_, s.packed.data(), shift_.packing, s.row.data(), s.tile.data(), s.norms.data());

@@ -10,8 +10,6 @@
 
 namespace ts::assign_detail {
 
-/// Rows of one unit of work: fixed, so that sums over chunks do not depend on the thread count.
-inline constexpr index_t chunk_rows = 4096;
 [[nodiscard]] constexpr index_t chunk_count(index_t rows) noexcept {
   return (rows + chunk_rows - 1) / chunk_rows;
 }

@@ -11,7 +11,6 @@ namespace ts {
 namespace {
 
 using assign_detail::chunk_count;
-using assign_detail::chunk_rows;
 using assign_detail::sparse_squared_distance;
 using assign_detail::squared_distance;
 using assign_detail::squared_norm;
@@ -88,7 +87,7 @@ void own_squared_distances(const Context& ctx, const Rows& x, HostView<const dou
 }
 
 double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids,
-               std::span<const std::int32_t> labels, std::span<const double> weights) {
+               std::span<const std::int32_t> labels, std::span<const double> weights, double before) {
   expect_labels(x, centroids, labels);
   const Direct direct(x, centroids);
   std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
@@ -97,7 +96,7 @@ double inertia(const Context& ctx, const Rows& x, HostView<const double> centroi
     direct.load(i, s);
     partial[static_cast<std::size_t>(chunk)] += weight * direct.to(i, labels[static_cast<std::size_t>(i)], s);
   });
-  double sum = 0;
+  double sum = before;
   for (const double p : partial) sum += p;
   return sum;
 }

@@ -11,11 +11,10 @@ namespace ts {
 namespace {
 
 using assign_detail::chunk_count;
-using assign_detail::chunk_rows;
 
-[[noreturn]] void refuse(const Rows& x) {
+[[noreturn]] void refuse(const Rows& x, index_t first_row) {
   const auto [row, column] = x.first_not_finite(0, x.rows());
-  throw Error(Errc::invalid_argument, "the element in row " + std::to_string(row) + ", column " +
+  throw Error(Errc::invalid_argument, "the element in row " + std::to_string(first_row + row) + ", column " +
                                           std::to_string(column) + " (counted from 0) is NaN or infinite");
 }
 
@@ -50,9 +49,9 @@ class RowLoader {
   std::vector<double> none_;
 };
 
-/// Adds up what `each(row, partial)` leaves in d numbers for each chunk, chunks in ascending order.
+/// Adds what `each(row, partial)` leaves in d numbers for each chunk to `sum`, chunks in ascending order.
 template <class Each>
-std::vector<double> by_chunks(const Context& ctx, const Rows& x, Each&& each) {
+void by_chunks(const Context& ctx, const Rows& x, std::vector<double>& sum, Each&& each) {
   const index_t d = x.cols(), chunks = chunk_count(x.rows());
   const RowLoader load(ctx, x);
   auto partial = Matrix<double>::zeros(chunks, d);
@@ -66,28 +65,69 @@ std::vector<double> by_chunks(const Context& ctx, const Rows& x, Each&& each) {
         each(row.data(), partial.data() + c * d);
       }
   }
-  std::vector<double> sum(static_cast<std::size_t>(d));
   for (index_t c = 0; c < chunks; ++c)
     for (index_t j = 0; j < d; ++j) sum[static_cast<std::size_t>(j)] += partial(c, j);
-  return sum;
 }
 
-void dense_moments(const Context& ctx, const Rows& x, ColumnMoments& m) {
-  const index_t d = x.cols();
-  const auto n = static_cast<double>(x.rows());
-  m.mean = by_chunks(ctx, x, [d](const double* row, double* sum) {
-    for (index_t j = 0; j < d; ++j) sum[j] += row[j];
-  });
-  bool finite = true;
-  for (double& mean : m.mean) {
-    finite = finite && std::isfinite(mean);
-    mean /= n;
+/// use(column, value) for every stored entry of sparse rows, in order.
+template <class Use>
+void for_each_entry(const Rows& x, Use&& use) {
+  std::vector<double> row;
+  for (index_t i = 0; i < x.rows(); ++i) {
+    row.resize(static_cast<std::size_t>(x.entries(i)));
+    x.load_entries(i, row.data());
+    for (std::size_t p = 0; p < row.size(); ++p)
+      use(static_cast<std::size_t>(x.indices()[x.pointers()[i] + static_cast<index_t>(p)]), row[p]);
   }
-  // Finite numbers can overflow their sum, so only the elements decide.
-  if (!finite && x.first_not_finite(0, x.rows()).first >= 0) refuse(x);
-  set_shift(m, finite ? 0 : std::numeric_limits<double>::max());
+}
 
-  const index_t chunks = chunk_count(x.rows());
+}  // namespace
+
+MomentsOfBlocks::MomentsOfBlocks(index_t cols) {
+  const auto d = static_cast<std::size_t>(cols);
+  moments_ = {std::vector<double>(d), std::vector<double>(d), std::vector<double>(d), std::vector<double>(d)};
+  stored_.resize(d);
+}
+
+void MomentsOfBlocks::first_round(const Context& ctx, const Rows& x) {
+  ColumnMoments& m = moments_;
+  sparse_ = x.sparse();
+  if (x.sparse()) {
+    bool finite = true;
+    for_each_entry(x, [&](std::size_t j, double value) {
+      finite = finite && std::isfinite(value);
+      m.mean[j] += value;
+      m.reach[j] = std::max(m.reach[j], std::abs(value));
+      ++stored_[j];
+    });
+    if (!finite) refuse(x, rows_);
+  } else {
+    const index_t d = x.cols();
+    by_chunks(ctx, x, m.mean, [d](const double* row, double* sum) {
+      for (index_t j = 0; j < d; ++j) sum[j] += row[j];
+    });
+    for (const double sum : m.mean) finite_ = finite_ && std::isfinite(sum);
+    // Finite numbers can overflow their sum, so only the elements decide.
+    if (!finite_ && x.first_not_finite(0, x.rows()).first >= 0) refuse(x, rows_);
+  }
+  rows_ += x.rows();
+}
+
+void MomentsOfBlocks::between_rounds() {
+  for (double& mean : moments_.mean) mean /= static_cast<double>(rows_);
+  if (!sparse_) set_shift(moments_, finite_ ? 0 : std::numeric_limits<double>::max());
+  second_ = true;
+}
+
+void MomentsOfBlocks::second_round(const Context& ctx, const Rows& x) {
+  if (!second_) between_rounds();
+  ColumnMoments& m = moments_;
+  if (x.sparse()) {
+    for_each_entry(
+        x, [&](std::size_t j, double value) { m.variance[j] += (value - m.mean[j]) * (value - m.mean[j]); });
+    return;
+  }
+  const index_t d = x.cols(), chunks = chunk_count(x.rows());
   const RowLoader load(ctx, x);
   auto reach = Matrix<double>::zeros(chunks, d), squares = Matrix<double>::zeros(chunks, d);
 #pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, static_cast <double>(chunk_rows * d)))
@@ -115,47 +155,24 @@ void dense_moments(const Context& ctx, const Rows& x, ColumnMoments& m) {
       m.reach[at] = std::max(m.reach[at], reach(c, j));
       m.variance[at] += squares(c, j);
     }
-  for (double& v : m.variance) v /= n;
 }
 
-void sparse_moments(const Rows& x, ColumnMoments& m) {
-  const auto n = static_cast<double>(x.rows());
-  std::vector<index_t> stored(m.mean.size());
-  std::vector<double> row;
-  const auto for_each = [&](auto&& use) {
-    for (index_t i = 0; i < x.rows(); ++i) {
-      row.resize(static_cast<std::size_t>(x.entries(i)));
-      x.load_entries(i, row.data());
-      for (std::size_t p = 0; p < row.size(); ++p)
-        use(static_cast<std::size_t>(x.indices()[x.pointers()[i] + static_cast<index_t>(p)]), row[p]);
-    }
-  };
-  bool finite = true;
-  for_each([&](std::size_t j, double value) {
-    finite = finite && std::isfinite(value);
-    m.mean[j] += value;
-    m.reach[j] = std::max(m.reach[j], std::abs(value));
-    ++stored[j];
-  });
-  if (!finite) refuse(x);
-  for (double& mean : m.mean) mean /= n;
-  for_each([&](std::size_t j, double value) { m.variance[j] += (value - m.mean[j]) * (value - m.mean[j]); });
-  for (std::size_t j = 0; j < m.variance.size(); ++j)
-    m.variance[j] = (m.variance[j] + (n - static_cast<double>(stored[j])) * m.mean[j] * m.mean[j]) / n;
+ColumnMoments MomentsOfBlocks::finish() && {
+  if (rows_ == 0) return std::move(moments_);
+  const auto n = static_cast<double>(rows_);
+  ColumnMoments& m = moments_;
+  for (std::size_t j = 0; j < m.variance.size(); ++j) {
+    if (sparse_) m.variance[j] += (n - static_cast<double>(stored_[j])) * m.mean[j] * m.mean[j];
+    m.variance[j] /= n;
+  }
+  return std::move(moments_);
 }
-
-}  // namespace
 
 ColumnMoments column_moments(const Context& ctx, const Rows& x) {
-  const auto d = static_cast<std::size_t>(x.cols());
-  ColumnMoments m{std::vector<double>(d), std::vector<double>(d), std::vector<double>(d),
-                  std::vector<double>(d)};
-  if (x.rows() == 0) return m;
-  if (x.sparse())
-    sparse_moments(x, m);
-  else
-    dense_moments(ctx, x, m);
-  return m;
+  MomentsOfBlocks moments(x.cols());
+  moments.first_round(ctx, x);
+  moments.second_round(ctx, x);
+  return std::move(moments).finish();
 }
 
 }  // namespace ts

@@ -32,6 +32,8 @@ class RowBounds {
   [[nodiscard]] float* lower(index_t row) noexcept { return lower_.data() + row; }
   [[nodiscard]] const std::vector<float>& moved() const noexcept { return moved_; }
   [[nodiscard]] const std::vector<float>& half_gap() const noexcept { return half_gap_; }
+  /// Bounds are distances times this.
+  [[nodiscard]] double scale() const noexcept { return scale_; }
   /// Row m: (c_m - shift) scale.
   [[nodiscard]] const double* centroid(index_t m) const noexcept {
     return scaled_.data() + m * scaled_.cols();

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
+#include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
 namespace ts::solvers {
 
@@ -12,107 +14,28 @@ namespace {
 
 using namespace kmeans_detail;
 
-/// Reciprocal norms of the rows, 0 for rows without a direction.
-struct Directions {
-  std::vector<double> scale;
-  std::vector<index_t> zero_rows;
-  std::vector<double> weights;  ///< the given ones, and 0 for rows without a direction, if there are any
-
-  [[nodiscard]] std::span<const double> weights_or(std::span<const double> given) const {
-    return zero_rows.empty() ? given : std::span<const double>(weights);
-  }
-};
-
-Directions directions(const Context& ctx, const Rows& rows, std::span<const double> weights) {
-  constexpr double least_norm = 0x1p-1000;  // its inverse is finite
-  Directions found;
-  found.scale.resize(static_cast<std::size_t>(rows.rows()));
-#pragma omp parallel num_threads(ctx.thread_count())
-  {
-    std::vector<double> row;
-#pragma omp for schedule(static)
-    for (index_t i = 0; i < rows.rows(); ++i) {
-      row.resize(static_cast<std::size_t>(rows.entries(i)));
-      rows.load_entries(i, row.data());
-      double largest = 0, sum = 0;
-      for (const double x : row) largest = std::max(largest, std::abs(x));
-      if (largest > 0)
-        for (const double x : row) sum += (x / largest) * (x / largest);
-      const double norm = largest * std::sqrt(sum);
-      const bool usable = norm >= least_norm && std::isfinite(norm);
-      found.scale[static_cast<std::size_t>(i)] = usable ? 1 / norm : 0;
-    }
-  }
-  for (index_t i = 0; i < rows.rows(); ++i)
-    if (found.scale[static_cast<std::size_t>(i)] == 0) found.zero_rows.push_back(i);
-  if (found.zero_rows.empty()) return found;
-  found.weights.assign(weights.begin(), weights.end());
-  if (weights.empty()) found.weights.assign(static_cast<std::size_t>(rows.rows()), 1.0);
-  for (const index_t i : found.zero_rows) found.weights[static_cast<std::size_t>(i)] = 0;
-  return found;
-}
-
-void check_finite(const Rows& rows) {
-  const auto [row, column] = rows.first_not_finite(0, rows.rows());
-  if (row >= 0)
-    throw Error(Errc::invalid_argument, "the element in row " + std::to_string(row) + ", column " +
-                                            std::to_string(column) + " (counted from 0) is NaN or infinite");
-}
-
-void check_weights(const Rows& rows, std::span<const double> weights) {
-  if (weights.empty()) return;
-  if (static_cast<index_t>(weights.size()) != rows.rows())
-    throw Error(Errc::invalid_argument, "there are " + std::to_string(weights.size()) + " weights for " +
-                                            std::to_string(rows.rows()) + " points");
-  bool positive = false;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (!(weights[i] >= 0) || !std::isfinite(weights[i]))
-      throw Error(Errc::invalid_argument, "the weight of point " + std::to_string(i) +
-                                              " (counted from 0) is negative, NaN or infinite");
-    positive = positive || weights[i] > 0;
-  }
-  expects(positive, "all weights are zero: at least one point must have a positive weight");
-}
-
-void check_centers(const Rows& rows, HostView<const double> centers) {
-  if (centers.cols() != rows.cols())
-    throw Error(Errc::invalid_argument, "the centres have " + std::to_string(centers.cols()) +
-                                            " features but the points have " + std::to_string(rows.cols()));
-  for (index_t m = 0; m < centers.rows(); ++m)
-    for (index_t j = 0; j < centers.cols(); ++j)
-      if (!std::isfinite(centers(m, j)))
-        throw Error(Errc::invalid_argument, "centre " + std::to_string(m) +
-                                                " (counted from 0) has a NaN or "
-                                                "infinite coordinate");
-}
-
-Matrix<double> usable_centers(const Rows& rows, HostView<const double> centers, KMeansMetric metric) {
-  check_centers(rows, centers);
-  auto copy = Matrix<double>::copy_of(centers);
-  if (metric == KMeansMetric::cosine && normalise(copy.view()) > 0)
-    throw Error(Errc::invalid_argument,
-                "a centre is zero and has no direction, which the cosine metric needs");
-  return copy;
-}
-
-void check_sizes(const Rows& rows, const KMeansOptions& o) {
+void check_sizes(const RowSource& rows, const KMeansOptions& o, index_t k) {
   const auto throw_unless = [](bool condition, const std::string& sentence) {
     if (!condition) throw Error(Errc::invalid_argument, sentence);
   };
   throw_unless(rows.rows() >= 1, "there are no points to cluster");
   throw_unless(rows.cols() >= 1, "the points have no features (columns)");
-  throw_unless(o.clusters >= 1, "the number of clusters must be at least 1");
-  throw_unless(o.clusters <= rows.rows(), "the number of clusters (" + std::to_string(o.clusters) +
-                                              ") is larger than the number of points (" +
-                                              std::to_string(rows.rows()) + ")");
+  throw_unless(k >= 1, "the number of clusters must be at least 1");
+  throw_unless(k <= rows.rows(), "the number of clusters (" + std::to_string(k) +
+                                     ") is larger than the number of points (" + std::to_string(rows.rows()) +
+                                     ")");
   throw_unless(o.n_init >= 1, "the number of restarts (n_init) must be at least 1");
   throw_unless(o.max_iter >= 1, "the number of iterations (max_iter) must be at least 1");
   throw_unless(o.tol >= 0, "the tolerance must not be negative");
-  check_weights(rows, o.weights);
+  throw_unless(o.batch >= 1, "a batch must have at least 1 point");
+  throw_unless(o.algorithm != KMeansAlgorithm::bisecting || o.init != KMeansInit::given,
+               "the bisecting algorithm chooses its first centres itself: none can be given");
+  throw_unless(o.algorithm == KMeansAlgorithm::lloyd || (o.resume == nullptr && !o.on_state),
+               "only Lloyd's algorithm can be stopped and resumed");
+  check_weights(rows.rows(), o.weights);
   if (o.init != KMeansInit::given) return;
-  throw_unless(o.centers.rows() == o.clusters, "there are " + std::to_string(o.centers.rows()) +
-                                                   " given centres for " + std::to_string(o.clusters) +
-                                                   " clusters");
+  throw_unless(o.centers.rows() == k, "there are " + std::to_string(o.centers.rows()) +
+                                          " given centres for " + std::to_string(k) + " clusters");
 }
 
 double squared_shift_limit(const KMeansOptions& o, const ColumnMoments& moments) {
@@ -129,15 +52,9 @@ double squared_shift_limit(const KMeansOptions& o, const ColumnMoments& moments)
   return o.tol * (sum / static_cast<double>(moments.variance.size()));
 }
 
-std::vector<index_t> sizes_of(std::span<const std::int32_t> labels, index_t k) {
-  std::vector<index_t> sizes(static_cast<std::size_t>(k));
-  for (const std::int32_t label : labels) ++sizes[static_cast<std::size_t>(label)];
-  return sizes;
-}
-
 Matrix<double> first_centers(const Problem& p, const KMeansOptions& o, int run, int runs) {
   const Chosen chosen = [&](index_t count) {
-    if (o.on_progress && !o.on_progress({run, runs, 0, count, 0, 0}))
+    if (o.on_progress && !o.on_progress({run, runs, p.k, 0, count}))
       throw Error(Errc::interrupted, "stopped while the first centres were chosen");
   };
   const auto stream = static_cast<std::uint64_t>(run) << 8;
@@ -153,123 +70,183 @@ Matrix<double> first_centers(const Problem& p, const KMeansOptions& o, int run, 
       centers = seed_random(p, o.seed, stream);
       break;
     case KMeansInit::given:
-      return usable_centers(p.rows, o.centers, o.metric);
+      return usable_centers(p.cols(), o.centers, o.metric);
   }
   if (o.metric == KMeansMetric::cosine) normalise(centers.view());
   return centers;
 }
 
+/// The restarts for one number of clusters, and the best of them so far.
+class Restarts {
+ public:
+  Restarts(const Problem& problem, const KMeansOptions& options, index_t k, double squared_shift)
+      : o_(options), p_(problem), squared_shift_(squared_shift) {
+    p_.k = k;
+    if (o_.init == KMeansInit::given && o_.n_init > 1) {
+      best_.notes.push_back("the given centres lead to one result: only one of " + std::to_string(o_.n_init) +
+                            " restarts (n_init) was made");
+    }
+    for (int run = 0; run < runs(); ++run)
+      controls_.push_back({o_.max_iter, squared_shift_, o_.metric == KMeansMetric::cosine, o_.bounds, run,
+                           runs(), &o_.on_progress, &on_state_});
+    if (o_.on_state)
+      on_state_ = [this](const std::function<KMeansState()>& make) {
+        o_.on_state([this, &make] { return with_best(make()); });
+      };
+    if (o_.resume != nullptr) restore(*o_.resume);
+  }
+
+  [[nodiscard]] int runs() const { return o_.init == KMeansInit::given ? 1 : o_.n_init; }
+  [[nodiscard]] int first_run() const { return o_.resume == nullptr ? 0 : o_.resume->run; }
+  [[nodiscard]] Lloyd start(int run) {
+    const LloydControl& control = controls_[static_cast<std::size_t>(run)];
+    if (o_.resume != nullptr && run == o_.resume->run) return {p_, *o_.resume, control};
+    return {p_, first_centers(p_, o_, run, runs()), control};
+  }
+  /// What another algorithm than Lloyd's finds.
+  [[nodiscard]] LloydRun other(int run) {
+    const LloydControl& control = controls_[static_cast<std::size_t>(run)];
+    const auto first = [&](const Problem& p) { return first_centers(p, o_, run, runs()); };
+    if (o_.algorithm == KMeansAlgorithm::mini_batch) return mini_batch(p_, o_, first, control);
+    if (o_.algorithm == KMeansAlgorithm::balanced) return balanced(p_, o_, first, control);
+    return bisecting(p_, o_, control);
+  }
+  /// Keeps the better one. False when the run was interrupted.
+  bool finish(int run, LloydRun found) {
+    const double inertia = inertia_of(p_, found.centers.cview(), found.labels);
+    best_.rescored += found.rescored;
+    best_.skipped += found.skipped;
+    const KMeansStop stop = found.stop;
+    if (!any_ || inertia < best_.inertia) {
+      best_.labels = std::move(found.labels);
+      best_.centers = std::move(found.centers);
+      best_.inertia = inertia;
+      best_.n_iter = found.n_iter;
+      best_.relocated = found.relocated;
+      best_.stop = stop;
+      best_.run = run;
+    }
+    any_ = true;
+    if (stop == KMeansStop::interrupted) best_.stop = stop;
+    return stop != KMeansStop::interrupted;
+  }
+  [[nodiscard]] bool any() const noexcept { return any_; }
+  void interrupt() noexcept { best_.stop = KMeansStop::interrupted; }
+  [[nodiscard]] const Problem& problem() const noexcept { return p_; }
+
+  [[nodiscard]] KMeansResult result() && {
+    best_.sizes = sizes_of(best_.labels, p_.k);
+    best_.distinct = p_.k - std::count(best_.sizes.begin(), best_.sizes.end(), index_t{0});
+    if (best_.distinct < p_.k)
+      best_.notes.push_back("distinct clusters (" + std::to_string(best_.distinct) +
+                            ") found smaller than n_clusters (" + std::to_string(p_.k) +
+                            "): there may be fewer distinct points than that");
+    return std::move(best_);
+  }
+
+ private:
+  [[nodiscard]] KMeansState with_best(KMeansState s) const {
+    if (!any_) return s;
+    s.best_centers = Matrix<double>::copy_of(best_.centers.cview());
+    s.best_inertia = best_.inertia, s.best_run = best_.run, s.best_n_iter = best_.n_iter;
+    s.best_relocated = best_.relocated, s.best_stop = best_.stop;
+    return s;
+  }
+  /// Labels are those of the nearest centre, so they need not be kept.
+  void restore(const KMeansState& s) {
+    expects(s.centers.rows() == p_.k && s.centers.cols() == p_.cols() &&
+                static_cast<index_t>(s.labels.size()) == p_.rows() && s.run < runs(),
+            "the state to go on from belongs to other rows or options");
+    if (s.best_centers.rows() == 0) return;
+    any_ = true;
+    best_.centers = Matrix<double>::copy_of(s.best_centers.cview());
+    best_.inertia = s.best_inertia, best_.run = s.best_run, best_.n_iter = s.best_n_iter;
+    best_.relocated = s.best_relocated, best_.stop = s.best_stop;
+    best_.labels.assign(static_cast<std::size_t>(p_.rows()), -1);
+    assign_all(p_, best_.centers.cview(), Scores::float32, best_.labels);
+    for (const index_t i : p_.directionless) best_.labels[static_cast<std::size_t>(i)] = 0;
+  }
+
+  const KMeansOptions& o_;
+  Problem p_;
+  double squared_shift_;
+  std::deque<LloydControl> controls_;
+  std::function<void(const std::function<KMeansState()>&)> on_state_;
+  KMeansResult best_;
+  bool any_ = false;
+};
+
+/// One run after the other.
+void run_alone(Restarts& restarts, bool lloyd) {
+  for (int run = restarts.first_run(); run < restarts.runs(); ++run) {
+    std::vector<Lloyd> one;
+    try {
+      if (!lloyd) {
+        if (!restarts.finish(run, restarts.other(run))) return;
+        continue;
+      }
+      one.push_back(restarts.start(run));
+    } catch (const Error& e) {
+      if (e.code() != Errc::interrupted || !restarts.any()) throw;
+      return restarts.interrupt();  // the best of the restarts before is what there is
+    }
+    run_together(restarts.problem(), one);
+    if (!restarts.finish(run, std::move(one.front()).result())) return;
+  }
+}
+
 }  // namespace
 
-KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& o) {
-  check_sizes(rows, o);
-  if (o.init == KMeansInit::given) check_centers(rows, o.centers);
-  KMeansResult result;
-  Directions normal;
-  if (o.metric == KMeansMetric::cosine) {
-    check_finite(rows);
-    normal = directions(ctx, rows, o.weights);
-    result.zero_rows = static_cast<index_t>(normal.zero_rows.size());
-    if (result.zero_rows > 0) {
-      result.notes.push_back(
-          std::to_string(result.zero_rows) +
-          " points are zero and have no direction: they are in cluster 0 and weigh nothing");
-      expects(
-          std::any_of(normal.weights.begin(), normal.weights.end(), [](double w) { return w > 0; }),
+std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& rows, const KMeansOptions& o,
+                                         std::span<const index_t> clusters) {
+  expects(!clusters.empty(), "no number of clusters is given");
+  for (const index_t k : clusters) check_sizes(rows, o, k);
+  if (o.init == KMeansInit::given) check_centers(rows.cols(), o.centers);
+  if (o.metric == KMeansMetric::cosine) check_finite(rows);
+  const Directions normal(ctx, rows, o.weights, o.metric);
+  const auto zero_rows = static_cast<index_t>(normal.zero_rows.size());
+  expects(zero_rows == 0 ||
+              std::any_of(normal.weights.begin(), normal.weights.end(), [](double w) { return w > 0; }),
           "all points (of positive weight) are zero and have no direction, which the cosine metric needs");
-    }
-  }
-  const Rows points = rows.scaled(normal.scale);
-  const std::span<const double> weights = normal.weights_or(o.weights);
-  const Problem problem{ctx, points, column_moments(ctx, points), weights, o.clusters, normal.zero_rows};
+  Problem problem{ctx, rows, normal.scale, normal.weights_or(o.weights), 0, normal.zero_rows};
+  problem.find_moments();
 
-  int runs = o.n_init;
-  if (o.init == KMeansInit::given && runs > 1) {
-    result.notes.push_back("the given centres lead to one result: only one of " + std::to_string(runs) +
-                           " restarts (n_init) was made");
-    runs = 1;
+  std::deque<Restarts> each;
+  for (const index_t k : clusters) each.emplace_back(problem, o, k, squared_shift_limit(o, problem.moments));
+  const bool lloyd = o.algorithm == KMeansAlgorithm::lloyd;
+  if (rows.in_memory() || !lloyd || o.on_state || o.resume != nullptr) {
+    for (Restarts& restarts : each) run_alone(restarts, lloyd);
+  } else {
+    std::vector<Lloyd> runs;
+    std::vector<std::pair<Restarts*, int>> whose;
+    for (Restarts& restarts : each)
+      for (int run = 0; run < restarts.runs(); ++run) {
+        runs.push_back(restarts.start(run));
+        whose.emplace_back(&restarts, run);
+      }
+    run_together(problem, runs);
+    for (std::size_t q = 0; q < runs.size(); ++q)
+      whose[q].first->finish(whose[q].second, std::move(runs[q]).result());
   }
-  for (int run = 0; run < runs; ++run) {
-    const LloydControl control{o.max_iter,
-                               squared_shift_limit(o, problem.moments),
-                               o.metric == KMeansMetric::cosine,
-                               o.bounds,
-                               run,
-                               runs,
-                               &o.on_progress};
-    LloydRun found;
-    try {
-      found = lloyd(problem, first_centers(problem, o, run, runs), control);
-    } catch (const Error& e) {
-      if (e.code() != Errc::interrupted || run == 0) throw;
-      result.stop = KMeansStop::interrupted;  // the best of the restarts before is what there is
-      break;
-    }
-    const double inertia = ts::inertia(ctx, points, found.centers.cview(), found.labels, weights);
-    result.rescored += found.rescored;
-    result.skipped += found.skipped;
-    const KMeansStop stop = found.stop;
-    if (run == 0 || inertia < result.inertia) {
-      result.labels = std::move(found.labels);
-      result.centers = std::move(found.centers);
-      result.inertia = inertia;
-      result.n_iter = found.n_iter;
-      result.relocated = found.relocated;
-      result.stop = stop;
-      result.run = run;
-    }
-    if (stop == KMeansStop::interrupted) {
-      result.stop = stop;
-      break;
-    }
+  std::vector<KMeansResult> results;
+  for (Restarts& restarts : each) {
+    results.push_back(std::move(restarts).result());
+    results.back().zero_rows = zero_rows;
+    if (zero_rows > 0)
+      results.back().notes.insert(
+          results.back().notes.begin(),
+          std::to_string(zero_rows) +
+              " points are zero and have no direction: they are in cluster 0 and weigh nothing");
   }
-  result.sizes = sizes_of(result.labels, o.clusters);
-  result.distinct = o.clusters - std::count(result.sizes.begin(), result.sizes.end(), index_t{0});
-  if (result.distinct < o.clusters)
-    result.notes.push_back("distinct clusters (" + std::to_string(result.distinct) +
-                           ") found smaller than n_clusters (" + std::to_string(o.clusters) +
-                           "): there may be fewer distinct points than that");
-  return result;
+  return results;
 }
 
-KMeansPrediction predict(const Context& ctx, const Rows& rows, HostView<const double> centers,
-                         KMeansMetric metric, std::span<const double> weights) {
-  expects(centers.rows() >= 1, "there are no centres to predict with");
-  const Matrix<double> usable = usable_centers(rows, centers, metric);
-  check_weights(rows, weights);
-  check_finite(rows);
-  KMeansPrediction result;
-  Directions normal;
-  if (metric == KMeansMetric::cosine) normal = directions(ctx, rows, weights);
-  result.zero_rows = static_cast<index_t>(normal.zero_rows.size());
-  const Rows points = rows.scaled(normal.scale);
-  result.labels.assign(static_cast<std::size_t>(rows.rows()), -1);
-  const AssignStats stats = assign(ctx, points, column_moments(ctx, points), usable.cview(), Scores::float32,
-                                   result.labels, {}, nullptr, nullptr);
-  result.rescored = stats.rescored;
-  for (const index_t i : normal.zero_rows) result.labels[static_cast<std::size_t>(i)] = 0;
-  result.inertia = inertia(ctx, points, usable.cview(), result.labels, normal.weights_or(weights));
-  result.sizes = sizes_of(result.labels, centers.rows());
-  return result;
+KMeansResult kmeans(const Context& ctx, const RowSource& rows, const KMeansOptions& o) {
+  return std::move(kmeans_of_each(ctx, rows, o, {&o.clusters, 1}).front());
 }
 
-index_t verify(const Context& ctx, const Rows& rows, HostView<const double> centers,
-               std::span<const std::int32_t> labels, KMeansMetric metric) {
-  const Matrix<double> usable = usable_centers(rows, centers, metric);
-  Directions normal;
-  if (metric == KMeansMetric::cosine) normal = directions(ctx, rows, {});
-  return count_misassigned(ctx, rows.scaled(normal.scale), usable.cview(), labels);
-}
-
-Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const double> centers,
-                         KMeansMetric metric) {
-  const Matrix<double> usable = usable_centers(rows, centers, metric);
-  check_finite(rows);
-  Directions normal;
-  if (metric == KMeansMetric::cosine) normal = directions(ctx, rows, {});
-  Matrix<double> out(rows.rows(), centers.rows());
-  distances(ctx, rows.scaled(normal.scale), usable.cview(), out.view());
-  return out;
+KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& o) {
+  return kmeans(ctx, RowsInMemory(rows), o);
 }
 
 }  // namespace ts::solvers

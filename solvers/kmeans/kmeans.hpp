@@ -10,6 +10,7 @@
 #include "tallskinny/gemm/assign/rows.hpp"
 #include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/kmeans/row_source.hpp"
 
 namespace ts::solvers {
 
@@ -36,18 +37,48 @@ enum class KMeansMetric {
   cosine
 };
 
+enum class KMeansAlgorithm {
+  lloyd,       ///< all rows in every step
+  mini_batch,  ///< a sample in every step (Sculley 2010); tol is not used
+  bisecting,  ///< the cluster of largest inertia is split in two until there are enough; the first centres of
+              ///< each split as `init` says, but not given
+  balanced    ///< sizes differ by one at most; a label need not be the nearest centre. 8 n k bytes
+};
+
 enum class KMeansStop { labels_unchanged, tolerance, max_iterations, interrupted };
 
 struct KMeansProgress {
   int run = 0, runs = 1;     ///< of n_init
+  index_t clusters = 0;      ///< that are looked for
   int iteration = 0;         ///< 0 while centres are chosen
   index_t chosen = 0;        ///< centres chosen so far, while iteration is 0
   index_t changed = 0;       ///< labels that changed in this iteration
   double squared_shift = 0;  ///< sum_j ||new c_j - c_j||^2
+  double inertia = 0;        ///< of the labels of this iteration about the new centres, from the sums
+  index_t relocated = 0;     ///< empty clusters that were moved so far
+  index_t rescored = 0;      ///< rows decided in higher precision in this iteration
+  index_t skipped = 0;       ///< rows whose label bounds proved in this iteration
+  double seconds = 0;        ///< that this iteration took
+};
+
+/// What a run needs to go on as if it had not stopped: the state after an iteration.
+struct KMeansState {
+  int run = 0, iteration = 0;
+  index_t relocated = 0;
+  std::vector<std::int32_t> labels;
+  Matrix<double> centers;
+  /// The best of the restarts before this one; none if there is no row.
+  Matrix<double> best_centers;
+  double best_inertia = 0;
+  int best_run = 0, best_n_iter = 0;
+  index_t best_relocated = 0;
+  KMeansStop best_stop = KMeansStop::max_iterations;
 };
 
 struct KMeansOptions {
   index_t clusters = 8;
+  KMeansAlgorithm algorithm = KMeansAlgorithm::lloyd;
+  index_t batch = 1024;  ///< rows in a step of mini_batch
   KMeansInit init = KMeansInit::plus_plus;
   HostView<const double> centers;  ///< clusters x d, for KMeansInit::given
   int n_init = 1;                  ///< restarts; the one of least inertia is returned
@@ -61,9 +92,15 @@ struct KMeansOptions {
   /// Called after every iteration and chosen centre; false asks to stop. While iterating, the result so far
   /// is returned; while the first centres are chosen there is none, and Error(interrupted) is thrown.
   std::function<bool(const KMeansProgress&)> on_progress;
+  /// Called after every iteration that is not the last with a function that makes the state to go on from.
+  std::function<void(const std::function<KMeansState()>&)> on_state;
+  /// Goes on from there: with the same rows and options, labels, centres, inertia and n_iter are those of a
+  /// run that was never stopped.
+  const KMeansState* resume = nullptr;
 };
 
-/// Labels, centres and inertia belong together at every stop: each label is the nearest of these centres.
+/// Labels, centres and inertia belong together at every stop: each label is the nearest of these centres (but
+/// for KMeansAlgorithm::balanced).
 struct KMeansResult {
   std::vector<std::int32_t> labels;
   Matrix<double> centers;  ///< k x d
@@ -87,11 +124,18 @@ struct KMeansResult {
 /// Lloyd's algorithm (1957, 1982), every step exact: labels as assign() proves them, sums in fixed point, so
 /// that bits depend on neither threads nor instruction set once the first centres are chosen. An empty
 /// cluster takes the row that is farthest from its centre, ties to the lowest row, as scikit-learn does.
-/// Memory besides the rows: 4 n for labels and about 32 k d for each thread; k-means++ and k-means|| 8 n
-/// more.
+/// Memory besides the rows: 4 n for labels, 8 n for bounds and about 32 k d for each thread; k-means++ and
+/// k-means|| 8 n more.
 /// @throws Error(invalid_argument) for no rows or columns, k < 1 or more than n, NaN or Inf (with row and
 /// column), weights or centres that do not fit; Error(interrupted).
+[[nodiscard]] KMeansResult kmeans(const Context& ctx, const RowSource& rows, const KMeansOptions& options);
 [[nodiscard]] KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& options);
+
+/// The same for several numbers of clusters. Where a pass over the rows costs more than reading memory, all
+/// restarts of all of them share the passes. One result for each, in this order.
+[[nodiscard]] std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& rows,
+                                                       const KMeansOptions& options,
+                                                       std::span<const index_t> clusters);
 
 struct KMeansPrediction {
   std::vector<std::int32_t> labels;
@@ -101,12 +145,19 @@ struct KMeansPrediction {
 };
 
 /// The nearest of given centres for each row, as the last step of kmeans() finds them.
+[[nodiscard]] KMeansPrediction predict(const Context& ctx, const RowSource& rows,
+                                       HostView<const double> centers,
+                                       KMeansMetric metric = KMeansMetric::euclidean,
+                                       std::span<const double> weights = {});
 [[nodiscard]] KMeansPrediction predict(const Context& ctx, const Rows& rows, HostView<const double> centers,
                                        KMeansMetric metric = KMeansMetric::euclidean,
                                        std::span<const double> weights = {});
 
 /// The number of labels that are not the nearest centre by a float64 computation of all distances (0 unless
 /// something is broken). @throws as predict.
+[[nodiscard]] index_t verify(const Context& ctx, const RowSource& rows, HostView<const double> centers,
+                             std::span<const std::int32_t> labels,
+                             KMeansMetric metric = KMeansMetric::euclidean);
 [[nodiscard]] index_t verify(const Context& ctx, const Rows& rows, HostView<const double> centers,
                              std::span<const std::int32_t> labels,
                              KMeansMetric metric = KMeansMetric::euclidean);

@@ -1,5 +1,8 @@
-// The Lloyd iteration from given centres. Internal to the room.
+// The Lloyd iteration from given centres, pass by pass, so that several may share the passes over the rows.
+// Internal to the room.
 #pragma once
+
+#include <chrono>
 
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
@@ -12,6 +15,7 @@ struct LloydControl {
   bool bounds = true;
   int run = 0, runs = 1;
   const std::function<bool(const KMeansProgress&)>* on_progress = nullptr;
+  const std::function<void(const std::function<KMeansState()>&)>* on_state = nullptr;
 };
 
 struct LloydRun {
@@ -22,6 +26,47 @@ struct LloydRun {
   index_t relocated = 0, rescored = 0, skipped = 0;
 };
 
-LloydRun lloyd(const Problem& problem, Matrix<double> centers, const LloydControl& control);
+/// Each pass: begin_pass(), take() of every block of rows, end_pass(); until done().
+class Lloyd {
+ public:
+  /// `problem.k` is that of the centres. Problem and control must outlive this.
+  Lloyd(const Problem& problem, Matrix<double> centers, const LloydControl& control);
+  /// Goes on where a run stopped; reads the rows once.
+  Lloyd(const Problem& problem, const KMeansState& state, const LloydControl& control);
+
+  [[nodiscard]] bool done() const noexcept { return phase_ == Phase::done; }
+  void begin_pass();
+  void take(index_t first, const Rows& block);
+  void end_pass();
+  [[nodiscard]] LloydRun result() && { return std::move(run_); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Phase { iterate, label, done };
+
+  [[nodiscard]] bool stop_after(index_t changed);
+  [[nodiscard]] KMeansProgress progress(index_t changed);
+  [[nodiscard]] KMeansState state() const;
+  index_t changed_labels();
+  bool update_centers();
+  index_t relocate(ClusterSums& sums, const std::vector<index_t>& empty) const;
+  void set_means(const ClusterSums& sums);
+  void set_second_moment();
+
+  const Problem& p_;
+  const LloydControl& control_;
+  FixedPoint unit_;
+  ClusterSums sums_;
+  RowBounds bounds_;
+  Scores scores_ = Scores::float32;
+  Phase phase_ = Phase::iterate;
+  AssignStats stats_;
+  Clock::time_point pass_began_;
+  double squared_shift_ = 0, second_moment_ = -1;
+  LloydRun run_;
+};
+
+/// All of them to their end, sharing passes over the rows.
+void run_together(const Problem& problem, std::span<Lloyd> runs);
 
 }  // namespace ts::solvers::kmeans_detail

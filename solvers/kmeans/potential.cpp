@@ -18,16 +18,15 @@ index_t chunks(index_t rows) {
 
 template <class S>
 int Potential<S>::team() const noexcept {
-  return static_cast<int>(
-      std::clamp<index_t>(problem_.rows.rows() / (8 * chunk), 1, problem_.ctx.thread_count()));
+  return static_cast<int>(std::clamp<index_t>(problem_.rows() / (8 * chunk), 1, problem_.ctx.thread_count()));
 }
 
 template <class S>
 Potential<S>::Potential(const Problem& problem)
     : problem_(problem),
       // D = infinity would not survive a product with a weight of zero.
-      squared_(static_cast<std::size_t>(problem.rows.rows()), std::numeric_limits<S>::max()),
-      chunk_totals_(static_cast<std::size_t>(chunks(problem.rows.rows()))) {
+      squared_(static_cast<std::size_t>(problem.rows()), std::numeric_limits<S>::max()),
+      chunk_totals_(static_cast<std::size_t>(chunks(problem.rows()))) {
   const auto& reach = problem.moments.reach;
   scale_ = inverse_power_of_two(reach.empty() ? 0 : *std::max_element(reach.begin(), reach.end()));
 }
@@ -36,15 +35,16 @@ Potential<S>::Potential(const Problem& problem)
 template <class S>
 template <class Use>
 void Potential<S>::for_blocks(HostView<const double> centers, Use&& use) const {
-  const index_t n = problem_.rows.rows();
-  Matrix<S> found(centers.rows(), std::min(n, block));
-  for (index_t i = 0; i < n; i += block) {
-    const index_t count = std::min(block, n - i);
-    const auto out = found.view().block(0, 0, centers.rows(), count);
-    candidate_squared_distances<S>(problem_.ctx, problem_.rows.block(i, count), problem_.moments, scale_,
-                                   centers, out);
-    use(i, out);
-  }
+  Matrix<S> found(centers.rows(), std::min(problem_.rows(), block));
+  problem_.for_each_block([&](index_t first, const Rows& rows) {
+    for (index_t i = 0; i < rows.rows(); i += block) {
+      const index_t count = std::min(block, rows.rows() - i);
+      const auto out = found.view().block(0, 0, centers.rows(), count);
+      candidate_squared_distances<S>(problem_.ctx, rows.block(i, count), problem_.moments, scale_, centers,
+                                     out);
+      use(first + i, out);
+    }
+  });
 }
 
 template <class S>
@@ -63,7 +63,7 @@ void Potential<S>::lower(HostView<const double> centers) {
 
 template <class S>
 void Potential<S>::sum_up() {
-  const index_t n = problem_.rows.rows();
+  const index_t n = problem_.rows();
 #pragma omp parallel for schedule(static) num_threads(team())
   for (index_t c = 0; c < chunks(n); ++c) {
     double sum = 0;
@@ -76,7 +76,7 @@ void Potential<S>::sum_up() {
 
 template <class S>
 std::vector<double> Potential<S>::totals_with(HostView<const double> candidates) const {
-  const index_t t = candidates.rows(), all = chunks(problem_.rows.rows());
+  const index_t t = candidates.rows(), all = chunks(problem_.rows());
   auto partial = Matrix<double>::zeros(all, t);
   for_blocks(candidates, [&](index_t i0, HostView<S> found) {
 #pragma omp parallel for schedule(static) num_threads(team())
@@ -100,7 +100,7 @@ std::vector<double> Potential<S>::totals_with(HostView<const double> candidates)
 
 template <class S>
 index_t Potential<S>::draw(double uniform) const {
-  const index_t n = problem_.rows.rows();
+  const index_t n = problem_.rows();
   double rest = uniform * total_;
   index_t c = 0;
   for (; c + 1 < chunks(n) && rest >= chunk_totals_[static_cast<std::size_t>(c)]; ++c)

@@ -1,26 +1,83 @@
 // What all steps of one k-means run share. Internal to the room.
 #pragma once
 
+#include <vector>
+
 #include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/solvers/kmeans/row_source.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
+/// Reciprocal norms of the rows, 0 for rows without a direction; nothing at all unless the metric is cosine.
+struct Directions {
+  std::vector<double> scale;
+  std::vector<index_t> zero_rows;
+  std::vector<double> weights;  ///< the given ones, and 0 for rows without a direction, if there are any
+
+  Directions(const Context& ctx, const RowSource& source, std::span<const double> given, KMeansMetric metric);
+  [[nodiscard]] std::span<const double> weights_or(std::span<const double> given) const {
+    return zero_rows.empty() ? given : std::span<const double>(weights);
+  }
+};
+
 struct Problem {
   const Context& ctx;
-  Rows rows;  ///< with row scales for cosine
-  ColumnMoments moments;
+  const RowSource& source;
+  std::span<const double> scale;  ///< of each row, for cosine
   std::span<const double> weights;
   index_t k = 0;
   /// Rows without a direction, for cosine: they weigh nothing and are put into cluster 0.
   std::span<const index_t> directionless = {};
+  ColumnMoments moments = {};
 
+  [[nodiscard]] index_t rows() const { return source.rows(); }
+  [[nodiscard]] index_t cols() const { return source.cols(); }
   [[nodiscard]] double weight(index_t i) const noexcept {
     return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
   }
+  [[nodiscard]] std::span<const double> weights_of(index_t first, index_t count) const {
+    return part(weights, first, count);
+  }
+  /// use(first, block) for all rows, scaled.
+  template <class Use>
+  void for_each_block(Use&& use) const {
+    source.for_each_block([&](index_t first, const Rows& block) {
+      use(first, block.scaled(part(scale, first, block.rows())));
+    });
+  }
+  void load(index_t i, double* row) const;
+  /// Reads all rows twice.
+  void find_moments();
+
+  template <class T>
+  [[nodiscard]] static std::span<T> part(std::span<T> all, index_t first, index_t count) {
+    return all.empty() ? all : all.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+  }
 };
+
+/// One pass of assign() over all rows.
+AssignStats assign_all(const Problem& problem, HostView<const double> centers, Scores scores,
+                       std::span<std::int32_t> labels, const FixedPoint* unit = nullptr,
+                       ClusterSums* sums = nullptr, RowBounds* bounds = nullptr);
+/// sum_i w_i ||x_i - c_label||^2
+double inertia_of(const Problem& problem, HostView<const double> centers,
+                  std::span<const std::int32_t> labels);
+/// ||x_i - c_label||^2 of each row.
+std::vector<double> own_distances(const Problem& problem, HostView<const double> centers,
+                                  std::span<const std::int32_t> labels);
+/// The unit in which sums of these rows are kept.
+FixedPoint unit_of(const Problem& problem);
+std::vector<index_t> sizes_of(std::span<const std::int32_t> labels, index_t k);
 
 /// Divides every row by its norm; rows of norm 0 stay. Returns how many those are.
 index_t normalise(HostView<double> centers);
+
+/// @throws Error(invalid_argument) in a sentence, all of them.
+void check_finite(const RowSource& source);
+void check_weights(index_t rows, std::span<const double> weights);
+void check_centers(index_t cols, HostView<const double> centers);
+/// A copy of checked centres, on the sphere for cosine.
+Matrix<double> usable_centers(index_t cols, HostView<const double> centers, KMeansMetric metric);
 
 }  // namespace ts::solvers::kmeans_detail

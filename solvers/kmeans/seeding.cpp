@@ -19,15 +19,15 @@ constexpr double oversampling = 2;
 /// Streams of one restart: numbers that serve different purposes never meet.
 enum Purpose : std::uint64_t { first_row = 0, draws = 1, kept = 2, priorities = 32 };
 
-void copy_row(const Rows& rows, index_t i, HostView<double> to, index_t m) {
-  std::vector<double> row(static_cast<std::size_t>(rows.cols()));
-  rows.load(i, row.data());
-  for (index_t j = 0; j < rows.cols(); ++j) to(m, j) = row[static_cast<std::size_t>(j)];
+void copy_row(const Problem& p, index_t i, HostView<double> to, index_t m) {
+  std::vector<double> row(static_cast<std::size_t>(p.cols()));
+  p.load(i, row.data());
+  for (index_t j = 0; j < p.cols(); ++j) to(m, j) = row[static_cast<std::size_t>(j)];
 }
 
 /// A row drawn by weight alone.
 index_t draw_by_weight(const Problem& p, double uniform) {
-  const index_t n = p.rows.rows();
+  const index_t n = p.rows();
   if (p.weights.empty()) return std::min(n - 1, static_cast<index_t>(uniform * static_cast<double>(n)));
   double total = 0;
   for (const double w : p.weights) total += w;
@@ -51,20 +51,20 @@ bool plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream, index
   const index_t trials = 2 + static_cast<index_t>(std::log(static_cast<double>(p.k)));
   Potential<S> potential(p);
   if (have == 0) {
-    copy_row(p.rows, draw_by_weight(p, Random(seed, stream + first_row).uniform(0)), centers.view(), 0);
+    copy_row(p, draw_by_weight(p, Random(seed, stream + first_row).uniform(0)), centers.view(), 0);
     have = 1;
   }
   potential.lower(centers.cview().rows(0, have));
-  Matrix<double> candidates(trials, p.rows.cols());
+  Matrix<double> candidates(trials, p.cols());
   for (index_t m = have; m < p.k; ++m) {
     if (!last_resort && potential.total() == 0) return false;
     chosen(m);
     for (index_t q = 0; q < trials; ++q)
-      copy_row(p.rows, potential.draw(random.uniform(static_cast<std::uint64_t>(m * trials + q))),
+      copy_row(p, potential.draw(random.uniform(static_cast<std::uint64_t>(m * trials + q))),
                candidates.view(), q);
     const std::vector<double> totals = potential.totals_with(candidates.cview());
     const auto best = std::min_element(totals.begin(), totals.end()) - totals.begin();
-    std::copy_n(candidates.data() + best * p.rows.cols(), p.rows.cols(), centers.data() + m * p.rows.cols());
+    std::copy_n(candidates.data() + best * p.cols(), p.cols(), centers.data() + m * p.cols());
     potential.lower(candidates.cview().rows(best, 1));
   }
   return true;
@@ -73,13 +73,13 @@ bool plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream, index
 /// The rows that five rounds of k-means|| keep, the first of them drawn by weight.
 template <class S>
 Matrix<double> oversample(const Problem& p, std::uint64_t seed, std::uint64_t stream, const Chosen& chosen) {
-  const index_t n = p.rows.rows(), d = p.rows.cols();
+  const index_t n = p.rows(), d = p.cols();
   Potential<S> potential(p);
   std::vector<index_t> picked = {draw_by_weight(p, Random(seed, stream + first_row).uniform(0))};
   const auto rows_of = [&](std::size_t from) {
     Matrix<double> out(static_cast<index_t>(picked.size() - from), d);
     for (std::size_t q = from; q < picked.size(); ++q)
-      copy_row(p.rows, picked[q], out.view(), static_cast<index_t>(q - from));
+      copy_row(p, picked[q], out.view(), static_cast<index_t>(q - from));
     return out;
   };
   potential.lower(rows_of(0).cview());
@@ -108,34 +108,35 @@ Matrix<double> oversample(const Problem& p, std::uint64_t seed, std::uint64_t st
 
 Matrix<double> seed_plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream,
                               HostView<const double> have, const Chosen& chosen) {
-  Matrix<double> centers(p.k, p.rows.cols());
+  Matrix<double> centers(p.k, p.cols());
   for (index_t m = 0; m < have.rows(); ++m)
     for (index_t j = 0; j < have.cols(); ++j) centers(m, j) = have(m, j);
-  if (p.rows.type() == DType::float64 || !plus_plus<float>(p, seed, stream, have.rows(), centers, chosen))
+  if (p.source.type() == DType::float64 || !plus_plus<float>(p, seed, stream, have.rows(), centers, chosen))
     plus_plus<double>(p, seed, stream, have.rows(), centers, chosen);
   return centers;
 }
 
 Matrix<double> seed_parallel(const Problem& p, std::uint64_t seed, std::uint64_t stream,
                              const Chosen& chosen) {
-  const Matrix<double> kept_rows = p.rows.type() == DType::float64
+  const Matrix<double> kept_rows = p.source.type() == DType::float64
                                        ? oversample<double>(p, seed, stream, chosen)
                                        : oversample<float>(p, seed, stream, chosen);
   const index_t count = kept_rows.rows();
   if (count <= p.k) return seed_plus_plus(p, seed, stream, kept_rows.cview(), chosen);
   // Each kept row weighs as much as the rows nearest to it.
-  std::vector<std::int32_t> labels(static_cast<std::size_t>(p.rows.rows()), -1);
-  assign(p.ctx, p.rows, p.moments, kept_rows.cview(), Scores::float32, labels, {}, nullptr, nullptr);
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(p.rows()), -1);
+  assign_all(p, kept_rows.cview(), Scores::float32, labels);
   std::vector<double> weights(static_cast<std::size_t>(count));
-  for (index_t i = 0; i < p.rows.rows(); ++i)
+  for (index_t i = 0; i < p.rows(); ++i)
     weights[static_cast<std::size_t>(labels[static_cast<std::size_t>(i)])] += p.weight(i);
-  const Rows candidates(kept_rows.cview());
-  const Problem reduced{p.ctx, candidates, column_moments(p.ctx, candidates), weights, p.k};
+  const RowsInMemory candidates{Rows(kept_rows.cview())};
+  Problem reduced{p.ctx, candidates, {}, weights, p.k};
+  reduced.find_moments();
   return seed_plus_plus(reduced, seed, stream, {}, chosen);
 }
 
 Matrix<double> seed_random(const Problem& p, std::uint64_t seed, std::uint64_t stream) {
-  const index_t n = p.rows.rows(), d = p.rows.cols();
+  const index_t n = p.rows(), d = p.cols();
   const Random random(seed, stream + priorities);
   // The first of n exponential clocks with rates w_i to ring is row i with probability w_i / sum w, and so
   // on.
@@ -156,7 +157,7 @@ Matrix<double> seed_random(const Problem& p, std::uint64_t seed, std::uint64_t s
   for (auto end = rings.end(); end != rings.begin() && have < p.k; --end) {
     std::pop_heap(rings.begin(), end, later);
     const index_t i = (end - 1)->second;
-    p.rows.load(i, row.data());
+    p.load(i, row.data());
     for (double& value : row) value += 0.0;  // -0.0 equals 0.0
     std::string key(row.size() * sizeof(double), '\0');
     std::memcpy(key.data(), row.data(), key.size());
@@ -164,9 +165,9 @@ Matrix<double> seed_random(const Problem& p, std::uint64_t seed, std::uint64_t s
       if (static_cast<index_t>(copies.size()) < p.k) copies.push_back(i);
       continue;
     }
-    copy_row(p.rows, i, centers.view(), have++);
+    copy_row(p, i, centers.view(), have++);
   }
-  for (std::size_t q = 0; have < p.k; ++q) copy_row(p.rows, copies[q], centers.view(), have++);
+  for (std::size_t q = 0; have < p.k; ++q) copy_row(p, copies[q], centers.view(), have++);
   return centers;
 }
 

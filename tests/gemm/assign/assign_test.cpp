@@ -274,7 +274,7 @@ void check_bounds(const Rows& rows, index_t k, bool with_copies) {
         all += stats;
         for (index_t m = 0; m < k; ++m) REQUIRE(sums.count(m) == plain.count(m));
       }
-      CHECK(all.skipped > 0);
+      if (k < 100) CHECK(all.skipped > 0);  // many centroids for few rows leave nothing to prove
     }
 }
 

@@ -1,0 +1,64 @@
+#include "tallskinny/app/tskmeans/iteration_log.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "tallskinny/app/common/json.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts::tskmeans {
+
+double read_roof(const Rows& rows, int threads) {
+  if (rows.sparse() || rows.rows() == 0 || rows.col_stride() != 1) return 0;
+  const auto all = static_cast<std::size_t>(rows.rows() * rows.row_stride() * size_of(rows.type()));
+  const std::size_t bytes = std::min<std::size_t>(all, std::size_t{256} << 20) / 64 * 64;
+  const auto* data = static_cast<const char*>(rows.values());
+  std::vector<std::uint64_t> sums(static_cast<std::size_t>(threads));
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::thread> team;
+  for (std::size_t t = 0; t < sums.size(); ++t)
+    team.emplace_back([&, t] {
+      std::uint64_t part[8] = {}, word = 0;
+      const std::size_t from = bytes / 64 * t / sums.size() * 64, to = bytes / 64 * (t + 1) / sums.size() * 64;
+      for (std::size_t b = from; b < to; b += 64)
+        for (std::size_t q = 0; q < 8; ++q) {
+          std::memcpy(&word, data + b + 8 * q, 8);
+          part[q] += word;
+        }
+      for (const std::uint64_t p : part) sums[t] += p;
+    });
+  for (std::thread& t : team) t.join();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  volatile std::uint64_t used = 0;  // or the sums need not be computed
+  for (const std::uint64_t s : sums) used = used + s;
+  return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
+}
+
+IterationLog::IterationLog(std::string file, double bytes, double roof)
+    : name_(std::move(file)), bytes_(bytes), roof_(roof) {
+  if (name_.empty()) return;
+  out_.open(name_, std::ios::trunc);
+  if (!out_) throw Error(Errc::io_failure, "--log " + name_ + " cannot be written");
+}
+
+void IterationLog::add(const solvers::KMeansProgress& p) {
+  if (p.iteration == 0) return;
+  all_.push_back(p);
+  if (name_.empty()) return;
+  app::JsonObject line;
+  line.add("n_clusters", p.clusters).add("run", p.run).add("iteration", p.iteration).add("inertia", p.inertia);
+  line.add("moved", p.changed).add("squared_shift", p.squared_shift).add("relocated", p.relocated);
+  line.add("rescored", p.rescored).add("skipped", p.skipped).add("seconds", p.seconds);
+  const double rate = p.seconds > 0 ? bytes_ / p.seconds : 0;
+  line.add("gb_per_second", rate / 1e9);
+  if (roof_ > 0)
+    line.add("share_of_read_roof", rate / roof_);
+  else
+    line.add_null("share_of_read_roof");
+  out_ << line.text(-1) << std::endl;  // a reader follows it
+  if (!out_) throw Error(Errc::io_failure, "--log " + name_ + " cannot be written");
+}
+
+}  // namespace ts::tskmeans

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <numeric>
+#include <queue>
+
+#include "tallskinny/solvers/kmeans/variants_detail.hpp"
+
+namespace ts::solvers::kmeans_detail {
+
+namespace {
+
+/// Each row bids for the centre of least cost plus price; a centre with more bids than places lets the lowest
+/// go, and that is its price.
+class Auction {
+ public:
+  Auction(HostView<const double> cost, std::vector<index_t> places, double step)
+      : cost_(cost), step_(step), places_(std::move(places)), held_(places_.size()) {}
+
+  std::vector<std::int32_t> labels() {
+    std::vector<std::int32_t> found(static_cast<std::size_t>(cost_.rows()), -1);
+    std::deque<index_t> waiting;
+    for (index_t i = 0; i < cost_.rows(); ++i) waiting.push_back(i);
+    while (!waiting.empty()) {
+      const index_t i = waiting.front();
+      waiting.pop_front();
+      const auto [m, bid] = bid_of(i);
+      auto& held = held_[static_cast<std::size_t>(m)];
+      held.push({bid, i});
+      found[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(m);
+      if (std::ssize(held) <= places_[static_cast<std::size_t>(m)]) continue;
+      waiting.push_back(held.top().row);
+      held.pop();
+    }
+    return found;
+  }
+
+ private:
+  struct Bid {
+    double price = 0;
+    index_t row = 0;
+    bool operator<(const Bid& other) const {  // the queue's top is the lowest bid, of equals the last row
+      return price > other.price || (price == other.price && row < other.row);
+    }
+  };
+
+  [[nodiscard]] double price(index_t m) const {
+    const auto& held = held_[static_cast<std::size_t>(m)];
+    const index_t places = places_[static_cast<std::size_t>(m)];
+    if (places == 0) return std::numeric_limits<double>::infinity();
+    return std::ssize(held) < places ? 0 : held.top().price;
+  }
+  /// The best centre, and what makes the second best as good, and a step more.
+  [[nodiscard]] std::pair<index_t, double> bid_of(index_t i) const {
+    index_t which = 0;
+    double best = std::numeric_limits<double>::infinity(), second = best;
+    for (index_t m = 0; m < cost_.cols(); ++m) {
+      const double value = cost_(i, m) + price(m);
+      if (value < best)
+        second = best, best = value, which = m;
+      else
+        second = std::min(second, value);
+    }
+    const double gain = std::isfinite(second) ? second - best : 0;
+    return {which, price(which) + gain + step_};
+  }
+
+  HostView<const double> cost_;
+  double step_;
+  std::vector<index_t> places_;
+  std::vector<std::priority_queue<Bid>> held_;
+};
+
+/// n / k places each, and one more for the n mod k centres that most rows are nearest to.
+std::vector<index_t> places_of(HostView<const double> cost) {
+  const index_t n = cost.rows(), k = cost.cols();
+  std::vector<index_t> nearest(static_cast<std::size_t>(k)), order(nearest);
+  for (index_t i = 0; i < n; ++i) {
+    index_t best = 0;
+    for (index_t m = 1; m < k; ++m)
+      if (cost(i, m) < cost(i, best)) best = m;
+    ++nearest[static_cast<std::size_t>(best)];
+  }
+  for (index_t m = 0; m < k; ++m) order[static_cast<std::size_t>(m)] = m;
+  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) {
+    return nearest[static_cast<std::size_t>(a)] > nearest[static_cast<std::size_t>(b)];
+  });
+  std::vector<index_t> places(static_cast<std::size_t>(k), n / k);
+  for (index_t q = 0; q < n % k; ++q) ++places[static_cast<std::size_t>(order[static_cast<std::size_t>(q)])];
+  return places;
+}
+
+}  // namespace
+
+LloydRun balanced(const Problem& p, const KMeansOptions& options, const FirstCenters& first,
+                  const LloydControl& control) {
+  constexpr double accuracy = 1e-3;
+  const index_t n = p.rows(), k = p.k;
+  const FixedPoint unit = unit_of(p);
+  LloydRun run;
+  run.centers = first(p);
+  Matrix<double> cost(n, k), centers = Matrix<double>::copy_of(run.centers.cview());
+  double least = std::numeric_limits<double>::infinity();
+  while (run.n_iter < options.max_iter) {
+    const auto began = std::chrono::steady_clock::now();
+    p.for_each_block([&](index_t at, const Rows& block) {
+      distances(p.ctx, block, centers.cview(), cost.view().rows(at, block.rows()));
+    });
+    double nearest = 0;
+    for (index_t i = 0; i < n; ++i) {
+      double best = std::numeric_limits<double>::infinity();
+      for (index_t m = 0; m < k; ++m) {
+        cost(i, m) *= cost(i, m) * p.weight(i);
+        best = std::min(best, cost(i, m));
+      }
+      nearest += best;
+    }
+    const double step = accuracy * nearest / static_cast<double>(n);
+    const double floor = std::numeric_limits<double>::min() * 0x1p60;
+    std::vector<std::int32_t> labels =
+        Auction(cost.cview(), places_of(cost.cview()), std::max(step, floor)).labels();
+    ClusterSums sums(k, p.cols());
+    p.for_each_block([&](index_t at, const Rows& block) {
+      add_rows(p.ctx, block, p.moments, Problem::part(std::span(labels), at, block.rows()),
+               p.weights_of(at, block.rows()), unit, sums);
+    });
+    set_means(p, unit, sums, control.spherical, centers.view());
+    const double inertia = inertia_of(p, centers.cview(), labels);
+    if (inertia >= least) {
+      run.stop = KMeansStop::labels_unchanged;
+      break;
+    }
+    index_t changed = n;
+    if (!run.labels.empty())
+      changed = n - std::inner_product(labels.begin(), labels.end(), run.labels.begin(), index_t{0},
+                                       std::plus<>(), [](auto a, auto b) { return a == b ? 1 : 0; });
+    double squared_shift = 0;
+    for (index_t q = 0; q < k * p.cols(); ++q)
+      squared_shift += std::pow(centers.data()[q] - run.centers.data()[q], 2);
+    least = inertia;
+    run.labels = std::move(labels);
+    run.centers = Matrix<double>::copy_of(centers.cview());
+    ++run.n_iter;
+    if (squared_shift <= control.squared_shift) {
+      run.stop = KMeansStop::tolerance;
+      break;
+    }
+    if (control.on_progress == nullptr || !*control.on_progress) continue;
+    KMeansProgress now;
+    now.run = control.run, now.runs = control.runs, now.clusters = k, now.iteration = run.n_iter;
+    now.changed = changed, now.squared_shift = squared_shift, now.inertia = inertia;
+    now.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    if (!(*control.on_progress)(now)) {
+      run.stop = KMeansStop::interrupted;
+      break;
+    }
+  }
+  return run;
+}
+
+}  // namespace ts::solvers::kmeans_detail

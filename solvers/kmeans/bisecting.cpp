@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <numeric>
+
+#include "tallskinny/solvers/kmeans/variants_detail.hpp"
+#include "tallskinny/solvers/random.hpp"
+
+namespace ts::solvers::kmeans_detail {
+
+namespace {
+
+constexpr std::uint64_t splits = 67;  // a stream of the restart
+
+struct Leaf {
+  std::vector<index_t> rows;
+  Matrix<double> center;  ///< 1 x d
+  double inertia = 0;
+};
+
+/// The two halves of a leaf: fewer when its rows cannot be told apart.
+std::vector<Leaf> split(const Problem& p, const KMeansOptions& options, const Leaf& leaf, std::uint64_t seed,
+                        KMeansStop& stop) {
+  const Gathered part(p, leaf.rows);
+  KMeansOptions o = options;
+  o.algorithm = KMeansAlgorithm::lloyd;
+  o.clusters = 2, o.n_init = 1, o.seed = seed, o.weights = part.weights();
+  o.on_state = {}, o.resume = nullptr;
+  const KMeansResult two = kmeans(p.ctx, part.rows(), o);
+  if (two.stop == KMeansStop::interrupted) stop = two.stop;
+  std::vector<Leaf> halves(2);
+  for (index_t m = 0; m < 2; ++m)
+    halves[static_cast<std::size_t>(m)].center = Matrix<double>::copy_of(two.centers.cview().rows(m, 1));
+  std::vector<double> far(leaf.rows.size());
+  own_squared_distances(p.ctx, part.rows(), two.centers.cview(), two.labels, far);
+  for (std::size_t q = 0; q < leaf.rows.size(); ++q) {
+    Leaf& half = halves[static_cast<std::size_t>(two.labels[q])];
+    half.rows.push_back(leaf.rows[q]);
+    half.inertia += p.weight(leaf.rows[q]) * far[q];
+  }
+  std::erase_if(halves, [](const Leaf& half) { return half.rows.empty(); });
+  return halves;
+}
+
+}  // namespace
+
+LloydRun bisecting(const Problem& p, const KMeansOptions& options, const LloydControl& control) {
+  const Random seeds(options.seed, (static_cast<std::uint64_t>(control.run) << 8) + splits);
+  KMeansOptions o = options;
+  LloydRun run;
+  run.stop = KMeansStop::labels_unchanged;
+  std::vector<Leaf> leaves(1);
+  for (index_t i = 0; i < p.rows(); ++i)
+    if (p.weight(i) > 0) leaves[0].rows.push_back(i);  // the others have no say
+  leaves[0].center = Matrix<double>::zeros(1, p.cols());
+  leaves[0].inertia = 1;
+  o.on_progress = [&](const KMeansProgress& step) {
+    if (!options.on_progress || step.iteration == 0) return true;
+    KMeansProgress now = step;
+    now.run = control.run, now.runs = control.runs, now.clusters = p.k;
+    now.iteration = ++run.n_iter;
+    return options.on_progress(now);
+  };
+  if (p.k == 1) {
+    const FixedPoint unit = unit_of(p);
+    ClusterSums sums(1, p.cols());
+    run.labels.assign(static_cast<std::size_t>(p.rows()), -1);
+    assign_all(p, leaves[0].center.cview(), Scores::float32, run.labels, &unit, &sums);
+    set_means(p, unit, sums, control.spherical, leaves[0].center.view());
+  }
+  std::uint64_t number = 0;
+  while (std::ssize(leaves) < p.k && run.stop != KMeansStop::interrupted) {
+    const auto worst = std::max_element(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
+      return (a.rows.size() > 1 ? a.inertia : 0) < (b.rows.size() > 1 ? b.inertia : 0);
+    });
+    if (worst->rows.size() < 2 || worst->inertia == 0) break;
+    std::vector<Leaf> halves = split(p, o, *worst, seeds.bits(number++), run.stop);
+    if (halves.size() < 2) {
+      halves.front().inertia = 0;  // the rows are one point
+      *worst = std::move(halves.front());
+      continue;
+    }
+    *worst = std::move(halves[0]);
+    leaves.push_back(std::move(halves[1]));
+  }
+  run.centers = Matrix<double>(p.k, p.cols());
+  for (index_t m = 0; m < p.k; ++m) {
+    // Fewer points than clusters: the rest stand where the first does.
+    const Leaf& leaf = leaves[static_cast<std::size_t>(m < std::ssize(leaves) ? m : 0)];
+    std::copy_n(leaf.center.data(), p.cols(), run.centers.data() + m * p.cols());
+  }
+  run.labels.assign(static_cast<std::size_t>(p.rows()), -1);
+  run.rescored = assign_all(p, run.centers.cview(), Scores::float32, run.labels).rescored;
+  for (const index_t i : p.directionless) run.labels[static_cast<std::size_t>(i)] = 0;
+  run.n_iter = std::max(run.n_iter, 1);
+  return run;
+}
+
+}  // namespace ts::solvers::kmeans_detail

@@ -1,0 +1,43 @@
+#include "tallskinny/solvers/kmeans/variants_detail.hpp"
+
+namespace ts::solvers::kmeans_detail {
+
+Gathered::Gathered(const Problem& p, std::span<const index_t> numbers) {
+  const index_t count = std::ssize(numbers), d = p.cols();
+  std::size_t at = 0;
+  std::vector<double> row;
+  p.for_each_block([&](index_t first, const Rows& block) {
+    sparse_ = block.sparse();
+    if (at == 0 && !sparse_) dense_ = Matrix<double>(count, d);
+    if (at == 0 && sparse_) csr_.rows = count, csr_.cols = d;
+    for (; at < numbers.size() && numbers[at] < first + block.rows(); ++at) {
+      const index_t i = numbers[at] - first;
+      if (!sparse_) {
+        block.load(i, dense_.data() + static_cast<index_t>(at) * d);
+        continue;
+      }
+      row.resize(static_cast<std::size_t>(block.entries(i)));
+      block.load_entries(i, row.data());
+      const std::int32_t* columns = block.indices() + block.pointers()[i];
+      csr_.indices.insert(csr_.indices.end(), columns, columns + row.size());
+      csr_.values.insert(csr_.values.end(), row.begin(), row.end());
+      csr_.pointers.push_back(static_cast<index_t>(csr_.values.size()));
+    }
+  });
+  if (!p.weights.empty())
+    for (const index_t i : numbers) weights_.push_back(p.weight(i));
+}
+
+void set_means(const Problem& p, const FixedPoint& unit, const ClusterSums& sums, bool spherical,
+               HostView<double> centers) {
+  Matrix<double> mean(1, p.cols());
+  for (index_t m = 0; m < centers.rows(); ++m) {
+    if (sums.weightless(m)) continue;
+    for (index_t j = 0; j < p.cols(); ++j)
+      mean(0, j) = static_cast<double>(p.moments.shift[static_cast<std::size_t>(j)] + sums.mean(unit, m, j));
+    if (spherical && normalise(mean.view()) != 0) continue;
+    for (index_t j = 0; j < p.cols(); ++j) centers(m, j) = mean(0, j);
+  }
+}
+
+}  // namespace ts::solvers::kmeans_detail

@@ -1,0 +1,105 @@
+#include "tallskinny/solvers/kmeans/measures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tallskinny/solvers/kmeans/variants_detail.hpp"
+
+namespace ts::solvers {
+
+using namespace kmeans_detail;
+
+namespace {
+
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+
+/// The weighted mean of (b - a) / max(a, b).
+double silhouette_of(const Problem& p, HostView<const double> centers, std::span<const std::int32_t> labels,
+                     std::span<const index_t> sizes, double total) {
+  RowBounds bounds(p.rows());
+  bounds.begin_pass(p.ctx, centers, p.moments);
+  std::vector<std::int32_t> nearest(labels.size(), -1);
+  assign_all(p, centers, Scores::float64, nearest, nullptr, nullptr, &bounds);
+  const std::vector<double> own = own_distances(p, centers, labels);
+  double sum = 0;
+  for (index_t i = 0; i < p.rows(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (sizes[static_cast<std::size_t>(labels[at])] <= 1) continue;
+    const double a = std::sqrt(own[at]);
+    double b = a;  // where two centres are equally near
+    if (std::isfinite(*bounds.upper(i)))
+      b = static_cast<double>(nearest[at] == labels[at] ? *bounds.lower(i) : *bounds.upper(i)) /
+          bounds.scale();
+    if (std::max(a, b) > 0) sum += p.weight(i) * (b - a) / std::max(a, b);
+  }
+  return sum / total;
+}
+
+}  // namespace
+
+KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const double> centers,
+                       std::span<const std::int32_t> labels, KMeansMetric metric,
+                       std::span<const double> given) {
+  const index_t k = centers.rows(), d = rows.cols();
+  expects(static_cast<index_t>(labels.size()) == rows.rows(), "measure: one label is needed for each point");
+  expects(std::all_of(labels.begin(), labels.end(), [k](std::int32_t m) { return m >= 0 && m < k; }),
+          "measure: a label is not the number of a centre");
+  const Matrix<double> usable = usable_centers(d, centers, metric);
+  check_weights(rows.rows(), given);
+  const Directions normal(ctx, rows, given, metric);
+  Problem p{ctx, rows, normal.scale, normal.weights_or(given), k, normal.zero_rows};
+  p.find_moments();
+
+  const FixedPoint unit = unit_of(p);
+  ClusterSums sums(k, d);
+  p.for_each_block([&](index_t first, const Rows& block) {
+    add_rows(ctx, block, p.moments, Problem::part(labels, first, block.rows()),
+             p.weights_of(first, block.rows()), unit, sums);
+  });
+  std::vector<index_t> clusters;  // with rows
+  double total = 0;
+  for (index_t m = 0; m < k; ++m)
+    if (!sums.weightless(m)) clusters.push_back(m), total += sums.weight(unit, m);
+  if (clusters.size() < 2) return {undefined, undefined, undefined};
+
+  auto means = Matrix<double>::copy_of(usable.cview());
+  set_means(p, unit, sums, false, means.view());
+  const std::vector<double> from_mean = own_distances(p, means.cview(), labels);
+  std::vector<double> spread(static_cast<std::size_t>(k));
+  double within = 0, between = 0;
+  for (index_t i = 0; i < p.rows(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    spread[static_cast<std::size_t>(labels[at])] += p.weight(i) * std::sqrt(from_mean[at]);
+    within += p.weight(i) * from_mean[at];
+  }
+  std::vector<double> center(static_cast<std::size_t>(d));
+  for (const index_t m : clusters)
+    for (index_t j = 0; j < d; ++j)
+      center[static_cast<std::size_t>(j)] += sums.weight(unit, m) / total * means(m, j);
+  const auto distance = [d](const double* a, const double* b) {
+    double sum = 0;
+    for (index_t j = 0; j < d; ++j) sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return std::sqrt(sum);
+  };
+  for (const index_t m : clusters) {
+    spread[static_cast<std::size_t>(m)] /= sums.weight(unit, m);
+    between += sums.weight(unit, m) * std::pow(distance(means.data() + m * d, center.data()), 2);
+  }
+
+  KMeansMeasures found;
+  for (const index_t m : clusters) {
+    double worst = 0;
+    for (const index_t q : clusters)
+      if (q != m)
+        worst = std::max(worst, (spread[static_cast<std::size_t>(m)] + spread[static_cast<std::size_t>(q)]) /
+                                    distance(means.data() + m * d, means.data() + q * d));
+    found.davies_bouldin += worst / static_cast<double>(clusters.size());
+  }
+  const auto groups = static_cast<double>(clusters.size());
+  found.calinski_harabasz = total > groups ? between / (groups - 1) / (within / (total - groups)) : undefined;
+  found.silhouette = silhouette_of(p, usable.cview(), labels, sizes_of(labels, k), total);
+  return found;
+}
+
+}  // namespace ts::solvers

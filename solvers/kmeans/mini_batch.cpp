@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tallskinny/solvers/kmeans/variants_detail.hpp"
+#include "tallskinny/solvers/random.hpp"
+
+namespace ts::solvers::kmeans_detail {
+
+namespace {
+
+constexpr std::uint64_t draws = 64, reassigned = 65, sample = 66;  // streams of a restart
+constexpr int patience = 10;                                       // steps without a better smoothed inertia
+constexpr double least_share = 0.01;  // of the heaviest centre, below which a centre is put elsewhere
+
+class MiniBatch {
+ public:
+  MiniBatch(const Problem& p, const KMeansOptions& o, const LloydControl& control)
+      : p_(p),
+        o_(o),
+        control_(control),
+        batch_(std::min(o.batch, p.rows())),
+        stream_(static_cast<std::uint64_t>(control.run) << 8),
+        unit_(unit_of(p)),
+        weight_(static_cast<std::size_t>(p.k)) {}
+
+  LloydRun run(const FirstCenters& first) {
+    const index_t seeds = std::min(p_.rows(), 3 * std::max(batch_, p_.k));
+    const Gathered start(p_, drawn(sample, 0, seeds));
+    const RowsInMemory rows{start.rows()};
+    Problem reduced{p_.ctx, rows, {}, start.weights(), p_.k};
+    reduced.moments = p_.moments;
+    run_.centers = first(reduced);
+    const auto steps =
+        static_cast<std::uint64_t>(static_cast<double>(o_.max_iter) *
+                                   std::ceil(static_cast<double>(p_.rows()) / static_cast<double>(batch_)));
+    for (std::uint64_t step = 0; step < steps && goes_on(step); ++step) take(step);
+    run_.labels.assign(static_cast<std::size_t>(p_.rows()), -1);
+    run_.rescored = assign_all(p_, run_.centers.cview(), Scores::float32, run_.labels).rescored;
+    for (const index_t i : p_.directionless) run_.labels[static_cast<std::size_t>(i)] = 0;
+    return std::move(run_);
+  }
+
+ private:
+  [[nodiscard]] std::vector<index_t> drawn(std::uint64_t purpose, std::uint64_t step, index_t count) const {
+    const Random random(o_.seed, stream_ + purpose);
+    std::vector<index_t> numbers(static_cast<std::size_t>(count));
+    for (std::size_t q = 0; q < numbers.size(); ++q)
+      numbers[q] = static_cast<index_t>(
+          random.below(static_cast<std::uint64_t>(p_.rows()), step * numbers.size() + q));
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  }
+
+  void take(std::uint64_t step) {
+    const Gathered batch(p_, drawn(draws, step, batch_));
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(batch_), -1);
+    ClusterSums sums(p_.k, p_.cols());
+    assign(p_.ctx, batch.rows(), p_.moments, run_.centers.cview(), Scores::float32, labels, batch.weights(),
+           &unit_, &sums);
+    double weight = 0;
+    for (index_t m = 0; m < p_.k; ++m) weight += sums.weight(unit_, m);
+    const double inertia = ts::inertia(p_.ctx, batch.rows(), run_.centers.cview(), labels, batch.weights());
+    if (weight > 0) smooth(inertia / weight);
+    squared_shift_ = 0;
+    for (index_t m = 0; m < p_.k; ++m) {
+      if (sums.weightless(m)) continue;
+      double& all = weight_[static_cast<std::size_t>(m)];
+      all += sums.weight(unit_, m);
+      const double share = sums.weight(unit_, m) / all;
+      Matrix<double> center(1, p_.cols());
+      for (index_t j = 0; j < p_.cols(); ++j) {
+        const auto mean =
+            static_cast<double>(p_.moments.shift[static_cast<std::size_t>(j)] + sums.mean(unit_, m, j));
+        center(0, j) = run_.centers(m, j) + share * (mean - run_.centers(m, j));
+      }
+      if (control_.spherical && normalise(center.view()) != 0) continue;
+      for (index_t j = 0; j < p_.cols(); ++j) {
+        squared_shift_ += std::pow(center(0, j) - run_.centers(m, j), 2);
+        run_.centers(m, j) = center(0, j);
+      }
+    }
+    const auto often = static_cast<std::uint64_t>(std::max<index_t>(1, 10 * p_.k / batch_));
+    if ((step + 1) % often == 0) reassign(batch, step);
+    ++run_.n_iter;
+  }
+
+  void smooth(double inertia) {
+    const double part = std::min(1.0, 2 * static_cast<double>(batch_) / (static_cast<double>(p_.rows()) + 1));
+    smoothed_ = smoothed_ < 0 ? inertia : smoothed_ + part * (inertia - smoothed_);
+    ++without_progress_;
+    if (smoothed_ < least_) least_ = smoothed_, without_progress_ = 0;
+  }
+
+  void reassign(const Gathered& batch, std::uint64_t step) {
+    const double heaviest = *std::max_element(weight_.begin(), weight_.end());
+    double lightest_kept = heaviest;
+    std::vector<index_t> low;
+    for (index_t m = 0; m < p_.k; ++m) {
+      const double w = weight_[static_cast<std::size_t>(m)];
+      if (w < least_share * heaviest)
+        low.push_back(m);
+      else
+        lightest_kept = std::min(lightest_kept, w);
+    }
+    // Half of a batch at most moves at once.
+    if (std::ssize(low) > batch_ / 2) low.resize(static_cast<std::size_t>(batch_ / 2));
+    const Random random(o_.seed, stream_ + reassigned);
+    std::vector<double> row(static_cast<std::size_t>(p_.cols()));
+    for (const index_t m : low) {
+      const auto i = static_cast<index_t>(
+          random.below(static_cast<std::uint64_t>(batch_),
+                       step * static_cast<std::uint64_t>(p_.k) + static_cast<std::uint64_t>(m)));
+      if (!batch.weights().empty() && batch.weights()[static_cast<std::size_t>(i)] == 0) continue;
+      batch.rows().load(i, row.data());
+      if (control_.spherical && std::all_of(row.begin(), row.end(), [](double x) { return x == 0; }))
+        continue;
+      std::copy(row.begin(), row.end(), run_.centers.data() + m * p_.cols());
+      weight_[static_cast<std::size_t>(m)] = lightest_kept;
+      ++run_.relocated;
+    }
+  }
+
+  [[nodiscard]] bool goes_on(std::uint64_t step) {
+    if (without_progress_ >= patience) {
+      run_.stop = KMeansStop::tolerance;
+      return false;
+    }
+    if (step > 0 && control_.on_progress != nullptr && *control_.on_progress) {
+      KMeansProgress now;
+      now.run = control_.run, now.runs = control_.runs, now.clusters = p_.k;
+      now.iteration = run_.n_iter, now.squared_shift = squared_shift_, now.relocated = run_.relocated;
+      double all = static_cast<double>(p_.rows());
+      if (!p_.weights.empty()) {
+        all = 0;
+        for (const double w : p_.weights) all += w;
+      }
+      now.inertia = smoothed_ * all;
+      if (!(*control_.on_progress)(now)) {
+        run_.stop = KMeansStop::interrupted;
+        return false;
+      }
+    }
+    return true;
+  }
+
+  const Problem& p_;
+  const KMeansOptions& o_;
+  const LloydControl& control_;
+  index_t batch_;
+  std::uint64_t stream_;
+  FixedPoint unit_;
+  std::vector<double> weight_;  ///< of all rows ever given to a centre
+  double squared_shift_ = 0, smoothed_ = -1, least_ = std::numeric_limits<double>::infinity();
+  int without_progress_ = 0;
+  LloydRun run_;
+};
+
+}  // namespace
+
+LloydRun mini_batch(const Problem& problem, const KMeansOptions& options, const FirstCenters& first,
+                    const LloydControl& control) {
+  return MiniBatch(problem, options, control).run(first);
+}
+
+}  // namespace ts::solvers::kmeans_detail

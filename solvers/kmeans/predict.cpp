@@ -1,0 +1,60 @@
+#include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/solvers/kmeans/problem_detail.hpp"
+
+namespace ts::solvers {
+
+using namespace kmeans_detail;
+
+KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<const double> centers,
+                         KMeansMetric metric, std::span<const double> weights) {
+  expects(centers.rows() >= 1, "there are no centres to predict with");
+  const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
+  check_weights(rows.rows(), weights);
+  check_finite(rows);
+  const Directions normal(ctx, rows, weights, metric);
+  Problem problem{ctx, rows, normal.scale, normal.weights_or(weights), centers.rows(), normal.zero_rows};
+  problem.find_moments();
+  KMeansPrediction result;
+  result.zero_rows = static_cast<index_t>(normal.zero_rows.size());
+  result.labels.assign(static_cast<std::size_t>(rows.rows()), -1);
+  result.rescored = assign_all(problem, usable.cview(), Scores::float32, result.labels).rescored;
+  for (const index_t i : normal.zero_rows) result.labels[static_cast<std::size_t>(i)] = 0;
+  result.inertia = inertia_of(problem, usable.cview(), result.labels);
+  result.sizes = sizes_of(result.labels, centers.rows());
+  return result;
+}
+
+index_t verify(const Context& ctx, const RowSource& rows, HostView<const double> centers,
+               std::span<const std::int32_t> labels, KMeansMetric metric) {
+  const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
+  const Directions normal(ctx, rows, {}, metric);
+  const Problem problem{ctx, rows, normal.scale, {}};
+  index_t wrong = 0;
+  problem.for_each_block([&](index_t first, const Rows& block) {
+    wrong += count_misassigned(ctx, block, usable.cview(), Problem::part(labels, first, block.rows()));
+  });
+  return wrong;
+}
+
+Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const double> centers,
+                         KMeansMetric metric) {
+  const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
+  const RowsInMemory source(rows);
+  check_finite(source);
+  const Directions normal(ctx, source, {}, metric);
+  Matrix<double> out(rows.rows(), centers.rows());
+  distances(ctx, rows.scaled(normal.scale), usable.cview(), out.view());
+  return out;
+}
+
+KMeansPrediction predict(const Context& ctx, const Rows& rows, HostView<const double> centers,
+                         KMeansMetric metric, std::span<const double> weights) {
+  return predict(ctx, RowsInMemory(rows), centers, metric, weights);
+}
+
+index_t verify(const Context& ctx, const Rows& rows, HostView<const double> centers,
+               std::span<const std::int32_t> labels, KMeansMetric metric) {
+  return verify(ctx, RowsInMemory(rows), centers, labels, metric);
+}
+
+}  // namespace ts::solvers

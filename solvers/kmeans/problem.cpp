@@ -1,0 +1,173 @@
+#include "tallskinny/solvers/kmeans/problem_detail.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace ts::solvers::kmeans_detail {
+
+namespace {
+
+/// 1 / ||x_i||, or 0 where that is not to be had.
+void reciprocal_norms(const Context& ctx, const Rows& rows, std::span<double> out) {
+  constexpr double least_norm = 0x1p-1000;  // its inverse is finite
+#pragma omp parallel num_threads(ctx.thread_count())
+  {
+    std::vector<double> row;
+#pragma omp for schedule(static)
+    for (index_t i = 0; i < rows.rows(); ++i) {
+      row.resize(static_cast<std::size_t>(rows.entries(i)));
+      rows.load_entries(i, row.data());
+      double largest = 0, sum = 0;
+      for (const double x : row) largest = std::max(largest, std::abs(x));
+      if (largest > 0)
+        for (const double x : row) sum += (x / largest) * (x / largest);
+      const double norm = largest * std::sqrt(sum);
+      const bool usable = norm >= least_norm && std::isfinite(norm);
+      out[static_cast<std::size_t>(i)] = usable ? 1 / norm : 0;
+    }
+  }
+}
+
+}  // namespace
+
+Directions::Directions(const Context& ctx, const RowSource& source, std::span<const double> given,
+                       KMeansMetric metric) {
+  if (metric != KMeansMetric::cosine) return;
+  scale.resize(static_cast<std::size_t>(source.rows()));
+  source.for_each_block([&](index_t first, const Rows& block) {
+    reciprocal_norms(ctx, block, Problem::part(std::span(scale), first, block.rows()));
+  });
+  for (index_t i = 0; i < source.rows(); ++i)
+    if (scale[static_cast<std::size_t>(i)] == 0) zero_rows.push_back(i);
+  if (zero_rows.empty()) return;
+  weights.assign(given.begin(), given.end());
+  if (given.empty()) weights.assign(static_cast<std::size_t>(source.rows()), 1.0);
+  for (const index_t i : zero_rows) weights[static_cast<std::size_t>(i)] = 0;
+}
+
+void Problem::load(index_t i, double* row) const {
+  source.load(i, row);
+  if (!scale.empty())
+    for (index_t j = 0; j < cols(); ++j) row[j] *= scale[static_cast<std::size_t>(i)];
+}
+
+void Problem::find_moments() {
+  MomentsOfBlocks found(cols());
+  for_each_block([&](index_t, const Rows& block) { found.first_round(ctx, block); });
+  for_each_block([&](index_t, const Rows& block) { found.second_round(ctx, block); });
+  moments = std::move(found).finish();
+}
+
+AssignStats assign_all(const Problem& p, HostView<const double> centers, Scores scores,
+                       std::span<std::int32_t> labels, const FixedPoint* unit, ClusterSums* sums,
+                       RowBounds* bounds) {
+  AssignStats stats;
+  p.for_each_block([&](index_t first, const Rows& block) {
+    stats += assign(p.ctx, block, p.moments, centers, scores, Problem::part(labels, first, block.rows()),
+                    p.weights_of(first, block.rows()), unit, sums, {bounds, first});
+  });
+  return stats;
+}
+
+double inertia_of(const Problem& p, HostView<const double> centers, std::span<const std::int32_t> labels) {
+  double sum = 0;
+  p.for_each_block([&](index_t first, const Rows& block) {
+    sum = inertia(p.ctx, block, centers, Problem::part(labels, first, block.rows()),
+                  p.weights_of(first, block.rows()), sum);
+  });
+  return sum;
+}
+
+std::vector<double> own_distances(const Problem& p, HostView<const double> centers,
+                                  std::span<const std::int32_t> labels) {
+  std::vector<double> found(labels.size());
+  p.for_each_block([&](index_t first, const Rows& block) {
+    own_squared_distances(p.ctx, block, centers, Problem::part(labels, first, block.rows()),
+                          Problem::part(std::span(found), first, block.rows()));
+  });
+  return found;
+}
+
+FixedPoint unit_of(const Problem& p) {
+  const double heaviest = p.weights.empty() ? 1.0 : *std::max_element(p.weights.begin(), p.weights.end());
+  return {p.moments.reach, heaviest, p.rows()};
+}
+
+std::vector<index_t> sizes_of(std::span<const std::int32_t> labels, index_t k) {
+  std::vector<index_t> sizes(static_cast<std::size_t>(k));
+  for (const std::int32_t label : labels) ++sizes[static_cast<std::size_t>(label)];
+  return sizes;
+}
+
+index_t normalise(HostView<double> centers) {
+  index_t zero = 0;
+  for (index_t m = 0; m < centers.rows(); ++m) {
+    double largest = 0;
+    for (index_t j = 0; j < centers.cols(); ++j) largest = std::max(largest, std::abs(centers(m, j)));
+    if (largest == 0) {
+      ++zero;
+      continue;
+    }
+    long double sum = 0;
+    for (index_t j = 0; j < centers.cols(); ++j) {
+      const long double part = static_cast<long double>(centers(m, j)) / largest;
+      sum += part * part;
+    }
+    const long double norm = largest * std::sqrt(sum);
+    // Leaves what was normalised before as it is: predicting with stored centres gives the stored labels.
+    if (std::abs(norm - 1) <= 2 * std::numeric_limits<double>::epsilon()) continue;
+    for (index_t j = 0; j < centers.cols(); ++j)
+      centers(m, j) = static_cast<double>(static_cast<long double>(centers(m, j)) / norm);
+  }
+  return zero;
+}
+
+void check_finite(const RowSource& source) {
+  source.for_each_block([](index_t first, const Rows& block) {
+    const auto [row, column] = block.first_not_finite(0, block.rows());
+    if (row >= 0)
+      throw Error(Errc::invalid_argument, "the element in row " + std::to_string(first + row) + ", column " +
+                                              std::to_string(column) +
+                                              " (counted from 0) is NaN or infinite");
+  });
+}
+
+void check_weights(index_t rows, std::span<const double> weights) {
+  if (weights.empty()) return;
+  if (static_cast<index_t>(weights.size()) != rows)
+    throw Error(Errc::invalid_argument, "there are " + std::to_string(weights.size()) + " weights for " +
+                                            std::to_string(rows) + " points");
+  bool positive = false;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (!(weights[i] >= 0) || !std::isfinite(weights[i]))
+      throw Error(Errc::invalid_argument, "the weight of point " + std::to_string(i) +
+                                              " (counted from 0) is negative, NaN or infinite");
+    positive = positive || weights[i] > 0;
+  }
+  expects(positive, "all weights are zero: at least one point must have a positive weight");
+}
+
+void check_centers(index_t cols, HostView<const double> centers) {
+  if (centers.cols() != cols)
+    throw Error(Errc::invalid_argument, "the centres have " + std::to_string(centers.cols()) +
+                                            " features but the points have " + std::to_string(cols));
+  for (index_t m = 0; m < centers.rows(); ++m)
+    for (index_t j = 0; j < centers.cols(); ++j)
+      if (!std::isfinite(centers(m, j)))
+        throw Error(Errc::invalid_argument, "centre " + std::to_string(m) +
+                                                " (counted from 0) has a NaN or "
+                                                "infinite coordinate");
+}
+
+Matrix<double> usable_centers(index_t cols, HostView<const double> centers, KMeansMetric metric) {
+  check_centers(cols, centers);
+  auto copy = Matrix<double>::copy_of(centers);
+  if (metric == KMeansMetric::cosine && normalise(copy.view()) > 0)
+    throw Error(Errc::invalid_argument,
+                "a centre is zero and has no direction, which the cosine metric needs");
+  return copy;
+}
+
+}  // namespace ts::solvers::kmeans_detail

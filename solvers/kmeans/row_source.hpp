@@ -1,0 +1,47 @@
+// Where the rows of a clustering come from: memory, or something that hands them out block by block.
+#pragma once
+
+#include <functional>
+
+#include "tallskinny/gemm/assign/assign.hpp"
+
+namespace ts::solvers {
+
+/// n rows with d columns. Every pass sees the blocks in the same order.
+class RowSource {
+ public:
+  using Use = std::function<void(index_t first, const Rows& block)>;
+
+  RowSource() = default;
+  RowSource(const RowSource&) = delete;
+  RowSource& operator=(const RowSource&) = delete;
+  virtual ~RowSource() = default;
+
+  [[nodiscard]] virtual index_t rows() const = 0;
+  [[nodiscard]] virtual index_t cols() const = 0;
+  [[nodiscard]] virtual DType type() const = 0;
+  /// Whether a pass costs no more than reading memory.
+  [[nodiscard]] virtual bool in_memory() const = 0;
+  /// One pass: use(first row, block) for blocks that cover all rows in order, each but the last a multiple of
+  /// chunk_rows long.
+  virtual void for_each_block(const Use& use) const = 0;
+  /// Row i as cols() numbers. Not during a pass.
+  virtual void load(index_t i, double* row) const = 0;
+};
+
+/// Rows that lie in memory: one block.
+class RowsInMemory final : public RowSource {
+ public:
+  explicit RowsInMemory(const Rows& rows) : rows_(rows) {}
+  [[nodiscard]] index_t rows() const override { return rows_.rows(); }
+  [[nodiscard]] index_t cols() const override { return rows_.cols(); }
+  [[nodiscard]] DType type() const override { return rows_.type(); }
+  [[nodiscard]] bool in_memory() const override { return true; }
+  void for_each_block(const Use& use) const override { use(0, rows_); }
+  void load(index_t i, double* row) const override { rows_.load(i, row); }
+
+ private:
+  Rows rows_;
+};
+
+}  // namespace ts::solvers

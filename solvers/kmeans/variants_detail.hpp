@@ -1,0 +1,48 @@
+// What is not Lloyd's iteration over all rows. Each returns centres with labels; those of bisecting and
+// mini-batch are the nearest centres. Internal to the room.
+#pragma once
+
+#include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
+
+namespace ts::solvers::kmeans_detail {
+
+/// Some rows of a problem, copied in float64; sparse rows stay sparse.
+class Gathered {
+ public:
+  /// `numbers` in ascending order, with repetitions if any. One pass over all rows.
+  Gathered(const Problem& problem, std::span<const index_t> numbers);
+  [[nodiscard]] Rows rows() const { return sparse_ ? Rows(csr_.view()) : Rows(dense_.cview()); }
+  /// Nothing where the problem has no weights.
+  [[nodiscard]] std::span<const double> weights() const noexcept { return weights_; }
+
+ private:
+  bool sparse_ = false;
+  Matrix<double> dense_;
+  CsrMatrix<double> csr_;
+  std::vector<double> weights_;
+};
+
+/// Centres for a problem, by the options' choice of seeding.
+using FirstCenters = std::function<Matrix<double>(const Problem&)>;
+
+/// Sculley 2010, "Web-scale k-means clustering", algorithm 1: each step draws rows, and each centre moves to
+/// the mean of all rows that were ever given to it. Centres with less than a hundredth of the rows of the
+/// largest are put on rows of a batch now and then. Ends when the smoothed inertia of batches has not
+/// improved for ten steps, or after max_iter times n / batch steps.
+LloydRun mini_batch(const Problem& problem, const KMeansOptions& options, const FirstCenters& first,
+                    const LloydControl& control);
+
+/// Steinbach, Karypis, Kumar 2000: the cluster of largest inertia is split in two by k-means until there are
+/// k.
+LloydRun bisecting(const Problem& problem, const KMeansOptions& options, const LloydControl& control);
+
+/// Sizes differ by one at most: labels minimise inertia under that condition up to 1e-3 of it, by an auction
+/// (Bertsekas, Castanon 1989); centres are the means; until the inertia does not fall. 8 n k bytes.
+LloydRun balanced(const Problem& problem, const KMeansOptions& options, const FirstCenters& first,
+                  const LloydControl& control);
+
+/// Means of the rows with each label: where there are any of weight, else the centre stays.
+void set_means(const Problem& problem, const FixedPoint& unit, const ClusterSums& sums, bool spherical,
+               HostView<double> centers);
+
+}  // namespace ts::solvers::kmeans_detail
