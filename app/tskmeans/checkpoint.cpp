@@ -37,7 +37,8 @@ RunKey key_of(const ProgramOptions& o, index_t k, const solvers::RowSource& rows
               std::span<const double> weights) {
   Hash settings;
   settings.add(k), settings.add(o.init), settings.add(o.kmeans.n_init), settings.add(o.kmeans.seed);
-  settings.add(o.kmeans.tol), settings.add(name_of(o.kmeans.tolerance)), settings.add(name_of(o.kmeans.metric));
+  settings.add(o.kmeans.tol), settings.add(name_of(o.kmeans.tolerance)),
+      settings.add(name_of(o.kmeans.metric));
   Hash points;
   points.add(rows.rows()), points.add(rows.cols());
   constexpr index_t sample = 64;
@@ -56,9 +57,14 @@ void write_checkpoint(const std::string& name, const RunKey& key, const solvers:
   file.write("key", std::span<const double>(keys));
   file.write("labels", std::span<const std::int32_t>(s.labels));
   file.write("cluster_centers", s.centers);
-  const std::vector<std::int64_t> counts = {s.run,          s.iteration,      s.relocated,
-                                            s.best_run,     s.best_n_iter,    s.best_relocated,
-                                            static_cast<int>(s.best_stop), s.best_centers.rows()};
+  const std::vector<std::int64_t> counts = {s.run,
+                                            s.iteration,
+                                            s.relocated,
+                                            s.best_run,
+                                            s.best_n_iter,
+                                            s.best_relocated,
+                                            static_cast<int>(s.best_stop),
+                                            s.best_centers.rows()};
   file.write("counts", std::span<const std::int64_t>(counts));
   const std::vector<double> inertia = {s.best_inertia};
   file.write("best_inertia", std::span<const double>(inertia));
@@ -81,9 +87,10 @@ solvers::KMeansState read_checkpoint(const std::string& name, const RunKey& key)
     throw Error(Errc::bad_input, name + " is not a checkpoint of this version of tskmeans");
   if (keys[2] != key.points) throw Error(Errc::bad_input, name + " belongs to other points or weights");
   if (keys[1] != key.settings)
-    throw Error(Errc::bad_input, name +
-                                     " was written with another --n-clusters, --init, --n-init, --seed, --tol, "
-                                     "--tol-mode or --metric");
+    throw Error(Errc::bad_input,
+                name +
+                    " was written with another --n-clusters, --init, --n-init, --seed, --tol, "
+                    "--tol-mode or --metric");
   solvers::KMeansState s;
   const auto count = [&counts](std::size_t q) { return static_cast<int>(counts[q]); };
   s.run = count(0), s.iteration = count(1), s.relocated = static_cast<index_t>(counts[2]);

@@ -21,7 +21,8 @@ double read_roof(const Rows& rows, int threads) {
   for (std::size_t t = 0; t < sums.size(); ++t)
     team.emplace_back([&, t] {
       std::uint64_t part[8] = {}, word = 0;
-      const std::size_t from = bytes / 64 * t / sums.size() * 64, to = bytes / 64 * (t + 1) / sums.size() * 64;
+      const std::size_t from = bytes / 64 * t / sums.size() * 64,
+                        to = bytes / 64 * (t + 1) / sums.size() * 64;
       for (std::size_t b = from; b < to; b += 64)
         for (std::size_t q = 0; q < 8; ++q) {
           std::memcpy(&word, data + b + 8 * q, 8);
@@ -48,7 +49,10 @@ void IterationLog::add(const solvers::KMeansProgress& p) {
   all_.push_back(p);
   if (name_.empty()) return;
   app::JsonObject line;
-  line.add("n_clusters", p.clusters).add("run", p.run).add("iteration", p.iteration).add("inertia", p.inertia);
+  line.add("n_clusters", p.clusters)
+      .add("run", p.run)
+      .add("iteration", p.iteration)
+      .add("inertia", p.inertia);
   line.add("moved", p.changed).add("squared_shift", p.squared_shift).add("relocated", p.relocated);
   line.add("rescored", p.rescored).add("skipped", p.skipped).add("seconds", p.seconds);
   const double rate = p.seconds > 0 ? bytes_ / p.seconds : 0;

@@ -6,6 +6,7 @@
 
 namespace ts::tskmeans {
 
+using solvers::KMeansAlgorithm;
 using solvers::KMeansInit;
 using solvers::KMeansMetric;
 using solvers::KMeansStop;
@@ -20,6 +21,10 @@ const app::About about{
     .examples = {{"Ten clusters of a feature matrix", "tskmeans features.h5 -k 10 --output clusters.h5"},
                  {"The best of five starts, by direction, as JSON",
                   "tskmeans a.h5ad:/obsm/X_pca -k 20 --metric cosine --n-init 5 --json"},
+                 {"The best number of clusters by the silhouette, with pictures",
+                  "tskmeans features.h5 -k 4:32:4 --report clusters.html"},
+                 {"A long run that can be stopped and resumed",
+                  "tskmeans big.h5 -k 1000 --memory 8G --checkpoint state.h5 --log steps.jsonl"},
                  {"Labels of new points by centres found before",
                   "tskmeans new.h5 --predict clusters.h5 --output labels.h5"}},
     .notes =
@@ -31,13 +36,72 @@ const app::About about{
         "written), 4 unusable input, 5 no such device, 128+n stopped by signal n (the result so far is "
         "written)."};
 
+constexpr index_t most_counts = 1000;  ///< of clusters, in one run
+
+/// "8", "8:64" or "8:64:8": both ends count.
+bool parse_counts(std::string_view text, std::vector<index_t>& out) {
+  index_t part[3] = {0, 0, 1};
+  int parts = 0;
+  while (parts < 3) {
+    const auto colon = text.find(':');
+    if (!app::parse_value(text.substr(0, colon), part[parts++])) return false;
+    if (colon == std::string_view::npos) break;
+    text.remove_prefix(colon + 1);
+    if (parts == 3) return false;
+  }
+  if (parts == 1) part[1] = part[0];
+  if (part[0] < 1 || part[1] < part[0] || part[2] < 1 || (part[1] - part[0]) / part[2] >= most_counts)
+    return false;
+  out.clear();
+  for (index_t k = part[0]; k <= part[1]; k += part[2]) out.push_back(k);
+  return true;
+}
+
+/// "500M", "4G": powers of 1024.
+bool parse_bytes(std::string_view text, std::uint64_t& out) {
+  constexpr std::string_view units = "KMGT";
+  double factor = 1, number = 0;
+  if (!text.empty() && text.back() == 'B') text.remove_suffix(1);
+  if (!text.empty() && text.back() == 'i') text.remove_suffix(1);
+  if (!text.empty())
+    if (const auto unit = units.find(text.back()); unit != std::string_view::npos) {
+      for (std::size_t q = 0; q <= unit; ++q) factor *= 1024;
+      text.remove_suffix(1);
+    }
+  if (!app::parse_value(text, number) || number <= 0 || number * factor > 0x1p62) return false;
+  out = static_cast<std::uint64_t>(number * factor);
+  return out > 0;
+}
+
 void check(const ProgramOptions& o, const app::Options& options) {
+  const auto refuse_given = [&](std::initializer_list<const char*> names, const std::string& why) {
+    for (const char* name : names)
+      if (options.given(name)) throw Error(Errc::invalid_argument, std::string("--") + name + why);
+  };
   if (!o.predict.empty())
-    for (const char* name : {"n-clusters", "init", "n-init", "max-iter", "tol", "tol-mode", "seed"})
-      if (options.given(name))
-        throw Error(Errc::invalid_argument, std::string("--") + name +
-                                                " has no meaning with --predict, which "
-                                                "only assigns points to the centres of a file");
+    refuse_given({"n-clusters", "init", "n-init", "max-iter", "tol", "tol-mode", "seed", "algorithm",
+                  "batch-size", "bounds", "choose", "checkpoint", "resume", "log"},
+                 " has no meaning with --predict, which only assigns points to the centres of a file");
+  if (o.clusters.size() < 2)
+    refuse_given({"choose"}, " needs several numbers of clusters to choose from: -k 8:64:8");
+  else
+    refuse_given({"checkpoint", "resume"}, " works with one number of clusters, not a range");
+  if (o.kmeans.algorithm != KMeansAlgorithm::lloyd)
+    refuse_given({"checkpoint", "resume", "bounds"}, " works with --algorithm lloyd only");
+  if (o.kmeans.algorithm != KMeansAlgorithm::mini_batch)
+    refuse_given({"batch-size"}, " works with --algorithm mini-batch only");
+  else
+    refuse_given({"tol", "tol-mode"},
+                 " has no meaning with --algorithm mini-batch, which stops when batches "
+                 "do not get better");
+  if (o.kmeans.algorithm == KMeansAlgorithm::balanced)
+    refuse_given({"verify"},
+                 " has nothing to verify: with --algorithm balanced a label need not be the nearest "
+                 "centre");
+  if (o.checkpoint.empty() && o.resume.empty())
+    refuse_given({"checkpoint-seconds"}, " needs --checkpoint FILE");
+  if (o.transform && o.common.output.empty())
+    throw Error(Errc::invalid_argument, "--transform needs --output FILE.h5 for the distances");
 }
 
 }  // namespace
@@ -49,8 +113,25 @@ bool ProgramOptions::parse(app::Arguments arguments) {
     return [&target](std::string_view text) { return app::parse_value(text, target) && !target.empty(); };
   };
   options.group("Clustering")
-      .value("n-clusters,k", "N", clusters, "number of clusters; default 8, or the rows of --init FILE",
-             app::at_least<index_t>(1))
+      .custom(
+          "n-clusters,k", "N|A:B|A:B:STEP", {},
+          "number of clusters; default 8, or the rows of --init FILE. Several: A, A + STEP, ... up to B, of "
+          "which --choose takes one",
+          "an integer of at least 1, or A:B or A:B:STEP",
+          [this](std::string_view text) { return parse_counts(text, clusters); })
+      .choice("choose", choose, "the measure that decides between several numbers of clusters",
+              {{"silhouette", Choose::silhouette},
+               {"davies-bouldin", Choose::davies_bouldin},
+               {"calinski-harabasz", Choose::calinski_harabasz}})
+      .choice(
+          "algorithm", kmeans.algorithm,
+          "lloyd: all points in every iteration; mini-batch: a sample; bisecting: the worst cluster is split "
+          "in two; balanced: sizes differ by one at most, takes 8 bytes for each point and cluster",
+          {{"lloyd", KMeansAlgorithm::lloyd},
+           {"mini-batch", KMeansAlgorithm::mini_batch},
+           {"bisecting", KMeansAlgorithm::bisecting},
+           {"balanced", KMeansAlgorithm::balanced}})
+      .value("batch-size", "N", kmeans.batch, "points in a step of mini-batch", app::at_least<index_t>(1))
       .custom("init", "k-means++|k-means|||random|FILE", init,
               "first centres: greedy k-means++, k-means||, distinct random points, or the rows of "
               "FILE[:/OBJECT]",
@@ -75,14 +156,33 @@ bool ProgramOptions::parse(app::Arguments arguments) {
       .custom("weights", "FILE[:/OBJECT]", {}, "one weight for each point", "a file", file(weights))
       .custom("predict", "FILE[:/OBJECT]", {}, "do not cluster: label points by the centres in FILE",
               "a file", file(predict))
+      .flag("measures", measures,
+            "simplified silhouette, Davies-Bouldin and Calinski-Harabasz of the result; always with several "
+            "numbers of clusters")
       .flag("verify", verify, "compare every label with all distances in float64 afterwards");
+  options.group("Long runs")
+      .custom("checkpoint", "FILE.h5", {},
+              "keep the state here to go on from, and when a signal stops the run", "a file",
+              file(checkpoint))
+      .value("checkpoint-seconds", "X", checkpoint_seconds, "at most so often", app::at_least(0.0))
+      .custom("resume", "FILE.h5", {}, "go on from a checkpoint: the result is that of a run never stopped",
+              "a file", file(resume))
+      .custom("log", "FILE", {}, "a line of JSON for every iteration", "a file", file(log));
   app::add_seed_option(options, common);
   app::add_read_options(options.group("Reading"), read);
   app::add_rows_option(options, read);
   app::add_output_options(options.group("Output"), common,
                           "write labels, cluster_centers, inertia, n_iter and cluster_sizes");
+  options.flag("transform", transform, "write the distances of all points to all centres too (n x k)")
+      .custom("report", "FILE.html", {}, "write a page with pictures of the result", "a file", file(report));
   app::add_report_options(options, common);
   app::add_machine_options(options.group("Machine"), common);
+  options.custom(
+      "memory", "BYTES", {},
+      "memory to use, like 500M or 4G; default what the machine has free. Points that do not fit stay in "
+      "their HDF5 file and are read block by block, with the same result",
+      "a number of bytes like 500M or 4G",
+      [this](std::string_view text) { return parse_bytes(text, memory); });
   if (!options.parse(arguments)) return false;
   metric_given = options.given("metric");
   kmeans.seed = common.seed;
@@ -99,6 +199,32 @@ std::optional<KMeansInit> init_of(const std::string& word) {
 
 std::string name_of(KMeansMetric metric) {
   return metric == KMeansMetric::cosine ? "cosine" : "euclidean";
+}
+
+std::string name_of(KMeansAlgorithm algorithm) {
+  switch (algorithm) {
+    case KMeansAlgorithm::lloyd:
+      return "lloyd";
+    case KMeansAlgorithm::mini_batch:
+      return "mini-batch";
+    case KMeansAlgorithm::bisecting:
+      return "bisecting";
+    case KMeansAlgorithm::balanced:
+      break;
+  }
+  return "balanced";
+}
+
+std::string name_of(Choose choose) {
+  switch (choose) {
+    case Choose::silhouette:
+      return "silhouette";
+    case Choose::davies_bouldin:
+      return "davies-bouldin";
+    case Choose::calinski_harabasz:
+      break;
+  }
+  return "calinski-harabasz";
 }
 
 std::string name_of(KMeansTolerance tolerance) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tallskinny/app/common/common_options.hpp"
 #include "tallskinny/io/matrix_file.hpp"
@@ -10,12 +11,19 @@
 
 namespace ts::tskmeans {
 
+/// By which measure one of several numbers of clusters is chosen.
+enum class Choose { silhouette, davies_bouldin, calinski_harabasz };
+
 struct ProgramOptions {
   std::string features;
-  std::optional<index_t> clusters;
+  std::vector<index_t> clusters;   ///< one, several, or none given
   std::string init = "k-means++";  ///< a word, or a file with centres
   std::string weights, predict;    ///< files; empty: none
-  bool verify = false;
+  bool verify = false, measures = false, transform = false;
+  Choose choose = Choose::silhouette;
+  std::string log, report, checkpoint, resume;  ///< files; empty: none
+  double checkpoint_seconds = 60;
+  std::uint64_t memory = 0;  ///< bytes; 0: what the machine has
   bool metric_given = false;
   solvers::KMeansOptions kmeans;  ///< without what comes from files
   io::ReadOptions read;
@@ -28,6 +36,8 @@ struct ProgramOptions {
 /// The words of the options, as the help page and the results write them.
 [[nodiscard]] std::optional<solvers::KMeansInit> init_of(const std::string& word);
 [[nodiscard]] std::string name_of(solvers::KMeansMetric metric);
+[[nodiscard]] std::string name_of(solvers::KMeansAlgorithm algorithm);
+[[nodiscard]] std::string name_of(Choose choose);
 [[nodiscard]] std::string name_of(solvers::KMeansTolerance tolerance);
 [[nodiscard]] std::string name_of(solvers::KMeansStop stop);
 

@@ -41,13 +41,20 @@ void print_sizes(const std::vector<index_t>& sizes) {
   }
 }
 
+void add_measures(app::JsonObject& json, const solvers::KMeansMeasures& m) {
+  json.add("silhouette", m.silhouette);
+  json.add("davies_bouldin", m.davies_bouldin).add("calinski_harabasz", m.calinski_harabasz);
+}
+
 }  // namespace
 
 void print_json(const ProgramOptions& o, const Outcome& out) {
   const solvers::KMeansResult& r = out.found;
   app::JsonObject json;
-  json.add("inertia", r.inertia);
-  if (!out.predicted) {
+  json.add("mode", out.predicted ? "predict" : "cluster").add("inertia", r.inertia);
+  if (out.predicted) {
+    json.add_null("n_iter").add_null("converged");  // there is no iteration
+  } else {
     json.add("n_iter", r.n_iter).add("converged", r.converged()).add("stop", name_of(r.stop));
     json.add("relocated", r.relocated);
   }
@@ -57,9 +64,28 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
   json.add("rescored", r.rescored);
   if (!out.predicted) json.add("skipped", r.skipped);
   if (out.violations >= 0) json.add("verified", out.violations == 0).add("violations", out.violations);
+  if (out.measures) add_measures(json, *out.measures);
+  if (!out.choices.empty()) {
+    std::vector<app::JsonObject> choices;
+    for (const Outcome::Choice& c : out.choices) {
+      app::JsonObject& one = choices.emplace_back();
+      one.add("n_clusters", c.clusters).add("inertia", c.inertia).add("n_iter", c.n_iter);
+      one.add("converged", c.converged);
+      add_measures(one, c.measures);
+    }
+    json.add("choices", choices).add("chosen_by", name_of(o.choose));
+  }
+  if (out.stream.block_rows > 0) {
+    app::JsonObject stream;
+    stream.add("block_rows", out.stream.block_rows).add("passes", out.stream.passes);
+    stream.add("bytes_read", out.stream.bytes).add("reading_seconds", out.stream.reading_seconds);
+    stream.add("pass_seconds", out.stream.pass_seconds);
+    json.add("streamed", stream);
+  }
   json.add("metric", name_of(o.kmeans.metric));
   if (o.kmeans.metric == solvers::KMeansMetric::cosine) json.add("zero_rows", r.zero_rows);
   if (!out.predicted) {
+    json.add("algorithm", name_of(o.kmeans.algorithm)).add("resumed", out.resumed);
     json.add("init", o.init).add("n_init", o.kmeans.n_init).add("best_run", r.run);
     json.add("max_iter", o.kmeans.max_iter)
         .add("tol", o.kmeans.tol)
@@ -87,6 +113,26 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   }
   std::cout << ", " << app::human_seconds(out.elapsed_seconds) << '\n';
   print_sizes(r.sizes);
+  if (out.measures)
+    std::cout << "silhouette " << app::short_number(out.measures->silhouette, 4) << ", Davies-Bouldin "
+              << app::short_number(out.measures->davies_bouldin, 4) << ", Calinski-Harabasz "
+              << app::short_number(out.measures->calinski_harabasz, 5) << '\n';
+  if (!out.choices.empty()) {
+    std::cout << "clusters       inertia  silhouette  Davies-Bouldin  Calinski-Harabasz\n";
+    for (const Outcome::Choice& c : out.choices)
+      std::cout << std::setw(8) << c.clusters << std::setw(14) << app::short_number(c.inertia, 8)
+                << std::setw(12) << app::short_number(c.measures.silhouette, 4) << std::setw(16)
+                << app::short_number(c.measures.davies_bouldin, 4) << std::setw(19)
+                << app::short_number(c.measures.calinski_harabasz, 5)
+                << (c.clusters == std::ssize(r.sizes) ? "  <- " + name_of(o.choose) : "") << '\n';
+  }
+  if (out.stream.block_rows > 0)
+    std::cout << "read in blocks of " << app::grouped(out.stream.block_rows)
+              << " points: " << app::human_bytes(out.stream.bytes) << " in " << out.stream.passes
+              << " passes, "
+              << app::human_bytes(static_cast<std::uint64_t>(static_cast<double>(out.stream.bytes) /
+                                                             std::max(1e-9, out.stream.pass_seconds)))
+              << "/s\n";
   if (out.violations == 0) std::cout << "verified: every label is the nearest centre\n";
   if (!o.common.output.empty()) std::cout << "written to " << o.common.output << '\n';
 }
@@ -104,6 +150,12 @@ void write_file(const ProgramOptions& o, const Outcome& out) {
     file.attribute("/", "stop", name_of(r.stop));
     file.attribute("/", "seed", static_cast<std::int64_t>(o.common.seed));
     file.attribute("/", "init", o.init);
+  }
+  if (out.distances.rows() > 0) file.write("distances", out.distances);
+  if (out.measures) {
+    file.attribute("/", "silhouette", out.measures->silhouette);
+    file.attribute("/", "davies_bouldin", out.measures->davies_bouldin);
+    file.attribute("/", "calinski_harabasz", out.measures->calinski_harabasz);
   }
   file.attribute("/", "metric", name_of(o.kmeans.metric));
   file.attribute("/", "source", out.points.where.text());

@@ -1,7 +1,11 @@
 // Results of tskmeans: on standard output, and in a file.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "tallskinny/app/tskmeans/options.hpp"
+#include "tallskinny/solvers/kmeans/measures.hpp"
 
 namespace ts::tskmeans {
 
@@ -14,6 +18,25 @@ struct Outcome {
   std::string device;
   int threads = 0;
   double read_seconds = 0, elapsed_seconds = 0;
+  std::optional<solvers::KMeansMeasures> measures;
+  /// What was found for each of several numbers of clusters.
+  struct Choice {
+    index_t clusters = 0;
+    double inertia = 0;
+    int n_iter = 0;
+    bool converged = false;
+    solvers::KMeansMeasures measures;
+  };
+  std::vector<Choice> choices;
+  Matrix<double> distances;  ///< of --transform
+  bool resumed = false;
+  std::vector<solvers::KMeansProgress> iterations;
+  /// Points read in blocks: no blocks if they lay in memory.
+  struct Stream {
+    index_t block_rows = 0, passes = 0;
+    std::uint64_t bytes = 0;
+    double reading_seconds = 0, pass_seconds = 0;
+  } stream;
 };
 
 void print_json(const ProgramOptions& options, const Outcome& outcome);

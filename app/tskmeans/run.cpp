@@ -1,15 +1,24 @@
 #include "tallskinny/app/tskmeans/run.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
 
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/device.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/tskmeans/checkpoint.hpp"
 #include "tallskinny/app/tskmeans/input.hpp"
+#include "tallskinny/app/tskmeans/iteration_log.hpp"
+#include "tallskinny/app/tskmeans/pictures.hpp"
 #include "tallskinny/app/tskmeans/plan.hpp"
 #include "tallskinny/app/tskmeans/report.hpp"
+#include "tallskinny/app/tskmeans/stream.hpp"
 
 namespace ts::tskmeans {
 
@@ -49,7 +58,7 @@ Start start_of(const ProgramOptions& o, index_t cols) {
     start.k = start.centers.rows();
     return start;
   }
-  if (o.clusters) start.k = *o.clusters;
+  if (!o.clusters.empty()) start.k = o.clusters.back();  // the most there will be
   if (init_of(o.init)) return start;
   const io::Location where = io::parse_location(o.init);
   if (!std::filesystem::exists(where.file))
@@ -57,42 +66,126 @@ Start start_of(const ProgramOptions& o, index_t cols) {
                                             ": expected k-means++, k-means||, random or a file "
                                             "with centres, and there is no such file");
   start.centers = read_centers(o.init, cols);
-  if (o.clusters && *o.clusters != start.centers.rows())
-    throw Error(Errc::invalid_argument,
-                "--init " + o.init + " holds " + std::to_string(start.centers.rows()) +
-                    " centres, but --n-clusters asks for " + std::to_string(*o.clusters));
+  if (o.clusters.size() > 1)
+    throw Error(
+        Errc::invalid_argument,
+        "--init " + o.init + " holds centres for one number of clusters, but --n-clusters asks for several");
+  if (!o.clusters.empty() && start.k != start.centers.rows())
+    throw Error(Errc::invalid_argument, "--init " + o.init + " holds " +
+                                            std::to_string(start.centers.rows()) +
+                                            " centres, but --n-clusters asks for " + std::to_string(start.k));
   start.k = start.centers.rows();
   return start;
 }
 
-bool show_progress(app::Console& console, const ProgramOptions& o, const KMeansProgress& p, index_t k) {
-  const std::string run =
+bool show_progress(app::Console& console, const ProgramOptions& o, const KMeansProgress& p) {
+  std::string run =
       p.runs > 1 ? "start " + std::to_string(p.run + 1) + " of " + std::to_string(p.runs) + ", " : "";
+  if (o.clusters.size() > 1) run = app::grouped(p.clusters) + " clusters, " + run;
   if (p.iteration == 0)
-    console.progress(-1, run + "first centres: " + app::grouped(p.chosen) + " of " + app::grouped(k));
+    console.progress(-1,
+                     run + "first centres: " + app::grouped(p.chosen) + " of " + app::grouped(p.clusters));
   else
-    console.progress((p.run + static_cast<double>(p.iteration) / o.kmeans.max_iter) / p.runs,
-                     run + "iteration " + std::to_string(p.iteration) + ", " + app::grouped(p.changed) +
-                         " labels changed");
+    console.progress(
+        o.clusters.size() > 1 ? -1 : (p.run + static_cast<double>(p.iteration) / o.kmeans.max_iter) / p.runs,
+        run + "iteration " + std::to_string(p.iteration) + ", " + app::grouped(p.changed) +
+            " labels changed");
   return !app::stop_requested();
 }
 
-solvers::KMeansResult cluster(const Context& ctx, const Rows& rows, const ProgramOptions& o,
-                              const Start& start, std::span<const double> weights, app::Console& console) {
+/// Points in memory, or in their file.
+struct Points {
+  std::optional<io::MatrixFile> file;
+  std::unique_ptr<solvers::RowSource> rows;
+
+  Points(const io::Description& described, const io::ReadOptions& read, std::uint64_t block) {
+    if (block > 0) {
+      rows = std::make_unique<FileRows>(described, read, block);
+      return;
+    }
+    file = io::read_matrix(described.where, read);
+    rows = std::make_unique<solvers::RowsInMemory>(rows_of(*file));
+  }
+  [[nodiscard]] const FileRows* streamed() const { return dynamic_cast<const FileRows*>(rows.get()); }
+};
+
+/// Keeps the state of a run in a file now and then, and when a signal asks to stop.
+class Checkpoints {
+ public:
+  Checkpoints(const ProgramOptions& o, const RunKey& key) : o_(o), key_(key) {}
+  void operator()(const std::function<solvers::KMeansState()>& make) {
+    if (!app::stop_requested() && seconds_since(last_) < o_.checkpoint_seconds) return;
+    write_checkpoint(o_.checkpoint.empty() ? o_.resume : o_.checkpoint, key_, make());
+    last_ = Clock::now();
+  }
+
+ private:
+  const ProgramOptions& o_;
+  RunKey key_;
+  Clock::time_point last_ = Clock::now();
+};
+
+bool better(Choose by, const solvers::KMeansMeasures& a, const solvers::KMeansMeasures& b) {
+  const auto order = [by](const solvers::KMeansMeasures& m) {
+    const double value = by == Choose::silhouette       ? m.silhouette
+                         : by == Choose::davies_bouldin ? -m.davies_bouldin
+                                                        : m.calinski_harabasz;
+    return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
+  };
+  return order(a) > order(b);
+}
+
+void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, const Start& start,
+             std::span<const double> weights, app::Console& console, Outcome& out) {
+  const solvers::RowSource& rows = *points.rows;
   solvers::KMeansOptions options = o.kmeans;
   options.clusters = start.k;
   options.init = init_of(o.init).value_or(solvers::KMeansInit::given);
   options.centers = start.centers.view();
   options.weights = weights;
-  options.on_progress = [&](const KMeansProgress& p) { return show_progress(console, o, p, start.k); };
   if (start.k > rows.rows())
     throw Error(Errc::invalid_argument, "--n-clusters " + std::to_string(start.k) +
                                             " is larger than the number of points (" +
                                             std::to_string(rows.rows()) + ")");
-  return solvers::kmeans(ctx, rows, options);
+  const double roof =
+      o.log.empty() || !points.file ? 0 : read_roof(rows_of(*points.file), ctx.thread_count());
+  IterationLog log(o.log, static_cast<double>(out.points.bytes), roof);
+  options.on_progress = [&](const KMeansProgress& p) {
+    log.add(p);
+    return show_progress(console, o, p);
+  };
+  std::optional<Checkpoints> checkpoints;
+  solvers::KMeansState state;
+  if (!o.checkpoint.empty() || !o.resume.empty()) {
+    const RunKey key = key_of(o, start.k, rows, weights);
+    if (!o.resume.empty()) {
+      state = read_checkpoint(o.resume, key);
+      options.resume = &state;
+      out.resumed = true;
+    }
+    checkpoints.emplace(o, key);
+    options.on_state = [&](const auto& make) { (*checkpoints)(make); };
+  }
+  const std::vector<index_t> counts = o.clusters.empty() ? std::vector{start.k} : o.clusters;
+  std::vector<solvers::KMeansResult> found = solvers::kmeans_of_each(ctx, rows, options, counts);
+  std::size_t best = 0;
+  if (counts.size() > 1)
+    for (std::size_t q = 0; q < counts.size(); ++q) {
+      console.progress(-1, "measuring " + app::grouped(counts[q]) + " clusters");
+      const auto measures =
+          solvers::measure(ctx, rows, found[q].centers.view(), found[q].labels, o.kmeans.metric, weights);
+      out.choices.push_back({counts[q], found[q].inertia, found[q].n_iter, found[q].converged(), measures});
+      if (better(o.choose, measures, out.choices[best].measures)) best = q;
+    }
+  const bool interrupted = std::any_of(found.begin(), found.end(), [](const solvers::KMeansResult& r) {
+    return r.stop == KMeansStop::interrupted;
+  });
+  out.found = std::move(found[best]);
+  if (interrupted) out.found.stop = KMeansStop::interrupted;
+  out.iterations = log.all();
 }
 
-solvers::KMeansResult predict(const Context& ctx, const Rows& rows, const ProgramOptions& o,
+solvers::KMeansResult predict(const Context& ctx, const solvers::RowSource& rows, const ProgramOptions& o,
                               const Start& start, std::span<const double> weights) {
   auto predicted = solvers::predict(ctx, rows, start.centers.view(), o.kmeans.metric, weights);
   solvers::KMeansResult r;
@@ -105,6 +198,22 @@ solvers::KMeansResult predict(const Context& ctx, const Rows& rows, const Progra
   r.stop = KMeansStop::labels_unchanged;
   for (const index_t size : r.sizes) r.distinct += size > 0 ? 1 : 0;
   return r;
+}
+
+/// No output may be one of the inputs, or another output.
+void check_paths(const ProgramOptions& o, const io::Location& where) {
+  std::vector<std::filesystem::path> taken = {where.file};
+  for (const std::string& other : {o.weights, o.predict, init_of(o.init) ? std::string() : o.init})
+    if (!other.empty()) taken.push_back(io::parse_location(other).file);
+  const auto check = [&taken](const char* option, const std::string& path) {
+    if (path.empty()) return;
+    app::check_output_path(option, path, taken);
+    taken.emplace_back(path);
+  };
+  check("--output", o.common.output);
+  check("--checkpoint", o.checkpoint);
+  check("--report", o.report);
+  check("--log", o.log);
 }
 
 }  // namespace
@@ -120,38 +229,48 @@ int run(const ProgramOptions& o) {
   out.threads = ctx.thread_count();
 
   const io::Location where = io::parse_location(o.features);
-  if (!o.common.output.empty()) {
-    std::vector<std::filesystem::path> inputs = {where.file};
-    for (const std::string& other : {o.weights, o.predict, init_of(o.init) ? std::string() : o.init})
-      if (!other.empty()) inputs.push_back(io::parse_location(other).file);
-    app::check_output_path("--output", o.common.output, inputs);
-  }
+  check_paths(o, where);
   const io::Description described = as_read(io::describe(where, o.read), o.read);
   const Start start = start_of(o, described.cols);
   if (o.common.dry_run) {
     print_plan(o, described, start.k);
     return app::exit_ok;
   }
-  expect_memory(o, described, start.k);
+  const std::uint64_t block = block_bytes(o, described, start.k);
   if (described.note.find("angular") != std::string::npos && !o.metric_given)
     console.warn(where.text() + " is meant to be compared by angle: --metric cosine does that");
 
   console.progress(-1, "reading " + where.text());
-  const io::MatrixFile file = io::read_matrix(where, o.read);
-  const Rows rows = rows_of(file);
+  const Points points(described, o.read, block);
+  const solvers::RowSource& rows = *points.rows;
   const std::vector<double> weights =
       o.weights.empty() ? std::vector<double>() : read_weights(o.weights, rows.rows());
-  out.points = file.description;
+  out.points = points.file ? points.file->description : described;
   out.points.rows = rows.rows(), out.points.cols = rows.cols(), out.points.type = rows.type();
   out.read_seconds = seconds_since(begin);
   console.restart_progress();
+  if (block > 0 && out.points.rows > 0 && o.init == "k-means++" && !out.predicted)
+    console.note("the points are read from their file in every pass: --init 'k-means||' needs fewer passes");
 
-  out.found =
-      out.predicted ? predict(ctx, rows, o, start, weights) : cluster(ctx, rows, o, start, weights, console);
+  if (out.predicted)
+    out.found = predict(ctx, rows, o, start, weights);
+  else
+    cluster(ctx, points, o, start, weights, console, out);
   if (o.verify) {
     console.progress(-1, "comparing every label with all distances");
     out.violations = solvers::verify(ctx, rows, out.found.centers.view(), out.found.labels, o.kmeans.metric);
   }
+  for (const Outcome::Choice& c : out.choices)
+    if (c.clusters == std::ssize(out.found.sizes)) out.measures = c.measures;
+  if (o.measures && !out.measures)
+    out.measures =
+        solvers::measure(ctx, rows, out.found.centers.view(), out.found.labels, o.kmeans.metric, weights);
+  if (o.transform)
+    out.distances = solvers::transform(ctx, rows_of(*points.file), out.found.centers.view(), o.kmeans.metric);
+  if (!o.report.empty()) write_pictures(o, out, rows);
+  if (const FileRows* streamed = points.streamed())
+    out.stream = {streamed->block_rows(), streamed->passes(), streamed->bytes_read(),
+                  streamed->reading_seconds(), streamed->pass_seconds()};
   for (const std::string& note : out.found.notes) console.warn(note);
   if (!o.common.output.empty()) write_file(o, out);
   out.elapsed_seconds = seconds_since(begin);

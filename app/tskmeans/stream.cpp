@@ -31,8 +31,8 @@ bool can_stream(const io::Description& points, const io::ReadOptions& read) {
 
 FileRows::FileRows(const io::Description& points, const io::ReadOptions& read, std::uint64_t block_bytes)
     : where_(points.where), options_(read), rows_(points.rows), cols_(points.cols), type_(points.type) {
-  const auto row_bytes =
-      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(cols_) * static_cast<std::uint64_t>(size_of(type_)));
+  const auto row_bytes = std::max<std::uint64_t>(
+      1, static_cast<std::uint64_t>(cols_) * static_cast<std::uint64_t>(size_of(type_)));
   // Blocks are whole chunks of the sums; where a chunk of the file fits in as well, whole ones of those.
   index_t unit = chunk_rows;
   if (points.chunk_rows > 0) {
@@ -40,7 +40,8 @@ FileRows::FileRows(const io::Description& points, const io::ReadOptions& read, s
     while (both % chunk_rows != 0 && both <= (index_t{1} << 24)) both += points.chunk_rows;
     if (both % chunk_rows == 0 && static_cast<std::uint64_t>(both) * row_bytes <= block_bytes) unit = both;
   }
-  const auto fitting = static_cast<index_t>(std::min<std::uint64_t>(block_bytes / row_bytes, std::uint64_t{1} << 40));
+  const auto fitting =
+      static_cast<index_t>(std::min<std::uint64_t>(block_bytes / row_bytes, std::uint64_t{1} << 40));
   block_rows_ = std::max<index_t>(1, fitting / unit) * unit;
 }
 

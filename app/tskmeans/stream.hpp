@@ -1,7 +1,6 @@
 // Points that stay in their file: read block by block, one block ahead of the computation.
 #pragma once
 
-
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 
@@ -12,8 +11,8 @@ namespace ts::tskmeans {
 
 class FileRows final : public solvers::RowSource {
  public:
-  /// `points` as described, `rows` of them from read.row_begin on, in blocks of at most `block_bytes` (but not less
-  /// than 4096 rows). Two blocks and what is being read live at a time.
+  /// `points` as described, `rows` of them from read.row_begin on, in blocks of at most `block_bytes` (but
+  /// not less than 4096 rows). Two blocks and what is being read live at a time.
   FileRows(const io::Description& points, const io::ReadOptions& read, std::uint64_t block_bytes);
 
   [[nodiscard]] index_t rows() const override { return rows_; }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/io/matrix_file.hpp"
@@ -78,6 +79,9 @@ TEST_CASE("clusters a file and writes what belongs together", "[tskmeans]") {
     const std::string again = folder / "again.h5";
     const auto predicted =
         json_of(tskmeans({file + ":/features", "--predict", result, "--json", "-o", again}));
+    CHECK(predicted["mode"] == "predict");
+    CHECK(predicted["n_iter"].is_null());  // there is no iteration
+    CHECK(predicted["converged"].is_null());
     CHECK(predicted["inertia"] == json["inertia"]);
     CHECK(io::read_vector(io::parse_location(again + ":/labels")) == labels);
   }
@@ -151,6 +155,25 @@ TEST_CASE("each failure has its exit status and a sentence", "[tskmeans]") {
   expect({points, "--weights", file + ":/few"}, 4, "10 weights for 300 points");
   expect({points, "--weights", file + ":/negative"}, 4, "point 3");
   expect({points, "--tol", "-1"}, 2, "--tol");
+  expect({points, "-k", "4:2"}, 2, "A:B:STEP");
+  expect({points, "-k", "2:8:0"}, 2, "A:B:STEP");
+  expect({points, "-k", "2:8:2:1"}, 2, "A:B:STEP");
+  expect({points, "--choose", "silhouette"}, 2, "several numbers of clusters");
+  expect({points, "-k", "2:4", "--checkpoint", folder / "c.h5"}, 2, "not a range");
+  expect({points, "-k", "2:4", "--init", file + ":/weights"}, 4, "features");
+  expect({points, "--algorithm", "bisecting", "--checkpoint", folder / "c.h5"}, 2, "lloyd only");
+  expect({points, "--algorithm", "bisecting", "--init", points}, 2, "");
+  expect({points, "--batch-size", "10"}, 2, "mini-batch only");
+  expect({points, "--algorithm", "mini-batch", "--tol", "1"}, 2, "no meaning");
+  expect({points, "--algorithm", "balanced", "--verify"}, 2, "nothing to verify");
+  expect({points, "--transform"}, 2, "needs --output");
+  expect({points, "--checkpoint-seconds", "3"}, 2, "needs --checkpoint");
+  expect({points, "--memory", "many"}, 2, "500M or 4G");
+  expect({points, "--memory", "1K"}, 1, "memory");
+  expect({points, "--resume", folder / "missing.h5"}, 4, "missing.h5");
+  expect({points, "--resume", file}, 4, "not a checkpoint");
+  expect({points, "--report", folder / "no/r.html"}, 2, "--report");
+  expect({points, "--log", file}, 2, "--log");
   expect({points, "--device", "cuda:7"}, 5, "cuda:7");
   expect({points, "-o", file}, 2, "--output");
   expect({folder / "missing.h5"}, 4, "missing.h5");
@@ -191,11 +214,138 @@ TEST_CASE("a dry run plans and touches nothing", "[tskmeans]") {
 TEST_CASE("help and version", "[tskmeans]") {
   const ProcessResult help = tskmeans({"--help"});
   CHECK(help.code == 0);
-  for (const char* option : {"--n-clusters", "--init", "--n-init", "--max-iter", "--tol", "--metric",
-                             "--weights", "--predict", "--seed", "--output", "--json", "--quiet", "--device",
-                             "--threads", "--dry-run", "--verify", "--config", "--version"})
+  for (const char* option :
+       {"--n-clusters", "--init",       "--n-init",  "--max-iter", "--tol",      "--metric",
+        "--weights",    "--predict",    "--seed",    "--output",   "--json",     "--quiet",
+        "--device",     "--threads",    "--dry-run", "--verify",   "--config",   "--version",
+        "--algorithm",  "--batch-size", "--bounds",  "--choose",   "--measures", "--transform",
+        "--checkpoint", "--resume",     "--log",     "--report",   "--memory"})
     CHECK(mentions(help.out, option));
   CHECK(tskmeans({"--version"}).code == 0);
+}
+
+TEST_CASE("every algorithm, with measures", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string file = blobs_file(folder);
+  for (const char* algorithm : {"lloyd", "mini-batch", "bisecting", "balanced"}) {
+    const auto json = json_of(tskmeans({file + ":/features", "-k", "4", "--algorithm", algorithm,
+                                        "--measures", "--weights", file + ":/weights", "--json"}));
+    CHECK(json["algorithm"] == algorithm);
+    CHECK(json["silhouette"].get<double>() > 0.5);
+    CHECK(json["davies_bouldin"].get<double>() > 0);
+    CHECK(json["calinski_harabasz"].get<double>() > 1);
+  }
+  const auto sizes = json_of(tskmeans({file + ":/features", "-k", "7", "--algorithm", "balanced", "--json"}));
+  CHECK(sizes["cluster_sizes"] == nlohmann::json::parse(sizes["cluster_sizes"].dump()));
+  for (const auto& size : sizes["cluster_sizes"]) CHECK((size == 42 || size == 43));
+}
+
+TEST_CASE("the number of clusters is chosen by a measure, with a page of pictures", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string file = blobs_file(folder), page = folder / "page.html";
+  for (const char* choose : {"silhouette", "davies-bouldin", "calinski-harabasz"}) {
+    const auto json = json_of(tskmeans(
+        {file + ":/features", "-k", "2:6", "--choose", choose, "--n-init", "5", "--json", "--report", page}));
+    CHECK(json["n_clusters"] == 4);
+    CHECK(json["chosen_by"] == choose);
+    CHECK(json["choices"].size() == 5);
+  }
+  std::ostringstream read;
+  read << std::ifstream(page).rdbuf();
+  for (const char* part :
+       {"How many clusters", "Inertia by iteration", "Sizes", "principal components", "<svg"})
+    CHECK(mentions(read.str(), part));
+  CHECK(mentions(tskmeans({file + ":/features", "-k", "2:6:2"}).out, "<- silhouette"));
+}
+
+TEST_CASE("distances of all points to all centres", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string file = blobs_file(folder), result = folder / "r.h5";
+  CHECK(tskmeans({file + ":/features", "-k", "3", "--transform", "-q", "-o", result}).code == 0);
+  const auto distances = io::read_dense_as<double>(io::parse_location(result + ":/distances"));
+  const auto labels = io::read_vector(io::parse_location(result + ":/labels"));
+  REQUIRE(distances.rows() == 300);
+  REQUIRE(distances.cols() == 3);
+  for (index_t i = 0; i < 300; ++i)
+    for (index_t m = 0; m < 3; ++m)
+      CHECK(distances(i, static_cast<index_t>(labels[static_cast<std::size_t>(i)])) <= distances(i, m));
+}
+
+TEST_CASE("a log has a line for each iteration", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string file = blobs_file(folder), log = folder / "log.jsonl";
+  const auto json = json_of(
+      tskmeans({file + ":/features", "-k", "9", "--init", "random", "--tol", "0", "--log", log, "--json"}));
+  std::ifstream lines(log);
+  std::string line;
+  int count = 0;
+  nlohmann::json last;
+  while (std::getline(lines, line)) {
+    last = nlohmann::json::parse(line);
+    CHECK(last["iteration"] == ++count);
+    for (const char* name : {"inertia", "moved", "relocated", "rescored", "skipped", "seconds",
+                             "gb_per_second", "share_of_read_roof"})
+      CHECK(last.contains(name));
+  }
+  CHECK(json["n_iter"] == count);
+  CHECK(last["moved"] == 0);
+  CHECK(last["inertia"].get<double>() == Approx(json["inertia"].get<double>()).epsilon(1e-9));
+}
+
+TEST_CASE("a checkpoint leads to the result of a run never stopped", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "x.h5", state = folder / "state.h5", points = file + ":/features";
+  io::OutputFile out(file);
+  out.write("features", generators::uniform<float>(3000, 4, 1));
+  out.write("others", generators::uniform<float>(3000, 4, 2));
+  out.commit();
+  const std::vector<std::string> common = {"-k", "12", "--tol", "0", "--n-init", "2", "--json"};
+  const auto with = [&common](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), common.begin(), common.end());
+    return tskmeans(arguments);
+  };
+  const auto straight = json_of(with({points, "-o", folder / "a.h5"}));
+  CHECK(with({points, "--max-iter", "6", "--checkpoint", state, "--checkpoint-seconds", "0"}).code == 3);
+  const auto resumed = json_of(with({points, "--resume", state, "-o", folder / "b.h5"}));
+  CHECK(resumed["resumed"] == true);
+  if (straight["best_run"] == 1) {  // the restart that was stopped
+    CHECK(resumed["inertia"] == straight["inertia"]);
+    CHECK(resumed["n_iter"] == straight["n_iter"]);
+    CHECK(io::read_vector(io::parse_location(folder / "a.h5:/labels")) ==
+          io::read_vector(io::parse_location(folder / "b.h5:/labels")));
+  }
+  const ProcessResult others = with({file + ":/others", "--resume", state});
+  CHECK(others.code == 4);
+  CHECK(mentions(others.err, "other points"));
+  const ProcessResult settings = with({points, "--resume", state, "--seed", "7"});
+  CHECK(settings.code == 4);
+  CHECK(mentions(settings.err, "another --n-clusters"));
+}
+
+TEST_CASE("points that do not fit are read in blocks, with the same result", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "x.h5";
+  io::OutputFile out(file);
+  out.write("features", generators::uniform<float>(60000, 24, 1));
+  out.commit();
+  for (const char* init : {"k-means||", "random"}) {
+    const std::vector<std::string> common = {file,         "-k", "5",      "--init", init,
+                                             "--max-iter", "5",  "--json", "-q"};
+    auto small = common;
+    small.insert(small.end(), {"--memory", "4M", "--verify", "--measures"});
+    const auto a = nlohmann::json::parse(tskmeans(common).out),
+               b = nlohmann::json::parse(tskmeans(small).out);
+    CHECK(a["inertia"] == b["inertia"]);
+    CHECK(a["cluster_sizes"] == b["cluster_sizes"]);
+    CHECK(a["n_iter"] == b["n_iter"]);
+    CHECK_FALSE(a.contains("streamed"));
+    CHECK(b["verified"] == true);
+    CHECK(b["streamed"]["passes"].get<int>() > 7);
+    CHECK(b["streamed"]["bytes_read"].get<double>() >= 60000.0 * 24 * 4 * b["streamed"]["passes"].get<int>());
+  }
+  const ProcessResult refused = tskmeans({file, "-k", "5", "--memory", "2M", "--algorithm", "bisecting"});
+  CHECK(refused.code == 1);
+  CHECK(mentions(refused.err, "can be read in blocks"));
 }
 
 TEST_CASE("a signal ends the run with what there is", "[tskmeans]") {

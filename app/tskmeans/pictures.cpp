@@ -1,0 +1,144 @@
+#include "tallskinny/app/tskmeans/pictures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "tallskinny/app/common/html_report.hpp"
+#include "tallskinny/app/common/text.hpp"
+#include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
+
+namespace ts::tskmeans {
+
+namespace {
+
+constexpr index_t sample_points = 2000;
+constexpr index_t most_features = 1000;  ///< of which principal components are computed
+
+/// Rows at even distances, without their mean, and the labels they have.
+struct Sample {
+  Matrix<double> points;
+  std::vector<std::int32_t> labels;
+};
+
+Sample sample_of(const solvers::RowSource& rows, std::span<const std::int32_t> labels) {
+  const index_t n = rows.rows(), d = rows.cols(), count = std::min(n, sample_points);
+  Sample s{Matrix<double>(count, d), {}};
+  index_t taken = 0;
+  rows.for_each_block([&](index_t first, const Rows& block) {
+    for (; taken < count; ++taken) {
+      const index_t i = static_cast<index_t>(static_cast<double>(taken) * static_cast<double>(n) /
+                                             static_cast<double>(count));
+      if (i >= first + block.rows()) break;
+      block.load(i - first, s.points.data() + taken * d);
+      s.labels.push_back(labels[static_cast<std::size_t>(i)]);
+    }
+  });
+  for (index_t j = 0; j < d; ++j) {
+    double mean = 0;
+    for (index_t i = 0; i < count; ++i) mean += s.points(i, j) / static_cast<double>(count);
+    for (index_t i = 0; i < count; ++i) s.points(i, j) -= mean;
+  }
+  return s;
+}
+
+/// The two directions of largest variance: eigenvectors of the Gram matrix of the centred sample; and the
+/// share of the variance that they hold.
+std::vector<app::GroupedPoint> principal_components(const Sample& s, double& share) {
+  const index_t d = s.points.cols(), count = s.points.rows();
+  const Context ctx;
+  Matrix<double> gram(d, d), plane = Matrix<double>::zeros(d, 2), flat(count, 2);
+  ts::gram(ctx, Op::adjoint, 1.0, s.points.cview(), 0.0, gram.view());
+  const auto eigen = ortho::hermitian_eigen<double>(gram.cview());
+  std::vector<index_t> order(static_cast<std::size_t>(d));
+  for (index_t j = 0; j < d; ++j) order[static_cast<std::size_t>(j)] = j;
+  std::sort(order.begin(), order.end(), [&](index_t a, index_t b) {
+    return eigen.values[static_cast<std::size_t>(a)] > eigen.values[static_cast<std::size_t>(b)];
+  });
+  double all = 0, held = 0;
+  for (const double v : eigen.values) all += std::max(v, 0.0);
+  for (index_t q = 0; q < std::min<index_t>(2, d); ++q) {
+    const index_t which = order[static_cast<std::size_t>(q)];
+    held += std::max(eigen.values[static_cast<std::size_t>(which)], 0.0);
+    for (index_t j = 0; j < d; ++j) plane(j, q) = eigen.vectors(j, which);
+  }
+  share = all > 0 ? held / all : 0;
+  tsmm(ctx, Op::none, 1.0, s.points.cview(), plane.cview(), 0.0, flat.view());
+  std::vector<app::GroupedPoint> points;
+  for (index_t i = 0; i < count; ++i)
+    points.push_back({flat(i, 0), flat(i, 1), s.labels[static_cast<std::size_t>(i)]});
+  return points;
+}
+
+std::vector<app::Curve> inertia_curves(const Outcome& out) {
+  std::map<std::pair<index_t, int>, app::Curve> curves;
+  for (const solvers::KMeansProgress& p : out.iterations) {
+    app::Curve& curve = curves[{p.clusters, p.run}];
+    curve.name =
+        app::grouped(p.clusters) + " clusters" + (p.runs > 1 ? ", start " + std::to_string(p.run + 1) : "");
+    curve.points.push_back({static_cast<double>(p.iteration), p.inertia});
+  }
+  std::vector<app::Curve> all;
+  for (auto& [key, curve] : curves) all.push_back(std::move(curve));
+  return all;
+}
+
+void add_choices(app::HtmlReport& page, const ProgramOptions& o, const Outcome& out) {
+  app::Curve elbow, silhouette;
+  std::vector<std::vector<std::string>> rows;
+  for (const Outcome::Choice& c : out.choices) {
+    const auto k = static_cast<double>(c.clusters);
+    elbow.points.push_back({k, c.inertia});
+    silhouette.points.push_back({k, c.measures.silhouette});
+    rows.push_back({app::grouped(c.clusters), app::short_number(c.inertia, 8),
+                    app::short_number(c.measures.silhouette, 4),
+                    app::short_number(c.measures.davies_bouldin, 4),
+                    app::short_number(c.measures.calinski_harabasz, 5)});
+  }
+  page.heading("How many clusters");
+  page.paragraph(app::grouped(std::ssize(out.found.sizes)) + " clusters were chosen by " + name_of(o.choose) +
+                 ".");
+  page.curves({"clusters", "inertia", false}, {elbow});
+  page.curves({"clusters", "silhouette", false}, {silhouette});
+  page.table({"clusters", "inertia", "silhouette", "Davies-Bouldin", "Calinski-Harabasz"}, rows);
+}
+
+}  // namespace
+
+void write_pictures(const ProgramOptions& o, const Outcome& out, const solvers::RowSource& rows) {
+  const solvers::KMeansResult& r = out.found;
+  app::HtmlReport page("Clusters of " + out.points.where.text());
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"points", app::grouped(out.points.rows) + " with " + app::grouped(out.points.cols) + " features"},
+      {"clusters", app::grouped(std::ssize(r.sizes))},
+      {"inertia", app::short_number(r.inertia, 10)}};
+  if (!out.predicted) {
+    facts.emplace_back("algorithm", name_of(o.kmeans.algorithm));
+    facts.emplace_back("iterations", std::to_string(r.n_iter) + " (" + name_of(r.stop) + ")");
+  }
+  if (out.measures) {
+    facts.emplace_back("silhouette", app::short_number(out.measures->silhouette, 4));
+    facts.emplace_back("Davies-Bouldin", app::short_number(out.measures->davies_bouldin, 4));
+    facts.emplace_back("Calinski-Harabasz", app::short_number(out.measures->calinski_harabasz, 5));
+  }
+  page.facts(facts);
+  if (!out.choices.empty()) add_choices(page, o, out);
+  if (const auto curves = inertia_curves(out); !curves.empty())
+    page.heading("Inertia by iteration").curves({"iteration", "inertia", false}, curves);
+  page.heading("Sizes of the clusters");
+  page.bars({"cluster", "points"}, std::vector<double>(r.sizes.begin(), r.sizes.end()));
+  if (rows.cols() <= most_features) {
+    double share = 0;
+    const auto points = principal_components(sample_of(rows, r.labels), share);
+    page.heading("Two principal components");
+    page.paragraph(app::grouped(std::ssize(points)) +
+                   " points in the colours of their clusters; the plane holds " +
+                   app::short_number(100 * share, 3) + " % of their variance.");
+    page.scatter({"first component", "second component"}, points);
+  }
+  page.write(o.report);
+}
+
+}  // namespace ts::tskmeans

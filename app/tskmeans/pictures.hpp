@@ -1,0 +1,13 @@
+// --report: the result as a page with pictures.
+#pragma once
+
+#include "tallskinny/app/tskmeans/report.hpp"
+#include "tallskinny/solvers/kmeans/row_source.hpp"
+
+namespace ts::tskmeans {
+
+/// Inertia by iteration, sizes, two principal components of a sample of the points in the colours of their
+/// clusters, and the measures by number of clusters where there were several. @throws Error(io_failure).
+void write_pictures(const ProgramOptions& options, const Outcome& outcome, const solvers::RowSource& rows);
+
+}  // namespace ts::tskmeans
