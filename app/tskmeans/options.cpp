@@ -165,7 +165,9 @@ bool ProgramOptions::parse(app::Arguments arguments) {
               "keep the state here to go on from, and when a signal stops the run", "a file",
               file(checkpoint))
       .value("checkpoint-seconds", "X", checkpoint_seconds, "at most so often", app::at_least(0.0))
-      .custom("resume", "FILE.h5", {}, "go on from a checkpoint: the result is that of a run never stopped",
+      .custom("resume", "FILE.h5", {},
+              "go on from a checkpoint (kept up to date unless --checkpoint names another): the result is "
+              "that of a run never stopped",
               "a file", file(resume))
       .custom("log", "FILE", {}, "a line of JSON for every iteration", "a file", file(log));
   app::add_seed_option(options, common);

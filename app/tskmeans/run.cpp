@@ -170,7 +170,7 @@ void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, 
   std::vector<solvers::KMeansResult> found = solvers::kmeans_of_each(ctx, rows, options, counts);
   std::size_t best = 0;
   if (counts.size() > 1)
-    for (std::size_t q = 0; q < counts.size(); ++q) {
+    for (std::size_t q = 0; q < found.size(); ++q) {
       console.progress(-1, "measuring " + app::grouped(counts[q]) + " clusters");
       const auto measures =
           solvers::measure(ctx, rows, found[q].centers.view(), found[q].labels, o.kmeans.metric, weights);

@@ -176,23 +176,25 @@ class Restarts {
   bool any_ = false;
 };
 
-/// One run after the other.
-void run_alone(Restarts& restarts, bool lloyd) {
+/// One run after the other. False when they were interrupted.
+bool run_alone(Restarts& restarts, bool lloyd) {
   for (int run = restarts.first_run(); run < restarts.runs(); ++run) {
     std::vector<Lloyd> one;
     try {
       if (!lloyd) {
-        if (!restarts.finish(run, restarts.other(run))) return;
+        if (!restarts.finish(run, restarts.other(run))) return false;
         continue;
       }
       one.push_back(restarts.start(run));
     } catch (const Error& e) {
       if (e.code() != Errc::interrupted || !restarts.any()) throw;
-      return restarts.interrupt();  // the best of the restarts before is what there is
+      restarts.interrupt();  // the best of the restarts before is what there is
+      return false;
     }
     run_together(restarts.problem(), one);
-    if (!restarts.finish(run, std::move(one.front()).result())) return;
+    if (!restarts.finish(run, std::move(one.front()).result())) return false;
   }
+  return true;
 }
 
 }  // namespace
@@ -215,7 +217,9 @@ std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& ro
   for (const index_t k : clusters) each.emplace_back(problem, o, k, squared_shift_limit(o, problem.moments));
   const bool lloyd = o.algorithm == KMeansAlgorithm::lloyd;
   if (rows.in_memory() || !lloyd || o.on_state || o.resume != nullptr) {
-    for (Restarts& restarts : each) run_alone(restarts, lloyd);
+    std::size_t done = 0;
+    while (done < each.size() && run_alone(each[done], lloyd)) ++done;
+    while (each.size() > done + 1) each.pop_back();
   } else {
     std::vector<Lloyd> runs;
     std::vector<std::pair<Restarts*, int>> whose;

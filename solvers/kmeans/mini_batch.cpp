@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
@@ -26,7 +27,10 @@ class MiniBatch {
 
   LloydRun run(const FirstCenters& first) {
     const index_t seeds = std::min(p_.rows(), 3 * std::max(batch_, p_.k));
-    const Gathered start(p_, drawn(sample, 0, seeds));
+    std::vector<index_t> numbers(static_cast<std::size_t>(seeds));
+    std::iota(numbers.begin(), numbers.end(), index_t{0});
+    if (seeds < p_.rows()) numbers = drawn(sample, 0, seeds);
+    const Gathered start(p_, numbers);
     const RowsInMemory rows{start.rows()};
     Problem reduced{p_.ctx, rows, {}, start.weights(), p_.k};
     reduced.moments = p_.moments;

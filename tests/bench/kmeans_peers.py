@@ -23,9 +23,9 @@ def points(n, d, k, kind):
     return x, x[r.choice(n, k, replace=False)].copy()
 
 
-def run_tskmeans(program, folder, iterations):
+def run_tskmeans(program, folder, iterations, bounds):
     command = [program, f"{folder}/x.h5:/x", "--init", f"{folder}/x.h5:/c", "--max-iter", str(iterations), "--tol", "0",
-               "--json", "--quiet"]
+               "--json", "--quiet", "--bounds", bounds]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in (0, 3):
         sys.exit(done.stderr)
@@ -52,6 +52,7 @@ def main():
     parser.add_argument("--shapes", default=SHAPES, help="points x features x clusters, comma-separated: %(default)s")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--iterations", type=int, default=25)
+    parser.add_argument("--bounds", default="auto", choices=["auto", "off"])
     parser.add_argument("--json")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -71,7 +72,7 @@ def main():
                 with h5py.File(f"{folder}/x.h5", "w") as file:
                     file["x"], file["c"] = x, c
                 for _ in range(options.repeat):
-                    ours.append(run_tskmeans(options.tskmeans, folder, options.iterations))
+                    ours.append(run_tskmeans(options.tskmeans, folder, options.iterations, options.bounds))
                     theirs.append(run_sklearn(x, c, options.iterations))
                     other.append(run_faiss(x, c, options.iterations))
             a, b, f = min(ours), min(theirs), min(other)
