@@ -332,7 +332,7 @@ TEST_CASE("points that do not fit are read in blocks, with the same result", "[t
     const std::vector<std::string> common = {file,         "-k", "5",      "--init", init,
                                              "--max-iter", "5",  "--json", "-q"};
     auto small = common;
-    small.insert(small.end(), {"--memory", "4M", "--verify", "--measures"});
+    small.insert(small.end(), {"--memory", "5M", "--verify", "--measures"});
     const auto a = nlohmann::json::parse(tskmeans(common).out),
                b = nlohmann::json::parse(tskmeans(small).out);
     CHECK(a["inertia"] == b["inertia"]);

@@ -272,17 +272,19 @@ void check_bounds(const Rows& rows, index_t k, bool with_copies) {
         REQUIRE(labels == expected);
         CHECK(stats.changed == without.changed);
         all += stats;
-        for (index_t m = 0; m < k; ++m) REQUIRE(sums.count(m) == plain.count(m));
+        bool equal = true;
+        for (index_t m = 0; m < k; ++m) equal = equal && sums.count(m) == plain.count(m);
+        REQUIRE(equal);
       }
-      if (k < 100) CHECK(all.skipped > 0);  // many centroids for few rows leave nothing to prove
+      CHECK(all.skipped > 0);
     }
 }
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("bounds skip rows and change no label", "[assign]", double, float, float16, bfloat16) {
-  check_bounds(Rows(points<TestType>(1000, 5).cview()), 6, false);
-  check_bounds(Rows(points<TestType>(700, 17).cview()), 260, true);
+  check_bounds(Rows(points<TestType>(800, 5).cview()), 6, false);
+  check_bounds(Rows(points<TestType>(500, 17).cview()), 20, true);
   Matrix<TestType> repeated = points<TestType>(900, 3);  // duplicates and ties
   for (index_t i = 0; i < 900; ++i)
     for (index_t j = 0; j < 3; ++j) repeated(i, j) = narrowed<TestType>(number(i % 7, j));

@@ -211,7 +211,7 @@ TEST_CASE("rows in blocks give the bits of rows in memory", "[kmeans][blocks]") 
   std::vector<double> weights(static_cast<std::size_t>(x.rows()));
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>(i % 5) / 3;
   KMeansOptions o;
-  o.clusters = 7, o.init = init, o.metric = metric, o.weights = weights, o.n_init = 2, o.max_iter = 12;
+  o.clusters = 7, o.init = init, o.metric = metric, o.weights = weights, o.n_init = 2, o.max_iter = 6;
   const KMeansResult whole = kmeans({}, Rows(x.view()), o);
   const InBlocks blocks(Rows(x.view()), 2);
   CHECK(same_result(whole, kmeans({}, blocks, o)));
@@ -254,7 +254,7 @@ TEST_CASE("a resumed run is the run that was never stopped", "[kmeans][state]") 
     KMeansOptions stopping = o;
     stopping.on_state = [&, r = run, i = iteration](const auto& make) {
       KMeansState s = make();
-      if (s.run == r && s.iteration == i) kept = std::move(s);
+      if (s.run == r && s.iteration <= i) kept = std::move(s);
     };
     CHECK(same_result(straight, kmeans({}, Rows(x.view()), stopping)));
     REQUIRE(kept.labels.size() == 3000);
