@@ -160,6 +160,7 @@ bool ProgramOptions::parse(app::Arguments arguments) {
             "simplified silhouette, Davies-Bouldin and Calinski-Harabasz of the result; always with several "
             "numbers of clusters")
       .flag("verify", verify, "compare every label with all distances in float64 afterwards");
+  app::add_seed_option(options, common);
   options.group("Long runs")
       .custom("checkpoint", "FILE.h5", {},
               "keep the state here to go on from, and when a signal stops the run", "a file",
@@ -170,7 +171,6 @@ bool ProgramOptions::parse(app::Arguments arguments) {
               "that of a run never stopped",
               "a file", file(resume))
       .custom("log", "FILE", {}, "a line of JSON for every iteration", "a file", file(log));
-  app::add_seed_option(options, common);
   app::add_read_options(options.group("Reading"), read);
   app::add_rows_option(options, read);
   app::add_output_options(options.group("Output"), common,

@@ -11,6 +11,8 @@
 
 namespace ts::tskmeans {
 
+namespace {
+
 std::vector<app::MemoryUse> memory_of(const ProgramOptions& o, const io::Description& points, index_t k) {
   const auto n = static_cast<std::uint64_t>(points.rows), d = static_cast<std::uint64_t>(points.cols);
   const auto clusters = static_cast<std::uint64_t>(k), kd = clusters * d;
@@ -38,10 +40,18 @@ std::vector<app::MemoryUse> memory_of(const ProgramOptions& o, const io::Descrip
   return uses;
 }
 
+/// Bytes that the run may take; 0: unknown.
+std::uint64_t memory_limit(const ProgramOptions& o) {
+  const std::uint64_t machine = app::available_memory();
+  return o.memory == 0 ? machine : machine == 0 ? o.memory : std::min(o.memory, machine);
+}
+
+}  // namespace
+
 void print_plan(const ProgramOptions& o, const io::Description& points, index_t k) {
   const std::uint64_t block = block_bytes(o, points, k);
   const auto uses = memory_of(o, points, k);
-  const std::uint64_t available = app::available_memory();
+  const std::uint64_t available = memory_limit(o);
   const double products = static_cast<double>(points.nonzeros) * static_cast<double>(k);
   if (o.common.json) {
     app::JsonObject json;
@@ -69,8 +79,7 @@ void print_plan(const ProgramOptions& o, const io::Description& points, index_t 
 std::uint64_t block_bytes(const ProgramOptions& o, const io::Description& points, index_t k) {
   constexpr std::uint64_t largest = std::uint64_t{256} << 20;
   std::vector<app::MemoryUse> uses = memory_of(o, points, k);
-  const std::uint64_t machine = app::available_memory();
-  const std::uint64_t limit = o.memory == 0 ? machine : machine == 0 ? o.memory : std::min(o.memory, machine);
+  const std::uint64_t limit = memory_limit(o);
   if (limit == 0 || app::total_bytes(uses) <= limit) return 0;
   const std::string what = "clustering " + points.where.text();
   if (!can_stream(points, o.read) || o.transform || o.kmeans.algorithm != solvers::KMeansAlgorithm::lloyd) {
