@@ -67,6 +67,7 @@ std::vector<app::GroupedPoint> principal_components(const Sample& s, double& sha
   share = all > 0 ? held / all : 0;
   tsmm(ctx, Op::none, 1.0, s.points.cview(), plane.cview(), 0.0, flat.view());
   std::vector<app::GroupedPoint> points;
+  points.reserve(static_cast<std::size_t>(count));
   for (index_t i = 0; i < count; ++i)
     points.push_back({flat(i, 0), flat(i, 1), s.labels[static_cast<std::size_t>(i)]});
   return points;
@@ -81,6 +82,7 @@ std::vector<app::Curve> inertia_curves(const Outcome& out) {
     curve.points.push_back({static_cast<double>(p.iteration), p.inertia});
   }
   std::vector<app::Curve> all;
+  all.reserve(curves.size());
   for (auto& [key, curve] : curves) all.push_back(std::move(curve));
   return all;
 }

@@ -98,13 +98,13 @@ class Restarts {
 
   [[nodiscard]] int runs() const { return o_.init == KMeansInit::given ? 1 : o_.n_init; }
   [[nodiscard]] int first_run() const { return o_.resume == nullptr ? 0 : o_.resume->run; }
-  [[nodiscard]] Lloyd start(int run) {
+  [[nodiscard]] Lloyd start(int run) const {
     const LloydControl& control = controls_[static_cast<std::size_t>(run)];
     if (o_.resume != nullptr && run == o_.resume->run) return {p_, *o_.resume, control};
     return {p_, first_centers(p_, o_, run, runs()), control};
   }
   /// What another algorithm than Lloyd's finds.
-  [[nodiscard]] LloydRun other(int run) {
+  [[nodiscard]] LloydRun other(int run) const {
     const LloydControl& control = controls_[static_cast<std::size_t>(run)];
     const auto first = [&](const Problem& p) { return first_centers(p, o_, run, runs()); };
     if (o_.algorithm == KMeansAlgorithm::mini_batch) return mini_batch(p_, o_, first, control);
