@@ -98,8 +98,7 @@ void check(const ProgramOptions& o, const app::Options& options) {
     refuse_given({"verify"},
                  " has nothing to verify: with --algorithm balanced a label need not be the nearest "
                  "centre");
-  if (o.checkpoint.empty() && o.resume.empty())
-    refuse_given({"checkpoint-seconds"}, " needs --checkpoint FILE");
+  if (o.checkpoint.empty() && o.resume.empty()) refuse_given({"every"}, " needs --checkpoint FILE");
   if (o.transform && o.common.output.empty())
     throw Error(Errc::invalid_argument, "--transform needs --output FILE.h5 for the distances");
 }
@@ -165,7 +164,8 @@ bool ProgramOptions::parse(app::Arguments arguments) {
       .custom("checkpoint", "FILE.h5", {},
               "keep the state here to go on from, and when a signal stops the run", "a file",
               file(checkpoint))
-      .value("checkpoint-seconds", "X", checkpoint_seconds, "at most so often", app::at_least(0.0))
+      .value("every", "SECONDS", checkpoint_seconds, "between two writings of the checkpoint",
+             app::at_least(0.0))
       .custom("resume", "FILE.h5", {},
               "go on from a checkpoint (kept up to date unless --checkpoint names another): the result is "
               "that of a run never stopped",

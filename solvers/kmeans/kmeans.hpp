@@ -132,7 +132,8 @@ struct KMeansResult {
 [[nodiscard]] KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& options);
 
 /// The same for several numbers of clusters. Where a pass over the rows costs more than reading memory, all
-/// restarts of all of them share the passes. One result for each, in this order; fewer when a run was stopped.
+/// restarts of all of them share the passes. One result for each, in this order; fewer when a run was
+/// stopped.
 [[nodiscard]] std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& rows,
                                                        const KMeansOptions& options,
                                                        std::span<const index_t> clusters);

@@ -167,7 +167,7 @@ TEST_CASE("each failure has its exit status and a sentence", "[tskmeans]") {
   expect({points, "--algorithm", "mini-batch", "--tol", "1"}, 2, "no meaning");
   expect({points, "--algorithm", "balanced", "--verify"}, 2, "nothing to verify");
   expect({points, "--transform"}, 2, "needs --output");
-  expect({points, "--checkpoint-seconds", "3"}, 2, "needs --checkpoint");
+  expect({points, "--every", "3"}, 2, "needs --checkpoint");
   expect({points, "--memory", "many"}, 2, "500M or 4G");
   expect({points, "--memory", "1K"}, 1, "memory");
   expect({points, "--resume", folder / "missing.h5"}, 4, "missing.h5");
@@ -305,7 +305,7 @@ TEST_CASE("a checkpoint leads to the result of a run never stopped", "[tskmeans]
     return tskmeans(arguments);
   };
   const auto straight = json_of(with({points, "-o", folder / "a.h5"}));
-  CHECK(with({points, "--max-iter", "6", "--checkpoint", state, "--checkpoint-seconds", "0"}).code == 3);
+  CHECK(with({points, "--max-iter", "6", "--checkpoint", state, "--every", "0"}).code == 3);
   const auto resumed = json_of(with({points, "--resume", state, "-o", folder / "b.h5"}));
   CHECK(resumed["resumed"] == true);
   if (straight["best_run"] == 1) {  // the restart that was stopped
