@@ -1,9 +1,9 @@
-# ts_embed_texts(TARGET HEADER FUNCTION FILES...): a generated .cpp that defines ts::cuda::FUNCTION(), declared in
-# HEADER, as the ts::cuda::Source texts of these files, made anew when one of them changes.
-# As a script, cmake -DOUT=file -DHEADER=h -DFUNCTION=f -DFILES=a;b -P TsEmbed.cmake writes that .cpp.
+# ts_embed_texts(TARGET FUNCTION FILES...): a generated .cpp that defines ts::cuda::FUNCTION() of
+# gemm/backend/cuda/sources.hpp with the text of these files, made anew when one of them changes.
+# As a script, cmake -DOUT=file -DFUNCTION=f -DFILES=a;b -P TsEmbed.cmake writes that .cpp.
 
 if(CMAKE_SCRIPT_MODE_FILE)
-  set(text "#include \"tallskinny/${HEADER}\"\n\nnamespace {\n\nconstexpr ts::cuda::Source all[] = {\n")
+  set(text "#include \"tallskinny/gemm/backend/cuda/sources.hpp\"\n\nnamespace {\n\nconstexpr ts::cuda::Source all[] = {\n")
   foreach(file ${FILES})
     cmake_path(GET file FILENAME name)
     file(READ ${file} content)
@@ -16,10 +16,10 @@ endif()
 
 set(TS_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 
-function(ts_embed_texts target header function)
+function(ts_embed_texts target function)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${target}_${function}.cpp)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} "-DOUT=${out}" "-DHEADER=${header}" "-DFUNCTION=${function}" "-DFILES=${ARGN}"
+    COMMAND ${CMAKE_COMMAND} "-DOUT=${out}" "-DFUNCTION=${function}" "-DFILES=${ARGN}"
             -P ${TS_EMBED_SCRIPT}
     DEPENDS ${ARGN} ${TS_EMBED_SCRIPT}
     VERBATIM)

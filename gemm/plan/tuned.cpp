@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tallskinny/gemm/backend/cuda/disk_cache.hpp"
+#include "tallskinny/gemm/backend/cuda/sources.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 
 namespace ts::cuda {

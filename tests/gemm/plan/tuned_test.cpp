@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/plan/tuned.hpp"
 
+#include "tallskinny/gemm/backend/cuda/sources.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
