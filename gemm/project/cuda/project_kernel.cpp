@@ -80,7 +80,9 @@ int registers_needed(const Steps& steps, const Sizes& s) {
   const int kept = products ? 8 * s.tiles_left * s.tiles_right + 2 * s.tiles_left + s.tiles_right : 0;
   const int at_once = std::min(s.column_blocks, 4 / s.v.parts) * s.v.parts;
   const int update = steps.update ? 8 * at_once + 24 + 8 * s.v.parts : 0;
-  return kept + std::max(update, products ? 8 * s.tiles_right + 16 : 0) + 56;
+  // Copies unit by unit and rows that are strided keep more addresses.
+  const bool scattered = s.w.mode != TallMode::flat || (steps.uses_v() && s.v.mode != TallMode::flat);
+  return kept + std::max(update, products ? 8 * s.tiles_right + 16 : 0) + 56 + (scattered ? 32 : 0);
 }
 
 /// Every tiling that fits into registers and shared memory, best first.
