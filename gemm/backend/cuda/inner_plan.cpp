@@ -152,6 +152,8 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
   const int producers = bulk ? 1 : 4;
   const int bytes = shape.a.row_bytes(shape.fold) + (gram ? 0 : shape.b.row_bytes(shape.fold));
   const int even = std::max(shape.natural ? shape.right().parts : 1, 1);
+  // Registers that addresses take where columns are fetched; two ways of fetching at once take most.
+  const int fetching = !shape.natural ? 0 : shape.a.mode == shape.b.mode ? 8 : 32;
 
   std::vector<InnerTiling> all;
   for (const bool split : {false, true}) {
@@ -168,7 +170,7 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
           t.slices = slices, t.producers = producers;
           const int warps = t.warps();
           if (warps > 15 || (slices > 1 && (warps > 12 || 16 * slices * bytes > 66 * 1024))) continue;
-          const int needed = registers_needed(problem.type, t) + (shape.natural ? 8 : 0);
+          const int needed = registers_needed(problem.type, t) + fetching;
           if (needed > register_cap(warps + producers)) t.producers = 0;
           const int loading = t.producers == 0 && !bulk ? 16 : 0;
           if (needed + loading > register_cap(warps + t.producers)) continue;
