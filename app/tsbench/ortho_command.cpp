@@ -61,9 +61,11 @@ std::vector<ortho::Method> methods_of(const std::string& list) {
   for (const std::string& name : split_list(list)) {
     const auto method = ortho::method_named(name);
     if (!method) {
-      std::string all;
-      for (const auto& m : ortho::every_method()) all += (all.empty() ? "" : ", ") + std::string(m.name);
-      throw Error(Errc::invalid_argument, "--method: no method is called '" + name + "': there are " + all);
+      std::string sentence = "--method: no method is called '";
+      sentence.append(name).append("': there are");
+      const char* before = " ";
+      for (const auto& m : ortho::every_method()) sentence.append(before).append(m.name), before = ", ";
+      throw Error(Errc::invalid_argument, sentence);
     }
     methods.push_back(*method);
   }

@@ -60,7 +60,8 @@ PivotedQr<T> pivoted_qr(HostView<const T> x, double dead) {
     if (rank == j && pivot > dead) ++rank;
     result.pivots.push_back(static_cast<real_t<T>>(pivot));
   }
-  const Dense<T> q = qr.householderQ() * Dense<T>::Identity(n, rank);
+  Dense<T> q(n, rank);  // without columns Eigen would offset a null pointer
+  if (rank > 0) q = qr.householderQ() * Dense<T>::Identity(n, rank);
   result.q = Matrix<T>(n, rank);
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < rank; ++j) result.q(i, j) = static_cast<T>(q(i, j));

@@ -1,6 +1,7 @@
 #include "tallskinny/app/tsbench/gpu/case.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace ts::bench {
 
@@ -12,8 +13,11 @@ cuda::GpuProblem gpu_problem_of(const Case& c) {
   const auto form = [&]<class E>(E* base, index_t rows, index_t columns) {
     return cuda::form_of(c.tall(base, rows, columns));
   };
-  T* const in = nullptr;
-  result_t<T>* const out = nullptr;
+  // Of addresses their alignment alone counts.
+  alignas(256) static std::array<T, 256> in_memory;
+  alignas(256) static std::array<result_t<T>, 256> out_memory;
+  T* const in = in_memory.data();
+  result_t<T>* const out = out_memory.data();
   const bool inner = pr.operation == Operation::tsmttsm || pr.operation == Operation::gram;
   cuda::GpuProblem p;
   p.problem = pr;

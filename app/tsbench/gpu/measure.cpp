@@ -41,6 +41,7 @@ template <class T>
 Turns turns_of(const std::vector<DeviceOperands<T>>& sets,
                const std::function<void(const DeviceOperands<T>&)>& run) {
   std::vector<std::function<void()>> bodies;
+  bodies.reserve(sets.size());
   for (const DeviceOperands<T>& set : sets) bodies.emplace_back([&run, &set] { run(set); });
   return Turns(std::move(bodies));
 }

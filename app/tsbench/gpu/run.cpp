@@ -36,14 +36,15 @@ void run_on_gpu(const Context& ctx, const DeviceOperands<T>& o) {
       return detail::column_norms<T>(ctx, o.x, norms);
     }
     case Operation::trsm:
-      if constexpr (result_type) detail::trsm<T>(ctx, o.out, o.small);
-      return;
     case Operation::inner_and_gram:
-      if constexpr (result_type) detail::inner_and_gram<T>(ctx, o.x, o.y, o.result, o.gram);
-      return;
     case Operation::project_out:
-      if constexpr (result_type) detail::project_out<T>(ctx, o.x, o.small, o.out, o.result, o.gram);
-      return;
+      break;  // of result types alone
+  }
+  if constexpr (result_type) {
+    if (o.problem.operation == Operation::trsm) return detail::trsm<T>(ctx, o.out, o.small);
+    if (o.problem.operation == Operation::inner_and_gram)
+      return detail::inner_and_gram<T>(ctx, o.x, o.y, o.result, o.gram);
+    detail::project_out<T>(ctx, o.x, o.small, o.out, o.result, o.gram);
   }
 }
 

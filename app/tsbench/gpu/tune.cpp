@@ -58,6 +58,7 @@ Contest contest_of(const Case& c, const cuda::DeviceInfo& device, std::size_t mo
   if (cuda::tuned_key(contest.problem).empty()) return contest;
   std::vector<cuda::Candidate> all = cuda::ranked_candidates(contest.problem, device);
   std::vector<cuda::KernelPlan> everything;
+  everything.reserve(all.size());
   for (const cuda::Candidate& candidate : all) everything.push_back(candidate.kernel);
   const auto names = differences(everything);
   for (std::size_t k = 0; k < std::min(most, everything.size()); ++k) {

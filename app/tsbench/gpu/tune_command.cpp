@@ -19,7 +19,8 @@ namespace {
 
 std::string text_of(const cuda::Defines& defines) {
   std::string text;
-  for (const auto& [name, value] : defines) text += (text.empty() ? "" : " ") + name + "=" + value;
+  for (const auto& [name, value] : defines)
+    text.append(text.empty() ? "" : " ").append(name).append("=").append(value);
   return text;
 }
 

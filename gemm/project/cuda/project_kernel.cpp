@@ -116,7 +116,8 @@ std::vector<ProjectTiling> tilings_of(const Steps& steps, const BlockLimits& lim
           const double slot_rows_bytes = 16.0 * tiles * row_bytes;
           const double in_flight = std::min(1.0, t.groups * (t.stages - 1.5) * slot_rows_bytes / (48 * 1024));
           // Few rows in a chunk leave warps of a group without work in the update.
-          const double runs = tiles * ((s.column_blocks * parts + 3) / 4), warps_of_group = left * right;
+          const int runs_of_tile = (s.column_blocks * parts + 3) / 4;
+          const double runs = tiles * runs_of_tile, warps_of_group = left * right;
           const double idle = steps.update ? std::max(1.0, warps_of_group / runs) : 1.0;
           t.cost =
               std::max({memory * (1 + 1024 / slot_rows_bytes) / in_flight, tensor * 1.3 * idle, loads * 2}) +

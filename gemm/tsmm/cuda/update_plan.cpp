@@ -87,8 +87,8 @@ double cost_of(const UpdateProblem& problem, const UpdateTiling& t, const Sizes&
                         (1 + 0.0005 * (t.teams - 1) * wait * wait);
 
   // Arithmetic: instructions; fragments of S, which tiles share; what a warp widens or splits of X by itself.
-  const double blocks = static_cast<double>((problem.q + 7) / 8);
-  const double k_blocks = static_cast<double>((problem.p * parts + 15) / 16);
+  const index_t blocks_of_8 = (problem.q + 7) / 8, blocks_of_16 = (problem.p * parts + 15) / 16;
+  const auto blocks = static_cast<double>(blocks_of_8), k_blocks = static_cast<double>(blocks_of_16);
   const double tensor = k_blocks * blocks * parts * (t.split ? 9 : 16);
   const double convert = (scalar == 8 ? 0 : t.split ? 26 : scalar == 4 ? 40 : 64) + (by_columns ? 40 : 0);
   const double shared = 16 * k_blocks * blocks / t.tiles + (16 + convert) * k_blocks * t.column_warps;
