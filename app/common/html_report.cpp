@@ -1,15 +1,12 @@
 #include "tallskinny/app/common/html_report.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/app/common/text_file.hpp"
 
 namespace ts::app {
 
@@ -73,7 +70,7 @@ class Picture {
     line(left, top, left, height - bottom, "axis");
     text((left + width - right) / 2, height - 8, "middle", axes.x);
     svg_ += "<text transform=\"translate(14 " + fixed((top + height - bottom) / 2) +
-            ") rotate(-90)\" text-anchor=\"middle\">" + escaped(axes.y) + "</text>\n";
+            ") rotate(-90)\" text-anchor=\"middle\">" + markup_text(axes.y) + "</text>\n";
   }
 
   [[nodiscard]] double px(double x) const { return left + x_.place(x) * (width - left - right); }
@@ -83,7 +80,7 @@ class Picture {
   void add(const std::string& element) { svg_ += element; }
   void text(double x, double y, const char* anchor, const std::string& words, const std::string& fill = {}) {
     svg_ += "<text x=\"" + fixed(x) + "\" y=\"" + fixed(y) + "\" text-anchor=\"" + anchor + '"' +
-            (fill.empty() ? "" : " fill=\"" + fill + '"') + '>' + escaped(words) + "</text>\n";
+            (fill.empty() ? "" : " fill=\"" + fill + '"') + '>' + markup_text(words) + "</text>\n";
   }
   [[nodiscard]] std::string finish() && { return svg_ + "</svg>\n"; }
 
@@ -106,43 +103,26 @@ constexpr std::string_view style =
 
 }  // namespace
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 HtmlReport::HtmlReport(const std::string& title) {
-  body_ = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" + escaped(title) +
-          "</title>\n<style>" + std::string(style) + "</style>\n</head>\n<body>\n<h1>" + escaped(title) +
-          "</h1>\n";
+  body_ = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" +
+          markup_text(title) + "</title>\n<style>" + std::string(style) + "</style>\n</head>\n<body>\n<h1>" +
+          markup_text(title) + "</h1>\n";
 }
 
 HtmlReport& HtmlReport::heading(std::string_view text) {
-  body_ += "<h2>" + escaped(text) + "</h2>\n";
+  body_ += "<h2>" + markup_text(text) + "</h2>\n";
   return *this;
 }
 
 HtmlReport& HtmlReport::paragraph(std::string_view text) {
-  body_ += "<p>" + escaped(text) + "</p>\n";
+  body_ += "<p>" + markup_text(text) + "</p>\n";
   return *this;
 }
 
 HtmlReport& HtmlReport::facts(const std::vector<std::pair<std::string, std::string>>& rows) {
   body_ += "<table>\n";
   for (const auto& [name, value] : rows)
-    body_ += "<tr><td>" + escaped(name) + "</td><td>" + escaped(value) + "</td></tr>\n";
+    body_ += "<tr><td>" + markup_text(name) + "</td><td>" + markup_text(value) + "</td></tr>\n";
   body_ += "</table>\n";
   return *this;
 }
@@ -150,11 +130,11 @@ HtmlReport& HtmlReport::facts(const std::vector<std::pair<std::string, std::stri
 HtmlReport& HtmlReport::table(const std::vector<std::string>& header,
                               const std::vector<std::vector<std::string>>& rows) {
   body_ += "<table>\n<tr>";
-  for (const std::string& cell : header) body_ += "<th>" + escaped(cell) + "</th>";
+  for (const std::string& cell : header) body_ += "<th>" + markup_text(cell) + "</th>";
   body_ += "</tr>\n";
   for (const auto& row : rows) {
     body_ += "<tr>";
-    for (const std::string& cell : row) body_ += "<td>" + escaped(cell) + "</td>";
+    for (const std::string& cell : row) body_ += "<td>" + markup_text(cell) + "</td>";
     body_ += "</tr>\n";
   }
   body_ += "</table>\n";
@@ -222,19 +202,7 @@ std::string HtmlReport::text() const {
 }
 
 void HtmlReport::write(const std::filesystem::path& file) const {
-  const std::filesystem::path unfinished = file.string() + ".part" + std::to_string(::getpid());
-  std::error_code failed;
-  {
-    std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
-    out << text();
-    out.close();
-    if (out) std::filesystem::rename(unfinished, file, failed);
-    if (out && !failed) return;
-  }
-  std::error_code ignored;
-  std::filesystem::remove(unfinished, ignored);
-  throw Error(Errc::io_failure,
-              file.string() + " cannot be written" + (failed ? ": " + failed.message() : ""));
+  write_text_file(file, text());
 }
 
 }  // namespace ts::app

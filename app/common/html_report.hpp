@@ -9,9 +9,6 @@
 
 namespace ts::app {
 
-/// Text with the characters that mean something to HTML replaced.
-[[nodiscard]] std::string escaped(std::string_view text);
-
 /// What the axes of a picture say, and how they run.
 struct Axes {
   std::string x, y;

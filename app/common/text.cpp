@@ -61,4 +61,21 @@ std::string short_number(double value, int digits) {
   return printed("%.*g", digits, value);
 }
 
+std::string markup_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (static_cast<unsigned char>(c) >= 0x20 || c == '\n')
+      out += c;
+  }
+  return out;
+}
+
 }  // namespace ts::app

@@ -20,4 +20,7 @@ std::string grouped(std::int64_t number);
 /// `value` with `digits` significant digits.
 std::string short_number(double value, int digits = 6);
 
+/// Text for HTML and SVG: characters that have a meaning there as entities, control characters left out.
+[[nodiscard]] std::string markup_text(std::string_view text);
+
 }  // namespace ts::app

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 
 namespace ts::bench {
@@ -145,20 +146,14 @@ std::string squares(const std::vector<const Cell*>& cells) {
   return t + "</div>\n";
 }
 
-std::string escaped(const std::string& text) {
-  std::string t;
-  for (const char c : text) t += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return t;
-}
-
 }  // namespace
 
 std::string html_page(const PageHeader& h, const std::vector<Cell>& cells) {
   std::string t =
-      "<!doctype html><html lang='en'><meta charset='utf-8'><title>tsbench gpu: " + escaped(h.device) +
-      "</title><style>" + style + "</style><h1>" + escaped(h.device) + "</h1>\n<p>" + escaped(h.date) +
-      ", commit " + escaped(h.commit) + ", against " +
-      escaped(h.vendor.empty() ? std::string("nobody") : h.vendor) +
+      "<!doctype html><html lang='en'><meta charset='utf-8'><title>tsbench gpu: " +
+      app::markup_text(h.device) + "</title><style>" + style + "</style><h1>" + app::markup_text(h.device) +
+      "</h1>\n<p>" + app::markup_text(h.date) + ", commit " + app::markup_text(h.commit) + ", against " +
+      app::markup_text(h.vendor.empty() ? std::string("nobody") : h.vendor) +
       format(
           ". Roofs of this run: read %.2f TB/s, copy %.2f TB/s. Curves: share of the roof in per cent "
           "against the width.</p>\n",
@@ -172,7 +167,7 @@ std::string html_page(const PageHeader& h, const std::vector<Cell>& cells) {
   }
   for (const std::string& section : sections) {
     const auto& some = of[section];
-    t += "<h2>" + escaped(section) + "</h2>\n" +
+    t += "<h2>" + app::markup_text(section) + "</h2>\n" +
          (some.front()->table == "rectangular" ? squares(some) : curves(some));
   }
   return t + "</html>\n";

@@ -1,9 +1,6 @@
 #include "tallskinny/app/tsbench/results_file.hpp"
 
-#include <filesystem>
-#include <fstream>
-
-#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/app/common/text_file.hpp"
 
 namespace ts::bench {
 
@@ -17,18 +14,8 @@ void ResultsFile::write() {
   if (path_.empty()) return;
   app::JsonObject all = header_;
   all.add("results", results_);
-  write_text(path_, all.text() + "\n");
+  app::write_text_file(path_, all.text() + "\n");
   written_at_ = since_.seconds();
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  const std::string beside = path + ".part";
-  std::ofstream file(beside);
-  file << text;
-  file.close();
-  std::error_code failed;
-  if (file) std::filesystem::rename(beside, path, failed);
-  if (!file || failed) throw Error(Errc::io_failure, "could not write '" + path + "'");
 }
 
 }  // namespace ts::bench

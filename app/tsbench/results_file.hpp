@@ -10,9 +10,6 @@
 
 namespace ts::bench {
 
-/// Writes a text beside `path` and renames it. @throws Error(io_failure) naming the file.
-void write_text(const std::string& path, const std::string& text);
-
 class ResultsFile {
  public:
   /// `path` may be empty: nothing is written then.

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/common/text_file.hpp"
 #include "tallskinny/app/tssolve/svg.hpp"
 
 namespace ts::app::tssolve {
@@ -32,7 +31,7 @@ constexpr const char* style =
     ".bar div{overflow:hidden;color:#fff;font-size:12px;padding-left:4px;white-space:nowrap}";
 
 std::string row(const std::string& name, const std::string& value) {
-  return "<tr><td>" + xml_text(name) + "</td><td>" + xml_text(value) + "</td></tr>\n";
+  return "<tr><td>" + markup_text(name) + "</td><td>" + markup_text(value) + "</td></tr>\n";
 }
 
 std::string number(double x, const char* format = "%.16g") {
@@ -156,8 +155,9 @@ std::string html_report(const solvers::EigenResult<T>& result, const Settings& s
   std::string page =
       "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
       "<meta charset=\"utf-8\"/>\n<title>tssolve: " +
-      xml_text(facts.input.where.text()) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n";
-  page += "<h1>" + xml_text(facts.input.where.text()) + "</h1>\n<p>" + xml_text(result.reason) + ".</p>\n";
+      markup_text(facts.input.where.text()) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n";
+  page +=
+      "<h1>" + markup_text(facts.input.where.text()) + "</h1>\n<p>" + markup_text(result.reason) + ".</p>\n";
   page += "<h2>Convergence</h2>\n" + convergence_chart(result.history);
   page += "<h2>Spectrum</h2>\n" + spectrum_chart(result);
   if (std::isfinite(result.gap))
@@ -192,26 +192,14 @@ std::string html_report(const solvers::EigenResult<T>& result, const Settings& s
             "</td><td>" + number(result.values[i]) + "</td><td>" + number(result.error_bounds[i], "%.2e") +
             "</td><td>" + number(result.residual_norms[i], "%.2e") + "</td><td>" +
             std::to_string(result.multiplicities[i]) + "</td></tr>\n";
-  page += "</table>\n<p>" + xml_text(version_text("tssolve")) + "</p>\n</body>\n</html>\n";
+  page += "</table>\n<p>" + markup_text(version_text("tssolve")) + "</p>\n</body>\n</html>\n";
   return page;
 }
 
 template <class T>
 void write_html_report(const solvers::EigenResult<T>& result, const Settings& settings,
                        const RunFacts& facts) {
-  const std::filesystem::path target = settings.report;
-  auto temporary = target;
-  temporary += ".part";
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-  out << html_report(result, settings, facts);
-  out.close();
-  std::error_code problem;
-  if (out) std::filesystem::rename(temporary, target, problem);
-  if (!out || problem) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw Error(Errc::io_failure, target.string() + ": the report could not be written");
-  }
+  app::write_text_file(settings.report, html_report(result, settings, facts));
 }
 
 #define TS_INSTANTIATE(T)                                                                                \

@@ -29,23 +29,6 @@ double tick_step(double range) {
 
 }  // namespace
 
-std::string xml_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20 || c == '\n')
-      out += c;
-  }
-  return out;
-}
-
 Chart::Chart(Axis x, Axis y, std::string title)
     : x_(std::move(x)), y_(std::move(y)), title_(std::move(title)) {
   for (Axis* axis : {&x_, &y_}) {
@@ -83,7 +66,7 @@ void Chart::ticks(const Axis& axis, bool horizontal) {
     body_ += formatted(
         "<text class=\"label\" text-anchor=\"middle\" transform=\"translate(14 %.1f) rotate(-90)\">",
         (height - bottom + top) / 2);
-  body_ += xml_text(axis.label) + "</text>\n";
+  body_ += markup_text(axis.label) + "</text>\n";
 }
 
 bool Chart::place(double x, double y, double& px, double& py) const {
@@ -110,21 +93,21 @@ void Chart::dot(double x, double y, std::string_view style, std::string_view tit
   if (!place(x, y, px, py)) return;
   body_.append("<circle class=\"").append(style);
   body_ += formatted("\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>", px, py);
-  body_ += xml_text(title) + "</title></circle>\n";
+  body_ += markup_text(title) + "</title></circle>\n";
 }
 
 void Chart::text(double x, double y, std::string_view text) {
   double px = 0, py = 0;
   if (place(x, y, px, py))
     body_ += formatted("<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">", px, py - 8) +
-             xml_text(text) + "</text>\n";
+             markup_text(text) + "</text>\n";
 }
 
 std::string Chart::svg() const {
   return formatted(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>",
              width, height) +
-         xml_text(title_) + "</title>\n" + body_ + "</svg>\n";
+         markup_text(title_) + "</title>\n" + body_ + "</svg>\n";
 }
 
 }  // namespace ts::app::tssolve

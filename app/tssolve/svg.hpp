@@ -8,9 +8,6 @@
 
 namespace ts::app::tssolve {
 
-/// Text with the characters that XML gives a meaning written as entities; control characters are left out.
-[[nodiscard]] std::string xml_text(std::string_view text);
-
 /// A range of data on one side of a chart. Logarithmic ones take log10 of what they are given.
 struct Axis {
   double low = 0, high = 1;

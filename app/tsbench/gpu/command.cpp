@@ -5,6 +5,7 @@
 #include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
+#include "tallskinny/app/common/text_file.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/gpu/peers.hpp"
 #include "tallskinny/app/tsbench/gpu/report.hpp"
@@ -186,9 +187,10 @@ int gpu_command(app::Arguments arguments) {
   }
   results.write();
   if (!request.html_file.empty())
-    write_text(request.html_file, html_page({roofs.name, utc_now(), std::string(commit()), vendor_versions(),
-                                             roofs.read_bytes_per_second, roofs.copy_bytes_per_second},
-                                            cells));
+    app::write_text_file(request.html_file,
+                         html_page({roofs.name, utc_now(), std::string(commit()), vendor_versions(),
+                                    roofs.read_bytes_per_second, roofs.copy_bytes_per_second},
+                                   cells));
   std::cout << '\n';
   print_gpu_roofs(std::cout, roofs);
   print_summary(std::cout, cells);

@@ -2,13 +2,16 @@
 #include <fstream>
 #include <sstream>
 
+#include "tallskinny/app/common/text_file.hpp"
 #include "tallskinny/app/tsbench/page.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
+using test::message_of;
 using namespace ts::bench;
 
 namespace {
@@ -25,16 +28,6 @@ std::string read(const std::filesystem::path& path) {
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
 }
 
 }  // namespace
@@ -85,11 +78,11 @@ TEST_CASE("a results file is whole after every write, and reads back") {
   CHECK(stored.cells[1].q == 4);
 
   SECTION("what is no such file is refused by name") {
-    write_text(path, "{\"device\": 1}\n");
+    app::write_text_file(path, "{\"device\": 1}\n");
     CHECK(read(path) == "{\"device\": 1}\n");
     const std::string complaint = message_of([&] { (void)read_results(path); });
     CHECK(complaint.find("gpu.json' is no file of tsbench gpu") != std::string::npos);
     CHECK_THROWS_AS(read_results(path + ".none"), Error);
-    CHECK_THROWS_AS(write_text((folder.path() / "none" / "x").string(), ""), Error);
+    CHECK_THROWS_AS(app::write_text_file((folder.path() / "none" / "x").string(), ""), Error);
   }
 }

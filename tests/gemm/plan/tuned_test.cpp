@@ -2,9 +2,11 @@
 
 #include "tallskinny/gemm/backend/cuda/sources.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
+using test::message_of;
 
 namespace {
 
@@ -20,16 +22,6 @@ cuda::Defines difference(const cuda::KernelPlan& kernel, const cuda::KernelPlan&
   for (const auto& define : kernel.defines)
     if (!cuda::has_defines(other, {define})) some.push_back(define);
   return some;
-}
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
 }
 
 }  // namespace
