@@ -43,7 +43,7 @@ TEST_CASE("a summary has a line for each table, operation and type") {
 
 TEST_CASE("a page has a panel for each type and a thin line for the vendor, and needs nothing else") {
   const std::string page = html_page({"a <GPU>", "today", "abc", "", 3e12, 2.9e12}, cells());
-  CHECK(page.find("a &lt;GPU>") != std::string::npos);
+  CHECK(page.find("a &lt;GPU&gt;") != std::string::npos);
   CHECK(page.find(">float64</text>") != std::string::npos);
   CHECK(page.find(">float32</text>") != std::string::npos);
   CHECK(page.find("class='vendor'") != std::string::npos);
