@@ -1,44 +1,20 @@
 #include "tallskinny/gemm/backend/cuda/inner_launch.hpp"
 
-#include <map>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <tuple>
-
 #include "tallskinny/gemm/backend/cuda/arguments.hpp"
 #include "tallskinny/gemm/backend/cuda/inner_kernel.hpp"
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
+#include "tallskinny/gemm/plan/kept_plans.hpp"
 
 namespace ts::detail {
 
 namespace {
 
-struct ReadyInner {
-  ReadyInner(const cuda::GpuProblem& problem, const cuda::DeviceInfo& device)
-      : kernel(cuda::make_plan(problem, device).kernel),
+struct PlannedInner : cuda::PlannedKernel {
+  PlannedInner(const cuda::GpuProblem& problem, const cuda::DeviceInfo& device)
+      : PlannedKernel(problem, device),
         panel_blocks(static_cast<int>(kernel.plan().grid / cuda::inner_problem_of(problem, device).panels)),
         group_size(cuda::group_size_of(panel_blocks)) {}
-  cuda::ReadyKernel kernel;
   int panel_blocks, group_size;
 };
-
-/// The plan of this problem on this device. Planning takes longer than a short product, so plans are kept.
-std::shared_ptr<const ReadyInner> ready_inner(const cuda::DeviceInfo& device,
-                                              const cuda::GpuProblem& problem) {
-  // What plans depend on: the device of a rehearsal may be another one of the same number.
-  using Key =
-      std::tuple<int, std::string, int, int, std::shared_ptr<const cuda::TunedTable>, cuda::GpuProblem>;
-  static std::mutex mutex;
-  static std::map<Key, std::shared_ptr<const ReadyInner>> kept;
-  constexpr std::size_t most = 1024;
-  const Key key(device.index, device.name, device.multiprocessors, device.shared_bytes_per_block,
-                device.tuned, problem);
-  const std::lock_guard lock(mutex);
-  if (const auto found = kept.find(key); found != kept.end()) return found->second;
-  if (kept.size() == most) kept.clear();
-  return kept.emplace(key, std::make_shared<const ReadyInner>(problem, device)).first->second;
-}
 
 }  // namespace
 
@@ -56,12 +32,12 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
   }
   problem.op = op, problem.second = cuda::form_of(b), problem.out = cuda::form_of(c);
   problem.determinism = ctx.determinism;
-  const auto ready = ready_inner(ctx.stream.device(), problem);
-  ready->kernel.launch(ctx, OperandArgument{a.data, a.row_stride, a.col_stride},
-                       OperandArgument{b.data, b.row_stride, b.col_stride}, a.rows, a.cols, c.data,
-                       c.row_stride, c.col_stride, mirror, cuda::scalars_of(alpha), cuda::scalars_of(beta),
-                       static_cast<int>(op == Op::adjoint), ready->panel_blocks, ready->group_size,
-                       ctx.stream.workspace(ready->kernel.plan().workspace_bytes), ctx.stream.counters());
+  const auto planned = cuda::kept_plan<PlannedInner>(problem, ctx.stream.device());
+  planned->kernel.launch(ctx, OperandArgument{a.data, a.row_stride, a.col_stride},
+                         OperandArgument{b.data, b.row_stride, b.col_stride}, a.rows, a.cols, c.data,
+                         c.row_stride, c.col_stride, mirror, cuda::scalars_of(alpha), cuda::scalars_of(beta),
+                         static_cast<int>(op == Op::adjoint), planned->panel_blocks, planned->group_size,
+                         ctx.stream.workspace(planned->kernel.plan().workspace_bytes), ctx.stream.counters());
 }
 
 #define TS_INSTANTIATE(T)                                                                           \

@@ -1,10 +1,20 @@
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/norms/cuda/column_norms_kernel.hpp"
+#include "tallskinny/gemm/plan/kept_plans.hpp"
 
 namespace ts::detail {
+
+namespace {
+
+struct PlannedNorms : cuda::PlannedKernel {
+  PlannedNorms(const cuda::GpuProblem& problem, const cuda::DeviceInfo& device)
+      : PlannedKernel(problem, device), shape(cuda::column_norms_shape(problem, device)) {}
+  cuda::ColumnNormsShape shape;
+};
+
+}  // namespace
 
 template <class T>
 void column_norms(const Context& ctx, DeviceStrided<const T> x, DeviceStrided<real_t<T>> norms) {
@@ -15,15 +25,14 @@ void column_norms(const Context& ctx, DeviceStrided<const T> x, DeviceStrided<re
   problem.problem = {Operation::column_norms, dtype_of<T>, x.rows, x.cols, x.cols};
   problem.first = cuda::form_of(x);
   problem.determinism = ctx.determinism;
-  const cuda::DeviceInfo& device = ctx.stream.device();
-  const cuda::KernelPlan plan = cuda::make_plan(problem, device).kernel;
-  const cuda::ColumnNormsShape s = cuda::column_norms_shape(problem, device);
+  const auto planned = cuda::kept_plan<PlannedNorms>(problem, ctx.stream.device());
+  const cuda::ColumnNormsShape& s = planned->shape;
   const bool col_major = problem.first.layout == Layout::col_major;
   const index_t line_stride = col_major || s.fold > 1 ? s.fold * s.tile : x.row_stride;
   const index_t tile_stride = col_major ? x.col_stride : s.tile;
-  cuda::launch(ctx, plan, x.data, s.lines, line_stride, tile_stride, static_cast<int>(s.rest),
-               ctx.stream.workspace(plan.workspace_bytes), ctx.stream.counters(), norms.data,
-               norms.col_stride);
+  planned->kernel.launch(ctx, x.data, s.lines, line_stride, tile_stride, static_cast<int>(s.rest),
+                         ctx.stream.workspace(planned->kernel.plan().workspace_bytes), ctx.stream.counters(),
+                         norms.data, norms.col_stride);
 }
 
 #define TS_INSTANTIATE(T) \

@@ -2,8 +2,8 @@
 
 #include "tallskinny/gemm/backend/cuda/arguments.hpp"
 #include "tallskinny/gemm/backend/cuda/inner_plan.hpp"
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
+#include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/project/cuda/project_kernel.hpp"
 #include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/project/project_detail.hpp"
@@ -29,22 +29,32 @@ using Tall = DeviceStrided<const T>;
 template <class T>
 void launch(const Context& ctx, Operation operation, Tall<T> v, Tall<T> s, Tall<T> w, DeviceStrided<T> s_next,
             T* mirror, DeviceStrided<T> g) {
-  const cuda::DeviceInfo& device = ctx.stream.device();
   cuda::GpuProblem problem;
   problem.problem = {operation, dtype_of<T>, w.rows, v.cols, w.cols};
   problem.problem.wants_inner = !s_next.empty(), problem.problem.wants_gram = !g.empty();
   problem.op = Op::adjoint, problem.determinism = ctx.determinism;
   problem.first = cuda::form_of(v), problem.second = cuda::form_of(w);
-  const cuda::KernelPlan plan = cuda::make_plan(problem, device).kernel;
-  cuda::launch(ctx, plan, cuda::OperandArgument{v.data, v.row_stride, v.col_stride}, MatrixArgument(s),
-               cuda::OperandArgument{w.data, w.row_stride, w.col_stride}, MatrixArgument(s_next), mirror,
-               MatrixArgument(g), w.rows, cuda::group_size_of(static_cast<int>(plan.grid)),
-               ctx.stream.workspace(plan.workspace_bytes), ctx.stream.counters());
+  const auto planned = cuda::kept_plan(problem, ctx.stream.device());
+  const cuda::KernelPlan& plan = planned->kernel.plan();
+  planned->kernel.launch(ctx, cuda::OperandArgument{v.data, v.row_stride, v.col_stride}, MatrixArgument(s),
+                         cuda::OperandArgument{w.data, w.row_stride, w.col_stride}, MatrixArgument(s_next),
+                         mirror, MatrixArgument(g), w.rows, cuda::group_size_of(static_cast<int>(plan.grid)),
+                         ctx.stream.workspace(plan.workspace_bytes), ctx.stream.counters());
 }
+
+struct PlannedPanels {
+  PlannedPanels(const cuda::GpuProblem& any, const cuda::DeviceInfo& device)
+      : panels(cuda::project_panels(any.problem.type, any.problem.p, any.problem.q,
+                                    cuda::limits_of(device, any.determinism))) {}
+  cuda::ProjectPanels panels;
+};
 
 template <class T>
 cuda::ProjectPanels panels_of(const Context& ctx, index_t p, index_t q) {
-  return cuda::project_panels(dtype_of<T>, p, q, cuda::limits_of(ctx.stream.device(), ctx.determinism));
+  cuda::GpuProblem any;
+  any.problem = {Operation::project_out, dtype_of<T>, 0, p, q};
+  any.determinism = ctx.determinism;
+  return cuda::kept_plan<PlannedPanels>(any, ctx.stream.device())->panels;
 }
 
 /// S = V^H W and G = W^H W of any widths, either of them only if it is not empty.

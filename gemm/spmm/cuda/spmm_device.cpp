@@ -1,9 +1,9 @@
 #include "tallskinny/gemm/backend/cuda/arguments.hpp"
 #include "tallskinny/gemm/backend/cuda/device_csr.hpp"
 #include "tallskinny/gemm/backend/cuda/geometry.hpp"
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
+#include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/spmm/cuda/spmm_kernel.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 
@@ -26,19 +26,19 @@ void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, 
   problem.problem.accumulate = beta != result_t<T>{};
   problem.problem.nonzeros = b.stored, problem.problem.index_bytes = static_cast<int>(sizeof(I));
   problem.op = op, problem.second = cuda::form_of(x), problem.out = cuda::form_of(y);
-  const cuda::KernelPlan rows = cuda::make_plan(problem, ctx.stream.device()).kernel;
+  const auto planned = cuda::kept_plan(problem, ctx.stream.device());
   const SparseArgument entries{b.pointers, b.indices, b.values};
   const OperandArgument from{x.data, x.row_stride, x.col_stride}, to{y.data, y.row_stride, y.col_stride};
   if (b.long_part_count == 0)
-    return cuda::launch(ctx, rows, b.rows, index_t{INT64_MAX}, entries, from, to, alpha, beta,
-                        static_cast<unsigned*>(nullptr), index_t{0});
+    return planned->kernel.launch(ctx, b.rows, index_t{INT64_MAX}, entries, from, to, alpha, beta,
+                                  static_cast<unsigned*>(nullptr), index_t{0});
   const cuda::KernelPlan parts = cuda::spmm_long_plan(problem, b.long_part_count);
   const auto ticket_bytes =
       static_cast<std::size_t>(cuda::ceil_div(b.long_part_count, 64)) * 64 * sizeof(unsigned);
   auto* const tickets = static_cast<unsigned*>(ctx.stream.workspace(ticket_bytes + parts.workspace_bytes));
   auto* const partials = reinterpret_cast<result_t<T>*>(tickets + ticket_bytes / sizeof(unsigned));
-  cuda::launch(ctx, rows, b.rows, cuda::longest_short_row, entries, from, to, alpha, beta, tickets,
-               b.long_part_count);
+  planned->kernel.launch(ctx, b.rows, cuda::longest_short_row, entries, from, to, alpha, beta, tickets,
+                         b.long_part_count);
   cuda::launch(ctx, parts, b.long_parts, entries, from, to, alpha, beta, tickets, partials);
 }
 

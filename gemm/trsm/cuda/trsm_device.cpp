@@ -1,6 +1,5 @@
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
-#include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 
 namespace ts::detail {
@@ -13,8 +12,8 @@ void trsm(const Context& ctx, DeviceStrided<T> x, DeviceStrided<const T> r) {
   cuda::GpuProblem problem;
   problem.problem = {Operation::trsm, dtype_of<T>, x.rows, x.cols, x.cols};
   problem.first = cuda::form_of(x), problem.second = cuda::form_of(r);
-  const cuda::KernelPlan plan = cuda::make_plan(problem, ctx.stream.device()).kernel;
-  cuda::launch(ctx, plan, x.data, x.rows, x.row_stride, x.col_stride, r.data, r.row_stride, r.col_stride);
+  const auto planned = cuda::kept_plan(problem, ctx.stream.device());
+  planned->kernel.launch(ctx, x.data, x.rows, x.row_stride, x.col_stride, r.data, r.row_stride, r.col_stride);
 }
 
 #define TS_INSTANTIATE(T) template void trsm<T>(const Context&, DeviceStrided<T>, DeviceStrided<const T>);

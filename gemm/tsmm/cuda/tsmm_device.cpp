@@ -2,9 +2,9 @@
 
 #include "tallskinny/gemm/backend/cuda/arguments.hpp"
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
+#include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/tsmm/cuda/tsmm_kernel.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmm/tsmm_detail.hpp"
@@ -32,18 +32,26 @@ void launch_update(const Context& ctx, Operation operation, bool conjugate, resu
   problem.problem = {operation, dtype_of<T>, x.rows, x.cols, s.cols, beta != result_t<T>{}};
   problem.first = cuda::form_of(x), problem.second = cuda::form_of(s), problem.out = cuda::form_of(y);
   problem.determinism = ctx.determinism;
-  const cuda::KernelPlan plan = cuda::make_plan(problem, ctx.stream.device()).kernel;
-  cuda::launch(ctx, plan, cuda::OperandArgument{x.data, x.row_stride, x.col_stride},
-               Factor{s.data, s.row_stride, s.col_stride, conjugate},
-               ResultArgument{y.data, y.row_stride, y.col_stride}, x.rows, cuda::scalars_of(alpha),
-               cuda::scalars_of(beta), ctx.stream.counters());
+  const auto planned = cuda::kept_plan(problem, ctx.stream.device());
+  planned->kernel.launch(ctx, cuda::OperandArgument{x.data, x.row_stride, x.col_stride},
+                         Factor{s.data, s.row_stride, s.col_stride, conjugate},
+                         ResultArgument{y.data, y.row_stride, y.col_stride}, x.rows, cuda::scalars_of(alpha),
+                         cuda::scalars_of(beta), ctx.stream.counters());
 }
+
+/// The columns that a kernel takes.
+struct PlannedWidest {
+  PlannedWidest(const cuda::GpuProblem& problem, const cuda::DeviceInfo& device)
+      : columns(cuda::update_widest(problem.problem.type, cuda::limits_of(device, problem.determinism))) {}
+  index_t columns;
+};
 
 /// Widths of panels: as equal as can be, none wider than a kernel takes.
 template <class T>
 index_t panel_width(const Context& ctx, index_t columns) {
-  const index_t most =
-      cuda::update_widest(dtype_of<T>, cuda::limits_of(ctx.stream.device(), Determinism::run_to_run));
+  cuda::GpuProblem any;
+  any.problem.operation = Operation::tsmm, any.problem.type = dtype_of<T>;
+  const index_t most = cuda::kept_plan<PlannedWidest>(any, ctx.stream.device())->columns;
   const index_t panels = (columns + most - 1) / most;
   return (columns + panels - 1) / panels;
 }

@@ -1,0 +1,40 @@
+// Plans that are kept: planning takes tens of microseconds, longer than a short operation on a GPU.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "tallskinny/gemm/backend/cuda/launch.hpp"
+#include "tallskinny/gemm/plan/gpu_plan.hpp"
+
+namespace ts::cuda {
+
+/// The planned kernel of a problem, and nothing more. Operations whose launch takes other numbers from the
+/// plan derive from it.
+struct PlannedKernel {
+  PlannedKernel(const GpuProblem& problem, const DeviceInfo& device)
+      : kernel(make_plan(problem, device).kernel) {}
+  ReadyKernel kernel;
+};
+
+/// What was made from this problem on this device, `Planned(problem, device)` when it is asked for the first
+/// time. May be called by several threads at once.
+template <class Planned = PlannedKernel>
+[[nodiscard]] std::shared_ptr<const Planned> kept_plan(const GpuProblem& problem, const DeviceInfo& device) {
+  // What plans depend on: the device of a rehearsal may be another one of the same number.
+  using Key = std::tuple<GpuProblem, int, int, int, std::shared_ptr<const TunedTable>, std::string>;
+  static std::mutex mutex;
+  static std::map<Key, std::shared_ptr<const Planned>> kept;
+  constexpr std::size_t most = 1024;
+  const Key key(problem, device.index, device.multiprocessors, device.shared_bytes_per_block, device.tuned,
+                device.name);
+  const std::lock_guard lock(mutex);
+  if (const auto found = kept.find(key); found != kept.end()) return found->second;
+  if (kept.size() == most) kept.clear();
+  return kept.emplace(key, std::make_shared<const Planned>(problem, device)).first->second;
+}
+
+}  // namespace ts::cuda
