@@ -70,7 +70,7 @@ Sizes sizes_of(const Steps& steps, const ProjectTiling& t) {
 }
 
 int shared_bytes(const Sizes& s, const ProjectTiling& t) {
-  return round_up(8 * t.groups * t.stages, 128) + s.factor_bytes +
+  return round_up(8 * t.groups * (t.stages + 1), 128) + s.factor_bytes +
          std::max(t.groups * t.stages * s.slot_bytes, s.product_bytes);
 }
 
@@ -102,7 +102,6 @@ std::vector<ProjectTiling> tilings_of(const Steps& steps, const BlockLimits& lim
           if ((s.left_tiles > 0 && left > s.left_tiles) || right > s.right_blocks ||
               s.tiles_left * s.tiles_right > 18)
             continue;
-          if (t.groups > 15 && left * right > 1) continue;
           if (registers_needed(steps, s) > register_cap(warps)) continue;
           while (t.stages > 2 && shared_bytes(s, t) > limits.shared_bytes - 1024) --t.stages;
           if (shared_bytes(s, t) > limits.shared_bytes - 1024) continue;

@@ -45,14 +45,24 @@ constexpr bool has_products = TS_INNER || TS_GRAM;
 constexpr int right_blocks = (q_scalars + 7) / 8, product_pitch = 8 * right_blocks + 2;
 constexpr int product_rows = 16 * (v_tiles + w_tiles);
 
-constexpr int factor_offset = round_up(8 * TS_GROUPS * TS_STAGES, 128), ring_offset = factor_offset + factor_bytes;
+constexpr int factor_offset = round_up(8 * TS_GROUPS * (TS_STAGES + 1), 128);
+constexpr int ring_offset = factor_offset + factor_bytes;
 
-__device__ __forceinline__ void group_sync(int group) {
-  if (group_warps == 1)
-    __syncwarp();
-  else
-    asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(32 * group_warps) : "memory");
-}
+/// Where the warps of a group wait for each other: a barrier in shared memory like those of the ring. With named
+/// barriers racecheck loses track of the __syncthreads() that follow, and they are no faster.
+struct Meeting {
+  uint64* barrier;
+  uint32 parity = 0;
+  __device__ __forceinline__ void wait_for_all() {
+    if constexpr (group_warps == 1) {
+      __syncwarp();
+    } else {
+      barrier_arrive(barrier);  // every lane for itself: ordering through __syncwarp() is not seen either
+      barrier_wait(barrier, parity);
+      parity ^= 1;
+    }
+  }
+};
 
 struct MatrixArgument {
   Result* data;
@@ -291,8 +301,11 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   const int warp = thread / 32 % group_warps;
   uint64* const full = reinterpret_cast<uint64*>(shared) + group * TS_STAGES;
   unsigned char* const ring = shared + ring_offset + group * TS_STAGES * slot_bytes;
-  if (warp == 0 && lane == 0)
+  Meeting meeting{reinterpret_cast<uint64*>(shared) + TS_GROUPS * TS_STAGES + group};
+  if (warp == 0 && lane == 0) {
     for (int i = 0; i < TS_STAGES; ++i) barrier_init(full + i, (uses_v ? V::arrivals(32) : 0) + W::arrivals(32));
+    barrier_init(meeting.barrier, 32 * group_warps);
+  }
   if (lane == 0) barrier_init_fence();
   const V v(v_argument, rows);
   const W w(w_argument, rows);
@@ -336,7 +349,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     constexpr bool in_bulk = false;
 #endif
 #endif
-    group_sync(group);  // W is as it shall be, and the group has left the slot before this one
+    meeting.wait_for_all();  // W is as it shall be, and the group has left the slot before this one
     if (warp == 0) {
 #if TS_UPDATE && __CUDA_ARCH__ >= 900
       if (lane == 0) {
