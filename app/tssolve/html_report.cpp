@@ -168,7 +168,9 @@ std::string html_report(const solvers::EigenResult<T>& result, const Settings& s
   page += "<h2>Plan</h2>\n<table>\n";
   page += row("matrix", grouped(facts.input.rows) + " x " + grouped(facts.input.cols) + ", " +
                             grouped(facts.input.nonzeros) + " entries, " + facts.input.convention);
-  page += row("asked for", grouped(settings.eigen.nev) + " eigenvalues, " + name_of(settings.eigen.which));
+  page += row("asked for", settings.interval ? "all eigenvalues in " + interval_text(*settings.interval)
+                                             : grouped(settings.eigen.nev) + " eigenvalues, " +
+                                                   name_of(settings.eigen.which));
   if (settings.sigma) page += row("near", number(*settings.sigma));
   page += row("tolerance", number(settings.eigen.tol, "%.3g") + ", " + name_of(settings.eigen.convergence));
   page += row("method", facts.method);

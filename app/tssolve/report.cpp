@@ -39,10 +39,11 @@ Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& histor
 
 template <class T>
 void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const RunFacts& facts) {
-  out << formatted("%6s  %24s  %10s  %s\n", "index", "eigenvalue", "residual", "multiplicity");
+  out << formatted("%6s  %24s  %10s  %10s  %s\n", "index", "eigenvalue", "error <", "residual",
+                   "multiplicity");
   for (std::size_t i = 0; i < result.values.size(); ++i)
-    out << formatted("%6zu  %24.16g  %10.2e  %12lld%s\n", i, result.values[i], result.residual_norms[i],
-                     static_cast<long long>(result.multiplicities[i]),
+    out << formatted("%6zu  %24.16g  %10.2e  %10.2e  %12lld%s\n", i, result.values[i], result.error_bounds[i],
+                     result.residual_norms[i], static_cast<long long>(result.multiplicities[i]),
                      result.converged_pairs[i] ? "" : "  not converged");
   if (std::isfinite(result.gap)) out << formatted("gap to the next eigenvalue: about %.3g\n", result.gap);
   out << result.reason << ".\n"
@@ -97,6 +98,7 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
       .add("device", facts.device)
       .add("threads", facts.threads);
   if (settings.sigma) json.add("sigma", *settings.sigma);
+  if (settings.interval) json.add("interval", interval_text(*settings.interval));
   out << json.text() << '\n';
 }
 
@@ -137,6 +139,7 @@ void write_file(const solvers::EigenResult<T>& result, const Settings& settings,
   out.attribute("/", "tol", settings.eigen.tol);
   out.attribute("/", "conv", name_of(settings.eigen.convergence));
   if (settings.sigma) out.attribute("/", "sigma", *settings.sigma);
+  if (settings.interval) out.attribute("/", "interval", interval_text(*settings.interval));
   out.attribute("/", "seed", static_cast<std::int64_t>(settings.common.seed));
   out.attribute("/", "block_size", facts.block_size);
   out.attribute("/", "max_basis", facts.max_basis);

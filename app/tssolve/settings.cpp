@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
+#include <limits>
 
 namespace ts::app::tssolve {
 
@@ -37,6 +39,7 @@ About about() {
        {"20 largest, to 1e-10, pairs and residuals to a file",
         "tssolve graph.h5:/adjacency -k 20 --which LA --tol 1e-10 -o pairs.h5"},
        {"the 8 nearest to 1.5, as JSON", "tssolve spin.h5 -k 8 --sigma 1.5 --json"},
+       {"all between -0.2 and 0.3, their number proved", "tssolve spin.h5 --interval -0.2:0.3"},
        {"a long run that a batch system may stop and start again, with a page of pictures",
         "tssolve big.h5 -k 20 --which SA -o pairs.h5 --checkpoint state.h5 --report run.html"}},
       "MATRIX is FILE or FILE:/object: HDF5 in any of the layouts that `tsdata info` names, Matrix Market, "
@@ -52,12 +55,42 @@ About about() {
       "--sigma 0 (or --which SM) factorises the matrix and finds them in a few steps where memory allows."};
 }
 
+/// "A:B", either side empty for infinity.
+bool parse_interval(std::string_view text, std::optional<solvers::Interval>& interval) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) return false;
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  solvers::Interval parsed{-inf, inf};
+  const auto low = text.substr(0, colon), high = text.substr(colon + 1);
+  if (!low.empty() && !parse_value(low, parsed.low)) return false;
+  if (!high.empty() && !parse_value(high, parsed.high)) return false;
+  interval = parsed;
+  return parsed.low <= parsed.high;
+}
+
+/// What --threshold means together with --which.
+solvers::Interval beyond(double threshold, Which which) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  expects(which != Which::LM && which != Which::BE,
+          "--threshold needs --which LA (all at or above it), SA (all at or below it) or SM (all of at most "
+          "that magnitude)");
+  if (which == Which::LA) return {threshold, inf};
+  if (which == Which::SA) return {-inf, threshold};
+  expects(threshold >= 0, "--threshold with --which SM is a magnitude: 0 or larger");
+  return {-threshold, threshold};
+}
+
 }  // namespace
 
 const char* name_of(Which which) noexcept {
   for (const Word& word : which_words)
     if (word.which == which) return word.text;
   return "?";
+}
+
+std::string interval_text(const solvers::Interval& interval) {
+  const auto end = [](double x) { return std::isinf(x) ? std::string() : value_text(x); };
+  return end(interval.low) + ":" + end(interval.high);
 }
 
 const char* name_of(Convergence convergence) noexcept {
@@ -76,6 +109,7 @@ bool parse_settings(Arguments arguments, Settings& settings) {
   auto& eigen = settings.eigen;
   eigen.which = Which::LM;
   Options options(about());
+  std::optional<double> threshold;
   options.positional("MATRIX", settings.matrix, "the matrix: FILE or FILE:/object");
 
   options.group("What to find")
@@ -96,6 +130,17 @@ bool parse_settings(Arguments arguments, Settings& settings) {
             return true;
           })
       .value("sigma", "NUMBER", settings.sigma, "look near this number, by factorising A - sigma I")
+      .custom(
+          "interval", "A:B", "",
+          "all eigenvalues from A to B, however many (--nev has no say); either may be left out. Where the "
+          "matrix can be factorised (sparse, --method auto) their number is proved by the inertia of "
+          "factorisations at both ends; with --method lanczos or chebyshev nothing is factorised, and "
+          "completeness is as sure as a search from random blocks makes it",
+          "A:B with A not above B",
+          [&settings](std::string_view text) { return parse_interval(text, settings.interval); })
+      .value("threshold", "NUMBER", threshold,
+             "all eigenvalues at or above this number (--which LA), at or below it (SA), or of at most this "
+             "magnitude (SM): an interval with one end")
       .value("tol", "NUMBER", eigen.tol, "how small residuals must be", at_least(0.0))
       .choice(
           "conv", eigen.convergence,
@@ -144,6 +189,16 @@ bool parse_settings(Arguments arguments, Settings& settings) {
   add_machine_options(options, settings.common);
   if (!options.parse(arguments)) return false;
   eigen.seed = settings.common.seed;
+  if (threshold) {
+    expects(!settings.interval, "--threshold and --interval exclude each other");
+    settings.interval = beyond(*threshold, eigen.which);
+  }
+  if (settings.interval) {
+    expects(!settings.sigma, "--sigma looks near a number, --interval for all in a range: give one of them");
+    expects(settings.checkpoint.empty() && settings.initial.empty(),
+            "--checkpoint and --initial do not go with --interval or --threshold");
+    eigen.which = Which::SA;  // the order of the result
+  }
   return true;
 }
 

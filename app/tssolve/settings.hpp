@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tallskinny/app/common/common_options.hpp"
-#include "tallskinny/solvers/eigen/options.hpp"
+#include "tallskinny/solvers/eigen/interval.hpp"
 
 namespace ts::app::tssolve {
 
@@ -13,9 +13,10 @@ struct Settings {
   std::string matrix;   ///< FILE or FILE:/object
   std::string initial;  ///< the same for a warm start; empty: random
   std::optional<double> sigma;
-  std::string checkpoint;         ///< empty: none
-  double checkpoint_every = 600;  ///< seconds
-  std::string report;             ///< empty: none
+  std::optional<solvers::Interval> interval;  ///< all eigenvalues in it, instead of `nev` of them
+  std::string checkpoint;                     ///< empty: none
+  double checkpoint_every = 600;              ///< seconds
+  std::string report;                         ///< empty: none
   solvers::EigenOptions eigen;
   CommonOptions common;
 };
@@ -25,6 +26,8 @@ struct Settings {
 [[nodiscard]] bool parse_settings(Arguments arguments, Settings& settings);
 
 [[nodiscard]] const char* name_of(solvers::Which which) noexcept;
+/// As --interval takes it.
+[[nodiscard]] std::string interval_text(const solvers::Interval& interval);
 [[nodiscard]] const char* name_of(solvers::Convergence convergence) noexcept;
 
 }  // namespace ts::app::tssolve

@@ -34,8 +34,13 @@ std::optional<double> target_of(const Settings& settings) {
   return std::nullopt;
 }
 
-const char* method_text(const solvers::EigenPlan& plan, bool target) {
+const char* method_text(const Settings& settings, const solvers::EigenPlan& plan) {
   if (plan.method == solvers::Method::dense) return "dense";
+  if (settings.interval)
+    return settings.eigen.method == solvers::Method::automatic
+               ? "spectrum slicing by shift-invert block Lanczos"
+               : "block Lanczos until the interval is covered";
+  const bool target = target_of(settings).has_value();
   return target ? "block Lanczos, shift-invert" : "block Lanczos";
 }
 
@@ -45,7 +50,7 @@ std::vector<MemoryUse> memory_of(const io::Description& input, const solvers::Ei
 
 int show_plan(const Settings& settings, const io::Description& input, const solvers::EigenPlan& plan) {
   const auto uses = memory_of(input, plan);
-  const char* method = method_text(plan, target_of(settings).has_value());
+  const char* method = method_text(settings, plan);
   if (settings.common.json) {
     JsonObject json;
     json.add("matrix", input.where.text()).add("rows", input.rows).add("nonzeros", input.nonzeros);
@@ -74,16 +79,18 @@ solvers::Operator<T> operator_of(const Hermitian<T>& matrix) {
   return solvers::DenseOperator<T>(std::get<Matrix<T>>(matrix).view());
 }
 
-/// The factorisation for a target and counts of eigenvalues, where they are needed or cheap.
+/// The factorisation for a target and counts of eigenvalues, where they are needed (for a target or an
+/// interval) or cheap.
 template <class T>
-void add_factorisation(solvers::EigenProblem<T>& problem, const Hermitian<T>& matrix, std::string& note) {
+void add_factorisation(solvers::EigenProblem<T>& problem, const Hermitian<T>& matrix, bool needed,
+                       std::string& note) {
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
     if (problem.target) {
       const solvers::ShiftInvert<T> factor(sparse->view(), *problem.target);
       problem.inverse = factor, problem.shift = factor.sigma(), note = factor.note();
     }
-    problem.count_below = solvers::InertiaCounter<T>(sparse->view(), problem.target ? 0 : cheap_flops);
-    // Called only after a count at the same shift, so only where a factorisation is cheap.
+    problem.count_below = solvers::InertiaCounter<T>(sparse->view(), needed ? 0 : cheap_flops);
+    // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
     if (!problem.target)
       problem.invert = [a = sparse->view()](double sigma) -> std::optional<solvers::ShiftedInverse<T>> {
         const solvers::ShiftInvert<T> factor(a, sigma);
@@ -93,6 +100,20 @@ void add_factorisation(solvers::EigenProblem<T>& problem, const Hermitian<T>& ma
     const solvers::DenseShiftInvert<T> factor(std::get<Matrix<T>>(matrix).view(), *problem.target);
     problem.inverse = factor, problem.shift = factor.sigma(), note = factor.note();
   }
+}
+
+template <class T>
+solvers::EigenResult<T> solve_interval_of(const Settings& settings, const Context& ctx,
+                                          const solvers::EigenProblem<T>& problem,
+                                          const solvers::EigenOptions& options, int exponent,
+                                          const io::Description& input) {
+  const solvers::Interval scaled{std::ldexp(settings.interval->low, -exponent),
+                                 std::ldexp(settings.interval->high, -exponent)};
+  return solvers::solve_interval<T>(ctx, problem, options, scaled, [&](index_t count) {
+    const auto bytes = static_cast<std::uint64_t>(input.rows) * static_cast<std::uint64_t>(count) * sizeof(T);
+    expect_memory("keeping the " + grouped(count) + " eigenvectors of the interval",
+                  {{"eigenvectors", 4 * bytes}}, available_memory());
+  });
 }
 
 template <class T>
@@ -110,7 +131,9 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   if (plan.method == solvers::Method::lanczos) {
     std::string note;
     if (problem.target) console.note("factorising A - sigma I");
-    add_factorisation(problem, matrix, note);
+    add_factorisation(
+        problem, matrix,
+        problem.target || (settings.interval && settings.eigen.method == solvers::Method::automatic), note);
     if (!note.empty()) console.warn(note);
     facts.note += (facts.note.empty() || note.empty() ? "" : "; ") + note;
   }
@@ -127,7 +150,9 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   Checkpoint<T> checkpoint(settings.checkpoint, settings.checkpoint_every,
                            settings.checkpoint.empty() ? 0 : fingerprint<T>(matrix));
   if (checkpoint.resumes()) console.note("going on from " + settings.checkpoint);
-  auto result = solvers::solve_eigen<T>(ctx, problem, options, initial.cview(), checkpoint.hooks());
+  auto result = settings.interval
+                    ? solve_interval_of<T>(settings, ctx, problem, options, exponent, facts.input)
+                    : solvers::solve_eigen<T>(ctx, problem, options, initial.cview(), checkpoint.hooks());
   if (exponent != 0) scale_result(result, exponent);
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (result.shift && !problem.target)
@@ -144,7 +169,7 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     print_json(std::cout, result, settings, facts);
   else
     print_table(std::cout, result, facts);
-  if (settings.eigen.nev > facts.input.rows)
+  if (settings.eigen.nev > facts.input.rows && !settings.interval)
     console.warn(grouped(settings.eigen.nev) + " eigenvalues were asked for, but the matrix has only " +
                  grouped(facts.input.rows));
   if (result.stop == solvers::StopReason::interrupted) {
@@ -187,7 +212,7 @@ int solve_file(Settings settings) {
   auto input = read_hermitian(settings.matrix);
   if (!input.note.empty()) console.note(input.note);
   facts.note = input.note;
-  facts.method = method_text(plan, target_of(settings).has_value());
+  facts.method = method_text(settings, plan);
   facts.device = device_text(device);
   facts.threads = ctx.thread_count();
   facts.block_size = plan.block_size, facts.max_basis = plan.max_basis;

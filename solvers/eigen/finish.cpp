@@ -16,6 +16,9 @@ namespace ts::solvers {
 
 namespace {
 
+/// Errors of the eigenvalues of a projected matrix of norm 1.
+constexpr double rounding_of_projected = 64 * unit_roundoff;
+
 std::size_t at(index_t i) {
   return static_cast<std::size_t>(i);
 }
@@ -101,6 +104,7 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
   result.residual_norms.resize(at(k));
   column_norms(ctx, ax.cview(), std::span<double>(result.residual_norms));
   result.error_bounds = result.residual_norms;  // Weinstein: an eigenvalue lies within ||r|| / ||x||
+  for (double& error : result.error_bounds) error = std::max(error, rounding_of_projected * accept.norm);
   result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, result.vectors.cview());
   result.norm = accept.norm;
 
@@ -120,9 +124,56 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
   }
 }
 
+template <class T>
+void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
+  const auto k = static_cast<index_t>(kept.size());
+  Matrix<T> vectors(r.vectors.rows(), k);
+  for (index_t j = 0; j < k; ++j) {
+    const index_t from = kept[at(j)];
+    for (index_t i = 0; i < vectors.rows(); ++i) vectors(i, j) = r.vectors(i, from);
+    for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds})
+      (*numbers)[at(j)] = (*numbers)[at(from)];
+    r.multiplicities[at(j)] = r.multiplicities[at(from)];
+    r.converged_pairs[at(j)] = r.converged_pairs[at(from)];
+  }
+  r.vectors = std::move(vectors);
+  for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds}) numbers->resize(at(k));
+  r.multiplicities.resize(at(k)), r.converged_pairs.resize(at(k));
+  r.converged_count = std::count(r.converged_pairs.begin(), r.converged_pairs.end(), true);
+}
+
+template <class T>
+void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>& outside) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const auto k = static_cast<index_t>(r.values.size());
+  std::vector<index_t> rising(at(k));
+  std::iota(rising.begin(), rising.end(), index_t{0});
+  std::stable_sort(rising.begin(), rising.end(),
+                   [&](index_t a, index_t b) { return r.values[at(a)] < r.values[at(b)]; });
+  const auto value = [&](index_t i) { return r.values[at(rising[at(i)])]; };
+  const auto residual = [&](index_t i) { return r.residual_norms[at(rising[at(i)])]; };
+  // The value i - 1 stands for an eigenvalue within its residual of it.
+  const auto step = [&](index_t i) {
+    return i <= 0 || i >= k ? inf : value(i) - value(i - 1) - residual(i) - residual(i - 1);
+  };
+  for (index_t first = 0, last = 0; first < k; first = last) {
+    double squares = std::pow(residual(first), 2);
+    for (last = first + 1; last < k && !(step(last) > 2 * (residual(last) + residual(last - 1))); ++last)
+      squares += std::pow(residual(last), 2);
+    const double gap = std::min({step(first), step(last), outside(value(first)), outside(value(last - 1))});
+    const double bound = gap > 0 ? squares / gap : inf;
+    for (index_t i = first; i < last; ++i) {
+      double& error = r.error_bounds[at(rising[at(i)])];
+      error = std::min(error, std::max(bound, rounding_of_projected * r.norm));
+    }
+  }
+}
+
 #define TS_INSTANTIATE(T)                                                                                 \
   template void finish<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, \
-                          Matrix<T>, double, EigenResult<T>&);
+                          Matrix<T>, double, EigenResult<T>&);                                            \
+  template void keep_pairs<T>(EigenResult<T>&, const std::vector<index_t>&);                              \
+  template void sharpen_error_bounds<T>(EigenResult<T>&, const std::function<double(double)>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -13,4 +13,16 @@ template <class T>
 void finish(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, Matrix<T> x,
             double next_value, EigenResult<T>& result);
 
+/// Drops all pairs but those of the given numbers (rising).
+template <class T>
+void keep_pairs(EigenResult<T>& result, const std::vector<index_t>& kept);
+
+/// Error bounds of a complete set: for a cluster of Ritz values with residuals R, ||R||^2 / gap, where the
+/// gap is the distance to every other eigenvalue (Davis and Kahan 1970; Stewart and Sun 1990, V.3). Never
+/// above the residual norm, never below the rounding of the projected problem.
+/// @param outside a lower bound of the distance from a value of the set to all eigenvalues that are not in
+/// it.
+template <class T>
+void sharpen_error_bounds(EigenResult<T>& result, const std::function<double(double)>& outside);
+
 }  // namespace ts::solvers

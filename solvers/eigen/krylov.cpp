@@ -280,9 +280,22 @@ Matrix<T> KrylovBasis<T>::combine(HostView<const T> s, HostView<const T> c) cons
   return y;
 }
 
-#define TS_INSTANTIATE(T)                                                      \
-  template class KrylovBasis<T>;                                               \
-  template void copy_block<T>(const Context&, HostView<const T>, HostView<T>); \
+template <class T>
+double estimate_norm(const Context& ctx, const Operator<T>& a, std::uint64_t seed, index_t& applications) {
+  const index_t n = a.rows();
+  KrylovBasis<T> basis(ctx, a, std::min<index_t>(n, 24), seed ^ 0x9e3779b97f4a7c15u);
+  basis.start(HostView<const T>{}, 2);
+  while (basis.can_expand()) basis.expand();
+  applications += basis.applications();
+  if (basis.size() == 0) return basis.norm();
+  const auto ritz = basis.ritz();
+  return std::max({basis.norm(), std::abs(ritz.values.front()), std::abs(ritz.values.back())});
+}
+
+#define TS_INSTANTIATE(T)                                                                        \
+  template class KrylovBasis<T>;                                                                 \
+  template double estimate_norm<T>(const Context&, const Operator<T>&, std::uint64_t, index_t&); \
+  template void copy_block<T>(const Context&, HostView<const T>, HostView<T>);                   \
   template void fill_random<T>(const Context&, std::uint64_t, std::uint64_t, HostView<T>);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -23,6 +23,12 @@ struct Ritz {
 /// Where the time of a Krylov method went, in seconds.
 struct KrylovSeconds {
   double applying = 0, orthogonalising = 0, restarting = 0, small = 0;
+
+  KrylovSeconds& operator+=(const KrylovSeconds& more) noexcept {
+    applying += more.applying, orthogonalising += more.orthogonalising;
+    restarting += more.restarting, small += more.small;
+    return *this;
+  }
 };
 
 /// A V = V H + F B with [V F] orthonormal, V n x m, H = V^H A V Hermitian, F n x f, B f x m. Every column of
@@ -113,6 +119,13 @@ class KrylovBasis {
   index_t steps_ = 0, applications_ = 0, dead_ = 0;
   mutable KrylovSeconds seconds_;
 };
+
+/// The largest |Ritz value| or column norm that ten block steps of width 2 give: an estimate of ||A|| from
+/// below.
+/// @param applications grows by the columns that A was applied to.
+template <class T>
+[[nodiscard]] double estimate_norm(const Context&, const Operator<T>& a, std::uint64_t seed,
+                                   index_t& applications);
 
 /// Equal shapes, in parallel over rows.
 template <class T>

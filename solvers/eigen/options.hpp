@@ -42,6 +42,8 @@ struct EigenOptions {
   index_t max_basis = 0;       ///< columns of the basis; 0: chosen
   index_t max_iterations = 0;  ///< block steps; 0: chosen
   std::uint64_t seed = 0;
+  /// False: nothing is done to find out whether a copy or a value is missing, and no set is called verified.
+  bool verify = true;
   std::function<bool()> stop;                     ///< asked once per block step; true ends the run early
   std::function<void(const Progress&)> progress;  ///< called after each look at the Ritz values
 };

@@ -44,9 +44,11 @@ struct HistoryEntry {
 template <class T>
 struct EigenResult {
   std::vector<double> values;
-  Matrix<T> vectors;                    ///< n x values.size(), orthonormal columns
-  std::vector<double> residual_norms;   ///< ||A x - theta x||, computed from the matrix at the end
-  std::vector<double> error_bounds;     ///< an eigenvalue of A lies within this distance of the value
+  Matrix<T> vectors;                   ///< n x values.size(), orthonormal columns
+  std::vector<double> residual_norms;  ///< ||A x - theta x||, computed from the matrix at the end
+  /// An eigenvalue of A lies within this distance of the value: the residual norm, or for a verified set
+  /// ||R||^2 / gap where that is smaller.
+  std::vector<double> error_bounds;
   std::vector<index_t> multiplicities;  ///< how many of the values agree with this one, itself included
   std::vector<bool> converged_pairs;
 

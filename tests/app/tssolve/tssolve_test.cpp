@@ -125,6 +125,31 @@ TEST_CASE("targets") {
   CHECK(std::abs(json["eigenvalues"][1].get<double>() - 14) < 1e-6);
 }
 
+TEST_CASE("all eigenvalues of an interval or beyond a threshold") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "clement.h5", generators::clement(401));  // even numbers
+  auto json = solve_json({matrix, "--interval", "-5:4", "-o", folder / "some.h5"});
+  const std::vector<double> inside = {-4, -2, 0, 2, 4};
+  REQUIRE(json["eigenvalues"].size() == 5);
+  for (std::size_t i = 0; i < 5; ++i)
+    CHECK(std::abs(json["eigenvalues"][i].get<double>() - inside[i]) < 1e-6);
+  CHECK(json["verification"] == "inertia");
+  CHECK(json["interval"] == "-5:4");
+  CHECK(io::read_vector(io::parse_location(folder / "some.h5:/eigenvalues")).size() == 5);
+  CHECK(solve_json({matrix, "--interval", "0.5:1.5"})["eigenvalues"].empty());
+  CHECK(solve_json({matrix, "--interval", "390:"})["eigenvalues"].size() == 6);
+  CHECK(solve_json({matrix, "--threshold", "-395", "--which", "SA"})["eigenvalues"].size() == 3);
+  CHECK(solve_json({matrix, "--threshold", "395", "--which", "LA"})["eigenvalues"].size() == 3);
+  CHECK(solve_json({matrix, "--threshold", "3", "--which", "SM"})["eigenvalues"].size() == 3);
+  json = solve_json({matrix, "--interval", ":-396", "--method", "lanczos"});
+  CHECK(json["eigenvalues"].size() == 3);
+  CHECK(json["verified"] == true);
+  CHECK(tssolve({matrix, "--interval", "2:1"}).code == 2);
+  CHECK(tssolve({matrix, "--interval", "2"}).code == 2);
+  CHECK(tssolve({matrix, "--threshold", "2"}).code == 2);  // of which end?
+  CHECK(tssolve({matrix, "--interval", "1:2", "--sigma", "1"}).code == 2);
+}
+
 TEST_CASE("an end of the spectrum that converges slowly is sought through the inverse where that is cheap") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "hard.h5", generators::sakurai(1000));  // condition 1e11
