@@ -14,15 +14,21 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
                   DeviceStrided<const T> b, result_t<T> beta, DeviceStrided<result_t<T>> c,
                   result_t<T>* mirror = nullptr);
 
-/// Widths of the panels of a wider B (or Gram matrix): as equal as can be, none wider than a kernel takes.
-/// The sums of 16-bit products are kept twice, which leaves less room for rows.
+/// Widths of the panels that so many columns are cut into: as equal as can be, none with more scalars than
+/// this.
 template <class T>
-[[nodiscard]] index_t inner_width(index_t columns, index_t scalars = sizeof(T) == 2
-                                                                         ? cuda::inner_scalars_any
-                                                                         : cuda::inner_scalars_max) noexcept {
+[[nodiscard]] index_t inner_width(index_t columns, index_t scalars) noexcept {
   const index_t most = scalars / cuda::parts_of(dtype_of<T>);
   const index_t panels = (columns + most - 1) / most;
   return (columns + panels - 1) / panels;
+}
+
+/// Widths of the panels of a B that a kernel takes beside A. The sums of 16-bit products are kept twice,
+/// which leaves less room for rows; two layouts at once take registers for addresses.
+template <class T>
+[[nodiscard]] index_t inner_width(const DeviceStrided<const T>& a, const DeviceStrided<const T>& b) noexcept {
+  const bool all = sizeof(T) > 2 && cuda::form_of(a).layout == cuda::form_of(b).layout;
+  return inner_width<T>(b.cols, all ? cuda::inner_scalars_max : cuda::inner_scalars_any);
 }
 
 }  // namespace ts::detail

@@ -16,11 +16,12 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T
   const auto op_of_d = expect_tsm2r(op_d, d, x, y);
   if (y.empty()) return;
   if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
-  const index_t width = inner_width<T>(x.cols);
+  const DeviceStrided<const T> a = op_of_d.transposed();
+  const index_t width = inner_width<T>(a, x);
   for (index_t j = 0; j < x.cols; j += width) {
     const index_t q = std::min(width, x.cols - j);
-    launch_inner<T>(ctx, Operation::tsm2r, op_d == Op::adjoint ? Op::adjoint : Op::transpose, alpha,
-                    op_of_d.transposed(), x.block(0, j, x.rows, q), beta, y.block(0, j, y.rows, q));
+    launch_inner<T>(ctx, Operation::tsm2r, op_d == Op::adjoint ? Op::adjoint : Op::transpose, alpha, a,
+                    x.block(0, j, x.rows, q), beta, y.block(0, j, y.rows, q));
   }
 }
 

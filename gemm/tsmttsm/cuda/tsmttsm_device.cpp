@@ -14,7 +14,7 @@ void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T
   expect_tsmttsm(op, a, b, c);
   if (c.empty()) return;
   if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
-  const index_t width = inner_width<T>(b.cols);
+  const index_t width = inner_width<T>(a, b);
   for (index_t j = 0; j < b.cols; j += width) {
     const index_t q = std::min(width, b.cols - j);
     launch_inner<T>(ctx, Operation::tsmttsm, op, alpha, a, b.block(0, j, b.rows, q), beta,

@@ -117,6 +117,30 @@ TEMPLATE_TEST_CASE("every operation has kernels for every width, layout and arch
       }
 }
 
+TEMPLATE_TEST_CASE("inner products of operands in two layouts have kernels, too", "[rehearsal]",
+                   TS_ALL_TYPES) {
+  if (!cuda::built()) return;
+  using T = TestType;
+  using R = result_t<T>;
+  constexpr Layout row_major = Layout::row_major, col_major = Layout::col_major;
+  for (const std::string arch : {"sm_80", "sm_90a", "sm_100"})
+    for (const index_t p : {1, 33, 63, 64, 65, 128, 129, 200})
+      for (const index_t q : {1, 33, 63, 64, 65, 128, 129})
+        for (const index_t n : {33, 100000}) {
+          CAPTURE(arch, n, p, q);
+          const Context ctx = rehearsing_context(cuda::typical_device(arch));
+          const DeviceMatrix<T, row_major> a_rows(ctx.stream, n, p), b_rows(ctx.stream, n, q);
+          const DeviceMatrix<T, col_major> a_columns(ctx.stream, n, p), b_columns(ctx.stream, n, q);
+          DeviceMatrix<R> c(ctx.stream, p, q);
+          const auto products = [&](const auto& a, const auto& b) {
+            CHECK_NOTHROW(tsmttsm(ctx, Op::adjoint, R{1}, a.view(), b.view(), R{0}, c.view()));
+            CHECK_NOTHROW(tsm2r(ctx, Op::transpose, R{1}, a.view(), b.view(), R{0}, c.view()));
+          };
+          products(a_rows, b_columns);
+          products(a_columns, b_rows);
+        }
+}
+
 TEST_CASE("long rows of a sparse matrix have a kernel of their own", "[rehearsal]") {
   if (!cuda::built()) return;
   for (const index_t length : {512, 513}) {
