@@ -35,11 +35,11 @@ std::size_t place_of(std::vector<T>& all, const T& one) {
   return all.size() - 1;
 }
 
-/// One panel's frame: 330 x 210, the plot from (34, 22) to (320, 180).
+/// One panel's frame: 330 x 210, the plot from (34, 22) to (312, 180).
 struct Frame {
   double low, high;  // of x
   [[nodiscard]] double x(double value) const {
-    return 34 + 286 * (high > low ? (value - low) / (high - low) : .5);
+    return 34 + 278 * (high > low ? (value - low) / (high - low) : .5);
   }
   [[nodiscard]] static double y(double share) { return 180 - 158 * std::min(share, 1.1) / 1.1; }
 };
@@ -49,7 +49,7 @@ std::string grid_text(const Frame& f, const std::string& title, bool powers) {
   for (int percent = 0; percent <= 100; percent += 20) {
     const double y = Frame::y(percent / 100.0);
     t += format(
-        "<line class='grid' x1='34' x2='320' y1='%.1f' y2='%.1f'/><text x='29' y='%.1f' "
+        "<line class='grid' x1='34' x2='312' y1='%.1f' y2='%.1f'/><text x='29' y='%.1f' "
         "text-anchor='end'>%d</text>",
         y, y, y + 4, percent);
   }
@@ -63,6 +63,9 @@ using Points = std::vector<std::pair<double, double>>;
 
 std::string line_text(const Frame& f, Points points, const char* colour, bool vendor) {
   std::sort(points.begin(), points.end());
+  if (points.size() == 1)
+    return format("<circle cx='%.1f' cy='%.1f' r='%s' fill='%s'/>", f.x(points[0].first),
+                  Frame::y(points[0].second), vendor ? "1.5" : "2.5", colour);
   std::string t = format("<polyline%s stroke='%s' points='", vendor ? " class='vendor'" : "", colour);
   for (const auto& [x, y] : points) t += format("%.1f,%.1f ", f.x(x), Frame::y(y));
   return t + "'/>";
