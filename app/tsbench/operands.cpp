@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tallskinny/app/tsbench/stencil.hpp"
+#include "tallskinny/app/tsbench/sparse_pattern.hpp"
 #include "tallskinny/app/tsbench/values.hpp"
 
 namespace ts::bench {
@@ -51,20 +51,20 @@ void fill_small(Matrix<R>& m, const Problem& problem) {
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-Problem problem_of(Operation op, DType type, index_t p, index_t q, std::int64_t bytes) {
+Problem problem_of(Operation op, DType type, index_t p, index_t q, std::int64_t bytes, Pattern pattern) {
   Problem problem{op, type, 1 << 20, p, q};
   if (op == Operation::tsm2r) {  // D is square
     problem.n = problem.p =
         static_cast<index_t>(std::sqrt(static_cast<double>(bytes) / static_cast<double>(size_of(type))));
     return problem;
   }
-  if (op == Operation::spmm) {  // a 7-point stencil on a cube
+  if (op == Operation::spmm) {
     const auto per_row =
-        7.0 * static_cast<double>(size_of(type) + 4) + 8 +
+        SparsePattern::entries_a_row(pattern) * static_cast<double>(size_of(type) + 4) + 8 +
         2.0 * static_cast<double>(q) * static_cast<double>(std::max<std::size_t>(size_of(type), 4));
-    const Stencil stencil{static_cast<index_t>(std::cbrt(static_cast<double>(bytes) / per_row))};
-    problem.n = problem.p = stencil.rows();
-    problem.nonzeros = stencil.entries();
+    const auto matrix = SparsePattern::of_rows(pattern, static_cast<double>(bytes) / per_row);
+    problem.n = problem.p = matrix.rows;
+    problem.nonzeros = matrix.entries();
     return problem;
   }
   const double per_row = cost_of(problem).bytes() / static_cast<double>(problem.n);
@@ -98,7 +98,7 @@ void Pool<T>::refill(const Operands<T>& o) {
 template <class T>
 void Pool<T>::build_sparse(index_t rows) {
   if (sparse_.rows == rows) return;
-  const Stencil stencil = Stencil::of_rows(rows);
+  const SparsePattern stencil{Pattern::stencil, rows};
   sparse_ = {};
   sparse_.rows = sparse_.cols = rows;
   const auto entries = static_cast<std::size_t>(stencil.entries());

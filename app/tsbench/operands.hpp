@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "tallskinny/app/tsbench/sparse_pattern.hpp"
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/plan/problem.hpp"
@@ -65,6 +66,7 @@ template <class R>
 void fill_small(Matrix<R>& m, const Problem& problem);
 
 /// The problem with about `bytes` of minimum traffic.
-[[nodiscard]] Problem problem_of(Operation op, DType type, index_t p, index_t q, std::int64_t bytes);
+[[nodiscard]] Problem problem_of(Operation op, DType type, index_t p, index_t q, std::int64_t bytes,
+                                 Pattern pattern = Pattern::stencil);
 
 }  // namespace ts::bench

@@ -34,6 +34,7 @@ cuda::GpuProblem gpu_problem_of(const Case& c) {
 }  // namespace
 
 std::string Case::form() const {
+  if (pattern != Pattern::stencil) return pattern == Pattern::band ? "band" : "random";
   std::string text = layout == Layout::row_major ? "rows" : "columns";
   if (gap > 0) text += " +" + std::to_string(gap);
   if (offset > 0) text += " @" + std::to_string(offset);

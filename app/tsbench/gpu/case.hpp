@@ -12,11 +12,12 @@ namespace ts::bench {
 struct Case {
   std::string table;  ///< the part of the whole that it belongs to
   Problem problem;
-  Layout layout = Layout::row_major;  ///< of the tall operands
-  index_t gap = 0;                    ///< elements between their lines
-  index_t offset = 0;                 ///< elements by which their first one is off an aligned address
+  Layout layout = Layout::row_major;   ///< of the tall operands
+  index_t gap = 0;                     ///< elements between their lines
+  index_t offset = 0;                  ///< elements by which their first one is off an aligned address
+  Pattern pattern = Pattern::stencil;  ///< of the sparse matrix, where there is one
 
-  /// "rows", "columns", "rows +1" (a gap), "rows @1" (an offset).
+  /// "rows", "columns", "rows +1" (a gap), "rows @1" (an offset), "band", "random".
   [[nodiscard]] std::string form() const;
 
   /// A tall operand in memory that begins at `base`.

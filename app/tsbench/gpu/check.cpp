@@ -74,7 +74,7 @@ struct Sample {
   CsrMatrix<T> sparse;
   Operands<T> operands;
 
-  Sample(const Problem& p, const std::vector<index_t>& rows)
+  Sample(const Problem& p, const SparsePattern& pattern, const std::vector<index_t>& rows)
       : small(std::max(p.p, p.q),
               p.operation == Operation::spmm || p.operation == Operation::tsm2r ? 0 : std::max(p.p, p.q)) {
     const Operation op = p.operation;
@@ -82,7 +82,7 @@ struct Sample {
     operands.problem.n = static_cast<index_t>(rows.size());
     fill_small(small, p);
     if (op == Operation::spmm) {
-      add_sparse(p, rows);
+      add_sparse(p, pattern, rows);
     } else {
       for (const index_t i : rows) append_row(x, first_key.x, i, p.p);
     }
@@ -94,13 +94,12 @@ struct Sample {
   }
 
  private:
-  /// The rows of the stencil, and of X those that they meet, numbered as they come.
-  void add_sparse(const Problem& p, const std::vector<index_t>& rows) {
-    const Stencil stencil = Stencil::of_rows(p.n);
+  /// The rows of the matrix, and of X those that they meet, numbered as they come.
+  void add_sparse(const Problem& p, const SparsePattern& pattern, const std::vector<index_t>& rows) {
     sparse.rows = operands.problem.n;
     for (const index_t i : rows) {
-      auto entry = static_cast<std::uint64_t>(stencil.first_entry(i));
-      stencil.row(i, [&](index_t column) {
+      auto entry = static_cast<std::uint64_t>(pattern.first_entry(i));
+      pattern.row(i, [&](index_t column) {
         sparse.indices.push_back(static_cast<std::int32_t>(sparse.indices.size()));
         sparse.values.push_back(value_at<T>(++entry));
         append_row(x, first_key.x, column, p.q);
@@ -115,7 +114,7 @@ template <class T>
 double worst_row(const Context& ctx, const DeviceOperands<T>& o) {
   const auto rows = sampled_rows_of(
       o.problem.n, o.problem.operation == Operation::tsm2r ? sampled_long_rows : sampled_rows);
-  Sample<T> sample(o.problem, rows);
+  Sample<T> sample(o.problem, o.pattern, rows);
   const Check<T> check(sample.operands);  // keeps what an operation in place has overwritten
   gather<result_t<T>>(ctx, sample.out, o.out, rows);
   return check.worst_error(false);

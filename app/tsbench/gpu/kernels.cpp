@@ -33,7 +33,7 @@ Lines lines_of(const DeviceStrided<T>& a) {
 
 std::vector<cuda::KernelPlan> bench_plans(DType type) {
   std::vector<cuda::KernelPlan> plans;
-  for (const char* family : {"bench_fill", "bench_gather", "bench_hash", "bench_inner", "bench_stencil"})
+  for (const char* family : {"bench_fill", "bench_gather", "bench_hash", "bench_inner", "bench_sparse"})
     plans.push_back(plan_of(family, type, 1));
   return plans;
 }
@@ -48,27 +48,27 @@ void fill(const Context& ctx, DeviceStrided<T> a, std::uint64_t first) {
 }
 
 template <class T>
-CsrView<T, Space::device> DeviceStencil<T>::view() const noexcept {
-  const Stencil stencil{side};
-  return {stencil.rows(),
-          stencil.rows(),
+CsrView<T, Space::device> DeviceSparse<T>::view() const noexcept {
+  return {pattern.rows,
+          pattern.rows,
           static_cast<const index_t*>(pointers.data()),
           static_cast<const std::int32_t*>(indices.data()),
           static_cast<const T*>(values.data()),
-          stencil.entries()};
+          pattern.entries()};
 }
 
 template <class T>
-DeviceStencil<T> make_stencil(const Context& ctx, Stencil stencil) {
-  const auto pointers = static_cast<std::size_t>(stencil.rows() + 1),
-             entries = static_cast<std::size_t>(stencil.entries());
-  DeviceStencil<T> d{{ctx.stream, pointers * sizeof(index_t)},
-                     {ctx.stream, pointers * sizeof(std::int32_t)},
-                     {ctx.stream, entries * sizeof(std::int32_t)},
-                     {ctx.stream, entries * sizeof(T)},
-                     stencil.side};
-  cuda::launch(ctx, plan_of("bench_stencil", dtype_of<T>, whole_device(ctx)), d.pointers.data(),
-               d.short_pointers.data(), d.indices.data(), d.values.data(), stencil.side);
+DeviceSparse<T> make_sparse(const Context& ctx, SparsePattern pattern) {
+  const auto pointers = static_cast<std::size_t>(pattern.rows + 1),
+             entries = static_cast<std::size_t>(pattern.entries());
+  DeviceSparse<T> d{{ctx.stream, pointers * sizeof(index_t)},
+                    {ctx.stream, pointers * sizeof(std::int32_t)},
+                    {ctx.stream, entries * sizeof(std::int32_t)},
+                    {ctx.stream, entries * sizeof(T)},
+                    pattern};
+  cuda::launch(ctx, plan_of("bench_sparse", dtype_of<T>, whole_device(ctx)), d.pointers.data(),
+               d.short_pointers.data(), d.indices.data(), d.values.data(), static_cast<int>(pattern.kind),
+               pattern.rows, pattern.side());
   return d;
 }
 
@@ -126,8 +126,8 @@ std::vector<InnerSum> inner_sums(const Context& ctx, DeviceStrided<const T> a, D
 
 #define TS_INSTANTIATE(T)                                                              \
   template void fill<T>(const Context&, DeviceStrided<T>, std::uint64_t);              \
-  template struct DeviceStencil<T>;                                                    \
-  template DeviceStencil<T> make_stencil<T>(const Context&, Stencil);                  \
+  template struct DeviceSparse<T>;                                                     \
+  template DeviceSparse<T> make_sparse<T>(const Context&, SparsePattern);              \
   template std::vector<InnerSum> inner_sums<T>(const Context&, DeviceStrided<const T>, \
                                                DeviceStrided<const T>,                 \
                                                std::span<const std::array<index_t, 2>>);

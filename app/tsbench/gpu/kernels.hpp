@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "tallskinny/app/tsbench/stencil.hpp"
+#include "tallskinny/app/tsbench/sparse_pattern.hpp"
 #include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
 #include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
@@ -21,15 +21,15 @@ namespace ts::bench {
 template <class T>
 void fill(const Context& ctx, DeviceStrided<T> a, std::uint64_t first);
 
-/// The stencil in device memory, also with the 32-bit row pointers that cuSPARSE takes.
+/// A sparse matrix in device memory, also with the 32-bit row pointers that cuSPARSE takes.
 template <class T>
-struct DeviceStencil {
+struct DeviceSparse {
   cuda::Memory pointers, short_pointers, indices, values;
-  index_t side = 0;
+  SparsePattern pattern;
   [[nodiscard]] CsrView<T, Space::device> view() const noexcept;
 };
 template <class T>
-[[nodiscard]] DeviceStencil<T> make_stencil(const Context& ctx, Stencil stencil);
+[[nodiscard]] DeviceSparse<T> make_sparse(const Context& ctx, SparsePattern pattern);
 
 /// to(s, :) = a(rows[s], :) in host memory, row after row. Waits for it.
 template <class T>

@@ -85,7 +85,7 @@ OperandSets<T> GpuPool::operands(const Case& c) {
   OperandSets<T> o;
   o.described = c;
   const bool sparse = p.operation == Operation::spmm;
-  if (sparse) o.stencil = make_stencil<T>(ctx_, Stencil::of_rows(p.n));
+  if (sparse) o.sparse = make_sparse<T>(ctx_, {c.pattern, p.n});
   for (std::size_t s = 0; s < sets_of(c, ctx_.stream.device()); ++s) {
     const auto at = [s](const cuda::Memory& m, std::size_t bytes = 0) {
       return static_cast<std::byte*>(m.data()) + s * bytes;
@@ -100,8 +100,8 @@ OperandSets<T> GpuPool::operands(const Case& c) {
     };
     prepare(x_, size.x, d.x, first_key.x), prepare(y_, size.y, d.y, first_key.y);
     if (sparse) {
-      d.sparse = o.stencil.view();
-      d.short_pointers = static_cast<const std::int32_t*>(o.stencil.short_pointers.data());
+      d.sparse = o.sparse.view(), d.pattern = o.sparse.pattern;
+      d.short_pointers = static_cast<const std::int32_t*>(o.sparse.short_pointers.data());
     }
     refill(d);
     o.sets.push_back(d);

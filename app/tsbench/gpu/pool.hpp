@@ -20,6 +20,7 @@ struct DeviceOperands {
   DeviceStrided<const R> small;
   DeviceStrided<R> result, gram;
   CsrView<T, Space::device> sparse;
+  SparsePattern pattern;
   const std::int32_t* short_pointers = nullptr;  ///< of sparse
 };
 
@@ -40,7 +41,7 @@ template <class T>
 struct OperandSets {
   Case described;
   std::vector<DeviceOperands<T>> sets;
-  DeviceStencil<T> stencil;
+  DeviceSparse<T> sparse;
 };
 
 /// Device memory for all cases.

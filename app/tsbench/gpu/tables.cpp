@@ -20,6 +20,7 @@ constexpr TableName names[] = {
     {"short", "2^14 to 2^20 rows, where starting a kernel counts"},
     {"wide", "a basis of up to 512 columns against a block"},
     {"others", "the other operations at 14 widths"},
+    {"sparse", "spmm of a band of 17 and of 16 random columns a row (others: of a stencil)"},
     {"gaps", "rows one element apart: ld = width + 1"},
     {"rectangular", "tsmttsm and tsmm at all pairs of 1, 4, 7, 8, 16, 31, 32, 48 and 64"},
     {"offsets", "operands that begin one element off an aligned address"},
@@ -31,11 +32,12 @@ struct Maker {
   std::vector<Case> cases;
 
   void add(const char* table, Operation op, index_t p, index_t q, Layout layout = Layout::row_major,
-           index_t gap = 0, index_t offset = 0) {
+           index_t gap = 0, index_t offset = 0, Pattern pattern = Pattern::stencil) {
     if (!exists(op, type, {p, q})) return;
     const bool sparse = op == Operation::spmm;
-    cases.push_back({table, problem_of(op, type, p, q, sparse ? std::min(bytes, sparse_bytes) : bytes),
-                     layout, gap, offset});
+    cases.push_back({table,
+                     problem_of(op, type, p, q, sparse ? std::min(bytes, sparse_bytes) : bytes, pattern),
+                     layout, gap, offset, pattern});
   }
   void set_rows(index_t n) { cases.back().problem.n = n; }
 };
@@ -48,6 +50,10 @@ void make(Maker& m, const std::string& name) {
     for (const Operation op : every_operation)
       if (std::find(std::begin(dense), std::end(dense), op) == std::end(dense) && op != Operation::tsm2r)
         for (const index_t w : some) m.add("others", op, w, w);
+  } else if (name == "sparse") {
+    for (const Pattern pattern : {Pattern::band, Pattern::random})
+      for (const index_t w : {1, 4, 8, 16, 32})
+        m.add("sparse", Operation::spmm, w, w, Layout::row_major, 0, 0, pattern);
   } else if (name == "tsm2r") {
     for (const Layout layout : {Layout::row_major, Layout::col_major})
       for (const index_t w : {1, 2, 4, 8, 16}) {

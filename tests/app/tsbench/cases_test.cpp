@@ -6,7 +6,7 @@
 
 #include "tallskinny/app/tsbench/gpu/run.hpp"
 #include "tallskinny/app/tsbench/gpu/tables.hpp"
-#include "tallskinny/app/tsbench/stencil.hpp"
+#include "tallskinny/app/tsbench/sparse_pattern.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -20,20 +20,28 @@ TEST_CASE("widths are numbers, ranges and pairs") {
     CHECK_THROWS_AS(parse_widths(wrong), Error);
 }
 
-TEST_CASE("the stencil's closed form counts its entries") {
-  for (const index_t side : {1, 2, 3, 5, 8}) {
-    const Stencil stencil{side};
-    index_t entries = 0;
-    for (index_t i = 0; i < stencil.rows(); ++i) {
-      CHECK(stencil.first_entry(i) == entries);
-      stencil.row(i, [&](index_t column) {
-        ++entries;
-        CHECK((column >= 0 && column < stencil.rows()));
-      });
+TEST_CASE("sparse patterns count their entries, whose columns rise") {
+  for (const Pattern kind : {Pattern::stencil, Pattern::band, Pattern::random})
+    for (const double wanted : {1.0, 8.0, 30.0, 125.5, 520.0}) {
+      const auto matrix = SparsePattern::of_rows(kind, wanted);
+      CAPTURE(static_cast<int>(kind), matrix.rows);
+      CHECK((static_cast<double>(matrix.rows) <= wanted || matrix.rows == SparsePattern::band_width));
+      index_t entries = 0;
+      for (index_t i = 0; i < matrix.rows; ++i) {
+        CHECK(matrix.first_entry(i) == entries);
+        index_t before = -1;
+        matrix.row(i, [&](index_t column) {
+          ++entries;
+          CHECK((column > before && column < matrix.rows));
+          before = column;
+        });
+      }
+      CHECK(matrix.entries() == entries);
+      const index_t side = matrix.side();
+      CHECK(entries == (kind == Pattern::stencil
+                            ? 7 * side * side * side - 6 * side * side
+                            : static_cast<index_t>(SparsePattern::entries_a_row(kind)) * matrix.rows));
     }
-    CHECK(stencil.entries() == entries);
-    CHECK(entries == 7 * side * side * side - 6 * side * side);
-  }
 }
 
 TEST_CASE("the tables of tsbench gpu hold what their names say") {
