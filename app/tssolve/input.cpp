@@ -152,6 +152,41 @@ Input read_hermitian(const std::string& where) {
   return input;
 }
 
+void make_complex(Input& input) {
+  using Complex = std::complex<double>;
+  if (is_complex_input(input)) return;
+  auto& real = std::get<Hermitian<double>>(input.matrix);
+  if (auto* sparse = std::get_if<CsrMatrix<double>>(&real)) {
+    CsrMatrix<Complex> wide{
+        sparse->rows, sparse->cols, std::move(sparse->pointers), std::move(sparse->indices), {}};
+    wide.values.assign(sparse->values.begin(), sparse->values.end());
+    input.matrix = Hermitian<Complex>(std::move(wide));
+  } else {
+    const auto& dense = std::get<Matrix<double>>(real);
+    Matrix<Complex> wide(dense.rows(), dense.cols());
+    std::copy_n(dense.data(), dense.rows() * dense.cols(), wide.data());
+    input.matrix = Hermitian<Complex>(std::move(wide));
+  }
+}
+
+template <class T>
+CsrMatrix<T> as_sparse(Hermitian<T>&& matrix) {
+  if (auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return std::move(*sparse);
+  const auto& dense = std::get<Matrix<T>>(matrix);
+  CsrMatrix<T> a;
+  a.rows = dense.rows(), a.cols = dense.cols();
+  for (index_t i = 0; i < a.rows; ++i) {
+    for (index_t j = 0; j < a.cols; ++j)
+      if (dense(i, j) != T{})
+        a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(dense(i, j));
+    a.pointers.push_back(static_cast<index_t>(a.values.size()));
+  }
+  return a;
+}
+
+template CsrMatrix<double> as_sparse<double>(Hermitian<double>&&);
+template CsrMatrix<std::complex<double>> as_sparse<std::complex<double>>(Hermitian<std::complex<double>>&&);
+
 template <class T>
 Matrix<T> read_initial(const std::string& where, index_t rows) {
   const auto location = io::parse_location(where);

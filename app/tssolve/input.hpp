@@ -26,6 +26,15 @@ struct Input {
 /// errors of reading.
 [[nodiscard]] Input read_hermitian(const std::string& where);
 
+[[nodiscard]] inline bool is_complex_input(const Input& input) noexcept {
+  return input.matrix.index() == 1;
+}
+/// A real matrix as a complex one.
+void make_complex(Input& input);
+/// A dense matrix without its zeros.
+template <class T>
+[[nodiscard]] CsrMatrix<T> as_sparse(Hermitian<T>&& matrix);
+
 /// The columns of a dense matrix, as the type asked for. @throws Error(bad_input) unless it has `rows` rows.
 template <class T>
 [[nodiscard]] Matrix<T> read_initial(const std::string& where, index_t rows);

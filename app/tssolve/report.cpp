@@ -97,6 +97,7 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
       .add("type", is_complex<T> ? "complex128" : "float64")
       .add("device", facts.device)
       .add("threads", facts.threads);
+  if (!settings.mass.empty()) json.add("mass", settings.mass).add("backward_errors", facts.backward_errors);
   if (settings.sigma) json.add("sigma", *settings.sigma);
   if (settings.interval) json.add("interval", interval_text(*settings.interval));
   out << json.text() << '\n';
@@ -138,6 +139,10 @@ void write_file(const solvers::EigenResult<T>& result, const Settings& settings,
   out.attribute("/", "nev", settings.eigen.nev);
   out.attribute("/", "tol", settings.eigen.tol);
   out.attribute("/", "conv", name_of(settings.eigen.convergence));
+  if (!settings.mass.empty()) {
+    out.attribute("/", "mass", settings.mass);
+    out.write("backward_errors", std::span<const double>(facts.backward_errors));
+  }
   if (settings.sigma) out.attribute("/", "sigma", *settings.sigma);
   if (settings.interval) out.attribute("/", "interval", interval_text(*settings.interval));
   out.attribute("/", "seed", static_cast<std::int64_t>(settings.common.seed));

@@ -18,6 +18,7 @@ struct RunFacts {
   int threads = 0;
   index_t block_size = 0, max_basis = 0;
   double elapsed_seconds = 0;
+  std::vector<double> backward_errors = {};  ///< of a pencil's pairs
 };
 
 template <class T>

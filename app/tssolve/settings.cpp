@@ -40,6 +40,8 @@ About about() {
         "tssolve graph.h5:/adjacency -k 20 --which LA --tol 1e-10 -o pairs.h5"},
        {"the 8 nearest to 1.5, as JSON", "tssolve spin.h5 -k 8 --sigma 1.5 --json"},
        {"all between -0.2 and 0.3, their number proved", "tssolve spin.h5 --interval -0.2:0.3"},
+       {"the 10 lowest vibrations of a structure: K x = lambda M x",
+        "tssolve model.h5:/K --mass model.h5:/M -k 10 --sigma 0 --conv rel"},
        {"a long run that a batch system may stop and start again, with a page of pictures",
         "tssolve big.h5 -k 20 --which SA -o pairs.h5 --checkpoint state.h5 --report run.html"}},
       "MATRIX is FILE or FILE:/object: HDF5 in any of the layouts that `tsdata info` names, Matrix Market, "
@@ -141,6 +143,11 @@ bool parse_settings(Arguments arguments, Settings& settings) {
       .value("threshold", "NUMBER", threshold,
              "all eigenvalues at or above this number (--which LA), at or below it (SA), or of at most this "
              "magnitude (SM): an interval with one end")
+      .custom("mass", "FILE[:/object]", "",
+              "solve A x = lambda M x with this M, symmetric or Hermitian and positive definite. Residuals "
+              "are those "
+              "of A x - lambda M x in the norm of M^-1, vectors are M-orthonormal",
+              "a file name", [&settings](std::string_view text) { return parse_value(text, settings.mass); })
       .value("tol", "NUMBER", eigen.tol, "how small residuals must be", at_least(0.0))
       .choice(
           "conv", eigen.convergence,

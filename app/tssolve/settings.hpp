@@ -11,6 +11,7 @@ namespace ts::app::tssolve {
 
 struct Settings {
   std::string matrix;   ///< FILE or FILE:/object
+  std::string mass;     ///< the same for M of A x = lambda M x; empty: the identity
   std::string initial;  ///< the same for a warm start; empty: random
   std::optional<double> sigma;
   std::optional<solvers::Interval> interval;  ///< all eigenvalues in it, instead of `nev` of them

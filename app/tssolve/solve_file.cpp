@@ -15,17 +15,14 @@
 #include "tallskinny/app/tssolve/checkpoint.hpp"
 #include "tallskinny/app/tssolve/html_report.hpp"
 #include "tallskinny/app/tssolve/input.hpp"
+#include "tallskinny/app/tssolve/problem.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/scaling.hpp"
-#include "tallskinny/solvers/eigen/shift_invert.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
 
 namespace ts::app::tssolve {
 
 namespace {
-
-/// A factorisation that takes at most a fraction of a second is worth a proof of completeness.
-constexpr double cheap_flops = 2e8;
 
 /// Where A - sigma I is factorised: --sigma, or 0 for SM.
 std::optional<double> target_of(const Settings& settings) {
@@ -74,35 +71,6 @@ int show_plan(const Settings& settings, const io::Description& input, const solv
 }
 
 template <class T>
-solvers::Operator<T> operator_of(const Hermitian<T>& matrix) {
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return solvers::CsrOperator<T>(sparse->view());
-  return solvers::DenseOperator<T>(std::get<Matrix<T>>(matrix).view());
-}
-
-/// The factorisation for a target and counts of eigenvalues, where they are needed (for a target or an
-/// interval) or cheap.
-template <class T>
-void add_factorisation(solvers::EigenProblem<T>& problem, const Hermitian<T>& matrix, bool needed,
-                       std::string& note) {
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    if (problem.target) {
-      const solvers::ShiftInvert<T> factor(sparse->view(), *problem.target);
-      problem.inverse = factor, problem.shift = factor.sigma(), note = factor.note();
-    }
-    problem.count_below = solvers::InertiaCounter<T>(sparse->view(), needed ? 0 : cheap_flops);
-    // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
-    if (!problem.target)
-      problem.invert = [a = sparse->view()](double sigma) -> std::optional<solvers::ShiftedInverse<T>> {
-        const solvers::ShiftInvert<T> factor(a, sigma);
-        return solvers::ShiftedInverse<T>{factor, factor.sigma()};
-      };
-  } else if (problem.target) {
-    const solvers::DenseShiftInvert<T> factor(std::get<Matrix<T>>(matrix).view(), *problem.target);
-    problem.inverse = factor, problem.shift = factor.sigma(), note = factor.note();
-  }
-}
-
-template <class T>
 solvers::EigenResult<T> solve_interval_of(const Settings& settings, const Context& ctx,
                                           const solvers::EigenProblem<T>& problem,
                                           const solvers::EigenOptions& options, int exponent,
@@ -117,26 +85,39 @@ solvers::EigenResult<T> solve_interval_of(const Settings& settings, const Contex
 }
 
 template <class T>
+std::uint64_t fingerprint_of(const Hermitian<T>& matrix, const std::optional<CsrMatrix<T>>& mass) {
+  const auto of_matrix = fingerprint<T>(matrix);
+  return mass ? of_matrix + 31 * fingerprint<T>(Hermitian<T>(CsrMatrix<T>(*mass))) : of_matrix;
+}
+
+template <class T>
 int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, const Context& ctx,
-                     Hermitian<T>& matrix, RunFacts facts, Console& console) {
+                     Hermitian<T>& matrix, std::optional<CsrMatrix<T>> mass, RunFacts facts,
+                     Console& console) {
   const auto start = std::chrono::steady_clock::now();
-  const int exponent = extreme_exponent(matrix);
+  int exponent = extreme_exponent(matrix);
   if (exponent != 0) scale(matrix, -exponent);
+  if (mass) {
+    Hermitian<T> scaled(std::move(*mass));
+    const int of_mass = extreme_exponent(scaled);
+    if (of_mass != 0) scale(scaled, -of_mass);
+    exponent -= of_mass, mass = std::move(std::get<CsrMatrix<T>>(scaled));
+  }
   Matrix<T> initial(facts.input.rows, 0);
   if (!settings.initial.empty()) initial = read_initial<T>(settings.initial, facts.input.rows);
 
-  solvers::EigenProblem<T> problem{operator_of<T>(matrix)};
-  problem.target = target_of(settings);
-  if (problem.target) problem.target = std::ldexp(*problem.target, -exponent);
-  if (plan.method == solvers::Method::lanczos) {
-    std::string note;
-    if (problem.target) console.note("factorising A - sigma I");
-    add_factorisation(
-        problem, matrix,
-        problem.target || (settings.interval && settings.eigen.method == solvers::Method::automatic), note);
-    if (!note.empty()) console.warn(note);
-    facts.note += (facts.note.empty() || note.empty() ? "" : "; ") + note;
-  }
+  std::optional<double> target = target_of(settings);
+  if (target) target = std::ldexp(*target, -exponent);
+  Factorise factorise = Factorise::cheap;
+  if (plan.method == solvers::Method::dense)
+    factorise = Factorise::nothing;
+  else if (target || (settings.interval && settings.eigen.method == solvers::Method::automatic))
+    factorise = Factorise::needed;
+  if (mass) console.note("factorising the mass matrix");
+  if (factorise == Factorise::needed) console.note("factorising A - sigma I");
+  const auto [problem, mass_factor, note] = assemble<T>(matrix, mass, target, factorise);
+  if (!note.empty()) console.warn(note);
+  facts.note += (facts.note.empty() || note.empty() ? "" : "; ") + note;
   auto options = settings.eigen;
   if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
   options.stop = [] { return stop_requested(); };
@@ -148,14 +129,19 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
       console.progress(p.fraction, grouped(p.converged) + " of " + grouped(p.wanted) + " pairs, " + counted);
   };
   Checkpoint<T> checkpoint(settings.checkpoint, settings.checkpoint_every,
-                           settings.checkpoint.empty() ? 0 : fingerprint<T>(matrix));
+                           settings.checkpoint.empty() ? 0 : fingerprint_of(matrix, mass));
   if (checkpoint.resumes()) console.note("going on from " + settings.checkpoint);
   auto result = settings.interval
                     ? solve_interval_of<T>(settings, ctx, problem, options, exponent, facts.input)
                     : solvers::solve_eigen<T>(ctx, problem, options, initial.cview(), checkpoint.hooks());
+  if (mass) {
+    const auto checks =
+        solvers::to_pencil<T>(ctx, operator_of<T>(matrix), mass->view(), *mass_factor, options, result);
+    facts.backward_errors = checks.backward_errors;
+  }
   if (exponent != 0) scale_result(result, exponent);
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (result.shift && !problem.target)
+  if (result.shift && !target)
     facts.method += ", shift-invert beyond the end of the spectrum at " + short_number(*result.shift);
   if (result.filter_degree > 0)
     facts.method += " on a Chebyshev polynomial of degree " + std::to_string(result.filter_degree);
@@ -189,7 +175,8 @@ int solve_file(Settings settings) {
   const auto location = io::parse_location(settings.matrix);
   if (!settings.common.output.empty()) {
     std::vector<std::filesystem::path> inputs{location.file};
-    if (!settings.initial.empty()) inputs.push_back(io::parse_location(settings.initial).file);
+    for (const auto& other : {settings.initial, settings.mass})
+      if (!other.empty()) inputs.push_back(io::parse_location(other).file);
     check_output_path("--output", settings.common.output, inputs);
   }
   if (!settings.checkpoint.empty()) check_output_path("--checkpoint", settings.checkpoint, {location.file});
@@ -210,9 +197,20 @@ int solve_file(Settings settings) {
                 memory_of(facts.input, plan), available_memory());
 
   auto input = read_hermitian(settings.matrix);
+  std::optional<Input> mass;
+  if (!settings.mass.empty()) {
+    mass = read_hermitian(settings.mass);
+    if (mass->description.rows != facts.input.rows)
+      throw Error(Errc::bad_input, mass->description.where.text() + " has " +
+                                       grouped(mass->description.rows) + " rows, but the matrix has " +
+                                       grouped(facts.input.rows));
+    if (is_complex_input(*mass) != is_complex_input(input))
+      make_complex(is_complex_input(*mass) ? input : *mass);
+  }
   if (!input.note.empty()) console.note(input.note);
   facts.note = input.note;
   facts.method = method_text(settings, plan);
+  if (mass) facts.method += ", for the pencil with the mass matrix " + mass->description.where.text();
   facts.device = device_text(device);
   facts.threads = ctx.thread_count();
   facts.block_size = plan.block_size, facts.max_basis = plan.max_basis;
@@ -221,8 +219,10 @@ int solve_file(Settings settings) {
                facts.method);
   return std::visit(
       [&](auto& matrix) {
-        using Kind = std::decay_t<decltype(std::get<0>(matrix))>;
-        return solve_and_report<typename Kind::value_type>(settings, plan, ctx, matrix, facts, console);
+        using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;
+        std::optional<CsrMatrix<T>> m;
+        if (mass) m = as_sparse(std::get<Hermitian<T>>(std::move(mass->matrix)));
+        return solve_and_report<T>(settings, plan, ctx, matrix, std::move(m), facts, console);
       },
       input.matrix);
 }

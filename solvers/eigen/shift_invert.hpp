@@ -1,4 +1,5 @@
-// (A - sigma I)^-1 as an operator, through a sparse factorisation, and counts of eigenvalues by inertia.
+// (A - sigma M)^-1 as an operator, through a factorisation, and counts of eigenvalues by inertia. M is
+// Hermitian and positive definite; without rows it stands for the identity.
 #pragma once
 
 #include <memory>
@@ -9,17 +10,17 @@
 
 namespace ts::solvers {
 
-/// A factorised A - sigma I with A sparse and Hermitian: LDL^H with fill-reducing order where that is stable,
+/// A factorised A - sigma M with A sparse and Hermitian: LDL^H with fill-reducing order where that is stable,
 /// LU with pivoting otherwise. Where sigma is an eigenvalue to rounding, it is moved by a small share of
 /// ||A|| and `note` says so. T: double or std::complex<double>.
 template <class T>
 class ShiftInvert {
  public:
   /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
-  ShiftInvert(CsrView<T> a, double sigma);
+  ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass = {});
 
   [[nodiscard]] index_t rows() const noexcept;
-  /// Y = (A - sigma I)^-1 X
+  /// Y = (A - sigma M)^-1 X
   void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
   /// The shift that was factorised.
   [[nodiscard]] double sigma() const noexcept;
@@ -36,7 +37,7 @@ template <class T>
 class DenseShiftInvert {
  public:
   /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
-  DenseShiftInvert(HostView<const T> a, double sigma);
+  DenseShiftInvert(HostView<const T> a, double sigma, CsrView<T> mass = {});
 
   [[nodiscard]] index_t rows() const noexcept;
   void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
@@ -48,14 +49,16 @@ class DenseShiftInvert {
   std::shared_ptr<const Body> body_;
 };
 
-/// Counts eigenvalues of a sparse Hermitian matrix below shifts, by the signs of D in A - shift I = L D L^H.
+/// Counts eigenvalues of a sparse Hermitian pencil (A, M) below shifts, by the signs of D in
+/// A - shift M = L D L^H.
 /// No pivoting: a count is given only when the factorisation reproduces the matrix well enough for it to
 /// hold.
 template <class T>
 class InertiaCounter {
  public:
   /// @param flop_limit a factorisation that needs more gives no counts; 0: no limit.
-  InertiaCounter(CsrView<T> a, double flop_limit);
+  /// @param mass_least an estimate of the smallest eigenvalue of M: MassFactor<T>::least().
+  InertiaCounter(CsrView<T> a, double flop_limit, CsrView<T> mass = {}, double mass_least = 1);
 
   /// The number of eigenvalues below `shift`, given that none is nearer to it than `clearance`; nothing when
   /// that is less than the measured error of the factorisation.

@@ -150,6 +150,30 @@ TEST_CASE("all eigenvalues of an interval or beyond a threshold") {
   CHECK(tssolve({matrix, "--interval", "1:2", "--sigma", "1"}).code == 2);
 }
 
+TEST_CASE("pencils") {
+  const test::TemporaryFolder folder;
+  const auto pencil = generators::mikota(300);  // j^2
+  const auto k = write_sparse(folder / "k.h5", pencil.stiffness),
+             m = write_sparse(folder / "m.h5", pencil.mass);
+  auto json =
+      solve_json({k, "--mass", m, "-k", "4", "--sigma", "0", "--conv", "rel", "-o", folder / "modes.h5"});
+  CHECK(json["verified"] == true);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double j = static_cast<double>(i) + 1;
+    CHECK(std::abs(json["eigenvalues"][i].get<double>() - j * j) < 1e-6);
+    CHECK(json["backward_errors"][i].get<double>() < 1e-12);
+  }
+  CHECK(io::read_vector(io::parse_location(folder / "modes.h5:/backward_errors")).size() == 4);
+  json = solve_json({k, "--mass", m, "--interval", "15:50", "--conv", "rel"});
+  CHECK(json["eigenvalues"].size() == 4);
+  CHECK(json["verified"] == true);
+  CHECK(solve_json({k, "--mass", m, "-k", "3", "--which", "LA"})["verified"] == true);
+  const auto none = tssolve({k, "--mass", write_sparse(folder / "c.h5", generators::clement(300))});
+  CHECK(none.code == 4);
+  CHECK(none.err.find("positive definite") != std::string::npos);
+  CHECK(tssolve({k, "--mass", write_sparse(folder / "s.h5", generators::identity(299))}).code == 4);
+}
+
 TEST_CASE("an end of the spectrum that converges slowly is sought through the inverse where that is cheap") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "hard.h5", generators::sakurai(1000));  // condition 1e11

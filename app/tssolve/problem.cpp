@@ -1,0 +1,67 @@
+#include "tallskinny/app/tssolve/problem.hpp"
+
+#include "tallskinny/solvers/eigen/shift_invert.hpp"
+
+namespace ts::app::tssolve {
+
+namespace {
+
+/// A factorisation that takes at most a fraction of a second is worth a proof of completeness.
+constexpr double cheap_flops = 2e8;
+
+}  // namespace
+
+template <class T>
+solvers::Operator<T> operator_of(const Hermitian<T>& matrix) {
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return solvers::CsrOperator<T>(sparse->view());
+  return solvers::DenseOperator<T>(std::get<Matrix<T>>(matrix).view());
+}
+
+template <class T>
+Assembled<T> assemble(const Hermitian<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
+                      std::optional<double> target, Factorise factorise) {
+  Assembled<T> out{solvers::EigenProblem<T>{operator_of<T>(matrix)}, std::nullopt, {}};
+  auto& problem = out.problem;
+  problem.target = target;
+  CsrView<T> m{};
+  double mass_least = 1;
+  if (mass) {
+    m = mass->view();
+    out.factor.emplace(m);
+    mass_least = out.factor->least();
+    problem.a = out.factor->standard(problem.a);
+  }
+  if (factorise == Factorise::nothing) return out;
+  const auto standard = [factor = out.factor](solvers::Operator<T> inverse) {
+    return factor ? factor->standard_inverse(std::move(inverse)) : inverse;
+  };
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
+    const auto a = sparse->view();
+    if (target) {
+      const solvers::ShiftInvert<T> inverse(a, *target, m);
+      problem.inverse = standard(inverse), problem.shift = inverse.sigma(), out.note = inverse.note();
+    }
+    problem.count_below =
+        solvers::InertiaCounter<T>(a, factorise == Factorise::needed ? 0 : cheap_flops, m, mass_least);
+    // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
+    if (!target)
+      problem.invert = [a, m, standard](double sigma) -> std::optional<solvers::ShiftedInverse<T>> {
+        const solvers::ShiftInvert<T> inverse(a, sigma, m);
+        return solvers::ShiftedInverse<T>{standard(inverse), inverse.sigma()};
+      };
+  } else if (target) {
+    const solvers::DenseShiftInvert<T> inverse(std::get<Matrix<T>>(matrix).view(), *target, m);
+    problem.inverse = standard(inverse), problem.shift = inverse.sigma(), out.note = inverse.note();
+  }
+  return out;
+}
+
+#define TS_INSTANTIATE(T)                                                                    \
+  template solvers::Operator<T> operator_of<T>(const Hermitian<T>&);                         \
+  template Assembled<T> assemble<T>(const Hermitian<T>&, const std::optional<CsrMatrix<T>>&, \
+                                    std::optional<double>, Factorise);
+TS_INSTANTIATE(double)
+TS_INSTANTIATE(std::complex<double>)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::app::tssolve

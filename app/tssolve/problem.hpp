@@ -1,0 +1,33 @@
+// From matrices in memory to what the solver is given.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tallskinny/app/tssolve/input.hpp"
+#include "tallskinny/solvers/eigen/mass.hpp"
+
+namespace ts::app::tssolve {
+
+/// The products with a matrix, which must outlive them.
+template <class T>
+[[nodiscard]] solvers::Operator<T> operator_of(const Hermitian<T>& matrix);
+
+/// What is factorised for a problem: nothing (a dense solver takes no part), what is cheap, or whatever is
+/// needed.
+enum class Factorise { nothing, cheap, needed };
+
+template <class T>
+struct Assembled {
+  solvers::EigenProblem<T> problem;
+  std::optional<solvers::MassFactor<T>> factor;  ///< of the mass matrix, if there is one
+  std::string note;                              ///< empty, or a sentence on a shift that was moved
+};
+
+/// A x = lambda x, or with a mass matrix the standard form of A x = lambda M x. The matrices must outlive it.
+/// @throws Error(bad_input) for a mass matrix that is not positive definite or of another size.
+template <class T>
+[[nodiscard]] Assembled<T> assemble(const Hermitian<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
+                                    std::optional<double> target, Factorise factorise);
+
+}  // namespace ts::app::tssolve

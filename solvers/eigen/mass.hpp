@@ -1,0 +1,50 @@
+// A x = lambda M x with M Hermitian and positive definite, in standard form.
+#pragma once
+
+#include <memory>
+
+#include "tallskinny/solvers/eigen/solve.hpp"
+
+namespace ts::solvers {
+
+/// The Cholesky factorisation P M P^T = L L^H of a sparse M, with a fill-reducing order P. With y = L^H P x
+/// the pencil A x = lambda M x is C y = lambda y, C = L^-1 P A P^T L^-H: whatever solves Hermitian problems,
+/// in any selection and with any verification, solves pencils. T: double or std::complex<double>.
+template <class T>
+class MassFactor {
+ public:
+  /// @throws Error(bad_input) unless M is positive definite.
+  explicit MassFactor(CsrView<T> mass);
+
+  /// L^-1 P A P^T L^-H
+  [[nodiscard]] Operator<T> standard(Operator<T> a) const;
+  /// (C - sigma I)^-1 = L^H P (A - sigma M)^-1 P^T L, from the inverse of A - sigma M
+  [[nodiscard]] Operator<T> standard_inverse(Operator<T> inverse) const;
+  /// X = P^T L^-H Y
+  void back(const Context& ctx, HostView<const T> y, HostView<T> x) const;
+  /// W = L^-1 P R: ||w|| is the norm of r in M^-1.
+  void weigh(const Context& ctx, HostView<const T> r, HostView<T> w) const;
+  /// The smallest eigenvalue of M, from above, by inverse iteration.
+  [[nodiscard]] double least() const noexcept;
+
+  struct Body;
+
+ private:
+  std::shared_ptr<const Body> body_;
+};
+
+/// What a pencil's solution says of itself beyond the standard form's.
+struct PencilChecks {
+  /// ||A x - lambda M x|| / ((||A|| + |lambda| ||M||) ||x||), norms of the matrices from below.
+  std::vector<double> backward_errors;
+};
+
+/// The result of C y = lambda y becomes that of the pencil: vectors x with X^H M X = I, and from A and M
+/// themselves the residual norms ||A x - lambda M x|| in the norm of M^-1 (which bounds the distance to an
+/// eigenvalue), the loss ||I - X^H M X||, and what counts as converged.
+/// @param a the A of the pencil, not C
+template <class T>
+PencilChecks to_pencil(const Context&, const Operator<T>& a, CsrView<T> mass, const MassFactor<T>&,
+                       const EigenOptions&, EigenResult<T>& result);
+
+}  // namespace ts::solvers
