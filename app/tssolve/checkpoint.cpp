@@ -47,7 +47,7 @@ std::vector<double> halves(std::uint64_t x) {
 }  // namespace
 
 template <class T>
-std::uint64_t fingerprint(const Hermitian<T>& matrix) {
+std::uint64_t fingerprint(const AnyMatrix<T>& matrix) {
   Fnv1a hash;
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
     hash.add(sparse->pointers.data(), sparse->pointers.size());
@@ -121,7 +121,7 @@ void Checkpoint<T>::remove() const {
 }
 
 #define TS_INSTANTIATE(T)                                     \
-  template std::uint64_t fingerprint<T>(const Hermitian<T>&); \
+  template std::uint64_t fingerprint<T>(const AnyMatrix<T>&); \
   template class Checkpoint<T>;
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

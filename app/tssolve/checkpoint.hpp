@@ -12,7 +12,7 @@ namespace ts::app::tssolve {
 
 /// A number that tells matrices apart: FNV-1a over shape, pattern and values.
 template <class T>
-[[nodiscard]] std::uint64_t fingerprint(const Hermitian<T>& matrix);
+[[nodiscard]] std::uint64_t fingerprint(const AnyMatrix<T>& matrix);
 
 template <class T>
 class Checkpoint {

@@ -125,29 +125,38 @@ bool check(const std::string& where, DType type, const Matrix<T>& a) {
 
 }  // namespace
 
-Input read_hermitian(const std::string& where) {
+Input read_any(const std::string& where) {
   const auto location = io::parse_location(where);
   Input input;
   input.description = io::describe(location);
-  const auto& d = input.description;
-  const std::string name = d.where.text();
-  if (d.rows != d.cols)
-    throw Error(Errc::bad_input, name + " is " + grouped(d.rows) + " x " + grouped(d.cols) +
-                                     ": eigenvalues need a square matrix");
   auto file = io::read_matrix(location);
-  const bool differs = std::visit(
-      [&](auto&& kind) {
-        return std::visit(
-            [&](auto&& a) {
+  std::visit(
+      [&input](auto&& kind) {
+        std::visit(
+            [&input](auto&& a) {
               using T = Widened<typename std::decay_t<decltype(a)>::value_type>;
-              auto wide = widen(std::forward<decltype(a)>(a));
-              const bool any = check(name, d.type, wide);
-              input.matrix = Hermitian<T>(std::move(wide));
-              return any;
+              input.matrix = AnyMatrix<T>(widen(std::forward<decltype(a)>(a)));
             },
             std::forward<decltype(kind)>(kind));
       },
       std::move(file.matrix));
+  return input;
+}
+
+Input read_hermitian(const std::string& where) {
+  const auto shape = io::describe(io::parse_location(where));
+  if (shape.rows != shape.cols)
+    throw Error(Errc::bad_input,
+                shape.where.text() + " is " + grouped(shape.rows) + " x " + grouped(shape.cols) +
+                    ": eigenvalues need a square matrix (--svd finds singular values of any)");
+  Input input = read_any(where);
+  const auto& d = input.description;
+  const std::string name = d.where.text();
+  const bool differs = std::visit(
+      [&](const auto& kind) {
+        return std::visit([&](const auto& a) { return check(name, d.type, a); }, kind);
+      },
+      input.matrix);
   if (differs) input.note = name + " differs from a Hermitian matrix by rounding errors, which were accepted";
   return input;
 }
@@ -155,22 +164,22 @@ Input read_hermitian(const std::string& where) {
 void make_complex(Input& input) {
   using Complex = std::complex<double>;
   if (is_complex_input(input)) return;
-  auto& real = std::get<Hermitian<double>>(input.matrix);
+  auto& real = std::get<AnyMatrix<double>>(input.matrix);
   if (auto* sparse = std::get_if<CsrMatrix<double>>(&real)) {
     CsrMatrix<Complex> wide{
         sparse->rows, sparse->cols, std::move(sparse->pointers), std::move(sparse->indices), {}};
     wide.values.assign(sparse->values.begin(), sparse->values.end());
-    input.matrix = Hermitian<Complex>(std::move(wide));
+    input.matrix = AnyMatrix<Complex>(std::move(wide));
   } else {
     const auto& dense = std::get<Matrix<double>>(real);
     Matrix<Complex> wide(dense.rows(), dense.cols());
     std::copy_n(dense.data(), dense.rows() * dense.cols(), wide.data());
-    input.matrix = Hermitian<Complex>(std::move(wide));
+    input.matrix = AnyMatrix<Complex>(std::move(wide));
   }
 }
 
 template <class T>
-CsrMatrix<T> as_sparse(Hermitian<T>&& matrix) {
+CsrMatrix<T> as_sparse(AnyMatrix<T>&& matrix) {
   if (auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return std::move(*sparse);
   const auto& dense = std::get<Matrix<T>>(matrix);
   CsrMatrix<T> a;
@@ -184,8 +193,8 @@ CsrMatrix<T> as_sparse(Hermitian<T>&& matrix) {
   return a;
 }
 
-template CsrMatrix<double> as_sparse<double>(Hermitian<double>&&);
-template CsrMatrix<std::complex<double>> as_sparse<std::complex<double>>(Hermitian<std::complex<double>>&&);
+template CsrMatrix<double> as_sparse<double>(AnyMatrix<double>&&);
+template CsrMatrix<std::complex<double>> as_sparse<std::complex<double>>(AnyMatrix<std::complex<double>>&&);
 
 template <class T>
 Matrix<T> read_initial(const std::string& where, index_t rows) {

@@ -11,13 +11,13 @@
 
 namespace ts::app::tssolve {
 
-/// A Hermitian matrix in the precision that the solver computes in.
+/// A matrix, sparse or dense, in the precision that the solver computes in.
 template <class T>
-using Hermitian = std::variant<CsrMatrix<T>, Matrix<T>>;
+using AnyMatrix = std::variant<CsrMatrix<T>, Matrix<T>>;
 
 struct Input {
   io::Description description;
-  std::variant<Hermitian<double>, Hermitian<std::complex<double>>> matrix;
+  std::variant<AnyMatrix<double>, AnyMatrix<std::complex<double>>> matrix;
   std::string note;  ///< empty, or a sentence on what was accepted
 };
 
@@ -25,6 +25,8 @@ struct Input {
 /// @throws Error(bad_input) when the matrix is not square or not Hermitian (naming the first entry), and all
 /// errors of reading.
 [[nodiscard]] Input read_hermitian(const std::string& where);
+/// The same for a matrix of any shape: reads and widens.
+[[nodiscard]] Input read_any(const std::string& where);
 
 [[nodiscard]] inline bool is_complex_input(const Input& input) noexcept {
   return input.matrix.index() == 1;
@@ -33,7 +35,7 @@ struct Input {
 void make_complex(Input& input);
 /// A dense matrix without its zeros.
 template <class T>
-[[nodiscard]] CsrMatrix<T> as_sparse(Hermitian<T>&& matrix);
+[[nodiscard]] CsrMatrix<T> as_sparse(AnyMatrix<T>&& matrix);
 
 /// The columns of a dense matrix, as the type asked for. @throws Error(bad_input) unless it has `rows` rows.
 template <class T>

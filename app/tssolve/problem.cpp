@@ -12,13 +12,13 @@ constexpr double cheap_flops = 2e8;
 }  // namespace
 
 template <class T>
-solvers::Operator<T> operator_of(const Hermitian<T>& matrix) {
+solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix) {
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return solvers::CsrOperator<T>(sparse->view());
   return solvers::DenseOperator<T>(std::get<Matrix<T>>(matrix).view());
 }
 
 template <class T>
-Assembled<T> assemble(const Hermitian<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
+Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
                       std::optional<double> target, Factorise factorise) {
   Assembled<T> out{solvers::EigenProblem<T>{operator_of<T>(matrix)}, std::nullopt, {}};
   auto& problem = out.problem;
@@ -57,8 +57,8 @@ Assembled<T> assemble(const Hermitian<T>& matrix, const std::optional<CsrMatrix<
 }
 
 #define TS_INSTANTIATE(T)                                                                    \
-  template solvers::Operator<T> operator_of<T>(const Hermitian<T>&);                         \
-  template Assembled<T> assemble<T>(const Hermitian<T>&, const std::optional<CsrMatrix<T>>&, \
+  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&);                         \
+  template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&, \
                                     std::optional<double>, Factorise);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

@@ -11,7 +11,7 @@ namespace ts::app::tssolve {
 
 /// The products with a matrix, which must outlive them.
 template <class T>
-[[nodiscard]] solvers::Operator<T> operator_of(const Hermitian<T>& matrix);
+[[nodiscard]] solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix);
 
 /// What is factorised for a problem: nothing (a dense solver takes no part), what is cheap, or whatever is
 /// needed.
@@ -27,7 +27,7 @@ struct Assembled {
 /// A x = lambda x, or with a mass matrix the standard form of A x = lambda M x. The matrices must outlive it.
 /// @throws Error(bad_input) for a mass matrix that is not positive definite or of another size.
 template <class T>
-[[nodiscard]] Assembled<T> assemble(const Hermitian<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
+[[nodiscard]] Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
                                     std::optional<double> target, Factorise factorise);
 
 }  // namespace ts::app::tssolve

@@ -20,6 +20,12 @@ std::string formatted(const char* format, Values... values) {
   return text;
 }
 
+/// "singular value" as the name of a list of them.
+std::string plural_name(std::string quantity) {
+  std::replace(quantity.begin(), quantity.end(), ' ', '_');
+  return quantity + "s";
+}
+
 /// One row for each look, one column for each wanted pair from the end of the spectrum inwards; NaN where a
 /// look was at something else.
 Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& history) {
@@ -39,13 +45,14 @@ Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& histor
 
 template <class T>
 void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const RunFacts& facts) {
-  out << formatted("%6s  %24s  %10s  %10s  %s\n", "index", "eigenvalue", "error <", "residual",
+  out << formatted("%6s  %24s  %10s  %10s  %s\n", "index", facts.quantity.c_str(), "error <", "residual",
                    "multiplicity");
   for (std::size_t i = 0; i < result.values.size(); ++i)
     out << formatted("%6zu  %24.16g  %10.2e  %10.2e  %12lld%s\n", i, result.values[i], result.error_bounds[i],
                      result.residual_norms[i], static_cast<long long>(result.multiplicities[i]),
                      result.converged_pairs[i] ? "" : "  not converged");
-  if (std::isfinite(result.gap)) out << formatted("gap to the next eigenvalue: about %.3g\n", result.gap);
+  if (std::isfinite(result.gap))
+    out << formatted("gap to the next %s: about %.3g\n", facts.quantity.c_str(), result.gap);
   out << result.reason << ".\n"
       << formatted("%s block steps, %s operator applications, %s\n", grouped(result.iterations).c_str(),
                    grouped(result.operator_applications).c_str(),
@@ -61,7 +68,7 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
       .add("restarts", result.seconds.restarting)
       .add("projected_problem", result.seconds.small);
   JsonObject json;
-  json.add("eigenvalues", result.values)
+  json.add(plural_name(facts.quantity), result.values)
       .add("residual_norms", result.residual_norms)
       .add("error_bounds", result.error_bounds)
       .add("multiplicities", result.multiplicities)
@@ -104,10 +111,16 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
 }
 
 template <class T>
-void write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts) {
+void write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
+                const Extras<T>& extras) {
   io::OutputFile out(settings.common.output);
-  out.write("eigenvalues", std::span<const double>(result.values));
-  out.write("eigenvectors", result.vectors);
+  out.write(plural_name(facts.quantity), std::span<const double>(result.values));
+  out.write(facts.vectors, result.vectors);
+  for (const auto& [name, extra] : extras)
+    if (const auto* matrix = std::get_if<const Matrix<T>*>(&extra))
+      out.write(name, **matrix);
+    else
+      out.write(name, std::span<const double>(std::get<std::vector<double>>(extra)));
   out.write("residual_norms", std::span<const double>(result.residual_norms));
   out.write("error_bounds", std::span<const double>(result.error_bounds));
   out.write("multiplicities", std::span<const std::int64_t>(result.multiplicities));
@@ -166,7 +179,8 @@ void write_file(const solvers::EigenResult<T>& result, const Settings& settings,
   template void print_table<T>(std::ostream&, const solvers::EigenResult<T>&, const RunFacts&); \
   template void print_json<T>(std::ostream&, const solvers::EigenResult<T>&, const Settings&,   \
                               const RunFacts&);                                                 \
-  template void write_file<T>(const solvers::EigenResult<T>&, const Settings&, const RunFacts&);
+  template void write_file<T>(const solvers::EigenResult<T>&, const Settings&, const RunFacts&, \
+                              const Extras<T>&);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE

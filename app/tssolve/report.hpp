@@ -18,6 +18,8 @@ struct RunFacts {
   int threads = 0;
   index_t block_size = 0, max_basis = 0;
   double elapsed_seconds = 0;
+  /// What the values and the vectors are called.
+  std::string quantity = "eigenvalue", vectors = "eigenvectors";
   std::vector<double> backward_errors = {};  ///< of a pencil's pairs
 };
 
@@ -28,8 +30,13 @@ template <class T>
 void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const Settings& settings,
                 const RunFacts& facts);
 
+/// What a decomposition adds to the file: a name and a matrix or a list.
+template <class T>
+using Extras = std::vector<std::pair<std::string, std::variant<const Matrix<T>*, std::vector<double>>>>;
+
 /// Writes settings.common.output. @throws Error(io_failure)
 template <class T>
-void write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts);
+void write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
+                const Extras<T>& extras = {});
 
 }  // namespace ts::app::tssolve

@@ -12,14 +12,14 @@ namespace {
 constexpr int ordinary_exponent = 300;
 
 template <class T>
-std::span<T> entries_of(Hermitian<T>& matrix) {
+std::span<T> entries_of(AnyMatrix<T>& matrix) {
   if (auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return sparse->values;
   auto& dense = std::get<Matrix<T>>(matrix);
   return {dense.data(), static_cast<std::size_t>(dense.rows() * dense.cols())};
 }
 
 template <class T>
-std::span<const T> entries_of(const Hermitian<T>& matrix) {
+std::span<const T> entries_of(const AnyMatrix<T>& matrix) {
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return sparse->values;
   const auto& dense = std::get<Matrix<T>>(matrix);
   return {dense.data(), static_cast<std::size_t>(dense.rows() * dense.cols())};
@@ -43,7 +43,7 @@ std::complex<double> scaled(std::complex<double> x, int exponent) {
 }  // namespace
 
 template <class T>
-int extreme_exponent(const Hermitian<T>& matrix) {
+int extreme_exponent(const AnyMatrix<T>& matrix) {
   double largest = 0;
   for (const T& x : entries_of(matrix)) largest = std::max(largest, largest_part(x));
   int exponent = 0;
@@ -52,7 +52,7 @@ int extreme_exponent(const Hermitian<T>& matrix) {
 }
 
 template <class T>
-void scale(Hermitian<T>& matrix, int exponent) {
+void scale(AnyMatrix<T>& matrix, int exponent) {
   for (T& x : entries_of(matrix)) x = scaled(x, exponent);
 }
 
@@ -65,8 +65,8 @@ void scale_result(solvers::EigenResult<T>& result, int exponent) {
 }
 
 #define TS_INSTANTIATE(T)                                \
-  template int extreme_exponent<T>(const Hermitian<T>&); \
-  template void scale<T>(Hermitian<T>&, int);            \
+  template int extreme_exponent<T>(const AnyMatrix<T>&); \
+  template void scale<T>(AnyMatrix<T>&, int);            \
   template void scale_result<T>(solvers::EigenResult<T>&, int);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

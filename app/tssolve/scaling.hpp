@@ -9,11 +9,11 @@ namespace ts::app::tssolve {
 /// e with the largest entry in [2^(e-1), 2^e) where its square, or the squares of what is computed from it,
 /// could overflow or vanish; otherwise 0.
 template <class T>
-[[nodiscard]] int extreme_exponent(const Hermitian<T>& matrix);
+[[nodiscard]] int extreme_exponent(const AnyMatrix<T>& matrix);
 
 /// Every entry times 2^exponent.
 template <class T>
-void scale(Hermitian<T>& matrix, int exponent);
+void scale(AnyMatrix<T>& matrix, int exponent);
 
 /// Everything in units of the matrix times 2^exponent.
 template <class T>

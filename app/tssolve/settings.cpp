@@ -40,13 +40,15 @@ About about() {
         "tssolve graph.h5:/adjacency -k 20 --which LA --tol 1e-10 -o pairs.h5"},
        {"the 8 nearest to 1.5, as JSON", "tssolve spin.h5 -k 8 --sigma 1.5 --json"},
        {"all between -0.2 and 0.3, their number proved", "tssolve spin.h5 --interval -0.2:0.3"},
+       {"the 5 first principal components of a feature set",
+        "tssolve features.h5:/X --svd --centre -k 5 -o pca.h5"},
        {"the 10 lowest vibrations of a structure: K x = lambda M x",
         "tssolve model.h5:/K --mass model.h5:/M -k 10 --sigma 0 --conv rel"},
        {"a long run that a batch system may stop and start again, with a page of pictures",
         "tssolve big.h5 -k 20 --which SA -o pairs.h5 --checkpoint state.h5 --report run.html"}},
       "MATRIX is FILE or FILE:/object: HDF5 in any of the layouts that `tsdata info` names, Matrix Market, "
       "or "
-      "npy; real symmetric or complex Hermitian, sparse or dense.\n\n"
+      "npy; real symmetric or complex Hermitian, sparse or dense; with --svd of any shape.\n\n"
       "The set is called complete only after a search for missing copies of repeated eigenvalues. Exit "
       "status: "
       "0 converged and complete; 3 not, with the reason on standard error and the partial result written; 1 "
@@ -103,6 +105,8 @@ const char* name_of(Convergence convergence) noexcept {
       return "rel";
     case Convergence::abs:
       return "abs";
+    case Convergence::root:  // within solve_svd alone
+      return "root";
   }
   return "?";
 }
@@ -143,6 +147,11 @@ bool parse_settings(Arguments arguments, Settings& settings) {
       .value("threshold", "NUMBER", threshold,
              "all eigenvalues at or above this number (--which LA), at or below it (SA), or of at most this "
              "magnitude (SM): an interval with one end")
+      .flag(
+          "svd", settings.svd,
+          "the --nev largest singular values instead, with left and right vectors, of a matrix of any shape")
+      .flag("centre", settings.centre,
+            "subtract the mean of every column first: with --svd the principal components of a feature set")
       .custom("mass", "FILE[:/object]", "",
               "solve A x = lambda M x with this M, symmetric or Hermitian and positive definite. Residuals "
               "are those "
@@ -199,6 +208,16 @@ bool parse_settings(Arguments arguments, Settings& settings) {
   if (threshold) {
     expects(!settings.interval, "--threshold and --interval exclude each other");
     settings.interval = beyond(*threshold, eigen.which);
+  }
+  expects(settings.svd || !settings.centre, "--centre goes with --svd");
+  if (settings.svd) {
+    expects(eigen.which == Which::LM || eigen.which == Which::LA,
+            "--svd finds the largest singular values: leave --which out");
+    expects(!settings.sigma && !settings.interval && settings.mass.empty() && settings.checkpoint.empty() &&
+                settings.initial.empty() && eigen.method == Method::automatic,
+            "--sigma, --interval, --threshold, --mass, --initial, --method and --checkpoint do not go with "
+            "--svd");
+    eigen.which = Which::LA;
   }
   if (settings.interval) {
     expects(!settings.sigma, "--sigma looks near a number, --interval for all in a range: give one of them");

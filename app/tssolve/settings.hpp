@@ -10,7 +10,8 @@
 namespace ts::app::tssolve {
 
 struct Settings {
-  std::string matrix;   ///< FILE or FILE:/object
+  std::string matrix;  ///< FILE or FILE:/object
+  bool svd = false, centre = false;
   std::string mass;     ///< the same for M of A x = lambda M x; empty: the identity
   std::string initial;  ///< the same for a warm start; empty: random
   std::optional<double> sigma;

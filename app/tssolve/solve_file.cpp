@@ -18,6 +18,7 @@
 #include "tallskinny/app/tssolve/problem.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/scaling.hpp"
+#include "tallskinny/app/tssolve/svd_file.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
 
 namespace ts::app::tssolve {
@@ -85,20 +86,20 @@ solvers::EigenResult<T> solve_interval_of(const Settings& settings, const Contex
 }
 
 template <class T>
-std::uint64_t fingerprint_of(const Hermitian<T>& matrix, const std::optional<CsrMatrix<T>>& mass) {
+std::uint64_t fingerprint_of(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass) {
   const auto of_matrix = fingerprint<T>(matrix);
-  return mass ? of_matrix + 31 * fingerprint<T>(Hermitian<T>(CsrMatrix<T>(*mass))) : of_matrix;
+  return mass ? of_matrix + 31 * fingerprint<T>(AnyMatrix<T>(CsrMatrix<T>(*mass))) : of_matrix;
 }
 
 template <class T>
 int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, const Context& ctx,
-                     Hermitian<T>& matrix, std::optional<CsrMatrix<T>> mass, RunFacts facts,
+                     AnyMatrix<T>& matrix, std::optional<CsrMatrix<T>> mass, RunFacts facts,
                      Console& console) {
   const auto start = std::chrono::steady_clock::now();
   int exponent = extreme_exponent(matrix);
   if (exponent != 0) scale(matrix, -exponent);
   if (mass) {
-    Hermitian<T> scaled(std::move(*mass));
+    AnyMatrix<T> scaled(std::move(*mass));
     const int of_mass = extreme_exponent(scaled);
     if (of_mass != 0) scale(scaled, -of_mass);
     exponent -= of_mass, mass = std::move(std::get<CsrMatrix<T>>(scaled));
@@ -170,6 +171,7 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
 }  // namespace
 
 int solve_file(Settings settings) {
+  if (settings.svd) return decompose_file(settings);
   const Device device = resolve_device(settings.common.device);
   Console console("tssolve", settings.common.quiet);
   const auto location = io::parse_location(settings.matrix);
@@ -221,7 +223,7 @@ int solve_file(Settings settings) {
       [&](auto& matrix) {
         using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;
         std::optional<CsrMatrix<T>> m;
-        if (mass) m = as_sparse(std::get<Hermitian<T>>(std::move(mass->matrix)));
+        if (mass) m = as_sparse(std::get<AnyMatrix<T>>(std::move(mass->matrix)));
         return solve_and_report<T>(settings, plan, ctx, matrix, std::move(m), facts, console);
       },
       input.matrix);

@@ -39,8 +39,8 @@ std::vector<index_t> order_of(const std::vector<double>& values, Which which, st
   return order;
 }
 
-/// Sizes of the groups of values that agree to within what their residuals r allow: r^2 / gap, for the gap to
-/// the nearest value farther away than r (Kato and Temple), or r itself where that is smaller.
+}  // namespace
+
 std::vector<index_t> multiplicities_of(const std::vector<double>& values,
                                        const std::vector<double>& residuals, double norm) {
   const auto k = static_cast<index_t>(values.size());
@@ -66,8 +66,6 @@ std::vector<index_t> multiplicities_of(const std::vector<double>& values,
   }
   return sizes;
 }
-
-}  // namespace
 
 template <class T>
 void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,

@@ -13,6 +13,11 @@ template <class T>
 void finish(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, Matrix<T> x,
             double next_value, EigenResult<T>& result);
 
+/// Sizes of the groups of values that agree to within what their residuals r allow: r^2 / gap, for the gap to
+/// the nearest value farther away than r (Kato and Temple), or r itself where that is smaller.
+[[nodiscard]] std::vector<index_t> multiplicities_of(const std::vector<double>& values,
+                                                     const std::vector<double>& residuals, double norm);
+
 /// Drops all pairs but those of the given numbers (rising).
 template <class T>
 void keep_pairs(EigenResult<T>& result, const std::vector<index_t>& kept);

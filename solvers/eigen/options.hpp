@@ -14,8 +14,9 @@ namespace ts::solvers {
 /// and SA ask for the nearest above and below it, BE for both, LM means the same as SM.
 enum class Which { LA, SA, LM, SM, BE };
 
-/// What the residual norm ||A x - theta x|| is compared with: tol ||A||, tol |theta|, or tol.
-enum class Convergence { norm, rel, abs };
+/// What the residual norm ||A x - theta x|| is compared with: tol ||A||, tol |theta|, or tol; `root`:
+/// tol sqrt(||A|| |theta|), which for A = B^H B is what tol ||B|| asks of the singular triplets of B.
+enum class Convergence { norm, rel, abs, root };
 
 /// Block Lanczos, the same on a Chebyshev polynomial of the matrix (for SA and LA without a target; others
 /// do without), or all eigenvalues by a dense solver. `automatic` takes the dense one for small matrices and

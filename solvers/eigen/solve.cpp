@@ -296,7 +296,8 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   // Without its floor the bound is what was asked for.
   Acceptance asked;
   asked.tol = options.tol, asked.convergence = options.convergence;
-  asked.norm = options.convergence == Convergence::norm ? result.norm : 0;
+  const bool scaled = options.convergence == Convergence::norm || options.convergence == Convergence::root;
+  asked.norm = scaled ? result.norm : 0;
   bool at_rounding = false;
   for (index_t j = 0; j < static_cast<index_t>(result.values.size()); ++j)
     at_rounding = at_rounding || (result.converged_pairs[at(j)] &&

@@ -62,6 +62,7 @@ double Acceptance::bound(double lambda) const noexcept {
   double scale = 1;
   if (convergence == Convergence::norm) scale = norm;
   if (convergence == Convergence::rel) scale = std::abs(lambda);
+  if (convergence == Convergence::root) scale = std::sqrt(norm * std::abs(lambda));
   return std::max(tol * scale, rounding());
 }
 

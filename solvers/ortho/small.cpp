@@ -2,6 +2,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
+#include <Eigen/SVD>
 #include <cmath>
 #include <limits>
 
@@ -69,6 +70,20 @@ PivotedQr<T> pivoted_qr(HostView<const T> x, double dead) {
   for (index_t i = 0; i < rank; ++i)
     for (index_t j = i; j < b; ++j)
       result.r(i, qr.colsPermutation().indices()(j)) = static_cast<T>(qr.matrixQR()(i, j));
+  return result;
+}
+
+template <class T>
+Svd<T> svd(HostView<const T> a) {
+  const index_t m = a.rows(), n = a.cols(), k = std::min(m, n);
+  Svd<T> result{Matrix<T>(m, k), std::vector<real_t<T>>(static_cast<std::size_t>(k)), Matrix<T>(n, k)};
+  if (k == 0) return result;
+  const Eigen::JacobiSVD<Dense<T>> jacobi(widened(a), Eigen::ComputeThinU | Eigen::ComputeThinV);
+  for (index_t j = 0; j < k; ++j) {
+    result.values[static_cast<std::size_t>(j)] = static_cast<real_t<T>>(jacobi.singularValues()(j));
+    for (index_t i = 0; i < m; ++i) result.u(i, j) = static_cast<T>(jacobi.matrixU()(i, j));
+    for (index_t i = 0; i < n; ++i) result.v(i, j) = static_cast<T>(jacobi.matrixV()(i, j));
+  }
   return result;
 }
 
@@ -173,6 +188,7 @@ bool all_finite(HostView<const T> a) {
 #define TS_INSTANTIATE(T)                                                                       \
   template HermitianEigen<T> hermitian_eigen<T>(HostView<const T>);                             \
   template PivotedQr<T> pivoted_qr<T>(HostView<const T>, double);                               \
+  template Svd<T> svd<T>(HostView<const T>);                                                    \
   template bool cholesky<T>(HostView<T>, double);                                               \
   template void solve_adjoint<T>(HostView<const T>, HostView<T>);                               \
   template void solve_upper<T>(HostView<const T>, HostView<T>);                                 \

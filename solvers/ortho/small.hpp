@@ -34,6 +34,19 @@ struct PivotedQr {
 template <class T>
 [[nodiscard]] PivotedQr<T> pivoted_qr(HostView<const T> x, double dead);
 
+/// A = U diag(values) V^H with falling values and min(m, n) columns in U and V.
+template <class T>
+struct Svd {
+  Matrix<T> u;
+  std::vector<real_t<T>> values;
+  Matrix<T> v;
+};
+
+/// Singular values of a small finite matrix by one-sided Jacobi, computed in float64 for every T. Source:
+/// Demmel and Veselic 1992.
+template <class T>
+[[nodiscard]] Svd<T> svd(HostView<const T> a);
+
 /// G = R^H R in place, with R upper triangular and zeros below. Returns false, leaving G undefined, when a
 /// pivot is not above `margin` times the diagonal element it started from (or is NaN): G is then not positive
 /// definite to working accuracy. Source: Higham, Accuracy and Stability of Numerical Algorithms, chapter 10.

@@ -174,6 +174,42 @@ TEST_CASE("pencils") {
   CHECK(tssolve({k, "--mass", write_sparse(folder / "s.h5", generators::identity(299))}).code == 4);
 }
 
+TEST_CASE("singular values and principal components") {
+  const test::TemporaryFolder folder;
+  const auto sparse = write_sparse(folder / "lauchli.h5", generators::lauchli(300, 0.5));
+  auto json = solve_json({sparse, "--svd", "-k", "3", "-o", folder / "svd.h5"});
+  CHECK(json["verified"] == true);
+  CHECK(std::abs(json["singular_values"][0].get<double>() - std::sqrt(300.25)) < 1e-10);
+  CHECK(std::abs(json["singular_values"][2].get<double>() - 0.5) < 1e-8);
+  CHECK(io::read_dense_as<double>(io::parse_location(folder / "svd.h5:/left_singular_vectors")).rows() ==
+        301);
+  CHECK(io::read_dense_as<double>(io::parse_location(folder / "svd.h5:/right_singular_vectors")).rows() ==
+        300);
+
+  // Points on a line through (7, -3): one component explains everything.
+  Matrix<double> points(500, 2);
+  for (index_t i = 0; i < 500; ++i) {
+    const double t = static_cast<double>(i) / 499 - 0.5;
+    points(i, 0) = 7 + 3 * t, points(i, 1) = -3 + 4 * t;
+  }
+  {
+    io::OutputFile out(folder / "points.h5");
+    out.write("X", points);
+    out.commit();
+  }
+  json = solve_json({folder / "points.h5:/X", "--svd", "--centre", "-k", "2", "-o", folder / "pca.h5"});
+  CHECK(json["verified"] == true);
+  CHECK(std::abs(json["singular_values"][1].get<double>()) < 1e-12);
+  CHECK(io::read_vector(io::parse_location(folder / "pca.h5:/explained_variance_ratio"))[0] == Approx(1));
+  const auto means = io::read_dense_as<double>(io::parse_location(folder / "pca.h5:/column_means"));
+  CHECK(means.data()[0] == Approx(7));
+  const auto axes = io::read_dense_as<double>(io::parse_location(folder / "pca.h5:/right_singular_vectors"));
+  CHECK(std::abs(axes(0, 0)) == Approx(0.6));
+  CHECK(tssolve({sparse, "--svd", "--sigma", "1"}).code == 2);
+  CHECK(tssolve({sparse, "--centre"}).code == 2);
+  CHECK(tssolve({sparse}).code == 4);  // not square
+}
+
 TEST_CASE("an end of the spectrum that converges slowly is sought through the inverse where that is cheap") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "hard.h5", generators::sakurai(1000));  // condition 1e11
