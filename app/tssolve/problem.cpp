@@ -1,5 +1,6 @@
 #include "tallskinny/app/tssolve/problem.hpp"
 
+#include "tallskinny/solvers/eigen/lobpcg.hpp"
 #include "tallskinny/solvers/eigen/shift_invert.hpp"
 
 namespace ts::app::tssolve {
@@ -56,8 +57,28 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
   return out;
 }
 
+template <class T>
+solvers::Operator<T> jacobi_of(const AnyMatrix<T>& matrix,
+                               const std::optional<solvers::MassFactor<T>>& factor) {
+  std::vector<double> diagonal;
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
+    diagonal.assign(static_cast<std::size_t>(sparse->rows), 0.0);
+    const auto a = sparse->view();
+    for (index_t i = 0; i < a.rows; ++i)
+      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k)
+        if (a.indices[k] == i) diagonal[static_cast<std::size_t>(i)] += std::real(a.values[k]);
+  } else {
+    const auto& dense = std::get<Matrix<T>>(matrix);
+    for (index_t i = 0; i < dense.rows(); ++i) diagonal.push_back(std::real(dense(i, i)));
+  }
+  solvers::Operator<T> jacobi = solvers::Jacobi<T>(std::move(diagonal));
+  return factor ? factor->standard_inverse(std::move(jacobi)) : jacobi;
+}
+
 #define TS_INSTANTIATE(T)                                                                    \
   template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&);                         \
+  template solvers::Operator<T> jacobi_of<T>(const AnyMatrix<T>&,                            \
+                                             const std::optional<solvers::MassFactor<T>>&);  \
   template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&, \
                                     std::optional<double>, Factorise);
 TS_INSTANTIATE(double)

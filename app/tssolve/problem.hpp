@@ -30,4 +30,9 @@ template <class T>
 [[nodiscard]] Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
                                     std::optional<double> target, Factorise factorise);
 
+/// The inverse of the diagonal (of the standard form, if there is a factor of the mass matrix).
+template <class T>
+[[nodiscard]] solvers::Operator<T> jacobi_of(const AnyMatrix<T>& matrix,
+                                             const std::optional<solvers::MassFactor<T>>& factor);
+
 }  // namespace ts::app::tssolve

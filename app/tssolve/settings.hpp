@@ -12,8 +12,9 @@ namespace ts::app::tssolve {
 struct Settings {
   std::string matrix;  ///< FILE or FILE:/object
   bool svd = false, centre = false;
-  std::string mass;     ///< the same for M of A x = lambda M x; empty: the identity
-  std::string initial;  ///< the same for a warm start; empty: random
+  std::string mass;                     ///< the same for M of A x = lambda M x; empty: the identity
+  std::string preconditioner = "auto";  ///< auto, none, jacobi or the same for a matrix near A^-1
+  std::string initial;                  ///< the same for a warm start; empty: random
   std::optional<double> sigma;
   std::optional<solvers::Interval> interval;  ///< all eigenvalues in it, instead of `nev` of them
   std::string checkpoint;                     ///< empty: none

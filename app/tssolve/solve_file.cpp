@@ -34,6 +34,7 @@ std::optional<double> target_of(const Settings& settings) {
 
 const char* method_text(const Settings& settings, const solvers::EigenPlan& plan) {
   if (plan.method == solvers::Method::dense) return "dense";
+  if (plan.method == solvers::Method::lobpcg) return "LOBPCG";
   if (settings.interval)
     return settings.eigen.method == solvers::Method::automatic
                ? "spectrum slicing by shift-invert block Lanczos"
@@ -61,7 +62,7 @@ int show_plan(const Settings& settings, const io::Description& input, const solv
   std::cout << input.where.text() << ": " << grouped(input.rows) << " x " << grouped(input.cols) << ", "
             << grouped(input.nonzeros) << " entries, " << input.convention << '\n'
             << "method: " << method << '\n';
-  if (plan.method == solvers::Method::lanczos)
+  if (plan.method != solvers::Method::dense)
     std::cout << "block size " << plan.block_size << ", basis of " << plan.max_basis << " vectors, at most "
               << grouped(plan.max_iterations) << " block steps\n";
   std::cout << "memory:\n";
@@ -91,6 +92,18 @@ std::uint64_t fingerprint_of(const AnyMatrix<T>& matrix, const std::optional<Csr
   return mass ? of_matrix + 31 * fingerprint<T>(AnyMatrix<T>(CsrMatrix<T>(*mass))) : of_matrix;
 }
 
+/// A given matrix near A^-1; it must outlive the operator.
+template <class T>
+solvers::Operator<T> preconditioner_of(const Input& input, index_t rows,
+                                       const std::optional<solvers::MassFactor<T>>& mass_factor) {
+  const auto* matrix = std::get_if<AnyMatrix<T>>(&input.matrix);
+  if (matrix == nullptr || input.description.rows != rows)
+    throw Error(Errc::bad_input, "the preconditioner " + input.description.where.text() +
+                                     " has another size than the matrix, or is complex for a real one");
+  auto op = operator_of<T>(*matrix);
+  return mass_factor ? mass_factor->standard_inverse(std::move(op)) : op;
+}
+
 template <class T>
 int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, const Context& ctx,
                      AnyMatrix<T>& matrix, std::optional<CsrMatrix<T>> mass, RunFacts facts,
@@ -116,9 +129,22 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     factorise = Factorise::needed;
   if (mass) console.note("factorising the mass matrix");
   if (factorise == Factorise::needed) console.note("factorising A - sigma I");
-  const auto [problem, mass_factor, note] = assemble<T>(matrix, mass, target, factorise);
+  auto [problem, mass_factor, note] = assemble<T>(matrix, mass, target, factorise);
   if (!note.empty()) console.warn(note);
   facts.note += (facts.note.empty() || note.empty() ? "" : "; ") + note;
+  std::optional<Input> preconditioner;
+  if (plan.method == solvers::Method::lobpcg) {
+    const bool automatic = settings.preconditioner == "auto" && settings.eigen.which == solvers::Which::SA;
+    if (automatic || settings.preconditioner == "jacobi") {
+      problem.preconditioner = jacobi_of<T>(matrix, mass_factor);
+      facts.method += ", preconditioned by the diagonal";
+    } else if (settings.preconditioner != "none" && settings.preconditioner != "auto") {
+      preconditioner = read_hermitian(settings.preconditioner);
+      if (is_complex<T>) make_complex(*preconditioner);
+      problem.preconditioner = preconditioner_of<T>(*preconditioner, facts.input.rows, mass_factor);
+      facts.method += ", preconditioned by " + settings.preconditioner;
+    }
+  }
   auto options = settings.eigen;
   if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
   options.stop = [] { return stop_requested(); };

@@ -19,9 +19,10 @@ enum class Which { LA, SA, LM, SM, BE };
 enum class Convergence { norm, rel, abs, root };
 
 /// Block Lanczos, the same on a Chebyshev polynomial of the matrix (for SA and LA without a target; others
-/// do without), or all eigenvalues by a dense solver. `automatic` takes the dense one for small matrices and
-/// the polynomial for large ones whose product with a block is cheap.
-enum class Method { automatic, lanczos, chebyshev, dense };
+/// do without), LOBPCG with the problem's preconditioner (SA and LA), or all eigenvalues by a dense solver.
+/// `automatic` takes the dense one for small matrices and the polynomial for large ones whose product with a
+/// block is cheap.
+enum class Method { automatic, lanczos, chebyshev, dense, lobpcg };
 
 struct Progress {
   std::string_view phase;  ///< "search" or "verify"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tallskinny/solvers/eigen/finish.hpp"
+#include "tallskinny/solvers/eigen/lobpcg.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -113,13 +114,12 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
   result.stop = StopReason::converged;
 }
 
-template <class T>
-void solve_lanczos(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
-                   const EigenPlan& plan, HostView<const T> initial, const Checkpointing<T>& checkpointing,
-                   EigenResult<T>& result) {
-  Lanczos<T> lanczos(ctx, problem, options, plan, initial, checkpointing, result);
+/// Lanczos or LOBPCG, with residuals from A at the end.
+template <class T, class Solver>
+void solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
+                       Solver solver, EigenResult<T>& result) {
   for (int attempt = 0; attempt < 4; ++attempt) {
-    auto outcome = lanczos.run(result);
+    auto outcome = solver.run(result);
     Acceptance accept;
     accept.tol = options.tol, accept.convergence = options.convergence, accept.norm = result.norm;
     accept.rows = problem.a.rows();
@@ -127,7 +127,7 @@ void solve_lanczos(const Context& ctx, const EigenProblem<T>& problem, const Eig
     result.stop = outcome.stop, result.verification = outcome.verification;
     if (outcome.stop != StopReason::converged || result.converged) return;
     // Estimates were met but the residuals from A are not: ask for more.
-    lanczos.tighten();
+    solver.tighten();
     result.stop = StopReason::rounding;
   }
 }
@@ -249,6 +249,15 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
     plan.method = n <= dense_rows || (wide && n <= dense_rows_wide) || all ? Method::dense : Method::lanczos;
   }
   const auto rows = static_cast<std::uint64_t>(n);
+  if (plan.method == Method::lobpcg) {
+    // Columns beyond the wanted ones: the rate of convergence goes with the distance to the first outside.
+    if (options.block_size == 0) plan.block_size = plan.nev + std::max<index_t>(2, plan.nev / 5);
+    plan.block_size = std::max(plan.block_size, plan.nev);
+    plan.max_basis = 3 * plan.block_size;
+    plan.bytes = rows * static_cast<std::uint64_t>(10 * plan.block_size) * element_bytes;
+    if (5 * plan.block_size <= n) return plan;
+    plan.method = Method::dense;  // [X P W] would hold more than half of the space
+  }
   if (plan.method == Method::dense) {
     plan.bytes = rows * rows * element_bytes * 4;
     return plan;
@@ -286,10 +295,17 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   }
   expects((options.which != Which::SM && !problem.target) || problem.inverse || plan.method == Method::dense,
           "eigenvalues near a target are sought through a factorisation: the problem needs `inverse`");
+  expects(options.method != Method::lobpcg || options.which == Which::SA || options.which == Which::LA,
+          "LOBPCG seeks the lowest or the highest eigenvalues: --which SA or LA");
+  expects(options.method != Method::lobpcg || (!checkpointing.write && checkpointing.resume == nullptr),
+          "LOBPCG keeps no checkpoints");
   if (plan.method == Method::dense)
     solve_dense(ctx, problem, options, plan.nev, result);
+  else if (plan.method == Method::lobpcg)
+    solve_iteratively(ctx, problem, options, Lobpcg<T>(ctx, problem, options, plan, initial), result);
   else
-    solve_lanczos(ctx, problem, options, plan, initial, checkpointing, result);
+    solve_iteratively(ctx, problem, options,
+                      Lanczos<T>(ctx, problem, options, plan, initial, checkpointing, result), result);
   if (result.stop == StopReason::converged && !result.converged) result.stop = StopReason::rounding;
   result.verified = result.converged && result.verification != Verification::none;
   if (result.verified) sharpen_error_bounds<T>(result, distance_outside(result, options, problem.target));

@@ -35,6 +35,8 @@ struct EigenProblem {
   /// and `count_below`, Method::automatic goes through the inverse at an end of the spectrum (LA or SA) that
   /// plain Lanczos does not settle within its first basis.
   std::function<std::optional<ShiftedInverse<T>>(double sigma)> invert = nullptr;
+  /// Hermitian and positive definite, near A^-1 in what matters: for Method::lobpcg.
+  std::optional<Operator<T>> preconditioner = std::nullopt;
 };
 
 /// The wanted eigenpairs by block Lanczos with thick restart, or by a dense solver where the matrix is small.
