@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
+#include "tallskinny/gemm/assign/cuda/assign_device.hpp"
 #include "tallskinny/gemm/assign/team_detail.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
@@ -118,8 +119,8 @@ AssignStats assign_reference(const Rows& x, const ColumnMoments& moments, HostVi
 }  // namespace assign_detail
 
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                   HostView<const double> centroids, Scores scores, std::span<std::int32_t> labels,
-                   std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
+                   HostView<const double> centroids, Scores scores, PerRow<std::int32_t> labels,
+                   PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums,
                    BoundsOfRows bounds) {
   using namespace assign_detail;
   const index_t d = x.cols();
@@ -127,22 +128,27 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   expects(centroids.cols() == d, "assign: the centroids have another number of columns than the rows");
   expects(centroids.rows() >= 1 && centroids.rows() < std::numeric_limits<std::int32_t>::max(),
           "assign: the number of centroids must be between 1 and 2^31 - 2");
-  expects(size(labels) == x.rows(), "assign: labels must have one entry for each row");
-  expects(weights.empty() || size(weights) == x.rows(),
-          "assign: weights must have one entry for each row, or none");
+  expect_per_row(x, labels, "labels");
+  if (!weights.empty()) expect_per_row(x, weights, "weights");
   expects(size(moments.shift) == d && size(moments.reach) == d,
           "assign: the moments are those of other rows");
   expects(sums == nullptr || (unit != nullptr && sums->clusters() == centroids.rows() && sums->cols() == d),
           "assign: the sums must have the shape of the centroids, and a unit");
+  if (x.on_device()) {
+    expects(bounds.all == nullptr, "assign: bounds serve rows in host memory only");
+    return assign_device::assign(ctx, x, moments, centroids, labels, weights, unit, sums);
+  }
+  const auto here = labels.span();
+  const auto weigh = weights.span();
   if (ctx.implementation == Implementation::reference)
-    return assign_reference(x, moments, centroids, labels, weights, unit, sums);
+    return assign_reference(x, moments, centroids, here, weigh, unit, sums);
   if (x.sparse())
     return scores == Scores::float32
-               ? assign_sparse<float>(ctx, x, moments, centroids, labels, weights, unit, sums, bounds)
-               : assign_sparse<double>(ctx, x, moments, centroids, labels, weights, unit, sums, bounds);
+               ? assign_sparse<float>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds)
+               : assign_sparse<double>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds);
   return scores == Scores::float32
-             ? assign_dense<float>(ctx, x, moments, centroids, labels, weights, unit, sums, bounds)
-             : assign_dense<double>(ctx, x, moments, centroids, labels, weights, unit, sums, bounds);
+             ? assign_dense<float>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds)
+             : assign_dense<double>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds);
 }
 
 namespace {
@@ -159,17 +165,18 @@ struct AddRows {
 }  // namespace
 
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-              std::span<const std::int32_t> labels, std::span<const double> weights, const FixedPoint& unit,
+              PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
               ClusterSums& sums) {
-  expects(static_cast<index_t>(labels.size()) == x.rows() && sums.cols() == x.cols(),
-          "add_rows: the labels or sums are those of other rows");
+  assign_detail::expect_per_row(x, labels, "labels");
+  expects(sums.cols() == x.cols(), "add_rows: the sums are those of other rows");
+  if (x.on_device()) return assign_device::add_rows(ctx, x, moments, labels, weights, unit, sums);
   const auto& kernels = assign_cpu::select(ctx.simd);
   const index_t chunks = assign_detail::chunk_count(x.rows());
   const int team = assign_detail::team_size(ctx, chunks, static_cast<double>(chunk_rows * x.cols()));
   assign_detail::for_each_piece(team, AddRows{}, chunks, &sums, [&](index_t c, ClusterSums* own, auto& s) {
     for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
-      const std::int32_t label = labels[static_cast<std::size_t>(i)];
-      const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
+      const std::int32_t label = labels.data[i];
+      const double weight = weights.empty() ? 1.0 : weights.data[i];
       if (label < 0 || weight == 0) continue;
       s.row.resize(static_cast<std::size_t>(x.entries(i)));
       if (x.sparse()) {

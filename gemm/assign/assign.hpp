@@ -1,10 +1,13 @@
 // Assign: every row to its nearest centroid, with the centroid sums in the same pass over the rows.
+// Rows, their labels and weights lie in one memory; on a device all of this runs there, in ctx.stream, and
+// waits for its end. Labels, moments, sums and inertia have the bits that the host would give.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "tallskinny/gemm/assign/cluster_sums.hpp"
+#include "tallskinny/gemm/assign/per_row.hpp"
 #include "tallskinny/gemm/assign/row_bounds.hpp"
 #include "tallskinny/gemm/assign/rows.hpp"
 #include "tallskinny/gemm/backend/context.hpp"
@@ -62,9 +65,10 @@ struct AssignStats {
 ///   s_j = ||c_j - shift||^2 / 2 - (x_i - shift)^T (c_j - shift)
 /// are computed in low precision with a bound on all their rounding errors; where the best two are closer
 /// than that bound allows, all candidates are compared by direct differences, sum_l (x_il - c_jl)^2, in
-/// float64, and those still closer than (d + 3) 2^-52 of their value in long double. So no label is
-/// farther than another centroid by more than (d + 3) 2^-63 of the squared distance (sparse rows: of
-/// ||x||^2 + ||c||^2).
+/// float64, and those still closer than (d + 3) 2^-51 of their value in twofold float64, where less than
+/// (d + 3) 2^-100 of them counts as equal (sparse rows: in long double). So no label is farther than another
+/// centroid by more than that share of the squared distance (sparse rows: by (d + 3) 2^-63 of ||x||^2 +
+/// ||c||^2).
 ///
 /// With `sums` the rows whose label changed move from their old cluster's sum of w_i (x_i - shift) to the new
 /// one's in the same pass, while they are in cache (label -1: from nowhere; rows of weight 0 never count);
@@ -75,30 +79,30 @@ struct AssignStats {
 /// @param labels n entries, in and out. @param weights n entries or none.
 /// @throws Error(invalid_argument) for shapes that do not fit. x and centroids must be finite.
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                   HostView<const double> centroids, Scores scores, std::span<std::int32_t> labels,
-                   std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
+                   HostView<const double> centroids, Scores scores, PerRow<std::int32_t> labels,
+                   PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums,
                    BoundsOfRows bounds = {});
 
 /// Adds every row that weighs something to the sum of its cluster, or takes nothing into account where the
 /// label is negative: what a pass of assign() that starts from labels -1 leaves.
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-              std::span<const std::int32_t> labels, std::span<const double> weights, const FixedPoint& unit,
+              PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
               ClusterSums& sums);
 
 /// distances[i] = ||x_i - c_{labels[i]}||^2 by direct differences in float64 (sparse rows: accumulated in
 /// long double over the entries). The same bits for any thread count and instruction set.
 void own_squared_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
-                           std::span<const std::int32_t> labels, std::span<double> distances);
+                           PerRow<const std::int32_t> labels, std::span<double> distances);
 
 /// sum_i w_i ||x_i - c_{labels[i]}||^2, the terms as above, added in a fixed tree.
 /// `before`: of the blocks of rows before these (each a multiple of chunk_rows long), to which it is added.
 double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids,
-               std::span<const std::int32_t> labels, std::span<const double> weights, double before = 0);
+               PerRow<const std::int32_t> labels, PerRow<const double> weights, double before = 0);
 
 /// The float64 oracle: the number of rows for which some centroid is closer than that of their label by more
 /// than rounding of direct differences explains, (d + 3) 2^-51 of the squared distance. Cost: 3 n d k flops.
 index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const double> centroids,
-                          std::span<const std::int32_t> labels);
+                          PerRow<const std::int32_t> labels);
 
 /// The n x k matrix of Euclidean distances ||x_i - c_j||, by direct differences.
 void distances(const Context& ctx, const Rows& x, HostView<const double> centroids, HostView<double> out);

@@ -61,6 +61,7 @@ class DensePass {
     std::vector<float> upper, lower;
     std::vector<std::int32_t> candidates;
     std::vector<double> candidate_distances;
+    std::vector<Twofold> twofold_distances;
     AssignStats stats;
   };
   [[nodiscard]] Scratch scratch() const {
@@ -187,16 +188,25 @@ class DensePass {
     const double least_distance =
         *std::min_element(s.candidate_distances.begin(), s.candidate_distances.end());
     const double limit = least_distance * (1 + static_cast<double>(d + 3) * 0x1p-51);
-    std::int32_t nearest = -1;
-    long double nearest_distance = 0;
-    for (std::size_t q = 0; q < s.candidates.size(); ++q) {
-      if (s.candidate_distances[q] > limit) continue;
-      const std::int32_t m = s.candidates[q];
-      const auto distance =
-          squared_distance<long double>(s.row.data(), centroids_.exact.data() + m * d, d, factor);
-      if (nearest < 0 || distance < nearest_distance) nearest = m, nearest_distance = distance;
-    }
-    return nearest;
+    std::size_t kept = 0;
+    for (std::size_t q = 0; q < s.candidates.size(); ++q)
+      if (!(s.candidate_distances[q] > limit)) s.candidates[kept++] = s.candidates[q];
+    s.candidates.resize(kept);
+    return kept == 1 ? s.candidates.front() : nearest_twofold(s, factor);
+  }
+
+  /// The nearest of s.candidates, the lowest among equals.
+  std::int32_t nearest_twofold(Scratch& s, double factor) const {
+    s.twofold_distances.clear();
+    for (const std::int32_t m : s.candidates)
+      s.twofold_distances.push_back(twofold_squared_distance(
+          s.row.data(), centroids_.exact.data() + m * centroids_.d, centroids_.d, factor));
+    Twofold least = s.twofold_distances.front();
+    for (const Twofold& t : s.twofold_distances)
+      if ((t - least).hi < 0) least = t;
+    std::size_t q = 0;
+    while ((s.twofold_distances[q] - least).hi > twofold_tie(centroids_.d) * least.hi) ++q;
+    return s.candidates[q];
   }
 
   void move(index_t i, std::int32_t from, std::int32_t to, double weight, const FixedPoint& unit,

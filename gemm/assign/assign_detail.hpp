@@ -7,6 +7,7 @@
 
 #include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
+#include "tallskinny/gemm/core/twofold.hpp"
 
 namespace ts::assign_detail {
 
@@ -32,6 +33,23 @@ template <class Sum>
   return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
 }
 
+/// The same to about 100 bits.
+[[nodiscard]] inline Twofold twofold_squared_distance(const double* x, const double* c, index_t d,
+                                                      double factor) noexcept {
+  Twofold sum;
+  for (index_t j = 0; j < d; ++j) {
+    Twofold difference = Twofold::sum_of(x[j], -c[j]);
+    difference.hi *= factor, difference.lo *= factor;
+    sum = sum + difference * difference;
+  }
+  return sum;
+}
+/// Distances that differ by less than this share of themselves are equal, since rounding in the above may
+/// tell them apart.
+[[nodiscard]] constexpr double twofold_tie(index_t d) noexcept {
+  return static_cast<double>(d + 3) * 0x1p-100;
+}
+
 /// ||c||^2, columns in ascending order.
 template <class Sum>
 [[nodiscard]] Sum squared_norm(const double* c, index_t d) noexcept {
@@ -51,6 +69,14 @@ template <class Sum>
     covered += cj * cj;
   }
   return near + (squared_norm_of_c > covered ? squared_norm_of_c - covered : Sum{0});
+}
+
+/// @throws Error(invalid_argument) unless there is one number for each row, in the rows' memory.
+template <class T>
+void expect_per_row(const Rows& x, PerRow<T> numbers, const char* name) {
+  if (numbers.size != x.rows() || (x.rows() > 0 && numbers.space != x.space()))
+    throw Error(Errc::invalid_argument,
+                std::string(name) + " must have one entry for each row, in the same memory");
 }
 
 /// Centroids as the scoring kernels and the exact comparison want them.

@@ -104,6 +104,12 @@ void ClusterSums::merge(const ClusterSums& other) noexcept {
   into(counts_, other.counts_);
 }
 
+void ClusterSums::add_words(std::span<const std::uint64_t> words) noexcept {
+  const std::uint64_t* next = words.data();
+  for (std::vector<std::uint64_t>* const part : {&upper_, &lower_, &weight_upper_, &weight_lower_, &counts_})
+    for (std::uint64_t& word : *part) word += *next++;
+}
+
 double ClusterSums::weight(const FixedPoint& unit, index_t cluster) const noexcept {
   const auto c = static_cast<std::size_t>(cluster);
   return static_cast<double>(join(weight_upper_[c], weight_lower_[c], unit.bits) *

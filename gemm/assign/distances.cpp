@@ -3,6 +3,7 @@
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
+#include "tallskinny/gemm/assign/cuda/assign_device.hpp"
 #include "tallskinny/gemm/assign/team_detail.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
@@ -68,47 +69,58 @@ void for_each_row(const Context& ctx, index_t rows, Use&& use) {
   }
 }
 
-void expect_labels(const Rows& x, HostView<const double> centroids, std::span<const std::int32_t> labels) {
+void expect_labels(const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels) {
   expects(centroids.cols() == x.cols(), "the centroids have another number of columns than the rows");
-  expects(static_cast<index_t>(labels.size()) == x.rows(), "labels must have one entry for each row");
+  assign_detail::expect_per_row(x, labels, "labels");
+}
+
+std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<const double> centroids,
+                                   PerRow<const std::int32_t> labels, PerRow<const double> weights) {
+  const Direct direct(x, centroids);
+  std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
+  for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t chunk) {
+    const double weight = weights.empty() ? 1.0 : weights.data[i];
+    direct.load(i, s);
+    partial[static_cast<std::size_t>(chunk)] += weight * direct.to(i, labels.data[i], s);
+  });
+  return partial;
 }
 
 }  // namespace
 
 void own_squared_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
-                           std::span<const std::int32_t> labels, std::span<double> distances) {
+                           PerRow<const std::int32_t> labels, std::span<double> distances) {
   expect_labels(x, centroids, labels);
-  expects(distances.size() == labels.size(), "distances must have one entry for each row");
+  expects(static_cast<index_t>(distances.size()) == x.rows(), "distances must have one entry for each row");
+  if (x.on_device()) return assign_device::own_squared_distances(ctx, x, centroids, labels, distances);
   const Direct direct(x, centroids);
   for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t) {
     direct.load(i, s);
-    distances[static_cast<std::size_t>(i)] = direct.to(i, labels[static_cast<std::size_t>(i)], s);
+    distances[static_cast<std::size_t>(i)] = direct.to(i, labels.data[i], s);
   });
 }
 
 double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids,
-               std::span<const std::int32_t> labels, std::span<const double> weights, double before) {
+               PerRow<const std::int32_t> labels, PerRow<const double> weights, double before) {
   expect_labels(x, centroids, labels);
-  const Direct direct(x, centroids);
-  std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
-  for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t chunk) {
-    const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
-    direct.load(i, s);
-    partial[static_cast<std::size_t>(chunk)] += weight * direct.to(i, labels[static_cast<std::size_t>(i)], s);
-  });
+  if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
+  const std::vector<double> partial = x.on_device()
+                                          ? assign_device::chunk_inertias(ctx, x, centroids, labels, weights)
+                                          : chunk_inertias(ctx, x, centroids, labels, weights);
   double sum = before;
   for (const double p : partial) sum += p;
   return sum;
 }
 
 index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const double> centroids,
-                          std::span<const std::int32_t> labels) {
+                          PerRow<const std::int32_t> labels) {
   expect_labels(x, centroids, labels);
+  if (x.on_device()) return assign_device::count_misassigned(ctx, x, centroids, labels);
   const Direct direct(x, centroids);
   std::vector<index_t> wrong(static_cast<std::size_t>(chunk_count(x.rows())));
   for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t chunk) {
     direct.load(i, s);
-    const index_t label = labels[static_cast<std::size_t>(i)];
+    const index_t label = labels.data[i];
     if (label < 0 || label >= direct.k()) {
       ++wrong[static_cast<std::size_t>(chunk)];
       return;
@@ -129,6 +141,7 @@ void distances(const Context& ctx, const Rows& x, HostView<const double> centroi
   expects(centroids.cols() == x.cols(), "the centroids have another number of columns than the rows");
   expects(out.rows() == x.rows() && out.cols() == centroids.rows(),
           "distances need room for one row for each point and one column for each centroid");
+  expects(!x.on_device(), "distances of all rows to all centroids are computed for rows in host memory only");
   const Direct direct(x, centroids);
   for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t) {
     direct.load(i, s);
@@ -146,6 +159,8 @@ void candidate_squared_distances(const Context& ctx, const Rows& x, const Column
   for (index_t q = 0; q < t; ++q)
     for (index_t j = 0; j < d; ++j)
       scaled(q, j) = (candidates(q, j) - moments.shift[static_cast<std::size_t>(j)]) * scale;
+  if (x.on_device())
+    return assign_device::candidate_squared_distances(ctx, x, moments.shift, scale, scaled.cview(), out);
   if (x.sparse()) {
     std::vector<double> norms;
     for (index_t q = 0; q < t; ++q) norms.push_back(squared_norm<double>(scaled.data() + q * d, d));

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
+#include "tallskinny/gemm/assign/cuda/assign_device.hpp"
 #include "tallskinny/gemm/assign/team_detail.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
@@ -12,8 +13,12 @@ namespace {
 
 using assign_detail::chunk_count;
 
-[[noreturn]] void refuse(const Rows& x, index_t first_row) {
-  const auto [row, column] = x.first_not_finite(0, x.rows());
+std::pair<index_t, index_t> first_not_finite(const Context& ctx, const Rows& x) {
+  return x.on_device() ? assign_device::first_not_finite(ctx, x) : x.first_not_finite(0, x.rows());
+}
+
+[[noreturn]] void refuse(const Context& ctx, const Rows& x, index_t first_row) {
+  const auto [row, column] = first_not_finite(ctx, x);
   throw Error(Errc::invalid_argument, "the element in row " + std::to_string(first_row + row) + ", column " +
                                           std::to_string(column) + " (counted from 0) is NaN or infinite");
 }
@@ -49,9 +54,8 @@ class RowLoader {
   std::vector<double> none_;
 };
 
-/// Adds what `each(row, partial)` leaves in d numbers for each chunk to `sum`, chunks in ascending order.
-template <class Each>
-void by_chunks(const Context& ctx, const Rows& x, std::vector<double>& sum, Each&& each) {
+/// The sum of each column of each chunk.
+Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
   const index_t d = x.cols(), chunks = chunk_count(x.rows());
   const RowLoader load(ctx, x);
   auto partial = Matrix<double>::zeros(chunks, d);
@@ -62,11 +66,38 @@ void by_chunks(const Context& ctx, const Rows& x, std::vector<double>& sum, Each
     for (index_t c = 0; c < chunks; ++c)
       for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
         load(i, row.data());
-        each(row.data(), partial.data() + c * d);
+        double* const sum = partial.data() + c * d;
+        for (index_t j = 0; j < d; ++j) sum[j] += row[static_cast<std::size_t>(j)];
       }
   }
-  for (index_t c = 0; c < chunks; ++c)
-    for (index_t j = 0; j < d; ++j) sum[static_cast<std::size_t>(j)] += partial(c, j);
+  return partial;
+}
+
+/// The largest |x - shift| and the sum of (x - mean)^2 of each column of each chunk.
+assign_device::ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments& m) {
+  const index_t d = x.cols(), chunks = chunk_count(x.rows());
+  const RowLoader load(ctx, x);
+  assign_device::ChunkSpread spread{Matrix<double>::zeros(chunks, d), Matrix<double>::zeros(chunks, d)};
+#pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, static_cast <double>(chunk_rows * d)))
+  {
+    std::vector<double> row(static_cast<std::size_t>(d));
+#pragma omp for schedule(dynamic)
+    for (index_t c = 0; c < chunks; ++c) {
+      double* far = spread.reach.data() + c * d;
+      double* square = spread.squares.data() + c * d;
+      for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
+        load(i, row.data());
+        for (index_t j = 0; j < d; ++j) {
+          const double from_shift =
+              std::abs(row[static_cast<std::size_t>(j)] - m.shift[static_cast<std::size_t>(j)]);
+          const double from_mean = row[static_cast<std::size_t>(j)] - m.mean[static_cast<std::size_t>(j)];
+          far[j] = far[j] > from_shift ? far[j] : from_shift;
+          square[j] += from_mean * from_mean;
+        }
+      }
+    }
+  }
+  return spread;
 }
 
 /// use(column, value) for every stored entry of sparse rows, in order.
@@ -100,15 +131,14 @@ void MomentsOfBlocks::first_round(const Context& ctx, const Rows& x) {
       m.reach[j] = std::max(m.reach[j], std::abs(value));
       ++stored_[j];
     });
-    if (!finite) refuse(x, rows_);
+    if (!finite) refuse(ctx, x, rows_);
   } else {
-    const index_t d = x.cols();
-    by_chunks(ctx, x, m.mean, [d](const double* row, double* sum) {
-      for (index_t j = 0; j < d; ++j) sum[j] += row[j];
-    });
+    const Matrix<double> sums = x.on_device() ? assign_device::chunk_sums(ctx, x) : chunk_sums(ctx, x);
+    for (index_t c = 0; c < sums.rows(); ++c)
+      for (index_t j = 0; j < sums.cols(); ++j) m.mean[static_cast<std::size_t>(j)] += sums(c, j);
     for (const double sum : m.mean) finite_ = finite_ && std::isfinite(sum);
     // Finite numbers can overflow their sum, so only the elements decide.
-    if (!finite_ && x.first_not_finite(0, x.rows()).first >= 0) refuse(x, rows_);
+    if (!finite_ && first_not_finite(ctx, x).first >= 0) refuse(ctx, x, rows_);
   }
   rows_ += x.rows();
 }
@@ -127,33 +157,12 @@ void MomentsOfBlocks::second_round(const Context& ctx, const Rows& x) {
         x, [&](std::size_t j, double value) { m.variance[j] += (value - m.mean[j]) * (value - m.mean[j]); });
     return;
   }
-  const index_t d = x.cols(), chunks = chunk_count(x.rows());
-  const RowLoader load(ctx, x);
-  auto reach = Matrix<double>::zeros(chunks, d), squares = Matrix<double>::zeros(chunks, d);
-#pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, static_cast <double>(chunk_rows * d)))
-  {
-    std::vector<double> row(static_cast<std::size_t>(d));
-#pragma omp for schedule(dynamic)
-    for (index_t c = 0; c < chunks; ++c) {
-      double* far = reach.data() + c * d;
-      double* square = squares.data() + c * d;
-      for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
-        load(i, row.data());
-        for (index_t j = 0; j < d; ++j) {
-          const double from_shift =
-              std::abs(row[static_cast<std::size_t>(j)] - m.shift[static_cast<std::size_t>(j)]);
-          const double from_mean = row[static_cast<std::size_t>(j)] - m.mean[static_cast<std::size_t>(j)];
-          far[j] = far[j] > from_shift ? far[j] : from_shift;
-          square[j] += from_mean * from_mean;
-        }
-      }
-    }
-  }
-  for (index_t c = 0; c < chunks; ++c)
-    for (index_t j = 0; j < d; ++j) {
+  const auto spread = x.on_device() ? assign_device::chunk_spread(ctx, x, m) : chunk_spread(ctx, x, m);
+  for (index_t c = 0; c < spread.reach.rows(); ++c)
+    for (index_t j = 0; j < x.cols(); ++j) {
       const auto at = static_cast<std::size_t>(j);
-      m.reach[at] = std::max(m.reach[at], reach(c, j));
-      m.variance[at] += squares(c, j);
+      m.reach[at] = std::max(m.reach[at], spread.reach(c, j));
+      m.variance[at] += spread.squares(c, j);
     }
 }
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
 
 namespace ts {
 
@@ -39,7 +42,22 @@ void Rows::load_entries(index_t i, double* out) const noexcept {
   });
 }
 
-void Rows::load(index_t i, double* out) const noexcept {
+void Rows::load(index_t i, double* out) const {
+  if (on_device()) {
+    const auto size = static_cast<std::size_t>(size_of(type_));
+    std::vector<char> fetched(static_cast<std::size_t>(cols_) * size);
+    if (cols_ == 0) return;
+    const char* from = static_cast<const char*>(values_) + i * row_stride_ * static_cast<index_t>(size);
+    cuda::copy_lines(stream_, fetched.data(), size, from, static_cast<std::size_t>(col_stride_) * size, size,
+                     static_cast<std::size_t>(cols_));
+    double scale = 1;
+    if (scale_ != nullptr) cuda::copy_bytes(stream_, &scale, scale_ + i, sizeof scale);
+    stream_.synchronize();
+    Rows row = *this;
+    row.values_ = fetched.data(), row.rows_ = 1, row.row_stride_ = cols_, row.col_stride_ = 1;
+    row.stream_ = {}, row.scale_ = scale_ == nullptr ? nullptr : &scale;
+    return row.load_entries(0, out);
+  }
   if (!sparse()) return load_entries(i, out);
   std::fill_n(out, cols_, 0.0);
   with_type(type_, values_, [&](const auto* x) {

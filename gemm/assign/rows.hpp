@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "tallskinny/gemm/assign/per_row.hpp"
+#include "tallskinny/gemm/backend/cuda/stream.hpp"
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 
@@ -25,6 +27,13 @@ class Rows {
         col_stride_(x.col_stride()) {
     static_assert(!is_complex<std::remove_const_t<T>>, "points have real coordinates");
   }
+  /// The same in the memory of a stream's device: operations on such rows run there.
+  template <class T, Layout L>
+  Rows(const cuda::Stream& stream, const MatrixView<T, Space::device, L>& x)
+      : Rows(HostView<const std::remove_const_t<T>, L>::unchecked(x.data(), x.rows(), x.cols(), x.ld())) {
+    expects(static_cast<bool>(stream), "rows on a device need its stream");
+    stream_ = stream;
+  }
   /// T: double or float. Column numbers must be sorted and free of duplicates within each row.
   template <class T>
   Rows(const CsrView<T>& x) noexcept
@@ -38,11 +47,11 @@ class Rows {
   }
 
   /// The same rows, row i multiplied by scale[i] (n numbers that must outlive this view, or none).
-  [[nodiscard]] Rows scaled(std::span<const double> scale) const {
-    expects(scale.empty() || static_cast<index_t>(scale.size()) == rows_,
-            "scaled rows need one scale for each row");
+  [[nodiscard]] Rows scaled(PerRow<const double> scale) const {
+    expects(scale.empty() || (scale.size == rows_ && scale.space == space()),
+            "scaled rows need one scale for each row, in the same memory");
     Rows r = *this;
-    r.scale_ = scale.empty() ? nullptr : scale.data();
+    r.scale_ = scale.empty() ? nullptr : scale.data;
     return r;
   }
 
@@ -63,6 +72,8 @@ class Rows {
   [[nodiscard]] index_t cols() const noexcept { return cols_; }
   [[nodiscard]] DType type() const noexcept { return type_; }
   [[nodiscard]] bool sparse() const noexcept { return pointers_ != nullptr; }
+  [[nodiscard]] Space space() const noexcept { return stream_ ? Space::device : Space::host; }
+  [[nodiscard]] bool on_device() const noexcept { return space() == Space::device; }
   [[nodiscard]] const void* values() const noexcept { return values_; }
   [[nodiscard]] index_t row_stride() const noexcept { return row_stride_; }
   [[nodiscard]] index_t col_stride() const noexcept { return col_stride_; }
@@ -70,13 +81,15 @@ class Rows {
   [[nodiscard]] const std::int32_t* indices() const noexcept { return indices_; }
   [[nodiscard]] double scale(index_t i) const noexcept { return scale_ == nullptr ? 1.0 : scale_[i]; }
   [[nodiscard]] bool has_scale() const noexcept { return scale_ != nullptr; }
+  [[nodiscard]] const double* scales() const noexcept { return scale_; }
   /// Entries of row i: cols() of a dense row.
   [[nodiscard]] index_t entries(index_t i) const noexcept {
     return sparse() ? pointers_[i + 1] - pointers_[i] : cols_;
   }
 
-  /// Row i of a dense or sparse view as cols() numbers.
-  void load(index_t i, double* out) const noexcept;
+  /// Row i of a dense or sparse view as cols() numbers; from a device it is fetched.
+  void load(index_t i, double* out) const;
+  // What follows is for rows in host memory only.
   /// Row i as it is stored: entries(i) values in float64, with row scales; a sparse row's columns are
   /// indices()[pointers()[i] ...].
   void load_entries(index_t i, double* out) const noexcept;
@@ -91,6 +104,7 @@ class Rows {
   const index_t* pointers_ = nullptr;
   const std::int32_t* indices_ = nullptr;
   const double* scale_ = nullptr;
+  cuda::Stream stream_;  // of rows on a device
 };
 
 }  // namespace ts

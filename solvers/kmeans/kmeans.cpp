@@ -32,6 +32,8 @@ void check_sizes(const RowSource& rows, const KMeansOptions& o, index_t k) {
                "the bisecting algorithm chooses its first centres itself: none can be given");
   throw_unless(o.algorithm == KMeansAlgorithm::lloyd || (o.resume == nullptr && !o.on_state),
                "only Lloyd's algorithm can be stopped and resumed");
+  throw_unless(o.algorithm == KMeansAlgorithm::lloyd || rows.space() == Space::host,
+               "only Lloyd's algorithm runs on a device");
   check_weights(rows.rows(), o.weights);
   if (o.init != KMeansInit::given) return;
   throw_unless(o.centers.rows() == k, "there are " + std::to_string(o.centers.rows()) +
@@ -87,8 +89,9 @@ class Restarts {
                             " restarts (n_init) was made");
     }
     for (int run = 0; run < runs(); ++run)
-      controls_.push_back({o_.max_iter, squared_shift_, o_.metric == KMeansMetric::cosine, o_.bounds, run,
-                           runs(), &o_.on_progress, &on_state_});
+      controls_.push_back({o_.max_iter, squared_shift_, o_.metric == KMeansMetric::cosine,
+                           o_.bounds && problem.source.space() == Space::host, run, runs(), &o_.on_progress,
+                           &on_state_});
     if (o_.on_state)
       on_state_ = [this](const std::function<KMeansState()>& make) {
         o_.on_state([this, &make] { return with_best(make()); });

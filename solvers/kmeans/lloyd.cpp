@@ -10,19 +10,19 @@ Lloyd::Lloyd(const Problem& problem, Matrix<double> centers, const LloydControl&
     : p_(problem),
       control_(control),
       unit_(unit_of(problem)),
+      labels_(problem.beside_rows(std::vector<std::int32_t>(static_cast<std::size_t>(problem.rows()), -1))),
       sums_(problem.k, problem.cols()),
       bounds_(control.bounds ? problem.rows() : 0) {
   run_.centers = std::move(centers);
-  run_.labels.assign(static_cast<std::size_t>(problem.rows()), -1);
 }
 
 Lloyd::Lloyd(const Problem& problem, const KMeansState& state, const LloydControl& control)
     : Lloyd(problem, Matrix<double>::copy_of(state.centers.cview()), control) {
-  run_.labels = state.labels;
+  labels_ = problem.beside_rows(state.labels);
   run_.n_iter = state.iteration;
   run_.relocated = state.relocated;
   p_.for_each_block([&](index_t first, const Rows& block) {
-    add_rows(p_.ctx, block, p_.moments, Problem::part(std::span(run_.labels), first, block.rows()),
+    add_rows(p_.ctx, block, p_.moments, labels_.view().part(first, block.rows()),
              p_.weights_of(first, block.rows()), unit_, sums_);
   });
 }
@@ -35,10 +35,9 @@ void Lloyd::begin_pass() {
 
 void Lloyd::take(index_t first, const Rows& block) {
   ClusterSums* const sums = phase_ == Phase::iterate ? &sums_ : nullptr;
-  stats_ +=
-      assign(p_.ctx, block, p_.moments, run_.centers.cview(), scores_,
-             Problem::part(std::span(run_.labels), first, block.rows()), p_.weights_of(first, block.rows()),
-             sums == nullptr ? nullptr : &unit_, sums, {control_.bounds ? &bounds_ : nullptr, first});
+  stats_ += assign(p_.ctx, block, p_.moments, run_.centers.cview(), scores_,
+                   labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()),
+                   sums == nullptr ? nullptr : &unit_, sums, {control_.bounds ? &bounds_ : nullptr, first});
 }
 
 void Lloyd::end_pass() {
@@ -113,7 +112,7 @@ void Lloyd::set_second_moment() {
 KMeansState Lloyd::state() const {
   KMeansState s;
   s.run = control_.run, s.iteration = run_.n_iter, s.relocated = run_.relocated;
-  s.labels = run_.labels;
+  s.labels = labels_.to_host();
   s.centers = Matrix<double>::copy_of(run_.centers.cview());
   return s;
 }
@@ -125,7 +124,7 @@ index_t Lloyd::changed_labels() {
   if (stats_.rescored > p_.rows() / 4) scores_ = Scores::float64;
   index_t changed = stats_.changed;
   for (const index_t i : p_.directionless) {
-    std::int32_t& label = run_.labels[static_cast<std::size_t>(i)];
+    std::int32_t& label = labels_.view().data[i];  // in host memory, as all rows of unit length
     if (label != 0) --changed;  // it was 0 before, or -1 in the first iteration, which never ends the run
     label = 0;
   }
@@ -159,7 +158,8 @@ bool Lloyd::update_centers() {
 /// Gives each empty cluster the row farthest from its own centre. Returns how many found one.
 index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty) const {
   const index_t n = p_.rows(), d = p_.cols();
-  const std::vector<double> far = own_distances(p_, run_.centers.cview(), run_.labels);
+  const std::vector<std::int32_t> labels = labels_.to_host();
+  const std::vector<double> far = own_distances(p_, run_.centers.cview(), labels);
   std::vector<index_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), index_t{0});
   const auto nearer = [&far](index_t a, index_t b) {
@@ -171,7 +171,7 @@ index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty) co
   index_t found = 0;
   for (auto end = order.end(); end != order.begin() && found < static_cast<index_t>(empty.size()); --end) {
     std::pop_heap(order.begin(), end, nearer);
-    const index_t i = *(end - 1), donor = run_.labels[static_cast<std::size_t>(i)];
+    const index_t i = *(end - 1), donor = labels[static_cast<std::size_t>(i)];
     if (far[static_cast<std::size_t>(i)] == 0) break;  // as many distinct rows as clusters with rows
     if (p_.weight(i) == 0 || sums.count(donor) <= 1) continue;
     p_.load(i, row.data());

@@ -38,7 +38,10 @@ class Lloyd {
   void begin_pass();
   void take(index_t first, const Rows& block);
   void end_pass();
-  [[nodiscard]] LloydRun result() && { return std::move(run_); }
+  [[nodiscard]] LloydRun result() && {
+    run_.labels = std::move(labels_).to_host();
+    return std::move(run_);
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -56,6 +59,7 @@ class Lloyd {
   const Problem& p_;
   const LloydControl& control_;
   FixedPoint unit_;
+  PerRowArray<std::int32_t> labels_;
   ClusterSums sums_;
   RowBounds bounds_;
   Scores scores_ = Scores::float32;

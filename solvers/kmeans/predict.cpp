@@ -29,9 +29,10 @@ index_t verify(const Context& ctx, const RowSource& rows, HostView<const double>
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   const Directions normal(ctx, rows, {}, metric);
   const Problem problem{ctx, rows, normal.scale, {}};
+  const auto there = problem.beside_rows(std::vector<std::int32_t>(labels.begin(), labels.end()));
   index_t wrong = 0;
   problem.for_each_block([&](index_t first, const Rows& block) {
-    wrong += count_misassigned(ctx, block, usable.cview(), Problem::part(labels, first, block.rows()));
+    wrong += count_misassigned(ctx, block, usable.cview(), there.view().part(first, block.rows()));
   });
   return wrong;
 }

@@ -9,6 +9,14 @@ namespace ts::solvers::kmeans_detail {
 
 namespace {
 
+/// use(labels where the rows are).
+template <class Use>
+void with_labels(const Problem& p, std::span<const std::int32_t> labels, Use&& use) {
+  if (p.source.space() == Space::host) return use(PerRow<const std::int32_t>(labels));
+  const auto there = p.beside_rows(std::vector<std::int32_t>(labels.begin(), labels.end()));
+  use(there.view());
+}
+
 /// 1 / ||x_i||, or 0 where that is not to be had.
 void reciprocal_norms(const Context& ctx, const Rows& rows, std::span<double> out) {
   constexpr double least_norm = 0x1p-1000;  // its inverse is finite
@@ -35,6 +43,7 @@ void reciprocal_norms(const Context& ctx, const Rows& rows, std::span<double> ou
 Directions::Directions(const Context& ctx, const RowSource& source, std::span<const double> given,
                        KMeansMetric metric) {
   if (metric != KMeansMetric::cosine) return;
+  expects(source.space() == Space::host, "the cosine metric is computed for points in host memory only");
   scale.resize(static_cast<std::size_t>(source.rows()));
   source.for_each_block([&](index_t first, const Rows& block) {
     reciprocal_norms(ctx, block, Problem::part(std::span(scale), first, block.rows()));
@@ -54,6 +63,9 @@ void Problem::load(index_t i, double* row) const {
 }
 
 void Problem::find_moments() {
+  if (source.space() == Space::device && !weights.empty())
+    weights_there = std::make_shared<const PerRowArray<double>>(
+        beside_rows(std::vector<double>(weights.begin(), weights.end())));
   MomentsOfBlocks found(cols());
   for_each_block([&](index_t, const Rows& block) { found.first_round(ctx, block); });
   for_each_block([&](index_t, const Rows& block) { found.second_round(ctx, block); });
@@ -64,18 +76,30 @@ AssignStats assign_all(const Problem& p, HostView<const double> centers, Scores 
                        std::span<std::int32_t> labels, const FixedPoint* unit, ClusterSums* sums,
                        RowBounds* bounds) {
   AssignStats stats;
-  p.for_each_block([&](index_t first, const Rows& block) {
-    stats += assign(p.ctx, block, p.moments, centers, scores, Problem::part(labels, first, block.rows()),
-                    p.weights_of(first, block.rows()), unit, sums, {bounds, first});
-  });
+  const auto pass = [&](PerRow<std::int32_t> there) {
+    p.for_each_block([&](index_t first, const Rows& block) {
+      stats += assign(p.ctx, block, p.moments, centers, scores, there.part(first, block.rows()),
+                      p.weights_of(first, block.rows()), unit, sums, {bounds, first});
+    });
+  };
+  if (p.source.space() == Space::host) {
+    pass(labels);
+    return stats;
+  }
+  auto there = p.beside_rows(std::vector<std::int32_t>(labels.begin(), labels.end()));
+  pass(there.view());
+  const std::vector<std::int32_t> found = there.to_host();
+  std::copy(found.begin(), found.end(), labels.begin());
   return stats;
 }
 
 double inertia_of(const Problem& p, HostView<const double> centers, std::span<const std::int32_t> labels) {
   double sum = 0;
-  p.for_each_block([&](index_t first, const Rows& block) {
-    sum = inertia(p.ctx, block, centers, Problem::part(labels, first, block.rows()),
-                  p.weights_of(first, block.rows()), sum);
+  with_labels(p, labels, [&](PerRow<const std::int32_t> there) {
+    p.for_each_block([&](index_t first, const Rows& block) {
+      sum = inertia(p.ctx, block, centers, there.part(first, block.rows()), p.weights_of(first, block.rows()),
+                    sum);
+    });
   });
   return sum;
 }
@@ -83,9 +107,11 @@ double inertia_of(const Problem& p, HostView<const double> centers, std::span<co
 std::vector<double> own_distances(const Problem& p, HostView<const double> centers,
                                   std::span<const std::int32_t> labels) {
   std::vector<double> found(labels.size());
-  p.for_each_block([&](index_t first, const Rows& block) {
-    own_squared_distances(p.ctx, block, centers, Problem::part(labels, first, block.rows()),
-                          Problem::part(std::span(found), first, block.rows()));
+  with_labels(p, labels, [&](PerRow<const std::int32_t> there) {
+    p.for_each_block([&](index_t first, const Rows& block) {
+      own_squared_distances(p.ctx, block, centers, there.part(first, block.rows()),
+                            Problem::part(std::span(found), first, block.rows()));
+    });
   });
   return found;
 }
@@ -125,6 +151,7 @@ index_t normalise(HostView<double> centers) {
 }
 
 void check_finite(const RowSource& source) {
+  if (source.space() == Space::device) return;  // the moments, which are found next, refuse such numbers
   source.for_each_block([](index_t first, const Rows& block) {
     const auto [row, column] = block.first_not_finite(0, block.rows());
     if (row >= 0)

@@ -1,6 +1,7 @@
 // What all steps of one k-means run share. Internal to the room.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "tallskinny/gemm/assign/assign.hpp"
@@ -30,14 +31,15 @@ struct Problem {
   /// Rows without a direction, for cosine: they weigh nothing and are put into cluster 0.
   std::span<const index_t> directionless = {};
   ColumnMoments moments = {};
+  std::shared_ptr<const PerRowArray<double>> weights_there = {};  ///< where the rows are, if that is a device
 
   [[nodiscard]] index_t rows() const { return source.rows(); }
   [[nodiscard]] index_t cols() const { return source.cols(); }
   [[nodiscard]] double weight(index_t i) const noexcept {
     return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
   }
-  [[nodiscard]] std::span<const double> weights_of(index_t first, index_t count) const {
-    return part(weights, first, count);
+  [[nodiscard]] PerRow<const double> weights_of(index_t first, index_t count) const {
+    return (weights_there ? weights_there->view() : PerRow<const double>(weights)).part(first, count);
   }
   /// use(first, block) for all rows, scaled.
   template <class Use>
@@ -47,7 +49,12 @@ struct Problem {
     });
   }
   void load(index_t i, double* row) const;
-  /// Reads all rows twice.
+  /// `values`, where the rows are.
+  template <class T>
+  [[nodiscard]] PerRowArray<T> beside_rows(std::vector<T> values) const {
+    return {ctx, source.space(), std::move(values)};
+  }
+  /// Reads all rows twice, and puts the weights where the rows are.
   void find_moments();
 
   template <class T>

@@ -20,6 +20,8 @@ class RowSource {
   [[nodiscard]] virtual index_t rows() const = 0;
   [[nodiscard]] virtual index_t cols() const = 0;
   [[nodiscard]] virtual DType type() const = 0;
+  /// Where blocks lie: on a device, passes run there.
+  [[nodiscard]] virtual Space space() const { return Space::host; }
   /// Whether a pass costs no more than reading memory.
   [[nodiscard]] virtual bool in_memory() const = 0;
   /// One pass: use(first row, block) for blocks that cover all rows in order, each but the last a multiple of
@@ -36,6 +38,7 @@ class RowsInMemory final : public RowSource {
   [[nodiscard]] index_t rows() const override { return rows_.rows(); }
   [[nodiscard]] index_t cols() const override { return rows_.cols(); }
   [[nodiscard]] DType type() const override { return rows_.type(); }
+  [[nodiscard]] Space space() const override { return rows_.space(); }
   [[nodiscard]] bool in_memory() const override { return true; }
   void for_each_block(const Use& use) const override { use(0, rows_); }
   void load(index_t i, double* row) const override { rows_.load(i, row); }

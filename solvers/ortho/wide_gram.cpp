@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
-#include "tallskinny/solvers/ortho/twofold.hpp"
+#include "tallskinny/gemm/core/twofold.hpp"
 
 namespace ts::ortho {
 

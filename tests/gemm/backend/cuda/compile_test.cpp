@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "tallskinny/gemm/assign/cuda/assign_kernel.hpp"
 #include "tallskinny/gemm/backend/cuda/convert.hpp"
+#include "tallskinny/gemm/backend/cuda/geometry.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/backend/cuda/sources.hpp"
 #include "tallskinny/gemm/core/error.hpp"
@@ -99,23 +101,72 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
   return plans;
 }
 
-void compile_families(const std::string& arch) {
-  const cuda::DeviceInfo device = cuda::typical_device(arch);
-  std::vector<cuda::KernelPlan> plans = shared_plans(device);
-  for (const cuda::Family& family : cuda::families()) {
-    const auto some = plans_of(family, device);
-    INFO("family " << family.name);
-    CHECK_FALSE(some.empty());
-    plans.insert(plans.end(), some.begin(), some.end());
-  }
+void compile_plans(const std::string& arch, const std::vector<cuda::KernelPlan>& plans) {
+  const auto shared = static_cast<std::size_t>(cuda::typical_device(arch).shared_bytes_per_block);
   std::vector<cuda::CompileJob> jobs;
   for (const cuda::KernelPlan& plan : plans) jobs.push_back({std::string(plan.family), plan.defines, arch});
   const auto compiled = cuda::compile_all(jobs);
   for (std::size_t i = 0; i < plans.size(); ++i) {
     CHECK_NOTHROW(cuda::expect_within_budget(plans[i], compiled[i].attributes));
     CHECK(compiled[i].attributes.registers > 0);
-    CHECK(plans[i].shared_bytes <= static_cast<std::size_t>(device.shared_bytes_per_block));
+    CHECK(plans[i].shared_bytes <= shared);
   }
+}
+
+/// The kernels of assign, which no Operation stands for.
+std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
+  std::vector<cuda::KernelPlan> plans;
+  const auto add = [&](cuda::AssignProblem p) {
+    if (const auto scores = cuda::assign_scores_plan(p, device)) plans.push_back(*scores);
+    plans.push_back(cuda::assign_prepare_plan(p, true));
+    p.plain = false;
+    CHECK_FALSE(cuda::assign_scores_plan(p, device));
+  };
+  std::size_t turn = 0;
+  for (const DType type : {DType::float64, DType::float32, DType::float16, DType::bfloat16}) {
+    for (const auto& [d, k] : {std::pair<index_t, index_t>{1, 1},
+                               {4, 16},
+                               {8, 16},
+                               {16, 16},
+                               {16, 64},
+                               {31, 9},
+                               {32, 32},
+                               {32, 256},
+                               {48, 20},
+                               {64, 64},
+                               {64, 1024},
+                               {100, 30},
+                               {128, 100}}) {
+      const int size = static_cast<int>(size_of(type));
+      const int alignment = ++turn % 4 == 0 ? size : std::min(16, cuda::common_power(d * size, 16));
+      add({type, 1 << 22, d, k, true, alignment, turn % 3 == 0 || type == DType::float64});
+    }
+    const cuda::AssignProblem some{type, 1 << 20, 16, 16};
+    for (const char* family : {"assign_decide", "assign_add", "assign_verify"})
+      plans.push_back(cuda::assign_rows_plan(family, some, 1000, device));
+    for (const index_t number : {0, 1, 2}) {
+      plans.push_back(
+          cuda::assign_threads_plan("assign_moments", type, {cuda::define("TS_ROUND", number)}, 1000));
+      plans.push_back(cuda::assign_threads_plan(
+          "assign_distances", type,
+          {cuda::define("TS_TASK", number), {"TS_SCORE", turn % 2 == 0 ? "float" : "double"}}, 1000));
+    }
+  }
+  plans.push_back(cuda::assign_prepare_plan({DType::float32, 1000, 200, 3000}, false));
+  return plans;
+}
+
+void compile_families(const std::string& arch) {
+  const cuda::DeviceInfo device = cuda::typical_device(arch);
+  std::vector<cuda::KernelPlan> plans = shared_plans(device);
+  for (cuda::KernelPlan& plan : assign_plans(device)) plans.push_back(std::move(plan));
+  for (const cuda::Family& family : cuda::families()) {
+    const auto some = plans_of(family, device);
+    INFO("family " << family.name);
+    CHECK_FALSE(some.empty());
+    plans.insert(plans.end(), some.begin(), some.end());
+  }
+  compile_plans(arch, plans);
 }
 
 }  // namespace
@@ -131,6 +182,11 @@ TEST_CASE("every kernel family compiles for sm_90a within its budget") {
 TEST_CASE("every kernel family compiles for sm_100 within its budget") {
   if (no_compiler()) return;
   compile_families("sm_100");
+}
+
+TEST_CASE("the kernels of assign compile within their budget", "[assign]") {
+  if (no_compiler()) return;
+  compile_plans("sm_90a", assign_plans(cuda::typical_device("sm_90a")));
 }
 
 TEST_CASE("the attributes of a kernel are what the assembler reports") {

@@ -1,9 +1,9 @@
-// Numbers of two float64: about 32 digits, for small problems.
+// Numbers of two float64: about 32 digits, for what is small or rare.
 #pragma once
 
 #include <cmath>
 
-namespace ts::ortho {
+namespace ts {
 
 /// The unevaluated sum hi + lo with |lo| <= ulp(hi) / 2. Source: Dekker 1971; Joldes, Muller, Popescu 2017,
 /// "Tight and rigorous error bounds for basic building blocks of double-word arithmetic".
@@ -41,4 +41,4 @@ struct Twofold {
   }
 };
 
-}  // namespace ts::ortho
+}  // namespace ts

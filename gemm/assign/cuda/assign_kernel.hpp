@@ -1,0 +1,48 @@
+// The kernels of assign on a GPU: pure functions of shapes and device.
+#pragma once
+
+#include <optional>
+
+#include "tallskinny/gemm/assign/rows.hpp"
+#include "tallskinny/gemm/backend/cuda/devices.hpp"
+#include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
+
+namespace ts::cuda {
+
+/// What the kernels of a pass depend on.
+struct AssignProblem {
+  DType type = DType::float32;
+  index_t n = 0, d = 0, k = 0;
+  /// Elements of a row lie side by side, without scales; the power of two that divides the addresses of rows.
+  bool plain = true;
+  int alignment = 16;
+  bool wide = false;  ///< x - shift is not safe, or not exact enough, in float32
+
+  /// Words of 32 marks for n rows, whole pairs of them.
+  [[nodiscard]] static constexpr index_t mark_words(index_t n) noexcept { return (n + 63) / 64 * 2; }
+};
+[[nodiscard]] AssignProblem assign_problem(const Rows& x, index_t k, bool wide);
+
+/// Centroids are padded to whole groups of 8.
+[[nodiscard]] constexpr index_t padded_centroids(index_t k) noexcept {
+  return (k + 7) / 8 * 8;
+}
+/// Steps of 16 columns.
+[[nodiscard]] constexpr index_t column_steps(index_t d) noexcept {
+  return (d + 15) / 16;
+}
+
+/// kernels/assign_narrow.cuh or assign_scores.cuh for this problem; none where its centroids do not fit into
+/// shared memory or a row not into registers.
+[[nodiscard]] std::optional<KernelPlan> assign_scores_plan(const AssignProblem& problem,
+                                                           const DeviceInfo& device);
+/// kernels/assign_prepare.cuh; `fragments` for assign_scores.
+[[nodiscard]] KernelPlan assign_prepare_plan(const AssignProblem& problem, bool fragments);
+/// A kernel that shares its rows among so many warps, or fewer that go on.
+[[nodiscard]] KernelPlan assign_rows_plan(std::string_view family, const AssignProblem& problem,
+                                          index_t warps, const DeviceInfo& device);
+/// A kernel with one thread for each of `count` things.
+[[nodiscard]] KernelPlan assign_threads_plan(std::string_view family, DType type, Defines defines,
+                                             index_t count);
+
+}  // namespace ts::cuda

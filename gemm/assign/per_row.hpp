@@ -1,0 +1,86 @@
+// One number for each row, in the memory in which the rows lie.
+#pragma once
+
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/core/view.hpp"
+
+namespace ts {
+
+/// A view of such numbers; T may be constant. Whatever is contiguous in host memory converts to it.
+template <class T>
+struct PerRow {
+  T* data = nullptr;
+  index_t size = 0;
+  Space space = Space::host;
+
+  PerRow() noexcept = default;
+  PerRow(T* first, index_t count, Space where) noexcept : data(first), size(count), space(where) {}
+  template <class Range>
+  requires std::is_convertible_v<Range&&, std::span<T>> PerRow(Range&& range)
+  noexcept {
+    const std::span<T> all = range;
+    data = all.data(), size = static_cast<index_t>(all.size());
+  }
+  operator PerRow<const T>() const noexcept requires(!std::is_const_v<T>) { return {data, size, space}; }
+
+  [[nodiscard]] bool empty() const noexcept { return size == 0; }
+  /// Of numbers in host memory.
+  [[nodiscard]] std::span<T> span() const noexcept { return {data, static_cast<std::size_t>(size)}; }
+  /// Those of `count` rows from row `first` on; of no numbers, none.
+  [[nodiscard]] PerRow part(index_t first, index_t count) const noexcept {
+    return empty() ? *this : PerRow(data + first, count, space);
+  }
+};
+
+/// The owner of such numbers.
+template <class T>
+class PerRowArray {
+ public:
+  PerRowArray() = default;
+  /// `values`, in the memory of `space`: on the device of ctx.stream, or where they are.
+  PerRowArray(const Context& ctx, Space space, std::vector<T> values)
+      : size_(static_cast<index_t>(values.size())), space_(space) {
+    if (space == Space::host) {
+      host_ = std::move(values);
+      return;
+    }
+    stream_ = ctx.stream;
+    device_ = cuda::Memory(stream_, values.size() * sizeof(T));
+    if (values.empty()) return;
+    cuda::copy_bytes(stream_, device_.data(), values.data(), device_.bytes());
+    stream_.synchronize();
+  }
+
+  [[nodiscard]] PerRow<T> view() noexcept {
+    return {space_ == Space::host ? host_.data() : static_cast<T*>(device_.data()), size_, space_};
+  }
+  [[nodiscard]] PerRow<const T> view() const noexcept { return const_cast<PerRowArray*>(this)->view(); }
+
+  [[nodiscard]] std::vector<T> to_host() const& {
+    std::vector<T> values = host_;
+    if (space_ == Space::host) return values;
+    values.resize(static_cast<std::size_t>(size_));
+    if (size_ == 0) return values;
+    cuda::copy_bytes(stream_, values.data(), device_.data(), values.size() * sizeof(T));
+    stream_.synchronize();
+    return values;
+  }
+  [[nodiscard]] std::vector<T> to_host() && {
+    if (space_ == Space::host) return std::move(host_);
+    return static_cast<const PerRowArray&>(*this).to_host();
+  }
+
+ private:
+  std::vector<T> host_;
+  cuda::Memory device_;
+  cuda::Stream stream_;
+  index_t size_ = 0;
+  Space space_ = Space::host;
+};
+
+}  // namespace ts

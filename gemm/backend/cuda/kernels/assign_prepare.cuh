@@ -1,0 +1,70 @@
+// Centroids made ready for a pass, a warp a centroid: by columns in float64 for exact distances; shifted, scaled,
+// negated and for scores in float32 by groups of four, or split into two float16 parts in the order of tensor
+// fragments; half their squared norms; and the largest norms, from which bounds on rounding errors follow. TS_D: columns;
+// TS_STEPS: steps of 16 columns, 0 for scores in float32 or none.
+#define TS_TYPE 0
+#include "assign_bounds.cuh"
+#include "element.cuh"
+
+constexpr unsigned everyone = 0xffffffffu;
+constexpr int warps = 8;
+
+__device__ __forceinline__ double sum_of_warp(double x) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(everyone, x, step);
+  return x;
+}
+__device__ __forceinline__ unsigned short half_of(float x) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+
+/// Whether centroid m equals an earlier one.
+__device__ __forceinline__ bool is_copy(const double* centroids, int m) {
+  bool found = false;
+  for (int other = threadIdx.x % 32; other < m && !found; other += 32) {
+    int j = 0;
+    while (j < TS_D && centroids[static_cast<int64>(other) * TS_D + j] == centroids[static_cast<int64>(m) * TS_D + j]) ++j;
+    found = j == TS_D;
+  }
+  return __any_sync(everyone, found);
+}
+
+extern "C" __global__ void __launch_bounds__(32 * warps, 2)
+    assign_prepare(const double* centroids, int count, int padded, const double* shift, double scale, double shrink,
+                   double* columns, float* half_norms, void* negated, Largest* largest) {
+  const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (m >= padded) return;
+  double norm = 0, low_norm = 0, rest_norm = 0;
+  for (int j = lane; j < TS_D; j += 32)
+    columns[static_cast<int64>(j) * padded + m] = m < count ? centroids[static_cast<int64>(m) * TS_D + j] * shrink : 0.0;
+  for (int j = lane; j < (TS_STEPS != 0 ? 16 * TS_STEPS : TS_D); j += 32) {
+    double c = 0;
+    if (m < count && j < TS_D) c = (centroids[static_cast<int64>(m) * TS_D + j] - shift[j]) * scale;
+    norm += c * c;
+#if TS_STEPS == 0
+    if (negated != nullptr)
+      static_cast<float*>(negated)[(static_cast<int64>(m / 4) * TS_D + j) * 4 + m % 4] = static_cast<float>(-c);
+#else
+    const unsigned short high = half_of(static_cast<float>(-c));
+    const double rest = -c - widen(Half{high});
+    const unsigned short low = half_of(static_cast<float>(rest));
+    low_norm += static_cast<double>(widen(Half{low})) * widen(Half{low});
+    const double lost = rest - widen(Half{low});
+    rest_norm += lost * lost;
+    // Lane 4 (m % 8) + t of an instruction's 16 columns takes the columns 4t .. 4t + 3.
+    const int64 at = ((static_cast<int64>(m / 8) * TS_STEPS + j / 16) * 32 + m % 8 * 4 + j % 16 / 4) * 8 + j % 4;
+    unsigned short* const to = static_cast<unsigned short*>(negated) + at;
+    to[0] = high, to[4] = low;
+#endif
+  }
+  norm = sum_of_warp(norm), low_norm = sum_of_warp(low_norm), rest_norm = sum_of_warp(rest_norm);
+  const bool counts = m < count && !is_copy(centroids, m);
+  if (lane != 0) return;
+  half_norms[m] = counts ? static_cast<float>(norm / 2) : 2e30f;
+  if (m >= count) return;
+  largest_of(&largest->norm, sqrt(norm));
+  largest_of(&largest->low, sqrt(low_norm));
+  largest_of(&largest->rest, sqrt(rest_norm));
+}

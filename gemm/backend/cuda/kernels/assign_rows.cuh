@@ -1,0 +1,108 @@
+// What the kernels of assign share: rows as float64 numbers, distances by direct differences, and moving a row from
+// the sums of one cluster to another's. All of it gives the bits of the host's code (gemm/assign/), so nothing is
+// contracted here.
+#pragma once
+#include "element.cuh"
+
+struct Rows {
+  const void* data;
+  int64 count, row_stride, column_stride;  // in elements
+  const double* scale;                     // of each row, or null
+};
+
+__device__ __forceinline__ const Element* row_of(const Rows& x, int64 i) {
+  return static_cast<const Element*>(x.data) + i * x.row_stride;
+}
+/// x_ij in float64.
+__device__ __forceinline__ double value(const Rows& x, int64 i, int j) {
+  const double wide = widen(row_of(x, i)[j * x.column_stride]);
+  return x.scale == nullptr ? wide : __dmul_rn(wide, x.scale[i]);
+}
+
+/// sum_j ((x_j - c_j) factor)^2 in eight partial sums; x(j) and c(j) give the numbers.
+template <class X, class C>
+__device__ __forceinline__ double squared_distance(int d, double factor, const X& x, const C& c) {
+  double part[8] = {};
+  int j = 0;
+  for (; j + 8 <= d; j += 8)
+#pragma unroll
+    for (int q = 0; q < 8; ++q) {
+      const double difference = __dmul_rn(__dsub_rn(x(j + q), c(j + q)), factor);
+      part[q] = __dadd_rn(part[q], __dmul_rn(difference, difference));
+    }
+#pragma unroll
+  for (int q = 0; q < 8; ++q)
+    if (j + q < d) {
+      const double difference = __dmul_rn(__dsub_rn(x(j + q), c(j + q)), factor);
+      part[q] = __dadd_rn(part[q], __dmul_rn(difference, difference));
+    }
+  return __dadd_rn(__dadd_rn(__dadd_rn(part[0], part[1]), __dadd_rn(part[2], part[3])),
+                   __dadd_rn(__dadd_rn(part[4], part[5]), __dadd_rn(part[6], part[7])));
+}
+
+/// Sums by cluster in fixed point (gemm/assign/cluster_sums.hpp), of what this pass changes.
+struct Sums {
+  uint64 *upper, *lower;  // k x d; null: no sums
+  uint64 *weight_upper, *weight_lower, *counts;
+  const double *to_units, *shift;  // of each column
+  const double* weights;           // of each row, or null
+  double one, weight_to_units;
+};
+
+struct Limbs {
+  uint64 upper, lower;
+};
+__device__ __forceinline__ Limbs split(double in_units, double one) {
+  constexpr double magic = 0x1.8p52;
+  const double p = __dmul_rn(in_units, one);
+  const double rounded = __dadd_rn(p, magic);
+  const double rest = __dmul_rn(__dsub_rn(p, __dsub_rn(rounded, magic)), one);
+  const int64 zero = __double_as_longlong(magic);
+  return {static_cast<uint64>(__double_as_longlong(rounded) - zero),
+          static_cast<uint64>(__double_as_longlong(__dadd_rn(rest, magic)) - zero)};
+}
+
+/// Adds up in global memory: `sign` times the limbs of column j of a cluster, or of its weight (j = d) and of one row.
+struct GlobalSums {
+  const Sums& to;
+  int d;
+  __device__ __forceinline__ void add(int cluster, int j, const Limbs& l, int sign) const {
+    const int64 at = static_cast<int64>(cluster) * d + j;
+    atomicAdd(j == d ? to.weight_upper + cluster : to.upper + at, sign > 0 ? l.upper : -l.upper);
+    atomicAdd(j == d ? to.weight_lower + cluster : to.lower + at, sign > 0 ? l.lower : -l.lower);
+    if (j == d) atomicAdd(to.counts + cluster, sign > 0 ? 1ull : ~0ull);
+  }
+};
+
+/// Called by a whole warp: each row first + b with bit b of `moving` moves from the cluster `from` of lane b (from nowhere if
+/// that is negative) to its `to`. So many lanes share a row as its columns and its weight need.
+template <class To>
+__device__ __forceinline__ void move_rows(const Rows& x, int d, const Sums& s, const To& into, int64 first, uint32 moving,
+                                          int from, int to) {
+  const int lane = threadIdx.x % 32;
+  int across = 32;
+  while (across / 2 > d) across /= 2;
+  const int together = 32 / across;
+  const uint32 group = together == 32 ? ~0u : (1u << together) - 1;
+  for (uint32 left = moving; left != 0;) {
+    const int base = (__ffs(left) - 1) & ~(together - 1), who = base + lane / across;
+    left &= ~(group << base);
+    const int source = __shfl_sync(~0u, from, who), target = __shfl_sync(~0u, to, who);
+    if ((moving >> who & 1) == 0) continue;
+    const double weight = s.weights == nullptr ? 1.0 : s.weights[first + who];
+    if (weight == 0) continue;
+    const double w = __dmul_rn(weight, s.weight_to_units);
+    for (int j = lane % across; j <= d; j += across) {
+      double in_units = w;
+      if (j < d) in_units = __dmul_rn(w, __dmul_rn(__dsub_rn(value(x, first + who, j), s.shift[j]), s.to_units[j]));
+      const Limbs l = split(in_units, s.one);
+      into.add(target, j, l, 1);
+      if (source >= 0) into.add(source, j, l, -1);
+    }
+  }
+}
+
+/// What a pass counts.
+struct Stats {
+  uint64 changed, rescored;
+};

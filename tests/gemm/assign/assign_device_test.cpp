@@ -1,0 +1,223 @@
+// assign() for rows on a GPU: the same bits as for rows in host memory.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/core/convert.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/tests/support/device.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+
+namespace {
+
+struct Case {
+  index_t n, d, k;
+  double offset = 0, factor = 1;
+  int levels = 128;    ///< different values of an element: few of them make ties
+  bool blobs = false;  ///< rows near centroids
+  index_t gap = 0;     ///< elements between rows
+  bool col_major = false, weighted = false, scaled = false;
+};
+
+/// Numbers in [-1, 1) with so many levels.
+double number(index_t i, index_t j, int levels) {
+  const auto h = static_cast<std::uint64_t>(i * 7919 + j * 104729 + 17) * 0x9E3779B97F4A7C15u;
+  return static_cast<double>((h >> 40) % static_cast<std::uint64_t>(levels)) * 2 / levels - 1;
+}
+
+Matrix<double> centres(const Case& c) {
+  Matrix<double> out(c.k, c.d);
+  for (index_t m = 0; m < c.k; ++m)
+    for (index_t j = 0; j < c.d; ++j)
+      out(m, j) = c.offset + c.factor * number(m + 1000003, j, c.levels) * 0.75;
+  return out;
+}
+
+struct Outcome {
+  std::vector<std::int32_t> labels, next;
+  std::vector<double> sums, next_sums, distances;
+  std::vector<double> moments;
+  AssignStats stats, next_stats;
+  double inertia = 0;
+  index_t wrong = 0;
+};
+
+std::vector<double> numbers_of(const ClusterSums& sums, const FixedPoint& unit) {
+  std::vector<double> out;
+  for (index_t m = 0; m < sums.clusters(); ++m) {
+    out.push_back(static_cast<double>(sums.count(m)));
+    out.push_back(sums.weight(unit, m));
+    if (!sums.weightless(m))
+      for (index_t j = 0; j < sums.cols(); ++j) out.push_back(static_cast<double>(sums.mean(unit, m, j)));
+  }
+  return out;
+}
+
+/// A first pass, a second one from its labels with other centroids, and what else there is.
+Outcome run(const Context& ctx, const Rows& x, const Case& c, const Matrix<double>& centroids,
+            const std::vector<double>& weights) {
+  Outcome o;
+  const auto moments = column_moments(ctx, x);
+  for (const auto* part : {&moments.mean, &moments.variance, &moments.shift, &moments.reach})
+    o.moments.insert(o.moments.end(), part->begin(), part->end());
+  const double heaviest = weights.empty() ? 1 : *std::max_element(weights.begin(), weights.end());
+  const FixedPoint unit(moments.reach, heaviest, x.rows());
+  ClusterSums sums(c.k, c.d);
+  PerRowArray<std::int32_t> labels(ctx, x.space(),
+                                   std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
+  const PerRowArray<double> weigh(ctx, x.space(), weights);
+  o.stats =
+      assign(ctx, x, moments, centroids.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums);
+  o.labels = labels.to_host();
+  o.sums = numbers_of(sums, unit);
+  if (!c.scaled) o.wrong = count_misassigned(ctx, x, centroids.cview(), labels.view());
+  o.inertia = inertia(ctx, x, centroids.cview(), labels.view(), weigh.view());
+  o.distances.resize(static_cast<std::size_t>(c.n));
+  own_squared_distances(ctx, x, centroids.cview(), labels.view(), o.distances);
+  auto moved = Matrix<double>::copy_of(centroids.cview());
+  for (index_t m = 0; m < c.k; ++m) moved(m, 0) += c.factor * (m % 3 == 0 ? 0.01 : -0.002);
+  o.next_stats =
+      assign(ctx, x, moments, moved.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums);
+  o.next = labels.to_host();
+  o.next_sums = numbers_of(sums, unit);
+  return o;
+}
+
+template <class T>
+std::pair<Outcome, Outcome> host_and_device(const Case& c) {
+  const auto centroids = centres(c);
+  const index_t ld = (c.col_major ? c.n : c.d) + c.gap, lines = c.col_major ? c.d : c.n;
+  Matrix<T> buffer(lines, ld);
+  for (index_t i = 0; i < lines; ++i)
+    for (index_t j = 0; j < ld; ++j) buffer(i, j) = narrowed<T>(std::nan(""));
+  for (index_t i = 0; i < c.n; ++i)
+    for (index_t j = 0; j < c.d; ++j) {
+      const double own = c.blobs ? centroids(i % c.k, j) + 0.05 * c.factor * number(i, j, c.levels)
+                                 : c.offset + c.factor * number(i, j, c.levels);
+      (c.col_major ? buffer(j, i) : buffer(i, j)) = narrowed<T>(own);
+    }
+  std::vector<double> weights, scale;
+  for (index_t i = 0; i < c.n; ++i) {
+    if (c.weighted) weights.push_back(static_cast<double>(i % 5) / 4);
+    if (c.scaled) scale.push_back(0.5 + static_cast<double>(i % 7) / 8);
+  }
+  Context ctx;
+  ctx.stream = test::device_stream();
+  DeviceMatrix<T> there(ctx.stream, lines, ld);
+  copy(ctx.stream, there.view(), buffer.cview());
+  ctx.stream.synchronize();
+  const PerRowArray<double> scale_there(ctx, Space::device, scale);
+  const auto both = [&](const Rows& here, const Rows& on_device) {
+    return std::pair(run(ctx, here.scaled(scale), c, centroids, weights),
+                     run(ctx, on_device.scaled(scale_there.view()), c, centroids, weights));
+  };
+  if (c.col_major)
+    return both(HostView<const T, Layout::col_major>(buffer.data(), c.n, c.d, ld),
+                {ctx.stream, DeviceView<const T, Layout::col_major>(there.data(), c.n, c.d, ld)});
+  return both(HostView<const T>(buffer.data(), c.n, c.d, ld),
+              {ctx.stream, DeviceView<const T>(there.data(), c.n, c.d, ld)});
+}
+
+template <class T>
+void check(const Case& c) {
+  INFO("n " << c.n << " d " << c.d << " k " << c.k << " type " << static_cast<int>(dtype_of<T>) << " offset "
+            << c.offset << " factor " << c.factor << " levels " << c.levels << " gap " << c.gap);
+  const auto [host, device] = host_and_device<T>(c);
+  if (c.n > 0) CHECK(device.moments == host.moments);  // of no rows they are NaN
+  CHECK(device.labels == host.labels);
+  CHECK(device.sums == host.sums);
+  CHECK(device.stats.changed == host.stats.changed);
+  CHECK(device.wrong == 0);
+  CHECK(device.inertia == host.inertia);
+  CHECK(device.distances == host.distances);
+  CHECK(device.next == host.next);
+  CHECK(device.next_sums == host.next_sums);
+  CHECK(device.next_stats.changed == host.next_stats.changed);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("on a device, labels and sums are those of the host, bit for bit", "[assign][sanitize]",
+                   double, float, float16, bfloat16) {
+  if (test::no_device()) return;
+  check<TestType>({0, 3, 2});
+  check<TestType>({1, 1, 1});
+  check<TestType>({31, 4, 16});
+  check<TestType>({200, 17, 23});
+  check<TestType>({97, 16, 64, 0, 1, 3});
+  check<TestType>({515, 64, 33, 0, 1, 128, true});
+  check<TestType>({300, 130, 9});  // too many columns for registers
+  check<TestType>({129, 128, 20, 0, 1, 2, false, 0, false, true});
+  check<TestType>({77, 32, 300});
+}
+
+TEMPLATE_TEST_CASE("rows on a device may have gaps, lie by columns, weigh and be scaled", "[assign]", double,
+                   float, float16, bfloat16) {
+  if (test::no_device()) return;
+  check<TestType>({300, 8, 10, 0, 1, 128, false, 1});
+  check<TestType>({300, 8, 10, 0, 1, 128, false, 8, false, true});
+  check<TestType>({300, 33, 10, 0, 1, 16, true, 5, true, true});
+  check<TestType>({300, 12, 5, 0, 1, 128, false, 0, true});
+  check<TestType>({300, 12, 5, 0, 1, 128, false, 0, false, true, true});
+}
+
+TEST_CASE("on a device, far from the origin and at the ends of the range", "[assign]") {
+  if (test::no_device()) return;
+  check<float>({150, 8, 8, 1e5});
+  check<float>({5000, 16, 8, 1000, 1e-2, 1 << 20});
+  check<double>({150, 8, 8, 1e8});
+  check<double>({100, 5, 6, 0, 1e300});
+  check<double>({100, 5, 6, 0, 1e-300});
+  check<double>({100, 5, 6, 0, 1e-310});
+  check<float>({100, 5, 6, 0, 1e38});
+  check<float>({100, 5, 6, 0, 1e-42});
+  check<float16>({100, 64, 6, 0, 60000});
+}
+
+TEST_CASE("on a device, many rows", "[assign]") {
+  if (test::no_device()) return;
+  for (const auto& [d, k] : {std::pair{4, 16}, {8, 16}, {16, 16}, {16, 64}, {32, 32}, {64, 64}, {100, 100}}) {
+    check<float>({(1 << 15) + 7, d, k, 0, 1, 1 << 20});
+    check<float>({(1 << 15) + 7, d, k, 0.3, 1, 1 << 20, true});
+    check<float16>({(1 << 15) + 7, d, k, 0, 1, 512});
+    check<double>({(1 << 15) + 7, d, k, 0, 1, 1 << 20, true});
+  }
+  check<float>({(1 << 20) + 7, 3, 5, 0, 1, 1 << 20});
+  check<float>({4099, 64, 1024, 0, 1, 1 << 20});
+  check<float>({4099, 128, 1000, 0, 1, 1 << 20});
+  check<float>({1000, 300, 40, 0, 1, 1 << 20});
+}
+
+TEST_CASE("an element that is not finite is named, wherever the rows are", "[assign]") {
+  if (test::no_device()) return;
+  Context ctx;
+  ctx.stream = test::device_stream();
+  for (const float bad : {std::nanf(""), HUGE_VALF}) {
+    auto x = Matrix<float>::zeros(10000, 5);
+    x(9000, 3) = x(9000, 4) = x(9999, 0) = bad;
+    DeviceMatrix<float> there(ctx.stream, 10000, 5);
+    copy(ctx.stream, there.view(), x.cview());
+    const std::string message =
+        test::message_of([&] { (void)column_moments(ctx, Rows(ctx.stream, there.cview())); });
+    CHECK(message.find("row 9000, column 3") != std::string::npos);
+  }
+}
+
+TEST_CASE("rows, labels and weights must lie in one memory", "[assign]") {
+  if (test::no_device()) return;
+  Context ctx;
+  ctx.stream = test::device_stream();
+  DeviceMatrix<float> there(ctx.stream, 4, 2);
+  const auto x = Matrix<float>::zeros(4, 2);
+  copy(ctx.stream, there.view(), x.cview());
+  const Rows rows(ctx.stream, there.cview());
+  const auto moments = column_moments(ctx, rows);
+  const auto centre = Matrix<double>::zeros(1, 2);
+  std::vector<std::int32_t> labels(4, -1);
+  CHECK_THROWS_AS(assign(ctx, rows, moments, centre.cview(), Scores::float32, labels, {}, nullptr, nullptr),
+                  Error);
+}
