@@ -20,7 +20,6 @@ bool is_device_name(std::string_view text) {
 
 Device resolve_device(std::string_view text) {
   expects(is_device_name(text), "--device: expected auto, cpu, cuda or cuda:INDEX");
-  // The solvers compute on the processor only, so `auto` has nothing to choose from.
   if (!text.starts_with("cuda")) return {};
 
   const std::string asked = "--device " + std::string(text) + ": ";
@@ -31,9 +30,16 @@ Device resolve_device(std::string_view text) {
   if (index >= static_cast<int>(found.devices.size()))
     throw Error(Errc::no_device, asked + "there is no such device; the last one is cuda:" +
                                      std::to_string(found.devices.size() - 1));
-  throw Error(Errc::no_device, asked + "the solvers of this version do not run on the " +
-                                   found.devices[static_cast<std::size_t>(index)].name +
-                                   "; use --device cpu");
+  return {Device::Kind::cuda, index};
+}
+
+Device resolve_processor(std::string_view text) {
+  const Device device = resolve_device(text);
+  if (device.kind == Device::Kind::cuda)
+    throw Error(Errc::no_device, "--device " + std::string(text) +
+                                     ": this program of this version runs on the processor only; use "
+                                     "--device cpu");
+  return device;
 }
 
 std::string device_text(const Device& device) {

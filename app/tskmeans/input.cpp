@@ -25,6 +25,43 @@ Rows rows_of(const io::MatrixFile& file) {
   return rows;
 }
 
+namespace {
+
+template <class T>
+Rows send(const cuda::Stream& stream, cuda::Memory& memory, const Rows& points) {
+  const index_t n = points.rows(), d = points.cols();
+  memory = cuda::Memory(stream, static_cast<std::size_t>(n * d) * sizeof(T));
+  const auto there = [&]<Layout L>(HostView<const T, L> here) {
+    const auto view =
+        DeviceView<T, L>::unchecked(static_cast<T*>(memory.data()), n, d, L == Layout::row_major ? d : n);
+    copy(stream, view, here);
+    stream.synchronize();
+    return Rows(stream, view);
+  };
+  const auto* const data = static_cast<const T*>(points.values());
+  if (points.col_stride() == 1) return there(HostView<const T>(data, n, d, points.row_stride()));
+  return there(HostView<const T, Layout::col_major>(data, n, d, points.col_stride()));
+}
+
+Rows send(const cuda::Stream& stream, cuda::Memory& memory, const Rows& points) {
+  expects(!points.sparse(), "sparse points are clustered on the processor only: use --device cpu");
+  switch (points.type()) {
+    case DType::float32:
+      return send<float>(stream, memory, points);
+    case DType::float16:
+      return send<float16>(stream, memory, points);
+    case DType::bfloat16:
+      return send<bfloat16>(stream, memory, points);
+    default:
+      return send<double>(stream, memory, points);
+  }
+}
+
+}  // namespace
+
+DevicePoints::DevicePoints(const cuda::Stream& stream, const Rows& points)
+    : rows_(send(stream, memory_, points)) {}
+
 std::vector<double> read_weights(const std::string& file, index_t rows) {
   std::vector<double> weights = io::read_vector(io::parse_location(file));
   if (std::ssize(weights) != rows)

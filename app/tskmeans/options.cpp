@@ -99,6 +99,12 @@ void check(const ProgramOptions& o, const app::Options& options) {
                  " has nothing to verify: with --algorithm balanced a label need not be the nearest "
                  "centre");
   if (o.checkpoint.empty() && o.resume.empty()) refuse_given({"every"}, " needs --checkpoint FILE");
+  if (o.common.device.starts_with("cuda")) {
+    const std::string why = " runs on the processor only: use --device cpu";
+    if (o.kmeans.metric == KMeansMetric::cosine) throw Error(Errc::invalid_argument, "--metric cosine" + why);
+    if (o.kmeans.algorithm != KMeansAlgorithm::lloyd)
+      throw Error(Errc::invalid_argument, "--algorithm " + name_of(o.kmeans.algorithm) + why);
+  }
   if (o.transform && o.common.output.empty())
     throw Error(Errc::invalid_argument, "--transform needs --output FILE.h5 for the distances");
 }

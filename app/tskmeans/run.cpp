@@ -97,6 +97,8 @@ bool show_progress(app::Console& console, const ProgramOptions& o, const KMeansP
 struct Points {
   std::optional<io::MatrixFile> file;
   std::unique_ptr<solvers::RowSource> rows;
+  std::optional<DevicePoints> on_device;
+  std::unique_ptr<solvers::RowSource> rows_on_device;
 
   Points(const io::Description& described, const io::ReadOptions& read, std::uint64_t block) {
     if (block > 0) {
@@ -105,6 +107,14 @@ struct Points {
     }
     file = io::read_matrix(described.where, read);
     rows = std::make_unique<solvers::RowsInMemory>(rows_of(*file));
+  }
+  void send(const cuda::Stream& stream) {
+    on_device.emplace(stream, rows_of(*file));
+    rows_on_device = std::make_unique<solvers::RowsInMemory>(on_device->rows());
+  }
+  /// Those on the device if there are any, for what runs there.
+  [[nodiscard]] const solvers::RowSource& to_iterate() const {
+    return rows_on_device ? *rows_on_device : *rows;
   }
   [[nodiscard]] const FileRows* streamed() const { return dynamic_cast<const FileRows*>(rows.get()); }
 };
@@ -148,7 +158,7 @@ void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, 
                                             " is larger than the number of points (" +
                                             std::to_string(rows.rows()) + ")");
   const double roof =
-      o.log.empty() || !points.file ? 0 : read_roof(rows_of(*points.file), ctx.thread_count());
+      o.log.empty() || !points.file || ctx.stream ? 0 : read_roof(rows_of(*points.file), ctx.thread_count());
   IterationLog log(o.log, static_cast<double>(out.points.bytes), roof);
   options.on_progress = [&](const KMeansProgress& p) {
     log.add(p);
@@ -167,7 +177,8 @@ void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, 
     options.on_state = [&](const auto& make) { (*checkpoints)(make); };
   }
   const std::vector<index_t> counts = o.clusters.empty() ? std::vector{start.k} : o.clusters;
-  std::vector<solvers::KMeansResult> found = solvers::kmeans_of_each(ctx, rows, options, counts);
+  std::vector<solvers::KMeansResult> found =
+      solvers::kmeans_of_each(ctx, points.to_iterate(), options, counts);
   std::size_t best = 0;
   if (counts.size() > 1)
     for (std::size_t q = 0; q < found.size(); ++q) {
@@ -223,8 +234,11 @@ int run(const ProgramOptions& o) {
   app::Console console("tskmeans", o.common.quiet);
   Outcome out;
   out.predicted = !o.predict.empty();
-  out.device = app::device_text(app::resolve_device(o.common.device));
+  const app::Device device = app::resolve_device(o.common.device);
+  out.device = app::device_text(device);
   Context ctx;
+  if (device.kind == app::Device::Kind::cuda) ctx.stream = cuda::Stream(device.index);
+  ctx.log = [&](std::string_view line) { console.note(std::string(line)); };
   ctx.threads = o.common.threads;
   out.threads = ctx.thread_count();
 
@@ -241,8 +255,13 @@ int run(const ProgramOptions& o) {
     console.warn(where.text() + " is meant to be compared by angle: --metric cosine does that");
 
   console.progress(-1, "reading " + where.text());
-  const Points points(described, o.read, block);
+  if (ctx.stream && block > 0)
+    throw Error(Errc::invalid_argument,
+                "--device cuda needs points that fit into memory: they would be read "
+                "from their file block by block, which only the processor can use");
+  Points points(described, o.read, block);
   const solvers::RowSource& rows = *points.rows;
+  if (ctx.stream) points.send(ctx.stream);
   const std::vector<double> weights =
       o.weights.empty() ? std::vector<double>() : read_weights(o.weights, rows.rows());
   out.points = points.file ? points.file->description : described;
@@ -253,12 +272,13 @@ int run(const ProgramOptions& o) {
     console.note("the points are read from their file in every pass: --init 'k-means||' needs fewer passes");
 
   if (out.predicted)
-    out.found = predict(ctx, rows, o, start, weights);
+    out.found = predict(ctx, points.to_iterate(), o, start, weights);
   else
     cluster(ctx, points, o, start, weights, console, out);
   if (o.verify) {
     console.progress(-1, "comparing every label with all distances");
-    out.violations = solvers::verify(ctx, rows, out.found.centers.view(), out.found.labels, o.kmeans.metric);
+    out.violations = solvers::verify(ctx, points.to_iterate(), out.found.centers.view(), out.found.labels,
+                                     o.kmeans.metric);
   }
   for (const Outcome::Choice& c : out.choices)
     if (c.clusters == std::ssize(out.found.sizes)) out.measures = c.measures;

@@ -198,7 +198,7 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
 
 int solve_file(Settings settings) {
   if (settings.svd) return decompose_file(settings);
-  const Device device = resolve_device(settings.common.device);
+  const Device device = resolve_processor(settings.common.device);
   Console console("tssolve", settings.common.quiet);
   const auto location = io::parse_location(settings.matrix);
   if (!settings.common.output.empty()) {

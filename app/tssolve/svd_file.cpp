@@ -105,7 +105,7 @@ int decompose(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix
 }  // namespace
 
 int decompose_file(const Settings& settings) {
-  const Device device = resolve_device(settings.common.device);
+  const Device device = resolve_processor(settings.common.device);
   Console console("tssolve", settings.common.quiet);
   const auto location = io::parse_location(settings.matrix);
   if (!settings.common.output.empty()) check_output_path("--output", settings.common.output, {location.file});

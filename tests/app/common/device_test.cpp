@@ -22,9 +22,11 @@ TEST_CASE("cuda is refused with the reason, never replaced") {
   const cuda::DeviceList found = cuda::list_devices();
   CHECK(found.devices.empty() == !found.reason.empty());
   if (!cuda::built()) CHECK(found.reason.find("without the CUDA backend") != std::string::npos);
+  if (!found.devices.empty()) CHECK(resolve_device("cuda") == Device{Device::Kind::cuda, 0});
   for (const char* name : {"cuda", "cuda:1000"}) {
     try {
-      resolve_device(name);
+      if (found.devices.empty()) resolve_device(name);
+      resolve_processor(name);
       FAIL("accepted");
     } catch (const Error& error) {
       CHECK(error.code() == Errc::no_device);
