@@ -85,10 +85,11 @@ bool compare(const std::string& where, index_t i, index_t j, T here, T partner, 
   if (i == j)
     throw Error(Errc::bad_input, where + " is not " + kind + ": the diagonal entry (" + std::to_string(i) +
                                      ", " + std::to_string(i) + "), counted from 0, is " + entry_text(here));
-  throw Error(Errc::bad_input,
-              where + " is not " + kind + ": entry (" + std::to_string(i) + ", " + std::to_string(j) +
-                  ") is " + entry_text(here) + " but entry (" + std::to_string(j) + ", " + std::to_string(i) +
-                  ") is " + entry_text(partner) + " (counted from 0); tssolve needs a Hermitian matrix");
+  throw Error(Errc::bad_input, where + " is not " + kind + ": entry (" + std::to_string(i) + ", " +
+                                   std::to_string(j) + ") is " + entry_text(here) + " but entry (" +
+                                   std::to_string(j) + ", " + std::to_string(i) + ") is " +
+                                   entry_text(partner) +
+                                   " (counted from 0); --general takes matrices that are not Hermitian");
 }
 
 template <class T>

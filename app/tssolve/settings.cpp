@@ -12,22 +12,38 @@ namespace {
 
 using solvers::Convergence;
 using solvers::Method;
+using solvers::Part;
 using solvers::Which;
 
+/// A word of --which for Hermitian and for general matrices; where one of them knows it not, it has no value.
 struct Word {
   const char* text;
-  Which which;
+  std::optional<Which> which;
+  std::optional<Part> part;
 };
 /// Short words first, then those that SLEPc's users know.
-constexpr std::array<Word, 9> which_words = {{{"LA", Which::LA},
-                                              {"SA", Which::SA},
-                                              {"LM", Which::LM},
-                                              {"SM", Which::SM},
-                                              {"BE", Which::BE},
-                                              {"LARGEST_REAL", Which::LA},
-                                              {"SMALLEST_REAL", Which::SA},
-                                              {"LARGEST_MAGNITUDE", Which::LM},
-                                              {"SMALLEST_MAGNITUDE", Which::SM}}};
+constexpr std::array<Word, 13> which_words = {{{"LA", Which::LA, Part::LR},
+                                               {"SA", Which::SA, Part::SR},
+                                               {"LM", Which::LM, Part::LM},
+                                               {"SM", Which::SM, {}},
+                                               {"BE", Which::BE, {}},
+                                               {"LR", Which::LA, Part::LR},
+                                               {"SR", Which::SA, Part::SR},
+                                               {"LI", {}, Part::LI},
+                                               {"SI", {}, Part::SI},
+                                               {"LARGEST_REAL", Which::LA, Part::LR},
+                                               {"SMALLEST_REAL", Which::SA, Part::SR},
+                                               {"LARGEST_MAGNITUDE", Which::LM, Part::LM},
+                                               {"SMALLEST_MAGNITUDE", Which::SM, {}}}};
+
+const Word* word_named(std::string_view text) {
+  std::string upper(text);
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const auto* found = std::find_if(which_words.begin(), which_words.end(),
+                                   [&](const Word& word) { return word.text == upper; });
+  return found == which_words.end() ? nullptr : found;
+}
 
 About about() {
   return {
@@ -40,6 +56,8 @@ About about() {
         "tssolve graph.h5:/adjacency -k 20 --which LA --tol 1e-10 -o pairs.h5"},
        {"the 8 nearest to 1.5, as JSON", "tssolve spin.h5 -k 8 --sigma 1.5 --json"},
        {"all between -0.2 and 0.3, their number proved", "tssolve spin.h5 --interval -0.2:0.3"},
+       {"the 4 rightmost eigenvalues of a matrix that is not symmetric",
+        "tssolve flow.mtx --general -k 4 --which LR"},
        {"the 5 first principal components of a feature set",
         "tssolve features.h5:/X --svd --centre -k 5 -o pca.h5"},
        {"the 10 lowest vibrations of a structure: K x = lambda M x",
@@ -48,7 +66,8 @@ About about() {
         "tssolve big.h5 -k 20 --which SA -o pairs.h5 --checkpoint state.h5 --report run.html"}},
       "MATRIX is FILE or FILE:/object: HDF5 in any of the layouts that `tsdata info` names, Matrix Market, "
       "or "
-      "npy; real symmetric or complex Hermitian, sparse or dense; with --svd of any shape.\n\n"
+      "npy; real symmetric or complex Hermitian, sparse or dense; any square one with --general, any shape "
+      "with --svd.\n\n"
       "The set is called complete only after a search for missing copies of repeated eigenvalues. Exit "
       "status: "
       "0 converged and complete; 3 not, with the reason on standard error and the partial result written; 1 "
@@ -97,6 +116,14 @@ std::string interval_text(const solvers::Interval& interval) {
   return end(interval.low) + ":" + end(interval.high);
 }
 
+const char* name_of(Part part) noexcept {
+  for (auto word = which_words.rbegin(); word != which_words.rend(); ++word)
+    if (word->part == part && std::string_view(word->text).size() == 2 &&
+        word->text != std::string_view("LA") && word->text != std::string_view("SA"))
+      return word->text;
+  return "?";
+}
+
 const char* name_of(Convergence convergence) noexcept {
   switch (convergence) {
     case Convergence::norm:
@@ -116,25 +143,19 @@ bool parse_settings(Arguments arguments, Settings& settings) {
   eigen.which = Which::LM;
   Options options(about());
   std::optional<double> threshold;
+  const Word* word = word_named("LM");
   options.positional("MATRIX", settings.matrix, "the matrix: FILE or FILE:/object");
 
   options.group("What to find")
       .value("nev,k", "COUNT", eigen.nev, "how many eigenvalues", at_least<index_t>(1))
-      .custom(
-          "which", "LA|SA|LM|SM|BE", name_of(eigen.which),
-          "largest or smallest algebraic, largest or smallest magnitude, both ends. With --sigma: LM and SM "
-          "the nearest to it, LA and SA the nearest above and below, BE both. SM alone is nearest to 0",
-          "LA, SA, LM, SM or BE",
-          [&eigen](std::string_view text) {
-            std::string upper(text);
-            std::transform(upper.begin(), upper.end(), upper.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-            const auto found = std::find_if(which_words.begin(), which_words.end(),
-                                            [&](const Word& word) { return word.text == upper; });
-            if (found == which_words.end()) return false;
-            eigen.which = found->which;
-            return true;
-          })
+      .custom("which", "LA|SA|LM|SM|BE", name_of(eigen.which),
+              "largest or smallest algebraic, largest or smallest magnitude, both ends. With --sigma: LM and "
+              "SM the "
+              "nearest to it, LA and SA the nearest above and below, BE both. SM alone is nearest to 0. With "
+              "--general: "
+              "LM, LR or SR (largest or smallest real part), LI or SI (largest or smallest |imaginary part|)",
+              "LA, SA, LM, SM, BE, LR, SR, LI or SI",
+              [&word](std::string_view text) { return (word = word_named(text)) != nullptr; })
       .value("sigma", "NUMBER", settings.sigma, "look near this number, by factorising A - sigma I")
       .custom(
           "interval", "A:B", "",
@@ -147,6 +168,10 @@ bool parse_settings(Arguments arguments, Settings& settings) {
       .value("threshold", "NUMBER", threshold,
              "all eigenvalues at or above this number (--which LA), at or below it (SA), or of at most this "
              "magnitude (SM): an interval with one end")
+      .flag("general", settings.general,
+            "the matrix need not be Hermitian: block Krylov-Schur; eigenvalues may be complex, and the two "
+            "of a conjugate "
+            "pair are never separated")
       .flag(
           "svd", settings.svd,
           "the --nev largest singular values instead, with left and right vectors, of a matrix of any shape")
@@ -213,6 +238,18 @@ bool parse_settings(Arguments arguments, Settings& settings) {
   add_machine_options(options, settings.common);
   if (!options.parse(arguments)) return false;
   eigen.seed = settings.common.seed;
+  if (settings.general) {
+    expects(word->part.has_value(), "--general knows --which LM, LR, SR, LI and SI");
+    expects(
+        !settings.sigma && !settings.interval && !threshold && settings.mass.empty() && !settings.svd &&
+            settings.checkpoint.empty() && settings.report.empty() && eigen.method == Method::automatic,
+        "--sigma, --interval, --threshold, --mass, --svd, --method, --checkpoint and --report do not go with "
+        "--general");
+    settings.part = *word->part;
+  } else {
+    expects(word->which.has_value(), "--which LI and SI go with --general");
+    eigen.which = *word->which;
+  }
   if (threshold) {
     expects(!settings.interval, "--threshold and --interval exclude each other");
     settings.interval = beyond(*threshold, eigen.which);

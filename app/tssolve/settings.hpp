@@ -6,15 +6,17 @@
 
 #include "tallskinny/app/common/common_options.hpp"
 #include "tallskinny/solvers/eigen/interval.hpp"
+#include "tallskinny/solvers/eigen/krylov_schur.hpp"
 
 namespace ts::app::tssolve {
 
 struct Settings {
   std::string matrix;  ///< FILE or FILE:/object
-  bool svd = false, centre = false;
-  std::string mass;                     ///< the same for M of A x = lambda M x; empty: the identity
-  std::string preconditioner = "auto";  ///< auto, none, jacobi or the same for a matrix near A^-1
-  std::string initial;                  ///< the same for a warm start; empty: random
+  bool svd = false, centre = false, general = false;
+  solvers::Part part = solvers::Part::LM;  ///< what --which means for a general matrix
+  std::string mass;                        ///< the same for M of A x = lambda M x; empty: the identity
+  std::string preconditioner = "auto";     ///< auto, none, jacobi or the same for a matrix near A^-1
+  std::string initial;                     ///< the same for a warm start; empty: random
   std::optional<double> sigma;
   std::optional<solvers::Interval> interval;  ///< all eigenvalues in it, instead of `nev` of them
   std::string checkpoint;                     ///< empty: none
@@ -29,6 +31,7 @@ struct Settings {
 [[nodiscard]] bool parse_settings(Arguments arguments, Settings& settings);
 
 [[nodiscard]] const char* name_of(solvers::Which which) noexcept;
+[[nodiscard]] const char* name_of(solvers::Part part) noexcept;
 /// As --interval takes it.
 [[nodiscard]] std::string interval_text(const solvers::Interval& interval);
 [[nodiscard]] const char* name_of(solvers::Convergence convergence) noexcept;

@@ -13,6 +13,7 @@
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/checkpoint.hpp"
+#include "tallskinny/app/tssolve/general_file.hpp"
 #include "tallskinny/app/tssolve/html_report.hpp"
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/app/tssolve/problem.hpp"
@@ -198,6 +199,7 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
 
 int solve_file(Settings settings) {
   if (settings.svd) return decompose_file(settings);
+  if (settings.general) return solve_general_file(settings);
   const Device device = resolve_processor(settings.common.device);
   Console console("tssolve", settings.common.quiet);
   const auto location = io::parse_location(settings.matrix);

@@ -55,6 +55,7 @@ std::vector<double> explained(const AnyMatrix<T>& matrix, const std::vector<T>& 
     for (index_t i = 0; i < dense.rows() * dense.cols(); ++i) total += std::norm(dense.data()[i]);
   }
   std::vector<double> share;
+  share.reserve(sigma.size());
   for (const double s : sigma) share.push_back(total > 0 ? std::min(1.0, s * s / total) : 0);
   return share;
 }

@@ -64,11 +64,12 @@ void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, H
 }
 
 template <class T>
-KrylovBasis<T>::KrylovBasis(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed)
+KrylovBasis<T>::KrylovBasis(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed, bool hermitian)
     : ctx_(std::move(ctx)),
       op_(std::move(op)),
       columns_(columns),
       seed_(seed),
+      hermitian_(hermitian),
       v_(op_.rows(), padded<T>(columns)) {}
 
 template <class T>
@@ -141,14 +142,17 @@ void KrylovBasis<T>::expand() {
   const Timed timed(seconds_.orthogonalising);
   ++steps_, applications_ += weight_ * f;
 
-  // What the recurrence knows of [L V F]^H A F: zero for L, B^H for V; the block on the diagonal is computed.
   auto s = Matrix<T>::zeros(before, f);
-  for (index_t i = 0; i < m_; ++i)
-    for (index_t j = 0; j < f; ++j) s(l_ + i, j) = conjugate(b_(j, i));
-  Matrix<T> d(f, f);
-  tsmttsm(ctx_, Op::adjoint, T{1}, HostView<const T>(x), HostView<const T>(w), T{0}, d.view());
-  for (index_t i = 0; i < f; ++i)
-    for (index_t j = 0; j < f; ++j) s(l_ + m_ + i, j) = 0.5 * (d(i, j) + conjugate(d(j, i)));
+  // What the recurrence knows of [L V F]^H A F where A is Hermitian: zero for L, B^H for V; the block on the
+  // diagonal is computed.
+  if (hermitian_) {
+    for (index_t i = 0; i < m_; ++i)
+      for (index_t j = 0; j < f; ++j) s(l_ + i, j) = conjugate(b_(j, i));
+    Matrix<T> d(f, f);
+    tsmttsm(ctx_, Op::adjoint, T{1}, HostView<const T>(x), HostView<const T>(w), T{0}, d.view());
+    for (index_t i = 0; i < f; ++i)
+      for (index_t j = 0; j < f; ++j) s(l_ + m_ + i, j) = 0.5 * (d(i, j) + conjugate(d(j, i)));
+  }
   std::vector<double> norms(static_cast<std::size_t>(f));
   column_norms(ctx_, HostView<const T>(w), std::span<double>(norms));
   note_norm(*std::max_element(norms.begin(), norms.end()));
@@ -156,7 +160,8 @@ void KrylovBasis<T>::expand() {
   Matrix<T> r(f, f);
   ortho::BcgsiPlusA method;
   method.noise_scale = norm_;
-  const auto e = ortho::orthonormalise<T>(ctx_, method, columns(0, before), w, s.view(), r.view(), true);
+  const auto e =
+      ortho::orthonormalise<T>(ctx_, method, columns(0, before), w, s.view(), r.view(), hermitian_);
   if (e.rung == ortho::Rung::failed)
     throw Error(
         Errc::bad_input,
@@ -170,10 +175,12 @@ void KrylovBasis<T>::expand() {
   for (index_t j = 0; j < f; ++j) {
     for (index_t i = 0; i < m_; ++i) {
       h(i, m_ + j) = s(l_ + i, j);
-      h(m_ + j, i) = conjugate(s(l_ + i, j));
+      h(m_ + j, i) = hermitian_ ? conjugate(s(l_ + i, j)) : b_(j, i);
     }
-    for (index_t i = 0; i < f; ++i)
-      h(m_ + i, m_ + j) = 0.5 * (s(l_ + m_ + i, j) + conjugate(s(l_ + m_ + j, i)));
+    for (index_t i = 0; i < f; ++i) {
+      const T block = s(l_ + m_ + i, j);
+      h(m_ + i, m_ + j) = hermitian_ ? 0.5 * (block + conjugate(s(l_ + m_ + j, i))) : block;
+    }
   }
   h_ = std::move(h);
   b_ = Matrix<T>::zeros(e.rank, m_ + f);
@@ -218,6 +225,22 @@ void KrylovBasis<T>::restart(const Ritz<T>& ritz, const std::vector<index_t>& ke
     if (ritz.residuals[k] <= unit_roundoff * norm_)
       for (index_t i = 0; i < f_; ++i) b_(i, j) = T{};
   }
+  m_ = p;
+}
+
+template <class T>
+void KrylovBasis<T>::compress(HostView<const T> s) {
+  const Timed timed(seconds_.restarting);
+  const index_t p = s.cols();
+  if (p > 0) tsmm_in_place(ctx_, Op::none, T{1}, columns(l_, m_), s);
+  copy_block<T>(ctx_, columns(l_ + m_, f_), columns(l_ + p, f_));
+  b_ = ortho::product<T>(b_.cview(), s);
+  const auto hs = ortho::product<T>(h_.cview(), s);
+  auto h = Matrix<T>::zeros(p, p);
+  for (index_t k = 0; k < m_; ++k)  // S^H (H S)
+    for (index_t i = 0; i < p; ++i)
+      for (index_t j = 0; j < p; ++j) h(i, j) += conjugate(s(k, i)) * hs(k, j);
+  h_ = std::move(h);
   m_ = p;
 }
 

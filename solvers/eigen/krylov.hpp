@@ -10,6 +10,10 @@
 
 namespace ts::solvers {
 
+/// Below this many rows a second thread gains less than its barriers can cost on a busy machine. The bits are
+/// the same.
+inline constexpr index_t threaded_rows = 20000;
+
 /// Ritz values in ascending order, their coefficients, and the norms ||B s_i|| of their residuals.
 template <class T>
 struct Ritz {
@@ -31,17 +35,19 @@ struct KrylovSeconds {
   }
 };
 
-/// A V = V H + F B with [V F] orthonormal, V n x m, H = V^H A V Hermitian, F n x f, B f x m. Every column of
-/// V and F is also orthogonal to `locked` columns L that stand before them: then A is the operator restricted
-/// to the complement of span(L). All blocks are fully orthogonalised. F is kept at its target width:
-/// directions that die (an exact invariant subspace was found) are replaced by random ones with zero rows in
-/// B. Source: Stewart 2002, "A Krylov-Schur algorithm for large eigenproblems" (the decomposition and its
-/// restart); Wu and Simon 2000 (thick restart); the width of F is independent of what a restart keeps.
+/// A V = V H + F B with [V F] orthonormal, V n x m, H = V^H A V (Hermitian if A is), F n x f, B f x m. Every
+/// column of V and F is also orthogonal to `locked` columns L that stand before them: then A is the operator
+/// restricted to the complement of span(L). All blocks are fully orthogonalised. F is kept at its target
+/// width: directions that die (an exact invariant subspace was found) are replaced by random ones with zero
+/// rows in B. Source: Stewart 2002, "A Krylov-Schur algorithm for large eigenproblems" (the decomposition and
+/// its restart); Wu and Simon 2000 (thick restart); the width of F is independent of what a restart keeps.
 template <class T>
 class KrylovBasis {
  public:
   /// @param columns of memory for L, V and F together.
-  KrylovBasis(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed);
+  /// @param hermitian false: nothing of a block step is known from the one before; ritz() and restart(),
+  /// which are for Hermitian operators, give way to projected() and compress().
+  KrylovBasis(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed, bool hermitian = true);
 
   /// What the next start works with. @param columns_applied what one column of it counts in applications().
   void replace_operator(Operator<T> op, index_t columns_applied);
@@ -59,6 +65,10 @@ class KrylovBasis {
   /// Thick restart: V becomes V S for the chosen columns S of `ritz` (ascending indices), H their values, B =
   /// B S. F stays.
   void restart(const Ritz<T>& ritz, const std::vector<index_t>& keep);
+
+  /// V becomes V S, with S orthonormal and its span invariant under H, H becomes S^H H S, B becomes B S. F
+  /// stays.
+  void compress(HostView<const T> s);
 
   /// F becomes [F, block] (orthonormalised) with zero rows in B, and stays that wide.
   void widen(HostView<const T> block);
@@ -83,6 +93,7 @@ class KrylovBasis {
   /// Y = V S + F C.
   [[nodiscard]] Matrix<T> combine(HostView<const T> s, HostView<const T> c) const;
   [[nodiscard]] const Matrix<T>& coupling() const noexcept { return b_; }
+  [[nodiscard]] const Matrix<T>& projected() const noexcept { return h_; }
 
   [[nodiscard]] index_t rows() const noexcept { return op_.rows(); }
   [[nodiscard]] index_t size() const noexcept { return m_; }
@@ -111,6 +122,7 @@ class KrylovBasis {
   Operator<T> op_;
   index_t columns_;
   std::uint64_t seed_, stream_ = 0;
+  bool hermitian_;
   Matrix<T> v_, h_, b_;
   Matrix<T> x_, w_;  ///< a block step's F and A F
   index_t l_ = 0, m_ = 0, f_ = 0, target_ = 0;

@@ -20,9 +20,6 @@ constexpr index_t dense_rows = 256;
 /// Up to this size the dense solver is taken when the basis would hold a third of the space.
 constexpr index_t dense_rows_wide = 3000;
 constexpr index_t default_block = 8;
-/// Below this many rows a second thread gains less than its barriers can cost on a busy machine. The bits are
-/// the same.
-constexpr index_t threaded_rows = 20000;
 
 std::size_t at(index_t i) {
   return static_cast<std::size_t>(i);

@@ -193,6 +193,27 @@ TEST_CASE("LOBPCG with every kind of preconditioner") {
   CHECK(tssolve({matrix, "--preconditioner", "jacobi"}).code == 2);
 }
 
+TEST_CASE("matrices that are not Hermitian") {
+  const test::TemporaryFolder folder;
+  const std::vector<double> c = {0.5, 1, 0, -0.3};
+  const auto matrix = write_sparse(folder / "c.h5", generators::circulant(120, c));
+  auto exact = generators::circulant_spectrum(120, c);
+  std::sort(exact.begin(), exact.end(), [](auto a, auto b) { return a.real() > b.real(); });
+  const auto json = solve_json({matrix, "--general", "-k", "4", "--which", "LR", "-o", folder / "pairs.h5"});
+  CHECK(json["verified"] == true);
+  REQUIRE(json["eigenvalues_real"].size() >= 4);
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(std::abs(json["eigenvalues_real"][i].get<double>() - exact[i].real()) < 1e-7);
+  const auto pairs =
+      io::read_dense_as<std::complex<double>>(io::parse_location(folder / "pairs.h5:/eigenvectors"));
+  CHECK(pairs.rows() == 120);
+  CHECK(tssolve({matrix}).err.find("--general") != std::string::npos);
+  CHECK(tssolve({matrix, "--general", "--which", "BE"}).code == 2);
+  CHECK(tssolve({matrix, "--which", "LI"}).code == 2);
+  CHECK(tssolve({matrix, "--general", "--sigma", "1"}).code == 2);
+  CHECK(tssolve({matrix, "--general"}).code == 0);
+}
+
 TEST_CASE("singular values and principal components") {
   const test::TemporaryFolder folder;
   const auto sparse = write_sparse(folder / "lauchli.h5", generators::lauchli(300, 0.5));

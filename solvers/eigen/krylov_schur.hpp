@@ -1,0 +1,59 @@
+// A few eigenpairs of matrices that need not be Hermitian.
+#pragma once
+
+#include <complex>
+
+#include "tallskinny/solvers/eigen/result.hpp"
+#include "tallskinny/solvers/eigen/solve.hpp"
+
+namespace ts::solvers {
+
+/// Which eigenvalues are wanted: of largest magnitude, largest or smallest real part, or largest or smallest
+/// |imaginary part|.
+enum class Part { LM, LR, SR, LI, SI };
+
+struct GeneralOptions {
+  Part part = Part::LM;
+  /// nev, tol, convergence (norm, rel or abs), block_size, max_basis, max_iterations, seed, verify, stop and
+  /// progress are read.
+  EigenOptions common;
+};
+
+/// In the order of what was asked; the two of a conjugate pair stand together, that with the positive
+/// imaginary part first, and are never separated: for a real matrix one value more than `nev` may be given.
+struct GeneralResult {
+  std::vector<std::complex<double>> values;
+  Matrix<std::complex<double>> vectors;  ///< n x values.size(), columns of length one
+  std::vector<double> residual_norms;    ///< ||A x - theta x||, computed from the matrix at the end
+  /// 1 / |y^H x| of the projected matrix, from below: an eigenvalue of A lies, to first order, within this
+  /// times the residual norm. Eigenvalues of matrices far from normal are that much less certain than their
+  /// residuals.
+  std::vector<double> conditions;
+  std::vector<bool> converged_pairs;
+  index_t converged_count = 0;
+  bool converged = false;
+  bool verified = false;
+  Verification verification = Verification::none;
+  StopReason stop = StopReason::max_iterations;
+  std::string reason;
+  index_t iterations = 0, operator_applications = 0, verification_applications = 0;
+  index_t restarts = 0, verification_rounds = 0;
+  index_t block_size = 0, max_basis = 0;
+  double norm = 0;  ///< estimate of ||A||_2 from below
+  std::vector<HistoryEntry> history;
+};
+
+/// Block Krylov-Schur: the Krylov decomposition of KrylovBasis, restarted with Schur vectors (Stewart 2002;
+/// blocks: Zhou and Saad 2008). Real matrices are computed with in real arithmetic. When the wanted are
+/// converged, they are locked and the search is repeated from a fresh random block in their complement, where
+/// A is deflated by them: a value that comes before the last wanted one is missing. Unlike for Hermitian
+/// matrices no interlacing makes a rough Ritz value a proof, so a value counts only when its residual is
+/// small against its distance.
+/// @param initial n x c, a warm start of any number of columns (0 columns: random).
+/// @throws Error(invalid_argument) naming the option that cannot be met, Error(bad_input) for an operator
+/// that gives NaN or Inf.
+template <class T>
+[[nodiscard]] GeneralResult solve_general(const Context&, const Operator<T>& a, const GeneralOptions&,
+                                          HostView<const T> initial = {});
+
+}  // namespace ts::solvers

@@ -1,0 +1,44 @@
+// The Schur form of a small matrix, in an order of one's own.
+#pragma once
+
+#include <complex>
+#include <functional>
+#include <vector>
+
+#include "tallskinny/gemm/core/matrix.hpp"
+
+namespace ts::solvers {
+
+using Complex = std::complex<double>;
+
+/// H = U T U^H with T upper triangular. Diagonal elements come in units that are never separated: one, or for
+/// a real H the two of a conjugate pair, that with the positive imaginary part first.
+struct Schur {
+  Matrix<Complex> t, u;
+  std::vector<index_t> units;  ///< sizes, from the top
+
+  [[nodiscard]] index_t size() const noexcept { return t.rows(); }
+  [[nodiscard]] Complex value(index_t i) const { return t(i, i); }
+};
+
+/// @param real H is real and has conjugate pairs.
+template <class T>
+[[nodiscard]] Schur schur_of(HostView<const T> h);
+
+/// Brings units into rising order of `key` of their first value; equal keys keep their order. Source: Bai and
+/// Demmel 1993 (swaps), here by rotations of the complex form.
+void sort_schur(Schur& schur, const std::function<double(Complex)>& key);
+
+/// Columns: the unit eigenvectors of H for the first k diagonal elements, and the condition numbers 1 / |y^H
+/// x| of those eigenvalues of H.
+struct SchurVectors {
+  Matrix<Complex> vectors;
+  std::vector<double> conditions;
+};
+[[nodiscard]] SchurVectors eigenvectors_of(const Schur& schur, index_t k);
+
+/// An orthonormal basis of the span of the first k Schur vectors, real if T is (k then ends a unit).
+template <class T>
+[[nodiscard]] Matrix<T> leading_basis(const Schur& schur, index_t k);
+
+}  // namespace ts::solvers
