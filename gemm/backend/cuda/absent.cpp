@@ -59,6 +59,9 @@ void* Stream::workspace(std::size_t) const {
 unsigned* Stream::counters() const {
   refuse();
 }
+double* Stream::letters() const {
+  refuse();
+}
 
 Memory::Memory(const Stream&, std::size_t) {
   refuse();

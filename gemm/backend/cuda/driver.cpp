@@ -22,6 +22,8 @@ Driver load_driver() {
   TS_FOR_EACH_DRIVER_FUNCTION(TS_BIND)
 #undef TS_BIND
   library.bind(d.param_info, "cuFuncGetParamInfo");
+  if (int version = 0; complete && d.driver_version(&version) == CUDA_SUCCESS && version >= 12030)
+    library.bind(d.launch_overlapping, "cuLaunchKernelEx");
   if (!complete) {
     d.missing = "the NVIDIA driver is too old (it lacks functions of CUDA 11)";
     return d;

@@ -37,7 +37,8 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
                          OperandArgument{b.data, b.row_stride, b.col_stride}, a.rows, a.cols, c.data,
                          c.row_stride, c.col_stride, mirror, cuda::scalars_of(alpha), cuda::scalars_of(beta),
                          static_cast<int>(op == Op::adjoint), planned->panel_blocks, planned->group_size,
-                         ctx.stream.workspace(planned->kernel.plan().workspace_bytes), ctx.stream.counters());
+                         ctx.stream.workspace(planned->kernel.plan().workspace_bytes), ctx.stream.letters(),
+                         ctx.stream.counters());
 }
 
 #define TS_INSTANTIATE(T)                                                                           \

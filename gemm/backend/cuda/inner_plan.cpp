@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "tallskinny/gemm/backend/cuda/stream.hpp"
+
 namespace ts::cuda {
 namespace {
 
@@ -21,6 +23,26 @@ int widest_vector(const TallLayout& s, int fold, int blocks, int widest) {
 
 /// Fewer rows than this are bound by the start of the kernel whatever the arithmetic, and float64 is exact.
 constexpr index_t least_rows_to_split = 4096;
+
+/// Blocks of a cluster, and how many clusters run at once: those of 8 find room on 120 of the 132
+/// multiprocessors of an H100, whose parts have 16 or 18.
+constexpr int cluster_blocks = 8;
+int clusters_of(const BlockLimits& limits) {
+  return limits.multiprocessors * 10 / 11 / cluster_blocks;
+}
+/// Cycles by which clusters are done earlier than tickets.
+constexpr double cluster_gain = 9e3;
+/// Cycles of work up to which that is worth the multiprocessors that clusters leave idle: where these count,
+/// and where memory is the limit.
+constexpr double brief_arithmetic = 80e3, brief_reading = 250e3;
+/// Bytes of shared memory that other blocks may write to.
+constexpr index_t largest_inbox = 64 * 1024;
+constexpr int brief_ring_kib = 96;  ///< more makes blocks finish at different times
+/// A brief product has at least so many chunks where its rows suffice.
+constexpr index_t brief_chunks = 64;
+/// Steps of 16 rows after which sums in float32 move to float64, and up to how many they need not.
+constexpr int flush_steps = 64;
+constexpr int longest_float_sum = 96;
 
 /// What is known before a tiling is chosen.
 struct Shape {
@@ -102,6 +124,16 @@ void add_warpgroup_tilings(const InnerProblem& problem, const BlockLimits& limit
   }
 }
 
+/// Whether blocks send their sums as they lie in fragments (kernels/tsmttsm.cuh).
+bool sends_fragments(const InnerProblem& problem, const Shape& shape, const InnerTiling& t) {
+  return !problem.gram && parts_of(problem.type) == 1 && shape.fold == 1 && !t.split;
+}
+/// Numbers that a block sends.
+index_t numbers_of(const InnerProblem& problem, const Shape& shape, const InnerTiling& t) {
+  if (sends_fragments(problem, shape, t)) return t.tiles * t.tiles_l * t.tiles_r * 128;
+  return problem.p * (problem.gram ? problem.p : problem.q) * parts_of(problem.type);
+}
+
 /// Bytes of a stage for `rows` folded rows.
 int stage_bytes(const TallLayout& s, const Shape& shape, int rows) {
   if (s.mode == TallMode::by_columns) {
@@ -112,6 +144,18 @@ int stage_bytes(const TallLayout& s, const Shape& shape, int rows) {
   }
   const int subs = shape.natural ? 1 : 4, bytes = rows / subs * s.row_bytes(shape.fold);
   return round_up(subs * (round_up(bytes + (s.shift ? 144 : 0), 128) + (shape.natural ? 0 : 32)), 128);
+}
+
+/// Whether blocks meet in clusters; `cost` cycles of a scheduler for 16 rows.
+bool is_brief(const InnerProblem& problem, const BlockLimits& limits, const Shape& shape,
+              const InnerTiling& t, double cost, bool arithmetic) {
+  const double cycles = static_cast<double>(problem.rows * problem.panels) / shape.fold / 16 * cost / 4 /
+                        limits.multiprocessors;
+  const index_t numbers = numbers_of(problem, shape, t), clusters = clusters_of(limits);
+  const index_t kept = t.warps() * t.tiles_l * t.tiles_r * 128;
+  return limits.bulk_copies && problem.panels <= clusters && 8 * numbers <= largest_inbox &&
+         8 * (numbers + kept) + 2048 <= limits.shared_bytes && clusters * numbers <= Stream::letter_count &&
+         cycles <= (arithmetic ? brief_arithmetic : brief_reading);
 }
 
 /// TS_MODE_..: columns of at least a KiB are copied in bulk.
@@ -198,11 +242,17 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
         }
       }
   }
-  // They start slowly and pay where memory is not the limit: a multiprocessor reads 14 bytes a cycle.
-  const double memory = 4 * 16.0 * bytes / 14;
+  const double memory = 4 * 16.0 * bytes / 14;  // a multiprocessor reads 14 bytes a cycle
+  for (InnerTiling& t : all)
+    t.brief = is_brief(problem, limits, shape, t, std::max(t.cost, memory), t.cost > memory);
+  // They start slowly and pay where memory is not the limit.
   const auto cheaper = [](const InnerTiling& x, const InnerTiling& y) { return x.cost < y.cost; };
   if (all.empty() || 1.2 * std::min_element(all.begin(), all.end(), cheaper)->cost > memory)
     add_warpgroup_tilings(problem, limits, shape, all);
+  const double gain = 4 * cluster_gain * limits.multiprocessors * 16 * shape.fold /
+                      static_cast<double>(problem.rows * problem.panels);
+  for (InnerTiling& t : all)
+    if (!t.brief) t.cost += gain;
   std::stable_sort(all.begin(), all.end(), cheaper);
   return all;
 }
@@ -223,44 +273,64 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
   left.vector = widest_vector(left, fold, 2 * tiling.tiles_l, narrow && !tiling.split ? 8 : 2);
   right.vector = gram ? left.vector : widest_vector(right, fold, tiling.tiles_r, 8);
 
-  // Sums in float64; those of warpgroups are in global memory, and both parts of two batches here.
-  const int values = tiling.tiles_l * tiling.tiles_r * 4, sums = tiling.warps() * values * 32 * 8;
-  const int batch_rows = tiling.warpgroups ? warpgroup_batch : 16;
-  const int flush_bytes = tiling.warpgroups ? tiling.slices * 4 * warpgroup_batch * 8 * tiling.tiles_r * 4
-                          : narrow          ? sums
-                                            : 0;
-  const int room = device.shared_bytes - 1024 - flush_bytes;
+  const bool brief = tiling.brief;
   const auto both = [&](int rows) {
     return stage_bytes(shape.a, shape, rows) + (gram ? 0 : stage_bytes(shape.b, shape, rows));
   };
-  // Rows of a chunk: whole steps for every slice, and whole 128-byte lines in every sub-block.
+  // What a block leaves its sums in: in float64 where float32 ones are flushed to it; those of warpgroups are
+  // in global memory, and both parts of two batches here.
+  const int values = tiling.tiles_l * tiling.tiles_r * 4, sums = tiling.warps() * values * 32 * 8;
+  const int batch_rows = tiling.warpgroups ? warpgroup_batch : 16;
   const int subs = shape.natural ? 1 : 4;
-  int unit = batch_rows * tiling.slices;
-  const auto whole_lines = [&](const TallLayout& s) {
-    if (s.mode == TallMode::flat) unit = std::lcm(unit, subs * 128 / std::gcd(128, s.row_bytes(fold)));
-    if (s.mode == TallMode::by_columns) unit = std::lcm(unit, 128 / (s.parts * s.scalar));
-  };
-  whole_lines(shape.a);
-  if (!gram) whole_lines(shape.b);
-  while (2 * both(unit) > room && unit / 2 % (batch_rows * tiling.slices) == 0) unit /= 2;
-  while (2 * both(unit) > room && tiling.slices > 1) tiling.slices /= 2, unit = batch_rows * tiling.slices;
-
-  const index_t folded_rows = (problem.rows + fold - 1) / fold;
-  // Long operands: chunks that copy well; short ones: as many chunks as there are.
-  int chunk = unit;
   const bool short_runs = shape.a.mode == TallMode::by_columns || shape.b.mode == TallMode::by_columns;
-  const int kib = tiling.chunk_kib > 0 ? tiling.chunk_kib : short_runs ? 64 : 34;
-  const int wanted = std::min(kib * 1024, room / 3);
-  while (both(chunk + unit) <= wanted) chunk += unit;
-  if (4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows) chunk = unit;
-  const int stages =
-      std::clamp(std::min(room, std::max(tiling.ring_kib * 1024, 3 * both(chunk))) / both(chunk), 2, 8);
-  const index_t chunks = (folded_rows + chunk - 1) / chunk;
-  plan.panel_blocks = static_cast<int>(
-      std::clamp<index_t>(chunks, 1, std::max<index_t>(1, device.multiprocessors / problem.panels)));
-  plan.group_size = group_size_of(plan.panel_blocks);
+  const index_t folded_rows = (problem.rows + fold - 1) / fold;
+  const auto chunks_of = [&](int chunk) { return (folded_rows + chunk - 1) / chunk; };
+  const int inbox_bytes =
+      !brief ? 0 : round_up(static_cast<int>(8 * numbers_of(problem, shape, tiling)) + 256, 128);
+  // (Large split tiles spill where no flush parts their steps.)
+  bool flushes = narrow && (!brief || (tiling.split && tiling.tiles_l * tiling.tiles_r >= 8));
+  int flush_bytes = 0, chunk = 0, stages = 0;
+  for (bool fits = false; !fits;) {
+    flush_bytes = tiling.warpgroups ? tiling.slices * 4 * warpgroup_batch * 8 * tiling.tiles_r * 4
+                  : flushes         ? sums
+                                    : 0;
+    const int room = device.shared_bytes - 1024 - inbox_bytes - flush_bytes;
+    // Rows of a chunk: whole steps for every slice, and whole 128-byte lines in every sub-block.
+    int unit = batch_rows * tiling.slices;
+    const auto whole_lines = [&](const TallLayout& s) {
+      if (s.mode == TallMode::flat) unit = std::lcm(unit, subs * 128 / std::gcd(128, s.row_bytes(fold)));
+      if (s.mode == TallMode::by_columns) unit = std::lcm(unit, 128 / (s.parts * s.scalar));
+    };
+    whole_lines(shape.a);
+    if (!gram) whole_lines(shape.b);
+    while (2 * both(unit) > room && unit / 2 % (batch_rows * tiling.slices) == 0) unit /= 2;
+    while (2 * both(unit) > room && tiling.slices > 1) tiling.slices /= 2, unit = batch_rows * tiling.slices;
+
+    // Long operands: chunks that copy well; short ones: as many chunks as there are.
+    chunk = unit;
+    const int kib = tiling.chunk_kib > 0 ? tiling.chunk_kib : short_runs ? 64 : 34;
+    const int wanted = std::min(kib * 1024, room / 3);
+    while (both(chunk + unit) <= wanted) chunk += unit;
+    if (brief)
+      while (chunk > unit && chunks_of(chunk) < brief_chunks) chunk -= unit;
+    else if (4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows)
+      chunk = unit;
+    const int ring_kib = brief ? brief_ring_kib : tiling.ring_kib;
+    stages = std::clamp(std::min(room, std::max(ring_kib * 1024, 3 * both(chunk))) / both(chunk), 2, 8);
+
+    const index_t chunks = chunks_of(chunk);
+    const index_t most = brief ? clusters_of(device) / problem.panels * cluster_blocks
+                               : std::max<index_t>(1, device.multiprocessors / problem.panels);
+    const index_t wanted_blocks =
+        brief && chunks > 1 ? (chunks + cluster_blocks - 1) / cluster_blocks * cluster_blocks : chunks;
+    plan.panel_blocks = static_cast<int>(std::clamp<index_t>(wanted_blocks, 1, most));
+    const index_t rounds = (chunks + plan.panel_blocks - 1) / plan.panel_blocks;
+    fits = !narrow || flushes || rounds * (chunk / 16 / tiling.slices) <= longest_float_sum;
+    flushes = flushes || !fits;
+  }
+  const bool clustered = brief && plan.panel_blocks > 1;
+  plan.group_size = clustered ? cluster_blocks : group_size_of(plan.panel_blocks);
   const int groups = (plan.panel_blocks + plan.group_size - 1) / plan.group_size;
-  const int products = tiling.warps_l * tiling.tiles_l * 16 * (tiling.warps_r * tiling.tiles_r * 8 + 2) * 8;
   KernelPlan& k = plan.kernel;
   k.family = tiling.warpgroups ? "tsmttsm_wgmma" : "tsmttsm";
   k.defines = {define(problem.type),
@@ -287,7 +357,11 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
                define("TS_STAGES", stages),
                define("TS_PRODUCERS", tiling.producers),
                define("TS_SLICES", tiling.slices),
-               define("TS_FLUSH", tiling.warpgroups ? 512 : 64)};
+               define("TS_FLUSH", tiling.warpgroups ? 512
+                                  : flushes         ? flush_steps
+                                                    : 0),
+               define("TS_PANELS", problem.panels > 1 ? 2 : 1),
+               define("TS_CLUSTER", clustered ? cluster_blocks : 1)};
   if (tiling.warpgroups)
     k.defines.insert(k.defines.end(),
                      {define("TS_WARPGROUPS", tiling.warps_l), define("TS_COLUMNS", 8 * tiling.tiles_r)});
@@ -299,8 +373,11 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
   k.block = static_cast<unsigned>(32 * (tiling.warps() + tiling.producers));
   const int ring_bytes = flush_bytes + stages * both(chunk);
   const int overlaid =
-      tiling.warpgroups ? ring_bytes : std::max({ring_bytes, products, tiling.slices > 1 ? sums : 0});
-  k.shared_bytes = 128 + static_cast<std::size_t>(overlaid) + 64;
+      tiling.warpgroups ? ring_bytes : std::max(ring_bytes, narrow && !flushes ? sums / 2 : sums);
+  k.shared_bytes = 128 + static_cast<std::size_t>(inbox_bytes + overlaid) + 64;
+  // Blocks of two kernels that overlap would gather on some multiprocessors if both had room there.
+  if (clustered) k.shared_bytes = std::max<std::size_t>(k.shared_bytes, device.shared_bytes / 2 + 1024);
+  k.overlaps = clustered;
   k.workspace_bytes = static_cast<std::size_t>(problem.panels * (plan.panel_blocks + groups)) *
                       static_cast<std::size_t>(problem.p * (gram ? problem.p : problem.q)) *
                       static_cast<std::size_t>(shape.a.parts) * sizeof(double);

@@ -38,6 +38,9 @@ struct KernelPlan {
   std::size_t shared_bytes = 0;     ///< dynamic
   std::size_t workspace_bytes = 0;  ///< of Stream::workspace
   Budget budget;
+  /// The kernel waits by itself for those before it in the stream (kernels/cluster.cuh), so that it may start
+  /// while they end.
+  bool overlaps = false;
   friend bool operator==(const KernelPlan&, const KernelPlan&) = default;
 };
 

@@ -127,6 +127,18 @@ void expect_parameters(const Kernel& kernel, const KernelPlan& plan,
                                             " is started with arguments of other sizes than it declares");
 }
 
+CUresult start(CUfunction function, const KernelPlan& plan, CUstream stream, void** arguments) {
+  const auto shared_bytes = static_cast<unsigned>(plan.shared_bytes);
+  if (!plan.overlaps || driver().launch_overlapping == nullptr)
+    return driver().launch_kernel(function, plan.grid, 1, 1, plan.block, 1, 1, shared_bytes, stream,
+                                  arguments, nullptr);
+  CUlaunchAttribute overlap{};
+  overlap.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  overlap.value.programmaticStreamSerializationAllowed = 1;
+  const CUlaunchConfig config{plan.grid, 1, 1, plan.block, 1, 1, shared_bytes, stream, &overlap, 1};
+  return driver().launch_overlapping(&config, function, arguments, nullptr);
+}
+
 }  // namespace
 
 void detail::launch(const Context& ctx, const KernelPlan& plan, std::span<const Argument> arguments,
@@ -147,9 +159,7 @@ void detail::launch(const Context& ctx, const KernelPlan& plan, std::span<const 
   if (arguments.size() > pointers.size())
     throw Error(Errc::invalid_argument, "a kernel is started with more than 32 arguments");
   for (std::size_t i = 0; i < arguments.size(); ++i) pointers[i] = const_cast<void*>(arguments[i].value);
-  check(driver().launch_kernel(kernel.function, plan.grid, 1, 1, plan.block, 1, 1,
-                               static_cast<unsigned>(plan.shared_bytes), ctx.stream.handle(), pointers.data(),
-                               nullptr),
+  check(start(kernel.function, plan, ctx.stream.handle(), pointers.data()),
         "start the kernel " + std::string(plan.family));
 }
 

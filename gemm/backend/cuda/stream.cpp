@@ -12,7 +12,7 @@ struct Stream::State {
   DeviceInfo device;
   CUstream stream = nullptr;
   bool ours = false;
-  Memory workspace, counters;
+  Memory workspace, counters, letters;
   std::unique_ptr<Rehearsal> rehearsal;
 
   ~State() {
@@ -48,9 +48,10 @@ Stream::Stream(int device) : Stream(device, nullptr) {
 Stream::Stream(int device, CUstream_st* theirs) : state_(std::make_shared<State>()) {
   state_->device = find_device(device);
   state_->stream = theirs;
-  const std::size_t bytes = counter_count * sizeof(unsigned);
-  state_->counters = Memory(*this, bytes);
-  fill_bytes(*this, state_->counters.data(), 0, bytes);
+  state_->counters = Memory(*this, counter_count * sizeof(unsigned));
+  state_->letters = Memory(*this, letter_count * sizeof(double));
+  for (const Memory* zeros : {&state_->counters, &state_->letters})
+    fill_bytes(*this, zeros->data(), 0, zeros->bytes());
   synchronize();  // what comes next may run in another stream
 }
 
@@ -109,6 +110,10 @@ void* Stream::workspace(std::size_t bytes) const {
 
 unsigned* Stream::counters() const {
   return static_cast<unsigned*>(state().counters.data());
+}
+
+double* Stream::letters() const {
+  return static_cast<double*>(state().letters.data());
 }
 
 }  // namespace ts::cuda

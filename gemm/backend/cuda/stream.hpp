@@ -58,6 +58,10 @@ class Stream {
   /// by which the last block of a grid is known.
   [[nodiscard]] unsigned* counters() const;
   static constexpr int counter_count = 4096;
+  /// So many numbers, all bits of which are zero before and after every kernel: what clusters of blocks send
+  /// to each other.
+  [[nodiscard]] double* letters() const;
+  static constexpr int letter_count = 1 << 17;
 
  private:
   struct State;

@@ -126,6 +126,11 @@ TEMPLATE_TEST_CASE("tsmttsm and gram of long operands", "[long]", TS_ALL_TYPES) 
       check_tsmttsm<TestType>(100003, w, variant++);
       check_gram<TestType>(100003, w.p, 6);
     }
+    for (const Widths w : {Widths{32, 32}, {33, 7}, {48, 64}}) {  // of which a GPU's clusters send fragments
+      check_tsmttsm<TestType>(20011, w, 0);
+      check_tsmttsm<TestType>(20011, w, variant++);
+      check_gram<TestType>(20011, w.p, 0);
+    }
   });
 }
 

@@ -45,6 +45,15 @@ struct TypeTraits<Bfloat> {
   static constexpr int parts = 1;
 };
 
+template <bool First, class A, class B>
+struct Choose {
+  using type = A;
+};
+template <class A, class B>
+struct Choose<false, A, B> {
+  using type = B;
+};
+
 /// Elements that are moved at once, by instructions for this alignment.
 template <class T, int count, int alignment>
 struct alignas(alignment) Vector {

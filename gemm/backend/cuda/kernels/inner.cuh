@@ -2,6 +2,8 @@
 // and how a block's product becomes its share of C.
 //
 //   TS_TYPE; TS_P, TS_Q; TS_GRAM; TS_SWAP
+//   TS_PANELS     1: A has one; 2: or more
+//   TS_CLUSTER    1, or blocks whose shares of the product are added first, from sm_90 on as a cluster
 //   TS_MODE_A/B, TS_PITCH_A/B, TS_VECTOR_A/B, TS_UNIT_A/B, TS_SHIFT_A/B, TS_FOLD, TS_SUBS, TS_SUB_ROWS
 //                 see operand.cuh
 //
@@ -11,6 +13,7 @@
 // is computed in panels.
 #pragma once
 
+#include "cluster_sum.cuh"
 #include "columns.cuh"
 #include "operand.cuh"
 #include "ordered_sum.cuh"
@@ -70,13 +73,19 @@ struct Part {
 /// Moves A and C to the panel.
 __device__ __forceinline__ Part part_of(OperandArgument& a, int64 rows, int64 a_columns, Result*& c,
                                         int64 c_row_stride, int panel_blocks) {
+#if TS_PANELS == 1
+  constexpr int panel = 0, panels = 1;
+  panel_blocks = static_cast<int>(gridDim.x);
+#else
   const int panel = static_cast<int>(blockIdx.x) / panel_blocks,
             panels = static_cast<int>(gridDim.x) / panel_blocks;
+#endif
   const int64 start = static_cast<int64>(panel) * TS_P, chunks = chunks_of(rows);
-  const int overlap = start + TS_P <= a_columns ? 0 : static_cast<int>(start + TS_P - a_columns);
+  const int overlap =
+      TS_PANELS == 1 || start + TS_P <= a_columns ? 0 : static_cast<int>(start + TS_P - a_columns);
   a.data = static_cast<const Element*>(a.data) + (start - overlap) * a.column_stride;
   c += (start - overlap) * c_row_stride;
-  return {panel,  static_cast<int>(blockIdx.x) % panel_blocks,       panel_blocks, overlap,
+  return {panel,  static_cast<int>(blockIdx.x) - panel * panel_blocks, panel_blocks, overlap,
           chunks, OperandA::by_columns ? panel * chunks / panels : 0};
 }
 
@@ -115,15 +124,59 @@ __device__ __forceinline__ Complex<double> plain_sum(const OperandArgument& a, c
 }
 #endif
 
-/// C = alpha sum + beta C by the last block of the panel, from real_product(l, r) of each block: the sum over
-/// its rows for folded columns l of the left factor and r of the right one. Called by all threads.
-template <class RealProduct>
-__device__ __forceinline__ void finish(const Part& part, const OperandArgument& a, const OperandArgument& b,
-                                       int64 rows, Result* c, int64 c_row_stride, int64 c_column_stride,
-                                       Result* mirror, Complex<double> alpha, Complex<double> beta,
-                                       int adjoint, int group_size, double* partials, unsigned* tickets,
+/// How the shares of all blocks become one sum.
+#if TS_CLUSTER > 1 && __CUDA_ARCH__ >= 900
+constexpr bool clustered = true;
+#define TS_CLUSTER_DIMS __cluster_dims__(TS_CLUSTER, 1, 1)
+template <class Number, int Count, int Parts>
+using Totals = ClusterSum<Number, TS_CLUSTER, Count, Parts>;
+#else
+constexpr bool clustered = false;
+#define TS_CLUSTER_DIMS
+template <class Number, int Count, int Parts>
+using Totals = TicketSum<Count, Parts>;
+#endif
+template <class Sum>
+__device__ __forceinline__ Sum totals_of(const Part& part, void* inbox, double* partials, double* letters,
+                                         unsigned* tickets, int group_size) {
+#if TS_CLUSTER > 1 && __CUDA_ARCH__ >= 900
+  const int groups = part.blocks / TS_CLUSTER;
+  return {static_cast<typename Sum::Inbox*>(inbox),
+          letters + static_cast<int64>(part.panel) * groups * Sum::numbers, tickets + part.panel, groups,
+          part.block / TS_CLUSTER};
+#else
+  if (TS_CLUSTER > 1) group_size = TS_CLUSTER;
+  const int groups = (part.blocks + group_size - 1) / group_size;
+  partials += static_cast<int64>(part.panel) * (part.blocks + groups) * Sum::numbers;
+  return {{partials, partials + static_cast<int64>(part.blocks) * Sum::numbers,
+           tickets + part.panel * (1 + groups), part.blocks, part.block, group_size}};
+#endif
+}
+
+/// Where C is, and what is made of it.
+struct Output {
+  Result *c, *mirror;
+  int64 row_stride, column_stride;
+  Complex<double> alpha, beta;
+  int adjoint;
+  int overlap;  ///< columns of A whose rows of C are another panel's
+
+  /// Element (i, j) from its sum over all rows.
+  __device__ __forceinline__ void store(int i, int j, Complex<double> sum) const {
+    if (i < overlap) return;
+    Result* out = c + i * row_stride + j * column_stride;
+    store_result(out, alpha, sum, beta);
+    if (mirror) mirror[j * row_stride + i * column_stride] = adjoint ? conj(*out) : *out;
+  }
+};
+
+/// C from real_product(l, r) of each block: the sum over its rows for folded columns l of the left factor and
+/// r of the right one. Called by all threads.
+template <class Sum, class RealProduct>
+__device__ __forceinline__ void finish(const Sum& totals, const Output& out, const Part& part,
+                                       const OperandArgument& a, const OperandArgument& b, int64 rows,
                                        int threads, RealProduct real_product) {
-  const int thread = static_cast<int>(threadIdx.x);
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   // Of scalar columns i of A and j of B: the diagonal of the folds.
   const auto product = [&](int i, int j) {
     double sum = 0;
@@ -137,47 +190,32 @@ __device__ __forceinline__ void finish(const Part& part, const OperandArgument& 
     }
     return sum;
   };
-  const int groups = (part.blocks + group_size - 1) / group_size;
-  partials += static_cast<int64>(part.panel) * (part.blocks + groups) * result_parts;
-  double* mine = partials + static_cast<int64>(part.block) * result_parts;
-  for (int e = thread; e < result_count; e += threads) {
-    const int i = e / width_b, j = e % width_b;
-    if constexpr (is_complex) {
-      const double sign = adjoint ? -1 : 1;
-      mine[e] = product(2 * i, 2 * j) - sign * product(2 * i + 1, 2 * j + 1);
-      mine[result_count + e] = product(2 * i, 2 * j + 1) + sign * product(2 * i + 1, 2 * j);
-    } else {
-      mine[e] = product(i, j);
-    }
-  }
-#if TS_CORE == 1
-  for (int first = thread / 32 * 32; first < result_count; first += threads) {
-    const int lane = thread % 32, e = first + lane;
-    const bool bad =
-        e < result_count &&
-        !(isfinite(mine[e]) && (!is_complex || isfinite(mine[(is_complex ? result_count : 0) + e])));
-    for (uint32 todo = __ballot_sync(~0u, bad); todo != 0; todo &= todo - 1) {
-      const int at = first + __ffs(static_cast<int>(todo)) - 1;
-      const Complex<double> sum = plain_sum(a, b, rows, part, at / width_b, at % width_b, adjoint, lane);
-      if (at == e) {
-        mine[e] = sum.re;
-        if (is_complex) mine[result_count + e] = sum.im;
+  for (int first = thread - lane; first < result_count; first += threads) {
+    const int e = first + lane, i = e / width_b, j = e % width_b;
+    Complex<double> share = {0, 0};
+    if (e < result_count) {
+      if constexpr (is_complex) {
+        const double sign = out.adjoint ? -1 : 1;
+        share.re = product(2 * i, 2 * j) - sign * product(2 * i + 1, 2 * j + 1);
+        share.im = product(2 * i, 2 * j + 1) + sign * product(2 * i + 1, 2 * j);
+      } else {
+        share.re = product(i, j);
       }
     }
-  }
+#if TS_CORE == 1
+    const bool bad = !(isfinite(share.re) && isfinite(share.im));
+    for (uint32 todo = __ballot_sync(~0u, bad); todo != 0; todo &= todo - 1) {
+      const int at = first + __ffs(static_cast<int>(todo)) - 1;
+      const Complex<double> sum = plain_sum(a, b, rows, part, at / width_b, at % width_b, out.adjoint, lane);
+      if (at == e) share = sum;
+    }
 #endif
-  const OrderedSum order{partials,
-                         partials + static_cast<int64>(part.blocks) * result_parts,
-                         tickets + part.panel * (1 + groups),
-                         part.blocks,
-                         part.block,
-                         group_size};
-  if (!order.last(result_parts, thread, threads)) return;
-  const double* total = order.total();
-  for (int e = thread + part.overlap * width_b; e < result_count; e += threads) {
-    const int i = e / width_b, j = e % width_b;
-    Result* out = c + i * c_row_stride + j * c_column_stride;
-    store_result(out, alpha, {total[e], is_complex ? total[result_count + e] : 0}, beta);
-    if (mirror) mirror[j * c_row_stride + i * c_column_stride] = adjoint ? conj(*out) : *out;
+    if (e < result_count) {
+      totals.put(e, 0, share.re);
+      if (is_complex) totals.put(e, 1, share.im);
+    }
   }
+  totals.finish(thread, threads, [&](int e, const double* sum) {
+    out.store(e / width_b, e % width_b, {sum[0], is_complex ? sum[parts - 1] : 0});
+  });
 }

@@ -66,3 +66,35 @@ struct OrderedSum {
     return is_last != 0;
   }
 };
+
+/// The same for Count shares of Parts numbers each, as ClusterSum takes and gives them.
+template <int Count, int Parts>
+struct TicketSum {
+  static constexpr int numbers = Count * Parts;
+  struct Inbox {};
+
+  OrderedSum order;
+
+  __device__ __forceinline__ void begin(bool) const {}
+  __device__ __forceinline__ unsigned draw() const { return 0; }
+  __device__ __forceinline__ void meet() const {}
+  __device__ __forceinline__ void tell(unsigned) const {}
+  __device__ __forceinline__ void put(int e, int part, double x) const {
+    order.partials[static_cast<int64>(order.block) * numbers + part * Count + e] = x;
+  }
+  template <class Number, int N>
+  __device__ __forceinline__ void put_piece(int piece, const Number (&x)[N]) const {
+#pragma unroll
+    for (int k = 0; k < N; ++k) put(piece * N + k, 0, x[k]);
+  }
+  template <class Use>
+  __device__ __forceinline__ void finish(int thread, int threads, Use use) const {
+    if (!order.last(numbers, thread, threads)) return;
+    for (int e = thread; e < Count; e += threads) {
+      double sum[Parts];
+#pragma unroll
+      for (int part = 0; part < Parts; ++part) sum[part] = order.total()[part * Count + e];
+      use(e, sum);
+    }
+  }
+};

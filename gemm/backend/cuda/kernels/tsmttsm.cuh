@@ -4,11 +4,12 @@
 // One persistent block a multiprocessor. Producer warps keep a ring of stages filled with chunks of rows;
 // consumer warps multiply them by tensor instructions: TS_SLICES groups of warps take different rows of a
 // chunk, the warps of a group different 16 TS_TILES_L x 8 TS_TILES_R tiles of the product. At the end slices,
-// folds and the parts of complex products are added within the block, then over the blocks in fixed order.
-// The factor on the left of the tensor instruction (its side of 16) is A, or B where TS_SWAP is 1.
+// folds and the parts of complex products are added within the block, then over the blocks in fixed order: by
+// clusters (TS_CLUSTER) where few rows make that way count, in fragments where these need no putting
+// together. The factor on the left of the tensor instruction (its side of 16) is A, or B where TS_SWAP is 1.
 //
 // Complex products are real ones of twice the widths: (re, im) pairs are columns; the four real products are
-// combined at the end. Sums in float32 move to float64 every TS_FLUSH steps.
+// combined at the end. Sums in float32 move to float64 every TS_FLUSH steps (0: they are few enough to stay).
 //
 // Beside what inner.cuh asks for:
 //   TS_STAGES
@@ -22,7 +23,6 @@
 
 constexpr int tile_rows = 16 * TS_TILES_L,
               tile_columns = 8 * TS_TILES_R;  ///< of a warp's part of the product
-constexpr int right_columns = tile_columns * TS_WARPS_R;
 /// A Gram matrix needs the tiles on and above the diagonal alone.
 __host__ __device__ constexpr bool tile_needed(int l, int r) {
   return !TS_GRAM || (r + 1) * tile_columns > l * tile_rows;
@@ -34,46 +34,71 @@ __host__ __device__ constexpr int count_tiles() {
   return count;
 }
 constexpr int tiles = count_tiles();
+/// Which of the needed tiles this one is.
+__device__ __forceinline__ int tile_number(int l, int r) {
+  if (!TS_GRAM) return l * TS_WARPS_R + r;
+  int number = 0;
+  for (int i = 0; i < l * TS_WARPS_R + r; ++i) number += tile_needed(i / TS_WARPS_R, i % TS_WARPS_R);
+  return number;
+}
 constexpr int consumers = tiles * TS_SLICES, threads = 32 * (consumers + TS_PRODUCERS);
 constexpr int fillers = TS_PRODUCERS ? 32 * TS_PRODUCERS : 32;  ///< threads
 constexpr int steps = TS_SUBS * TS_SUB_ROWS / 16 / TS_SLICES;   ///< of 16 rows, in a stage, for a slice
 static_assert(steps * 16 * TS_SLICES == TS_SUBS * TS_SUB_ROWS, "slices take whole steps");
 
-#if TS_CORE > 0
-constexpr int flush_doubles = consumers * TS_TILES_L * TS_TILES_R * 4 * 32;
-#else
-constexpr int flush_doubles = 0;
-#endif
+constexpr int values = TS_TILES_L * TS_TILES_R * 4;  ///< of a lane
+constexpr bool flushes = TS_CORE > 0 && TS_FLUSH > 0;
+using Kept = typename Choose<flushes, double, Accumulator>::type;  ///< sums in shared memory
+/// Neighbouring values of a lane. A warp has `units` of each lane there, those of all lanes side by side.
+struct alignas(16) Unit {
+  static constexpr int size = 16 / sizeof(Kept);
+  Kept x[size];
+};
+constexpr int units = values / Unit::size;
+constexpr int block_units = tiles * units * 32;  ///< of a block's product
+
+/// Whether the product as it lies in units goes to the other blocks; otherwise its parts are put together
+/// first.
+constexpr bool direct = clustered && !TS_GRAM && !is_complex && TS_FOLD == 1 && TS_CORE != 1;
+using Sum = typename Choose<direct, Totals<Kept, block_units * Unit::size, 1>,
+                            Totals<double, result_count, parts>>::type;
+
 constexpr int stage_bytes = OperandA::stage_bytes + (TS_GRAM ? 0 : OperandB::stage_bytes);
-constexpr int ring_offset = 128 + 8 * flush_doubles;
+constexpr int inbox_offset = 128;
+constexpr int units_offset =
+    round_up(inbox_offset + static_cast<int>(clustered ? sizeof(Sum::Inbox) : 0), 128);
+constexpr int ring_offset = units_offset + (flushes ? consumers * units * 32 * 16 : 0);
 
 /// Sums of one warp over its slice of rows.
 struct Sums {
   AccumulatorTile c[TS_TILES_L][TS_TILES_R];
-#if TS_CORE > 0
-  double* flushed;  ///< this lane's second level, 32 doubles from one value to the next
-#endif
 
   __device__ __forceinline__ void clear() {
 #pragma unroll
-    for (int i = 0; i < TS_TILES_L * TS_TILES_R * 4; ++i) {
-      at(i) = 0;
-#if TS_CORE > 0
-      flushed[32 * i] = 0;
-#endif
-    }
+    for (int i = 0; i < values; ++i) at(i) = 0;
   }
   __device__ __forceinline__ Accumulator& at(int i) {
     return c[i / 4 / TS_TILES_R][i / 4 % TS_TILES_R][i % 4];
   }
-  __device__ __forceinline__ void flush() {
-#if TS_CORE > 0
+  /// To this lane's units.
+  __device__ __forceinline__ void keep(Unit* kept) {
 #pragma unroll
-    for (int i = 0; i < TS_TILES_L * TS_TILES_R * 4; ++i) {
-      flushed[32 * i] += at(i);
-      at(i) = 0;
+    for (int u = 0; u < units; ++u) {
+      Unit unit;
+#pragma unroll
+      for (int k = 0; k < Unit::size; ++k) unit.x[k] = at(u * Unit::size + k);
+      kept[32 * u] = unit;
     }
-#endif
+  }
+  /// Adds to this lane's units, and begins anew.
+  __device__ __forceinline__ void flush(Unit* kept) {
+#pragma unroll
+    for (int u = 0; u < units; ++u) {
+      Unit unit = kept[32 * u];
+#pragma unroll
+      for (int k = 0; k < Unit::size; ++k) unit.x[k] += at(u * Unit::size + k), at(u * Unit::size + k) = 0;
+      kept[32 * u] = unit;
+    }
   }
 };
 
@@ -81,6 +106,15 @@ struct Sums {
 template <int Vector>
 __device__ __forceinline__ int column_of(int block, int index) {
   return block / Vector * (8 * Vector) + index * Vector + block % Vector;
+}
+/// The block that has a column, and the column's index there.
+template <int Vector>
+__device__ __forceinline__ int block_of(int column) {
+  return column / (8 * Vector) * Vector + column % Vector;
+}
+template <int Vector>
+__device__ __forceinline__ int index_of(int column) {
+  return column % (8 * Vector) / Vector;
 }
 /// The first column of the vector that lane group g loads; lanes beyond the width repeat the last vector.
 template <class Side>
@@ -125,11 +159,11 @@ __device__ __forceinline__ void step(Sums& sums, const unsigned char* left, cons
   }
 }
 
-extern "C" __global__ void __launch_bounds__(threads, 1)
+extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, 1)
     tsmttsm(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
             int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha,
             Complex<double> beta, int adjoint, int panel_blocks, int group_size, double* partials,
-            unsigned* tickets) {
+            double* letters, unsigned* tickets) {
   extern __shared__ __align__(128) unsigned char shared[];
   uint64* full = reinterpret_cast<uint64*>(shared);
   uint64* empty = full + TS_STAGES;
@@ -141,14 +175,22 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     for (int s = 0; s < TS_STAGES; ++s) barrier_init(full + s, arrivals), barrier_init(empty + s, consumers);
     barrier_init_fence();
   }
+  const Part part = part_of(a_argument, rows, a_columns, c, c_row_stride, panel_blocks);
+  // Made when needed: registers are few in between.
+  const auto totals = [&] {
+    return totals_of<Sum>(part, shared + inbox_offset, partials, letters, tickets, group_size);
+  };
+  totals().begin(thread == threads - 1);  // the first one has other barriers to initialise
   __syncthreads();
 
-  const Part part = part_of(a_argument, rows, a_columns, c, c_row_stride, panel_blocks);
   const int64 chunks = part.chunks;
   const OperandA a(a_argument, rows);
 #if !TS_GRAM
   const OperandB b(b_argument, rows);
 #endif
+  let_next_kernel_start();
+  wait_for_earlier_kernels();
+  const unsigned ticket = thread == threads - 1 ? totals().draw() : 0;
 
   RingPosition<TS_STAGES> to_fill;
   const auto fill = [&](int64 turn, int filler) {
@@ -163,11 +205,12 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     to_fill.advance();
   };
 
+  Unit* const kept = reinterpret_cast<Unit*>(shared + units_offset);
+  const auto mine = [&] { return kept + warp * (32 * units) + lane; };
   Sums sums;
   int left_tile = 0, right_tile = 0;
   if (warp >= consumers) {
-    for (int64 chunk = part.block; chunk < chunks; chunk += panel_blocks)
-      fill(chunk, thread - 32 * consumers);
+    for (int64 chunk = part.block; chunk < chunks; chunk += part.blocks) fill(chunk, thread - 32 * consumers);
   } else {
     const int slice = warp / tiles, g = lane / 4, t = lane % 4;
     for (int i = 0, tile = warp % tiles; i < TS_WARPS_L * TS_WARPS_R; ++i)
@@ -197,76 +240,77 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       right_offset[i] =
           right_stage + slice * steps * Right::step_bytes +
           right.offset(t, vector_column<Right>(right_tile * tile_columns + i * 8 * Right::vector, g));
-#if TS_CORE > 0
-    sums.flushed = reinterpret_cast<double*>(shared + 128) + warp * (TS_TILES_L * TS_TILES_R * 4 * 32) + lane;
     int since_flush = 0;
-#endif
     sums.clear();
+    if (flushes)
+#pragma unroll 1
+      for (int u = 0; u < units; ++u) mine()[32 * u] = Unit{};
 
     int64 next = part.block;  // to be filled, if this warp fills
     if (TS_PRODUCERS == 0 && warp == 0)
-      for (int s = 0; s < TS_STAGES - 1 && next < chunks; ++s, next += panel_blocks) fill(next, lane);
+      for (int s = 0; s < TS_STAGES - 1 && next < chunks; ++s, next += part.blocks) fill(next, lane);
 
     RingPosition<TS_STAGES> at;
-    for (int64 chunk = part.block; chunk < chunks; chunk += panel_blocks) {
-      if (TS_PRODUCERS == 0 && warp == 0 && next < chunks) fill(next, lane), next += panel_blocks;
+    for (int64 chunk = part.block; chunk < chunks; chunk += part.blocks) {
+      if (TS_PRODUCERS == 0 && warp == 0 && next < chunks) fill(next, lane), next += part.blocks;
       const unsigned char* stage = ring + at.stage * stage_bytes;
       barrier_wait(full + at.stage, at.parity);
 #pragma unroll 2
       for (int s = 0; s < steps; ++s) {
         step(sums, stage + s * Left::step_bytes, stage + s * Right::step_bytes, left_offset, right_offset);
-#if TS_CORE > 0
-        if (++since_flush == TS_FLUSH) sums.flush(), since_flush = 0;
-#endif
+        if (flushes && ++since_flush == TS_FLUSH) sums.flush(mine()), since_flush = 0;
       }
       __syncwarp();
       if (lane == 0) barrier_arrive(empty + at.stage);
       at.advance();
     }
-    sums.flush();
+    if (flushes) sums.flush(mine());
+  }
+  const Sum sum_of_blocks = totals();
+  sum_of_blocks.meet();
+  if (thread == threads - 1) sum_of_blocks.tell(ticket);
+
+  // The units of all slices side by side (where sums were flushed to, or over the ring), then their sum.
+  __syncthreads();
+  if (!flushes) {
+    if (warp < consumers) sums.keep(mine());
+    __syncthreads();
+  }
+#pragma unroll 1
+  for (int u = thread; u < block_units; u += threads) {
+    Unit sum = kept[u];
+#pragma unroll
+    for (int slice = 1; slice < TS_SLICES; ++slice) {
+      const Unit more = kept[slice * block_units + u];
+#pragma unroll
+      for (int k = 0; k < Unit::size; ++k) sum.x[k] += more.x[k];
+    }
+    if constexpr (direct)
+      sum_of_blocks.put_piece(u, sum.x);
+    else if (TS_SLICES > 1)
+      kept[u] = sum;
   }
 
-  // The slices' sums side by side (where sums in float32 were flushed to, or over the ring), then their sum
-  // over slices, of which each slice's warps take a share, as left column x right column.
-  constexpr int values = TS_TILES_L * TS_TILES_R * 4, share = (values + TS_SLICES - 1) / TS_SLICES;
-  constexpr int row_pitch = right_columns + 2;
-  double* slices = reinterpret_cast<double*>(shared + 128);
-  double* products = slices;
-  double mine[share];
-  __syncthreads();
-#if TS_CORE == 0
-  if (TS_SLICES > 1 && warp < consumers) {
-#pragma unroll
-    for (int i = 0; i < values; ++i) slices[(warp * values + i) * 32 + lane] = sums.at(i);
+  const Output out{c, mirror, c_row_stride, c_column_stride, alpha, beta, adjoint, part.overlap};
+  if constexpr (direct) {
+    sum_of_blocks.finish(thread, threads, [&](int number, const double* sum) {
+      const int of_lane = number / Unit::size % 32, u = number / (32 * Unit::size), tile = u / units;
+      const int value = u % units * Unit::size + number % Unit::size, product = value / 4;
+      const int l = tile / TS_WARPS_R * tile_rows +
+                    column_of<Left::vector>(product / TS_TILES_R * 2 + value % 4 / 2, of_lane / 4);
+      const int r = tile % TS_WARPS_R * tile_columns +
+                    column_of<Right::vector>(product % TS_TILES_R, of_lane % 4 * 2 + value % 2);
+      if (l < Left::folded && r < Right::folded) out.store(TS_SWAP ? r : l, TS_SWAP ? l : r, {sum[0], 0});
+    });
+  } else {
+    __syncthreads();
+    finish(sum_of_blocks, out, part, a_argument, b_argument, rows, threads, [&](int l, int r) {
+      const int left = l % tile_rows, right = r % tile_columns;
+      const int block = block_of<Left::vector>(left), index = index_of<Right::vector>(right);
+      const int value =
+          (block / 2 * TS_TILES_R + block_of<Right::vector>(right)) * 4 + block % 2 * 2 + index % 2;
+      const int u = tile_number(l / tile_rows, r / tile_columns) * units + value / Unit::size;
+      return kept[u * 32 + index_of<Left::vector>(left) * 4 + index / 2].x[value % Unit::size];
+    });
   }
-  __syncthreads();
-#endif
-  if (warp < consumers) {
-#pragma unroll
-    for (int k = 0; k < share; ++k) {
-      const int i = k * TS_SLICES + warp / tiles;
-      mine[k] = 0;
-      if (TS_CORE == 0 && TS_SLICES == 1)
-        mine[k] = sums.at(k);
-      else if (i < values)
-#pragma unroll
-        for (int slice = 0; slice < TS_SLICES; ++slice)
-          mine[k] += slices[((slice * tiles + warp % tiles) * values + i) * 32 + lane];
-    }
-  }
-  __syncthreads();
-  if (warp < consumers) {
-#pragma unroll
-    for (int k = 0; k < share; ++k) {
-      const int i = k * TS_SLICES + warp / tiles, tile = i / 4;
-      const int row = column_of<Left::vector>(2 * (tile / TS_TILES_R) + i % 4 / 2, lane / 4);
-      const int column = column_of<Right::vector>(tile % TS_TILES_R, lane % 4 * 2 + i % 2);
-      if (i < values)
-        products[(left_tile * tile_rows + row) * row_pitch + right_tile * tile_columns + column] = mine[k];
-    }
-  }
-  __syncthreads();
-
-  finish(part, a_argument, b_argument, rows, c, c_row_stride, c_column_stride, mirror, alpha, beta, adjoint,
-         group_size, partials, tickets, threads, [&](int l, int r) { return products[l * row_pitch + r]; });
 }

@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     tsmttsm_wgmma(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns,
                   Result* c, int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha,
                   Complex<double> beta, int adjoint, int panel_blocks, int group_size, double* partials,
-                  unsigned* tickets) {
+                  double* letters, unsigned* tickets) {
   extern __shared__ __align__(128) unsigned char shared[];
   uint64* full = reinterpret_cast<uint64*>(shared);
   uint64* empty = full + TS_STAGES;
@@ -249,6 +249,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       sum += __ldcg(sums + static_cast<int64>(value) * consumers + s * slice_threads + of_slice);
     return sum;
   };
-  finish(part, a_argument, b_argument, rows, c, c_row_stride, c_column_stride, mirror, alpha, beta, adjoint,
-         group_size, partials, tickets, consumers, real_product);
+  using Sum = Totals<double, result_count, parts>;
+  finish(totals_of<Sum>(part, nullptr, partials, letters, tickets, group_size),
+         Output{c, mirror, c_row_stride, c_column_stride, alpha, beta, adjoint, part.overlap}, part,
+         a_argument, b_argument, rows, consumers, real_product);
 }

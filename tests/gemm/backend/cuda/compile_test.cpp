@@ -47,7 +47,10 @@ int result_alignment_of(DType type) {
   return std::max(4, alignment_of(type));
 }
 
-std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& arch) {
+constexpr index_t many_rows = 1 << 24, few_rows = 1 << 15;
+
+std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& arch,
+                                              index_t rows = many_rows) {
   std::vector<cuda::GpuProblem> problems;
   std::size_t turn = 0;
   for (const DType type : every_dtype)
@@ -57,7 +60,7 @@ std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& a
         // All widths as operands usually lie on one architecture; of the rest, each in its turn.
         if (!(form == 0 && arch == "sm_90a") && turn % 7 != 0) continue;
         cuda::GpuProblem p;
-        p.problem = {op, type, 1 << 24, width, width};
+        p.problem = {op, type, rows, width, width};
         p.problem.nonzeros = 7 * p.problem.n;
         if (turn % 3 == 0) p.problem.q = biting_widths[turn / 3 % std::size(biting_widths)];
         if (op == Operation::tsm2r) p.problem.p = 20000;
@@ -75,13 +78,18 @@ std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& a
 std::vector<cuda::KernelPlan> plans_of(const cuda::Family& family, const cuda::DeviceInfo& device) {
   std::vector<cuda::KernelPlan> plans;
   std::set<cuda::Defines> seen;
-  for (const Operation op : every_operation)
-    for (const cuda::GpuProblem& problem : biting_problems(op, device.arch())) {
+  const auto add = [&](const std::vector<cuda::GpuProblem>& problems) {
+    for (const cuda::GpuProblem& problem : problems) {
       auto candidates = family.candidates(problem, device);
       const auto best = std::min_element(candidates.begin(), candidates.end(),
                                          [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
       if (best != candidates.end() && seen.insert(best->kernel.defines).second) plans.push_back(best->kernel);
     }
+  };
+  for (const Operation op : every_operation) {
+    add(biting_problems(op, device.arch()));
+    if (op == Operation::tsmttsm || op == Operation::gram) add(biting_problems(op, device.arch(), few_rows));
+  }
   return plans;
 }
 

@@ -105,6 +105,28 @@ TEST_CASE("at level gpu_to_gpu a plan depends on the shape alone") {
   });
 }
 
+TEST_CASE(
+    "the blocks of a short inner product meet in clusters that all find room, those of a long one do not") {
+  const auto plan = [](const char* arch, index_t n) {
+    cuda::GpuProblem problem;
+    problem.problem = {Operation::tsmttsm, DType::float16, n, 32, 32};
+    return cuda::make_plan(problem, cuda::typical_device(arch)).kernel;
+  };
+  for (const index_t n : {200, 1 << 14, 1 << 17, 1 << 20}) {
+    CAPTURE(n);
+    const cuda::KernelPlan kernel = plan("sm_90a", n);
+    CHECK(define_of(kernel, "TS_CLUSTER") == "8");
+    CHECK(kernel.grid % 8 == 0);
+    CHECK(kernel.grid <= 120);
+    CHECK(2 * kernel.shared_bytes > static_cast<std::size_t>(227 * 1024));
+    CHECK(define_of(plan("sm_80", n), "TS_CLUSTER") == "1");
+  }
+  CHECK(define_of(plan("sm_90a", 1 << 14), "TS_FLUSH") == "0");
+  CHECK(define_of(plan("sm_90a", 100), "TS_CLUSTER") == "1");  // one block
+  CHECK(define_of(plan("sm_90a", 1 << 24), "TS_CLUSTER") == "1");
+  CHECK(plan("sm_90a", 1 << 24).grid == 132);
+}
+
 TEST_CASE("narrow operands fold, contiguous ones are copied in bulk, and a wide basis is cut into panels") {
   const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
   cuda::GpuProblem problem;
