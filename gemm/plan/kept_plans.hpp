@@ -15,8 +15,8 @@ namespace ts::cuda {
 /// The planned kernel of a problem, and nothing more. Operations whose launch takes other numbers from the
 /// plan derive from it.
 struct PlannedKernel {
-  PlannedKernel(const GpuProblem& problem, const DeviceInfo& device)
-      : kernel(make_plan(problem, device).kernel) {}
+  PlannedKernel(const GpuProblem& problem, const DeviceInfo& device, const GpuOverrides& wish = {})
+      : kernel(make_plan(problem, device, wish).kernel) {}
   ReadyKernel kernel;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 struct PlannedInner : cuda::PlannedKernel {
   PlannedInner(const cuda::GpuProblem& problem, const cuda::DeviceInfo& device)
-      : PlannedKernel(problem, device),
+      : PlannedKernel(problem, device, {"tsmttsm"}),
         panel_blocks(static_cast<int>(kernel.plan().grid / cuda::inner_problem_of(problem, device).panels)),
         group_size(cuda::group_size_of(panel_blocks)) {}
   int panel_blocks, group_size;

@@ -2,6 +2,7 @@
 
 #include "tallskinny/gemm/backend/cuda/inner_launch.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
+#include "tallskinny/gemm/backend/cuda/wide_launch.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r_detail.hpp"
@@ -9,7 +10,8 @@
 namespace ts::detail {
 
 // The rows of op(D) are the columns of a tall A = op(D)^T, so that Y = A^T X: an inner product whose A is cut
-// into panels, each read once by the blocks that own it, while X comes from the L2 cache.
+// into panels, each read once by the blocks that own it, while X comes from the L2 cache. A large op(D) whose
+// rows are contiguous is taken as a wide X of TSMM instead.
 template <class T>
 void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T> d, DeviceStrided<const T> x,
            result_t<T> beta, DeviceStrided<result_t<T>> y) {
@@ -20,8 +22,11 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T
   const index_t width = inner_width<T>(a, x);
   for (index_t j = 0; j < x.cols; j += width) {
     const index_t q = std::min(width, x.cols - j);
-    launch_inner<T>(ctx, Operation::tsm2r, op_d == Op::adjoint ? Op::adjoint : Op::transpose, alpha, a,
-                    x.block(0, j, x.rows, q), beta, y.block(0, j, y.rows, q));
+    const auto xj = x.block(0, j, x.rows, q);
+    const auto yj = y.block(0, j, y.rows, q);
+    const bool adjoint = op_d == Op::adjoint;
+    if (!launch_wide<T>(ctx, Operation::tsm2r, Conjugated{adjoint, false}, alpha, op_of_d, xj, beta, yj))
+      launch_inner<T>(ctx, Operation::tsm2r, adjoint ? Op::adjoint : Op::transpose, alpha, a, xj, beta, yj);
   }
 }
 

@@ -3,6 +3,8 @@
 #include "tallskinny/gemm/backend/cuda/arguments.hpp"
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
+#include "tallskinny/gemm/backend/cuda/wide_launch.hpp"
+#include "tallskinny/gemm/backend/cuda/wide_plan.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/tsmm/cuda/tsmm_kernel.hpp"
@@ -46,14 +48,32 @@ struct PlannedWidest {
   index_t columns;
 };
 
-/// Widths of panels: as equal as can be, none wider than a kernel takes.
 template <class T>
-index_t panel_width(const Context& ctx, index_t columns) {
+index_t widest(const Context& ctx) {
   cuda::GpuProblem any;
   any.problem.operation = Operation::tsmm, any.problem.type = dtype_of<T>;
-  const index_t most = cuda::kept_plan<PlannedWidest>(any, ctx.stream.device())->columns;
-  const index_t panels = (columns + most - 1) / most;
-  return (columns + panels - 1) / panels;
+  return cuda::kept_plan<PlannedWidest>(any, ctx.stream.device())->columns;
+}
+
+/// f(first, width) for blocks of columns as equal as can be, none wider than `most`.
+template <class F>
+void for_each_block(index_t columns, index_t most, F f) {
+  const index_t blocks = (columns + most - 1) / most, width = (columns + blocks - 1) / blocks;
+  for (index_t first = 0; first < columns; first += width) f(first, std::min(width, columns - first));
+}
+
+/// In panels of X and blocks of Y that a kernel takes, however they lie: Y is read again for every panel.
+template <class T>
+void update_by_panels(const Context& ctx, bool conjugate, result_t<T> alpha, DeviceStrided<const T> x,
+                      DeviceStrided<const result_t<T>> op_of_s, result_t<T> beta,
+                      DeviceStrided<result_t<T>> y) {
+  const index_t most = widest<T>(ctx), n = x.rows;
+  for_each_block(y.cols, most, [&](index_t j, index_t q) {
+    for_each_block(x.cols, most, [&](index_t k, index_t p) {
+      launch_update<T>(ctx, Operation::tsmm, conjugate, alpha, x.block(0, k, n, p), op_of_s.block(k, j, p, q),
+                       k == 0 ? beta : result_t<T>{1}, y.block(0, j, n, q));
+    });
+  });
 }
 
 }  // namespace
@@ -64,13 +84,13 @@ void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, DeviceStrided<const T>
   const auto op_of_s = expect_tsmm(op_s, x, s, y);
   if (y.empty()) return;
   if (x.cols == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
-  const index_t pk = panel_width<T>(ctx, x.cols), pj = panel_width<T>(ctx, y.cols), n = x.rows;
-  for (index_t j = 0; j < y.cols; j += pj)
-    for (index_t k = 0; k < x.cols; k += pk) {
-      const index_t p = std::min(pk, x.cols - k), q = std::min(pj, y.cols - j);
-      launch_update<T>(ctx, Operation::tsmm, op_s == Op::adjoint, alpha, x.block(0, k, n, p),
-                       op_of_s.block(k, j, p, q), k == 0 ? beta : result_t<T>{1}, y.block(0, j, n, q));
-    }
+  const Conjugated conjugated{false, op_s == Op::adjoint};
+  for_each_block(y.cols, cuda::wide_widest(dtype_of<T>), [&](index_t j, index_t q) {
+    const auto sj = op_of_s.block(0, j, x.cols, q);
+    const auto yj = y.block(0, j, x.rows, q);
+    if (!launch_wide<T>(ctx, Operation::tsmm, conjugated, alpha, x, sj, beta, yj))
+      update_by_panels<T>(ctx, conjugated.s, alpha, x, sj, beta, yj);
+  });
 }
 
 template <class T>
@@ -79,7 +99,7 @@ void tsmm_in_place(const Context& ctx, Op op_s, T alpha, DeviceStrided<T> x, Dev
   const DeviceStrided<T> y = x.block(0, 0, x.rows, op_of_s.cols);
   if (y.empty()) return;
   if (alpha == T{}) return scale_output(ctx, T{}, y);
-  if (x.cols <= panel_width<T>(ctx, x.cols))
+  if (x.cols <= widest<T>(ctx))
     return launch_update<T>(ctx, Operation::tsmm_in_place, op_s == Op::adjoint, alpha, x, op_of_s, T{}, y);
   // Wider than a kernel takes: slabs of rows go through the workspace of the stream.
   const index_t slab = std::max<index_t>(1, (index_t{64} << 20) / (y.cols * static_cast<index_t>(sizeof(T))));
@@ -92,7 +112,7 @@ void tsmm_in_place(const Context& ctx, Op op_s, T alpha, DeviceStrided<T> x, Dev
     const bool row_major = y.col_stride == 1;
     result.data = static_cast<T*>(memory);
     (row_major ? result.row_stride : result.col_stride) = row_major ? y.cols : rows;
-    tsmm<T>(ctx, op_s, alpha, x.block(i, 0, rows, x.cols), s, T{}, result);
+    update_by_panels<T>(ctx, op_s == Op::adjoint, alpha, x.block(i, 0, rows, x.cols), op_of_s, T{}, result);
     const auto bytes = [](index_t elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
     const index_t line = row_major ? y.cols : rows, lines = row_major ? rows : y.cols;
     cuda::copy_lines(ctx.stream, target.data, bytes(row_major ? y.row_stride : y.col_stride), result.data,

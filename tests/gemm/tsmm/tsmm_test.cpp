@@ -133,10 +133,25 @@ TEMPLATE_TEST_CASE("tsmm of long operands", "[long]", TS_ALL_TYPES) {
   });
 }
 
+TEMPLATE_TEST_CASE("tsmm of more columns than fit beside their factor", "[short]", TS_ALL_TYPES) {
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const index_t p : {129, 200, 512})
+      for (const index_t q : {1, 3, 17, 64}) {
+        check_tsmm<TestType>(0, {p, q}, variant);
+        check_tsmm<TestType>(35, {p, q}, variant);       // in turns at every form
+        check_tsmm<TestType>(290, {p, q}, 6 * variant);  // as the copy engine takes X
+        ++variant;
+      }
+    check_tsmm<TestType>(70, {136, 130}, 0);
+    check_in_place<result_t<TestType>>(70, 200, 130, 0);
+  });
+}
+
 TEMPLATE_TEST_CASE("NaN and Inf stay in their row, and Inf stays Inf", "[short]", TS_ALL_TYPES) {
   compiled_ahead([] {
     using R = result_t<TestType>;
-    for (const index_t w : {1, 2, 3, 5, 8, 17, 32, 49})
+    for (const index_t w : {1, 2, 3, 5, 8, 17, 32, 49, 200})
       for (const double bad :
            {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         CAPTURE(w, bad);

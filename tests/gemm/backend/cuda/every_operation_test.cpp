@@ -93,6 +93,11 @@ TEST_CASE("the kernels that an operation starts are those of its family, and no 
     CHECK(with(24, 8, steps) == Names(3, "project"));
     CHECK(with(1, 1, steps) == Names(3, "project"));
     CHECK(with(64, 16, steps) == Names(3, "project"));
+    const auto wide = [](const Context& ctx, auto v, auto w, auto s, auto, auto) {
+      tsmm(ctx, Op::none, 1.0, v, s, 0.0, w);
+    };
+    const Names names = with(512, 8, wide);
+    CHECK((arch == "sm_80" ? names.front() == "tsmm" : names == Names{"wide_factor", "tsmm_wide"}));
     const auto nothing = [](const Context& ctx, auto v, auto w, auto s, auto, auto) {
       tsmttsm(ctx, Op::adjoint, 0.0, v, w, 0.5, s);
       tsmttsm(ctx, Op::adjoint, 0.0, v, w, 1.0, s);

@@ -1,6 +1,7 @@
 // Tall operands on a GPU against exact answers: numbers that repeat every seven rows are summed by counting.
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
+#include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/engine.hpp"
@@ -16,15 +17,16 @@ int number(index_t i, index_t j, int seed) {
   return static_cast<int>((i % period * (j + seed) + j * j) % 5) - 2;
 }
 
-/// X(i, j) = number(i, j, seed) for n rows on the device.
+/// X(i, j) = number(i, j, seed) for n rows on the device; complex ones may have imaginary parts.
 template <class T>
-DeviceMatrix<T> numbers(const cuda::Stream& stream, index_t n, index_t p, int seed) {
+DeviceMatrix<T> numbers(const cuda::Stream& stream, index_t n, index_t p, int seed, int imaginary = 0) {
   DeviceMatrix<T> x(stream, n, p);
   const index_t block = std::min(n, period * 1024);
   std::vector<T> host(static_cast<std::size_t>(block * p));
   for (index_t i = 0; i < block; ++i)
     for (index_t j = 0; j < p; ++j)
-      host[static_cast<std::size_t>(i * p + j)] = element<T>(number(i, j, seed));
+      host[static_cast<std::size_t>(i * p + j)] =
+          element<T>(number(i, j, seed), imaginary * number(i, j, 2 * seed));
   const auto bytes = [p](index_t rows) { return static_cast<std::size_t>(rows * p) * sizeof(T); };
   cuda::copy_bytes(stream, x.data(), host.data(), bytes(block));
   for (index_t done = block; done < n; done *= 2)
@@ -103,7 +105,48 @@ void check_tall(index_t n, index_t p, index_t q) {
   }
 }
 
+/// op(X) S of a wide X by tsmm and, as the transposed of a column-major X^T, by tsm2r: exact.
+template <class T>
+void check_wide(index_t n, index_t p, index_t q) {
+  using R = result_t<T>;
+  CAPTURE(n, p, q);
+  const Context ctx = device_context();
+  const cuda::Stream& stream = ctx.stream;
+  const auto x = numbers<T>(stream, n, p, 1, 1);
+  const auto s = numbers<R>(stream, p, q, 2, 1);
+  const auto narrow_s = numbers<T>(stream, p, q, 2, 1);
+  DeviceMatrix<R> y(stream, n, q);
+  const auto check = [&](int sign) {  // of the imaginary parts of X
+    const index_t few = 250;
+    for (const index_t first : {index_t{0}, n / 2, n - few}) {
+      const auto rows = fetched(stream, y.data() + first * q, few * q);
+      CHECK(everywhere(few, q, [&](index_t i, index_t j) {
+        double re = 0, im = 0;
+        for (index_t k = 0; k < p; ++k) {
+          const int x_re = number(first + i, k, 1), x_im = sign * number(first + i, k, 2);
+          const int s_re = number(k, j, 2), s_im = is_complex<T> ? number(k, j, 4) : 0;
+          re += x_re * s_re - (is_complex<T> ? x_im * s_im : 0), im += x_re * s_im + x_im * s_re;
+        }
+        return rows[static_cast<std::size_t>(i * q + j)] == element<R>(re, im);
+      }));
+    }
+  };
+  tsmm(ctx, Op::none, R{1}, x.view(), s.view(), R{}, y.view());
+  check(1);
+  tsm2r(ctx, Op::none, R{1}, x.view(), narrow_s.view(), R{}, y.view());
+  check(1);
+  const DeviceView<const T, Layout::col_major> transposed(x.data(), p, n, p);
+  tsm2r(ctx, Op::adjoint, R{1}, transposed, narrow_s.view(), R{}, y.view());
+  check(-1);
+}
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("a wide basis times blocks", "[sanitize]", TS_ALL_TYPES) {
+  if (no_device()) return;
+  for (const index_t q : {1, 3, 17, 64}) check_wide<TestType>(500, 200, q);
+  check_wide<TestType>(14003, 1040, 5);
+}
 
 TEMPLATE_TEST_CASE("a thousand and a million rows", "", TS_ALL_TYPES) {
   if (no_device()) return;
