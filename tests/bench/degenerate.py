@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Right or wrong: tssolve beside ARPACK (SciPy) and SLEPc on matrices with repeated eigenvalues.
+"""Right or wrong: tssolve beside ARPACK (SciPy), SLEPc and PRIMME on matrices with repeated eigenvalues.
 
 Every solver gets the same matrix, the number of eigenvalues, the end of the spectrum and a tolerance, and
 starts from ten different seeds. `right`: it says that it is done and the multiset of eigenvalues is that of
 the closed form; `wrong`: it says that it is done and it is not; `open`: it says that it is not done.
 
-usage: degenerate.py TSSOLVE [seeds]         needs python3-scipy; python3-slepc4py for the SLEPc column
+usage: degenerate.py TSSOLVE [seeds]         needs python3-scipy; python3-slepc4py for SLEPc, primme
+                                              (PyPI) for PRIMME
+
+`columns` are those that the matrix, or for tssolve where it chose so its inverse, was applied to. PRIMME runs with
+blocks of 8, the block of tssolve.
 """
 import json
 import math
@@ -29,6 +33,11 @@ try:
     from slepc4py import SLEPc
 except ImportError:
     SLEPc = None
+
+try:
+    import primme
+except ImportError:
+    primme = None
 
 
 def line(n):
@@ -89,11 +98,15 @@ PROBLEMS = [
 ]
 
 
-def solve_tssolve(file, matrix, k, which, tol, seed):
+def solve_tssolve(file, matrix, k, which, tol, seed, method="auto"):
     run = subprocess.run([sys.argv[1], file, "-k", str(k), "--which", which, "--tol", str(tol), "--seed", str(seed),
-                          "--json", "--quiet"], capture_output=True, text=True)
+                          "--method", method, "--json", "--quiet"], capture_output=True, text=True)
     result = json.loads(run.stdout)
     return result["eigenvalues"], result["operator_applications"], run.returncode == 0, result["elapsed_seconds"]
+
+
+def solve_lanczos(file, matrix, k, which, tol, seed):
+    return solve_tssolve(file, matrix, k, which, tol, seed, "lanczos")
 
 
 class Counted:
@@ -146,11 +159,31 @@ def solve_slepc(file, matrix, k, which, tol, seed):
     return values, counted.columns, found == k, seconds
 
 
+def solve_primme(file, matrix, k, which, tol, seed):
+    columns = [0]
+
+    def block(x):
+        columns[0] += x.shape[1] if x.ndim == 2 else 1
+        return matrix @ x
+
+    operator = sla.LinearOperator(matrix.shape, matvec=block, matmat=block, dtype=float)
+    start = time.perf_counter()
+    try:
+        values = primme.eigsh(operator, k, which=which, tol=tol, maxBlockSize=8, return_eigenvectors=False,
+                              v0=np.random.RandomState(seed).standard_normal((matrix.shape[0], 8)))
+        done = True
+    except primme.PrimmeError:
+        values, done = [], False
+    return values, columns[0], done, time.perf_counter() - start
+
+
 def main():
     seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 10
-    solvers = [("tssolve", solve_tssolve), ("ARPACK (SciPy)", solve_arpack)]
+    solvers = [("tssolve", solve_tssolve), ("tssolve --method lanczos", solve_lanczos), ("ARPACK (SciPy)", solve_arpack)]
     if SLEPc:
         solvers.append(("SLEPc Krylov-Schur", solve_slepc))
+    if primme:
+        solvers.append(("PRIMME, block 8", solve_primme))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
                             cwd=os.path.dirname(os.path.abspath(__file__))).stdout.strip()
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), platform.machine())
