@@ -7,7 +7,8 @@ namespace ts::cuda {
 std::vector<Candidate> tsmm_candidates(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
   if (pr.operation != Operation::tsmm && pr.operation != Operation::tsmm_in_place) return {};
-  const BlockLimits block = limits_of(device, Determinism::run_to_run);  // rows are computed alone
+  BlockLimits block = limits_of(device, Determinism::run_to_run);  // rows are computed alone
+  block.warpgroups = block.warpgroups && problem.determinism != Determinism::gpu_to_gpu;
   if (pr.n < 1 || pr.p < 1 || pr.q < 1 || std::max(pr.p, pr.q) > update_widest(pr.type, block)) return {};
   UpdateProblem update;
   update.type = pr.type, update.rows = pr.n, update.p = pr.p, update.q = pr.q,

@@ -19,13 +19,15 @@ struct UpdateProblem {
 /// A candidate: how a block is cut into groups of warps with rings of their own, and a group's chunk into the
 /// rows and columns of its warps.
 struct UpdateTiling {
-  bool narrow = false;   ///< a lane has a row; else tensor instructions
-  bool split = false;    ///< 3xTF32 instead of float64
-  int tiles = 1;         ///< of 16 rows that a warp computes at once (narrow: of 32)
-  int column_warps = 1;  ///< that share the rows of a team
-  int teams = 1;         ///< that share a chunk
+  bool narrow = false;     ///< a lane has a row; else tensor instructions
+  bool split = false;      ///< 3xTF32 instead of float64
+  bool warpgroup = false;  ///< the instructions of four warps together, which are the teams of a group
+  int tiles = 1;           ///< of 16 rows that a warp computes at once (narrow: of 32)
+  int column_warps = 1;    ///< that share the rows of a team
+  int teams = 1;           ///< that share a chunk
   int groups = 8;
-  int stages = 4;
+  int slots = 32;   ///< of all groups
+  int lag = 1;      ///< 1: a slot is filled again one chunk later than it could be, so that its store is over
   double cost = 0;  ///< of the model: lower is better
 
   [[nodiscard]] int warps() const { return column_warps * teams * groups; }

@@ -151,8 +151,10 @@ __device__ __forceinline__ Words<Bytes> load_words(const unsigned char* from) {
 __device__ __forceinline__ void set(Fragment& f, int u, double x) { f.k[u] = x; }
 __device__ __forceinline__ void set_short(Fragment& f, int u, float x) { f.k[u] = x; }
 #elif TS_CORE == 1
+/// A float32 rounded to the 11 bits that the instructions see.
+__device__ __forceinline__ uint32 rounded(uint32 x) { return (x + 0x1000u) & 0xffffe000u; }
 __device__ __forceinline__ void set(Fragment& f, int u, float x) {
-  f.high[u] = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;  // rounded to 11 bits
+  f.high[u] = rounded(__float_as_uint(x));
   f.low[u] = __float_as_uint(x - __uint_as_float(f.high[u]));
 }
 /// The same of a widened 16-bit number, which has 11 bits or fewer: no low part.

@@ -25,10 +25,11 @@ struct OperandArgument {
 
 /// Width: columns; Pitch: scalars between rows in shared memory; Vector: columns that a lane reads at once;
 /// Unit: bytes of an asynchronous copy, which divide the address, the stride and the run (2: through
-/// registers); Shift: whether a flat operand may be off a 128-byte boundary; Subs 1: rows follow one another,
+/// registers); Shift: whether a flat operand may be off a 128-byte boundary, and columns off 16 bytes; ColumnGap:
+/// how far apart columns start, modulo 128, so that the lanes that read together meet in no bank; Subs 1: rows follow one another,
 /// and lane group t reads rows 4t.. of each 16 (column-major operands and their partners).
 template <int Mode, int Width, int Pitch, int Fold, int Vector, int Unit, int Subs, int SubRows, int Pad,
-          bool Shift>
+          bool Shift, int ColumnGap = sizeof(Scalar) == 8 ? 16 : sizeof(Scalar) == 4 ? 64 : 32>
 struct Operand {
   static constexpr int scalar_size = sizeof(Scalar), element_size = sizeof(Element);
   static constexpr bool by_columns = Mode == load_columns || Mode == load_long_columns;
@@ -39,12 +40,10 @@ struct Operand {
   static constexpr int chunk_rows = Subs * SubRows;  ///< folded rows
   static constexpr int sub_bytes = SubRows * row_bytes;
   static constexpr int sub_pitch = round_up(sub_bytes + (Shift ? 144 : 0), 128) + Pad;
-  /// Columns start 16 (float64), 64 (float32) or 32 bytes apart modulo 128, so that the lanes that read
-  /// together meet in no bank.
   static constexpr int column_bytes = chunk_rows * element_size;
-  static constexpr int column_pitch = round_up(column_bytes, 128) + (scalar_size == 8   ? 16
-                                                                     : scalar_size == 4 ? 64
-                                                                                        : 32);
+  static constexpr bool slanted = by_columns && Shift;
+  static constexpr int column_pitch = round_up(column_bytes, 128) + ColumnGap;
+  static_assert(!slanted || ColumnGap >= 16, "room for what is before a slanted column");
   static constexpr int stage_bytes = round_up(by_columns ? Width * column_pitch : Subs * sub_pitch, 128);
 #if __CUDA_ARCH__ >= 900
   static constexpr bool in_bulk = Mode == load_flat || Mode == load_long_columns;
@@ -103,6 +102,12 @@ struct Operand {
     if constexpr (by_columns) return column / parts * column_pitch + t * 4 * element_size;
     return shift + column * scalar_size + t * (Subs == 1 ? 4 * row_bytes : sub_pitch);
   }
+  /// Byte offset in a row of its element of a column. A slanted column lies as far behind 16 bytes as in memory.
+  __device__ __forceinline__ int column_offset(int column) const {
+    if constexpr (!by_columns) return column * element_size;
+    return column * column_pitch +
+           (slanted ? (shift + column * static_cast<int>(column_stride)) & 15 : 0);
+  }
   /// Bytes from one step of 16 rows to the next.
   static constexpr int step_bytes = by_columns ? 16 * element_size : (Subs == 1 ? 16 : 4) * row_bytes;
 
@@ -151,8 +156,25 @@ struct Operand {
   __device__ __forceinline__ void fill_columns(int64 chunk, unsigned char* stage, int thread,
                                                int threads) const {
     const int64 first = chunk * chunk_rows;
+    if constexpr (slanted) return fill_slanted(first, stage, thread, threads);
     copy_runs<Width, column_bytes>(base + first * element_size, column_stride, stage, column_pitch,
                                    (rows - first) * element_size, 0, thread, threads);
+  }
+
+  /// Columns that begin anywhere: from the 16 bytes on in which they begin.
+  __device__ __forceinline__ void fill_slanted(int64 first, unsigned char* stage, int thread,
+                                               int threads) const {
+    constexpr int units = column_bytes / Unit + 1;
+    const int64 left = (rows - first) * element_size;
+    const int valid = left < column_bytes ? static_cast<int>(left) : column_bytes;
+#pragma unroll 4
+    for (int i = thread; i < Width * units; i += threads) {
+      const int column = i / units, at = i % units * Unit;
+      const unsigned char* const from = base + first * element_size + column * column_stride;
+      const int lead = static_cast<int>(reinterpret_cast<uint64>(from) & 15);
+      const int bytes = lead + valid - at;
+      copy_unit(stage + column * column_pitch + at, bytes > 0 ? from - lead + at : base, bytes);
+    }
   }
 
   __device__ __forceinline__ void fill_columns_in_bulk(int64 chunk, unsigned char* stage, uint64* full,

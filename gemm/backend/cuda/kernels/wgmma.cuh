@@ -17,7 +17,7 @@ __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_grou
 /// Waits for all that was committed.
 __device__ __forceinline__ void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
 
-/// Blocks of 8 columns; c holds (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) of each, for rows of the warp's 16.
+/// Blocks of 8 columns, left times Sign (1 or -1); c holds (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) of each, for rows of the warp's 16.
 template <int Blocks>
 struct Wgmma;
 // The assembler wants every register named.
@@ -54,32 +54,33 @@ struct Wgmma;
 #define TS_REGISTERS_16 TS_REGISTERS_15 ", %60, %61, %62, %63"
 #define TS_OPERANDS_16 TS_OPERANDS_15, "+f"(c[60]), "+f"(c[61]), "+f"(c[62]), "+f"(c[63])
 
-#define TS_WGMMA(BLOCKS, COLUMNS, A0, A1, A2, A3, RIGHT, ADD)                                                      \
+#define TS_WGMMA(BLOCKS, COLUMNS, A0, A1, A2, A3, RIGHT, ADD, SIGN)                                                      \
   template <>                                                                                                      \
   struct Wgmma<BLOCKS> {                                                                                           \
+    template <int Sign = 1>                                                                                        \
     static __device__ __forceinline__ void multiply(float (&c)[4 * BLOCKS], const uint32 (&a)[4], uint64 right,    \
                                                     int add) {                                                     \
       asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #ADD ", 0; wgmma.mma_async.sync.aligned.m64n" #COLUMNS      \
                    "k8.f32.tf32.tf32 {" TS_REGISTERS_##BLOCKS "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #RIGHT \
-                   ", p, 1, 1; }"                                                                                  \
+                   ", p, %" #SIGN ", 1; }"                                                                                  \
                    : TS_OPERANDS_##BLOCKS                                                                          \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(right), "r"(add));                            \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(right), "r"(add), "n"(Sign));                            \
     }                                                                                                              \
   };
-TS_WGMMA(1, 8, 4, 5, 6, 7, 8, 9)
-TS_WGMMA(2, 16, 8, 9, 10, 11, 12, 13)
-TS_WGMMA(3, 24, 12, 13, 14, 15, 16, 17)
-TS_WGMMA(4, 32, 16, 17, 18, 19, 20, 21)
-TS_WGMMA(5, 40, 20, 21, 22, 23, 24, 25)
-TS_WGMMA(6, 48, 24, 25, 26, 27, 28, 29)
-TS_WGMMA(7, 56, 28, 29, 30, 31, 32, 33)
-TS_WGMMA(8, 64, 32, 33, 34, 35, 36, 37)
-TS_WGMMA(9, 72, 36, 37, 38, 39, 40, 41)
-TS_WGMMA(10, 80, 40, 41, 42, 43, 44, 45)
-TS_WGMMA(11, 88, 44, 45, 46, 47, 48, 49)
-TS_WGMMA(12, 96, 48, 49, 50, 51, 52, 53)
-TS_WGMMA(13, 104, 52, 53, 54, 55, 56, 57)
-TS_WGMMA(14, 112, 56, 57, 58, 59, 60, 61)
-TS_WGMMA(15, 120, 60, 61, 62, 63, 64, 65)
-TS_WGMMA(16, 128, 64, 65, 66, 67, 68, 69)
+TS_WGMMA(1, 8, 4, 5, 6, 7, 8, 9, 10)
+TS_WGMMA(2, 16, 8, 9, 10, 11, 12, 13, 14)
+TS_WGMMA(3, 24, 12, 13, 14, 15, 16, 17, 18)
+TS_WGMMA(4, 32, 16, 17, 18, 19, 20, 21, 22)
+TS_WGMMA(5, 40, 20, 21, 22, 23, 24, 25, 26)
+TS_WGMMA(6, 48, 24, 25, 26, 27, 28, 29, 30)
+TS_WGMMA(7, 56, 28, 29, 30, 31, 32, 33, 34)
+TS_WGMMA(8, 64, 32, 33, 34, 35, 36, 37, 38)
+TS_WGMMA(9, 72, 36, 37, 38, 39, 40, 41, 42)
+TS_WGMMA(10, 80, 40, 41, 42, 43, 44, 45, 46)
+TS_WGMMA(11, 88, 44, 45, 46, 47, 48, 49, 50)
+TS_WGMMA(12, 96, 48, 49, 50, 51, 52, 53, 54)
+TS_WGMMA(13, 104, 52, 53, 54, 55, 56, 57, 58)
+TS_WGMMA(14, 112, 56, 57, 58, 59, 60, 61, 62)
+TS_WGMMA(15, 120, 60, 61, 62, 63, 64, 65, 66)
+TS_WGMMA(16, 128, 64, 65, 66, 67, 68, 69, 70)
 #undef TS_WGMMA
