@@ -17,7 +17,7 @@ __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_grou
 /// Waits for all that was committed.
 __device__ __forceinline__ void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
 
-/// Blocks of 8 columns, left times Sign (1 or -1); c holds (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) of each, for rows of the warp's 16.
+/// Blocks of 8 columns, right times Sign (1 or -1; a sign of left was miscompiled by CUDA 13.0); c holds (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) of each, for rows of the warp's 16.
 template <int Blocks>
 struct Wgmma;
 // The assembler wants every register named.
@@ -62,7 +62,7 @@ struct Wgmma;
                                                     int add) {                                                     \
       asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #ADD ", 0; wgmma.mma_async.sync.aligned.m64n" #COLUMNS      \
                    "k8.f32.tf32.tf32 {" TS_REGISTERS_##BLOCKS "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #RIGHT \
-                   ", p, %" #SIGN ", 1; }"                                                                                  \
+                   ", p, 1, %" #SIGN "; }"                                                                                  \
                    : TS_OPERANDS_##BLOCKS                                                                          \
                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(right), "r"(add), "n"(Sign));                            \
     }                                                                                                              \
