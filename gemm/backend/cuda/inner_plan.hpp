@@ -30,8 +30,8 @@ struct InnerTiling {
   int chunk_kib = 0;   ///< of operands that are copied at once; 0: by their form
   int ring_kib = 160;  ///< of shared memory that chunks under way may take
   double cost = 0;     ///< of the model: lower is better
-  bool brief =
-      false;  ///< what counts is the time beside reading: clusters of blocks add their sums (TS_CLUSTER)
+  /// So few rows that the time beside reading them counts: clusters of blocks add their sums (TS_CLUSTER).
+  bool brief = false;
   [[nodiscard]] int warps() const noexcept { return warpgroups ? 4 * warps_l * slices : tiles * slices; }
 };
 
