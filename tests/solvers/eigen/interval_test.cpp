@@ -61,7 +61,7 @@ TEST_CASE("eigenvalues exactly at the ends, with many copies") {
   const auto a = generators::hypercube(10);  // 2 k with C(10, k) copies
   const auto problem = factorisable(a);
   const auto all = generators::hypercube_spectrum(10).all();
-  for (const Interval i : {Interval{0, 2}, {2, 2}, {2, 4}, {18, 20}, {-inf, 2}}) {
+  for (const Interval i : {Interval{0, 2}, {2, 2}, {2, 4}, {16, 20}, {-inf, 2}}) {  // 18 lies in the middle
     CAPTURE(i.low, i.high);
     const auto r = solvers::solve_interval<double>(Context{}, problem, {}, i);
     check(r, within(all, i));
