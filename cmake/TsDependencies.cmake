@@ -27,6 +27,10 @@ else()
   set(TS_HDF5_LIBRARIES hdf5::hdf5 ZLIB::ZLIB)
 endif()
 
+if(TS_MPI)
+  find_package(MPI 3 REQUIRED COMPONENTS CXX)
+endif()
+
 if(NOT TS_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "TS_CUDA is '${TS_CUDA}': choose AUTO, ON or OFF")
 endif()

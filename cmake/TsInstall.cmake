@@ -1,9 +1,13 @@
-# Install the three libraries, their public headers and the package
+# Install the libraries, their public headers and the package
 # files behind find_package(tallskinny).
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tallskinny)
-install(TARGETS tallskinny_gemm tallskinny_io tallskinny_solvers
+set(libraries tallskinny_gemm tallskinny_io tallskinny_solvers)
+if(TS_MPI)
+  list(APPEND libraries tallskinny_mpi)
+endif()
+install(TARGETS ${libraries}
   EXPORT tallskinnyTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT tallskinnyTargets NAMESPACE tallskinny:: DESTINATION ${package_dir})
 ts_public_headers(headers)

@@ -2,15 +2,19 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string_view>
 
+#include "tallskinny/gemm/backend/comm/communicator.hpp"
+#include "tallskinny/gemm/backend/comm/row_slabs.hpp"
 #include "tallskinny/gemm/backend/cuda/stream.hpp"
 #include "tallskinny/gemm/core/types.hpp"
 
 namespace ts {
 
-/// How far equal input gives equal bits. On the CPU `run_to_run` already includes
-/// independence from the number of threads.
+/// How far equal input gives equal bits. `run_to_run`: on one machine, distributed in one way; on the CPU
+/// whatever the number of threads. `gpu_to_gpu`: on every GPU, and however many ranks or slabs the rows are
+/// distributed over, as long as these begin where units of rows do (RowSlabs::of_units).
 enum class Determinism { run_to_run, gpu_to_gpu };
 
 /// Which of the two CPU implementations runs: the vectorised fast path, or the plain Eigen reference that a
@@ -26,6 +30,11 @@ struct Context {
   Implementation implementation = Implementation::fast;
   Simd simd = Simd::best;  ///< an override the processor cannot meet is an error, never a silent fallback
   cuda::Stream stream;     ///< where operations on device views run; set it with cuda::Stream(device)
+  /// With several ranks the rows of tall operands are distributed: inner products, Gram matrices, norms and
+  /// fused steps sum over all ranks, which all make the same calls and get the same results. Operations on
+  /// what every rank holds take a Context without it.
+  std::shared_ptr<Communicator> communicator = self_communicator();
+  RowSlabs slabs;  ///< how rows are distributed over several ranks: asked for at level gpu_to_gpu alone
   std::function<void(std::string_view)> log;  ///< called with whole lines; empty: silent
 
   /// The number of threads to use: `threads`, or OpenMP's default for 0.

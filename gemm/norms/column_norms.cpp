@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tallskinny/gemm/backend/comm/row_parts.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/norms/column_norms_detail.hpp"
 
@@ -13,11 +14,12 @@ void column_norms(const Context& ctx, Strided<const T> x, std::span<real_t<T>> n
     throw Error(Errc::invalid_argument, "column_norms: norms has room for " + std::to_string(norms.size()) +
                                             " values but X has " + std::to_string(x.cols) + " columns");
   if (x.cols == 0) return;
-  if (x.rows == 0) {
+  if (x.rows == 0 && !distributed(ctx)) {
     std::fill(norms.begin(), norms.end(), real_t<T>{});
     return;
   }
-  if (ctx.implementation == Implementation::reference) return reference::column_norms<T>(x, norms);
+  if (ctx.implementation == Implementation::reference && !distributed(ctx))
+    return reference::column_norms<T>(x, norms);
   fast::column_norms<T>(ctx, x, norms);
 }
 

@@ -40,68 +40,92 @@ class Squares {
   index_t width_, fold_, ld_;
 };
 
+/// A sum of squares in three ranges (Blue 1978; thresholds as in Anderson 2017), so that nothing overflows
+/// and nothing is lost to underflow: of small numbers scaled up, of ordinary ones, of large ones scaled down.
+struct RangedSum {
+  double small = 0, medium = 0, big = 0;
+  static constexpr double big_from = 0x1p486, shrink = 0x1p-538, small_to = 0x1p-511, grow = 0x1p537;
+
+  void add(double x) noexcept {
+    const double size = std::abs(x);
+    if (size > big_from)
+      big += size * shrink * (size * shrink);
+    else if (size < small_to)
+      small += size * grow * (size * grow);
+    else  // NaN too
+      medium += size * size;
+  }
+  [[nodiscard]] double root() const noexcept {
+    const bool has_medium = !(medium == 0);
+    if (big > 0) return std::sqrt(has_medium ? big + medium * shrink * shrink : big) / shrink;
+    if (!(small > 0)) return std::sqrt(medium);
+    const double low = std::sqrt(small) / grow;
+    return has_medium ? std::hypot(low, std::sqrt(medium)) : low;
+  }
+};
+
+/// Sums of squares of a column, from what was added up without ranges where that neither overflowed nor lost
+/// digits.
 template <class T>
-std::vector<double> sums_of_squares(const Context& ctx, Strided<const T> x) {
+RangedSum ranged_sum(double plain, Strided<const T> x, index_t j, index_t begin, index_t end) noexcept {
+  if ((plain > 0x1p-900 && plain < 0x1p1000) || std::isnan(plain)) return {0, plain, 0};
+  RangedSum sum;
+  for (index_t i = begin; i < end; ++i) {
+    const auto value = widened(x(i, j));
+    sum.add(static_cast<double>(std::real(value)));
+    if constexpr (is_complex<T>) sum.add(static_cast<double>(std::imag(value)));
+  }
+  return sum;
+}
+
+/// sums[(parts.first + k) * stride + j] = the squares of column j in part k here, for columns that lie row by
+/// row.
+template <class T>
+void add_squares(const Context& ctx, Strided<const T> x, const RowParts& parts, RangedSum* sums,
+                 index_t stride) {
   const Squares<T> squares(ctx, x);
   const index_t row_bytes = x.cols * static_cast<index_t>(sizeof(T));
-  const cpu::Chunks chunks = cpu::squares_chunks(x.rows, row_bytes, squares.width(), squares.fold());
+  const cpu::Chunks chunks = cpu::squares_chunks(parts, row_bytes, squares.width(), squares.fold());
   const int threads = cpu::threads_for(ctx, x.rows * row_bytes);
-  cpu::PartialSums partial(chunks.count, squares.size());
+  cpu::PartialSums partial(parts, chunks, squares.size());
   cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int) {
-    double* sums = partial.clear(chunk);
+    double* to = partial.clear(chunk);
     for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += chunks.block)
-      squares.add(i, std::min(chunks.block, chunks.end(chunk) - i), sums);
+      squares.add(i, std::min(chunks.block, chunks.end(chunk) - i), to);
   });
-  std::vector<double> sums(static_cast<std::size_t>(x.cols));
-  const double* total = partial.total(threads);
-  for (index_t r = 0; r < squares.size(); ++r)
-    sums[static_cast<std::size_t>(r % squares.width() / cpu::reals_in<T>)] += total[r];
-  return sums;
-}
-
-/// Where squares neither overflow nor lose digits to underflow.
-bool safe(double sum) noexcept {
-  return sum > 0x1p-900 && sum < 0x1p1000;
-}
-
-/// ||x|| = m sqrt(sum (x_i / m)^2) with m = max |x_i|: for the rare column whose plain sum left the safe
-/// range.
-template <class T>
-double scaled_norm(Strided<const T> x, index_t j) {
-  const auto each_part = [&](auto&& use) {
-    for (index_t i = 0; i < x.rows; ++i) {
-      const auto value = widened(x(i, j));
-      use(static_cast<double>(std::real(value)));
-      if constexpr (is_complex<T>) use(static_cast<double>(std::imag(value)));
-    }
-  };
-  double largest = 0, sum = 0;
-  each_part([&](double part) { largest = std::max(largest, std::abs(part)); });
-  if (largest == 0 || std::isinf(largest)) return largest;
-  each_part([&](double part) { sum += (part / largest) * (part / largest); });
-  return largest * std::sqrt(sum);
+  partial.add_chunks(threads);
+  cpu::for_each_chunk(threads, parts.here * x.cols, [&](index_t item, int) {
+    const index_t k = item / x.cols, j = item % x.cols, reals = cpu::reals_in<T>;
+    double plain = 0;
+    for (index_t fold = 0; fold < squares.fold(); ++fold)
+      for (index_t part = 0; part < reals; ++part)
+        plain += partial.part(k)[fold * squares.width() + j * reals + part];
+    sums[(parts.first + k) * stride + j] =
+        ranged_sum(plain, x, j, k * parts.part_rows, std::min(x.rows, (k + 1) * parts.part_rows));
+  });
 }
 
 }  // namespace
 
 template <class T>
 void column_norms(const Context& ctx, Strided<const T> x, std::span<real_t<T>> norms) {
-  std::vector<double> sums;
+  const RowParts parts = row_parts(ctx, "column_norms", x.rows);
+  std::vector<RangedSum> sums(static_cast<std::size_t>(parts.count * x.cols));
   if (x.col_stride == 1 || x.cols == 1) {
-    sums = sums_of_squares(ctx, x);
+    add_squares(ctx, x, parts, sums.data(), x.cols);
   } else {  // each column is contiguous
     for (index_t j = 0; j < x.cols; ++j) {
       Strided<const T> column = x.block(0, j, x.rows, 1);
       column.col_stride = 1;
-      sums.push_back(sums_of_squares(ctx, column).front());
+      add_squares(ctx, column, parts, sums.data() + j, x.cols);
     }
   }
-  const int threads = cpu::threads_for(ctx, x.rows * x.cols);
-  cpu::for_each_chunk(threads, x.cols, [&](index_t j, int) {
-    const double sum = sums[static_cast<std::size_t>(j)];
-    const double norm = safe(sum) || std::isnan(sum) ? std::sqrt(sum) : scaled_norm(x, j);
-    norms[static_cast<std::size_t>(j)] = static_cast<real_t<T>>(norm);
-  });
+  constexpr index_t in_sum = sizeof(RangedSum) / sizeof(double);
+  double* const numbers = &sums.data()->small;
+  if (!gather_parts(ctx, parts, numbers, in_sum * x.cols)) return;
+  add_parts(parts, numbers, in_sum * x.cols);
+  for (index_t j = 0; j < x.cols; ++j)
+    norms[static_cast<std::size_t>(j)] = static_cast<real_t<T>>(sums[static_cast<std::size_t>(j)].root());
 }
 
 #define TS_INSTANTIATE(T) \

@@ -42,6 +42,8 @@ struct GpuProblem {
   Op op = Op::none;  ///< of the operand that the operation may transpose
   Form first, second, out;
   Determinism determinism = Determinism::run_to_run;
+  /// Not 0: sums over rows are left as the sums of so many parts of the rows, problem.n rows each.
+  index_t parts = 0;
   friend auto operator<=>(const GpuProblem&, const GpuProblem&) = default;
 };
 

@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/project/project.hpp"
 
+#include "tallskinny/gemm/backend/comm/row_parts.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/project/project_detail.hpp"
 
@@ -9,11 +10,12 @@ template <class T>
 void inner_and_gram(const Context& ctx, Strided<const T> v, Strided<const T> w, Strided<T> s, Strided<T> g) {
   expect_inner_and_gram(v, w, s, g);
   if (w.cols == 0) return;
-  if (w.rows == 0) {
+  if (w.rows == 0 && !distributed(ctx)) {
     scale_output(T{}, s);
     return scale_output(T{}, g);
   }
-  if (ctx.implementation == Implementation::reference) return reference::inner_and_gram<T>(v, w, s, g);
+  if (ctx.implementation == Implementation::reference && !distributed(ctx))
+    return reference::inner_and_gram<T>(v, w, s, g);
   fast::inner_and_gram<T>(ctx, v, w, s, g);
 }
 
@@ -22,11 +24,12 @@ void project_out(const Context& ctx, Strided<const T> v, Strided<const T> s, Str
                  Strided<T> g) {
   expect_project_out(v, s, w, s_next, g);
   if (w.cols == 0) return;
-  if (w.rows == 0) {
+  if (w.rows == 0 && !distributed(ctx)) {
     scale_output(T{}, s_next);
     return scale_output(T{}, g);
   }
-  if (ctx.implementation == Implementation::reference) return reference::project_out<T>(v, s, w, s_next, g);
+  if (ctx.implementation == Implementation::reference && !distributed(ctx))
+    return reference::project_out<T>(v, s, w, s_next, g);
   fast::project_out<T>(ctx, v, s, w, s_next, g);
 }
 

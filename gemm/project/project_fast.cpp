@@ -23,9 +23,10 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
   const index_t block = cpu::pass_block(row_bytes);
   const index_t inner_size = wants_inner ? inner.size() : 0, gram_size = wants_gram ? gram.size() : 0;
   const index_t sums_size = (inner_size + 7) / 8 * 8 + gram_size;
-  const cpu::Chunks chunks = cpu::chunks_for(w.rows, block, width_v + width_w, sums_size);
+  const RowParts parts = row_parts(ctx, minus_s == nullptr ? "inner_and_gram" : "project_out", w.rows);
+  const cpu::Chunks chunks = cpu::chunks_for(parts, block, width_v + width_w, sums_size);
   const int threads = cpu::threads_for(ctx, w.rows * row_bytes);
-  cpu::PartialSums partial(chunks.count, sums_size);
+  cpu::PartialSums partial(parts, chunks, sums_size);
   const index_t v_size = block * width_v, w_size = block * width_w;
   const index_t out_size = minus_s == nullptr ? 0 : minus_s->buffer_size(minus_s->block_rows());
   cpu::Scratch<R> scratch(threads,
@@ -70,7 +71,9 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
       }
     }
   });
-  const double* const sums = partial.total(threads);
+  if (!wants_inner && !wants_gram) return;
+  const double* const sums = partial.total(ctx, threads);
+  if (sums == nullptr) return;
   if (wants_inner) inner.finish(Op::adjoint, T{1}, sums, T{}, s_next);
   if (wants_gram) gram.finish(Op::adjoint, T{1}, sums + (inner_size + 7) / 8 * 8, T{}, g);
 }

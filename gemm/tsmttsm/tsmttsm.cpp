@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 
+#include "tallskinny/gemm/backend/comm/row_parts.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm_detail.hpp"
 
@@ -10,8 +11,9 @@ void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, S
              result_t<T> beta, Strided<result_t<T>> c) {
   expect_tsmttsm(op, a, b, c);
   if (c.empty()) return;
-  if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, c);
-  if (ctx.implementation == Implementation::reference) return reference::tsmttsm<T>(op, alpha, a, b, beta, c);
+  if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(beta, c);
+  if (ctx.implementation == Implementation::reference && !distributed(ctx))
+    return reference::tsmttsm<T>(op, alpha, a, b, beta, c);
   fast::tsmttsm<T>(ctx, op, alpha, a, b, beta, c);
 }
 
@@ -20,8 +22,9 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, resu
           Strided<result_t<T>> c) {
   expect_gram(op, a, c);
   if (c.empty()) return;
-  if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, c);
-  if (ctx.implementation == Implementation::reference) return reference::gram<T>(op, alpha, a, beta, c);
+  if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(beta, c);
+  if (ctx.implementation == Implementation::reference && !distributed(ctx))
+    return reference::gram<T>(op, alpha, a, beta, c);
   fast::gram<T>(ctx, op, alpha, a, beta, c);
 }
 

@@ -16,8 +16,9 @@ void inner_product(const Context& ctx, Op op, result_t<T> alpha, Strided<const T
 
   const index_t width_a = from_a.width(), width_b = from_b.width(), block = product.block();
   const int threads = cpu::threads_for(ctx, a.rows * (a.cols + b.cols) * static_cast<index_t>(sizeof(T)));
-  const cpu::Chunks chunks = cpu::chunks_for(a.rows, block, width_a + width_b, product.size());
-  cpu::PartialSums partial(chunks.count, product.size());
+  const RowParts parts = row_parts(ctx, gram ? "gram" : "tsmttsm", a.rows);
+  const cpu::Chunks chunks = cpu::chunks_for(parts, block, width_a + width_b, product.size());
+  cpu::PartialSums partial(parts, chunks, product.size());
   cpu::Scratch<R> scratch(threads, product.pack_size() + (stored ? 0 : block * (width_a + width_b)));
 
   cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
@@ -37,7 +38,7 @@ void inner_product(const Context& ctx, Op op, result_t<T> alpha, Strided<const T
                   gram ? cpu::ask_ahead(from_a, i, rows) : cpu::ask_ahead(from_a, from_b, i, rows));
     }
   });
-  product.finish(op, alpha, partial.total(threads), beta, c);
+  if (const double* const sums = partial.total(ctx, threads)) product.finish(op, alpha, sums, beta, c);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ set(failures "")
 
 function(forbid room pattern why)
   file(GLOB_RECURSE files ${ROOT}/${room}/*.hpp ${ROOT}/${room}/*.cpp ${ROOT}/${room}/*.inl ${ROOT}/${room}/*.cuh)
+  list(REMOVE_ITEM files ${ROOT}/gemm/backend/comm/mpi_communicator.cpp)  # the one file that knows MPI
   foreach(file ${files})
     file(STRINGS ${file} hits REGEX "^[ \t]*#[ \t]*include.*(${pattern})")
     foreach(hit ${hits})

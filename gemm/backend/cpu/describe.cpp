@@ -29,10 +29,10 @@ void describe_inner(Description& d, const Problem& problem, const Kernels& kerne
   d.spread = std::min(p, q), d.across = std::max(p, q);
   if (product.narrow()) d.fold = static_cast<int>(d.lanes / d.across);
   if (problem.operation == Operation::tsmttsm || gram)
-    return set_chunks(d, chunks_for(problem.n, product.block(), p + q, product.size()));
+    return set_chunks(d, chunks_for(whole_rows(problem.n), product.block(), p + q, product.size()));
   const InnerProduct<T> of_w(kernels, problem.q, problem.q, true);
   const index_t block = pass_block((p + q) * static_cast<index_t>(sizeof(real_t<T>)));
-  set_chunks(d, chunks_for(problem.n, block, p + q, (product.size() + 7) / 8 * 8 + of_w.size()));
+  set_chunks(d, chunks_for(whole_rows(problem.n), block, p + q, (product.size() + 7) / 8 * 8 + of_w.size()));
 }
 
 template <class T>
@@ -66,7 +66,8 @@ void describe_rows(Description& d, const Problem& problem, const Kernels& kernel
     case Operation::column_norms:
       d.across = p;
       d.fold = static_cast<int>(squares_fold(problem.contiguous, p));
-      set_chunks(d, squares_chunks(problem.n, problem.p * static_cast<index_t>(sizeof(T)), p, d.fold));
+      set_chunks(
+          d, squares_chunks(whole_rows(problem.n), problem.p * static_cast<index_t>(sizeof(T)), p, d.fold));
       return;
     default: {
       const bool in_place = kernels.has_permute && problem.contiguous;

@@ -105,8 +105,8 @@ void InnerProduct<T>::finish(Op op, result_t<T> alpha, const double* sums, resul
     for (index_t j = 0; j < c.cols; ++j) put(i, j, entry(i, j));
 }
 
-PartialSums::PartialSums(index_t chunks, index_t size)
-    : chunks_(chunks), size_(round_up(size, 8)), memory_(chunks, size_) {}
+PartialSums::PartialSums(const RowParts& parts, const Chunks& chunks, index_t size)
+    : parts_(parts), per_part_(chunks.per_part), size_(round_up(size, 8)), memory_(chunks.count, size_) {}
 
 double* PartialSums::clear(index_t chunk) noexcept {
   double* sums = memory_.data() + chunk * size_;
@@ -114,23 +114,35 @@ double* PartialSums::clear(index_t chunk) noexcept {
   return sums;
 }
 
-const double* PartialSums::total(int threads) noexcept {
+void PartialSums::add_chunks(int threads) noexcept {
   constexpr index_t slice = 512;
-  double* const all = memory_.data();
-  for_each_chunk(chunks_ * size_ < 65536 ? 1 : threads, (size_ + slice - 1) / slice, [&](index_t s, int) {
-    const index_t first = s * slice, last = std::min(size_, first + slice);
-    for (index_t apart = 1; apart < chunks_; apart *= 2)
-      for (index_t c = 0; c + apart < chunks_; c += 2 * apart)
+  const index_t slices = (size_ + slice - 1) / slice;
+  for_each_chunk(memory_.rows() * size_ < 65536 ? 1 : threads, parts_.here * slices, [&](index_t s, int) {
+    double* const all = memory_.data() + s / slices * per_part_ * size_;
+    const index_t first = s % slices * slice, last = std::min(size_, first + slice);
+    for (index_t apart = 1; apart < per_part_; apart *= 2)
+      for (index_t c = 0; c + apart < per_part_; c += 2 * apart)
         for (index_t i = first; i < last; ++i) all[c * size_ + i] += all[(c + apart) * size_ + i];
   });
-  return all;
 }
 
-Chunks chunks_for(index_t rows, index_t block, index_t width, index_t sums) noexcept {
+const double* PartialSums::total(const Context& ctx, int threads) {
+  add_chunks(threads);
+  if (parts_.one()) return memory_.data();
+  Matrix<double> parts(parts_.count, size_);
+  for (index_t i = 0; i < parts_.here; ++i)
+    std::copy_n(part(i), size_, parts.data() + (parts_.first + i) * size_);
+  if (!gather_parts(ctx, parts_, parts.data(), size_)) return nullptr;
+  add_parts(parts_, parts.data(), size_);
+  memory_ = std::move(parts);
+  return memory_.data();
+}
+
+Chunks chunks_for(const RowParts& parts, index_t block, index_t width, index_t sums) noexcept {
   constexpr index_t most = 256, fewer = 64, small = 2048, memory = (index_t{64} << 20) / 8, outweighs = 4;
   const index_t count =
       std::clamp<index_t>(memory / std::max<index_t>(sums, 1), 1, sums <= small ? most : fewer);
-  return {rows, block, count, std::max<index_t>(512, outweighs * sums / width)};
+  return {parts, block, count, std::max<index_t>(512, outweighs * sums / width)};
 }
 
 #define TS_INSTANTIATE(T) template class InnerProduct<T>;

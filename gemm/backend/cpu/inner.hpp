@@ -47,22 +47,30 @@ class InnerProduct {
   Fold fold_;
 };
 
-/// Partial sums of all chunks, and their sum in a fixed binary tree.
+/// Partial sums of all chunks, and their sum: those of a part in a fixed binary tree, then all parts in their
+/// order.
 class PartialSums {
  public:
-  PartialSums(index_t chunks, index_t size);
+  PartialSums(const RowParts& parts, const Chunks& chunks, index_t size);
   /// The sums of one chunk, cleared.
   [[nodiscard]] double* clear(index_t chunk) noexcept;
-  [[nodiscard]] const double* total(int threads) noexcept;
+  /// Adds up the chunks of every part here; part(0) is the first of them.
+  void add_chunks(int threads) noexcept;
+  [[nodiscard]] const double* part(index_t number) const noexcept {
+    return memory_.data() + number * per_part_ * size_;
+  }
+  /// Adds up everything. Null when parts of other slabs are still to come.
+  [[nodiscard]] const double* total(const Context& ctx, int threads);
 
  private:
-  index_t chunks_, size_;
+  RowParts parts_;
+  index_t per_part_, size_;
   Matrix<double> memory_;
 };
 
 /// Chunks for `sums` numbers summed over rows of `width` numbers: enough to keep threads evenly busy, few
 /// enough that the sums stay in cache and reading the rows outweighs adding up the sums.
-[[nodiscard]] Chunks chunks_for(index_t rows, index_t block, index_t width, index_t sums) noexcept;
+[[nodiscard]] Chunks chunks_for(const RowParts& parts, index_t block, index_t width, index_t sums) noexcept;
 
 extern template class InnerProduct<double>;
 extern template class InnerProduct<std::complex<double>>;

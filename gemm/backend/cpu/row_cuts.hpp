@@ -28,11 +28,11 @@ namespace ts::cpu {
   constexpr index_t full = 64;  // reals: whole vectors of every set of instructions
   return contiguous && width < full ? full / width : 1;
 }
-[[nodiscard]] inline Chunks squares_chunks(index_t rows, index_t row_bytes, index_t width,
+[[nodiscard]] inline Chunks squares_chunks(const RowParts& parts, index_t row_bytes, index_t width,
                                            index_t fold) noexcept {
   constexpr index_t block_bytes = 32 << 10;
   const index_t block = std::max<index_t>(1, block_bytes / std::max<index_t>(1, row_bytes) / fold) * fold;
-  return chunks_for(rows, block, std::max<index_t>(1, width), width * fold);
+  return chunks_for(parts, block, std::max<index_t>(1, width), width * fold);
 }
 
 /// spmm: pieces of about the same number of entries and rows.

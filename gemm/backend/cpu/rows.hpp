@@ -8,25 +8,40 @@
 #include <atomic>
 #include <vector>
 
-#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/backend/comm/row_parts.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
 namespace ts::cpu {
 
 /// Rows 0 .. rows-1 in `count` chunks of `size` rows (the last may be shorter), worked on `block` rows at a
-/// time.
+/// time. Where a sum over them has several parts, each part of `part_rows` rows has chunks of its own.
 struct Chunks {
   index_t rows = 0, block = 1, size = 1, count = 0;
+  index_t part_rows = 0, per_part = 0;
 
   /// At most `most` chunks, each a whole number of blocks and at least `fewest_rows` rows.
   Chunks(index_t all_rows, index_t block_rows, index_t most, index_t fewest_rows = 1)
       : rows(all_rows), block(block_rows) {
     const index_t wanted = std::max((rows + most - 1) / most, fewest_rows);
     size = (wanted + block - 1) / block * block;
-    count = (rows + size - 1) / size;
+    per_part = count = (rows + size - 1) / size;
+    part_rows = rows;
   }
-  [[nodiscard]] index_t begin(index_t c) const noexcept { return c * size; }
-  [[nodiscard]] index_t end(index_t c) const noexcept { return std::min(rows, (c + 1) * size); }
+  /// The same of every part. How a part is cut does not depend on how many of them are here.
+  Chunks(const RowParts& parts, index_t block_rows, index_t most, index_t fewest_rows)
+      : Chunks(parts.part_rows, block_rows, parts.units ? (most + parts.count - 1) / parts.count : most,
+               fewest_rows) {
+    per_part = std::max<index_t>(1, per_part);
+    count = parts.here * per_part;
+    rows = parts.rows;
+  }
+  [[nodiscard]] index_t begin(index_t c) const noexcept {
+    return std::min(rows, c / per_part * part_rows + c % per_part * size);
+  }
+  [[nodiscard]] index_t end(index_t c) const noexcept {
+    return std::min(
+        {rows, (c / per_part + 1) * part_rows, c / per_part * part_rows + (c % per_part + 1) * size});
+  }
 };
 
 /// Chunks of an operation whose rows are computed alone: enough to keep threads evenly busy.

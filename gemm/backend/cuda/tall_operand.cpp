@@ -28,6 +28,21 @@ BlockLimits limits_of(const DeviceInfo& device, Determinism level) noexcept {
           device.capability() == 90};
 }
 
+BlockLimits part_limits_of(const DeviceInfo& device, const GpuProblem& problem, index_t panels) noexcept {
+  BlockLimits limits = limits_of(device, problem.determinism);
+  if (problem.parts == 0 || problem.determinism == Determinism::run_to_run) return limits;
+  // 24 parts of 11 blocks are two for each of 132 multiprocessors. More where a block would have more than 16
+  // MB: they take some microseconds each to start and to end, and several ranks need work for all their
+  // multiprocessors.
+  const Problem& pr = problem.problem;
+  const double bytes =
+      static_cast<double>(pr.n) * static_cast<double>((pr.p + pr.q) * static_cast<index_t>(size_of(pr.type)));
+  index_t blocks = 11 * panels;
+  for (int i = 0; i < 4 && bytes > 16e6 * static_cast<double>(blocks); ++i) blocks *= 2;
+  limits.multiprocessors = static_cast<int>(blocks);
+  return limits;
+}
+
 TallLayout layout_of(DType type, index_t columns, const TallOperand& operand) noexcept {
   TallLayout s;
   s.scalar = scalar_bytes(type), s.parts = parts_of(type);

@@ -30,6 +30,10 @@ struct BlockLimits {
 /// The device's; at the level gpu_to_gpu the same numbers for every device, so that what belongs together in
 /// partial sums depends on the shape alone.
 [[nodiscard]] BlockLimits limits_of(const DeviceInfo& device, Determinism level) noexcept;
+/// The same for the blocks that share one of problem.parts parts of the rows; at the level gpu_to_gpu so many
+/// that the blocks of all parts fill 132 multiprocessors, as they do 66 or 44, whole numbers of times.
+[[nodiscard]] BlockLimits part_limits_of(const DeviceInfo& device, const GpuProblem& problem,
+                                         index_t panels) noexcept;
 
 /// TS_MODE_..: contiguous runs, rows in units, columns in units.
 enum class TallMode { flat = 0, by_rows = 1, by_columns = 2 };

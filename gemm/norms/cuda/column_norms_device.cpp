@@ -1,3 +1,4 @@
+#include "tallskinny/gemm/backend/cuda/parts.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
@@ -20,19 +21,32 @@ template <class T>
 void column_norms(const Context& ctx, DeviceStrided<const T> x, DeviceStrided<real_t<T>> norms) {
   expect_shape("column_norms", "norms", norms, 1, x.cols, "a row with the columns of X");
   if (x.cols == 0) return;
-  if (x.rows == 0) return scale_output(ctx, real_t<T>{}, norms);
+  if (x.rows == 0 && !distributed(ctx)) return scale_output(ctx, real_t<T>{}, norms);
+  const RowParts parts = row_parts(ctx, "column_norms", x.rows);
   cuda::GpuProblem problem;
   problem.problem = {Operation::column_norms, dtype_of<T>, x.rows, x.cols, x.cols};
-  problem.first = cuda::form_of(x);
+  problem.first = parts.one() ? cuda::form_of(x) : cuda::part_form_of(x);
   problem.determinism = ctx.determinism;
-  const auto planned = cuda::kept_plan<PlannedNorms>(problem, ctx.stream.device());
-  const cuda::ColumnNormsShape& s = planned->shape;
-  const bool col_major = problem.first.layout == Layout::col_major;
-  const index_t line_stride = col_major || s.fold > 1 ? s.fold * s.tile : x.row_stride;
-  const index_t tile_stride = col_major ? x.col_stride : s.tile;
-  planned->kernel.launch(ctx, x.data, s.lines, line_stride, tile_stride, static_cast<int>(s.rest),
-                         ctx.stream.workspace(planned->kernel.plan().workspace_bytes), ctx.stream.counters(),
-                         norms.data, norms.col_stride);
+  cuda::plan_for_parts(problem, parts);
+  const auto launch = [&](const PlannedNorms& planned, void* workspace, const cuda::PartsArgument& sums) {
+    const cuda::ColumnNormsShape& s = planned.shape;
+    const bool col_major = problem.first.layout == Layout::col_major;
+    const index_t line_stride = col_major || s.fold > 1 ? s.fold * s.tile : x.row_stride;
+    const index_t tile_stride = col_major ? x.col_stride : s.tile;
+    planned.kernel.launch(ctx, x.data, s.lines, line_stride, tile_stride, static_cast<int>(s.rest), workspace,
+                          ctx.stream.counters(), norms.data, norms.col_stride, x.rows, x.row_stride, sums);
+  };
+  const auto planned = x.rows > 0 ? cuda::kept_plan<PlannedNorms>(problem, ctx.stream.device()) : nullptr;
+  const std::size_t bytes = planned ? planned->kernel.plan().workspace_bytes : 0;
+  if (parts.one()) return launch(*planned, ctx.stream.workspace(bytes), {});
+  const cuda::PartSums sums(ctx, parts, x.cols * cuda::numbers_of_a_norm(dtype_of<T>), bytes);
+  if (planned)
+    launch(*planned, sums.workspace(), sums.argument());
+  else
+    sums.clear();
+  if (!sums.gather()) return;
+  cuda::launch(ctx, cuda::plan_norms_of_parts(dtype_of<T>, x.cols), sums.sums(), sums.size(), sums.count(),
+               x.cols, norms.data, norms.col_stride);
 }
 
 #define TS_INSTANTIATE(T) \

@@ -21,4 +21,8 @@ struct ColumnNormsShape {
 [[nodiscard]] std::vector<Candidate> column_norms_candidates(const GpuProblem& problem,
                                                              const DeviceInfo& device);
 
+/// Numbers that a sum of squares takes: three ranges of float64, or one.
+[[nodiscard]] index_t numbers_of_a_norm(DType type) noexcept;
+[[nodiscard]] KernelPlan plan_norms_of_parts(DType type, index_t columns);
+
 }  // namespace ts::cuda

@@ -2,6 +2,7 @@
 
 #include "tallskinny/gemm/backend/cuda/arguments.hpp"
 #include "tallskinny/gemm/backend/cuda/inner_plan.hpp"
+#include "tallskinny/gemm/backend/cuda/parts.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/project/cuda/project_kernel.hpp"
@@ -34,18 +35,41 @@ void launch(const Context& ctx, Operation operation, Tall<T> v, Tall<T> s, Tall<
   problem.problem.wants_inner = !s_next.empty(), problem.problem.wants_gram = !g.empty();
   problem.op = Op::adjoint, problem.determinism = ctx.determinism;
   problem.first = cuda::form_of(v), problem.second = cuda::form_of(w);
-  const auto planned = cuda::kept_plan(problem, ctx.stream.device());
-  const cuda::KernelPlan& plan = planned->kernel.plan();
-  planned->kernel.launch(ctx, cuda::OperandArgument{v.data, v.row_stride, v.col_stride}, MatrixArgument(s),
-                         cuda::OperandArgument{w.data, w.row_stride, w.col_stride}, MatrixArgument(s_next),
-                         mirror, MatrixArgument(g), w.rows, cuda::group_size_of(static_cast<int>(plan.grid)),
-                         ctx.stream.workspace(plan.workspace_bytes), ctx.stream.counters());
+  const auto launch = [&](const cuda::PlannedKernel& planned, void* workspace,
+                          const cuda::PartsArgument& sums) {
+    const auto blocks = static_cast<int>(planned.kernel.plan().grid / std::max<index_t>(1, problem.parts));
+    planned.kernel.launch(ctx, cuda::OperandArgument{v.data, v.row_stride, v.col_stride}, MatrixArgument(s),
+                          cuda::OperandArgument{w.data, w.row_stride, w.col_stride}, MatrixArgument(s_next),
+                          mirror, MatrixArgument(g), w.rows, cuda::group_size_of(blocks), workspace,
+                          ctx.stream.counters(), sums);
+  };
+  const auto planned_for = [&] { return cuda::kept_plan(problem, ctx.stream.device()); };
+  const bool has_products = !s_next.empty() || !g.empty();
+  const RowParts parts = has_products ? row_parts(ctx, "project_out", w.rows) : whole_rows(w.rows);
+  if (parts.one()) {
+    const auto planned = planned_for();
+    return launch(*planned, ctx.stream.workspace(planned->kernel.plan().workspace_bytes), {});
+  }
+  problem.first = cuda::part_form_of(v), problem.second = cuda::part_form_of(w);
+  cuda::plan_for_parts(problem, parts);
+  // The parts hold S_next and G as they lie row by row; G's triangle stands for all of it.
+  const index_t inner = s_next.rows * s_next.cols, results = inner + g.rows * g.cols;
+  const auto planned = w.rows > 0 ? planned_for() : nullptr;
+  const cuda::PartSums sums(ctx, parts, results * cuda::parts_of(dtype_of<T>),
+                            planned ? planned->kernel.plan().workspace_bytes : 0);
+  if (planned)
+    launch(*planned, sums.workspace(), sums.argument());
+  else
+    sums.clear();
+  if (!sums.gather()) return;
+  sums.finish(0, results, Op::adjoint, T{1}, T{}, s_next, mirror);
+  sums.finish(inner, results, Op::adjoint, T{1}, T{}, g, static_cast<T*>(nullptr), true);
 }
 
 struct PlannedPanels {
   PlannedPanels(const cuda::GpuProblem& any, const cuda::DeviceInfo& device)
       : panels(cuda::project_panels(any.problem.type, any.problem.p, any.problem.q,
-                                    cuda::limits_of(device, any.determinism))) {}
+                                    cuda::limits_of(device, any.determinism), any.parts > 0)) {}
   cuda::ProjectPanels panels;
 };
 
@@ -54,6 +78,7 @@ cuda::ProjectPanels panels_of(const Context& ctx, index_t p, index_t q) {
   cuda::GpuProblem any;
   any.problem = {Operation::project_out, dtype_of<T>, 0, p, q};
   any.determinism = ctx.determinism;
+  any.parts = ctx.determinism == Determinism::gpu_to_gpu || distributed(ctx) ? 1 : 0;
   return cuda::kept_plan<PlannedPanels>(any, ctx.stream.device())->panels;
 }
 
@@ -88,7 +113,7 @@ void inner_and_gram(const Context& ctx, DeviceStrided<const T> v, DeviceStrided<
                     DeviceStrided<T> s, DeviceStrided<T> g) {
   expect_inner_and_gram(v, w, s, g);
   if (w.cols == 0) return;
-  if (w.rows == 0) {
+  if (w.rows == 0 && !distributed(ctx)) {
     scale_output(ctx, T{}, s);
     return scale_output(ctx, T{}, g);
   }
@@ -100,11 +125,11 @@ void project_out(const Context& ctx, DeviceStrided<const T> v, DeviceStrided<con
                  DeviceStrided<T> s_next, DeviceStrided<T> g) {
   expect_project_out(v, s, w, s_next, g);
   if (w.cols == 0) return;
-  if (w.rows == 0) {
+  if (w.rows == 0 && !distributed(ctx)) {
     scale_output(ctx, T{}, s_next);
     return scale_output(ctx, T{}, g);
   }
-  if (v.cols == 0) return products<T>(ctx, v, w, s_next, g);
+  if (v.cols == 0 || w.rows == 0) return products<T>(ctx, v, w, s_next, g);
   const auto [pv, pw] = panels_of<T>(ctx, v.cols, w.cols);
   if (v.cols <= pv && w.cols <= pw)
     return launch<T>(ctx, Operation::project_out, v, s, w, s_next, nullptr, g);

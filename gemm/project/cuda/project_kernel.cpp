@@ -10,7 +10,7 @@ namespace {
 
 struct Steps {
   DType type = DType::float64;
-  index_t rows = 0;
+  index_t rows = 0, parts = 0;
   int p = 1, q = 1;
   bool update = false, inner = true, gram = true;
   TallOperand v, w;
@@ -20,7 +20,7 @@ struct Steps {
 Steps steps_of(const GpuProblem& problem) {
   const Problem& pr = problem.problem;
   Steps s;
-  s.type = pr.type, s.rows = pr.n, s.q = static_cast<int>(pr.q);
+  s.type = pr.type, s.rows = pr.n, s.parts = problem.parts, s.q = static_cast<int>(pr.q);
   s.update = pr.operation == Operation::project_out && pr.p > 0;
   s.inner = pr.wants_inner && pr.p > 0, s.gram = pr.wants_gram;
   s.p = static_cast<int>(std::max<index_t>(1, pr.p));
@@ -82,7 +82,8 @@ int registers_needed(const Steps& steps, const Sizes& s) {
   const int update = steps.update ? 8 * at_once + 24 + 8 * s.v.parts : 0;
   // Copies unit by unit and rows that are strided keep more addresses.
   const bool scattered = s.w.mode != TallMode::flat || (steps.uses_v() && s.v.mode != TallMode::flat);
-  return kept + std::max(update, products ? 8 * s.tiles_right + 16 : 0) + 56 + (scattered ? 32 : 0);
+  return kept + std::max(update, products ? 8 * s.tiles_right + 16 : 0) + 56 + (scattered ? 32 : 0) +
+         (steps.parts > 0 ? 32 : 0);  // what depends on the part is in no constants
 }
 
 /// Every tiling that fits into registers and shared memory, best first.
@@ -155,6 +156,7 @@ KernelPlan plan_of(const Steps& steps, const BlockLimits& limits, const ProjectT
                define("TS_UNIT_W", s.w.unit),
                define("TS_SHIFT_W", s.w.shift),
                define("TS_BULK_W", bulk),
+               define("TS_PARTS", steps.parts > 0),
                define("TS_SUBS", s.subs),
                define("TS_TILES", t.tiles),
                define("TS_STAGES", t.stages),
@@ -172,17 +174,19 @@ KernelPlan plan_of(const Steps& steps, const BlockLimits& limits, const ProjectT
   k.workspace_bytes =
       static_cast<std::size_t>((blocks + ceil_div(blocks, group)) * results * parts_of(steps.type)) *
       sizeof(double);
+  const index_t parts = std::max<index_t>(1, steps.parts);
+  k.grid *= static_cast<unsigned>(parts), k.workspace_bytes *= static_cast<std::size_t>(parts);
   k.budget = {register_cap(warps), 1024};
   return k;
 }
 
 }  // namespace
 
-ProjectPanels project_panels(DType type, index_t p, index_t q, const BlockLimits& limits) {
+ProjectPanels project_panels(DType type, index_t p, index_t q, const BlockLimits& limits, bool in_parts) {
   const auto fits = [&](index_t v, index_t w) {
     // However they lie: by columns and by unaligned rows.
-    Steps steps{type, 1 << 20, static_cast<int>(v), static_cast<int>(w), true,
-                true, true,    {1, 1 << 20, 0},     {1, 1 << 20, 0}};
+    Steps steps{type, 1 << 20, in_parts ? 1 : 0, static_cast<int>(v), static_cast<int>(w), true,
+                true, true,    {1, 1 << 20, 0},  {1, 1 << 20, 0}};
     if (v > 4096 || tilings_of(steps, limits).empty()) return false;
     const auto odd = static_cast<unsigned>(scalar_bytes(type));
     steps.v = {4 * v, 1, odd}, steps.w = {4 * w, 1, odd};
@@ -210,7 +214,7 @@ std::vector<Candidate> project_candidates(const GpuProblem& problem, const Devic
   if (pr.n < 1 || pr.p < 0 || pr.q < 1 || pr.p > 4096 || scalar_bytes(pr.type) == 2) return {};
   const Steps steps = steps_of(problem);
   if (!steps.update && !steps.inner && !steps.gram) return {};
-  const BlockLimits limits = limits_of(device, problem.determinism);
+  const BlockLimits limits = part_limits_of(device, problem, 1);
   return candidates_of(tilings_of(steps, limits), pr, device, limits.shared_bytes,
                        [&](const ProjectTiling& t) { return plan_of(steps, limits, t); });
 }

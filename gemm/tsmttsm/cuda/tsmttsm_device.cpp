@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "tallskinny/gemm/backend/comm/row_parts.hpp"
 #include "tallskinny/gemm/backend/cuda/inner_launch.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
@@ -8,10 +9,19 @@
 
 namespace ts::detail {
 
+namespace {
+
+void expect_alone(const Context& ctx, const char* operation) {
+  expect_argument(operation, !distributed(ctx), "on a GPU it does not sum over several ranks yet");
+}
+
+}  // namespace
+
 template <class T>
 void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a, DeviceStrided<const T> b,
              result_t<T> beta, DeviceStrided<result_t<T>> c) {
   expect_tsmttsm(op, a, b, c);
+  expect_alone(ctx, "tsmttsm");
   if (c.empty()) return;
   if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
   const index_t width = inner_width<T>(a, b);
@@ -26,6 +36,7 @@ template <class T>
 void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a, result_t<T> beta,
           DeviceStrided<result_t<T>> c) {
   expect_gram(op, a, c);
+  expect_alone(ctx, "gram");
   if (c.empty()) return;
   if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
   const cuda::Form form = cuda::form_of(a);

@@ -1,62 +1,10 @@
 // norms[j] = ||X(:, j)||_2 without overflow or underflow.
 // A line is TS_FOLD rows of the TS_TILE columns of a tile, contiguous in memory: TS_VECTOR elements are read at
 // once, and a thread sees the same columns in every line. Rows beyond the last line (`rest` of them) are read one
-// element at a time. TS_P: columns of X; TS_ALIGN: alignment of what is read at once.
-#include "element.cuh"
+// element at a time. TS_PARTS: the sums of parts of the rows are left (parts.cuh), Sums as they are. TS_P: columns of X; TS_ALIGN: alignment of what is read at once.
+#include "parts.cuh"
 #include "reduce.cuh"
-
-/// A sum of squares. Squares of 32-bit numbers and narrower are safe in float64.
-struct PlainSum {
-  double sum;
-  __device__ __forceinline__ void add(float x) {
-    const double wide = x;
-    sum = madd(wide, wide, sum);
-  }
-  __device__ __forceinline__ void operator+=(const PlainSum& other) { sum += other.sum; }
-  __device__ __forceinline__ double root() const { return sqrt(sum); }
-};
-
-/// Squares of float64 numbers are kept in three ranges (Blue 1978; thresholds as in Anderson 2017).
-struct RangedSum {
-  double small, medium, big;
-
-  static constexpr double big_from = 0x1p486, shrink = 0x1p-538, small_to = 0x1p-511, grow = 0x1p537;
-
-  __device__ __forceinline__ void add(double x) {
-    const double size = fabs(x);
-    if (size > big_from) {
-      const double scaled = size * shrink;
-      big = madd(scaled, scaled, big);
-    } else if (size < small_to) {
-      const double scaled = size * grow;
-      small = madd(scaled, scaled, small);
-    } else {  // NaN too
-      medium = madd(size, size, medium);
-    }
-  }
-  __device__ __forceinline__ void operator+=(const RangedSum& other) {
-    small += other.small, medium += other.medium, big += other.big;
-  }
-  __device__ __forceinline__ double root() const {
-    const bool has_medium = !(medium == 0);
-    if (big > 0) return sqrt(has_medium ? big + medium * shrink * shrink : big) / shrink;
-    if (!(small > 0)) return sqrt(medium);
-    const double low = sqrt(small) / grow;
-    if (!has_medium) return low;
-    const double high = sqrt(medium);  // NaN stays NaN; small's share counts only near the threshold
-    return low > high ? low * sqrt(1 + (high / low) * (high / low)) : high * sqrt(1 + (low / high) * (low / high));
-  }
-};
-
-template <class R>
-struct SumOf {
-  using type = PlainSum;
-};
-template <>
-struct SumOf<double> {
-  using type = RangedSum;
-};
-using Sum = SumOf<Real>::type;
+#include "squares.cuh"
 
 template <class R>
 __device__ __forceinline__ void add_square(Sum& sum, R x) {
@@ -82,9 +30,16 @@ __device__ __forceinline__ void add_piece(Sum* sums, const Piece& piece) {
 
 extern "C" __global__ void __launch_bounds__(256, 3)
     column_norms(const Element* x, int64 lines, int64 line_stride, int64 tile_stride, int rest, Sum* partial,
-                 unsigned* counter, Real* norms, int64 norms_stride) {
+                 unsigned* counter, Real* norms, int64 norms_stride, int64 rows, int64 row_stride, PartsArgument parts) {
   __shared__ Sum sums[threads * TS_VECTOR];
-  const int blocks_a_tile = gridDim.x / tiles, tile = blockIdx.x / blocks_a_tile, block = blockIdx.x % blocks_a_tile;
+  const PartOfGrid part(parts);
+#if TS_PARTS
+  const int64 rows_here = part.rows(parts, rows);
+  x += part.number * parts.rows * row_stride;
+  lines = rows_here / TS_FOLD, rest = static_cast<int>(rows_here % TS_FOLD);
+  partial += static_cast<int64>(part.number) * (part.blocks / tiles) * TS_P;
+#endif
+  const int blocks_a_tile = part.blocks / tiles, tile = part.block / blocks_a_tile, block = part.block % blocks_a_tile;
   const int thread = threadIdx.x, place = thread % line_threads * TS_VECTOR;
   const int columns = min(TS_TILE, TS_P - tile * TS_TILE);  // of this tile
   const Element* const from = x + tile * tile_stride;
@@ -120,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         add_square(sums[c], widen(from[lines * line_stride + r * TS_TILE + c]));
     partial[static_cast<int64>(block) * TS_P + tile * TS_TILE + c] = sums[c];
   }
-  if (!last_block(counter)) return;
+  if (!last_block(counter + part.number, part.blocks)) return;
 
   constexpr int across = TS_P < threads ? TS_P : threads, groups = threads / across;
   for (int first = 0; first < TS_P; first += across) {
@@ -132,6 +87,10 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     __syncthreads();
     if (group < groups) sums[thread] = total;
     add_groups(sums, across, groups, threads);
+#if TS_PARTS
+    if (group == 0 && c < TS_P) reinterpret_cast<Sum*>(parts.sums + part.number * parts.size)[c] = sums[thread];
+#else
     if (group == 0 && c < TS_P) norms[c * norms_stride] = static_cast<Real>(sums[thread].root());
+#endif
   }
 }

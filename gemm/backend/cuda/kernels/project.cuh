@@ -16,6 +16,7 @@
 //   TS_TYPE (one of the four result types), TS_CORE 0; TS_P, TS_Q
 //   TS_MODE_V/W, TS_PITCH_V/W, TS_UNIT_V/W, TS_SHIFT_V/W, TS_SUBS   see operand.cuh
 //   TS_VECTOR_V   scalars of a row of V that a lane reads at once
+//   TS_PARTS      1: what is left of the products are the sums of parts of the rows (parts.cuh)
 //   TS_BULK_W     W is contiguous and 16-byte aligned: whole chunks are stored in bulk
 //   TS_TILES, TS_STAGES, TS_GROUP_L, TS_GROUP_R, TS_GROUPS
 //   TS_TILES_L, TS_TILES_R (tiles of the products that a warp has)
@@ -23,6 +24,7 @@
 
 #include "operand.cuh"
 #include "ordered_sum.cuh"
+#include "parts.cuh"
 
 constexpr int chunk_rows = 16 * TS_TILES, pad = TS_SUBS == 1 ? 0 : 32;
 using V = Operand<TS_MODE_V, TS_P, TS_PITCH_V, 1, 1, TS_UNIT_V, TS_SUBS, chunk_rows / TS_SUBS, pad, TS_SHIFT_V>;
@@ -256,7 +258,7 @@ __device__ __forceinline__ Complex<Real> with_imaginary(double re, double im, Co
 /// Adds the products over groups and blocks, in their order; the last block stores them.
 __device__ __forceinline__ void finish(const double* products, const MatrixArgument& s_next, Result* mirror,
                                        const MatrixArgument& g, double* partials, unsigned* tickets, int group_size,
-                                       int thread) {
+                                       const PartOfGrid& part, [[maybe_unused]] const PartsArgument& sums, int thread) {
   constexpr int inner_rows = TS_INNER ? TS_P : 0, results = (inner_rows + (TS_GRAM ? TS_Q : 0)) * TS_Q;
   constexpr int count = results * parts;
   const auto product = [&](int l, int r) {
@@ -265,7 +267,9 @@ __device__ __forceinline__ void finish(const double* products, const MatrixArgum
     for (int group = 0; group < TS_GROUPS; ++group) sum += products[(group * product_rows + l) * product_pitch + r];
     return sum;
   };
-  const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
+  const int blocks = part.blocks, block = part.block, groups = (blocks + group_size - 1) / group_size;
+  partials += static_cast<int64>(part.number) * (blocks + groups) * count;
+  tickets += part.number * (1 + groups);
   double* const mine = partials + static_cast<int64>(block) * count;
   for (int e = thread; e < results; e += threads) {
     const int i = e / TS_Q, r = e % TS_Q * parts;
@@ -280,6 +284,9 @@ __device__ __forceinline__ void finish(const double* products, const MatrixArgum
   const OrderedSum order{partials, partials + static_cast<int64>(blocks) * count, tickets, blocks, block, group_size};
   if (!order.last(count, thread, threads)) return;
   const double* total = order.total();
+#if TS_PARTS
+  for (int e = thread; e < count; e += threads) sums.sums[part.number * sums.size + e] = total[e];
+#else
   const auto value = [&](int e) { return with_imaginary(total[e], is_complex ? total[results + e] : 0, Result{}); };
   for (int e = thread; e < results; e += threads) {
     const int i = e / TS_Q, j = e % TS_Q, row = i - inner_rows;
@@ -291,11 +298,13 @@ __device__ __forceinline__ void finish(const double* products, const MatrixArgum
       if (row < j) *g.at(j, row) = conj(value(e));
     }
   }
+#endif
 }
 
 extern "C" __global__ void __launch_bounds__(threads, 1)
     project(OperandArgument v_argument, MatrixArgument s, OperandArgument w_argument, MatrixArgument s_next,
-            Result* mirror, MatrixArgument g, int64 rows, int group_size, double* partials, unsigned* tickets) {
+            Result* mirror, MatrixArgument g, int64 rows, int group_size, double* partials, unsigned* tickets,
+            PartsArgument sums) {
   extern __shared__ __align__(128) unsigned char shared[];
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, group = thread / 32 / group_warps;
   const int warp = thread / 32 % group_warps;
@@ -307,10 +316,17 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     barrier_init(meeting.barrier, 32 * group_warps);
   }
   if (lane == 0) barrier_init_fence();
+  const PartOfGrid part(sums);
+#if TS_PARTS
+  rows = part.rows(sums, rows);
+  v_argument.data = static_cast<const Element*>(v_argument.data) + part.number * sums.rows * v_argument.row_stride;
+  w_argument.data = static_cast<const Element*>(w_argument.data) + part.number * sums.rows * w_argument.row_stride;
+#endif
   const V v(v_argument, rows);
   const W w(w_argument, rows);
-  const int64 chunks = (rows + chunk_rows - 1) / chunk_rows, stride = static_cast<int64>(gridDim.x) * TS_GROUPS;
-  int64 to_load = static_cast<int64>(blockIdx.x) * TS_GROUPS + group, chunk = to_load;
+  [[maybe_unused]] Element* const w_rows = reinterpret_cast<Element*>(const_cast<unsigned char*>(w.base));
+  const int64 chunks = (rows + chunk_rows - 1) / chunk_rows, stride = static_cast<int64>(part.blocks) * TS_GROUPS;
+  int64 to_load = static_cast<int64>(part.block) * TS_GROUPS + group, chunk = to_load;
   __syncthreads();
 
   int load_slot = 0;
@@ -357,7 +373,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
 #pragma unroll
           for (int sub = 0; sub < TS_SUBS; ++sub)
             asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
-                             static_cast<Element*>(const_cast<void*>(w_argument.data)) +
+                             w_rows +
                              (first + sub * (chunk_rows / TS_SUBS)) * TS_Q),
                          "r"(shared_address(slot + w_offset + sub * W::sub_pitch)), "n"(W::sub_bytes)
                          : "memory");
@@ -373,7 +389,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       for (int e = thread % (32 * group_warps); e < chunk_rows * TS_Q; e += 32 * group_warps) {
         const int row = W::by_columns ? e % chunk_rows : e / TS_Q, column = W::by_columns ? e / chunk_rows : e % TS_Q;
         if (row < valid)
-          *(static_cast<Element*>(const_cast<void*>(w_argument.data)) + (first + row) * w_argument.row_stride +
+          *(w_rows + (first + row) * w_argument.row_stride +
             column * w_argument.column_stride) =
               *reinterpret_cast<const Element*>(slot + w_offset + w.row_offset(row) + scalar_offset<W>(column * parts));
       }
@@ -388,6 +404,6 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     double* const all = reinterpret_cast<double*>(shared + ring_offset);
     products.put(all + group * product_rows * product_pitch, lane / 4, lane % 4);
     __syncthreads();
-    finish(all, s_next, mirror, g, partials, tickets, group_size, thread);
+    finish(all, s_next, mirror, g, partials, tickets, group_size, PartOfGrid(sums), sums, thread);
   }
 }

@@ -15,15 +15,15 @@ __device__ __forceinline__ void add_groups(Sum* sums, int across, int count, int
   }
 }
 
-/// Whether this block is the last of the grid to get here; everything that the others wrote before is then
+/// Whether this block is the last of `blocks` to get here; everything that the others wrote before is then
 /// visible. The counter is zero again afterwards.
-__device__ __forceinline__ bool last_block(unsigned* counter) {
+__device__ __forceinline__ bool last_block(unsigned* counter, int blocks) {
   __shared__ bool last;
   __threadfence();
   __syncthreads();
   if (threadIdx.x == 0) {
     const unsigned ticket = atomicAdd(counter, 1u);
-    last = ticket == gridDim.x - 1;
+    last = ticket == static_cast<unsigned>(blocks) - 1;
     if (last) *counter = 0;
   }
   __syncthreads();

@@ -7,10 +7,12 @@
 #include "tallskinny/gemm/assign/cuda/assign_kernel.hpp"
 #include "tallskinny/gemm/backend/cuda/convert.hpp"
 #include "tallskinny/gemm/backend/cuda/geometry.hpp"
+#include "tallskinny/gemm/backend/cuda/parts.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/backend/cuda/sources.hpp"
 #include "tallskinny/gemm/backend/cuda/wide_plan.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/norms/cuda/column_norms_kernel.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/spmm/cuda/spmm_kernel.hpp"
 #include "tallskinny/tests/support/test.hpp"
@@ -71,6 +73,12 @@ std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& a
         p.out = form_number(form, result_alignment_of(type));
         p.problem.contiguous = form == 0;
         problems.push_back(p);
+        if (turn % 4 == 0 &&
+            (op == Operation::project_out || op == Operation::inner_and_gram ||
+             op == Operation::column_norms)) {  // some of those that leave sums over rows in parts
+          p.determinism = Determinism::gpu_to_gpu, p.parts = 24, p.problem.n /= 16;
+          problems.push_back(p);
+        }
       }
   return problems;
 }
@@ -101,6 +109,9 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
     for (std::size_t form = 0; form < form_count; ++form)
       plans.push_back(cuda::plan_scale(type, form_number(form, alignment_of(type)), 1000,
                                        3 + static_cast<index_t>(form), device));
+  for (const DType type : {DType::float64, DType::complex128, DType::float32, DType::complex64})
+    plans.push_back(cuda::plan_sum_parts(type, 1000));
+  for (const DType type : every_dtype) plans.push_back(cuda::plan_norms_of_parts(type, 1000));
   for (const std::size_t bytes : {2, 4, 8, 16})
     for (const bool from_rows : {false, true})
       plans.push_back(cuda::plan_convert(bytes, 8, from_rows, 1000000, 20, device));
