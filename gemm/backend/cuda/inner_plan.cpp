@@ -97,6 +97,9 @@ int registers_needed(DType type, const InnerTiling& t) {
   return 8 * tiles + 8 * t.tiles_r + 64;
 }
 
+/// Bytes of a chunk of long operands, where there is room.
+constexpr int shortest_chunk = 30 * 1024;
+
 /// Rows of a batch of the warpgroup kernel.
 constexpr int warpgroup_batch = 32;
 
@@ -311,6 +314,8 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
     const int kib = tiling.chunk_kib > 0 ? tiling.chunk_kib : short_runs ? 64 : 34;
     const int wanted = std::min(kib * 1024, room / 3);
     while (both(chunk + unit) <= wanted) chunk += unit;
+    // Long operands in copies of less than 4 KiB are read more slowly than in longer ones.
+    if (!brief && both(chunk) < shortest_chunk && 3 * both(chunk + unit) <= room) chunk += unit;
     if (brief)
       while (chunk > unit && chunks_of(chunk) < brief_chunks) chunk -= unit;
     else if (4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows)
