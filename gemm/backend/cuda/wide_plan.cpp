@@ -120,6 +120,7 @@ KernelPlan plan_of(const GpuProblem& problem, const DeviceInfo& device, const Wi
                define("TS_BOXES", t.boxes),
                define("TS_STAGES", t.stages),
                define("TS_ACCUMULATE", pr.accumulate),
+               define("TS_COLUMNS_Y", problem.out.layout == Layout::col_major),
                define("TS_VECTOR_Y", vector_y)};
   k.grid = grid_of(ceil_div(pr.n, t.rows()), device.multiprocessors);
   k.block = static_cast<unsigned>(32 * t.warps());
@@ -173,8 +174,7 @@ WideShape wide_shape(const GpuProblem& problem, const KernelPlan& plan) {
   shape.panels = ceil_div(pr.p * parts_of(pr.type), scalars);
   shape.k_blocks = shape.panels * scalars / 16;
   shape.factor.family = "wide_factor";
-  for (const char* name :
-       {"TS_TYPE", "TS_CORE", "TS_Q", "TS_NARROW_S", "TS_TILES", "TS_COLUMN_WARPS", "TS_ACCUMULATE"})
+  for (const char* name : {"TS_TYPE", "TS_CORE", "TS_Q", "TS_NARROW_S", "TS_COLUMN_WARPS", "TS_COLUMNS_Y"})
     shape.factor.defines.push_back(define(name, value_of(plan, name)));
   shape.factor.block = 256;
   shape.factor.grid = static_cast<unsigned>(ceil_div(shape.k_blocks * column_blocks(pr) * 32, 256));

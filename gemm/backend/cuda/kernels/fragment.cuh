@@ -153,6 +153,11 @@ __device__ __forceinline__ void set_short(Fragment& f, int u, float x) { f.k[u] 
 #elif TS_CORE == 1
 /// A float32 rounded to the 11 bits that the instructions see.
 __device__ __forceinline__ uint32 rounded(uint32 x) { return (x + 0x1000u) & 0xffffe000u; }
+/// The same of a low part. NaN stays NaN: the one that GPUs make has all bits set and would turn into a zero, as
+/// the high part does.
+__device__ __forceinline__ uint32 rounded_low(uint32 x) {
+  return (x & 0x7fffffffu) > 0x7f800000u ? x : rounded(x);
+}
 __device__ __forceinline__ void set(Fragment& f, int u, float x) {
   f.high[u] = rounded(__float_as_uint(x));
   f.low[u] = __float_as_uint(x - __uint_as_float(f.high[u]));

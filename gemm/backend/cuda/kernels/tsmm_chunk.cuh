@@ -8,6 +8,8 @@
 #pragma once
 
 #include "operand.cuh"
+#include "scalars.cuh"
+#include "small_factor.cuh"
 
 constexpr int group_warps = TS_TEAMS * TS_COLUMN_WARPS, warps = TS_GROUPS * group_warps, threads = 32 * warps;
 constexpr int team_threads = 32 * TS_COLUMN_WARPS;
@@ -33,13 +35,6 @@ constexpr int y_end = y_offset + (TS_TEAMS - 1) * y_pitch + y_team_bytes;
 constexpr int slot_bytes = round_up(y_end > x_bytes ? y_end : x_bytes, 128);
 static_assert(TS_ACCUMULATE || y_team_bytes <= x_team_bytes,
               "the host pads what is too short for its results");
-
-/// What alpha, beta and sums are: float32 for sums in float32, else float64.
-#if TS_CORE == 0
-using Sum = double;
-#else
-using Sum = float;
-#endif
 
 /// Where a warp stands.
 struct Place {
@@ -68,38 +63,4 @@ struct Place {
   }
 };
 
-/// Element (k, j) of op(S).
-struct Factor {
-  const Result* data;
-  int64 row_stride, column_stride;
-  int conjugate;
-
-  __device__ __forceinline__ Result at(int k, int j) const {
-    const Result x = data[k * row_stride + j * column_stride];
-    return conjugate ? conj(x) : x;
-  }
-};
-
-__device__ __forceinline__ Real part_of(Real x, int) {
-  return x;
-}
-__device__ __forceinline__ Real part_of(Complex<Real> x, int part) {
-  return part ? x.im : x.re;
-}
-
-/// alpha sum + beta y, where beta counts if TS_ACCUMULATE.
-struct Scalars {
-  Complex<Sum> alpha, beta;
-
-  template <class R>
-  __device__ __forceinline__ R apply(Sum re, Sum, const R& y) const {
-    const Sum scaled = alpha.re * re;
-    return static_cast<R>(TS_ACCUMULATE ? madd(beta.re, static_cast<Sum>(y), scaled) : scaled);
-  }
-  template <class R>
-  __device__ __forceinline__ Complex<R> apply(Sum re, Sum im, const Complex<R>& y) const {
-    Complex<Sum> sum = mul(alpha, Complex<Sum>{re, im});
-    if (TS_ACCUMULATE) sum = madd(beta, Complex<Sum>{static_cast<Sum>(y.re), static_cast<Sum>(y.im)}, sum);
-    return {static_cast<R>(sum.re), static_cast<R>(sum.im)};
-  }
-};
+using Factor = SmallFactor<Result>;

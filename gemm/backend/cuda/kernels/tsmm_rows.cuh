@@ -4,22 +4,10 @@
 #pragma once
 
 #include "tsmm_chunk.cuh"
+#include "warp_columns.cuh"
 
 /// Blocks of 16 scalars of K; those that are whole.
 constexpr int k_blocks = (TS_P * parts + 15) / 16, whole_blocks = TS_P * parts / 16;
-constexpr int column_blocks = (TS_Q + 7) / 8;
-constexpr int blocks_of_warp = (column_blocks + TS_COLUMN_WARPS - 1) / TS_COLUMN_WARPS;
-
-/// Blocks whose columns are dealt out to the lanes in turns, so that a lane has up to 32 bytes of a row of Y.
-constexpr int dealt_wanted = TS_COLUMNS_Y ? 1 : sizeof(Result) >= 16 ? 1 : sizeof(Result) == 8 ? 2 : 4;
-constexpr int dealt = column_blocks % TS_COLUMN_WARPS != 0           ? 1
-                      : blocks_of_warp % dealt_wanted == 0           ? dealt_wanted
-                      : dealt_wanted == 4 && blocks_of_warp % 2 == 0 ? 2
-                                                                     : 1;
-/// The column of Y in place n of a block.
-__device__ __forceinline__ int column_of(int block, int n) {
-  return block / dealt * (8 * dealt) + n / 2 * (2 * dealt) + block % dealt * 2 + n % 2;
-}
 
 /// Number u of the four scalars of K that lane group t has of a block: neighbours in memory, or else such
 /// that lanes that read together meet in no bank.

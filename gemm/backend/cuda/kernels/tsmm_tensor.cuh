@@ -3,27 +3,10 @@
 // imaginary part of Y come from one fragment of S and two of X.
 #pragma once
 
+#include "factor.cuh"
 #include "tsmm_rows.cuh"
 
 constexpr int factor_bytes = k_blocks * column_blocks * 32 * static_cast<int>(sizeof(Fragment));
-
-/// Places u .. of a fragment of S; the lower bits of a low part, which the instructions ignore, are rounded.
-__device__ __forceinline__ void set_factor(Fragment& f, int u, Real x) {
-  set(f, u, x);
-#if TS_CORE == 1
-  f.low[u] = rounded(f.low[u]);
-#endif
-}
-__device__ __forceinline__ void set_factor(Fragment& f, int u, Complex<Real> x) {
-  set_factor(f, u, x.re), set_factor(f, u + 1, x.im);
-}
-
-/// Half a fragment: lanes that read together meet in no bank.
-#if TS_CORE == 0
-using FactorPiece = double2;
-#else
-using FactorPiece = uint4;
-#endif
 
 /// Fragments of op(S): lane (g, t) of (k block, column block) holds the column in place g, rows 4t .. 4t + 3
 /// of 16 scalars of K (complex: rows 2t, 2t + 1 of 8, each as real and imaginary part).
@@ -36,42 +19,8 @@ __device__ __forceinline__ void prepare_factor(unsigned char* to, const Factor& 
       const int k = scalar_of_lane(e / 32 / column_blocks, lane % 4, u) / parts;
       set_factor(f, u, k < TS_P && column < TS_Q ? s.at(k, column) : Result{});
     }
-    FactorPiece* const pieces = reinterpret_cast<FactorPiece*>(to) + e / 32 * 64 + lane;
-#if TS_CORE == 0
-    pieces[0] = {f.k[0], f.k[1]}, pieces[32] = {f.k[2], f.k[3]};
-#else
-    pieces[0] = {f.high[0], f.high[1], f.high[2], f.high[3]},
-    pieces[32] = {f.low[0], f.low[1], f.low[2], f.low[3]};
-#endif
+    store_factor(to, e / 32, lane, f);
   }
-}
-__device__ __forceinline__ Fragment load_factor(const unsigned char* factor, int kb, int block, int lane) {
-  const FactorPiece* const pieces =
-      reinterpret_cast<const FactorPiece*>(factor) + (kb * column_blocks + block) * 64 + lane;
-  const FactorPiece first = pieces[0], second = pieces[32];
-#if TS_CORE == 0
-  return {{first.x, first.y, second.x, second.y}};
-#else
-  return {{first.x, first.y, first.z, first.w}, {second.x, second.y, second.z, second.w}};
-#endif
-}
-
-/// What (Re S, Im S) meets of X for the imaginary part of Y, (Im X, Re X), and, in place, for the real one,
-/// (Re X, -Im X).
-__device__ __forceinline__ Fragment imaginary_of(Fragment& f) {
-  Fragment im;
-#pragma unroll
-  for (int u = 0; u < 4; u += 2) {
-#if TS_CORE == 0
-    im.k[u] = f.k[u + 1], im.k[u + 1] = f.k[u];
-    f.k[u + 1] = -f.k[u + 1];
-#else
-    im.high[u] = f.high[u + 1], im.high[u + 1] = f.high[u], im.low[u] = f.low[u + 1],
-    im.low[u + 1] = f.low[u];
-    f.high[u + 1] ^= 0x80000000u, f.low[u + 1] ^= 0x80000000u;
-#endif
-  }
-  return im;
 }
 
 /// sums += the products of 16 scalars of K, some blocks of columns at once: one in float64, up to four of
@@ -102,7 +51,7 @@ __device__ __forceinline__ void multiply_block(Sums& sum, const X& x, const unsi
       int block = column_warp * n + b + j;
       if (column_blocks % TS_COLUMN_WARPS != 0 && block >= column_blocks)
         block = 0;  // its sums are not stored
-      right[j] = load_factor(factor, kb, block, lane);
+      right[j] = load_factor(factor, kb * column_blocks + block, lane);
     }
 #pragma unroll
     for (int i = 0; i < TS_TILES; ++i) {

@@ -29,7 +29,7 @@ __device__ __forceinline__ void prepare_factor(unsigned char* to, const Factor& 
       const int k = scalar_of_lane(e / (4 * columns), t, scalar_of_step(step, place));
       Fragment f;
       set(f, 0, k < TS_P * parts && column < TS_Q ? part_of(s.at(k / parts, column), k % parts) : 0);
-      h = f.high[0], l = rounded(f.low[0]);
+      h = f.high[0], l = rounded_low(f.low[0]);
     };
     split(0, high.x, low.x), split(1, high.y, low.y), split(2, high.z, low.z), split(3, high.w, low.w);
     unsigned char* const plane = to + e / (2 * columns) * (2 * plane_bytes) + e % (2 * columns) * 16;

@@ -10,9 +10,11 @@
 //   TS_ROWS = 16 TS_TILES TS_TEAMS (at most 256), TS_TILES, TS_TEAMS, TS_COLUMN_WARPS
 //   TS_BOXES, TS_STAGES
 //   TS_ACCUMULATE   beta is not 0: Y is read
+//   TS_COLUMNS_Y    Y lies by columns
 //   TS_VECTOR_Y     rows of Y are stored in pieces of 16 bytes
 #pragma once
 
+#include "scalars.cuh"
 #include "tensor_copy.cuh"
 #include "wide.cuh"
 
@@ -22,6 +24,56 @@ constexpr int box_blocks = box_scalars / 16, stage_blocks = TS_BOXES * box_block
 constexpr int block_bytes = column_blocks * 32 * static_cast<int>(sizeof(Fragment));
 constexpr int x_bytes = TS_BOXES * box_bytes, s_bytes = stage_blocks * block_bytes;
 constexpr int stage_bytes = x_bytes + s_bytes;
+
+using Sums = AccumulatorTile[TS_TILES][parts][blocks_of_warp];
+
+/// Blocks of columns that are multiplied at once: one in float64, up to four of 3xTF32, whose instructions
+/// take turns.
+constexpr int most_at_once = TS_CORE == 0 ? 1 : is_complex ? 2 : 4;
+constexpr int at_once = blocks_of_warp % most_at_once == 0            ? most_at_once
+                        : blocks_of_warp % 3 == 0 && most_at_once > 2 ? 3
+                        : blocks_of_warp % 2 == 0                     ? 2
+                                                                      : 1;
+
+/// X as it is and, if complex, as the imaginary part of Y takes it.
+struct FactorRows {
+  Fragment lower[TS_TILES], upper[TS_TILES], imaginary_lower[TS_TILES], imaginary_upper[TS_TILES];
+};
+
+/// The fragments of the warp's blocks from First on, if there are any.
+template <int First>
+__device__ __forceinline__ void load_factors(Fragment (&f)[at_once], const unsigned char* factor,
+                                             int column_warp, int lane) {
+  if constexpr (First < blocks_of_warp)
+#pragma unroll
+    for (int j = 0; j < at_once; ++j) {
+      int block = column_warp * blocks_of_warp + First + j;
+      if (column_blocks % TS_COLUMN_WARPS != 0 && block >= column_blocks)
+        block = 0;  // its sums are not stored
+      f[j] = load_factor(factor, block, lane);
+    }
+}
+
+/// sums += the products of one block of K with a warp's columns from block First on, of which `right` are the
+/// first.
+template <int First = 0>
+__device__ __forceinline__ void multiply_factor(Sums& sum, const FactorRows& rows,
+                                                const unsigned char* factor, const Fragment (&right)[at_once],
+                                                int column_warp, int lane) {
+  Fragment next[at_once];
+  load_factors<First + at_once>(next, factor, column_warp, lane);
+  asm volatile("" ::: "memory");  // what is loaded further ahead spills
+  using Blocks = AccumulatorTile[at_once];
+#pragma unroll
+  for (int i = 0; i < TS_TILES; ++i) {
+    multiply_add_row(reinterpret_cast<Blocks&>(sum[i][0][First]), rows.lower[i], rows.upper[i], right, 0);
+    if constexpr (is_complex)
+      multiply_add_row(reinterpret_cast<Blocks&>(sum[i][parts - 1][First]), rows.imaginary_lower[i],
+                       rows.imaginary_upper[i], right, 0);
+  }
+  if constexpr (First + at_once < blocks_of_warp)
+    multiply_factor<First + at_once>(sum, rows, factor, next, column_warp, lane);
+}
 
 /// Strides in elements.
 struct OperandArgument {

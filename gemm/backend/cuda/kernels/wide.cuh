@@ -3,6 +3,7 @@
 
 #include "factor.cuh"
 #include "small_factor.cuh"
+#include "warp_columns.cuh"
 
 #if TS_NARROW_S
 using WideFactor = SmallFactor<Element>;

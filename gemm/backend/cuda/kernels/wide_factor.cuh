@@ -1,7 +1,7 @@
 // op(S) as the fragments that tsmm_wide.cuh multiplies by, in the order in which it reads them: for each
 // block of 16 scalars of K all blocks of 8 columns. What is beyond p and TS_Q counts as zero.
 //
-//   TS_TYPE, TS_CORE, TS_Q, TS_TILES, TS_COLUMN_WARPS, TS_ACCUMULATE   as there
+//   TS_TYPE, TS_CORE, TS_Q, TS_COLUMN_WARPS, TS_COLUMNS_Y   as there
 //   TS_NARROW_S: S is of the type of X, not of the result's
 #pragma once
 
@@ -18,6 +18,6 @@ extern "C" __global__ void __launch_bounds__(256)
   Fragment f;
 #pragma unroll
   for (int u = 0; u < 4 / parts; ++u)
-    set_parts(f, u * parts, first + u < p && column < TS_Q ? s.at(first + u, column) : Result{});
+    set_factor(f, u * parts, first + u < p && column < TS_Q ? s.at(first + u, column) : Result{});
   store_factor(factor, block, lane, f);
 }

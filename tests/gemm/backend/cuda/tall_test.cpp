@@ -148,6 +148,11 @@ TEMPLATE_TEST_CASE("a wide basis times blocks", "[sanitize]", TS_ALL_TYPES) {
   check_wide<TestType>(14003, 1040, 5);
 }
 
+TEMPLATE_TEST_CASE("a wide basis of more rows than all blocks take at once", "", TS_ALL_TYPES) {
+  if (no_device()) return;
+  for (const index_t q : {3, 40}) check_wide<TestType>(70001, 200, q);
+}
+
 TEMPLATE_TEST_CASE("a thousand and a million rows", "", TS_ALL_TYPES) {
   if (no_device()) return;
   for (const index_t n : {index_t{1000}, (index_t{1} << 20) + 7}) {
