@@ -48,7 +48,7 @@ Sizes sizes_of(const UpdateProblem& problem, const UpdateTiling& t) {
   } else {
     const int subs = t.narrow ? 1 : 2;
     const int sub_bytes = round_up(team_rows / subs * s.x.row_bytes(1) + (s.x.shift ? 144 : 0), 128);
-    if (!t.narrow) s.pad = s.x.scalar == 8 ? 16 : s.x.scalar == 4 ? 64 : 32;
+    if (!t.narrow) s.pad = s.x.vector * s.x.scalar == 16 ? (s.x.scalar == 8 ? 16 : 64) : 32;
     // Results take the place of the rows.
     if (!problem.accumulate) s.pad += round_up(std::max(0, y_team - subs * (sub_bytes + s.pad)) / subs, 128);
     x_bytes = round_up((t.teams * subs - 1) * (sub_bytes + s.pad) + sub_bytes, 128);
@@ -69,7 +69,7 @@ int shared_bytes(const Sizes& s, const UpdateTiling& t) {
 int registers_needed(const UpdateProblem& problem, const UpdateTiling& t, const TallLayout& x) {
   const int parts = parts_of(problem.type), q = static_cast<int>(problem.q);
   if (t.warpgroup)
-    return 8 * ((q + 7) / 8) * parts + 116 + (x.mode == TallMode::by_columns ? 20 : x.vector < 4 ? 8 : 0);
+    return 8 * ((q + 7) / 8) * parts + 116 + (x.mode == TallMode::by_columns ? 20 : x.vector < 4 ? 16 : 0);
   if (t.narrow) return 60 + (t.tiles * (parts * q + 5) + parts * q) * (x.scalar == 8 ? 2 : 1);
   const int blocks = ((q + 7) / 8 + t.column_warps - 1) / t.column_warps, sums = t.tiles * blocks * parts * 4;
   const bool scattered = x.mode == TallMode::by_columns || (x.vector == 1 && x.scalar == 4);
@@ -77,7 +77,7 @@ int registers_needed(const UpdateProblem& problem, const UpdateTiling& t, const 
     return t.split ? sums * 7 / 5 + 44 * t.tiles + 88 + (scattered ? 18 : 0)
                    : sums * 5 / 2 + 36 * t.tiles + 72 + (x.vector == 1 ? 8 * t.tiles : 0) +
                          (blocks > 1 ? 16 : 0) + (q % 8 != 0 ? 8 : 0);
-  if (!t.split) return 2 * sums + t.tiles * (x.vector == 1 ? 24 : 16) + 96;
+  if (!t.split) return 2 * sums + t.tiles * (x.vector == 1 ? 24 : 16) + (t.warps() > 8 ? 112 : 96);
   return sums + t.tiles * 24 + (x.scalar == 4 ? 146 : 132) + (scattered ? 18 : 0);
 }
 
@@ -85,7 +85,7 @@ int registers_needed(const UpdateProblem& problem, const UpdateTiling& t, const 
 /// of all tilings of 47 problems on an H100.
 double cost_of(const UpdateProblem& problem, const UpdateTiling& t, const Sizes& s) {
   const int parts = parts_of(problem.type), scalar = scalar_bytes(problem.type),
-            warps = std::min(t.warps(), scalar == 8 && t.column_warps < 4 ? 8 : 12);
+            warps = std::min(t.warps(), t.warpgroup || (scalar == 8 && t.column_warps >= 4) ? 12 : 8);
   const double x_bytes = static_cast<double>(problem.p) * static_cast<double>(size_of(problem.type));
   const double y_bytes = static_cast<double>(problem.q) * result_bytes(problem.type);
   const double row_bytes = x_bytes + (problem.accumulate ? 2 : 1) * y_bytes;
@@ -97,7 +97,7 @@ double cost_of(const UpdateProblem& problem, const UpdateTiling& t, const Sizes&
   const double loading = x_bytes * s.rows * t.groups * (stages - 1);
   const double enough = 128 * 1024 * x_bytes / row_bytes * (by_columns ? (t.narrow ? 12.8 : 8.0) / warps : 1);
   const double turns = 10000.0 / s.rows, wait = 6.0 / stages;
-  const double short_columns = by_columns ? 1 + 48.0 / (s.rows * scalar * parts) : 1;
+  const double short_columns = by_columns ? 1 + 24.0 * (1 + t.teams) / (s.rows * scalar * parts) : 1;
   const double memory = short_columns *
                         std::max(16 * row_bytes / 12.9 * std::max(1.0, enough / loading), turns) *
                         (1 + (by_columns ? 0 : 1.5e-7) * std::max(0.0, loading - 80 * 1024)) *
@@ -115,12 +115,18 @@ double cost_of(const UpdateProblem& problem, const UpdateTiling& t, const Sizes&
                          (by_columns ? 20 : 0) + (scalar == 8 ? 0 : 20 * scattered);
   const double shared =
       (t.warpgroup ? 0 : 16 * k_blocks * blocks / t.tiles) + (16 + convert) * k_blocks * t.column_warps;
-  const double rows_alone = 16.0 / 32 * (x_bytes / scalar + 3 * static_cast<double>(problem.q) * parts);
+  // A lane with rows of its own: products, S, and its rows, whose lanes meet in banks at multiples of 32
+  // bytes.
   const double products = static_cast<double>(problem.p * problem.q) * parts;
+  const double moves = 0.5 * (x_bytes / scalar + 3 * static_cast<double>(problem.q) * parts) *
+                       (s.x.row_bytes(1) % 32 == 0 ? 4 : 1);
+  const bool few = std::max(problem.p, problem.q) * parts <= 8;
+  const double alone = few ? 0.3 * memory : 0.2 * products * parts + 0.5 * products / t.tiles + moves;
+  const double sharing = scalar == 8 && parts == 2 ? 60.0 * (t.column_warps - 1) * t.tiles : 0;
   const double arithmetic =
-      t.narrow ? (scalar == 8 ? 2 : 1) * (0.2 * products * parts + 0.5 * products / t.tiles + rows_alone)
-               : (0.6 * tensor + shared + (scalar == 8 ? 0 : 40)) * std::pow(8.0 / warps, 0.7) *
-                     (1 + (scalar == 8 ? 0.1 : 0.25) * (t.column_warps - 1)) *
+      t.narrow ? alone
+               : ((0.6 * tensor + shared + (scalar == 8 ? 0 : 40)) * std::pow(8.0 / warps, 0.7) + sharing) *
+                     (1 + (sharing > 0 ? 0 : 0.25) * (t.column_warps - 1)) *
                      (1 + (stages < 4 ? 0.04 : 0.02) * (t.teams - 1));
   return std::pow(std::pow(memory, 4) + std::pow(arithmetic, 4), 0.25);
 }

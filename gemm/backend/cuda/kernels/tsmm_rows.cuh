@@ -137,17 +137,10 @@ __device__ __forceinline__ void put(Result* line, const AccumulatorTile (&sum)[p
       if (at < TS_Q) *reinterpret_cast<Piece*>(line + at) = mine;
     }
   } else {
-    using Place = Vector<Result, 1, size>;
-    Place* const places = reinterpret_cast<Place*>(line);
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-      // The other half first in odd rows.
-      const int other = (i + dealt) % count, mine = g % 2 == 1 ? other : i;
-      if (column + mine >= TS_Q) continue;
-      Place* const at = places + (column + mine) * y_column_pitch;
-      const Result before = TS_ACCUMULATE ? at->part[0] : Result{};
-      const Result even = result(i, before), odd = result(other, before);
-      at->part[0] = g % 2 == 1 ? odd : even;
+      Result* const at = line + (column + i) * y_column_pitch;
+      if (column + i < TS_Q) *at = result(i, *at);
     }
   }
 }

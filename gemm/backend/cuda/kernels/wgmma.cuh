@@ -17,7 +17,8 @@ __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_grou
 /// Waits for all that was committed.
 __device__ __forceinline__ void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
 
-/// Blocks of 8 columns, right times Sign (1 or -1; a sign of left was miscompiled by CUDA 13.0); c holds (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) of each, for rows of the warp's 16.
+/// Blocks of 8 columns, with right times Sign: 1 or -1 (CUDA 13.0 miscompiles a sign of left). c holds (g, 2t), (g, 2t + 1),
+/// (g + 8, 2t), (g + 8, 2t + 1) of each, for rows of the warp's 16.
 template <int Blocks>
 struct Wgmma;
 // The assembler wants every register named.
