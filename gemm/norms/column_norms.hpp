@@ -16,9 +16,9 @@ void column_norms(const Context&, DeviceStrided<const T> x, DeviceStrided<real_t
 }  // namespace detail
 
 /// norms[j] = ||X(:, j)||_2 for X n x p of any of the six types, without overflow or underflow for any finite
-/// input (float32 and below are summed in float64; a float64 column is summed again, small and large numbers scaled,
-/// only where the plain sum of squares leaves the safe range). NaN and Inf propagate.
-/// Bytes: n p s. The bits do not depend on the number of threads.
+/// input (float32 and below are summed in float64; a float64 column is summed again, small and large numbers
+/// scaled, only where the plain sum of squares leaves the safe range). NaN and Inf propagate. Bytes: n p s.
+/// The bits do not depend on the number of threads.
 /// @throws Error(invalid_argument) unless norms has p elements.
 template <HostMatrix VX>
 void column_norms(const Context& ctx, VX x, std::span<real_t<typename VX::value_type>> norms) {

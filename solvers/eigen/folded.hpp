@@ -2,8 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
-#include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
 namespace ts::solvers {
@@ -15,11 +16,7 @@ class FoldedOperator {
  public:
   FoldedOperator(Operator<T> a, double centre) : a_(std::move(a)), centre_(centre) {}
   [[nodiscard]] index_t rows() const { return a_.rows(); }
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-    Matrix<T> w(x.rows(), x.cols());
-    shifted(ctx, x, w.view());
-    shifted(ctx, w.cview(), y);
-  }
+  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
   [[nodiscard]] OperatorFacts facts() const {
     const auto of_a = a_.facts();
     const double farthest = std::max(std::abs(of_a.low - centre_), std::abs(of_a.high - centre_));
@@ -27,13 +24,8 @@ class FoldedOperator {
   }
 
  private:
-  void shifted(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-    a_.apply(ctx, x, y);
-    const index_t n = x.rows(), p = x.cols();
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-    for (index_t i = 0; i < n; ++i)
-      for (index_t j = 0; j < p; ++j) y(i, j) -= centre_ * x(i, j);
-  }
+  /// Y = (A - c I) X.
+  void shifted(const Context& ctx, HostView<const T> x, HostView<T> y) const;
 
   Operator<T> a_;
   double centre_;
