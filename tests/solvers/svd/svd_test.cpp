@@ -27,8 +27,7 @@ Matrix<T> with_singular_values(index_t m, index_t n, const std::vector<double>& 
   for (index_t i = 0; i < m; ++i)
     for (index_t j = 0; j < n; ++j)
       for (index_t l = 0; l < k; ++l)
-        a(i, j) +=
-            u(i, l) * sigma[static_cast<std::size_t>(l)] * conjugate(v(j, l));
+        a(i, j) += u(i, l) * sigma[static_cast<std::size_t>(l)] * conjugate(v(j, l));
   return a;
 }
 
