@@ -88,9 +88,10 @@ std::optional<KernelPlan> assign_scores_plan(const AssignProblem& p, const Devic
   const index_t held = p.type == DType::float64 ? 2 * steps : steps;
   const index_t rows = held <= 1 ? 4 : held <= 4 ? 2 : 1;
   const bool twice = 2 * (shared(parts) + 1024) <= device.shared_bytes_per_multiprocessor;
-  // With 64 registers of fragments and more, a warp needs more than the 128 that 16 of them have.
-  const bool heavy = 4 * parts * rows * steps >= 64;
-  const index_t blocks = twice ? 2 : 1, warps = (heavy ? 12 : 16) / blocks;
+  // With 64 registers of fragments and more, a warp needs more than the 128 that 16 of them have; the
+  // assembler for sm_100 takes about 32 more.
+  const index_t fragments = 4 * parts * rows * steps + (device.capability() >= 100 ? 32 : 0);
+  const index_t blocks = twice ? 2 : 1, warps = (fragments >= 96 ? 8 : fragments >= 64 ? 12 : 16) / blocks;
   KernelPlan plan;
   plan.family = "assign_scores";
   plan.defines = {define("TS_STEPS", steps), define("TS_TILES", tiles), define("TS_MT", rows),
