@@ -8,7 +8,7 @@ namespace ts::tskmeans {
 
 Rows rows_of(const io::MatrixFile& file) {
   const std::string where = file.description.where.text();
-  const Rows rows = std::visit(
+  Rows rows = std::visit(
       [&](const auto& kind) {
         return std::visit(
             [&](const auto& matrix) -> Rows {

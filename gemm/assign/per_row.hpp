@@ -21,6 +21,7 @@ struct PerRow {
   PerRow() noexcept = default;
   PerRow(T* first, index_t count, Space where) noexcept : data(first), size(count), space(where) {}
   template <class Range>
+  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): a PerRow converts to no span
   requires std::is_convertible_v<Range&&, std::span<T>> PerRow(Range&& range)
   noexcept {
     const std::span<T> all = range;

@@ -66,8 +66,8 @@ double cost_of(const Problem& problem, const WideTiling& t, int multiprocessors)
   // Instructions of the warps that share a scheduler; what every stage and every block of K costs beside
   // them.
   const double instruction = !t.split ? 64 : scalar_bytes(problem.type) == 2 ? 26 : 39;
-  const double tensor =
-      t.tiles * k_blocks * blocks / t.column_warps * parts * instruction * ((t.warps() + 3) / 4);
+  const int turns = (t.warps() + 3) / 4;
+  const double tensor = t.tiles * k_blocks * blocks / t.column_warps * parts * instruction * turns;
   const double stages = k_blocks * 16 / scalars_of_stage(problem.type, t.boxes);
   const double arithmetic = 1.1 * tensor + 200 * stages + 100 * k_blocks;
   double sum = 0;
