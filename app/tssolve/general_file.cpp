@@ -12,6 +12,7 @@
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/tssolve/outcome_json.hpp"
 #include "tallskinny/app/tssolve/problem.hpp"
 #include "tallskinny/app/tssolve/scaling.hpp"
 #include "tallskinny/io/output_file.hpp"
@@ -46,20 +47,11 @@ void print_json(const GeneralResult& r, const Settings& settings, const io::Desc
   json.add("eigenvalues_real", parts(r, false))
       .add("eigenvalues_imag", parts(r, true))
       .add("residual_norms", r.residual_norms)
-      .add("conditions", r.conditions)
-      .add("converged", r.converged)
-      .add("converged_count", r.converged_count)
-      .add("verified", r.verified)
-      .add("verification", solvers::name_of(r.verification))
-      .add("verification_rounds", r.verification_rounds)
-      .add("stop", solvers::name_of(r.stop))
-      .add("reason", r.reason)
-      .add("method", "block Krylov-Schur")
-      .add("iterations", r.iterations)
-      .add("restarts", r.restarts)
-      .add("operator_applications", r.operator_applications)
-      .add("verification_applications", r.verification_applications)
-      .add("elapsed_seconds", seconds)
+      .add("conditions", r.conditions);
+  add_outcome(json, r);
+  json.add("method", "block Krylov-Schur");
+  add_work(json, r);
+  json.add("elapsed_seconds", seconds)
       .add("norm", r.norm)
       .add("which", name_of(settings.part))
       .add("nev", settings.eigen.nev)

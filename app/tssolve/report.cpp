@@ -7,6 +7,7 @@
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/tssolve/outcome_json.hpp"
 #include "tallskinny/io/output_file.hpp"
 
 namespace ts::app::tssolve {
@@ -71,21 +72,11 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
   json.add(plural_name(facts.quantity), result.values)
       .add("residual_norms", result.residual_norms)
       .add("error_bounds", result.error_bounds)
-      .add("multiplicities", result.multiplicities)
-      .add("converged", result.converged)
-      .add("converged_count", result.converged_count)
-      .add("verified", result.verified)
-      .add("verification", solvers::name_of(result.verification))
-      .add("verification_rounds", result.verification_rounds)
-      .add("stop", solvers::name_of(result.stop))
-      .add("reason", result.reason)
-      .add("note", facts.note)
-      .add("method", facts.method)
-      .add("iterations", result.iterations)
-      .add("restarts", result.restarts)
-      .add("operator_applications", result.operator_applications)
-      .add("verification_applications", result.verification_applications)
-      .add("elapsed_seconds", facts.elapsed_seconds)
+      .add("multiplicities", result.multiplicities);
+  add_outcome(json, result);
+  json.add("note", facts.note).add("method", facts.method);
+  add_work(json, result);
+  json.add("elapsed_seconds", facts.elapsed_seconds)
       .add("seconds", seconds)
       .add("orthogonality_loss", result.orthogonality_loss)
       .add("norm", result.norm)
