@@ -85,10 +85,7 @@ struct Operand {
       } else {
         fill_columns(chunk, stage, thread, threads);
       }
-      if constexpr (Unit >= 4)
-        barrier_arrive_after_copies(full);
-      else
-        barrier_arrive(full);
+      arrive(full, (chunk + 1) * chunk_rows > rows);
     }
   }
 
@@ -124,6 +121,19 @@ struct Operand {
       copy_async<Unit>(to, from, bytes);
     else
       *reinterpret_cast<unsigned short*>(to) = bytes ? *reinterpret_cast<const unsigned short*>(from) : 0;
+  }
+
+  /// Arrives once all that this thread has brought is there. The last slanted chunk comes in part through
+  /// registers.
+  static __device__ __forceinline__ void arrive(uint64* full, bool last) {
+    if constexpr (Unit < 4) {
+      barrier_arrive(full);
+    } else if (slanted && last) {
+      wait_for_copies();
+      barrier_arrive(full);
+    } else {
+      barrier_arrive_after_copies(full);
+    }
   }
 
   /// Runs of Bytes bytes, run i of which has `valid` - i `used` of them.
@@ -173,7 +183,13 @@ struct Operand {
       const unsigned char* const from = base + first * element_size + column * column_stride;
       const int lead = static_cast<int>(reinterpret_cast<uint64>(from) & 15);
       const int bytes = lead + valid - at;
-      copy_unit(stage + column * column_pitch + at, bytes > 0 ? from - lead + at : base, bytes);
+      unsigned char* const to = stage + column * column_pitch + at;
+      if (bytes >= Unit || bytes <= 0)
+        copy_unit(to, bytes > 0 ? from - lead + at : base, bytes);
+      else  // no byte behind the column is touched: it may be the last of its allocation
+        for (int b = 0; b < Unit; b += scalar_size)
+          *reinterpret_cast<Scalar*>(to + b) =
+              b < bytes ? *reinterpret_cast<const Scalar*>(from - lead + at + b) : Scalar{};
     }
   }
 
@@ -182,7 +198,7 @@ struct Operand {
     const int64 first = chunk * chunk_rows;
     if (first + chunk_rows > rows) {
       fill_columns(chunk, stage, lane, 32);
-      return barrier_arrive_after_copies(full);
+      return arrive(full, true);
     }
     if (lane == 0) barrier_arrive_expecting(full, Width * column_bytes);
     if (lane == 1) barrier_arrive_for(full, 31);

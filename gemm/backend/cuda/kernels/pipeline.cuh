@@ -78,6 +78,11 @@ __device__ __forceinline__ void barrier_arrive_after_copies(uint64* barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
+/// Waits until all earlier copy_async of this thread are done.
+__device__ __forceinline__ void wait_for_copies() {
+  asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
 /// Position in the ring: which stage, and the parity that a wait for it takes.
 template <int Stages>
 struct RingPosition {
