@@ -1,4 +1,5 @@
 // Takes the place of everything that needs CUDA's headers in a build without the CUDA backend.
+#include "tallskinny/gemm/backend/comm/nccl_communicator.hpp"
 #include "tallskinny/gemm/backend/cuda/compile.hpp"
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
 #include "tallskinny/gemm/backend/cuda/graph.hpp"
@@ -122,3 +123,15 @@ void prepare(const Context&, std::span<const KernelPlan>) {
 }
 
 }  // namespace ts::cuda
+
+namespace ts {
+
+NcclId new_nccl_id() {
+  cuda::refuse();
+}
+std::shared_ptr<Communicator> nccl_communicator(const NcclId&, int rank, int ranks, int) {
+  expects(0 <= rank && rank < ranks, "nccl_communicator: rank must be one of 0 to ranks - 1");
+  cuda::refuse();
+}
+
+}  // namespace ts

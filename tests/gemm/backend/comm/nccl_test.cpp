@@ -1,0 +1,100 @@
+// Ranks that are threads of this process with a GPU each.
+#include "tallskinny/gemm/backend/comm/nccl_communicator.hpp"
+
+#include <exception>
+#include <thread>
+
+#include "tallskinny/tests/support/engine.hpp"
+#include "tallskinny/tests/support/sums_over_rows.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+/// Why several GPUs cannot be used here; empty when they can.
+std::string obstacle() {
+  const cuda::DeviceList list = cuda::list_devices();
+  if (list.devices.empty()) return list.reason;
+  if (list.devices.size() < 2) return "there is one GPU, and NCCL wants one for each rank";
+  try {
+    (void)new_nccl_id();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+bool no_second_device() {
+  const std::string reason = obstacle();
+  if (!reason.empty()) WARN("skipped: " << reason);
+  return !reason.empty();
+}
+
+/// use(context) by one thread for each GPU, at most three.
+template <class Use>
+void on_all_ranks(Determinism level, const Use& use) {
+  const int ranks = std::min(3, static_cast<int>(cuda::list_devices().devices.size()));
+  const NcclId id = new_nccl_id();
+  std::vector<std::exception_ptr> failure(static_cast<std::size_t>(ranks));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        Context ctx;
+        ctx.stream = cuda::Stream(rank);
+        ctx.determinism = level;
+        ctx.communicator = nccl_communicator(id, rank, ranks, rank);
+        use(ctx);
+      } catch (...) {
+        failure[static_cast<std::size_t>(rank)] = std::current_exception();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& e : failure)
+    if (e) std::rethrow_exception(e);
+}
+
+}  // namespace
+
+TEST_CASE("an NCCL communicator says what is missing, and which ranks there are") {
+  expect_misuse([] { (void)nccl_communicator({}, 2, 2, 0); }, {"nccl_communicator", "rank"});
+  if (cuda::list_devices().devices.empty())
+    CHECK_THROWS_AS(new_nccl_id(), Error);
+  else if (const std::string reason = obstacle(); !reason.empty())
+    CHECK((reason.find("libnccl.so.2") != std::string::npos || reason.find("one GPU") != std::string::npos));
+}
+
+TEMPLATE_TEST_CASE("on all GPUs the bits of sums over rows are those of one GPU", "", TS_ALL_TYPES) {
+  if (no_second_device()) return;
+  for (const index_t n : {1, 300, 20011})
+    for (std::size_t form = 0; form < 3; ++form) {
+      CAPTURE(n, form);
+      const SumsOverRows<TestType> sums(n, 9, 4, form_number(form));
+      const auto alone = sums.bits_of_whole(device_context(Determinism::gpu_to_gpu));
+      std::vector<std::vector<unsigned char>> bits(3, alone);
+      on_all_ranks(Determinism::gpu_to_gpu, [&](Context& ctx) {
+        ctx.slabs = RowSlabs::of_units(n, ctx.communicator->size());
+        const int rank = ctx.communicator->rank();
+        bits[static_cast<std::size_t>(rank)] =
+            sums.bits_of_slab(ctx, ctx.slabs.begin(rank), ctx.slabs.rows(rank));
+      });
+      for (const auto& of_rank : bits) CHECK(of_rank == alone);
+    }
+}
+
+TEST_CASE("NCCL gathers parts of any lengths, empty ones too, in host memory") {
+  if (no_second_device()) return;
+  on_all_ranks(Determinism::run_to_run, [](Context& ctx) {
+    const int rank = ctx.communicator->rank(), size = ctx.communicator->size();
+    std::vector<std::size_t> offsets = {0};
+    for (int r = 0; r < size; ++r) offsets.push_back(offsets.back() + static_cast<std::size_t>(7 * r));
+    std::vector<std::byte> data(offsets.back());
+    for (std::size_t i = offsets[static_cast<std::size_t>(rank)];
+         i < offsets[static_cast<std::size_t>(rank) + 1]; ++i)
+      data[i] = static_cast<std::byte>(i);
+    bool right = ctx.communicator->all_gather(data.data(), offsets);
+    for (std::size_t i = 0; i < data.size(); ++i) right = right && data[i] == static_cast<std::byte>(i);
+    if (!right) throw std::runtime_error("rank " + std::to_string(rank) + " has something else");
+  });
+}
