@@ -1,8 +1,12 @@
 // Dense parts: the dataset is read in slabs of some MB, so that checks and transposition find it in cache.
 #include <algorithm>
+#include <future>
+#include <thread>
+#include <vector>
 
 #include "tallskinny/io/assembly.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
+#include "tallskinny/io/raw_rows.hpp"
 #include "tallskinny/io/read_parts.hpp"
 
 namespace ts::io {
@@ -32,27 +36,63 @@ void read_stored_lines(const DenseParts& p, index_t begin, index_t end, index_t 
     dataset.read(step * begin, step * end, hdf5::memory_of(dtype_of<T>), out, p.values.member);
 }
 
-template <class T>
-void fill_with_one(const DenseParts& p, Matrix<T>& a) {
-  T value{};
-  p.values.dataset->read(0, p.values.interleaved ? 2 : 1,
-                         hdf5::memory_of(p.values.interleaved ? dtype_of<real_t<T>> : dtype_of<T>), &value);
-  std::fill_n(a.data(), a.rows() * a.cols(), value);
-}
-
-template <class T>
-Matrix<T> read_by_rows(const DenseParts& p, RowRange range, const std::string& name, bool finite) {
-  Matrix<T> a(range.count(), p.cols);
+/// Rows of `range` to `out`, slab by slab; `read` as read_stored_lines.
+template <class T, class Read>
+void read_slabs(const DenseParts& p, RowRange range, const std::string& name, bool finite, T* out,
+                const Read& read) {
   const index_t slab = lines_per_slab(p, p.cols * static_cast<index_t>(sizeof(T)));
   for (index_t begin = range.begin; begin < range.end;) {
     // Slabs end where chunks end, wherever the range begins.
     const index_t end = std::min(range.end, (begin / slab + 1) * slab);
-    T* out = a.data() + (begin - range.begin) * p.cols;
-    read_stored_lines(p, begin, end, p.cols, out);
-    if (finite) check_finite(HostView<const T>::unchecked(out, end - begin, p.cols, p.cols), begin, name);
+    T* to = out + (begin - range.begin) * p.cols;
+    read(begin, end, to);
+    if (finite) check_finite(HostView<const T>::unchecked(to, end - begin, p.cols, p.cols), begin, name);
     begin = end;
   }
-  return a;
+}
+
+/// The same, each of several threads a part of the rows. The failure of the first rows is the one that is
+/// told.
+template <class T>
+void read_raw(const RawElements& raw, const DenseParts& p, RowRange range, const std::string& name,
+              bool finite, T* out) {
+  constexpr index_t worth_a_thread = 2 * slab_bytes, most_threads = 8;
+  const index_t row_bytes = p.cols * static_cast<index_t>(sizeof(T));
+  const index_t cores = std::max<index_t>(1, std::thread::hardware_concurrency());
+  const index_t team =
+      std::clamp<index_t>(range.count() * row_bytes / worth_a_thread, 1, std::min(most_threads, cores));
+  const auto part = [&](index_t t) {
+    const RowRange mine{range.begin + range.count() * t / team, range.begin + range.count() * (t + 1) / team};
+    read_slabs(p, mine, name, finite, out + (mine.begin - range.begin) * p.cols,
+               [&](index_t begin, index_t end, T* to) {
+                 raw.read(static_cast<std::uint64_t>(begin * row_bytes),
+                          static_cast<std::uint64_t>((end - begin) * row_bytes), to);
+               });
+  };
+  std::vector<std::future<void>> others;
+  for (index_t t = 1; t < team; ++t) others.push_back(std::async(std::launch::async, part, t));
+  part(0);
+  for (std::future<void>& other : others) other.get();
+}
+
+template <class T>
+void read_by_rows(const DenseParts& p, RowRange range, const std::string& name, bool finite, T* out) {
+  if (!p.values.dataset || range.count() == 0 || p.cols == 0) return;
+  const hdf5::Memory memory = hdf5::memory_of(p.values.interleaved ? dtype_of<real_t<T>> : dtype_of<T>);
+  if (p.values.one_for_all) {
+    T value{};
+    p.values.dataset->read(0, p.values.interleaved ? 2 : 1, memory, &value);
+    std::fill_n(out, range.count() * p.cols, value);
+    if (finite) check_finite(HostView<const T>::unchecked(out, range.count(), p.cols, p.cols), 0, name);
+    return;
+  }
+  if (p.values.member.empty())
+    if (const auto raw = RawElements::of(*p.values.dataset, memory)) {
+      read_raw(*raw, p, range, name, finite, out);
+      return;
+    }
+  read_slabs(p, range, name, finite, out,
+             [&](index_t begin, index_t end, T* to) { read_stored_lines(p, begin, end, p.cols, to); });
 }
 
 template <class T>
@@ -78,23 +118,21 @@ template <class T>
 Matrix<T> read_as(const DenseParts& p, const std::string& name, const ReadOptions& options) {
   const RowRange range = row_range(p.rows, options);
   const RowRange needed = p.triangle == Triangle::none ? range : RowRange{0, p.rows};
-  const bool nothing = !p.values.dataset || p.rows == 0 || p.cols == 0;
+  const bool finite = options.check_finite && p.triangle == Triangle::none;
+  const bool by_columns =
+      p.transposed && !p.values.one_for_all && p.values.dataset && needed.count() > 0 && p.cols > 0;
   Matrix<T> a;
-  if (nothing) {
-    a = Matrix<T>(needed.count(), p.cols);
-  } else if (p.values.one_for_all) {
-    a = Matrix<T>(needed.count(), p.cols);
-    fill_with_one(p, a);
-  } else if (p.transposed) {
+  if (by_columns) {
     a = read_by_columns<T>(p, needed);
   } else {
-    a = read_by_rows<T>(p, needed, name, options.check_finite && p.triangle == Triangle::none);
+    a = Matrix<T>(needed.count(), p.cols);
+    read_by_rows(p, needed, name, finite, a.data());
   }
   if constexpr (!std::is_same_v<T, float16> && !std::is_same_v<T, bfloat16>)
     mirror(a, p.structure, p.triangle, Subject{name});
   else if (p.triangle != Triangle::none)
     throw Error(Errc::bad_input, name + " stores a triangle of 16-bit floats; store it as float32");
-  if (options.check_finite && (p.transposed || p.triangle != Triangle::none || p.values.one_for_all))
+  if (options.check_finite && (by_columns || p.triangle != Triangle::none))
     check_finite(a.cview(), needed.begin, name);
   if (needed.count() == range.count()) return a;
   return Matrix<T>::copy_of(a.cview().rows(range.begin, range.count()));
@@ -120,22 +158,38 @@ void check_dense_lengths(const DenseParts& p, const hdf5::Node& object) {
   if (p.flat && dims.size() != 1) p.values.dataset->refuse("is not a one-dimensional list of elements");
 }
 
+namespace {
+
+/// use(T{}) for the element type.
+template <class Use>
+auto with_type(DType type, const Use& use) {
+  switch (type) {
+    case DType::complex128:
+      return use(std::complex<double>{});
+    case DType::float32:
+      return use(float{});
+    case DType::complex64:
+      return use(std::complex<float>{});
+    case DType::float16:
+      return use(float16{});
+    case DType::bfloat16:
+      return use(bfloat16{});
+    default:
+      return use(double{});
+  }
+}
+
+}  // namespace
+
 DenseMatrix read_dense_parts(const DenseParts& parts, const Description& d, const std::string& name,
                              const ReadOptions& options) {
-  switch (d.type) {
-    case DType::complex128:
-      return read_as<std::complex<double>>(parts, name, options);
-    case DType::float32:
-      return read_as<float>(parts, name, options);
-    case DType::complex64:
-      return read_as<std::complex<float>>(parts, name, options);
-    case DType::float16:
-      return read_as<float16>(parts, name, options);
-    case DType::bfloat16:
-      return read_as<bfloat16>(parts, name, options);
-    default:
-      return read_as<double>(parts, name, options);
-  }
+  return with_type(d.type, [&]<class T>(T) -> DenseMatrix { return read_as<T>(parts, name, options); });
+}
+
+void read_dense_rows(const DenseParts& parts, DType type, RowRange range, const std::string& name,
+                     bool finite, void* out) {
+  expects(!parts.transposed && parts.triangle == Triangle::none, "rows are read of what is stored by rows");
+  with_type(type, [&]<class T>(T) { read_by_rows(parts, range, name, finite, static_cast<T*>(out)); });
 }
 
 }  // namespace ts::io

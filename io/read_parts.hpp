@@ -27,6 +27,10 @@ void set_sparse_bytes(Description& d, bool mirrored, bool turned, bool from_pair
                                              const std::string& name, const ReadOptions& options);
 [[nodiscard]] DenseMatrix read_dense_parts(const DenseParts& parts, const Description& d,
                                            const std::string& name, const ReadOptions& options);
+/// Rows of parts that are stored by rows and hold no triangle, contiguous, as elements of `type`; with
+/// `finite` checked.
+void read_dense_rows(const DenseParts& parts, DType type, RowRange range, const std::string& name,
+                     bool finite, void* out);
 /// Checks the lengths of all lists against each other and the shape; the number of stored entries.
 [[nodiscard]] index_t check_sparse_lengths(const SparseParts& parts, const hdf5::Node& object);
 void check_dense_lengths(const DenseParts& parts, const hdf5::Node& object);

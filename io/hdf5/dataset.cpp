@@ -234,6 +234,49 @@ index_t Node::chunk_rows() const {
   return H5Pget_chunk(creation.id(), H5S_MAX_RANK, sizes) < 1 ? 0 : static_cast<index_t>(sizes[0]);
 }
 
+std::optional<Node::RawPieces> Node::raw_pieces(Memory memory) const {
+  const Quiet quiet;
+  const hid_t id = object_->id();
+  const Handle type = own_type(H5Dget_type(id)), wanted = memory_type(type.id(), memory);
+  const Handle creation = own_properties(H5Dget_create_plist(id)), space = own_space(H5Dget_space(id));
+  if (H5Tequal(type.id(), wanted.id()) <= 0 || H5Pget_external_count(creation.id()) != 0 ||
+      H5Pget_nfilters(creation.id()) != 0)
+    return std::nullopt;
+  // Whether offsets count a block of the user's at the start of the file is not documented.
+  const Handle file = own_file(H5Iget_file_id(id));
+  const Handle file_creation = own_properties(H5Fget_create_plist(file.id()));
+  hsize_t user_block = 0;
+  if (H5Pget_userblock(file_creation.id(), &user_block) < 0 || user_block != 0) return std::nullopt;
+  if (H5Pget_layout(creation.id()) == H5D_CONTIGUOUS) {
+    const haddr_t offset = H5Dget_offset(id);
+    if (offset == HADDR_UNDEF) return std::nullopt;
+    return RawPieces{std::numeric_limits<std::uint64_t>::max(), {static_cast<std::uint64_t>(offset)}};
+  }
+#if H5_VERSION_GE(1, 10, 5)
+  const int rank = H5Sget_simple_extent_ndims(space.id());
+  if (H5Pget_layout(creation.id()) != H5D_CHUNKED || rank < 1) return std::nullopt;
+  std::vector<hsize_t> size(static_cast<std::size_t>(rank)), chunk(size.size()), at(size.size());
+  H5Sget_simple_extent_dims(space.id(), size.data(), nullptr);
+  if (H5Pget_chunk(creation.id(), rank, chunk.data()) != rank || chunk[0] == 0 ||
+      !std::equal(size.begin() + 1, size.end(), chunk.begin() + 1))
+    return std::nullopt;
+  RawPieces pieces{H5Tget_size(type.id()), {}};
+  for (const hsize_t c : chunk) pieces.bytes *= c;
+  for (; at[0] < size[0]; at[0] += chunk[0]) {
+    unsigned mask = 0;
+    haddr_t offset = HADDR_UNDEF;
+    hsize_t bytes = 0;
+    if (H5Dget_chunk_info_by_coord(id, at.data(), &mask, &offset, &bytes) < 0 || offset == HADDR_UNDEF ||
+        bytes < pieces.bytes)
+      return std::nullopt;
+    pieces.offsets.push_back(static_cast<std::uint64_t>(offset));
+  }
+  return pieces;
+#else
+  return std::nullopt;
+#endif
+}
+
 std::uint64_t Node::stored_bytes() const {
   const Quiet quiet;
   return H5Dget_storage_size(object_->id());

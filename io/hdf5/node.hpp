@@ -72,6 +72,13 @@ class Node {
   [[nodiscard]] std::vector<Member> members() const;
   /// Rows (first dimension) of a chunk; 0 when the dataset is not chunked.
   [[nodiscard]] index_t chunk_rows() const;
+  /// Where in the file the elements lie: in pieces of so many bytes, one after the other.
+  struct RawPieces {
+    std::uint64_t bytes = 0;
+    std::vector<std::uint64_t> offsets;
+  };
+  /// Nothing unless they lie there just as `memory` wants them, in one piece or in chunks of whole rows.
+  [[nodiscard]] std::optional<RawPieces> raw_pieces(Memory memory) const;
   /// Bytes that the dataset takes in the file.
   [[nodiscard]] std::uint64_t stored_bytes() const;
   /// Refuses a dataset that a filter missing here compresses, and one that was never written.

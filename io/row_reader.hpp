@@ -1,0 +1,31 @@
+// Rows of a dense matrix in an HDF5 file, again and again, into memory of the caller.
+#pragma once
+
+#include <memory>
+
+#include "tallskinny/io/matrix_file.hpp"
+
+namespace ts::io {
+
+class RowReader {
+ public:
+  /// Whether a matrix can be read so: dense, in HDF5, stored by rows, in elements of one list.
+  [[nodiscard]] static bool reads(const Description& matrix, const ReadOptions& options);
+
+  /// Opens the file, which must be one that reads() accepts. @throws Error(bad_input) as read_matrix.
+  RowReader(const Location& where, const ReadOptions& options);
+  ~RowReader();
+
+  /// rows: those that the options choose.
+  [[nodiscard]] const Description& description() const noexcept;
+  /// Rows first .. first + count - 1 of those, contiguous, as description().type; several threads read what
+  /// HDF5 need not convert. One call at a time.
+  /// @throws Error(bad_input) for what cannot be read and, with `finite`, for the first NaN or Inf.
+  void read(index_t first, index_t count, bool finite, void* out) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ts::io

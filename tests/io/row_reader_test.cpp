@@ -1,0 +1,96 @@
+#include "tallskinny/io/row_reader.hpp"
+
+#include <cmath>
+
+#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/output_file.hpp"
+#include "tallskinny/tests/io/support.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
+
+using namespace ts;
+
+namespace {
+
+/// The same numbers by read_matrix, of any real type.
+template <class T>
+void compare_as(const io::Location& where, const io::ReadOptions& options) {
+  const auto whole = std::get<Matrix<T>>(io::read_dense(where, options));
+  const io::RowReader reader(where, options);
+  REQUIRE(reader.description().rows == whole.rows());
+  for (const auto& [first, count] : {std::pair<index_t, index_t>{0, whole.rows()},
+                                     {0, 1},
+                                     {whole.rows() / 2, whole.rows() - whole.rows() / 2},
+                                     {whole.rows(), 0}}) {
+    Matrix<T> part(count, whole.cols());
+    reader.read(first, count, true, part.data());
+    for (index_t i = 0; i < count; ++i)
+      for (index_t j = 0; j < whole.cols(); ++j) CHECK(part(i, j) == whole(first + i, j));
+  }
+}
+
+void compare(const char* name, const io::ReadOptions& options = {}) {
+  INFO(name);
+  const io::Location where = test::fixture(name);
+  switch (io::describe(where).type) {
+    case DType::float32:
+      return compare_as<float>(where, options);
+    case DType::float16:
+      return compare_as<float16>(where, options);
+    case DType::bfloat16:
+      return compare_as<bfloat16>(where, options);
+    default:
+      return compare_as<double>(where, options);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("rows are read as a whole matrix is, from every storage") {
+  for (const char* name :
+       {"dense.h5:/little_f4", "dense.h5:/big_f4", "dense.h5:/little_f8", "dense.h5:/little_i2",
+        "dense.h5:/little_f2", "dense.h5:/little_bf16", "dense.h5:/images"})
+    compare(name);
+  io::ReadOptions some;
+  some.row_begin = 63, some.row_end = 130;
+  for (const char* name : {"filters.h5:/gzip", "filters.h5:/szip", "filters.h5:/columns"}) {
+    compare(name);
+    compare(name, some);
+  }
+}
+
+TEST_CASE("many rows are read by several threads; the first that fails is told") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "x.h5";
+  constexpr index_t n = 1 << 18, d = 33;  // 33 MiB
+  auto x = Matrix<float>::zeros(n, d);
+  for (index_t i = 0; i < n; ++i) x(i, i % d) = static_cast<float>(i);
+  x(200000, 4) = x(250000, 1) = x(5, 3) = std::nanf("");
+  io::OutputFile out(file);
+  out.write("x", x);
+  out.commit();
+  const io::Location where = io::parse_location(file);
+  const io::RowReader reader(where, {});
+  auto read = Matrix<float>(n - 6, d);
+  CHECK(test::message_of([&] { reader.read(6, n - 6, true, read.data()); }).find("row 200000, column 4") !=
+        std::string::npos);
+  reader.read(6, n - 6, false, read.data());
+  index_t wrong = 0;
+  for (index_t i = 0; i < n - 6; ++i)
+    for (index_t j = 0; j < d; ++j) wrong += read(i, j) == x(i + 6, j) || std::isnan(x(i + 6, j)) ? 0 : 1;
+  CHECK(wrong == 0);
+  CHECK(test::message_of([&] { (void)io::read_matrix(where); }).find("row 5, column 3") != std::string::npos);
+
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+  CHECK(test::message_of([&] { reader.read(6, n - 6, false, read.data()); }).find("truncated") !=
+        std::string::npos);
+}
+
+TEST_CASE("what is not stored by rows is refused") {
+  io::ReadOptions turned;
+  turned.transpose = true;
+  const io::Location where = test::fixture("dense.h5:/little_f4");
+  CHECK(io::RowReader::reads(io::describe(where), {}));
+  CHECK_FALSE(io::RowReader::reads(io::describe(where, turned), turned));
+  CHECK_THROWS_AS(io::RowReader(where, turned), Error);
+  CHECK_FALSE(io::RowReader::reads(io::describe(test::fixture("scipy.h5:/csr")), {}));
+}
