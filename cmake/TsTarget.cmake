@@ -34,7 +34,7 @@ function(ts_public_headers out)
     ${PROJECT_SOURCE_DIR}/gemm/*.hpp ${PROJECT_SOURCE_DIR}/solvers/*.hpp)
   list(FILTER headers EXCLUDE REGEX "_detail\\.hpp$|^gemm/[a-z0-9]+/(cpu|cuda)/|^gemm/core/(checks|eigen_reference)")
   list(APPEND headers gemm/backend/cuda/convert.hpp gemm/backend/cuda/device_csr.hpp gemm/backend/cuda/device_matrix.hpp gemm/backend/cuda/devices.hpp gemm/backend/cuda/graph.hpp
-    gemm/backend/cuda/kernel_plan.hpp gemm/backend/cuda/stream.hpp)
+    gemm/backend/cuda/kernel_plan.hpp gemm/backend/cuda/staging.hpp gemm/backend/cuda/stream.hpp)
   list(APPEND headers io/matrix_file.hpp io/output_file.hpp io/hermitian.hpp)
   set(${out} ${headers} PARENT_SCOPE)
 endfunction()

@@ -8,13 +8,18 @@
 #include <memory>
 #include <utility>
 
+#include "tallskinny/gemm/backend/placed.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 
 namespace ts::solvers {
 
 /// What a solver asks of an operator: a number of rows, and Y = A X for blocks of any width. X and Y are
-/// row-major, n x b, and never overlap.
+/// row-major, n x b, and never overlap. A body may have more:
+///   space()                           where it is at home, if that is not the host
+///   apply(ctx, x, y)                  for device views; without it blocks go through host memory
+///   update(ctx, alpha, shift, x, beta, y)  Y = alpha (A - shift I) X + beta Y for device views, or false
+///   facts()
 template <class A, class T>
 concept BlockOperator = requires(const A& a, const Context& ctx, HostView<const T> x, HostView<T> y) {
   { a.rows() } -> std::convertible_to<index_t>;
@@ -39,8 +44,22 @@ class Operator {
       : body_(std::make_shared<const Model<Body>>(std::move(body))) {}
 
   [[nodiscard]] index_t rows() const { return body_->rows(); }
-  /// Y = A X.
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const { body_->apply(ctx, x, y); }
+  /// Where blocks that it is applied to best are.
+  [[nodiscard]] Space space() const { return body_->space(); }
+  /// Y = A X, both in one place.
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const {
+    if (y.space() == Space::host)
+      body_->apply(ctx, x.host(), y.host());
+    else
+      body_->apply(ctx, x.template in<Space::device>(), y.template in<Space::device>());
+  }
+  /// Y = alpha (A - shift I) X + beta Y in one pass, on a device. False, with nothing done, where this
+  /// operator cannot.
+  [[nodiscard]] bool update(const Context& ctx, T alpha, double shift, PlacedView<const T> x, T beta,
+                            PlacedView<T> y) const {
+    return y.space() == Space::device && body_->update(ctx, alpha, shift, x.template in<Space::device>(),
+                                                       beta, y.template in<Space::device>());
+  }
   /// Those of a body that has a member facts(); otherwise nothing is known.
   [[nodiscard]] OperatorFacts facts() const { return body_->facts(); }
 
@@ -51,7 +70,10 @@ class Operator {
     Concept& operator=(const Concept&) = delete;
     virtual ~Concept() = default;
     [[nodiscard]] virtual index_t rows() const = 0;
+    [[nodiscard]] virtual Space space() const = 0;
     virtual void apply(const Context&, HostView<const T>, HostView<T>) const = 0;
+    virtual void apply(const Context&, DeviceView<const T>, DeviceView<T>) const = 0;
+    virtual bool update(const Context&, T, double, DeviceView<const T>, T, DeviceView<T>) const = 0;
     [[nodiscard]] virtual OperatorFacts facts() const = 0;
   };
   template <class Body>
@@ -60,6 +82,31 @@ class Operator {
     [[nodiscard]] index_t rows() const override { return body.rows(); }
     void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const override {
       body.apply(ctx, x, y);
+    }
+    [[nodiscard]] Space space() const override {
+      if constexpr (requires(const Body& b) { b.space(); })
+        return body.space();
+      else
+        return Space::host;
+    }
+    void apply(const Context& ctx, DeviceView<const T> x, DeviceView<T> y) const override {
+      if constexpr (requires(const Body& b) { b.apply(ctx, x, y); }) {
+        body.apply(ctx, x, y);
+      } else {
+        Matrix<T> here(x.rows(), x.cols()), result(y.rows(), y.cols());
+        copy(ctx.stream, here.view(), x);
+        ctx.stream.synchronize();
+        body.apply(ctx, here.cview(), result.view());
+        copy(ctx.stream, y, result.cview());
+        ctx.stream.synchronize();
+      }
+    }
+    bool update(const Context& ctx, T alpha, double shift, DeviceView<const T> x, T beta,
+                DeviceView<T> y) const override {
+      if constexpr (requires(const Body& b) { b.update(ctx, alpha, shift, x, beta, y); })
+        return body.update(ctx, alpha, shift, x, beta, y);
+      else
+        return false;
     }
     [[nodiscard]] OperatorFacts facts() const override {
       if constexpr (requires(const Body& b) { b.facts(); })
@@ -72,7 +119,7 @@ class Operator {
   std::shared_ptr<const Concept> body_;
 };
 
-/// A square sparse matrix in somebody else's memory.
+/// A square sparse matrix in somebody else's memory, perhaps on a device as well.
 template <class T, class I = std::int32_t>
 class CsrOperator {
  public:
@@ -80,9 +127,31 @@ class CsrOperator {
   explicit CsrOperator(CsrView<T, Space::host, I> a) : a_(a) {
     expects(a.rows == a.cols, "an operator needs a square matrix");
   }
+  /// @param there the same matrix on the device of the Context's stream.
+  CsrOperator(CsrView<T, Space::host, I> a, CsrView<T, Space::device, I> there) : CsrOperator(a) {
+    expects(there.rows == a.rows && there.cols == a.cols && there.stored == a.nonzeros(),
+            "the matrix on the device is another than that on the host");
+    there_ = there;
+    shifted_ = std::make_shared<Shifted>();
+  }
   [[nodiscard]] index_t rows() const noexcept { return a_.rows; }
+  [[nodiscard]] Space space() const noexcept { return shifted_ ? Space::device : Space::host; }
   void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
     spmm(ctx, Op::none, T{1}, a_, x, T{0}, y);
+  }
+  void apply(const Context& ctx, DeviceView<const T> x, DeviceView<T> y) const {
+    spmm(ctx, Op::none, T{1}, there_, x, T{0}, y);
+  }
+  /// Keeps the values of A - shift I on the device between calls with one shift, where every row has a
+  /// diagonal element; copies must not update at the same time.
+  bool update(const Context& ctx, T alpha, double shift, DeviceView<const T> x, T beta,
+              DeviceView<T> y) const {
+    if (!shifted_->ready || shifted_->shift != shift) shift_values(ctx, shift);
+    if (!shifted_->complete) return false;
+    auto b = there_;
+    b.values = shifted_->values.cview().template in<Space::device>().data();
+    spmm(ctx, Op::none, alpha, b, x, beta, y);
+    return true;
   }
   /// Bounds by Gershgorin's discs.
   [[nodiscard]] OperatorFacts facts() const {
@@ -101,10 +170,38 @@ class CsrOperator {
   }
 
  private:
+  /// The values of A - shift I.
+  struct Shifted {
+    bool ready = false, complete = false;  ///< every row has a diagonal element
+    double shift = 0;
+    PlacedMatrix<T> values;
+  };
+
+  void shift_values(const Context& ctx, double shift) const {
+    shifted_->ready = true, shifted_->complete = true, shifted_->shift = shift;
+    Matrix<T> values(1, a_.nonzeros());
+    for (index_t i = 0; i < a_.rows && shifted_->complete; ++i) {
+      bool found = false;
+      for (index_t k = a_.pointers[i]; k < a_.pointers[i + 1]; ++k) {
+        const bool on_diagonal = !found && a_.indices[k] == i;
+        values(0, k) = on_diagonal ? a_.values[k] - shift : a_.values[k];
+        found = found || on_diagonal;
+      }
+      shifted_->complete = found;
+    }
+    if (!shifted_->complete) return;
+    if (shifted_->values.cols() != values.cols())
+      shifted_->values = PlacedMatrix<T>(ctx, Space::device, 1, values.cols());
+    copy(ctx.stream, shifted_->values.view().template in<Space::device>(), values.cview());
+    ctx.stream.synchronize();
+  }
+
   CsrView<T, Space::host, I> a_;
+  CsrView<T, Space::device, I> there_;
+  std::shared_ptr<Shifted> shifted_;  ///< not null where there is a device
 };
 
-/// A square dense matrix, row-major, in somebody else's memory.
+/// A square dense matrix, row-major, in somebody else's memory, perhaps on a device as well.
 template <class T>
 class DenseOperator {
  public:
@@ -112,14 +209,25 @@ class DenseOperator {
   explicit DenseOperator(HostView<const T> a) : a_(a) {
     expects(a.rows() == a.cols(), "an operator needs a square matrix");
   }
+  /// @param there the same matrix on the device of the Context's stream.
+  DenseOperator(HostView<const T> a, DeviceView<const T> there) : DenseOperator(a) {
+    expects(there.rows() == a.rows() && there.cols() == a.cols(),
+            "the matrix on the device has another shape than that on the host");
+    there_ = there;
+  }
   [[nodiscard]] index_t rows() const noexcept { return a_.rows(); }
+  [[nodiscard]] Space space() const noexcept { return there_.empty() ? Space::host : Space::device; }
   void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
     tsm2r(ctx, Op::none, T{1}, a_, x, T{0}, y);
+  }
+  void apply(const Context& ctx, DeviceView<const T> x, DeviceView<T> y) const {
+    tsm2r(ctx, Op::none, T{1}, there_, x, T{0}, y);
   }
   [[nodiscard]] OperatorFacts facts() const { return {.entries = a_.rows() * a_.cols()}; }
 
  private:
   HostView<const T> a_;
+  DeviceView<const T> there_;
 };
 
 }  // namespace ts::solvers

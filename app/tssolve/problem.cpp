@@ -19,6 +19,25 @@ solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix) {
 }
 
 template <class T>
+DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyMatrix<T>& matrix) {
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
+    return DeviceCsrMatrix<T>(stream, sparse->view());
+  const auto& dense = std::get<Matrix<T>>(matrix);
+  DeviceMatrix<T> there(stream, dense.rows(), dense.cols());
+  copy(stream, there.view(), dense.view());
+  stream.synchronize();
+  return there;
+}
+
+template <class T>
+solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there) {
+  if (const auto* sparse = std::get_if<DeviceCsrMatrix<T>>(&there))
+    return solvers::CsrOperator<T>(std::get<CsrMatrix<T>>(matrix).view(), sparse->view());
+  return solvers::DenseOperator<T>(std::get<Matrix<T>>(matrix).view(),
+                                   std::get<DeviceMatrix<T>>(there).cview());
+}
+
+template <class T>
 Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
                       std::optional<double> target, Factorise factorise) {
   Assembled<T> out{solvers::EigenProblem<T>{operator_of<T>(matrix)}, std::nullopt, {}};
@@ -77,6 +96,8 @@ solvers::Operator<T> jacobi_of(const AnyMatrix<T>& matrix,
 
 #define TS_INSTANTIATE(T)                                                                    \
   template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&);                         \
+  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);               \
+  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);   \
   template solvers::Operator<T> jacobi_of<T>(const AnyMatrix<T>&,                            \
                                              const std::optional<solvers::MassFactor<T>>&);  \
   template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&, \

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tallskinny/app/tssolve/input.hpp"
+#include "tallskinny/gemm/backend/cuda/device_csr.hpp"
 #include "tallskinny/solvers/eigen/mass.hpp"
 
 namespace ts::app::tssolve {
@@ -12,6 +13,15 @@ namespace ts::app::tssolve {
 /// The products with a matrix, which must outlive them.
 template <class T>
 [[nodiscard]] solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix);
+
+/// A matrix in the memory of a device, or nothing.
+template <class T>
+using DeviceCopy = std::variant<std::monostate, DeviceCsrMatrix<T>, DeviceMatrix<T>>;
+template <class T>
+[[nodiscard]] DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyMatrix<T>& matrix);
+/// The products there; both matrices must outlive them.
+template <class T>
+[[nodiscard]] solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there);
 
 /// What is factorised for a problem: nothing (a dense solver takes no part), what is cheap, or whatever is
 /// needed.

@@ -48,6 +48,18 @@ std::vector<MemoryUse> memory_of(const io::Description& input, const solvers::Ei
   return {{"matrix", input.bytes}, {"basis and blocks", plan.bytes}};
 }
 
+/// What runs on the processor only is refused on a device.
+void expect_on_device(const Settings& settings, const Device& device) {
+  std::string what;
+  if (settings.interval) what = "--interval";
+  if (!settings.mass.empty()) what = "--mass";
+  if (target_of(settings)) what = settings.sigma ? "--sigma" : "--which SM";
+  if (settings.eigen.method == solvers::Method::lobpcg) what = "--method lobpcg";
+  if (what.empty()) return;
+  throw Error(Errc::invalid_argument,
+              what + " runs on the processor only, not on " + device_text(device) + ": use --device cpu");
+}
+
 int show_plan(const Settings& settings, const io::Description& input, const solvers::EigenPlan& plan) {
   const auto uses = memory_of(input, plan);
   const char* method = method_text(settings, plan);
@@ -146,6 +158,12 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
       facts.method += ", preconditioned by " + settings.preconditioner;
     }
   }
+  DeviceCopy<T> there;
+  if (ctx.stream) {
+    there = copy_to<T>(ctx.stream, matrix);
+    problem.a = operator_of<T>(matrix, there);
+    problem.invert = nullptr;  // factors are applied on the processor
+  }
   auto options = settings.eigen;
   if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
   options.stop = [] { return stop_requested(); };
@@ -200,7 +218,8 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
 int solve_file(Settings settings) {
   if (settings.svd) return decompose_file(settings);
   if (settings.general) return solve_general_file(settings);
-  const Device device = resolve_processor(settings.common.device);
+  Device device = resolve_device(settings.common.device);
+  if (device.kind == Device::Kind::cuda) expect_on_device(settings, device);
   Console console("tssolve", settings.common.quiet);
   const auto location = io::parse_location(settings.matrix);
   if (!settings.common.output.empty()) {
@@ -213,6 +232,7 @@ int solve_file(Settings settings) {
   if (!settings.report.empty()) check_output_path("--report", settings.report, {location.file});
   Context ctx;
   ctx.threads = settings.common.threads;
+  ctx.log = [&](std::string_view line) { console.note(line); };
 
   RunFacts facts;
   facts.input = io::describe(location);
@@ -225,6 +245,16 @@ int solve_file(Settings settings) {
   if (settings.common.dry_run) return show_plan(settings, facts.input, plan);
   expect_memory("solving for " + grouped(plan.nev) + " eigenvalues of " + facts.input.where.text(),
                 memory_of(facts.input, plan), available_memory());
+
+  if (device.kind == Device::Kind::cuda && plan.method == solvers::Method::dense) {
+    console.note("the matrix is solved densely, which is done on the processor");
+    device = {};
+  }
+  if (device.kind == Device::Kind::cuda) {
+    ctx.stream = cuda::Stream(device.index);
+    expect_memory("solving on " + device_text(device), memory_of(facts.input, plan),
+                  ctx.stream.device().memory_bytes);
+  }
 
   auto input = read_hermitian(settings.matrix);
   std::optional<Input> mass;

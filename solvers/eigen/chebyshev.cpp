@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tallskinny/solvers/eigen/krylov.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -11,12 +12,19 @@ namespace {
 
 /// Y = alpha W + beta X + gamma Y; gamma = 0 never reads Y. All contiguous.
 template <class T>
-void combine(const Context& ctx, double alpha, const Matrix<T>& w, double beta, const Matrix<T>& x,
-             double gamma, Matrix<T>& y) {
+void combine(const Context& ctx, double alpha, const PlacedMatrix<T>& w, double beta,
+             const PlacedMatrix<T>& x, double gamma, PlacedMatrix<T>& y) {
+  if (y.space() == Space::device) {
+    Matrix<T> identity(w.cols(), w.cols());
+    ortho::set_identity(identity.view());
+    ortho::Tall<T> tall(ctx);
+    tall.combine(beta, x.cview(), identity.cview(), gamma, y.view());
+    return tall.combine(alpha, w.cview(), identity.cview(), T{1}, y.view());
+  }
   const index_t count = w.rows() * w.cols();
-  const T* const pw = w.data();
-  const T* const px = x.data();
-  T* const py = y.data();
+  const T* const pw = w.cview().data();
+  const T* const px = x.cview().data();
+  T* const py = y.view().data();
 #pragma omp parallel for simd num_threads(ctx.thread_count()) schedule(static)
   for (index_t i = 0; i < count; ++i)
     py[i] = alpha * pw[i] + beta * px[i] + (gamma == 0 ? T{} : gamma * py[i]);
@@ -24,19 +32,31 @@ void combine(const Context& ctx, double alpha, const Matrix<T>& w, double beta, 
 
 }  // namespace
 
+/// Y = on_a A X + on_x X + on_y Y, with on_x = -centre on_a
 template <class T>
-void ChebyshevFilter<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
+void ChebyshevFilter<T>::step(const Context& ctx, double on_a, double on_x, const PlacedMatrix<T>& x,
+                              double on_y, PlacedMatrix<T>& y) const {
+  if (a_.update(ctx, on_a, transform_.centre, x.cview(), on_y, y.view())) return;
+  auto& w = memory_->w;
+  if (w.space() != x.space() || w.rows() != x.rows() || w.cols() != x.cols())
+    w = PlacedMatrix<T>(ctx, x.space(), x.rows(), x.cols());
+  a_.apply(ctx, x.cview(), w.view());
+  combine(ctx, on_a, w, on_x, x, on_y, y);
+}
+
+template <class T>
+void ChebyshevFilter<T>::apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const {
   const index_t n = x.rows(), p = x.cols();
   const double c = transform_.centre, e = transform_.half_width;
-  auto& [before, now, w] = *memory_;
-  for (Matrix<T>* block : {&before, &now, &w})
-    if (block->rows() != n || block->cols() != p) *block = Matrix<T>(n, p);
+  auto& before = memory_->before;
+  auto& now = memory_->now;
+  for (PlacedMatrix<T>* block : {&before, &now})
+    if (block->space() != x.space() || block->rows() != n || block->cols() != p)
+      *block = PlacedMatrix<T>(ctx, x.space(), n, p);
   copy_block<T>(ctx, x, before.view());
-  a_.apply(ctx, before.cview(), w.view());
-  combine(ctx, 1 / e, w, -c / e, before, 0.0, now);  // T_1 = (A - c) / e
+  step(ctx, 1 / e, -c / e, before, 0.0, now);  // T_1 = (A - c) / e
   for (index_t k = 1; k < transform_.degree; ++k) {
-    a_.apply(ctx, now.cview(), w.view());
-    combine(ctx, 2 / e, w, -2 * c / e, now, -1.0, before);  // T_{k+1} = 2 (A - c) / e T_k - T_{k-1}
+    step(ctx, 2 / e, -2 * c / e, now, -1.0, before);  // T_{k+1} = 2 (A - c) / e T_k - T_{k-1}
     std::swap(before, now);
   }
   copy_block<T>(ctx, now.cview(), y);

@@ -19,11 +19,15 @@ class ChebyshevFilter {
   ChebyshevFilter(Operator<T> a, const SpectralTransform& transform)
       : a_(std::move(a)), transform_(transform), memory_(std::make_shared<Memory>()) {}
   [[nodiscard]] index_t rows() const { return a_.rows(); }
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
+  [[nodiscard]] Space space() const { return a_.space(); }
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const;
 
  private:
+  void step(const Context& ctx, double on_a, double on_x, const PlacedMatrix<T>& x, double on_y,
+            PlacedMatrix<T>& y) const;
+
   struct Memory {
-    Matrix<T> before, now, w;
+    PlacedMatrix<T> before, now, w;
   };
   Operator<T> a_;
   SpectralTransform transform_;

@@ -5,9 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include "tallskinny/gemm/norms/column_norms.hpp"
-#include "tallskinny/gemm/tsmm/tsmm.hpp"
-#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -69,19 +66,20 @@ std::vector<index_t> multiplicities_of(const std::vector<double>& values,
 
 template <class T>
 void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
-            const Acceptance& accept, Matrix<T> x, double next_value, EigenResult<T>& result) {
+            const Acceptance& accept, PlacedMatrix<T> x, double next_value, EigenResult<T>& result) {
   const index_t n = problem.a.rows();
   Matrix<T> r(x.cols(), x.cols());
   const auto f = ortho::orthonormalise<T>(ctx, ortho::Ladder{1e-8}, x.view(), r.view());
   const index_t k = f.rank;
-  const auto q = x.cview().cols(0, k);
 
-  Matrix<T> basis(n, k), ax(n, k), h(k, k);
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < k; ++j) basis(i, j) = q(i, j);
+  const Space space = x.space();
+  ortho::Tall<T> tall(ctx);
+  PlacedMatrix<T> basis(ctx, space, n, k), ax(ctx, space, n, k), vectors(ctx, space, n, k);
+  Matrix<T> h(k, k);
+  copy_block<T>(ctx, x.cview().cols(0, k), basis.view());
   problem.a.apply(ctx, basis.cview(), ax.view());
   result.operator_applications += k;
-  tsmttsm(ctx, Op::adjoint, T{1}, basis.cview(), ax.cview(), T{0}, h.view());
+  tall.inner(basis.cview(), ax.cview(), h.view());
   const auto e = ortho::hermitian_eigen<T>(h.cview());
   const auto order = order_of(e.values, options.which, problem.target);
   Matrix<T> rotation(k, k);
@@ -90,20 +88,20 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
     result.values[at(j)] = e.values[at(order[at(j)])];
     for (index_t i = 0; i < k; ++i) rotation(i, j) = e.vectors(i, order[at(j)]);
   }
-  result.vectors = Matrix<T>(n, k);
-  tsmm(ctx, Op::none, T{1}, basis.cview(), rotation.cview(), T{0}, result.vectors.view());
+  tall.combine(T{1}, basis.cview(), rotation.cview(), T{0}, vectors.view());
 
   // R = A X - X Theta, from A itself.
-  problem.a.apply(ctx, result.vectors.cview(), ax.view());
+  problem.a.apply(ctx, vectors.cview(), ax.view());
   result.operator_applications += k;
   auto theta = Matrix<T>::zeros(k, k);
   for (index_t j = 0; j < k; ++j) theta(j, j) = result.values[at(j)];
-  tsmm(ctx, Op::none, T{-1}, result.vectors.cview(), theta.cview(), T{1}, ax.view());
+  tall.combine(T{-1}, vectors.cview(), theta.cview(), T{1}, ax.view());
   result.residual_norms.resize(at(k));
-  column_norms(ctx, ax.cview(), std::span<double>(result.residual_norms));
+  tall.norms(ax.cview(), result.residual_norms);
   result.error_bounds = result.residual_norms;  // Weinstein: an eigenvalue lies within ||r|| / ||x||
   for (double& error : result.error_bounds) error = std::max(error, rounding_of_projected * accept.norm);
-  result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, result.vectors.cview());
+  result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, vectors.cview());
+  result.vectors = std::move(vectors).to_host(ctx);
   result.norm = accept.norm;
 
   result.converged_pairs.assign(at(k), false);
@@ -169,7 +167,7 @@ void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>
 
 #define TS_INSTANTIATE(T)                                                                                 \
   template void finish<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, \
-                          Matrix<T>, double, EigenResult<T>&);                                            \
+                          PlacedMatrix<T>, double, EigenResult<T>&);                                      \
   template void keep_pairs<T>(EigenResult<T>&, const std::vector<index_t>&);                              \
   template void sharpen_error_bounds<T>(EigenResult<T>&, const std::function<double(double)>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)

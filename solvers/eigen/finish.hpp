@@ -10,7 +10,7 @@ namespace ts::solvers {
 /// orthogonality_loss, and next_value with its gap.
 /// @param x n x k, independent columns that span the wanted invariant subspace.
 template <class T>
-void finish(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, Matrix<T> x,
+void finish(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, PlacedMatrix<T> x,
             double next_value, EigenResult<T>& result);
 
 /// Sizes of the groups of values that agree to within what their residuals r allow: r^2 / gap, for the gap to

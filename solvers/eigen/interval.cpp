@@ -228,7 +228,7 @@ class Slicer {
   void finish_with(HostView<const T> x) {
     auto options = options_;
     options.nev = x.cols();
-    finish(ctx_, problem_, options, accept_, Matrix<T>::copy_of(x), nan, result_);
+    finish<T>(ctx_, problem_, options, accept_, Matrix<T>::copy_of(x), nan, result_);
   }
 
   void add_costs(const EigenResult<T>& part) {

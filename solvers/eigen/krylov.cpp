@@ -4,9 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "tallskinny/gemm/norms/column_norms.hpp"
-#include "tallskinny/gemm/tsmm/tsmm.hpp"
-#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/gemm/backend/compile_ahead.hpp"
 #include "tallskinny/solvers/ortho/skeleton.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random.hpp"
@@ -16,12 +14,13 @@ namespace ts::solvers {
 
 namespace {
 
-/// Leading dimension: whole cache lines, and an odd number of them so that rows do not share cache sets.
+/// Leading dimension: whole cache lines, and on the host an odd number of them so that rows do not share
+/// cache sets.
 template <class T>
-index_t padded(index_t columns) {
-  const index_t line = 64 / static_cast<index_t>(sizeof(T));
+index_t padded(Space space, index_t columns) {
+  const index_t line = (space == Space::host ? 64 : 128) / static_cast<index_t>(sizeof(T));
   index_t lines = (columns + line - 1) / line;
-  if (lines % 2 == 0) ++lines;
+  if (space == Space::host && lines % 2 == 0) ++lines;
   return lines * line;
 }
 
@@ -39,14 +38,6 @@ class Timed {
 };
 
 }  // namespace
-
-template <class T>
-void copy_block(const Context& ctx, HostView<const T> from, HostView<T> to) {
-  const index_t n = from.rows(), p = from.cols();
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < p; ++j) to(i, j) = from(i, j);
-}
 
 template <class T>
 void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, HostView<T> block) {
@@ -67,24 +58,52 @@ template <class T>
 KrylovBasis<T>::KrylovBasis(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed, bool hermitian)
     : ctx_(std::move(ctx)),
       op_(std::move(op)),
+      space_(op_.space()),
       columns_(columns),
       seed_(seed),
       hermitian_(hermitian),
-      v_(op_.rows(), padded<T>(columns)) {}
+      v_(ctx_, space_, op_.rows(), padded<T>(space_, columns)) {}
 
+/// The kernels of block steps with blocks of the target width, compiled together.
 template <class T>
-Matrix<T> KrylovBasis<T>::random_block(index_t width) {
-  Matrix<T> x(rows(), width);
-  fill_random<T>(ctx_, seed_, stream_++, x.view());
-  return x;
+void KrylovBasis<T>::prepare() const {
+  if (space_ == Space::host) return;
+  compile_ahead(ctx_, [this](const Context& rehearsal) {
+    const index_t n = rows(), f = target_;
+    ortho::Tall<T> tall(rehearsal);
+    PlacedMatrix<T> x(rehearsal, space_, n, f), w(rehearsal, space_, n, f);
+    std::vector<real_t<T>> norms(static_cast<std::size_t>(f));
+    Matrix<T> g(f, f);
+    tall.norms(w.cview(), norms);
+    tall.inner(x.cview(), w.cview(), g.view());
+    tall.gram(x.cview(), g.view());
+    tall.solve(w.view(), g.cview());
+    for (index_t before = l_ + m_ + f; before <= columns_; before += f) {
+      const auto s = Matrix<T>::zeros(before, f);
+      Matrix<T> c(before, f);
+      tall.project_out(columns(0, before), s.cview(), w.view(), c.view(), g.view());
+      tall.project_out(columns(0, before), s.cview(), w.view(), HostView<T>{}, g.view());
+    }
+  });
 }
 
 template <class T>
-index_t KrylovBasis<T>::append_to_f(HostView<const T> block) {
+PlacedMatrix<T> KrylovBasis<T>::random_block(index_t width) {
+  Matrix<T> x(rows(), width);
+  fill_random<T>(ctx_, seed_, stream_++, x.view());
+  if (space_ == Space::host) return x;
+  PlacedMatrix<T> there(ctx_, space_, rows(), width);
+  copy_block<T>(ctx_, x.cview(), there.view());
+  return there;
+}
+
+template <class T>
+index_t KrylovBasis<T>::append_to_f(PlacedView<const T> block) {
   const index_t before = l_ + m_ + f_;
   const index_t width = std::min({block.cols(), columns_ - before, rows() - before});
   if (width <= 0) return 0;
-  Matrix<T> x(rows(), width), s(before, width), r(width, width);
+  PlacedMatrix<T> x(ctx_, space_, rows(), width);
+  Matrix<T> s(before, width), r(width, width);
   copy_block<T>(ctx_, block.cols(0, width), x.view());
   const auto e =
       ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, columns(0, before), x.view(), s.view(), r.view());
@@ -116,10 +135,11 @@ void KrylovBasis<T>::replace_operator(Operator<T> op, index_t columns_applied) {
 }
 
 template <class T>
-void KrylovBasis<T>::start(HostView<const T> block, index_t width) {
+void KrylovBasis<T>::start(PlacedView<const T> block, index_t width) {
   l_ = m_ = f_ = 0;
   h_ = Matrix<T>(0, 0), b_ = Matrix<T>(0, 0);
   target_ = std::max(width, block.cols());
+  prepare();
   if (block.cols() > 0) append_to_f(block);
   fill_with_random();
 }
@@ -132,12 +152,16 @@ bool KrylovBasis<T>::can_expand() const noexcept {
 template <class T>
 void KrylovBasis<T>::expand() {
   const index_t n = rows(), f = f_, before = l_ + m_ + f;
-  if (x_.cols() != f) x_ = Matrix<T>(n, f), w_ = Matrix<T>(n, f);
+  if (x_.cols() != f) x_ = PlacedMatrix<T>(ctx_, space_, n, f), w_ = PlacedMatrix<T>(ctx_, space_, n, f);
   const auto x = x_.view(), w = w_.view();
+  ortho::Tall<T> tall(ctx_);
   copy_block<T>(ctx_, columns(l_ + m_, f), x);
   {
     const Timed timed(seconds_.applying);
     op_.apply(ctx_, x, w);
+    std::vector<double> norms(static_cast<std::size_t>(f));
+    tall.norms(w, norms);  // on a device the first to wait for the product
+    note_norm(*std::max_element(norms.begin(), norms.end()));
   }
   const Timed timed(seconds_.orthogonalising);
   ++steps_, applications_ += weight_ * f;
@@ -149,14 +173,10 @@ void KrylovBasis<T>::expand() {
     for (index_t i = 0; i < m_; ++i)
       for (index_t j = 0; j < f; ++j) s(l_ + i, j) = conjugate(b_(j, i));
     Matrix<T> d(f, f);
-    tsmttsm(ctx_, Op::adjoint, T{1}, HostView<const T>(x), HostView<const T>(w), T{0}, d.view());
+    tall.inner(x, w, d.view());
     for (index_t i = 0; i < f; ++i)
       for (index_t j = 0; j < f; ++j) s(l_ + m_ + i, j) = 0.5 * (d(i, j) + conjugate(d(j, i)));
   }
-  std::vector<double> norms(static_cast<std::size_t>(f));
-  column_norms(ctx_, HostView<const T>(w), std::span<double>(norms));
-  note_norm(*std::max_element(norms.begin(), norms.end()));
-
   Matrix<T> r(f, f);
   ortho::BcgsiPlusA method;
   method.noise_scale = norm_;
@@ -206,6 +226,17 @@ Ritz<T> KrylovBasis<T>::ritz() const {
   return out;
 }
 
+/// F moves to where it stands behind p columns of V.
+template <class T>
+void KrylovBasis<T>::move_f_behind(index_t p) {
+  const auto from = columns(l_ + m_, f_), to = columns(l_ + p, f_);
+  if (p == m_) return;
+  if (space_ == Space::host || p + f_ <= m_) return copy_block<T>(ctx_, from, to);
+  PlacedMatrix<T> between(ctx_, space_, rows(), f_);  // a device copies in no known order
+  copy_block<T>(ctx_, from, between.view());
+  copy_block<T>(ctx_, between.cview(), to);
+}
+
 template <class T>
 void KrylovBasis<T>::restart(const Ritz<T>& ritz, const std::vector<index_t>& keep) {
   const Timed timed(seconds_.restarting);
@@ -214,8 +245,8 @@ void KrylovBasis<T>::restart(const Ritz<T>& ritz, const std::vector<index_t>& ke
   for (index_t j = 0; j < p; ++j)
     for (index_t i = 0; i < m_; ++i) s(i, j) = ritz.coefficients(i, keep[static_cast<std::size_t>(j)]);
   note_norm(std::max(std::abs(ritz.values.front()), std::abs(ritz.values.back())));
-  if (p > 0) tsmm_in_place(ctx_, Op::none, T{1}, columns(l_, m_), s.cview());
-  copy_block<T>(ctx_, columns(l_ + m_, f_), columns(l_ + p, f_));
+  if (p > 0) ortho::Tall<T>(ctx_).multiply(columns(l_, m_), s.cview());
+  move_f_behind(p);
   b_ = ortho::product<T>(b_.cview(), s.cview());
   h_ = Matrix<T>::zeros(p, p);
   for (index_t j = 0; j < p; ++j) {
@@ -232,8 +263,8 @@ template <class T>
 void KrylovBasis<T>::compress(HostView<const T> s) {
   const Timed timed(seconds_.restarting);
   const index_t p = s.cols();
-  if (p > 0) tsmm_in_place(ctx_, Op::none, T{1}, columns(l_, m_), s);
-  copy_block<T>(ctx_, columns(l_ + m_, f_), columns(l_ + p, f_));
+  if (p > 0) ortho::Tall<T>(ctx_).multiply(columns(l_, m_), s);
+  move_f_behind(p);
   b_ = ortho::product<T>(b_.cview(), s);
   const auto hs = ortho::product<T>(h_.cview(), s);
   auto h = Matrix<T>::zeros(p, p);
@@ -245,7 +276,7 @@ void KrylovBasis<T>::compress(HostView<const T> s) {
 }
 
 template <class T>
-void KrylovBasis<T>::widen(HostView<const T> block) {
+void KrylovBasis<T>::widen(PlacedView<const T> block) {
   append_to_f(block);
   target_ = std::max(target_, f_);
 }
@@ -261,7 +292,8 @@ void KrylovBasis<T>::lock_and_refresh(index_t width) {
 
 template <class T>
 typename KrylovBasis<T>::Saved KrylovBasis<T>::save() const {
-  Saved saved{Matrix<T>(rows(), f_), Matrix<T>::copy_of(h_.cview()), Matrix<T>::copy_of(b_.cview()), target_};
+  Saved saved{PlacedMatrix<T>(ctx_, space_, rows(), f_), Matrix<T>::copy_of(h_.cview()),
+              Matrix<T>::copy_of(b_.cview()), target_};
   copy_block<T>(ctx_, columns(l_ + m_, f_), saved.f.view());
   return saved;
 }
@@ -282,7 +314,15 @@ void KrylovBasis<T>::exchange(StateArchive<T>& archive) {
   const bool fits = l_ >= 0 && m_ >= 0 && f_ >= 0 && count <= columns_ && h_.rows() == m_ &&
                     h_.cols() == m_ && b_.rows() == f_ && b_.cols() == m_;
   if (!fits) throw Error(Errc::bad_input, "the stored state of the run is damaged");
-  const auto stored = archive.basis(columns(0, count));
+  HostView<const T> basis;
+  if (space_ == Space::host) {
+    basis = columns(0, count).host();
+  } else if (!archive.loading()) {
+    stored_ = Matrix<T>(rows(), count);
+    copy_block<T>(ctx_, columns(0, count), stored_.view());
+    basis = stored_.cview();
+  }
+  const auto stored = archive.basis(basis);
   if (!archive.loading()) return;
   if (stored.rows() != rows() || stored.cols() != count)
     throw Error(Errc::bad_input, "the stored basis has other sizes than the run");
@@ -290,16 +330,29 @@ void KrylovBasis<T>::exchange(StateArchive<T>& archive) {
 }
 
 template <class T>
-Matrix<T> KrylovBasis<T>::combine(HostView<const T> s) const {
-  Matrix<T> y(rows(), s.cols());
-  tsmm(ctx_, Op::none, T{1}, columns(l_, m_), s, T{0}, y.view());
+void KrylovBasis<T>::exchange(StateArchive<T>& archive, Saved& saved) const {
+  Matrix<T> f;
+  if (!archive.loading()) {
+    f = Matrix<T>(saved.f.rows(), saved.f.cols());
+    copy_block<T>(ctx_, saved.f.cview(), f.view());
+  }
+  archive(f, saved.h, saved.b, saved.width);
+  if (!archive.loading()) return;
+  saved.f = PlacedMatrix<T>(ctx_, space_, f.rows(), f.cols());
+  copy_block<T>(ctx_, f.cview(), saved.f.view());
+}
+
+template <class T>
+PlacedMatrix<T> KrylovBasis<T>::combine(HostView<const T> s) const {
+  PlacedMatrix<T> y(ctx_, space_, rows(), s.cols());
+  ortho::Tall<T>(ctx_).combine(T{1}, columns(l_, m_), s, T{0}, y.view());
   return y;
 }
 
 template <class T>
-Matrix<T> KrylovBasis<T>::combine(HostView<const T> s, HostView<const T> c) const {
+PlacedMatrix<T> KrylovBasis<T>::combine(HostView<const T> s, HostView<const T> c) const {
   auto y = combine(s);
-  tsmm(ctx_, Op::none, T{1}, columns(l_ + m_, f_), c, T{1}, y.view());
+  ortho::Tall<T>(ctx_).combine(T{1}, columns(l_ + m_, f_), c, T{1}, y.view());
   return y;
 }
 
@@ -318,7 +371,6 @@ double estimate_norm(const Context& ctx, const Operator<T>& a, std::uint64_t see
 #define TS_INSTANTIATE(T)                                                                        \
   template class KrylovBasis<T>;                                                                 \
   template double estimate_norm<T>(const Context&, const Operator<T>&, std::uint64_t, index_t&); \
-  template void copy_block<T>(const Context&, HostView<const T>, HostView<T>);                   \
   template void fill_random<T>(const Context&, std::uint64_t, std::uint64_t, HostView<T>);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/solvers/eigen/state.hpp"
 #include "tallskinny/solvers/operator.hpp"
+#include "tallskinny/solvers/ortho/tall.hpp"
 
 namespace ts::solvers {
 
@@ -41,6 +42,8 @@ struct KrylovSeconds {
 /// width: directions that die (an exact invariant subspace was found) are replaced by random ones with zero
 /// rows in B. Source: Stewart 2002, "A Krylov-Schur algorithm for large eigenproblems" (the decomposition and
 /// its restart); Wu and Simon 2000 (thick restart); the width of F is independent of what a restart keeps.
+/// L, V and F are where the operator is at home: on the device of the Context's stream, if that is there. H
+/// and B are on the host.
 template <class T>
 class KrylovBasis {
  public:
@@ -52,7 +55,7 @@ class KrylovBasis {
   /// What the next start works with. @param columns_applied what one column of it counts in applications().
   void replace_operator(Operator<T> op, index_t columns_applied);
   /// Forgets everything; F = an orthonormal basis of `block`, filled up to `width` with random columns.
-  void start(HostView<const T> block, index_t width);
+  void start(PlacedView<const T> block, index_t width);
 
   /// One block step: V takes F in, F becomes the orthonormalised remainder of A F.
   /// @throws Error(bad_input) when the operator returns NaN or Inf.
@@ -71,13 +74,14 @@ class KrylovBasis {
   void compress(HostView<const T> s);
 
   /// F becomes [F, block] (orthonormalised) with zero rows in B, and stays that wide.
-  void widen(HostView<const T> block);
+  void widen(PlacedView<const T> block);
 
   /// Everything in V is locked; F becomes a fresh random block of `width` columns.
   void lock_and_refresh(index_t width);
   /// What lock_and_refresh left behind, for unlock.
   struct Saved {
-    Matrix<T> f, h, b;
+    PlacedMatrix<T> f;
+    Matrix<T> h, b;
     index_t width = 0;
   };
   [[nodiscard]] Saved save() const;
@@ -87,11 +91,12 @@ class KrylovBasis {
 
   /// Everything but the operator. @throws Error(bad_input) for a state of other sizes.
   void exchange(StateArchive<T>& archive);
+  void exchange(StateArchive<T>& archive, Saved& saved) const;
 
-  /// Y = V S, n x S.cols().
-  [[nodiscard]] Matrix<T> combine(HostView<const T> s) const;
+  /// Y = V S, n x S.cols(), where the basis is.
+  [[nodiscard]] PlacedMatrix<T> combine(HostView<const T> s) const;
   /// Y = V S + F C.
-  [[nodiscard]] Matrix<T> combine(HostView<const T> s, HostView<const T> c) const;
+  [[nodiscard]] PlacedMatrix<T> combine(HostView<const T> s, HostView<const T> c) const;
   [[nodiscard]] const Matrix<T>& coupling() const noexcept { return b_; }
   [[nodiscard]] const Matrix<T>& projected() const noexcept { return h_; }
 
@@ -110,21 +115,26 @@ class KrylovBasis {
   [[nodiscard]] const KrylovSeconds& seconds() const noexcept { return seconds_; }
 
  private:
-  [[nodiscard]] HostView<T> columns(index_t first, index_t count) { return v_.view().cols(first, count); }
-  [[nodiscard]] HostView<const T> columns(index_t first, index_t count) const {
+  [[nodiscard]] PlacedView<T> columns(index_t first, index_t count) { return v_.view().cols(first, count); }
+  [[nodiscard]] PlacedView<const T> columns(index_t first, index_t count) const {
     return v_.view().cols(first, count);
   }
-  index_t append_to_f(HostView<const T> block);
+  index_t append_to_f(PlacedView<const T> block);
   void fill_with_random();
-  [[nodiscard]] Matrix<T> random_block(index_t width);
+  [[nodiscard]] PlacedMatrix<T> random_block(index_t width);
+  void move_f_behind(index_t p);
+  void prepare() const;
 
   Context ctx_;
   Operator<T> op_;
+  Space space_;
   index_t columns_;
   std::uint64_t seed_, stream_ = 0;
   bool hermitian_;
-  Matrix<T> v_, h_, b_;
-  Matrix<T> x_, w_;  ///< a block step's F and A F
+  PlacedMatrix<T> v_;
+  Matrix<T> h_, b_;
+  PlacedMatrix<T> x_, w_;  ///< a block step's F and A F
+  Matrix<T> stored_;       ///< of a basis on a device: what was stored last
   index_t l_ = 0, m_ = 0, f_ = 0, target_ = 0;
   double norm_ = 0;
   index_t weight_ = 1;  ///< applications of A behind one of op_
@@ -139,9 +149,7 @@ template <class T>
 [[nodiscard]] double estimate_norm(const Context&, const Operator<T>& a, std::uint64_t seed,
                                    index_t& applications);
 
-/// Equal shapes, in parallel over rows.
-template <class T>
-void copy_block(const Context&, HostView<const T> from, HostView<T> to);
+using ortho::copy_block;
 
 /// Standard normal entries (complex: both parts), each a pure function of seed, stream, row and column.
 template <class T>

@@ -201,7 +201,7 @@ class KrylovSchur {
         stage = Stage::entered;
         const index_t take = whole_units(1);
         const auto s = leading_basis<T>(schur_, take);
-        missing = basis_.combine(s.cview());
+        missing = basis_.combine(s.cview()).to_host(ctx_);
         break;
       }
       if (settled || (ahead < 0 && residuals_[0] <= trust * -ahead / pairs_.conditions[0])) break;
@@ -263,7 +263,7 @@ class KrylovSchur {
           y(i, j) = pairs_.vectors(i, j);
         else
           y(i, j) = pairs_.vectors(i, j).real(), y(i, k + j) = pairs_.vectors(i, j).imag();
-    const auto x = basis_.combine(y.cview());
+    const auto x = basis_.combine(y.cview()).to_host(ctx_);
     a_.apply(ctx_, x.cview(), ax.view());
     extra_applications_ += parts;
     const auto entry = [&](const Matrix<T>& z, index_t i, index_t j) -> Complex {

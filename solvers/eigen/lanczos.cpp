@@ -80,8 +80,8 @@ void Lanczos<T>::exchange(StateArchive<T>& archive, EigenResult<T>& record) {
   if (archive.loading() && !problem_.inverse && accept_.transformed()) install(SpectralTransform(t));
   archive(accept_.norm, accept_.largest, next_ritz_low_, next_ritz_high_, next_look_, search_steps_,
           search_applications_, refine_until_, norm_applications_, started_, transforms_, tol_factor_);
-  archive(cycle_.running, cycle_.limits.low, cycle_.limits.high, cycle_.slack, cycle_.hidden, cycle_.saved.f,
-          cycle_.saved.h, cycle_.saved.b, cycle_.saved.width);
+  archive(cycle_.running, cycle_.limits.low, cycle_.limits.high, cycle_.slack, cycle_.hidden);
+  basis_.exchange(archive, cycle_.saved);
   archive(record.restarts, record.verification_rounds, record.history);
   basis_.exchange(archive);
 }

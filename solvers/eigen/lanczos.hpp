@@ -11,7 +11,7 @@ namespace ts::solvers {
 /// What the iteration hands to the final computation of residuals.
 template <class T>
 struct LanczosOutcome {
-  Matrix<T> vectors;  ///< n x k, not necessarily orthonormal to the last digit
+  PlacedMatrix<T> vectors;  ///< n x k, not necessarily orthonormal to the last digit
   StopReason stop = StopReason::max_iterations;
   Verification verification = Verification::none;
   double next_value = 0;  ///< first eigenvalue estimate outside the set; NaN when none is known

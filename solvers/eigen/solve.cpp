@@ -106,7 +106,7 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
   Acceptance accept;
   accept.tol = options.tol, accept.convergence = options.convergence, accept.rows = n;
   accept.norm = std::max(std::abs(e.values.front()), std::abs(e.values.back()));
-  finish(ctx, problem, options, accept, std::move(x), next_value, result);
+  finish<T>(ctx, problem, options, accept, std::move(x), next_value, result);
   result.verification = Verification::all_computed;
   result.stop = StopReason::converged;
 }
@@ -120,7 +120,7 @@ void solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const
     Acceptance accept;
     accept.tol = options.tol, accept.convergence = options.convergence, accept.norm = result.norm;
     accept.rows = problem.a.rows();
-    finish(ctx, problem, options, accept, std::move(outcome.vectors), outcome.next_value, result);
+    finish<T>(ctx, problem, options, accept, std::move(outcome.vectors), outcome.next_value, result);
     result.stop = outcome.stop, result.verification = outcome.verification;
     if (outcome.stop != StopReason::converged || result.converged) return;
     // Estimates were met but the residuals from A are not: ask for more.

@@ -191,7 +191,7 @@ typename Lanczos<T>::Stage Lanczos<T>::verify(EigenResult<T>& record) {
   }
 
   // Back to the decomposition of the search; new directions join its residual block.
-  Matrix<T> found(basis_.rows(), 0);
+  PlacedMatrix<T> found(Matrix<T>(basis_.rows(), 0));
   if (low_entered || high_entered) {
     stage = Stage::entered;
     const index_t active = ritz.size(), take = std::min(b, active);

@@ -40,7 +40,7 @@ double relative_projection(const Matrix<T>& s, const Matrix<T>& g) {
 
 /// The largest column norm, from G = X^H X where no square over- or underflowed.
 template <class T>
-double largest_norm(Tall<T>& tall, HostView<const T> x, const Matrix<T>* g) {
+double largest_norm(Tall<T>& tall, PlacedView<const T> x, const Matrix<T>* g) {
   using R = real_t<T>;
   constexpr R least = std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
   std::vector<R> norms(static_cast<std::size_t>(x.cols()));
@@ -67,7 +67,7 @@ double dead_factor(index_t n) noexcept {
 namespace detail {
 
 template <class T>
-Extension extend(Tall<T>& tall, BcgsiPlusA method, HostView<const T> v, HostView<T> x, HostView<T> s,
+Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, PlacedView<T> x, HostView<T> s,
                  HostView<T> r, bool known) {
   const index_t m = v.cols(), b = x.cols();
   constexpr double u = roundoff_of<T>;
@@ -153,9 +153,9 @@ Outcome run(Tall<T>& tall, BcgsiPlusA method, HostView<T> x, HostView<T> r, inde
   return outcome;
 }
 
-#define TS_INSTANTIATE(T)                                                                         \
-  template Extension extend<T>(Tall<T>&, BcgsiPlusA, HostView<const T>, HostView<T>, HostView<T>, \
-                               HostView<T>, bool);                                                \
+#define TS_INSTANTIATE(T)                                                                             \
+  template Extension extend<T>(Tall<T>&, BcgsiPlusA, PlacedView<const T>, PlacedView<T>, HostView<T>, \
+                               HostView<T>, bool);                                                    \
   template Outcome run<T>(Tall<T>&, BcgsiPlusA, HostView<T>, HostView<T>, index_t);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
@@ -163,20 +163,20 @@ TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 }  // namespace detail
 
 template <class T>
-Extension orthonormalise(const Context& ctx, BcgsiPlusA method, HostView<const T> v, HostView<T> x,
+Extension orthonormalise(const Context& ctx, BcgsiPlusA method, PlacedView<const T> v, PlacedView<T> x,
                          HostView<T> s, HostView<T> r, bool known) {
   const index_t m = v.cols(), b = x.cols();
   expects(v.rows() == x.rows() || m == 0, "the basis and the block have different numbers of rows");
   expects(s.rows() == m && s.cols() == b && r.rows() == b && r.cols() == b,
           "S must be m x b and R b x b for a basis of m and a block of b columns");
   Tall<T> tall(ctx);
-  Extension e = detail::extend(tall, method, v, x, s, r, known);
+  Extension e = detail::extend<T>(tall, method, v, x, s, r, known);
   e.work = tall.work();
   return e;
 }
 
-#define TS_INSTANTIATE(T)                                                                          \
-  template Extension orthonormalise<T>(const Context&, BcgsiPlusA, HostView<const T>, HostView<T>, \
+#define TS_INSTANTIATE(T)                                                                              \
+  template Extension orthonormalise<T>(const Context&, BcgsiPlusA, PlacedView<const T>, PlacedView<T>, \
                                        HostView<T>, HostView<T>, bool);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -8,7 +8,7 @@
 namespace ts::ortho::detail {
 
 template <class T>
-bool cholesky_step(Tall<T>& tall, Matrix<T> g, HostView<T> x, HostView<T> r) {
+bool cholesky_step(Tall<T>& tall, Matrix<T> g, PlacedView<T> x, HostView<T> r) {
   if (!cholesky(g.view())) return false;
   tall.solve(x, g.cview());
   multiply_left<T>(g.cview(), r);
@@ -16,7 +16,7 @@ bool cholesky_step(Tall<T>& tall, Matrix<T> g, HostView<T> x, HostView<T> r) {
 }
 
 template <class T>
-bool two_cholesky_steps(Tall<T>& tall, Matrix<T> g, HostView<T> x, HostView<T> r) {
+bool two_cholesky_steps(Tall<T>& tall, Matrix<T> g, PlacedView<T> x, HostView<T> r) {
   if (!cholesky_step(tall, std::move(g), x, r)) return false;
   // Where the first step lost nearly everything, small pivots say so and the second would lose u / pivot.
   constexpr double smallest_pivot = 0.1;
@@ -28,17 +28,17 @@ bool two_cholesky_steps(Tall<T>& tall, Matrix<T> g, HostView<T> x, HostView<T> r
 }
 
 template <class T>
-Factored factorise(Tall<T>& tall, CholQr, HostView<T> x, HostView<T> r) {
+Factored factorise(Tall<T>& tall, CholQr, PlacedView<T> x, HostView<T> r) {
   return full_or_failed(cholesky_step(tall, gram_of<T>(tall, x), x, r), x.cols(), Rung::chol_qr);
 }
 
 template <class T>
-Factored factorise(Tall<T>& tall, CholQr2, HostView<T> x, HostView<T> r) {
+Factored factorise(Tall<T>& tall, CholQr2, PlacedView<T> x, HostView<T> r) {
   return full_or_failed(two_cholesky_steps(tall, gram_of<T>(tall, x), x, r), x.cols(), Rung::chol_qr);
 }
 
 template <class T>
-Factored factorise(Tall<T>& tall, ShiftedCholQr3, HostView<T> x, HostView<T> r) {
+Factored factorise(Tall<T>& tall, ShiftedCholQr3, PlacedView<T> x, HostView<T> r) {
   const auto n = static_cast<double>(x.rows()), b = static_cast<double>(x.cols());
   // s = 11 (m n + n (n + 1)) u ||X||_2^2 for an m x n block; columns are scaled to norm 1, so ||X||^2 <= b.
   const double shift = std::min(11 * (n * b + b * (b + 1)) * roundoff_of<T> * b, 0.1);
@@ -49,12 +49,12 @@ Factored factorise(Tall<T>& tall, ShiftedCholQr3, HostView<T> x, HostView<T> r) 
   return full_or_failed(success, x.cols(), Rung::shifted);
 }
 
-#define TS_INSTANTIATE(T)                                                             \
-  template bool cholesky_step<T>(Tall<T>&, Matrix<T>, HostView<T>, HostView<T>);      \
-  template bool two_cholesky_steps<T>(Tall<T>&, Matrix<T>, HostView<T>, HostView<T>); \
-  template Factored factorise<T>(Tall<T>&, CholQr, HostView<T>, HostView<T>);         \
-  template Factored factorise<T>(Tall<T>&, CholQr2, HostView<T>, HostView<T>);        \
-  template Factored factorise<T>(Tall<T>&, ShiftedCholQr3, HostView<T>, HostView<T>);
+#define TS_INSTANTIATE(T)                                                               \
+  template bool cholesky_step<T>(Tall<T>&, Matrix<T>, PlacedView<T>, HostView<T>);      \
+  template bool two_cholesky_steps<T>(Tall<T>&, Matrix<T>, PlacedView<T>, HostView<T>); \
+  template Factored factorise<T>(Tall<T>&, CholQr, PlacedView<T>, HostView<T>);         \
+  template Factored factorise<T>(Tall<T>&, CholQr2, PlacedView<T>, HostView<T>);        \
+  template Factored factorise<T>(Tall<T>&, ShiftedCholQr3, PlacedView<T>, HostView<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

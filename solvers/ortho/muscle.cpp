@@ -14,22 +14,27 @@ namespace ts::ortho {
 namespace detail {
 
 template <class T>
-Factored factorise(Tall<T>& tall, HouseholderQr method, HostView<T> x, HostView<T> r) {
+Factored factorise(Tall<T>& tall, HouseholderQr method, PlacedView<T> x, HostView<T> r) {
   tall.count_own_pass(x, true, true);
-  if (!all_finite(HostView<const T>(x))) return {};
-  const auto f = pivoted_qr<T>(x, method.dead);
+  Matrix<T> here;
+  if (x.space() != Space::host) here = Matrix<T>(x.rows(), x.cols());
+  const HostView<T> gathered = x.space() == Space::host ? x.host() : here.view();
+  if (x.space() != Space::host) copy_block<T>(tall.context(), x, gathered);
+  if (!all_finite(HostView<const T>(gathered))) return {};
+  const auto f = pivoted_qr<T>(gathered, method.dead);
   const index_t rank = f.q.cols();
-  copy<T>(f.q.view(), x.cols(0, rank));
+  copy_block<T>(tall.context(), f.q.cview(), x.cols(0, rank));
   set_zero(r);
   copy<T>(f.r.view(), r.rows(0, rank));
   return {rank, Rung::householder, {}};
 }
 
 template <class T>
-Factored factorise(Tall<T>& tall, Ladder method, HostView<T> x, HostView<T> r) {
+Factored factorise(Tall<T>& tall, Ladder method, PlacedView<T> x, HostView<T> r) {
   auto g = gram_of<T>(tall, x);
   if (!all_finite(g.cview())) return {};
-  const auto input = Matrix<T>::copy_of(HostView<const T>(x));
+  PlacedMatrix<T> input(tall.context(), x.space(), x.rows(), x.cols());
+  copy_block<T>(tall.context(), x, input.view());
   const auto full_rank = [&] {
     const auto f = pivoted_qr<T>(r, 0);
     return x.cols() == 0 || f.pivots.back() > method.dead;
@@ -39,35 +44,35 @@ Factored factorise(Tall<T>& tall, Ladder method, HostView<T> x, HostView<T> r) {
     columns_alive = columns_alive && std::real(g(j, j)) > method.dead * method.dead;
   if (columns_alive) {
     if (two_cholesky_steps(tall, std::move(g), x, r) && full_rank()) return {x.cols(), Rung::chol_qr, {}};
-    copy<T>(input.view(), x);
+    copy_block<T>(tall.context(), input.cview(), x);
     set_identity(r);
     const auto f = factorise(tall, ShiftedCholQr3{}, x, r);
     if (f.rung != Rung::failed && full_rank()) return f;
-    copy<T>(input.view(), x);
+    copy_block<T>(tall.context(), input.cview(), x);
   }
   const auto f = factorise(tall, Svqb{method.dead}, x, r);
   if (f.rung != Rung::failed) return f;
-  copy<T>(input.view(), x);
+  copy_block<T>(tall.context(), input.cview(), x);
   return factorise(tall, HouseholderQr{method.dead}, x, r);
 }
 
 template <class T>
-Factored factorise(Tall<T>& tall, const Muscle& muscle, HostView<T> x, HostView<T> r) {
+Factored factorise(Tall<T>& tall, const Muscle& muscle, PlacedView<T> x, HostView<T> r) {
   set_identity(r);
   return std::visit([&](const auto& method) { return factorise(tall, method, x, r); }, muscle);
 }
 
-#define TS_INSTANTIATE(T)                                                            \
-  template Factored factorise<T>(Tall<T>&, HouseholderQr, HostView<T>, HostView<T>); \
-  template Factored factorise<T>(Tall<T>&, Ladder, HostView<T>, HostView<T>);        \
-  template Factored factorise<T>(Tall<T>&, const Muscle&, HostView<T>, HostView<T>);
+#define TS_INSTANTIATE(T)                                                              \
+  template Factored factorise<T>(Tall<T>&, HouseholderQr, PlacedView<T>, HostView<T>); \
+  template Factored factorise<T>(Tall<T>&, Ladder, PlacedView<T>, HostView<T>);        \
+  template Factored factorise<T>(Tall<T>&, const Muscle&, PlacedView<T>, HostView<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
 }  // namespace detail
 
 template <class T>
-Factored orthonormalise(const Context& ctx, const Muscle& muscle, HostView<T> x, HostView<T> r) {
+Factored orthonormalise(const Context& ctx, const Muscle& muscle, PlacedView<T> x, HostView<T> r) {
   expects(r.rows() == x.cols() && r.cols() == x.cols(), "R must be b x b for a block of b columns");
   Tall<T> tall(ctx);
   Factored f = detail::factorise(tall, muscle, x, r);
@@ -76,19 +81,19 @@ Factored orthonormalise(const Context& ctx, const Muscle& muscle, HostView<T> x,
 }
 
 template <class T>
-double loss_of_orthogonality(const Context& ctx, HostView<const T> x) {
+double loss_of_orthogonality(const Context& ctx, PlacedView<const T> x) {
   const index_t b = x.cols();
   if (b == 0) return 0;
-  auto g = gram_in_float64(ctx, x);
+  auto g = gram_in_float64<T>(ctx, x);
   if (!all_finite(g.cview())) return std::numeric_limits<double>::quiet_NaN();
   for (index_t j = 0; j < b; ++j) g(j, j) -= 1;
   const auto e = hermitian_eigen(g.cview());
   return std::max(std::abs(e.values.front()), std::abs(e.values.back()));
 }
 
-#define TS_INSTANTIATE(T)                                                                       \
-  template Factored orthonormalise<T>(const Context&, const Muscle&, HostView<T>, HostView<T>); \
-  template double loss_of_orthogonality<T>(const Context&, HostView<const T>);
+#define TS_INSTANTIATE(T)                                                                         \
+  template Factored orthonormalise<T>(const Context&, const Muscle&, PlacedView<T>, HostView<T>); \
+  template double loss_of_orthogonality<T>(const Context&, PlacedView<const T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <variant>
 
-#include "tallskinny/gemm/backend/context.hpp"
-#include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
 
 namespace ts::ortho {
@@ -84,14 +82,14 @@ struct Factored {
 /// input was Q R (to rounding, and up to dead directions); rows of R below the rank are zero. Svqb,
 /// HouseholderQr and Ladder reveal the rank and fail only for NaN or Inf. The others know only full rank (and
 /// n >= b): on breakdown the rung is `failed`, the rank 0, and X holds unspecified columns. No result holds
-/// NaN unless X did. X: n x b, R: b x b. T: one of the four result types. @throws Error(invalid_argument) for
-/// shapes that do not fit.
+/// NaN unless X did. X: n x b, R: b x b. X may be on a device, but for MixedCholQr, RandomisedCholQr and
+/// Tsqr. T: one of the four result types. @throws Error(invalid_argument) for shapes that do not fit.
 template <class T>
-Factored orthonormalise(const Context&, const Muscle&, HostView<T> x, HostView<T> r);
+Factored orthonormalise(const Context&, const Muscle&, PlacedView<T> x, HostView<T> r);
 
 /// ||I - X^H X||_2, the loss of orthogonality of any tall matrix, from inner products in float64; NaN if X
 /// holds NaN.
 template <class T>
-[[nodiscard]] double loss_of_orthogonality(const Context&, HostView<const T> x);
+[[nodiscard]] double loss_of_orthogonality(const Context&, PlacedView<const T> x);
 
 }  // namespace ts::ortho

@@ -9,29 +9,29 @@
 namespace ts::ortho::detail {
 
 template <class T>
-Factored factorise(Tall<T>&, const Muscle&, HostView<T> x, HostView<T> r);
+Factored factorise(Tall<T>&, const Muscle&, PlacedView<T> x, HostView<T> r);
 
 template <class T>
-Factored factorise(Tall<T>&, CholQr, HostView<T> x, HostView<T> r);
+Factored factorise(Tall<T>&, CholQr, PlacedView<T> x, HostView<T> r);
 template <class T>
-Factored factorise(Tall<T>&, CholQr2, HostView<T> x, HostView<T> r);
+Factored factorise(Tall<T>&, CholQr2, PlacedView<T> x, HostView<T> r);
 template <class T>
-Factored factorise(Tall<T>&, ShiftedCholQr3, HostView<T> x, HostView<T> r);
+Factored factorise(Tall<T>&, ShiftedCholQr3, PlacedView<T> x, HostView<T> r);
 template <class T>
-Factored factorise(Tall<T>&, MixedCholQr, HostView<T> x, HostView<T> r);
+Factored factorise(Tall<T>&, MixedCholQr, PlacedView<T> x, HostView<T> r);
 template <class T>
-Factored factorise(Tall<T>&, RandomisedCholQr, HostView<T> x, HostView<T> r);
+Factored factorise(Tall<T>&, RandomisedCholQr, PlacedView<T> x, HostView<T> r);
 template <class T>
-Factored factorise(Tall<T>&, Svqb, HostView<T> x, HostView<T> r);
+Factored factorise(Tall<T>&, Svqb, PlacedView<T> x, HostView<T> r);
 template <class T>
-Factored factorise(Tall<T>&, Tsqr, HostView<T> x, HostView<T> r);
+Factored factorise(Tall<T>&, Tsqr, PlacedView<T> x, HostView<T> r);
 template <class T>
-Factored factorise(Tall<T>&, HouseholderQr, HostView<T> x, HostView<T> r);
+Factored factorise(Tall<T>&, HouseholderQr, PlacedView<T> x, HostView<T> r);
 template <class T>
-Factored factorise(Tall<T>&, Ladder, HostView<T> x, HostView<T> r);
+Factored factorise(Tall<T>&, Ladder, PlacedView<T> x, HostView<T> r);
 
 template <class T>
-Matrix<T> gram_of(Tall<T>& tall, HostView<const T> x) {
+Matrix<T> gram_of(Tall<T>& tall, PlacedView<const T> x) {
   Matrix<T> g(x.cols(), x.cols());
   tall.gram(x, g.view());
   return g;
@@ -39,12 +39,12 @@ Matrix<T> gram_of(Tall<T>& tall, HostView<const T> x) {
 
 /// X = X chol(G)^-1, R = chol(G) R; false and nothing changed when Cholesky breaks down.
 template <class T>
-[[nodiscard]] bool cholesky_step(Tall<T>&, Matrix<T> g, HostView<T> x, HostView<T> r);
+[[nodiscard]] bool cholesky_step(Tall<T>&, Matrix<T> g, PlacedView<T> x, HostView<T> r);
 
 /// A Cholesky step with the given Gram matrix and one with that of the result. False when the first left
 /// columns too far from orthonormal for the second to reach O(u).
 template <class T>
-[[nodiscard]] bool two_cholesky_steps(Tall<T>&, Matrix<T> g, HostView<T> x, HostView<T> r);
+[[nodiscard]] bool two_cholesky_steps(Tall<T>&, Matrix<T> g, PlacedView<T> x, HostView<T> r);
 
 inline Factored full_or_failed(bool success, index_t b, Rung rung) {
   return success ? Factored{b, rung, {}} : Factored{};

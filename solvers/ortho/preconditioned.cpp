@@ -13,7 +13,7 @@ namespace {
 
 /// X = X F^-1, then one Cholesky QR. False when X F^-1 has a condition number that costs digits.
 template <class T>
-bool preconditioned_cholesky(Tall<T>& tall, HostView<const T> factor, HostView<T> x, HostView<T> r) {
+bool preconditioned_cholesky(Tall<T>& tall, HostView<const T> factor, PlacedView<T> x, HostView<T> r) {
   constexpr double smallest_pivot = 0.02;
   tall.solve(x, factor);
   auto g = gram_of<T>(tall, x);
@@ -26,20 +26,20 @@ bool preconditioned_cholesky(Tall<T>& tall, HostView<const T> factor, HostView<T
 }  // namespace
 
 template <class T>
-Factored factorise(Tall<T>& tall, MixedCholQr, HostView<T> x, HostView<T> r) {
+Factored factorise(Tall<T>& tall, MixedCholQr, PlacedView<T> x, HostView<T> r) {
   tall.count_own_pass(x, true, false);
   Matrix<T> factor(x.cols(), x.cols());
-  const bool success = wide_cholesky_factor<T>(tall.context(), x, factor.view()) &&
+  const bool success = wide_cholesky_factor<T>(tall.context(), x.host(), factor.view()) &&
                        preconditioned_cholesky<T>(tall, factor.cview(), x, r);
   return full_or_failed(success, x.cols(), Rung::mixed);
 }
 
 template <class T>
-Factored factorise(Tall<T>& tall, RandomisedCholQr method, HostView<T> x, HostView<T> r) {
+Factored factorise(Tall<T>& tall, RandomisedCholQr method, PlacedView<T> x, HostView<T> r) {
   const index_t b = x.cols();
   if (x.rows() < b) return {};
   tall.count_own_pass(x, true, false);
-  auto small = sketch<T>(tall.context(), method.seed, sketch_rows(b), x);
+  auto small = sketch<T>(tall.context(), method.seed, sketch_rows(b), x.host());
   if (!all_finite(small.cview())) return {};
   (void)householder_qr<T>(small.view());
   auto factor = Matrix<T>::zeros(b, b);
@@ -50,9 +50,9 @@ Factored factorise(Tall<T>& tall, RandomisedCholQr method, HostView<T> x, HostVi
   return full_or_failed(preconditioned_cholesky<T>(tall, factor.cview(), x, r), b, Rung::randomised);
 }
 
-#define TS_INSTANTIATE(T)                                                          \
-  template Factored factorise<T>(Tall<T>&, MixedCholQr, HostView<T>, HostView<T>); \
-  template Factored factorise<T>(Tall<T>&, RandomisedCholQr, HostView<T>, HostView<T>);
+#define TS_INSTANTIATE(T)                                                            \
+  template Factored factorise<T>(Tall<T>&, MixedCholQr, PlacedView<T>, HostView<T>); \
+  template Factored factorise<T>(Tall<T>&, RandomisedCholQr, PlacedView<T>, HostView<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -126,7 +126,7 @@ struct Extension {
 /// need not be exact. X and S must be finite, otherwise the rung is `failed`. m = 0 is the first block and
 /// takes the Ladder. T: one of the four result types.
 template <class T>
-Extension orthonormalise(const Context&, BcgsiPlusA, HostView<const T> v, HostView<T> x, HostView<T> s,
+Extension orthonormalise(const Context&, BcgsiPlusA, PlacedView<const T> v, PlacedView<T> x, HostView<T> s,
                          HostView<T> r, bool known = false);
 
 }  // namespace ts::ortho

@@ -8,7 +8,7 @@ namespace ts::ortho::detail {
 
 /// One block against a basis, by the default.
 template <class T>
-Extension extend(Tall<T>&, BcgsiPlusA, HostView<const T> v, HostView<T> x, HostView<T> s, HostView<T> r,
+Extension extend(Tall<T>&, BcgsiPlusA, PlacedView<const T> v, PlacedView<T> x, HostView<T> s, HostView<T> r,
                  bool known);
 
 template <class T>
@@ -37,7 +37,7 @@ Outcome run(Tall<T>&, RandomisedBcgs, HostView<T> x, HostView<T> r, index_t widt
 /// Whether all columns of a block were found, to overwrite X with Q.
 template <class T>
 [[nodiscard]] bool factorise_in_full(Tall<T>& tall, const Muscle& muscle, HostView<T> x, HostView<T> r) {
-  const Factored f = factorise(tall, muscle, x, r);
+  const Factored f = factorise<T>(tall, muscle, x, r);
   return f.rung != Rung::failed && f.rank == x.cols();
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 /// One level of Svqb: noise[j] is the norm up to which column j is noise. Returns the rank, or -1 for NaN.
 template <class T>
-index_t svqb_level(Tall<T>& tall, HostView<T> x, std::vector<double> noise, HostView<T> r) {
+index_t svqb_level(Tall<T>& tall, PlacedView<T> x, std::vector<double> noise, HostView<T> r) {
   const index_t b = x.cols();
   set_zero(r);
   if (b == 0) return 0;
@@ -95,7 +95,7 @@ index_t svqb_level(Tall<T>& tall, HostView<T> x, std::vector<double> noise, Host
 }  // namespace
 
 template <class T>
-Factored factorise(Tall<T>& tall, Svqb method, HostView<T> x, HostView<T> r) {
+Factored factorise(Tall<T>& tall, Svqb method, PlacedView<T> x, HostView<T> r) {
   std::vector<double> noise(static_cast<std::size_t>(x.cols()), method.dead);
   const index_t rank = svqb_level<T>(tall, x, std::move(noise), r);
   if (rank < 0) return {};
@@ -105,7 +105,7 @@ Factored factorise(Tall<T>& tall, Svqb method, HostView<T> x, HostView<T> r) {
   return {rank, Rung::svqb, {}};
 }
 
-#define TS_INSTANTIATE(T) template Factored factorise<T>(Tall<T>&, Svqb, HostView<T>, HostView<T>);
+#define TS_INSTANTIATE(T) template Factored factorise<T>(Tall<T>&, Svqb, PlacedView<T>, HostView<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -1,5 +1,6 @@
 #include "tallskinny/solvers/ortho/tall.hpp"
 
+#include "tallskinny/gemm/backend/run_where.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
@@ -38,61 +39,121 @@ void Tall<T>::count(const Problem& problem, bool reduces, bool reads_basis) {
 }
 
 template <class T>
-void Tall<T>::count_own_pass(HostView<const T> x, bool reduces, bool writes) noexcept {
+void Tall<T>::count_own_pass(PlacedView<const T> x, bool reduces, bool writes) noexcept {
   const double bytes = static_cast<double>(x.rows() * x.cols()) * sizeof(T);
   work_ += {reduces ? 1 : 0, 0, x.cols(), bytes, writes ? bytes : 0};
 }
 
 template <class T>
-void Tall<T>::inner(HostView<const T> v, HostView<const T> w, HostView<T> s) {
-  tsmttsm(ctx_, Op::adjoint, T{1}, v, w, T{}, s);
+void Tall<T>::inner(PlacedView<const T> v, PlacedView<const T> w, HostView<T> s) {
+  run_where(
+      ctx_, w.space(), [&](auto at, auto out) { tsmttsm(ctx_, Op::adjoint, T{1}, at(v), at(w), T{}, out); },
+      Out<T>{s});
   count(problem<T>(Operation::tsmttsm, v.rows(), v.cols(), w.cols()), true, true);
 }
 
 template <class T>
-void Tall<T>::gram(HostView<const T> x, HostView<T> g) {
-  ts::gram(ctx_, Op::adjoint, T{1}, x, T{}, g);
+void Tall<T>::gram(PlacedView<const T> x, HostView<T> g) {
+  run_where(
+      ctx_, x.space(), [&](auto at, auto out) { ts::gram(ctx_, Op::adjoint, T{1}, at(x), T{}, out); },
+      Out<T>{g});
   count(problem<T>(Operation::gram, x.rows(), x.cols(), x.cols()), true, false);
 }
 
 template <class T>
-void Tall<T>::inner_and_gram(HostView<const T> v, HostView<const T> w, HostView<T> s, HostView<T> g) {
-  ts::inner_and_gram(ctx_, v, w, s, g);
+void Tall<T>::inner_and_gram(PlacedView<const T> v, PlacedView<const T> w, HostView<T> s, HostView<T> g) {
+  run_where(
+      ctx_, w.space(),
+      [&](auto at, auto out_s, auto out_g) { ts::inner_and_gram(ctx_, at(v), at(w), out_s, out_g); },
+      Out<T>{s}, Out<T>{g});
   count(problem<T>(Operation::inner_and_gram, v.rows(), v.cols(), w.cols()), true, true);
 }
 
 template <class T>
-void Tall<T>::subtract(HostView<const T> v, HostView<const T> s, HostView<T> w) {
-  ts::project_out(ctx_, v, s, w, HostView<T>{}, HostView<T>{});
+void Tall<T>::subtract(PlacedView<const T> v, HostView<const T> s, PlacedView<T> w) {
+  run_where(
+      ctx_, w.space(),
+      [&](auto at, auto in) {
+        using None = MatrixView<T, decltype(at)::space>;
+        ts::project_out(ctx_, at(v), in, at(w), None{}, None{});
+      },
+      In<T>{s});
   count(problem<T>(Operation::project_out, v.rows(), v.cols(), w.cols()), false, true);
 }
 
 template <class T>
-void Tall<T>::project_out(HostView<const T> v, HostView<const T> s, HostView<T> w, HostView<T> s_next,
+void Tall<T>::project_out(PlacedView<const T> v, HostView<const T> s, PlacedView<T> w, HostView<T> s_next,
                           HostView<T> g) {
-  ts::project_out(ctx_, v, s, w, s_next, g);
+  run_where(
+      ctx_, w.space(),
+      [&](auto at, auto in, auto out_s, auto out_g) {
+        ts::project_out(ctx_, at(v), in, at(w), out_s, out_g);
+      },
+      In<T>{s}, Out<T>{s_next}, Out<T>{g});
   count(problem<T>(Operation::project_out, v.rows(), v.cols(), w.cols()), true, true);
 }
 
 template <class T>
-void Tall<T>::solve(HostView<T> x, HostView<const T> r) {
-  trsm(ctx_, x, r);
+void Tall<T>::solve(PlacedView<T> x, HostView<const T> r) {
+  run_where(
+      ctx_, x.space(), [&](auto at, auto in) { trsm(ctx_, at(x), in); }, In<T>{r});
   count(problem<T>(Operation::trsm, x.rows(), x.cols(), x.cols()), false, false);
 }
 
 template <class T>
-void Tall<T>::multiply(HostView<T> x, HostView<const T> s) {
-  tsmm_in_place(ctx_, Op::none, T{1}, x, s);
+void Tall<T>::combine(T alpha, PlacedView<const T> x, HostView<const T> s, T beta, PlacedView<T> y) {
+  run_where(
+      ctx_, y.space(), [&](auto at, auto in) { tsmm(ctx_, Op::none, alpha, at(x), in, beta, at(y)); },
+      In<T>{s});
+  count(problem<T>(Operation::tsmm, x.rows(), x.cols(), y.cols()), false, true);
+}
+
+template <class T>
+void Tall<T>::multiply(PlacedView<T> x, HostView<const T> s) {
+  run_where(
+      ctx_, x.space(), [&](auto at, auto in) { tsmm_in_place(ctx_, Op::none, T{1}, at(x), in); }, In<T>{s});
   count(problem<T>(Operation::tsmm_in_place, x.rows(), x.cols(), s.cols()), false, false);
 }
 
 template <class T>
-void Tall<T>::norms(HostView<const T> x, std::span<real_t<T>> norms) {
-  column_norms(ctx_, x, norms);
+void Tall<T>::norms(PlacedView<const T> x, std::span<real_t<T>> norms) {
+  using R = real_t<T>;
+  run_where(
+      ctx_, x.space(),
+      [&](auto at, auto out) {
+        if constexpr (decltype(at)::space == Space::host)
+          column_norms(ctx_, at(x), std::span<R>(out.data(), static_cast<std::size_t>(out.cols())));
+        else
+          column_norms(ctx_, at(x), out);
+      },
+      Out<R>{HostView<R>(norms.data(), 1, static_cast<index_t>(norms.size()))});
   count(problem<T>(Operation::column_norms, x.rows(), x.cols(), 1), true, false);
 }
 
-#define TS_INSTANTIATE(T) template class Tall<T>;
+template <class T>
+void copy_block(const Context& ctx, PlacedView<const T> from, PlacedView<T> to) {
+  const index_t n = from.rows(), p = from.cols();
+  if (from.space() == Space::host && to.space() == Space::host) {
+    const auto source = from.host();
+    const auto target = to.host();
+#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < p; ++j) target(i, j) = source(i, j);
+    return;
+  }
+  constexpr Space host = Space::host, device = Space::device;
+  if (from.space() == device && to.space() == device)
+    return copy(ctx.stream, to.template in<device>(), from.template in<device>());
+  if (from.space() == host)
+    copy(ctx.stream, to.template in<device>(), from.template in<host>());
+  else
+    copy(ctx.stream, to.template in<host>(), from.template in<device>());
+  ctx.stream.synchronize();
+}
+
+#define TS_INSTANTIATE(T) \
+  template class Tall<T>; \
+  template void copy_block<T>(const Context&, PlacedView<const T>, PlacedView<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -3,8 +3,7 @@
 
 #include <span>
 
-#include "tallskinny/gemm/backend/context.hpp"
-#include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/backend/placed.hpp"
 #include "tallskinny/gemm/plan/problem.hpp"
 
 namespace ts::ortho {
@@ -20,9 +19,11 @@ struct Work {
   [[nodiscard]] double bytes() const noexcept { return read_bytes + written_bytes; }
 };
 
-/// The one place where this room touches tall matrices: everything that sums over rows is counted here, and
-/// distributed rows or a device need nothing changed elsewhere. X, W: n x b blocks, V: the n x m basis.
-/// T: one of the four result types. Errors as of the engine's operations.
+/// The one place where solvers touch tall matrices, on the processor or on the device of the Context's
+/// stream: all operands of a call are in one of the two, and small matrices (S, G, R) always on the host.
+/// Everything that sums over rows is counted here. A call that gives a small matrix waits for it, no other
+/// does. X, W: n x b blocks, V: the n x m basis. T: one of the four result types. Errors as of the engine's
+/// operations.
 template <class T>
 class Tall {
  public:
@@ -31,25 +32,27 @@ class Tall {
   [[nodiscard]] const Work& work() const noexcept { return work_; }
 
   /// S = V^H W
-  void inner(HostView<const T> v, HostView<const T> w, HostView<T> s);
+  void inner(PlacedView<const T> v, PlacedView<const T> w, HostView<T> s);
   /// G = X^H X
-  void gram(HostView<const T> x, HostView<T> g);
+  void gram(PlacedView<const T> x, HostView<T> g);
   /// S = V^H W and G = W^H W in one reduction
-  void inner_and_gram(HostView<const T> v, HostView<const T> w, HostView<T> s, HostView<T> g);
+  void inner_and_gram(PlacedView<const T> v, PlacedView<const T> w, HostView<T> s, HostView<T> g);
   /// W = W - V S
-  void subtract(HostView<const T> v, HostView<const T> s, HostView<T> w);
+  void subtract(PlacedView<const T> v, HostView<const T> s, PlacedView<T> w);
   /// W = W - V S, then S_next = V^H W and G = W^H W, with one pass over V; S_next may be empty.
-  void project_out(HostView<const T> v, HostView<const T> s, HostView<T> w, HostView<T> s_next,
+  void project_out(PlacedView<const T> v, HostView<const T> s, PlacedView<T> w, HostView<T> s_next,
                    HostView<T> g);
   /// X = X R^-1
-  void solve(HostView<T> x, HostView<const T> r);
+  void solve(PlacedView<T> x, HostView<const T> r);
+  /// Y = alpha X S + beta Y
+  void combine(T alpha, PlacedView<const T> x, HostView<const T> s, T beta, PlacedView<T> y);
   /// X(:, 0 .. q-1) = X S
-  void multiply(HostView<T> x, HostView<const T> s);
+  void multiply(PlacedView<T> x, HostView<const T> s);
   /// norms[j] = ||X(:, j)||
-  void norms(HostView<const T> x, std::span<real_t<T>> norms);
+  void norms(PlacedView<const T> x, std::span<real_t<T>> norms);
 
   /// Something that is no operation of the engine read (and wrote) the block X once and summed over its rows.
-  void count_own_pass(HostView<const T> x, bool reduces, bool writes) noexcept;
+  void count_own_pass(PlacedView<const T> x, bool reduces, bool writes) noexcept;
 
  private:
   void count(const Problem& problem, bool reduces, bool reads_basis);
@@ -57,5 +60,9 @@ class Tall {
   const Context& ctx_;
   Work work_;
 };
+
+/// Equal shapes, any places; in parallel over rows on the host. Complete on return if either is there.
+template <class T>
+void copy_block(const Context&, PlacedView<const T> from, PlacedView<T> to);
 
 }  // namespace ts::ortho

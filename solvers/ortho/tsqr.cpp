@@ -57,10 +57,10 @@ void tree(const Context& ctx, HostView<T> x, HostView<T> r) {
 }  // namespace
 
 template <class T>
-Factored factorise(Tall<T>& tall, Tsqr, HostView<T> x, HostView<T> r) {
+Factored factorise(Tall<T>& tall, Tsqr, PlacedView<T> x, HostView<T> r) {
   if (x.rows() < x.cols()) return {};
   if (x.cols() == 0) return {0, Rung::tsqr, {}};
-  tree(tall.context(), x, r);
+  tree<T>(tall.context(), x.host(), r);
   tall.count_own_pass(x, true, true);  // the triangles meet
   tall.count_own_pass(x, false, true);
   if (!all_finite(HostView<const T>(r))) return {};
@@ -69,7 +69,7 @@ Factored factorise(Tall<T>& tall, Tsqr, HostView<T> x, HostView<T> r) {
   return {x.cols(), Rung::tsqr, {}};
 }
 
-#define TS_INSTANTIATE(T) template Factored factorise<T>(Tall<T>&, Tsqr, HostView<T>, HostView<T>);
+#define TS_INSTANTIATE(T) template Factored factorise<T>(Tall<T>&, Tsqr, PlacedView<T>, HostView<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -123,7 +123,7 @@ std::vector<Twofold> wide_gram(const Context& ctx, HostView<const double> x) {
 }
 
 std::vector<Twofold> wide_gram(const Context& ctx, HostView<const float> x) {
-  const auto g = gram_in_float64(ctx, x);
+  const auto g = gram_in_float64<float>(ctx, x);
   std::vector<Twofold> total;
   for (index_t i = 0; i < g.rows(); ++i)
     for (index_t j = 0; j < g.cols(); ++j) total.push_back({g(i, j), 0});
@@ -164,13 +164,14 @@ std::vector<Twofold> real_form(const std::vector<Twofold>& parts, index_t b) {
 }  // namespace
 
 template <class T>
-Matrix<wide_t<T>> gram_in_float64(const Context& ctx, HostView<const T> x) {
+Matrix<wide_t<T>> gram_in_float64(const Context& ctx, PlacedView<const T> placed) {
   using W = wide_t<T>;
-  const index_t b = x.cols();
+  const index_t b = placed.cols();
   auto g = Matrix<W>::zeros(b, b);
   if constexpr (std::is_same_v<W, T>) {
-    gram(ctx, Op::adjoint, T{1}, x, T{}, g.view());
+    Tall<T>(ctx).gram(placed, g.view());
   } else {
+    const HostView<const T> x = placed.host();
     std::vector<Matrix<W>> partial(static_cast<std::size_t>(most_groups));
     const Context one = on_one_thread(ctx);
     for_each_chunk(ctx, x.rows(), [&](index_t group, index_t first, index_t rows) {
@@ -212,8 +213,8 @@ bool wide_cholesky_factor(const Context& ctx, HostView<const T> x, HostView<T> r
   return true;
 }
 
-#define TS_INSTANTIATE(T)                                                           \
-  template Matrix<wide_t<T>> gram_in_float64<T>(const Context&, HostView<const T>); \
+#define TS_INSTANTIATE(T)                                                             \
+  template Matrix<wide_t<T>> gram_in_float64<T>(const Context&, PlacedView<const T>); \
   template bool wide_cholesky_factor<T>(const Context&, HostView<const T>, HostView<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -4,8 +4,7 @@
 #include <complex>
 #include <type_traits>
 
-#include "tallskinny/gemm/backend/context.hpp"
-#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/ortho/tall.hpp"
 
 namespace ts::ortho {
 
@@ -13,9 +12,10 @@ namespace ts::ortho {
 template <class T>
 using wide_t = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
-/// X^H X from products and sums in float64. X: n x b, the result b x b.
+/// X^H X from products and sums in float64. X: n x b, on a device for float64 and complex128 alone; the
+/// result b x b.
 template <class T>
-[[nodiscard]] Matrix<wide_t<T>> gram_in_float64(const Context&, HostView<const T> x);
+[[nodiscard]] Matrix<wide_t<T>> gram_in_float64(const Context&, PlacedView<const T> x);
 
 /// R = chol(X^H X), where the Gram matrix and its factor are computed with about twice the digits of X's
 /// type and rounded at the end: R is the factor of a matrix within a few u of X, for any condition number up

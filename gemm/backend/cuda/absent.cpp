@@ -4,6 +4,7 @@
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
 #include "tallskinny/gemm/backend/cuda/graph.hpp"
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
+#include "tallskinny/gemm/backend/cuda/staging.hpp"
 #include "tallskinny/gemm/backend/cuda/tensor_map.hpp"
 
 namespace ts::cuda {
@@ -62,6 +63,27 @@ unsigned* Stream::counters() const {
   refuse();
 }
 double* Stream::letters() const {
+  refuse();
+}
+
+Staging& Stream::staging() const {
+  refuse();
+}
+
+Staging::~Staging() = default;
+void Staging::begin(const Stream&, std::size_t) {
+  refuse();
+}
+Staging::Stretch Staging::take(std::size_t) {
+  refuse();
+}
+void Staging::upload(const Stream&, const Stretch&) {
+  refuse();
+}
+void Staging::download(const Stream&, const Stretch&) {
+  refuse();
+}
+void Staging::finish(const Stream&) {
   refuse();
 }
 

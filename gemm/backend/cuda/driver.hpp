@@ -41,6 +41,8 @@ namespace ts::cuda {
   X(event_elapsed, "cuEventElapsedTime", cuEventElapsedTime)                       \
   X(mem_alloc, "cuMemAlloc_v2", cuMemAlloc)                                        \
   X(mem_free, "cuMemFree_v2", cuMemFree)                                           \
+  X(host_alloc, "cuMemHostAlloc", cuMemHostAlloc)                                  \
+  X(host_free, "cuMemFreeHost", cuMemFreeHost)                                     \
   X(mem_copy, "cuMemcpyAsync", cuMemcpyAsync)                                      \
   X(mem_copy_2d, "cuMemcpy2DAsync_v2", cuMemcpy2DAsync)                            \
   X(mem_set, "cuMemsetD8Async", cuMemsetD8Async)                                   \

@@ -5,6 +5,7 @@
 
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
 #include "tallskinny/gemm/backend/cuda/driver.hpp"
+#include "tallskinny/gemm/backend/cuda/staging.hpp"
 
 namespace ts::cuda {
 
@@ -13,6 +14,7 @@ struct Stream::State {
   CUstream stream = nullptr;
   bool ours = false;
   Memory workspace, counters, letters;
+  Staging staging;
   std::unique_ptr<Rehearsal> rehearsal;
 
   ~State() {
@@ -110,6 +112,10 @@ void* Stream::workspace(std::size_t bytes) const {
 
 unsigned* Stream::counters() const {
   return static_cast<unsigned*>(state().counters.data());
+}
+
+Staging& Stream::staging() const {
+  return state().staging;
 }
 
 double* Stream::letters() const {

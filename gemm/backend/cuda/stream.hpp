@@ -12,6 +12,8 @@ struct CUstream_st;  // CUDA's own declaration: a CUstream or cudaStream_t point
 
 namespace ts::cuda {
 
+class Staging;
+
 /// What a stream that rehearses has been asked for.
 struct Rehearsal {
   std::vector<KernelPlan> kernels;        ///< in the order of their starts
@@ -62,6 +64,9 @@ class Stream {
   /// to each other.
   [[nodiscard]] double* letters() const;
   static constexpr int letter_count = 1 << 17;
+
+  /// Where small matrices of the host pass on their way to operations of this stream and back.
+  [[nodiscard]] Staging& staging() const;
 
  private:
   struct State;

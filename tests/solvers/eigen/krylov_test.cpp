@@ -21,7 +21,7 @@ template <class T>
 double residual_error(const CsrMatrix<T>& a, const solvers::KrylovBasis<T>& basis) {
   const Context ctx;
   const auto ritz = basis.ritz();
-  const auto x = basis.combine(ritz.coefficients.cview());
+  const auto x = basis.combine(ritz.coefficients.cview()).to_host(ctx);
   Matrix<T> ax(a.rows, x.cols());
   spmm(ctx, Op::none, T{1}, a.view(), x.cview(), T{0}, ax.view());
   double worst = 0;
@@ -63,13 +63,13 @@ void follow(const CsrMatrix<T>& a) {
   const auto before = basis.ritz();
   basis.restart(before, {0, 1, 2, 3});
   const auto saved = basis.save();
-  const auto kept = basis.combine(identity<T>(4).cview());
+  const auto kept = basis.combine(identity<T>(4).cview()).to_host(ctx);
   basis.lock_and_refresh(3);
   CHECK(basis.locked() == 4);
   basis.expand();
   basis.expand();
   // Nothing of what is locked comes back, and Ritz values of the complement lie inside of the spectrum.
-  const auto active = basis.combine(identity<T>(6).cview());
+  const auto active = basis.combine(identity<T>(6).cview()).to_host(ctx);
   Matrix<T> inner(4, 6);
   tsmttsm(ctx, Op::adjoint, T{1}, kept.cview(), active.cview(), T{0}, inner.view());
   for (index_t i = 0; i < 24; ++i) CHECK(std::abs(inner.data()[i]) < 1e-14);
