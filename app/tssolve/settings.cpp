@@ -74,6 +74,8 @@ About about() {
       "failure, 2 wrong use, 4 unusable input, 5 no such device, 128 + n after signal n.\n\n"
       "SIGTERM and SIGINT end a run after its block step, with the checkpoint and the partial result "
       "written.\n\n"
+      "--device cuda keeps matrix, basis and blocks in the memory of a GPU, where they must fit; targets, "
+      "--interval, --mass, --general, --svd and LOBPCG run on the processor only.\n\n"
       "Small eigenvalues of matrices such as Laplacians converge slowly from the end of the spectrum: "
       "--sigma 0 (or --which SM) factorises the matrix and finds them in a few steps where memory allows."};
 }
