@@ -132,25 +132,20 @@ class CsrOperator {
     expects(there.rows == a.rows && there.cols == a.cols && there.stored == a.nonzeros(),
             "the matrix on the device is another than that on the host");
     there_ = there;
-    shifted_ = std::make_shared<Shifted>();
   }
   [[nodiscard]] index_t rows() const noexcept { return a_.rows; }
-  [[nodiscard]] Space space() const noexcept { return shifted_ ? Space::device : Space::host; }
+  [[nodiscard]] Space space() const noexcept {
+    return there_.pointers != nullptr ? Space::device : Space::host;
+  }
   void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
     spmm(ctx, Op::none, T{1}, a_, x, T{0}, y);
   }
   void apply(const Context& ctx, DeviceView<const T> x, DeviceView<T> y) const {
     spmm(ctx, Op::none, T{1}, there_, x, T{0}, y);
   }
-  /// Keeps the values of A - shift I on the device between calls with one shift, where every row has a
-  /// diagonal element; copies must not update at the same time.
   bool update(const Context& ctx, T alpha, double shift, DeviceView<const T> x, T beta,
               DeviceView<T> y) const {
-    if (!shifted_->ready || shifted_->shift != shift) shift_values(ctx, shift);
-    if (!shifted_->complete) return false;
-    auto b = there_;
-    b.values = shifted_->values.cview().template in<Space::device>().data();
-    spmm(ctx, Op::none, alpha, b, x, beta, y);
+    spmm_shifted(ctx, alpha, there_, T{shift}, x, beta, y);
     return true;
   }
   /// Bounds by Gershgorin's discs.
@@ -170,35 +165,8 @@ class CsrOperator {
   }
 
  private:
-  /// The values of A - shift I.
-  struct Shifted {
-    bool ready = false, complete = false;  ///< every row has a diagonal element
-    double shift = 0;
-    PlacedMatrix<T> values;
-  };
-
-  void shift_values(const Context& ctx, double shift) const {
-    shifted_->ready = true, shifted_->complete = true, shifted_->shift = shift;
-    Matrix<T> values(1, a_.nonzeros());
-    for (index_t i = 0; i < a_.rows && shifted_->complete; ++i) {
-      bool found = false;
-      for (index_t k = a_.pointers[i]; k < a_.pointers[i + 1]; ++k) {
-        const bool on_diagonal = !found && a_.indices[k] == i;
-        values(0, k) = on_diagonal ? a_.values[k] - shift : a_.values[k];
-        found = found || on_diagonal;
-      }
-      shifted_->complete = found;
-    }
-    if (!shifted_->complete) return;
-    if (shifted_->values.cols() != values.cols())
-      shifted_->values = PlacedMatrix<T>(ctx, Space::device, 1, values.cols());
-    copy(ctx.stream, shifted_->values.view().template in<Space::device>(), values.cview());
-    ctx.stream.synchronize();
-  }
-
   CsrView<T, Space::host, I> a_;
   CsrView<T, Space::device, I> there_;
-  std::shared_ptr<Shifted> shifted_;  ///< not null where there is a device
 };
 
 /// A square dense matrix, row-major, in somebody else's memory, perhaps on a device as well.

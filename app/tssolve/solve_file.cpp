@@ -60,15 +60,15 @@ void expect_on_device(const Settings& settings, const Device& device) {
               what + " runs on the processor only, not on " + device_text(device) + ": use --device cpu");
 }
 
-int show_plan(const Settings& settings, const io::Description& input, const solvers::EigenPlan& plan) {
-  const auto uses = memory_of(input, plan);
+int show_plan(const Settings& settings, const io::Description& input, const solvers::EigenPlan& plan,
+              const std::vector<MemoryUse>& uses, std::uint64_t available) {
   const char* method = method_text(settings, plan);
   if (settings.common.json) {
     JsonObject json;
     json.add("matrix", input.where.text()).add("rows", input.rows).add("nonzeros", input.nonzeros);
     json.add("method", method).add("nev", plan.nev).add("block_size", plan.block_size);
     json.add("max_basis", plan.max_basis).add("max_iterations", plan.max_iterations);
-    add_memory(json, uses, available_memory());
+    add_memory(json, uses, available);
     std::cout << json.text() << '\n';
     return exit_ok;
   }
@@ -79,7 +79,7 @@ int show_plan(const Settings& settings, const io::Description& input, const solv
     std::cout << "block size " << plan.block_size << ", basis of " << plan.max_basis << " vectors, at most "
               << grouped(plan.max_iterations) << " block steps\n";
   std::cout << "memory:\n";
-  print_memory(std::cout, uses, available_memory());
+  print_memory(std::cout, uses, available);
   if (plan.method == solvers::Method::lanczos && target_of(settings))
     std::cout << "and the factors of A - sigma I, whose size is known only once they are ordered\n";
   return exit_ok;
@@ -166,6 +166,7 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   }
   auto options = settings.eigen;
   if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
+  options.vectors = !settings.common.output.empty() || mass || settings.interval;
   options.stop = [] { return stop_requested(); };
   options.progress = [&console](const solvers::Progress& p) {
     const std::string counted = grouped(p.operator_applications) + " operator applications";
@@ -242,19 +243,17 @@ int solve_file(Settings settings) {
       facts.input.type == DType::complex128 || facts.input.type == DType::complex64;
   const auto plan =
       solvers::plan_eigen(facts.input.rows, is_complex_matrix ? 16 : 8, settings.eigen, initial_columns);
-  if (settings.common.dry_run) return show_plan(settings, facts.input, plan);
-  expect_memory("solving for " + grouped(plan.nev) + " eigenvalues of " + facts.input.where.text(),
-                memory_of(facts.input, plan), available_memory());
-
   if (device.kind == Device::Kind::cuda && plan.method == solvers::Method::dense) {
     console.note("the matrix is solved densely, which is done on the processor");
     device = {};
   }
-  if (device.kind == Device::Kind::cuda) {
-    ctx.stream = cuda::Stream(device.index);
-    expect_memory("solving on " + device_text(device), memory_of(facts.input, plan),
-                  ctx.stream.device().memory_bytes);
-  }
+  if (device.kind == Device::Kind::cuda) ctx.stream = cuda::Stream(device.index);
+  const auto uses = memory_of(facts.input, plan);
+  const std::uint64_t available = ctx.stream ? ctx.stream.device().memory_bytes : available_memory();
+  if (settings.common.dry_run) return show_plan(settings, facts.input, plan, uses, available);
+  expect_memory("solving for " + grouped(plan.nev) + " eigenvalues of " + facts.input.where.text() + " on " +
+                    device_text(device),
+                uses, available);
 
   auto input = read_hermitian(settings.matrix);
   std::optional<Input> mass;

@@ -44,6 +44,7 @@ struct GpuProblem {
   Determinism determinism = Determinism::run_to_run;
   /// Not 0: sums over rows are left as the sums of so many parts of the rows, problem.n rows each.
   index_t parts = 0;
+  bool shifted = false;  ///< spmm: A less a multiple of I
   friend auto operator<=>(const GpuProblem&, const GpuProblem&) = default;
 };
 

@@ -11,8 +11,8 @@ template <class T, class I>
 void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x,
           result_t<T> beta, Strided<result_t<T>> y);
 template <class T, class I>
-void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::device, I> a, DeviceStrided<const T> x,
-          result_t<T> beta, DeviceStrided<result_t<T>> y);
+void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::device, I> a, result_t<T> shift,
+          DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y);
 }  // namespace detail
 
 /// Y = alpha op(A) X + beta Y, with op(A) m x n sparse, X n x q, Y m x q.
@@ -33,7 +33,18 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host
 template <class T, class I, DeviceOperand VX, DeviceOperand VY>
 void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::device, I> a, VX x,
           result_t<T> beta, VY y) {
-  detail::spmm<T, I>(ctx, op_a, alpha, a, DeviceStrided<const T>(x), beta, DeviceStrided<result_t<T>>(y));
+  detail::spmm<T, I>(ctx, op_a, alpha, a, result_t<T>{}, DeviceStrided<const T>(x), beta,
+                     DeviceStrided<result_t<T>>(y));
+}
+
+/// Y = alpha (A - shift I) X + beta Y on the GPU of ctx.stream, for a square A: one step of a polynomial in
+/// A.
+/// @throws Error(invalid_argument) for shapes that do not fit.
+template <class T, class I, DeviceOperand VX, DeviceOperand VY>
+void spmm_shifted(const Context& ctx, result_t<T> alpha, CsrView<T, Space::device, I> a, result_t<T> shift,
+                  VX x, result_t<T> beta, VY y) {
+  detail::spmm<T, I>(ctx, Op::none, alpha, a, shift, DeviceStrided<const T>(x), beta,
+                     DeviceStrided<result_t<T>>(y));
 }
 
 }  // namespace ts

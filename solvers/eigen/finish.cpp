@@ -101,7 +101,7 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
   result.error_bounds = result.residual_norms;  // Weinstein: an eigenvalue lies within ||r|| / ||x||
   for (double& error : result.error_bounds) error = std::max(error, rounding_of_projected * accept.norm);
   result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, vectors.cview());
-  result.vectors = std::move(vectors).to_host(ctx);
+  result.vectors = options.vectors ? std::move(vectors).to_host(ctx) : Matrix<T>(n, 0);
   result.norm = accept.norm;
 
   result.converged_pairs.assign(at(k), false);

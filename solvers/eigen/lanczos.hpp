@@ -45,6 +45,7 @@ class Lanczos {
   bool transform_operator();
   [[nodiscard]] std::optional<SpectralTransform> worthwhile_inverse() const;
   [[nodiscard]] std::optional<SpectralTransform> worthwhile_filter() const;
+  [[nodiscard]] std::optional<SpectralTransform> worthwhile_second_filter() const;
   void install(const SpectralTransform& transform);
 
   // Completeness, in verify.cpp.

@@ -49,7 +49,7 @@ SpmmTiling spmm_tiling(const GpuProblem& problem) {
   t.unroll = passes == 1 || passes * piece_bytes <= 24 ? 4 : 2;
   // As many blocks as registers allow: sums, what is under way, addresses.
   const index_t registers =
-      passes * piece.count * result_size(pr.type) / 4 +
+      (problem.shifted ? 2 : 1) * passes * piece.count * result_size(pr.type) / 4 +
       t.unroll * (ceil_div(piece_bytes, 4) + ceil_div(element, 4) + pr.index_bytes / 4 + 2) +
       (passes > 1 ? 40 : 32) + (strided(problem) ? 16 : 0);
   t.blocks = std::clamp<index_t>(65536 / threads / registers, 2, 6);
@@ -74,7 +74,8 @@ Defines row_defines(const GpuProblem& problem, const SpmmTiling& t) {
           define("TS_LANES", t.lanes),
           define("TS_PASSES", ceil_div(pr.q, piece.count * t.lanes)),
           define("TS_UNROLL", t.unroll),
-          define("TS_STRIDED", strided(problem))};
+          define("TS_STRIDED", strided(problem)),
+          define("TS_SHIFTED", problem.shifted)};
 }
 
 }  // namespace

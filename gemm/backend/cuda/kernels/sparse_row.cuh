@@ -1,7 +1,8 @@
 // What the kernels of sparse products have in common: TS_LANES lanes share the TS_Q columns of a row of X or Y,
 // TS_VECTOR elements each and TS_PASSES times over. TS_INDEX_BYTES: of a column number. TS_CONJUGATE: values count
 // conjugated. TS_ALIGN, TS_OUT_ALIGN: of rows of X and Y. TS_STRIDED: X and Y may lie in any way (TS_VECTOR is 1
-// then), else they are row-major.
+// then), else they are row-major. TS_SHIFTED: `diagonal` is added to the diagonal of A,
+// and Y is read before the entries of A, not after them.
 #pragma once
 #include "element.cuh"
 
@@ -87,19 +88,71 @@ __device__ __forceinline__ void add_entries(RowSums& sums, const SparseArgument&
   }
 }
 
-/// Y(i, :) = alpha sums + beta Y(i, :), where beta = 0 never reads Y.
-__device__ __forceinline__ void store_row(const YArgument& y, int64 i, const RowSums& sums, int lane, Result alpha,
-                                          Result beta) {
+#if TS_SHIFTED
+/// sums += factor X(i, :)
+__device__ __forceinline__ void add_row(RowSums& sums, const XArgument& x, int64 i, Result factor, int lane) {
+#pragma unroll
+  for (int pass = 0; pass < TS_PASSES; ++pass) {
+    if (!inside(pass, lane)) continue;
+    const int place = place_of(pass, lane);
+    Piece piece;
+#if TS_STRIDED
+    piece.part[0] = x.data[i * x.row_stride + place * x.column_stride];
+#else
+    piece = *reinterpret_cast<const Piece*>(x.data + i * x.row_stride + place);
+#endif
+#pragma unroll
+    for (int k = 0; k < TS_VECTOR; ++k)
+      sums.part[pass][k] = madd(factor, widen(piece.part[k]), sums.part[pass][k]);
+  }
+}
+#endif
+
+/// What Y(i, :) holds, where a kernel reads it before the entries of A; nothing where beta is 0.
+struct RowBefore {
+#if TS_SHIFTED
+  OutPiece piece[TS_PASSES];
+#endif
+};
+#if TS_SHIFTED
+__device__ __forceinline__ void load_row(RowBefore& before, const YArgument& y, int64 i, int lane, Result beta) {
+  if (is_zero(beta)) return;
 #pragma unroll
   for (int pass = 0; pass < TS_PASSES; ++pass) {
     if (!inside(pass, lane)) continue;
     const int place = place_of(pass, lane);
 #if TS_STRIDED
-    store_scaled(y.data + i * y.row_stride + place * y.column_stride, alpha, sums.part[pass][0], beta);
+    before.piece[pass].part[0] = y.data[i * y.row_stride + place * y.column_stride];
+#else
+    before.piece[pass] = *reinterpret_cast<const OutPiece*>(y.data + i * y.row_stride + place);
+#endif
+  }
+}
+#endif
+
+/// Y(i, :) = alpha sums + beta Y(i, :), where beta = 0 never reads Y.
+__device__ __forceinline__ void store_row(const YArgument& y, int64 i, const RowSums& sums,
+                                          const RowBefore& before, int lane, Result alpha, Result beta) {
+#pragma unroll
+  for (int pass = 0; pass < TS_PASSES; ++pass) {
+    if (!inside(pass, lane)) continue;
+    const int place = place_of(pass, lane);
+#if TS_STRIDED
+    Result* const out = y.data + i * y.row_stride + place * y.column_stride;
+    const Result scaled = mul(alpha, sums.part[pass][0]);
+#if TS_SHIFTED
+    *out = is_zero(beta) ? scaled : madd(beta, before.piece[pass].part[0], scaled);
+#else
+    *out = is_zero(beta) ? scaled : madd(beta, *out, scaled);
+#endif
 #else
     OutPiece* const out = reinterpret_cast<OutPiece*>(y.data + i * y.row_stride + place);
     OutPiece piece{};
+#if TS_SHIFTED
+    piece = before.piece[pass];
+#else
     if (!is_zero(beta)) piece = *out;
+#endif
 #pragma unroll
     for (int k = 0; k < TS_VECTOR; ++k) {
       const Result scaled = mul(alpha, sums.part[pass][k]);

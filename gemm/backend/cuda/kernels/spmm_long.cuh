@@ -1,4 +1,4 @@
-// The long rows of Y = alpha op(A) X + beta Y (sparse_row.cuh), cut into parts: a block sums one part, and the last
+// The long rows of Y = alpha (op(A) + diagonal I) X + beta Y (sparse_row.cuh), cut into parts: a block sums one part, and the last
 // block of a row to finish adds the parts in their order.
 #include "sparse_row.cuh"
 
@@ -12,7 +12,7 @@ struct Part {
 
 extern "C" __global__ void __launch_bounds__(256, 2)
     spmm_long(const Part* parts_of_rows, SparseArgument a, XArgument x, YArgument y, Result alpha, Result beta,
-              unsigned* tickets, Result* partials) {
+              Result diagonal, unsigned* tickets, Result* partials) {
   extern __shared__ __align__(16) unsigned char shared[];
   Result* const sums = reinterpret_cast<Result*>(shared);  // teams x TS_Q
   __shared__ bool last;
@@ -42,6 +42,9 @@ extern "C" __global__ void __launch_bounds__(256, 2)
   for (int j = threadIdx.x; j < TS_Q; j += 256) {
     Result sum = {};
     for (int p = 0; p < part.count; ++p) sum = plus(sum, first[static_cast<int64>(p) * TS_Q + j]);
+#if TS_SHIFTED
+    sum = madd(diagonal, widen(x.data[part.row * x.row_stride + j * x.column_stride]), sum);
+#endif
     store_scaled(y.data + part.row * y.row_stride + j * y.column_stride, alpha, sum, beta);
   }
 }

@@ -65,6 +65,7 @@ std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& a
         cuda::GpuProblem p;
         p.problem = {op, type, rows, width, width};
         p.problem.nonzeros = 7 * p.problem.n;
+        p.shifted = op == Operation::spmm && turn % 3 == 1;
         if (turn % 3 == 0) p.problem.q = biting_widths[turn / 3 % std::size(biting_widths)];
         if (op == Operation::tsm2r) p.problem.p = 20000;
         p.op = op == Operation::tsmttsm || op == Operation::gram ? Op::adjoint : Op::none;
