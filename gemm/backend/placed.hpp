@@ -2,7 +2,7 @@
 // not a type.
 #pragma once
 
-#include <variant>
+#include <utility>
 
 #include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
@@ -63,38 +63,38 @@ class PlacedMatrix {
   PlacedMatrix() = default;
   /// @throws Error(invalid_argument) for negative sizes, Error(no_device) for a device where ctx has none,
   /// Error(out_of_memory).
-  PlacedMatrix(const Context& ctx, Space space, index_t rows, index_t cols) {
+  PlacedMatrix(const Context& ctx, Space space, index_t rows, index_t cols) : space_(space) {
     if (space == Space::host)
-      body_ = Matrix<T>(rows, cols);
+      here_ = Matrix<T>(rows, cols);
     else
-      body_ = DeviceMatrix<T>(ctx.stream, rows, cols);
+      there_ = DeviceMatrix<T>(ctx.stream, rows, cols);
   }
-  PlacedMatrix(Matrix<T> in_host_memory) : body_(std::move(in_host_memory)) {}
+  PlacedMatrix(Matrix<T> in_host_memory) : here_(std::move(in_host_memory)) {}
 
   [[nodiscard]] PlacedView<T> view() noexcept {
-    return std::visit([](auto& m) { return PlacedView<T>(m.view()); }, body_);
+    return space_ == Space::host ? PlacedView<T>(here_.view()) : PlacedView<T>(there_.view());
   }
   [[nodiscard]] PlacedView<const T> view() const noexcept {
-    return std::visit([](const auto& m) { return PlacedView<const T>(m.view()); }, body_);
+    return space_ == Space::host ? PlacedView<const T>(here_.view()) : PlacedView<const T>(there_.view());
   }
   [[nodiscard]] PlacedView<const T> cview() const noexcept { return view(); }
-  [[nodiscard]] Space space() const noexcept {
-    return std::holds_alternative<Matrix<T>>(body_) ? Space::host : Space::device;
-  }
+  [[nodiscard]] Space space() const noexcept { return space_; }
   [[nodiscard]] index_t rows() const noexcept { return view().rows(); }
   [[nodiscard]] index_t cols() const noexcept { return view().cols(); }
 
   /// The matrix in host memory: itself if it is there, else a copy.
   [[nodiscard]] Matrix<T> to_host(const Context& ctx) && {
-    if (auto* here = std::get_if<Matrix<T>>(&body_)) return std::move(*here);
-    Matrix<T> here(rows(), cols());
-    copy(ctx.stream, here.view(), std::get<DeviceMatrix<T>>(body_).cview());
+    if (space_ == Space::host) return std::move(here_);
+    Matrix<T> copied(rows(), cols());
+    copy(ctx.stream, copied.view(), there_.cview());
     ctx.stream.synchronize();
-    return here;
+    return copied;
   }
 
  private:
-  std::variant<Matrix<T>, DeviceMatrix<T>> body_;
+  Matrix<T> here_;
+  DeviceMatrix<T> there_;  ///< one of the two is empty
+  Space space_ = Space::host;
 };
 
 }  // namespace ts
