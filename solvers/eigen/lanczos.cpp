@@ -135,7 +135,10 @@ index_t Lanczos<T>::keep_limit() const {
 template <class T>
 void Lanczos<T>::restart_search() {
   const index_t m = ritz_.size(), k = wanted_.total();
-  const index_t extra = std::min((m - k) * 2 / 5, keep_limit() - k);
+  index_t extra = std::min((m - k) * 2 / 5, keep_limit() - k);
+  // On a device every width of the basis has kernels of its own: whole blocks keep these few.
+  const index_t over = (k + extra) % plan_.block_size;
+  if (problem_.a.space() == Space::device && over <= extra) extra -= over;
   basis_.restart(ritz_, indices_of(grown_ends(ritz_.values, which_, wanted_, extra), m));
 }
 
