@@ -1,6 +1,7 @@
 // One number for each row, in the memory in which the rows lie.
 #pragma once
 
+#include <cstring>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -55,6 +56,20 @@ class PerRowArray {
     if (values.empty()) return;
     cuda::copy_bytes(stream_, device_.data(), values.data(), device_.bytes());
     stream_.synchronize();
+  }
+
+  /// `count` numbers in the memory of `space`, every byte of which is `byte`.
+  PerRowArray(const Context& ctx, Space space, index_t count, unsigned char byte)
+      : size_(count), space_(space) {
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
+    if (space == Space::host) {
+      host_.resize(static_cast<std::size_t>(count));
+      if (count > 0) std::memset(host_.data(), byte, bytes);
+      return;
+    }
+    stream_ = ctx.stream;
+    device_ = cuda::Memory(stream_, bytes);
+    cuda::fill_bytes(stream_, device_.data(), byte, bytes);
   }
 
   [[nodiscard]] PerRow<T> view() noexcept {

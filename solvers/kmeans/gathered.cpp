@@ -6,6 +6,13 @@ Gathered::Gathered(const Problem& p, std::span<const index_t> numbers) {
   const index_t count = std::ssize(numbers), d = p.cols();
   std::size_t at = 0;
   std::vector<double> row;
+  if (!p.weights.empty())
+    for (const index_t i : numbers) weights_.push_back(p.weight(i));
+  if (p.source.space() == Space::device) {
+    dense_ = Matrix<double>(count, d);
+    p.load_rows(numbers, dense_.view());
+    return;
+  }
   p.for_each_block([&](index_t first, const Rows& block) {
     sparse_ = block.sparse();
     if (at == 0 && !sparse_) dense_ = Matrix<double>(count, d);
@@ -24,8 +31,6 @@ Gathered::Gathered(const Problem& p, std::span<const index_t> numbers) {
       csr_.pointers.push_back(static_cast<index_t>(csr_.values.size()));
     }
   });
-  if (!p.weights.empty())
-    for (const index_t i : numbers) weights_.push_back(p.weight(i));
 }
 
 void set_means(const Problem& p, const FixedPoint& unit, const ClusterSums& sums, bool spherical,

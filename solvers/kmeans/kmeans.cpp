@@ -32,8 +32,8 @@ void check_sizes(const RowSource& rows, const KMeansOptions& o, index_t k) {
                "the bisecting algorithm chooses its first centres itself: none can be given");
   throw_unless(o.algorithm == KMeansAlgorithm::lloyd || (o.resume == nullptr && !o.on_state),
                "only Lloyd's algorithm can be stopped and resumed");
-  throw_unless(o.algorithm == KMeansAlgorithm::lloyd || rows.space() == Space::host,
-               "only Lloyd's algorithm runs on a device");
+  throw_unless(o.algorithm != KMeansAlgorithm::balanced || rows.space() == Space::host,
+               "balanced sizes are found for points in host memory only");
   check_weights(rows.rows(), o.weights);
   if (o.init != KMeansInit::given) return;
   throw_unless(o.centers.rows() == k, "there are " + std::to_string(o.centers.rows()) +

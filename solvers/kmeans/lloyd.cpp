@@ -10,7 +10,7 @@ Lloyd::Lloyd(const Problem& problem, Matrix<double> centers, const LloydControl&
     : p_(problem),
       control_(control),
       unit_(unit_of(problem)),
-      labels_(problem.beside_rows(std::vector<std::int32_t>(static_cast<std::size_t>(problem.rows()), -1))),
+      labels_(problem.filled<std::int32_t>(no_label)),
       sums_(problem.k, problem.cols()),
       bounds_(control.bounds ? problem.rows() : 0) {
   run_.centers = std::move(centers);
@@ -75,17 +75,19 @@ KMeansProgress Lloyd::progress(index_t changed) {
   if (second_moment_ < 0) set_second_moment();
   // sum_i w_i ||x_i - c||^2 over clusters = sum_i w_i ||x_i||^2 + sum_m W_m (||c_m||^2 - 2 c_m mean_m), all
   // relative to the shift.
-  long double inertia = second_moment_;
+  std::vector<long double> parts(static_cast<std::size_t>(p_.k));
+#pragma omp parallel for schedule(static) num_threads(team())
   for (index_t m = 0; m < p_.k; ++m) {
-    if (sums_.weightless(m)) continue;
     long double part = 0;
     for (index_t j = 0; j < p_.cols(); ++j) {
       const long double c =
           static_cast<long double>(run_.centers(m, j)) - p_.moments.shift[static_cast<std::size_t>(j)];
-      part += c * (c - 2 * sums_.mean(unit_, m, j));
+      part += c * (c - 2 * means_[static_cast<std::size_t>(m * p_.cols() + j)]);
     }
-    inertia += part * sums_.weight(unit_, m);
+    parts[static_cast<std::size_t>(m)] = part * sums_.weight(unit_, m);
   }
+  long double inertia = second_moment_;
+  for (const long double part : parts) inertia += part;
   KMeansProgress now;
   now.run = control_.run, now.runs = control_.runs, now.clusters = p_.k;
   now.iteration = run_.n_iter, now.changed = changed, now.squared_shift = squared_shift_;
@@ -134,17 +136,18 @@ index_t Lloyd::changed_labels() {
 /// True if a centre is not the mean of the rows with its label.
 bool Lloyd::update_centers() {
   const index_t d = p_.cols();
+  means_ = means_of(sums_);
   std::vector<index_t> empty;
   for (index_t m = 0; m < p_.k; ++m)
     if (sums_.weightless(m)) empty.push_back(m);
   if (empty.empty()) {
-    set_means(sums_);
+    set_means(sums_, means_);
     return false;
   }
   ClusterSums relocated = sums_;
   const index_t moved = relocate(relocated, empty);
   run_.relocated += moved;
-  set_means(relocated);
+  set_means(relocated, means_of(relocated));
   // A cluster for which there is no row stands where the heaviest one does, not where it was.
   index_t heaviest = 0;
   for (index_t m = 1; m < p_.k; ++m)
@@ -183,15 +186,30 @@ index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty) co
   return found;
 }
 
-void Lloyd::set_means(const ClusterSums& sums) {
+std::vector<long double> Lloyd::means_of(const ClusterSums& sums) const {
+  const index_t d = p_.cols();
+  std::vector<long double> means(static_cast<std::size_t>(p_.k * d));
+#pragma omp parallel for schedule(static) num_threads(team())
+  for (index_t m = 0; m < p_.k; ++m)
+    if (!sums.weightless(m))
+      for (index_t j = 0; j < d; ++j) means[static_cast<std::size_t>(m * d + j)] = sums.mean(unit_, m, j);
+  return means;
+}
+
+int Lloyd::team() const noexcept {
+  constexpr index_t worth_a_thread = 2048;  // means, each of two long divisions
+  return static_cast<int>(std::clamp<index_t>(p_.k * p_.cols() / worth_a_thread, 1, p_.ctx.thread_count()));
+}
+
+void Lloyd::set_means(const ClusterSums& sums, const std::vector<long double>& means) {
   const index_t d = p_.cols();
   squared_shift_ = 0;
   auto mean = Matrix<double>(1, d);
   for (index_t m = 0; m < p_.k; ++m) {
     if (sums.weightless(m)) continue;
     for (index_t j = 0; j < d; ++j)
-      mean(0, j) =
-          static_cast<double>(p_.moments.shift[static_cast<std::size_t>(j)] + sums.mean(unit_, m, j));
+      mean(0, j) = static_cast<double>(p_.moments.shift[static_cast<std::size_t>(j)] +
+                                       means[static_cast<std::size_t>(m * d + j)]);
     if (control_.spherical && normalise(mean.view()) != 0) continue;
     for (index_t j = 0; j < d; ++j) {
       const double step = mean(0, j) - run_.centers(m, j);

@@ -2,12 +2,14 @@
 // Internal to the room.
 #pragma once
 
+#include "tallskinny/gemm/assign/potential.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
-/// S: float or double, in which distances are computed and kept; 8 or 4 bytes for each row. Sums belong to
-/// fixed chunks of rows and are added in order: bits do not depend on the number of threads.
+/// S: float or double, in which distances are computed and kept, where the rows are; 8 or 4 bytes for each
+/// row. Sums belong to fixed chunks of rows and are added in order: bits do not depend on the number of
+/// threads.
 template <class S>
 class Potential {
  public:
@@ -19,23 +21,19 @@ class Potential {
   [[nodiscard]] std::vector<double> totals_with(HostView<const double> candidates) const;
   /// sum_i w_i D_i^2, in units of its own.
   [[nodiscard]] double total() const noexcept { return total_; }
-  /// A row drawn with probability w D^2 / total from a uniform number in [0, 1). Never one with w D^2 = 0
-  /// unless all are.
-  [[nodiscard]] index_t draw(double uniform) const;
-  [[nodiscard]] double value(index_t i) const {
-    return problem_.weight(i) * static_cast<double>(squared_[static_cast<std::size_t>(i)]);
-  }
+  /// Rows drawn with probability w D^2 / total, one for each uniform number in [0, 1). Never one with w D^2 =
+  /// 0 unless all are.
+  [[nodiscard]] std::vector<index_t> draw(std::span<const double> uniforms) const;
+  /// The rows, in order, that keep_rows() keeps.
+  [[nodiscard]] std::vector<index_t> keep(double factor, const Philox& random) const;
 
  private:
-  template <class Use>
-  void for_blocks(HostView<const double> centers, Use&& use) const;
-  void sum_up();
-  /// Small problems stay on one thread.
-  [[nodiscard]] int team() const noexcept;
+  [[nodiscard]] PerRow<const double> weights() const { return problem_.weights_of(0, problem_.rows()); }
+  [[nodiscard]] SeedingUnit unit() const { return {problem_.moments, scale_}; }
 
   const Problem& problem_;
   double scale_ = 1;
-  std::vector<S> squared_;
+  PerRowArray<S> squared_;
   std::vector<double> chunk_totals_;
   double total_ = 0;
 };

@@ -5,6 +5,8 @@
 #include <limits>
 #include <string>
 
+#include "tallskinny/gemm/assign/potential.hpp"
+
 namespace ts::solvers::kmeans_detail {
 
 namespace {
@@ -60,6 +62,27 @@ void Problem::load(index_t i, double* row) const {
   source.load(i, row);
   if (!scale.empty())
     for (index_t j = 0; j < cols(); ++j) row[j] *= scale[static_cast<std::size_t>(i)];
+}
+
+void Problem::load_rows(std::span<const index_t> numbers, HostView<double> out) const {
+  constexpr std::size_t few = 64;  // single rows of a file cost less than a pass over all
+  const bool gathered = source.in_memory() ? source.space() == Space::device : numbers.size() > few;
+  if (!gathered) {
+    for (std::size_t q = 0; q < numbers.size(); ++q)
+      load(numbers[q], out.data() + static_cast<index_t>(q) * out.ld());
+    return;
+  }
+  for_each_block([&](index_t first, const Rows& block) {
+    std::vector<index_t> local, places;
+    for (std::size_t q = 0; q < numbers.size(); ++q)
+      if (const index_t i = numbers[q] - first; i >= 0 && i < block.rows())
+        local.push_back(i), places.push_back(static_cast<index_t>(q));
+    Matrix<double> found(std::ssize(local), cols());
+    gather_rows(ctx, block, local, found.view());
+    for (index_t q = 0; q < found.rows(); ++q)
+      std::copy_n(found.data() + q * cols(), cols(),
+                  out.data() + places[static_cast<std::size_t>(q)] * out.ld());
+  });
 }
 
 void Problem::find_moments() {

@@ -49,10 +49,17 @@ struct Problem {
     });
   }
   void load(index_t i, double* row) const;
+  /// Rows in any order. Many that do not lie in host memory are gathered in one pass. Not during a pass.
+  void load_rows(std::span<const index_t> numbers, HostView<double> out) const;
   /// `values`, where the rows are.
   template <class T>
   [[nodiscard]] PerRowArray<T> beside_rows(std::vector<T> values) const {
     return {ctx, source.space(), std::move(values)};
+  }
+  /// A number for each row, where the rows are, every byte of which is `byte`.
+  template <class T>
+  [[nodiscard]] PerRowArray<T> filled(unsigned char byte) const {
+    return {ctx, source.space(), rows(), byte};
   }
   /// Reads all rows twice, and puts the weights where the rows are.
   void find_moments();
@@ -62,6 +69,9 @@ struct Problem {
     return all.empty() ? all : all.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
   }
 };
+
+/// The bytes of a label of -1, and of a distance beyond all others whose product with a weight of 0 is 0.
+inline constexpr unsigned char no_label = 0xff, far_away = 0x7f;
 
 /// One pass of assign() over all rows.
 AssignStats assign_all(const Problem& problem, HostView<const double> centers, Scores scores,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <unordered_set>
 
@@ -18,12 +19,6 @@ constexpr double oversampling = 2;
 
 /// Streams of one restart: numbers that serve different purposes never meet.
 enum Purpose : std::uint64_t { first_row = 0, draws = 1, kept = 2, priorities = 32 };
-
-void copy_row(const Problem& p, index_t i, HostView<double> to, index_t m) {
-  std::vector<double> row(static_cast<std::size_t>(p.cols()));
-  p.load(i, row.data());
-  for (index_t j = 0; j < p.cols(); ++j) to(m, j) = row[static_cast<std::size_t>(j)];
-}
 
 /// A row drawn by weight alone.
 index_t draw_by_weight(const Problem& p, double uniform) {
@@ -51,17 +46,19 @@ bool plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream, index
   const index_t trials = 2 + static_cast<index_t>(std::log(static_cast<double>(p.k)));
   Potential<S> potential(p);
   if (have == 0) {
-    copy_row(p, draw_by_weight(p, Random(seed, stream + first_row).uniform(0)), centers.view(), 0);
+    const index_t first = draw_by_weight(p, Random(seed, stream + first_row).uniform(0));
+    p.load_rows({&first, 1}, centers.view().rows(0, 1));
     have = 1;
   }
   potential.lower(centers.cview().rows(0, have));
   Matrix<double> candidates(trials, p.cols());
+  std::vector<double> uniforms(static_cast<std::size_t>(trials));
   for (index_t m = have; m < p.k; ++m) {
     if (!last_resort && potential.total() == 0) return false;
     chosen(m);
     for (index_t q = 0; q < trials; ++q)
-      copy_row(p, potential.draw(random.uniform(static_cast<std::uint64_t>(m * trials + q))),
-               candidates.view(), q);
+      uniforms[static_cast<std::size_t>(q)] = random.uniform(static_cast<std::uint64_t>(m * trials + q));
+    p.load_rows(potential.draw(uniforms), candidates.view());
     const std::vector<double> totals = potential.totals_with(candidates.cview());
     const auto best = std::min_element(totals.begin(), totals.end()) - totals.begin();
     std::copy_n(candidates.data() + best * p.cols(), p.cols(), centers.data() + m * p.cols());
@@ -73,13 +70,11 @@ bool plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream, index
 /// The rows that five rounds of k-means|| keep, the first of them drawn by weight.
 template <class S>
 Matrix<double> oversample(const Problem& p, std::uint64_t seed, std::uint64_t stream, const Chosen& chosen) {
-  const index_t n = p.rows(), d = p.cols();
   Potential<S> potential(p);
   std::vector<index_t> picked = {draw_by_weight(p, Random(seed, stream + first_row).uniform(0))};
   const auto rows_of = [&](std::size_t from) {
-    Matrix<double> out(static_cast<index_t>(picked.size() - from), d);
-    for (std::size_t q = from; q < picked.size(); ++q)
-      copy_row(p, picked[q], out.view(), static_cast<index_t>(q - from));
+    Matrix<double> out(static_cast<index_t>(picked.size() - from), p.cols());
+    p.load_rows(std::span(picked).subspan(from), out.view());
     return out;
   };
   potential.lower(rows_of(0).cview());
@@ -88,20 +83,35 @@ Matrix<double> oversample(const Problem& p, std::uint64_t seed, std::uint64_t st
     const Random random(seed, stream + kept + static_cast<std::uint64_t>(round));
     const double factor = oversampling * static_cast<double>(p.k) / potential.total();
     const std::size_t before = picked.size();
-    constexpr index_t chunk = index_t{1} << 16;
-    std::vector<std::vector<index_t>> parts(static_cast<std::size_t>((n + chunk - 1) / chunk));
-    const int team = static_cast<int>(std::clamp<index_t>(std::ssize(parts), 1, p.ctx.thread_count()));
-#pragma omp parallel for schedule(static) num_threads(team)
-    for (index_t c = 0; c < std::ssize(parts); ++c)
-      for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
-        const double probability = factor * potential.value(i);
-        if (probability > 0 && random.uniform(static_cast<std::uint64_t>(i)) < probability)
-          parts[static_cast<std::size_t>(c)].push_back(i);
-      }
-    for (const auto& part : parts) picked.insert(picked.end(), part.begin(), part.end());
+    const std::vector<index_t> more = potential.keep(factor, random.philox());
+    picked.insert(picked.end(), more.begin(), more.end());
     if (picked.size() > before) potential.lower(rows_of(before).cview());
   }
   return rows_of(0);
+}
+
+/// When a row's clock rings, and which row it is.
+using Ring = std::pair<double, index_t>;
+
+/// Those up to `limit`, in order; clocks of rows without weight ring at infinity.
+std::vector<Ring> rings_until(const Problem& p, const Random& random, double limit) {
+  constexpr index_t chunk = index_t{1} << 16;
+  const index_t n = p.rows();
+  std::vector<std::vector<Ring>> parts(static_cast<std::size_t>((n + chunk - 1) / chunk));
+  [[maybe_unused]] const int team =
+      static_cast<int>(std::clamp<index_t>(std::ssize(parts), 1, p.ctx.thread_count()));
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (index_t c = 0; c < std::ssize(parts); ++c)
+    for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
+      const double weight = p.weight(i);
+      const double ring = weight > 0 ? -std::log1p(-random.uniform(static_cast<std::uint64_t>(i))) / weight
+                                     : std::numeric_limits<double>::infinity();
+      if (ring <= limit) parts[static_cast<std::size_t>(c)].emplace_back(ring, i);
+    }
+  std::vector<Ring> rings;
+  for (const auto& part : parts) rings.insert(rings.end(), part.begin(), part.end());
+  std::sort(rings.begin(), rings.end());
+  return rings;
 }
 
 }  // namespace
@@ -129,7 +139,13 @@ Matrix<double> seed_parallel(const Problem& p, std::uint64_t seed, std::uint64_t
   std::vector<double> weights(static_cast<std::size_t>(count));
   for (index_t i = 0; i < p.rows(); ++i)
     weights[static_cast<std::size_t>(labels[static_cast<std::size_t>(i)])] += p.weight(i);
-  const RowsInMemory candidates{Rows(kept_rows.cview())};
+  const auto beside =
+      p.beside_rows(std::vector<double>(kept_rows.data(), kept_rows.data() + count * p.cols()));
+  const double* const first = beside.view().data;
+  const RowsInMemory candidates{
+      p.source.space() == Space::device
+          ? Rows(p.ctx.stream, DeviceView<const double>::unchecked(first, count, p.cols(), p.cols()))
+          : Rows(HostView<const double>(first, count, p.cols()))};
   Problem reduced{p.ctx, candidates, {}, weights, p.k};
   reduced.find_moments();
   return seed_plus_plus(reduced, seed, stream, {}, chosen);
@@ -138,37 +154,44 @@ Matrix<double> seed_parallel(const Problem& p, std::uint64_t seed, std::uint64_t
 Matrix<double> seed_random(const Problem& p, std::uint64_t seed, std::uint64_t stream) {
   const index_t n = p.rows(), d = p.cols();
   const Random random(seed, stream + priorities);
-  // The first of n exponential clocks with rates w_i to ring is row i with probability w_i / sum w, and so
-  // on.
-  std::vector<std::pair<double, index_t>> rings(static_cast<std::size_t>(n));
-#pragma omp parallel for schedule(static) num_threads(p.ctx.thread_count())
-  for (index_t i = 0; i < n; ++i)
-    rings[static_cast<std::size_t>(i)] = {
-        p.weight(i) > 0 ? -std::log1p(-random.uniform(static_cast<std::uint64_t>(i))) / p.weight(i)
-                        : std::numeric_limits<double>::infinity(),
-        i};
+  double total = static_cast<double>(n);
+  if (!p.weights.empty()) total = std::accumulate(p.weights.begin(), p.weights.end(), 0.0);
   Matrix<double> centers(p.k, d);
-  std::vector<double> row(static_cast<std::size_t>(d));
-  std::unordered_set<std::string> seen;
-  std::vector<index_t> copies;
-  index_t have = 0;
-  const auto later = [](const auto& a, const auto& b) { return a > b; };
-  std::make_heap(rings.begin(), rings.end(), later);
-  for (auto end = rings.end(); end != rings.begin() && have < p.k; --end) {
-    std::pop_heap(rings.begin(), end, later);
-    const index_t i = (end - 1)->second;
-    p.load(i, row.data());
-    for (double& value : row) value += 0.0;  // -0.0 equals 0.0
-    std::string key(row.size() * sizeof(double), '\0');
-    std::memcpy(key.data(), row.data(), key.size());
-    if (!seen.insert(std::move(key)).second) {
-      if (static_cast<index_t>(copies.size()) < p.k) copies.push_back(i);
-      continue;
+  // The first of n exponential clocks with rates w_i to ring is row i with probability w_i / sum w, and so
+  // on. Only those that ring soon are looked at, and all only if there are not enough distinct rows among
+  // them.
+  for (double limit = (4.0 * static_cast<double>(p.k) + 100) / total;; limit *= 8) {
+    const bool all = limit * total >= 4 * static_cast<double>(n);
+    const std::vector<Ring> rings =
+        rings_until(p, random, all ? std::numeric_limits<double>::infinity() : limit);
+    index_t have = 0;
+    std::unordered_set<std::string> seen;
+    std::vector<index_t> copies;
+    for (std::size_t at = 0; at < rings.size() && have < p.k;) {
+      constexpr index_t least = 64;  // at a time
+      std::vector<index_t> numbers;
+      while (at < rings.size() && std::ssize(numbers) < std::max(p.k - have, least))
+        numbers.push_back(rings[at++].second);
+      Matrix<double> rows(std::ssize(numbers), d);
+      p.load_rows(numbers, rows.view());
+      for (index_t q = 0; q < rows.rows() && have < p.k; ++q) {
+        double* const row = rows.data() + q * d;
+        std::copy_n(row, d, centers.data() + have * d);
+        for (index_t j = 0; j < d; ++j) row[j] += 0.0;  // -0.0 equals 0.0
+        std::string key(static_cast<std::size_t>(d) * sizeof(double), '\0');
+        std::memcpy(key.data(), row, key.size());
+        if (seen.insert(std::move(key)).second)
+          ++have;
+        else if (std::ssize(copies) < p.k)
+          copies.push_back(numbers[static_cast<std::size_t>(q)]);
+      }
     }
-    copy_row(p, i, centers.view(), have++);
+    if (have == p.k) return centers;
+    if (!all) continue;
+    copies.resize(static_cast<std::size_t>(p.k - have));
+    p.load_rows(copies, centers.view().rows(have, p.k - have));
+    return centers;
   }
-  for (std::size_t q = 0; have < p.k; ++q) copy_row(p, copies[q], centers.view(), have++);
-  return centers;
 }
 
 }  // namespace ts::solvers::kmeans_detail

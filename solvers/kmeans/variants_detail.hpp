@@ -6,7 +6,7 @@
 
 namespace ts::solvers::kmeans_detail {
 
-/// Some rows of a problem, copied in float64; sparse rows stay sparse.
+/// Some rows of a problem, copied to host memory in float64; sparse rows stay sparse.
 class Gathered {
  public:
   /// `numbers` in ascending order, with repetitions if any. One pass over all rows.

@@ -5,7 +5,7 @@
 
 #include "tallskinny/tests/support/test.hpp"
 
-using ts::solvers::philox4x32_10;
+using ts::philox4x32_10;
 using ts::solvers::Random;
 using Block = std::array<std::uint32_t, 4>;
 __extension__ using Wide = unsigned __int128;

@@ -6,6 +6,7 @@
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/backend/cuda/staging.hpp"
 #include "tallskinny/gemm/backend/cuda/tensor_map.hpp"
+#include "tallskinny/gemm/backend/cuda/transfer.hpp"
 
 namespace ts::cuda {
 
@@ -98,6 +99,14 @@ void copy_lines(const Stream&, void*, std::size_t, const void*, std::size_t, std
   refuse();
 }
 void fill_bytes(const Stream&, void*, unsigned char, std::size_t) {
+  refuse();
+}
+
+PinnedMemory::PinnedMemory(const Stream&, std::size_t) {
+  refuse();
+}
+PinnedMemory::~PinnedMemory() = default;
+std::uint64_t free_memory(const Stream&) {
   refuse();
 }
 

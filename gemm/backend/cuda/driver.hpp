@@ -43,6 +43,7 @@ namespace ts::cuda {
   X(mem_free, "cuMemFree_v2", cuMemFree)                                           \
   X(host_alloc, "cuMemHostAlloc", cuMemHostAlloc)                                  \
   X(host_free, "cuMemFreeHost", cuMemFreeHost)                                     \
+  X(mem_info, "cuMemGetInfo_v2", cuMemGetInfo)                                     \
   X(mem_copy, "cuMemcpyAsync", cuMemcpyAsync)                                      \
   X(mem_copy_2d, "cuMemcpy2DAsync_v2", cuMemcpy2DAsync)                            \
   X(mem_set, "cuMemsetD8Async", cuMemsetD8Async)                                   \

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tallskinny/gemm/assign/cuda/assign_kernel.hpp"
+#include "tallskinny/gemm/assign/cuda/seed_kernel.hpp"
 #include "tallskinny/gemm/backend/cuda/convert.hpp"
 #include "tallskinny/gemm/backend/cuda/geometry.hpp"
 #include "tallskinny/gemm/backend/cuda/parts.hpp"
@@ -184,8 +185,20 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
           "assign_distances", type,
           {cuda::define("TS_TASK", number), {"TS_SCORE", turn % 2 == 0 ? "float" : "double"}}, 1000));
     }
+    const bool wide = type == DType::float64;
+    for (const auto& [task, candidates] : {std::pair<cuda::SeedTask, index_t>{cuda::SeedTask::lower, 1},
+                                           {cuda::SeedTask::lower, 12},
+                                           {cuda::SeedTask::lower_by_label, 1},
+                                           {cuda::SeedTask::totals, 4},
+                                           {cuda::SeedTask::totals, 8},
+                                           {cuda::SeedTask::totals, 12}})
+      plans.push_back(cuda::seed_distances_plan(task, type, wide, candidates, 1000));
+    plans.push_back(cuda::seed_plan("seed_gather", type, wide, 1000));
   }
   plans.push_back(cuda::assign_prepare_plan({DType::float32, 1000, 200, 3000}, false));
+  for (const char* family : {"seed_draw", "seed_keep"})
+    for (const bool wide : {false, true})
+      plans.push_back(cuda::seed_plan(family, DType::float64, wide, 1000));
   return plans;
 }
 

@@ -1,0 +1,170 @@
+#include "tallskinny/gemm/assign/cuda/potential_device.hpp"
+
+#include "tallskinny/gemm/assign/assign_detail.hpp"
+#include "tallskinny/gemm/assign/cuda/assign_device.hpp"
+#include "tallskinny/gemm/assign/cuda/device_arguments.hpp"
+#include "tallskinny/gemm/assign/cuda/seed_kernel.hpp"
+#include "tallskinny/gemm/backend/cuda/launch.hpp"
+
+namespace ts::assign_device {
+
+namespace {
+
+using assign_detail::chunk_count;
+using cuda::SeedTask;
+
+template <class S>
+constexpr bool is_wide = sizeof(S) == sizeof(double);
+
+/// The candidates in the coordinates of the unit.
+Matrix<double> in_unit(const SeedingUnit& unit, HostView<const double> candidates) {
+  Matrix<double> out(candidates.rows(), candidates.cols());
+  for (index_t q = 0; q < out.rows(); ++q)
+    for (index_t j = 0; j < out.cols(); ++j)
+      out(q, j) = (candidates(q, j) - unit.moments.shift[static_cast<std::size_t>(j)]) * unit.scale;
+  return out;
+}
+
+/// One launch of kernels/seed_distances.cuh; totals: chunks x what the task leaves, to host memory.
+template <class S>
+void launch_distances(const Context& ctx, SeedTask task, const Rows& x, const SeedingUnit& unit,
+                      HostView<const double> candidates, const std::int32_t* labels, S* squared,
+                      const double* weights, std::span<double> totals) {
+  const index_t chunks = chunk_count(x.rows()), d = x.cols();
+  const Matrix<double> scaled = in_unit(unit, candidates);
+  const index_t at_once = task == SeedTask::lower_by_label ? 1 : candidates.rows();
+  Parcel parcel;
+  parcel.add(scaled.cview());
+  parcel.add(unit.moments.shift);
+  Workspace w;
+  const std::size_t sent = w.reserve<double>(parcel.size()),
+                    found = w.reserve<double>(static_cast<index_t>(totals.size()));
+  w.get(ctx.stream);
+  parcel.send(ctx.stream, w.at<double>(sent));
+  cuda::launch(ctx, cuda::seed_distances_plan(task, x.type(), is_wide<S>, at_once, chunks), RowsArgument(x),
+               static_cast<int>(d), w.at<double>(sent), static_cast<int>(at_once), labels,
+               w.at<double>(sent) + candidates.rows() * d, unit.scale, chunk_rows, squared, weights,
+               w.at<double>(found));
+  cuda::copy_bytes(ctx.stream, totals.data(), w.at<double>(found), totals.size_bytes());
+  ctx.stream.synchronize();
+}
+
+}  // namespace
+
+template <class S>
+void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                     HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
+                     std::span<double> totals) {
+  const index_t t = candidates.rows();
+  if (x.rows() == 0) return;
+  // Beyond this, finding the nearest candidate by tensor instructions first costs less than all distances.
+  constexpr index_t most_by_distance = 2 * cuda::most_seed_candidates;
+  if (t > most_by_distance) {
+    const cuda::Memory memory(ctx.stream, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
+    cuda::fill_bytes(ctx.stream, memory.data(), 0xff, memory.bytes());  // label -1: none
+    auto* const nearest = static_cast<std::int32_t*>(memory.data());
+    (void)assign(ctx, x, unit.moments, candidates, {nearest, x.rows(), Space::device}, {}, nullptr, nullptr);
+    return launch_distances<S>(ctx, SeedTask::lower_by_label, x, unit, candidates, nearest, squared.data,
+                               weights.data, totals);
+  }
+  for (index_t c = 0; c < t; c += cuda::most_seed_candidates)
+    launch_distances<S>(ctx, SeedTask::lower, x, unit,
+                        candidates.rows(c, std::min(cuda::most_seed_candidates, t - c)), nullptr,
+                        squared.data, weights.data, totals);
+}
+
+template <class S>
+void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                    HostView<const double> candidates, PerRow<const S> squared, PerRow<const double> weights,
+                    HostView<double> totals) {
+  const index_t chunks = totals.rows();
+  if (chunks == 0) return;
+  for (index_t c = 0; c < candidates.rows(); c += cuda::most_seed_candidates) {
+    const index_t count = std::min(cuda::most_seed_candidates, candidates.rows() - c),
+                  width = cuda::seed_candidates(count);
+    std::vector<double> found(static_cast<std::size_t>(chunks * width));
+    // This task only reads the distances so far.
+    launch_distances<S>(ctx, SeedTask::totals, x, unit, candidates.rows(c, count), nullptr,
+                        const_cast<S*>(squared.data), weights.data, found);
+    for (index_t chunk = 0; chunk < chunks; ++chunk)
+      for (index_t q = 0; q < count; ++q)
+        totals(chunk, c + q) = found[static_cast<std::size_t>(chunk * width + q)];
+  }
+}
+
+template <class S>
+std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
+                               std::span<const SeedingDraw> draws) {
+  static_assert(sizeof(SeedingDraw) == 16, "as kernels/seed_draw.cuh has it");
+  const auto count = std::ssize(draws);
+  std::vector<index_t> rows(draws.size());
+  if (count == 0) return rows;
+  Workspace w;
+  const std::size_t sent = w.reserve<SeedingDraw>(count), found = w.reserve<index_t>(count);
+  w.get(ctx.stream);
+  cuda::copy_bytes(ctx.stream, w.at<char>(sent), draws.data(), draws.size_bytes());
+  auto plan = cuda::seed_plan("seed_draw", DType::float64, is_wide<S>, count);
+  plan.grid = static_cast<unsigned>(count);
+  cuda::launch(ctx, plan, squared.data, weights.data, squared.size, chunk_rows, w.at<SeedingDraw>(sent),
+               w.at<index_t>(found));
+  cuda::copy_bytes(ctx.stream, rows.data(), w.at<char>(found), rows.size() * sizeof(index_t));
+  ctx.stream.synchronize();
+  return rows;
+}
+
+template <class S>
+std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
+                               double factor, const Philox& random) {
+  const index_t n = squared.size;
+  std::vector<std::uint32_t> marks(static_cast<std::size_t>((n + 31) / 32));
+  std::vector<index_t> rows;
+  if (n == 0) return rows;
+  Workspace w;
+  const std::size_t found = w.reserve<std::uint32_t>(static_cast<index_t>(marks.size()));
+  w.get(ctx.stream);
+  cuda::launch(ctx, cuda::seed_plan("seed_keep", DType::float64, is_wide<S>, n), squared.data, weights.data,
+               n, factor, random.stream, random.key, w.at<std::uint32_t>(found));
+  cuda::copy_bytes(ctx.stream, marks.data(), w.at<char>(found), marks.size() * sizeof(std::uint32_t));
+  ctx.stream.synchronize();
+  for (std::size_t word = 0; word < marks.size(); ++word)
+    for (std::uint32_t left = marks[word]; left != 0; left &= left - 1)
+      rows.push_back(static_cast<index_t>(32 * word) + std::countr_zero(left));
+  return rows;
+}
+
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out) {
+  constexpr index_t most_elements = index_t{1} << 23;
+  const index_t d = x.cols();
+  if (numbers.empty() || d == 0) return;
+  const index_t at_once = std::max<index_t>(1, most_elements / d);
+  for (index_t first = 0; first < out.rows(); first += at_once) {
+    const index_t count = std::min(at_once, out.rows() - first);
+    Workspace w;
+    const std::size_t sent = w.reserve<index_t>(count), found = w.reserve<double>(count * d);
+    w.get(ctx.stream);
+    cuda::copy_bytes(ctx.stream, w.at<char>(sent), numbers.data() + first,
+                     static_cast<std::size_t>(count) * sizeof(index_t));
+    cuda::launch(ctx, cuda::seed_plan("seed_gather", x.type(), true, count * d), RowsArgument(x),
+                 static_cast<int>(d), w.at<index_t>(sent), count, w.at<double>(found));
+    const auto line = static_cast<std::size_t>(d) * sizeof(double);
+    cuda::copy_lines(ctx.stream, out.data() + first * out.ld(),
+                     static_cast<std::size_t>(out.ld()) * sizeof(double), w.at<double>(found), line, line,
+                     static_cast<std::size_t>(count));
+    ctx.stream.synchronize();
+  }
+}
+
+#define TS_INSTANTIATE(S)                                                                                   \
+  template void lower_potential<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>, \
+                                   PerRow<S>, PerRow<const double>, std::span<double>);                     \
+  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
+                                  PerRow<const S>, PerRow<const double>, HostView<double>);                 \
+  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,         \
+                                             std::span<const SeedingDraw>);                                 \
+  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double, \
+                                             const Philox&);
+TS_INSTANTIATE(float)
+TS_INSTANTIATE(double)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::assign_device

@@ -1,0 +1,24 @@
+// Seeding for rows in device memory. The arguments were checked.
+#pragma once
+
+#include "tallskinny/gemm/assign/potential.hpp"
+
+namespace ts::assign_device {
+
+template <class S>
+void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                     HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
+                     std::span<double> totals);
+template <class S>
+void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                    HostView<const double> candidates, PerRow<const S> squared, PerRow<const double> weights,
+                    HostView<double> totals);
+template <class S>
+std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
+                               std::span<const SeedingDraw> draws);
+template <class S>
+std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
+                               double factor, const Philox& random);
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out);
+
+}  // namespace ts::assign_device

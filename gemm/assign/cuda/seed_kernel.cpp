@@ -1,0 +1,41 @@
+#include "tallskinny/gemm/assign/cuda/seed_kernel.hpp"
+
+#include <algorithm>
+
+#include "tallskinny/gemm/backend/cuda/geometry.hpp"
+
+namespace ts::cuda {
+
+namespace {
+
+constexpr index_t threads = 256;
+
+}  // namespace
+
+KernelPlan seed_plan(std::string_view family, DType type, bool wide, index_t count) {
+  KernelPlan plan;
+  plan.family = family;
+  plan.defines = {define(type), {"TS_SCORE", wide ? "double" : "float"}};
+  plan.grid = grid_of(ceil_div(count, threads), INT32_MAX);
+  plan.block = threads;
+  plan.budget = {128, family == "seed_draw" ? static_cast<int>(threads * sizeof(double)) : 0};
+  return plan;
+}
+
+KernelPlan seed_distances_plan(SeedTask task, DType type, bool wide, index_t candidates, index_t chunks) {
+  constexpr index_t columns = 16;
+  KernelPlan plan = seed_plan("seed_distances", type, wide, chunks * threads);
+  const index_t at_once = seed_candidates(candidates), results = task == SeedTask::totals ? at_once : 1;
+  plan.defines.push_back(define("TS_T", at_once));
+  plan.defines.push_back(define("TS_LOWER", task == SeedTask::totals ? 0 : 1));
+  plan.defines.push_back(define("TS_LABELS", task == SeedTask::lower_by_label ? 1 : 0));
+  const index_t size = wide ? 8 : 4;
+  // As the kernel's launch bounds have it: more blocks where few candidates leave loads to bind.
+  const index_t blocks = at_once == 1 ? 4 : at_once <= 4 ? 3 : at_once > 8 && wide ? 1 : 2;
+  plan.budget.registers = static_cast<int>(std::min<index_t>(255, 65536 / (threads * blocks) / 8 * 8));
+  plan.budget.shared_bytes = static_cast<int>(threads * (columns * size + 16) + at_once * columns * size +
+                                              results * threads / 32 * 8);
+  return plan;
+}
+
+}  // namespace ts::cuda

@@ -1,0 +1,56 @@
+// What k-means++ and k-means|| ask of the rows: the squared distance D_i^2 of each to the nearest of the
+// centres so far, and draws in proportion to w_i D_i^2. On a device all of this runs there and waits for its
+// end.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/core/philox.hpp"
+
+namespace ts {
+
+/// The coordinates in which distances are kept, (x - shift) scale, so that float32 holds any of them.
+struct SeedingUnit {
+  const ColumnMoments& moments;
+  double scale = 1;
+};
+
+/// D_i^2 = min(D_i^2, distance to the nearest candidate); totals[c] = sum of w_i D_i^2 over chunk c (of
+/// chunk_rows). S: float or double. Bits depend on neither threads nor instruction set of the host, and on a
+/// device repeat.
+/// @param squared n entries, in and out. @param weights n entries or none. @param totals one for each chunk.
+template <class S>
+void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                     HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
+                     std::span<double> totals);
+
+/// totals(c, q): what totals[c] would be after lowering by candidate q alone.
+template <class S>
+void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                    HostView<const double> candidates, PerRow<const S> squared, PerRow<const double> weights,
+                    HostView<double> totals);
+
+/// A draw: begins at this row, the first of a chunk, and passes `rest` in the running sum of w D^2.
+struct SeedingDraw {
+  index_t first = 0;
+  double rest = 0;
+};
+/// The row in each draw's chunk at which the running sum passes: one with w D^2 > 0, of which there must be
+/// one.
+template <class S>
+[[nodiscard]] std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared,
+                                             PerRow<const double> weights,
+                                             std::span<const SeedingDraw> draws);
+
+/// The rows i, in order, for which the random number uniform(i) < factor w_i D_i^2.
+template <class S>
+[[nodiscard]] std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared,
+                                             PerRow<const double> weights, double factor,
+                                             const Philox& random);
+
+/// Rows of x, in any order, in float64.
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out);
+
+}  // namespace ts

@@ -1,0 +1,160 @@
+// k-means of rows on a GPU: whatever the host does with the same rows and first centres, bit for bit.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tallskinny/gemm/core/convert.hpp"
+#include "tallskinny/gemm/core/philox.hpp"
+#include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/tests/support/device.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using solvers::kmeans;
+using solvers::KMeansInit;
+using solvers::KMeansOptions;
+using solvers::KMeansResult;
+
+namespace {
+
+/// Rows that come in blocks of one chunk, as from a file, though they are in memory.
+class Blocks final : public solvers::RowSource {
+ public:
+  explicit Blocks(const Rows& rows) : rows_(rows) {}
+  [[nodiscard]] index_t rows() const override { return rows_.rows(); }
+  [[nodiscard]] index_t cols() const override { return rows_.cols(); }
+  [[nodiscard]] DType type() const override { return rows_.type(); }
+  [[nodiscard]] Space space() const override { return rows_.space(); }
+  [[nodiscard]] bool in_memory() const override { return false; }
+  void for_each_block(const Use& use) const override {
+    for (index_t i = 0; i < rows(); i += chunk_rows) use(i, rows_.block(i, std::min(chunk_rows, rows() - i)));
+  }
+  void load(index_t i, double* row) const override { rows_.load(i, row); }
+
+ private:
+  Rows rows_;
+};
+
+struct Case {
+  index_t n, d, k;
+  int levels = 0;     ///< different values of an element; 0: many
+  double spread = 1;  ///< of a row about its own of k places; 1: uniform
+  bool weighted = false;
+};
+
+template <class T>
+Matrix<T> points(const Case& c) {
+  Matrix<T> x(c.n, c.d);
+  const auto number = [&](index_t i, index_t j) {
+    const double u = Philox{5, static_cast<std::uint64_t>(j)}.uniform(static_cast<std::uint64_t>(i));
+    return c.levels > 0 ? std::floor(u * c.levels) : u;
+  };
+  for (index_t i = 0; i < c.n; ++i)
+    for (index_t j = 0; j < c.d; ++j)
+      x(i, j) = narrowed<T>(c.spread * number(i, j) + (1 - c.spread) * number(1000000007 + i % c.k, j));
+  return x;
+}
+
+bool same(const Matrix<double>& a, const Matrix<double>& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols() &&
+         std::equal(a.data(), a.data() + a.rows() * a.cols(), b.data());
+}
+
+void expect_same(const KMeansResult& a, const KMeansResult& b) {
+  CHECK(a.labels == b.labels);
+  CHECK(same(a.centers, b.centers));
+  CHECK(a.inertia == b.inertia);
+  CHECK(a.n_iter == b.n_iter);
+  CHECK(a.stop == b.stop);
+  CHECK(a.sizes == b.sizes);
+  CHECK(a.relocated == b.relocated);
+  CHECK(a.run == b.run);
+}
+
+template <class T>
+void check(const Case& c) {
+  INFO("n " << c.n << " d " << c.d << " k " << c.k << " levels " << c.levels << " spread " << c.spread
+            << " type " << static_cast<int>(dtype_of<T>));
+  const Matrix<T> x = points<T>(c);
+  Context ctx;
+  ctx.stream = test::device_stream();
+  DeviceMatrix<T> memory(ctx.stream, c.n, c.d);
+  copy(ctx.stream, memory.view(), x.cview());
+  ctx.stream.synchronize();
+  const Rows here(x.cview()), there(ctx.stream, memory.cview());
+  std::vector<double> weights;
+  for (index_t i = 0; c.weighted && i < c.n; ++i) weights.push_back(static_cast<double>(i % 4) / 2);
+  KMeansOptions o;
+  o.clusters = c.k, o.weights = weights, o.max_iter = 12, o.seed = 3, o.init = KMeansInit::random;
+  const KMeansResult expected = kmeans(ctx, here, o);
+  expect_same(kmeans(ctx, there, o), expected);
+  expect_same(kmeans(ctx, Blocks(there), o), expected);
+
+  for (const auto algorithm : {solvers::KMeansAlgorithm::mini_batch, solvers::KMeansAlgorithm::bisecting}) {
+    o.algorithm = algorithm, o.batch = 200;
+    expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));
+  }
+  o.algorithm = solvers::KMeansAlgorithm::lloyd;
+
+  for (const KMeansInit init : {KMeansInit::plus_plus, KMeansInit::parallel}) {
+    INFO("first centres " << static_cast<int>(init));
+    o.init = init, o.n_init = 2;
+    const KMeansResult found = kmeans(ctx, there, o);
+    expect_same(kmeans(ctx, there, o), found);
+    expect_same(kmeans(ctx, Blocks(there), o), found);
+    CHECK(found.inertia <= 1.25 * kmeans(ctx, here, o).inertia + 1e-9);
+    CHECK(solvers::verify(ctx, there, found.centers.cview(), found.labels) == 0);
+    const auto predicted = solvers::predict(ctx, there, found.centers.cview(), o.metric, weights);
+    CHECK(predicted.labels == found.labels);
+    CHECK(predicted.inertia == found.inertia);
+    o.n_init = 1;
+    o.init = KMeansInit::given, o.centers = found.centers.cview();
+    expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("on a device, k-means is that of the host", "[kmeans][sanitize]", double, float, float16) {
+  if (test::no_device()) return;
+  check<TestType>({1, 3, 1});
+  check<TestType>({300, 5, 300});
+  check<TestType>({600, 3, 40, 3});  // fewer distinct rows than clusters
+  check<TestType>({9001, 7, 9, 0, 0.1, true});
+  check<TestType>({10000, 16, 60, 0, 0.05});
+}
+
+TEST_CASE("on a device, k-means of more rows, of wide ones, and of many clusters", "[kmeans]") {
+  if (test::no_device()) return;
+  check<float>({50000, 8, 50});
+  check<float>({3000, 200, 20});
+  check<double>({20000, 32, 64, 0, 1, true});
+  check<float16>({30000, 64, 100});
+  check<float>({20000, 16, 700});
+  check<float>({5000, 1, 17});
+  check<float>({5000, 3, 30, 5});
+}
+
+TEST_CASE("on a device, a run goes on from a state", "[kmeans]") {
+  if (test::no_device()) return;
+  const Case c{20000, 6, 25};
+  const Matrix<float> x = points<float>(c);
+  Context ctx;
+  ctx.stream = test::device_stream();
+  DeviceMatrix<float> memory(ctx.stream, c.n, c.d);
+  copy(ctx.stream, memory.view(), x.cview());
+  ctx.stream.synchronize();
+  const Rows there(ctx.stream, memory.cview());
+  KMeansOptions o;
+  o.clusters = c.k, o.max_iter = 15, o.tolerance = solvers::KMeansTolerance::labels;
+  solvers::KMeansState state;
+  const KMeansResult straight = kmeans(ctx, there, o);
+  o.on_state = [&](const auto& make) {
+    if (state.iteration < 5) state = make();
+  };
+  expect_same(kmeans(ctx, there, o), straight);
+  REQUIRE(state.iteration == 5);
+  o.on_state = {};
+  o.resume = &state;
+  expect_same(kmeans(ctx, there, o), straight);
+}
