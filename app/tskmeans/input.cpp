@@ -6,61 +6,52 @@
 
 namespace ts::tskmeans {
 
+void expect_points(const io::Description& points) {
+  const std::string where = points.where.text();
+  const auto refuse_if = [&where](bool condition, const char* what) {
+    if (condition) throw Error(Errc::bad_input, where + ": " + what);
+  };
+  refuse_if(points.type == DType::complex64 || points.type == DType::complex128,
+            "the features are complex; k-means needs real ones");
+  refuse_if(points.rows == 0, "there are no points to cluster");
+  refuse_if(points.cols == 0, "the points have no features (columns)");
+}
+
 Rows rows_of(const io::MatrixFile& file) {
-  const std::string where = file.description.where.text();
   Rows rows = std::visit(
       [&](const auto& kind) {
         return std::visit(
             [&](const auto& matrix) -> Rows {
               if constexpr (is_complex<typename std::decay_t<decltype(matrix)>::value_type>)
-                throw Error(Errc::bad_input, where + ": the features are complex; k-means needs real ones");
+                return Rows(HostView<const double>());
               else
                 return Rows(matrix.view());
             },
             kind);
       },
       file.matrix);
-  if (rows.rows() == 0) throw Error(Errc::bad_input, where + ": there are no points to cluster");
-  if (rows.cols() == 0) throw Error(Errc::bad_input, where + ": the points have no features (columns)");
+  io::Description as_read = file.description;
+  as_read.rows = rows.rows();
+  expect_points(as_read);
   return rows;
 }
 
-namespace {
-
-template <class T>
-Rows send(const cuda::Stream& stream, cuda::Memory& memory, const Rows& points) {
-  const index_t n = points.rows(), d = points.cols();
-  memory = cuda::Memory(stream, static_cast<std::size_t>(n * d) * sizeof(T));
-  const auto there = [&]<Layout L>(HostView<const T, L> here) {
-    const auto view =
-        DeviceView<T, L>::unchecked(static_cast<T*>(memory.data()), n, d, L == Layout::row_major ? d : n);
-    copy(stream, view, here);
-    stream.synchronize();
-    return Rows(stream, view);
+Rows dense_rows(DType type, const void* data, index_t n, index_t d, const cuda::Stream& where) {
+  const auto rows = [&]<class T>(const T* first) {
+    return where ? Rows(where, DeviceView<const T>::unchecked(first, n, d, d))
+                 : Rows(HostView<const T>::unchecked(first, n, d, d));
   };
-  const auto* const data = static_cast<const T*>(points.values());
-  if (points.col_stride() == 1) return there(HostView<const T>(data, n, d, points.row_stride()));
-  return there(HostView<const T, Layout::col_major>(data, n, d, points.col_stride()));
-}
-
-Rows send(const cuda::Stream& stream, cuda::Memory& memory, const Rows& points) {
-  expects(!points.sparse(), "sparse points are clustered on the processor only: use --device cpu");
-  switch (points.type()) {
+  switch (type) {
     case DType::float32:
-      return send<float>(stream, memory, points);
+      return rows(static_cast<const float*>(data));
     case DType::float16:
-      return send<float16>(stream, memory, points);
+      return rows(static_cast<const float16*>(data));
     case DType::bfloat16:
-      return send<bfloat16>(stream, memory, points);
+      return rows(static_cast<const bfloat16*>(data));
     default:
-      return send<double>(stream, memory, points);
+      return rows(static_cast<const double*>(data));
   }
 }
-
-}  // namespace
-
-DevicePoints::DevicePoints(const cuda::Stream& stream, const Rows& points)
-    : rows_(send(stream, memory_, points)) {}
 
 std::vector<double> read_weights(const std::string& file, index_t rows) {
   std::vector<double> weights = io::read_vector(io::parse_location(file));

@@ -5,24 +5,18 @@
 
 #include "tallskinny/app/tskmeans/options.hpp"
 #include "tallskinny/gemm/assign/rows.hpp"
-#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
 
 namespace ts::tskmeans {
 
 /// The real points in a matrix file. @throws Error(bad_input) for complex ones, none, or none with features.
 [[nodiscard]] Rows rows_of(const io::MatrixFile& file);
 
-/// The points of a file on a stream's device, which keeps them while this lives.
-class DevicePoints {
- public:
-  /// @throws Error(invalid_argument) for sparse points, Error(out_of_memory).
-  DevicePoints(const cuda::Stream& stream, const Rows& points);
-  [[nodiscard]] const Rows& rows() const noexcept { return rows_; }
+/// @throws Error(bad_input) unless these are real points, at least one, with at least one feature.
+void expect_points(const io::Description& points);
 
- private:
-  cuda::Memory memory_;
-  Rows rows_;
-};
+/// n contiguous rows of d numbers, on the device of `where` if it has one.
+[[nodiscard]] Rows dense_rows(DType type, const void* data, index_t n, index_t d,
+                              const cuda::Stream& where = {});
 
 /// One weight for each of `rows` points. @throws Error(bad_input) for another number, negative ones, all 0.
 [[nodiscard]] std::vector<double> read_weights(const std::string& file, index_t rows);

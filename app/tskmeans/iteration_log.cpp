@@ -37,11 +37,17 @@ double read_roof(const Rows& rows, int threads) {
   return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
 }
 
-IterationLog::IterationLog(std::string file, double bytes, double roof)
-    : name_(std::move(file)), bytes_(bytes), roof_(roof) {
+IterationLog::IterationLog(std::string file, const PassLimit& limit) : name_(std::move(file)), limit_(limit) {
   if (name_.empty()) return;
   out_.open(name_, std::ios::trunc);
   if (!out_) throw Error(Errc::io_failure, "--log " + name_ + " cannot be written");
+}
+
+double IterationLog::least_seconds(const solvers::KMeansProgress& p) const {
+  if (limit_.streamed != nullptr) return limit_.streamed->times().slowest_of_last;
+  if (limit_.bytes_per_second <= 0) return 0;
+  return std::max(limit_.bytes / limit_.bytes_per_second,
+                  static_cast<double>(p.clusters) * limit_.seconds_per_cluster);
 }
 
 void IterationLog::add(const solvers::KMeansProgress& p) {
@@ -55,12 +61,12 @@ void IterationLog::add(const solvers::KMeansProgress& p) {
       .add("inertia", p.inertia);
   line.add("moved", p.changed).add("squared_shift", p.squared_shift).add("relocated", p.relocated);
   line.add("rescored", p.rescored).add("skipped", p.skipped).add("seconds", p.seconds);
-  const double rate = p.seconds > 0 ? bytes_ / p.seconds : 0;
-  line.add("gb_per_second", rate / 1e9);
-  if (roof_ > 0)
-    line.add("share_of_read_roof", rate / roof_);
+  line.add("gb_per_second", p.seconds > 0 ? limit_.bytes / p.seconds / 1e9 : 0);
+  const double least = least_seconds(p);
+  if (least > 0 && p.seconds > 0)
+    line.add("share_of_limit", least / p.seconds);
   else
-    line.add_null("share_of_read_roof");
+    line.add_null("share_of_limit");
   out_ << line.text(-1) << std::endl;  // a reader follows it
   if (!out_) throw Error(Errc::io_failure, "--log " + name_ + " cannot be written");
 }

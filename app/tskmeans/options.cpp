@@ -102,8 +102,8 @@ void check(const ProgramOptions& o, const app::Options& options) {
   if (o.common.device.starts_with("cuda")) {
     const std::string why = " runs on the processor only: use --device cpu";
     if (o.kmeans.metric == KMeansMetric::cosine) throw Error(Errc::invalid_argument, "--metric cosine" + why);
-    if (o.kmeans.algorithm != KMeansAlgorithm::lloyd)
-      throw Error(Errc::invalid_argument, "--algorithm " + name_of(o.kmeans.algorithm) + why);
+    if (o.kmeans.algorithm == KMeansAlgorithm::balanced)
+      throw Error(Errc::invalid_argument, "--algorithm balanced" + why);
   }
   if (o.transform && o.common.output.empty())
     throw Error(Errc::invalid_argument, "--transform needs --output FILE.h5 for the distances");
@@ -187,8 +187,9 @@ bool ProgramOptions::parse(app::Arguments arguments) {
   app::add_machine_options(options.group("Machine"), common);
   options.custom(
       "memory", "BYTES", {},
-      "memory to use, like 500M or 4G; default what the machine has free. Points that do not fit stay in "
-      "their HDF5 file and are read block by block, with the same result",
+      "memory to use, like 500M or 4G, of the host and of the GPU each; default what they have free. Points "
+      "that do not fit are read from their HDF5 file, or sent to the GPU, block by block, with the same "
+      "result",
       "a number of bytes like 500M or 4G",
       [this](std::string_view text) { return parse_bytes(text, memory); });
   if (!options.parse(arguments)) return false;

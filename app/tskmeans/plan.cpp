@@ -4,7 +4,6 @@
 #include <iostream>
 
 #include "tallskinny/app/common/json.hpp"
-#include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tskmeans/stream.hpp"
 #include "tallskinny/gemm/backend/context.hpp"
@@ -13,45 +12,151 @@ namespace ts::tskmeans {
 
 namespace {
 
-std::vector<app::MemoryUse> memory_of(const ProgramOptions& o, const io::Description& points, index_t k) {
-  const auto n = static_cast<std::uint64_t>(points.rows), d = static_cast<std::uint64_t>(points.cols);
-  const auto clusters = static_cast<std::uint64_t>(k), kd = clusters * d;
+using solvers::KMeansAlgorithm;
+using solvers::KMeansInit;
+
+constexpr std::uint64_t largest_host_block = std::uint64_t{256} << 20;
+/// A copy of this size takes a hundred times as long as starting it, and the kernels of a block.
+constexpr std::uint64_t largest_device_block = std::uint64_t{64} << 20;
+
+/// What the options ask for, in the terms of memory.
+struct Sizes {
+  std::uint64_t n, d, clusters, kd;
+  bool clustering, draws;  ///< first centres are drawn by distances
+  std::size_t results;     ///< numbers of clusters in one run
+
+  Sizes(const ProgramOptions& o, const io::Description& points, index_t k)
+      : n(static_cast<std::uint64_t>(points.rows)),
+        d(static_cast<std::uint64_t>(points.cols)),
+        clusters(static_cast<std::uint64_t>(k)),
+        kd(clusters * d),
+        clustering(o.predict.empty()),
+        results(std::max<std::size_t>(1, o.clusters.size())) {
+    const auto init = init_of(o.init);
+    draws = clustering && init && init != KMeansInit::random;
+  }
+};
+
+std::vector<app::MemoryUse> host_memory(const ProgramOptions& o, const io::Description& points, index_t k,
+                                        bool device) {
+  const Sizes s(o, points, k);
   Context ctx;
   ctx.threads = o.common.threads;
-  const auto threads = static_cast<std::uint64_t>(ctx.thread_count());
-  std::vector<app::MemoryUse> uses = {{"points", points.bytes}, {"labels", 4 * n}};
+  const auto threads = device ? 1 : static_cast<std::uint64_t>(ctx.thread_count());
+  std::vector<app::MemoryUse> uses = {{"points", points.bytes}, {"labels", 4 * s.n}};
   // Centres in float64, their copies for scoring, and two 64-bit limbs of every sum for every thread.
-  uses.push_back({"centres and sums", 40 * kd + 16 * kd * threads});
-  const bool clustering = o.predict.empty();
-  if (clustering && o.kmeans.algorithm == solvers::KMeansAlgorithm::lloyd && o.kmeans.bounds)
-    uses.push_back({"bounds", 8 * n});
-  if (clustering && o.kmeans.algorithm == solvers::KMeansAlgorithm::balanced)
-    uses.push_back({"costs and bids", 8 * n * clusters + 24 * n});
-  if (clustering && o.kmeans.algorithm == solvers::KMeansAlgorithm::bisecting)
-    uses.push_back({"points of a cluster", 8 * static_cast<std::uint64_t>(points.nonzeros) + 16 * n});
-  if (o.transform) uses.push_back({"distances", 8 * n * clusters});
-  if (o.measures || o.clusters.size() > 1) uses.push_back({"measures", 28 * n});
-  if (o.clusters.size() > 1) uses.push_back({"other labels", 4 * n * (o.clusters.size() - 1)});
-  if (!o.weights.empty()) uses.push_back({"weights", 8 * n});
-  if (o.kmeans.metric == solvers::KMeansMetric::cosine) uses.push_back({"norms", 8 * n});
-  const auto init = init_of(o.init);
-  if (clustering && init == solvers::KMeansInit::random) uses.push_back({"first centres", 16 * n});
-  if (clustering && init && init != solvers::KMeansInit::random) uses.push_back({"first centres", 8 * n});
+  uses.push_back({"centres and sums", 40 * s.kd + 16 * s.kd * threads});
+  if (s.clustering && o.kmeans.algorithm == KMeansAlgorithm::lloyd && o.kmeans.bounds && !device)
+    uses.push_back({"bounds", 8 * s.n});
+  if (s.clustering && o.kmeans.algorithm == KMeansAlgorithm::balanced)
+    uses.push_back({"costs and bids", 8 * s.n * s.clusters + 24 * s.n});
+  if (s.clustering && o.kmeans.algorithm == KMeansAlgorithm::bisecting)
+    uses.push_back({"points of a cluster", 8 * static_cast<std::uint64_t>(points.nonzeros) + 16 * s.n});
+  if (o.transform) uses.push_back({"distances", 8 * s.n * s.clusters});
+  if (o.measures || s.results > 1) uses.push_back({"measures", 28 * s.n});
+  if (s.results > 1) uses.push_back({"other labels", 4 * s.n * (s.results - 1)});
+  if (!o.weights.empty()) uses.push_back({"weights", 8 * s.n});
+  if (o.kmeans.metric == solvers::KMeansMetric::cosine) uses.push_back({"norms", 8 * s.n});
+  if (s.draws && !device) uses.push_back({"first centres", 8 * s.n});
+  return uses;
+}
+
+std::vector<app::MemoryUse> device_memory(const ProgramOptions& o, const io::Description& points, index_t k) {
+  const Sizes s(o, points, k);
+  std::vector<app::MemoryUse> uses = {{"points", points.bytes}, {"labels", 4 * s.n}};
+  if (!o.weights.empty()) uses.push_back({"weights", 8 * s.n});
+  // Distances in float32 or float64, and which candidate is nearest.
+  const std::uint64_t distance = points.type == DType::float64 ? 8 : 4;
+  if (s.draws) uses.push_back({"first centres", (distance + 4) * s.n});
+  // Centres as they are given and as kernels want them, sums, and a distance for each of so many points.
+  constexpr std::uint64_t distances_at_once = std::uint64_t{1} << 24;
+  uses.push_back({"centres and sums", 48 * s.kd + 8 * std::min(s.n, distances_at_once)});
   return uses;
 }
 
 /// Bytes that the run may take; 0: unknown.
-std::uint64_t memory_limit(const ProgramOptions& o) {
-  const std::uint64_t machine = app::available_memory();
+std::uint64_t limit_of(const ProgramOptions& o, std::uint64_t machine) {
   return o.memory == 0 ? machine : machine == 0 ? o.memory : std::min(o.memory, machine);
+}
+
+bool fits(const std::vector<app::MemoryUse>& uses, std::uint64_t limit) {
+  return limit == 0 || app::total_bytes(uses) <= limit;
+}
+
+/// The size of blocks of which `buffers` are held instead of all points, which `uses` tells first.
+std::uint64_t block_of(const std::string& what, std::vector<app::MemoryUse>& uses, std::uint64_t limit,
+                       const io::Description& points, index_t buffers, std::uint64_t largest) {
+  const auto least = static_cast<std::uint64_t>(chunk_rows * points.cols * size_of(points.type));
+  const auto count = static_cast<std::uint64_t>(buffers);
+  uses.front() = {std::to_string(buffers) + " blocks of points", count * least};
+  app::expect_memory(what, uses, limit);
+  const std::uint64_t room = limit == 0 ? largest : (limit - app::total_bytes(uses)) / count;
+  const std::uint64_t block = std::max(least, std::min(largest, least + room));
+  uses.front().bytes = count * block;
+  return block;
+}
+
+void place_on_host(Placement& p, const ProgramOptions& o, const io::Description& points,
+                   std::uint64_t limit) {
+  if (fits(p.host_uses, limit)) return;
+  const std::string what = "clustering " + points.where.text();
+  if (!io::RowReader::reads(points, o.read) || o.transform || o.kmeans.algorithm != KMeansAlgorithm::lloyd)
+    app::expect_memory(what +
+                           " (only dense points in an HDF5 file, stored by rows, can be read in blocks, by "
+                           "--algorithm lloyd or --predict, without --transform)",
+                       p.host_uses, limit);
+  p.in_host = false;
+  p.host_block = block_of(what + " block by block", p.host_uses, limit, points, StreamedRows::host_buffers,
+                          largest_host_block);
 }
 
 }  // namespace
 
-void print_plan(const ProgramOptions& o, const io::Description& points, index_t k) {
-  const std::uint64_t block = block_bytes(o, points, k);
-  const auto uses = memory_of(o, points, k);
-  const std::uint64_t available = memory_limit(o);
+Placement place_points(const ProgramOptions& o, const io::Description& points, index_t k,
+                       const Machine& machine) {
+  Placement p;
+  p.host_uses = host_memory(o, points, k, machine.has_device);
+  const std::uint64_t host = limit_of(o, machine.host_bytes);
+  if (!machine.has_device) {
+    place_on_host(p, o, points, host);
+    return p;
+  }
+  expects(!points.sparse, "sparse points are clustered on the processor only: use --device cpu");
+  const std::string what = "clustering " + points.where.text() + " on a GPU";
+  const std::uint64_t device = limit_of(o, machine.device_bytes);
+  p.device_uses = device_memory(o, points, k);
+  p.on_device = fits(p.device_uses, device);
+  if (!p.on_device) {
+    if (o.kmeans.algorithm != KMeansAlgorithm::lloyd)
+      app::expect_memory(what + " (only --algorithm lloyd and --predict can send points in blocks)",
+                         p.device_uses, device);
+    // All starts share the passes over the blocks, each with labels of its own.
+    const Sizes s(o, points, k);
+    p.device_uses[1].bytes *= s.clustering ? s.results * static_cast<std::size_t>(o.kmeans.n_init) : 1;
+    p.device_block = block_of(what + " block by block", p.device_uses, device, points,
+                              StreamedRows::device_buffers, largest_device_block);
+  } else {
+    p.device_block = std::min(largest_device_block, std::max<std::uint64_t>(1, points.bytes));
+  }
+  // From their file, or by way of host memory if that is where they are needed again and again.
+  std::vector<app::MemoryUse> by_host = p.host_uses;
+  by_host.push_back({"blocks on their way", StreamedRows::pinned_buffers * p.device_block});
+  const bool from_file = io::RowReader::reads(points, o.read) && !o.transform;
+  if (from_file && (p.on_device || !fits(by_host, host))) {
+    p.in_host = false;
+    p.host_block = block_of(what, p.host_uses, host, points, StreamedRows::pinned_buffers, p.device_block);
+    p.device_block = std::min(p.device_block, p.host_block);
+  } else {
+    p.host_uses = std::move(by_host);
+    app::expect_memory(what, p.host_uses, host);
+  }
+  return p;
+}
+
+void print_plan(const ProgramOptions& o, const io::Description& points, index_t k, const Machine& machine) {
+  const Placement place = place_points(o, points, k, machine);
+  const std::uint64_t available = limit_of(o, machine.host_bytes),
+                      on_device = limit_of(o, machine.device_bytes);
   const double products = static_cast<double>(points.nonzeros) * static_cast<double>(k);
   if (o.common.json) {
     app::JsonObject json;
@@ -59,8 +164,14 @@ void print_plan(const ProgramOptions& o, const io::Description& points, index_t 
     json.add("rows", points.rows).add("cols", points.cols).add("sparse", points.sparse);
     json.add("n_clusters", k);
     json.add("flops_per_iteration", 2 * products).add("bytes_per_iteration", points.bytes);
-    json.add("block_bytes", block);
-    app::add_memory(json, uses, available);
+    json.add("block_bytes", place.host_block);
+    app::add_memory(json, place.host_uses, available);
+    if (machine.has_device) {
+      app::JsonObject there;
+      there.add("points_stay", place.on_device).add("block_bytes", place.device_block);
+      app::add_memory(there, place.device_uses, on_device);
+      json.add("on_device", there);
+    }
     std::cout << json.text() << '\n';
     return;
   }
@@ -68,32 +179,21 @@ void print_plan(const ProgramOptions& o, const io::Description& points, index_t 
             << app::grouped(points.cols) << " features (" << points.stored_type
             << (points.sparse ? ", sparse" : ", dense") << ")\n"
             << (o.predict.empty() ? "k-means" : "nearest centre") << " with " << app::grouped(k)
-            << " clusters on the processor: one pass over the points for each iteration, "
-            << app::short_number(2 * products / 1e9, 3) << " GFlop and " << app::human_bytes(points.bytes)
-            << " each\n";
-  if (block > 0)
-    std::cout << "the points do not fit: read from the file in blocks of " << app::human_bytes(block) << '\n';
-  app::print_memory(std::cout, uses, available);
-}
-
-std::uint64_t block_bytes(const ProgramOptions& o, const io::Description& points, index_t k) {
-  constexpr std::uint64_t largest = std::uint64_t{256} << 20;
-  std::vector<app::MemoryUse> uses = memory_of(o, points, k);
-  const std::uint64_t limit = memory_limit(o);
-  if (limit == 0 || app::total_bytes(uses) <= limit) return 0;
-  const std::string what = "clustering " + points.where.text();
-  if (!can_stream(points, o.read) || o.transform || o.kmeans.algorithm != solvers::KMeansAlgorithm::lloyd) {
-    app::expect_memory(what +
-                           " (only dense points in an HDF5 file, stored by rows, can be read in blocks, by "
-                           "--algorithm lloyd or --predict, without --transform)",
-                       uses, limit);
-    return 0;
+            << " clusters on the " << (machine.has_device ? "GPU" : "processor")
+            << ": one pass over the points for each iteration, " << app::short_number(2 * products / 1e9, 3)
+            << " GFlop and " << app::human_bytes(points.bytes) << " each\n";
+  if (machine.has_device && !place.on_device)
+    std::cout << "the points do not fit into the GPU's memory: sent from "
+              << (place.in_host ? "host memory" : "their file") << " in blocks of "
+              << app::human_bytes(place.device_block) << " in every pass\n";
+  else if (!machine.has_device && !place.in_host)
+    std::cout << "the points do not fit: read from the file in blocks of "
+              << app::human_bytes(place.host_block) << '\n';
+  app::print_memory(std::cout, place.host_uses, available);
+  if (machine.has_device) {
+    std::cout << "on the GPU:\n";
+    app::print_memory(std::cout, place.device_uses, on_device);
   }
-  // Two blocks are in memory, and a third while it is copied into place.
-  const auto least = static_cast<std::uint64_t>(chunk_rows * points.cols * size_of(points.type));
-  uses.front() = {"three blocks of points", 3 * least};
-  app::expect_memory(what + " block by block", uses, limit);
-  return std::min(largest, least + (limit - app::total_bytes(uses)) / 3);
 }
 
 }  // namespace ts::tskmeans

@@ -76,10 +76,13 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
     json.add("choices", choices).add("chosen_by", name_of(o.choose));
   }
   if (out.stream.block_rows > 0) {
+    const PassTimes& t = out.stream.times;
     app::JsonObject stream;
-    stream.add("block_rows", out.stream.block_rows).add("passes", out.stream.passes);
-    stream.add("bytes_read", out.stream.bytes).add("reading_seconds", out.stream.reading_seconds);
-    stream.add("pass_seconds", out.stream.pass_seconds);
+    stream.add("from", out.stream.from_host ? "memory" : "file");
+    stream.add("block_rows", out.stream.block_rows).add("passes", t.passes);
+    stream.add("bytes_read", t.bytes).add("pass_seconds", t.all);
+    stream.add("reading_seconds", t.reading).add("sending_seconds", t.sending);
+    stream.add("using_seconds", t.using_them).add("share_of_slowest", t.share_of_slowest());
     json.add("streamed", stream);
   }
   json.add("metric", name_of(o.kmeans.metric));
@@ -126,13 +129,20 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
                 << app::short_number(c.measures.calinski_harabasz, 5)
                 << (c.clusters == std::ssize(r.sizes) ? "  <- " + name_of(o.choose) : "") << '\n';
   }
-  if (out.stream.block_rows > 0)
-    std::cout << "read in blocks of " << app::grouped(out.stream.block_rows)
-              << " points: " << app::human_bytes(out.stream.bytes) << " in " << out.stream.passes
-              << " passes, "
-              << app::human_bytes(static_cast<std::uint64_t>(static_cast<double>(out.stream.bytes) /
-                                                             std::max(1e-9, out.stream.pass_seconds)))
-              << "/s\n";
+  if (out.stream.block_rows > 0) {
+    const PassTimes& t = out.stream.times;
+    const auto rate = [&t](double seconds) {
+      return app::human_bytes(
+                 static_cast<std::uint64_t>(static_cast<double>(t.bytes) / std::max(1e-9, seconds))) +
+             "/s";
+    };
+    std::cout << (out.stream.from_host ? "sent" : "read") << " in blocks of "
+              << app::grouped(out.stream.block_rows) << " points: " << app::human_bytes(t.bytes) << " in "
+              << t.passes << " passes, " << rate(t.all) << " (reading " << rate(t.reading);
+    if (t.sending > 0) std::cout << ", sending " << rate(t.sending);
+    std::cout << ", using " << rate(t.using_them) << "; the slowest at work "
+              << std::lround(100 * t.share_of_slowest()) << " % of the time)\n";
+  }
   if (out.violations == 0) std::cout << "verified: every label is the nearest centre\n";
   if (!o.common.output.empty()) std::cout << "written to " << o.common.output << '\n';
 }

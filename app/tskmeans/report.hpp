@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tallskinny/app/tskmeans/options.hpp"
+#include "tallskinny/app/tskmeans/stream.hpp"
 #include "tallskinny/solvers/kmeans/measures.hpp"
 
 namespace ts::tskmeans {
@@ -31,11 +32,11 @@ struct Outcome {
   Matrix<double> distances;  ///< of --transform
   bool resumed = false;
   std::vector<solvers::KMeansProgress> iterations;
-  /// Points read in blocks: no blocks if they lay in memory.
+  /// Points that passed by in blocks: no blocks if they lay where they were used.
   struct Stream {
-    index_t block_rows = 0, passes = 0;
-    std::uint64_t bytes = 0;
-    double reading_seconds = 0, pass_seconds = 0;
+    index_t block_rows = 0;
+    bool from_host = false;  ///< not from their file
+    PassTimes times;
   } stream;
 };
 

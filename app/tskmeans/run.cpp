@@ -9,6 +9,7 @@
 
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/device.hpp"
+#include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
@@ -93,30 +94,43 @@ bool show_progress(app::Console& console, const ProgramOptions& o, const KMeansP
   return !app::stop_requested();
 }
 
-/// Points in memory, or in their file.
-struct Points {
-  std::optional<io::MatrixFile> file;
-  std::unique_ptr<solvers::RowSource> rows;
-  std::optional<DevicePoints> on_device;
-  std::unique_ptr<solvers::RowSource> rows_on_device;
-
-  Points(const io::Description& described, const io::ReadOptions& read, std::uint64_t block) {
-    if (block > 0) {
-      rows = std::make_unique<FileRows>(described, read, block);
-      return;
+/// The points of a run, where the plan puts them.
+class Points {
+ public:
+  Points(const io::Description& described, const io::ReadOptions& read, const Placement& place,
+         const cuda::Stream& stream) {
+    if (place.in_host) {
+      file_ = io::read_matrix(described.where, read);
+      here_ = std::make_unique<solvers::RowsInMemory>(rows_of(*file_));
     }
-    file = io::read_matrix(described.where, read);
-    rows = std::make_unique<solvers::RowsInMemory>(rows_of(*file));
+    if (place.in_host && !stream) return;
+    const PointOrigin origin =
+        place.in_host ? PointOrigin::memory(rows_of(*file_)) : PointOrigin::file(described.where, read);
+    if (!place.in_host) here_ = std::make_unique<StreamedRows>(origin, place.host_block);
+    if (!stream) return;
+    if (place.on_device) {
+      on_device_.emplace(stream, origin, place.device_block);
+      there_ = std::make_unique<solvers::RowsInMemory>(on_device_->rows());
+    } else {
+      there_ = std::make_unique<StreamedRows>(origin, place.device_block, stream);
+    }
   }
-  void send(const cuda::Stream& stream) {
-    on_device.emplace(stream, rows_of(*file));
-    rows_on_device = std::make_unique<solvers::RowsInMemory>(on_device->rows());
+  /// For the processor.
+  [[nodiscard]] const solvers::RowSource& here() const { return *here_; }
+  /// On the device if there is one, for what runs there.
+  [[nodiscard]] const solvers::RowSource& to_iterate() const { return there_ ? *there_ : *here_; }
+  /// All of them, if they are in host memory.
+  [[nodiscard]] const io::MatrixFile* in_host() const { return file_ ? &*file_ : nullptr; }
+  /// Those that pass by in blocks, if that is how they are used.
+  [[nodiscard]] const StreamedRows* streamed() const {
+    return dynamic_cast<const StreamedRows*>(&to_iterate());
   }
-  /// Those on the device if there are any, for what runs there.
-  [[nodiscard]] const solvers::RowSource& to_iterate() const {
-    return rows_on_device ? *rows_on_device : *rows;
-  }
-  [[nodiscard]] const FileRows* streamed() const { return dynamic_cast<const FileRows*>(rows.get()); }
+
+ private:
+  std::optional<io::MatrixFile> file_;
+  std::unique_ptr<solvers::RowSource> here_;
+  std::optional<DevicePoints> on_device_;
+  std::unique_ptr<solvers::RowSource> there_;
 };
 
 /// Keeps the state of a run in a file now and then, and when a signal asks to stop.
@@ -145,9 +159,29 @@ bool better(Choose by, const solvers::KMeansMeasures& a, const solvers::KMeansMe
   return order(a) > order(b);
 }
 
+/// What a pass over the points can reach, for the log.
+PassLimit limit_of_passes(const Context& ctx, const Points& points, const ProgramOptions& o,
+                          std::uint64_t bytes) {
+  PassLimit limit;
+  limit.bytes = static_cast<double>(bytes);
+  if (o.log.empty()) return limit;
+  if (const StreamedRows* streamed = points.streamed()) {
+    limit.streamed = streamed;
+  } else if (ctx.stream) {
+    const cuda::DeviceInfo& device = ctx.stream.device();
+    limit.bytes_per_second = device.read_bytes_per_second;
+    const solvers::RowSource& rows = points.to_iterate();
+    limit.seconds_per_cluster =
+        2 * static_cast<double>(rows.rows()) * static_cast<double>(rows.cols()) / device.half_tensor_flops;
+  } else {
+    limit.bytes_per_second = read_roof(rows_of(*points.in_host()), ctx.thread_count());
+  }
+  return limit;
+}
+
 void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, const Start& start,
              std::span<const double> weights, app::Console& console, Outcome& out) {
-  const solvers::RowSource& rows = *points.rows;
+  const solvers::RowSource& rows = points.here();
   solvers::KMeansOptions options = o.kmeans;
   options.clusters = start.k;
   options.init = init_of(o.init).value_or(solvers::KMeansInit::given);
@@ -157,9 +191,7 @@ void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, 
     throw Error(Errc::invalid_argument, "--n-clusters " + std::to_string(start.k) +
                                             " is larger than the number of points (" +
                                             std::to_string(rows.rows()) + ")");
-  const double roof =
-      o.log.empty() || !points.file || ctx.stream ? 0 : read_roof(rows_of(*points.file), ctx.thread_count());
-  IterationLog log(o.log, static_cast<double>(out.points.bytes), roof);
+  IterationLog log(o.log, limit_of_passes(ctx, points, o, out.points.bytes));
   options.on_progress = [&](const KMeansProgress& p) {
     log.add(p);
     return show_progress(console, o, p);
@@ -246,30 +278,33 @@ int run(const ProgramOptions& o) {
   check_paths(o, where);
   const io::Description described = as_read(io::describe(where, o.read), o.read);
   const Start start = start_of(o, described.cols);
+  Machine machine{static_cast<bool>(ctx.stream), app::available_memory()};
+  if (ctx.stream) {
+    // What the driver, the kernels and other programs take meanwhile.
+    constexpr std::uint64_t left_free = std::uint64_t{256} << 20;
+    const std::uint64_t unused = cuda::free_memory(ctx.stream);
+    machine.device_bytes = unused > 2 * left_free ? unused - left_free : unused / 2;
+  }
   if (o.common.dry_run) {
-    print_plan(o, described, start.k);
+    print_plan(o, described, start.k, machine);
     return app::exit_ok;
   }
-  const std::uint64_t block = block_bytes(o, described, start.k);
+  const Placement place = place_points(o, described, start.k, machine);
   if (described.note.find("angular") != std::string::npos && !o.metric_given)
     console.warn(where.text() + " is meant to be compared by angle: --metric cosine does that");
 
   console.progress(-1, "reading " + where.text());
-  if (ctx.stream && block > 0)
-    throw Error(Errc::invalid_argument,
-                "--device cuda needs points that fit into memory: they would be read "
-                "from their file block by block, which only the processor can use");
-  Points points(described, o.read, block);
-  const solvers::RowSource& rows = *points.rows;
-  if (ctx.stream) points.send(ctx.stream);
+  const Points points(described, o.read, place, ctx.stream);
+  const solvers::RowSource& rows = points.here();
   const std::vector<double> weights =
       o.weights.empty() ? std::vector<double>() : read_weights(o.weights, rows.rows());
-  out.points = points.file ? points.file->description : described;
+  out.points = points.in_host() != nullptr ? points.in_host()->description : described;
   out.points.rows = rows.rows(), out.points.cols = rows.cols(), out.points.type = rows.type();
   out.read_seconds = seconds_since(begin);
   console.restart_progress();
-  if (block > 0 && out.points.rows > 0 && o.init == "k-means++" && !out.predicted)
-    console.note("the points are read from their file in every pass: --init 'k-means||' needs fewer passes");
+  if (points.streamed() != nullptr && o.init == "k-means++" && !out.predicted)
+    console.note("the points are read " + std::string(place.in_host ? "" : "from their file ") +
+                 "in every pass: --init 'k-means||' needs fewer passes");
 
   if (out.predicted)
     out.found = predict(ctx, points.to_iterate(), o, start, weights);
@@ -286,11 +321,11 @@ int run(const ProgramOptions& o) {
     out.measures =
         solvers::measure(ctx, rows, out.found.centers.view(), out.found.labels, o.kmeans.metric, weights);
   if (o.transform)
-    out.distances = solvers::transform(ctx, rows_of(*points.file), out.found.centers.view(), o.kmeans.metric);
+    out.distances =
+        solvers::transform(ctx, rows_of(*points.in_host()), out.found.centers.view(), o.kmeans.metric);
   if (!o.report.empty()) write_pictures(o, out, rows);
-  if (const FileRows* streamed = points.streamed())
-    out.stream = {streamed->block_rows(), streamed->passes(), streamed->bytes_read(),
-                  streamed->reading_seconds(), streamed->pass_seconds()};
+  if (const StreamedRows* streamed = points.streamed())
+    out.stream = {streamed->block_rows(), place.in_host, streamed->times()};
   for (const std::string& note : out.found.notes) console.warn(note);
   if (!o.common.output.empty()) write_file(o, out);
   out.elapsed_seconds = seconds_since(begin);

@@ -1,12 +1,12 @@
 #include "tallskinny/app/tskmeans/stream.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <fstream>
+#include <cstring>
 #include <future>
-#include <string_view>
+#include <thread>
 
+#include "tallskinny/app/tskmeans/block_pass.hpp"
 #include "tallskinny/app/tskmeans/input.hpp"
 
 namespace ts::tskmeans {
@@ -19,63 +19,189 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-}  // namespace
-
-bool can_stream(const io::Description& points, const io::ReadOptions& read) {
-  std::array<char, 4> start{};
-  std::ifstream(points.where.file, std::ios::binary).read(start.data(), start.size());
-  const bool hdf5 = std::string_view(start.data(), start.size()) == "\x89HDF";
-  return hdf5 && !points.sparse && !read.transpose && points.peak_bytes == points.bytes &&
-         points.declared == io::Structure::general;
+/// memcpy by several threads, since one is slower than the way to a device.
+void copy_in_parts(char* to, const char* from, std::size_t bytes) {
+  constexpr std::size_t worth_a_thread = std::size_t{4} << 20, most_threads = 8;
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t team = std::clamp<std::size_t>(bytes / worth_a_thread, 1, std::min(most_threads, cores));
+  const auto part = [&](std::size_t t) {
+    const std::size_t begin = bytes / team * t, end = t + 1 == team ? bytes : begin + bytes / team;
+    std::memcpy(to + begin, from + begin, end - begin);
+  };
+  std::vector<std::future<void>> others;
+  for (std::size_t t = 1; t < team; ++t) others.push_back(std::async(std::launch::async, part, t));
+  part(0);
 }
 
-FileRows::FileRows(const io::Description& points, const io::ReadOptions& read, std::uint64_t block_bytes)
-    : where_(points.where), options_(read), rows_(points.rows), cols_(points.cols), type_(points.type) {
-  const auto row_bytes = std::max<std::uint64_t>(
-      1, static_cast<std::uint64_t>(cols_) * static_cast<std::uint64_t>(size_of(type_)));
+index_t rows_of_block(const PointOrigin& origin, std::uint64_t row_bytes, std::uint64_t block_bytes) {
   // Blocks are whole chunks of the sums; where a chunk of the file fits in as well, whole ones of those.
   index_t unit = chunk_rows;
-  if (points.chunk_rows > 0) {
-    index_t both = points.chunk_rows;
-    while (both % chunk_rows != 0 && both <= (index_t{1} << 24)) both += points.chunk_rows;
+  if (origin.chunk_rows > 0) {
+    index_t both = origin.chunk_rows;
+    while (both % chunk_rows != 0 && both <= (index_t{1} << 24)) both += origin.chunk_rows;
     if (both % chunk_rows == 0 && static_cast<std::uint64_t>(both) * row_bytes <= block_bytes) unit = both;
   }
   const auto fitting =
       static_cast<index_t>(std::min<std::uint64_t>(block_bytes / row_bytes, std::uint64_t{1} << 40));
-  block_rows_ = std::max<index_t>(1, fitting / unit) * unit;
+  return std::max<index_t>(1, fitting / unit) * unit;
 }
 
-io::MatrixFile FileRows::read(index_t first, index_t count) const {
-  const auto began = Clock::now();
-  io::ReadOptions part = options_;
-  part.row_begin = options_.row_begin + first;
-  part.row_end = part.row_begin + count;
-  part.check_finite = options_.check_finite && passes_ == 0;
-  io::MatrixFile file = io::read_matrix(where_, part);
-  reading_ += seconds_since(began);
-  bytes_ += static_cast<std::uint64_t>(count * cols_) * static_cast<std::uint64_t>(size_of(type_));
-  return file;
-}
-
-void FileRows::for_each_block(const Use& use) const {
-  const auto began = Clock::now();
-  const auto start = [this](index_t first) {
-    return std::async(std::launch::async,
-                      [this, first] { return read(first, std::min(block_rows_, rows_ - first)); });
-  };
-  std::future<io::MatrixFile> next = start(0);
-  for (index_t first = 0; first < rows_; first += block_rows_) {
-    const io::MatrixFile block = next.get();
-    if (first + block_rows_ < rows_) next = start(first + block_rows_);
-    use(first, rows_of(block));
+/// Blocks on their way to a device, through page-locked buffers and a stream of copies.
+class Sender {
+ public:
+  Sender(const cuda::Stream& stream, std::size_t block_bytes, index_t buffers)
+      : copies_(stream.device().index) {
+    for (index_t b = 0; b < buffers; ++b) pinned_.emplace_back(copies_, block_bytes);
+    for (index_t b = 0; b < buffers; ++b) begun_.emplace_back(copies_), ended_.emplace_back(copies_);
   }
-  ++passes_;
-  passing_ += seconds_since(began);
+  [[nodiscard]] index_t buffers() const noexcept { return static_cast<index_t>(pinned_.size()); }
+  [[nodiscard]] void* buffer(index_t block) const { return pinned_[at(block)].data(); }
+  void send(index_t block, void* to, std::size_t bytes) {
+    begun_[at(block)].record(copies_);
+    cuda::copy_bytes(copies_, to, buffer(block), bytes);
+    ended_[at(block)].record(copies_);
+  }
+  /// Waits, and tells how long the copy took.
+  double arrive(index_t block) { return ended_[at(block)].seconds_since(begun_[at(block)]); }
+
+ private:
+  [[nodiscard]] std::size_t at(index_t block) const { return static_cast<std::size_t>(block % buffers()); }
+
+  cuda::Stream copies_;
+  std::vector<cuda::PinnedMemory> pinned_;
+  std::vector<cuda::Event> begun_, ended_;
+};
+
+}  // namespace
+
+PointOrigin PointOrigin::file(const io::Location& where, const io::ReadOptions& read) {
+  const auto reader = std::make_shared<const io::RowReader>(where, read);
+  const io::Description& d = reader->description();
+  expect_points(d);
+  const bool refuse = read.check_finite;
+  return {d.rows, d.cols, d.type, d.chunk_rows,
+          [reader, refuse](index_t first, index_t count, void* out, bool check) {
+            reader->read(first, count, check && refuse, out);
+          }};
 }
 
-void FileRows::load(index_t i, double* row) const {
-  const io::MatrixFile file = read(i, 1);
-  rows_of(file).load(0, row);
+PointOrigin PointOrigin::memory(const Rows& points) {
+  expects(!points.sparse() && !points.on_device() && points.col_stride() == 1 &&
+              points.row_stride() == points.cols(),
+          "points that are sent in blocks lie in host memory by rows");
+  const auto row_bytes = static_cast<std::size_t>(points.cols() * size_of(points.type()));
+  return {points.rows(), points.cols(), points.type(), 0,
+          [points, row_bytes](index_t first, index_t count, void* out, bool) {
+            copy_in_parts(
+                static_cast<char*>(out),
+                static_cast<const char*>(points.values()) + static_cast<std::size_t>(first) * row_bytes,
+                static_cast<std::size_t>(count) * row_bytes);
+          }};
 }
+
+double PassTimes::share_of_slowest() const {
+  return all > 0 ? std::min(1.0, std::max({reading, sending, using_them}) / all) : 0;
+}
+
+struct StreamedRows::Buffers {
+  std::vector<std::unique_ptr<std::byte[]>> host;
+  std::unique_ptr<Sender> sender;
+  std::vector<cuda::Memory> places;
+};
+
+StreamedRows::StreamedRows(PointOrigin origin, std::uint64_t block_bytes, cuda::Stream stream)
+    : origin_(std::move(origin)),
+      row_bytes_(static_cast<std::uint64_t>(origin_.cols * size_of(origin_.type))),
+      stream_(std::move(stream)) {
+  block_rows_ = std::min(rows_of_block(origin_, row_bytes_, block_bytes),
+                         (origin_.rows + chunk_rows - 1) / chunk_rows * chunk_rows);
+}
+
+StreamedRows::~StreamedRows() = default;
+
+void StreamedRows::get_buffers() const {
+  if (buffers_ != nullptr) return;
+  auto buffers = std::make_unique<Buffers>();
+  const auto bytes = static_cast<std::size_t>(block_rows_) * row_bytes_;
+  if (stream_) {
+    buffers->sender = std::make_unique<Sender>(stream_, bytes, pinned_buffers);
+    for (index_t b = 0; b < device_buffers; ++b) buffers->places.emplace_back(stream_, bytes);
+  } else {
+    for (index_t b = 0; b < host_buffers; ++b)
+      buffers->host.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
+  }
+  buffers_ = std::move(buffers);
+}
+
+void StreamedRows::for_each_block(const Use& use) const {
+  const auto began = Clock::now();
+  const PassTimes before = times_;
+  get_buffers();
+  Sender* const sender = buffers_->sender.get();
+  const index_t buffers = sender != nullptr ? sender->buffers() : host_buffers;
+  const auto count_of = [this](index_t b) { return std::min(block_rows_, rows() - b * block_rows_); };
+  const auto place = [&](index_t b) -> void* {
+    if (sender != nullptr) return buffers_->places[static_cast<std::size_t>(b % device_buffers)].data();
+    return buffers_->host[static_cast<std::size_t>(b % host_buffers)].get();
+  };
+  BlockSteps steps;
+  steps.read = [&](index_t b) {
+    const auto start = Clock::now();
+    origin_.fill(b * block_rows_, count_of(b), sender != nullptr ? sender->buffer(b) : place(b),
+                 times_.passes == 0);
+    times_.reading += seconds_since(start);
+  };
+  if (sender != nullptr) {
+    steps.send = [&](index_t b) {
+      sender->send(b, place(b), static_cast<std::size_t>(count_of(b)) * row_bytes_);
+    };
+    steps.arrive = [&](index_t b) { times_.sending += sender->arrive(b); };
+  }
+  steps.use = [&](index_t b) {
+    const auto start = Clock::now();
+    use(b * block_rows_, dense_rows(type(), place(b), count_of(b), cols(), stream_));
+    if (stream_) stream_.synchronize();  // the next copy but one overwrites this block
+    times_.using_them += seconds_since(start);
+  };
+  pass_over_blocks((rows() + block_rows_ - 1) / block_rows_, buffers, steps);
+  ++times_.passes;
+  times_.bytes += static_cast<std::uint64_t>(rows()) * row_bytes_;
+  times_.all += seconds_since(began);
+  times_.slowest_of_last = std::max({times_.reading - before.reading, times_.sending - before.sending,
+                                     times_.using_them - before.using_them});
+}
+
+void StreamedRows::load(index_t i, double* row) const {
+  std::vector<std::byte> stored(row_bytes_);
+  origin_.fill(i, 1, stored.data(), false);
+  dense_rows(type(), stored.data(), 1, cols()).load(0, row);
+}
+
+namespace {
+
+Rows send_all(const cuda::Stream& stream, const PointOrigin& origin, std::uint64_t block_bytes,
+              cuda::Memory& memory) {
+  const auto row_bytes = static_cast<std::uint64_t>(origin.cols * size_of(origin.type));
+  memory =
+      cuda::Memory(stream, static_cast<std::size_t>(static_cast<std::uint64_t>(origin.rows) * row_bytes));
+  const index_t rows = std::min(rows_of_block(origin, row_bytes, block_bytes), origin.rows);
+  const auto count_of = [&](index_t b) { return std::min(rows, origin.rows - b * rows); };
+  Sender sender(stream, static_cast<std::size_t>(rows) * row_bytes, StreamedRows::pinned_buffers);
+  BlockSteps steps;
+  steps.read = [&](index_t b) { origin.fill(b * rows, count_of(b), sender.buffer(b), true); };
+  steps.send = [&](index_t b) {
+    sender.send(b, static_cast<char*>(memory.data()) + static_cast<std::uint64_t>(b * rows) * row_bytes,
+                static_cast<std::size_t>(count_of(b)) * row_bytes);
+  };
+  steps.arrive = [&](index_t b) { (void)sender.arrive(b); };
+  steps.use = [](index_t) {};
+  pass_over_blocks((origin.rows + rows - 1) / rows, sender.buffers(), steps);
+  return dense_rows(origin.type, memory.data(), origin.rows, origin.cols, stream);
+}
+
+}  // namespace
+
+DevicePoints::DevicePoints(const cuda::Stream& stream, const PointOrigin& origin, std::uint64_t block_bytes)
+    : rows_(send_all(stream, origin, block_bytes, memory_)) {}
 
 }  // namespace ts::tskmeans

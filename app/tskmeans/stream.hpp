@@ -1,45 +1,89 @@
-// Points that stay in their file: read block by block, one block ahead of the computation.
+// Points that pass by in blocks: from their file or from memory, to the processor or to a GPU.
 #pragma once
 
-#include "tallskinny/io/matrix_file.hpp"
+#include <memory>
+#include <vector>
+
+#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/backend/cuda/graph.hpp"
+#include "tallskinny/gemm/backend/cuda/transfer.hpp"
+#include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 
 namespace ts::tskmeans {
 
-/// Whether the points of this file can be read in blocks: dense, in HDF5, stored by rows.
-[[nodiscard]] bool can_stream(const io::Description& points, const io::ReadOptions& read);
+/// Where dense points come from.
+struct PointOrigin {
+  index_t rows = 0, cols = 0;
+  DType type = DType::float64;
+  index_t chunk_rows = 0;  ///< rows that are read together; 0: any
+  /// Rows first .. first + count - 1, contiguous; looks for NaN and Inf if the last argument says so.
+  std::function<void(index_t first, index_t count, void* out, bool check)> fill;
 
-class FileRows final : public solvers::RowSource {
+  /// The points of a file that io::RowReader reads, but not complex ones.
+  static PointOrigin file(const io::Location& where, const io::ReadOptions& read);
+  /// Points in host memory, dense and by rows, which must outlive this.
+  static PointOrigin memory(const Rows& points);
+};
+
+/// What the passes so far took, in seconds; sending is 0 unless there is a device.
+struct PassTimes {
+  index_t passes = 0;
+  std::uint64_t bytes = 0;
+  double reading = 0, sending = 0, using_them = 0, all = 0;
+  double slowest_of_last = 0;  ///< of the three, in the last pass
+  /// How much of the time the slowest of the three was at work.
+  [[nodiscard]] double share_of_slowest() const;
+};
+
+/// Blocks are read by a thread, one or two ahead; those for a device go through page-locked memory, and are
+/// copied while the one before is used.
+class StreamedRows final : public solvers::RowSource {
  public:
-  /// `points` as described, `rows` of them from read.row_begin on, in blocks of at most `block_bytes` (but
-  /// not less than 4096 rows). Two blocks and what is being read live at a time.
-  FileRows(const io::Description& points, const io::ReadOptions& read, std::uint64_t block_bytes);
+  /// The host buffers there are.
+  static constexpr index_t host_buffers = 2, pinned_buffers = 3, device_buffers = 2;
 
-  [[nodiscard]] index_t rows() const override { return rows_; }
-  [[nodiscard]] index_t cols() const override { return cols_; }
-  [[nodiscard]] DType type() const override { return type_; }
+  /// Blocks of at most `block_bytes`, but not less than 4096 rows; to the device of `stream` if it has one.
+  StreamedRows(PointOrigin origin, std::uint64_t block_bytes, cuda::Stream stream = {});
+
+  [[nodiscard]] index_t rows() const override { return origin_.rows; }
+  [[nodiscard]] index_t cols() const override { return origin_.cols; }
+  [[nodiscard]] DType type() const override { return origin_.type; }
+  [[nodiscard]] Space space() const override { return stream_ ? Space::device : Space::host; }
   [[nodiscard]] bool in_memory() const override { return false; }
   void for_each_block(const Use& use) const override;
   void load(index_t i, double* row) const override;
 
   [[nodiscard]] index_t block_rows() const noexcept { return block_rows_; }
-  [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_; }
-  [[nodiscard]] index_t passes() const noexcept { return passes_; }
-  /// Seconds in which a block was being read.
-  [[nodiscard]] double reading_seconds() const noexcept { return reading_; }
-  /// Seconds that all passes took.
-  [[nodiscard]] double pass_seconds() const noexcept { return passing_; }
+  [[nodiscard]] const PassTimes& times() const noexcept { return times_; }
+  /// Whether the blocks go to a device.
+  [[nodiscard]] bool to_device() const noexcept { return static_cast<bool>(stream_); }
 
  private:
-  [[nodiscard]] io::MatrixFile read(index_t first, index_t count) const;
+  struct Buffers;
+  void get_buffers() const;
 
-  io::Location where_;
-  io::ReadOptions options_;
-  index_t rows_, cols_, block_rows_;
-  DType type_;
-  mutable std::uint64_t bytes_ = 0;
-  mutable index_t passes_ = 0;
-  mutable double reading_ = 0, passing_ = 0;
+  PointOrigin origin_;
+  index_t block_rows_;
+  std::uint64_t row_bytes_;
+  cuda::Stream stream_;
+  mutable std::unique_ptr<Buffers> buffers_;
+  mutable PassTimes times_;
+
+ public:
+  ~StreamedRows() override;
+};
+
+/// All points of `origin` in the memory of a stream's device, sent in blocks of about `block_bytes`.
+class DevicePoints {
+ public:
+  /// @throws Error(out_of_memory).
+  DevicePoints(const cuda::Stream& stream, const PointOrigin& origin, std::uint64_t block_bytes);
+  [[nodiscard]] const Rows& rows() const noexcept { return rows_; }
+
+ private:
+  cuda::Memory memory_;
+  Rows rows_;
 };
 
 }  // namespace ts::tskmeans

@@ -284,7 +284,7 @@ TEST_CASE("a log has a line for each iteration", "[tskmeans]") {
     last = nlohmann::json::parse(line);
     CHECK(last["iteration"] == ++count);
     for (const char* name : {"inertia", "moved", "relocated", "rescored", "skipped", "seconds",
-                             "gb_per_second", "share_of_read_roof"})
+                             "gb_per_second", "share_of_limit"})
       CHECK(last.contains(name));
   }
   CHECK(json["n_iter"] == count);
@@ -332,7 +332,8 @@ TEST_CASE("points that do not fit are read in blocks, with the same result", "[t
     const std::vector<std::string> common = {file,         "-k", "5",      "--init", init,
                                              "--max-iter", "5",  "--json", "-q"};
     auto small = common;
-    small.insert(small.end(), {"--memory", "5M", "--verify", "--measures"});
+    const std::string log = folder / "log.jsonl";
+    small.insert(small.end(), {"--memory", "5M", "--verify", "--measures", "--log", log});
     const auto a = nlohmann::json::parse(tskmeans(common).out),
                b = nlohmann::json::parse(tskmeans(small).out);
     CHECK(a["inertia"] == b["inertia"]);
@@ -340,7 +341,18 @@ TEST_CASE("points that do not fit are read in blocks, with the same result", "[t
     CHECK(a["n_iter"] == b["n_iter"]);
     CHECK_FALSE(a.contains("streamed"));
     CHECK(b["verified"] == true);
+    CHECK(b["streamed"]["from"] == "file");
     CHECK(b["streamed"]["passes"].get<int>() > 7);
+    CHECK(b["streamed"]["reading_seconds"].get<double>() > 0);
+    CHECK(b["streamed"]["using_seconds"].get<double>() > 0);
+    CHECK(b["streamed"]["sending_seconds"] == 0);  // there is no device
+    CHECK(b["streamed"]["share_of_slowest"].get<double>() <= 1);
+    std::ifstream lines(log);
+    for (std::string line; std::getline(lines, line);) {
+      const double share = nlohmann::json::parse(line)["share_of_limit"].get<double>();
+      CHECK(share > 0);
+      CHECK(share <= 1);
+    }
     CHECK(b["streamed"]["bytes_read"].get<double>() >= 60000.0 * 24 * 4 * b["streamed"]["passes"].get<int>());
   }
   const ProcessResult refused = tskmeans({file, "-k", "5", "--memory", "2M", "--algorithm", "bisecting"});
