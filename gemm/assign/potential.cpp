@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/potential.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
 #include "tallskinny/gemm/assign/cuda/potential_device.hpp"
@@ -138,6 +139,17 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
   std::vector<index_t> rows;
   for (const auto& part : parts) rows.insert(rows.end(), part.begin(), part.end());
   return rows;
+}
+
+Matrix<double> with_copies(HostView<const double> candidates, Space space) {
+  const index_t count = candidates.rows();
+  if (space == Space::host || count <= 8) return Matrix<double>::copy_of(candidates);
+  // Four numbers between a power of two and the next.
+  const auto step = static_cast<index_t>(std::bit_floor(static_cast<std::uint64_t>(count)) / 4);
+  Matrix<double> out((count + step - 1) / step * step, candidates.cols());
+  for (index_t q = 0; q < out.rows(); ++q)
+    for (index_t j = 0; j < out.cols(); ++j) out(q, j) = candidates(std::min(q, count - 1), j);
+  return out;
 }
 
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 
 namespace ts {
@@ -49,6 +50,10 @@ template <class S>
 [[nodiscard]] std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared,
                                              PerRow<const double> weights, double factor,
                                              const Philox& random);
+
+/// On a device, the candidates with the last one repeated up to one of few numbers, since kernels of assign()
+/// are compiled for a number of centroids; a copy is never the nearest. On the host, as they are.
+[[nodiscard]] Matrix<double> with_copies(HostView<const double> candidates, Space space);
 
 /// Rows of x, in any order, in float64.
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out);

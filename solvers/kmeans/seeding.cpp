@@ -135,7 +135,7 @@ Matrix<double> seed_parallel(const Problem& p, std::uint64_t seed, std::uint64_t
   if (count <= p.k) return seed_plus_plus(p, seed, stream, kept_rows.cview(), chosen);
   // Each kept row weighs as much as the rows nearest to it.
   std::vector<std::int32_t> labels(static_cast<std::size_t>(p.rows()), -1);
-  assign_all(p, kept_rows.cview(), Scores::float32, labels);
+  assign_all(p, with_copies(kept_rows.cview(), p.source.space()).cview(), Scores::float32, labels);
   std::vector<double> weights(static_cast<std::size_t>(count));
   for (index_t i = 0; i < p.rows(); ++i)
     weights[static_cast<std::size_t>(labels[static_cast<std::size_t>(i)])] += p.weight(i);

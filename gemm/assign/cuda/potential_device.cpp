@@ -63,7 +63,9 @@ void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
     const cuda::Memory memory(ctx.stream, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
     cuda::fill_bytes(ctx.stream, memory.data(), 0xff, memory.bytes());  // label -1: none
     auto* const nearest = static_cast<std::int32_t*>(memory.data());
-    (void)assign(ctx, x, unit.moments, candidates, {nearest, x.rows(), Space::device}, {}, nullptr, nullptr);
+    const Matrix<double> padded = with_copies(candidates, Space::device);
+    (void)assign(ctx, x, unit.moments, padded.cview(), {nearest, x.rows(), Space::device}, {}, nullptr,
+                 nullptr);
     return launch_distances<S>(ctx, SeedTask::lower_by_label, x, unit, candidates, nearest, squared.data,
                                weights.data, totals);
   }

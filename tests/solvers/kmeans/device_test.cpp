@@ -119,20 +119,15 @@ TEMPLATE_TEST_CASE("on a device, k-means is that of the host", "[kmeans][sanitiz
   if (test::no_device()) return;
   check<TestType>({1, 3, 1});
   check<TestType>({300, 5, 300});
-  check<TestType>({600, 3, 40, 3});  // fewer distinct rows than clusters
   check<TestType>({9001, 7, 9, 0, 0.1, true});
-  check<TestType>({10000, 16, 60, 0, 0.05});
 }
 
 TEST_CASE("on a device, k-means of more rows, of wide ones, and of many clusters", "[kmeans]") {
   if (test::no_device()) return;
+  check<float>({600, 3, 40, 3});  // fewer distinct rows than clusters
   check<float>({50000, 8, 50});
   check<float>({3000, 200, 20});
-  check<double>({20000, 32, 64, 0, 1, true});
-  check<float16>({30000, 64, 100});
-  check<float>({20000, 16, 700});
-  check<float>({5000, 1, 17});
-  check<float>({5000, 3, 30, 5});
+  check<float16>({20000, 16, 300});
 }
 
 TEST_CASE("on a device, a run goes on from a state", "[kmeans]") {

@@ -26,18 +26,19 @@ extern "C" __global__ void __launch_bounds__(256, 2)
   // Rounding may carry past the end: then the last row that can be drawn is.
   double rest = draw.rest;
   int found = 0;
-  for (int t = 0; t < threads; ++t) {
+  bool passed = false;
+  for (int t = 0; t < threads && !passed; ++t) {
     if (sums[t] <= 0) continue;
     found = t;
-    if (rest < sums[t]) break;
-    rest -= sums[t];
+    passed = rest < sums[t];
+    if (!passed) rest -= sums[t];
   }
   int64 row = draw.first;
   for (int64 i = begin_of(found); i < begin_of(found + 1); ++i) {
     const double v = value(i);
     if (v <= 0) continue;
     row = i;
-    if (rest < v) break;
+    if (passed && rest < v) break;
     rest -= v;
   }
   rows[blockIdx.x] = row;
