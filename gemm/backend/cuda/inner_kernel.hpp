@@ -9,7 +9,10 @@
 
 namespace ts::cuda {
 
-[[nodiscard]] InnerProblem inner_problem_of(const GpuProblem& problem, const DeviceInfo& device);
+/// The problem with A cut into panels of so many columns.
+[[nodiscard]] InnerProblem inner_problem_of(const GpuProblem& problem, index_t panel);
+/// Of how many panels a candidate takes care.
+[[nodiscard]] index_t inner_panels(const GpuProblem& problem, const KernelPlan& plan);
 
 [[nodiscard]] std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceInfo& device);
 

@@ -250,7 +250,8 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
     t.brief = is_brief(problem, limits, shape, t, std::max(t.cost, memory), t.cost > memory);
   // They start slowly and pay where memory is not the limit.
   const auto cheaper = [](const InnerTiling& x, const InnerTiling& y) { return x.cost < y.cost; };
-  if (all.empty() || 1.2 * std::min_element(all.begin(), all.end(), cheaper)->cost > memory)
+  if (all.empty() || problem.every_core ||
+      1.2 * std::min_element(all.begin(), all.end(), cheaper)->cost > memory)
     add_warpgroup_tilings(problem, limits, shape, all);
   const double gain = 4 * cluster_gain * limits.multiprocessors * 16 * shape.fold /
                       static_cast<double>(problem.rows * problem.panels);

@@ -14,6 +14,7 @@ struct InnerProblem {
   bool gram = false;   ///< B is A
   index_t panels = 1;  ///< of p columns that A has
   TallOperand a, b;
+  bool every_core = false;  ///< tilings that start slowly, too, whether or not arithmetic binds
   friend bool operator==(const InnerProblem&, const InnerProblem&) = default;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tallskinny/gemm/backend/cuda/geometry.hpp"
+#include "tallskinny/gemm/backend/cuda/plan_constant.hpp"
 #include "tallskinny/gemm/backend/cuda/tall_operand.hpp"
 #include "tallskinny/gemm/tsmm/cuda/update_plan.hpp"
 
@@ -131,12 +132,6 @@ KernelPlan plan_of(const GpuProblem& problem, const DeviceInfo& device, const Wi
   return k;
 }
 
-int value_of(const KernelPlan& plan, std::string_view name) {
-  const auto found = std::find_if(plan.defines.begin(), plan.defines.end(),
-                                  [&](const auto& define) { return define.first == name; });
-  return std::stoi(found->second);
-}
-
 }  // namespace
 
 index_t wide_widest(DType type) noexcept {
@@ -169,13 +164,13 @@ std::vector<Candidate> wide_candidates(const GpuProblem& problem, const DeviceIn
 WideShape wide_shape(const GpuProblem& problem, const KernelPlan& plan) {
   const Problem& pr = problem.problem;
   WideShape shape;
-  const int scalars = scalars_of_stage(pr.type, value_of(plan, "TS_BOXES"));
-  shape.rows = value_of(plan, "TS_ROWS");
+  const int scalars = scalars_of_stage(pr.type, constant_of(plan, "TS_BOXES"));
+  shape.rows = constant_of(plan, "TS_ROWS");
   shape.panels = ceil_div(pr.p * parts_of(pr.type), scalars);
   shape.k_blocks = shape.panels * scalars / 16;
   shape.factor.family = "wide_factor";
   for (const char* name : {"TS_TYPE", "TS_CORE", "TS_Q", "TS_NARROW_S", "TS_COLUMN_WARPS", "TS_COLUMNS_Y"})
-    shape.factor.defines.push_back(define(name, value_of(plan, name)));
+    shape.factor.defines.push_back(define(name, constant_of(plan, name)));
   shape.factor.block = 256;
   shape.factor.grid = static_cast<unsigned>(ceil_div(shape.k_blocks * column_blocks(pr) * 32, 256));
   shape.factor.budget.registers = 64;

@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/assign/cuda/seed_kernel.hpp"
 #include "tallskinny/gemm/backend/cuda/convert.hpp"
 #include "tallskinny/gemm/backend/cuda/geometry.hpp"
+#include "tallskinny/gemm/backend/cuda/inner_kernel.hpp"
 #include "tallskinny/gemm/backend/cuda/parts.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/backend/cuda/sources.hpp"
@@ -120,6 +121,14 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
   for (cuda::GpuProblem& problem : biting_problems(Operation::spmm, device.arch()))
     if (problem.problem.q <= cuda::spmm_widest(problem.problem.type))
       plans.push_back(cuda::spmm_long_plan(problem, 1000));
+  // Products with a wide basis, in panels of widths of their own.
+  for (const DType type : every_dtype)
+    for (const index_t q : {16, 64}) {
+      if (q == 16 && device.capability() != 90) continue;
+      cuda::GpuProblem problem;
+      problem.problem = {Operation::tsmttsm, type, 1 << 22, 512, q};
+      plans.push_back(cuda::inner_candidates(problem, device).front().kernel);
+    }
   // Both kernels of a wide X, which starts beyond the widths above.
   std::size_t turn = 0;
   for (const DType type : every_dtype)

@@ -1,5 +1,6 @@
 // Plans of the dense kernels, made without a GPU: every shape and form has one that fits the device.
 #include "tallskinny/gemm/backend/cuda/inner_kernel.hpp"
+#include "tallskinny/gemm/backend/cuda/plan_constant.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/tsmm/cuda/tsmm_kernel.hpp"
 #include "tallskinny/tests/support/test.hpp"
@@ -138,12 +139,13 @@ TEST_CASE("narrow operands fold, contiguous ones are copied in bulk, and a wide 
 
   problem.problem.p = 512, problem.problem.q = 16;
   const auto wide = cuda::inner_candidates(problem, device).front().kernel;
-  const index_t panels = cuda::inner_problem_of(problem, device).panels;
+  const index_t panels = cuda::inner_panels(problem, wide);
   CHECK(panels >= 2);
   CHECK(wide.grid % static_cast<unsigned>(panels) == 0);
 
   problem.problem = {Operation::tsm2r, DType::float32, 20480, 20480, 8};
-  const auto square = cuda::inner_problem_of(problem, device);
+  const auto square_plan = cuda::inner_candidates(problem, device).front().kernel;
+  const auto square = cuda::inner_problem_of(problem, cuda::constant_of(square_plan, "TS_P"));
   CHECK(square.rows == 20480);
   CHECK(square.p * square.panels >= 20480);
   CHECK(square.panels <= device.multiprocessors);

@@ -140,7 +140,45 @@ void check_wide(index_t n, index_t p, index_t q) {
   check(-1);
 }
 
+/// op(A) B of a wide A, which lies `skipped` columns within a wider one: exact.
+template <class T>
+void check_wide_inner(Op op, index_t n, index_t p, index_t q, index_t skipped) {
+  using R = result_t<T>;
+  CAPTURE(n, p, q, skipped);
+  const Context ctx = device_context();
+  const cuda::Stream& stream = ctx.stream;
+  const auto a = numbers<T>(stream, n, skipped + p, 1, 1), b = numbers<T>(stream, n, q, 2, 1);
+  DeviceMatrix<R> c(stream, p, q);
+  tsmttsm(ctx, op, R{1}, a.view().block(0, skipped, n, p), b.view(), R{}, c.view());
+  const auto got = fetched(stream, c.data(), p * q);
+  const int sign = op == Op::adjoint ? -1 : 1, imaginary = is_complex<T> ? 1 : 0;
+  CHECK(everywhere(p, q, [&](index_t i, index_t j) {
+    const auto a_re = [&](index_t k) { return number(k, skipped + i, 1); };
+    const auto a_im = [&](index_t k) { return sign * imaginary * number(k, skipped + i, 2); };
+    const auto b_re = [&](index_t k) { return number(k, j, 2); };
+    const auto b_im = [&](index_t k) { return imaginary * number(k, j, 4); };
+    const double re = sum_of(n, [&](index_t k) { return a_re(k) * b_re(k) - a_im(k) * b_im(k); });
+    const double im = sum_of(n, [&](index_t k) { return a_re(k) * b_im(k) + a_im(k) * b_re(k); });
+    return std::abs(got[static_cast<std::size_t>(i * q + j)] - element<R>(re, im)) <=
+           2 * eps<R> * (std::abs(re) + std::abs(im));
+  }));
+}
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("products with a wide basis", "[sanitize]", TS_ALL_TYPES) {
+  if (no_device()) return;
+  index_t turn = 0;
+  for (const index_t q : {1, 16, 40, 64})
+    for (const index_t p : {200, 512}) {
+      check_wide_inner<TestType>(turn % 2 == 0 ? Op::adjoint : Op::transpose, 9001, p, q, 8 * (turn % 3));
+      ++turn;
+    }
+  check_wide_inner<TestType>(Op::adjoint, 70001, 512, 64, 0);
+  check_wide_inner<TestType>(Op::transpose, 70001, 301, 40,
+                             8);                              // the last panel begins within the one before
+  check_wide_inner<TestType>(Op::adjoint, 5000, 193, 24, 3);  // off 16 bytes
+}
 
 TEMPLATE_TEST_CASE("a wide basis times blocks", "[sanitize]", TS_ALL_TYPES) {
   if (no_device()) return;
