@@ -54,11 +54,11 @@ double cost_of(const InnerProblem& problem, const InnerTiling& tiling, const Gpu
   const double panels = static_cast<double>(problem.panels);
   const double busy =
       panels * std::max(1.0, std::floor(limits.multiprocessors / panels)) / limits.multiprocessors;
-  // As measured on an H100 with 512 columns: splitting takes longer than its instructions are counted, and
-  // each slice of warpgroups splits B for itself.
-  const double slower = tiling.warpgroups                                         ? 0.9 + 0.3 * tiling.slices
-                        : tiling.split && problem.q * parts_of(problem.type) > 16 ? 1.5
-                                                                                  : 1;
+  // As measured on an H100 (and for GPUs like it alone) with 512 columns: splitting takes longer than its
+  // instructions are counted, and each slice of warpgroups splits B for itself.
+  const double slower = tiling.warpgroups ? 0.9 + 0.3 * tiling.slices
+                        : tiling.split && limits.warpgroups && problem.q * parts_of(problem.type) > 16 ? 1.5
+                                                                                                       : 1;
   const double arithmetic = slower * tiling.cost * panels / busy;
   const double memory = 4 * 16 * (bytes_of(columns_of_a(of.problem)) + bytes_of(problem.q)) / 14;
   const double cache = 4 * 16 * panels * (bytes_of(problem.p) + bytes_of(problem.q)) / 24 / busy;
