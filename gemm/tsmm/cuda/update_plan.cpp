@@ -224,7 +224,9 @@ UpdatePlan plan_update(const UpdateProblem& problem, const BlockLimits& limits, 
                define("TS_TILES", t.tiles)};
   k.grid = static_cast<unsigned>(std::clamp<index_t>(chunks, 1, limits.multiprocessors));
   k.block = static_cast<unsigned>(32 * t.warps());
-  k.shared_bytes = static_cast<std::size_t>(shared_bytes(s, t));
+  // Blocks of two kernels that overlap would gather on some multiprocessors if both had room there.
+  k.shared_bytes = static_cast<std::size_t>(std::max(shared_bytes(s, t), limits.shared_bytes / 2 + 1024));
+  k.overlaps = limits.bulk_copies;
   k.budget.registers = register_cap(t.warps());
   return plan;
 }

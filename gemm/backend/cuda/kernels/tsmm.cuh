@@ -17,6 +17,8 @@
 //   what it held is being stored
 #pragma once
 
+#include "cluster.cuh"
+
 #if TS_NARROW
 #include "tsmm_narrow.cuh"
 #elif TS_WARPGROUP
@@ -94,11 +96,15 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   const int64 chunks = (rows + TS_ROWS - 1) / TS_ROWS;
 
   // Every group begins with chunks of its own, then draws tickets; one ticket is always at hand. (32 bits
-  // number more chunks than memory holds.)
+  // number more chunks than memory holds.) A group draws one at first and one with each chunk, so that the
+  // last draw of the grid is known, and puts the tickets back.
   const int loaded = stages - TS_LAG;  // slots that are filled before the first is used
   const auto own = [&](int i) { return (i * TS_GROUPS + place.group) * gridDim.x + blockIdx.x; };
   uint32 next = 0;
-  const auto draw = [&] { next = (TS_SLOTS - TS_LAG * TS_GROUPS) * gridDim.x + atomicAdd(tickets, 1u); };
+  const uint32 last_draw = static_cast<uint32>(chunks) + gridDim.x * TS_GROUPS - 1;
+  const auto draw = [&] {
+    next = (TS_SLOTS - TS_LAG * TS_GROUPS) * gridDim.x + atomicInc(tickets, last_draw);
+  };
   if (leads) {
     for (int i = 0; i < stages; ++i) {
       barrier_init(ring.full + i, fill_arrivals + load_y_in_bulk);
@@ -106,9 +112,11 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       ring.number[0][i] = own(i);
     }
     barrier_init_fence();
-    draw();
   }
   __syncthreads();
+  let_next_kernel_start();
+  wait_for_earlier_kernels();
+  if (leads) draw();
 
   // By the threads that fill; a number beyond the last chunk says that there are no more.
   const auto load = [&](int stage, uint32 number) {
@@ -180,10 +188,6 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     if (++stage == stages) stage = 0, parity ^= 1;
   }
 #if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 #endif
-  if (leads) {  // the last group puts the tickets back
-    __threadfence();
-    if (atomicAdd(tickets + 1, 1u) == gridDim.x * TS_GROUPS - 1) tickets[0] = tickets[1] = 0;
-  }
 }
