@@ -39,7 +39,7 @@ struct KernelPlan {
   std::size_t workspace_bytes = 0;  ///< of Stream::workspace
   Budget budget;
   /// The kernel waits by itself for those before it in the stream (kernels/cluster.cuh), so that it may start
-  /// while they end.
+  /// while they end, from sm_90 on.
   bool overlaps = false;
   friend bool operator==(const KernelPlan&, const KernelPlan&) = default;
 };

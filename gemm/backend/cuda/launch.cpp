@@ -127,9 +127,10 @@ void expect_parameters(const Kernel& kernel, const KernelPlan& plan,
                                             " is started with arguments of other sizes than it declares");
 }
 
-CUresult start(CUfunction function, const KernelPlan& plan, CUstream stream, void** arguments) {
+CUresult start(CUfunction function, const KernelPlan& plan, const Stream& on, void** arguments) {
+  CUstream stream = on.handle();
   const auto shared_bytes = static_cast<unsigned>(plan.shared_bytes);
-  if (!plan.overlaps || driver().launch_overlapping == nullptr)
+  if (!plan.overlaps || on.device().capability() < 90 || driver().launch_overlapping == nullptr)
     return driver().launch_kernel(function, plan.grid, 1, 1, plan.block, 1, 1, shared_bytes, stream,
                                   arguments, nullptr);
   CUlaunchAttribute overlap{};
@@ -159,7 +160,7 @@ void detail::launch(const Context& ctx, const KernelPlan& plan, std::span<const 
   if (arguments.size() > pointers.size())
     throw Error(Errc::invalid_argument, "a kernel is started with more than 32 arguments");
   for (std::size_t i = 0; i < arguments.size(); ++i) pointers[i] = const_cast<void*>(arguments[i].value);
-  check(start(kernel.function, plan, ctx.stream.handle(), pointers.data()),
+  check(start(kernel.function, plan, ctx.stream, pointers.data()),
         "start the kernel " + std::string(plan.family));
 }
 

@@ -15,7 +15,9 @@ std::vector<Candidate> tsmm_candidates(const GpuProblem& problem, const DeviceIn
   update.accumulate = pr.accumulate;
   update.x = tall_operand_of(problem.first, pr.type, pr.n, pr.p);
   update.y = tall_operand_of(problem.out, result_type_of(pr.type), pr.n, pr.q);
-  return candidates_of(update_tilings(update, block), pr, device, block.shared_bytes,
+  UpdateProblem chosen_for = update;  // a row's bits do not depend on how many others a slab has
+  if (problem.determinism == Determinism::gpu_to_gpu) chosen_for.rows = index_t{1} << 40;
+  return candidates_of(update_tilings(chosen_for, block), pr, device, block.shared_bytes,
                        [&](const UpdateTiling& tiling) { return plan_update(update, block, tiling).kernel; });
 }
 
