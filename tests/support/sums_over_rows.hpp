@@ -112,12 +112,9 @@ class SumsOverRows {
     Elements<real_t<T>> norms(stream, std::vector<real_t<T>>(static_cast<std::size_t>(p_)));
     use([&](const Context& ctx, index_t first, index_t rows) {
       const Strided<const T, S> va = tall<S>(a, p_, first, rows), vb = tall<S>(b, q_, first, rows);
-      // On a GPU, inner products and Gram matrices are summed over one rank alone.
-      if constexpr (S == Space::host) {
-        detail::tsmttsm<T>(ctx, Op::adjoint, element<R>(0.75, -0.5), va, vb, element<R>(2, 1),
-                           square(c, p_, q_));
-        detail::gram<T>(ctx, Op::adjoint, R{1}, va, R{}, square(g, p_, p_));
-      }
+      detail::tsmttsm<T>(ctx, Op::adjoint, element<R>(0.75, -0.5), va, vb, element<R>(2, 1),
+                         square(c, p_, q_));
+      detail::gram<T>(ctx, Op::adjoint, R{1}, va, R{}, square(g, p_, p_));
       if constexpr (S == Space::host)
         detail::column_norms<T>(ctx, va, std::span<real_t<T>>(norms.data(), static_cast<std::size_t>(p_)));
       else

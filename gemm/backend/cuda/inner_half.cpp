@@ -24,7 +24,9 @@ constexpr index_t least_columns = 256, most_otherwise = 32, least_rows = 1 << 16
 std::optional<KernelPlan> plan_half(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
   const BlockLimits limits = limits_of(device, problem.determinism);
-  if (pr.operation != Operation::tsmttsm || scalar_bytes(pr.type) != 2 || !limits.warpgroups) return {};
+  if (pr.operation != Operation::tsmttsm || scalar_bytes(pr.type) != 2 || !limits.warpgroups ||
+      problem.parts > 0)
+    return {};
   if (pr.p < least_columns || pr.q <= most_otherwise || pr.q > inner_scalars_any) return {};
   if (pr.n < least_rows || pr.n >= (index_t{1} << 31)) return {};
   if (!in_boxes(problem.first, pr.type, pr.p) || !in_boxes(problem.second, pr.type, pr.q)) return {};

@@ -26,8 +26,8 @@ std::vector<index_t> panel_widths(const GpuProblem& problem, const BlockLimits& 
   if (pr.operation == Operation::tsm2r)
     layout = layout == Layout::row_major ? Layout::col_major : Layout::row_major;
   const index_t usual = inner_panel_width(pr.type, layout, columns, pr.q, limits);
-  if (usual == columns || pr.operation == Operation::tsm2r || layout != Layout::row_major ||
-      problem.second.layout != Layout::row_major)
+  if (problem.parts > 0 || usual == columns || pr.operation == Operation::tsm2r ||
+      layout != Layout::row_major || problem.second.layout != Layout::row_major)
     return {usual};
   std::vector<index_t> widths;
   const index_t unit = 16 / parts;  // panels begin where whole units can be copied
@@ -40,6 +40,7 @@ std::vector<index_t> panel_widths(const GpuProblem& problem, const BlockLimits& 
 
 struct PanelTiling {
   InnerProblem problem;
+  BlockLimits limits;
   InnerTiling tiling;
   double cost = 0;
 };
@@ -77,6 +78,7 @@ InnerProblem inner_problem_of(const GpuProblem& problem, index_t panel) {
   const Problem& pr = problem.problem;
   const bool tsm2r = pr.operation == Operation::tsm2r;
   InnerProblem inner;
+  inner.parts = problem.parts;
   inner.type = pr.type, inner.q = pr.q;
   inner.rows = tsm2r ? pr.p : pr.n;
   inner.gram = pr.operation == Operation::gram;
@@ -104,20 +106,21 @@ std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceI
   const index_t most = inner_scalars_max / parts_of(pr.type);
   if (pr.n < 1 || pr.p < 1 || pr.q < 1 || pr.q > most || (pr.operation == Operation::gram && pr.p > most))
     return {};
-  const BlockLimits block = limits_of(device, problem.determinism);
+  const BlockLimits device_limits = limits_of(device, problem.determinism);
   std::vector<PanelTiling> all;
-  const std::vector<index_t> widths = panel_widths(problem, block);
+  const std::vector<index_t> widths = panel_widths(problem, device_limits);
   for (const index_t width : widths) {
     InnerProblem inner = inner_problem_of(problem, width);
     inner.every_core = widths.size() > 1;
-    for (const InnerTiling& tiling : inner_tilings(inner, block))
-      all.push_back(
-          {inner, tiling, widths.size() == 1 ? tiling.cost : cost_of(inner, tiling, problem, block)});
+    const BlockLimits limits = part_limits_of(device, problem, inner.panels);
+    for (const InnerTiling& tiling : inner_tilings(inner, limits))
+      all.push_back({inner, limits, tiling,
+                     widths.size() == 1 ? tiling.cost : cost_of(inner, tiling, problem, limits)});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.cost < y.cost; });
   std::vector<Candidate> candidates = candidates_of(
-      all, pr, device, block.shared_bytes,
-      [&](const PanelTiling& one) { return plan_inner(one.problem, block, one.tiling).kernel; });
+      all, pr, device, device_limits.shared_bytes,
+      [&](const PanelTiling& one) { return plan_inner(one.problem, one.limits, one.tiling).kernel; });
   if (auto half = plan_half(problem, device); half && !candidates.empty())
     candidates.insert(candidates.begin(), {std::move(*half), candidates.front().seconds});
   return candidates;

@@ -3,6 +3,7 @@
 #include "tallskinny/gemm/backend/cuda/arguments.hpp"
 #include "tallskinny/gemm/backend/cuda/inner_half.hpp"
 #include "tallskinny/gemm/backend/cuda/inner_kernel.hpp"
+#include "tallskinny/gemm/backend/cuda/parts.hpp"
 #include "tallskinny/gemm/backend/cuda/tensor_map.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 
@@ -13,7 +14,8 @@ namespace {
 struct PlannedInner : cuda::PlannedKernel {
   PlannedInner(const cuda::GpuProblem& problem, const cuda::DeviceInfo& device)
       : PlannedKernel(problem, device, {"tsmttsm"}),
-        panel_blocks(static_cast<int>(kernel.plan().grid / cuda::inner_panels(problem, kernel.plan()))),
+        panel_blocks(static_cast<int>(kernel.plan().grid / std::max<index_t>(1, problem.parts) /
+                                      cuda::inner_panels(problem, kernel.plan()))),
         group_size(cuda::group_size_of(panel_blocks)) {}
   int panel_blocks, group_size;
 };
@@ -34,26 +36,44 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
   }
   problem.op = op, problem.second = cuda::form_of(b), problem.out = cuda::form_of(c);
   problem.determinism = ctx.determinism;
-  const auto planned = cuda::kept_plan<PlannedInner>(problem, ctx.stream.device());
-  if (planned->kernel.plan().family == "tsmttsm_half") {
-    // (A transpose is its own adjoint, and no Gram matrix has a mirror here.)
-    const auto map_of = [&](const DeviceStrided<const T>& x) {
-      if (ctx.stream.rehearsal() != nullptr) return cuda::TensorMap{};
-      return cuda::tensor_map_of(ctx.stream.device().index, x.data, cuda::scalar_bytes(dtype_of<T>), x.rows,
-                                 x.cols, x.row_stride * static_cast<index_t>(sizeof(T)),
-                                 cuda::half_chunk_rows);
-    };
-    return planned->kernel.launch(
-        ctx, map_of(a), map_of(b), a.rows, a.cols, c.data, c.row_stride, c.col_stride, mirror,
-        cuda::scalars_of(alpha), cuda::scalars_of(beta), planned->panel_blocks, planned->group_size,
-        ctx.stream.workspace(planned->kernel.plan().workspace_bytes), ctx.stream.counters());
+  const auto planned_for = [&] { return cuda::kept_plan<PlannedInner>(problem, ctx.stream.device()); };
+  const auto launch = [&](const PlannedInner& planned, void* workspace, const cuda::PartsArgument& sums) {
+    planned.kernel.launch(ctx, OperandArgument{a.data, a.row_stride, a.col_stride},
+                          OperandArgument{b.data, b.row_stride, b.col_stride}, a.rows, a.cols, c.data,
+                          c.row_stride, c.col_stride, mirror, cuda::scalars_of(alpha), cuda::scalars_of(beta),
+                          static_cast<int>(op == Op::adjoint), planned.panel_blocks, planned.group_size,
+                          workspace, ctx.stream.letters(), ctx.stream.counters(), sums);
+  };
+  const RowParts parts = operation == Operation::tsm2r
+                             ? whole_rows(a.rows)
+                             : row_parts(ctx, operation == Operation::gram ? "gram" : "tsmttsm", a.rows);
+  if (parts.one()) {
+    const auto planned = planned_for();
+    if (planned->kernel.plan().family == "tsmttsm_half") {
+      // (A transpose is its own adjoint, and no Gram matrix has a mirror here.)
+      const auto map_of = [&](const DeviceStrided<const T>& x) {
+        if (ctx.stream.rehearsal() != nullptr) return cuda::TensorMap{};
+        return cuda::tensor_map_of(ctx.stream.device().index, x.data, cuda::scalar_bytes(dtype_of<T>), x.rows,
+                                   x.cols, x.row_stride * static_cast<index_t>(sizeof(T)),
+                                   cuda::half_chunk_rows);
+      };
+      return planned->kernel.launch(
+          ctx, map_of(a), map_of(b), a.rows, a.cols, c.data, c.row_stride, c.col_stride, mirror,
+          cuda::scalars_of(alpha), cuda::scalars_of(beta), planned->panel_blocks, planned->group_size,
+          ctx.stream.workspace(planned->kernel.plan().workspace_bytes), ctx.stream.counters());
+    }
+    return launch(*planned, ctx.stream.workspace(planned->kernel.plan().workspace_bytes), {});
   }
-  planned->kernel.launch(ctx, OperandArgument{a.data, a.row_stride, a.col_stride},
-                         OperandArgument{b.data, b.row_stride, b.col_stride}, a.rows, a.cols, c.data,
-                         c.row_stride, c.col_stride, mirror, cuda::scalars_of(alpha), cuda::scalars_of(beta),
-                         static_cast<int>(op == Op::adjoint), planned->panel_blocks, planned->group_size,
-                         ctx.stream.workspace(planned->kernel.plan().workspace_bytes), ctx.stream.letters(),
-                         ctx.stream.counters());
+  problem.first = cuda::part_form_of(a), problem.second = cuda::part_form_of(b), problem.out = {};
+  cuda::plan_for_parts(problem, parts);
+  const index_t results = a.cols * b.cols, size = results * cuda::parts_of(dtype_of<T>);
+  const auto planned = a.rows > 0 ? planned_for() : nullptr;
+  const cuda::PartSums sums(ctx, parts, size, planned ? planned->kernel.plan().workspace_bytes : 0);
+  if (planned)
+    launch(*planned, sums.workspace(), sums.argument());
+  else
+    sums.clear();
+  if (sums.gather()) sums.finish(0, results, op, alpha, beta, c, mirror);
 }
 
 #define TS_INSTANTIATE(T)                                                                           \

@@ -24,11 +24,13 @@ template <class T>
 }
 
 /// Widths of the panels of a B that a kernel takes beside A. The sums of 16-bit products are kept twice,
-/// which leaves less room for rows; two layouts at once take registers for addresses.
+/// which leaves less room for rows; two layouts at once take registers for addresses, and so do both parts of
+/// columns.
 template <class T>
 [[nodiscard]] index_t inner_width(const DeviceStrided<const T>& a, const DeviceStrided<const T>& b) noexcept {
-  const bool all = sizeof(T) > 2 && cuda::form_of(a).layout == cuda::form_of(b).layout;
-  return inner_width<T>(b.cols, all ? cuda::inner_scalars_max : cuda::inner_scalars_any);
+  const Layout of_a = cuda::form_of(a).layout, of_b = cuda::form_of(b).layout;
+  if (sizeof(T) == 2 || of_a != of_b) return inner_width<T>(b.cols, cuda::inner_scalars_any);
+  return inner_width<T>(b.cols, is_complex<T> && of_a == Layout::col_major ? 96 : cuda::inner_scalars_max);
 }
 
 }  // namespace ts::detail

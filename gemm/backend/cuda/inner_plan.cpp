@@ -247,7 +247,8 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
   }
   const double memory = 4 * 16.0 * bytes / 14;  // a multiprocessor reads 14 bytes a cycle
   for (InnerTiling& t : all)
-    t.brief = is_brief(problem, limits, shape, t, std::max(t.cost, memory), t.cost > memory);
+    t.brief =
+        problem.parts == 0 && is_brief(problem, limits, shape, t, std::max(t.cost, memory), t.cost > memory);
   // They start slowly and pay where memory is not the limit.
   const auto cheaper = [](const InnerTiling& x, const InnerTiling& y) { return x.cost < y.cost; };
   if (all.empty() || problem.every_core ||
@@ -359,6 +360,7 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
                define("TS_VECTOR_B", shape.b.vector),
                define("TS_UNIT_B", shape.b.unit),
                define("TS_SHIFT_B", shape.b.shift),
+               define("TS_PARTS", problem.parts > 0),
                define("TS_SUB_ROWS", chunk / subs),
                define("TS_STAGES", stages),
                define("TS_PRODUCERS", tiling.producers),
@@ -375,7 +377,8 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
     k.defines.insert(k.defines.end(),
                      {define("TS_TILES_L", tiling.tiles_l), define("TS_TILES_R", tiling.tiles_r),
                       define("TS_WARPS_L", tiling.warps_l), define("TS_WARPS_R", tiling.warps_r)});
-  k.grid = static_cast<unsigned>(problem.panels * plan.panel_blocks);
+  const index_t parts = std::max<index_t>(1, problem.parts);
+  k.grid = static_cast<unsigned>(parts * problem.panels * plan.panel_blocks);
   k.block = static_cast<unsigned>(32 * (tiling.warps() + tiling.producers));
   const int ring_bytes = flush_bytes + stages * both(chunk);
   const int overlaid =
@@ -384,7 +387,7 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
   // Blocks of two kernels that overlap would gather on some multiprocessors if both had room there.
   if (clustered) k.shared_bytes = std::max<std::size_t>(k.shared_bytes, device.shared_bytes / 2 + 1024);
   k.overlaps = clustered;
-  k.workspace_bytes = static_cast<std::size_t>(problem.panels * (plan.panel_blocks + groups)) *
+  k.workspace_bytes = static_cast<std::size_t>(parts * problem.panels * (plan.panel_blocks + groups)) *
                       static_cast<std::size_t>(problem.p * (gram ? problem.p : problem.q)) *
                       static_cast<std::size_t>(shape.a.parts) * sizeof(double);
   if (tiling.warpgroups) k.workspace_bytes += k.grid * static_cast<std::size_t>(sums);

@@ -9,21 +9,12 @@
 
 namespace ts::detail {
 
-namespace {
-
-void expect_alone(const Context& ctx, const char* operation) {
-  expect_argument(operation, !distributed(ctx), "on a GPU it does not sum over several ranks yet");
-}
-
-}  // namespace
-
 template <class T>
 void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a, DeviceStrided<const T> b,
              result_t<T> beta, DeviceStrided<result_t<T>> c) {
   expect_tsmttsm(op, a, b, c);
-  expect_alone(ctx, "tsmttsm");
   if (c.empty()) return;
-  if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
+  if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
   const index_t width = inner_width<T>(a, b);
   for (index_t j = 0; j < b.cols; j += width) {
     const index_t q = std::min(width, b.cols - j);
@@ -36,13 +27,14 @@ template <class T>
 void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a, result_t<T> beta,
           DeviceStrided<result_t<T>> c) {
   expect_gram(op, a, c);
-  expect_alone(ctx, "gram");
   if (c.empty()) return;
-  if (a.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
+  if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
   const cuda::Form form = cuda::form_of(a);
   const bool run = form.layout == Layout::row_major && (form.contiguous || form.gap > 0);
-  // All columns at once where the kernel takes them, else panels, which it takes however they lie.
-  const index_t most = run && ctx.stream.device().capability() >= 90 ? cuda::inner_scalars_max : 96;
+  // All columns at once where the kernel takes them, else panels, which it takes however they lie. All ranks
+  // cut alike, and all devices at level gpu_to_gpu.
+  const bool alone = !distributed(ctx) && ctx.determinism == Determinism::run_to_run;
+  const index_t most = alone && run && ctx.stream.device().capability() >= 90 ? cuda::inner_scalars_max : 96;
   const bool whole = a.cols * cuda::parts_of(dtype_of<T>) <= most;
   const index_t width = whole ? a.cols : inner_width<T>(a.cols, cuda::inner_scalars_any);
   for (index_t i = 0; i < a.cols; i += width)

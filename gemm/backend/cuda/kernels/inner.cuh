@@ -6,6 +6,7 @@
 //   TS_CLUSTER    1, or blocks whose shares of the product are added first, from sm_90 on as a cluster
 //   TS_MODE_A/B, TS_PITCH_A/B, TS_VECTOR_A/B, TS_UNIT_A/B, TS_SHIFT_A/B, TS_FOLD, TS_SUBS, TS_SUB_ROWS
 //                 see operand.cuh
+//   TS_PARTS      1: what is left are the sums of parts of the rows (parts.cuh), and C is not touched
 //
 // An A of more columns is cut into panels of TS_P, each the work of `panel_blocks` blocks of the grid; the
 // last panel ends with A and begins within the one before it, whose results it leaves alone. `mirror`, unless
@@ -17,6 +18,7 @@
 #include "columns.cuh"
 #include "operand.cuh"
 #include "ordered_sum.cuh"
+#include "parts.cuh"
 
 using OperandA = Operand<TS_MODE_A, TS_P, TS_PITCH_A, TS_FOLD, TS_VECTOR_A, TS_UNIT_A, TS_SUBS, TS_SUB_ROWS,
                          TS_SUBS == 1 ? 0 : 32, TS_SHIFT_A>;
@@ -62,6 +64,7 @@ struct Part {
   int panel, block, blocks;
   int overlap;  ///< columns that the panel before has as well
   int64 chunks, turn;
+  int number, place;  ///< which part of the rows this is; which panel of all parts
 
   /// The chunk whose turn is number `i`. Panels of a column-major A begin at different rows: otherwise all
   /// blocks march through addresses that are multiples of the leading dimension apart. Those of a row-major A
@@ -70,23 +73,35 @@ struct Part {
     return i + turn < chunks ? i + turn : i + turn - chunks;
   }
 };
-/// Moves A and C to the panel.
-__device__ __forceinline__ Part part_of(OperandArgument& a, int64 rows, int64 a_columns, Result*& c,
-                                        int64 c_row_stride, int panel_blocks) {
+/// Moves A and C to the panel, and A and B to the part of the rows.
+__device__ __forceinline__ Part part_of(OperandArgument& a, [[maybe_unused]] OperandArgument& b, int64& rows,
+                                        int64 a_columns, Result*& c, int64 c_row_stride, int panel_blocks,
+                                        [[maybe_unused]] const PartsArgument& parts) {
+#if TS_PARTS
+  const PartOfGrid of_rows(parts);
+  const int number = of_rows.number, block = of_rows.block, blocks = of_rows.blocks;
+  rows = of_rows.rows(parts, rows);
+  a.data = static_cast<const Element*>(a.data) + number * parts.rows * a.row_stride;
+  b.data = static_cast<const Element*>(b.data) + number * parts.rows * b.row_stride;
+#else
+  constexpr int number = 0;
+  const int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
+#endif
 #if TS_PANELS == 1
   constexpr int panel = 0, panels = 1;
-  panel_blocks = static_cast<int>(gridDim.x);
+  panel_blocks = blocks;
 #else
-  const int panel = static_cast<int>(blockIdx.x) / panel_blocks,
-            panels = static_cast<int>(gridDim.x) / panel_blocks;
+  const int panel = block / panel_blocks, panels = blocks / panel_blocks;
 #endif
   const int64 start = static_cast<int64>(panel) * TS_P, chunks = chunks_of(rows);
   const int overlap =
       TS_PANELS == 1 || start + TS_P <= a_columns ? 0 : static_cast<int>(start + TS_P - a_columns);
   a.data = static_cast<const Element*>(a.data) + (start - overlap) * a.column_stride;
   c += (start - overlap) * c_row_stride;
-  return {panel,  static_cast<int>(blockIdx.x) - panel * panel_blocks, panel_blocks, overlap,
-          chunks, OperandA::by_columns ? panel * chunks / panels : 0};
+  return {panel,        block - panel * panel_blocks,
+          panel_blocks, overlap,
+          chunks,       OperandA::by_columns ? panel * chunks / panels : 0,
+          number,       number * panels + panel};
 }
 
 constexpr int result_count = TS_P * width_b;
@@ -142,14 +157,14 @@ __device__ __forceinline__ Sum totals_of(const Part& part, void* inbox, double* 
 #if TS_CLUSTER > 1 && __CUDA_ARCH__ >= 900
   const int groups = part.blocks / TS_CLUSTER;
   return {static_cast<typename Sum::Inbox*>(inbox),
-          letters + static_cast<int64>(part.panel) * groups * Sum::numbers, tickets + part.panel, groups,
+          letters + static_cast<int64>(part.place) * groups * Sum::numbers, tickets + part.place, groups,
           part.block / TS_CLUSTER};
 #else
   if (TS_CLUSTER > 1) group_size = TS_CLUSTER;
   const int groups = (part.blocks + group_size - 1) / group_size;
-  partials += static_cast<int64>(part.panel) * (part.blocks + groups) * Sum::numbers;
+  partials += static_cast<int64>(part.place) * (part.blocks + groups) * Sum::numbers;
   return {{partials, partials + static_cast<int64>(part.blocks) * Sum::numbers,
-           tickets + part.panel * (1 + groups), part.blocks, part.block, group_size}};
+           tickets + part.place * (1 + groups), part.blocks, part.block, group_size}};
 #endif
 }
 
@@ -159,16 +174,36 @@ struct Output {
   int64 row_stride, column_stride;
   Complex<double> alpha, beta;
   int adjoint;
-  int overlap;  ///< columns of A whose rows of C are another panel's
+  int overlap;   ///< columns of A whose rows of C are another panel's
+  double* sums;  ///< of this panel and part of the rows, the imaginary ones `imaginary` later
+  int64 imaginary;
 
   /// Element (i, j) from its sum over all rows.
   __device__ __forceinline__ void store(int i, int j, Complex<double> sum) const {
     if (i < overlap) return;
+#if TS_PARTS
+    sums[i * width_b + j] = sum.re;
+    if (is_complex) sums[imaginary + i * width_b + j] = sum.im;
+#else
     Result* out = c + i * row_stride + j * column_stride;
     store_result(out, alpha, sum, beta);
     if (mirror) mirror[j * row_stride + i * column_stride] = adjoint ? conj(*out) : *out;
+#endif
   }
 };
+
+__device__ __forceinline__ Output output_of(const Part& part, Result* c, int64 c_row_stride,
+                                            int64 c_column_stride, Result* mirror, Complex<double> alpha,
+                                            Complex<double> beta, int adjoint,
+                                            [[maybe_unused]] const PartsArgument& parts) {
+  Output out{c, mirror, c_row_stride, c_column_stride, alpha, beta, adjoint, part.overlap, nullptr, 0};
+#if TS_PARTS
+  out.sums = parts.sums + part.number * parts.size +
+             (static_cast<int64>(part.panel) * TS_P - part.overlap) * width_b;
+  out.imaginary = parts.size / 2;
+#endif
+  return out;
+}
 
 /// C from real_product(l, r) of each block: the sum over its rows for folded columns l of the left factor and
 /// r of the right one. Called by all threads.

@@ -163,7 +163,7 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, 1)
     tsmttsm(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
             int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha,
             Complex<double> beta, int adjoint, int panel_blocks, int group_size, double* partials,
-            double* letters, unsigned* tickets) {
+            double* letters, unsigned* tickets, PartsArgument sums_of_parts) {
   extern __shared__ __align__(128) unsigned char shared[];
   uint64* full = reinterpret_cast<uint64*>(shared);
   uint64* empty = full + TS_STAGES;
@@ -175,7 +175,8 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, 1)
     for (int s = 0; s < TS_STAGES; ++s) barrier_init(full + s, arrivals), barrier_init(empty + s, consumers);
     barrier_init_fence();
   }
-  const Part part = part_of(a_argument, rows, a_columns, c, c_row_stride, panel_blocks);
+  const Part part =
+      part_of(a_argument, b_argument, rows, a_columns, c, c_row_stride, panel_blocks, sums_of_parts);
   // Made when needed: registers are few in between.
   const auto totals = [&] {
     return totals_of<Sum>(part, shared + inbox_offset, partials, letters, tickets, group_size);
@@ -291,7 +292,8 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, 1)
       kept[u] = sum;
   }
 
-  const Output out{c, mirror, c_row_stride, c_column_stride, alpha, beta, adjoint, part.overlap};
+  const Output out =
+      output_of(part, c, c_row_stride, c_column_stride, mirror, alpha, beta, adjoint, sums_of_parts);
   if constexpr (direct) {
     sum_of_blocks.finish(thread, threads, [&](int number, const double* sum) {
       const int of_lane = number / Unit::size % 32, u = number / (32 * Unit::size), tile = u / units;

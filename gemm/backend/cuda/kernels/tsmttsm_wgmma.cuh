@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     tsmttsm_wgmma(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns,
                   Result* c, int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha,
                   Complex<double> beta, int adjoint, int panel_blocks, int group_size, double* partials,
-                  double* letters, unsigned* tickets) {
+                  double* letters, unsigned* tickets, PartsArgument sums_of_parts) {
   extern __shared__ __align__(128) unsigned char shared[];
   uint64* full = reinterpret_cast<uint64*>(shared);
   uint64* empty = full + TS_STAGES;
@@ -176,7 +176,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   }
   __syncthreads();
 
-  const Part part = part_of(a_argument, rows, a_columns, c, c_row_stride, panel_blocks);
+  const Part part =
+      part_of(a_argument, b_argument, rows, a_columns, c, c_row_stride, panel_blocks, sums_of_parts);
   const int64 chunks = part.chunks;
   const OperandA a(a_argument, rows);
 #if !TS_GRAM
@@ -251,6 +252,6 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   };
   using Sum = Totals<double, result_count, parts>;
   finish(totals_of<Sum>(part, nullptr, partials, letters, tickets, group_size),
-         Output{c, mirror, c_row_stride, c_column_stride, alpha, beta, adjoint, part.overlap}, part,
+         output_of(part, c, c_row_stride, c_column_stride, mirror, alpha, beta, adjoint, sums_of_parts), part,
          a_argument, b_argument, rows, consumers, real_product);
 }
