@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/backend/cuda/inner_launch.hpp"
 
 #include "tallskinny/gemm/backend/cuda/arguments.hpp"
+#include "tallskinny/gemm/backend/cuda/convert.hpp"
 #include "tallskinny/gemm/backend/cuda/inner_half.hpp"
 #include "tallskinny/gemm/backend/cuda/inner_kernel.hpp"
 #include "tallskinny/gemm/backend/cuda/parts.hpp"
@@ -20,6 +21,16 @@ struct PlannedInner : cuda::PlannedKernel {
   int panel_blocks, group_size;
 };
 
+/// Whether a column-major B of TSM2R is turned into rows first: beside panels of rows its columns make lanes
+/// meet in banks. As measured on an H100; float64 is bound by memory either way.
+template <class T>
+bool turns(Operation operation, const DeviceStrided<const T>& a, const DeviceStrided<const T>& b) {
+  constexpr index_t large = 4096;
+  return operation == Operation::tsm2r && cuda::scalar_bytes(dtype_of<T>) < 8 && a.rows >= large &&
+         a.cols >= large && cuda::form_of(a).layout == Layout::row_major &&
+         cuda::form_of(b).layout == Layout::col_major && b.cols > 1 && (sizeof(T) > 2 || b.cols <= 8);
+}
+
 }  // namespace
 
 template <class T>
@@ -34,7 +45,9 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
     problem.problem.n = a.cols, problem.problem.p = a.rows;
     problem.first = cuda::form_of(a.transposed());
   }
-  problem.op = op, problem.second = cuda::form_of(b), problem.out = cuda::form_of(c);
+  const bool turned = turns(operation, a, b);
+  problem.op = op, problem.out = cuda::form_of(c);
+  if (!turned) problem.second = cuda::form_of(b);
   problem.determinism = ctx.determinism;
   const auto planned_for = [&] { return cuda::kept_plan<PlannedInner>(problem, ctx.stream.device()); };
   const auto launch = [&](const PlannedInner& planned, void* workspace, const cuda::PartsArgument& sums) {
@@ -62,7 +75,15 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
           cuda::scalars_of(alpha), cuda::scalars_of(beta), planned->panel_blocks, planned->group_size,
           ctx.stream.workspace(planned->kernel.plan().workspace_bytes), ctx.stream.counters());
     }
-    return launch(*planned, ctx.stream.workspace(planned->kernel.plan().workspace_bytes), {});
+    const std::size_t own_bytes = (planned->kernel.plan().workspace_bytes + 255) / 256 * 256;
+    auto* const workspace = static_cast<std::byte*>(ctx.stream.workspace(
+        own_bytes + (turned ? static_cast<std::size_t>(b.rows * b.cols) * sizeof(T) : 0)));
+    if (turned) {
+      const DeviceStrided<T> rows{reinterpret_cast<T*>(workspace + own_bytes), b.rows, b.cols, b.cols, 1};
+      convert<T>(ctx, b, rows);
+      b = rows;
+    }
+    return launch(*planned, workspace, {});
   }
   problem.first = cuda::part_form_of(a), problem.second = cuda::part_form_of(b), problem.out = {};
   cuda::plan_for_parts(problem, parts);

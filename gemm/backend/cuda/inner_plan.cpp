@@ -201,10 +201,15 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
   const int even = std::max(shape.natural ? shape.right().parts : 1, 1);
   // Registers that addresses take where columns are fetched; two ways of fetching at once take most.
   const int fetching = !shape.natural ? 0 : shape.a.mode == shape.b.mode ? 8 : 32;
+  // Blocks that read panels of the same rows of float32 side by side: memory binds. As measured on an H100,
+  // float64 sums of many warps wait least, and what is under way should stay close together.
+  const bool side_by_side = problem.panels > limits.multiprocessors / 2 && !shape.natural &&
+                            scalar_bytes(problem.type) == 4 && right <= 32;
 
   std::vector<InnerTiling> all;
   for (const bool split : {false, true}) {
     if (split && (scalar_bytes(problem.type) != 4 || problem.rows < least_rows_to_split)) continue;
+    if (split && side_by_side) continue;
     const bool narrow = sums_in_float(problem.type, split);
     for (int tl = 1; tl <= std::min(4, need_l); ++tl)
       for (int tr = 1; tr <= 8; ++tr) {
@@ -217,6 +222,7 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
           t.slices = slices, t.producers = producers;
           const int warps = t.warps();
           if (warps > 15 || (slices > 1 && (warps > 12 || 16 * slices * bytes > 66 * 1024))) continue;
+          if (side_by_side && right > 1 && right <= 8 && slices > 2) continue;
           const int needed = registers_needed(problem.type, t) + fetching;
           if (needed > register_cap(warps + producers)) t.producers = 0;
           const int loading = t.producers == 0 && !bulk ? 16 : 0;
@@ -240,7 +246,8 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
                    (t.producers > 0 ? 1
                     : bulk          ? 1.15
                                     : 2) *
-                   (16 * slices * bytes > 40 * 1024 ? 1.1 : 1);
+                   (16 * slices * bytes > 40 * 1024 ? 1.1 : 1) * (side_by_side && warps > 8 ? 0.9 : 1);
+          if (side_by_side) t.ring_kib = 112;
           all.push_back(t);
         }
       }
@@ -252,7 +259,7 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
   // They start slowly and pay where memory is not the limit.
   const auto cheaper = [](const InnerTiling& x, const InnerTiling& y) { return x.cost < y.cost; };
   if (all.empty() || problem.every_core ||
-      1.2 * std::min_element(all.begin(), all.end(), cheaper)->cost > memory)
+      (!side_by_side && 1.2 * std::min_element(all.begin(), all.end(), cheaper)->cost > memory))
     add_warpgroup_tilings(problem, limits, shape, all);
   const double gain = 4 * cluster_gain * limits.multiprocessors * 16 * shape.fold /
                       static_cast<double>(problem.rows * problem.panels);

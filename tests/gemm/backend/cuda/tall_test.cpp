@@ -1,4 +1,5 @@
 // Tall operands on a GPU against exact answers: numbers that repeat every seven rows are summed by counting.
+#include "tallskinny/gemm/backend/cuda/convert.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
@@ -164,6 +165,21 @@ void check_wide_inner(Op op, index_t n, index_t p, index_t q, index_t skipped) {
   }));
 }
 
+/// Y = D X by tsm2r of column-major D and X that are large enough to be turned into rows.
+template <class T>
+void check_columns(index_t n, index_t m, index_t q) {
+  using R = result_t<T>;
+  CAPTURE(n, m, q);
+  const Context ctx = device_context();
+  const auto a = numbers<T>(ctx.stream, n, m, 1), b = numbers<T>(ctx.stream, n, q, 2);
+  DeviceMatrix<T, Layout::col_major> x(ctx.stream, n, q);
+  convert(ctx, b.view(), x.view());
+  DeviceMatrix<R> y(ctx.stream, m, q);
+  const DeviceView<const T, Layout::col_major> d(a.data(), m, n, m);
+  tsm2r(ctx, Op::none, R{1}, d, x.cview(), R{}, y.view());
+  check_products(ctx.stream, y, n, 1, 2);
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("products with a wide basis", "[sanitize]", TS_ALL_TYPES) {
@@ -178,6 +194,11 @@ TEMPLATE_TEST_CASE("products with a wide basis", "[sanitize]", TS_ALL_TYPES) {
   check_wide_inner<TestType>(Op::transpose, 70001, 301, 40,
                              8);                              // the last panel begins within the one before
   check_wide_inner<TestType>(Op::adjoint, 5000, 193, 24, 3);  // off 16 bytes
+}
+
+TEMPLATE_TEST_CASE("a large column-major matrix times column-major blocks", "", TS_ALL_TYPES) {
+  if (no_device()) return;
+  for (const index_t q : {1, 2, 5, 8, 16}) check_columns<TestType>(4100, 16200, q);
 }
 
 TEMPLATE_TEST_CASE("a wide basis times blocks", "[sanitize]", TS_ALL_TYPES) {
