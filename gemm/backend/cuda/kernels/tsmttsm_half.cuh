@@ -35,7 +35,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   __syncthreads();
 
   OperandArgument nowhere = {nullptr, 0, 0};  // A is known by its map
-  const Part part = part_of(nowhere, rows, a_columns, c, c_row_stride, panel_blocks);
+  const PartsArgument no_parts = {};
+  const Part part = part_of(nowhere, nowhere, rows, a_columns, c, c_row_stride, panel_blocks, no_parts);
   // By the first warp: the chunk after the one that it asked for last.
   int64 to_ask = part.block;
   RingPosition<TS_STAGES> to_fill;
@@ -96,6 +97,6 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   };
   using Sum = Totals<double, result_count, parts>;
   finish(totals_of<Sum>(part, nullptr, partials, nullptr, tickets, group_size),
-         Output{c, mirror, c_row_stride, c_column_stride, alpha, beta, 0, part.overlap}, part, nowhere,
+         output_of(part, c, c_row_stride, c_column_stride, mirror, alpha, beta, 0, no_parts), part, nowhere,
          nowhere, rows, threads, real_product);
 }
