@@ -76,8 +76,9 @@ std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& a
         p.out = form_number(form, result_alignment_of(type));
         p.problem.contiguous = form == 0;
         problems.push_back(p);
-        if (turn % 4 == 0 &&
-            (op == Operation::project_out || op == Operation::inner_and_gram ||
+        const bool inner = op == Operation::tsmttsm || op == Operation::gram;
+        if (turn % (inner ? 8 : 4) == 0 && rows == many_rows &&
+            (inner || op == Operation::project_out || op == Operation::inner_and_gram ||
              op == Operation::column_norms)) {  // some of those that leave sums over rows in parts
           p.determinism = Determinism::gpu_to_gpu, p.parts = 24, p.problem.n /= 16;
           problems.push_back(p);
