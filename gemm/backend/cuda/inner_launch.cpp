@@ -28,7 +28,7 @@ bool turns(Operation operation, const DeviceStrided<const T>& a, const DeviceStr
   constexpr index_t large = 4096;
   return operation == Operation::tsm2r && cuda::scalar_bytes(dtype_of<T>) < 8 && a.rows >= large &&
          a.cols >= large && cuda::form_of(a).layout == Layout::row_major &&
-         cuda::form_of(b).layout == Layout::col_major && b.cols > 1 && (sizeof(T) > 2 || b.cols <= 8);
+         cuda::form_of(b).layout == Layout::col_major && b.cols > 1;
 }
 
 }  // namespace

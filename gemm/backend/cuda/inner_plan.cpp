@@ -169,6 +169,85 @@ int mode_of(const TallLayout& s, int chunk, const BlockLimits& limits) {
   return long_columns ? in_bulk : static_cast<int>(s.mode);
 }
 
+/// Blocks that read panels of the same rows of a narrow type side by side: memory binds. As measured on an
+/// H100, float64 sums of many warps wait least, and what is under way should stay close together.
+bool reads_side_by_side(const InnerProblem& problem, const BlockLimits& limits, const Shape& shape) {
+  return problem.panels > limits.multiprocessors / 2 && !shape.natural && scalar_bytes(problem.type) < 8 &&
+         shape.right().folded(shape.fold) <= 32;
+}
+
+/// Tilings of single warps, of which so many blocks share a multiprocessor.
+std::vector<InnerTiling> tilings_of_warps(const InnerProblem& problem, const BlockLimits& limits,
+                                          const Shape& shape, int residents) {
+  const bool gram = problem.gram;
+  const int left = shape.left().folded(shape.fold), right = shape.right().folded(shape.fold);
+  const int need_l = (left + 15) / 16, need_r = (right + 7) / 8;
+  const bool bulk = limits.bulk_copies && shape.a.mode == TallMode::flat && shape.b.mode == TallMode::flat;
+  const int producers = bulk ? 1 : 4;
+  const int bytes = shape.a.row_bytes(shape.fold) + (gram ? 0 : shape.b.row_bytes(shape.fold));
+  const int even = std::max(shape.natural ? shape.right().parts : 1, 1);
+  // Registers that addresses take where columns are fetched; two ways of fetching at once take most.
+  const int fetching = !shape.natural ? 0 : shape.a.mode == shape.b.mode ? 8 : 32;
+  const bool side_by_side = reads_side_by_side(problem, limits, shape);
+
+  // Whether the shared memory of a multiprocessor holds the sums and two stages of each of its blocks.
+  const auto shares_memory = [&](const InnerTiling& t, bool narrow) {
+    const int sums = t.warps() * t.tiles_l * t.tiles_r * 1024, rows = 16 * t.slices;
+    const int two = 2 * (stage_bytes(shape.a, shape, rows) + (gram ? 0 : stage_bytes(shape.b, shape, rows)));
+    return (narrow ? sums + two : std::max(sums, two)) + 2048 <= limits.shared_bytes / residents;
+  };
+
+  std::vector<InnerTiling> all;
+  for (const bool split : {false, true}) {
+    if (split && (scalar_bytes(problem.type) != 4 || problem.rows < least_rows_to_split)) continue;
+    if (split && side_by_side) continue;
+    const bool narrow = sums_in_float(problem.type, split);
+    for (int tl = 1; tl <= std::min(4, need_l); ++tl)
+      for (int tr = 1; tr <= 8; ++tr) {
+        if (tr == 5 || tr == 7) continue;  // their columns would be loaded one by one
+        if (tr % even != 0 || (tr > round_up(need_r, even) && !gram) || (gram && tr != 2 * tl)) continue;
+        if (narrow && tl * tr > (split ? 16 : 9)) continue;
+        InnerTiling t{tl, tr, (need_l + tl - 1) / tl, (need_r + tr - 1) / tr, 1, 1, producers, split};
+        t.tiles = tiles_needed(gram, t);
+        for (int slices : {8, 4, 3, 2, 1}) {
+          t.slices = slices, t.producers = producers;
+          const int warps = residents * t.warps(), step_bytes = 16 * slices * residents * bytes;
+          if (warps > 15 || (slices > 1 && (warps > 12 || step_bytes > 66 * 1024))) continue;
+          if (residents > 1 && !shares_memory(t, narrow)) continue;
+          if (side_by_side && scalar_bytes(problem.type) == 4 && right > 1 && slices > 2) continue;
+          const int needed = registers_needed(problem.type, t) + fetching;
+          if (needed > register_cap(warps + residents * producers)) t.producers = 0;
+          const int loading = t.producers == 0 && !bulk ? 16 : 0;
+          if (needed + loading > register_cap(warps + residents * t.producers)) continue;
+          // Cycles of a scheduler for 16 rows: tensor instructions at the rate of the type, or the issue of
+          // loads and of what splitting, widening and adding take.
+          const double products = t.tiles * tl * tr, columns = t.tiles * (2 * tl + tr);
+          const double tensor = products * (split ? 36 : narrow ? 8 : 64);
+          const double issue = products * (split    ? 14
+                                           : narrow ? 5
+                                                    : 1) +
+                               columns * (split    ? 16
+                                          : narrow ? 6
+                                                   : 5);
+          const int rounds = (warps + 3) / 4;
+          const double busy = warps / (4.0 * rounds);
+          t.cost = (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy *
+                   (warps < 8    ? 1.3
+                    : warps > 12 ? 1.25
+                                 : 1) *
+                   (t.producers > 0 ? 1
+                    : bulk          ? 1.15
+                                    : 2) *
+                   (step_bytes > 40 * 1024 ? 1.1 : 1) * (side_by_side && warps > 8 ? 0.9 : 1);
+          if (side_by_side) t.ring_kib = 80, t.chunk_kib = 20;
+          t.residents = residents, t.ring_kib /= residents;
+          all.push_back(t);
+        }
+      }
+  }
+  return all;
+}
+
 }  // namespace
 
 int group_size_of(int panel_blocks) noexcept {
@@ -192,66 +271,10 @@ index_t inner_panel_width(DType type, Layout layout, index_t columns_of_a, index
 
 std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockLimits& limits) {
   const Shape shape = shape_of(problem);
-  const bool gram = problem.gram;
-  const int left = shape.left().folded(shape.fold), right = shape.right().folded(shape.fold);
-  const int need_l = (left + 15) / 16, need_r = (right + 7) / 8;
-  const bool bulk = limits.bulk_copies && shape.a.mode == TallMode::flat && shape.b.mode == TallMode::flat;
-  const int producers = bulk ? 1 : 4;
-  const int bytes = shape.a.row_bytes(shape.fold) + (gram ? 0 : shape.b.row_bytes(shape.fold));
-  const int even = std::max(shape.natural ? shape.right().parts : 1, 1);
-  // Registers that addresses take where columns are fetched; two ways of fetching at once take most.
-  const int fetching = !shape.natural ? 0 : shape.a.mode == shape.b.mode ? 8 : 32;
-  // Blocks that read panels of the same rows of float32 side by side: memory binds. As measured on an H100,
-  // float64 sums of many warps wait least, and what is under way should stay close together.
-  const bool side_by_side = problem.panels > limits.multiprocessors / 2 && !shape.natural &&
-                            scalar_bytes(problem.type) == 4 && right <= 32;
-
   std::vector<InnerTiling> all;
-  for (const bool split : {false, true}) {
-    if (split && (scalar_bytes(problem.type) != 4 || problem.rows < least_rows_to_split)) continue;
-    if (split && side_by_side) continue;
-    const bool narrow = sums_in_float(problem.type, split);
-    for (int tl = 1; tl <= std::min(4, need_l); ++tl)
-      for (int tr = 1; tr <= 8; ++tr) {
-        if (tr == 5 || tr == 7) continue;  // their columns would be loaded one by one
-        if (tr % even != 0 || (tr > round_up(need_r, even) && !gram) || (gram && tr != 2 * tl)) continue;
-        if (narrow && tl * tr > (split ? 16 : 9)) continue;
-        InnerTiling t{tl, tr, (need_l + tl - 1) / tl, (need_r + tr - 1) / tr, 1, 1, producers, split};
-        t.tiles = tiles_needed(gram, t);
-        for (int slices : {8, 4, 3, 2, 1}) {
-          t.slices = slices, t.producers = producers;
-          const int warps = t.warps();
-          if (warps > 15 || (slices > 1 && (warps > 12 || 16 * slices * bytes > 66 * 1024))) continue;
-          if (side_by_side && right > 1 && right <= 8 && slices > 2) continue;
-          const int needed = registers_needed(problem.type, t) + fetching;
-          if (needed > register_cap(warps + producers)) t.producers = 0;
-          const int loading = t.producers == 0 && !bulk ? 16 : 0;
-          if (needed + loading > register_cap(warps + t.producers)) continue;
-          // Cycles of a scheduler for 16 rows: tensor instructions at the rate of the type, or the issue of
-          // loads and of what splitting, widening and adding take.
-          const double products = t.tiles * tl * tr, columns = t.tiles * (2 * tl + tr);
-          const double tensor = products * (split ? 36 : narrow ? 8 : 64);
-          const double issue = products * (split    ? 14
-                                           : narrow ? 5
-                                                    : 1) +
-                               columns * (split    ? 16
-                                          : narrow ? 6
-                                                   : 5);
-          const int rounds = (warps + 3) / 4;
-          const double busy = warps / (4.0 * rounds);
-          t.cost = (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy *
-                   (warps < 8    ? 1.3
-                    : warps > 12 ? 1.25
-                                 : 1) *
-                   (t.producers > 0 ? 1
-                    : bulk          ? 1.15
-                                    : 2) *
-                   (16 * slices * bytes > 40 * 1024 ? 1.1 : 1) * (side_by_side && warps > 8 ? 0.9 : 1);
-          if (side_by_side) t.ring_kib = 112;
-          all.push_back(t);
-        }
-      }
-  }
+  for (int residents = limits.residents; all.empty() && residents > 0; --residents)
+    all = tilings_of_warps(problem, limits, shape, residents);
+  const int bytes = shape.a.row_bytes(shape.fold) + (problem.gram ? 0 : shape.b.row_bytes(shape.fold));
   const double memory = 4 * 16.0 * bytes / 14;  // a multiprocessor reads 14 bytes a cycle
   for (InnerTiling& t : all)
     t.brief =
@@ -259,7 +282,8 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
   // They start slowly and pay where memory is not the limit.
   const auto cheaper = [](const InnerTiling& x, const InnerTiling& y) { return x.cost < y.cost; };
   if (all.empty() || problem.every_core ||
-      (!side_by_side && 1.2 * std::min_element(all.begin(), all.end(), cheaper)->cost > memory))
+      (!reads_side_by_side(problem, limits, shape) &&
+       1.2 * std::min_element(all.begin(), all.end(), cheaper)->cost > memory))
     add_warpgroup_tilings(problem, limits, shape, all);
   const double gain = 4 * cluster_gain * limits.multiprocessors * 16 * shape.fold /
                       static_cast<double>(problem.rows * problem.panels);
@@ -306,7 +330,7 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
     flush_bytes = tiling.warpgroups ? tiling.slices * 4 * warpgroup_batch * 8 * tiling.tiles_r * 4
                   : flushes         ? sums
                                     : 0;
-    const int room = device.shared_bytes - 1024 - inbox_bytes - flush_bytes;
+    const int room = device.shared_bytes / tiling.residents - 1024 - inbox_bytes - flush_bytes;
     // Rows of a chunk: whole steps for every slice, and whole 128-byte lines in every sub-block.
     int unit = batch_rows * tiling.slices;
     const auto whole_lines = [&](const TallLayout& s) {
@@ -324,10 +348,15 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
     const int wanted = std::min(kib * 1024, room / 3);
     while (both(chunk + unit) <= wanted) chunk += unit;
     // Long operands in copies of less than 4 KiB are read more slowly than in longer ones.
-    if (!brief && both(chunk) < shortest_chunk && 3 * both(chunk + unit) <= room) chunk += unit;
+    // (Of blocks that share a multiprocessor one copies while the other multiplies; a warp that does both has
+    // no registers for longer chunks.)
+    const bool in_pairs =
+        tiling.residents > 1 && tiling.producers > 0 && both(chunk) < (gram ? 16 : 32) * 1024;
+    if (!brief && both(chunk) < shortest_chunk && (in_pairs ? 2 : 3) * both(chunk + unit) <= room)
+      chunk += unit;
     if (brief)
       while (chunk > unit && chunks_of(chunk) < brief_chunks) chunk -= unit;
-    else if (4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows)
+    else if (tiling.chunk_kib == 0 && 4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows)
       chunk = unit;
     const int ring_kib = brief ? brief_ring_kib : tiling.ring_kib;
     stages = std::clamp(std::min(room, std::max(ring_kib * 1024, 3 * both(chunk))) / both(chunk), 2, 8);
@@ -371,6 +400,7 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
                define("TS_SUB_ROWS", chunk / subs),
                define("TS_STAGES", stages),
                define("TS_PRODUCERS", tiling.producers),
+               define("TS_RESIDENTS", tiling.residents),
                define("TS_SLICES", tiling.slices),
                define("TS_FLUSH", tiling.warpgroups ? 512
                                   : flushes         ? flush_steps
@@ -398,7 +428,7 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
                       static_cast<std::size_t>(problem.p * (gram ? problem.p : problem.q)) *
                       static_cast<std::size_t>(shape.a.parts) * sizeof(double);
   if (tiling.warpgroups) k.workspace_bytes += k.grid * static_cast<std::size_t>(sums);
-  k.budget.registers = register_cap(tiling.warps() + tiling.producers);
+  k.budget.registers = register_cap(tiling.residents * (tiling.warps() + tiling.producers));
   k.budget.shared_bytes = 1024;
   return plan;
 }

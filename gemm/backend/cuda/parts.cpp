@@ -10,6 +10,7 @@ namespace ts::cuda {
 KernelPlan plan_sum_parts(DType type, index_t results) {
   KernelPlan plan;
   plan.family = "sum_parts";
+  plan.overlaps = true;
   plan.defines = {define(type)};
   plan.grid = grid_of(ceil_div(results, 256), INT32_MAX);
   plan.block = 256;

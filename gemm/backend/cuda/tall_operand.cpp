@@ -40,6 +40,7 @@ BlockLimits part_limits_of(const DeviceInfo& device, const GpuProblem& problem, 
   index_t blocks = 11 * panels;
   for (int i = 0; i < 4 && bytes > 16e6 * static_cast<double>(blocks); ++i) blocks *= 2;
   limits.multiprocessors = static_cast<int>(blocks);
+  limits.residents = 2;
   return limits;
 }
 

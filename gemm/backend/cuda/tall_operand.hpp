@@ -24,6 +24,7 @@ struct BlockLimits {
   int shared_bytes = 227 * 1024;  ///< that one block may use
   bool bulk_copies = true;        ///< the copy engine of sm_90 and later
   bool warpgroups = false;        ///< the tensor instructions of sm_90a
+  int residents = 1;              ///< blocks that should share a multiprocessor where they can
   friend bool operator==(const BlockLimits&, const BlockLimits&) = default;
 };
 

@@ -3,7 +3,7 @@
 //   TS_TYPE   of C
 // `mirror`, unless null, is where the (conjugate) transpose of C goes too. `triangle`: what is on and above
 // the diagonal is computed and mirrored.
-#include "element.cuh"
+#include "cluster.cuh"
 
 __device__ __forceinline__ Complex<double> as_pair(Real x) {
   return {x, 0};
@@ -28,6 +28,8 @@ extern "C" __global__ void __launch_bounds__(256)
               Complex<double> beta, int adjoint, int triangle) {
   const int64 e = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x, i = e / columns, j = e % columns;
   if (e >= rows * columns || (triangle && i > j)) return;
+  let_next_kernel_start();
+  wait_for_earlier_kernels();
   Complex<double> sum = {0, 0};
 #pragma unroll 8
   for (int64 part = 0; part < count; ++part) {

@@ -16,6 +16,7 @@
 //   TS_PRODUCERS  warps that only fill; 0: the first consumer warp fills as well (more registers a thread)
 //   TS_TILES_L, TS_TILES_R, TS_WARPS_L, TS_WARPS_R, TS_SLICES
 //
+//   TS_RESIDENTS  blocks that share a multiprocessor
 //   TS_CORE (see fragment.cuh), TS_FLUSH (steps between flushes)
 #pragma once
 
@@ -159,7 +160,7 @@ __device__ __forceinline__ void step(Sums& sums, const unsigned char* left, cons
   }
 }
 
-extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, 1)
+extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDENTS)
     tsmttsm(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
             int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha,
             Complex<double> beta, int adjoint, int panel_blocks, int group_size, double* partials,
