@@ -214,7 +214,7 @@ std::vector<InnerTiling> tilings_of_warps(const InnerProblem& problem, const Blo
           const int warps = residents * t.warps(), step_bytes = 16 * slices * residents * bytes;
           if (warps > 15 || (slices > 1 && (warps > 12 || step_bytes > 66 * 1024))) continue;
           if (residents > 1 && !shares_memory(t, narrow)) continue;
-          if (side_by_side && scalar_bytes(problem.type) == 4 && right > 1 && slices > 2) continue;
+          if (side_by_side && scalar_bytes(problem.type) == 4 && slices > 2) continue;
           const int needed = registers_needed(problem.type, t) + fetching;
           if (needed > register_cap(warps + residents * producers)) t.producers = 0;
           const int loading = t.producers == 0 && !bulk ? 16 : 0;
@@ -239,7 +239,7 @@ std::vector<InnerTiling> tilings_of_warps(const InnerProblem& problem, const Blo
                     : bulk          ? 1.15
                                     : 2) *
                    (step_bytes > 40 * 1024 ? 1.1 : 1) * (side_by_side && warps > 8 ? 0.9 : 1);
-          if (side_by_side) t.ring_kib = 80, t.chunk_kib = 20;
+          if (side_by_side) t.ring_kib = 80, t.chunk_kib = 28;
           t.residents = residents, t.ring_kib /= residents;
           all.push_back(t);
         }
@@ -347,16 +347,17 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
     const int kib = tiling.chunk_kib > 0 ? tiling.chunk_kib : short_runs ? 64 : 34;
     const int wanted = std::min(kib * 1024, room / 3);
     while (both(chunk + unit) <= wanted) chunk += unit;
-    // Long operands in copies of less than 4 KiB are read more slowly than in longer ones.
-    // (Of blocks that share a multiprocessor one copies while the other multiplies; a warp that does both has
-    // no registers for longer chunks.)
+    // Long operands in copies of less than 4 KiB are read more slowly than in longer ones. (Of blocks that
+    // share a multiprocessor one copies while the other multiplies; a warp that does both has no registers
+    // for longer chunks.)
+    const bool as_told = tiling.chunk_kib > 0;
     const bool in_pairs =
         tiling.residents > 1 && tiling.producers > 0 && both(chunk) < (gram ? 16 : 32) * 1024;
-    if (!brief && both(chunk) < shortest_chunk && (in_pairs ? 2 : 3) * both(chunk + unit) <= room)
+    if (!brief && !as_told && both(chunk) < shortest_chunk && (in_pairs ? 2 : 3) * both(chunk + unit) <= room)
       chunk += unit;
     if (brief)
       while (chunk > unit && chunks_of(chunk) < brief_chunks) chunk -= unit;
-    else if (tiling.chunk_kib == 0 && 4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows)
+    else if (!as_told && 4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows)
       chunk = unit;
     const int ring_kib = brief ? brief_ring_kib : tiling.ring_kib;
     stages = std::clamp(std::min(room, std::max(ring_kib * 1024, 3 * both(chunk))) / both(chunk), 2, 8);
