@@ -13,6 +13,8 @@ int engine_command(app::Arguments arguments);
 int ortho_command(app::Arguments arguments);
 /// tsbench gpu
 int gpu_command(app::Arguments arguments);
+/// tsbench kmeans
+int kmeans_command(app::Arguments arguments);
 /// tsbench tune
 int tune_command(app::Arguments arguments);
 /// tsbench papers

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
          {"engine", "measure operations, types and widths", bench::engine_command},
          {"ortho", "block Gram-Schmidt: accuracy, synchronisations, speed", bench::ortho_command},
          {"gpu", "measure them on the GPU", bench::gpu_command},
+         {"kmeans", "passes of k-means on the GPU", bench::kmeans_command},
          {"tune", "choose among GPU kernels by measuring them", bench::tune_command},
          {"papers", "figures of the papers behind the engine, measured here", bench::papers_command},
          {"page", "a page of curves from figures of the gpu command", bench::page_command},

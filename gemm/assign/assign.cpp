@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,9 +34,11 @@ std::vector<bool> copies(HostView<const double> centroids) {
 
 double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments) {
   double reach = moments.reach.empty() ? 0 : *std::max_element(moments.reach.begin(), moments.reach.end());
+  const auto larger = [](double a, double b) { return std::max(a, b); };
+  const auto distance = [](double shift, double c) { return std::abs(c - shift); };
   for (index_t m = 0; m < centroids.rows(); ++m)
-    for (index_t j = 0; j < centroids.cols(); ++j)
-      reach = std::max(reach, std::abs(centroids(m, j) - moments.shift[static_cast<std::size_t>(j)]));
+    reach = std::transform_reduce(moments.shift.begin(), moments.shift.end(),
+                                  centroids.data() + m * centroids.ld(), reach, larger, distance);
   return inverse_power_of_two(reach);
 }
 

@@ -1,6 +1,7 @@
 // The GPU of this machine, if there is one: operands go there and come back with everything around them.
 #pragma once
 
+#include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/backend/cuda/device_csr.hpp"
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
 #include "tallskinny/tests/support/operands.hpp"

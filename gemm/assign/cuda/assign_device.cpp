@@ -1,6 +1,10 @@
 #include "tallskinny/gemm/assign/cuda/assign_device.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
 #include "tallskinny/gemm/assign/cuda/assign_kernel.hpp"
@@ -23,6 +27,35 @@ bool needs_wide(const ColumnMoments& moments, DType type, double scale) {
   return false;
 }
 
+/// Where scores lie once they are added to `value`: all of them, and with all errors, in one binade of
+/// float32, whose numbers are `unit` apart.
+struct Origin {
+  double value, unit;
+  double norms;  ///< of a row times that of a centroid, at most; both shifted and scaled
+
+  Origin(HostView<const double> centroids, const ColumnMoments& moments, double scale) {
+    double reach = 0, largest = 0;
+    for (const double r : moments.reach) reach += r * scale * (r * scale);
+    const auto square = [scale](double c, double shift) {
+      const double scaled = (c - shift) * scale;
+      return scaled * scaled;
+    };
+    for (index_t m = 0; m < centroids.rows(); ++m)
+      largest = std::max(
+          largest, std::transform_reduce(moments.shift.begin(), moments.shift.end(),
+                                         centroids.data() + m * centroids.ld(), 0.0, std::plus<>(), square));
+    norms = std::sqrt(reach * largest);
+    const int exponent = std::ilogb(std::max(1.05 * (largest / 2 + norms), 0x1p-60)) + 1;
+    value = std::ldexp(3.0, exponent), unit = std::ldexp(1.0, exponent - 22);
+  }
+  /// Units within which scores by chains of d multiply-adds in float32 decide nothing: each rounds to a unit,
+  /// as does the origin of a centroid; operands were rounded to float32.
+  [[nodiscard]] std::uint32_t open(index_t d) const {
+    const double error = 0.5 * static_cast<double>(d + 1) + 0x1p-22 * norms / unit;
+    return static_cast<std::uint32_t>(std::ceil(2.04 * error)) + 1;
+  }
+};
+
 /// The sums of one pass in device memory, all zero at first, behind the two counters of the pass.
 class PassSums {
  public:
@@ -42,16 +75,22 @@ class PassSums {
     a.one = std::ldexp(1.0, unit->bits), a.weight_to_units = unit->weight_to_units;
     return a;
   }
-  /// Waits for the stream, and adds what it left.
+  /// Waits for the stream, and adds what it left if any row moved.
   [[nodiscard]] AssignStats fetch(const cuda::Stream& stream, const std::uint64_t* first,
                                   ClusterSums* sums) const {
-    std::vector<std::uint64_t> found(static_cast<std::size_t>(words_));
-    cuda::copy_bytes(stream, found.data(), first, found.size() * sizeof(std::uint64_t));
+    std::array<std::uint64_t, counters> counts{};
+    cuda::copy_bytes(stream, counts.data(), first, sizeof counts);
     stream.synchronize();
-    if (sums != nullptr) sums->add_words(std::span(found).subspan(counters));
     AssignStats stats;
-    stats.changed = static_cast<index_t>(found[0]), stats.rescored = static_cast<index_t>(found[1]);
+    stats.changed = static_cast<index_t>(counts[0]), stats.rescored = static_cast<index_t>(counts[1]);
+    if (sums != nullptr && stats.changed != 0) fetch_sums(stream, first, *sums);
     return stats;
+  }
+  void fetch_sums(const cuda::Stream& stream, const std::uint64_t* first, ClusterSums& sums) const {
+    std::vector<std::uint64_t> found(static_cast<std::size_t>(words_ - counters));
+    cuda::copy_bytes(stream, found.data(), first + counters, found.size() * sizeof(std::uint64_t));
+    stream.synchronize();
+    sums.add_words(found);
   }
 
  private:
@@ -63,60 +102,97 @@ class PassSums {
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    HostView<const double> centroids, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums) {
+  constexpr index_t most_rows = index_t{1} << 27;  // of which lists are made
   const index_t n = x.rows(), k = centroids.rows(), d = x.cols();
   if (n == 0) return {};
+  if (n > most_rows) {
+    AssignStats all;
+    for (index_t i = 0; i < n; i += most_rows) {
+      const index_t rows = std::min(most_rows, n - i);
+      all += assign(ctx, x.block(i, rows), moments, centroids, labels.part(i, rows),
+                    weights.empty() ? PerRow<const double>() : weights.part(i, rows), unit, sums);
+    }
+    return all;
+  }
   const cuda::DeviceInfo& device = ctx.stream.device();
   const double scale = assign_detail::scoring_scale(centroids, moments);
   const double shrink = scale < 0x1p-900 ? scale : 1;
   const cuda::AssignProblem problem = cuda::assign_problem(x, k, needs_wide(moments, x.type(), scale));
-  const auto scores = cuda::assign_scores_plan(problem, device);
-  const index_t padded = cuda::padded_centroids(k), steps = cuda::column_steps(d);
-  const bool fragments = scores && scores->family == "assign_scores";
+  const Origin origin(centroids, moments, scale);
+  const cuda::AssignPlans plans = cuda::assign_plans(problem, device);
+  const index_t padded = plans.padded;
   const FixedPoint* const used = sums == nullptr ? nullptr : unit;
 
   Parcel parcel;
   parcel.add(centroids);
   parcel.add(moments.shift);
   if (used != nullptr) parcel.add(used->to_units);
+  const index_t first_column = parcel.size();
+  for (index_t m = 0; m < k; ++m) parcel.add({&centroids(m, 0), 1});
   const PassSums pass(k, d, sums != nullptr);
+  const bool paired = plans.again && plans.again->family == "assign_groups";
   const index_t words = cuda::AssignProblem::mark_words(n);
+  const index_t capacity = plans.scores ? n : 0;  // of the list
+  const index_t listed_words = plans.again ? words : 0;
 
   Workspace w;
   const std::size_t sent = w.reserve<double>(parcel.size()),
-                    zeros = w.reserve<std::uint64_t>(pass.words() + 2),
+                    zeros = w.reserve<std::uint64_t>(pass.words() + 3),
                     columns = w.reserve<double>(padded * d), half_norms = w.reserve<float>(padded),
-                    negated = w.reserve<std::uint16_t>(scores ? padded * steps * 32 : 0),
-                    marks = w.reserve<std::uint32_t>(scores ? words : 0);
+                    origins = w.reserve<float>(padded),
+                    negated = w.reserve<std::uint16_t>(
+                        plans.scores ? padded * std::max(plans.steps * 32, 2 * d) : 0),
+                    marks = w.reserve<std::uint32_t>(plans.scores ? words : 0),
+                    list = w.reserve<index_t>(capacity),
+                    pairs = w.reserve<std::int32_t>(2 * (paired ? n : 0)),
+                    listed_marks = w.reserve<std::uint32_t>(listed_words);
   w.get(ctx.stream);
   double* const numbers = w.at<double>(sent);
   double* const shift = numbers + k * d;
   parcel.send(ctx.stream, numbers);
-  cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(pass.words() + 2) * 8);
+  cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(pass.words() + 3) * 8);
   auto* const found = w.at<std::uint64_t>(zeros);
-  auto* const largest = reinterpret_cast<float*>(found + pass.words());  // three of them
+  std::uint64_t* const listed = found + pass.words();
+  auto* const largest = reinterpret_cast<float*>(listed + 1);  // three of them
 
-  cuda::launch(ctx, cuda::assign_prepare_plan(problem, fragments), numbers, static_cast<int>(k),
-               static_cast<int>(padded), shift, scale, shrink, w.at<double>(columns), w.at<float>(half_norms),
-               scores ? w.at<std::uint16_t>(negated) : nullptr, largest);
+  cuda::launch(ctx, cuda::assign_prepare_plan(problem, plans), numbers, numbers + first_column,
+               static_cast<int>(k), static_cast<int>(padded), shift, scale, shrink, origin.value,
+               w.at<double>(columns), w.at<float>(half_norms), w.at<float>(origins),
+               plans.scores ? w.at<std::uint16_t>(negated) : nullptr, largest);
   const SumsArgument to = pass.argument(found, used, shift + d, shift, weights.data);
   const RowsArgument rows(x);
-  std::uint32_t* undecided = nullptr;
-  if (scores) {
-    undecided = w.at<std::uint32_t>(marks);
-    // The kernel leaves marks in whole tiles of rows, which may be half a word.
-    cuda::fill_bytes(ctx.stream, undecided + words - 2, 0, 2 * sizeof *undecided);
-    cuda::launch(ctx, *scores, rows, w.at<std::uint16_t>(negated), w.at<float>(half_norms), largest, shift,
-                 scale, labels.data, undecided, to, found);
-  }
   const CentroidsArgument c{w.at<double>(columns), w.at<float>(half_norms),
                             static_cast<int>(k),   static_cast<int>(padded),
                             static_cast<int>(d),   shrink,
                             scale / shrink};
-  cuda::launch(ctx, cuda::assign_rows_plan("assign_decide", problem, words, device), rows, c, undecided,
-               labels.data, to, found);
-  AssignStats stats = pass.fetch(ctx.stream, found, sums);
-  if (!scores) stats.rescored = 0;  // every row was decided in float64 the first time
-  return stats;
+  std::int32_t* const pairs_there = paired ? w.at<std::int32_t>(pairs) : nullptr;
+  const std::uint32_t one = 1;  // which compilers do not know
+  const auto score = [&](const cuda::KernelPlan& plan, const SelectionArgument& selection,
+                         std::uint32_t* undecided) {
+    const auto with = [&](const auto&... of_scores) {
+      cuda::launch(ctx, plan, rows, selection, w.at<std::uint16_t>(negated), of_scores..., to, found);
+    };
+    if (plan.family == "assign_narrow")
+      with(w.at<float>(origins), one, origin.open(d), shift, scale, labels.data, undecided);
+    else
+      with(w.at<float>(origins), static_cast<float>(0x1p-23 / origin.unit), one, largest, shift, scale,
+           labels.data, undecided, pairs_there);
+  };
+  SelectionArgument open;                 // every row
+  std::uint32_t* still_marked = nullptr;  // all of them
+  if (plans.scores) {
+    score(*plans.scores, {}, w.at<std::uint32_t>(marks));
+    open = {w.at<index_t>(list), listed};
+    cuda::launch(ctx, cuda::assign_rows_plan("assign_gather", problem, words / 32 + 1, device), n,
+                 w.at<std::uint32_t>(marks), w.at<index_t>(list), listed, found);
+  }
+  if (plans.again) {
+    still_marked = w.at<std::uint32_t>(listed_marks);
+    score(*plans.again, open, still_marked);
+  }
+  cuda::launch(ctx, cuda::assign_rows_plan("assign_decide", problem, n, device), rows, c, open, still_marked,
+               pairs_there, labels.data, to, found);
+  return pass.fetch(ctx.stream, found, sums);
 }
 
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
@@ -139,7 +215,7 @@ void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
   cuda::launch(ctx, cuda::assign_rows_plan("assign_add", problem, (n + 31) / 32, ctx.stream.device()),
                RowsArgument(x), static_cast<int>(d), labels.data,
                pass.argument(found, &unit, shift + d, shift, weights.data));
-  (void)pass.fetch(ctx.stream, found, &sums);
+  pass.fetch_sums(ctx.stream, found, sums);
 }
 
 }  // namespace ts::assign_device

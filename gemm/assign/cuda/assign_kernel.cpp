@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/assign/cuda/assign_kernel.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "tallskinny/gemm/backend/cuda/geometry.hpp"
@@ -10,7 +11,8 @@ namespace {
 
 constexpr index_t threads = 256, warps_a_block = threads / 32;
 
-/// Whether three products of float16 parts cost less than what a single one leaves to be decided again.
+/// Whether three products of float16 parts of every row cost less than what a single one leaves to be scored
+/// again.
 bool three_products_pay(const AssignProblem& p, const DeviceInfo& device) {
   const double products = 3.0 * 2 * 16 * static_cast<double>(column_steps(p.d) * padded_centroids(p.k));
   const double bytes = static_cast<double>(p.d * size_of(p.type) + 4);
@@ -22,16 +24,20 @@ index_t chip_bytes(const AssignProblem& p) {
   return 4 * padded_centroids(p.k) * (4 * (p.d + 1) + 1);
 }
 
+/// Which rows a kernel looks at.
+enum class Turn { every_row, listed_rows };
+
 /// What both kernels with scores have in common: how a row is loaded, where sums are kept, and the grid.
-/// `shared` is what one of two blocks on a multiprocessor needs beside its sums.
-void finish(KernelPlan& plan, const AssignProblem& p, index_t shared, index_t warps, index_t blocks,
-            index_t warp_rows, const DeviceInfo& device) {
+/// `shared` is what a block needs beside its sums; how many listed rows it will get is not known.
+void finish(KernelPlan& plan, const AssignProblem& p, Turn turn, index_t shared, index_t warps,
+            index_t blocks, index_t warp_rows, const DeviceInfo& device) {
   constexpr index_t most_rows = 1 << 15;  // of a block with sums of halves of limbs
   const auto size = static_cast<int>(size_of(p.type));
   Piece piece = widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.alignment}, p.d);
   if (plan.family == "assign_scores") piece.count = std::min(piece.count, 4);
   piece.alignment = std::min(piece.alignment, piece.count * size);
-  const bool on_chip = blocks * (shared + chip_bytes(p) + 1024) <= device.shared_bytes_per_multiprocessor &&
+  const bool on_chip = turn == Turn::every_row &&
+                       blocks * (shared + chip_bytes(p) + 1024) <= device.shared_bytes_per_multiprocessor &&
                        shared + chip_bytes(p) <= device.shared_bytes_per_block;
   for (auto& each :
        {define(p.type), define("TS_D", p.d), define("TS_WIDE", p.wide ? 1 : 0),
@@ -60,51 +66,118 @@ AssignProblem assign_problem(const Rows& x, index_t k, bool wide) {
 
 std::optional<KernelPlan> assign_narrow_plan(const AssignProblem& p, const DeviceInfo& device) {
   constexpr index_t most_columns = 16, most_products = 384, most_centroids = 128;
-  if (!p.plain || p.d > most_columns || p.d * p.k > most_products || p.k > most_centroids)
-    return std::nullopt;
+  if (p.d > most_columns || p.d * p.k > most_products || p.k > most_centroids) return std::nullopt;
   const index_t groups = ceil_div(p.k, 4), size = static_cast<index_t>(size_of(p.type));
   const index_t shared = groups * (p.d + 1) * 16 + ceil_div(p.d, 4) * 4 * (p.wide ? 8 : 4);
   // A warp should have 2 KiB of loads under way, and registers for its rows.
-  const index_t rows = std::clamp<index_t>(64 / (p.d * size), 2, std::max<index_t>(2, 32 / p.d));
+  const index_t rows = std::min<index_t>(
+      8, std::clamp<index_t>(64 / (p.d * size), 2,
+                             std::max<index_t>(2, (p.wide || p.d % 4 != 0 ? 16 : 32) / p.d)));
   KernelPlan plan;
   plan.family = "assign_narrow";
-  plan.defines = {define("TS_GROUPS", groups), define("TS_ROWS", std::min<index_t>(rows, 8))};
-  finish(plan, p, shared, warps_a_block, 2, 32 * std::min<index_t>(rows, 8), device);
+  plan.defines = {define("TS_GROUPS", groups), define("TS_ROWS", rows)};
+  finish(plan, p, Turn::every_row, shared, warps_a_block, 2, 32 * rows, device);
   return plan;
 }
 
-std::optional<KernelPlan> assign_scores_plan(const AssignProblem& p, const DeviceInfo& device) {
-  constexpr index_t most_steps = 8;
+KernelPlan assign_tensor_plan(const AssignProblem& p, Turn turn, index_t parts, const DeviceInfo& device) {
+  constexpr index_t most_tiles = 32;           // of a chunk: the number of a centroid takes bits of its score
+  constexpr index_t most_buffered = 64 << 10;  // bytes of one of two chunks that come and go
   const index_t steps = column_steps(p.d), tiles = padded_centroids(p.k) / 8;
-  if (!p.plain || steps > most_steps) return std::nullopt;
-  if (auto narrow = assign_narrow_plan(p, device)) return narrow;
-  const index_t rest = tiles * 32 + 16 * steps * (p.wide ? 8 : 4);
-  const auto shared = [&](index_t parts) { return tiles * steps * 256 * parts + rest; };
-  const index_t most = device.shared_bytes_per_block;
-  const index_t parts = three_products_pay(p, device) && shared(2) <= most ? 2 : 1;
-  if (shared(parts) > most) return std::nullopt;
-
+  const index_t tile_bytes = steps * 256 * parts + 32, rest = 16 * steps * (p.wide ? 8 : 4);
+  index_t chunk = std::min(tiles, most_tiles);
+  index_t shared = ceil_div(tiles, chunk) * chunk * tile_bytes + rest;
+  const bool resident = shared <= device.shared_bytes_per_block;
+  if (!resident) {
+    chunk = std::min(chunk, most_buffered / tile_bytes);
+    shared = 2 * chunk * tile_bytes + rest;
+  }
   // As many tiles of 16 rows as the registers of a warp hold with all their columns.
-  const index_t held = p.type == DType::float64 ? 2 * steps : steps;
-  const index_t rows = held <= 1 ? 4 : held <= 4 ? 2 : 1;
-  const bool twice = 2 * (shared(parts) + 1024) <= device.shared_bytes_per_multiprocessor;
-  // With 64 registers of fragments and more, a warp needs more than the 128 that 16 of them have; the
-  // assembler for sm_100 takes about 32 more.
-  const index_t fragments = 4 * parts * rows * steps + (device.capability() >= 100 ? 32 : 0);
-  const index_t blocks = twice ? 2 : 1, warps = (fragments >= 96 ? 8 : fragments >= 64 ? 12 : 16) / blocks;
+  const index_t held = (p.type == DType::float64 ? 2 : 1) * steps * parts;
+  const index_t rows = held <= 2 && tiles <= chunk ? 4 : held <= 8 ? 2 : 1;
+  const bool twice = resident && 2 * (shared + 1024) <= device.shared_bytes_per_multiprocessor;
+  // With 56 registers of fragments and more, a warp needs more than the 128 that 16 of them have.
+  const bool heavy = 4 * parts * rows * steps >= 56 || (p.type == DType::float64 && !resident);
+  const index_t blocks = twice ? 2 : 1, warps = (heavy ? 12 : 16) / blocks;
   KernelPlan plan;
   plan.family = "assign_scores";
-  plan.defines = {define("TS_STEPS", steps), define("TS_TILES", tiles), define("TS_MT", rows),
-                  define("TS_PARTS", parts)};
-  finish(plan, p, shared(parts), warps, blocks, 16 * rows, device);
+  plan.defines = {define("TS_STEPS", steps), define("TS_TILES", tiles),
+                  define("TS_CHUNK", chunk), define("TS_RESIDENT", resident ? 1 : 0),
+                  define("TS_MT", rows),     define("TS_PARTS", parts)};
+  finish(plan, p, turn, shared, warps, blocks, 16 * rows, device);
   return plan;
 }
 
-KernelPlan assign_prepare_plan(const AssignProblem& p, bool fragments) {
+/// Steps that assign_groups has in a stage: rows are padded to whole stages.
+index_t steps_of_stage(index_t d) {
+  const index_t steps = column_steps(d);
+  return steps % 4 == 0 || steps > 16 ? 4 : steps % 2 == 0 || steps > 4 ? 2 : 1;
+}
+
+/// kernels/assign_groups.cuh with as many warpgroups as find room; none where not even one does.
+std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, index_t parts, const AssignPlans& plans,
+                                             const DeviceInfo& device) {
+  constexpr index_t group_rows = 64, most_groups = 3, least_stages = 3, most_stages = 8;
+  const index_t rest = 2 * most_stages * 8 + 16 * plans.steps * (p.wide ? 8 : 4);
+  const index_t left = group_rows * 32 * plans.steps * parts;
+  for (index_t groups = most_groups; groups > 0; --groups)
+    for (index_t stage_steps = steps_of_stage(p.d); stage_steps > 0; stage_steps /= 2) {
+      const index_t stage = stage_steps * 32 * plans.chunk * parts;
+      const index_t stages =
+          std::min(most_stages, (device.shared_bytes_per_block - rest - groups * left) / stage);
+      if (stages < least_stages) continue;
+      // The rows that all blocks take next should stay in the cache beside the centroids.
+      const index_t tiles = device.multiprocessors * groups * group_rows;
+      const bool ahead = 2 * tiles * p.d * static_cast<index_t>(size_of(p.type)) <= device.l2_bytes;
+      KernelPlan plan;
+      plan.family = "assign_groups";
+      plan.defines = {define("TS_STEPS", plans.steps), define("TS_CENTROIDS", plans.padded),
+                      define("TS_CHUNK", plans.chunk), define("TS_GROUPS", groups),
+                      define("TS_STAGES", stages),     define("TS_STAGE_STEPS", stage_steps),
+                      define("TS_PARTS", parts),       define("TS_AHEAD", ahead ? 1 : 0)};
+      finish(plan, p, Turn::listed_rows, rest + groups * left + stages * stage, 4 * groups + 1, 1, 16,
+             device);
+      plan.grid = grid_of(ceil_div(p.n, groups * group_rows), device.multiprocessors);
+      return plan;
+    }
+  return std::nullopt;
+}
+
+AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
+  constexpr index_t most_steps = 8;        // of a row in registers
+  constexpr index_t many_products = 4000;  // centroids times steps
+  AssignPlans plans;
+  plans.padded = padded_centroids(p.k);
+  if (!p.plain) return plans;
+  plans.scores = assign_narrow_plan(p, device);
+  if (plans.scores) return plans;
+  plans.steps = column_steps(p.d);
+  if (device.capability() == 90 && (plans.steps > most_steps || p.k * plans.steps >= many_products)) {
+    plans.chunk = p.k <= 64 ? 64 : 128;
+    plans.padded = ceil_div(p.k, plans.chunk) * plans.chunk;
+    plans.steps = ceil_div(plans.steps, steps_of_stage(p.d)) * steps_of_stage(p.d);
+    plans.scores = assign_groups_plan(p, 1, plans, device);
+    if (plans.scores)
+      plans.again = assign_groups_plan(p, 2, plans, device);
+    else
+      plans.steps = 0;
+  } else if (plans.steps > most_steps) {
+    plans.steps = 0;
+  } else if (three_products_pay(p, device)) {
+    plans.scores = assign_tensor_plan(p, Turn::every_row, 2, device);
+  } else {
+    plans.scores = assign_tensor_plan(p, Turn::every_row, 1, device);
+    plans.again = assign_tensor_plan(p, Turn::listed_rows, 2, device);
+  }
+  if (plans.again) plans.again->grid = grid_of(INT32_MAX, device.multiprocessors);
+  return plans;
+}
+
+KernelPlan assign_prepare_plan(const AssignProblem& p, const AssignPlans& plans) {
   KernelPlan plan;
   plan.family = "assign_prepare";
-  plan.defines = {define("TS_D", p.d), define("TS_STEPS", fragments ? column_steps(p.d) : 0)};
-  plan.grid = grid_of(ceil_div(padded_centroids(p.k), warps_a_block), INT32_MAX);
+  plan.defines = {define("TS_D", p.d), define("TS_STEPS", plans.steps), define("TS_CHUNK", plans.chunk)};
+  plan.grid = grid_of(ceil_div(plans.padded, warps_a_block), INT32_MAX);
   plan.block = threads;
   plan.budget = {128, 0};
   return plan;
@@ -112,11 +185,11 @@ KernelPlan assign_prepare_plan(const AssignProblem& p, bool fragments) {
 
 KernelPlan assign_rows_plan(std::string_view family, const AssignProblem& p, index_t warps,
                             const DeviceInfo& device) {
-  constexpr index_t blocks_at_once = 4;
+  constexpr index_t blocks_at_once = 2;
   KernelPlan plan;
   plan.family = family;
   plan.defines = {define(p.type)};
-  plan.grid = grid_of(ceil_div(warps, warps_a_block), 8 * blocks_at_once * device.multiprocessors);
+  plan.grid = grid_of(ceil_div(warps, warps_a_block), blocks_at_once * device.multiprocessors);
   plan.block = threads;
   plan.budget = {128, 0};
   return plan;

@@ -32,12 +32,19 @@ struct AssignProblem {
   return (d + 15) / 16;
 }
 
-/// kernels/assign_narrow.cuh or assign_scores.cuh for this problem; none where its centroids do not fit into
-/// shared memory or a row not into registers.
-[[nodiscard]] std::optional<KernelPlan> assign_scores_plan(const AssignProblem& problem,
-                                                           const DeviceInfo& device);
-/// kernels/assign_prepare.cuh; `fragments` for assign_scores.
-[[nodiscard]] KernelPlan assign_prepare_plan(const AssignProblem& problem, bool fragments);
+/// The kernels that score rows, and how they want the centroids.
+struct AssignPlans {
+  /// assign_narrow, assign_scores or assign_groups; none where a row fits neither into registers nor into
+  /// shared memory.
+  std::optional<KernelPlan> scores;
+  std::optional<KernelPlan> again;  ///< the same in two parts for the rows that a first one leaves open
+  index_t padded = 0;               ///< centroids with those that fill the last group
+  index_t steps = 0;                ///< of 16 columns that float16 parts have; 0: there are none
+  index_t chunk = 0;                ///< centroids that lie together, 0 for the fragments of assign_scores
+};
+[[nodiscard]] AssignPlans assign_plans(const AssignProblem& problem, const DeviceInfo& device);
+/// kernels/assign_prepare.cuh
+[[nodiscard]] KernelPlan assign_prepare_plan(const AssignProblem& problem, const AssignPlans& plans);
 /// A kernel that shares its rows among so many warps, or fewer that go on.
 [[nodiscard]] KernelPlan assign_rows_plan(std::string_view family, const AssignProblem& problem,
                                           index_t warps, const DeviceInfo& device);

@@ -22,6 +22,11 @@ struct RowsArgument {
         scale(x.scales()) {}
 };
 
+struct SelectionArgument {
+  const index_t* list = nullptr;
+  const std::uint64_t* listed = nullptr;
+};
+
 struct CentroidsArgument {
   const double* columns;
   const float* half_norms;
@@ -61,8 +66,8 @@ class Workspace {
 class Parcel {
  public:
   void add(HostView<const double> m) {
-    for (index_t i = 0; i < m.rows(); ++i)
-      for (index_t j = 0; j < m.cols(); ++j) numbers_.push_back(m(i, j));
+    numbers_.reserve(numbers_.size() + static_cast<std::size_t>(m.rows() * m.cols()));
+    for (index_t i = 0; i < m.rows(); ++i) add({m.data() + i * m.ld(), static_cast<std::size_t>(m.cols())});
   }
   void add(std::span<const double> v) { numbers_.insert(numbers_.end(), v.begin(), v.end()); }
   [[nodiscard]] index_t size() const noexcept { return static_cast<index_t>(numbers_.size()); }

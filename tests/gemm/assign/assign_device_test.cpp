@@ -192,6 +192,19 @@ TEST_CASE("on a device, many rows", "[assign]") {
   check<float>({1000, 300, 40, 0, 1, 1 << 20});
 }
 
+TEST_CASE("on a device, wide rows and many centroids", "[assign]") {
+  if (test::no_device()) return;
+  check<float>({1500, 784, 70, 0, 1, 1 << 20});
+  check<float>({2000, 200, 300, 0.3, 1, 3});
+  check<float>({900, 260, 300, 0.3, 1, 1 << 20, true, 3, false, true});
+  check<float>({200, 900, 20, 0, 1, 2});  // too wide for two parts of each number
+  check<float>({70, 1700, 5, 0, 1, 2});   // and for one
+  check<float16>({1500, 131, 200, 0, 1, 2});
+  check<bfloat16>({1000, 144, 129, 100, 1, 128, true});
+  check<double>({700, 520, 130, 0, 1, 1 << 20});
+  check<float>({3000, 40, 2000, 0, 1, 1 << 20});
+}
+
 TEST_CASE("an element that is not finite is named, wherever the rows are", "[assign]") {
   if (test::no_device()) return;
   Context ctx;

@@ -8,6 +8,6 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2) assign_add(Rows x, i
        first += static_cast<int64>(gridDim.x) * warps * 32) {
     const int64 row = first + threadIdx.x % 32;
     const int label = row < x.count ? labels[row] : -1;
-    move_rows(x, d, sums, GlobalSums{sums, d}, first, __ballot_sync(~0u, label >= 0), -1, label);
+    move_rows(x, d, sums, GlobalSums{sums, d}, row, __ballot_sync(~0u, label >= 0), -1, label);
   }
 }

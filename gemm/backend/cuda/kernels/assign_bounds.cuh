@@ -11,34 +11,29 @@ __device__ __forceinline__ void largest_of(float* most, double x) {
   atomicMax(reinterpret_cast<unsigned*>(most), __float_as_uint(up));
 }
 
-/// A row decides nothing where the second-best score is within constant + by_norm ||x|| of the best.
+/// Scores decide nothing about a row x where the second best is within constant + by_norm ||x|| + by_rest ||x - x1|| of the
+/// best: twice the error of a score, and 2 % for the arithmetic here.
 struct Margin {
-  float constant, by_norm;
+  float constant, by_norm, by_rest;
 };
-
-/// x = x1 + x2 + e and c = c1 + c2 + f in float16 parts, of which x1 c1 + x1 c2 + x2 c1 is summed (`parts` 2), or x = x1 + e
-/// and x1 c1 (`parts` 1). With u = 2^-11, s = 2^-25 (half the last place of subnormal numbers) and x rounded to float32 before:
-///   |e| <= (u^2 or u) ||x|| + 2^-23 ||x|| + s sqrt(d),   dropped: |x2| |c2| (or |x1| |c2|)
-/// An instruction adds 17 terms, each truncated at 2^-23 of the largest, and truncates the sum (Fasi, Higham, Mikaitis,
-/// Pranesh 2021: no generation of tensor units is worse); no term or sum is larger than H + ||x|| C. `index_bits` of a score
-/// carry its number. Twice the error of a score, and 4 % for this arithmetic.
-__device__ __forceinline__ Margin margin_of(const Largest& c, int d, int parts, int steps, int index_bits) {
-  const float u = 0x1p-11f, subnormal = 0x1p-25f * sqrtf(static_cast<float>(d));
-  const float h = 0.5f * c.norm * c.norm;
-  const float x_rest = (parts == 2 ? u * u : u) + 0x1p-23f;
-  const float truncated = static_cast<float>(18 * steps * (parts == 2 ? 3 : 1)) * 0x1p-23f;
-  const float indexed = static_cast<float>(1 << index_bits) * 0x1p-23f;
-  const float relative = truncated + indexed + 0x1p-24f;
-  const float c_left = parts == 2 ? c.rest : c.rest + c.low;
-  const float dropped = parts == 2 ? c.low : 0.0f;
-  const float by_norm = x_rest * c.norm + 1.01f * c_left + u * dropped + relative * c.norm;
-  const float constant = subnormal * (c.norm + c_left + dropped) + relative * h;
-  return {2.04f * constant + 0x1p-100f, 2.04f * by_norm};
+__device__ __forceinline__ Margin margin_of(float constant, float by_norm, float by_rest) {
+  return {2.04f * constant + 0x1p-100f, 2.04f * by_norm, 2.04f * by_rest};
 }
 
-/// The same for a chain of TS_D fused multiply-adds in float32 (Higham 2002, section 3.1).
-__device__ __forceinline__ Margin margin_of_float32(const Largest& c, int d, int index_bits) {
-  const float h = 0.5f * c.norm * c.norm;
-  const float relative = static_cast<float>(d + 3) * 0x1p-24f + static_cast<float>(1 << index_bits) * 0x1p-23f;
-  return {2.04f * relative * h + 0x1p-100f, 2.04f * (relative + 0x1p-22f) * c.norm};
+/// x = x1 + x2 + e and c = c1 + c2 + f in float16 parts, of which x1 c1 + x1 c2 + x2 c1 is summed (`parts` 2), or x1 c1 alone
+/// (`parts` 1). With u = 2^-11 and s = 2^-25 (half the last place of subnormal numbers), and x rounded to float32 before:
+///   |x2| <= u ||x|| + s sqrt(d),  |e| <= u |x2| + s sqrt(d) + 2^-23 ||x||,  dropped: |x2| |c2|, or |x - x1| |c| and |x| |c - c1|
+/// An instruction adds 17 terms, each truncated at 2^-23 of the largest, and truncates the sum (Fasi, Higham, Mikaitis,
+/// Pranesh 2021: no generation of tensor units is worse); no term or sum is larger than ||x|| C. `steps` instructions of each
+/// product follow one another, and `additions` in float32 put such sums together.
+__device__ __forceinline__ Margin margin_of_parts(const Largest& c, int d, int parts, int steps,
+                                                      int additions) {
+  const float u = 0x1p-11f, subnormal = 0x1p-25f * sqrtf(static_cast<float>(d));
+  const float relative = static_cast<float>(18 * steps * (parts == 2 ? 3 : 1)) * 0x1p-23f +
+                         static_cast<float>(1 + additions) * 0x1p-24f;
+  if (parts == 2)
+    return margin_of(subnormal * (2 * c.norm + c.low),
+                     (u * u + 0x1p-23f + relative) * c.norm + 1.01f * c.rest + u * c.low, 0);
+  return margin_of(subnormal * c.norm, (0x1p-23f + relative) * c.norm + 1.01f * (c.rest + c.low),
+                   1.01f * c.norm);
 }

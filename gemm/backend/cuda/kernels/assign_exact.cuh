@@ -52,11 +52,11 @@ __device__ __forceinline__ Twofold twofold_distance(const Centroids& c, const Ro
   return sum;
 }
 
-__device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, int64 i) {
-  const int lane = threadIdx.x % 32;
+/// Lanes look at the centroids first, first + stride ...
+__device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, int64 i, int first, int stride) {
   double best = __longlong_as_double(0x7ff0000000000000ll), second = best;
   int which = 0x7fffffff;
-  for (int m = lane; m < c.count; m += 32) {
+  for (int m = first; m < c.count; m += stride) {
     if (c.half_norms[m] >= never) continue;
     const double found = distance(c, x, i, m);
     second = fmin(second, fmax(best, found));
@@ -74,7 +74,7 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
 
   const double infinity = __longlong_as_double(0x7ff0000000000000ll);
   Twofold least = {infinity, 0};
-  for (int m = lane; m < c.count; m += 32) {
+  for (int m = first; m < c.count; m += stride) {
     if (c.half_norms[m] >= never || distance(c, x, i, m) > limit) continue;
     const Twofold found = twofold_distance(c, x, i, m);
     if (least.high == infinity || minus(found, least) < 0) least = found;
@@ -87,7 +87,7 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
   // What differs by less than rounding may have done is equal.
   const double tie = __dmul_rn(__dmul_rn(c.cols + 3, 0x1p-100), least.high);
   which = 0x7fffffff;
-  for (int m = lane; m < c.count && which == 0x7fffffff; m += 32) {
+  for (int m = first; m < c.count && which == 0x7fffffff; m += stride) {
     if (c.half_norms[m] >= never || distance(c, x, i, m) > limit) continue;
     if (minus(twofold_distance(c, x, i, m), least) <= tie) which = m;
   }

@@ -1,7 +1,8 @@
 // Centroids made ready for a pass, a warp a centroid: by columns in float64 for exact distances; shifted, scaled,
 // negated and for scores in float32 by groups of four, or split into two float16 parts in the order of tensor
-// fragments; half their squared norms; and the largest norms, from which bounds on rounding errors follow. TS_D: columns;
-// TS_STEPS: steps of 16 columns, 0 for scores in float32 or none.
+// fragments, or chunk by chunk, part by part, the eights of columns of all its centroids; half their squared norms, and
+// those beside the origin of all scores; and the largest norms, from which bounds on rounding errors follow. TS_D: columns;
+// TS_STEPS: steps of 16 columns, 0 for scores in float32 or none; TS_CHUNK: centroids of a chunk, 0 for fragments.
 #define TS_TYPE 0
 #include "assign_bounds.cuh"
 #include "element.cuh"
@@ -20,11 +21,13 @@ __device__ __forceinline__ unsigned short half_of(float x) {
   return bits;
 }
 
-/// Whether centroid m equals an earlier one.
-__device__ __forceinline__ bool is_copy(const double* centroids, int m) {
+/// Whether centroid m equals an earlier one; `first` has the first column of all, side by side.
+__device__ __forceinline__ bool is_copy(const double* centroids, const double* first, int m) {
   bool found = false;
+  const double own = first[m];
   for (int other = threadIdx.x % 32; other < m && !found; other += 32) {
-    int j = 0;
+    if (first[other] != own) continue;
+    int j = 1;
     while (j < TS_D && centroids[static_cast<int64>(other) * TS_D + j] == centroids[static_cast<int64>(m) * TS_D + j]) ++j;
     found = j == TS_D;
   }
@@ -32,16 +35,18 @@ __device__ __forceinline__ bool is_copy(const double* centroids, int m) {
 }
 
 extern "C" __global__ void __launch_bounds__(32 * warps, 2)
-    assign_prepare(const double* centroids, int count, int padded, const double* shift, double scale, double shrink,
-                   double* columns, float* half_norms, void* negated, Largest* largest) {
+    assign_prepare(const double* centroids, const double* first, int count, int padded, const double* shift,
+                   double scale, double shrink, double origin, double* columns,
+                   float* half_norms, float* origins, void* negated, Largest* largest) {
   const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (m >= padded) return;
+  const bool counts = m < count && !is_copy(centroids, first, m);
   double norm = 0, low_norm = 0, rest_norm = 0;
   for (int j = lane; j < TS_D; j += 32)
     columns[static_cast<int64>(j) * padded + m] = m < count ? centroids[static_cast<int64>(m) * TS_D + j] * shrink : 0.0;
   for (int j = lane; j < (TS_STEPS != 0 ? 16 * TS_STEPS : TS_D); j += 32) {
     double c = 0;
-    if (m < count && j < TS_D) c = (centroids[static_cast<int64>(m) * TS_D + j] - shift[j]) * scale;
+    if (counts && j < TS_D) c = (centroids[static_cast<int64>(m) * TS_D + j] - shift[j]) * scale;
     norm += c * c;
 #if TS_STEPS == 0
     if (negated != nullptr)
@@ -53,17 +58,24 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     low_norm += static_cast<double>(widen(Half{low})) * widen(Half{low});
     const double lost = rest - widen(Half{low});
     rest_norm += lost * lost;
+#if TS_CHUNK == 0
     // Lane 4 (m % 8) + t of an instruction's 16 columns takes the columns 4t .. 4t + 3.
-    const int64 at = ((static_cast<int64>(m / 8) * TS_STEPS + j / 16) * 32 + m % 8 * 4 + j % 16 / 4) * 8 + j % 4;
+    const int64 at = ((static_cast<int64>(m / 8) * TS_STEPS + j / 16) * 32 + m % 8 * 4 + j % 16 / 4) * 4 + j % 4,
+                part = static_cast<int64>(padded) * TS_STEPS * 16;
+#else
+    const int64 part = TS_CHUNK * TS_STEPS * 16,
+                at = m / TS_CHUNK * 2 * part + (j / 8 * TS_CHUNK + m % TS_CHUNK) * 8 + j % 8;
+#endif
     unsigned short* const to = static_cast<unsigned short*>(negated) + at;
-    to[0] = high, to[4] = low;
+    to[0] = high, to[part] = low;
 #endif
   }
   norm = sum_of_warp(norm), low_norm = sum_of_warp(low_norm), rest_norm = sum_of_warp(rest_norm);
-  const bool counts = m < count && !is_copy(centroids, m);
   if (lane != 0) return;
   half_norms[m] = counts ? static_cast<float>(norm / 2) : 2e30f;
-  if (m >= count) return;
+  // What must not be chosen is still in the binade of all scores, but behind them.
+  origins[m] = static_cast<float>(counts ? origin + norm / 2 : 1.33 * origin);
+  if (!counts) return;
   largest_of(&largest->norm, sqrt(norm));
   largest_of(&largest->low, sqrt(low_norm));
   largest_of(&largest->rest, sqrt(rest_norm));

@@ -74,10 +74,10 @@ struct GlobalSums {
   }
 };
 
-/// Called by a whole warp: each row first + b with bit b of `moving` moves from the cluster `from` of lane b (from nowhere if
-/// that is negative) to its `to`. So many lanes share a row as its columns and its weight need.
+/// Called by a whole warp: the row `row` of each lane that has its bit in `moving` moves from the cluster `from` (from nowhere if
+/// that is negative) to `to`. So many lanes share a row as its columns and its weight need.
 template <class To>
-__device__ __forceinline__ void move_rows(const Rows& x, int d, const Sums& s, const To& into, int64 first, uint32 moving,
+__device__ __forceinline__ void move_rows(const Rows& x, int d, const Sums& s, const To& into, int64 row, uint32 moving,
                                           int from, int to) {
   const int lane = threadIdx.x % 32;
   int across = 32;
@@ -88,19 +88,42 @@ __device__ __forceinline__ void move_rows(const Rows& x, int d, const Sums& s, c
     const int base = (__ffs(left) - 1) & ~(together - 1), who = base + lane / across;
     left &= ~(group << base);
     const int source = __shfl_sync(~0u, from, who), target = __shfl_sync(~0u, to, who);
+    const int64 i = __shfl_sync(~0u, row, who);
     if ((moving >> who & 1) == 0) continue;
-    const double weight = s.weights == nullptr ? 1.0 : s.weights[first + who];
+    const double weight = s.weights == nullptr ? 1.0 : s.weights[i];
     if (weight == 0) continue;
     const double w = __dmul_rn(weight, s.weight_to_units);
     for (int j = lane % across; j <= d; j += across) {
       double in_units = w;
-      if (j < d) in_units = __dmul_rn(w, __dmul_rn(__dsub_rn(value(x, first + who, j), s.shift[j]), s.to_units[j]));
+      if (j < d) in_units = __dmul_rn(w, __dmul_rn(__dsub_rn(value(x, i, j), s.shift[j]), s.to_units[j]));
       const Limbs l = split(in_units, s.one);
       into.add(target, j, l, 1);
       if (source >= 0) into.add(source, j, l, -1);
     }
   }
 }
+
+/// Which rows a kernel looks at: all of them, or those of a list whose length another kernel left.
+struct Selection {
+  const int64* list;  // null: all
+  const uint64* listed;
+
+  __device__ __forceinline__ int64 count(const Rows& x) const {
+    return list == nullptr ? x.count : static_cast<int64>(*listed);
+  }
+  __device__ __forceinline__ int64 row(int64 position) const { return list == nullptr ? position : list[position]; }
+};
+
+/// The bits of a word of marks, one for each position, that stand for positions below `count`.
+__device__ __forceinline__ uint32 marks_below(int64 count, int64 word) {
+  const int64 left = count - 32 * word;
+  return left >= 32 ? ~0u : left <= 0 ? 0u : (1u << left) - 1;
+}
+
+/// The only two centroids that can be the nearest of a row; negative if there may be more.
+struct Pair {
+  int first, second;
+};
 
 /// What a pass counts.
 struct Stats {

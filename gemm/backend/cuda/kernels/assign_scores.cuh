@@ -1,25 +1,25 @@
-// Labels of the rows whose scores ||c||^2 / 2 - x c decide them, by tensor instructions with float16 parts; marks of the
-// others, which assign_decide decides. One pass over the rows, straight from memory into registers: the lanes of a quad share
-// a row, a warp has 16 TS_MT of them, and all centroids stay in shared memory. Scores never leave registers: each lane keeps the
-// best and the second best of its columns, whose number the lowest bits of a score carry.
-// TS_D: columns; TS_STEPS: steps of 16 columns; TS_TILES: groups of 8 centroids; TS_MT: tiles of 16 rows; TS_PARTS: of each
-// number, 1 or 2; TS_WIDE: shift in float64; TS_COUNT: elements of one load, TS_ALIGN: its alignment; TS_WARPS, TS_BLOCKS.
+// Labels of the selected rows whose scores ||c||^2 / 2 - x c decide them, by tensor instructions with float16 parts; marks of the
+// others. One pass over the rows, straight from memory into registers: the lanes of a quad share a row, a warp has 16 TS_MT of
+// them. Centroids stay in shared memory if they fit, or all warps of a block go through them together, chunk by chunk. Scores
+// never leave registers: each lane keeps the keys of the best and the second best of its columns.
+// TS_D: columns; TS_STEPS: steps of 16 columns; TS_TILES: groups of 8 centroids; TS_CHUNK: those of a chunk; TS_RESIDENT: all stay;
+// TS_MT: tiles of 16 rows; TS_PARTS: of each number, 1 or 2; TS_WIDE: shift in float64; TS_COUNT: elements of one load, TS_ALIGN:
+// its alignment; TS_ON_CHIP, TS_WARPS, TS_BLOCKS.
 #define TS_CLUSTERS (8 * TS_TILES)
 #include "assign_settle.cuh"
 
 constexpr int steps = TS_STEPS, tiles = TS_TILES, row_tiles = TS_MT, slots = 2 * row_tiles;
-constexpr int warp_rows = 16 * row_tiles, words = (slots + 3) / 4;
+constexpr int chunk = TS_CHUNK, chunks = (tiles + chunk - 1) / chunk;
+constexpr bool paired = false;
+#define TS_SLOTS (2 * TS_MT)
+constexpr int warp_rows = 16 * row_tiles, words = (slots + 3) / 4, mark_bits = row_tiles == 1 ? 16 : 32;
 constexpr int registers_of_a_step = slots * sizeof(Element), registers_for_loads = 32;
 constexpr int steps_at_once = registers_of_a_step * steps <= registers_for_loads ? steps
                               : registers_of_a_step >= registers_for_loads       ? 1
                                                                                  : registers_for_loads / registers_of_a_step;
-constexpr int index_bits = bits_for(8 * tiles);
-constexpr uint32 index_mask = (1u << index_bits) - 1;
-
-/// The parts of a lane's B fragment: two registers for each.
-struct alignas(8 * TS_PARTS) Parts {
-  uint32 part[TS_PARTS][2];
-};
+constexpr int index_bits = bits_for(2 * chunk), tiles_at_once = steps * row_tiles * TS_PARTS <= 4 ? 4 : 2;
+#include "assign_best.cuh"
+#include "assign_halves.cuh"
 
 /// c += a b
 __device__ __forceinline__ void multiply(float (&c)[4], const uint32 (&a)[4], const uint32 (&b)[2]) {
@@ -28,19 +28,6 @@ __device__ __forceinline__ void multiply(float (&c)[4], const uint32 (&a)[4], co
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
-/// Two float16 in a register, `low` in the lower half.
-__device__ __forceinline__ uint32 halves(float low, float high) {
-  uint32 both;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-__device__ __forceinline__ float lower_half(uint32 both) {
-  return widen(Half{static_cast<unsigned short>(both)});
-}
-__device__ __forceinline__ float upper_half(uint32 both) {
-  return widen(Half{static_cast<unsigned short>(both >> 16)});
-}
-
 /// The columns 16 step + 4 t .. + 3 of a row, zeros beyond the last.
 __device__ __forceinline__ void load_four(const Element* row, int column, Element (&out)[4]) {
 #pragma unroll
@@ -52,28 +39,55 @@ __device__ __forceinline__ void load_four(const Element* row, int column, Elemen
   }
 }
 
-/// What a block keeps in shared memory.
-struct Shared {
-  Parts* fragments;    // steps x 32 for each tile
-  float2* half_norms;  // of columns 2t, 2t + 1: 4 for each tile
-  Shift* shift;        // of 16 columns for each step
+/// A chunk of centroids in shared memory: two registers of B for each lane, step and tile, part after part; then the
+/// origins of columns 2t, 2t + 1, four times for each tile.
+struct Chunk {
+  const uint2* fragments;
+  const float2* origins;
+
+  static constexpr int plane = chunk * steps * 32, bytes = plane * 8 * TS_PARTS + chunk * 32;
+  __device__ __forceinline__ explicit Chunk(const unsigned char* memory)
+      : fragments(reinterpret_cast<const uint2*>(memory)),
+        origins(reinterpret_cast<const float2*>(memory + plane * 8 * TS_PARTS)) {}
 };
+
+/// All threads of the block fetch a chunk, the last of which may be shorter; asynchronous.
+__device__ __forceinline__ void fetch(unsigned char* to, const unsigned char* fragments, const float* origins, int number) {
+  const int present = tiles - number * chunk < chunk ? tiles - number * chunk : chunk;
+  constexpr int tile_bytes = steps * 256;
+#pragma unroll
+  for (int part = 0; part < TS_PARTS; ++part) {
+    const unsigned char* const from = fragments + (static_cast<int64>(part) * tiles + number * chunk) * tile_bytes;
+    for (int at = 16 * threadIdx.x; at < present * tile_bytes; at += 16 * 32 * TS_WARPS)
+      copy_async<16>(to + part * Chunk::plane * 8 + at, from + at, 16);
+  }
+  for (int at = threadIdx.x; at < 2 * present; at += 32 * TS_WARPS)
+    copy_async<16>(to + Chunk::plane * 8 * TS_PARTS + 16 * at, origins + 8 * number * chunk + 4 * at, 16);
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
 
 /// The fragments of the tile's rows, and the squared norms of a lane's columns of them.
 struct Operand {
   uint32 part[TS_PARTS][row_tiles][steps][4];
   float squared[slots];
+#if TS_PARTS == 1
+  float rest[slots];  // of what float16 leaves of them
+#endif
 };
 
-__device__ __forceinline__ void load_operand(const Rows& x, int64 first, const Shared& shared, double scale, Operand& a) {
+__device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[words], const Shift* shifts, double scale,
+                                             Operand& a) {
   const int lane = threadIdx.x % 32, t = lane % 4;
   int64 rows[slots];
 #pragma unroll
   for (int s = 0; s < slots; ++s) {
-    // Slot s of quad g is the row 4g + s % 4 of 32: the lane 4g + s % 4 will answer for it.
-    const int64 row = first + (row_tiles == 1 ? lane / 4 * 2 + s : s / 4 * 32 + lane / 4 * 4 + s % 4);
-    rows[s] = row < x.count ? row : x.count - 1;
+    // Slot s of quad g is the row for which lane 4g + s % 4 answers; of two slots, lane 2g + s.
+    const int64 row = __shfl_sync(everyone, mine[s / 4], row_tiles == 1 ? lane / 4 * 2 + s : (lane & 28) + s % 4);
+    rows[s] = row < 0 ? 0 : row;
     a.squared[s] = 0;
+#if TS_PARTS == 1
+    a.rest[s] = 0;
+#endif
   }
 #pragma unroll
   for (int begin = 0; begin < steps; begin += steps_at_once) {
@@ -91,7 +105,7 @@ __device__ __forceinline__ void load_operand(const Rows& x, int64 first, const S
         float v[4];
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
-          v[e] = centred(raw[step - begin][s][e], shared.shift[column + e], scale);
+          v[e] = centred(raw[step - begin][s][e], shifts[column + e], scale);
           if (TS_D % 16 != 0 && column + e >= TS_D) v[e] = 0;
           a.squared[s] = __fmaf_rn(v[e], v[e], a.squared[s]);
         }
@@ -99,9 +113,11 @@ __device__ __forceinline__ void load_operand(const Rows& x, int64 first, const S
         for (int pair = 0; pair < 2; ++pair) {
           const uint32 high = halves(v[2 * pair], v[2 * pair + 1]);
           a.part[0][s / 2][step][2 * pair + s % 2] = high;
+          const float even = v[2 * pair] - lower_half(high), odd = v[2 * pair + 1] - upper_half(high);
 #if TS_PARTS == 2
-          a.part[1][s / 2][step][2 * pair + s % 2] =
-              halves(v[2 * pair] - lower_half(high), v[2 * pair + 1] - upper_half(high));
+          a.part[1][s / 2][step][2 * pair + s % 2] = halves(even, odd);
+#else
+          a.rest[s] = __fmaf_rn(even, even, __fmaf_rn(odd, odd, a.rest[s]));
 #endif
         }
       }
@@ -111,118 +127,99 @@ __device__ __forceinline__ void load_operand(const Rows& x, int64 first, const S
 
 /// The best two scores of a lane's columns for each slot.
 struct BestTwo {
-  float best[slots], second[slots];
+  uint32 best[slots], second[slots];
 };
 
-__device__ __forceinline__ void score(const Operand& a, const Shared& shared, BestTwo& found) {
+__device__ __forceinline__ void score(const Operand& a, const Chunk& b, int present, uint32 places, BestTwo& found) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
-  for (int s = 0; s < slots; ++s) found.best[s] = found.second[s] = 3e30f;
-#pragma unroll 2
-  for (int tile = 0; tile < tiles; ++tile) {
-    const float2 half_norms = shared.half_norms[4 * tile + lane % 4];
-    const uint32 number = 8 * tile + lane % 4 * 2;
-    float c[row_tiles][4];
-#pragma unroll
-    for (int r = 0; r < row_tiles; ++r) c[r][0] = c[r][2] = half_norms.x, c[r][1] = c[r][3] = half_norms.y;
+  for (int s = 0; s < slots; ++s) found.best[s] = found.second[s] = ~0u;
+#pragma unroll tiles_at_once
+  for (int tile = 0; tile < present; ++tile) {
+    float c[row_tiles][4] = {};
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
-      const Parts b = shared.fragments[(tile * steps + step) * 32 + lane];
+      const uint2* const from = b.fragments + (tile * steps + step) * 32 + lane;
+      const uint2 first = from[0];
 #pragma unroll
-      for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[0][r][step], b.part[0]);
+      for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[0][r][step], {first.x, first.y});
 #if TS_PARTS == 2
+      const uint2 second = from[Chunk::plane];
 #pragma unroll
-      for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[0][r][step], b.part[1]);
+      for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[0][r][step], {second.x, second.y});
 #pragma unroll
-      for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[1][r][step], b.part[0]);
+      for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[1][r][step], {first.x, first.y});
 #endif
     }
+    const float2 origin = b.origins[4 * tile + lane % 4];
 #pragma unroll
-    for (int r = 0; r < row_tiles; ++r)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const int s = 2 * r + e / 2;
-        take(numbered<index_mask>(c[r][e], number + e % 2), found.best[s], found.second[s]);
-      }
+    for (int s = 0; s < slots; ++s)
+      take(key_of(origin.x + c[s / 2][s % 2 * 2], places, 2 * tile),
+           key_of(origin.y + c[s / 2][s % 2 * 2 + 1], places, 2 * tile + 1), found.best[s], found.second[s]);
   }
-}
-
-/// What a lane knows of a row.
-struct Row {
-  float best, second, squared;
-};
-__device__ __forceinline__ Row select(bool first, const Row& a, const Row& b) {
-  return {first ? a.best : b.best, first ? a.second : b.second, first ? a.squared : b.squared};
-}
-/// `mine`, and what the lane that differs in `bit` knows of the same row and sends as its `sent`.
-__device__ __forceinline__ Row merge(const Row& mine, const Row& sent, int bit) {
-  const float best = __shfl_xor_sync(everyone, sent.best, bit), second = __shfl_xor_sync(everyone, sent.second, bit);
-  return {fminf(mine.best, best), fminf(fminf(mine.second, second), fmaxf(mine.best, best)),
-          mine.squared + __shfl_xor_sync(everyone, sent.squared, bit)};
-}
-
-/// Of the slots 4 word .. 4 word + 3, all that a quad knows of slot t, to its lane t; of two slots, to the lanes 0 .. 15.
-__device__ __forceinline__ Row collect(const Operand& a, const BestTwo& found, int word) {
-  const int lane = threadIdx.x % 32;
-  Row row[4];
-#pragma unroll
-  for (int q = 0; q < 4; ++q) {
-    const int s = 4 * word + q < slots ? 4 * word + q : 0;
-    row[q] = {found.best[s], found.second[s], a.squared[s]};
-  }
-#if TS_MT == 1
-  const Row zero = merge(row[0], row[0], 2), one = merge(row[1], row[1], 2);
-#else
-  const bool upper = (lane & 2) != 0;
-  const Row zero = merge(select(upper, row[2], row[0]), select(upper, row[0], row[2]), 2);
-  const Row one = merge(select(upper, row[3], row[1]), select(upper, row[1], row[3]), 2);
-#endif
-  const bool odd = (lane & 1) != 0;
-  Row mine = merge(select(odd, one, zero), select(odd, zero, one), 1);
-#if TS_MT == 1
-  const int from = lane / 2 * 4 % 32 + lane % 2;
-  mine = {__shfl_sync(everyone, mine.best, from), __shfl_sync(everyone, mine.second, from),
-          __shfl_sync(everyone, mine.squared, from)};
-#endif
-  return mine;
 }
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
-    assign_scores(Rows x, const Parts* fragments, const float* half_norms, const Largest* largest, const double* shift,
-                  double scale, int* labels, uint32* undecided, Sums sums, Stats* stats) {
+    assign_scores(Rows x, Selection selection, const unsigned char* fragments, const float* origins, float per_unit,
+                  uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
+                  Pair*, Sums sums, Stats* stats) {
+  const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
-  Shared shared;
-  shared.fragments = reinterpret_cast<Parts*>(memory);
-  shared.half_norms = reinterpret_cast<float2*>(shared.fragments + tiles * steps * 32);
-  shared.shift = reinterpret_cast<Shift*>(shared.half_norms + tiles * 4);
-  Settle settle{x, sums, labels, undecided, reinterpret_cast<int*>(shared.shift + 16 * steps)};
+  constexpr int buffers = TS_RESIDENT ? chunks : 2;
+  Shift* const shifts = reinterpret_cast<Shift*>(memory + buffers * Chunk::bytes);
+  Settle settle{x, selection, sums, labels, undecided, reinterpret_cast<int*>(shifts + 16 * steps)};
+  const int64 count = selection.count(x);
   settle.begin();
-  for (int e = threadIdx.x; e < tiles * steps * 32; e += 32 * TS_WARPS)
-#pragma unroll
-    for (int part = 0; part < TS_PARTS; ++part) {
-      const uint2 both = reinterpret_cast<const uint2*>(fragments)[2 * e + part];
-      shared.fragments[e].part[part][0] = both.x, shared.fragments[e].part[part][1] = both.y;
-    }
-  for (int e = threadIdx.x; e < tiles * 8; e += 32 * TS_WARPS)
-    reinterpret_cast<float*>(shared.half_norms)[e] = half_norms[e];
-  for (int j = threadIdx.x; j < 16 * steps; j += 32 * TS_WARPS)
-    shared.shift[j] = shift_of(j < TS_D ? shift[j] : 0, scale);
+  for (int j = threadIdx.x; j < 16 * steps; j += 32 * TS_WARPS) shifts[j] = shift_of(j < TS_D ? shift[j] : 0, scale);
+  for (int c = 0; c < (TS_RESIDENT ? chunks : 1); ++c) fetch(memory + c * Chunk::bytes, fragments, origins, c);
+  asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
-  const Margin margin = margin_of(*largest, TS_D, TS_PARTS, steps, index_bits);
-  for (int64 first = (static_cast<int64>(blockIdx.x) * TS_WARPS + threadIdx.x / 32) * warp_rows; first < x.count;
-       first += static_cast<int64>(gridDim.x) * TS_WARPS * warp_rows) {
+  const Margin margin = margin_of_parts(*largest, TS_D, TS_PARTS, steps, 0);
+  const int lane = threadIdx.x % 32;
+  int buffer = 0;
+  for (int64 block = static_cast<int64>(blockIdx.x) * TS_WARPS * warp_rows; block < count;
+       block += static_cast<int64>(gridDim.x) * TS_WARPS * warp_rows) {
+    const int64 first = block + threadIdx.x / 32 * warp_rows;
+    int64 mine[words];
     int before[words];
 #pragma unroll
-    for (int w = 0; w < words; ++w) before[w] = settle.before(first + w * 32, warp_rows);
+    for (int w = 0; w < words; ++w) {
+      mine[w] = w * 32 + lane < warp_rows ? settle.row(first + w * 32 + lane, count) : -1;
+      before[w] = settle.before(mine[w]);
+    }
     Operand a;
-    load_operand(x, first, shared, scale, a);
-    BestTwo found;
-    score(a, shared, found);
+    load_operand(x, mine, shifts, scale, a);
+    Row row[slots];
+#pragma unroll
+    for (int s = 0; s < slots; ++s) {
+      row[s] = {3e30f, 3e30f, a.squared[s], 0, 0, 0, 0};
+#if TS_PARTS == 1
+      row[s].rest = a.rest[s];
+#endif
+    }
+#pragma unroll 1
+    for (int c = 0; c < chunks; ++c) {
+#if !TS_RESIDENT
+      fetch(memory + (buffer ^ 1) * Chunk::bytes, fragments, origins, c + 1 < chunks ? c + 1 : 0);
+#endif
+      BestTwo found;
+      score(a, Chunk(memory + (TS_RESIDENT ? c : buffer) * Chunk::bytes),
+            tiles - c * chunk < chunk ? tiles - c * chunk : chunk, places, found);
+#pragma unroll
+      for (int s = 0; s < slots; ++s)
+        also(row[s], {score_of(found.best[s]), score_of(found.second[s]), 0, 0, label_of(found.best[s], 8 * chunk * c), 0, 0});
+#if !TS_RESIDENT
+      asm volatile("cp.async.wait_all;" ::: "memory");
+      __syncthreads();
+      buffer ^= 1;
+#endif
+    }
 #pragma unroll
     for (int w = 0; w < words; ++w) {
-      const Row mine = collect(a, found, w);
-      settle(first + w * 32, warp_rows, before[w], static_cast<int>(__float_as_uint(mine.best) & index_mask),
-             decides(margin, mine.squared, mine.best, mine.second));
+      if (first + w * 32 >= count) continue;
+      const Row all = collect(row, w);
+      settle.settle<mark_bits>(first + w * 32, mine[w], before[w], all.label,
+                               all.second - all.best > open_within(margin, all, per_unit));
     }
   }
   settle.end(stats);

@@ -43,26 +43,31 @@ struct ChipSums {
 };
 #endif
 
-/// Labels or marks the row first + lane of each lane below `rows`, and moves it from sum to sum.
+/// Labels or marks the rows that lanes answer for, and moves them from sum to sum.
 struct Settle {
   const Rows& x;
+  const Selection& selection;
   const Sums& sums;
   int* labels;
   uint32* undecided;
   int* chip;
   uint32 changed = 0;
 
-  /// The label of this lane's row so far.
-  __device__ __forceinline__ int before(int64 first, int rows) const {
-    const int lane = threadIdx.x % 32;
-    return first + lane < x.count && lane < rows ? labels[first + lane] : -1;
+  /// The row at this position; -1 behind the last.
+  __device__ __forceinline__ int64 row(int64 position, int64 count) const {
+    return position < count ? selection.row(position) : -1;
   }
-  __device__ __forceinline__ void operator()(int64 first, int rows, int before, int label, bool certain) {
+  /// Its label so far.
+  __device__ __forceinline__ int before(int64 row) const { return row >= 0 ? labels[row] : -1; }
+
+  /// For the positions first + lane, a whole word of marks or half of one.
+  template <int Bits>
+  __device__ __forceinline__ void settle(int64 first, int64 row, int before, int label, bool certain) {
     const int lane = threadIdx.x % 32;
-    const bool real = first + lane < x.count && lane < rows;
+    const bool real = row >= 0 && lane < Bits;
     const uint32 open = __ballot_sync(everyone, real && !certain);
     if (lane == 0) {
-      if (rows == 16)
+      if (Bits == 16)
         reinterpret_cast<unsigned short*>(undecided)[first / 16] = static_cast<unsigned short>(open);
       else
         undecided[first / 32] = open;
@@ -70,13 +75,13 @@ struct Settle {
     const bool moves = real && certain && label != before;
     const uint32 moving = __ballot_sync(everyone, moves);
     if (moving == 0) return;
-    if (moves) labels[first + lane] = label;
+    if (moves) labels[row] = label;
     changed += __popc(moving);
     if (sums.upper == nullptr) return;
 #if TS_ON_CHIP
-    move_rows(x, TS_D, sums, ChipSums{chip}, first, moving, before, label);
+    move_rows(x, TS_D, sums, ChipSums{chip}, row, moving, before, label);
 #else
-    move_rows(x, TS_D, sums, GlobalSums{sums, TS_D}, first, moving, before, label);
+    move_rows(x, TS_D, sums, GlobalSums{sums, TS_D}, row, moving, before, label);
 #endif
   }
   /// Before the first row of the block; a barrier must follow.
@@ -114,24 +119,32 @@ __device__ __forceinline__ Shift shift_of(double shift, double scale) {
   return static_cast<Shift>(TS_WIDE ? shift : -shift * scale);
 }
 
-/// A score whose lowest bits are the number of its centroid.
-template <uint32 Mask>
-__device__ __forceinline__ float numbered(float score, uint32 number) {
-  return __uint_as_float((__float_as_uint(score) & ~Mask) | number);
-}
-__device__ __forceinline__ void take(float score, float& best, float& second) {
-  second = fminf(second, fmaxf(best, score));
-  best = fminf(best, score);
-}
 __device__ __forceinline__ constexpr int bits_for(int numbers) {
   int bits = 0;
   while ((1 << bits) < numbers) ++bits;
   return bits;
 }
 
-/// Whether the scores decide a row whose squared norm was summed from TS_D rounded squares.
-__device__ __forceinline__ bool decides(const Margin& margin, float squared, float best, float second) {
+/// A score that lies, with all its errors, within one binade of float32 (its origin does), as an integer in its order whose lowest
+/// bits are a number below `places`, a power of two that the compiler must not know: multiply-adds do not bind, shifts would.
+__device__ __forceinline__ uint32 key_of(float score, uint32 places, uint32 number) {
+  return __float_as_uint(score) * places + number;
+}
+/// The three least of these and one more.
+__device__ __forceinline__ void take_three(uint32 key, uint32& best, uint32& second, uint32& third) {
+  const uint32 later = max(best, key), last = max(second, later);
+  best = min(best, key), second = min(second, later), third = min(third, last);
+}
+/// The two least of these and two more.
+__device__ __forceinline__ void take(uint32 a, uint32 b, uint32& best, uint32& second) {
+  const uint32 less = min(a, b);
+  second = __vimin3_u32(second, max(a, b), max(best, less));
+  best = min(best, less);
+}
+
+/// The root of a sum of TS_D rounded squares, rounded up.
+__device__ __forceinline__ float norm_of(float squared) {
   float norm;
   asm("sqrt.approx.f32 %0, %1;" : "=f"(norm) : "f"(squared * (1 + (TS_D + 16) * 0x1p-23f)));
-  return second - best > __fmaf_rn(margin.by_norm, norm * (1 + 0x1p-20f), margin.constant);
+  return norm * (1 + 0x1p-20f);
 }

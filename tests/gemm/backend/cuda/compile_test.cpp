@@ -161,10 +161,12 @@ void compile_plans(const std::string& arch, const std::vector<cuda::KernelPlan>&
 std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
   std::vector<cuda::KernelPlan> plans;
   const auto add = [&](cuda::AssignProblem p) {
-    if (const auto scores = cuda::assign_scores_plan(p, device)) plans.push_back(*scores);
-    plans.push_back(cuda::assign_prepare_plan(p, true));
+    const cuda::AssignPlans found = cuda::assign_plans(p, device);
+    if (found.scores) plans.push_back(*found.scores);
+    if (found.again) plans.push_back(*found.again);
+    plans.push_back(cuda::assign_prepare_plan(p, found));
     p.plain = false;
-    CHECK_FALSE(cuda::assign_scores_plan(p, device));
+    CHECK_FALSE(cuda::assign_plans(p, device).scores);
   };
   std::size_t turn = 0;
   for (const DType type : {DType::float64, DType::float32, DType::float16, DType::bfloat16}) {
@@ -179,14 +181,17 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
                                {48, 20},
                                {64, 64},
                                {64, 1024},
+                               {128, 1000},
                                {100, 30},
+                               {300, 40},
+                               {784, 500},
                                {128, 100}}) {
       const int size = static_cast<int>(size_of(type));
       const int alignment = ++turn % 4 == 0 ? size : std::min(16, cuda::common_power(d * size, 16));
       add({type, 1 << 22, d, k, true, alignment, turn % 3 == 0 || type == DType::float64});
     }
     const cuda::AssignProblem some{type, 1 << 20, 16, 16};
-    for (const char* family : {"assign_decide", "assign_add", "assign_verify"})
+    for (const char* family : {"assign_decide", "assign_add", "assign_gather", "assign_verify"})
       plans.push_back(cuda::assign_rows_plan(family, some, 1000, device));
     for (const index_t number : {0, 1, 2}) {
       plans.push_back(
@@ -205,7 +210,8 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
       plans.push_back(cuda::seed_distances_plan(task, type, wide, candidates, 1000));
     plans.push_back(cuda::seed_plan("seed_gather", type, wide, 1000));
   }
-  plans.push_back(cuda::assign_prepare_plan({DType::float32, 1000, 200, 3000}, false));
+  const cuda::AssignProblem in_float64{DType::float32, 1000, 200, 3000, false};
+  plans.push_back(cuda::assign_prepare_plan(in_float64, cuda::assign_plans(in_float64, device)));
   for (const char* family : {"seed_draw", "seed_keep"})
     for (const bool wide : {false, true})
       plans.push_back(cuda::seed_plan(family, DType::float64, wide, 1000));
