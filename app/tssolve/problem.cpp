@@ -1,6 +1,8 @@
 #include "tallskinny/app/tssolve/problem.hpp"
 
-#include "tallskinny/solvers/eigen/lobpcg.hpp"
+#include <algorithm>
+
+#include "tallskinny/solvers/eigen/preconditioners.hpp"
 #include "tallskinny/solvers/eigen/shift_invert.hpp"
 
 namespace ts::app::tssolve {
@@ -77,30 +79,50 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
 }
 
 template <class T>
-solvers::Operator<T> jacobi_of(const AnyMatrix<T>& matrix,
-                               const std::optional<solvers::MassFactor<T>>& factor) {
-  std::vector<double> diagonal;
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    diagonal.assign(static_cast<std::size_t>(sparse->rows), 0.0);
-    const auto a = sparse->view();
-    for (index_t i = 0; i < a.rows; ++i)
-      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k)
-        if (a.indices[k] == i) diagonal[static_cast<std::size_t>(i)] += std::real(a.values[k]);
-  } else {
-    const auto& dense = std::get<Matrix<T>>(matrix);
-    for (index_t i = 0; i < dense.rows(); ++i) diagonal.push_back(std::real(dense(i, i)));
+solvers::Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix,
+                                       const Assembled<T>& assembled, Preconditioner kind,
+                                       solvers::Which which) {
+  // Of the standard form, which knows no entries.
+  if (kind == Preconditioner::chebyshev) return solvers::ChebyshevInverse<T>(ctx, assembled.problem.a, which);
+  const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
+  expects(sparse != nullptr || kind != Preconditioner::incomplete_cholesky,
+          "--preconditioner ichol needs a sparse matrix: take jacobi or chebyshev");
+  std::vector<double> diagonal, radius;
+  const index_t n = sparse != nullptr ? sparse->rows : std::get<Matrix<T>>(matrix).rows();
+  diagonal.assign(static_cast<std::size_t>(n), 0.0), radius = diagonal;
+  const auto add = [&](index_t i, index_t j, const T& value) {
+    auto& sum = i == j ? diagonal : radius;
+    sum[static_cast<std::size_t>(i)] += i == j ? std::real(value) : std::abs(value);
+  };
+  for (index_t i = 0; i < n; ++i)
+    if (sparse != nullptr) {
+      const auto a = sparse->view();
+      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) add(i, a.indices[k], a.values[k]);
+    } else {
+      for (index_t j = 0; j < n; ++j) add(i, j, std::get<Matrix<T>>(matrix)(i, j));
+    }
+  double low = 0, high = 0;  // Gershgorin
+  for (std::size_t i = 0; i < diagonal.size(); ++i) {
+    low = i == 0 ? diagonal[i] - radius[i] : std::min(low, diagonal[i] - radius[i]);
+    high = i == 0 ? diagonal[i] + radius[i] : std::max(high, diagonal[i] + radius[i]);
   }
-  solvers::Operator<T> jacobi = solvers::Jacobi<T>(std::move(diagonal));
-  return factor ? factor->standard_inverse(std::move(jacobi)) : jacobi;
+  const auto end = solvers::positive_end(diagonal, low, high, which);
+  const auto standard = [&](solvers::Operator<T> inverse) {
+    return assembled.factor ? assembled.factor->standard_inverse(std::move(inverse)) : inverse;
+  };
+  if (kind == Preconditioner::incomplete_cholesky)
+    return standard(solvers::IncompleteCholesky<T>(sparse->view(), end));
+  for (double& d : diagonal) d = end.sign * d + end.shift;
+  return standard(solvers::Jacobi<T>(std::move(diagonal)));
 }
 
-#define TS_INSTANTIATE(T)                                                                    \
-  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&);                         \
-  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);               \
-  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);   \
-  template solvers::Operator<T> jacobi_of<T>(const AnyMatrix<T>&,                            \
-                                             const std::optional<solvers::MassFactor<T>>&);  \
-  template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&, \
+#define TS_INSTANTIATE(T)                                                                                  \
+  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&);                                       \
+  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);                             \
+  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);                 \
+  template solvers::Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&,                  \
+                                                     const Assembled<T>&, Preconditioner, solvers::Which); \
+  template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,               \
                                     std::optional<double>, Factorise);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

@@ -40,9 +40,15 @@ template <class T>
 [[nodiscard]] Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
                                     std::optional<double> target, Factorise factorise);
 
-/// The inverse of the diagonal (of the standard form, if there is a factor of the mass matrix).
+/// What --preconditioner may name beside a file.
+enum class Preconditioner { jacobi, incomplete_cholesky, chebyshev };
+
+/// For the end `which` (SA or LA) of the matrix, or of the standard form where there is a factor of the mass
+/// matrix. The matrix must outlive it.
+/// @throws Error(invalid_argument) for an incomplete factorisation of a dense matrix.
 template <class T>
-[[nodiscard]] solvers::Operator<T> jacobi_of(const AnyMatrix<T>& matrix,
-                                             const std::optional<solvers::MassFactor<T>>& factor);
+[[nodiscard]] solvers::Operator<T> preconditioner_of(const Context&, const AnyMatrix<T>& matrix,
+                                                     const Assembled<T>& assembled, Preconditioner,
+                                                     solvers::Which which);
 
 }  // namespace ts::app::tssolve

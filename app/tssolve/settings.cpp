@@ -192,22 +192,25 @@ bool parse_settings(Arguments arguments, Settings& settings) {
           {{"norm", Convergence::norm}, {"rel", Convergence::rel}, {"abs", Convergence::abs}});
 
   options.group("How to find it")
-      .choice("method", eigen.method,
-              "block Lanczos; the same on a Chebyshev polynomial of the matrix (for SA and LA); LOBPCG, for "
-              "SA or LA with a preconditioner; or all "
-              "eigenvalues by a "
-              "dense solver. auto takes dense for small matrices, chebyshev for large and sparse ones",
-              {{"auto", Method::automatic},
-               {"lanczos", Method::lanczos},
-               {"chebyshev", Method::chebyshev},
-               {"lobpcg", Method::lobpcg},
-               {"dense", Method::dense}})
-      .custom(
-          "preconditioner", "none|jacobi|FILE[:/object]", settings.preconditioner,
-          "of LOBPCG: nothing, the inverse of the diagonal, or a matrix near the inverse of A, Hermitian and "
-          "positive definite. auto: jacobi for SA, none for LA",
-          "none, jacobi or a file name",
-          [&settings](std::string_view text) { return parse_value(text, settings.preconditioner); })
+      .choice(
+          "method", eigen.method,
+          "block Lanczos; the same on a Chebyshev polynomial of the matrix (for SA and LA); LOBPCG or "
+          "block Davidson, for SA or LA with a preconditioner; or all eigenvalues by a dense solver. auto "
+          "takes dense for small matrices, chebyshev for large and sparse ones",
+          {{"auto", Method::automatic},
+           {"lanczos", Method::lanczos},
+           {"chebyshev", Method::chebyshev},
+           {"lobpcg", Method::lobpcg},
+           {"davidson", Method::davidson},
+           {"dense", Method::dense}})
+      .custom("preconditioner", "none|jacobi|ichol|chebyshev|FILE[:/object]", settings.preconditioner,
+              "of LOBPCG and Davidson: nothing, the inverse of the diagonal, an incomplete Cholesky "
+              "factorisation "
+              "(sparse matrices), a Chebyshev polynomial of the matrix, or a matrix near the inverse of A, "
+              "Hermitian "
+              "and positive definite. auto: jacobi for SA, none for LA",
+              "none, jacobi, ichol, chebyshev or a file name",
+              [&settings](std::string_view text) { return parse_value(text, settings.preconditioner); })
       .value("block-size", "COUNT", eigen.block_size, "vectors per block step; 0: chosen",
              at_least<index_t>(0))
       .value("max-basis", "COUNT", eigen.max_basis, "vectors kept before a restart; 0: chosen",
@@ -257,13 +260,13 @@ bool parse_settings(Arguments arguments, Settings& settings) {
     settings.interval = beyond(*threshold, eigen.which);
   }
   expects(settings.svd || !settings.centre, "--centre goes with --svd");
-  expects(settings.preconditioner == "auto" || eigen.method == Method::lobpcg,
-          "--preconditioner goes with --method lobpcg");
-  if (eigen.method == Method::lobpcg)
-    expects(
-        !settings.sigma && !settings.interval && settings.checkpoint.empty() &&
-            (eigen.which == Which::SA || eigen.which == Which::LA),
-        "--method lobpcg seeks --which SA or LA, without --sigma, --interval, --threshold or --checkpoint");
+  expects(settings.preconditioner == "auto" || solvers::is_preconditioned(eigen.method),
+          "--preconditioner goes with --method lobpcg and davidson");
+  if (solvers::is_preconditioned(eigen.method))
+    expects(!settings.sigma && !settings.interval && settings.checkpoint.empty() &&
+                (eigen.which == Which::SA || eigen.which == Which::LA),
+            "--method lobpcg and davidson seek --which SA or LA, without --sigma, --interval, --threshold or "
+            "--checkpoint");
   if (settings.svd) {
     expects(eigen.which == Which::LM || eigen.which == Which::LA,
             "--svd finds the largest singular values: leave --which out");

@@ -15,7 +15,7 @@ struct Settings {
   bool svd = false, centre = false, general = false;
   solvers::Part part = solvers::Part::LM;  ///< what --which means for a general matrix
   std::string mass;                        ///< the same for M of A x = lambda M x; empty: the identity
-  std::string preconditioner = "auto";     ///< auto, none, jacobi or the same for a matrix near A^-1
+  std::string preconditioner = "auto";     ///< a word, or the same for a matrix near A^-1
   std::string initial;                     ///< the same for a warm start; empty: random
   std::optional<double> sigma;
   std::optional<solvers::Interval> interval;  ///< all eigenvalues in it, instead of `nev` of them

@@ -36,6 +36,7 @@ std::optional<double> target_of(const Settings& settings) {
 const char* method_text(const Settings& settings, const solvers::EigenPlan& plan) {
   if (plan.method == solvers::Method::dense) return "dense";
   if (plan.method == solvers::Method::lobpcg) return "LOBPCG";
+  if (plan.method == solvers::Method::davidson) return "block Davidson";
   if (settings.interval)
     return settings.eigen.method == solvers::Method::automatic
                ? "spectrum slicing by shift-invert block Lanczos"
@@ -107,14 +108,36 @@ std::uint64_t fingerprint_of(const AnyMatrix<T>& matrix, const std::optional<Csr
 
 /// A given matrix near A^-1; it must outlive the operator.
 template <class T>
-solvers::Operator<T> preconditioner_of(const Input& input, index_t rows,
-                                       const std::optional<solvers::MassFactor<T>>& mass_factor) {
+solvers::Operator<T> given_preconditioner(const Input& input, index_t rows,
+                                          const std::optional<solvers::MassFactor<T>>& mass_factor) {
   const auto* matrix = std::get_if<AnyMatrix<T>>(&input.matrix);
   if (matrix == nullptr || input.description.rows != rows)
     throw Error(Errc::bad_input, "the preconditioner " + input.description.where.text() +
                                      " has another size than the matrix, or is complex for a real one");
   auto op = operator_of<T>(*matrix);
   return mass_factor ? mass_factor->standard_inverse(std::move(op)) : op;
+}
+
+/// What --preconditioner names by a word; `auto` is the diagonal for SA.
+std::optional<Preconditioner> named_preconditioner(const Settings& settings) {
+  const auto& name = settings.preconditioner;
+  if (name == "jacobi" || (name == "auto" && settings.eigen.which == solvers::Which::SA))
+    return Preconditioner::jacobi;
+  if (name == "ichol") return Preconditioner::incomplete_cholesky;
+  if (name == "chebyshev") return Preconditioner::chebyshev;
+  return std::nullopt;
+}
+
+const char* text_of(Preconditioner kind) {
+  switch (kind) {
+    case Preconditioner::jacobi:
+      return "the diagonal";
+    case Preconditioner::incomplete_cholesky:
+      return "an incomplete Cholesky factorisation";
+    case Preconditioner::chebyshev:
+      return "a Chebyshev polynomial";
+  }
+  return "?";
 }
 
 template <class T>
@@ -142,19 +165,19 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     factorise = Factorise::needed;
   if (mass) console.note("factorising the mass matrix");
   if (factorise == Factorise::needed) console.note("factorising A - sigma I");
-  auto [problem, mass_factor, note] = assemble<T>(matrix, mass, target, factorise);
+  auto assembled = assemble<T>(matrix, mass, target, factorise);
+  auto& [problem, mass_factor, note] = assembled;
   if (!note.empty()) console.warn(note);
   facts.note += (facts.note.empty() || note.empty() ? "" : "; ") + note;
   std::optional<Input> preconditioner;
-  if (plan.method == solvers::Method::lobpcg) {
-    const bool automatic = settings.preconditioner == "auto" && settings.eigen.which == solvers::Which::SA;
-    if (automatic || settings.preconditioner == "jacobi") {
-      problem.preconditioner = jacobi_of<T>(matrix, mass_factor);
-      facts.method += ", preconditioned by the diagonal";
+  if (solvers::is_preconditioned(plan.method)) {
+    if (const auto kind = named_preconditioner(settings)) {
+      problem.preconditioner = preconditioner_of<T>(ctx, matrix, assembled, *kind, settings.eigen.which);
+      facts.method += std::string(", preconditioned by ") + text_of(*kind);
     } else if (settings.preconditioner != "none" && settings.preconditioner != "auto") {
       preconditioner = read_hermitian(settings.preconditioner);
       if (is_complex<T>) make_complex(*preconditioner);
-      problem.preconditioner = preconditioner_of<T>(*preconditioner, facts.input.rows, mass_factor);
+      problem.preconditioner = given_preconditioner<T>(*preconditioner, facts.input.rows, mass_factor);
       facts.method += ", preconditioned by " + settings.preconditioner;
     }
   }

@@ -1,7 +1,9 @@
 // What the sparse factorisations share. Holds Eigen: for the .cpp files of this folder alone.
 #pragma once
 
+#include <Eigen/Dense>
 #include <Eigen/SparseCholesky>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -35,6 +37,30 @@ double inverse_norm(const Body& body) {
     if (!std::isfinite(growth)) return std::numeric_limits<double>::infinity();
   }
   return growth;
+}
+
+/// How near to the shift of M = A - sigma I the eigenvalues begin that are not on it (nearer than 1e-10
+/// norm), by inverse iteration with a few columns; 0 when those see none.
+template <class T, class Body>
+double distance_of_others(const Body& body, double norm) {
+  using Block = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+  const index_t width = std::min<index_t>(32, body.n);
+  Block y(body.n, width);
+  for (index_t j = 0; j < width; ++j) y.col(j) = random_column<T>(body.n, 20 + static_cast<std::uint64_t>(j));
+  double distance = 0;
+  for (int step = 0; step < 4; ++step) {
+    const Block q = Eigen::HouseholderQR<Block>(y).householderQ() * Block::Identity(body.n, width);
+    for (index_t j = 0; j < width; ++j) y.col(j) = body.solve(q.col(j));
+    if (!y.allFinite()) return 0;
+    const Block h = q.adjoint() * y;
+    const auto inverses = Eigen::SelfAdjointEigenSolver<Block>(h, Eigen::EigenvaluesOnly).eigenvalues();
+    distance = 0;
+    for (index_t j = 0; j < width; ++j) {
+      const double nu = std::abs(inverses(j));
+      if (nu * norm < 1e10 && (distance == 0 || nu > 1 / distance)) distance = 1 / nu;
+    }
+  }
+  return distance;
 }
 
 /// Y = f(X), column by column: the bits do not depend on the number of threads.

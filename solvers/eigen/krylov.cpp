@@ -357,9 +357,17 @@ PlacedMatrix<T> KrylovBasis<T>::combine(HostView<const T> s, HostView<const T> c
 }
 
 template <class T>
+PlacedMatrix<T> KrylovBasis<T>::image(PlacedView<const T> x) {
+  const Timed timed(seconds_.applying);
+  PlacedMatrix<T> y(ctx_, space_, rows(), x.cols());
+  op_.apply(ctx_, x, y.view());
+  applications_ += weight_ * x.cols();
+  return y;
+}
+
+template <class T>
 double estimate_norm(const Context& ctx, const Operator<T>& a, std::uint64_t seed, index_t& applications) {
-  const index_t n = a.rows();
-  KrylovBasis<T> basis(ctx, a, std::min<index_t>(n, 24), seed ^ 0x9e3779b97f4a7c15u);
+  KrylovBasis<T> basis(ctx, a, 24, seed ^ 0x9e3779b97f4a7c15u);
   basis.start(HostView<const T>{}, 2);
   while (basis.can_expand()) basis.expand();
   applications += basis.applications();

@@ -97,6 +97,8 @@ class KrylovBasis {
   [[nodiscard]] PlacedMatrix<T> combine(HostView<const T> s) const;
   /// Y = V S + F C.
   [[nodiscard]] PlacedMatrix<T> combine(HostView<const T> s, HostView<const T> c) const;
+  /// The operator applied to a block, counted.
+  [[nodiscard]] PlacedMatrix<T> image(PlacedView<const T> x);
   [[nodiscard]] const Matrix<T>& coupling() const noexcept { return b_; }
   [[nodiscard]] const Matrix<T>& projected() const noexcept { return h_; }
 

@@ -299,7 +299,12 @@ class KrylovSchur {
     r.converged = r.converged_count == wanted_ && wanted_ >= nev_;
     if (r.converged && r.stop == StopReason::rounding) r.stop = StopReason::converged;
     if (!r.converged && r.stop == StopReason::converged) r.stop = StopReason::rounding;
-    r.verified = r.converged && r.verification != Verification::none;
+    // An eigenvalue that rounding of A alone moves by a hundredth of ||A|| is not known, however small its
+    // residual.
+    constexpr double hopeless = 0.01 / unit_roundoff;
+    const double worst =
+        r.conditions.empty() ? 1 : *std::max_element(r.conditions.begin(), r.conditions.end());
+    r.verified = r.converged && r.verification != Verification::none && worst < hopeless;
     r.reason = std::to_string(r.converged_count) + " of " + std::to_string(wanted_) + " pairs converged";
     if (wanted_ > nev_) r.reason += " (one more than asked for, so as not to separate a conjugate pair)";
     if (r.stop == StopReason::max_iterations)
@@ -316,9 +321,11 @@ class KrylovSchur {
           "; complete as far as a search from fresh random blocks can tell, which for a matrix far from "
           "normal is "
           "less than for a Hermitian one";
-    const double worst =
-        r.conditions.empty() ? 1 : *std::max_element(r.conditions.begin(), r.conditions.end());
-    if (worst > 1e4)
+    if (!(worst < hopeless))
+      r.reason +=
+          "; the matrix is so far from normal that rounding decides where these eigenvalues are: none can be "
+          "vouched for";
+    else if (worst > 1e4)
       r.reason +=
           "; eigenvalues are ill-conditioned: errors may be larger than the residuals by the numbers given "
           "as conditions";

@@ -311,7 +311,6 @@ LanczosOutcome<T> Lanczos<T>::run(EigenResult<T>& record) {
   iterate(record, out);
   record.iterations = basis_.steps();
   record.dead_directions = basis_.dead();
-  record.operator_applications = norm_applications_ + basis_.applications();
   if (search_steps_ > 0) record.verification_applications = basis_.applications() - search_applications_;
   record.filter_degree =
       accept_.transform.kind == SpectralTransform::Kind::chebyshev ? accept_.transform.degree : 0;
@@ -324,7 +323,14 @@ LanczosOutcome<T> Lanczos<T>::run(EigenResult<T>& record) {
   Matrix<T> s(m, static_cast<index_t>(chosen.size()));
   for (index_t j = 0; j < s.cols(); ++j)
     for (index_t i = 0; i < m; ++i) s(i, j) = ritz_.coefficients(i, chosen[at(j)]);
-  if (accept_.transformed()) {  // purification: x = (nu V s + F B s) / nu
+  if (accept_.transform.kind == SpectralTransform::Kind::inverse && s.cols() > 0) {
+    // Purification by the inverse itself: a computed one is Hermitian only to u times its condition number,
+    // and the recurrence below, which takes it for Hermitian, would bring that into the far directions.
+    for (index_t j = 0; j < s.cols(); ++j)
+      for (index_t i = 0; i < m; ++i) s(i, j) /= ritz_.values[at(chosen[at(j)])];
+    const auto x = basis_.combine(s.cview());
+    out.vectors = basis_.image(x.cview());
+  } else if (accept_.transformed()) {  // purification: x = (nu V s + F B s) / nu
     const auto c = ortho::product<T>(basis_.coupling().cview(), s.cview());
     Matrix<T> scaled_c(c.rows(), c.cols());
     for (index_t j = 0; j < c.cols(); ++j)
@@ -333,6 +339,7 @@ LanczosOutcome<T> Lanczos<T>::run(EigenResult<T>& record) {
   } else {
     out.vectors = basis_.combine(s.cview());
   }
+  record.operator_applications = norm_applications_ + basis_.applications();
   out.next_value = next_outside();
   return out;
 }

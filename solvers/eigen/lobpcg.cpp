@@ -27,21 +27,6 @@ std::size_t at(index_t i) {
 }  // namespace
 
 template <class T>
-Jacobi<T>::Jacobi(std::vector<double> diagonal) : inverse_(std::move(diagonal)) {
-  double largest = 0;
-  for (const double d : inverse_) largest = std::max(largest, std::abs(d));
-  const double least = largest > 0 ? unit_roundoff * largest : 1;
-  for (double& d : inverse_) d = 1 / std::max(std::abs(d), least);
-}
-
-template <class T>
-void Jacobi<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < x.rows(); ++i)
-    for (index_t j = 0; j < x.cols(); ++j) y(i, j) = inverse_[at(i)] * x(i, j);
-}
-
-template <class T>
 Lobpcg<T>::Lobpcg(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
                   const EigenPlan& plan, HostView<const T> initial)
     : ctx_(ctx),
@@ -50,6 +35,8 @@ Lobpcg<T>::Lobpcg(const Context& ctx, const EigenProblem<T>& problem, const Eige
       plan_(plan),
       initial_(initial),
       sign_(options.which == Which::SA ? 1 : -1),
+      limit_(plan.method == Method::davidson ? plan.max_basis : 0),
+      batch_(plan.block_size),
       next_(std::numeric_limits<double>::quiet_NaN()) {
   accept_.tol = options.tol, accept_.convergence = options.convergence, accept_.rows = problem.a.rows();
 }
@@ -70,6 +57,7 @@ void Lobpcg<T>::reserve(index_t columns) {
 template <class T>
 void Lobpcg<T>::start(HostView<const T> block) {
   x_ = p_ = 0;
+  c_ = {};
   const index_t width = std::min(block.cols(), accept_.rows - l_);
   reserve(l_ + 3 * width);
   copy_block<T>(ctx_, block.cols(0, width), s(0, width));
@@ -99,18 +87,42 @@ void Lobpcg<T>::project(index_t width) {
     values_[at(j)] = e.values[at(from)];
     for (index_t i = 0; i < m; ++i) c(i, j) = e.vectors(i, from);
   }
-  // P: what the new X has outside of the old one, made orthonormal to the new X.
-  index_t p = 0;
-  Matrix<T> both(m, 2 * width);
-  ortho::copy<T>(c.cview(), both.view().cols(0, width));
-  if (p_ > 0) {
-    Matrix<T> outside = Matrix<T>::copy_of(c.cview()), t(width, width), r(width, width);
-    for (index_t i = 0; i < old; ++i)
-      for (index_t j = 0; j < width; ++j) outside(i, j) = T{};
-    p = ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, c.cview(), outside.view(), t.view(), r.view())
-            .rank;
-    ortho::copy<T>(outside.cview().cols(0, p), both.view().cols(width, p));
+  if (m + batch_ <= limit_) {  // room for another step
+    x_ = width, p_ = m - width, c_ = std::move(c);
+    current_ = Matrix<T>(accept_.rows, width), image_ = Matrix<T>(accept_.rows, width);
+    tsmm(ctx_, Op::none, T{1}, HostView<const T>(s(0, m)), c_.cview(), T{0}, current_.view());
+    tsmm(ctx_, Op::none, T{1}, HostView<const T>(as(0, m)), c_.cview(), T{0}, image_.view());
+  } else {
+    // LOBPCG: what the new X has outside of the old one. A grown basis: the old X.
+    Matrix<T> beside = Matrix<T>::copy_of(c.cview());
+    for (index_t j = 0; j < width; ++j)
+      if (limit_ == 0) {
+        for (index_t i = 0; i < old; ++i) beside(i, j) = T{};
+      } else {
+        for (index_t i = 0; i < m; ++i)
+          beside(i, j) = i < c_.rows() && j < c_.cols() ? c_(i, j) : T(c_.cols() == 0 && i == j ? 1 : 0);
+      }
+    if (p_ == 0) beside = Matrix<T>(m, 0);
+    compress(c, std::move(beside));
   }
+  Matrix<T> residual(accept_.rows, x_);
+  const auto now = x(), image = ax();
+  for (index_t i = 0; i < accept_.rows; ++i)
+    for (index_t j = 0; j < x_; ++j) residual(i, j) = image(i, j) - values_[at(j)] * now(i, j);
+  residuals_.resize(at(x_));
+  column_norms(ctx_, residual.cview(), std::span<double>(residuals_));
+}
+
+template <class T>
+void Lobpcg<T>::compress(const Matrix<T>& c, Matrix<T> beside) {
+  const index_t m = c.rows(), width = c.cols(), most = beside.cols();
+  Matrix<T> t(width, most), r(most, most), both(m, width + most);
+  const index_t p = most == 0 ? 0
+                              : ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, c.cview(), beside.view(),
+                                                         t.view(), r.view())
+                                    .rank;
+  ortho::copy<T>(c.cview(), both.view().cols(0, width));
+  ortho::copy<T>(beside.cview().cols(0, p), both.view().cols(width, p));
   const auto coefficients = both.cview().cols(0, width + p);
   Matrix<T> image(accept_.rows, width + p);
   for (const auto& basis : {s(0, m), as(0, m)}) {
@@ -118,34 +130,37 @@ void Lobpcg<T>::project(index_t width) {
     copy_block<T>(ctx_, image.cview(), basis.cols(0, width + p));
   }
   x_ = width, p_ = p;
+  c_ = {};
+}
 
-  Matrix<T> residual(accept_.rows, x_);
-  for (index_t i = 0; i < accept_.rows; ++i)
-    for (index_t j = 0; j < x_; ++j) residual(i, j) = as(0, x_)(i, j) - values_[at(j)] * s(0, x_)(i, j);
-  residuals_.resize(at(x_));
-  column_norms(ctx_, residual.cview(), std::span<double>(residuals_));
+template <class T>
+void Lobpcg<T>::settle() {
+  if (c_.cols() == 0) return;
+  const Matrix<T> c = std::move(c_);
+  compress(c, Matrix<T>(c.rows(), 0));
 }
 
 /// Appends W and projects; false when nothing new could be appended.
 template <class T>
 bool Lobpcg<T>::step() {
   std::vector<index_t> active;
-  for (index_t j = 0; j < x_; ++j)
+  for (index_t j = 0; j < x_ && (limit_ == 0 || static_cast<index_t>(active.size()) < batch_); ++j)
     if (accept_.ratio(values_[at(j)], residuals_[at(j)]) > 1) active.push_back(j);
   const index_t before = l_ + x_ + p_;
   const index_t width = std::min(static_cast<index_t>(active.size()), accept_.rows - before);
   if (width <= 0) return false;
   ++steps_;
-  reserve(l_ + 3 * std::max(x_, plan_.block_size));
+  reserve(l_ + std::max(3 * std::max(x_, plan_.block_size), x_ + p_ + batch_));
   if (steps_ % refresh_steps == 0) {
     problem_.a.apply(ctx_, HostView<const T>(s(0, x_ + p_)), as(0, x_ + p_));
     applications_ += x_ + p_;
   }
   Matrix<T> residual(accept_.rows, width);
+  const auto now = x(), image = ax();
   for (index_t i = 0; i < accept_.rows; ++i)
     for (index_t j = 0; j < width; ++j) {
       const index_t from = active[at(j)];
-      residual(i, j) = as(0, x_)(i, from) - values_[at(from)] * s(0, x_)(i, from);
+      residual(i, j) = image(i, from) - values_[at(from)] * now(i, from);
     }
   const auto w = s(x_ + p_, width);
   if (problem_.preconditioner) {
@@ -227,6 +242,7 @@ bool Lobpcg<T>::count_settles() const {
 /// A fresh random block in the complement of what is found.
 template <class T>
 typename Lobpcg<T>::Stage Lobpcg<T>::verify(EigenResult<T>& record) {
+  settle();
   const double threshold = values_[at(plan_.nev - 1)];
   const double slack = std::max(100 * unit_roundoff * accept_.norm, residuals_[at(plan_.nev - 1)]);
   // Guards whose residual r is small against their distance d are locked as well: they hide at most r^2 / d.
@@ -263,6 +279,7 @@ typename Lobpcg<T>::Stage Lobpcg<T>::verify(EigenResult<T>& record) {
     if (!step()) break;
   }
   const double outside = x_ > 0 ? values_.front() : std::numeric_limits<double>::quiet_NaN();
+  settle();
   // X and what was locked side by side again. When something entered, the block stays this much wider.
   l_ -= locked;
   p_ = 0;
@@ -287,7 +304,7 @@ template <class T>
 LanczosOutcome<T> Lobpcg<T>::run(EigenResult<T>& record) {
   if (x_ == 0) {
     accept_.norm = estimate_norm(ctx_, problem_.a, options_.seed, applications_);
-    const index_t width = std::max(plan_.block_size, initial_.cols());
+    const index_t width = std::max(limit_ > 0 ? with_guards(plan_.nev) : plan_.block_size, initial_.cols());
     Matrix<T> block(accept_.rows, width);
     fill_random<T>(ctx_, options_.seed, stream_, block.view());
     if (initial_.cols() > 0) copy_block<T>(ctx_, initial_, block.view().cols(0, initial_.cols()));
@@ -319,6 +336,7 @@ LanczosOutcome<T> Lobpcg<T>::run(EigenResult<T>& record) {
                                            : StopReason::max_iterations;
     break;
   }
+  settle();
   record.iterations = steps_, record.dead_directions = dead_, record.norm = accept_.norm;
   record.operator_applications = applications_;
   if (found_at_ > 0) record.verification_applications = applications_ - found_at_;
@@ -327,9 +345,7 @@ LanczosOutcome<T> Lobpcg<T>::run(EigenResult<T>& record) {
   return out;
 }
 
-#define TS_INSTANTIATE(T)   \
-  template class Jacobi<T>; \
-  template class Lobpcg<T>;
+#define TS_INSTANTIATE(T) template class Lobpcg<T>;
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -19,10 +19,14 @@ enum class Which { LA, SA, LM, SM, BE };
 enum class Convergence { norm, rel, abs, root };
 
 /// Block Lanczos, the same on a Chebyshev polynomial of the matrix (for SA and LA without a target; others
-/// do without), LOBPCG with the problem's preconditioner (SA and LA), or all eigenvalues by a dense solver.
-/// `automatic` takes the dense one for small matrices and the polynomial for large ones whose product with a
-/// block is cheap.
-enum class Method { automatic, lanczos, chebyshev, dense, lobpcg };
+/// do without), LOBPCG or block Davidson with the problem's preconditioner (SA and LA), or all eigenvalues by
+/// a dense solver. `automatic` takes the dense one for small matrices and the polynomial for large ones whose
+/// product with a block is cheap.
+enum class Method { automatic, lanczos, chebyshev, dense, lobpcg, davidson };
+
+[[nodiscard]] constexpr bool is_preconditioned(Method method) noexcept {
+  return method == Method::lobpcg || method == Method::davidson;
+}
 
 struct Progress {
   std::string_view phase;  ///< "search" or "verify"

@@ -2,6 +2,7 @@
 
 #include <Eigen/LU>
 #include <Eigen/SparseLU>
+#include <algorithm>
 #include <cstdio>
 
 #include "tallskinny/solvers/eigen/factor_detail.hpp"
@@ -88,23 +89,30 @@ template <class T>
 using Lu = Eigen::SparseLU<Sparse<T>, Eigen::COLAMDOrdering<std::int64_t>>;
 
 /// Tries sigma, then shifts beside it: `factorise()` of the body is called with body.sigma set. An eigenvalue
-/// at the shift would drown all others in the rounding of its huge inverse.
+/// at the shift would drown all others in the rounding of its huge inverse: the less the farther the shift is
+/// from it, but the others should stay where they are as seen from the shift.
 template <class T, class Body, class Factorise>
 void settle_shift(Body& body, double sigma, double norm, double mass_norm, const Factorise& factorise) {
-  constexpr double largest_growth = 1e13;
-  double move = 1e-7 * (norm > 0 ? norm : 1) / (mass_norm > 0 ? mass_norm : 1);
+  constexpr double largest_growth = 1e13, of_distance = 1e-5, least_move = 1e-12, usual_move = 1e-7;
+  const double unit = (norm > 0 ? norm : 1) / (mass_norm > 0 ? mass_norm : 1);
+  const auto usable = [&] { return factorise() && detail::inverse_norm<T>(body) * norm < largest_growth; };
   body.sigma = sigma;
-  if (body.n == 0) return;
-  for (int attempt = 0; attempt < 4; ++attempt) {
-    if (factorise() && detail::inverse_norm<T>(body) * norm < largest_growth) return;
-    body.sigma = sigma - move;
-    move *= 4.0 / 3;
+  if (body.n == 0 || usable()) return;
+  double move = usual_move;
+  body.sigma = sigma - least_move * unit;
+  if (factorise()) {
+    const double others = detail::distance_of_others<T>(body, norm) / unit;
+    if (others > 0) move = std::clamp(of_distance * others, least_move, of_distance);
+  }
+  for (int attempt = 0; attempt < 4; ++attempt, move *= 4.0 / 3) {
+    body.sigma = sigma - move * unit;
     char text[200];
     std::snprintf(text, sizeof text,
                   "the matrix minus %g times the identity (or the mass matrix) is singular to rounding; the "
                   "shift was moved to %.17g",
                   sigma, body.sigma);
     body.note = text;
+    if (usable()) return;
   }
   throw Error(Errc::invalid_argument,
               "the matrix minus --sigma times the identity (or the mass matrix) cannot be factorised; choose "

@@ -148,6 +148,23 @@ std::function<double(double)> distance_outside(const EigenResult<T>& result, con
   };
 }
 
+/// The nearest to a shift that was moved: are they the nearest to the target as well, but for the tolerance?
+template <class T>
+bool nearest_hold(const EigenResult<T>& result, const EigenProblem<T>& problem, const EigenOptions& options) {
+  const double target = problem.target.value_or(0), moved = std::abs(problem.shift - target);
+  const bool near = options.which == Which::SM || (problem.target && options.which == Which::LM);
+  const bool all = static_cast<index_t>(result.values.size()) == result.vectors.rows();
+  if (!problem.inverse || !near || moved == 0 || all) return true;
+  Acceptance accept;
+  accept.tol = options.tol, accept.convergence = options.convergence, accept.norm = result.norm;
+  accept.rows = result.vectors.rows();
+  double farthest = 0, bound = accept.rounding();
+  for (const double v : result.values)
+    farthest = std::max(farthest, std::abs(v - target)), bound = std::max(bound, accept.bound(v));
+  if (2 * moved <= bound) return true;
+  return farthest <= std::abs(result.next_value - problem.shift) - moved + bound;
+}
+
 std::string describe(const EigenOptions& options, StopReason stop, bool verified, Verification how,
                      index_t asked, index_t n, index_t converged, index_t wanted, bool at_rounding) {
   std::string s;
@@ -247,13 +264,24 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
   }
   const auto rows = static_cast<std::uint64_t>(n);
   if (plan.method == Method::lobpcg) {
-    // Columns beyond the wanted ones: the rate of convergence goes with the distance to the first outside.
-    if (options.block_size == 0) plan.block_size = plan.nev + std::max<index_t>(2, plan.nev / 5);
+    if (options.block_size == 0) plan.block_size = with_guards(plan.nev);
     plan.block_size = std::max(plan.block_size, plan.nev);
     plan.max_basis = 3 * plan.block_size;
     plan.bytes = rows * static_cast<std::uint64_t>(10 * plan.block_size) * element_bytes;
     if (5 * plan.block_size <= n) return plan;
     plan.method = Method::dense;  // [X P W] would hold more than half of the space
+  }
+  if (plan.method == Method::davidson) {
+    const index_t kept = std::max(with_guards(plan.nev), start);
+    const index_t least = 2 * kept + plan.block_size;
+    plan.max_basis = options.max_basis > 0 ? options.max_basis : 2 * kept + 8 * plan.block_size;
+    expects(
+        plan.max_basis >= least,
+        "--max-basis must be at least twice nev and its guards (a fifth of it, at least 2) and one block");
+    plan.bytes = rows * static_cast<std::uint64_t>(2 * plan.max_basis + 6 * plan.block_size + 8 * kept) *
+                 element_bytes;
+    if (2 * plan.max_basis <= n) return plan;
+    plan.method = Method::dense;
   }
   if (plan.method == Method::dense) {
     plan.bytes = rows * rows * element_bytes * 4;
@@ -292,19 +320,23 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   }
   expects((options.which != Which::SM && !problem.target) || problem.inverse || plan.method == Method::dense,
           "eigenvalues near a target are sought through a factorisation: the problem needs `inverse`");
-  expects(options.method != Method::lobpcg || options.which == Which::SA || options.which == Which::LA,
-          "LOBPCG seeks the lowest or the highest eigenvalues: --which SA or LA");
-  expects(options.method != Method::lobpcg || (!checkpointing.write && checkpointing.resume == nullptr),
-          "LOBPCG keeps no checkpoints");
+  const bool preconditioned = is_preconditioned(options.method);
+  expects(!preconditioned || options.which == Which::SA || options.which == Which::LA,
+          "LOBPCG and Davidson seek the lowest or the highest eigenvalues: --which SA or LA");
+  expects(!preconditioned || (!checkpointing.write && checkpointing.resume == nullptr),
+          "LOBPCG and Davidson keep no checkpoints");
   if (plan.method == Method::dense)
     solve_dense(ctx, problem, options, plan.nev, result);
-  else if (plan.method == Method::lobpcg)
+  else if (is_preconditioned(plan.method))
     solve_iteratively(ctx, problem, options, Lobpcg<T>(ctx, problem, options, plan, initial), result);
   else
     solve_iteratively(ctx, problem, options,
                       Lanczos<T>(ctx, problem, options, plan, initial, checkpointing, result), result);
   if (result.stop == StopReason::converged && !result.converged) result.stop = StopReason::rounding;
   result.verified = result.converged && result.verification != Verification::none;
+  const bool displaced =
+      result.verified && plan.method != Method::dense && !nearest_hold(result, problem, options);
+  if (displaced) result.verified = false, result.stop = StopReason::not_verified;
   if (result.verified) sharpen_error_bounds<T>(result, distance_outside(result, options, problem.target));
   // Without its floor the bound is what was asked for.
   Acceptance asked;
@@ -317,6 +349,10 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
                                   result.residual_norms[at(j)] > asked.bound(result.values[at(j)]));
   result.reason = describe(options, result.stop, result.verified, result.verification, options.nev, n,
                            result.converged_count, plan.nev, at_rounding);
+  if (displaced)
+    result.reason = std::to_string(result.converged_count) +
+                    " pairs converged, but the shift that had to be moved is too far from --sigma to tell "
+                    "whether they are the nearest to it: choose another --sigma";
   return result;
 }
 

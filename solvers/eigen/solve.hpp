@@ -35,7 +35,7 @@ struct EigenProblem {
   /// and `count_below`, Method::automatic goes through the inverse at an end of the spectrum (LA or SA) that
   /// plain Lanczos does not settle within its first basis.
   std::function<std::optional<ShiftedInverse<T>>(double sigma)> invert = nullptr;
-  /// Hermitian and positive definite, near A^-1 in what matters: for Method::lobpcg.
+  /// Hermitian and positive definite, near A^-1 in what matters: for LOBPCG and Davidson.
   std::optional<Operator<T>> preconditioner = std::nullopt;
 };
 

@@ -91,14 +91,19 @@ Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, Placed
   tall.project_out(v, s, x, c.view(), g.view());  // X -= V S; C = V^H X; G = X^H X
   if (!all_finite(g.cview()) || !all_finite(c.cview())) return finish({});
 
-  bool columns_alive = true;
-  for (index_t j = 0; j < b; ++j) columns_alive = columns_alive && std::real(g(j, j)) > 1e4 * dead * dead;
-  const double condition = columns_alive ? scaled_condition(g) : INFINITY;
+  // The condition of the columns; infinite where one may be noise.
+  const auto condition_of = [&] {
+    for (index_t j = 0; j < b; ++j)
+      if (!(std::real(g(j, j)) > 1e4 * dead * dead)) return static_cast<double>(INFINITY);
+    return scaled_condition(g);
+  };
+  double condition = condition_of();
+  if (condition < well_conditioned && condition * relative_projection(c, g) > method.accept * u) {
+    tall.project_out(v, c.cview(), x, HostView<T>{}, g.view());  // X -= V C
+    add<T>(s, c.cview());
+    condition = condition_of();  // where S was not known well, little may be left
+  }
   if (condition < well_conditioned) {
-    if (condition * relative_projection(c, g) > method.accept * u) {
-      tall.project_out(v, c.cview(), x, HostView<T>{}, g.view());  // X -= V C
-      add<T>(s, c.cview());
-    }
     set_identity(r);
     if (cholesky_step(tall, Matrix<T>::copy_of(g.cview()), x, r)) {
       // One Cholesky QR loses u kappa^2.

@@ -20,15 +20,21 @@ index_t svqb_level(Tall<T>& tall, PlacedView<T> x, std::vector<double> noise, Ho
   std::vector<real_t<T>> norms(static_cast<std::size_t>(b));
   tall.norms(x, norms);
   std::vector<index_t> alive;
+  double longest = 0, least_noise = INFINITY;
   for (index_t j = 0; j < b; ++j) {
     const auto s = static_cast<std::size_t>(j);
     if (!std::isfinite(norms[s])) return -1;
-    if (norms[s] > noise[s]) alive.push_back(j);
+    if (!(norms[s] > noise[s])) continue;
+    alive.push_back(j);
+    longest = std::max<double>(longest, norms[s]), least_noise = std::min(least_noise, noise[s]);
   }
   const auto a = static_cast<index_t>(alive.size());
   if (a == 0) return 0;
+  // Where rounding of the longest column is noise in all of them, one length for all columns lets a direction
+  // count by what it holds of the block; a short column of its own length would bring its noise to the long.
+  if (least_noise >= roundoff_of<T> * longest) norms.assign(norms.size(), static_cast<real_t<T>>(longest));
 
-  // Unit columns, then G = U diag(lambda) U^H.
+  // Columns in units of their lengths, then G = U diag(lambda) U^H.
   auto scale = Matrix<T>::zeros(b, a);
   for (index_t c = 0; c < a; ++c)
     scale(alive[static_cast<std::size_t>(c)], c) =
@@ -67,13 +73,15 @@ index_t svqb_level(Tall<T>& tall, PlacedView<T> x, std::vector<double> noise, Ho
       add<T>(upper.view().block(0, strong, strong, w), c.cview());
     }
     std::vector<double> weak_noise(static_cast<std::size_t>(w));
+    // Dropping a weak direction takes u_ij times its length from unit column i: no column may lose more than
+    // its own noise, however noisy the others that the direction is made of.
     for (index_t j = 0; j < w; ++j) {
-      double sum = 0;
+      double least = INFINITY;
       for (index_t i = 0; i < a; ++i) {
         const auto from = static_cast<std::size_t>(alive[static_cast<std::size_t>(i)]);
-        sum += std::norm(u(i, strong + j)) * std::pow(noise[from] / norms[from], 2);
+        least = std::min(least, noise[from] / (norms[from] * std::abs(u(i, strong + j))));
       }
-      weak_noise[static_cast<std::size_t>(j)] = std::sqrt(sum) + 4 * roundoff_of<T>;
+      weak_noise[static_cast<std::size_t>(j)] = least + 4 * roundoff_of<T>;
     }
     Matrix<T> r_weak(w, w);
     const index_t found = svqb_level<T>(tall, weak, std::move(weak_noise), r_weak.view());

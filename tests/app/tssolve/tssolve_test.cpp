@@ -174,21 +174,24 @@ TEST_CASE("pencils") {
   CHECK(tssolve({k, "--mass", write_sparse(folder / "s.h5", generators::identity(299))}).code == 4);
 }
 
-TEST_CASE("LOBPCG with every kind of preconditioner") {
+TEST_CASE("LOBPCG and Davidson with every kind of preconditioner") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({20, 20}));
   auto unit = generators::identity(400);
   for (double& x : unit.values) x = 0.25;
   const auto quarter = write_sparse(folder / "quarter.h5", unit);
   const auto exact = generators::laplacian_spectrum({20, 20}).smallest(4);
-  for (const std::string& kind : {std::string("auto"), std::string("none"), std::string("jacobi"), quarter}) {
-    const auto json =
-        solve_json({matrix, "--method", "lobpcg", "--which", "SA", "-k", "4", "--preconditioner", kind});
-    CHECK(json["verified"] == true);
-    CHECK(json["method"].get<std::string>().find("LOBPCG") == 0);
-    for (std::size_t i = 0; i < 4; ++i)
-      CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[i]) < 1e-7);
-  }
+  for (const std::string method : {"lobpcg", "davidson"})
+    for (const std::string& kind :
+         std::vector<std::string>{"auto", "none", "jacobi", "ichol", "chebyshev", quarter}) {
+      CAPTURE(method, kind);
+      const auto json =
+          solve_json({matrix, "--method", method, "--which", "SA", "-k", "4", "--preconditioner", kind});
+      CHECK(json["verified"] == true);
+      CHECK(json["method"].get<std::string>().find(method == "lobpcg" ? "LOBPCG" : "block Davidson") == 0);
+      for (std::size_t i = 0; i < 4; ++i)
+        CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[i]) < 1e-7);
+    }
   CHECK(tssolve({matrix, "--method", "lobpcg"}).code == 2);  // of which end?
   CHECK(tssolve({matrix, "--preconditioner", "jacobi"}).code == 2);
 }

@@ -150,3 +150,19 @@ TEST_CASE("complex matrices, matrices far from normal, and small ones") {
     CHECK(static_cast<index_t>(s.values.size()) == n);
   }
 }
+
+TEST_CASE("eigenvalues that rounding alone decides are not vouched for") {
+  // All zero, but those of a matrix within rounding of it lie on a circle of radius 0.7.
+  CsrMatrix<double> shift;
+  shift.rows = shift.cols = 100;
+  for (index_t i = 0; i < 100; ++i) {
+    if (i < 99) shift.indices.push_back(static_cast<std::int32_t>(i + 1)), shift.values.push_back(1);
+    shift.pointers.push_back(static_cast<index_t>(shift.indices.size()));
+  }
+  solvers::GeneralOptions o;
+  o.common.nev = 3;
+  const auto r = solvers::solve_general<double>(Context{}, solvers::CsrOperator<double>(shift.view()), o);
+  INFO(r.reason);
+  CHECK_FALSE(r.verified);
+  CHECK(r.reason.find("rounding decides") != std::string::npos);
+}

@@ -86,6 +86,32 @@ TEST_CASE("the Krylov decomposition holds through every change") {
   follow(generators::flux_ring(90, 0.7));
 }
 
+TEST_CASE("the decomposition holds where copies die and when the space is full") {
+  // Ten copies of each of eleven values: couplings of every size between 1 and rounding.
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    auto a = generators::identity(101);
+    for (std::size_t i = 0; i < 101; ++i) a.values[i] = std::cos(3.0 * static_cast<double>(i / 10));
+    solvers::KrylovBasis<double> basis(Context{}, solvers::CsrOperator<double>(a.view()), 109, seed);
+    basis.start(HostView<const double>{}, 8);
+    while (!basis.exhausted()) {
+      REQUIRE(basis.can_expand());
+      basis.expand();
+      REQUIRE(basis.size() <= 101);
+      CHECK(residual_error(a, basis) < 1e3 * test::eps<double>);
+    }
+    CHECK(basis.size() == 101);
+  }
+}
+
+TEST_CASE("the norm of matrices of one to three rows is seen") {
+  for (index_t n = 1; n <= 3; ++n) {
+    const auto a = generators::identity(n);
+    index_t applied = 0;
+    CHECK(solvers::estimate_norm<double>(Context{}, solvers::CsrOperator<double>(a.view()), 0, applied) ==
+          Approx(1));
+  }
+}
+
 TEST_CASE("an invariant subspace is refilled until the space is exhausted") {
   const auto a = generators::identity(10);
   solvers::KrylovBasis<double> basis(Context{}, solvers::CsrOperator<double>(a.view()), 16, 1);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "problems.hpp"
+#include "tallskinny/solvers/eigen/shift_invert.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 
@@ -148,4 +149,32 @@ TEST_CASE("misuse and operators that are not finite") {
   auto bad = a;
   bad.values[7] = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(solvers::solve_eigen<double>(Context{}, problem_of(bad), options_for(5, Which::LA)), Error);
+}
+
+TEST_CASE("a shift moved off an eigenvalue: the nearest to the target are found, or nothing is claimed") {
+  // One eigenvalue of 1e9 makes the unit in which shifts move larger than the rest of the spectrum.
+  std::vector<double> values(186);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(1.7 * static_cast<double>(i));
+  values[0] = 1e9;
+  const auto a = diagonal(values);
+  for (const std::size_t at : {2u, 5u, 100u}) {
+    EigenProblem<double> problem = problem_of(a);
+    const double sigma = values[at];
+    const solvers::ShiftInvert<double> inverse(a.view(), sigma);
+    problem.target = sigma, problem.inverse = inverse, problem.shift = inverse.sigma();
+    auto options = options_for(6, Which::LM, Method::lanczos);
+    options.tol = 1e-10;  // 0.1 in numbers
+    const auto r = solvers::solve_eigen<double>(Context{}, problem, options);
+    INFO(r.reason);
+    auto distance = values;
+    for (double& v : distance) v = std::abs(v - sigma);
+    std::sort(distance.begin(), distance.end());
+    CHECK(r.verified);
+    for (const double v : r.values) CHECK(std::abs(v - sigma) < distance[5] + 3e-3);
+    // As if it had been moved far away.
+    problem.shift = sigma - 245, problem.inverse = solvers::ShiftInvert<double>(a.view(), sigma - 245);
+    const auto far = solvers::solve_eigen<double>(Context{}, problem, options);
+    CHECK_FALSE(far.verified);
+    CHECK(far.stop == solvers::StopReason::not_verified);
+  }
 }

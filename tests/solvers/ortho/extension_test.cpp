@@ -47,6 +47,35 @@ TEST_CASE("a block inside the span of the basis has rank 0") {
   CHECK(test::distance<double>(s.view(), w.view()) < 100 * test::eps<double>);
 }
 
+TEST_CASE("a wrong guess for a block inside of the span leaves no noise behind") {
+  const Context ctx;
+  const auto v = test::orthonormal_block<double>(30, 22, 3);
+  const auto w = test::random_block<double>(22, 8, 5);
+  auto x = test::random_block<double>(30, 8, 4);
+  tsmm(ctx, Op::none, 1.0, v.cview(), w.cview(), 0.0, x.view());
+  auto guess = Matrix<double>::copy_of(w.cview());
+  for (index_t i = 0; i < 22; ++i)
+    for (index_t j = 0; j < 8; ++j) guess(i, j) *= 1 + 1e-9 * static_cast<double>(i + 3 * j % 5);
+  Matrix<double> r(8, 8);
+  const auto e = ortho::orthonormalise<double>(ctx, ortho::BcgsiPlusA{}, v.cview(), x.view(), guess.view(),
+                                               r.view(), true);
+  CHECK(e.rank == 0);
+  CHECK(test::distance<double>(guess.view(), w.view()) < 100 * test::eps<double>);
+}
+
+TEST_CASE("a short column next to a long one takes no digits from it") {
+  // The short one is the direction of the long one but for a share that is noise in it, not in the long one.
+  const Context ctx;
+  auto x = test::random_block<double>(200, 2, 7);
+  for (index_t i = 0; i < 200; ++i) x(i, 1) = 1e-11 * (x(i, 0) + 1e-4 * x(i, 1));
+  const auto input = Matrix<double>::copy_of(x.cview());
+  Matrix<double> r(2, 2), product(200, 2);
+  const auto f = ortho::orthonormalise<double>(ctx, ortho::Muscle(ortho::Svqb{2e-14}), x.view(), r.view());
+  REQUIRE(f.rank == 1);
+  tsmm(ctx, Op::none, 1.0, x.cview().cols(0, 1), r.cview().rows(0, 1), 0.0, product.view());
+  CHECK(test::distance<double>(product.view(), input.view()) < 1e-13);
+}
+
 TEST_CASE("NaN ends in a returned outcome, not in a basis") {
   const Context ctx;
   const auto v = test::orthonormal_block<double>(50, 4, 3);
