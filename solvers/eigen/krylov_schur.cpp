@@ -299,9 +299,9 @@ class KrylovSchur {
     r.converged = r.converged_count == wanted_ && wanted_ >= nev_;
     if (r.converged && r.stop == StopReason::rounding) r.stop = StopReason::converged;
     if (!r.converged && r.stop == StopReason::converged) r.stop = StopReason::rounding;
-    // An eigenvalue that rounding of A alone moves by a hundredth of ||A|| is not known, however small its
-    // residual.
-    constexpr double hopeless = 0.01 / unit_roundoff;
+    // An eigenvalue that rounding of A alone moves, to first order, by a thousandth of ||A|| is not known,
+    // however small its residual.
+    constexpr double hopeless = 1e-3 / unit_roundoff;
     const double worst =
         r.conditions.empty() ? 1 : *std::max_element(r.conditions.begin(), r.conditions.end());
     r.verified = r.converged && r.verification != Verification::none && worst < hopeless;
