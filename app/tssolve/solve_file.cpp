@@ -56,6 +56,7 @@ void expect_on_device(const Settings& settings, const Device& device) {
   if (!settings.mass.empty()) what = "--mass";
   if (target_of(settings)) what = settings.sigma ? "--sigma" : "--which SM";
   if (settings.eigen.method == solvers::Method::lobpcg) what = "--method lobpcg";
+  if (settings.eigen.method == solvers::Method::davidson) what = "--method davidson";
   if (what.empty()) return;
   throw Error(Errc::invalid_argument,
               what + " runs on the processor only, not on " + device_text(device) + ": use --device cpu");
