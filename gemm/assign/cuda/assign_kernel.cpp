@@ -117,7 +117,8 @@ index_t steps_of_stage(index_t d) {
 /// kernels/assign_groups.cuh with as many warpgroups as find room; none where not even one does.
 std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, index_t parts, const AssignPlans& plans,
                                              const DeviceInfo& device) {
-  constexpr index_t group_rows = 64, most_groups = 3, least_stages = 3, most_stages = 8;
+  constexpr index_t group_rows = 64, least_stages = 3, most_stages = 8;
+  const index_t most_groups = parts == 1 ? 3 : 2;  // sums stage by stage need twice the registers
   const index_t rest = 2 * most_stages * 8 + 16 * plans.steps * (p.wide ? 8 : 4);
   const index_t left = group_rows * 32 * plans.steps * parts;
   for (index_t groups = most_groups; groups > 0; --groups)
