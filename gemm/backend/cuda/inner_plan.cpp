@@ -217,7 +217,9 @@ std::vector<InnerTiling> tilings_of_warps(const InnerProblem& problem, const Blo
           if (side_by_side && scalar_bytes(problem.type) == 4 && slices > 2) continue;
           const int needed = registers_needed(problem.type, t) + fetching;
           if (needed > register_cap(warps + residents * producers)) t.producers = 0;
-          const int loading = t.producers == 0 && !bulk ? 16 : 0;
+          // A warp that loads as well; in complex types parts of the rows take registers beside that.
+          const bool more = !bulk || (problem.parts > 0 && shape.a.parts == 2);
+          const int loading = t.producers == 0 && more ? 16 : 0;
           if (needed + loading > register_cap(warps + residents * t.producers)) continue;
           // Cycles of a scheduler for 16 rows: tensor instructions at the rate of the type, or the issue of
           // loads and of what splitting, widening and adding take.
