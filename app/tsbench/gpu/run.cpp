@@ -29,7 +29,7 @@ void run_on_gpu(const Context& ctx, const DeviceOperands<T>& o) {
     case Operation::tsm2r:
       return detail::tsm2r<T>(ctx, Op::none, one, o.x, o.y, zero, o.out);
     case Operation::spmm:
-      return detail::spmm<T, std::int32_t>(ctx, Op::none, one, o.sparse, o.x, zero, o.out);
+      return detail::spmm<T, std::int32_t>(ctx, Op::none, one, o.sparse, zero, o.x, zero, o.out);
     case Operation::column_norms: {
       const DeviceStrided<real_t<T>> norms(reinterpret_cast<real_t<T>*>(o.result.data), 1, o.problem.p,
                                            o.problem.p, 1);

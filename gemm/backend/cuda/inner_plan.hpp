@@ -15,7 +15,7 @@ struct InnerProblem {
   index_t panels = 1;  ///< of p columns that A has
   TallOperand a, b;
   bool every_core = false;  ///< tilings that start slowly, too, whether or not arithmetic binds
-  index_t parts = 0;  ///< of `rows` rows each, whose sums are left apart; 0: all rows are one sum
+  index_t parts = 0;        ///< of `rows` rows each, whose sums are left apart; 0: all rows are one sum
   friend bool operator==(const InnerProblem&, const InnerProblem&) = default;
 };
 
