@@ -78,13 +78,13 @@ cublasHandle_t handle(const Context& ctx, bool device_scalars = false) {
   }                                                                                                        \
   void gemv(cublasHandle_t h, cublasOperation_t op, index_t m, index_t n, const T* a, index_t lda,         \
             const T* x, index_t x_step, T* y, index_t y_step) {                                            \
-    const T one = 1, zero = 0;                                                                             \
+    alignas(C) const T one = 1, zero = 0;                                                                  \
     check(cublas().letter##gemv(h, op, m, n, reinterpret_cast<const C*>(&one),                             \
                                 reinterpret_cast<const C*>(a), lda, reinterpret_cast<const C*>(x), x_step, \
                                 reinterpret_cast<const C*>(&zero), reinterpret_cast<C*>(y), y_step));      \
   }                                                                                                        \
   void solve(cublasHandle_t h, bool rows, index_t p, index_t n, const T* r, T* x, index_t ld) {            \
-    const T one = 1;                                                                                       \
+    alignas(C) const T one = 1;                                                                            \
     check(cublas().letter##trsm(h, rows ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_LOWER,    \
                                 rows ? CUBLAS_OP_N : CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, rows ? p : n,      \
                                 rows ? n : p, reinterpret_cast<const C*>(&one),                            \

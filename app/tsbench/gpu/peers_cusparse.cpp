@@ -109,7 +109,8 @@ class SparseTask {
  private:
   bool vector_;
   int algorithm_;
-  R one_{1}, zero_{};
+  alignas(16) R one_{1};  // as the library reads pairs of float64
+  alignas(16) R zero_{};
   cusparseSpMatDescr_t a_ = nullptr;
   cusparseDnVecDescr_t x_ = nullptr, y_ = nullptr;
   cusparseDnMatDescr_t xs_ = nullptr, ys_ = nullptr;
