@@ -74,6 +74,7 @@ TEST_CASE("a placed view says where it is and refuses to be elsewhere", "[device
   CHECK(on_host.space() == Space::host);
   CHECK(on_host.cols(1, 2).host().data() == here.data() + 1);
   CHECK_THROWS_AS(on_host.in<Space::device>(), Error);
+  if (!cuda::built()) return;
   const Context ctx = rehearsing_context();
   PlacedMatrix<double> there(ctx, Space::device, 6, 4);
   const PlacedView<const double> on_device = there.cview();
@@ -83,6 +84,7 @@ TEST_CASE("a placed view says where it is and refuses to be elsewhere", "[device
 }
 
 TEST_CASE("every operation on a tall matrix has kernels on a device", "[device]") {
+  if (!cuda::built()) return;
   const Context ctx = rehearsing_context();
   const index_t n = 4000, m = 24, b = 8;
   PlacedMatrix<double> v(ctx, Space::device, n, m), w(ctx, Space::device, n, b), y(ctx, Space::device, n, b);
@@ -108,6 +110,7 @@ TEST_CASE("every operation on a tall matrix has kernels on a device", "[device]"
 }
 
 TEST_CASE("an operator is applied where its operands are", "[device]") {
+  if (!cuda::built()) return;
   const auto a = generators::laplacian({10, 10});
   const Context ctx = rehearsing_context();
   const DeviceCsrMatrix<double> there(ctx.stream, a.view());
