@@ -51,7 +51,7 @@ SpmmTiling spmm_tiling(const GpuProblem& problem) {
   const index_t registers =
       (problem.shifted ? 2 : 1) * passes * piece.count * result_size(pr.type) / 4 +
       t.unroll * (ceil_div(piece_bytes, 4) + ceil_div(element, 4) + pr.index_bytes / 4 + 2) +
-      (passes > 1 ? 40 : 32) + (strided(problem) ? 16 : 0);
+      (passes > 1 ? 40 : 32) + (strided(problem) ? problem.shifted ? 24 : 16 : 0);
   t.blocks = std::clamp<index_t>(65536 / threads / registers, 2, 6);
   return t;
 }
