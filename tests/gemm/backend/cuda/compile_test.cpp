@@ -62,10 +62,11 @@ std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& a
     for (const index_t width : biting_widths)
       for (std::size_t form = 0; form < form_count; ++form) {
         ++turn;
-        // All widths as operands usually lie on one architecture; of the rest, and of bfloat16, whose kernels
-        // are float16's but for an instruction, each in its turn.
-        const bool usual =
-            form == 0 && arch == "sm_90a" && rows == many_rows && (type != DType::bfloat16 || turn % 3 == 0);
+        // All widths as operands usually lie on one architecture; of the rest, and of types whose kernels are
+        // those of another type but for a few instructions, each in its turn.
+        const index_t every = type == DType::bfloat16 ? 3 : type == DType::complex64 ? 2 : 1;
+        const bool usual = form == 0 && arch == "sm_90a" && rows == many_rows &&
+                           static_cast<index_t>(turn / form_count) % every == 0;
         if (!usual && turn % 17 != 0) continue;
         cuda::GpuProblem p;
         p.problem = {op, type, rows, width, width};
