@@ -72,7 +72,6 @@ Staging& Stream::staging() const {
   refuse();
 }
 
-Staging::~Staging() {}  // not trivial where there is a device
 void Staging::begin(const Stream&, std::size_t) {
   refuse();
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/backend/cuda/transfer.hpp"
 
 namespace ts::cuda {
 
@@ -14,7 +15,6 @@ class Staging {
   Staging() noexcept = default;
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
-  ~Staging();
 
   struct Stretch {
     void* host = nullptr;
@@ -37,13 +37,9 @@ class Staging {
   void finish(const Stream& stream);
 
  private:
-  void release() noexcept;
-
   Memory device_;
-  void* host_ = nullptr;
+  PinnedMemory host_;
   std::size_t used_ = 0;
-  int owner_ = 0;        ///< the device whose driver gave the host memory
-  bool pinned_ = false;  ///< false: a rehearsal's
 };
 
 }  // namespace ts::cuda

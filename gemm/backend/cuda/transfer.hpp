@@ -8,7 +8,8 @@
 
 namespace ts::cuda {
 
-/// Page-locked host memory: copies between it and a device run beside the host and beside kernels. Move-only.
+/// Page-locked host memory: copies between it and a device run beside the host and beside kernels; for a
+/// stream that rehearses, ordinary memory of zeros. Move-only.
 class PinnedMemory {
  public:
   PinnedMemory() noexcept = default;
@@ -30,7 +31,8 @@ class PinnedMemory {
  private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
-  int device_ = 0;
+  int device_ = ordinary;  ///< whose driver gave it
+  static constexpr int ordinary = -1;
 };
 
 /// Bytes that the device of a stream has free now.
