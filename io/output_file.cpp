@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <optional>
+#include <random>
 #include <system_error>
 #include <vector>
 
@@ -53,10 +53,11 @@ std::filesystem::path real_target(std::filesystem::path target) {
   return target;
 }
 
+/// A name that no other process has: process numbers repeat, in containers they are all 1.
 std::filesystem::path temporary_beside(const std::filesystem::path& target) {
-  static std::atomic<unsigned> counter{0};
-  const std::string name = "." + target.filename().string() + "." + std::to_string(::getpid()) + "." +
-                           std::to_string(counter++) + ".tmp";
+  std::random_device random;
+  const std::string name =
+      "." + target.filename().string() + "." + std::to_string(random()) + std::to_string(random()) + ".tmp";
   return target.parent_path() / name;
 }
 
@@ -85,7 +86,12 @@ class OutputFile::Body {
       throw Error(Errc::io_failure, target.string() + " cannot be created: " + system_message(errno) +
                                         " in " + folder.string());
     expects(options.gzip >= 0 && options.gzip <= 9, "a gzip level lies between 0 (none) and 9");
-    writer.emplace(temporary, target.string(), options.gzip);
+    try {
+      writer.emplace(temporary, target.string(), options.gzip);
+    } catch (...) {
+      ::unlink(temporary.c_str());  // HDF5 leaves an empty file where its first bytes find no room
+      throw;
+    }
   }
   ~Body() {
     writer.reset();
@@ -103,8 +109,9 @@ class OutputFile::Body {
   template <class T>
   void write_list(std::string_view object, std::span<const T> values) {
     const auto count = static_cast<index_t>(values.size());
-    const auto dataset = open().create(object, stored_of<T>(), {count});
+    auto dataset = open().create(object, stored_of<T>(), {count});
     writer->write_rows(dataset, object, stored_of<T>(), 0, count, values.data());
+    writer->finish(std::move(dataset), object);
   }
 
   std::filesystem::path target, temporary;
@@ -141,12 +148,14 @@ template <class T>
 void OutputFile::write_matrix(std::string_view object, Strided<const T> a) {
   hdf5::Writer& writer = body_->open();
   constexpr Stored type = stored_of<T>();
-  const auto dataset = writer.create(object, type, {a.rows, a.cols});
-  if (a.empty()) return;
-  if (a.col_stride == 1 && a.row_stride == a.cols)
-    return writer.write_rows(dataset, object, type, 0, a.rows, a.data);
+  auto dataset = writer.create(object, type, {a.rows, a.cols});
+  if (a.col_stride == 1 && a.row_stride == a.cols) {
+    writer.write_rows(dataset, object, type, 0, a.rows, a.data);
+    return writer.finish(std::move(dataset), object);
+  }
   // Other layouts pass through a buffer of whole rows, as many as a chunk has.
-  const index_t slab = std::max<index_t>(1, (index_t{1} << 20) / (a.cols * static_cast<index_t>(sizeof(T))));
+  const index_t row_bytes = std::max<index_t>(1, a.cols) * static_cast<index_t>(sizeof(T));
+  const index_t slab = std::max<index_t>(1, (index_t{1} << 20) / row_bytes);
   std::vector<T> rows(static_cast<std::size_t>(std::min(slab, a.rows) * a.cols));
   for (index_t begin = 0; begin < a.rows; begin += slab) {
     const index_t count = std::min(slab, a.rows - begin);
@@ -154,6 +163,7 @@ void OutputFile::write_matrix(std::string_view object, Strided<const T> a) {
       for (index_t j = 0; j < a.cols; ++j) rows[static_cast<std::size_t>(i * a.cols + j)] = a(begin + i, j);
     writer.write_rows(dataset, object, type, begin, count, rows.data());
   }
+  writer.finish(std::move(dataset), object);
 }
 
 void OutputFile::write(std::string_view object, double value) {

@@ -25,7 +25,7 @@ RawElements::~RawElements() {
 std::optional<RawElements> RawElements::of(const hdf5::Node& dataset, hdf5::Memory memory) {
   std::optional<hdf5::Node::RawPieces> pieces = dataset.raw_pieces(memory);
   if (!pieces) return std::nullopt;
-  const int descriptor = ::open(dataset.file().c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(dataset.storage().c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;  // HDF5, which has the file open, reads it
   return RawElements(dataset, descriptor, std::move(*pieces));
 }

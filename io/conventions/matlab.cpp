@@ -19,7 +19,7 @@ bool starts_with_matlab_header(const std::filesystem::path& file) {
 /// Groups of this name that nothing marks as MATLAB's follow PETSc, unless the caller says columns.
 bool is_petsc(const hdf5::Node& group, const ReadOptions& options) {
   if (options.layout) return *options.layout == SparseLayout::csr;
-  return !group.has_attribute("MATLAB_class") && !starts_with_matlab_header(group.file());
+  return !group.has_attribute("MATLAB_class") && !starts_with_matlab_header(group.storage());
 }
 
 Parts jc_ir_data(const hdf5::Node& group, bool petsc) {

@@ -11,31 +11,6 @@ namespace ts::io::hdf5 {
 
 static_assert(sizeof(hid_t) == sizeof(std::int64_t), "HDF5 1.10 or newer has 64-bit identifiers");
 
-inline Handle own_file(hid_t id) {
-  return {id, H5Fclose};
-}
-inline Handle own_group(hid_t id) {
-  return {id, H5Gclose};
-}
-inline Handle own_object(hid_t id) {
-  return {id, H5Oclose};
-}
-inline Handle own_dataset(hid_t id) {
-  return {id, H5Dclose};
-}
-inline Handle own_type(hid_t id) {
-  return {id, H5Tclose};
-}
-inline Handle own_space(hid_t id) {
-  return {id, H5Sclose};
-}
-inline Handle own_attribute(hid_t id) {
-  return {id, H5Aclose};
-}
-inline Handle own_properties(hid_t id) {
-  return {id, H5Pclose};
-}
-
 /// While one lives, HDF5 prints nothing on this thread's error stack; the caller's setting comes back after.
 class Quiet {
  public:
@@ -49,14 +24,50 @@ class Quiet {
   void* data_ = nullptr;
 };
 
+/// Closing may write what HDF5 has kept back, and fail.
+template <herr_t (*close)(hid_t)>
+int close_quietly(hid_t id) {
+  const Quiet quiet;
+  return close(id);
+}
+
+inline Handle own_file(hid_t id) {
+  return {id, close_quietly<H5Fclose>};
+}
+inline Handle own_group(hid_t id) {
+  return {id, close_quietly<H5Gclose>};
+}
+inline Handle own_object(hid_t id) {
+  return {id, close_quietly<H5Oclose>};
+}
+inline Handle own_dataset(hid_t id) {
+  return {id, close_quietly<H5Dclose>};
+}
+inline Handle own_type(hid_t id) {
+  return {id, close_quietly<H5Tclose>};
+}
+inline Handle own_space(hid_t id) {
+  return {id, close_quietly<H5Sclose>};
+}
+inline Handle own_attribute(hid_t id) {
+  return {id, close_quietly<H5Aclose>};
+}
+inline Handle own_properties(hid_t id) {
+  return {id, close_quietly<H5Pclose>};
+}
+
 /// What HDF5 says of the last failed call: the innermost message of its error stack, or "".
 [[nodiscard]] std::string last_error();
 
 /// A 16-bit float type with this many mantissa bits: 10 is IEEE half, 7 is bfloat16.
 [[nodiscard]] Handle sixteen_bit_float(unsigned mantissa_bits);
 
-/// Called before anything else of HDF5: registers the fast conversions of 16-bit floats, and keeps HDF5 from
-/// closing files when the process ends, which ours never need and which crashes after a failed write.
+/// Teaches HDF5 to read chunks that h5py compressed with LZF.
+void register_lzf();
+
+/// Called before anything else of HDF5: registers LZF and the fast conversions of 16-bit floats, and keeps
+/// HDF5 from closing files when the process ends, which ours never need and which crashes after a failed
+/// write.
 void start_library();
 
 }  // namespace ts::io::hdf5

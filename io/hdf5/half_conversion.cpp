@@ -128,6 +128,7 @@ void start_library() {
   std::call_once(once, [] {
     H5dont_atexit();
     const Quiet quiet;
+    register_lzf();
     // Soft: offered every pair of float types, it takes those it knows and leaves the others to HDF5.
     H5Tregister(H5T_PERS_SOFT, "half to float", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, convert_half);
   });

@@ -20,7 +20,7 @@ std::optional<std::string> read_text(const Node& node, hid_t object, hid_t type,
     Reference reference{};
     std::optional<std::string> text;
     if (read(memory.id(), static_cast<void*>(reference.data())) >= 0)
-      text = text_behind(reference, object, node.file());
+      text = text_behind(reference, object, node.storage());
     if (!text) node.refuse("has a damaged text");
     return text;
   }
@@ -52,6 +52,15 @@ Node::Node(std::shared_ptr<const std::filesystem::path> file, std::string path, 
       path_(std::move(path)),
       object_(std::make_shared<const Handle>(std::move(object))),
       group_(group) {}
+
+std::filesystem::path Node::storage() const {
+  const Quiet quiet;
+  const ssize_t length = H5Fget_name(object_->id(), nullptr, 0);
+  if (length <= 0) return *file_;
+  std::string name(static_cast<std::size_t>(length), '\0');
+  H5Fget_name(object_->id(), name.data(), name.size() + 1);
+  return name;
+}
 
 void Node::refuse(const std::string& cause, Place where) const {
   throw Error(Errc::bad_input, name() + " " + cause, where);

@@ -32,6 +32,8 @@ enum class Memory { int32, int64, float64, complex128, float32, complex64, float
 class Node {
  public:
   [[nodiscard]] const std::filesystem::path& file() const noexcept { return *file_; }
+  /// The file that the object lies in, which behind an external link is another than that of its name.
+  [[nodiscard]] std::filesystem::path storage() const;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// "file.h5:/path"
   [[nodiscard]] std::string name() const { return file_->string() + ":" + path_; }

@@ -153,20 +153,27 @@ void Writer::write_rows(const Handle& dataset, std::string_view object, Stored t
     fail(object);
 }
 
+void Writer::finish(Handle&& dataset, std::string_view object) {
+  const Quiet quiet;
+  if (dataset.reset() < 0) fail(object);
+}
+
 void Writer::write_text(std::string_view object, std::string_view text) {
   const Quiet quiet;
   const Handle type = text_type(), space = own_space(H5Screate(H5S_SCALAR));
-  const Handle dataset = create_dataset(object, type.id(), space.id(), {});
+  Handle dataset = create_dataset(object, type.id(), space.id(), {});
   const std::string copy(text);
   const char* pointer = copy.c_str();
   if (H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &pointer) < 0) fail(object);
+  finish(std::move(dataset), object);
 }
 
 void Writer::write_scalar(std::string_view object, Stored type, const void* value) {
   const Quiet quiet;
   const Handle element = stored_type(type), space = own_space(H5Screate(H5S_SCALAR));
-  const Handle dataset = create_dataset(object, element.id(), space.id(), {});
+  Handle dataset = create_dataset(object, element.id(), space.id(), {});
   if (H5Dwrite(dataset.id(), element.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value) < 0) fail(object);
+  finish(std::move(dataset), object);
 }
 
 void Writer::create_group(std::string_view object) {

@@ -27,6 +27,8 @@ class Writer {
   /// Rows begin .. begin + count - 1, contiguous in memory.
   void write_rows(const Handle& dataset, std::string_view object, Stored type, index_t begin, index_t count,
                   const void* data);
+  /// Closes a dataset that is whole. @throws Error(io_failure): closing writes what HDF5 has kept back.
+  void finish(Handle&& dataset, std::string_view object);
   void write_text(std::string_view object, std::string_view text);
   void write_scalar(std::string_view object, Stored type, const void* value);
   /// A group and those above it; nothing if it is there.

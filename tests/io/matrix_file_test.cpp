@@ -61,11 +61,11 @@ TEST_CASE("shapes that are not matrices") {
   CHECK(table_in("dense.h5:/no_rows") == Table(0, 3));
 }
 
-TEST_CASE("gzip with shuffle and checksum, szip, chunks of columns") {
+TEST_CASE("gzip with shuffle and checksum, szip, LZF, chunks of columns") {
   Table expected(500, 3);
   for (index_t i = 0; i < 500; ++i)
     for (index_t j = 0; j < 3; ++j) expected(i, j) = static_cast<double>(3 * (i / 100) + j);
-  for (const char* name : {"gzip", "szip", "columns"}) {
+  for (const char* name : {"gzip", "szip", "columns", "lzf", "lzf_shuffled"}) {
     INFO(name);
     const std::string place = std::string("filters.h5:/") + name;
     CHECK(table_in(place) == expected);
@@ -77,6 +77,11 @@ TEST_CASE("gzip with shuffle and checksum, szip, chunks of columns") {
     options.transpose = true;
     CHECK(table_in(place, options) == expected.transposed());
   }
+}
+
+TEST_CASE("external links lead to the data of the other file") {
+  CHECK(table_in("links.h5:/dense") == table_in("dense.h5:/little_f4"));
+  CHECK(table_in("links.h5:/sparse") == table_in("anndata_sparse.h5ad:/layers/counts"));
 }
 
 TEST_CASE("a missing filter is named with its number and what to set") {
