@@ -19,6 +19,8 @@ namespace {
   throw Error(Errc::invalid_argument, sentence);
 }
 
+constexpr const char* surplus_key = "<surplus>";  ///< arguments without a dash that nobody declared
+
 std::string positional_key(std::size_t index) {
   return std::string("<").append(std::to_string(index)).append(">");
 }
@@ -49,6 +51,7 @@ Source from_command_line(const std::vector<std::string>& arguments, const po::op
   po::positional_options_description order;
   for (std::size_t i = 0; i < positionals.size(); ++i)
     order.add(positional_key(i).c_str(), positionals[i].repeatable ? -1 : 1);
+  if (positionals.empty() || !positionals.back().repeatable) order.add(surplus_key, -1);
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
 
   Source source;
@@ -56,6 +59,8 @@ Source from_command_line(const std::vector<std::string>& arguments, const po::op
     const auto parsed =
         po::command_line_parser(arguments).options(known).positional(order).style(style).run();
     for (const auto& option : parsed.options) {
+      if (option.string_key == surplus_key)
+        refuse("'" + option.value.front() + "' is one argument too many (see " + program + " --help)");
       Given& given = source[option.string_key];
       given.called = std::string("--").append(option.string_key);
       // A forgotten value must not swallow the next option.
@@ -73,9 +78,6 @@ Source from_command_line(const std::vector<std::string>& arguments, const po::op
     name.erase(0, name.find_first_not_of('-'));
     refuse("unknown option " + error.get_option_name() + suggestion(name, entries, "--") + " (see " +
            program + " --help)");
-  } catch (const po::too_many_positional_options_error&) {
-    refuse(std::string(positionals.empty() ? "no" : "fewer") +
-           " arguments without a dash are expected (see " + program + " --help)");
   } catch (const po::invalid_command_line_syntax& error) {
     const std::string name = error.get_option_name();
     switch (error.kind()) {
@@ -174,6 +176,7 @@ bool Options::parse(Arguments arguments) {
   }
   for (std::size_t i = 0; i < positionals_.size(); ++i)
     known.add_options()(positional_key(i).c_str(), po::value<std::vector<std::string>>());
+  known.add_options()(surplus_key, po::value<std::vector<std::string>>());
 
   const Source line =
       from_command_line({arguments.begin(), arguments.end()}, known, entries_, positionals_, about_.name);

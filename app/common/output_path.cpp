@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/matrix_file.hpp"
 
 namespace ts::app {
 
@@ -23,22 +24,44 @@ bool can_create_file(const fs::path& folder) {
   return true;
 }
 
-}  // namespace
+void refuse(const OutputPath& output, const std::string& why) {
+  throw Error(Errc::invalid_argument, std::string(output.option) + ' ' + output.path.string() + ": " + why);
+}
 
-void check_output_path(const char* option, const fs::path& path, const std::vector<fs::path>& inputs) {
-  const auto refuse = [&](const std::string& why) {
-    throw Error(Errc::invalid_argument, std::string(option) + ' ' + path.string() + ": " + why);
-  };
+void expect_writable(const OutputPath& output) {
+  const fs::path& path = output.path;
   std::error_code error;
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (!path.has_filename()) refuse("expected a file name, not a folder");
-  if (!fs::is_directory(folder, error)) refuse("the folder " + folder.string() + " does not exist");
-  if (!can_create_file(folder)) refuse("no file can be created in the folder " + folder.string());
+  if (!path.has_filename()) refuse(output, "expected a file name, not a folder");
+  if (!fs::is_directory(folder, error)) refuse(output, "the folder " + folder.string() + " does not exist");
+  if (!can_create_file(folder)) refuse(output, "no file can be created in the folder " + folder.string());
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return;
-  if (!fs::is_regular_file(status)) refuse("this exists and is not a file that can be replaced");
-  for (const fs::path& input : inputs)
-    if (fs::equivalent(path, input, error)) refuse("this is also the input; choose another output");
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    refuse(output, "this exists and is not a file that can be replaced");
+}
+
+/// Whether both names lead to one file, which need not exist.
+bool same_file(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  return fs::equivalent(a, b, error) ||
+         fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
+}
+
+}  // namespace
+
+void check_output_paths(const std::vector<OutputPath>& outputs, const std::vector<std::string>& inputs) {
+  std::vector<OutputPath> before;
+  for (const OutputPath& output : outputs) {
+    if (output.path.empty()) continue;
+    expect_writable(output);
+    for (const std::string& input : inputs)
+      if (!input.empty() && same_file(output.path, io::parse_location(input).file))
+        refuse(output, "this is also the input; choose another output");
+    for (const OutputPath& other : before)
+      if (same_file(output.path, other.path))
+        refuse(output, std::string("this is also the file of ") + other.option + "; choose another");
+    before.push_back(output);
+  }
 }
 
 }  // namespace ts::app

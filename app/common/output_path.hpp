@@ -2,15 +2,22 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace ts::app {
 
+/// A file that a run writes, and the option that names it; no path: not asked for.
+struct OutputPath {
+  const char* option;
+  std::filesystem::path path;
+};
+
 /// An existing file may be replaced (the writers do so in one step, when the result is complete), but not one
-/// that is being read, whatever name leads to it.
-/// @throws Error(invalid_argument) naming `option` when the folder is missing or not writable, `path` is a
-/// folder or another thing that is not a plain file, or one of `inputs`.
-void check_output_path(const char* option, const std::filesystem::path& path,
-                       const std::vector<std::filesystem::path>& inputs = {});
+/// that is being read, whatever name leads to it; and no file is written twice.
+/// @param inputs FILE or FILE:/object, or words that are no files.
+/// @throws Error(invalid_argument) naming the option when the folder is missing or not writable, the path is
+/// a folder or another thing that is not a plain file, one of `inputs`, or another output.
+void check_output_paths(const std::vector<OutputPath>& outputs, const std::vector<std::string>& inputs = {});
 
 }  // namespace ts::app

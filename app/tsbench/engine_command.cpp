@@ -78,7 +78,7 @@ bool parse_request(Request& request, app::Arguments arguments) {
               {{"fast", Implementation::fast}, {"reference", Implementation::reference}})
       .value("json", "FILE", request.json_file, "also write all figures here");
   if (!options.parse(arguments)) return false;
-  if (!request.json_file.empty()) app::check_output_path("--json", request.json_file);
+  app::check_output_paths({{"--json", request.json_file}});
   if (request.quick) {
     if (!options.given("bytes")) request.bytes = std::int64_t{32} << 20;
     if (!options.given("widths")) request.widths = "3,8,32";

@@ -50,7 +50,7 @@ bool parse_request(Request& request, app::Arguments arguments) {
       .flag("no-speed", request.no_speed, "leave the large matrix out")
       .value("json", "FILE", request.json_file, "also write all figures here");
   if (!options.parse(arguments)) return false;
-  if (!request.json_file.empty()) app::check_output_path("--json", request.json_file);
+  app::check_output_paths({{"--json", request.json_file}});
   expects(request.size.columns <= request.size.rows, "--columns cannot exceed --rows");
   return true;
 }

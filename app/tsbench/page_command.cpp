@@ -20,7 +20,7 @@ int page_command(app::Arguments arguments) {
   options.positional("RESULTS.json", results, "a file of tsbench gpu --json")
       .value("html", "FILE", html, "write the page of curves here");
   if (!options.parse(arguments)) return app::exit_ok;
-  if (!html.empty()) app::check_output_path("--html", html, {results});
+  app::check_output_paths({{"--html", html}}, {results});
   const StoredResults stored = read_results(results);
   std::cout << stored.header.device << ", " << stored.header.date << ", commit " << stored.header.commit
             << '\n';

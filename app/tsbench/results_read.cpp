@@ -8,7 +8,7 @@ namespace ts::bench {
 
 StoredResults read_results(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw Error(Errc::io_failure, "could not open '" + path + "'");
+  if (!file) throw Error(Errc::bad_input, path + " cannot be opened");
   StoredResults stored;
   try {
     const nlohmann::json all = nlohmann::json::parse(file);

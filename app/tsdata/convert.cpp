@@ -50,9 +50,11 @@ bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
       "name in a csv or arff file",
       "a column", [&target](std::string_view text) { return app::parse_value(text, target.labels_column); });
   options.group("Writing")
-      .custom(
-          "object", "NAME", target.object, "what the matrix is called in the output", "a name",
-          [&target](std::string_view text) { return app::parse_value(text, target.object) && text != "/"; })
+      .custom("object", "NAME", target.object, "what the matrix is called in the output", "a name",
+              [&target](std::string_view text) {
+                if (text.starts_with('/')) text.remove_prefix(1);
+                return app::parse_value(text, target.object) && !text.empty();
+              })
       .choice("storage", target.storage, "as it is, or turned into the other",
               {{"auto", Storage::as_it_is}, {"dense", Storage::dense}, {"sparse", Storage::sparse}});
   add_dtype_option(options, target.dtype, "element type of the output (default: as it is read)");
@@ -67,7 +69,12 @@ int convert(app::Arguments arguments) {
   ConvertOptions options;
   if (!parse_convert(arguments, options)) return app::exit_ok;
   const io::Location where = io::parse_location(options.input);
-  app::check_output_path("OUTPUT", options.output, {where.file});
+  app::check_output_paths({{"OUTPUT", options.output}}, {options.input});
+  const std::string ending = std::filesystem::path(options.output).extension();
+  for (const char* other : {".mtx", ".npy", ".csv", ".tsv", ".txt", ".arff", ".gz"})
+    if (ending == other)
+      throw Error(Errc::invalid_argument, "OUTPUT " + options.output + ": the output is HDF5, but " + ending +
+                                              " promises something else; end the name with .h5");
   app::Console console("tsdata", options.common.quiet);
 
   console.progress(-1, "reading " + where.text());

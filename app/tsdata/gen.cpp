@@ -99,7 +99,7 @@ int make_matrices(const GenOptions& options, const MatrixKind& kind, const std::
                     static_cast<std::uint64_t>(ingredients.matrices[0].cols) * sizeof(std::complex<double>)});
   if (options.common.dry_run) return report_plan(options, uses);
   app::expect_memory("making this matrix", uses, app::available_memory());
-  app::check_output_path("--output", options.common.output);
+  app::check_output_paths({{"--output", options.common.output}});
 
   app::JsonObject json;
   json.add("kind", options.kind).add("file", options.common.output);
@@ -175,7 +175,7 @@ int make_features(const GenOptions& options, const std::string& command) {
   }
   if (options.common.dry_run) return report_plan(options, uses);
   app::expect_memory("making these features", uses, app::available_memory());
-  app::check_output_path("--output", options.common.output);
+  app::check_output_paths({{"--output", options.common.output}});
 
   app::Console console("tsdata", options.common.quiet);
   console.progress(-1, "drawing features");

@@ -1,5 +1,7 @@
 #include "tallskinny/app/tskmeans/options.hpp"
 
+#include <cctype>
+
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/gemm/core/error.hpp"
@@ -57,14 +59,16 @@ bool parse_counts(std::string_view text, std::vector<index_t>& out) {
   return true;
 }
 
-/// "500M", "4G": powers of 1024.
+/// "500M", "4G", "4g", "4GiB": powers of 1024.
 bool parse_bytes(std::string_view text, std::uint64_t& out) {
   constexpr std::string_view units = "KMGT";
   double factor = 1, number = 0;
-  if (!text.empty() && text.back() == 'B') text.remove_suffix(1);
+  if (!text.empty() && (text.back() == 'B' || text.back() == 'b')) text.remove_suffix(1);
   if (!text.empty() && text.back() == 'i') text.remove_suffix(1);
   if (!text.empty())
-    if (const auto unit = units.find(text.back()); unit != std::string_view::npos) {
+    if (const auto unit =
+            units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(text.back()))));
+        unit != std::string_view::npos) {
       for (std::size_t q = 0; q <= unit; ++q) factor *= 1024;
       text.remove_suffix(1);
     }
@@ -122,7 +126,7 @@ bool ProgramOptions::parse(app::Arguments arguments) {
           "n-clusters,k", "N|A:B|A:B:STEP", {},
           "number of clusters; default 8, or the rows of --init FILE. Several: A, A + STEP, ... up to B, of "
           "which --choose takes one",
-          "an integer of at least 1, or A:B or A:B:STEP",
+          "an integer of at least 1, or A:B or A:B:STEP with A not above B",
           [this](std::string_view text) { return parse_counts(text, clusters); })
       .choice("choose", choose, "the measure that decides between several numbers of clusters",
               {{"silhouette", Choose::silhouette},

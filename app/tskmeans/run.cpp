@@ -243,20 +243,14 @@ solvers::KMeansResult predict(const Context& ctx, const solvers::RowSource& rows
   return r;
 }
 
-/// No output may be one of the inputs, or another output.
-void check_paths(const ProgramOptions& o, const io::Location& where) {
-  std::vector<std::filesystem::path> taken = {where.file};
-  for (const std::string& other : {o.weights, o.predict, init_of(o.init) ? std::string() : o.init})
-    if (!other.empty()) taken.push_back(io::parse_location(other).file);
-  const auto check = [&taken](const char* option, const std::string& path) {
-    if (path.empty()) return;
-    app::check_output_path(option, path, taken);
-    taken.emplace_back(path);
-  };
-  check("--output", o.common.output);
-  check("--checkpoint", o.checkpoint);
-  check("--report", o.report);
-  check("--log", o.log);
+/// A checkpoint that is resumed from is kept up to date, and so may be named twice.
+void check_paths(const ProgramOptions& o) {
+  app::check_output_paths(
+      {{"--output", o.common.output},
+       {"--checkpoint", o.checkpoint},
+       {"--report", o.report},
+       {"--log", o.log}},
+      {o.features, o.weights, o.predict, o.init, o.resume == o.checkpoint ? "" : o.resume});
 }
 
 }  // namespace
@@ -275,7 +269,7 @@ int run(const ProgramOptions& o) {
   out.threads = ctx.thread_count();
 
   const io::Location where = io::parse_location(o.features);
-  check_paths(o, where);
+  check_paths(o);
   const io::Description described = as_read(io::describe(where, o.read), o.read);
   const Start start = start_of(o, described.cols);
   Machine machine{static_cast<bool>(ctx.stream), app::available_memory()};

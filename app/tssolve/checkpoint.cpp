@@ -68,7 +68,15 @@ Checkpoint<T>::Checkpoint(std::filesystem::path file, double every, std::uint64_
 
 template <class T>
 void Checkpoint<T>::load() {
-  if (read_numbers(file_, "matrix") != halves(matrix_))
+  std::vector<double> of_matrix;
+  try {
+    of_matrix = read_numbers(file_, "matrix");
+  } catch (const Error& e) {
+    if (e.code() != Errc::bad_input) throw;
+    throw Error(Errc::bad_input,
+                file_.string() + " is not a checkpoint of tssolve: name another --checkpoint");
+  }
+  if (of_matrix != halves(matrix_))
     throw Error(Errc::bad_input, file_.string() +
                                      " holds the state of a run on another matrix; remove it or name another "
                                      "--checkpoint");

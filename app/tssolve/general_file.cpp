@@ -117,11 +117,9 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, co
   for (double& x : result.residual_norms) x = std::ldexp(x, exponent);
   result.norm = std::ldexp(result.norm, exponent);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!settings.common.json) print_table(result, seconds);
   if (!settings.common.output.empty()) write_file(result, settings, input);
-  if (settings.common.json)
-    print_json(result, settings, input, seconds, is_complex<T>);
-  else
-    print_table(result, seconds);
+  if (settings.common.json) print_json(result, settings, input, seconds, is_complex<T>);
   if (result.verified) return exit_ok;
   console.warn(result.reason);
   return result.stop == solvers::StopReason::interrupted ? stop_exit_code() : exit_not_converged;
@@ -133,10 +131,10 @@ int solve_general_file(const Settings& settings) {
   (void)resolve_processor(settings.common.device);
   Console console("tssolve", settings.common.quiet);
   const auto location = io::parse_location(settings.matrix);
-  if (!settings.common.output.empty()) check_output_path("--output", settings.common.output, {location.file});
+  check_output_paths({{"--output", settings.common.output}}, {settings.matrix, settings.initial});
   Context ctx;
   ctx.threads = settings.common.threads;
-  const auto d = io::describe(location);
+  const auto d = io::describe(location, settings.read);
   if (d.rows != d.cols)
     throw Error(Errc::bad_input,
                 d.where.text() + " is " + grouped(d.rows) + " x " + grouped(d.cols) +
@@ -152,7 +150,7 @@ int solve_general_file(const Settings& settings) {
     return exit_ok;
   }
   expect_memory("solving for eigenvalues of " + d.where.text(), uses, available_memory());
-  auto input = read_any(settings.matrix);
+  auto input = read_any(settings.matrix, settings.read);
   return std::visit(
       [&](auto& matrix) {
         using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;

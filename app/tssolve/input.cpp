@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
+#include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
 
 namespace ts::app::tssolve {
@@ -65,19 +65,21 @@ T mirrored(T x) {
     return x;
 }
 
+/// With all digits: entries that differ must look different.
 template <class T>
 std::string entry_text(T x) {
-  char text[80];
-  if constexpr (is_complex<T>)
-    std::snprintf(text, sizeof text, "%.9g%+.9gi", x.real(), x.imag());
-  else
-    std::snprintf(text, sizeof text, "%.9g", x);
-  return text;
+  if constexpr (is_complex<T>) {
+    const std::string imaginary = value_text(x.imag());
+    return value_text(x.real()) + (imaginary.starts_with('-') ? "" : "+") + imaginary + "i";
+  } else {
+    return value_text(x);
+  }
 }
 
 /// Compares entry (i, j) with its partner; returns whether they differ at all.
 template <class T>
-bool compare(const std::string& where, index_t i, index_t j, T here, T partner, Allowance allowance) {
+bool compare(const std::string& where, index_t i, index_t j, T here, T partner, Allowance allowance,
+             const char* advice) {
   const double difference = std::abs(here - mirrored(partner));
   if (difference <= allowance.relative * std::max(std::abs(here), std::abs(partner)) + allowance.absolute)
     return difference != 0;
@@ -88,49 +90,70 @@ bool compare(const std::string& where, index_t i, index_t j, T here, T partner, 
   throw Error(Errc::bad_input, where + " is not " + kind + ": entry (" + std::to_string(i) + ", " +
                                    std::to_string(j) + ") is " + entry_text(here) + " but entry (" +
                                    std::to_string(j) + ", " + std::to_string(i) + ") is " +
-                                   entry_text(partner) +
-                                   " (counted from 0); --general takes matrices that are not Hermitian");
+                                   entry_text(partner) + " (counted from 0)" + advice);
 }
 
-template <class T>
-bool check(const std::string& where, DType type, const CsrMatrix<T>& a) {
-  double largest = 0;
-  for (const T& x : a.values) largest = std::max(largest, std::abs(x));
-  const Allowance allowance = allowance_of(type, largest);
-  bool differs = false;
+/// Calls use(i, j, a_ij) for every entry that is stored.
+template <class T, class Use>
+void for_each_entry(const CsrMatrix<T>& a, Use use) {
   for (index_t i = 0; i < a.rows; ++i)
-    for (index_t k = a.pointers[static_cast<std::size_t>(i)]; k < a.pointers[static_cast<std::size_t>(i) + 1];
-         ++k) {
-      const index_t j = a.indices[static_cast<std::size_t>(k)];
-      const auto begin = a.indices.begin() + a.pointers[static_cast<std::size_t>(j)];
-      const auto end = a.indices.begin() + a.pointers[static_cast<std::size_t>(j) + 1];
-      const auto found = std::lower_bound(begin, end, i);
-      const T partner =
-          found != end && *found == i ? a.values[static_cast<std::size_t>(found - a.indices.begin())] : T{};
-      differs = compare(where, i, j, a.values[static_cast<std::size_t>(k)], partner, allowance) || differs;
-    }
-  return differs;
+    for (auto k = static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(i)]);
+         k < static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(i) + 1]); ++k)
+      use(i, static_cast<index_t>(a.indices[k]), a.values[k]);
+}
+template <class T, class Use>
+void for_each_entry(const Matrix<T>& a, Use use) {
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = 0; j < a.cols(); ++j) use(i, j, a(i, j));
 }
 
 template <class T>
-bool check(const std::string& where, DType type, const Matrix<T>& a) {
+T entry(const CsrMatrix<T>& a, index_t i, index_t j) {
+  const auto begin = a.indices.begin() + a.pointers[static_cast<std::size_t>(i)];
+  const auto end = a.indices.begin() + a.pointers[static_cast<std::size_t>(i) + 1];
+  const auto found = std::lower_bound(begin, end, j);
+  return found != end && *found == j ? a.values[static_cast<std::size_t>(found - a.indices.begin())] : T{};
+}
+template <class T>
+T entry(const Matrix<T>& a, index_t i, index_t j) {
+  return a(i, j);
+}
+
+/// Whether the matrix differs from a Hermitian one, though by no more than rounding. @throws
+/// Error(bad_input).
+template <class M>
+bool check(const std::string& where, DType type, const M& a, Role role) {
+  using T = typename M::value_type;
+  const bool alone = role == Role::companion;
   double largest = 0;
-  for (index_t i = 0; i < a.rows() * a.cols(); ++i) largest = std::max(largest, std::abs(a.data()[i]));
+  bool below = false, above = false;
+  for_each_entry(a, [&](index_t i, index_t j, T x) {
+    largest = std::max(largest, std::abs(x));
+    below = below || (j < i && x != T{});
+    above = above || (j > i && x != T{});
+  });
+  if (below != above)
+    throw Error(Errc::bad_input, where + " has nothing " + (below ? "above" : "below") +
+                                     " its diagonal: of a symmetric matrix store both halves, or declare it "
+                                     "symmetric, as Matrix Market and Binsparse can" +
+                                     (alone ? "" : "; --general takes it as it is"));
   const Allowance allowance = allowance_of(type, largest);
+  const char* advice = alone ? "" : "; --general takes matrices that are not Hermitian";
   bool differs = false;
-  for (index_t i = 0; i < a.rows(); ++i)
-    for (index_t j = i; j < a.cols(); ++j)
-      differs = compare(where, i, j, a(i, j), a(j, i), allowance) || differs;
+  for_each_entry(a, [&](index_t i, index_t j, T x) {
+    if (std::is_same_v<M, Matrix<T>> && j < i) return;  // was seen from the other side
+    differs = compare(where, i, j, x, entry(a, j, i), allowance, advice) || differs;
+  });
   return differs;
 }
 
 }  // namespace
 
-Input read_any(const std::string& where) {
+Input read_any(const std::string& where, const io::ReadOptions& read) {
   const auto location = io::parse_location(where);
   Input input;
-  input.description = io::describe(location);
-  auto file = io::read_matrix(location);
+  input.description = io::describe(location, read);
+  auto file = io::read_matrix(location, read);
   std::visit(
       [&input](auto&& kind) {
         std::visit(
@@ -144,18 +167,20 @@ Input read_any(const std::string& where) {
   return input;
 }
 
-Input read_hermitian(const std::string& where) {
-  const auto shape = io::describe(io::parse_location(where));
+Input read_hermitian(const std::string& where, const io::ReadOptions& read, Role role) {
+  const auto shape = io::describe(io::parse_location(where), read);
   if (shape.rows != shape.cols)
-    throw Error(Errc::bad_input,
-                shape.where.text() + " is " + grouped(shape.rows) + " x " + grouped(shape.cols) +
-                    ": eigenvalues need a square matrix (--svd finds singular values of any)");
-  Input input = read_any(where);
+    throw Error(
+        Errc::bad_input,
+        shape.where.text() + " is " + grouped(shape.rows) + " x " + grouped(shape.cols) +
+            (role == Role::matrix ? ": eigenvalues need a square matrix (--svd finds singular values of any)"
+                                  : " where a square matrix is needed"));
+  Input input = read_any(where, read);
   const auto& d = input.description;
   const std::string name = d.where.text();
   const bool differs = std::visit(
       [&](const auto& kind) {
-        return std::visit([&](const auto& a) { return check(name, d.type, a); }, kind);
+        return std::visit([&](const auto& a) { return check(name, d.type, a, role); }, kind);
       },
       input.matrix);
   if (differs) input.note = name + " differs from a Hermitian matrix by rounding errors, which were accepted";

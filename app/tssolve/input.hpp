@@ -21,12 +21,15 @@ struct Input {
   std::string note;  ///< empty, or a sentence on what was accepted
 };
 
+/// Whether it is the matrix of the problem, for which there are other options, or one beside it.
+enum class Role { matrix, companion };
+
 /// Reads, widens to float64 or complex128, and checks.
 /// @throws Error(bad_input) when the matrix is not square or not Hermitian (naming the first entry), and all
 /// errors of reading.
-[[nodiscard]] Input read_hermitian(const std::string& where);
+[[nodiscard]] Input read_hermitian(const std::string& where, const io::ReadOptions& read, Role role);
 /// The same for a matrix of any shape: reads and widens.
-[[nodiscard]] Input read_any(const std::string& where);
+[[nodiscard]] Input read_any(const std::string& where, const io::ReadOptions& read);
 
 [[nodiscard]] inline bool is_complex_input(const Input& input) noexcept {
   return input.matrix.index() == 1;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tallskinny/app/common/read_options.hpp"
+
 namespace ts::app::tssolve {
 
 namespace {
@@ -64,9 +66,12 @@ About about() {
         "tssolve model.h5:/K --mass model.h5:/M -k 10 --sigma 0 --conv rel"},
        {"a long run that a batch system may stop and start again, with a page of pictures",
         "tssolve big.h5 -k 20 --which SA -o pairs.h5 --checkpoint state.h5 --report run.html"}},
-      "MATRIX is FILE or FILE:/object: HDF5 in any of the layouts that `tsdata info` names, Matrix Market, "
-      "or "
-      "npy; real symmetric or complex Hermitian, sparse or dense; any square one with --general, any shape "
+      "MATRIX is FILE or FILE:/object: HDF5 as Binsparse, AnnData, MATLAB v7.3, PETSc, SciPy, Octave, h5py "
+      "and "
+      "others write it, Matrix Market, npy or csv; `tsdata info FILE` says what is in it. Options of reading "
+      "hold "
+      "for --mass and --preconditioner, too. It is real symmetric or complex Hermitian, sparse or dense; any "
+      "square one with --general, any shape "
       "with --svd.\n\n"
       "The set is called complete only after a search for missing copies of repeated eigenvalues. Exit "
       "status: "
@@ -221,6 +226,8 @@ bool parse_settings(Arguments arguments, Settings& settings) {
               "a file name",
               [&settings](std::string_view text) { return parse_value(text, settings.initial); });
   add_seed_option(options, settings.common);
+
+  add_read_options(options.group("Reading"), settings.read);
 
   options.group("Results");
   add_output_options(options, settings.common,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tallskinny/app/common/common_options.hpp"
+#include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/solvers/eigen/interval.hpp"
 #include "tallskinny/solvers/eigen/krylov_schur.hpp"
 
@@ -16,7 +17,8 @@ struct Settings {
   solvers::Part part = solvers::Part::LM;  ///< what --which means for a general matrix
   std::string mass;                        ///< the same for M of A x = lambda M x; empty: the identity
   std::string preconditioner = "auto";     ///< a word, or the same for a matrix near A^-1
-  std::string initial;                     ///< the same for a warm start; empty: random
+  io::ReadOptions read;                    ///< of these three
+  std::string initial;                     ///< a file with a warm start; empty: random
   std::optional<double> sigma;
   std::optional<solvers::Interval> interval;  ///< all eigenvalues in it, instead of `nev` of them
   std::string checkpoint;                     ///< empty: none

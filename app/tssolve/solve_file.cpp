@@ -176,7 +176,7 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
       problem.preconditioner = preconditioner_of<T>(ctx, matrix, assembled, *kind, settings.eigen.which);
       facts.method += std::string(", preconditioned by ") + text_of(*kind);
     } else if (settings.preconditioner != "none" && settings.preconditioner != "auto") {
-      preconditioner = read_hermitian(settings.preconditioner);
+      preconditioner = read_hermitian(settings.preconditioner, settings.read, Role::companion);
       if (is_complex<T>) make_complex(*preconditioner);
       problem.preconditioner = given_preconditioner<T>(*preconditioner, facts.input.rows, mass_factor);
       facts.method += ", preconditioned by " + settings.preconditioner;
@@ -217,15 +217,14 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   if (result.filter_degree > 0)
     facts.method += " on a Chebyshev polynomial of degree " + std::to_string(result.filter_degree);
 
+  // Before the files: where they cannot be written the result is told all the same.
+  if (!settings.common.json) print_table(std::cout, result, facts);
   if (!settings.common.output.empty()) write_file(result, settings, facts);
   if (!settings.report.empty()) write_html_report(result, settings, facts);
   // A run that was stopped, or used up its budget, may be taken up again.
   if (result.stop == solvers::StopReason::converged || result.stop == solvers::StopReason::rounding)
     checkpoint.remove();
-  if (settings.common.json)
-    print_json(std::cout, result, settings, facts);
-  else
-    print_table(std::cout, result, facts);
+  if (settings.common.json) print_json(std::cout, result, settings, facts);
   if (settings.eigen.nev > facts.input.rows && !settings.interval)
     console.warn(grouped(settings.eigen.nev) + " eigenvalues were asked for, but the matrix has only " +
                  grouped(facts.input.rows));
@@ -247,20 +246,16 @@ int solve_file(Settings settings) {
   if (device.kind == Device::Kind::cuda) expect_on_device(settings, device);
   Console console("tssolve", settings.common.quiet);
   const auto location = io::parse_location(settings.matrix);
-  if (!settings.common.output.empty()) {
-    std::vector<std::filesystem::path> inputs{location.file};
-    for (const auto& other : {settings.initial, settings.mass})
-      if (!other.empty()) inputs.push_back(io::parse_location(other).file);
-    check_output_path("--output", settings.common.output, inputs);
-  }
-  if (!settings.checkpoint.empty()) check_output_path("--checkpoint", settings.checkpoint, {location.file});
-  if (!settings.report.empty()) check_output_path("--report", settings.report, {location.file});
+  check_output_paths({{"--output", settings.common.output},
+                      {"--checkpoint", settings.checkpoint},
+                      {"--report", settings.report}},
+                     {settings.matrix, settings.initial, settings.mass, settings.preconditioner});
   Context ctx;
   ctx.threads = settings.common.threads;
   ctx.log = [&](std::string_view line) { console.note(line); };
 
   RunFacts facts;
-  facts.input = io::describe(location);
+  facts.input = io::describe(location, settings.read);
   index_t initial_columns = 0;
   if (!settings.initial.empty()) initial_columns = io::describe(io::parse_location(settings.initial)).cols;
   const bool is_complex_matrix =
@@ -279,10 +274,10 @@ int solve_file(Settings settings) {
                     device_text(device),
                 uses, available);
 
-  auto input = read_hermitian(settings.matrix);
+  auto input = read_hermitian(settings.matrix, settings.read, Role::matrix);
   std::optional<Input> mass;
   if (!settings.mass.empty()) {
-    mass = read_hermitian(settings.mass);
+    mass = read_hermitian(settings.mass, settings.read, Role::companion);
     if (mass->description.rows != facts.input.rows)
       throw Error(Errc::bad_input, mass->description.where.text() + " has " +
                                        grouped(mass->description.rows) + " rows, but the matrix has " +

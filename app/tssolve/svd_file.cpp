@@ -92,12 +92,10 @@ int decompose(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix
     for (double& v : values) v = std::ldexp(v, -exponent);
     extras.emplace_back("explained_variance_ratio", explained<T>(matrix, means, values));
   }
+  if (!settings.common.json) print_table(std::cout, triplets, facts);
   if (!settings.common.output.empty()) write_file(triplets, settings, facts, extras);
   if (!settings.report.empty()) write_html_report(triplets, settings, facts);
-  if (settings.common.json)
-    print_json(std::cout, triplets, settings, facts);
-  else
-    print_table(std::cout, triplets, facts);
+  if (settings.common.json) print_json(std::cout, triplets, settings, facts);
   if (triplets.verified) return exit_ok;
   console.warn(triplets.reason);
   return triplets.stop == solvers::StopReason::interrupted ? stop_exit_code() : exit_not_converged;
@@ -109,13 +107,13 @@ int decompose_file(const Settings& settings) {
   const Device device = resolve_processor(settings.common.device);
   Console console("tssolve", settings.common.quiet);
   const auto location = io::parse_location(settings.matrix);
-  if (!settings.common.output.empty()) check_output_path("--output", settings.common.output, {location.file});
-  if (!settings.report.empty()) check_output_path("--report", settings.report, {location.file});
+  check_output_paths({{"--output", settings.common.output}, {"--report", settings.report}},
+                     {settings.matrix});
   Context ctx;
   ctx.threads = settings.common.threads;
 
   RunFacts facts;
-  facts.input = io::describe(location);
+  facts.input = io::describe(location, settings.read);
   const auto& d = facts.input;
   const bool wide = d.type == DType::complex128 || d.type == DType::complex64;
   const index_t shorter = std::min(d.rows, d.cols), longer = std::max(d.rows, d.cols);
@@ -136,7 +134,7 @@ int decompose_file(const Settings& settings) {
   facts.block_size = plan.block_size, facts.max_basis = plan.max_basis;
   facts.quantity = "singular value", facts.vectors = "right_singular_vectors";
   console.note(d.where.text() + ": " + grouped(d.rows) + " x " + grouped(d.cols) + "; singular values");
-  auto input = read_any(settings.matrix);
+  auto input = read_any(settings.matrix, settings.read);
   return std::visit(
       [&](auto& matrix) {
         using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;

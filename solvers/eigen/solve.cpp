@@ -290,9 +290,9 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
   // Memory beyond n columns would never be used; a restart must leave room for block steps.
   plan.max_basis = std::min(plan.max_basis, n);
   const index_t least = std::min(n, plan.nev + 6 * plan.block_size);
-  if (options.max_basis > 0)
-    expects(plan.max_basis >= least,
-            "--max-basis must be at least nev + 6 blocks (--nev plus six times --block-size)");
+  if (options.max_basis > 0 && plan.max_basis < least)
+    throw Error(Errc::invalid_argument, "--max-basis must be at least " + std::to_string(least) +
+                                            ": --nev plus six blocks of " + std::to_string(plan.block_size));
   plan.max_basis = std::max(plan.max_basis, least);
   const auto columns = static_cast<std::uint64_t>(plan.max_basis + 6 * plan.block_size + 4 * plan.nev);
   plan.bytes = rows * columns * element_bytes;

@@ -92,8 +92,7 @@ bool parse_request(Request& request, app::Arguments arguments) {
       .value("json", "FILE", request.json_file, "also write all figures here, every few seconds")
       .value("html", "FILE", request.html_file, "also write a page of curves here");
   if (!options.parse(arguments)) return false;
-  if (!request.json_file.empty()) app::check_output_path("--json", request.json_file);
-  if (!request.html_file.empty()) app::check_output_path("--html", request.html_file);
+  app::check_output_paths({{"--json", request.json_file}, {"--html", request.html_file}});
   if (quick) {
     if (!options.given("bytes")) selection.bytes = std::int64_t{64} << 20;
     if (!options.given("widths")) request.widths = "1,8,31";

@@ -49,7 +49,7 @@ bool parse_request(Request& request, app::Arguments arguments) {
       .value("repetitions", "N", request.repetitions, "timed passes", app::between(1, 1000))
       .value("json", "FILE", request.json_file, "also write all figures here");
   if (!options.parse(arguments)) return false;
-  if (!request.json_file.empty()) app::check_output_path("--json", request.json_file);
+  app::check_output_paths({{"--json", request.json_file}});
   return true;
 }
 

@@ -59,7 +59,7 @@ int tune_command(app::Arguments arguments) {
       .value("worth", "GAIN", worth, "the least gain that is kept", app::at_least(1.0))
       .value("output", "FILE", output, "write the choices here instead");
   if (!options.parse(arguments)) return app::exit_ok;
-  if (!output.empty()) app::check_output_path("--output", output);
+  app::check_output_paths({{"--output", output}});
   selection.operations = parse_names<Operation>(operations, parse_operation, every_operation);
   selection.shapes = parse_widths(widths);
 

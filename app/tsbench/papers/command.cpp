@@ -179,7 +179,7 @@ int papers_command(app::Arguments arguments) {
              "also read the energy of loops of this length (GPU)", app::between(0.0, 60.0))
       .value("json", "FILE", request.json_file, "also write all figures here");
   if (!options.parse(arguments)) return app::exit_ok;
-  if (!request.json_file.empty()) app::check_output_path("--json", request.json_file);
+  app::check_output_paths({{"--json", request.json_file}});
   const std::vector<std::string> wanted = split_list(only);
   const auto asked = [&](std::string_view id) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), id) != wanted.end();

@@ -121,7 +121,7 @@ TEST_CASE("misspelt, incomplete and superfluous arguments are refused with a hin
   CHECK(refusal({"a", "--nev="}) == "option --nev needs a value (see tsprobe --help)");
   CHECK(refusal({"a", "--nev", "--quiet"}) == "option --nev needs a value (see tsprobe --help)");
   CHECK(refusal({"a", "--quiet=yes"}) == "option --quiet takes no value (see tsprobe --help)");
-  CHECK(refusal({"a", "b"}).find("fewer arguments") != std::string::npos);
+  CHECK(refusal({"a", "b"}).starts_with("'b' is one argument too many"));
   CHECK(refusal({}) == "MATRIX is missing: a file with a matrix (see tsprobe --help)");
 }
 

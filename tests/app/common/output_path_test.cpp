@@ -8,10 +8,9 @@ using namespace ts;
 
 namespace {
 
-std::string refusal(const std::filesystem::path& path,
-                    const std::vector<std::filesystem::path>& inputs = {}) {
+std::string refusal(const std::filesystem::path& path, const std::vector<std::string>& inputs = {}) {
   try {
-    app::check_output_path("--output", path, inputs);
+    app::check_output_paths({{"--output", path}}, inputs);
   } catch (const Error& error) {
     CHECK(error.code() == Errc::invalid_argument);
     CHECK(std::string(error.what()).starts_with("--output " + path.string() + ": "));
@@ -43,7 +42,27 @@ TEST_CASE("an output never replaces an input, under any name") {
   const test::TemporaryFolder folder;
   const std::string input = folder.file("input.h5", "x");
   CHECK(refusal(input, {input}).find("also the input") != std::string::npos);
+  CHECK(refusal(input, {"", "other.h5", input + ":/object"}).find("also the input") != std::string::npos);
   std::filesystem::create_symlink(input, folder / "link.h5");
   CHECK(refusal(folder / "link.h5", {input}).find("also the input") != std::string::npos);
   CHECK(refusal(folder.path() / "." / "input.h5", {input}).find("also the input") != std::string::npos);
+}
+
+TEST_CASE("two outputs are never one file, whether it is there or not") {
+  const test::TemporaryFolder folder;
+  const auto second = [](const std::filesystem::path& path, const std::filesystem::path& other) {
+    try {
+      app::check_output_paths({{"--output", path}, {"--checkpoint", ""}, {"--report", other}});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK(second(folder / "a.h5", folder / "b.h5") == "accepted");
+  CHECK(second(folder / "a.h5", folder / "a.h5") ==
+        "--report " + (folder / "a.h5") + ": this is also the file of --output; choose another");
+  CHECK(second(folder / "a.h5", folder.path() / "." / "a.h5").find("also the file of") != std::string::npos);
+  const std::string there = folder.file("there.h5", "x");
+  std::filesystem::create_hard_link(there, folder / "link.h5");
+  CHECK(second(there, folder / "link.h5").find("also the file of") != std::string::npos);
 }

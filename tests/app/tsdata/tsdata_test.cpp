@@ -173,7 +173,8 @@ TEST_CASE("convert keeps what it reads, from text and from HDF5") {
                   "2\n3 3 5\n");
   const std::string one = folder / "one.h5", two = folder / "two.h5";
   expect_ok({"convert", mtx, one});
-  expect_ok({"convert", one, two, "--object", "deep/er"});
+  CHECK(has(expect_ok({"convert", one, two, "--object", "/deep/er"}).out, "two.h5:/deep/er: 3 x 3"));
+  CHECK(has(tsdata({"convert", one, folder / "two.mtx"}).err, "the output is HDF5"));
   const auto a = sparse<double>(two);
   check_equal(a, sparse<double>(mtx));
   CHECK(a.nonzeros() == 5);

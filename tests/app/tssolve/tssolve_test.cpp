@@ -295,7 +295,17 @@ TEST_CASE("input that cannot be used is exit status 4 with the first entry") {
   CHECK(r.err.find("(0, 2)") != std::string::npos);
   write_text(folder / "lower.mtx",
              "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1.0\n3 1 2.0\n");
-  CHECK(tssolve({folder / "lower.mtx"}).code == 4);
+  r = tssolve({folder / "lower.mtx"});
+  CHECK(r.code == 4);
+  CHECK(r.err.find("nothing above its diagonal") != std::string::npos);
+  write_text(folder / "close.mtx",
+             "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 5\n2 1 5.0000000001\n");
+  r = tssolve({folder / "close.mtx"});
+  CHECK(r.err.find("is 5 but entry (1, 0) is 5.0000000001 (counted from 0); --general") != std::string::npos);
+  write_text(folder / "eye.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n2 2 1\n");
+  r = tssolve({folder / "eye.mtx", "--mass", folder / "close.mtx"});
+  CHECK(r.code == 4);
+  CHECK(r.err.find("--general") == std::string::npos);
   write_text(folder / "phase.mtx",
              "%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1.0 0.5\n2 2 2.0 0\n");
   r = tssolve({folder / "phase.mtx"});
@@ -306,14 +316,34 @@ TEST_CASE("input that cannot be used is exit status 4 with the first entry") {
   CHECK(tssolve({folder / "missing.mtx"}).code != 0);
 }
 
+TEST_CASE("a dump that does not say its layout, unsorted and with duplicates, is read as it is told") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "dump.h5";
+  io::OutputFile out(file);  // (2 -1; -1 2), one entry in two parts
+  out.write("data", std::vector<double>{-1, 1, 1, 2, -1});
+  out.write("indices", std::vector<std::int32_t>{1, 0, 0, 1, 0});
+  out.write("indptr", std::vector<std::int64_t>{0, 3, 5});
+  out.write("shape", std::vector<std::int64_t>{2, 2});
+  out.commit();
+  CHECK(tssolve({file}).err.find("--layout") != std::string::npos);
+  CHECK(tssolve({file, "--layout", "csr"}).err.find("--accept-unsorted") != std::string::npos);
+  const auto json =
+      solve_json({file, "--layout", "csr", "--accept-unsorted", "--which", "SA", "-k", "2", "--mass", file});
+  CHECK(std::abs(json["eigenvalues"][0].get<double>() - 1) < 1e-12);  // of A x = lambda A x
+  CHECK(std::abs(json["eigenvalues"][1].get<double>() - 1) < 1e-12);
+}
+
 TEST_CASE("wrong use is exit status 2, no device 5") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "ring.h5", generators::laplacian({400}));
   CHECK(tssolve({}).code == 2);
   CHECK(tssolve({matrix, "--nev", "0"}).code == 2);
   CHECK(tssolve({matrix, "--which", "XX"}).code == 2);
-  CHECK(tssolve({matrix, "--max-basis", "3"}).code == 2);
+  CHECK(tssolve({matrix, "--max-basis", "3"}).err.find("at least 54") != std::string::npos);
   CHECK(tssolve({matrix, "-o", "/nonexistent/folder/x.h5"}).code == 2);
+  const auto twice = tssolve({matrix, "-o", folder / "x.h5", "--checkpoint", folder / "x.h5"});
+  CHECK(twice.code == 2);
+  CHECK(twice.err.find("also the file of --output") != std::string::npos);
   CHECK(tssolve({matrix, "--device", "cuda:999"}).code == 5);
   CHECK(tssolve({"--help"}).code == 0);
   CHECK(tssolve({"--version"}).code == 0);
@@ -382,6 +412,10 @@ TEST_CASE("a run out of budget leaves a checkpoint for a larger one; other runs 
   CHECK(r.err.find("another matrix") != std::string::npos);
   write_text(folder / "junk.h5", "no checkpoint");
   CHECK(tssolve({matrix, "--checkpoint", folder / "junk.h5"}).code == 4);
+  std::filesystem::copy_file(matrix, folder / "copy.h5");
+  r = tssolve({matrix, "--checkpoint", folder / "copy.h5"});
+  CHECK(r.err.find("copy.h5 is not a checkpoint of tssolve") != std::string::npos);
+  CHECK(std::filesystem::exists(folder / "copy.h5"));
 
   CHECK(tssolve(start).code == 0);
   CHECK_FALSE(std::filesystem::exists(state));
