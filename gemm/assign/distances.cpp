@@ -80,6 +80,7 @@ std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<c
   std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
   for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t chunk) {
     const double weight = weights.empty() ? 1.0 : weights.data[i];
+    if (weight == 0) return;  // even where the distance is infinite
     direct.load(i, s);
     partial[static_cast<std::size_t>(chunk)] += weight * direct.to(i, labels.data[i], s);
   });

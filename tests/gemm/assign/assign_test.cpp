@@ -355,3 +355,12 @@ TEST_CASE("no rows are no work", "[assign]") {
   CHECK(o.labels.empty());
   CHECK(inertia({}, Rows(x.cview()), c.cview(), o.labels, {}) == 0);
 }
+
+TEST_CASE("a row of weight 0 adds nothing to the inertia, however far it is", "[assign]") {
+  auto x = Matrix<double>::zeros(2, 1);
+  x(0, 0) = 1, x(1, 0) = 1e300;
+  const auto c = Matrix<double>::zeros(1, 1);
+  const std::vector<std::int32_t> labels = {0, 0};
+  const std::vector<double> weights = {2, 0};
+  CHECK(inertia({}, Rows(x.cview()), c.cview(), labels, weights) == 2);
+}
