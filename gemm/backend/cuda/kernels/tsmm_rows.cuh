@@ -3,6 +3,7 @@
 // that a lane ends up with neighbouring results.
 #pragma once
 
+#include "split_repair.cuh"
 #include "tsmm_chunk.cuh"
 #include "warp_columns.cuh"
 
@@ -70,43 +71,9 @@ __device__ __forceinline__ float sum_of(const X& x, const unsigned char* row, co
 #pragma unroll 1
   for (int k = 0; k < TS_P; ++k) {
     const Element value = *reinterpret_cast<const Element*>(row + x.column_offset(k));
-    const float re = part_of(widen(value), 0), im = part_of(widen(value), 1);
-    const float factor_re = part_of(s.at(k, column), 0), factor_im = part_of(s.at(k, column), 1);
-    if (is_complex)
-      sum = part ? madd(re, factor_im, madd(im, factor_re, sum))
-                 : madd(re, factor_re, madd(-im, factor_im, sum));
-    else
-      sum = madd(re, factor_re, sum);
+    sum = add_product(sum, widen(value), s.at(k, column), part);
   }
   return sum;
-}
-
-/// What split numbers make NaN but their products do not: an infinity has no low part, and its product with a
-/// low part is NaN. Sums that came out as NaN are computed again. (They pass by in registers, which have no
-/// run-time indices.)
-__device__ __forceinline__ void repair(Sums& sums, const X& x, const unsigned char* slot, const Rows& row,
-                                       const Factor& s, int column_warp, int t) {
-  constexpr int count = TS_TILES * parts * blocks_of_warp * 4;
-  float(&sum)[count] = reinterpret_cast<float(&)[count]>(sums);
-  bool clean = true;
-#pragma unroll
-  for (int i = 0; i < count; ++i) clean = clean && sum[i] == sum[i];
-  if (clean) return;
-#pragma unroll 1
-  for (int i = 0; i < count; ++i) {
-    float first = sum[0];
-    const int e = i % 4,
-              column = column_of(column_warp * blocks_of_warp + i / 4 % blocks_of_warp, 2 * t + e % 2);
-    const int part = i / (4 * blocks_of_warp) % parts, tile = i / (4 * blocks_of_warp * parts);
-    int at = 0;
-#pragma unroll
-    for (int j = 0; j < TS_TILES; ++j)
-      if (j == tile) at = e < 2 ? row[j][0] : row[j][1];
-    if (first != first && column < TS_Q) first = sum_of(x, slot + at, s, column, part);
-#pragma unroll
-    for (int j = 0; j + 1 < count; ++j) sum[j] = sum[j + 1];
-    sum[count - 1] = first;
-  }
 }
 #endif
 
@@ -150,7 +117,14 @@ __device__ __forceinline__ void put_all(Sums& sum, const X& x, unsigned char* sl
                                         const Factor& s, const Place& place, const Scalars& scalars) {
   const int g = place.lane / 4, t = place.lane % 4;
 #if TS_CORE == 1
-  repair(sum, x, slot, row, s, place.column_warp, t);
+  repair(sum, [&](float& mended, SumNumber number) {
+    const int column = number.column(place.column_warp, t), part = number.part(), tile = number.tile();
+    int at = 0;
+#pragma unroll
+    for (int i = 0; i < TS_TILES; ++i)
+      if (i == tile) at = number.place() < 2 ? row[i][0] : row[i][1];
+    if (mended != mended && column < TS_Q) mended = sum_of(x, slot + at, s, column, part);
+  });
 #endif
   place.sync_readers();
   Result* const y = reinterpret_cast<Result*>(slot + y_offset + place.team * y_pitch);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "scalars.cuh"
+#include "split_repair.cuh"
 #include "tensor_copy.cuh"
 #include "wide.cuh"
 
@@ -120,14 +121,7 @@ __device__ __forceinline__ float sum_of(const Element* x, int64 column_stride, c
                                         int column, int part) {
   float sum = 0;
 #pragma unroll 1
-  for (int64 k = 0; k < p; ++k) {
-    const Result xk = widen(x[k * column_stride]), sk = s.at(k, column);
-    const float re = part_of(xk, 0), im = part_of(xk, 1), s_re = part_of(sk, 0), s_im = part_of(sk, 1);
-    if (is_complex)
-      sum = part ? madd(re, s_im, madd(im, s_re, sum)) : madd(re, s_re, madd(-im, s_im, sum));
-    else
-      sum = madd(re, s_re, sum);
-  }
+  for (int64 k = 0; k < p; ++k) sum = add_product(sum, widen(x[k * column_stride]), s.at(k, column), part);
   return sum;
 }
 #endif
@@ -145,34 +139,6 @@ struct WarpTile {
     return column_of(column_warp * blocks_of_warp + b, 2 * t);
   }
 };
-
-#if TS_CORE == 1
-/// What split numbers make NaN but their products do not: an infinity has no low part, and its product with a
-/// low part is NaN. Sums that came out as NaN are computed again. (They pass by in registers, which have no
-/// run-time indices.)
-__device__ __forceinline__ void repair(Sums& sums, const OperandArgument& x, int64 rows, int64 p,
-                                       const WideFactor& s, const WarpTile& at) {
-  constexpr int count = TS_TILES * parts * blocks_of_warp * 4;
-  float(&sum)[count] = reinterpret_cast<float(&)[count]>(sums);
-  bool clean = true;
-#pragma unroll
-  for (int i = 0; i < count; ++i) clean = clean && sum[i] == sum[i];
-  if (clean) return;
-#pragma unroll 1
-  for (int i = 0; i < count; ++i) {
-    float first = sum[0];
-    const int e = i % 4,
-              column = column_of(at.column_warp * blocks_of_warp + i / 4 % blocks_of_warp, 2 * at.t + e % 2);
-    const int64 row = at.row(i / (4 * blocks_of_warp * parts), e / 2);
-    if (first != first && column < TS_Q && row < rows)
-      first = sum_of(static_cast<const Element*>(x.data) + row * x.row_stride, x.column_stride, s, p, column,
-                     i / (4 * blocks_of_warp) % parts);
-#pragma unroll
-    for (int j = 0; j + 1 < count; ++j) sum[j] = sum[j + 1];
-    sum[count - 1] = first;
-  }
-}
-#endif
 
 /// Stores a warp's results. Lanes that stand side by side have neighbouring columns.
 __device__ __forceinline__ void store(const Sums& sum, const WideResult& y, int64 rows, const WarpTile& at,
@@ -292,7 +258,13 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     const WarpTile place{static_cast<int64>(tile) * TS_ROWS + team * (TS_TILES * 16), column_warp,
                          late_lane / 4, late_lane % 4};
 #if TS_CORE == 1
-    repair(sum, x, rows, p, s, place);
+    repair(sum, [&](float& mended, SumNumber number) {
+      const int column = number.column(place.column_warp, place.t);
+      const int64 row = place.row(number.tile(), number.place() / 2);
+      if (mended != mended && column < TS_Q && row < rows)
+        mended = sum_of(static_cast<const Element*>(x.data) + row * x.row_stride, x.column_stride, s, p,
+                        column, number.part());
+    });
 #endif
     if (is_complex && conjugate)
 #pragma unroll
