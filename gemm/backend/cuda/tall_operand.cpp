@@ -69,4 +69,9 @@ int register_cap(int warps) noexcept {
   return std::min(255, 16384 / 32 / ((warps + 3) / 4) / 8 * 8);
 }
 
+int registers_left(int warps, int givers, int kept) noexcept {
+  const int all = (warps + givers) * (2048 / (warps + givers) / 8 * 8);
+  return std::min(240, (all - givers * kept) / warps / 8 * 8);
+}
+
 }  // namespace ts::cuda

@@ -71,5 +71,7 @@ struct TallLayout {
 
 /// Registers that a thread of a block of so many warps may have: each of four schedulers has 16 Ki.
 [[nodiscard]] int register_cap(int warps) noexcept;
+/// The same of `warps` warps beside `givers` that keep `kept` of theirs and give the rest away.
+[[nodiscard]] int registers_left(int warps, int givers, int kept) noexcept;
 
 }  // namespace ts::cuda

@@ -201,6 +201,107 @@ TEMPLATE_TEST_CASE("on a GPU an infinity in a long product stays one, also where
   }
 }
 
+namespace {
+
+/// A long operand with few rows that are not zero: sums over it have the bounds of short ones, and what they
+/// should be is soon computed.
+constexpr index_t long_rows = 200003, filled_every = 20011,
+                  filled = (long_rows + filled_every - 1) / filled_every;
+template <class T, class Value>
+Operand<T> mostly_zero(index_t columns, Value&& value) {
+  Operand<T> o(long_rows, columns);
+  o.fill([&](index_t i, index_t j) { return i % filled_every == 0 ? value(j) : T{}; });
+  return o;
+}
+/// Those rows alone.
+template <class T>
+Operand<T> filled_rows(const Operand<T>& o) {
+  Operand<T> rows(filled, o.cols());
+  rows.fill([&](index_t i, index_t j) { return o.at(i * filled_every, j); });
+  return rows;
+}
+
+/// check(out, rows of b, whether it is a Gram matrix) for A^H B and A^H A on the GPU.
+template <class T, class Check>
+void inner_products_on_device(Op op, Operand<T>& a, Operand<T>& b, Check&& check) {
+  using R = result_t<T>;
+  on_device(
+      Operand<R>(a.cols(), b.cols()),
+      [&](const Context& ctx, Operand<R>& out) {
+        with_views(
+            ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, R{1}, va, vb, R{}, vc); }, a, b, out);
+      },
+      [&](const Operand<R>& out) { check(out, b); });
+  on_device(
+      Operand<R>(a.cols(), a.cols()),
+      [&](const Context& ctx, Operand<R>& out) {
+        with_views(
+            ctx, [&](auto va, auto vc) { gram(ctx, op, R{1}, va, R{}, vc); }, a, out);
+      },
+      [&](const Operand<R>& out) { check(out, a); });
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("on a GPU few terms among many rows are as exact as few", "[short]", TS_ALL_TYPES) {
+  using R = result_t<TestType>;
+  if (no_device()) return;
+  compiled_ahead([] {
+    for (const index_t w : {24, 33, 48, 64}) {
+      CAPTURE(w);
+      Values values(5);
+      const auto any = [&](index_t) {
+        const double re = values.uniform();
+        return element<TestType>(re, values.uniform());
+      };
+      auto a = mostly_zero<TestType>(w, any), b = mostly_zero<TestType>(w, any);
+      const auto short_a = filled_rows(a);
+      inner_products_on_device(
+          Op::adjoint, a, b, [&](const Operand<R>& out, const Operand<TestType>& second) {
+            check_product(out, R{1}, exact(Op::adjoint, short_a, filled_rows(second)), R{}, out);
+          });
+      a.at(filled_every, 1) = element<TestType>(std::numeric_limits<double>::infinity());
+      inner_products_on_device(
+          Op::adjoint, a, b, [&](const Operand<R>& out, const Operand<TestType>& second) {
+            REQUIRE(everywhere(w, w, [&](index_t i, index_t j) {
+              return std::isfinite(std::abs(out.wide_at(i, j))) == (i != 1 && (&second != &a || j != 1));
+            }));
+          });
+    }
+  });
+}
+
+TEST_CASE("on a GPU complex products by three real ones keep the bounds of both parts", "[short]") {
+  using T = std::complex<double>;
+  if (no_device()) return;
+  const index_t w = 64;
+  Values values(8);
+  // Real and imaginary parts of many sizes: the bound of the imaginary part is that of all of them together.
+  const auto any = [&](index_t j) {
+    const double re = std::ldexp(values.uniform(), -static_cast<int>(j % 3) * 12);
+    return T(re, std::ldexp(values.uniform(), -static_cast<int>(j % 4) * 10));
+  };
+  auto a = mostly_zero<T>(w, any), b = mostly_zero<T>(w, any);
+  const auto short_a = filled_rows(a);
+  for (const Op op : {Op::adjoint, Op::transpose})
+    inner_products_on_device(op, a, b, [&](const Operand<T>& out, const Operand<T>& second) {
+      const auto short_b = filled_rows(second);
+      const auto product = exact(op, short_a, short_b);
+      REQUIRE(everywhere(w, w, [&](index_t i, index_t j) {
+        double apart = 0, together = 0;
+        for (index_t k = 0; k < filled; ++k) {
+          const T x = short_a.at(k, i), y = short_b.at(k, j);
+          apart += std::abs(x.real() * y.real()) + std::abs(x.imag() * y.imag());
+          together += (std::abs(x.real()) + std::abs(x.imag())) * (std::abs(y.real()) + std::abs(y.imag()));
+        }
+        const auto bound = three_products_bound(static_cast<double>(filled), apart, together);
+        const auto error = out.wide_at(i, j) - product.value[product.at(i, j)];
+        return std::abs(static_cast<double>(error.real())) <= bound.re &&
+               std::abs(static_cast<double>(error.imag())) <= bound.im;
+      }));
+    });
+}
+
 TEST_CASE("alpha = 0 gives beta C without reading A or B, as in BLAS", "[short]") {
   Operand<double> a(5, 2), b(5, 3), c(2, 3);  // all NaN
   c.fill([](index_t i, index_t j) { return static_cast<double>(i + j); });

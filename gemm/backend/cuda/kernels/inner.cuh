@@ -107,17 +107,18 @@ __device__ __forceinline__ Part part_of(OperandArgument& a, [[maybe_unused]] Ope
 constexpr int result_count = TS_P * width_b;
 constexpr int result_parts = result_count * parts;  ///< reals
 
-#if TS_CORE == 1
+#if TS_CORE == 1 || TS_THREE
 __device__ __forceinline__ void add_product(Complex<double>& sum, float x, float y, int) {
   sum.re = madd(double{x}, double{y}, sum.re);
 }
-__device__ __forceinline__ void add_product(Complex<double>& sum, Complex<float> x, Complex<float> y,
-                                            int adjoint) {
+template <class R>
+__device__ __forceinline__ void add_product(Complex<double>& sum, Complex<R> x, Complex<R> y, int adjoint) {
   sum = madd(Complex<double>{x.re, adjoint ? -x.im : x.im}, Complex<double>{y.re, y.im}, sum);
 }
 
 /// The sum over this block's rows of conj(a) b in float64, by one warp. High and low parts of a number that
-/// is not finite make NaN of what should be infinite: where a sum is not finite, this one counts.
+/// is not finite make NaN of what should be infinite, and so do three products for a complex one: where a sum
+/// is not finite, this one counts.
 __device__ __forceinline__ Complex<double> plain_sum(const OperandArgument& a, const OperandArgument& b,
                                                      int64 rows, const Part& part, int column_a, int column_b,
                                                      int adjoint, int lane) {
@@ -237,7 +238,7 @@ __device__ __forceinline__ void finish(const Sum& totals, const Output& out, con
         share.re = product(i, j);
       }
     }
-#if TS_CORE == 1
+#if TS_CORE == 1 || TS_THREE
     const bool bad = !(isfinite(share.re) && isfinite(share.im));
     for (uint32 todo = __ballot_sync(~0u, bad); todo != 0; todo &= todo - 1) {
       const int at = first + __ffs(static_cast<int>(todo)) - 1;

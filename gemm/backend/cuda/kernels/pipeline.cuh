@@ -83,6 +83,21 @@ __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
+/// Registers that each of `threads` threads can have where `givers` of them, whole warpgroups, keep `kept`.
+__host__ __device__ constexpr int registers_left(int threads, int givers, int kept) {
+  const int all = threads * (65536 / threads / 8 * 8), each = (all - givers * kept) / (threads - givers) / 8 * 8;
+  return each < 240 ? each : 240;
+}
+/// (sm_90a.) What the threads of a warpgroup give away, others of the block may take; both wait for all of it.
+template <int Kept>
+__device__ __forceinline__ void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Kept));
+}
+template <int Wanted>
+__device__ __forceinline__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Wanted));
+}
+
 /// Position in the ring: which stage, and the parity that a wait for it takes.
 template <int Stages>
 struct RingPosition {

@@ -9,54 +9,30 @@
 // together. The factor on the left of the tensor instruction (its side of 16) is A, or B where TS_SWAP is 1.
 //
 // Complex products are real ones of twice the widths: (re, im) pairs are columns; the four real products are
-// combined at the end. Sums in float32 move to float64 every TS_FLUSH steps (0: they are few enough to stay).
+// combined at the end. With TS_THREE there are three of the same widths (Gauss), by A' = A^T or A^H: A'r Br,
+// A'i Bi and (A'r + A'i) (Br + Bi), which less the other two is the imaginary part. Sums in float32 move to
+// float64 every TS_FLUSH steps (0: they are few enough to stay).
 //
 // Beside what inner.cuh asks for:
 //   TS_STAGES
 //   TS_PRODUCERS  warps that only fill; 0: the first consumer warp fills as well (more registers a thread)
+//   TS_GIVE       whether these, four, give registers to the others, which then are whole warpgroups (sm_90a)
 //   TS_TILES_L, TS_TILES_R, TS_WARPS_L, TS_WARPS_R, TS_SLICES
+//   TS_THREE      three products for a complex one; columns of tiles are complex ones, vectors of 2
+//   TS_PAIRS      those of a Gram matrix, shared out by tsmttsm_pairs.cuh
 //
 //   TS_RESIDENTS  blocks that share a multiprocessor
 //   TS_CORE (see fragment.cuh), TS_FLUSH (steps between flushes)
 #pragma once
 
-#include "inner.cuh"
+#if TS_PAIRS
+#include "tsmttsm_pairs.cuh"
+#else
+#include "tsmttsm_step.cuh"
+#endif
 
-constexpr int tile_rows = 16 * TS_TILES_L,
-              tile_columns = 8 * TS_TILES_R;  ///< of a warp's part of the product
-/// A Gram matrix needs the tiles on and above the diagonal alone.
-__host__ __device__ constexpr bool tile_needed(int l, int r) {
-  return !TS_GRAM || (r + 1) * tile_columns > l * tile_rows;
-}
-__host__ __device__ constexpr int count_tiles() {
-  int count = 0;
-  for (int l = 0; l < TS_WARPS_L; ++l)
-    for (int r = 0; r < TS_WARPS_R; ++r) count += tile_needed(l, r);
-  return count;
-}
-constexpr int tiles = count_tiles();
-/// Which of the needed tiles this one is.
-__device__ __forceinline__ int tile_number(int l, int r) {
-  if (!TS_GRAM) return l * TS_WARPS_R + r;
-  int number = 0;
-  for (int i = 0; i < l * TS_WARPS_R + r; ++i) number += tile_needed(i / TS_WARPS_R, i % TS_WARPS_R);
-  return number;
-}
-constexpr int consumers = tiles * TS_SLICES, threads = 32 * (consumers + TS_PRODUCERS);
-constexpr int fillers = TS_PRODUCERS ? 32 * TS_PRODUCERS : 32;  ///< threads
-constexpr int steps = TS_SUBS * TS_SUB_ROWS / 16 / TS_SLICES;   ///< of 16 rows, in a stage, for a slice
-static_assert(steps * 16 * TS_SLICES == TS_SUBS * TS_SUB_ROWS, "slices take whole steps");
-
-constexpr int values = TS_TILES_L * TS_TILES_R * 4;  ///< of a lane
-constexpr bool flushes = TS_CORE > 0 && TS_FLUSH > 0;
-using Kept = typename Choose<flushes, double, Accumulator>::type;  ///< sums in shared memory
-/// Neighbouring values of a lane. A warp has `units` of each lane there, those of all lanes side by side.
-struct alignas(16) Unit {
-  static constexpr int size = 16 / sizeof(Kept);
-  Kept x[size];
-};
-constexpr int units = values / Unit::size;
-constexpr int block_units = tiles * units * 32;  ///< of a block's product
+constexpr int finishers = TS_GIVE ? 32 * consumers : threads;  ///< those that end together
+constexpr int filler_registers = 40;
 
 /// Whether the product as it lies in units goes to the other blocks; otherwise its parts are put together
 /// first.
@@ -69,96 +45,6 @@ constexpr int inbox_offset = 128;
 constexpr int units_offset =
     round_up(inbox_offset + static_cast<int>(clustered ? sizeof(Sum::Inbox) : 0), 128);
 constexpr int ring_offset = units_offset + (flushes ? consumers * units * 32 * 16 : 0);
-
-/// Sums of one warp over its slice of rows.
-struct Sums {
-  AccumulatorTile c[TS_TILES_L][TS_TILES_R];
-
-  __device__ __forceinline__ void clear() {
-#pragma unroll
-    for (int i = 0; i < values; ++i) at(i) = 0;
-  }
-  __device__ __forceinline__ Accumulator& at(int i) {
-    return c[i / 4 / TS_TILES_R][i / 4 % TS_TILES_R][i % 4];
-  }
-  /// To this lane's units.
-  __device__ __forceinline__ void keep(Unit* kept) {
-#pragma unroll
-    for (int u = 0; u < units; ++u) {
-      Unit unit;
-#pragma unroll
-      for (int k = 0; k < Unit::size; ++k) unit.x[k] = at(u * Unit::size + k);
-      kept[32 * u] = unit;
-    }
-  }
-  /// Adds to this lane's units, and begins anew.
-  __device__ __forceinline__ void flush(Unit* kept) {
-#pragma unroll
-    for (int u = 0; u < units; ++u) {
-      Unit unit = kept[32 * u];
-#pragma unroll
-      for (int k = 0; k < Unit::size; ++k) unit.x[k] += at(u * Unit::size + k), at(u * Unit::size + k) = 0;
-      kept[32 * u] = unit;
-    }
-  }
-};
-
-/// The column of a folded row that block `block` of 8 columns has at `index`.
-template <int Vector>
-__device__ __forceinline__ int column_of(int block, int index) {
-  return block / Vector * (8 * Vector) + index * Vector + block % Vector;
-}
-/// The block that has a column, and the column's index there.
-template <int Vector>
-__device__ __forceinline__ int block_of(int column) {
-  return column / (8 * Vector) * Vector + column % Vector;
-}
-template <int Vector>
-__device__ __forceinline__ int index_of(int column) {
-  return column % (8 * Vector) / Vector;
-}
-/// The first column of the vector that lane group g loads; lanes beyond the width repeat the last vector.
-template <class Side>
-__device__ __forceinline__ int vector_column(int first, int g) {
-  constexpr int last = (Side::folded - 1) / Side::vector * Side::vector;
-  const int column = first + g * Side::vector;
-  return column < last ? column : last;
-}
-
-/// The columns that this lane loads at once, of its four rows of a step.
-template <class Side>
-__device__ __forceinline__ void load(const unsigned char* from, Fragment (&x)[Side::vector]) {
-  if constexpr (Side::by_columns)
-    load_rows_of(from, x);
-  else
-    load_columns_of<Side::vector, Side::row_bytes>(from, x);
-}
-
-/// One step: 16 rows of a warp's tile.
-__device__ __forceinline__ void step(Sums& sums, const unsigned char* left, const unsigned char* right,
-                                     const int (&left_offset)[2 * TS_TILES_L / Left::vector],
-                                     const int (&right_offset)[TS_TILES_R / Right::vector]) {
-  Fragment r[TS_TILES_R];
-#pragma unroll
-  for (int group = 0; group < TS_TILES_R / Right::vector; ++group)
-    load<Right>(right + right_offset[group],
-                *reinterpret_cast<Fragment(*)[Right::vector]>(r + group * Right::vector));
-  constexpr int at_once = Left::vector < 2 ? 2 : Left::vector;  // blocks of 8 columns
-#pragma unroll
-  for (int block = 0; block < 2 * TS_TILES_L; block += at_once) {
-    Fragment l[at_once];
-#pragma unroll
-    for (int i = 0; i < at_once; i += Left::vector)
-      load<Left>(left + left_offset[(block + i) / Left::vector],
-                 *reinterpret_cast<Fragment(*)[Left::vector]>(l + i));
-#pragma unroll
-    for (int i = 0; i < at_once; i += 2) {
-      // Within a diagonal tile, blocks wholly below the diagonal are left out.
-      const int first = TS_GRAM && TS_WARPS_L == 1 ? (block + i) / Left::vector * Right::vector : 0;
-      multiply_add_row(sums.c[(block + i) / 2], l[i], l[i + 1], r, first);
-    }
-  }
-}
 
 extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDENTS)
     tsmttsm(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
@@ -209,11 +95,21 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
 
   Unit* const kept = reinterpret_cast<Unit*>(shared + units_offset);
   const auto mine = [&] { return kept + warp * (32 * units) + lane; };
+  const double sign = adjoint ? -1 : 1;
   Sums sums;
   int left_tile = 0, right_tile = 0;
   if (warp >= consumers) {
+#if TS_GIVE
+    give_registers<filler_registers>();
+#endif
     for (int64 chunk = part.block; chunk < chunks; chunk += part.blocks) fill(chunk, thread - 32 * consumers);
+#if TS_GIVE
+    return;
+#endif
   } else {
+#if TS_GIVE
+    take_registers<registers_left(threads, 32 * TS_PRODUCERS, filler_registers)>();
+#endif
     const int slice = warp / tiles, g = lane / 4, t = lane % 4;
     for (int i = 0, tile = warp % tiles; i < TS_WARPS_L * TS_WARPS_R; ++i)
       if (tile_needed(i / TS_WARPS_R, i % TS_WARPS_R) && tile-- == 0)
@@ -232,16 +128,10 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
     const Right& right = b;
     constexpr int left_stage = 0, right_stage = OperandA::stage_bytes;
 #endif
-    int left_offset[2 * TS_TILES_L / Left::vector], right_offset[TS_TILES_R / Right::vector];
-#pragma unroll
-    for (int i = 0; i < 2 * TS_TILES_L / Left::vector; ++i)
-      left_offset[i] = left_stage + slice * steps * Left::step_bytes +
-                       left.offset(t, vector_column<Left>(left_tile * tile_rows + i * 8 * Left::vector, g));
-#pragma unroll
-    for (int i = 0; i < TS_TILES_R / Right::vector; ++i)
-      right_offset[i] =
-          right_stage + slice * steps * Right::step_bytes +
-          right.offset(t, vector_column<Right>(right_tile * tile_columns + i * 8 * Right::vector, g));
+    int left_offset[left_vectors], right_offset[right_vectors];
+    Reach reach;
+    find_columns(left_offset, right_offset, reach, left, right, left_stage + slice * steps * Left::step_bytes,
+                 right_stage + slice * steps * Right::step_bytes, left_tile, right_tile, g, t);
     int since_flush = 0;
     sums.clear();
     if (flushes)
@@ -253,13 +143,19 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
       for (int s = 0; s < TS_STAGES - 1 && next < chunks; ++s, next += part.blocks) fill(next, lane);
 
     RingPosition<TS_STAGES> at;
+#if TS_THREE  // registers are few: one counts (no memory has rows for 2^31 chunks)
+    for (int left_over = static_cast<int>((chunks - part.block + part.blocks - 1) / part.blocks);
+         left_over > 0; --left_over) {
+#else
     for (int64 chunk = part.block; chunk < chunks; chunk += part.blocks) {
+#endif
       if (TS_PRODUCERS == 0 && warp == 0 && next < chunks) fill(next, lane), next += part.blocks;
       const unsigned char* stage = ring + at.stage * stage_bytes;
       barrier_wait(full + at.stage, at.parity);
-#pragma unroll 2
+#pragma unroll(TS_PAIRS ? 1 : 2)
       for (int s = 0; s < steps; ++s) {
-        step(sums, stage + s * Left::step_bytes, stage + s * Right::step_bytes, left_offset, right_offset);
+        step(sums, stage + s * Left::step_bytes, stage + s * Right::step_bytes, left_offset, right_offset,
+             reach, sign);
         if (flushes && ++since_flush == TS_FLUSH) sums.flush(mine()), since_flush = 0;
       }
       __syncwarp();
@@ -279,7 +175,7 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
     __syncthreads();
   }
 #pragma unroll 1
-  for (int u = thread; u < block_units; u += threads) {
+  for (int u = thread; u < block_units; u += finishers) {
     Unit sum = kept[u];
 #pragma unroll
     for (int slice = 1; slice < TS_SLICES; ++slice) {
@@ -307,13 +203,18 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
     });
   } else {
     __syncthreads();
-    finish(sum_of_blocks, out, part, a_argument, b_argument, rows, threads, [&](int l, int r) {
-      const int left = l % tile_rows, right = r % tile_columns;
-      const int block = block_of<Left::vector>(left), index = index_of<Right::vector>(right);
-      const int value =
-          (block / 2 * TS_TILES_R + block_of<Right::vector>(right)) * 4 + block % 2 * 2 + index % 2;
-      const int u = tile_number(l / tile_rows, r / tile_columns) * units + value / Unit::size;
-      return kept[u * 32 + index_of<Left::vector>(left) * 4 + index / 2].x[value % Unit::size];
+    finish(sum_of_blocks, out, part, a_argument, b_argument, rows, finishers, [&](int l, int r) -> double {
+#if TS_THREE
+      // What the cross products come to stands for that of a real column of A and an imaginary one of B; the
+      // other is 0.
+      const int i = l / 2, j = r / 2;
+      if (l % 2 == r % 2) return kept_at(kept, l % 2, i, j);
+      if ((TS_SWAP ? r : l) % 2 == 1) return 0;
+      const double cross = kept_at(kept, 2, i, j) - kept_at(kept, 0, i, j) - sign * kept_at(kept, 1, i, j);
+      return TS_GRAM && i == j ? cross / 2 : cross;  // on the diagonal both are this one
+#else
+      return kept_at(kept, 0, l, r);
+#endif
     });
   }
 }

@@ -167,3 +167,21 @@ TEST_CASE("float32 is split where arithmetic bounds, and warpgroups multiply whe
   CHECK(best("sm_90a").family == "tsmttsm");
   CHECK(define_of(best("sm_90a"), "TS_CORE") == "0");
 }
+
+TEST_CASE("complex128 takes three real products for a complex one where arithmetic bounds, and only there") {
+  const auto kernel = [](Operation op, DType type, index_t n, index_t width, const char* arch) {
+    cuda::GpuProblem problem;
+    problem.problem = {op, type, n, width, width};
+    return cuda::make_plan(problem, cuda::typical_device(arch)).kernel;
+  };
+  for (const Operation op : {Operation::tsmttsm, Operation::gram})
+    for (const index_t width : {32, 48, 49, 56, 64}) {
+      CAPTURE(width);
+      const bool bound = width > 48;
+      CHECK(define_of(kernel(op, DType::complex128, 1 << 22, width, "sm_90a"), "TS_THREE") ==
+            (bound ? "1" : "0"));
+      CHECK(define_of(kernel(op, DType::complex128, 1000, width, "sm_90a"), "TS_THREE") == "0");
+    }
+  CHECK(define_of(kernel(Operation::gram, DType::complex128, 1 << 22, 64, "sm_90a"), "TS_PAIRS") == "1");
+  CHECK(define_of(kernel(Operation::tsmttsm, DType::float64, 1 << 22, 64, "sm_90a"), "TS_THREE") == "0");
+}
