@@ -33,6 +33,7 @@ int tune_command(app::Arguments arguments) {
   selection.bytes = std::int64_t{2} << 30;
   int most = 6, repetitions = 5;
   double worth = 1.02;
+  bool each = false;
   app::Options options(
       {"tsbench tune",
        "Measures the kernels among which the planner chooses, and keeps the winners for this GPU.",
@@ -57,6 +58,7 @@ int tune_command(app::Arguments arguments) {
              app::between(2, 100))
       .value("repetitions", "N", repetitions, "runs of each", app::between(1, 1000))
       .value("worth", "GAIN", worth, "the least gain that is kept", app::at_least(1.0))
+      .flag("each", each, "also say what every kernel took")
       .value("output", "FILE", output, "write the choices here instead");
   if (!options.parse(arguments)) return app::exit_ok;
   app::check_output_paths({{"--output", output}});
@@ -99,6 +101,9 @@ int tune_command(app::Arguments arguments) {
                         result.seconds.front() * 1e6, result.seconds[result.best] * 1e6, result.gain(),
                         keep ? text_of(contests[i].marks[result.best]).c_str() : "the model's")
               << std::flush;
+    for (std::size_t k = 0; each && k < result.seconds.size(); ++k)
+      std::cout << format("%49.1f         %s\n", result.seconds[k] * 1e6,
+                          text_of(contests[i].marks[k]).c_str());
   }
   std::cout << found.size() << " of " << cases.size()
             << " cases have a better kernel than the model's choice\n";
