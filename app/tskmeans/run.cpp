@@ -296,7 +296,7 @@ int run(const ProgramOptions& o) {
   out.points.rows = rows.rows(), out.points.cols = rows.cols(), out.points.type = rows.type();
   out.read_seconds = seconds_since(begin);
   console.restart_progress();
-  if (points.streamed() != nullptr && o.init == "k-means++" && !out.predicted)
+  if (ctx.stream && points.streamed() != nullptr && o.init == "k-means++" && !out.predicted)
     console.note("the points are read " + std::string(place.in_host ? "" : "from their file ") +
                  "in every pass: --init 'k-means||' needs fewer passes");
 

@@ -107,10 +107,4 @@ index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const doub
 /// The n x k matrix of Euclidean distances ||x_i - c_j||, by direct differences.
 void distances(const Context& ctx, const Rows& x, HostView<const double> centroids, HostView<double> out);
 
-/// Squared distances of all rows to t new candidates at once, for seeding: out(q, i) for candidate q, in the
-/// coordinates (x - shift) scale; exactly 0 for a row equal to the candidate. S: float or double.
-template <class S>
-void candidate_squared_distances(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                                 double scale, HostView<const double> candidates, HostView<S> out);
-
 }  // namespace ts

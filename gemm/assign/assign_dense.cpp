@@ -13,6 +13,7 @@ namespace {
 using assign_cpu::Kernels;
 
 constexpr index_t least_clusters_to_tighten = 256;
+constexpr index_t least_pieces = 64, most_tiles = 32;  // of many rows; of a piece
 
 template <class S>
 class DensePass {
@@ -24,6 +25,7 @@ class DensePass {
       : kernels_(kernels),
         score_(assign_cpu::score_kernels<S>(kernels)),
         x_(x),
+        piece_tiles_(std::clamp<index_t>(x.rows() / (score_.rows * least_pieces), 1, most_tiles)),
         centroids_(centroids, moments),
         shift_(moments, centroids_.scale, score_.lanes),
         groups_((centroids_.k + score_.group - 1) / score_.group),
@@ -79,7 +81,7 @@ class DensePass {
   }
 
   /// Rows of one unit of work: whole tiles, and enough of them to fill tiles with the rows that bounds leave.
-  [[nodiscard]] index_t piece_rows() const noexcept { return 8 * score_.rows; }
+  [[nodiscard]] index_t piece_rows() const noexcept { return piece_tiles_ * score_.rows; }
 
   /// Labels of the rows i0 .. i0 + count - 1, at most piece_rows().
   void piece(index_t i0, index_t count, const Pass& to, ClusterSums* sums, Scratch& s) const {
@@ -130,11 +132,12 @@ class DensePass {
   void tile(const index_t* rows, index_t left, const Pass& to, ClusterSums* sums, Scratch& s) const {
     const index_t count = std::min(score_.rows, left);
     // Rows in column-major order are no lines of memory.
-    if (x_.col_stride() == 1) kernels_.prefetch(x_, rows + count, std::min(score_.rows, left - count));
+    const assign_cpu::Ahead ahead{x_, rows + count,
+                                  x_.col_stride() == 1 ? std::min(score_.rows, left - count) : 0};
     std::copy_n(rows, count, s.packed.begin());
     std::fill(s.packed.begin() + count, s.packed.end(), rows[0]);
     score_.pack(x_, s.packed.data(), shift_.packing, s.row.data(), s.tile.data(), s.norms.data());
-    score_.best_two(s.tile.data(), centroids_.d, grouped_.data(), grouped_half_norms_.data(), groups_,
+    score_.best_two(s.tile.data(), centroids_.d, grouped_.data(), grouped_half_norms_.data(), groups_, ahead,
                     s.best.data(), s.second.data(), s.which.data());
     const bool bounded = to.bounds.all != nullptr;
     score_.decide(s.best.data(), s.second.data(), s.norms.data(), margin_, s.which.data(),
@@ -212,7 +215,7 @@ class DensePass {
   void move(index_t i, std::int32_t from, std::int32_t to, double weight, const FixedPoint& unit,
             ClusterSums& sums, Scratch& s) const {
     kernels_.centred(x_, i, shift_.wide.data(), s.row.data());
-    const double one = std::ldexp(1.0, unit.bits), w = weight * unit.weight_to_units;
+    const double one = unit.one, w = weight * unit.weight_to_units;
     if (from >= 0) {
       kernels_.accumulate(s.row.data(), -w, unit.to_units.data(), one, centroids_.d, sums.upper(from),
                           sums.lower(from));
@@ -226,6 +229,7 @@ class DensePass {
   const Kernels& kernels_;
   const assign_cpu::ScoreKernels<S, Index>& score_;
   const Rows& x_;
+  index_t piece_tiles_;
   Scored<S> centroids_;
   PackedShift<S> shift_;
   index_t groups_;

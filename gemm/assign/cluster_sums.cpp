@@ -45,6 +45,7 @@ FixedPoint::FixedPoint(std::span<const double> reach, double largest_weight, ind
   expects(rows <= index_t{1} << 50, "fixed-point sums hold at most 2^50 rows");
   bits = std::min(
       30, 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<index_t>(rows, 1)))));
+  one = std::ldexp(1.0, bits);
   for (std::size_t j = 0; j < reach.size(); ++j) to_units[j] = inverse_power_of_two(reach[j]);
 }
 
@@ -60,7 +61,7 @@ ClusterSums::ClusterSums(index_t clusters, index_t cols)
 void ClusterSums::add_weight(const FixedPoint& unit, index_t cluster, double weight,
                              bool take_away) noexcept {
   const auto c = static_cast<std::size_t>(cluster);
-  const Limbs w = split((take_away ? -weight : weight) * unit.weight_to_units, std::ldexp(1.0, unit.bits));
+  const Limbs w = split((take_away ? -weight : weight) * unit.weight_to_units, unit.one);
   weight_upper_[c] += w.upper;
   weight_lower_[c] += w.lower;
   counts_[c] += take_away ? ~std::uint64_t{0} : std::uint64_t{1};
@@ -68,12 +69,11 @@ void ClusterSums::add_weight(const FixedPoint& unit, index_t cluster, double wei
 
 void ClusterSums::add(const FixedPoint& unit, index_t cluster, const double* v, double weight,
                       bool take_away) {
-  const double one = std::ldexp(1.0, unit.bits);
   const double w = (take_away ? -weight : weight) * unit.weight_to_units;
   std::uint64_t* up = upper(cluster);
   std::uint64_t* low = lower(cluster);
   for (index_t j = 0; j < cols_; ++j) {
-    const Limbs l = split(w * (v[j] * unit.to_units[static_cast<std::size_t>(j)]), one);
+    const Limbs l = split(w * (v[j] * unit.to_units[static_cast<std::size_t>(j)]), unit.one);
     up[j] += l.upper;
     low[j] += l.lower;
   }
@@ -82,13 +82,12 @@ void ClusterSums::add(const FixedPoint& unit, index_t cluster, const double* v, 
 
 void ClusterSums::add_sparse(const FixedPoint& unit, index_t cluster, const double* v,
                              const std::int32_t* columns, index_t entries, double weight, bool take_away) {
-  const double one = std::ldexp(1.0, unit.bits);
   const double w = (take_away ? -weight : weight) * unit.weight_to_units;
   std::uint64_t* up = upper(cluster);
   std::uint64_t* low = lower(cluster);
   for (index_t p = 0; p < entries; ++p) {
     const std::int32_t j = columns[p];
-    const Limbs l = split(w * (v[p] * unit.to_units[static_cast<std::size_t>(j)]), one);
+    const Limbs l = split(w * (v[p] * unit.to_units[static_cast<std::size_t>(j)]), unit.one);
     up[j] += l.upper;
     low[j] += l.lower;
   }

@@ -19,6 +19,7 @@ namespace ts {
 /// 2^(62 - bits) addends cannot overflow.
 struct FixedPoint {
   int bits = 30;
+  double one = 0x1p30;           ///< 2^bits
   std::vector<double> to_units;  ///< for each column
   double weight_to_units = 1;
 

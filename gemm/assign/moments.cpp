@@ -36,28 +36,11 @@ void set_shift(ColumnMoments& m, double largest) {
   }
 }
 
-/// Dense rows in float64, as they are.
-class RowLoader {
- public:
-  RowLoader(const Context& ctx, const Rows& x)
-      : x_(x), kernels_(assign_cpu::select(ctx.simd)), none_(static_cast<std::size_t>(x.cols())) {}
-  void operator()(index_t i, double* row) const {
-    if (x_.type() == DType::float16)
-      x_.load(i, row);  // the kernel knows finite numbers only
-    else
-      kernels_.centred(x_, i, none_.data(), row);
-  }
-
- private:
-  const Rows& x_;
-  const assign_cpu::Kernels& kernels_;
-  std::vector<double> none_;
-};
-
 /// The sum of each column of each chunk.
 Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
   const index_t d = x.cols(), chunks = chunk_count(x.rows());
-  const RowLoader load(ctx, x);
+  const auto& kernels = assign_cpu::select(ctx.simd);
+  const std::vector<double> none(static_cast<std::size_t>(d));
   auto partial = Matrix<double>::zeros(chunks, d);
 #pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, static_cast <double>(chunk_rows * d)))
   {
@@ -65,9 +48,8 @@ Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
 #pragma omp for schedule(dynamic)
     for (index_t c = 0; c < chunks; ++c)
       for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
-        load(i, row.data());
-        double* const sum = partial.data() + c * d;
-        for (index_t j = 0; j < d; ++j) sum[j] += row[static_cast<std::size_t>(j)];
+        kernels.centred(x, i, none.data(), row.data());
+        kernels.add(row.data(), d, partial.data() + c * d);
       }
   }
   return partial;
@@ -76,7 +58,8 @@ Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
 /// The largest |x - shift| and the sum of (x - mean)^2 of each column of each chunk.
 assign_device::ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments& m) {
   const index_t d = x.cols(), chunks = chunk_count(x.rows());
-  const RowLoader load(ctx, x);
+  const auto& kernels = assign_cpu::select(ctx.simd);
+  const std::vector<double> none(static_cast<std::size_t>(d));
   assign_device::ChunkSpread spread{Matrix<double>::zeros(chunks, d), Matrix<double>::zeros(chunks, d)};
 #pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, static_cast <double>(chunk_rows * d)))
   {
@@ -86,14 +69,8 @@ assign_device::ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const
       double* far = spread.reach.data() + c * d;
       double* square = spread.squares.data() + c * d;
       for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
-        load(i, row.data());
-        for (index_t j = 0; j < d; ++j) {
-          const double from_shift =
-              std::abs(row[static_cast<std::size_t>(j)] - m.shift[static_cast<std::size_t>(j)]);
-          const double from_mean = row[static_cast<std::size_t>(j)] - m.mean[static_cast<std::size_t>(j)];
-          far[j] = far[j] > from_shift ? far[j] : from_shift;
-          square[j] += from_mean * from_mean;
-        }
+        kernels.centred(x, i, none.data(), row.data());
+        kernels.spread(row.data(), m.shift.data(), m.mean.data(), d, far, square);
       }
     }
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "tallskinny/gemm/assign/assign_detail.hpp"
+#include "tallskinny/gemm/assign/candidate_distances.hpp"
 #include "tallskinny/gemm/assign/cuda/potential_device.hpp"
 #include "tallskinny/gemm/assign/team_detail.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -12,9 +12,8 @@ namespace ts {
 
 namespace {
 
+using assign_detail::CandidateDistances;
 using assign_detail::chunk_count;
-
-constexpr index_t block_rows = 64 * chunk_rows;  ///< whose distances to all candidates are held at a time
 
 /// Small problems stay on one thread.
 int team_for(const Context& ctx, index_t rows) noexcept {
@@ -25,17 +24,39 @@ double weight_of(PerRow<const double> weights, index_t i) noexcept {
   return weights.empty() ? 1.0 : weights.data[i];
 }
 
-/// use(first row, distances (candidates x rows of this block)) for every block.
-template <class S, class Use>
-void for_blocks(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
-                Use&& use) {
-  Matrix<S> found(candidates.rows(), std::min(x.rows(), block_rows));
-  for (index_t i = 0; i < x.rows(); i += block_rows) {
-    const index_t count = std::min(block_rows, x.rows() - i);
-    const auto out = found.view().block(0, 0, candidates.rows(), count);
-    candidate_squared_distances<S>(ctx, x.block(i, count), unit.moments, unit.scale, candidates, out);
-    use(i, out);
+/// work(chunk, first row, rows of it, distances, scratch) for every chunk of rows in host memory.
+template <class S, class Work>
+void for_chunks(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
+                const Work& work) {
+  const CandidateDistances<S> distances(ctx, x, unit, candidates);
+  const index_t chunks = chunk_count(x.rows());
+  [[maybe_unused]] const double products =
+      static_cast<double>(chunk_rows * x.cols()) * static_cast<double>(candidates.rows());
+#pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, products))
+  {
+    auto scratch = distances.scratch();
+#pragma omp for schedule(static)
+    for (index_t c = 0; c < chunks; ++c) {
+      const index_t first = c * chunk_rows;
+      work(c, first, std::min(chunk_rows, x.rows() - first), distances, scratch);
+    }
   }
+}
+
+/// The nearest candidate of each row. Where float32 leaves many rows undecided, as with a few rows far from
+/// all others, it does so all along: the first rows tell.
+std::vector<std::int32_t> nearest_of(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                                     HostView<const double> candidates) {
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(x.rows()), -1);
+  const PerRow<std::int32_t> all(labels);
+  const auto assign_rows = [&](index_t first, index_t count, Scores scores) {
+    return assign(ctx, x.block(first, count), moments, candidates, scores, all.part(first, count), {},
+                  nullptr, nullptr);
+  };
+  const index_t tried = std::min(x.rows(), 4 * chunk_rows);
+  const bool undecided = assign_rows(0, tried, Scores::float32).rescored > tried / 4;
+  assign_rows(tried, x.rows() - tried, undecided ? Scores::float64 : Scores::float32);
+  return labels;
 }
 
 template <class S>
@@ -52,28 +73,40 @@ void expect_potential(const Rows& x, HostView<const double> candidates, PerRow<c
 template <class S>
 void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                      HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
-                     std::span<double> totals) {
+                     std::span<double> totals, PerRow<std::int32_t> nearest, std::int32_t first_number) {
   expect_potential<S>(x, candidates, squared, weights, static_cast<index_t>(totals.size()));
+  if (!nearest.empty()) assign_detail::expect_per_row(x, nearest, "nearest");
+  expects(nearest.empty() || !x.on_device(), "the nearest candidates are kept for rows in host memory only");
   if (x.on_device())
     return assign_device::lower_potential<S>(ctx, x, unit, candidates, squared, weights, totals);
-  constexpr index_t at_once = 32;  // candidates in one pass
-  [[maybe_unused]] const int team = team_for(ctx, x.rows());
-  for (index_t c = 0; c < candidates.rows(); c += at_once)
-    for_blocks<S>(ctx, x, unit, candidates.rows(c, std::min(at_once, candidates.rows() - c)),
-                  [&](index_t i0, HostView<S> found) {
-#pragma omp parallel for schedule(static) num_threads(team)
-                    for (index_t i = 0; i < found.cols(); ++i) {
-                      S& least = squared.data[i0 + i];
-                      for (index_t q = 0; q < found.rows(); ++q) least = std::min(least, found(q, i));
-                    }
-                  });
-#pragma omp parallel for schedule(static) num_threads(team)
-  for (index_t c = 0; c < chunk_count(x.rows()); ++c) {
-    double sum = 0;
-    for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i)
-      sum += weight_of(weights, i) * static_cast<double>(squared.data[i]);
-    totals[static_cast<std::size_t>(c)] = sum;
-  }
+  const auto& kernels = assign_cpu::score_kernels<S>(assign_cpu::select(ctx.simd));
+  // Beyond this, finding the nearest candidate by scores first costs less than all distances.
+  constexpr index_t most_by_distance = 24;
+  std::vector<std::int32_t> labels;
+  if (candidates.rows() > most_by_distance) labels = nearest_of(ctx, x, unit.moments, candidates);
+  for_chunks<S>(
+      ctx, x, unit, candidates,
+      [&](index_t chunk, index_t first, index_t count, const CandidateDistances<S>& distances, auto& s) {
+        S* const least = squared.data + first;
+        if (labels.empty())
+          distances.to_all(first, count, s);
+        else
+          distances.to_labels(first, count, labels.data() + first, s);
+        for (index_t q = 0; q < (labels.empty() ? candidates.rows() : 1); ++q)
+          for (index_t r = 0; r < count; ++r) {
+            const S found = s.found(q, r);
+            if (nearest.empty()) {
+              least[r] = std::min(least[r], found);
+            } else if (found < least[r]) {
+              least[r] = found;
+              nearest.data[first + r] =
+                  first_number + (labels.empty() ? static_cast<std::int32_t>(q)
+                                                 : labels[static_cast<std::size_t>(first + r)]);
+            }
+          }
+        totals[static_cast<std::size_t>(chunk)] =
+            kernels.sum_of_least(least, least, weights.empty() ? nullptr : weights.data + first, count);
+      });
 }
 
 template <class S>
@@ -84,21 +117,15 @@ void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
   expects(totals.cols() == candidates.rows(), "there must be a column of totals for each candidate");
   if (x.on_device())
     return assign_device::potential_with<S>(ctx, x, unit, candidates, squared, weights, totals);
-  [[maybe_unused]] const int team = team_for(ctx, x.rows());
-  for_blocks<S>(ctx, x, unit, candidates, [&](index_t i0, HostView<S> found) {
-#pragma omp parallel for schedule(static) num_threads(team)
-    for (index_t c = 0; c < chunk_count(found.cols()); ++c)
-      for (index_t q = 0; q < found.rows(); ++q) {
-        const S* to_candidate = found.data() + q * found.ld();
-        double sum[4] = {};
-        const index_t first = c * chunk_rows, last = std::min(found.cols(), first + chunk_rows);
-        for (index_t i = first; i < last; ++i) {
-          const S least = std::min(squared.data[i0 + i], to_candidate[i]);
-          sum[i % 4] += weight_of(weights, i0 + i) * static_cast<double>(least);
-        }
-        totals(i0 / chunk_rows + c, q) = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-      }
-  });
+  const auto& kernels = assign_cpu::score_kernels<S>(assign_cpu::select(ctx.simd));
+  for_chunks<S>(
+      ctx, x, unit, candidates,
+      [&](index_t chunk, index_t first, index_t count, const CandidateDistances<S>& distances, auto& s) {
+        distances.to_all(first, count, s);
+        for (index_t q = 0; q < candidates.rows(); ++q)
+          totals(chunk, q) = kernels.sum_of_least(squared.data + first, s.found.data() + q * s.found.ld(),
+                                                  weights.empty() ? nullptr : weights.data + first, count);
+      });
 }
 
 template <class S>
@@ -162,14 +189,15 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
     x.load(numbers[static_cast<std::size_t>(q)], out.data() + q * out.ld());
 }
 
-#define TS_INSTANTIATE(S)                                                                                   \
-  template void lower_potential<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>, \
-                                   PerRow<S>, PerRow<const double>, std::span<double>);                     \
-  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
-                                  PerRow<const S>, PerRow<const double>, HostView<double>);                 \
-  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,         \
-                                             std::span<const SeedingDraw>);                                 \
-  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double, \
+#define TS_INSTANTIATE(S)                                                                                    \
+  template void lower_potential<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
+                                   PerRow<S>, PerRow<const double>, std::span<double>, PerRow<std::int32_t>, \
+                                   std::int32_t);                                                            \
+  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,   \
+                                  PerRow<const S>, PerRow<const double>, HostView<double>);                  \
+  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,          \
+                                             std::span<const SeedingDraw>);                                  \
+  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double,  \
                                              const Philox&);
 TS_INSTANTIATE(float)
 TS_INSTANTIATE(double)

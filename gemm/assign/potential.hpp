@@ -19,13 +19,15 @@ struct SeedingUnit {
 };
 
 /// D_i^2 = min(D_i^2, distance to the nearest candidate); totals[c] = sum of w_i D_i^2 over chunk c (of
-/// chunk_rows). S: float or double. Bits depend on neither threads nor instruction set of the host, and on a
-/// device repeat.
+/// chunk_rows). S: float or double. Bits do not depend on threads, and on a device repeat.
 /// @param squared n entries, in and out. @param weights n entries or none. @param totals one for each chunk.
+/// @param nearest n entries, for rows in host memory only, or none: where D_i^2 falls, the number of the
+/// candidate, the first of which is `first_number`.
 template <class S>
 void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                      HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
-                     std::span<double> totals);
+                     std::span<double> totals, PerRow<std::int32_t> nearest = {},
+                     std::int32_t first_number = 0);
 
 /// totals(c, q): what totals[c] would be after lowering by candidate q alone.
 template <class S>

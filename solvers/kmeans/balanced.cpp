@@ -91,11 +91,25 @@ std::vector<index_t> places_of(HostView<const double> cost) {
   return places;
 }
 
+/// Labels whose cost is at most 1e-3 of itself above the least. An auction ends within one step for each row
+/// of the least, and takes the longer the finer its steps: they start coarse.
+std::vector<std::int32_t> assigned(HostView<const double> cost, double largest) {
+  constexpr double accuracy = 1e-3, finest = 1e-6;  // of the cost; step, of the largest cost
+  const auto n = static_cast<double>(cost.rows());
+  const std::vector<index_t> places = places_of(cost);
+  for (double step = accuracy * largest;; step /= 8) {
+    std::vector<std::int32_t> labels =
+        Auction(cost, places, std::max(step, std::numeric_limits<double>::min() * 0x1p60)).labels();
+    double total = 0;
+    for (index_t i = 0; i < cost.rows(); ++i) total += cost(i, labels[static_cast<std::size_t>(i)]);
+    if (n * step <= accuracy * total || total == 0 || step < finest * largest) return labels;
+  }
+}
+
 }  // namespace
 
 LloydRun balanced(const Problem& p, const KMeansOptions& options, const FirstCenters& first,
                   const LloydControl& control) {
-  constexpr double accuracy = 1e-3;
   const index_t n = p.rows(), k = p.k;
   const FixedPoint unit = unit_of(p);
   LloydRun run;
@@ -107,19 +121,13 @@ LloydRun balanced(const Problem& p, const KMeansOptions& options, const FirstCen
     p.for_each_block([&](index_t at, const Rows& block) {
       distances(p.ctx, block, centers.cview(), cost.view().rows(at, block.rows()));
     });
-    double nearest = 0;
-    for (index_t i = 0; i < n; ++i) {
-      double best = std::numeric_limits<double>::infinity();
+    double largest = 0;
+    for (index_t i = 0; i < n; ++i)
       for (index_t m = 0; m < k; ++m) {
         cost(i, m) *= cost(i, m) * p.weight(i);
-        best = std::min(best, cost(i, m));
+        largest = std::max(largest, cost(i, m));
       }
-      nearest += best;
-    }
-    const double step = accuracy * nearest / static_cast<double>(n);
-    const double floor = std::numeric_limits<double>::min() * 0x1p60;
-    std::vector<std::int32_t> labels =
-        Auction(cost.cview(), places_of(cost.cview()), std::max(step, floor)).labels();
+    std::vector<std::int32_t> labels = assigned(cost.cview(), largest);
     ClusterSums sums(k, p.cols());
     p.for_each_block([&](index_t at, const Rows& block) {
       add_rows(p.ctx, block, p.moments, Problem::part(std::span(labels), at, block.rows()),

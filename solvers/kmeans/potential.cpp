@@ -22,11 +22,13 @@ Potential<S>::Potential(const Problem& problem)
 }
 
 template <class S>
-void Potential<S>::lower(HostView<const double> centers) {
+void Potential<S>::lower(HostView<const double> centers, std::span<std::int32_t> nearest,
+                         std::int32_t first_number) {
   problem_.for_each_block([&](index_t first, const Rows& rows) {
     lower_potential<S>(problem_.ctx, rows, unit(), centers, squared_.view().part(first, rows.rows()),
                        problem_.weights_of(first, rows.rows()),
-                       Problem::part(std::span(chunk_totals_), first / chunk_rows, chunks(rows.rows())));
+                       Problem::part(std::span(chunk_totals_), first / chunk_rows, chunks(rows.rows())),
+                       Problem::part(nearest, first, rows.rows()), first_number);
   });
   total_ = 0;
   for (const double t : chunk_totals_) total_ += t;

@@ -15,8 +15,9 @@ class Potential {
  public:
   explicit Potential(const Problem& problem);
 
-  /// D^2 = min(D^2, squared distance to the nearest of these centres).
-  void lower(HostView<const double> centers);
+  /// D^2 = min(D^2, squared distance to the nearest of these centres). `nearest`: see lower_potential().
+  void lower(HostView<const double> centers, std::span<std::int32_t> nearest = {},
+             std::int32_t first_number = 0);
   /// What the total would be after lower() of each single candidate.
   [[nodiscard]] std::vector<double> totals_with(HostView<const double> candidates) const;
   /// sum_i w_i D_i^2, in units of its own.
@@ -24,6 +25,7 @@ class Potential {
   /// Rows drawn with probability w D^2 / total, one for each uniform number in [0, 1). Never one with w D^2 =
   /// 0 unless all are.
   [[nodiscard]] std::vector<index_t> draw(std::span<const double> uniforms) const;
+  [[nodiscard]] std::vector<S> squared() const { return squared_.to_host(); }
   /// The rows, in order, that keep_rows() keeps.
   [[nodiscard]] std::vector<index_t> keep(double factor, const Philox& random) const;
 

@@ -15,10 +15,10 @@ namespace ts::solvers::kmeans_detail {
 namespace {
 
 constexpr index_t rounds = 5;  ///< of k-means||
-constexpr double oversampling = 2;
+constexpr double oversampling = 0.7;
 
 /// Streams of one restart: numbers that serve different purposes never meet.
-enum Purpose : std::uint64_t { first_row = 0, draws = 1, kept = 2, priorities = 32 };
+enum Purpose : std::uint64_t { first_row = 0, draws = 1, kept = 2, priorities = 32, samples = 64 };
 
 /// A row drawn by weight alone.
 index_t draw_by_weight(const Problem& p, double uniform) {
@@ -37,13 +37,86 @@ index_t draw_by_weight(const Problem& p, double uniform) {
   return last;
 }
 
+/// Chooses centres have .. until - 1, each the best of a few draws, while the potential is above `enough`.
+/// Returns how many centres there are then.
+template <class S>
+index_t choose(const Problem& p, Potential<S>& potential, const Random& random, index_t have, index_t until,
+               double enough, Matrix<double>& centers, const Chosen& chosen) {
+  const index_t trials = 2 + static_cast<index_t>(std::log(static_cast<double>(centers.rows())));
+  Matrix<double> candidates(trials, p.cols());
+  std::vector<double> uniforms(static_cast<std::size_t>(trials));
+  for (; have < until && potential.total() > enough; ++have) {
+    chosen(have);
+    for (index_t q = 0; q < trials; ++q)
+      uniforms[static_cast<std::size_t>(q)] = random.uniform(static_cast<std::uint64_t>(have * trials + q));
+    p.load_rows(potential.draw(uniforms), candidates.view());
+    const std::vector<double> totals = potential.totals_with(candidates.cview());
+    const auto best = std::min_element(totals.begin(), totals.end()) - totals.begin();
+    std::copy_n(candidates.data() + best * p.cols(), p.cols(), centers.data() + have * p.cols());
+    potential.lower(candidates.cview().rows(best, 1));
+  }
+  return have;
+}
+
+/// A few rows that stand for all: each row is among them with probability q = min(1, factor w D^2) and weighs
+/// w / q, so that potentials of the sample, be it with further centres, are on average those of all rows
+/// (Horvitz, Thompson 1952), and draws from it are draws by w D^2.
+template <class S>
+class Sample {
+ public:
+  Sample(const Problem& p, const Potential<S>& all, HostView<const double> centers, const Random& random,
+         index_t size)
+      : Sample(p, static_cast<double>(size) / all.total(), centers,
+               all.keep(static_cast<double>(size) / all.total(), random.philox())) {}
+  Sample(const Sample&) = delete;
+  Sample& operator=(const Sample&) = delete;
+
+  [[nodiscard]] const Problem& problem() const noexcept { return problem_; }
+  [[nodiscard]] Potential<S>& potential() noexcept { return potential_; }
+
+ private:
+  Sample(const Problem& p, double factor, HostView<const double> centers, const std::vector<index_t>& numbers)
+      : values_(loaded(p, numbers)),
+        rows_(Rows(values_.cview())),
+        problem_{p.ctx, rows_, {}, {}, p.k, {}, p.moments},
+        potential_(problem_) {
+    potential_.lower(centers);
+    for (const S squared : potential_.squared()) {
+      const double weight = p.weight(numbers[weights_.size()]);
+      const double kept = std::min(1.0, factor * (weight * static_cast<double>(squared)));
+      weights_.push_back(kept > 0 ? weight / kept : 0);
+    }
+    problem_.weights = weights_;
+    potential_.lower(centers.rows(centers.rows() - 1, 1));  // sums with these weights
+  }
+  static Matrix<double> loaded(const Problem& p, const std::vector<index_t>& numbers) {
+    Matrix<double> values(std::ssize(numbers), p.cols());
+    p.load_rows(numbers, values.view());
+    return values;
+  }
+
+  Matrix<double> values_;
+  std::vector<double> weights_;
+  RowsInMemory rows_;
+  Problem problem_;
+  Potential<S> potential_;
+};
+
+/// Rows in a sample; 0: there are too few rows, or they are too wide, for a sample to pay. On a device a pass
+/// over the rows costs little beside what a sample needs compiled.
+index_t sample_size(const Problem& p) {
+  constexpr index_t least = index_t{1} << 14, for_each_centre = 16, most_numbers = index_t{1} << 26;
+  const index_t size = std::max(least, for_each_centre * p.k);
+  if (p.source.space() == Space::device) return 0;
+  return p.rows() >= 4 * size && size * p.cols() <= most_numbers ? size : 0;
+}
+
 /// False if, in the precision S, all rows coincide with a centre before there are k of them.
 template <class S>
 bool plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream, index_t have,
                Matrix<double>& centers, const Chosen& chosen) {
   constexpr bool last_resort = sizeof(S) == sizeof(double);
   const Random random(seed, stream + draws);
-  const index_t trials = 2 + static_cast<index_t>(std::log(static_cast<double>(p.k)));
   Potential<S> potential(p);
   if (have == 0) {
     const index_t first = draw_by_weight(p, Random(seed, stream + first_row).uniform(0));
@@ -51,33 +124,40 @@ bool plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream, index
     have = 1;
   }
   potential.lower(centers.cview().rows(0, have));
-  Matrix<double> candidates(trials, p.cols());
-  std::vector<double> uniforms(static_cast<std::size_t>(trials));
-  for (index_t m = have; m < p.k; ++m) {
-    if (!last_resort && potential.total() == 0) return false;
-    chosen(m);
-    for (index_t q = 0; q < trials; ++q)
-      uniforms[static_cast<std::size_t>(q)] = random.uniform(static_cast<std::uint64_t>(m * trials + q));
-    p.load_rows(potential.draw(uniforms), candidates.view());
-    const std::vector<double> totals = potential.totals_with(candidates.cview());
-    const auto best = std::min_element(totals.begin(), totals.end()) - totals.begin();
-    std::copy_n(candidates.data() + best * p.cols(), p.cols(), centers.data() + m * p.cols());
-    potential.lower(candidates.cview().rows(best, 1));
+  const index_t size = sample_size(p);
+  constexpr index_t first_batch = 16;
+  constexpr double stale = 1.0 / 16;  // what is left of a potential when its sample has served
+  for (std::uint64_t round = 0; size > 0 && have < p.k && potential.total() > 0; ++round) {
+    Sample<S> sample(p, potential, centers.cview().rows(0, have),
+                     Random(seed, stream + samples + round % 128), size);
+    const index_t until = std::min(p.k, std::max(first_batch, 2 * have)), before = have;
+    have = choose(sample.problem(), sample.potential(), random, have, until,
+                  stale * sample.potential().total(), centers, chosen);
+    if (have == before) break;
+    potential.lower(centers.cview().rows(before, have - before));
   }
-  return true;
+  return choose(p, potential, random, have, p.k, last_resort ? -1.0 : 0.0, centers, chosen) == p.k;
 }
 
-/// The rows that five rounds of k-means|| keep, the first of them drawn by weight.
+/// The rows that k-means|| keeps, the first of them drawn by weight.
+struct Kept {
+  Matrix<double> rows;
+  std::vector<std::int32_t> nearest;  ///< for each row, the nearest of them
+};
+
 template <class S>
-Matrix<double> oversample(const Problem& p, std::uint64_t seed, std::uint64_t stream, const Chosen& chosen) {
+Kept oversample(const Problem& p, std::uint64_t seed, std::uint64_t stream, const Chosen& chosen) {
   Potential<S> potential(p);
+  Kept kept_rows;
+  const bool tracked = p.source.space() == Space::host;
+  if (tracked) kept_rows.nearest.resize(static_cast<std::size_t>(p.rows()));
   std::vector<index_t> picked = {draw_by_weight(p, Random(seed, stream + first_row).uniform(0))};
   const auto rows_of = [&](std::size_t from) {
     Matrix<double> out(static_cast<index_t>(picked.size() - from), p.cols());
     p.load_rows(std::span(picked).subspan(from), out.view());
     return out;
   };
-  potential.lower(rows_of(0).cview());
+  potential.lower(rows_of(0).cview(), kept_rows.nearest);
   for (index_t round = 0; round < rounds && potential.total() > 0; ++round) {
     chosen(std::min(p.k - 1, static_cast<index_t>(picked.size())));
     const Random random(seed, stream + kept + static_cast<std::uint64_t>(round));
@@ -85,9 +165,16 @@ Matrix<double> oversample(const Problem& p, std::uint64_t seed, std::uint64_t st
     const std::size_t before = picked.size();
     const std::vector<index_t> more = potential.keep(factor, random.philox());
     picked.insert(picked.end(), more.begin(), more.end());
-    if (picked.size() > before) potential.lower(rows_of(before).cview());
+    if (picked.size() > before)
+      potential.lower(rows_of(before).cview(), kept_rows.nearest, static_cast<std::int32_t>(before));
   }
-  return rows_of(0);
+  kept_rows.rows = rows_of(0);
+  if (!tracked && kept_rows.rows.rows() > p.k) {
+    kept_rows.nearest.assign(static_cast<std::size_t>(p.rows()), -1);
+    assign_all(p, with_copies(kept_rows.rows.cview(), p.source.space()).cview(), Scores::float32,
+               kept_rows.nearest);
+  }
+  return kept_rows;
 }
 
 /// When a row's clock rings, and which row it is.
@@ -128,17 +215,15 @@ Matrix<double> seed_plus_plus(const Problem& p, std::uint64_t seed, std::uint64_
 
 Matrix<double> seed_parallel(const Problem& p, std::uint64_t seed, std::uint64_t stream,
                              const Chosen& chosen) {
-  const Matrix<double> kept_rows = p.source.type() == DType::float64
-                                       ? oversample<double>(p, seed, stream, chosen)
-                                       : oversample<float>(p, seed, stream, chosen);
+  const auto [kept_rows, nearest] = p.source.type() == DType::float64
+                                        ? oversample<double>(p, seed, stream, chosen)
+                                        : oversample<float>(p, seed, stream, chosen);
   const index_t count = kept_rows.rows();
   if (count <= p.k) return seed_plus_plus(p, seed, stream, kept_rows.cview(), chosen);
   // Each kept row weighs as much as the rows nearest to it.
-  std::vector<std::int32_t> labels(static_cast<std::size_t>(p.rows()), -1);
-  assign_all(p, with_copies(kept_rows.cview(), p.source.space()).cview(), Scores::float32, labels);
   std::vector<double> weights(static_cast<std::size_t>(count));
   for (index_t i = 0; i < p.rows(); ++i)
-    weights[static_cast<std::size_t>(labels[static_cast<std::size_t>(i)])] += p.weight(i);
+    weights[static_cast<std::size_t>(nearest[static_cast<std::size_t>(i)])] += p.weight(i);
   const auto beside =
       p.beside_rows(std::vector<double>(kept_rows.data(), kept_rows.data() + count * p.cols()));
   const double* const first = beside.view().data;

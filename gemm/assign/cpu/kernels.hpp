@@ -35,6 +35,14 @@ struct CentroidSteps {
   float most_moved = 0, second_most_moved = 0;
 };
 
+/// Rows that will be read soon, whose elements lie side by side: asked for while something else is computed,
+/// a line at a time, since all at once would be waited for.
+struct Ahead {
+  const Rows& x;
+  const index_t* rows = nullptr;
+  index_t count = 0;
+};
+
 /// Kernels for scores of type S (float, double). A tile holds `rows` rows side by side: element j of row r at
 /// tile[j * rows + r]. Centroids come in groups of `group`: element j of centroid m of group g at
 /// centroids[(g * d + j) * group + m], negated; half_norms[g * group + m] = ||c||^2 / 2, infinite for the
@@ -43,8 +51,8 @@ template <class S, class Index>
 struct ScoreKernels {
   index_t rows = 0, group = 0;
   /// best, second-best score and the number of the best of each row of a tile; the lowest number wins ties.
-  void (*best_two)(const S* tile, index_t d, const S* centroids, const S* half_norms, index_t groups, S* best,
-                   S* second, Index* which) = nullptr;
+  void (*best_two)(const S* tile, index_t d, const S* centroids, const S* half_norms, index_t groups,
+                   const Ahead& ahead, S* best, S* second, Index* which) = nullptr;
   /// The same for one sparse row: centroids element (j, m) at transposed[j * padded + m], negated; scores is
   /// room for `padded` (a multiple of `lanes`) numbers.
   void (*best_two_sparse)(const S* values, const std::int32_t* columns, index_t entries, const S* transposed,
@@ -64,6 +72,8 @@ struct ScoreKernels {
                      S* scores) = nullptr;
   /// out[r] = sum_j (tile_jr - c_j)^2 for the rows of a tile.
   void (*squared_distances)(const S* tile, index_t d, const S* candidate, S* out) = nullptr;
+  /// sum_i w_i min(a_i, b_i) in float64, in eight partial sums: the same bits everywhere. No weights: all 1.
+  double (*sum_of_least)(const S* a, const S* b, const double* weights, index_t count) = nullptr;
 };
 
 struct Kernels {
@@ -78,10 +88,16 @@ struct Kernels {
   /// not prove; returns how many. Room for count + 1.
   index_t (*screen)(const CentroidSteps& steps, const std::int32_t* labels, index_t count, float* upper,
                     float* lower, index_t* undecided) = nullptr;
-  /// Asks for rows, whose elements lie side by side, while something else is computed.
-  void (*prefetch)(const Rows& x, const index_t* rows, index_t count) = nullptr;
   /// ||a - b||^2, rounded.
   double (*squared_difference)(const double* a, const double* b, index_t d) = nullptr;
+  /// The same in eight partial sums, as squared_distance() in assign_detail.hpp adds them: the same bits
+  /// everywhere.
+  double (*squared_distance)(const double* a, const double* b, index_t d) = nullptr;
+  /// sum[j] += row[j].
+  void (*add)(const double* row, index_t d, double* sum) = nullptr;
+  /// reach[j] = max(reach[j], |row[j] - shift[j]|), squares[j] += (row[j] - mean[j])^2.
+  void (*spread)(const double* row, const double* shift, const double* mean, index_t d, double* reach,
+                 double* squares) = nullptr;
 };
 
 namespace base {

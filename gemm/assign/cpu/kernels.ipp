@@ -108,11 +108,37 @@ struct BestTwo {
   }
 };
 
+/// The lines of the rows ahead, a few at a time.
+struct Asking {
+  static constexpr index_t line = 64, most = 4096;  // bytes; the processor asks for the rest by itself
+  const char* values;
+  const index_t* row;
+  const index_t* end;
+  index_t stride, bytes, at_once, at = 0;
+
+  Asking(const Ahead& ahead, index_t steps)
+      : values(static_cast<const char*>(ahead.x.values())), row(ahead.rows), end(ahead.rows + ahead.count) {
+    const index_t size = ahead.x.type() == DType::float64 ? 8 : ahead.x.type() == DType::float32 ? 4 : 2;
+    stride = ahead.x.row_stride() * size;
+    bytes = ahead.x.cols() * size < most ? ahead.x.cols() * size : most;
+    if (stride % line != 0) bytes += line - 1;
+    at_once = (bytes + line - 1) / line * ahead.count / steps + 1;
+  }
+  TS_INLINE void step() {
+    for (index_t q = 0; q < at_once && row != end; ++q) {
+      __builtin_prefetch(values + *row * stride + at);
+      at += line;
+      if (at >= bytes) at = 0, ++row;
+    }
+  }
+};
+
 template <class S>
-TS_INLINE void products(const S* tile, const S* centroids, index_t length,
+TS_INLINE void products(const S* tile, const S* centroids, index_t length, Asking& asking,
                         typename Types<S>::Vec (&acc)[group_size][row_vectors]) {
   using V = typename Types<S>::Vec;
   for (index_t j = 0; j < length; ++j) {
+    asking.step();
     V x[row_vectors];
     for (int r = 0; r < row_vectors; ++r) x[r] = load<V>(tile + j * tile_rows<S> + r * lanes<S>);
 #pragma GCC unroll 8
@@ -125,11 +151,13 @@ TS_INLINE void products(const S* tile, const S* centroids, index_t length,
 }
 
 template <class S>
-void best_two(const S* tile, index_t d, const S* centroids, const S* half_norms, index_t groups, S* best,
-              S* second, typename Types<S>::Index* which) {
+void best_two(const S* tile, index_t d, const S* centroids, const S* half_norms, index_t groups,
+              const Ahead& ahead,
+              S* best, S* second, typename Types<S>::Index* which) {
   using V = typename Types<S>::Vec;
   using I = typename Types<S>::VecIndex;
   BestTwo<S> found[row_vectors];
+  Asking asking(ahead, groups * d);
   for (index_t g = 0; g < groups; ++g) {
     const S* c = centroids + g * d * group_size;
     V acc[group_size][row_vectors];
@@ -137,10 +165,11 @@ void best_two(const S* tile, index_t d, const S* centroids, const S* half_norms,
     for (int m = 0; m < group_size; ++m)
 #pragma GCC unroll 4
       for (int r = 0; r < row_vectors; ++r) acc[m][r] = broadcast<V>(half_norms[g * group_size + m]);
-    products<S>(tile, c, d < block ? d : block, acc);
+    products<S>(tile, c, d < block ? d : block, asking, acc);
     for (index_t j = block; j < d; j += block) {
       V part[group_size][row_vectors] = {};
-      products<S>(tile + j * tile_rows<S>, c + j * group_size, d - j < block ? d - j : block, part);
+      products<S>(tile + j * tile_rows<S>, c + j * group_size, d - j < block ? d - j : block, asking,
+                  part);
       for (int m = 0; m < group_size; ++m)
         for (int r = 0; r < row_vectors; ++r) acc[m][r] += part[m][r];
     }
@@ -210,10 +239,11 @@ TS_INLINE double widen(float x) {
 TS_INLINE double widen(bfloat16 x) {
   return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16);
 }
-/// Finite numbers only: the exponent is put right by a product, which serves subnormal numbers as well.
+/// The exponent is put right by a product, which serves subnormal numbers as well, but for infinities and NaN.
 TS_INLINE double widen(float16 x) {
-  const std::uint32_t magnitude = (x.bits & 0x7fffu) << 13;
-  const float value = __builtin_bit_cast(float, magnitude) * 0x1p112f;
+  const std::uint32_t magnitude = (x.bits & 0x7fffu) << 13, beyond = 0x7c00u << 13;
+  const float scaled = __builtin_bit_cast(float, magnitude) * 0x1p112f;
+  const float value = magnitude < beyond ? scaled : __builtin_bit_cast(float, magnitude | 0x7f800000u);
   return (x.bits & 0x8000u) != 0 ? -value : value;
 }
 
@@ -295,15 +325,72 @@ void accumulate(const double* __restrict v, double w, const double* __restrict t
   }
 }
 
+/// Eight partial sums in as many vectors as they fill.
+struct EightSums {
+  VecD part[8 / lanes<double>] = {};
+
+  TS_INLINE double of(const double* rest, int count) const {
+    double sum[8];
+    for (int q = 0; q < 8 / lanes<double>; ++q) store(sum + q * lanes<double>, part[q]);
+    for (int q = 0; q < count; ++q) sum[q] += rest[q];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+  }
+};
+
+double squared_distance(const double* a, const double* b, index_t d) {
+  EightSums sums;
+  double rest[8];
+  index_t j = 0;
+  for (; j + 8 <= d; j += 8)
+    for (int q = 0; q < 8 / lanes<double>; ++q) {
+      const index_t at = j + q * lanes<double>;
+      const VecD difference = load<VecD>(a + at) - load<VecD>(b + at);
+      sums.part[q] += difference * difference;
+    }
+  for (index_t q = j; q < d; ++q) rest[q - j] = (a[q] - b[q]) * (a[q] - b[q]);
+  return sums.of(rest, static_cast<int>(d - j));
+}
+
+template <class S>
+double sum_of_least(const S* a, const S* b, const double* weights, index_t count) {
+  EightSums sums;
+  double rest[8];
+  index_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (int q = 0; q < 8 / lanes<double>; ++q) {
+      const index_t at = i + q * lanes<double>;
+      const auto least = smaller(load<Part<S>>(a + at), load<Part<S>>(b + at));
+      const VecD wide = __builtin_convertvector(least, VecD);
+      sums.part[q] += weights == nullptr ? wide : wide * load<VecD>(weights + at);
+    }
+  for (index_t q = i; q < count; ++q)
+    rest[q - i] = static_cast<double>(a[q] < b[q] ? a[q] : b[q]) * (weights == nullptr ? 1.0 : weights[q]);
+  return sums.of(rest, static_cast<int>(count - i));
+}
+
+void add(const double* __restrict row, index_t d, double* __restrict sum) {
+  for (index_t j = 0; j < d; ++j) sum[j] += row[j];
+}
+
+void spread(const double* __restrict row, const double* __restrict shift, const double* __restrict mean,
+            index_t d, double* __restrict reach, double* __restrict squares) {
+  for (index_t j = 0; j < d; ++j) {
+    const double from_shift = __builtin_fabs(row[j] - shift[j]), from_mean = row[j] - mean[j];
+    reach[j] = reach[j] > from_shift ? reach[j] : from_shift;
+    squares[j] += from_mean * from_mean;
+  }
+}
+
 template <class S>
 constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
   return {tile_rows<S>, group_size, best_two<S>, best_two_sparse<S>,   lanes<S>,
-          pack<S>,      decide<S>,  row_scores<S>, squared_distances<S>};
+          pack<S>,      decide<S>,  row_scores<S>, squared_distances<S>, sum_of_least<S>};
 }
 
 }  // namespace
 
 extern const Kernels kernels;
-const Kernels kernels = {score_table<float>(), score_table<double>(), centred, accumulate, screen, prefetch, squared_difference};
+const Kernels kernels = {score_table<float>(), score_table<double>(), centred, accumulate, screen,
+                         squared_difference, squared_distance, add, spread};
 
 }  // namespace ts::assign_cpu::TS_ISA

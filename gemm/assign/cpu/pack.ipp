@@ -23,7 +23,7 @@ TS_INLINE VecD wide_part(const float16* x) {
   const auto magnitude = (bits & 0x7fffu) << 13, sign = (bits & 0x8000u) << 16;
   PartF value;
   __builtin_memcpy(&value, &magnitude, sizeof value);
-  value *= 0x1p112f;  // see widen(float16)
+  value *= 0x1p112f;  // see widen(float16); these numbers are finite
   PartU32 signed_value;
   __builtin_memcpy(&signed_value, &value, sizeof value);
   signed_value |= sign;
@@ -155,14 +155,4 @@ void pack(const Rows& x, const index_t* rows, const Packing<S>& p, double* row, 
       norm[r] = fma(v, v, norm[r]);
     }
   for (int r = 0; r < row_vectors; ++r) store(squared_norms + r * lanes<S>, norm[r]);
-}
-
-void prefetch(const Rows& x, const index_t* rows, index_t count) {
-  constexpr index_t line = 64, most = 4096;  // bytes; of long rows the processor asks for the rest by itself
-  const index_t size = x.type() == DType::float64 ? 8 : x.type() == DType::float32 ? 4 : 2;
-  const index_t bytes = x.cols() * size < most ? x.cols() * size : most;
-  for (index_t r = 0; r < count; ++r) {
-    const char* row = static_cast<const char*>(x.values()) + rows[r] * x.row_stride() * size;
-    for (index_t b = 0; b < bytes; b += line) __builtin_prefetch(row + b, 0, 2);
-  }
 }

@@ -204,6 +204,16 @@ TEST_CASE("balanced clusters differ by one point at most", "[kmeans][variants]")
   CHECK(r.inertia <= 1.002 * least);
 }
 
+TEST_CASE("balancing ends where all points coincide with centres that have too few places",
+          "[kmeans][variants]") {
+  Matrix<double> x(60, 1);
+  for (index_t i = 0; i < 60; ++i) x(i, 0) = i < 45 ? 1.0 + static_cast<double>(i) : -1.0;
+  KMeansOptions o;
+  o.algorithm = KMeansAlgorithm::balanced, o.metric = KMeansMetric::cosine, o.clusters = 5;
+  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  CHECK(r.sizes == std::vector<index_t>(5, 12));
+}
+
 TEST_CASE("rows in blocks give the bits of rows in memory", "[kmeans][blocks]") {
   const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random);
   const KMeansMetric metric = GENERATE(KMeansMetric::euclidean, KMeansMetric::cosine);

@@ -1,0 +1,65 @@
+// First centres of many rows, which are chosen on samples of them.
+#include <cmath>
+
+#include "tallskinny/app/generators/features.hpp"
+#include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using namespace ts::solvers;
+
+namespace {
+
+constexpr index_t many = 66000;  // from 2^16 on, k-means++ looks at samples
+
+KMeansResult first_centres(const Rows& x, KMeansInit init, index_t k, std::span<const double> weights = {},
+                           int threads = 0) {
+  Context ctx;
+  ctx.threads = threads;
+  KMeansOptions o;
+  o.clusters = k, o.init = init, o.weights = weights, o.max_iter = 1, o.seed = 11;
+  return kmeans(ctx, x, o);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("seeding many rows finds every blob", "[kmeans]", float, double) {
+  const index_t k = 60;
+  const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel);
+  const generators::Blobs set(many, 3, k, 0.01, 50, 0, 3);
+  const auto x = generators::blobs<TestType>(set);
+  const KMeansResult r = first_centres(Rows(x.cview()), init, k);
+  CHECK(r.distinct == k);
+  CHECK(r.inertia == Approx(many * 3 * 1e-4).epsilon(0.05));
+  const KMeansResult alone = first_centres(Rows(x.cview()), init, k, {}, 1);
+  CHECK(alone.labels == r.labels);
+}
+
+TEST_CASE(
+    "seeding many rows finds far rows however few, nearer ones beside them, and none that weighs nothing",
+    "[kmeans]") {
+  // Every ten of the last rows are a thousand times as far out as those before.
+  const index_t far = 40, k = far + 1;
+  Matrix<double> x(many, 2);
+  std::vector<double> weights(static_cast<std::size_t>(many), 1.0);
+  for (index_t i = 0; i < many; ++i) {
+    const index_t out = i - (many - far);
+    const double angle = 0.1 * static_cast<double>(i);
+    const double radius = out < 0 ? 1e-6 : std::pow(1000.0, static_cast<double>(out / 10));
+    x(i, 0) = radius * std::cos(angle), x(i, 1) = radius * std::sin(angle);
+  }
+  const KMeansResult r = first_centres(Rows(x.cview()), KMeansInit::plus_plus, k, weights);
+  CHECK(r.inertia < 1e-6);
+  weights[static_cast<std::size_t>(many - 1)] = 0;
+  const KMeansResult without = first_centres(Rows(x.cview()), KMeansInit::plus_plus, k - 1, weights);
+  CHECK(without.inertia < 1e-6);
+}
+
+TEST_CASE("seeding many rows of which few are distinct takes each", "[kmeans]") {
+  Matrix<float> x(many, 1);
+  for (index_t i = 0; i < many; ++i) x(i, 0) = static_cast<float>(i % 37);
+  for (const KMeansInit init : {KMeansInit::plus_plus, KMeansInit::parallel}) {
+    CHECK(first_centres(Rows(x.cview()), init, 37).inertia == 0);
+    CHECK(first_centres(Rows(x.cview()), init, 40).distinct == 37);
+  }
+}
