@@ -287,6 +287,9 @@ int run(const ProgramOptions& o) {
   if (described.note.find("angular") != std::string::npos && !o.metric_given)
     console.warn(where.text() + " is meant to be compared by angle: --metric cosine does that");
 
+  if (described.convention == "CSV" && !described.note.empty())
+    console.note(where.text() + ": " + described.note);
+
   console.progress(-1, "reading " + where.text());
   const Points points(described, o.read, place, ctx.stream);
   const solvers::RowSource& rows = points.here();

@@ -15,6 +15,7 @@ struct Table {
   char separator = ' ';  ///< ' ' stands for any run of blanks
   bool names = false;    ///< the first line holds names
   index_t rows = 0, cols = 0;
+  bool unnamed = false;  ///< but none for the first column
 };
 
 std::optional<std::string_view> next_content(LineReader& in) {
@@ -77,6 +78,9 @@ Table survey(const std::filesystem::path& file) {
   bool any_number = false;
   t.cols = count_fields(*first, t.separator, &any_number);
   t.names = !any_number;
+  std::string_view rest = *first, name;
+  bool more = true;
+  t.unnamed = t.names && next_field(rest, more, t.separator, name) && name.empty();
   t.rows = t.names ? 0 : 1;
   while (const auto line = next_content(in)) ++t.rows;
   if (t.rows == 0)
@@ -91,6 +95,10 @@ Description description_of(const Table& t, const Location& where, const ReadOpti
   d.stored_type = "text";
   set_dense(d, t.rows, t.cols, DType::float64, options);
   if (t.names) d.note = "the first line holds names";
+  if (t.unnamed)
+    d.note +=
+        ", but none for the first column: if it is an index, as pandas writes it, tsdata convert "
+        "--labels-column 0 sets it aside";
   return d;
 }
 

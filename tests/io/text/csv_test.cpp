@@ -33,6 +33,14 @@ TEST_CASE("csv: the transpose and some rows") {
   CHECK(read("1,2\n3,4\n5,6\n", options) == Table(1, 3, {2, 4, 6}));
 }
 
+TEST_CASE("csv: an index without a name is read, and told") {
+  TemporaryFolder folder;
+  const auto note = [&](const std::string& text) { return io::describe(folder.with("x.csv", text)).note; };
+  CHECK(note(",a\n0,1.5\n1,2.5\n").find("none for the first column") != std::string::npos);
+  CHECK(note("a,b\n0,1.5\n") == "the first line holds names");
+  CHECK(note("0,1.5\n").empty());
+}
+
 TEST_CASE("csv: errors name line and field") {
   CHECK(refused("1,2\n3\n").says("line 2: has 1 fields; the first line has 2"));
   CHECK(refused("1,2\n3,4,5\n").says("line 2: has 3 fields"));
