@@ -1,4 +1,6 @@
 // The only file that includes Boost.Program_options.
+#include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
 #include <cctype>
 #include <filesystem>
@@ -20,6 +22,9 @@ namespace {
 }
 
 constexpr const char* surplus_key = "<surplus>";  ///< arguments without a dash that nobody declared
+
+/// Sections that a configuration file may have for others.
+constexpr std::array<const char*, 4> programs = {"tssolve.", "tskmeans.", "tsdata.", "tsbench."};
 
 std::string positional_key(std::size_t index) {
   return std::string("<").append(std::to_string(index)).append(">");
@@ -129,6 +134,8 @@ Source from_file(const std::string& file, const po::options_description& known,
     for (const auto& option : po::parse_config_file(in, known, true).options) {
       std::string name = option.string_key;
       if (name.starts_with(section)) name.erase(0, section.size());
+      if (std::any_of(programs.begin(), programs.end(), [&](const char* p) { return name.starts_with(p); }))
+        continue;
       bool found = false;
       for (const auto& entry : entries) found = found || (entry.long_name == name && !entry.hidden);
       if (!found || name == "config")

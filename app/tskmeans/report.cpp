@@ -112,7 +112,8 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   if (!out.predicted) {
     std::cout << ", " << r.n_iter << (r.n_iter == 1 ? " iteration (" : " iterations (") << name_of(r.stop)
               << ')';
-    if (r.relocated > 0) std::cout << ", " << r.relocated << " empty clusters relocated";
+    if (r.relocated > 0)
+      std::cout << ", " << r.relocated << " empty cluster" << (r.relocated == 1 ? "" : "s") << " relocated";
   }
   std::cout << ", " << app::human_seconds(out.elapsed_seconds) << '\n';
   print_sizes(r.sizes);

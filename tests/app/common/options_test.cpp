@@ -127,8 +127,9 @@ TEST_CASE("misspelt, incomplete and superfluous arguments are refused with a hin
 
 TEST_CASE("the command line wins over the environment, and that over the configuration file") {
   const test::TemporaryFolder folder;
-  const std::string file =
-      folder.file("a.ini", "# a comment\nnev = 3\ntol = 0.5\n\n[tsprobe]\nthreads = 4\nquiet = true\n");
+  const std::string file = folder.file(
+      "a.ini",
+      "# a comment\nnev = 3\ntol = 0.5\n\n[tsprobe]\nthreads = 4\nquiet = true\n\n[tssolve]\nsigma = 0\n");
   const Environment nev("TSPROBE_NEV", "4"), tol("TSPROBE_TOL", "0.25");
   const Settings s = parsed({"a.mtx", "--config", file, "--nev", "5"});
   CHECK(s.nev == 5);
@@ -152,6 +153,8 @@ TEST_CASE("errors in the environment and in the file name their place") {
   const std::string bad_name = folder.file("name.ini", "thread = 2\n");
   CHECK(refusal({"a", "--config", bad_name}) ==
         bad_name + ": unknown option 'thread'; did you mean threads?");
+  const std::string bad_section = folder.file("section.ini", "[tsprobes]\nnev = 2\n");
+  CHECK(refusal({"a", "--config", bad_section}).starts_with(bad_section + ": unknown option 'tsprobes.nev'"));
   const std::string syntax = folder.file("syntax.ini", "this is no option\n");
   CHECK(refusal({"a", "--config", syntax}).starts_with(syntax + ": "));
   const std::string twice = folder.file("twice.ini", "nev = 2\nnev = 3\n");
