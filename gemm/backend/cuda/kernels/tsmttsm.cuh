@@ -130,8 +130,22 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
 #endif
     int left_offset[left_vectors], right_offset[right_vectors];
     Reach reach;
-    find_columns(left_offset, right_offset, reach, left, right, left_stage + slice * steps * Left::step_bytes,
-                 right_stage + slice * steps * Right::step_bytes, left_tile, right_tile, g, t);
+#if TS_PAIRS
+    find_columns(left_offset, right_offset, reach, left, right, left_stage, right_stage, slice * steps, right_tile,
+                 g, t);
+#else
+#pragma unroll
+    for (int i = 0; i < left_vectors; ++i)
+      left_offset[i] = left_stage + slice * steps * Left::step_bytes +
+                       left.offset(t, vector_column<Left>(
+                                          left_tile * tile_rows * column_scalars + i * 8 * Left::vector, g));
+#pragma unroll
+    for (int i = 0; i < right_vectors; ++i)
+      right_offset[i] =
+          right_stage + slice * steps * Right::step_bytes +
+          right.offset(t, vector_column<Right>(
+                              right_tile * tile_columns * column_scalars + i * 8 * Right::vector, g));
+#endif
     int since_flush = 0;
     sums.clear();
     if (flushes)

@@ -26,17 +26,20 @@ struct Reach {
   int last_left[2];
 };
 
-/// Where a lane finds its columns in a step; `left_at`, `right_at`: where those of the slice begin in a stage.
+/// Where a lane finds its columns of the slice's first step in a stage.
 __device__ __forceinline__ void find_columns(int (&left)[left_vectors], int (&right)[right_vectors],
                                              Reach& reach, const Left& left_side, const Right& right_side,
-                                             int left_at, int right_at, int, int pair, int g, int t) {
+                                             int left_stage, int right_stage, int first_step, int pair,
+                                             int g, int t) {
 #pragma unroll
-  for (int i = 0; i < left_vectors; ++i) left[i] = left_at + left_side.offset(t, 2 * (first_column(i) + g));
+  for (int i = 0; i < left_vectors; ++i)
+    left[i] = left_stage + first_step * Left::step_bytes + left_side.offset(t, 2 * (first_column(i) + g));
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     const int block = block_of_pair(pair, i);
     reach.last_left[i] = block < 0 ? -1 : block / 2;
-    right[i] = right_at + right_side.offset(t, 2 * (first_column(block < 0 ? 0 : block) + g));
+    right[i] = right_stage + first_step * Right::step_bytes +
+               right_side.offset(t, 2 * (first_column(block < 0 ? 0 : block) + g));
   }
 }
 

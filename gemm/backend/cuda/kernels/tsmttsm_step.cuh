@@ -6,20 +6,6 @@
 /// A warp has all products of its tile.
 struct Reach {};
 
-/// Where a lane finds its columns in a step; `left_at`, `right_at`: where those of the slice begin in a stage.
-__device__ __forceinline__ void find_columns(int (&left)[left_vectors], int (&right)[right_vectors], Reach&,
-                                             const Left& left_side, const Right& right_side, int left_at,
-                                             int right_at, int left_tile, int right_tile, int g, int t) {
-  const int left_first = left_tile * tile_rows * column_scalars,
-            right_first = right_tile * tile_columns * column_scalars;
-#pragma unroll
-  for (int i = 0; i < left_vectors; ++i)
-    left[i] = left_at + left_side.offset(t, vector_column<Left>(left_first + i * 8 * Left::vector, g));
-#pragma unroll
-  for (int i = 0; i < right_vectors; ++i)
-    right[i] = right_at + right_side.offset(t, vector_column<Right>(right_first + i * 8 * Right::vector, g));
-}
-
 /// Within a diagonal tile, blocks wholly below the diagonal are left out: the first that is not, beside
 /// `block` of 8 columns on the left.
 __host__ __device__ constexpr int first_block(int block) { return TS_GRAM && TS_WARPS_L == 1 ? block : 0; }
