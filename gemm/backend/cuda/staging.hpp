@@ -39,7 +39,7 @@ class Staging {
  private:
   Memory device_;
   PinnedMemory host_;
-  std::size_t used_ = 0;
+  [[maybe_unused]] std::size_t used_ = 0;  // (without CUDA)
 };
 
 }  // namespace ts::cuda
