@@ -16,7 +16,8 @@ namespace ts::solvers {
 
 enum class KMeansInit {
   plus_plus,  ///< greedy k-means++: the best of 2 + log k draws for each centre (Arthur, Vassilvitskii 2007)
-  parallel,   ///< k-means||: five rounds of 0.7 k draws, then k-means++ on what was drawn (Bahmani et al. 2012)
+  parallel,   ///< k-means||: five rounds of 0.7 k draws, then k-means++ on what was drawn (Bahmani et al.
+              ///< 2012)
   random,     ///< distinct rows, drawn without replacement by weight
   given       ///< KMeansOptions::centers
 };
