@@ -76,8 +76,9 @@ class Sample {
 
  private:
   Sample(const Problem& p, double factor, HostView<const double> centers, const std::vector<index_t>& numbers)
-      : values_(loaded(p, numbers)),
-        rows_(Rows(values_.cview())),
+      : values_(p.scale.empty() ? loaded<S>(p, numbers) : Matrix<S>()),
+        scaled_(p.scale.empty() ? Matrix<double>() : loaded<double>(p, numbers)),
+        rows_(p.scale.empty() ? Rows(values_.cview()) : Rows(scaled_.cview())),
         problem_{p.ctx, rows_, {}, {}, p.k, {}, p.moments},
         potential_(problem_) {
     potential_.lower(centers);
@@ -89,13 +90,17 @@ class Sample {
     problem_.weights = weights_;
     potential_.lower(centers.rows(centers.rows() - 1, 1));  // sums with these weights
   }
-  static Matrix<double> loaded(const Problem& p, const std::vector<index_t>& numbers) {
-    Matrix<double> values(std::ssize(numbers), p.cols());
-    p.load_rows(numbers, values.view());
+  template <class T>
+  static Matrix<T> loaded(const Problem& p, const std::vector<index_t>& numbers) {
+    Matrix<double> wide(std::ssize(numbers), p.cols());
+    p.load_rows(numbers, wide.view());
+    Matrix<T> values(wide.rows(), wide.cols());
+    std::copy_n(wide.data(), wide.rows() * wide.cols(), values.data());
     return values;
   }
 
-  Matrix<double> values_;
+  Matrix<S> values_;       ///< S holds all numbers of the types that are seeded in it
+  Matrix<double> scaled_;  ///< but not their products with scales of rows
   std::vector<double> weights_;
   RowsInMemory rows_;
   Problem problem_;
