@@ -45,7 +45,8 @@ TEST_CASE(
   for (index_t i = 0; i < many; ++i) {
     const index_t out = i - (many - far);
     const double angle = 0.1 * static_cast<double>(i);
-    const double radius = out < 0 ? 1e-6 : std::pow(1000.0, static_cast<double>(out / 10));
+    const index_t ring = out / 10;
+    const double radius = out < 0 ? 1e-6 : std::pow(1000.0, static_cast<double>(ring));
     x(i, 0) = radius * std::cos(angle), x(i, 1) = radius * std::sin(angle);
   }
   const KMeansResult r = first_centres(Rows(x.cview()), KMeansInit::plus_plus, k, weights);
