@@ -122,7 +122,7 @@ struct Asking {
     stride = ahead.x.row_stride() * size;
     bytes = ahead.x.cols() * size < most ? ahead.x.cols() * size : most;
     if (stride % line != 0) bytes += line - 1;
-    at_once = (bytes + line - 1) / line * ahead.count / steps + 1;
+    at_once = (bytes + line - 1) / line * ahead.count / (steps > 0 ? steps : 1) + 1;  // no columns: no steps
   }
   TS_INLINE void step() {
     for (index_t q = 0; q < at_once && row != end; ++q) {

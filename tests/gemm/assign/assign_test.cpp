@@ -348,6 +348,12 @@ TEST_CASE("shapes that do not fit are refused", "[assign]") {
   CHECK_NOTHROW(call(good.cview(), labels, {}));
 }
 
+TEST_CASE("rows without columns are all equal", "[assign]") {
+  const Matrix<float> x(100, 0);
+  const Matrix<double> c(3, 0);
+  CHECK(run({}, Rows(x.cview()), c.cview()).labels == std::vector<std::int32_t>(100, 0));
+}
+
 TEST_CASE("no rows are no work", "[assign]") {
   const Matrix<float> x(0, 3);
   const auto c = centres(2, 3);
