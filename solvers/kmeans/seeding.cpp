@@ -107,12 +107,11 @@ class Sample {
   Potential<S> potential_;
 };
 
-/// Rows in a sample; 0: there are too few rows, or they are too wide, for a sample to pay. On a device a pass
-/// over the rows costs little beside what a sample needs compiled.
+/// Rows in a sample; 0: there are too few rows, or they are too wide, for a sample to pay. Wherever the rows
+/// are: first centres do not depend on that.
 index_t sample_size(const Problem& p) {
   constexpr index_t least = index_t{1} << 14, for_each_centre = 16, most_numbers = index_t{1} << 26;
   const index_t size = std::max(least, for_each_centre * p.k);
-  if (p.source.space() == Space::device) return 0;
   return p.rows() >= 4 * size && size * p.cols() <= most_numbers ? size : 0;
 }
 
@@ -154,7 +153,8 @@ template <class S>
 Kept oversample(const Problem& p, std::uint64_t seed, std::uint64_t stream, const Chosen& chosen) {
   Potential<S> potential(p);
   Kept kept_rows;
-  const bool tracked = p.source.space() == Space::host;
+  // With a device, rows that come in blocks and rows that lie there must weigh the same.
+  const bool tracked = p.source.space() == Space::host && !p.ctx.stream;
   if (tracked) kept_rows.nearest.resize(static_cast<std::size_t>(p.rows()));
   std::vector<index_t> picked = {draw_by_weight(p, Random(seed, stream + first_row).uniform(0))};
   const auto rows_of = [&](std::size_t from) {
