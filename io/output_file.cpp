@@ -196,6 +196,9 @@ void OutputFile::write_binsparse(std::string_view group, CsrView<T> a, Structure
     expects(!first_asymmetry(a, structure),
             "the matrix does not have the structure that it is to be stored with");
     lower.rows = a.rows, lower.cols = a.cols;
+    const auto most = static_cast<std::size_t>((a.nonzeros() + a.rows) / 2);  // half, and a full diagonal
+    lower.pointers.reserve(static_cast<std::size_t>(a.rows) + 1);
+    lower.indices.reserve(most), lower.values.reserve(most);
     for (index_t i = 0; i < a.rows; ++i) {
       for (index_t k = a.pointers[i]; k < a.pointers[i + 1] && a.indices[k] <= i; ++k)
         lower.indices.push_back(a.indices[k]), lower.values.push_back(a.values[k]);

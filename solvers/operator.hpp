@@ -119,6 +119,10 @@ class Operator {
   std::shared_ptr<const Concept> body_;
 };
 
+/// Entries, and bounds by Gershgorin's discs, of a square matrix.
+template <class T, class I>
+[[nodiscard]] OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a);
+
 /// A square sparse matrix in somebody else's memory, perhaps on a device as well.
 template <class T, class I = std::int32_t>
 class CsrOperator {
@@ -148,21 +152,7 @@ class CsrOperator {
     spmm_shifted(ctx, alpha, there_, T{shift}, x, beta, y);
     return true;
   }
-  /// Bounds by Gershgorin's discs.
-  [[nodiscard]] OperatorFacts facts() const {
-    OperatorFacts facts{a_.nonzeros(), 0, 0};
-    for (index_t i = 0; i < a_.rows; ++i) {
-      double centre = 0, radius = 0;
-      for (index_t k = a_.pointers[i]; k < a_.pointers[i + 1]; ++k)
-        if (a_.indices[k] == i)
-          centre += std::real(a_.values[k]);
-        else
-          radius += std::abs(a_.values[k]);
-      facts.low = i == 0 ? centre - radius : std::min(facts.low, centre - radius);
-      facts.high = i == 0 ? centre + radius : std::max(facts.high, centre + radius);
-    }
-    return facts;
-  }
+  [[nodiscard]] OperatorFacts facts() const { return gershgorin(a_); }
 
  private:
   CsrView<T, Space::host, I> a_;

@@ -1,10 +1,12 @@
 #include "tallskinny/app/common/memory.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <iomanip>
 #include <limits>
 #include <ostream>
 
+#include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/memory.hpp"
@@ -20,6 +22,23 @@ constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 std::uint64_t available_memory() {
   const std::uint64_t bytes = io::available_memory();
   return bytes == unlimited ? 0 : bytes;
+}
+
+bool parse_bytes(std::string_view text, std::uint64_t& out) {
+  constexpr std::string_view units = "KMGT";
+  double factor = 1, number = 0;
+  if (!text.empty() && (text.back() == 'B' || text.back() == 'b')) text.remove_suffix(1);
+  if (!text.empty() && text.back() == 'i') text.remove_suffix(1);
+  if (!text.empty())
+    if (const auto unit =
+            units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(text.back()))));
+        unit != std::string_view::npos) {
+      for (std::size_t q = 0; q <= unit; ++q) factor *= 1024;
+      text.remove_suffix(1);
+    }
+  if (!parse_value(text, number) || number <= 0 || number * factor > 0x1p62) return false;
+  out = static_cast<std::uint64_t>(number * factor);
+  return out > 0;
 }
 
 std::uint64_t total_bytes(const std::vector<MemoryUse>& uses) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tallskinny/app/common/json.hpp"
@@ -13,6 +14,9 @@ namespace ts::app {
 /// Bytes that can be allocated now: what the system calls available, within the limits set on this process.
 /// 0 when the system does not say.
 [[nodiscard]] std::uint64_t available_memory();
+
+/// "500M", "4G", "4g", "4GiB": powers of 1024.
+[[nodiscard]] bool parse_bytes(std::string_view text, std::uint64_t& out);
 
 /// One line of the memory table of --dry-run.
 struct MemoryUse {

@@ -64,8 +64,9 @@ Spectrum flux_ring_spectrum(index_t n, double phi) {
 CsrMatrix<double> xx_chain(int length) {
   expects(length >= 0 && length < 31, "a spin chain has 0 to 30 sites");
   const index_t n = index_t{1} << length;
-  return assemble<double>(n, n, std::max(length - 1, 0), [length](index_t row, RowEntries<double>& entries) {
-    for (int site = 0; site + 1 < length; ++site)  // neighbours exchange an up and a down
+  // Half of all states have an up beside a down at two neighbours, which exchange them.
+  return assemble<double>(n, n, length / 2, [length](index_t row, RowEntries<double>& entries) {
+    for (int site = 0; site + 1 < length; ++site)
       if (((row >> site) & 1) != ((row >> (site + 1)) & 1)) entries.add(row ^ (index_t{3} << site), 1);
   });
 }

@@ -137,7 +137,7 @@ Measured measure(Pool<T>& pool, const Problem& problem, const Effort& effort) {
         openblas(effort.peers ? openblas_peer(o) : nullptr);
     for (int r = 0; r < effort.repetitions; ++r) {
       ours.run_once(effort.seconds_per_contestant);
-      measure_roofs(pool.roof_source(), pool.roof_target(), threads, m.roofs);
+      app::measure_roofs(pool.roof_source(), pool.roof_target(), threads, m.roofs);
       ours.run_once(effort.seconds_per_contestant);
       eigen.run_once(effort.seconds_per_contestant);
       openblas.run_once(effort.seconds_per_contestant);
@@ -146,7 +146,7 @@ Measured measure(Pool<T>& pool, const Problem& problem, const Effort& effort) {
     m.eigen = eigen.timing();
     m.openblas = openblas.timing();
   } else {
-    measure_roofs(pool.roof_source(), pool.roof_target(), threads, m.roofs);
+    app::measure_roofs(pool.roof_source(), pool.roof_target(), threads, m.roofs);
   }
   PlanOverrides wish;
   wish.simd = effort.simd;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "tallskinny/app/common/roofs.hpp"
 #include "tallskinny/app/tsbench/operands.hpp"
-#include "tallskinny/app/tsbench/roofs.hpp"
 #include "tallskinny/gemm/plan/plan.hpp"
 
 namespace ts::bench {

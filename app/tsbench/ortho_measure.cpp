@@ -74,8 +74,8 @@ OrthoSpeed OrthoBench::measure(const ortho::Method& method) {
   OrthoSpeed best;
   for (int k = 0; k < size_.repetitions; ++k) {
     if (k == 0)
-      measure_roofs({source_.data(), elements / 512 * 512}, {x_.data(), elements / 512 * 512},
-                    ctx.thread_count(), roofs_);
+      app::measure_roofs({source_.data(), elements / 512 * 512}, {x_.data(), elements / 512 * 512},
+                         ctx.thread_count(), roofs_);
     std::copy_n(source_.data(), size_.rows * columns, x.data());
     const Stopwatch watch;
     const auto outcome = ortho::orthonormalise<double>(ctx, method, x, r.view(), size_.width);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "tallskinny/app/common/roofs.hpp"
 #include "tallskinny/app/generators/gram_schmidt.hpp"
-#include "tallskinny/app/tsbench/roofs.hpp"
 #include "tallskinny/solvers/ortho/catalogue.hpp"
 
 namespace ts::bench {

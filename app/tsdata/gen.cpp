@@ -92,7 +92,9 @@ int make_matrices(const GenOptions& options, const MatrixKind& kind, const std::
   for (const Recipe& recipe : ingredients.matrices) {
     const DType natural = natural_type(recipe), type = options.dtype.value_or(natural);
     uses.push_back({recipe.object, matrix_bytes(recipe, natural)});
-    uses.push_back({recipe.object + " as written", matrix_bytes(recipe, type)});
+    if (type != natural) uses.push_back({recipe.object + " as written", matrix_bytes(recipe, type)});
+    if (!recipe.dense && !options.full && recipe.structure != io::Structure::general)
+      uses.push_back({recipe.object + "'s triangle", matrix_bytes(recipe, type) / 2});
   }
   if (ingredients.spectrum || ingredients.complex_spectrum)
     uses.push_back({ingredients.spectrum_object,

@@ -168,7 +168,7 @@ std::vector<MatrixKind> lattices() {
        [](const Parameters& p) -> Ingredients {
          const int length = exponent(p, "--n: a spin chain has 0 to 30 sites");
          const index_t n = index_t{1} << length;
-         return {{square(n, n * std::max(length - 1, 0), [=] { return g::xx_chain(length); })},
+         return {{square(n, n / 2 * std::max(length - 1, 0), [=] { return g::xx_chain(length); })},
                  [=] { return g::xx_chain_spectrum(length); },
                  nullptr};
        }},

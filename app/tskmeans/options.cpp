@@ -1,7 +1,6 @@
 #include "tallskinny/app/tskmeans/options.hpp"
 
-#include <cctype>
-
+#include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/gemm/core/error.hpp"
@@ -57,24 +56,6 @@ bool parse_counts(std::string_view text, std::vector<index_t>& out) {
   out.clear();
   for (index_t k = part[0]; k <= part[1]; k += part[2]) out.push_back(k);
   return true;
-}
-
-/// "500M", "4G", "4g", "4GiB": powers of 1024.
-bool parse_bytes(std::string_view text, std::uint64_t& out) {
-  constexpr std::string_view units = "KMGT";
-  double factor = 1, number = 0;
-  if (!text.empty() && (text.back() == 'B' || text.back() == 'b')) text.remove_suffix(1);
-  if (!text.empty() && text.back() == 'i') text.remove_suffix(1);
-  if (!text.empty())
-    if (const auto unit =
-            units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(text.back()))));
-        unit != std::string_view::npos) {
-      for (std::size_t q = 0; q <= unit; ++q) factor *= 1024;
-      text.remove_suffix(1);
-    }
-  if (!app::parse_value(text, number) || number <= 0 || number * factor > 0x1p62) return false;
-  out = static_cast<std::uint64_t>(number * factor);
-  return out > 0;
 }
 
 void check(const ProgramOptions& o, const app::Options& options) {
@@ -195,7 +176,7 @@ bool ProgramOptions::parse(app::Arguments arguments) {
       "that do not fit are read from their HDF5 file, or sent to the GPU, block by block, with the same "
       "result",
       "a number of bytes like 500M or 4G",
-      [this](std::string_view text) { return parse_bytes(text, memory); });
+      [this](std::string_view text) { return app::parse_bytes(text, memory); });
   if (!options.parse(arguments)) return false;
   metric_given = options.given("metric");
   kmeans.seed = common.seed;

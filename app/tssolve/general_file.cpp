@@ -14,6 +14,7 @@
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/outcome_json.hpp"
 #include "tallskinny/app/tssolve/problem.hpp"
+#include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/scaling.hpp"
 #include "tallskinny/io/output_file.hpp"
 
@@ -30,7 +31,7 @@ std::vector<double> parts(const GeneralResult& r, bool imaginary) {
   return out;
 }
 
-void print_table(const GeneralResult& r, double seconds) {
+void print_table(const GeneralResult& r, Profile* profile, double seconds) {
   std::printf("%6s  %24s  %24s  %10s  %10s\n", "index", "real part", "imaginary part", "residual",
               "condition");
   for (std::size_t i = 0; i < r.values.size(); ++i)
@@ -39,10 +40,11 @@ void print_table(const GeneralResult& r, double seconds) {
   std::cout << r.reason << ".\n"
             << grouped(r.iterations) << " block steps, " << grouped(r.operator_applications)
             << " operator applications, " << human_seconds(seconds) << '\n';
+  if (profile != nullptr) print_profile(std::cout, *profile, seconds);
 }
 
-void print_json(const GeneralResult& r, const Settings& settings, const io::Description& input,
-                double seconds, bool is_complex_matrix) {
+void print_json(const GeneralResult& r, const Settings& settings, Profile* profile,
+                const io::Description& input, double seconds, bool is_complex_matrix) {
   JsonObject json;
   json.add("eigenvalues_real", parts(r, false))
       .add("eigenvalues_imag", parts(r, true))
@@ -64,6 +66,7 @@ void print_json(const GeneralResult& r, const Settings& settings, const io::Desc
       .add("rows", input.rows)
       .add("nonzeros", input.nonzeros)
       .add("type", is_complex_matrix ? "complex128" : "float64");
+  if (profile != nullptr) add_profile(json, *profile, seconds);
   std::cout << json.text() << '\n';
 }
 
@@ -97,7 +100,9 @@ void write_file(const GeneralResult& r, const Settings& settings, const io::Desc
 
 template <class T>
 int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, const io::Description& input,
-          Console& console) {
+          Profile* profile, Console& console) {
+  std::optional<Profile::Use> profiled;
+  if (profile != nullptr) profiled.emplace(*profile);
   const auto start = std::chrono::steady_clock::now();
   const int exponent = extreme_exponent(matrix);
   if (exponent != 0) scale(matrix, -exponent);
@@ -117,9 +122,9 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, co
   for (double& x : result.residual_norms) x = std::ldexp(x, exponent);
   result.norm = std::ldexp(result.norm, exponent);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!settings.common.json) print_table(result, seconds);
+  if (!settings.common.json) print_table(result, profile, seconds);
   if (!settings.common.output.empty()) write_file(result, settings, input);
-  if (settings.common.json) print_json(result, settings, input, seconds, is_complex<T>);
+  if (settings.common.json) print_json(result, settings, profile, input, seconds, is_complex<T>);
   if (result.verified) return exit_ok;
   console.warn(result.reason);
   return result.stop == solvers::StopReason::interrupted ? stop_exit_code() : exit_not_converged;
@@ -150,11 +155,13 @@ int solve_general_file(const Settings& settings) {
     return exit_ok;
   }
   expect_memory("solving for eigenvalues of " + d.where.text(), uses, available_memory());
+  std::shared_ptr<Profile> profile;
+  if (settings.profile) profile = begin_profile(ctx);
   auto input = read_any(settings.matrix, settings.read);
   return std::visit(
       [&](auto& matrix) {
         using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;
-        return solve<T>(settings, ctx, matrix, d, console);
+        return solve<T>(settings, ctx, matrix, d, profile.get(), console);
       },
       input.matrix);
 }

@@ -147,6 +147,13 @@ bool check(const std::string& where, DType type, const M& a, Role role) {
   return differs;
 }
 
+/// Whether the file holds a triangle, of which reading made the other: no entry has to be looked for.
+bool mirrored_by_reader(const io::Description& d) {
+  const bool is_complex_type = d.type == DType::complex128 || d.type == DType::complex64;
+  return d.declared == io::Structure::hermitian ||
+         (d.declared == io::Structure::symmetric && !is_complex_type);
+}
+
 }  // namespace
 
 Input read_any(const std::string& where, const io::ReadOptions& read) {
@@ -177,6 +184,7 @@ Input read_hermitian(const std::string& where, const io::ReadOptions& read, Role
                                   : " where a square matrix is needed"));
   Input input = read_any(where, read);
   const auto& d = input.description;
+  if (mirrored_by_reader(d)) return input;
   const std::string name = d.where.text();
   const bool differs = std::visit(
       [&](const auto& kind) {

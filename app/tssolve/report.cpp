@@ -8,6 +8,7 @@
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/outcome_json.hpp"
+#include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/io/output_file.hpp"
 
 namespace ts::app::tssolve {
@@ -58,6 +59,7 @@ void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const
       << formatted("%s block steps, %s operator applications, %s\n", grouped(result.iterations).c_str(),
                    grouped(result.operator_applications).c_str(),
                    human_seconds(facts.elapsed_seconds).c_str());
+  if (facts.profile) print_profile(out, *facts.profile, facts.elapsed_seconds);
 }
 
 template <class T>
@@ -98,6 +100,7 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
   if (!settings.mass.empty()) json.add("mass", settings.mass).add("backward_errors", facts.backward_errors);
   if (settings.sigma) json.add("sigma", *settings.sigma);
   if (settings.interval) json.add("interval", interval_text(*settings.interval));
+  if (facts.profile) add_profile(json, *facts.profile, facts.elapsed_seconds);
   out << json.text() << '\n';
 }
 

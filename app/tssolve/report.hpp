@@ -2,10 +2,12 @@
 #pragma once
 
 #include <iosfwd>
+#include <memory>
 #include <string>
 
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/app/tssolve/settings.hpp"
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/solvers/eigen/result.hpp"
 
 namespace ts::app::tssolve {
@@ -21,6 +23,7 @@ struct RunFacts {
   /// What the values and the vectors are called.
   std::string quantity = "eigenvalue", vectors = "eigenvectors";
   std::vector<double> backward_errors = {};  ///< of a pencil's pairs
+  std::shared_ptr<Profile> profile = {};     ///< null: none was asked for
 };
 
 template <class T>

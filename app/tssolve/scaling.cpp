@@ -44,8 +44,10 @@ std::complex<double> scaled(std::complex<double> x, int exponent) {
 
 template <class T>
 int extreme_exponent(const AnyMatrix<T>& matrix) {
+  const std::span<const T> entries = entries_of(matrix);
   double largest = 0;
-  for (const T& x : entries_of(matrix)) largest = std::max(largest, largest_part(x));
+#pragma omp parallel for reduction(max : largest) schedule(static)
+  for (std::size_t i = 0; i < entries.size(); ++i) largest = std::max(largest, largest_part(entries[i]));
   int exponent = 0;
   std::frexp(largest, &exponent);
   return std::abs(exponent) > ordinary_exponent ? exponent : 0;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/read_options.hpp"
 
 namespace ts::app::tssolve {
@@ -79,7 +80,8 @@ About about() {
       "failure, 2 wrong use, 4 unusable input, 5 no such device, 128 + n after signal n.\n\n"
       "SIGTERM and SIGINT end a run after its block step, with the checkpoint and the partial result "
       "written.\n\n"
-      "--device cuda keeps matrix, basis and blocks in the memory of a GPU, where they must fit; targets, "
+      "--device cuda keeps matrix, basis and blocks in the memory of a GPU, and a basis that does not fit "
+      "there in page-locked host memory; targets, "
       "--interval, --mass, --general, --svd and LOBPCG run on the processor only.\n\n"
       "Small eigenvalues of matrices such as Laplacians converge slowly from the end of the spectrum: "
       "--sigma 0 (or --which SM) factorises the matrix and finds them in a few steps where memory allows."};
@@ -237,6 +239,9 @@ bool parse_settings(Arguments arguments, Settings& settings) {
                  "write a page with pictures: convergence of each pair, the spectrum, residuals, time",
                  "a file name",
                  [&settings](std::string_view text) { return parse_value(text, settings.report); });
+  options.flag("profile", settings.profile,
+               "measure what the machine can do, and show for each kind of work how long it took, what it "
+               "moved and computed, and how near it came to that");
   options.group("Long runs")
       .custom(
           "checkpoint", "FILE.h5", "",
@@ -248,6 +253,13 @@ bool parse_settings(Arguments arguments, Settings& settings) {
              at_least(0.0));
   options.group("Machine");
   add_machine_options(options, settings.common);
+  options.custom(
+      "memory", "BYTES", "",
+      "memory to use, like 500M or 40G: of the GPU, or with --device cpu of the host; default what "
+      "is free. A basis that does not fit on the GPU stays in page-locked host memory and passes "
+      "through it. --dry-run shows what will be where",
+      "a number of bytes like 500M or 4G",
+      [&settings](std::string_view text) { return parse_bytes(text, settings.memory); });
   if (!options.parse(arguments)) return false;
   eigen.seed = settings.common.seed;
   if (settings.general) {

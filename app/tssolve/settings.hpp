@@ -24,6 +24,8 @@ struct Settings {
   std::string checkpoint;                     ///< empty: none
   double checkpoint_every = 600;              ///< seconds
   std::string report;                         ///< empty: none
+  bool profile = false;
+  std::uint64_t memory = 0;  ///< bytes; 0: what there is
   solvers::EigenOptions eigen;
   CommonOptions common;
 };

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <future>
 #include <iostream>
 
 #include "tallskinny/app/common/console.hpp"
@@ -17,9 +18,12 @@
 #include "tallskinny/app/tssolve/html_report.hpp"
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/app/tssolve/problem.hpp"
+#include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/scaling.hpp"
 #include "tallskinny/app/tssolve/svd_file.hpp"
+#include "tallskinny/gemm/backend/cuda/transfer.hpp"
+#include "tallskinny/solvers/eigen/memory_plan.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
 
 namespace ts::app::tssolve {
@@ -45,8 +49,26 @@ const char* method_text(const Settings& settings, const solvers::EigenPlan& plan
   return target ? "block Lanczos, shift-invert" : "block Lanczos";
 }
 
-std::vector<MemoryUse> memory_of(const io::Description& input, const solvers::EigenPlan& plan) {
-  return {{"matrix", input.bytes}, {"basis and blocks", plan.bytes}};
+/// The shares of a plan in the memory of the host, or of the device.
+std::vector<MemoryUse> uses_of(const solvers::MemoryPlan& memory, bool device) {
+  std::vector<MemoryUse> uses;
+  for (const auto& share : memory.shares)
+    if ((share.home == solvers::Home::device) == device)
+      uses.push_back(
+          {share.what + (share.home == solvers::Home::locked ? ", page-locked" : ""), share.bytes});
+  return uses;
+}
+
+/// What a run may take.
+struct Available {
+  std::uint64_t host = 0, device = 0;
+};
+Available available_to(const Settings& settings, const Context& ctx) {
+  const auto within = [](std::uint64_t there_is, std::uint64_t limit) {
+    return limit == 0 || (there_is != 0 && there_is < limit) ? there_is : limit;
+  };
+  if (!ctx.stream) return {within(available_memory(), settings.memory), 0};
+  return {available_memory(), within(cuda::free_memory(ctx.stream), settings.memory)};
 }
 
 /// What runs on the processor only is refused on a device.
@@ -63,14 +85,20 @@ void expect_on_device(const Settings& settings, const Device& device) {
 }
 
 int show_plan(const Settings& settings, const io::Description& input, const solvers::EigenPlan& plan,
-              const std::vector<MemoryUse>& uses, std::uint64_t available) {
+              const solvers::MemoryPlan& memory, const Available& available) {
+  const auto in_host = uses_of(memory, false), on_device = uses_of(memory, true);
   const char* method = method_text(settings, plan);
   if (settings.common.json) {
     JsonObject json;
     json.add("matrix", input.where.text()).add("rows", input.rows).add("nonzeros", input.nonzeros);
     json.add("method", method).add("nev", plan.nev).add("block_size", plan.block_size);
     json.add("max_basis", plan.max_basis).add("max_iterations", plan.max_iterations);
-    add_memory(json, uses, available);
+    add_memory(json, in_host, available.host);
+    if (!on_device.empty()) {
+      JsonObject device;
+      add_memory(device, on_device, available.device);
+      json.add("device_memory", device).add("basis_on_device", !memory.spills);
+    }
     std::cout << json.text() << '\n';
     return exit_ok;
   }
@@ -80,8 +108,14 @@ int show_plan(const Settings& settings, const io::Description& input, const solv
   if (plan.method != solvers::Method::dense)
     std::cout << "block size " << plan.block_size << ", basis of " << plan.max_basis << " vectors, at most "
               << grouped(plan.max_iterations) << " block steps\n";
-  std::cout << "memory:\n";
-  print_memory(std::cout, uses, available);
+  std::cout << (on_device.empty() ? "memory:\n" : "host memory:\n");
+  print_memory(std::cout, in_host, available.host);
+  if (!on_device.empty()) {
+    std::cout << "device memory:\n";
+    print_memory(std::cout, on_device, available.device);
+  }
+  if (memory.spills)
+    std::cout << "the basis does not fit on the device: it passes through it for every product\n";
   if (plan.method == solvers::Method::lanczos && target_of(settings))
     std::cout << "and the factors of A - sigma I, whose size is known only once they are ordered\n";
   return exit_ok;
@@ -145,6 +179,8 @@ template <class T>
 int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, const Context& ctx,
                      AnyMatrix<T>& matrix, std::optional<CsrMatrix<T>> mass, RunFacts facts,
                      Console& console) {
+  std::optional<Profile::Use> profiled;
+  if (facts.profile) profiled.emplace(*facts.profile);
   const auto start = std::chrono::steady_clock::now();
   int exponent = extreme_exponent(matrix);
   if (exponent != 0) scale(matrix, -exponent);
@@ -267,14 +303,30 @@ int solve_file(Settings settings) {
     device = {};
   }
   if (device.kind == Device::Kind::cuda) ctx.stream = cuda::Stream(device.index);
-  const auto uses = memory_of(facts.input, plan);
-  const std::uint64_t available = ctx.stream ? ctx.stream.device().memory_bytes : available_memory();
-  if (settings.common.dry_run) return show_plan(settings, facts.input, plan, uses, available);
-  expect_memory("solving for " + grouped(plan.nev) + " eigenvalues of " + facts.input.where.text() + " on " +
-                    device_text(device),
-                uses, available);
+  const Available available = available_to(settings, ctx);
+  solvers::MemoryNeeds needs;
+  needs.rows = facts.input.rows, needs.element_bytes = is_complex_matrix ? 16 : 8;
+  needs.matrix_bytes = facts.input.bytes;
+  needs.space = ctx.stream ? Space::device : Space::host, needs.device_bytes = available.device;
+  const auto memory = solvers::plan_memory(plan, needs);
+  if (settings.common.dry_run) return show_plan(settings, facts.input, plan, memory, available);
+  const std::string what = "solving for " + grouped(plan.nev) + " eigenvalues of " + facts.input.where.text();
+  expect_memory(what, uses_of(memory, false), available.host);
+  if (ctx.stream) expect_memory(what + " on " + device_text(device), uses_of(memory, true), available.device);
+  if (memory.spills)
+    console.note("the basis does not fit on the device and stays in page-locked host memory");
+  settings.eigen.spills = memory.spills;
 
+  // Kernels are compiled or loaded while the file is read.
+  std::future<void> kernels;
+  if (ctx.stream && !memory.spills)
+    kernels = std::async(std::launch::async, [&ctx, &plan, rows = facts.input.rows, is_complex_matrix] {
+      const auto prepare = is_complex_matrix ? &solvers::prepare_block_steps<std::complex<double>>
+                                             : &solvers::prepare_block_steps<double>;
+      prepare(ctx, rows, plan.max_basis + plan.block_size, plan.block_size);
+    });
   auto input = read_hermitian(settings.matrix, settings.read, Role::matrix);
+  if (kernels.valid()) kernels.get();
   std::optional<Input> mass;
   if (!settings.mass.empty()) {
     mass = read_hermitian(settings.mass, settings.read, Role::companion);
@@ -289,6 +341,7 @@ int solve_file(Settings settings) {
   facts.note = input.note;
   facts.method = method_text(settings, plan);
   if (mass) facts.method += ", for the pencil with the mass matrix " + mass->description.where.text();
+  if (settings.profile) facts.profile = begin_profile(ctx);
   facts.device = device_text(device);
   facts.threads = ctx.thread_count();
   facts.block_size = plan.block_size, facts.max_basis = plan.max_basis;

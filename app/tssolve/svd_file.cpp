@@ -12,6 +12,7 @@
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/html_report.hpp"
+#include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/scaling.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
@@ -63,6 +64,8 @@ std::vector<double> explained(const AnyMatrix<T>& matrix, const std::vector<T>& 
 template <class T>
 int decompose(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, RunFacts facts,
               Console& console) {
+  std::optional<Profile::Use> profiled;
+  if (facts.profile) profiled.emplace(*facts.profile);
   const auto start = std::chrono::steady_clock::now();
   const int exponent = extreme_exponent(matrix);
   if (exponent != 0) scale(matrix, -exponent);
@@ -134,6 +137,7 @@ int decompose_file(const Settings& settings) {
   facts.block_size = plan.block_size, facts.max_basis = plan.max_basis;
   facts.quantity = "singular value", facts.vectors = "right_singular_vectors";
   console.note(d.where.text() + ": " + grouped(d.rows) + " x " + grouped(d.cols) + "; singular values");
+  if (settings.profile) facts.profile = begin_profile(ctx);
   auto input = read_any(settings.matrix, settings.read);
   return std::visit(
       [&](auto& matrix) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tallskinny/gemm/backend/comm/row_parts.hpp"
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/norms/column_norms_detail.hpp"
 
@@ -18,6 +19,7 @@ void column_norms(const Context& ctx, Strided<const T> x, std::span<real_t<T>> n
     std::fill(norms.begin(), norms.end(), real_t<T>{});
     return;
   }
+  const Profile::Piece piece(ctx, {Operation::column_norms, dtype_of<T>, x.rows, x.cols, x.cols});
   if (ctx.implementation == Implementation::reference && !distributed(ctx))
     return reference::column_norms<T>(x, norms);
   fast::column_norms<T>(ctx, x, norms);

@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/project/project.hpp"
 
 #include "tallskinny/gemm/backend/comm/row_parts.hpp"
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/project/project_detail.hpp"
 
@@ -14,6 +15,9 @@ void inner_and_gram(const Context& ctx, Strided<const T> v, Strided<const T> w, 
     scale_output(T{}, s);
     return scale_output(T{}, g);
   }
+  Problem problem{Operation::inner_and_gram, dtype_of<T>, w.rows, v.cols, w.cols};
+  problem.wants_inner = !s.empty(), problem.wants_gram = !g.empty();
+  const Profile::Piece piece(ctx, problem);
   if (ctx.implementation == Implementation::reference && !distributed(ctx))
     return reference::inner_and_gram<T>(v, w, s, g);
   fast::inner_and_gram<T>(ctx, v, w, s, g);
@@ -28,6 +32,9 @@ void project_out(const Context& ctx, Strided<const T> v, Strided<const T> s, Str
     scale_output(T{}, s_next);
     return scale_output(T{}, g);
   }
+  Problem problem{Operation::project_out, dtype_of<T>, w.rows, v.cols, w.cols};
+  problem.wants_inner = !s_next.empty(), problem.wants_gram = !g.empty();
+  const Profile::Piece piece(ctx, problem);
   if (ctx.implementation == Implementation::reference && !distributed(ctx))
     return reference::project_out<T>(v, s, w, s_next, g);
   fast::project_out<T>(ctx, v, s, w, s_next, g);

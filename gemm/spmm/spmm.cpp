@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/spmm/spmm.hpp"
 
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/spmm/spmm_detail.hpp"
 
@@ -20,6 +21,9 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host
   expect_disjoint("spmm", y, "Y", x, "X");
   if (y.empty()) return;
   if (a.nonzeros() == 0 || alpha == result_t<T>{}) return scale_output(beta, y);
+  Problem problem{Operation::spmm, dtype_of<T>, m, n, y.cols, beta != result_t<T>{}};
+  problem.nonzeros = a.nonzeros(), problem.index_bytes = static_cast<int>(sizeof(I));
+  const Profile::Piece piece(ctx, problem);
   if (ctx.implementation == Implementation::reference)
     return reference::spmm<T, I>(op_a, alpha, a, x, beta, y);
   fast::spmm<T, I>(ctx, op_a, alpha, a, x, beta, y);

@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/trsm/trsm.hpp"
 
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/trsm/trsm_detail.hpp"
 
@@ -10,6 +11,7 @@ void trsm(const Context& ctx, Strided<T> x, Strided<const T> r) {
   expect_shape("trsm", "R", r, x.cols, x.cols, "square, with the columns of X");
   expect_disjoint("trsm", x, "X", r, "R");
   if (x.empty()) return;
+  const Profile::Piece piece(ctx, {Operation::trsm, dtype_of<T>, x.rows, x.cols, x.cols});
   if (ctx.implementation == Implementation::reference) return reference::trsm<T>(x, r);
   fast::trsm<T>(ctx, x, r);
 }

@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r_detail.hpp"
 
@@ -11,6 +12,8 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, S
   expect_tsm2r(op_d, d, x, y);
   if (y.empty()) return;
   if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, y);
+  const Profile::Piece piece(ctx,
+                             {Operation::tsm2r, dtype_of<T>, y.rows, x.rows, y.cols, beta != result_t<T>{}});
   if (ctx.implementation == Implementation::reference) return reference::tsm2r<T>(op_d, alpha, d, x, beta, y);
   fast::tsm2r<T>(ctx, op_d, alpha, d, x, beta, y);
 }

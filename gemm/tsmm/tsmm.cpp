@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/tsmm/tsmm_detail.hpp"
 
@@ -11,6 +12,8 @@ void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, Strided<const T> x, St
   expect_tsmm(op_s, x, s, y);
   if (y.empty()) return;
   if (x.cols == 0 || alpha == result_t<T>{}) return scale_output(beta, y);
+  const Profile::Piece piece(ctx,
+                             {Operation::tsmm, dtype_of<T>, x.rows, x.cols, y.cols, beta != result_t<T>{}});
   if (ctx.implementation == Implementation::reference) return reference::tsmm<T>(op_s, alpha, x, s, beta, y);
   fast::tsmm<T>(ctx, op_s, alpha, x, s, beta, y);
 }
@@ -23,6 +26,7 @@ void tsmm_in_place(const Context& ctx, Op op_s, T alpha, Strided<T> x, Strided<c
     x.cols = op_of_s.cols;
     return scale_output(T{}, x);
   }
+  const Profile::Piece piece(ctx, {Operation::tsmm_in_place, dtype_of<T>, x.rows, x.cols, op_of_s.cols});
   if (ctx.implementation == Implementation::reference) return reference::tsmm_in_place<T>(op_s, alpha, x, s);
   fast::tsmm_in_place<T>(ctx, op_s, alpha, x, s);
 }

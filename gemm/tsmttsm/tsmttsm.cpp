@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 
 #include "tallskinny/gemm/backend/comm/row_parts.hpp"
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm_detail.hpp"
 
@@ -12,6 +13,8 @@ void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, S
   expect_tsmttsm(op, a, b, c);
   if (c.empty()) return;
   if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(beta, c);
+  const Profile::Piece piece(
+      ctx, {Operation::tsmttsm, dtype_of<T>, a.rows, a.cols, b.cols, beta != result_t<T>{}});
   if (ctx.implementation == Implementation::reference && !distributed(ctx))
     return reference::tsmttsm<T>(op, alpha, a, b, beta, c);
   fast::tsmttsm<T>(ctx, op, alpha, a, b, beta, c);
@@ -23,6 +26,8 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, resu
   expect_gram(op, a, c);
   if (c.empty()) return;
   if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(beta, c);
+  const Profile::Piece piece(ctx,
+                             {Operation::gram, dtype_of<T>, a.rows, a.cols, a.cols, beta != result_t<T>{}});
   if (ctx.implementation == Implementation::reference && !distributed(ctx))
     return reference::gram<T>(op, alpha, a, beta, c);
   fast::gram<T>(ctx, op, alpha, a, beta, c);

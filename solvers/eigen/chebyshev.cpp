@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/solvers/eigen/krylov.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -22,6 +23,8 @@ void combine(const Context& ctx, double alpha, const PlacedMatrix<T>& w, double 
     return tall.combine(alpha, w.cview(), identity.cview(), T{1}, y.view());
   }
   const index_t count = w.rows() * w.cols();
+  const auto bytes = static_cast<double>(count) * sizeof(T);
+  const Profile::Piece piece(ctx, "sums of blocks", {(gamma == 0 ? 2 : 3) * bytes, bytes, 0}, dtype_of<T>);
   const T* const pw = w.cview().data();
   const T* const px = x.cview().data();
   T* const py = y.view().data();

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/solvers/eigen/krylov.hpp"
 
 namespace ts::solvers::detail {
@@ -67,6 +68,7 @@ double distance_of_others(const Body& body, double norm) {
 template <class T, class Function>
 void apply_columns(const Context& ctx, const Function& f, HostView<const T> x, HostView<T> y) {
   const index_t n = x.rows(), p = x.cols();
+  const Profile::Piece piece(ctx, "solves with factors", {}, std::nullopt);
 #pragma omp parallel for num_threads(ctx.thread_count()) schedule(static, 1)
   for (index_t j = 0; j < p; ++j) {
     Column<T> b(n);

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "tallskinny/gemm/backend/compile_ahead.hpp"
+#include "tallskinny/gemm/backend/profile.hpp"
+#include "tallskinny/solvers/eigen/memory_plan.hpp"
 #include "tallskinny/solvers/ortho/skeleton.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random.hpp"
@@ -13,16 +15,6 @@
 namespace ts::solvers {
 
 namespace {
-
-/// Leading dimension: whole cache lines, and on the host an odd number of them so that rows do not share
-/// cache sets.
-template <class T>
-index_t padded(Space space, index_t columns) {
-  const index_t line = (space == Space::host ? 64 : 128) / static_cast<index_t>(sizeof(T));
-  index_t lines = (columns + line - 1) / line;
-  if (space == Space::host && lines % 2 == 0) ++lines;
-  return lines * line;
-}
 
 /// Adds the seconds of a scope to `total`.
 class Timed {
@@ -42,6 +34,8 @@ class Timed {
 template <class T>
 void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, HostView<T> block) {
   const index_t n = block.rows(), p = block.cols();
+  const Profile::Piece piece(ctx, "random blocks", {0, static_cast<double>(n * p) * sizeof(T), 0},
+                             std::nullopt);
   const Random random(seed, stream);
 #pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
   for (index_t i = 0; i < n; ++i)
@@ -55,35 +49,55 @@ void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, H
 }
 
 template <class T>
-KrylovBasis<T>::KrylovBasis(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed, bool hermitian)
+KrylovBasis<T>::KrylovBasis(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed, bool hermitian,
+                            bool spills)
     : ctx_(std::move(ctx)),
       op_(std::move(op)),
       space_(op_.space()),
       columns_(columns),
       seed_(seed),
       hermitian_(hermitian),
-      v_(ctx_, space_, op_.rows(), padded<T>(space_, columns)) {}
+      v_(ctx_, space_, op_.rows(), columns, spills && space_ == Space::device) {}
+
+namespace {
+
+/// Block steps of `f` columns against ever more columns of `v`, for a Context that rehearses.
+template <class T>
+void rehearse_block_steps(const Context& ctx, PlacedView<const T> v, index_t f) {
+  const index_t n = v.rows();
+  ortho::Tall<T> tall(ctx);
+  PlacedMatrix<T> x(ctx, Space::device, n, f), w(ctx, Space::device, n, f);
+  std::vector<real_t<T>> norms(static_cast<std::size_t>(f));
+  Matrix<T> g(f, f);
+  tall.norms(w.cview(), norms);
+  tall.inner(x.cview(), w.cview(), g.view());
+  tall.gram(x.cview(), g.view());
+  tall.solve(w.view(), g.cview());
+  for (index_t before = f; before <= v.cols(); before += f) {
+    const auto s = Matrix<T>::zeros(before, f);
+    Matrix<T> c(before, f);
+    tall.project_out(v.cols(0, before), s.cview(), w.view(), c.view(), g.view());
+    tall.project_out(v.cols(0, before), s.cview(), w.view(), HostView<T>{}, g.view());
+  }
+}
+
+}  // namespace
+
+template <class T>
+void prepare_block_steps(const Context& ctx, index_t rows, index_t columns, index_t block) {
+  compile_ahead(ctx, [&](const Context& rehearsal) {
+    const PlacedMatrix<T> v(rehearsal, Space::device, rows,
+                            padded_columns(Space::device, columns, sizeof(T)));
+    rehearse_block_steps<T>(rehearsal, v.cview().cols(0, columns), block);
+  });
+}
 
 /// The kernels of block steps with blocks of the target width, compiled together.
 template <class T>
 void KrylovBasis<T>::prepare() const {
   if (space_ == Space::host) return;
   compile_ahead(ctx_, [this](const Context& rehearsal) {
-    const index_t n = rows(), f = target_;
-    ortho::Tall<T> tall(rehearsal);
-    PlacedMatrix<T> x(rehearsal, space_, n, f), w(rehearsal, space_, n, f);
-    std::vector<real_t<T>> norms(static_cast<std::size_t>(f));
-    Matrix<T> g(f, f);
-    tall.norms(w.cview(), norms);
-    tall.inner(x.cview(), w.cview(), g.view());
-    tall.gram(x.cview(), g.view());
-    tall.solve(w.view(), g.cview());
-    for (index_t before = l_ + m_ + f; before <= columns_; before += f) {
-      const auto s = Matrix<T>::zeros(before, f);
-      Matrix<T> c(before, f);
-      tall.project_out(columns(0, before), s.cview(), w.view(), c.view(), g.view());
-      tall.project_out(columns(0, before), s.cview(), w.view(), HostView<T>{}, g.view());
-    }
+    rehearse_block_steps<T>(rehearsal, columns(0, columns_), target_);
   });
 }
 
@@ -215,6 +229,7 @@ void KrylovBasis<T>::expand() {
 template <class T>
 Ritz<T> KrylovBasis<T>::ritz() const {
   const Timed timed(seconds_.small);
+  const Profile::Piece piece(ctx_, "projected problems", {}, std::nullopt);
   auto e = ortho::hermitian_eigen<T>(h_.cview());
   Ritz<T> out{std::move(e.values), std::move(e.vectors), std::vector<double>(static_cast<std::size_t>(m_))};
   const auto bs = ortho::product<T>(b_.cview(), out.coefficients.cview());
@@ -231,7 +246,7 @@ template <class T>
 void KrylovBasis<T>::move_f_behind(index_t p) {
   const auto from = columns(l_ + m_, f_), to = columns(l_ + p, f_);
   if (p == m_) return;
-  if (space_ == Space::host || p + f_ <= m_) return copy_block<T>(ctx_, from, to);
+  if (v_.space() == Space::host || p + f_ <= m_) return copy_block<T>(ctx_, from, to);
   PlacedMatrix<T> between(ctx_, space_, rows(), f_);  // a device copies in no known order
   copy_block<T>(ctx_, from, between.view());
   copy_block<T>(ctx_, between.cview(), to);
@@ -315,7 +330,7 @@ void KrylovBasis<T>::exchange(StateArchive<T>& archive) {
                     h_.cols() == m_ && b_.rows() == f_ && b_.cols() == m_;
   if (!fits) throw Error(Errc::bad_input, "the stored state of the run is damaged");
   HostView<const T> basis;
-  if (space_ == Space::host) {
+  if (v_.space() == Space::host) {
     basis = columns(0, count).host();
   } else if (!archive.loading()) {
     stored_ = Matrix<T>(rows(), count);
@@ -379,7 +394,8 @@ double estimate_norm(const Context& ctx, const Operator<T>& a, std::uint64_t see
 #define TS_INSTANTIATE(T)                                                                        \
   template class KrylovBasis<T>;                                                                 \
   template double estimate_norm<T>(const Context&, const Operator<T>&, std::uint64_t, index_t&); \
-  template void fill_random<T>(const Context&, std::uint64_t, std::uint64_t, HostView<T>);
+  template void fill_random<T>(const Context&, std::uint64_t, std::uint64_t, HostView<T>);       \
+  template void prepare_block_steps<T>(const Context&, index_t, index_t, index_t);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

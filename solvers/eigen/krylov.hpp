@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/eigen/basis_memory.hpp"
 #include "tallskinny/solvers/eigen/state.hpp"
 #include "tallskinny/solvers/operator.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
@@ -42,15 +43,17 @@ struct KrylovSeconds {
 /// width: directions that die (an exact invariant subspace was found) are replaced by random ones with zero
 /// rows in B. Source: Stewart 2002, "A Krylov-Schur algorithm for large eigenproblems" (the decomposition and
 /// its restart); Wu and Simon 2000 (thick restart); the width of F is independent of what a restart keeps.
-/// L, V and F are where the operator is at home: on the device of the Context's stream, if that is there. H
-/// and B are on the host.
+/// L, V and F are where the operator is at home: on the device of the Context's stream, if that is there,
+/// unless they do not fit. H and B are on the host.
 template <class T>
 class KrylovBasis {
  public:
   /// @param columns of memory for L, V and F together.
   /// @param hermitian false: nothing of a block step is known from the one before; ritz() and restart(),
   /// which are for Hermitian operators, give way to projected() and compress().
-  KrylovBasis(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed, bool hermitian = true);
+  /// @param spills L, V and F stay in page-locked host memory where the operator is on a device.
+  KrylovBasis(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed, bool hermitian = true,
+              bool spills = false);
 
   /// What the next start works with. @param columns_applied what one column of it counts in applications().
   void replace_operator(Operator<T> op, index_t columns_applied);
@@ -117,9 +120,9 @@ class KrylovBasis {
   [[nodiscard]] const KrylovSeconds& seconds() const noexcept { return seconds_; }
 
  private:
-  [[nodiscard]] PlacedView<T> columns(index_t first, index_t count) { return v_.view().cols(first, count); }
+  [[nodiscard]] PlacedView<T> columns(index_t first, index_t count) { return v_.columns(first, count); }
   [[nodiscard]] PlacedView<const T> columns(index_t first, index_t count) const {
-    return v_.view().cols(first, count);
+    return v_.columns(first, count);
   }
   index_t append_to_f(PlacedView<const T> block);
   void fill_with_random();
@@ -133,7 +136,7 @@ class KrylovBasis {
   index_t columns_;
   std::uint64_t seed_, stream_ = 0;
   bool hermitian_;
-  PlacedMatrix<T> v_;
+  BasisMemory<T> v_;
   Matrix<T> h_, b_;
   PlacedMatrix<T> x_, w_;  ///< a block step's F and A F
   Matrix<T> stored_;       ///< of a basis on a device: what was stored last
@@ -150,6 +153,12 @@ class KrylovBasis {
 template <class T>
 [[nodiscard]] double estimate_norm(const Context&, const Operator<T>& a, std::uint64_t seed,
                                    index_t& applications);
+
+/// What block steps of `block` columns against a basis of up to `columns` take on the device of ctx.stream,
+/// compiled and loaded ahead of them: a basis does so at its start, but a file may be read meanwhile. Without
+/// a device nothing happens.
+template <class T>
+void prepare_block_steps(const Context&, index_t rows, index_t columns, index_t block);
 
 using ortho::copy_block;
 

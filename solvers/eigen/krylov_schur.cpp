@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/solvers/eigen/schur.hpp"
 #include "tallskinny/solvers/eigen/transform.hpp"
@@ -92,6 +93,7 @@ class KrylovSchur {
 
   /// The Schur form of what V holds, wanted first, with the residuals of its eigenvectors.
   void decompose() {
+    const Profile::Piece piece(ctx_, "projected problems", {}, std::nullopt);
     const auto& h = basis_.projected();
     if (!ortho::all_finite(h.cview()))
       throw Error(Errc::bad_input, "the operator gave NaN or Inf for a finite block");

@@ -30,7 +30,7 @@ Lanczos<T>::Lanczos(const Context& ctx, const EigenProblem<T>& problem, const Ei
       which_(options.which == Which::SM || (problem.inverse && options.which == Which::LM) ? Which::LM
                                                                                            : options.which),
       basis_(ctx, problem.inverse ? *problem.inverse : problem.a, plan.max_basis + plan.block_size,
-             options.seed),
+             options.seed, true, options.spills),
       next_ritz_low_(nan),
       next_ritz_high_(nan),
       initial_(initial),

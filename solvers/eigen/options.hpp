@@ -50,8 +50,9 @@ struct EigenOptions {
   std::uint64_t seed = 0;
   /// False: nothing is done to find out whether a copy or a value is missing, and no set is called verified.
   bool verify = true;
-  bool vectors = true;                            ///< false: the result holds none (n x 0)
-  std::function<bool()> stop;                     ///< asked once per block step; true ends the run early
+  bool vectors = true;         ///< false: the result holds none (n x 0)
+  bool spills = false;         ///< the basis in page-locked host memory, where the operator is on a device
+  std::function<bool()> stop;  ///< asked once per block step; true ends the run early
   std::function<void(const Progress&)> progress;  ///< called after each look at the Ritz values
 };
 

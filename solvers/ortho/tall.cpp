@@ -1,11 +1,13 @@
 #include "tallskinny/solvers/ortho/tall.hpp"
 
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/backend/run_where.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/ortho/by_parts.hpp"
 
 namespace ts::ortho {
 
@@ -18,6 +20,16 @@ Problem problem(Operation operation, index_t n, index_t p, index_t q) {
   result.type = dtype_of<T>;
   result.n = n, result.p = p, result.q = q;
   return result;
+}
+
+/// use(V on its way to blocks in `at`), for a V of host memory. @throws Error(invalid_argument) where V is on
+/// a device and the blocks are not.
+template <Space S, class T, class Use>
+void pass(At<S>, const Context& ctx, PlacedView<const T> v, const Use& use) {
+  const index_t rows = std::max<index_t>(1, std::min(v.rows(), rows_of_a_part<T>(v.cols(), passage_bytes)));
+  const HostView<const T> here = v.host();  // asked first
+  const cuda::Memory memory(ctx.stream, static_cast<std::size_t>(rows * v.cols()) * sizeof(T));
+  use(Passing<S, T>{ctx, here, static_cast<T*>(memory.data()), rows});
 }
 
 }  // namespace
@@ -47,7 +59,13 @@ void Tall<T>::count_own_pass(PlacedView<const T> x, bool reduces, bool writes) n
 template <class T>
 void Tall<T>::inner(PlacedView<const T> v, PlacedView<const T> w, HostView<T> s) {
   run_where(
-      ctx_, w.space(), [&](auto at, auto out) { tsmttsm(ctx_, Op::adjoint, T{1}, at(v), at(w), T{}, out); },
+      ctx_, w.space(),
+      [&](auto at, auto out) {
+        if (v.space() == decltype(at)::space)
+          tsmttsm(ctx_, Op::adjoint, T{1}, at(v), at(w), T{}, out);
+        else
+          pass(at, ctx_, v, [&](const auto& p) { inner_by_parts(p, at(w), out); });
+      },
       Out<T>{s});
   count(problem<T>(Operation::tsmttsm, v.rows(), v.cols(), w.cols()), true, true);
 }
@@ -64,7 +82,11 @@ template <class T>
 void Tall<T>::inner_and_gram(PlacedView<const T> v, PlacedView<const T> w, HostView<T> s, HostView<T> g) {
   run_where(
       ctx_, w.space(),
-      [&](auto at, auto out_s, auto out_g) { ts::inner_and_gram(ctx_, at(v), at(w), out_s, out_g); },
+      [&](auto at, auto out_s, auto out_g) {
+        if (v.space() == decltype(at)::space) return ts::inner_and_gram(ctx_, at(v), at(w), out_s, out_g);
+        pass(at, ctx_, v, [&](const auto& p) { inner_by_parts(p, at(w), out_s); });
+        ts::gram(ctx_, Op::adjoint, T{1}, at(w), T{}, out_g);
+      },
       Out<T>{s}, Out<T>{g});
   count(problem<T>(Operation::inner_and_gram, v.rows(), v.cols(), w.cols()), true, true);
 }
@@ -75,7 +97,10 @@ void Tall<T>::subtract(PlacedView<const T> v, HostView<const T> s, PlacedView<T>
       ctx_, w.space(),
       [&](auto at, auto in) {
         using None = MatrixView<T, decltype(at)::space>;
-        ts::project_out(ctx_, at(v), in, at(w), None{}, None{});
+        if (v.space() == decltype(at)::space)
+          ts::project_out(ctx_, at(v), in, at(w), None{}, None{});
+        else
+          pass(at, ctx_, v, [&](const auto& p) { project_out_by_parts(p, in, at(w), None{}); });
       },
       In<T>{s});
   count(problem<T>(Operation::project_out, v.rows(), v.cols(), w.cols()), false, true);
@@ -87,7 +112,10 @@ void Tall<T>::project_out(PlacedView<const T> v, HostView<const T> s, PlacedView
   run_where(
       ctx_, w.space(),
       [&](auto at, auto in, auto out_s, auto out_g) {
-        ts::project_out(ctx_, at(v), in, at(w), out_s, out_g);
+        if (v.space() == decltype(at)::space) return ts::project_out(ctx_, at(v), in, at(w), out_s, out_g);
+        pass(at, ctx_, v, [&](const auto& p) { project_out_by_parts(p, in, at(w), out_s); });
+        using Read = PlacedView<const T>;
+        if (!out_g.empty()) ts::gram(ctx_, Op::adjoint, T{1}, at(Read(w)), T{}, out_g);
       },
       In<T>{s}, Out<T>{s_next}, Out<T>{g});
   count(problem<T>(Operation::project_out, v.rows(), v.cols(), w.cols()), true, true);
@@ -103,7 +131,13 @@ void Tall<T>::solve(PlacedView<T> x, HostView<const T> r) {
 template <class T>
 void Tall<T>::combine(T alpha, PlacedView<const T> x, HostView<const T> s, T beta, PlacedView<T> y) {
   run_where(
-      ctx_, y.space(), [&](auto at, auto in) { tsmm(ctx_, Op::none, alpha, at(x), in, beta, at(y)); },
+      ctx_, y.space(),
+      [&](auto at, auto in) {
+        if (x.space() == decltype(at)::space)
+          tsmm(ctx_, Op::none, alpha, at(x), in, beta, at(y));
+        else
+          pass(at, ctx_, x, [&](const auto& p) { combine_by_parts(p, alpha, in, beta, at(y)); });
+      },
       In<T>{s});
   count(problem<T>(Operation::tsmm, x.rows(), x.cols(), y.cols()), false, true);
 }
@@ -133,7 +167,12 @@ void Tall<T>::norms(PlacedView<const T> x, std::span<real_t<T>> norms) {
 template <class T>
 void copy_block(const Context& ctx, PlacedView<const T> from, PlacedView<T> to) {
   const index_t n = from.rows(), p = from.cols();
-  if (from.space() == Space::host && to.space() == Space::host) {
+  const auto bytes = static_cast<double>(n * p) * sizeof(T);
+  constexpr Space host = Space::host, device = Space::device;
+  const bool travels = from.space() != to.space();
+  const Profile::Piece piece(ctx, travels ? "copies between host and device" : "copies", {bytes, bytes, 0},
+                             travels ? std::nullopt : std::optional(dtype_of<T>), to.space());
+  if (from.space() == host && to.space() == host) {
     const auto source = from.host();
     const auto target = to.host();
 #pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
@@ -141,9 +180,7 @@ void copy_block(const Context& ctx, PlacedView<const T> from, PlacedView<T> to) 
       for (index_t j = 0; j < p; ++j) target(i, j) = source(i, j);
     return;
   }
-  constexpr Space host = Space::host, device = Space::device;
-  if (from.space() == device && to.space() == device)
-    return copy(ctx.stream, to.template in<device>(), from.template in<device>());
+  if (!travels) return copy(ctx.stream, to.template in<device>(), from.template in<device>());
   if (from.space() == host)
     copy(ctx.stream, to.template in<device>(), from.template in<host>());
   else

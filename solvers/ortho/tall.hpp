@@ -20,10 +20,10 @@ struct Work {
 };
 
 /// The one place where solvers touch tall matrices, on the processor or on the device of the Context's
-/// stream: all operands of a call are in one of the two, and small matrices (S, G, R) always on the host.
-/// Everything that sums over rows is counted here. A call that gives a small matrix waits for it, no other
-/// does. X, W: n x b blocks, V: the n x m basis. T: one of the four result types. Errors as of the engine's
-/// operations.
+/// stream: operands of a call are in one place, but a V of host memory passes to blocks on the device.
+/// Small matrices (S, G, R) are on the host. All that sums over rows is counted here. A call that gives one
+/// waits for it, no other does. X, W: n x b blocks, V: the n x m basis. T: one of the four result types.
+/// Errors as of the engine's operations.
 template <class T>
 class Tall {
  public:

@@ -1,4 +1,4 @@
-// Timing of device work by events.
+// Timing of device work that comes in turns.
 #pragma once
 
 #include <algorithm>
@@ -6,32 +6,13 @@
 #include <functional>
 #include <vector>
 
+#include "tallskinny/app/common/gpu_clock.hpp"
 #include "tallskinny/app/tsbench/measure.hpp"
-#include "tallskinny/gemm/backend/context.hpp"
-#include "tallskinny/gemm/backend/cuda/graph.hpp"
 
 namespace ts::bench {
 
-/// Seconds of each of `repetitions` runs of work(), after one that is not counted.
-template <class Work>
-[[nodiscard]] std::vector<double> seconds_of(const Context& ctx, int repetitions, Work&& work) {
-  cuda::Event start(ctx.stream), end(ctx.stream);
-  std::vector<double> times;
-  work();
-  for (int r = 0; r < repetitions; ++r) {
-    start.record(ctx.stream);
-    work();
-    end.record(ctx.stream);
-    times.push_back(end.seconds_since(start));
-  }
-  return times;
-}
-
-template <class Work>
-[[nodiscard]] double best_seconds(const Context& ctx, int repetitions, Work&& work) {
-  const auto times = seconds_of(ctx, repetitions, work);
-  return *std::min_element(times.begin(), times.end());
-}
+using app::best_seconds;
+using app::seconds_of;
 
 /// The same work on several sets of operands, which come in turns so that none is in the cache.
 class Turns {

@@ -3,13 +3,13 @@
 
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text_file.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/gpu/peers.hpp"
 #include "tallskinny/app/tsbench/gpu/report.hpp"
-#include "tallskinny/app/tsbench/gpu/roofs.hpp"
 #include "tallskinny/app/tsbench/gpu/run.hpp"
 #include "tallskinny/app/tsbench/gpu/summary.hpp"
 #include "tallskinny/app/tsbench/gpu/tables.hpp"
@@ -145,7 +145,7 @@ Cell cell_of(const GpuMeasured& m) {
 
 /// Compiles what the cases and the benchmark itself need, all at once.
 void prepare(const Context& ctx, const std::vector<Case>& cases) {
-  std::vector<cuda::KernelPlan> plans = roof_plans(ctx.stream.device());
+  std::vector<cuda::KernelPlan> plans = app::roof_plans(ctx.stream.device());
   for (const DType type : every_dtype) {
     const auto some = bench_plans(type);
     plans.insert(plans.end(), some.begin(), some.end());
@@ -170,7 +170,7 @@ int gpu_command(app::Arguments arguments) {
   ctx.determinism = request.determinism;
   prepare(ctx, cases);
   GpuPool pool(ctx, cases);
-  const cuda::DeviceInfo roofs = measure_gpu_roofs(ctx, pool.source(), pool.target());
+  const cuda::DeviceInfo roofs = app::measure_gpu_roofs(ctx, pool.source(), pool.target());
   ResultsFile results(request.json_file);
   results.set_header(json_of_gpu_run(roofs, request.selection.bytes));
   print_gpu_roofs(std::cout, roofs);

@@ -1,12 +1,12 @@
 #include <iostream>
 
 #include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/gpu/kmeans_measure.hpp"
 #include "tallskinny/app/tsbench/gpu/report.hpp"
-#include "tallskinny/app/tsbench/gpu/roofs.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
 #include "tallskinny/app/tsbench/words.hpp"
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
@@ -112,11 +112,11 @@ int kmeans_command(app::Arguments arguments) {
   const std::vector<KMeansCase> cases = cases_of(request);
   Context ctx;
   ctx.stream = cuda::Stream(0);
-  cuda::prepare(ctx, roof_plans(ctx.stream.device()));
+  cuda::prepare(ctx, app::roof_plans(ctx.stream.device()));
   const cuda::DeviceInfo roofs = [&] {
     const cuda::Memory source(ctx.stream, roof_bytes), target(ctx.stream, roof_bytes);
     cuda::fill_bytes(ctx.stream, source.data(), 0x3c, roof_bytes);
-    return measure_gpu_roofs(ctx, source, target);
+    return app::measure_gpu_roofs(ctx, source, target);
   }();
   ResultsFile results(request.json_file);
   results.set_header(json_of_gpu_run(roofs, static_cast<std::int64_t>(roof_bytes)));

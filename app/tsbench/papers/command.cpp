@@ -4,12 +4,12 @@
 
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/cases.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/gpu/report.hpp"
-#include "tallskinny/app/tsbench/gpu/roofs.hpp"
 #include "tallskinny/app/tsbench/gpu/run.hpp"
 #include "tallskinny/app/tsbench/papers/figures.hpp"
 #include "tallskinny/app/tsbench/papers/occupancy.hpp"
@@ -80,7 +80,7 @@ bool run_figure(const Figure& figure, const std::vector<Case>& cases, const char
 
 bool run_on_device(const Request& request, const Context& ctx) {
   const cuda::DeviceInfo& device = ctx.stream.device();
-  std::vector<cuda::KernelPlan> plans = roof_plans(device);
+  std::vector<cuda::KernelPlan> plans = app::roof_plans(device);
   const auto take = [&](const std::vector<cuda::KernelPlan>& some) {
     plans.insert(plans.end(), some.begin(), some.end());
   };
@@ -95,7 +95,7 @@ bool run_on_device(const Request& request, const Context& ctx) {
   for (const Case& c : every) take(kernels_of(c, device, ctx.determinism));
   cuda::prepare(ctx, plans);
   GpuPool pool(ctx, every);
-  const cuda::DeviceInfo roofs = measure_gpu_roofs(ctx, pool.source(), pool.target());
+  const cuda::DeviceInfo roofs = app::measure_gpu_roofs(ctx, pool.source(), pool.target());
   ResultsFile results(request.json_file);
   results.set_header(json_of_gpu_run(roofs, 0));
   print_gpu_roofs(std::cout, roofs);

@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/backend/cuda/parts.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/norms/cuda/column_norms_kernel.hpp"
@@ -22,6 +23,8 @@ void column_norms(const Context& ctx, DeviceStrided<const T> x, DeviceStrided<re
   expect_shape("column_norms", "norms", norms, 1, x.cols, "a row with the columns of X");
   if (x.cols == 0) return;
   if (x.rows == 0 && !distributed(ctx)) return scale_output(ctx, real_t<T>{}, norms);
+  const Profile::Piece piece(ctx, {Operation::column_norms, dtype_of<T>, x.rows, x.cols, x.cols},
+                             Space::device);
   const RowParts parts = row_parts(ctx, "column_norms", x.rows);
   cuda::GpuProblem problem;
   problem.problem = {Operation::column_norms, dtype_of<T>, x.rows, x.cols, x.cols};

@@ -4,6 +4,7 @@
 #include "tallskinny/gemm/backend/cuda/inner_plan.hpp"
 #include "tallskinny/gemm/backend/cuda/parts.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/project/cuda/project_kernel.hpp"
 #include "tallskinny/gemm/project/project.hpp"
@@ -117,6 +118,9 @@ void inner_and_gram(const Context& ctx, DeviceStrided<const T> v, DeviceStrided<
     scale_output(ctx, T{}, s);
     return scale_output(ctx, T{}, g);
   }
+  Problem problem{Operation::inner_and_gram, dtype_of<T>, w.rows, v.cols, w.cols};
+  problem.wants_inner = !s.empty(), problem.wants_gram = !g.empty();
+  const Profile::Piece piece(ctx, problem, Space::device);
   products<T>(ctx, v, w, s, g);
 }
 
@@ -129,6 +133,9 @@ void project_out(const Context& ctx, DeviceStrided<const T> v, DeviceStrided<con
     scale_output(ctx, T{}, s_next);
     return scale_output(ctx, T{}, g);
   }
+  Problem problem{Operation::project_out, dtype_of<T>, w.rows, v.cols, w.cols};
+  problem.wants_inner = !s_next.empty(), problem.wants_gram = !g.empty();
+  const Profile::Piece piece(ctx, problem, Space::device);
   if (v.cols == 0 || w.rows == 0) return products<T>(ctx, v, w, s_next, g);
   const auto [pv, pw] = panels_of<T>(ctx, v.cols, w.cols);
   if (v.cols <= pv && w.cols <= pw)

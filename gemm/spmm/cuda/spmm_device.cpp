@@ -2,6 +2,7 @@
 #include "tallskinny/gemm/backend/cuda/device_csr.hpp"
 #include "tallskinny/gemm/backend/cuda/geometry.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/spmm/cuda/spmm_kernel.hpp"
@@ -62,6 +63,9 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::devi
       "spmm", op_a == Op::none || a.transposed != nullptr,
       "on a GPU A^T X takes a matrix that keeps its transposed: call DeviceCsrMatrix::keep_transposed");
   const auto& b = op_a == Op::none ? a : *a.transposed;
+  Problem problem{Operation::spmm, dtype_of<T>, m, n, y.cols, beta != result_t<T>{}};
+  problem.nonzeros = b.stored, problem.index_bytes = static_cast<int>(sizeof(I));
+  const Profile::Piece piece(ctx, problem, Space::device);
   const index_t widest = cuda::spmm_widest(dtype_of<T>);
   for (index_t first = 0; first < x.cols; first += widest) {
     const index_t width = std::min(widest, x.cols - first);

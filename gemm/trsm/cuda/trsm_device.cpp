@@ -1,3 +1,4 @@
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
@@ -11,6 +12,7 @@ void trsm(const Context& ctx, DeviceStrided<T> x, DeviceStrided<const T> r) {
   if (x.empty()) return;
   cuda::GpuProblem problem;
   problem.problem = {Operation::trsm, dtype_of<T>, x.rows, x.cols, x.cols};
+  const Profile::Piece piece(ctx, problem.problem, Space::device);
   problem.first = cuda::form_of(x), problem.second = cuda::form_of(r);
   const auto planned = cuda::kept_plan(problem, ctx.stream.device());
   planned->kernel.launch(ctx, x.data, x.rows, x.row_stride, x.col_stride, r.data, r.row_stride, r.col_stride);

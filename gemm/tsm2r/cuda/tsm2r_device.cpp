@@ -3,6 +3,7 @@
 #include "tallskinny/gemm/backend/cuda/inner_launch.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/backend/cuda/wide_launch.hpp"
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r_detail.hpp"
@@ -18,6 +19,8 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T
   const auto op_of_d = expect_tsm2r(op_d, d, x, y);
   if (y.empty()) return;
   if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
+  const Profile::Piece piece(
+      ctx, {Operation::tsm2r, dtype_of<T>, y.rows, x.rows, y.cols, beta != result_t<T>{}}, Space::device);
   const DeviceStrided<const T> a = op_of_d.transposed();
   const index_t width = inner_width<T>(a, x);
   for (index_t j = 0; j < x.cols; j += width) {

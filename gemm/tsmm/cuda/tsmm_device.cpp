@@ -5,6 +5,7 @@
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/backend/cuda/wide_launch.hpp"
 #include "tallskinny/gemm/backend/cuda/wide_plan.hpp"
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/tsmm/cuda/tsmm_kernel.hpp"
@@ -84,6 +85,8 @@ void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, DeviceStrided<const T>
   const auto op_of_s = expect_tsmm(op_s, x, s, y);
   if (y.empty()) return;
   if (x.cols == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
+  const Profile::Piece piece(
+      ctx, {Operation::tsmm, dtype_of<T>, x.rows, x.cols, y.cols, beta != result_t<T>{}}, Space::device);
   const Conjugated conjugated{false, op_s == Op::adjoint};
   for_each_block(y.cols, cuda::wide_widest(dtype_of<T>), [&](index_t j, index_t q) {
     const auto sj = op_of_s.block(0, j, x.cols, q);
@@ -99,6 +102,8 @@ void tsmm_in_place(const Context& ctx, Op op_s, T alpha, DeviceStrided<T> x, Dev
   const DeviceStrided<T> y = x.block(0, 0, x.rows, op_of_s.cols);
   if (y.empty()) return;
   if (alpha == T{}) return scale_output(ctx, T{}, y);
+  const Profile::Piece piece(ctx, {Operation::tsmm_in_place, dtype_of<T>, x.rows, x.cols, y.cols},
+                             Space::device);
   if (x.cols <= widest<T>(ctx))
     return launch_update<T>(ctx, Operation::tsmm_in_place, op_s == Op::adjoint, alpha, x, op_of_s, T{}, y);
   // Wider than a kernel takes: slabs of rows go through the workspace of the stream.

@@ -36,3 +36,15 @@ TEST_CASE("more memory than there is, is refused before it is allocated") {
 TEST_CASE("this machine says how much memory it has") {
   CHECK(available_memory() > (1u << 20));
 }
+
+TEST_CASE("amounts of memory are read in powers of 1024") {
+  std::uint64_t bytes = 0;
+  CHECK((parse_bytes("500", bytes) && bytes == 500));
+  CHECK((parse_bytes("1.5K", bytes) && bytes == 1536));
+  CHECK((parse_bytes("4GiB", bytes) && bytes == std::uint64_t{4} << 30));
+  for (const char* text : {"", "G", "-1", "0", "4Q", "1e30T", "nan"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_bytes(text, bytes));
+  }
+  CHECK(bytes == std::uint64_t{4} << 30);
+}

@@ -103,6 +103,51 @@ TEST_CASE("the table, more eigenvalues than there are, and a dry run") {
   CHECK(plan.out.find("memory") != std::string::npos);
 }
 
+TEST_CASE("a dry run shows where the memory goes, and --memory limits it") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
+  const auto plan = nlohmann::json::parse(tssolve({matrix, "--dry-run", "--json"}).out);
+  const auto& memory = plan["memory"];
+  CHECK(memory["basis"].get<double>() >= 8000.0 * 8 * plan["max_basis"].get<double>());
+  CHECK(plan["memory_bytes"] ==
+        memory["basis"].get<long>() + memory["blocks"].get<long>() + memory["matrix"].get<long>());
+  const auto limited = nlohmann::json::parse(tssolve({matrix, "--dry-run", "--json", "--memory", "2M"}).out);
+  CHECK(limited["available_memory_bytes"] == 2 << 20);
+  const auto r = tssolve({matrix, "--memory", "2M"});
+  CHECK(r.code != 0);
+  CHECK(r.err.find("2.00 MiB") != std::string::npos);
+  CHECK(tssolve({matrix, "--memory", "much"}).code == 2);
+}
+
+TEST_CASE("--profile tells where the time went") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({14, 14, 14}));
+  const auto json = solve_json({matrix, "-k", "5", "--which", "SA", "--method", "lanczos", "--profile"});
+  const auto& profile = json["profile"];
+  CHECK(profile["roofs"]["read_bytes_per_second"].get<double>() > 1e6);
+  CHECK(profile["roofs"]["float64_flops"].get<double>() > 1e6);
+  double noted = profile["other_seconds"].get<double>(), applied = 0;
+  for (const auto& work : profile["work"]) {
+    noted += work["seconds"].get<double>();
+    if (work["work"] != "spmm") continue;
+    applied = work["bytes"].get<double>();
+    CHECK(work["roof_share"].get<double>() > 0);
+  }
+  // Products with the matrix: at least the blocks of all columns that it was applied to.
+  CHECK(applied > 16.0 * 2744 * json["operator_applications"].get<double>());
+  CHECK(std::abs(noted - json["elapsed_seconds"].get<double>()) < 1e-6 + 0.01 * noted);
+  const double near = profile["near_roof_share"].get<double>();
+  CHECK(near >= 0);
+  CHECK(near <= 1);
+  CHECK_FALSE(solve_json({matrix, "-k", "5", "--which", "SA"}).contains("profile"));
+  for (const std::vector<std::string>& kind :
+       {std::vector<std::string>{}, {"--general", "--which", "LR"}, {"--svd"}}) {
+    std::vector<std::string> call = {matrix, "-k", "2", "--profile"};
+    call.insert(call.end(), kind.begin(), kind.end());
+    CHECK(tssolve(call).out.find("of their own roof or more") != std::string::npos);
+  }
+}
+
 TEST_CASE("not converged is exit status 3 with a reason and the partial result") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "hard.h5", generators::sakurai(600));

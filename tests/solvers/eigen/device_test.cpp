@@ -109,6 +109,47 @@ TEST_CASE("every operation on a tall matrix has kernels on a device", "[device]"
   CHECK(norms == std::vector<double>(static_cast<std::size_t>(b), 0));  // nothing was carried out
 }
 
+TEST_CASE("a basis in page-locked memory meets blocks on a device by parts", "[device]") {
+  if (!cuda::built()) return;
+  const Context ctx = rehearsing_context();
+  const index_t n = 40000, m = 24, b = 8;  // 7.7 MB
+  solvers::BasisMemory<double> basis(ctx, Space::device, n, m, true);
+  CHECK(basis.space() == Space::host);
+  const PlacedView<double> v = basis.columns(0, m);
+  PlacedMatrix<double> w(ctx, Space::device, n, b), y(ctx, Space::device, n, b);
+  Matrix<double> s(m, b), g(b, b);
+  ortho::Tall<double> tall(ctx);
+  const auto& kernels = ctx.stream.rehearsal()->kernels;
+  const auto started = [&](const auto& operation) {
+    const std::size_t before = kernels.size();
+    operation();
+    return kernels.size() - before;
+  };
+  CHECK(started([&] { tall.inner(v, w.cview(), s.view()); }) >= 1);
+  CHECK(started([&] { tall.inner_and_gram(v, w.cview(), s.view(), g.view()); }) >= 2);
+  CHECK(started([&] { tall.subtract(v, s.cview(), w.view()); }) >= 1);
+  CHECK(started([&] { tall.project_out(v, s.cview(), w.view(), s.view(), g.view()); }) >= 3);
+  CHECK(started([&] { tall.project_out(v, s.cview(), w.view(), HostView<double>{}, g.view()); }) >= 2);
+  CHECK(started([&] { tall.combine(1, v, s.cview(), 0, y.view()); }) >= 1);
+  CHECK(started([&] { tall.multiply(v, s.cview()); }) == 0);  // where the basis is
+  CHECK_THROWS_AS(tall.inner(w.cview(), v, Matrix<double>(b, m).view()), Error);
+}
+
+TEST_CASE("a Krylov basis that spills is in host memory and its blocks are not", "[device]") {
+  if (!cuda::built()) return;
+  const auto a = generators::laplacian({10, 10});
+  const Context ctx = rehearsing_context();
+  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
+  const solvers::Operator<double> op = solvers::CsrOperator<double>(a.view(), there.view());
+  const auto taken = [&](bool spills) {
+    const auto before = ctx.stream.rehearsal()->next_address;
+    const solvers::KrylovBasis<double> basis(ctx, op, 48, 1, true, spills);
+    return ctx.stream.rehearsal()->next_address - before;
+  };
+  CHECK(taken(false) >= 100 * 48 * sizeof(double));
+  CHECK(taken(true) == 0);
+}
+
 TEST_CASE("an operator is applied where its operands are", "[device]") {
   if (!cuda::built()) return;
   const auto a = generators::laplacian({10, 10});
@@ -235,6 +276,25 @@ TEST_CASE("on a GPU degenerate problems have the processor's answers", "[device]
   compare(generators::laplacian({20, 20, 20}), Which::SA, 20);
   compare(generators::laplacian({1000}, generators::Boundary::ring), Which::LA, 10);
   compare(generators::flux_ring(1000, 0.3), Which::SA, 10);
+}
+
+TEST_CASE("on a GPU a basis that spills gives the processor's answers", "[device]") {
+  if (test::no_device()) return;
+  const auto a = generators::laplacian({30, 30, 30});
+  const Context ctx = device_context();
+  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
+  solvers::EigenOptions o;
+  o.nev = 20, o.which = Which::SA, o.tol = 1e-9, o.spills = true;
+  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view(), there.view())};
+  const auto r = solvers::solve_eigen<double>(ctx, problem, o);
+  const auto again = solvers::solve_eigen<double>(ctx, problem, o);
+  CAPTURE(r.reason);
+  CHECK(r.verified);
+  CHECK(r.orthogonality_loss < 1e-13);
+  const auto exact = generators::laplacian_spectrum({30, 30, 30}).smallest(20);
+  REQUIRE(r.values.size() == 20);
+  for (std::size_t i = 0; i < 20; ++i) CHECK(std::abs(r.values[i] - exact[i]) < 1e-8 * r.norm);
+  CHECK(r.values == again.values);
 }
 
 TEST_CASE("on a GPU a Chebyshev polynomial stands for the matrix", "[device]") {

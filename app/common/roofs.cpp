@@ -1,16 +1,17 @@
-#include "tallskinny/app/tsbench/roofs.hpp"
+#include "tallskinny/app/common/roofs.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "tallskinny/app/tsbench/clock.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/plan/device_info.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-namespace ts::bench {
+namespace ts::app {
 
 namespace {
 
@@ -114,10 +115,10 @@ __attribute__((target("avx512f"))) void copy_past_caches_512(const double* from,
 
 template <class Body>
 double seconds_of_all_threads(int threads, Body&& body) {
-  const Stopwatch watch;
+  const double start = omp_get_wtime();
 #pragma omp parallel num_threads(threads)
   body();
-  return watch.seconds();
+  return omp_get_wtime() - start;
 }
 
 /// Twelve chains of multiply-adds that fill two units of four cycles latency, in registers of one width. They
@@ -197,4 +198,15 @@ void measure_roofs(std::span<const double> source, std::span<double> target, int
   best.float32_flops = std::max(best.float32_flops, flop_rate(threads, flop_kernel(false)));
 }
 
-}  // namespace ts::bench
+Roofs measured_roofs(int threads) {
+  constexpr std::int64_t least = 64 << 20, most = 512 << 20;  // bytes
+  const auto count = static_cast<std::size_t>(std::clamp(4 * this_cpu().l3_bytes, least, most)) / 4096 * 512;
+  auto source = Matrix<double>::zeros(static_cast<index_t>(count), 1);
+  auto target = Matrix<double>::zeros(static_cast<index_t>(count), 1);
+  Roofs best;
+  for (int round = 0; round < 2; ++round)
+    measure_roofs({source.data(), count}, {target.data(), count}, threads, best);
+  return best;
+}
+
+}  // namespace ts::app

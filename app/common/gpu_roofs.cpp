@@ -1,11 +1,11 @@
-#include "tallskinny/app/tsbench/gpu/roofs.hpp"
+#include "tallskinny/app/common/gpu_roofs.hpp"
 
 #include <algorithm>
 
-#include "tallskinny/app/tsbench/gpu/clock.hpp"
+#include "tallskinny/app/common/gpu_clock.hpp"
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
 
-namespace ts::bench {
+namespace ts::app {
 
 namespace {
 
@@ -90,4 +90,4 @@ cuda::DeviceInfo measure_gpu_roofs(const Context& ctx, const cuda::Memory& sourc
   return device;
 }
 
-}  // namespace ts::bench
+}  // namespace ts::app

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
 #include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
 
-namespace ts::bench {
+namespace ts::app {
 
 /// The kernels that measure: reading by bulk copies (where there are such) and by loads, and each arithmetic
 /// unit.
@@ -16,4 +16,4 @@ namespace ts::bench {
 [[nodiscard]] cuda::DeviceInfo measure_gpu_roofs(const Context& ctx, const cuda::Memory& source,
                                                  const cuda::Memory& target);
 
-}  // namespace ts::bench
+}  // namespace ts::app
