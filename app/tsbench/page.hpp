@@ -14,9 +14,8 @@ struct PageHeader {
   double read_bytes_per_second = 0, copy_bytes_per_second = 0;
 };
 
-/// One HTML file that needs no other: for each table of cells the share of the roof against the width, a
-/// panel for each type, a line for each operation and a thin one for the vendor's best; pairs of widths as
-/// coloured squares.
+/// For each table of cells the share of the roof against the width: a panel for each type, a line for each
+/// operation and a thin one for the vendor's best; pairs of widths as coloured squares.
 [[nodiscard]] std::string html_page(const PageHeader& header, const std::vector<Cell>& cells);
 
 /// The cells of a file that tsbench gpu wrote, and what it says about the run.

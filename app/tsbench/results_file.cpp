@@ -12,9 +12,15 @@ void ResultsFile::add(app::JsonObject result) {
 
 void ResultsFile::write() {
   if (path_.empty()) return;
-  app::JsonObject all = header_;
-  all.add("results", results_);
-  app::write_text_file(path_, all.text() + "\n");
+  app::JsonObject head = header_;
+  std::string all = head.add("results", std::vector<app::JsonObject>{}).text();
+  all.resize(all.size() - 3);  // less "]\n}"
+  const char* before = "\n    ";
+  for (const app::JsonObject& result : results_) {
+    all += before + result.text(-1);
+    before = ",\n    ";
+  }
+  app::write_text_file(path_, all + "\n  ]\n}\n");
   written_at_ = since_.seconds();
 }
 

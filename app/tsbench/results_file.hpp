@@ -18,7 +18,7 @@ class ResultsFile {
   void set_header(app::JsonObject header) { header_ = std::move(header); }
   /// Adds a result and, every few seconds, writes the file. @throws Error(io_failure) naming the file.
   void add(app::JsonObject result);
-  /// Writes beside the file and renames. @throws Error(io_failure) naming the file.
+  /// Writes beside the file and renames; one result a line. @throws Error(io_failure) naming the file.
   void write();
 
  private:

@@ -1,10 +1,11 @@
 #include "tallskinny/app/tskmeans/pictures.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
-#include "tallskinny/app/common/html_report.hpp"
+#include "tallskinny/app/common/html_page.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
@@ -46,7 +47,7 @@ Sample sample_of(const solvers::RowSource& rows, std::span<const std::int32_t> l
 
 /// The two directions of largest variance: eigenvectors of the Gram matrix of the centred sample; and the
 /// share of the variance that they hold.
-std::vector<app::GroupedPoint> principal_components(const Sample& s, double& share) {
+std::vector<app::Point> principal_components(const Sample& s, double& share) {
   const index_t d = s.points.cols(), count = s.points.rows();
   const Context ctx;
   Matrix<double> gram(d, d), plane = Matrix<double>::zeros(d, 2), flat(count, 2);
@@ -66,34 +67,68 @@ std::vector<app::GroupedPoint> principal_components(const Sample& s, double& sha
   }
   share = all > 0 ? held / all : 0;
   tsmm(ctx, Op::none, 1.0, s.points.cview(), plane.cview(), 0.0, flat.view());
-  std::vector<app::GroupedPoint> points;
+  std::vector<app::Point> points;
   points.reserve(static_cast<std::size_t>(count));
-  for (index_t i = 0; i < count; ++i)
-    points.push_back({flat(i, 0), flat(i, 1), s.labels[static_cast<std::size_t>(i)]});
+  for (index_t i = 0; i < count; ++i) points.push_back({flat(i, 0), flat(i, 1)});
   return points;
 }
 
-std::vector<app::Curve> inertia_curves(const Outcome& out) {
-  std::map<std::pair<index_t, int>, app::Curve> curves;
+void add_inertia(app::HtmlPage& page, const Outcome& out) {
+  struct Curve {
+    std::string name;
+    std::vector<app::Point> points;
+  };
+  std::map<std::pair<index_t, int>, Curve> curves;
   for (const solvers::KMeansProgress& p : out.iterations) {
-    app::Curve& curve = curves[{p.clusters, p.run}];
+    Curve& curve = curves[{p.clusters, p.run}];
     curve.name =
         app::grouped(p.clusters) + " clusters" + (p.runs > 1 ? ", start " + std::to_string(p.run + 1) : "");
     curve.points.push_back({static_cast<double>(p.iteration), p.inertia});
   }
-  std::vector<app::Curve> all;
-  all.reserve(curves.size());
-  for (auto& [key, curve] : curves) all.push_back(std::move(curve));
-  return all;
+  if (curves.empty()) return;
+  app::Chart chart("", {"iteration"}, {"inertia"});
+  std::vector<std::pair<std::string, std::string>> legend;
+  for (const auto& [key, curve] : curves) {
+    legend.emplace_back(app::series_style(legend.size()), curve.name);
+    chart.line(curve.points, legend.back().first).dots(curve.points, legend.back().first);
+  }
+  page.heading("Inertia by iteration");
+  if (legend.size() > 1 && legend.size() <= app::series_styles) page.legend(legend);
+  page.chart(chart);
 }
 
-void add_choices(app::HtmlReport& page, const ProgramOptions& o, const Outcome& out) {
-  app::Curve elbow, silhouette;
+void add_sizes(app::HtmlPage& page, const std::vector<std::int64_t>& sizes) {
+  app::Chart chart("", {"cluster"}, {"points"});
+  for (std::size_t m = 0; m < sizes.size(); ++m) {
+    const auto at = static_cast<double>(m);
+    chart.box({at - 0.4, 0}, {at + 0.4, static_cast<double>(sizes[m])}, app::series_style(m));
+  }
+  page.heading("Sizes of the clusters").chart(chart);
+}
+
+void add_components(app::HtmlPage& page, const Sample& sample) {
+  double share = 0;
+  const auto points = principal_components(sample, share);
+  std::array<std::vector<app::Point>, app::series_styles> of_style;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    of_style[static_cast<std::size_t>(sample.labels[i]) % of_style.size()].push_back(points[i]);
+  app::Chart chart("", {"first component"}, {"second component"}, {760, 440});
+  for (std::size_t c = 0; c < of_style.size(); ++c)
+    chart.dots(std::move(of_style[c]), app::series_style(c) + " soft");
+  page.heading("Two principal components");
+  page.paragraph(app::grouped(std::ssize(points)) +
+                 " points in the colours of their clusters; the plane holds " +
+                 app::short_number(100 * share, 3) + " % of their variance.");
+  page.chart(chart);
+}
+
+void add_choices(app::HtmlPage& page, const ProgramOptions& o, const Outcome& out) {
+  std::vector<app::Point> elbow, silhouette;
   std::vector<std::vector<std::string>> rows;
   for (const Outcome::Choice& c : out.choices) {
     const auto k = static_cast<double>(c.clusters);
-    elbow.points.push_back({k, c.inertia});
-    silhouette.points.push_back({k, c.measures.silhouette});
+    elbow.push_back({k, c.inertia});
+    silhouette.push_back({k, c.measures.silhouette});
     rows.push_back({app::grouped(c.clusters), app::short_number(c.inertia, 8),
                     app::short_number(c.measures.silhouette, 4),
                     app::short_number(c.measures.davies_bouldin, 4),
@@ -102,8 +137,8 @@ void add_choices(app::HtmlReport& page, const ProgramOptions& o, const Outcome& 
   page.heading("How many clusters");
   page.paragraph(app::grouped(std::ssize(out.found.sizes)) + " clusters were chosen by " + name_of(o.choose) +
                  ".");
-  page.curves({"clusters", "inertia", false}, {elbow});
-  page.curves({"clusters", "silhouette", false}, {silhouette});
+  page.chart(app::Chart("", {"clusters"}, {"inertia"}).line(elbow, "c0").dots(elbow, "c0"));
+  page.chart(app::Chart("", {"clusters"}, {"silhouette"}).line(silhouette, "c0").dots(silhouette, "c0"));
   page.table({"clusters", "inertia", "silhouette", "Davies-Bouldin", "Calinski-Harabasz"}, rows);
 }
 
@@ -111,7 +146,7 @@ void add_choices(app::HtmlReport& page, const ProgramOptions& o, const Outcome& 
 
 void write_pictures(const ProgramOptions& o, const Outcome& out, const solvers::RowSource& rows) {
   const solvers::KMeansResult& r = out.found;
-  app::HtmlReport page("Clusters of " + out.points.where.text());
+  app::HtmlPage page("Clusters of " + out.points.where.text());
   std::vector<std::pair<std::string, std::string>> facts = {
       {"points", app::grouped(out.points.rows) + " with " + app::grouped(out.points.cols) + " features"},
       {"clusters", app::grouped(std::ssize(r.sizes))},
@@ -127,19 +162,9 @@ void write_pictures(const ProgramOptions& o, const Outcome& out, const solvers::
   }
   page.facts(facts);
   if (!out.choices.empty()) add_choices(page, o, out);
-  if (const auto curves = inertia_curves(out); !curves.empty())
-    page.heading("Inertia by iteration").curves({"iteration", "inertia", false}, curves);
-  page.heading("Sizes of the clusters");
-  page.bars({"cluster", "points"}, std::vector<double>(r.sizes.begin(), r.sizes.end()));
-  if (rows.cols() <= most_features) {
-    double share = 0;
-    const auto points = principal_components(sample_of(rows, r.labels), share);
-    page.heading("Two principal components");
-    page.paragraph(app::grouped(std::ssize(points)) +
-                   " points in the colours of their clusters; the plane holds " +
-                   app::short_number(100 * share, 3) + " % of their variance.");
-    page.scatter({"first component", "second component"}, points);
-  }
+  add_inertia(page, out);
+  add_sizes(page, r.sizes);
+  if (rows.cols() <= most_features) add_components(page, sample_of(rows, r.labels));
   page.write(o.report);
 }
 

@@ -2,25 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <ostream>
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/outcome_json.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
+#include "tallskinny/gemm/plan/text.hpp"
 #include "tallskinny/io/output_file.hpp"
 
 namespace ts::app::tssolve {
 
 namespace {
-
-template <class... Values>
-std::string formatted(const char* format, Values... values) {
-  char text[200];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
 
 /// "singular value" as the name of a list of them.
 std::string plural_name(std::string quantity) {
@@ -47,16 +40,16 @@ Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& histor
 
 template <class T>
 void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const RunFacts& facts) {
-  out << formatted("%6s  %24s  %10s  %10s  %s\n", "index", facts.quantity.c_str(), "error <", "residual",
+  out << format("%6s  %24s  %10s  %10s  %s\n", "index", facts.quantity.c_str(), "error <", "residual",
                    "multiplicity");
   for (std::size_t i = 0; i < result.values.size(); ++i)
-    out << formatted("%6zu  %24.16g  %10.2e  %10.2e  %12lld%s\n", i, result.values[i], result.error_bounds[i],
+    out << format("%6zu  %24.16g  %10.2e  %10.2e  %12lld%s\n", i, result.values[i], result.error_bounds[i],
                      result.residual_norms[i], static_cast<long long>(result.multiplicities[i]),
                      result.converged_pairs[i] ? "" : "  not converged");
   if (std::isfinite(result.gap))
-    out << formatted("gap to the next %s: about %.3g\n", facts.quantity.c_str(), result.gap);
+    out << format("gap to the next %s: about %.3g\n", facts.quantity.c_str(), result.gap);
   out << result.reason << ".\n"
-      << formatted("%s block steps, %s operator applications, %s\n", grouped(result.iterations).c_str(),
+      << format("%s block steps, %s operator applications, %s\n", grouped(result.iterations).c_str(),
                    grouped(result.operator_applications).c_str(),
                    human_seconds(facts.elapsed_seconds).c_str());
   if (facts.profile) print_profile(out, *facts.profile, facts.elapsed_seconds);

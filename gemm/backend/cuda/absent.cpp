@@ -91,7 +91,7 @@ void Staging::finish(const Stream&) {
 Memory::Memory(const Stream&, std::size_t) {
   refuse();
 }
-Memory::~Memory() {}  // not trivial where there is a device
+void Memory::Release::operator()(void*) const noexcept {}
 void copy_bytes(const Stream&, void*, const void*, std::size_t) {
   refuse();
 }
@@ -105,7 +105,7 @@ void fill_bytes(const Stream&, void*, unsigned char, std::size_t) {
 PinnedMemory::PinnedMemory(const Stream&, std::size_t) {
   refuse();
 }
-PinnedMemory::~PinnedMemory() {}  // not trivial where there is a device
+void PinnedMemory::Release::operator()(void*) const noexcept {}
 std::uint64_t free_memory(const Stream&) {
   refuse();
 }

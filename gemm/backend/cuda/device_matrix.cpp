@@ -12,6 +12,11 @@ CUdeviceptr address(const void* p) noexcept {
   return reinterpret_cast<CUdeviceptr>(p);
 }
 
+void* pointer(CUdeviceptr p) noexcept {
+  return reinterpret_cast<void*>(
+      p);  // NOLINT(performance-no-int-to-ptr): the driver's addresses are integers
+}
+
 /// Lines from this size on are copied one by one: the driver's two-dimensional copy takes distances below 2
 /// GiB only.
 constexpr std::size_t long_line = std::size_t{1} << 20;
@@ -20,27 +25,26 @@ constexpr int nowhere = -1;  ///< the device of a rehearsal's memory
 
 }  // namespace
 
-Memory::Memory(const Stream& stream, std::size_t bytes) : bytes_(bytes), device_(stream.device().index) {
+Memory::Memory(const Stream& stream, std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
   if (Rehearsal* const rehearsal = stream.rehearsal(); rehearsal != nullptr) {
-    data_ = reinterpret_cast<void*>(rehearsal->next_address);  // NOLINT(performance-no-int-to-ptr)
+    data_ = {pointer(rehearsal->next_address), Release{nowhere}};
     rehearsal->next_address += (bytes + 255) / 256 * 256;
-    device_ = nowhere;
     return;
   }
-  const Active active(device_);
+  const int device = stream.device().index;
+  const Active active(device);
   CUdeviceptr p = 0;
   check(driver().mem_alloc(&p, bytes), "allocate " + std::to_string(bytes) + " bytes of its memory");
-  data_ =
-      reinterpret_cast<void*>(p);  // NOLINT(performance-no-int-to-ptr): the driver's addresses are integers
+  data_ = {pointer(p), Release{device}};
 }
 
-Memory::~Memory() {
-  if (data_ == nullptr || device_ == nowhere) return;
+void Memory::Release::operator()(void* data) const noexcept {
+  if (device == nowhere) return;
   try {
-    const Active active(device_);
-    driver().mem_free(address(data_));  // waits for work that may use it; an error belongs to that work
-  } catch (const Error&) {              // the driver is gone, and the memory with it
+    const Active active(device);
+    driver().mem_free(address(data));  // waits for work that may use it; an error belongs to that work
+  } catch (const Error&) {             // the driver is gone, and the memory with it
   }
 }
 

@@ -1,7 +1,7 @@
 // Owners of device memory, and copies between host and device.
 #pragma once
 
-#include <utility>
+#include <memory>
 
 #include "tallskinny/gemm/backend/cuda/stream.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -14,23 +14,17 @@ class Memory {
   Memory() noexcept = default;
   /// @throws Error(out_of_memory) with the number of bytes that could not be had.
   Memory(const Stream& stream, std::size_t bytes);
-  Memory(Memory&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_), device_(other.device_) {}
-  Memory& operator=(Memory&& other) noexcept {
-    std::swap(data_, other.data_), std::swap(bytes_, other.bytes_), std::swap(device_, other.device_);
-    return *this;
-  }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory();
 
-  [[nodiscard]] void* data() const noexcept { return data_; }
+  [[nodiscard]] void* data() const noexcept { return data_.get(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
-  void* data_ = nullptr;
+  struct Release {
+    int device = 0;
+    void operator()(void* data) const noexcept;
+  };
+  std::unique_ptr<void, Release> data_;
   std::size_t bytes_ = 0;
-  int device_ = 0;
 };
 
 /// `bytes` bytes from `from` to `to` in the order of the stream, each in host or device memory. Host memory

@@ -7,28 +7,32 @@
 
 namespace ts::cuda {
 
-PinnedMemory::PinnedMemory(const Stream& stream, std::size_t bytes)
-    : bytes_(bytes), device_(stream.rehearsal() == nullptr ? stream.device().index : ordinary) {
+namespace {
+
+constexpr int nowhere = -1;  ///< the device of a rehearsal's memory
+
+}  // namespace
+
+PinnedMemory::PinnedMemory(const Stream& stream, std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
-  if (device_ == ordinary) {
-    data_ = allocate_host(bytes);
-    std::memset(data_, 0, bytes);
+  if (stream.rehearsal() != nullptr) {
+    data_ = {allocate_host(bytes), Release{nowhere}};
+    std::memset(data_.get(), 0, bytes);
     return;
   }
-  const Active active(device_);
-  check(driver().host_alloc(&data_, bytes, CU_MEMHOSTALLOC_PORTABLE),
+  const int device = stream.device().index;
+  const Active active(device);
+  void* data = nullptr;
+  check(driver().host_alloc(&data, bytes, CU_MEMHOSTALLOC_PORTABLE),
         "get " + std::to_string(bytes) + " bytes of page-locked host memory");
+  data_ = {data, Release{device}};
 }
 
-PinnedMemory::~PinnedMemory() {
-  if (data_ == nullptr) return;
-  if (device_ == ordinary) {
-    release_host(data_);
-    return;
-  }
+void PinnedMemory::Release::operator()(void* data) const noexcept {
+  if (device == nowhere) return release_host(data);
   try {
-    const Active active(device_);
-    driver().host_free(data_);
+    const Active active(device);
+    driver().host_free(data);
   } catch (const Error&) {  // the driver is gone, and the memory with it
   }
 }

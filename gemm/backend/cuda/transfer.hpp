@@ -2,7 +2,7 @@
 // device has free.
 #pragma once
 
-#include <utility>
+#include <memory>
 
 #include "tallskinny/gemm/backend/cuda/stream.hpp"
 
@@ -15,24 +15,17 @@ class PinnedMemory {
   PinnedMemory() noexcept = default;
   /// @throws Error(out_of_memory) with the number of bytes that could not be had.
   PinnedMemory(const Stream& stream, std::size_t bytes);
-  PinnedMemory(PinnedMemory&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_), device_(other.device_) {}
-  PinnedMemory& operator=(PinnedMemory&& other) noexcept {
-    std::swap(data_, other.data_), std::swap(bytes_, other.bytes_), std::swap(device_, other.device_);
-    return *this;
-  }
-  PinnedMemory(const PinnedMemory&) = delete;
-  PinnedMemory& operator=(const PinnedMemory&) = delete;
-  ~PinnedMemory();
 
-  [[nodiscard]] void* data() const noexcept { return data_; }
+  [[nodiscard]] void* data() const noexcept { return data_.get(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
-  void* data_ = nullptr;
+  struct Release {
+    int device = 0;  ///< whose driver gave it
+    void operator()(void* data) const noexcept;
+  };
+  std::unique_ptr<void, Release> data_;
   std::size_t bytes_ = 0;
-  int device_ = ordinary;  ///< whose driver gave it
-  static constexpr int ordinary = -1;
 };
 
 /// Bytes that the device of a stream has free now.

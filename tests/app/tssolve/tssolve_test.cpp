@@ -6,6 +6,7 @@
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/output_file.hpp"
+#include "tallskinny/tests/support/markup.hpp"
 #include "tallskinny/tests/support/process.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -491,23 +492,7 @@ TEST_CASE("the report is one well-formed page that needs nothing else") {
     CHECK(text.find("url(") == std::string::npos);
     CHECK(text.find("<svg") != std::string::npos);
     CHECK(text.find("lap &amp; &lt;cube&gt;") != std::string::npos);
-    // Every tag is closed by its own.
-    std::vector<std::string> open;
-    bool balanced = true;
-    for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
-      const std::size_t end = text.find('>', at);
-      REQUIRE(end != std::string::npos);
-      const std::string tag = text.substr(at + 1, end - at - 1);
-      if (tag[0] == '!' || tag.back() == '/') continue;
-      if (tag[0] == '/') {
-        balanced = balanced && !open.empty() && open.back() == tag.substr(1);
-        if (!open.empty()) open.pop_back();
-      } else {
-        open.push_back(tag.substr(0, tag.find_first_of(" \n")));
-      }
-    }
-    CHECK(balanced);
-    CHECK(open.empty());
+    CHECK(test::tags_are_balanced(text));
     CHECK_FALSE(std::filesystem::exists(page + ".part"));
   }
   CHECK(text_of().find("not converged") != std::string::npos);

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include "tallskinny/tests/support/engine.hpp"
+#include "tallskinny/tests/support/gather.hpp"
 #include "tallskinny/tests/support/sums_over_rows.hpp"
 
 using namespace ts;
@@ -58,14 +59,5 @@ TEST_CASE("at level run_to_run every rank brings rows of its own, and all get th
 }
 
 TEST_CASE("parts of any lengths are gathered, empty ones too") {
-  const Context ctx = of_all_ranks(Determinism::run_to_run);
-  const int rank = ctx.communicator->rank(), size = ctx.communicator->size();
-  std::vector<std::size_t> offsets = {0};
-  for (int r = 0; r < size; ++r) offsets.push_back(offsets.back() + static_cast<std::size_t>(7 * r));
-  std::vector<std::byte> data(offsets.back());
-  for (std::size_t i = offsets[static_cast<std::size_t>(rank)];
-       i < offsets[static_cast<std::size_t>(rank) + 1]; ++i)
-    data[i] = static_cast<std::byte>(i);
-  CHECK(ctx.communicator->all_gather(data.data(), offsets));
-  for (std::size_t i = 0; i < data.size(); ++i) CHECK(data[i] == static_cast<std::byte>(i));
+  CHECK(gathers_parts(*of_all_ranks(Determinism::run_to_run).communicator));
 }

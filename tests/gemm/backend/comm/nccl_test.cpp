@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tallskinny/tests/support/engine.hpp"
+#include "tallskinny/tests/support/gather.hpp"
 #include "tallskinny/tests/support/sums_over_rows.hpp"
 
 using namespace ts;
@@ -86,15 +87,7 @@ TEMPLATE_TEST_CASE("on all GPUs the bits of sums over rows are those of one GPU"
 TEST_CASE("NCCL gathers parts of any lengths, empty ones too, in host memory") {
   if (no_second_device()) return;
   on_all_ranks(Determinism::run_to_run, [](Context& ctx) {
-    const int rank = ctx.communicator->rank(), size = ctx.communicator->size();
-    std::vector<std::size_t> offsets = {0};
-    for (int r = 0; r < size; ++r) offsets.push_back(offsets.back() + static_cast<std::size_t>(7 * r));
-    std::vector<std::byte> data(offsets.back());
-    for (std::size_t i = offsets[static_cast<std::size_t>(rank)];
-         i < offsets[static_cast<std::size_t>(rank) + 1]; ++i)
-      data[i] = static_cast<std::byte>(i);
-    bool right = ctx.communicator->all_gather(data.data(), offsets);
-    for (std::size_t i = 0; i < data.size(); ++i) right = right && data[i] == static_cast<std::byte>(i);
-    if (!right) throw std::runtime_error("rank " + std::to_string(rank) + " has something else");
+    if (!gathers_parts(*ctx.communicator))
+      throw std::runtime_error("rank " + std::to_string(ctx.communicator->rank()) + " has something else");
   });
 }

@@ -1,0 +1,103 @@
+#include "tallskinny/app/common/html_page.hpp"
+
+#include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/common/text_file.hpp"
+
+namespace ts::app {
+
+namespace {
+
+/// The ten colours differ for most eyes (ColorBrewer's Dark2 and two more), on white as on black.
+constexpr std::string_view style = R"(
+:root { color-scheme: light dark; --ink: #222; --faint: #ddd; --line: #888; --back: #fff; --mark: var(--ink); }
+@media (prefers-color-scheme: dark) { :root { --ink: #ddd; --faint: #3a3a3a; --back: #181818; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--back);
+       max-width: 1100px; margin: 2em auto; padding: 0 1em; }
+h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin: 2em 0 .3em; }
+table { border-collapse: collapse; margin: .5em 0; }
+td, th { padding: .1em 1em .1em 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--faint); }
+.numbers td:nth-child(n+2), .numbers th:nth-child(n+2) { text-align: right; padding: .1em 0 .1em 1em; }
+svg { display: block; width: 100%; height: auto; max-width: 800px; }
+.panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(330px, 1fr)); gap: 12px; }
+text { fill: var(--ink); font: 11px system-ui, sans-serif; } .title { font-weight: bold; }
+line { stroke: var(--faint); stroke-width: .8; } .axis { stroke: var(--line); }
+polyline { fill: none; stroke: var(--mark); stroke-width: 1.7; } circle, rect { fill: var(--mark); }
+.thin polyline { stroke-width: .9; stroke-dasharray: 3 2; } .soft { opacity: .65; }
+.legend span { margin-right: 1.2em; white-space: nowrap; }
+.legend i { display: inline-block; width: 1.3em; margin-right: .3em; vertical-align: middle; border-top: 3px solid var(--mark); }
+.legend .thin i { border-top: 1px dashed; }
+.c0 { --mark: #1f77b4; } .c1 { --mark: #d95f02; } .c2 { --mark: #1b9e77; } .c3 { --mark: #7570b3; }
+.c4 { --mark: #e7298a; } .c5 { --mark: #a6761d; } .c6 { --mark: #66a61e; } .c7 { --mark: #17becf; }
+.c8 { --mark: #808080; } .c9 { --mark: #e6ab02; }
+.good { --mark: #1f77b4; } .bad { --mark: #d62728; } .faint { --mark: var(--line); }
+)";
+
+std::string row(const char* cell, const std::vector<std::string>& texts) {
+  std::string line = "<tr>";
+  for (const std::string& text : texts)
+    line.append("<").append(cell).append(">").append(markup_text(text)).append("</").append(cell).append(">");
+  return line + "</tr>\n";
+}
+
+}  // namespace
+
+HtmlPage::HtmlPage(std::string_view title) {
+  const std::string name = markup_text(title);
+  body_ = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<title>" + name +
+          "</title>\n<style>" + std::string(style) + "</style>\n</head>\n<body>\n<h1>" + name + "</h1>\n";
+}
+
+HtmlPage& HtmlPage::heading(std::string_view text) {
+  body_ += "<h2>" + markup_text(text) + "</h2>\n";
+  return *this;
+}
+
+HtmlPage& HtmlPage::paragraph(std::string_view text) {
+  body_ += "<p>" + markup_text(text) + "</p>\n";
+  return *this;
+}
+
+HtmlPage& HtmlPage::facts(const std::vector<std::pair<std::string, std::string>>& rows) {
+  body_ += "<table>\n";
+  for (const auto& [name, value] : rows) body_ += row("td", {name, value});
+  body_ += "</table>\n";
+  return *this;
+}
+
+HtmlPage& HtmlPage::table(const std::vector<std::string>& header,
+                          const std::vector<std::vector<std::string>>& rows) {
+  body_ += "<table class=\"numbers\">\n" + row("th", header);
+  for (const auto& cells : rows) body_ += row("td", cells);
+  body_ += "</table>\n";
+  return *this;
+}
+
+HtmlPage& HtmlPage::legend(const std::vector<std::pair<std::string, std::string>>& entries) {
+  body_ += "<p class=\"legend\">";
+  for (const auto& [classes, name] : entries)
+    body_ += "<span class=\"" + classes + "\"><i></i>" + markup_text(name) + "</span>\n";
+  body_ += "</p>\n";
+  return *this;
+}
+
+HtmlPage& HtmlPage::chart(const Chart& chart) {
+  body_ += chart.svg();
+  return *this;
+}
+
+HtmlPage& HtmlPage::panels(const std::vector<Chart>& charts) {
+  body_ += "<div class=\"panels\">\n";
+  for (const Chart& one : charts) chart(one);
+  body_ += "</div>\n";
+  return *this;
+}
+
+std::string HtmlPage::text() const {
+  return body_ + "</body>\n</html>\n";
+}
+
+void HtmlPage::write(const std::filesystem::path& file) const {
+  write_text_file(file, text());
+}
+
+}  // namespace ts::app

@@ -1,0 +1,63 @@
+#include "tallskinny/app/common/chart.hpp"
+
+#include <limits>
+
+#include "tallskinny/tests/support/markup.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using app::Chart;
+using test::count;
+using test::tags_are_balanced;
+
+TEST_CASE("a chart draws every mark that can be drawn", "[chart]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto lines = Chart("", {"x"}, {"y", true})
+                         .line({{0, 1}, {1, 10}, {2, 0}, {3, nan}}, "c0")  // 0 has no logarithm
+                         .line({{0, 5}}, "c1")                             // one point is a dot
+                         .line({{nan, 5}}, "c2")
+                         .svg();
+  CHECK(count(lines, "<polyline") == 1);
+  CHECK(count(lines, ",") == 2);
+  CHECK(count(lines, "<circle") == 1);
+  CHECK(count(lines, "class=\"c2\"") == 0);
+  const auto dots = Chart("", {"x"}, {"y"}).dots({{0, 0}, {1, 1}, {nan, 1}}, "c0 soft", "a < b").svg();
+  CHECK(count(dots, "<circle") == 2);
+  CHECK(count(dots, "<title>a &lt; b</title>") == 2);
+  const auto boxes = Chart("", {"x"}, {"y"}).box({0, 0}, {1, 2}, "c0").box({1, 0}, {2, nan}, "c1").svg();
+  CHECK(count(boxes, "<rect") == 1);
+  for (const std::string& svg : {lines, dots, boxes}) {
+    CHECK(count(svg, "nan") == 0);
+    CHECK(tags_are_balanced(svg));
+  }
+}
+
+TEST_CASE("axes say what they show", "[chart]") {
+  const auto decades = Chart("t & u", {"x", true, 1, 1e4}, {"y"}).line({{1, 0}, {1e4, 5}}, "c0").svg();
+  for (const char* label : {">1e0<", ">1e1<", ">1e2<", ">1e3<", ">1e4<", ">0<", ">5<", ">x<", ">y<"})
+    CHECK(count(decades, label) == 1);
+  CHECK(count(decades, "t &amp; u") == 2);  // the title is drawn and told to those who cannot see
+  const auto within_one = Chart("", {"x", true}, {"y"}).line({{2, 0}, {6, 1}}, "c0").svg();
+  for (const char* label : {">3<", ">4<", ">5<"}) CHECK(count(within_one, label) == 1);
+  const auto named = Chart("", {.names = {"first", "second"}}, {}).box({0, 0}, {1, 1}, "c0").svg();
+  CHECK(count(named, ">first<") == 1);
+  CHECK(count(named, ">second<") == 1);
+}
+
+TEST_CASE("marks beyond a limit lie at it", "[chart]") {
+  const auto svg = Chart("", {"", false, 0, 1}, {"", false, 0, 1}).dots({{0.5, 1}, {0.5, 7}}, "c0").svg();
+  const auto first = svg.find("<circle"), second = svg.find("<circle", first + 1);
+  REQUIRE(second != std::string::npos);
+  CHECK(svg.substr(first, second - first) == svg.substr(second, second - first));
+}
+
+TEST_CASE("a chart of nothing, of one point and of equal ones has axes", "[chart]") {
+  for (const bool logarithmic : {false, true})
+    for (const std::vector<app::Point>& points :
+         {std::vector<app::Point>{}, {{2, 3}}, {{1e300, 1e-300}, {1e300, 1e-300}}, {{-1, 0}, {-1, 0}}}) {
+      const auto svg = Chart("", {"", logarithmic}, {"", logarithmic}).line(points, "c0").svg();
+      CHECK(count(svg, "nan") == 0);
+      CHECK(count(svg, "inf") == 0);
+      CHECK(count(svg, "<text") >= 2);
+    }
+}
