@@ -10,7 +10,7 @@ namespace ts::generators {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 double real(index_t x) {
   return static_cast<double>(x);

@@ -9,7 +9,7 @@ namespace ts::generators {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 index_t product(const std::vector<index_t>& sizes) {
   index_t n = 1;

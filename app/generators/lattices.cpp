@@ -10,7 +10,7 @@ namespace ts::generators {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 using Complex = std::complex<double>;
 
 double angle(index_t j, index_t n) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/app/tsbench/check.hpp"
-#include "tallskinny/app/tsbench/clock.hpp"
 #include "tallskinny/app/tsbench/peers.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
@@ -74,7 +74,7 @@ class Contestant {
   explicit Contestant(std::function<void()> body) : body_(std::move(body)) {}
   void run_once(double seconds_allowed) {
     if (!body_ || spent_ > seconds_allowed) return;
-    const Stopwatch watch;
+    const app::Stopwatch watch;
     body_();
     times_.push_back(watch.seconds());
     spent_ += times_.back();

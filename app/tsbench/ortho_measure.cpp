@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tallskinny/app/tsbench/clock.hpp"
+#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 
 namespace ts::bench {
@@ -77,7 +77,7 @@ OrthoSpeed OrthoBench::measure(const ortho::Method& method) {
       app::measure_roofs({source_.data(), elements / 512 * 512}, {x_.data(), elements / 512 * 512},
                          ctx.thread_count(), roofs_);
     std::copy_n(source_.data(), size_.rows * columns, x.data());
-    const Stopwatch watch;
+    const app::Stopwatch watch;
     const auto outcome = ortho::orthonormalise<double>(ctx, method, x, r.view(), size_.width);
     const double seconds = watch.seconds();
     if (!outcome.complete)

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tallskinny/app/common/json.hpp"
-#include "tallskinny/app/tsbench/clock.hpp"
+#include "tallskinny/app/common/stopwatch.hpp"
 
 namespace ts::bench {
 
@@ -25,7 +25,7 @@ class ResultsFile {
   std::string path_;
   app::JsonObject header_;
   std::vector<app::JsonObject> results_;
-  Stopwatch since_;
+  app::Stopwatch since_;
   double written_at_ = 0;
 };
 

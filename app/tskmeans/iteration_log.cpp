@@ -1,11 +1,11 @@
 #include "tallskinny/app/tskmeans/iteration_log.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <thread>
 
 #include "tallskinny/app/common/json.hpp"
+#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 
 namespace ts::tskmeans {
@@ -16,7 +16,7 @@ double read_roof(const Rows& rows, int threads) {
   const std::size_t bytes = std::min<std::size_t>(all, std::size_t{256} << 20) / 64 * 64;
   const auto* data = static_cast<const char*>(rows.values());
   std::vector<std::uint64_t> sums(static_cast<std::size_t>(threads));
-  const auto begin = std::chrono::steady_clock::now();
+  const app::Stopwatch watch;
   std::vector<std::thread> team;
   for (std::size_t t = 0; t < sums.size(); ++t)
     team.emplace_back([&, t] {
@@ -31,7 +31,7 @@ double read_roof(const Rows& rows, int threads) {
       for (const std::uint64_t p : part) sums[t] += p;
     });
   for (std::thread& t : team) t.join();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double seconds = watch.seconds();
   volatile std::uint64_t used = 0;  // or the sums need not be computed
   for (const std::uint64_t s : sums) used = used + s;
   return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;

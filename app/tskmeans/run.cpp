@@ -1,7 +1,6 @@
 #include "tallskinny/app/tskmeans/run.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
+#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tskmeans/checkpoint.hpp"
 #include "tallskinny/app/tskmeans/input.hpp"
@@ -25,13 +25,8 @@ namespace ts::tskmeans {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using solvers::KMeansProgress;
 using solvers::KMeansStop;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// The points that --rows leaves of what the file describes.
 io::Description as_read(io::Description points, const io::ReadOptions& read) {
@@ -138,15 +133,15 @@ class Checkpoints {
  public:
   Checkpoints(const ProgramOptions& o, const RunKey& key) : o_(o), key_(key) {}
   void operator()(const std::function<solvers::KMeansState()>& make) {
-    if (!app::stop_requested() && seconds_since(last_) < o_.checkpoint_seconds) return;
+    if (!app::stop_requested() && since_.seconds() < o_.checkpoint_seconds) return;
     write_checkpoint(o_.checkpoint.empty() ? o_.resume : o_.checkpoint, key_, make());
-    last_ = Clock::now();
+    since_ = {};
   }
 
  private:
   const ProgramOptions& o_;
   RunKey key_;
-  Clock::time_point last_ = Clock::now();
+  app::Stopwatch since_;  ///< the last of them
 };
 
 bool better(Choose by, const solvers::KMeansMeasures& a, const solvers::KMeansMeasures& b) {
@@ -256,7 +251,7 @@ void check_paths(const ProgramOptions& o) {
 }  // namespace
 
 int run(const ProgramOptions& o) {
-  const auto begin = Clock::now();
+  const app::Stopwatch watch;
   app::Console console("tskmeans", o.common.quiet);
   Outcome out;
   out.predicted = !o.predict.empty();
@@ -297,7 +292,7 @@ int run(const ProgramOptions& o) {
       o.weights.empty() ? std::vector<double>() : read_weights(o.weights, rows.rows());
   out.points = points.in_host() != nullptr ? points.in_host()->description : described;
   out.points.rows = rows.rows(), out.points.cols = rows.cols(), out.points.type = rows.type();
-  out.read_seconds = seconds_since(begin);
+  out.read_seconds = watch.seconds();
   console.restart_progress();
   if (ctx.stream && points.streamed() != nullptr && o.init == "k-means++" && !out.predicted)
     console.note("the points are read " + std::string(place.in_host ? "" : "from their file ") +
@@ -325,7 +320,7 @@ int run(const ProgramOptions& o) {
     out.stream = {streamed->block_rows(), place.in_host, streamed->times()};
   for (const std::string& note : out.found.notes) console.warn(note);
   if (!o.common.output.empty()) write_file(o, out);
-  out.elapsed_seconds = seconds_since(begin);
+  out.elapsed_seconds = watch.seconds();
   if (o.common.json)
     print_json(o, out);
   else

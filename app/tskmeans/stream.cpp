@@ -1,23 +1,17 @@
 #include "tallskinny/app/tskmeans/stream.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <future>
 #include <thread>
 
+#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/app/tskmeans/block_pass.hpp"
 #include "tallskinny/app/tskmeans/input.hpp"
 
 namespace ts::tskmeans {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// memcpy by several threads, since one is slower than the way to a device.
 void copy_in_parts(char* to, const char* from, std::size_t bytes) {
@@ -134,7 +128,7 @@ void StreamedRows::get_buffers() const {
 }
 
 void StreamedRows::for_each_block(const Use& use) const {
-  const auto began = Clock::now();
+  const app::Stopwatch watch;
   const PassTimes before = times_;
   get_buffers();
   Sender* const sender = buffers_->sender.get();
@@ -146,10 +140,10 @@ void StreamedRows::for_each_block(const Use& use) const {
   };
   BlockSteps steps;
   steps.read = [&](index_t b) {
-    const auto start = Clock::now();
+    const app::Stopwatch step;
     origin_.fill(b * block_rows_, count_of(b), sender != nullptr ? sender->buffer(b) : place(b),
                  times_.passes == 0);
-    times_.reading += seconds_since(start);
+    times_.reading += step.seconds();
   };
   if (sender != nullptr) {
     steps.send = [&](index_t b) {
@@ -158,15 +152,15 @@ void StreamedRows::for_each_block(const Use& use) const {
     steps.arrive = [&](index_t b) { times_.sending += sender->arrive(b); };
   }
   steps.use = [&](index_t b) {
-    const auto start = Clock::now();
+    const app::Stopwatch step;
     use(b * block_rows_, dense_rows(type(), place(b), count_of(b), cols(), stream_));
     if (stream_) stream_.synchronize();  // the next copy but one overwrites this block
-    times_.using_them += seconds_since(start);
+    times_.using_them += step.seconds();
   };
   pass_over_blocks((rows() + block_rows_ - 1) / block_rows_, buffers, steps);
   ++times_.passes;
   times_.bytes += static_cast<std::uint64_t>(rows()) * row_bytes_;
-  times_.all += seconds_since(began);
+  times_.all += watch.seconds();
   times_.slowest_of_last = std::max({times_.reading - before.reading, times_.sending - before.sending,
                                      times_.using_them - before.using_them});
 }

@@ -107,16 +107,14 @@ void Checkpoint<T>::write(const solvers::SavedState<T>& state) {
   out.write("shapes", std::span<const double>(shapes));
   out.write("basis", state.basis);
   out.commit();
-  last_ = std::chrono::steady_clock::now();
+  since_ = {};
 }
 
 template <class T>
 solvers::Checkpointing<T> Checkpoint<T>::hooks() {
   solvers::Checkpointing<T> hooks;
   if (file_.empty()) return hooks;
-  hooks.due = [this] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - last_).count() >= every_;
-  };
+  hooks.due = [this] { return since_.seconds() >= every_; };
   hooks.write = [this](const solvers::SavedState<T>& state) { write(state); };
   if (loaded_) hooks.resume = &loaded_->state;
   return hooks;

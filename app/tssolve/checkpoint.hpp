@@ -1,10 +1,10 @@
 // --checkpoint: the state of a run in a file that is either complete or the one before.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 
+#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/solvers/eigen/state.hpp"
 
@@ -39,7 +39,7 @@ class Checkpoint {
   std::filesystem::path file_;
   double every_;
   std::uint64_t matrix_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  Stopwatch since_;  ///< the last write
   std::unique_ptr<Loaded> loaded_;
 };
 

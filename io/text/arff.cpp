@@ -43,12 +43,6 @@ void split(std::string_view line, std::vector<std::string_view>& fields) {
   }
 }
 
-std::optional<std::string_view> next_content(LineReader& in) {
-  while (const auto line = in.next())
-    if (const auto text = trimmed(*line); !text.empty() && text.front() != '%') return text;
-  return std::nullopt;
-}
-
 Attribute parse_attribute(const LineReader& in, std::string_view rest) {
   rest = trimmed(rest);
   Attribute a;
@@ -75,7 +69,7 @@ Attribute parse_attribute(const LineReader& in, std::string_view rest) {
 
 std::vector<Attribute> parse_header(LineReader& in) {
   std::vector<Attribute> attributes;
-  while (const auto line = next_content(in)) {
+  while (const auto line = in.next_content('%')) {
     std::string_view rest = *line;
     const std::string keyword = lower_case(next_word(rest));
     if (keyword == "@data") return attributes;
@@ -98,13 +92,13 @@ Table survey(const std::filesystem::path& file) {
   t.attributes = parse_header(in);
   t.cols = std::count_if(t.attributes.begin(), t.attributes.end(), [](const auto& a) { return a.numeric; });
   if (t.cols == 0) throw Error(Errc::bad_input, file.string() + " has no numeric attribute");
-  while (next_content(in)) ++t.rows;
+  while (in.next_content('%')) ++t.rows;
   return t;
 }
 
 /// The fields of the next data line, one for each attribute.
 void next_row(LineReader& in, std::size_t attributes, std::vector<std::string_view>& fields) {
-  const auto line = next_content(in);
+  const auto line = in.next_content('%');
   if (!line) in.refuse("the file became shorter while it was read");
   if (line->front() == '{') in.refuse("sparse rows are not supported; write every attribute");
   split(*line, fields);

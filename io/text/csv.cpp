@@ -18,7 +18,7 @@ struct Table {
   bool unnamed = false;  ///< but none for the first column
 };
 
-std::optional<std::string_view> next_content(LineReader& in) {
+std::optional<std::string_view> next_row(LineReader& in) {
   while (auto line = in.next()) {
     if (in.number() == 1 && line->starts_with("\xef\xbb\xbf")) line->remove_prefix(3);  // byte order mark
     if (const auto text = trimmed(*line); !text.empty() && text.front() != '#') return *line;
@@ -72,7 +72,7 @@ index_t count_fields(std::string_view line, char separator, bool* any_number = n
 Table survey(const std::filesystem::path& file) {
   LineReader in(file);
   Table t;
-  const auto first = next_content(in);
+  const auto first = next_row(in);
   if (!first) throw Error(Errc::bad_input, file.string() + " holds no numbers");
   t.separator = find_separator(*first);
   bool any_number = false;
@@ -82,7 +82,7 @@ Table survey(const std::filesystem::path& file) {
   bool more = true;
   t.unnamed = t.names && next_field(rest, more, t.separator, name) && name.empty();
   t.rows = t.names ? 0 : 1;
-  while (const auto line = next_content(in)) ++t.rows;
+  while (const auto line = next_row(in)) ++t.rows;
   if (t.rows == 0)
     throw Error(Errc::bad_input, file.string() + " line 1: holds no number, and no line follows");
   return t;
@@ -136,7 +136,7 @@ index_t find_column(const std::filesystem::path& file, const Table& t, const std
                                             std::to_string(t.cols - 1));
   }
   LineReader in(file);
-  const auto first = next_content(in);
+  const auto first = next_row(in);
   std::string_view rest = first.value_or("");
   bool more = true;
   index_t j = 0;
@@ -159,9 +159,9 @@ MatrixFile read_csv(const Location& where, const ReadOptions& options) {
   require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
   Matrix<double> a(t.rows, t.cols);
   LineReader in(where.file);
-  if (t.names) (void)next_content(in);
+  if (t.names) (void)next_row(in);
   for (index_t i = 0; i < t.rows; ++i) {
-    const auto line = next_content(in);
+    const auto line = next_row(in);
     if (!line) in.refuse("the file became shorter while it was read");
     parse_row(in, *line, t, a.data() + i * t.cols);
   }
@@ -178,11 +178,11 @@ LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& opt
   require_memory(result.table.description.peak_bytes, options.memory_limit, where.file.string());
   Matrix<double> a(t.rows, numbers.cols);
   LineReader in(where.file);
-  if (t.names) (void)next_content(in);
+  if (t.names) (void)next_row(in);
   const index_t end = options.row_end < 0 ? t.rows : options.row_end;
   std::string label;
   for (index_t i = 0; i < t.rows; ++i) {
-    const auto line = next_content(in);
+    const auto line = next_row(in);
     if (!line) in.refuse("the file became shorter while it was read");
     parse_row(in, *line, t, a.data() + i * numbers.cols, label_column, &label);
     if (i >= options.row_begin && i < end) result.labels.push_back(label);

@@ -82,6 +82,12 @@ std::optional<std::string_view> LineReader::next() {
   return line;
 }
 
+std::optional<std::string_view> LineReader::next_content(char comment) {
+  while (const auto line = next())
+    if (const auto text = trimmed(*line); !text.empty() && text.front() != comment) return text;
+  return std::nullopt;
+}
+
 std::string_view trimmed(std::string_view text) noexcept {
   const auto first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};

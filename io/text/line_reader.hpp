@@ -23,6 +23,8 @@ class LineReader {
   /// The next line without its end; nothing at the end of the file. Valid until the next call.
   /// @throws Error(bad_input) for a damaged or truncated gzip stream, or a line above 1 GB.
   [[nodiscard]] std::optional<std::string_view> next();
+  /// The next line that holds more than blanks and does not begin with `comment`, without blanks at its ends.
+  [[nodiscard]] std::optional<std::string_view> next_content(char comment);
   /// Number of the line that next() gave last, from 1.
   [[nodiscard]] index_t number() const noexcept { return number_; }
 

@@ -40,13 +40,6 @@ Structure parse_structure(const LineReader& in, const std::string& word) {
             "'; Matrix Market knows general, symmetric, skew-symmetric and hermitian");
 }
 
-/// The next line that is neither empty nor a comment.
-std::optional<std::string_view> next_content(LineReader& in) {
-  while (auto line = in.next())
-    if (const auto text = trimmed(*line); !text.empty() && text.front() != '%') return text;
-  return std::nullopt;
-}
-
 /// The triangle that an array file stores: entries of a column-major lower triangle.
 index_t array_entries(const Header& h) {
   if (h.structure == Structure::general) {
@@ -73,7 +66,7 @@ Header parse_header(LineReader& in) {
   h.structure = parse_structure(in, lower_case(next_word(rest)));
   if (h.structure == Structure::hermitian && h.field != Field::complex) h.structure = Structure::symmetric;
 
-  const auto sizes = next_content(in);
+  const auto sizes = in.next_content('%');
   if (!sizes) in.refuse("the file ends before the line with its sizes");
   rest = *sizes;
   const auto rows = to_integer(next_word(rest)), cols = to_integer(next_word(rest));
@@ -149,7 +142,7 @@ CsrMatrix<T> read_entries(LineReader& in, const Header& h, const std::string& na
         pairs.values.push_back(value);
   };
   for (index_t k = 0; k < h.entries; ++k) {
-    const auto line = next_content(in);
+    const auto line = in.next_content('%');
     if (!line)
       in.refuse("the file ends after " + std::to_string(k) + " of " + std::to_string(h.entries) + " entries");
     std::string_view rest = *line;
@@ -170,7 +163,7 @@ CsrMatrix<T> read_entries(LineReader& in, const Header& h, const std::string& na
                     ? "the matrix is declared hermitian, but this diagonal entry is not real"
                     : "the matrix is declared skew-symmetric, but this diagonal entry is not zero");
   }
-  if (next_content(in))
+  if (in.next_content('%'))
     in.refuse("stands after the " + std::to_string(h.entries) + " entries that were announced");
   Subject subject{name, false, options.accept_unsorted};
   if (mirrored) subject.name += " (with its mirror image)";
@@ -184,7 +177,7 @@ Matrix<T> read_array(LineReader& in, const Header& h) {
   std::string_view rest;
   const auto next_value = [&] {
     while (trimmed(rest).empty()) {
-      const auto line = next_content(in);
+      const auto line = in.next_content('%');
       if (!line) in.refuse("the file ends before all " + std::to_string(h.entries) + " numbers");
       rest = *line;
     }
@@ -203,7 +196,7 @@ Matrix<T> read_array(LineReader& in, const Header& h) {
       a(j, i) = mirror_image(value, h.structure);
     }
   }
-  if (!trimmed(rest).empty() || next_content(in)) in.refuse("has more numbers than the sizes announce");
+  if (!trimmed(rest).empty() || in.next_content('%')) in.refuse("has more numbers than the sizes announce");
   return a;
 }
 

@@ -2,14 +2,6 @@
 
 namespace ts::cpu {
 
-namespace {
-
-constexpr index_t round_up(index_t n, index_t unit) {
-  return (n + unit - 1) / unit * unit;
-}
-
-}  // namespace
-
 template <class T>
 InnerProduct<T>::InnerProduct(const Kernels& kernels, index_t p, index_t q, bool gram)
     : kernels_(&kernels), m_(p * reals_in<T>), n_(q * reals_in<T>), gram_(gram) {

@@ -4,14 +4,6 @@
 
 namespace ts::cpu {
 
-namespace {
-
-constexpr index_t round_up(index_t n, index_t unit) {
-  return (n + unit - 1) / unit * unit;
-}
-
-}  // namespace
-
 template <class T>
 SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
     : kernels_(&kernels),

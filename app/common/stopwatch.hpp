@@ -1,11 +1,13 @@
+// How long something took.
 #pragma once
 
 #include <chrono>
 
-namespace ts::bench {
+namespace ts::app {
 
 class Stopwatch {
  public:
+  /// Since it was made.
   [[nodiscard]] double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
@@ -14,4 +16,4 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace ts::bench
+}  // namespace ts::app
