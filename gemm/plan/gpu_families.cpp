@@ -11,17 +11,17 @@
 namespace ts::cuda {
 
 namespace {
-constexpr Family all[] = {{"column_norms", column_norms_candidates},
-                          {"project", project_candidates},
-                          {"spmm_rows", spmm_candidates},
-                          {"trsm", trsm_candidates},
-                          {"tsmm", tsmm_candidates},
-                          {"tsmm_wide", wide_candidates},
-                          {"tsmttsm", inner_candidates}};
+constexpr Family every_family[] = {{"column_norms", column_norms_candidates},
+                                   {"project", project_candidates},
+                                   {"spmm_rows", spmm_candidates},
+                                   {"trsm", trsm_candidates},
+                                   {"tsmm", tsmm_candidates},
+                                   {"tsmm_wide", wide_candidates},
+                                   {"tsmttsm", inner_candidates}};
 }
 
 std::span<const Family> families() noexcept {
-  return all;
+  return every_family;
 }
 
 }  // namespace ts::cuda

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -15,10 +16,6 @@ namespace {
 
 /// Errors of the eigenvalues of a projected matrix of norm 1.
 constexpr double rounding_of_projected = 64 * unit_roundoff;
-
-std::size_t at(index_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// Positions of the values in the order of what was asked.
 std::vector<index_t> order_of(const std::vector<double>& values, Which which, std::optional<double> target) {
@@ -140,7 +137,6 @@ void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
 
 template <class T>
 void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>& outside) {
-  constexpr double inf = std::numeric_limits<double>::infinity();
   const auto k = static_cast<index_t>(r.values.size());
   std::vector<index_t> rising(at(k));
   std::iota(rising.begin(), rising.end(), index_t{0});

@@ -8,24 +8,19 @@
 
 #include "tallskinny/solvers/eigen/finish.hpp"
 #include "tallskinny/solvers/eigen/folded.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// Eigenvalues sought by one factorisation: more make the basis dear, fewer make the factorisations so.
 constexpr index_t slice_size = 96;
 /// How often a gap is looked for beyond an end, each time twice as far away and twice as wide.
 constexpr int end_attempts = 12;
 /// Without counts: eigenvalues sought at first.
 constexpr index_t first_guess = 16;
-
-std::size_t at(index_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// No eigenvalue within `clear` of `shift`, and `below` of them below it.
 struct Gap {

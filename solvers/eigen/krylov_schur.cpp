@@ -7,6 +7,7 @@
 
 #include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/eigen/schur.hpp"
 #include "tallskinny/solvers/eigen/transform.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
@@ -18,10 +19,6 @@ namespace {
 
 /// Up to this many rows the basis may hold the whole space: then everything is computed.
 constexpr index_t whole_rows = 200;
-
-std::size_t at(index_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// Rises from the first wanted to the last.
 double key_of(Part part, Complex z) {

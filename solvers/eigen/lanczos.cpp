@@ -4,20 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
-namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-std::size_t at(index_t i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 template <class T>
 Lanczos<T>::Lanczos(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,

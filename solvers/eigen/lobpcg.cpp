@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/skeleton.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -19,10 +20,6 @@ namespace {
 constexpr index_t verification_block = 8;
 /// Images A S are updated by recurrence; this often they are computed again.
 constexpr index_t refresh_steps = 25;
-
-std::size_t at(index_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 }  // namespace
 

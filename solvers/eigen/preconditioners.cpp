@@ -5,17 +5,12 @@
 #include <cmath>
 
 #include "tallskinny/solvers/eigen/factor_detail.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
-namespace {
-
-std::size_t at(index_t i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 WantedEnd positive_end(const std::vector<double>& diagonal, double low, double high, Which which) {
   const double sign = which == Which::LA ? -1 : 1;

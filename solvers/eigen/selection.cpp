@@ -1,4 +1,5 @@
 #include "tallskinny/solvers/eigen/selection.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -64,7 +65,6 @@ Ends grown_ends(std::span<const double> ascending, Which which, Ends ends, index
 }
 
 Thresholds thresholds(std::span<const double> ascending, Which which, Ends ends) {
-  constexpr double inf = std::numeric_limits<double>::infinity();
   const auto m = static_cast<index_t>(ascending.size());
   Thresholds t{-inf, inf};
   if (ends.low > 0) t.low = ascending[static_cast<std::size_t>(ends.low - 1)];

@@ -4,6 +4,7 @@
 
 #include "tallskinny/solvers/eigen/chebyshev.hpp"
 #include "tallskinny/solvers/eigen/lanczos.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -13,10 +14,6 @@ namespace {
 /// Below this size a filter saves nothing that would be noticed; below this tolerance its rounding shows.
 constexpr index_t filtered_rows = 20000;
 constexpr double filtered_tolerance = 1e-12;
-
-std::size_t at(index_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include "tallskinny/solvers/eigen/finish.hpp"
 #include "tallskinny/solvers/eigen/lobpcg.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -20,10 +21,6 @@ constexpr index_t dense_rows = 256;
 /// Up to this size the dense solver is taken when the basis would hold a third of the space.
 constexpr index_t dense_rows_wide = 3000;
 constexpr index_t default_block = 8;
-
-std::size_t at(index_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 template <class T>
 Matrix<T> as_dense(const Context& ctx, const Operator<T>& a) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/skeleton.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -22,7 +23,6 @@ double SpectralTransform::eigenvalue(double nu) const noexcept {
 }
 
 double SpectralTransform::residual_of_a(double nu, double residual, double largest) const noexcept {
-  constexpr double inf = std::numeric_limits<double>::infinity();
   switch (kind) {
     case Kind::none:
       break;

@@ -5,17 +5,12 @@
 
 #include "tallskinny/solvers/eigen/inertia.hpp"
 #include "tallskinny/solvers/eigen/lanczos.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-
-std::size_t at(index_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// b random columns miss an eigenvector that leads the complement with a probability of about
 /// (residual / distance)^b: the quotient at which that is 1e-10.

@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/finish.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/skeleton.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -18,10 +19,6 @@ namespace {
 
 /// Up to this many columns the Gram matrix of a dense matrix is formed, and its triangular factor decomposed.
 constexpr index_t gram_columns = 4096, triangular_columns = 512;
-
-std::size_t at(index_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// An orthonormal basis of span(X), completed at random to `width` columns (at most as many as rows).
 template <class T>

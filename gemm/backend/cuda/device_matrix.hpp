@@ -20,7 +20,7 @@ class Memory {
 
  private:
   struct Release {
-    int device = 0;
+    int device;
     void operator()(void* data) const noexcept;
   };
   std::unique_ptr<void, Release> data_;

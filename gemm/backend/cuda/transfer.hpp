@@ -21,7 +21,7 @@ class PinnedMemory {
 
  private:
   struct Release {
-    int device = 0;  ///< whose driver gave it
+    int device;  ///< whose driver gave it
     void operator()(void* data) const noexcept;
   };
   std::unique_ptr<void, Release> data_;
