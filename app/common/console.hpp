@@ -26,7 +26,6 @@ class Console {
   void progress(double fraction, std::string_view text);
   /// Starts the meter's clock again, for another stage of the work.
   void restart_progress();
-  [[nodiscard]] bool shows_progress() const noexcept { return meter_; }
 
  private:
   using Clock = std::chrono::steady_clock;

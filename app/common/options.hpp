@@ -53,10 +53,6 @@ Accept<T> between(T low, T high) {
   return {kind + " from " + value_text(low) + " to " + value_text(high),
           [low, high](const T& x) { return x >= low && x <= high; }};
 }
-template <class T>
-Accept<T> greater_than(T low) {
-  return {"a number greater than " + value_text(low), [low](const T& x) { return x > low; }};
-}
 
 /// What the help page says around the options.
 struct About {

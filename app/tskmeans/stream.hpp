@@ -56,8 +56,6 @@ class StreamedRows final : public solvers::RowSource {
 
   [[nodiscard]] index_t block_rows() const noexcept { return block_rows_; }
   [[nodiscard]] const PassTimes& times() const noexcept { return times_; }
-  /// Whether the blocks go to a device.
-  [[nodiscard]] bool to_device() const noexcept { return static_cast<bool>(stream_); }
 
  private:
   struct Buffers;
