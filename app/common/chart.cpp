@@ -141,7 +141,9 @@ std::string Chart::svg() const {
   svg += markup_text(title_.empty() ? x_.label : title_) + "</title>\n";
   if (!title_.empty()) svg += text_element(left, 14, "start", title_, " class=\"title\"");
   for (const auto& tick : y_ticks) {
-    svg += format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", left, right, tick.at, tick.at);
+    if (y_.names.empty())
+      svg +=
+          format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", left, right, tick.at, tick.at);
     svg += text_element(left - 6, tick.at + 4, "end", tick.label);
   }
   svg += format("<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", left, right,
