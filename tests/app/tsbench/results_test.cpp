@@ -6,6 +6,7 @@
 #include "tallskinny/app/tsbench/page.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/tests/support/markup.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
@@ -70,6 +71,7 @@ TEST_CASE("a results file is whole after every write, and reads back") {
   file.add(cell);
   file.write();
   CHECK(!std::filesystem::exists(path + ".part"));
+  CHECK(test::count(read(path), "\n    {") == 2);  // a result a line
   const StoredResults stored = read_results(path);
   REQUIRE(stored.cells.size() == 2);
   CHECK(stored.header.device == "a GPU");
