@@ -3,7 +3,8 @@
 
 add_library(tallskinny_build_flags INTERFACE)
 target_compile_options(tallskinny_build_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual
+  $<IF:$<BOOL:${CMAKE_UNITY_BUILD}>,-Wno-shadow,-Wshadow>  # sources that share a unit shadow each other's names
   # gcc 12 warns of an overlap inside "text" + std::string that is none (GCC bug 105651)
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<BOOL:${TS_WERROR}>:-Werror>)

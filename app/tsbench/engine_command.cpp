@@ -18,7 +18,7 @@ namespace ts::bench {
 
 namespace {
 
-struct Request {
+struct EngineRequest {
   std::string operations, types, widths = "1,2,3,4,8,16,32,64";
   std::int64_t bytes = std::int64_t{256} << 20;
   std::string json_file;
@@ -30,7 +30,7 @@ struct Request {
 using Report = std::function<void(const Measured&)>;
 
 template <class T>
-void run_type(const Request& request, const std::vector<Operation>& operations,
+void run_type(const EngineRequest& request, const std::vector<Operation>& operations,
               const std::vector<Shape>& shapes, const Report& report) {
   index_t widest = 1;
   for (const Shape s : shapes) widest = std::max({widest, s.p, s.q});
@@ -43,7 +43,7 @@ void run_type(const Request& request, const std::vector<Operation>& operations,
     }
 }
 
-void run_type(DType type, const Request& request, const std::vector<Operation>& operations,
+void run_type(DType type, const EngineRequest& request, const std::vector<Operation>& operations,
               const std::vector<Shape>& shapes, const Report& report) {
 #define TS_CASE(T) \
   if (type == dtype_of<T>) return run_type<T>(request, operations, shapes, report);
@@ -51,7 +51,7 @@ void run_type(DType type, const Request& request, const std::vector<Operation>& 
 #undef TS_CASE
 }
 
-bool parse_request(Request& request, app::Arguments arguments) {
+bool parse_request(EngineRequest& request, app::Arguments arguments) {
   app::Options options(
       {"tsbench engine",
        "Measures every operation, type and width against the machine's own roofs, Eigen and OpenBLAS.",
@@ -91,7 +91,7 @@ bool parse_request(Request& request, app::Arguments arguments) {
 }  // namespace
 
 int engine_command(app::Arguments arguments) {
-  Request request;
+  EngineRequest request;
   if (!parse_request(request, arguments)) return app::exit_ok;
   const auto operations = parse_names<Operation>(request.operations, parse_operation, every_operation);
   const auto types = parse_names<DType>(request.types, parse_dtype, every_dtype);

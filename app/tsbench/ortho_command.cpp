@@ -16,13 +16,13 @@ namespace ts::bench {
 
 namespace {
 
-struct Request {
+struct OrthoRequest {
   std::string methods, json_file;
   OrthoSize size{500000, 64, 8, 0, 2};
   bool no_speed = false;
 };
 
-bool parse_request(Request& request, app::Arguments arguments) {
+bool parse_request(OrthoRequest& request, app::Arguments arguments) {
   app::Options options(
       {"tsbench ortho",
        "Orthonormalises hard and large matrices by every block Gram-Schmidt method.",
@@ -104,7 +104,7 @@ bool report_accuracy(const std::vector<ortho::Method>& methods, std::vector<app:
   return all_accepted;
 }
 
-void report_speed(const Request& request, const std::vector<ortho::Method>& methods,
+void report_speed(const OrthoRequest& request, const std::vector<ortho::Method>& methods,
                   std::vector<app::JsonObject>& json) {
   const OrthoSize& size = request.size;
   app::expect_memory("the benchmark", {{"matrices", OrthoBench::bytes(size)}}, app::available_memory());
@@ -130,7 +130,7 @@ void report_speed(const Request& request, const std::vector<ortho::Method>& meth
 }  // namespace
 
 int ortho_command(app::Arguments arguments) {
-  Request request;
+  OrthoRequest request;
   if (!parse_request(request, arguments)) return app::exit_ok;
   const auto methods = methods_of(request.methods);
   std::vector<app::JsonObject> json(methods.size());

@@ -12,8 +12,8 @@ namespace ts::bench {
 
 namespace {
 
-constexpr std::size_t sampled_entries = 32;
-constexpr index_t sampled_rows = 96, sampled_long_rows = 12;
+constexpr std::size_t compared_entries = 32;
+constexpr index_t compared_rows = 96, sampled_long_rows = 12;
 
 template <class T>
 void append_row(std::vector<T>& to, std::uint64_t first, index_t row, index_t width) {
@@ -24,7 +24,7 @@ void append_row(std::vector<T>& to, std::uint64_t first, index_t row, index_t wi
 /// Entries of a p x q result: the corners and others anywhere.
 std::vector<std::array<index_t, 2>> entries_of(index_t p, index_t q, bool diagonal) {
   std::vector<std::array<index_t, 2>> entries;
-  for (std::size_t e = 0; e < std::min(sampled_entries, static_cast<std::size_t>(diagonal ? p : p * q));
+  for (std::size_t e = 0; e < std::min(compared_entries, static_cast<std::size_t>(diagonal ? p : p * q));
        ++e) {
     const auto some = [e](std::uint64_t salt, index_t count) {
       return static_cast<index_t>((uniform_at(2 * e + salt) + 1) / 2 * static_cast<double>(count));
@@ -113,7 +113,7 @@ struct Sample {
 template <class T>
 double worst_row(const Context& ctx, const DeviceOperands<T>& o) {
   const auto rows = sampled_rows_of(
-      o.problem.n, o.problem.operation == Operation::tsm2r ? sampled_long_rows : sampled_rows);
+      o.problem.n, o.problem.operation == Operation::tsm2r ? sampled_long_rows : compared_rows);
   Sample<T> sample(o.problem, o.pattern, rows);
   const Check<T> check(sample.operands);  // keeps what an operation in place has overwritten
   gather<result_t<T>>(ctx, sample.out, o.out, rows);

@@ -23,7 +23,7 @@ namespace ts::bench {
 
 namespace {
 
-struct Request {
+struct GpuRequest {
   std::string tables, operations, types, widths = "1,2,3,4,7,8,12,16,24,31,32,48,63,64";
   std::string json_file, html_file;
   bool selects = false;  ///< operations and widths instead of tables
@@ -38,7 +38,7 @@ std::string described_tables() {
   return text;
 }
 
-bool parse_request(Request& request, app::Arguments arguments) {
+bool parse_request(GpuRequest& request, app::Arguments arguments) {
   bool quick = false, no_peers = false;
   Selection& selection = request.selection;
   selection.bytes = std::int64_t{3} << 30;
@@ -109,7 +109,7 @@ bool parse_request(Request& request, app::Arguments arguments) {
   return true;
 }
 
-std::vector<Case> cases_of(const Request& request) {
+std::vector<Case> cases_of(const GpuRequest& request) {
   std::vector<Case> cases;
   const auto take = [&](const std::vector<Case>& some) {
     cases.insert(cases.end(), some.begin(), some.end());
@@ -160,7 +160,7 @@ void prepare(const Context& ctx, const std::vector<Case>& cases) {
 }  // namespace
 
 int gpu_command(app::Arguments arguments) {
-  Request request;
+  GpuRequest request;
   if (!parse_request(request, arguments)) return app::exit_ok;
   const std::vector<Case> cases = cases_of(request);
   app::Console console("tsbench", false);

@@ -20,12 +20,12 @@ constexpr const char* usual_shapes =
     "67108864x4x16,67108864x8x16,33554432x16x16,33554432x16x64,16777216x32x32,8388608x64x64,4194304x128x100,"
     "16777216x32x256,8388608x64x1024,4194304x128x1000,2097152x128x8192,1048576x512x1000,1048576x768x4096";
 
-struct Request {
+struct KMeansRequest {
   std::string shapes = usual_shapes, types = "float32,float16", data = "normal,blobs", json_file;
   int repetitions = 7;
 };
 
-bool parse_request(Request& request, app::Arguments arguments) {
+bool parse_request(KMeansRequest& request, app::Arguments arguments) {
   app::Options options(
       {"tsbench kmeans",
        "Measures passes of k-means on the GPU: nearest centroids and cluster sums together.",
@@ -53,7 +53,7 @@ bool parse_request(Request& request, app::Arguments arguments) {
   return true;
 }
 
-std::vector<KMeansCase> cases_of(const Request& request) {
+std::vector<KMeansCase> cases_of(const KMeansRequest& request) {
   std::vector<KMeansCase> cases;
   for (const std::string& shape : split_list(request.shapes)) {
     KMeansCase c;
@@ -107,7 +107,7 @@ app::JsonObject json_of(const KMeansMeasured& m, const KMeansMeasured::Limit& li
 
 int kmeans_command(app::Arguments arguments) {
   constexpr std::size_t roof_bytes = std::size_t{2} << 30;
-  Request request;
+  KMeansRequest request;
   if (!parse_request(request, arguments)) return app::exit_ok;
   const std::vector<KMeansCase> cases = cases_of(request);
   Context ctx;

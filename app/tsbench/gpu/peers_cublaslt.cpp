@@ -47,41 +47,41 @@ const Lt& lt() {
   return l;
 }
 
-void check(cublasStatus_t status) {
+void check_lt(cublasStatus_t status) {
   expect_success("cuBLASLt", static_cast<int>(status));
 }
 
 /// A product of one shape as the library describes it.
 template <class T>
-class Task {
+class LtTask {
  public:
-  explicit Task(const Product<T>& p) : m_(p.m), n_(p.n), k_(p.k) {
-    check(lt().make_task(&task_, compute_type<T>(), data_type<result_t<T>>()));
-    check(lt().set_task(task_, CUBLASLT_MATMUL_DESC_TRANSA, &p.op_a, sizeof p.op_a));
-    check(lt().set_task(task_, CUBLASLT_MATMUL_DESC_TRANSB, &p.op_b, sizeof p.op_b));
+  explicit LtTask(const Product<T>& p) : m_(p.m), n_(p.n), k_(p.k) {
+    check_lt(lt().make_task(&task_, compute_type<T>(), data_type<result_t<T>>()));
+    check_lt(lt().set_task(task_, CUBLASLT_MATMUL_DESC_TRANSA, &p.op_a, sizeof p.op_a));
+    check_lt(lt().set_task(task_, CUBLASLT_MATMUL_DESC_TRANSB, &p.op_b, sizeof p.op_b));
     const auto layout = [](cublasLtMatrixLayout_t* to, cudaDataType_t type, cublasOperation_t op,
                            index_t rows, index_t columns, index_t ld) {
       if (op != CUBLAS_OP_N) std::swap(rows, columns);
-      check(lt().make_layout(to, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns),
-                             ld));
+      check_lt(lt().make_layout(to, type, static_cast<std::uint64_t>(rows),
+                                static_cast<std::uint64_t>(columns), ld));
     };
     layout(&a_, data_type<T>(), p.op_a, p.m, p.k, p.lda);
     layout(&b_, data_type<T>(), p.op_b, p.k, p.n, p.ldb);
     layout(&c_, data_type<result_t<T>>(), CUBLAS_OP_N, p.m, p.n, p.ldc);
   }
-  ~Task() {
+  ~LtTask() {
     for (cublasLtMatrixLayout_t layout : {a_, b_, c_})
       if (layout != nullptr) lt().drop_layout(layout);
     if (task_ != nullptr) lt().drop_task(task_);
   }
-  Task(const Task&) = delete;
-  Task& operator=(const Task&) = delete;
+  LtTask(const LtTask&) = delete;
+  LtTask& operator=(const LtTask&) = delete;
 
   [[nodiscard]] bool fits(const Product<T>& p) const { return p.m == m_ && p.n == n_ && p.k == k_; }
 
   [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> algorithms() const {
     cublasLtMatmulPreference_t preference = nullptr;
-    check(lt().make_preference(&preference));
+    check_lt(lt().make_preference(&preference));
     lt().set_preference(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
                         sizeof workspace_bytes);
     std::array<cublasLtMatmulHeuristicResult_t, most_algorithms> found{};
@@ -100,8 +100,8 @@ class Task {
   void run(const Context& ctx, const Product<T>& p, const cublasLtMatmulAlgo_t& algorithm,
            const cuda::Memory& workspace) const {
     const result_t<T> one{1}, zero{};
-    check(lt().multiply(lt().handle, task_, &one, p.a, a_, p.b, b_, &zero, p.c, c_, p.c, c_, &algorithm,
-                        workspace.data(), workspace.bytes(), ctx.stream.handle()));
+    check_lt(lt().multiply(lt().handle, task_, &one, p.a, a_, p.b, b_, &zero, p.c, c_, p.c, c_, &algorithm,
+                           workspace.data(), workspace.bytes(), ctx.stream.handle()));
   }
 
  private:
@@ -118,12 +118,12 @@ void add_cublaslt_peers(const Context& ctx, const DeviceOperands<T>& example,
   const auto product = product_of(example);
   if (!product || lt().handle == nullptr) return;
   static const cuda::Memory workspace(ctx.stream, workspace_bytes);
-  const Task<T> whole(*product);
+  const LtTask<T> whole(*product);
   for (const cublasLtMatmulAlgo_t& algorithm : whole.algorithms()) {
-    auto task = std::make_shared<std::unique_ptr<Task<T>>>();  // of the shape it last ran with
+    auto task = std::make_shared<std::unique_ptr<LtTask<T>>>();  // of the shape it last ran with
     peers.push_back({"lt", [=](const DeviceOperands<T>& o) {
                        const Product<T> p = *product_of(o);
-                       if (!*task || !(*task)->fits(p)) *task = std::make_unique<Task<T>>(p);
+                       if (!*task || !(*task)->fits(p)) *task = std::make_unique<LtTask<T>>(p);
                        (*task)->run(ctx, p, algorithm, workspace);
                      }});
   }

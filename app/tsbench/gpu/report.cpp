@@ -27,7 +27,8 @@ std::string joules_text(double joules) {
 }  // namespace
 
 void print_gpu_roofs(std::ostream& out, const cuda::DeviceInfo& d) {
-  out << d.name << ", " << utc_now() << ", commit " << commit() << ": read " << format("%.3f", d.read_bytes_per_second * 1e-12) << " TB/s, copy "
+  out << d.name << ", " << utc_now() << ", commit " << commit() << ": read "
+      << format("%.3f", d.read_bytes_per_second * 1e-12) << " TB/s, copy "
       << format("%.3f", d.copy_bytes_per_second * 1e-12) << " TB/s, float64 "
       << format("%.1f", d.float64_flops * 1e-12) << ", float64 tensor "
       << format("%.1f", d.float64_tensor_flops * 1e-12) << ", float32 "

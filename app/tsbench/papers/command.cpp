@@ -50,7 +50,7 @@ void print_outcome(DType type, const Outcome& o, const char* peers) {
   std::cout << '\n';
 }
 
-struct Request {
+struct PapersRequest {
   std::vector<const Figure*> figures;
   bool memory = false;  ///< B0
   std::string json_file;
@@ -78,7 +78,7 @@ bool run_figure(const Figure& figure, const std::vector<Case>& cases, const char
   return right;
 }
 
-bool run_on_device(const Request& request, const Context& ctx) {
+bool run_on_device(const PapersRequest& request, const Context& ctx) {
   const cuda::DeviceInfo& device = ctx.stream.device();
   std::vector<cuda::KernelPlan> plans = app::roof_plans(device);
   const auto take = [&](const std::vector<cuda::KernelPlan>& some) {
@@ -128,7 +128,7 @@ Measured measure_on_cpu(const Problem& problem) {
   return measure(pool, problem, effort);
 }
 
-bool run_on_cpu(const Request& request) {
+bool run_on_cpu(const PapersRequest& request) {
   std::cout << "no GPU can be used: smaller cases on the processor, against Eigen and OpenBLAS\n";
   ResultsFile results(request.json_file);
   bool right = true;
@@ -160,7 +160,7 @@ bool run_on_cpu(const Request& request) {
 }  // namespace
 
 int papers_command(app::Arguments arguments) {
-  Request request;
+  PapersRequest request;
   std::string only;
   bool cpu = false;
   std::string listed = " B0 Ernst et al. 2020, table 1: bandwidth against occupancy (GPU only)\n";
