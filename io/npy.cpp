@@ -15,7 +15,7 @@ namespace ts::io {
 
 namespace {
 
-struct Header {
+struct NpyHeader {
   char kind = 'f';  ///< f, c, i, u, b; V is bfloat16, which NumPy stores without a name
   index_t bytes = 8;
   bool swapped = false;  ///< big-endian
@@ -40,7 +40,7 @@ std::string_view after_key(const std::filesystem::path& file, std::string_view t
   return text;
 }
 
-void parse_type(const std::filesystem::path& file, std::string_view text, Header& h) {
+void parse_type(const std::filesystem::path& file, std::string_view text, NpyHeader& h) {
   if (text.starts_with('[')) refuse(file, "holds records with named fields, not numbers");
   const auto close = text.size() < 2 ? std::string_view::npos : text.find('\'', 1);
   if (close == std::string_view::npos || close < 4) refuse(file, "has an npy header with an unknown type");
@@ -59,7 +59,7 @@ void parse_type(const std::filesystem::path& file, std::string_view text, Header
   if (h.kind == 'V') h.note = "two-byte elements without a type, taken as bfloat16";
 }
 
-void parse_shape(const std::filesystem::path& file, std::string_view text, Header& h) {
+void parse_shape(const std::filesystem::path& file, std::string_view text, NpyHeader& h) {
   const auto close = text.find(')');
   if (!text.starts_with('(') || close == std::string_view::npos)
     refuse(file, "has an npy header without a shape");
@@ -87,7 +87,7 @@ void parse_shape(const std::filesystem::path& file, std::string_view text, Heade
   }
 }
 
-Header parse_header(const std::filesystem::path& file) {
+NpyHeader parse_npy_header(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::array<unsigned char, 12> start{};
   if (!in.read(reinterpret_cast<char*>(start.data()), 10))
@@ -103,7 +103,7 @@ Header parse_header(const std::filesystem::path& file) {
   std::string text(length, '\0');
   if (!in.read(text.data(), static_cast<std::streamsize>(length)))
     refuse(file, "is truncated: its npy header ends early");
-  Header h;
+  NpyHeader h;
   h.start = length + (long_header ? 12 : 10);
   parse_type(file, after_key(file, text, "descr"), h);
   h.by_columns = after_key(file, text, "fortran_order").starts_with("True");
@@ -116,7 +116,7 @@ Header parse_header(const std::filesystem::path& file) {
   return h;
 }
 
-DType type_of(const Header& h) {
+DType type_of(const NpyHeader& h) {
   if (h.kind == 'c') return h.bytes == 16 ? DType::complex128 : DType::complex64;
   if (h.kind == 'V') return DType::bfloat16;
   if (h.kind != 'f') return DType::float64;
@@ -136,7 +136,7 @@ void widen(const unsigned char* in, std::size_t count, double* out) {
   }
 }
 
-void widen(const Header& h, const unsigned char* in, std::size_t count, double* out) {
+void widen(const NpyHeader& h, const unsigned char* in, std::size_t count, double* out) {
   const bool is_signed = h.kind == 'i';
   switch (h.bytes) {
     case 1:
@@ -152,7 +152,8 @@ void widen(const Header& h, const unsigned char* in, std::size_t count, double* 
 
 /// The elements in stored order, as a matrix of `rows` lines.
 template <class T>
-Matrix<T> read_elements(const std::filesystem::path& file, const Header& h, index_t lines, index_t length) {
+Matrix<T> read_elements(const std::filesystem::path& file, const NpyHeader& h, index_t lines,
+                        index_t length) {
   Matrix<T> a(lines, length);
   const auto count = static_cast<std::size_t>(lines * length);
   std::ifstream in(file, std::ios::binary);
@@ -180,7 +181,7 @@ Matrix<T> read_elements(const std::filesystem::path& file, const Header& h, inde
   return a;
 }
 
-Description description_of(const Header& h, const Location& where, const ReadOptions& options) {
+Description description_of(const NpyHeader& h, const Location& where, const ReadOptions& options) {
   Description d;
   d.where = {where.file, ""};
   d.convention = "npy";
@@ -192,7 +193,7 @@ Description description_of(const Header& h, const Location& where, const ReadOpt
 }
 
 template <class T>
-DenseMatrix read_as(const Header& h, const Location& where, ReadOptions options) {
+DenseMatrix read_as(const NpyHeader& h, const Location& where, ReadOptions options) {
   if (!h.by_columns)
     return finished(read_elements<T>(where.file, h, h.rows, h.cols), options, where.file.string());
   // Stored by columns: the lines of the file are the columns, the transpose of what is asked for.
@@ -203,11 +204,11 @@ DenseMatrix read_as(const Header& h, const Location& where, ReadOptions options)
 }  // namespace
 
 Description describe_npy(const Location& where, const ReadOptions& options) {
-  return description_of(parse_header(where.file), where, options);
+  return description_of(parse_npy_header(where.file), where, options);
 }
 
 MatrixFile read_npy(const Location& where, const ReadOptions& options) {
-  const Header h = parse_header(where.file);
+  const NpyHeader h = parse_npy_header(where.file);
   MatrixFile result{description_of(h, where, options), {}};
   require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
   (void)row_range(result.description.rows, options);

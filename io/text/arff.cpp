@@ -67,7 +67,7 @@ Attribute parse_attribute(const LineReader& in, std::string_view rest) {
   return a;
 }
 
-std::vector<Attribute> parse_header(LineReader& in) {
+std::vector<Attribute> parse_attributes(LineReader& in) {
   std::vector<Attribute> attributes;
   while (const auto line = in.next_content('%')) {
     std::string_view rest = *line;
@@ -81,15 +81,15 @@ std::vector<Attribute> parse_header(LineReader& in) {
   in.refuse("the file ends before @data");
 }
 
-struct Table {
+struct ArffTable {
   std::vector<Attribute> attributes;
   index_t rows = 0, cols = 0;
 };
 
-Table survey(const std::filesystem::path& file) {
+ArffTable survey_arff(const std::filesystem::path& file) {
   LineReader in(file);
-  Table t;
-  t.attributes = parse_header(in);
+  ArffTable t;
+  t.attributes = parse_attributes(in);
   t.cols = std::count_if(t.attributes.begin(), t.attributes.end(), [](const auto& a) { return a.numeric; });
   if (t.cols == 0) throw Error(Errc::bad_input, file.string() + " has no numeric attribute");
   while (in.next_content('%')) ++t.rows;
@@ -115,7 +115,7 @@ double parse_number(const LineReader& in, const Attribute& attribute, std::strin
   return *value;
 }
 
-Description description_of(const Table& t, const Location& where, const ReadOptions& options) {
+Description description_of(const ArffTable& t, const Location& where, const ReadOptions& options) {
   Description d;
   d.where = {where.file, ""};
   d.convention = "ARFF";
@@ -129,16 +129,16 @@ Description description_of(const Table& t, const Location& where, const ReadOpti
 }  // namespace
 
 Description describe_arff(const Location& where, const ReadOptions& options) {
-  return description_of(survey(where.file), where, options);
+  return description_of(survey_arff(where.file), where, options);
 }
 
 MatrixFile read_arff(const Location& where, const ReadOptions& options) {
-  const Table t = survey(where.file);
+  const ArffTable t = survey_arff(where.file);
   MatrixFile result{description_of(t, where, options), {}};
   require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
   Matrix<double> a(t.rows, t.cols);
   LineReader in(where.file);
-  (void)parse_header(in);
+  (void)parse_attributes(in);
   std::vector<std::string_view> fields;
   double* out = a.data();
   for (index_t i = 0; i < t.rows; ++i) {
@@ -151,7 +151,7 @@ MatrixFile read_arff(const Location& where, const ReadOptions& options) {
 }
 
 std::vector<double> read_arff_attribute(const std::filesystem::path& file, const std::string& name) {
-  const Table t = survey(file);
+  const ArffTable t = survey_arff(file);
   const auto found = std::find_if(t.attributes.begin(), t.attributes.end(),
                                   [&](const auto& a) { return lower_case(a.name) == lower_case(name); });
   if (found == t.attributes.end()) {
@@ -163,7 +163,7 @@ std::vector<double> read_arff_attribute(const std::filesystem::path& file, const
     throw Error(Errc::bad_input, file.string() + ": attribute '" + name + "' is neither numeric nor nominal");
   const auto column = static_cast<std::size_t>(found - t.attributes.begin());
   LineReader in(file);
-  (void)parse_header(in);
+  (void)parse_attributes(in);
   std::vector<double> values;
   std::vector<std::string_view> fields;
   for (index_t i = 0; i < t.rows; ++i) {

@@ -11,7 +11,7 @@ namespace ts::io {
 
 namespace {
 
-struct Table {
+struct CsvTable {
   char separator = ' ';  ///< ' ' stands for any run of blanks
   bool names = false;    ///< the first line holds names
   index_t rows = 0, cols = 0;
@@ -69,9 +69,9 @@ index_t count_fields(std::string_view line, char separator, bool* any_number = n
   return count;
 }
 
-Table survey(const std::filesystem::path& file) {
+CsvTable survey_csv(const std::filesystem::path& file) {
   LineReader in(file);
-  Table t;
+  CsvTable t;
   const auto first = next_row(in);
   if (!first) throw Error(Errc::bad_input, file.string() + " holds no numbers");
   t.separator = find_separator(*first);
@@ -88,7 +88,7 @@ Table survey(const std::filesystem::path& file) {
   return t;
 }
 
-Description description_of(const Table& t, const Location& where, const ReadOptions& options) {
+Description description_of(const CsvTable& t, const Location& where, const ReadOptions& options) {
   Description d;
   d.where = {where.file, ""};
   d.convention = "CSV";
@@ -104,7 +104,7 @@ Description description_of(const Table& t, const Location& where, const ReadOpti
 
 /// Writes the numbers of one line to `out`. The field of column `label_column`, if there is one, goes to
 /// `label` instead.
-void parse_row(const LineReader& in, std::string_view rest, const Table& t, double* out,
+void parse_row(const LineReader& in, std::string_view rest, const CsvTable& t, double* out,
                index_t label_column = -1, std::string* label = nullptr) {
   bool more = true;
   index_t j = 0;
@@ -127,7 +127,7 @@ void parse_row(const LineReader& in, std::string_view rest, const Table& t, doub
 }
 
 /// The column that `name` means: a number, from -1 at the end, or a name in the first line.
-index_t find_column(const std::filesystem::path& file, const Table& t, const std::string& name) {
+index_t find_column(const std::filesystem::path& file, const CsvTable& t, const std::string& name) {
   if (const auto number = to_number(name);
       number && *number == static_cast<double>(static_cast<int>(*number))) {
     const index_t column = static_cast<index_t>(*number) + (*number < 0 ? t.cols : 0);
@@ -150,11 +150,11 @@ index_t find_column(const std::filesystem::path& file, const Table& t, const std
 }  // namespace
 
 Description describe_csv(const Location& where, const ReadOptions& options) {
-  return description_of(survey(where.file), where, options);
+  return description_of(survey_csv(where.file), where, options);
 }
 
 MatrixFile read_csv(const Location& where, const ReadOptions& options) {
-  const Table t = survey(where.file);
+  const CsvTable t = survey_csv(where.file);
   MatrixFile result{description_of(t, where, options), {}};
   require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
   Matrix<double> a(t.rows, t.cols);
@@ -171,9 +171,9 @@ MatrixFile read_csv(const Location& where, const ReadOptions& options) {
 
 LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& options,
                                    const std::string& column) {
-  const Table t = survey(where.file);
+  const CsvTable t = survey_csv(where.file);
   const index_t label_column = find_column(where.file, t, column);
-  const Table numbers{t.separator, t.names, t.rows, t.cols - 1};
+  const CsvTable numbers{t.separator, t.names, t.rows, t.cols - 1};
   LabelledTable result{{description_of(numbers, where, options), {}}, {}};
   require_memory(result.table.description.peak_bytes, options.memory_limit, where.file.string());
   Matrix<double> a(t.rows, numbers.cols);

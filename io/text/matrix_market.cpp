@@ -15,7 +15,7 @@ namespace {
 
 enum class Field { real, integer, complex, pattern };
 
-struct Header {
+struct MarketHeader {
   bool sparse = true;
   Field field = Field::real;
   Structure structure = Structure::general;
@@ -41,7 +41,7 @@ Structure parse_structure(const LineReader& in, const std::string& word) {
 }
 
 /// The triangle that an array file stores: entries of a column-major lower triangle.
-index_t array_entries(const Header& h) {
+index_t array_entries(const MarketHeader& h) {
   if (h.structure == Structure::general) {
     const auto all = product({h.rows, h.cols});
     return all > static_cast<std::uint64_t>(INT64_MAX) ? INT64_MAX : static_cast<index_t>(all);
@@ -50,13 +50,13 @@ index_t array_entries(const Header& h) {
   return static_cast<index_t>(twice / 2);
 }
 
-Header parse_header(LineReader& in) {
+MarketHeader parse_market_header(LineReader& in) {
   const auto banner = in.next();
   if (!banner) in.refuse("the file is empty");
   std::string_view rest = *banner;
   const std::string first = lower_case(next_word(rest));
   if (first != "%%matrixmarket") in.refuse("the first line must start with '%%MatrixMarket'");
-  Header h;
+  MarketHeader h;
   const std::string object = lower_case(next_word(rest)), form = lower_case(next_word(rest));
   if (object != "matrix") in.refuse("holds a '" + object + "', not a matrix");
   if (form != "coordinate" && form != "array")
@@ -83,7 +83,7 @@ Header parse_header(LineReader& in) {
   return h;
 }
 
-Description description_of(const Header& h, const Location& where, const ReadOptions& options) {
+Description description_of(const MarketHeader& h, const Location& where, const ReadOptions& options) {
   Description d;
   d.where = {where.file, ""};
   d.convention = "Matrix Market";
@@ -108,7 +108,7 @@ Description description_of(const Header& h, const Location& where, const ReadOpt
 
 /// An entry takes at least 4 characters ("1 1\n"; 2 in an array), and gzip compresses at most 1032 : 1. A
 /// size line that promises more than the file can hold is refused before memory is taken for it.
-void require_plausible(const Header& h, const std::filesystem::path& file) {
+void require_plausible(const MarketHeader& h, const std::filesystem::path& file) {
   std::error_code failed;
   const auto bytes = static_cast<double>(std::filesystem::file_size(file, failed));
   if (!failed && static_cast<double>(h.entries) > 1 + bytes * 1032 / (h.sparse ? 4 : 2))
@@ -130,7 +130,7 @@ T parse_value(const LineReader& in, std::string_view& rest) {
 }
 
 template <class T>
-CsrMatrix<T> read_entries(LineReader& in, const Header& h, const std::string& name,
+CsrMatrix<T> read_entries(LineReader& in, const MarketHeader& h, const std::string& name,
                           const ReadOptions& options) {
   const bool mirrored = h.structure != Structure::general;
   Pairs<T> pairs;
@@ -172,7 +172,7 @@ CsrMatrix<T> read_entries(LineReader& in, const Header& h, const std::string& na
 }
 
 template <class T>
-Matrix<T> read_array(LineReader& in, const Header& h) {
+Matrix<T> read_array(LineReader& in, const MarketHeader& h) {
   auto a = Matrix<T>::zeros(h.rows, h.cols);
   std::string_view rest;
   const auto next_value = [&] {
@@ -201,8 +201,8 @@ Matrix<T> read_array(LineReader& in, const Header& h) {
 }
 
 template <class T>
-std::variant<SparseMatrix, DenseMatrix> read_body(LineReader& in, const Header& h, const std::string& name,
-                                                  const ReadOptions& options) {
+std::variant<SparseMatrix, DenseMatrix> read_body(LineReader& in, const MarketHeader& h,
+                                                  const std::string& name, const ReadOptions& options) {
   if (!h.sparse) return finished(read_array<T>(in, h), options, name);
   auto a = read_entries<T>(in, h, name, options);
   if (options.check_finite) check_finite(a, 0, name);
@@ -214,12 +214,12 @@ std::variant<SparseMatrix, DenseMatrix> read_body(LineReader& in, const Header& 
 
 Description describe_matrix_market(const Location& where, const ReadOptions& options) {
   LineReader in(where.file);
-  return description_of(parse_header(in), where, options);
+  return description_of(parse_market_header(in), where, options);
 }
 
 MatrixFile read_matrix_market(const Location& where, const ReadOptions& options) {
   LineReader in(where.file);
-  const Header h = parse_header(in);
+  const MarketHeader h = parse_market_header(in);
   MatrixFile result{description_of(h, where, options), {}};
   require_plausible(h, where.file);
   const std::string name = where.file.string();
