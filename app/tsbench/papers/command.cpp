@@ -22,7 +22,7 @@ namespace ts::bench {
 
 namespace {
 
-struct Range {
+struct Spread {
   double low = HUGE_VAL, high = 0, log_sum = 0;
   int count = 0;
   void add(double x) {
@@ -38,7 +38,7 @@ struct Range {
 
 /// What the cases of one figure came to, for one type.
 struct Outcome {
-  Range share, ratio, energy;
+  Spread share, ratio, energy;
   int wrong = 0;
 };
 

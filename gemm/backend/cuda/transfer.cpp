@@ -9,14 +9,14 @@ namespace ts::cuda {
 
 namespace {
 
-constexpr int nowhere = -1;  ///< the device of a rehearsal's memory
+constexpr int ordinary = -1;  ///< the device of a rehearsal's memory
 
 }  // namespace
 
 PinnedMemory::PinnedMemory(const Stream& stream, std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
   if (stream.rehearsal() != nullptr) {
-    data_ = {allocate_host(bytes), Release{nowhere}};
+    data_ = {allocate_host(bytes), Release{ordinary}};
     std::memset(data_.get(), 0, bytes);
     return;
   }
@@ -29,7 +29,7 @@ PinnedMemory::PinnedMemory(const Stream& stream, std::size_t bytes) : bytes_(byt
 }
 
 void PinnedMemory::Release::operator()(void* data) const noexcept {
-  if (device == nowhere) return release_host(data);
+  if (device == ordinary) return release_host(data);
   try {
     const Active active(device);
     driver().host_free(data);
