@@ -41,17 +41,16 @@ Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& histor
 template <class T>
 void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const RunFacts& facts) {
   out << format("%6s  %24s  %10s  %10s  %s\n", "index", facts.quantity.c_str(), "error <", "residual",
-                   "multiplicity");
+                "multiplicity");
   for (std::size_t i = 0; i < result.values.size(); ++i)
     out << format("%6zu  %24.16g  %10.2e  %10.2e  %12lld%s\n", i, result.values[i], result.error_bounds[i],
-                     result.residual_norms[i], static_cast<long long>(result.multiplicities[i]),
-                     result.converged_pairs[i] ? "" : "  not converged");
+                  result.residual_norms[i], static_cast<long long>(result.multiplicities[i]),
+                  result.converged_pairs[i] ? "" : "  not converged");
   if (std::isfinite(result.gap))
     out << format("gap to the next %s: about %.3g\n", facts.quantity.c_str(), result.gap);
   out << result.reason << ".\n"
       << format("%s block steps, %s operator applications, %s\n", grouped(result.iterations).c_str(),
-                   grouped(result.operator_applications).c_str(),
-                   human_seconds(facts.elapsed_seconds).c_str());
+                grouped(result.operator_applications).c_str(), human_seconds(facts.elapsed_seconds).c_str());
   if (facts.profile) print_profile(out, *facts.profile, facts.elapsed_seconds);
 }
 
