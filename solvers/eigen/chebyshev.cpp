@@ -65,12 +65,11 @@ void ChebyshevFilter<T>::apply(const Context& ctx, PlacedView<const T> x, Placed
   copy_block<T>(ctx, now.cview(), y);
 }
 
-std::optional<SpectralTransform> choose_filter(double leading, double edge, double far) {
+std::optional<SpectralTransform> choose_filter(double leading, double edge, double far, index_t longest) {
   const double spread = std::abs(far - edge), gap = std::abs(edge - leading);
   if (!(spread > 0) || !(gap > 1e-12 * spread)) return std::nullopt;
   // T_d(1 + 2 gap / spread) is about cosh(2 d sqrt(gap / spread)).
-  constexpr double longest = 63;
-  const double wanted = std::min(2 / std::sqrt(gap / spread), longest);
+  const double wanted = std::min(2 / std::sqrt(gap / spread), static_cast<double>(longest));
   const auto degree = 2 * static_cast<index_t>(wanted / 2) + 1;
   if (degree < 5) return std::nullopt;
   return chebyshev_transform(edge, far, degree);

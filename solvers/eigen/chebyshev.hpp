@@ -35,7 +35,9 @@ class ChebyshevFilter {
 };
 
 /// The filter that is worth its while, or nothing: damps from the Ritz value `edge` to `far`, with a degree
-/// that lifts the value at the end of the spectrum, `leading`, to about cosh(4).
-[[nodiscard]] std::optional<SpectralTransform> choose_filter(double leading, double edge, double far);
+/// that lifts the value at the end of the spectrum, `leading`, to about cosh(4), but of no more than
+/// `longest`.
+[[nodiscard]] std::optional<SpectralTransform> choose_filter(double leading, double edge, double far,
+                                                             index_t longest);
 
 }  // namespace ts::solvers

@@ -26,9 +26,10 @@ Lanczos<T>::Lanczos(const Context& ctx, const EigenProblem<T>& problem, const Ei
              options.seed, true, options.spills),
       next_ritz_low_(nan),
       next_ritz_high_(nan),
-      initial_(initial),
+      // As wide as leaves room for a few block steps between restarts.
+      initial_(initial.cols(0, std::min(initial.cols(), (plan.max_basis + plan.block_size - plan.nev) / 6))),
       checkpointing_(checkpointing),
-      random_columns_(std::max<index_t>(0, plan.block_size - initial.cols())) {
+      random_columns_(std::max<index_t>(0, plan.block_size - initial_.cols())) {
   accept_.convergence = options.convergence, accept_.rows = problem.a.rows();
   if (problem.inverse)
     accept_.transform.kind = SpectralTransform::Kind::inverse, accept_.transform.sigma = problem.shift;
@@ -87,7 +88,8 @@ void Lanczos<T>::store(EigenResult<T>& record) {
   checkpointing_.write(state);
 }
 
-/// Between two block steps: may another follow? The state is stored when it is time to, or the last occasion.
+/// Between two block steps: may another follow? The state is stored when it is time to, or when the run is
+/// about to end early; what is still tried then is no part of it.
 template <class T>
 typename Lanczos<T>::Stage Lanczos<T>::next_step(EigenResult<T>& record) {
   Stage stage = Stage::reached;
@@ -95,8 +97,10 @@ typename Lanczos<T>::Stage Lanczos<T>::next_step(EigenResult<T>& record) {
     stage = Stage::interrupted;
   else if (basis_.steps() >= plan_.max_iterations)
     stage = Stage::budget;
-  if (checkpointing_.write && (stage != Stage::reached || (checkpointing_.due && checkpointing_.due())))
+  const bool ends = stage != Stage::reached;
+  if (checkpointing_.write && !ended_ && (ends || (checkpointing_.due && checkpointing_.due())))
     store(record);
+  ended_ = ended_ || ends;
   return stage;
 }
 

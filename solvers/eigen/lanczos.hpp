@@ -45,7 +45,7 @@ class Lanczos {
   bool transform_operator();
   [[nodiscard]] std::optional<SpectralTransform> worthwhile_inverse() const;
   [[nodiscard]] std::optional<SpectralTransform> worthwhile_filter() const;
-  [[nodiscard]] std::optional<SpectralTransform> worthwhile_second_filter() const;
+  [[nodiscard]] std::optional<SpectralTransform> worthwhile_longer_filter() const;
   void install(const SpectralTransform& transform);
 
   // Completeness, in verify.cpp.
@@ -95,8 +95,8 @@ class Lanczos {
   index_t search_steps_ = 0, search_applications_ = 0;
   index_t refine_until_ = 0;  ///< block steps up to which the search may go on to prove itself complete
   index_t norm_applications_ = 0;
-  bool started_ = false;
-  int transforms_ = 0;  ///< operators put into the place of A
+  bool started_ = false, ended_ = false;  ///< ended: no block step may follow
+  int transforms_ = 0;                    ///< operators put into the place of A
 };
 
 }  // namespace ts::solvers

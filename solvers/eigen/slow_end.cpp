@@ -14,6 +14,8 @@ namespace {
 /// Below this size a filter saves nothing that would be noticed; below this tolerance its rounding shows.
 constexpr index_t filtered_rows = 20000;
 constexpr double filtered_tolerance = 1e-12;
+/// A first basis of A itself cannot justify a longer polynomial; a basis of a filter can.
+constexpr index_t longest_first = 63, longest = 1023;
 
 }  // namespace
 
@@ -61,7 +63,8 @@ std::optional<SpectralTransform> Lanczos<T>::worthwhile_inverse() const {
 /// A filter for the wanted end; nothing when it would not pay.
 template <class T>
 std::optional<SpectralTransform> Lanczos<T>::worthwhile_filter() const {
-  if (accept_.transformed()) return worthwhile_second_filter();
+  if (accept_.transform.kind == SpectralTransform::Kind::chebyshev) return worthwhile_longer_filter();
+  if (accept_.transformed()) return std::nullopt;
   if (options_.method != Method::automatic && options_.method != Method::chebyshev) return std::nullopt;
   const OperatorFacts facts = problem_.a.facts();
   if (options_.method == Method::automatic) {
@@ -73,25 +76,24 @@ std::optional<SpectralTransform> Lanczos<T>::worthwhile_filter() const {
   const index_t m = ritz_.size(), edge = std::min(plan_.nev + plan_.block_size, m - 1);
   if (which_ == Which::SA) {
     const double far = std::min(facts.high, ritz_.values[at(m - 1)] + ritz_.residuals[at(m - 1)]);
-    return choose_filter(ritz_.values[0], ritz_.values[at(edge)], far);
+    return choose_filter(ritz_.values[0], ritz_.values[at(edge)], far, longest_first);
   }
   const double far = std::max(facts.low, ritz_.values[0] - ritz_.residuals[0]);
-  return choose_filter(ritz_.values[at(m - 1)], ritz_.values[at(m - 1 - edge)], far);
+  return choose_filter(ritz_.values[at(m - 1)], ritz_.values[at(m - 1 - edge)], far, longest_first);
 }
 
 /// The edge of the first filter stems from a basis of A itself, which resolves the end of a large spectrum
-/// poorly. A first basis of the filter knows it better. Starting anew for a longer polynomial pays where
-/// products with A cost little beside a block step, as they do on a device.
+/// poorly. A basis of the filter knows it better, and one of a longer filter better still. Starting anew pays
+/// soon where products with A cost little beside a block step, as they do on a device, and anywhere when the
+/// polynomial was far too short.
 template <class T>
-std::optional<SpectralTransform> Lanczos<T>::worthwhile_second_filter() const {
-  constexpr index_t longer = 2;
+std::optional<SpectralTransform> Lanczos<T>::worthwhile_longer_filter() const {
+  const index_t longer = problem_.a.space() == Space::host ? 4 : 2;
   const auto& now = accept_.transform;
-  if (now.kind != SpectralTransform::Kind::chebyshev || problem_.a.space() == Space::host)
-    return std::nullopt;
   const index_t m = ritz_.size(), edge = std::min(plan_.nev + plan_.block_size, m - 1);
   const double far = now.centre - now.half_width;
   const auto next = choose_filter(now.eigenvalue(ritz_.values[at(m - 1)]),
-                                  now.eigenvalue(ritz_.values[at(m - 1 - edge)]), far);
+                                  now.eigenvalue(ritz_.values[at(m - 1 - edge)]), far, longest);
   return next && next->degree >= longer * now.degree ? next : std::nullopt;
 }
 
@@ -100,9 +102,11 @@ std::optional<SpectralTransform> Lanczos<T>::worthwhile_second_filter() const {
 template <class T>
 bool Lanczos<T>::transform_operator() {
   constexpr int most = 6;
-  if (problem_.inverse || transforms_ >= most || (which_ != Which::SA && which_ != Which::LA)) return false;
-  auto transform = worthwhile_inverse();
-  if (!transform) transform = worthwhile_filter();
+  if (problem_.inverse || (which_ != Which::SA && which_ != Which::LA)) return false;
+  const bool filtered = accept_.transform.kind == SpectralTransform::Kind::chebyshev;
+  std::optional<SpectralTransform> transform;
+  if (transforms_ < most) transform = worthwhile_inverse();
+  if (!transform && (filtered || transforms_ < most)) transform = worthwhile_filter();
   transforms_ = transform ? transforms_ + 1 : most;
   if (!transform) return false;
   install(*transform);

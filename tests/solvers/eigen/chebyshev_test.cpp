@@ -60,10 +60,10 @@ TEST_CASE("residuals carried over from the polynomial bound those of the matrix"
 }
 
 TEST_CASE("a filter is taken where it pays") {
-  CHECK_FALSE(solvers::choose_filter(1.0, 1.0, 12.0));
+  CHECK_FALSE(solvers::choose_filter(1.0, 1.0, 12.0, 63));
   CHECK_FALSE(
-      solvers::choose_filter(0.0, 6.0, 12.0));  // the wanted end is far from the rest: Lanczos is quick
-  const auto t = solvers::choose_filter(0.05, 0.9, 12.0);
+      solvers::choose_filter(0.0, 6.0, 12.0, 63));  // the wanted end is far from the rest: Lanczos is quick
+  const auto t = solvers::choose_filter(0.05, 0.9, 12.0, 63);
   REQUIRE(t);
   CHECK(t->degree % 2 == 1);
   CHECK(t->eigenvalue(1.0) == Approx(0.9));
@@ -119,4 +119,18 @@ TEST_CASE("what an operator knows of its spectrum") {
   CHECK(facts.low == 0);
   CHECK(facts.high == 8);
   CHECK(solvers::Operator<double>(Bare{solvers::CsrOperator<double>(a.view())}).facts().entries == -1);
+}
+
+TEST_CASE(
+    "an end with a condition of 1e10 takes longer polynomials, each chosen by a basis of the one before") {
+  const auto a = generators::sakurai(500);
+  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+  const auto r =
+      solvers::solve_eigen<double>(Context{}, problem, options_for(5, Which::SA, Method::chebyshev));
+  INFO(r.reason);
+  CHECK(r.verified);
+  CHECK(r.filter_degree > 63);
+  CHECK(r.iterations < 2000);
+  const auto exact = generators::sakurai_spectrum(500).smallest(5);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(std::abs(r.values[i] - exact[i]) < 1e-8 * 16);
 }

@@ -178,3 +178,17 @@ TEST_CASE("a shift moved off an eigenvalue: the nearest to the target are found,
     CHECK(far.stop == solvers::StopReason::not_verified);
   }
 }
+
+TEST_CASE("a warm start of more columns than the basis has room for") {
+  const auto a = generators::laplacian({18, 18});
+  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+  const auto exact = generators::laplacian_spectrum({18, 18}).smallest(4);
+  Matrix<double> start(324, 324);
+  solvers::fill_random<double>(Context{}, 3, 0, start.view());
+  solvers::EigenOptions o;
+  o.nev = 4, o.which = solvers::Which::SA, o.method = solvers::Method::lanczos;
+  const auto r = solvers::solve_eigen<double>(Context{}, problem, o, start.cview());
+  INFO(r.reason);
+  CHECK(r.verified);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(std::abs(r.values[i] - exact[i]) < 1e-7);
+}
