@@ -28,7 +28,7 @@ solvers::SvdProblem<T> problem_of(const Context& ctx, AnyMatrix<T>& matrix, bool
                                   std::vector<T>& means) {
   if (auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
     auto a = solvers::rectangular<T>(sparse->view());
-    if (!centre) return {std::move(a)};
+    if (!centre) return {std::move(a), {}, sparse->view()};
     means = solvers::column_means<T>(ctx, a);
     return {solvers::centred<T>(std::move(a), means)};
   }
@@ -81,7 +81,10 @@ int decompose(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix
   auto result = solvers::solve_svd<T>(ctx, problem, options);
   auto& triplets = result.triplets;
   if (result.stage == solvers::SvdStage::triangular) facts.method = "triangular factor";
-  if (result.stage == solvers::SvdStage::augmented) facts.method = "block Lanczos on [0 A; A^H 0]";
+  if (result.stage == solvers::SvdStage::deflated)
+    facts.method = "eigenvectors of A^H A, large ones taken out for the small";
+  if (result.stage == solvers::SvdStage::inverse)
+    facts.method = "block Lanczos on (A^H A + delta^2 I)^-1, by factors of [delta I, A; A^H, -delta I]";
   if (exponent != 0) scale_result(triplets, exponent);
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 

@@ -1,10 +1,13 @@
 #include "tallskinny/solvers/svd/rectangular.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -22,15 +25,16 @@ struct GramOperator {
   }
 };
 
+/// X - Q (Q^H X)
 template <class T>
-struct AugmentedOperator {
-  Rectangular<T> a;
-  [[nodiscard]] index_t rows() const { return a.rows + a.cols; }
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-    a.times(ctx, x.rows(a.rows, a.cols), y.rows(0, a.rows));
-    a.adjoint_times(ctx, x.rows(0, a.rows), y.rows(a.rows, a.cols));
-  }
-};
+Matrix<T> project_out(const Context& ctx, HostView<const T> q, HostView<const T> x) {
+  auto y = Matrix<T>::copy_of(x);
+  Matrix<T> s(q.cols(), x.cols());
+  if (q.cols() == 0) return y;
+  tsmttsm(ctx, Op::adjoint, T{1}, q, x, T{0}, s.view());
+  tsmm(ctx, Op::none, T{-1}, q, s.cview(), T{1}, y.view());
+  return y;
+}
 
 /// From here on a matrix counts as tall and narrow.
 template <class T>
@@ -48,7 +52,8 @@ Rectangular<T> rectangular(CsrView<T> a) {
           },
           [a](const Context& ctx, HostView<const T> x, HostView<T> y) {
             spmm(ctx, Op::adjoint, T{1}, a, x, T{0}, y);
-          }};
+          },
+          0};
 }
 
 template <class T>
@@ -61,7 +66,8 @@ Rectangular<T> rectangular(HostView<const T> a) {
           [a](const Context& ctx, HostView<const T> x, HostView<T> y) {
             if (is_tall(a)) return tsmttsm(ctx, Op::adjoint, T{1}, a, x, T{0}, y);
             tsm2r(ctx, Op::adjoint, T{1}, a, x, T{0}, y);
-          }};
+          },
+          0};
 }
 
 template <class T>
@@ -74,7 +80,9 @@ Rectangular<T> adjoint(Rectangular<T> a) {
 template <class T>
 Rectangular<T> centred(Rectangular<T> a, std::vector<T> mu) {
   expects(static_cast<index_t>(mu.size()) == a.cols, "the means are not as many as the columns");
-  Rectangular<T> c{a.rows, a.cols, {}, {}};
+  double squares = 0;
+  for (const T& x : mu) squares += std::norm(x);
+  Rectangular<T> c{a.rows, a.cols, {}, {}, std::sqrt(static_cast<double>(a.rows) * squares)};
   c.times = [a, mu](const Context& ctx, HostView<const T> x, HostView<T> y) {
     a.times(ctx, x, y);
     for (index_t j = 0; j < x.cols(); ++j) {  // Y - 1 (mu^T X)
@@ -111,18 +119,41 @@ Operator<T> gram_operator(Rectangular<T> a) {
 }
 
 template <class T>
-Operator<T> augmented_operator(Rectangular<T> a) {
-  return AugmentedOperator<T>{std::move(a)};
+Rectangular<T> deflated(Rectangular<T> a, HostView<const T> u, HostView<const T> v) {
+  const auto between = [](typename Rectangular<T>::Product product, HostView<const T> before,
+                          HostView<const T> after) {
+    return [=](const Context& ctx, HostView<const T> x, HostView<T> y) {
+      product(ctx, project_out(ctx, before, x).cview(), y);
+      ortho::copy_block<T>(ctx, project_out<T>(ctx, after, y).cview(), y);
+    };
+  };
+  return {a.rows, a.cols, between(a.times, v, u), between(a.adjoint_times, u, v), a.cancelled};
 }
 
-#define TS_INSTANTIATE(T)                                                         \
-  template Rectangular<T> rectangular<T>(CsrView<T>);                             \
-  template Rectangular<T> rectangular<T>(HostView<const T>);                      \
-  template Rectangular<T> adjoint<T>(Rectangular<T>);                             \
-  template Rectangular<T> centred<T>(Rectangular<T>, std::vector<T>);             \
-  template std::vector<T> column_means<T>(const Context&, const Rectangular<T>&); \
-  template Operator<T> gram_operator<T>(Rectangular<T>);                          \
-  template Operator<T> augmented_operator<T>(Rectangular<T>);
+template <class T>
+Matrix<T> as_dense(const Context& ctx, const Rectangular<T>& a) {
+  constexpr index_t width = 64;
+  Matrix<T> dense(a.rows, a.cols);
+  for (index_t first = 0; first < a.cols; first += width) {
+    const index_t w = std::min(width, a.cols - first);
+    auto unit = Matrix<T>::zeros(a.cols, w);
+    Matrix<T> y(a.rows, w);
+    for (index_t j = 0; j < w; ++j) unit(first + j, j) = 1;
+    a.times(ctx, unit.cview(), y.view());
+    ortho::copy_block<T>(ctx, y.cview(), dense.view().cols(first, w));
+  }
+  return dense;
+}
+
+#define TS_INSTANTIATE(T)                                                                    \
+  template Rectangular<T> rectangular<T>(CsrView<T>);                                        \
+  template Rectangular<T> rectangular<T>(HostView<const T>);                                 \
+  template Rectangular<T> adjoint<T>(Rectangular<T>);                                        \
+  template Rectangular<T> centred<T>(Rectangular<T>, std::vector<T>);                        \
+  template std::vector<T> column_means<T>(const Context&, const Rectangular<T>&);            \
+  template Operator<T> gram_operator<T>(Rectangular<T>);                                     \
+  template Rectangular<T> deflated<T>(Rectangular<T>, HostView<const T>, HostView<const T>); \
+  template Matrix<T> as_dense<T>(const Context&, const Rectangular<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

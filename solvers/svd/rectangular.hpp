@@ -15,6 +15,7 @@ struct Rectangular {
   index_t rows = 0, cols = 0;
   Product times;          ///< Y = A X
   Product adjoint_times;  ///< Y = A^H X
+  double cancelled = 0;   ///< norm of what cancels in the products, where that is more than ||A||
 };
 
 /// A matrix in somebody else's memory.
@@ -39,9 +40,12 @@ template <class T>
 template <class T>
 [[nodiscard]] Operator<T> gram_operator(Rectangular<T> a);
 
-/// [0 A; A^H 0] as an operator of m + n rows: its eigenvalues are the singular values of A, their negatives,
-/// and zeros; its eigenvectors [u; v] / sqrt(2). Source: Golub and Kahan 1965.
+/// (I - U U^H) A (I - V V^H) with U and V orthonormal; they must outlive it.
 template <class T>
-[[nodiscard]] Operator<T> augmented_operator(Rectangular<T> a);
+[[nodiscard]] Rectangular<T> deflated(Rectangular<T> a, HostView<const T> u, HostView<const T> v);
+
+/// The elements, by products with the columns of I.
+template <class T>
+[[nodiscard]] Matrix<T> as_dense(const Context&, const Rectangular<T>& a);
 
 }  // namespace ts::solvers

@@ -1,4 +1,4 @@
-// The largest singular values of a matrix and their vectors.
+// The largest or smallest singular values of a matrix and their vectors.
 #pragma once
 
 #include <string>
@@ -16,12 +16,14 @@ struct SvdProblem {
   /// Empty, or the elements of a, dense. A tall one is reduced to its Gram matrix, or where that loses too
   /// many digits to its triangular factor.
   HostView<const T> dense = {};
+  /// Empty, or the elements of a, sparse: factorised for the smallest singular values.
+  CsrView<T> sparse = {};
 };
 
 /// How the singular values were reached.
-enum class SvdStage { gram, triangular, augmented };
+enum class SvdStage { gram, triangular, deflated, inverse };
 
-/// A v = sigma u, A^H u = sigma v, the largest sigma first.
+/// A v = sigma u, A^H u = sigma v, the largest sigma first, or the smallest first where they are wanted.
 template <class T>
 struct SvdResult {
   /// `values` are the singular values, `vectors` the right ones (n x k); `residual_norms` those of [u; v] /
@@ -32,13 +34,20 @@ struct SvdResult {
   SvdStage stage = SvdStage::gram;
 };
 
-/// The `nev` largest singular triplets. First the eigenvectors of A^H A (or A A^H, whichever is smaller), by
-/// solve_eigen and with its verification; the singular values then come from A V, not from square roots. A^H
-/// A squares the condition number: what it cannot resolve (singular values below about u / tol of the
-/// largest), or residuals that miss the tolerance, lead to a second step that does not square: the triangular
-/// factor of a tall dense matrix, or block Lanczos on [0 A; A^H 0] from what was found. `which` and `method`
-/// have no say.
-/// @throws Error(invalid_argument), Error(bad_input) as solve_eigen.
+/// The `nev` largest singular triplets, or the smallest of the min(m, n) for `which` SM. `method` has no say.
+///
+/// Largest: first the eigenvectors of A^H A (or A A^H, whichever is smaller), by solve_eigen and with its
+/// verification; the singular values then come from A V, not from square roots. A^H A squares the condition
+/// number: what it cannot resolve (singular values below about u / tol of the largest), or residuals that
+/// miss the tolerance, lead to a second step that does not square: the triangular factor where columns are
+/// few, or the same once more on what is left of A when the triplets found so far are taken out, whose norm
+/// is that much smaller.
+///
+/// Smallest: the triangular factor of dense matrices and of those with few columns; of others, which must be
+/// given sparse, block Lanczos on (A^H A + delta^2 I)^-1 through an InverseGram. Their number is proved by
+/// inertia where rounding in that allows it.
+/// @throws Error(invalid_argument), Error(bad_input) as solve_eigen; for smallest ones also where nothing can
+/// be factorised.
 template <class T>
 [[nodiscard]] SvdResult<T> solve_svd(const Context&, const SvdProblem<T>&, const EigenOptions&);
 

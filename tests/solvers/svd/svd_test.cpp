@@ -1,5 +1,6 @@
 #include "tallskinny/solvers/svd/svd.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tallskinny/app/generators/matrices.hpp"
@@ -42,10 +43,44 @@ void check(const solvers::SvdResult<T>& r, const std::vector<double>& exact, dou
   CHECK(t.orthogonality_loss < 1e-12);
 }
 
-solvers::EigenOptions options_for(index_t k) {
+solvers::EigenOptions options_for(index_t k, solvers::Which which = solvers::Which::LA) {
   solvers::EigenOptions o;
-  o.nev = k;
+  o.nev = k, o.which = which;
   return o;
+}
+
+/// Given by products and by its elements.
+template <class T>
+solvers::SvdProblem<T> sparse(const CsrMatrix<T>& a) {
+  return {solvers::rectangular<T>(a.view()), {}, a.view()};
+}
+
+/// Differences of neighbours, with zeros beyond both ends: (n + 1) x n, sigma_k = 2 sin(k pi / (2 n + 2)). On
+/// a ring: n x n, sigma_k = 2 sin(k pi / n), of which one is zero.
+CsrMatrix<double> differences(index_t n, bool ring = false) {
+  CsrMatrix<double> d;
+  d.rows = ring ? n : n + 1, d.cols = n;
+  for (index_t i = 0; i < d.rows; ++i) {
+    const auto add = [&](index_t j, double value) {
+      d.indices.push_back(static_cast<std::int32_t>(j)), d.values.push_back(value);
+    };
+    if (i < n) add(i, 1);
+    if (i > 0 || ring) add((i + n - 1) % n, -1);
+    d.pointers.push_back(static_cast<index_t>(d.indices.size()));
+  }
+  return d;
+}
+
+std::vector<double> difference_values(index_t n, bool ring, std::size_t count) {
+  std::vector<double> sigma;
+  for (index_t k = 0; k < n; ++k) {
+    const double angle = ring ? static_cast<double>(k) / static_cast<double>(n)
+                              : static_cast<double>(k + 1) / static_cast<double>(2 * n + 2);
+    sigma.push_back(2 * std::sin(std::acos(-1.0) * angle));
+  }
+  std::sort(sigma.begin(), sigma.end());
+  sigma.resize(count);
+  return sigma;
 }
 
 }  // namespace
@@ -105,7 +140,7 @@ TEST_CASE("sparse matrices, with many copies and with tiny singular values") {
   const auto lauchli = generators::lauchli(400, 1e-9);
   r = solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(lauchli.view())}, options_for(3));
   check(r, {20, 1e-9, 1e-9}, 1e-12);
-  CHECK(r.stage == SvdStage::augmented);
+  CHECK(r.stage == SvdStage::deflated);
 }
 
 TEST_CASE("centring without forming the centred matrix") {
@@ -120,4 +155,106 @@ TEST_CASE("centring without forming the centred matrix") {
     for (index_t j = 0; j < 5; ++j) a(i, j) -= mu[static_cast<std::size_t>(j)];
   const auto formed = solvers::solve_svd<double>(Context{}, {plain, a.cview()}, options_for(2));
   check(implicit, formed.triplets.values, 1e-12);
+}
+
+TEST_CASE("columns that centring makes zero") {
+  // 300 columns, of which 12 are not constant: 288 singular values of zero.
+  CsrMatrix<double> a;
+  a.rows = 500, a.cols = 300;
+  Matrix<double> noise(500, 12);
+  solvers::fill_random<double>(Context{}, 7, 0, noise.view());
+  for (index_t i = 0; i < 500; ++i) {
+    for (index_t j = 0; j < 300; ++j) {
+      a.indices.push_back(static_cast<std::int32_t>(j));
+      a.values.push_back(j < 12 ? noise(i, j) : 1 + 0.1 * static_cast<double>(j));
+    }
+    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
+  }
+  const auto plain = solvers::rectangular<double>(a.view());
+  const auto mu = solvers::column_means<double>(Context{}, plain);
+  Matrix<double> formed(500, 12);
+  for (index_t i = 0; i < 500; ++i)
+    for (index_t j = 0; j < 12; ++j) formed(i, j) = noise(i, j) - mu[static_cast<std::size_t>(j)];
+  auto exact = ortho::svd<double>(formed.cview()).values;
+  exact.resize(20, 0.0);
+  const auto r =
+      solvers::solve_svd<double>(Context{}, {solvers::centred<double>(plain, mu)}, options_for(20));
+  check(r, exact, 1e-10);
+  CHECK(r.stage == SvdStage::deflated);
+  check(solvers::solve_svd<double>(Context{}, {solvers::centred<double>(plain, mu)}, options_for(12)),
+        {exact.begin(), exact.begin() + 12}, 1e-10);
+}
+
+TEST_CASE("smallest singular values of sparse matrices: closed forms, both shapes, rank deficient") {
+  const auto tall = differences(400);
+  auto r = solvers::solve_svd<double>(Context{}, sparse(tall), options_for(5, solvers::Which::SM));
+  check(r, difference_values(400, false, 5), 1e-10);
+  CHECK(r.stage == SvdStage::inverse);
+  CHECK(r.triplets.verification == solvers::Verification::inertia);
+
+  const auto wide = transposed(tall.view());
+  r = solvers::solve_svd<double>(Context{}, sparse(wide), options_for(5, solvers::Which::SM));
+  check(r, difference_values(400, false, 5), 1e-10);
+  CHECK(r.left.rows() == 400);
+  CHECK(r.triplets.vectors.rows() == 401);
+
+  const auto ring = differences(350, true);
+  check(solvers::solve_svd<double>(Context{}, sparse(ring), options_for(6, solvers::Which::SM)),
+        difference_values(350, true, 6), 1e-10);
+  check(solvers::solve_svd<double>(Context{}, sparse(differences(30)), options_for(40, solvers::Which::SM)),
+        difference_values(30, false, 30), 1e-12);
+
+  // Three empty rows and five empty columns, beside the ring: rank 349 of 353.
+  auto holes = ring;
+  for (int i = 0; i < 3; ++i) holes.pointers.push_back(holes.pointers.back());
+  holes.rows += 3, holes.cols += 5;
+  auto exact = difference_values(350, true, 6);
+  exact.insert(exact.begin(), 3, 0.0);
+  r = solvers::solve_svd<double>(Context{}, sparse(holes), options_for(9, solvers::Which::SM));
+  check(r, exact, 1e-10);
+  CsrMatrix<double> nothing;
+  nothing.rows = 400, nothing.cols = 300, nothing.pointers.assign(401, 0);
+  check(solvers::solve_svd<double>(Context{}, sparse(nothing), options_for(3, solvers::Which::SM)), {0, 0, 0},
+        0);
+}
+
+TEST_CASE("smallest singular values down to 1e-12 of the largest") {
+  // Bidiagonal, with a diagonal that falls to 1e-12; a dense solver knows its singular values to 1e-16.
+  const index_t n = 320;
+  CsrMatrix<std::complex<double>> a;
+  a.rows = a.cols = n;
+  for (index_t i = 0; i < n; ++i) {
+    const double d = std::pow(10, -12 * static_cast<double>(i) / (n - 1));
+    a.indices.push_back(static_cast<std::int32_t>(i)), a.values.emplace_back(d, 0.3 * d);
+    if (i + 1 < n) a.indices.push_back(static_cast<std::int32_t>(i + 1)), a.values.emplace_back(0, 0.2 * d);
+    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
+  }
+  const auto dense = solvers::as_dense(Context{}, solvers::rectangular<std::complex<double>>(a.view()));
+  auto exact = ortho::svd<std::complex<double>>(dense.cview()).values;
+  std::reverse(exact.begin(), exact.end());
+  exact.resize(8);
+  const auto r =
+      solvers::solve_svd<std::complex<double>>(Context{}, sparse(a), options_for(8, solvers::Which::SM));
+  check(r, exact, 1e-10);
+  CHECK(r.stage == SvdStage::inverse);
+  for (const double residual : r.triplets.residual_norms) CHECK(residual < 1e-8);
+}
+
+TEST_CASE("smallest singular values of dense matrices") {
+  const std::vector<double> sigma = {1, 1e-3, 1e-6, 3e-9, 1e-9, 3e-13};
+  const auto a = with_singular_values<double>(300, 6, sigma);
+  const auto r = solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(a.cview()), a.cview()},
+                                            options_for(3, solvers::Which::SM));
+  check(r, {3e-13, 1e-9, 3e-9}, 1e-15);
+  CHECK(r.stage == SvdStage::triangular);
+  const auto wide = with_singular_values<std::complex<double>>(7, 60, {4, 2, 1});
+  check(solvers::solve_svd<std::complex<double>>(
+            Context{}, {solvers::rectangular<std::complex<double>>(wide.cview()), wide.cview()},
+            options_for(5, solvers::Which::SM)),
+        {0, 0, 0, 0, 1}, 1e-14);
+  // What is neither dense nor sparse nor small has nothing to factorise.
+  const auto d = differences(300);
+  CHECK_THROWS_AS(solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(d.view())},
+                                             options_for(3, solvers::Which::SM)),
+                  Error);
 }
