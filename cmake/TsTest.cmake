@@ -25,7 +25,8 @@ endfunction()
 function(ts_add_test name)
   cmake_parse_arguments(arg "SHORT_BY_TAG" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} Catch2::Catch2WithMain tallskinny_build_flags)
+  # OpenMP for all of them: a precompiled header serves only sources with its own flags.
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} Catch2::Catch2WithMain OpenMP::OpenMP_CXX tallskinny_build_flags)
   target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/include)
   # The rooms are optimised; tests of many types take a compiler two to three times as long at -O3 as they save.
   target_compile_options(${name} PRIVATE $<IF:$<BOOL:${TS_SANITIZE}>,-O0,-O1>)

@@ -5,6 +5,7 @@
 
 #include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/backend/cuda/transfer.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
 
 namespace ts {
 
