@@ -120,7 +120,7 @@ TEST_CASE("a dry run shows where the memory goes, and --memory limits it") {
   CHECK(tssolve({matrix, "--memory", "much"}).code == 2);
 }
 
-TEST_CASE("--profile tells where the time went") {
+TEST_CASE("a profile tells where the time went") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({14, 14, 14}));
   const auto json = solve_json({matrix, "-k", "5", "--which", "SA", "--method", "lanczos", "--profile"});
