@@ -59,8 +59,11 @@ class NcclCommunicator final : public Communicator {
     check(nccl().init_rank(&comm_, ranks, id, rank), "ncclCommInitRank");
   }
   ~NcclCommunicator() override {
-    const cuda::Active active(device_);
-    nccl().destroy(comm_);
+    try {
+      const cuda::Active active(device_);
+      nccl().destroy(comm_);
+    } catch (const Error&) {  // the driver is gone, and the communicator with it
+    }
   }
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }

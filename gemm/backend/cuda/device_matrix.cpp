@@ -13,8 +13,8 @@ CUdeviceptr address(const void* p) noexcept {
 }
 
 void* pointer(CUdeviceptr p) noexcept {
-  return reinterpret_cast<void*>(
-      p);  // NOLINT(performance-no-int-to-ptr): the driver's addresses are integers
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's addresses are integers
+  return reinterpret_cast<void*>(p);
 }
 
 /// Lines from this size on are copied one by one: the driver's two-dimensional copy takes distances below 2
