@@ -10,8 +10,6 @@
 
 namespace ts::solvers {
 
-namespace {}  // namespace
-
 template <class T>
 Lanczos<T>::Lanczos(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
                     const EigenPlan& plan, HostView<const T> initial, const Checkpointing<T>& checkpointing,

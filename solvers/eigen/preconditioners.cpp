@@ -10,8 +10,6 @@
 
 namespace ts::solvers {
 
-namespace {}  // namespace
-
 WantedEnd positive_end(const std::vector<double>& diagonal, double low, double high, Which which) {
   const double sign = which == Which::LA ? -1 : 1;
   const bool positive =
