@@ -35,9 +35,9 @@ class DensePass {
     std::fill_n(grouped_.data(), grouped_.rows() * grouped_.cols(), S{0});
     const index_t d = centroids_.d;
     for (index_t m = 0; m < centroids_.k; ++m) {
-      S* to = grouped_.data() + (m / score_.group) * score_.group * d + m % score_.group;
+      const index_t first = (m / score_.group) * score_.group * d + m % score_.group;
       for (index_t j = 0; j < d; ++j)
-        to[j * score_.group] = centroids_.negated[static_cast<std::size_t>(m * d + j)];
+        grouped_.data()[first + j * score_.group] = centroids_.negated[static_cast<std::size_t>(m * d + j)];
     }
     std::copy(centroids_.half_norms.begin(), centroids_.half_norms.end(), grouped_half_norms_.begin());
     // The longer chain of additions of the two kernels that compute scores.

@@ -257,6 +257,11 @@ class CaughtErrors {
 
 }  // namespace
 
+/// HDF5 1.10 loses 264 bytes of its own when a file cannot be closed.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libhdf5";
+}
+
 TEST_CASE("a disk that fills up leaves nothing behind and is told in one sentence") {
   TemporaryFolder folder;
   const auto old = folder.with("r.h5", "old");
