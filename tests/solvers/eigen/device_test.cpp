@@ -55,7 +55,7 @@ void compare(const CsrMatrix<T>& a, Which which, index_t nev,
   CAPTURE(r.reason, r.operator_applications, here.operator_applications);
   CHECK(r.verified);
   CHECK(r.orthogonality_loss < 1e-13);
-  CHECK(r.filter_degree >= here.filter_degree);  // which may have had a second look at the edge
+  CHECK((r.filter_degree > 0) == (here.filter_degree > 0));  // how far it goes depends on the edges seen
   REQUIRE(r.values.size() == here.values.size());
   for (std::size_t i = 0; i < r.values.size(); ++i)
     CHECK(std::abs(r.values[i] - here.values[i]) < 1e-8 * here.norm);
