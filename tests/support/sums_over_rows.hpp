@@ -48,6 +48,8 @@ class SumsOverRows {
     if constexpr (std::is_same_v<T, R>) s_ = random<R>(1, p * q, values);
   }
 
+  [[nodiscard]] index_t rows() const { return n_; }
+
   /// The bits of all results that a process computes which has rows `first` to `first + rows - 1`.
   [[nodiscard]] std::vector<unsigned char> bits_of_slab(const Context& ctx, index_t first,
                                                         index_t rows) const {
