@@ -1,25 +1,26 @@
-# ts_embed_texts(TARGET FUNCTION FILES...): a generated .cpp that defines ts::cuda::FUNCTION() of
-# gemm/backend/cuda/sources.hpp with the text of these files, made anew when one of them changes.
-# As a script, cmake -DOUT=file -DFUNCTION=f -DFILES=a;b -P TsEmbed.cmake writes that .cpp.
+# ts_embed_texts(TARGET HEADER FUNCTION FILES...): a generated .cpp that defines ts::FUNCTION(), which HEADER
+# declares, with the text of these files, made anew when one of them changes.
+# As a script, cmake -DOUT=file -DHEADER=h -DFUNCTION=f -DFILES=a;b -P TsEmbed.cmake writes that .cpp.
 
 if(CMAKE_SCRIPT_MODE_FILE)
-  set(text "#include \"tallskinny/gemm/backend/cuda/sources.hpp\"\n\nnamespace {\n\nconstexpr ts::cuda::Source all[] = {\n")
+  set(text "#include \"tallskinny/${HEADER}\"\n\nnamespace {\n\nconstexpr ts::cuda::Source all[] = {\n")
   foreach(file ${FILES})
     cmake_path(GET file FILENAME name)
     file(READ ${file} content)
     string(APPEND text "    {\"${name}\", R\"TS_TEXT(${content})TS_TEXT\"},\n")
   endforeach()
-  string(APPEND text "};\n\n}  // namespace\n\nstd::span<const ts::cuda::Source> ts::cuda::${FUNCTION}() noexcept {\n  return all;\n}\n")
+  string(APPEND text "};\n\n}  // namespace\n\nstd::span<const ts::cuda::Source> ts::${FUNCTION}() noexcept {\n  return all;\n}\n")
   file(WRITE ${OUT} "${text}")
   return()
 endif()
 
 set(TS_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 
-function(ts_embed_texts target function)
-  set(out ${CMAKE_CURRENT_BINARY_DIR}/${target}_${function}.cpp)
+function(ts_embed_texts target header function)
+  string(REGEX REPLACE ".*::" "" name ${function})
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${target}_${name}.cpp)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} "-DOUT=${out}" "-DFUNCTION=${function}" "-DFILES=${ARGN}"
+    COMMAND ${CMAKE_COMMAND} "-DOUT=${out}" "-DHEADER=${header}" "-DFUNCTION=${function}" "-DFILES=${ARGN}"
             -P ${TS_EMBED_SCRIPT}
     DEPENDS ${ARGN} ${TS_EMBED_SCRIPT}
     VERBATIM)

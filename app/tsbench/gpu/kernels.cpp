@@ -1,5 +1,6 @@
 #include "tallskinny/app/tsbench/gpu/kernels.hpp"
 
+#include "tallskinny/app/tsbench/gpu/device_sources.hpp"
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
 
 namespace ts::bench {
@@ -11,6 +12,7 @@ cuda::KernelPlan plan_of(std::string_view family, DType type, unsigned grid) {
   plan.family = family;
   plan.defines = {cuda::define(type)};
   plan.grid = grid, plan.block = 256;
+  plan.beside = device_sources;
   return plan;
 }
 

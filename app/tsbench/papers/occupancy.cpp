@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "tallskinny/app/tsbench/gpu/clock.hpp"
+#include "tallskinny/app/tsbench/gpu/device_sources.hpp"
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 
@@ -22,7 +23,7 @@ constexpr Row rows[] = {{0, {3.0, 10.1, 16.3}}, {1, {228, 629, 815}}, {2, {419, 
 
 cuda::KernelPlan plan_of(const cuda::DeviceInfo& device, const Row& row, int count, bool writes) {
   cuda::KernelPlan plan;
-  plan.family = "roof_streams";
+  plan.family = "roof_streams", plan.beside = device_sources;
   plan.defines = {cuda::define("TS_STREAMS", count), cuda::define("TS_WRITE", writes ? 1 : 0)};
   plan.block = 128;
   const int blocks = device.threads_per_multiprocessor / 128 * row.sixteenths / 16;

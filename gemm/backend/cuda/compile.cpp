@@ -63,11 +63,13 @@ struct Result {
 
 class Program {
  public:
-  explicit Program(const Source& main) {
+  explicit Program(const CompileJob& job) {
+    const Source& main = source_of(job.family, job.beside);
     std::vector<const char*> texts, names;
-    texts.reserve(sources().size()), names.reserve(sources().size());
-    for (const Source& s : sources())
-      if (s.name != main.name) texts.push_back(s.text.data()), names.push_back(s.name.data());
+    for (const SourceFiles files : {SourceFiles{sources}, job.beside})
+      if (files != nullptr)
+        for (const Source& s : files())
+          if (s.name != main.name) texts.push_back(s.text.data()), names.push_back(s.name.data());
     expect(nvrtc().create(&program_, main.text.data(), main.name.data(), static_cast<int>(texts.size()),
                           texts.data(), names.data()));
   }
@@ -104,17 +106,20 @@ class Program {
   nvrtcProgram program_ = nullptr;
 };
 
+std::string hash_of(std::span<const Source> files) {
+  std::string text;
+  for (const Source& s : files) {
+    text.append(s.name).append("\n");
+    text.append(s.text).append("\n");
+  }
+  return sha256(text);
+}
+
 /// Everything that the machine code depends on.
 std::string cache_key(const CompileJob& job) {
-  static const std::string all_sources = [] {
-    std::string text;
-    for (const Source& s : sources()) {
-      text.append(s.name).append("\n");
-      text.append(s.text).append("\n");
-    }
-    return sha256(text);
-  }();
+  static const std::string all_sources = hash_of(sources());
   std::string key = all_sources + "\n" + compiler_version() + "\n" + job.family;
+  if (job.beside != nullptr) key += "\n" + hash_of(job.beside());
   for (const std::string& option : options_of(job)) key += "\n" + option;
   return key;
 }
@@ -164,7 +169,7 @@ Compiled compile(const CompileJob& job) {
   compiled.cached = entry && unpack(*entry, result);
   if (!compiled.cached) {
     expect_known_arch(job.arch);
-    result = Program(source_of(job.family)).compile(job);
+    result = Program(job).compile(job);
     disk_cache().store(key, pack(result));
   }
   compiled.attributes = read_log(result.log);

@@ -22,7 +22,8 @@ struct Attributes {
 struct CompileJob {
   std::string family;
   Defines defines;
-  std::string arch;  ///< "sm_90a"
+  std::string arch;              ///< "sm_90a"
+  SourceFiles beside = nullptr;  ///< KernelPlan::beside
 };
 
 struct Compiled {

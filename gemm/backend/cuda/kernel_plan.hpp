@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,10 @@ struct Budget {
   friend bool operator==(const Budget&, const Budget&) = default;
 };
 
+struct Source;
+/// Device sources that a program carries beside the library's (sources.hpp).
+using SourceFiles = std::span<const Source> (*)() noexcept;
+
 /// One kernel `extern "C" __global__ void FAMILY(...)` of kernels/FAMILY.cuh, specialised by `defines`, and
 /// its launch. Sizes that change from call to call are kernel arguments, never defines.
 struct KernelPlan {
@@ -41,6 +46,7 @@ struct KernelPlan {
   /// The kernel waits by itself for those before it in the stream (kernels/cluster.cuh), so that it may start
   /// while they end, from sm_90 on.
   bool overlaps = false;
+  SourceFiles beside = nullptr;  ///< where FAMILY.cuh is if the library has none
   friend bool operator==(const KernelPlan&, const KernelPlan&) = default;
 };
 

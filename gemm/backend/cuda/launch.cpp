@@ -64,7 +64,7 @@ class Kernels {
       std::string key = key_of(device.index, plan);
       if (loaded_.contains(key) || std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
       keys.push_back(std::move(key));
-      jobs.push_back({std::string(plan.family), plan.defines, device.arch()});
+      jobs.push_back({std::string(plan.family), plan.defines, device.arch(), plan.beside});
       missing.push_back(&plan);
     }
     if (jobs.empty()) return;

@@ -3,10 +3,12 @@
 
 namespace ts::cuda {
 
-const Source& source_of(std::string_view family) {
-  for (const Source& s : sources())
-    if (s.name.size() == family.size() + 4 && s.name.starts_with(family) && s.name.ends_with(".cuh"))
-      return s;
+const Source& source_of(std::string_view family, SourceFiles beside) {
+  for (const SourceFiles files : {SourceFiles{sources}, beside})
+    if (files != nullptr)
+      for (const Source& s : files())
+        if (s.name.size() == family.size() + 4 && s.name.starts_with(family) && s.name.ends_with(".cuh"))
+          return s;
   throw Error(Errc::invalid_argument,
               "the library has no kernel source called " + std::string(family) + ".cuh");
 }

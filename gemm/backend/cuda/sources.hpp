@@ -1,8 +1,9 @@
-// The device sources and tuned tables that the library carries with it.
+// The device sources and tuned tables that the library carries with it, and where a kernel's source is.
 #pragma once
 
-#include <span>
 #include <string_view>
+
+#include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
 
 namespace ts::cuda {
 
@@ -17,7 +18,8 @@ struct Source {
 /// The tables of plan/tuned, likewise.
 [[nodiscard]] std::span<const Source> tuned_texts() noexcept;
 
-/// The file `FAMILY.cuh`. @throws Error(invalid_argument) if there is none.
-[[nodiscard]] const Source& source_of(std::string_view family);
+/// The file `FAMILY.cuh`, the library's or one of those beside it. @throws Error(invalid_argument) if there
+/// is none.
+[[nodiscard]] const Source& source_of(std::string_view family, SourceFiles beside = nullptr);
 
 }  // namespace ts::cuda

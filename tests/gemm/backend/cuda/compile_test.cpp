@@ -271,6 +271,19 @@ TEST_CASE("the attributes of a kernel are what the assembler reports") {
   CHECK(compiled.cubin.substr(0, 4) == "\177ELF");
 }
 
+TEST_CASE("a program may carry kernels of its own, which are made of the library's parts") {
+  if (no_compiler()) return;
+  static constexpr cuda::Source own[] = {
+      {"own_kernel.cuh",
+       "#include \"own_part.cuh\"\nextern \"C\" __global__ void own_kernel(Element* x) { *x = own_number; "
+       "}\n"},
+      {"own_part.cuh", "#include \"element.cuh\"\nconstexpr int own_number = 1;\n"}};
+  const cuda::SourceFiles beside = []() noexcept { return std::span<const cuda::Source>(own); };
+  const cuda::Defines defines = {cuda::define(DType::float64)};
+  CHECK(cuda::compile({"own_kernel", defines, "sm_90a", beside}).attributes.registers > 0);
+  CHECK_THROWS_AS(cuda::compile({"own_kernel", defines, "sm_90a"}), Error);
+}
+
 TEST_CASE("a budget that is exceeded is an error that names the kernel") {
   cuda::KernelPlan plan;
   plan.family = "some_kernel", plan.defines = {{"TS_P", "8"}}, plan.block = 256, plan.budget.registers = 64;
