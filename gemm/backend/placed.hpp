@@ -6,6 +6,7 @@
 
 #include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/backend/cuda/long_copy.hpp"
 
 namespace ts {
 
@@ -86,8 +87,8 @@ class PlacedMatrix {
   [[nodiscard]] Matrix<T> to_host(const Context& ctx) && {
     if (space_ == Space::host) return std::move(here_);
     Matrix<T> copied(rows(), cols());
-    copy(ctx.stream, copied.view(), there_.cview());
-    ctx.stream.synchronize();
+    cuda::download(ctx.stream, copied.data(), there_.data(),
+                   static_cast<std::size_t>(rows() * cols()) * sizeof(T));
     return copied;
   }
 

@@ -6,10 +6,10 @@
 
 #include "tallskinny/gemm/backend/compile_ahead.hpp"
 #include "tallskinny/gemm/backend/profile.hpp"
+#include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/solvers/eigen/memory_plan.hpp"
 #include "tallskinny/solvers/ortho/skeleton.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
-#include "tallskinny/solvers/random.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -32,20 +32,12 @@ class Timed {
 }  // namespace
 
 template <class T>
-void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, HostView<T> block) {
-  const index_t n = block.rows(), p = block.cols();
-  const Profile::Piece piece(ctx, "random blocks", {0, static_cast<double>(n * p) * sizeof(T), 0},
-                             std::nullopt);
-  const Random random(seed, stream);
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < p; ++j) {
-      const auto z = random.normal2(static_cast<std::uint64_t>(i) << 16 | static_cast<std::uint64_t>(j));
-      if constexpr (is_complex<T>)
-        block(i, j) = {z[0], z[1]};
-      else
-        block(i, j) = z[0];
-    }
+void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, PlacedView<T> block) {
+  const Philox random{seed, stream};
+  if (block.space() == Space::host)
+    ts::fill_random<T>(ctx, random, block.host());
+  else
+    ts::fill_random<T>(ctx, random, block.template in<Space::device>());
 }
 
 template <class T>
@@ -69,6 +61,7 @@ void rehearse_block_steps(const Context& ctx, PlacedView<const T> v, index_t f) 
   PlacedMatrix<T> x(ctx, Space::device, n, f), w(ctx, Space::device, n, f);
   std::vector<real_t<T>> norms(static_cast<std::size_t>(f));
   Matrix<T> g(f, f);
+  fill_random<T>(ctx, 0, 0, x.view());
   tall.norms(w.cview(), norms);
   tall.inner(x.cview(), w.cview(), g.view());
   tall.gram(x.cview(), g.view());
@@ -103,12 +96,9 @@ void KrylovBasis<T>::prepare() const {
 
 template <class T>
 PlacedMatrix<T> KrylovBasis<T>::random_block(index_t width) {
-  Matrix<T> x(rows(), width);
+  PlacedMatrix<T> x(ctx_, space_, rows(), width);
   fill_random<T>(ctx_, seed_, stream_++, x.view());
-  if (space_ == Space::host) return x;
-  PlacedMatrix<T> there(ctx_, space_, rows(), width);
-  copy_block<T>(ctx_, x.cview(), there.view());
-  return there;
+  return x;
 }
 
 template <class T>
@@ -394,7 +384,7 @@ double estimate_norm(const Context& ctx, const Operator<T>& a, std::uint64_t see
 #define TS_INSTANTIATE(T)                                                                        \
   template class KrylovBasis<T>;                                                                 \
   template double estimate_norm<T>(const Context&, const Operator<T>&, std::uint64_t, index_t&); \
-  template void fill_random<T>(const Context&, std::uint64_t, std::uint64_t, HostView<T>);       \
+  template void fill_random<T>(const Context&, std::uint64_t, std::uint64_t, PlacedView<T>);     \
   template void prepare_block_steps<T>(const Context&, index_t, index_t, index_t);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -162,8 +162,8 @@ void prepare_block_steps(const Context&, index_t rows, index_t columns, index_t 
 
 using ortho::copy_block;
 
-/// Standard normal entries (complex: both parts), each a pure function of seed, stream, row and column.
+/// X = the numbers of this seed and stream, where X is (gemm/random/fill_random.hpp).
 template <class T>
-void fill_random(const Context&, std::uint64_t seed, std::uint64_t stream, HostView<T> block);
+void fill_random(const Context&, std::uint64_t seed, std::uint64_t stream, PlacedView<T> x);
 
 }  // namespace ts::solvers

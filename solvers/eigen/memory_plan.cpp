@@ -74,8 +74,7 @@ MemoryPlan plan_memory(const EigenPlan& plan, const MemoryNeeds& needs) {
   out.shares.insert(out.shares.begin() + 2, {"basis", out.spills ? Home::locked : Home::device,
                                              basis_in(out.spills ? Space::host : Space::device)});
   if (out.spills) out.shares.push_back({"parts of the basis", Home::device, ortho::passage_bytes});
-  // Random blocks are drawn and vectors arrive here.
-  out.shares.push_back({"blocks", Home::host, columns(std::max(plan.block_size, plan.nev))});
+  out.shares.push_back({"eigenvectors", Home::host, columns(plan.nev)});
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "tallskinny/gemm/core/near_normal.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using ts::philox4x32_10;
@@ -61,6 +62,31 @@ TEST_CASE("normals have mean 0, variance 1 and kurtosis 3", "[random]") {
   CHECK(std::abs(m2 / n - 1) < 5 * std::sqrt(2.0) / root);
   CHECK(std::abs(m4 / n - 3) < 5 * std::sqrt(96.0) / root);
   CHECK(std::abs(cross / n) < 5 / root);
+}
+
+TEST_CASE("near-normals have mean 0, variance 1, kurtosis 2.7, no bias to a side and no zero", "[random]") {
+  const ts::Philox random{1, 5};
+  constexpr int n = 100000;
+  double m1 = 0, m2 = 0, m4 = 0, neighbours = 0, before = 0;
+  int around_zero = 0;
+  bool inside = true;
+  for (int i = 0; i < n; ++i) {
+    const double x = ts::near_normal(random, static_cast<std::uint64_t>(i));
+    m1 += x, m2 += x * x, m4 += x * x * x * x, neighbours += x * before, before = x;
+    around_zero += std::abs(x) < 0.1 ? 1 : 0;
+    inside = inside && x != 0 && std::abs(x) < 2 * std::sqrt(3.0);
+  }
+  CHECK(inside);
+  const double root = std::sqrt(1.0 * n);
+  CHECK(std::abs(m1 / n) < 5 / root);
+  CHECK(std::abs(m2 / n - 1) < 5 * std::sqrt(1.7) / root);
+  CHECK(std::abs(m4 / n - 2.7) < 5 * std::sqrt(60.0) / root);
+  CHECK(std::abs(neighbours / n) < 5 / root);
+  CHECK(std::abs(around_zero / (0.2 * n) - 0.385) < 5 * std::sqrt(0.385 / 0.2) / root);  // the density at 0
+  // Published words of Philox: the sum of four, centred and scaled.
+  const double sum = 0x6627e8d5p0 + 0xe169c58dp0 + 0xbc57ac4cp0 + 0x9b00dbd8p0;
+  const double exact = (2 * sum - 0x1p34 + 5) * std::sqrt(3.0) * 0x1p-33;
+  CHECK(std::abs(ts::near_normal({}, 0) - exact) < 1e-15);
 }
 
 TEST_CASE("below(n) stays below n and reaches every value", "[random]") {

@@ -116,6 +116,9 @@ Event::Event(const Stream&) {
 void Event::record(const Stream&) {
   refuse();
 }
+void Event::wait() const {
+  refuse();
+}
 double Event::seconds_since(const Event&) const {
   refuse();
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/backend/cuda/long_copy.hpp"
 #include "tallskinny/gemm/core/csr.hpp"
 
 namespace ts {
@@ -36,9 +37,9 @@ class DeviceCsrMatrix {
     const auto parts = cuda::long_row_parts(a.pointers, a.rows);
     long_part_count_ = static_cast<index_t>(parts.size());
     long_parts_ = cuda::Memory(stream, parts.size() * sizeof(LongRowPart));
-    cuda::copy_bytes(stream, pointers_.data(), a.pointers, pointers_.bytes());
-    cuda::copy_bytes(stream, indices_.data(), a.indices, indices_.bytes());
-    cuda::copy_bytes(stream, values_.data(), a.values, values_.bytes());
+    cuda::upload(stream, pointers_.data(), a.pointers, pointers_.bytes());
+    cuda::upload(stream, indices_.data(), a.indices, indices_.bytes());
+    cuda::upload(stream, values_.data(), a.values, values_.bytes());
     cuda::copy_bytes(stream, long_parts_.data(), parts.data(), long_parts_.bytes());
     stream.synchronize();
   }

@@ -23,10 +23,15 @@ void Event::record(const Stream& stream) {
   check(driver().event_record(state_->event, stream.handle()), "record an event");
 }
 
+void Event::wait() const {
+  const Active active(state_->device);
+  check(driver().event_synchronize(state_->event), "finish its work");
+}
+
 double Event::seconds_since(const Event& start) const {
   const Active active(state_->device);
   float milliseconds = 0;
-  check(driver().event_synchronize(state_->event), "finish its work");
+  wait();
   check(driver().event_elapsed(&milliseconds, start.state_->event, state_->event),
         "tell the time between two events");
   return 1e-3 * static_cast<double>(milliseconds);

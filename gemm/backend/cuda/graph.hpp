@@ -14,6 +14,8 @@ class Event {
   explicit Event(const Stream& stream);
   /// Marks where the stream's work stands now.
   void record(const Stream& stream);
+  /// Waits for this point.
+  void wait() const;
   /// Waits for this point, and tells the seconds of device time since `start` was passed.
   [[nodiscard]] double seconds_since(const Event& start) const;
 

@@ -16,6 +16,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/norms/cuda/column_norms_kernel.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/gemm/random/cuda/random_kernel.hpp"
 #include "tallskinny/gemm/spmm/cuda/spmm_kernel.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -121,6 +122,9 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
   for (const DType type : {DType::float64, DType::complex128, DType::float32, DType::complex64})
     plans.push_back(cuda::plan_sum_parts(type, 1000));
   for (const DType type : every_dtype) plans.push_back(cuda::plan_norms_of_parts(type, 1000));
+  for (std::size_t form = 0; form < form_count; ++form)
+    plans.push_back(
+        cuda::plan_random_fill(form_number(form, 8), 1000, 8 - static_cast<index_t>(form), device));
   for (const std::size_t bytes : {2, 4, 8, 16})
     for (const bool from_rows : {false, true})
       plans.push_back(cuda::plan_convert(bytes, 8, from_rows, 1000000, 20, device));

@@ -1,0 +1,14 @@
+// The kernel `random_fill`.
+#pragma once
+
+#include "tallskinny/gemm/backend/cuda/devices.hpp"
+#include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
+#include "tallskinny/gemm/plan/gpu_problem.hpp"
+
+namespace ts::cuda {
+
+/// For `lines` lines of `width` real numbers that lie so.
+[[nodiscard]] KernelPlan plan_random_fill(const Form& form, index_t lines, index_t width,
+                                          const DeviceInfo& device);
+
+}  // namespace ts::cuda

@@ -1,0 +1,79 @@
+#include "tallskinny/gemm/random/fill_random.hpp"
+
+#include <complex>
+
+#include "tallskinny/gemm/core/near_normal.hpp"
+#include "tallskinny/tests/support/device.hpp"
+
+// The device's own generator, compiled for the host.
+#define __device__
+#define __forceinline__ inline
+namespace on_device {
+#include "tallskinny/gemm/backend/cuda/kernels/philox.cuh"
+}
+
+using namespace ts;
+
+namespace {
+
+constexpr Philox generator{0x123456789abcdefu, 0xfedcba9876543210u};
+
+/// What stands at row i and column j of a block of T.
+double expected(index_t i, index_t j) {
+  return near_normal(generator, static_cast<std::uint64_t>(i) << 16 | static_cast<std::uint64_t>(j));
+}
+
+}  // namespace
+
+TEST_CASE("the device's generator has the host's bits") {
+  bool same = true;
+  for (std::uint64_t k = 0; k < 20000; ++k) {
+    const std::uint64_t counter = k * 0x9E3779B97F4A7C15u;
+    const auto words = on_device::philox(counter, generator.stream, generator.key);
+    const auto block = generator.block(counter);
+    for (std::size_t w = 0; w < 4; ++w) same = same && words.word[w] == block.at(w);
+    same = same && on_device::uniform(words) == generator.uniform(counter);
+    same = same && on_device::near_normal(words) == near_normal(generator, counter);
+  }
+  CHECK(same);
+}
+
+TEST_CASE("a block holds the numbers of its rows and columns, for any number of threads") {
+  for (const int threads : {1, 3}) {
+    Context ctx;
+    ctx.threads = threads;
+    auto x = Matrix<double>::zeros(1000, 9);
+    fill_random<double>(ctx, generator, x.view().cols(1, 5));
+    auto z = Matrix<std::complex<double>>::zeros(1000, 3);
+    fill_random<std::complex<double>>(ctx, generator, z.view());
+    bool same = true;
+    for (index_t i = 0; i < 1000; ++i) {
+      for (index_t j = 0; j < 5; ++j) same = same && x(i, j + 1) == expected(i, j);
+      for (index_t j = 0; j < 3; ++j)
+        same = same && z(i, j) == std::complex<double>(expected(i, 2 * j), expected(i, 2 * j + 1));
+      same = same && x(i, 0) == 0 && x(i, 6) == 0;
+    }
+    CHECK(same);
+  }
+}
+
+TEMPLATE_TEST_CASE("on a GPU a block has the bits of the host", "[device][sanitize]", double,
+                   std::complex<double>) {
+  using T = TestType;
+  if (test::no_device()) return;
+  Context ctx;
+  ctx.stream = test::device_stream();
+  for (const index_t rows : {index_t{1}, index_t{257}, index_t{100003}})
+    for (const index_t cols : {1, 2, 5, 8, 33})
+      for (const index_t gap : {0, 1, 8}) {
+        CAPTURE(rows, cols, gap);
+        auto here = Matrix<T>::zeros(rows, cols + gap), back = Matrix<T>::zeros(rows, cols + gap);
+        DeviceMatrix<T> there(ctx.stream, rows, cols + gap);
+        copy(ctx.stream, there.view(), here.cview());
+        fill_random<T>(ctx, generator, there.view().cols(gap / 2, cols));
+        copy(ctx.stream, back.view(), there.cview());
+        ctx.stream.synchronize();
+        fill_random<T>(ctx, generator, here.view().cols(gap / 2, cols));
+        CHECK(std::equal(here.data(), here.data() + rows * (cols + gap), back.data()));
+      }
+}
