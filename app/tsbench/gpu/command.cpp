@@ -24,7 +24,7 @@ namespace ts::bench {
 namespace {
 
 struct GpuRequest {
-  std::string tables, operations, types, widths = "1,2,3,4,7,8,12,16,24,31,32,48,63,64";
+  std::string tables, compared, operations, types, widths = "1,2,3,4,7,8,12,16,24,31,32,48,63,64";
   std::string json_file, html_file;
   bool selects = false;  ///< operations and widths instead of tables
   Selection selection;
@@ -47,6 +47,8 @@ bool parse_request(GpuRequest& request, app::Arguments arguments) {
        "Measures the engine on the GPU against the GPU's own roofs and against NVIDIA's libraries.",
        "[options]",
        {{"everything, kept for later", "tsbench gpu --json gpu.json"},
+        {"everything, but only some tables beside NVIDIA's libraries",
+         "tsbench gpu --peers dense,tsm2r,wide,short"},
         {"two of the tables for one type", "tsbench gpu --table dense,tsm2r --types float64"},
         {"narrow sums of squares", "tsbench gpu --op column_norms --types float64,float16 --widths 1-4"}},
        "Without --op, --widths and the like, tables of cases are measured:\n" + described_tables() +
@@ -81,6 +83,8 @@ bool parse_request(GpuRequest& request, app::Arguments arguments) {
       .value("energy", "SECONDS", request.effort.energy_seconds,
              "read the energy of loops of this length; 0: do not (0.3 is enough)", app::between(0.0, 60.0))
       .flag("quick", quick, "64 MiB, three widths, three runs: a smoke test, not a measurement")
+      .value("peers", "LIST", request.compared,
+             "tables that are compared with NVIDIA's libraries, which takes longest; all unless given")
       .flag("no-peers", no_peers, "leave NVIDIA's libraries out")
       .value("json", "FILE", request.json_file, "also write all figures here, every few seconds")
       .value("html", "FILE", request.html_file, "also write a page of curves here");
@@ -97,6 +101,8 @@ bool parse_request(GpuRequest& request, app::Arguments arguments) {
     request.selects = request.selects || options.given(name);
   expects(!request.selects || request.tables.empty(),
           "--table cannot be combined with a selection by --op or --widths");
+  for (const std::string& name : split_list(request.compared))
+    (void)table_cases(name, DType::float64, selection.bytes);  // refuses what is not a table
   selection.operations = parse_names<Operation>(request.operations, parse_operation, every_operation);
   selection.shapes = parse_widths(request.widths);
   return true;
@@ -170,9 +176,12 @@ int gpu_command(app::Arguments arguments) {
   print_gpu_header(std::cout);
 
   std::vector<Cell> cells;
+  const std::vector<std::string> compared = split_list(request.compared);
   for (const Case& c : cases) {
     if (app::stop_requested()) break;
-    const GpuMeasured m = measure(ctx, pool, c, roofs, request.effort);
+    GpuEffort effort = request.effort;
+    effort.peers &= compared.empty() || std::count(compared.begin(), compared.end(), c.table) > 0;
+    const GpuMeasured m = measure(ctx, pool, c, roofs, effort);
     print_gpu_row(std::cout, m);
     results.add(json_of(m));
     cells.push_back(cell_of(m));
