@@ -19,8 +19,10 @@ constexpr int longest_float_sum = 96;
 /// Bytes of a chunk of long operands, where there is room.
 constexpr int shortest_chunk = 30 * 1024;
 
-/// Rows of a batch of the warpgroup kernel.
+/// Rows of a batch of the warpgroup kernels.
 constexpr int warpgroup_batch = 32;
+/// Bytes for the barriers of a narrow Gram matrix, beyond the 128 that all kernels have.
+constexpr int gram_barrier_bytes = 128;
 
 /// TS_MODE_..: columns of at least a KiB are copied in bulk.
 int mode_of(const TallLayout& s, int chunk, const BlockLimits& limits) {
@@ -86,9 +88,10 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
   bool flushes = narrow && (!brief || (tiling.split && tiling.tiles_l * tiling.tiles_r >= 8));
   int flush_bytes = 0, chunk = 0, stages = 0;
   for (bool fits = false; !fits;) {
-    flush_bytes = tiling.warpgroups ? tiling.slices * 4 * warpgroup_batch * 8 * tiling.tiles_r * 4
-                  : flushes         ? sums
-                                    : 0;
+    flush_bytes = tiling.warpgroups ? tiling.slices * 4 * warpgroup_batch * 8 * tiling.tiles_r * 4 +
+                                          (gram ? gram_barrier_bytes : 0)
+                  : flushes ? sums
+                            : 0;
     const int room = device.shared_bytes / tiling.residents - 1024 - inbox_bytes - flush_bytes;
     // Rows of a chunk: whole steps for every slice, and whole 128-byte lines in every sub-block.
     int unit = batch_rows * tiling.slices;
@@ -136,7 +139,7 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
   plan.group_size = clustered ? cluster_blocks : group_size_of(plan.panel_blocks);
   const int groups = (plan.panel_blocks + plan.group_size - 1) / plan.group_size;
   KernelPlan& k = plan.kernel;
-  k.family = tiling.warpgroups ? "tsmttsm_wgmma" : "tsmttsm";
+  k.family = !tiling.warpgroups ? "tsmttsm" : gram && tiling.warps_l == 1 ? "gram_wgmma" : "tsmttsm_wgmma";
   k.defines = {define(problem.type),
                define("TS_CORE", scalar_bytes(problem.type) == 2 ? 2
                                  : tiling.split                  ? 1

@@ -41,44 +41,47 @@ double three_product_cost(double products, const InnerTiling& t) {
   return (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy * (warps < 8 ? 1.3 : 1);
 }
 
-/// Tilings of three real products for a complex one, of whose rows whole complex numbers are read. (Tried
-/// where operands are copied in bulk from whole lines, on GPUs whose warps can give registers away, and with
-/// the sums of all rows.)
+/// Tilings of three real products for a complex one, of whose rows whole complex numbers are read.
 void add_three_product_tilings(const InnerProblem& problem, const BlockLimits& limits,
                                const InnerShape& shape, std::vector<InnerTiling>& all) {
-  const auto tried = [](const TallLayout& s) { return s.mode == TallMode::flat && !s.shift; };
-  if (problem.type != DType::complex128 || problem.rows < least_rows_to_split || problem.panels > 1 ||
-      problem.parts > 0 || !limits.warpgroups || !tried(shape.a) || !tried(shape.b) || shape.fold > 1)
+  if (problem.type != DType::complex128 || problem.rows < least_rows_to_split || problem.parts > 0 ||
+      shape.natural || shape.fold > 1 || widest_vector(shape.a, 1, 2, 2) < 2 ||
+      widest_vector(shape.b, 1, 2, 2) < 2)
     return;
   const int need_l = (shape.left().width / 2 + 15) / 16, need_r = (shape.right().width / 2 + 7) / 8;
   const int bytes = shape.a.row_bytes(1) + (problem.gram ? 0 : shape.b.row_bytes(1));
+  const bool bulk = limits.bulk_copies && shape.a.mode == TallMode::flat && shape.b.mode == TallMode::flat;
   for (int tl = 1; tl <= std::min(4, need_l); ++tl)
     for (int tr = 1; tr <= std::min(4, need_r); ++tr) {
       if (problem.gram && tr != 2 * tl) continue;
       InnerTiling t{tl, tr, (need_l + tl - 1) / tl, (need_r + tr - 1) / tr};
       t.three = true, t.tiles = tiles_needed(problem.gram, t);
       for (const int slices : {4, 3, 2, 1}) {
-        t.slices = slices, t.producers = 1, t.give = false;
-        const int warps = t.warps(), needed = 24 * tl * tr + 24 * tr + 4 * tl + 68;
+        t.slices = slices, t.producers = bulk ? 1 : 4, t.give = false;
+        const int warps = t.warps(), needed = 24 * tl * tr + 24 * tr + 4 * tl + 56;
         if (warps > 15 || (slices > 1 && (warps > 12 || 16 * slices * bytes > 66 * 1024))) continue;
-        if (needed > register_cap(warps + 1)) {
-          t.give = warps % 4 == 0, t.producers = t.give ? 4 : 0;
-          if (needed > (t.give ? registers_left(warps, 4, 40) : register_cap(warps))) continue;
+        if (needed > register_cap(warps + t.producers)) {
+          t.give = limits.warpgroups && warps % 4 == 0, t.producers = t.give ? 4 : 0;
+          const int cap = t.give ? registers_left(warps, 4, bulk ? 40 : 88) : register_cap(warps);
+          if (needed + (bulk || t.give ? 0 : 16) > cap) continue;
         }
-        t.cost = three_product_cost(t.tiles * t.products(), t) * (t.producers > 0 ? 1 : 1.15) *
+        t.cost = three_product_cost(t.tiles * t.products(), t) *
+                 (t.producers > 0 ? 1
+                  : bulk          ? 1.15
+                                  : 2) *
                  (16 * slices * bytes > 40 * 1024 ? 1.1 : 1);
         all.push_back(t);
       }
     }
   // A Gram matrix of 7 or 8 blocks of columns: no scheduler has more to do than another (TS_PAIRS).
-  if (!problem.gram || need_r < 7 || need_r > 8) return;
+  if (!problem.gram || need_r < 7 || need_r > 8 || !bulk || !limits.warpgroups) return;
   InnerTiling t{4, 2, 1, 4, 4, 2, 4};
   t.three = t.pairs = t.give = true, t.ring_kib = 128;
   t.cost = three_product_cost(t.tiles * t.products(), t);
   all.push_back(t);
 }
 
-/// Tilings of the warpgroup kernel.
+/// Tilings of the warpgroup kernels.
 void add_warpgroup_tilings(const InnerProblem& problem, const BlockLimits& limits, InnerShape shape,
                            std::vector<InnerTiling>& all) {
   if (!limits.warpgroups || scalar_bytes(problem.type) != 4 || shape.natural ||
@@ -86,17 +89,25 @@ void add_warpgroup_tilings(const InnerProblem& problem, const BlockLimits& limit
     return;
   shape.swap = swap_for_warpgroups(shape, problem.gram);
   const int groups = (shape.left().folded(shape.fold) + 63) / 64;
-  const int blocks = (shape.right().folded(shape.fold) + 7) / 8;
+  const bool narrow_gram = problem.gram && groups == 1;
+  const int blocks = round_up(shape.right().folded(shape.fold), narrow_gram ? 16 : 8) / 8;
   if (blocks > 16 || groups > (problem.gram ? 2 : 3)) return;
   for (const int slices : {1, 2, 3}) {
     InnerTiling t{1, blocks, groups, 1, groups, slices, 4, true};
     t.warpgroups = true;
     // Two sets of sums, both parts of the left factor, addresses; warps that fill give registers away.
     const int needed = 8 * blocks + 88, warps = t.warps(), each = warps > 8 ? 152 : warps > 4 ? 224 : 255;
-    if (warps > 12 || needed > each) continue;
-    // As measured on an H100: cycles of a scheduler for 16 rows, as of the other tilings.
-    const double area = groups * blocks - (problem.gram && groups == 2 ? 8 : 0);
-    t.cost = ((problem.gram ? 800 : 600) * groups + 75 * area) * (warps < 8 ? 1.3 : slices == 3 ? 0.95 : 1);
+    if (warps > 12) continue;
+    // Cycles of a scheduler for 16 rows, as of the other tilings, and as measured on an H100.
+    if (narrow_gram) {
+      // (The copies of single threads take registers that three slices do not leave.)
+      if (slices == 1 || (slices == 3 && shape.a.mode != TallMode::flat)) continue;
+      t.cost = (630 + 74 * blocks) * (slices == 3 ? 1 : 1.25);
+    } else {
+      if (needed > each) continue;
+      const double area = groups * blocks - (problem.gram ? 8 : 0);
+      t.cost = ((problem.gram ? 800 : 600) * groups + 75 * area) * (warps < 8 ? 1.3 : slices == 3 ? 0.95 : 1);
+    }
     all.push_back(t);
   }
 }
@@ -141,11 +152,16 @@ std::vector<InnerTiling> tilings_of_warps(const InnerProblem& problem, const Blo
     return (narrow ? sums + two : std::max(sums, two)) + 2048 <= limits.shared_bytes / residents;
   };
 
+  // Cycles of a scheduler for a fragment of split numbers, as measured: the tiles of a Gram matrix are small,
+  // and its rows are read once.
+  const double splitting = gram ? 26 : 16;
   std::vector<InnerTiling> all;
   for (const bool split : {false, true}) {
     if (split && (scalar_bytes(problem.type) != 4 || problem.rows < least_rows_to_split)) continue;
     if (split && side_by_side) continue;
     const bool narrow = sums_in_float(problem.type, split);
+    // The rows of a Gram matrix that are widened to float64 wait for nothing but the tensor instructions.
+    const bool widened = gram && !split && scalar_bytes(problem.type) == 4;
     for (int tl = 1; tl <= std::min(4, need_l); ++tl)
       for (int tr = 1; tr <= 8; ++tr) {
         if (tr == 5 || tr == 7) continue;  // their columns would be loaded one by one
@@ -172,15 +188,15 @@ std::vector<InnerTiling> tilings_of_warps(const InnerProblem& problem, const Blo
           const double issue = products * (split    ? 14
                                            : narrow ? 5
                                                     : 1) +
-                               columns * (split    ? 16
+                               columns * (split    ? splitting
                                           : narrow ? 6
                                                    : 5);
           const int rounds = (warps + 3) / 4;
           const double busy = warps / (4.0 * rounds);
           t.cost = (std::max(tensor, issue) + 0.3 * std::min(tensor, issue)) / busy *
-                   (warps < 8    ? 1.3
-                    : warps > 12 ? 1.25
-                                 : 1) *
+                   (warps < 8                ? 1.3
+                    : warps > 12 && !widened ? 1.25
+                                             : 1) *
                    (t.producers > 0 ? 1
                     : bulk          ? 1.15
                                     : 2) *

@@ -31,7 +31,8 @@ void copy_by_threads(void* to, const void* from, std::size_t bytes) {
 /// Page-locked memory for two pieces, and where the stream's work on each stands.
 class Pieces {
  public:
-  Pieces(const Stream& stream, std::size_t bytes) : stream_(stream), bytes_(bytes), passed_{Event(stream), Event(stream)} {
+  Pieces(const Stream& stream, std::size_t bytes)
+      : stream_(stream), bytes_(bytes), passed_{Event(stream), Event(stream)} {
     stream.staging().begin(stream, 2 * piece_bytes);
     for (void*& m : memory_) m = stream.staging().take(piece_bytes).host;
   }
@@ -41,7 +42,9 @@ class Pieces {
 
   [[nodiscard]] std::size_t count() const noexcept { return (bytes_ + piece_bytes - 1) / piece_bytes; }
   [[nodiscard]] static std::size_t first(std::size_t k) noexcept { return k * piece_bytes; }
-  [[nodiscard]] std::size_t size(std::size_t k) const noexcept { return std::min(piece_bytes, bytes_ - first(k)); }
+  [[nodiscard]] std::size_t size(std::size_t k) const noexcept {
+    return std::min(piece_bytes, bytes_ - first(k));
+  }
   [[nodiscard]] void* memory(std::size_t k) const noexcept { return memory_.at(k % 2); }
   void record(std::size_t k) { passed_.at(k % 2).record(stream_); }
   void wait(std::size_t k) const { passed_.at(k % 2).wait(); }

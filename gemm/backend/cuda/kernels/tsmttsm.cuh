@@ -32,7 +32,7 @@
 #endif
 
 constexpr int finishers = TS_GIVE ? 32 * consumers : threads;  ///< those that end together
-constexpr int filler_registers = 40;
+constexpr int filler_registers = OperandA::in_bulk && OperandB::in_bulk ? 40 : 88;
 
 /// Whether the product as it lies in units goes to the other blocks; otherwise its parts are put together
 /// first.

@@ -1,5 +1,5 @@
 // C = alpha op(A) B + beta C as in tsmttsm.cuh, for float32 and complex64 where arithmetic bounds: by tensor
-// instructions of whole warpgroups, which do half as much again in the same time.
+// instructions of whole warpgroups, which do half as much again in the same time. (Narrow Gram matrices: gram_wgmma.cuh.)
 //
 // The product is 64 TS_WARPGROUPS x TS_COLUMNS; TS_SLICES such groups of warps take different rows of a
 // chunk, 32 at a time. While the instructions of one batch of rows go on, the warps of a slice split the
@@ -14,6 +14,7 @@
 #pragma once
 
 #include "inner.cuh"
+#include "split.cuh"
 #include "wgmma.cuh"
 
 constexpr int sub_batch = 8;  ///< rows of each of the four sub-blocks in a batch
@@ -34,12 +35,6 @@ constexpr int right_stage = TS_GRAM || TS_SWAP ? 0 : OperandA::stage_bytes;
 constexpr int values = TS_COLUMNS / 2;  ///< sums of a thread
 /// Columns that a lane reads at once: the two rows of the instruction that it serves.
 constexpr int pair = Left::vector >= 2 ? 2 : 1;
-
-/// A float32 as two of 11 bits. The lower bits of `low` are ignored by the instruction.
-__device__ __forceinline__ void split(uint32 x, uint32& high, uint32& low) {
-  high = (x + 0x1000u) & 0xffffe000u;
-  low = __float_as_uint(__uint_as_float(x) - __uint_as_float(high));
-}
 
 struct Consumer {
   unsigned char* ring;

@@ -158,6 +158,9 @@ TEST_CASE("float32 is split where arithmetic bounds, and warpgroups multiply whe
     return cuda::make_plan(problem, cuda::typical_device(arch)).kernel;
   };
   CHECK(best("sm_90a").family == "tsmttsm_wgmma");
+  problem.problem.operation = Operation::gram;
+  CHECK(best("sm_90a").family == "gram_wgmma");
+  problem.problem.operation = Operation::tsmttsm;
   CHECK(best("sm_80").family == "tsmttsm");
   CHECK(define_of(best("sm_80"), "TS_CORE") == "1");
   problem.problem.p = problem.problem.q = 8;  // memory bounds, and other kernels start faster
@@ -184,4 +187,16 @@ TEST_CASE("complex128 takes three real products for a complex one where arithmet
     }
   CHECK(define_of(kernel(Operation::gram, DType::complex128, 1 << 22, 64, "sm_90a"), "TS_PAIRS") == "1");
   CHECK(define_of(kernel(Operation::tsmttsm, DType::float64, 1 << 22, 64, "sm_90a"), "TS_THREE") == "0");
+}
+
+TEST_CASE("the small tiles of a narrow Gram matrix of float32 are summed in float64 rather than split") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  cuda::GpuProblem problem;
+  problem.problem = {Operation::gram, DType::float32, 1 << 24, 40, 40};
+  const auto tilings = cuda::inner_tilings(cuda::inner_problem_of(problem, 40),
+                                           cuda::limits_of(device, Determinism::run_to_run));
+  const auto single =
+      std::find_if(tilings.begin(), tilings.end(), [](const auto& t) { return !t.warpgroups; });
+  REQUIRE(single != tilings.end());
+  CHECK_FALSE(single->split);
 }
