@@ -159,8 +159,10 @@ TEST_CASE("float32 is split where arithmetic bounds, and warpgroups multiply whe
   };
   CHECK(best("sm_90a").family == "tsmttsm_wgmma");
   problem.problem.operation = Operation::gram;
+  CHECK(best("sm_90a").family == "tsmttsm_wgmma");
+  problem.problem.p = problem.problem.q = 32;  // at most 64 real columns
   CHECK(best("sm_90a").family == "gram_wgmma");
-  problem.problem.operation = Operation::tsmttsm;
+  problem.problem = {Operation::tsmttsm, DType::complex64, 1 << 22, 64, 64};
   CHECK(best("sm_80").family == "tsmttsm");
   CHECK(define_of(best("sm_80"), "TS_CORE") == "1");
   problem.problem.p = problem.problem.q = 8;  // memory bounds, and other kernels start faster
