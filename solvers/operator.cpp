@@ -23,7 +23,7 @@ OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a) {
 
 #define TS_INSTANTIATE_INDEX(T, I) template OperatorFacts gershgorin<T, I>(const CsrView<T, Space::host, I>&);
 #define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 

@@ -149,7 +149,7 @@ class CsrOperator {
   }
   bool update(const Context& ctx, T alpha, double shift, DeviceView<const T> x, T beta,
               DeviceView<T> y) const {
-    spmm_shifted(ctx, alpha, there_, T{shift}, x, beta, y);
+    spmm_shifted(ctx, alpha, there_, T{static_cast<real_t<T>>(shift)}, x, beta, y);
     return true;
   }
   [[nodiscard]] OperatorFacts facts() const { return gershgorin(a_); }

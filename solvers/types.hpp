@@ -11,6 +11,13 @@ namespace ts {
 /// X(type): once for every type that an eigen-solver computes in.
 #define TS_FOR_EACH_SOLVER_TYPE(X) X(double) X(std::complex<double>)
 
+/// float32 in the place of float64, real or complex.
+template <class T>
+using narrow_t = std::conditional_t<is_complex<T>, std::complex<float>, float>;
+
+template <class T>
+inline constexpr bool is_narrow = std::is_same_v<T, narrow_t<T>>;
+
 template <class T>
 [[nodiscard]] inline T conjugate(T x) noexcept {
   if constexpr (is_complex<T>)

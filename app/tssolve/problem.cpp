@@ -21,6 +21,22 @@ solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix) {
 }
 
 template <class T>
+AnyMatrix<narrow_t<T>> narrowed(const AnyMatrix<T>& matrix) {
+  using N = narrow_t<T>;
+  const auto round = [](const T& x) { return static_cast<N>(x); };
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
+    CsrMatrix<N> narrow{sparse->rows, sparse->cols, sparse->pointers, sparse->indices, {}};
+    narrow.values.resize(sparse->values.size());
+    std::transform(sparse->values.begin(), sparse->values.end(), narrow.values.begin(), round);
+    return narrow;
+  }
+  const auto& dense = std::get<Matrix<T>>(matrix);
+  Matrix<N> narrow(dense.rows(), dense.cols());
+  std::transform(dense.data(), dense.data() + dense.rows() * dense.cols(), narrow.data(), round);
+  return narrow;
+}
+
+template <class T>
 DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyMatrix<T>& matrix) {
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
     return DeviceCsrMatrix<T>(stream, sparse->view());
@@ -116,10 +132,15 @@ solvers::Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& m
   return standard(solvers::Jacobi<T>(std::move(diagonal)));
 }
 
+#define TS_INSTANTIATE(T)                                                      \
+  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&);           \
+  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&); \
+  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
 #define TS_INSTANTIATE(T)                                                                                  \
-  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&);                                       \
-  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);                             \
-  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);                 \
+  template AnyMatrix<narrow_t<T>> narrowed<T>(const AnyMatrix<T>&);                                        \
   template solvers::Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&,                  \
                                                      const Assembled<T>&, Preconditioner, solvers::Which); \
   template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,               \

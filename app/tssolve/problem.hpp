@@ -14,6 +14,10 @@ namespace ts::app::tssolve {
 template <class T>
 [[nodiscard]] solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix);
 
+/// The matrix rounded to float32.
+template <class T>
+[[nodiscard]] AnyMatrix<narrow_t<T>> narrowed(const AnyMatrix<T>& matrix);
+
 /// A matrix in the memory of a device, or nothing.
 template <class T>
 using DeviceCopy = std::variant<std::monostate, DeviceCsrMatrix<T>, DeviceMatrix<T>>;

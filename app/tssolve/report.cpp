@@ -80,6 +80,8 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
       .add("nev", settings.eigen.nev)
       .add("tol", settings.eigen.tol)
       .add("conv", name_of(settings.eigen.convergence))
+      .add("precision", name_of(settings.eigen.precision))
+      .add("float32_applications", result.narrow_applications)
       .add("seed", settings.common.seed)
       .add("block_size", facts.block_size)
       .add("max_basis", facts.max_basis)
@@ -138,6 +140,8 @@ void write_file(const solvers::EigenResult<T>& result, const Settings& settings,
   out.attribute("/", "nev", settings.eigen.nev);
   out.attribute("/", "tol", settings.eigen.tol);
   out.attribute("/", "conv", name_of(settings.eigen.convergence));
+  out.attribute("/", "precision", name_of(settings.eigen.precision));
+  out.attribute("/", "float32_applications", result.narrow_applications);
   if (!settings.mass.empty()) {
     out.attribute("/", "mass", settings.mass);
     out.write("backward_errors", std::span<const double>(facts.backward_errors));

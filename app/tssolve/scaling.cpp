@@ -8,8 +8,9 @@ namespace ts::app::tssolve {
 
 namespace {
 
-/// Squares, their sums over rows and the margins of tolerances stay far from 2^-1022 and 2^1023 within this.
-constexpr int ordinary_exponent = 300;
+/// Squares, their sums over rows and the margins of tolerances stay far from 2^-1022 and 2^1023, or in
+/// float32 from 2^-126 and 2^127, within this.
+constexpr int ordinary_exponent = 300, ordinary_in_float32 = 30;
 
 template <class T>
 std::span<T> entries_of(AnyMatrix<T>& matrix) {
@@ -43,14 +44,14 @@ std::complex<double> scaled(std::complex<double> x, int exponent) {
 }  // namespace
 
 template <class T>
-int extreme_exponent(const AnyMatrix<T>& matrix) {
+int extreme_exponent(const AnyMatrix<T>& matrix, bool in_float32) {
   const std::span<const T> entries = entries_of(matrix);
   double largest = 0;
 #pragma omp parallel for reduction(max : largest) schedule(static)
   for (std::size_t i = 0; i < entries.size(); ++i) largest = std::max(largest, largest_part(entries[i]));
   int exponent = 0;
   std::frexp(largest, &exponent);
-  return std::abs(exponent) > ordinary_exponent ? exponent : 0;
+  return std::abs(exponent) > (in_float32 ? ordinary_in_float32 : ordinary_exponent) ? exponent : 0;
 }
 
 template <class T>
@@ -66,9 +67,9 @@ void scale_result(solvers::EigenResult<T>& result, int exponent) {
   if (result.shift) *result.shift = scaled(*result.shift, exponent);
 }
 
-#define TS_INSTANTIATE(T)                                \
-  template int extreme_exponent<T>(const AnyMatrix<T>&); \
-  template void scale<T>(AnyMatrix<T>&, int);            \
+#define TS_INSTANTIATE(T)                                      \
+  template int extreme_exponent<T>(const AnyMatrix<T>&, bool); \
+  template void scale<T>(AnyMatrix<T>&, int);                  \
   template void scale_result<T>(solvers::EigenResult<T>&, int);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

@@ -7,9 +7,9 @@
 namespace ts::app::tssolve {
 
 /// e with the largest entry in [2^(e-1), 2^e) where its square, or the squares of what is computed from it,
-/// could overflow or vanish; otherwise 0.
+/// could overflow or vanish, in float32 if that is asked for; otherwise 0.
 template <class T>
-[[nodiscard]] int extreme_exponent(const AnyMatrix<T>& matrix);
+[[nodiscard]] int extreme_exponent(const AnyMatrix<T>& matrix, bool in_float32 = false);
 
 /// Every entry times 2^exponent.
 template <class T>

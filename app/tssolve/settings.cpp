@@ -16,6 +16,7 @@ namespace {
 using solvers::Convergence;
 using solvers::Method;
 using solvers::Part;
+using solvers::Precision;
 using solvers::Which;
 
 /// A word of --which for Hermitian and for general matrices; where one of them knows it not, it has no value.
@@ -147,6 +148,18 @@ const char* name_of(Convergence convergence) noexcept {
   return "?";
 }
 
+const char* name_of(Precision precision) noexcept {
+  switch (precision) {
+    case Precision::float64:
+      return "float64";
+    case Precision::float32:
+      return "float32";
+    case Precision::mixed:
+      return "mixed";
+  }
+  return "?";
+}
+
 bool parse_settings(Arguments arguments, Settings& settings) {
   auto& eigen = settings.eigen;
   eigen.which = Which::LM;
@@ -210,6 +223,17 @@ bool parse_settings(Arguments arguments, Settings& settings) {
            {"lobpcg", Method::lobpcg},
            {"davidson", Method::davidson},
            {"dense", Method::dense}})
+      .choice(
+          "precision", eigen.precision,
+          "what block Lanczos iterates in. float32: matrix and basis in float32, for less memory and time; "
+          "residuals, still computed in float64, reach 4e-6 of the norm of A and no less, so that --tol is "
+          "1e-5 unless given; a set is complete only where the gap outside of it shows in float32. mixed: "
+          "float32 first, then float64 from what that found, to the same --tol and with the same "
+          "certainty as float64. For the ends of the spectrum; dense and cheaply factorised matrices "
+          "are solved in float64 anyway",
+          {{name_of(Precision::float64), Precision::float64},
+           {name_of(Precision::float32), Precision::float32},
+           {name_of(Precision::mixed), Precision::mixed}})
       .custom("preconditioner", "none|jacobi|ichol|chebyshev|FILE[:/object]", settings.preconditioner,
               "of LOBPCG and Davidson: nothing, the inverse of the diagonal, an incomplete Cholesky "
               "factorisation "
@@ -262,6 +286,22 @@ bool parse_settings(Arguments arguments, Settings& settings) {
       [&settings](std::string_view text) { return parse_bytes(text, settings.memory); });
   if (!options.parse(arguments)) return false;
   eigen.seed = settings.common.seed;
+  if (eigen.precision != Precision::float64) {
+    expects(
+        !settings.general && !settings.svd && settings.mass.empty() && !settings.sigma &&
+            word->which != Which::SM && !settings.interval && !threshold && settings.checkpoint.empty() &&
+            !solvers::is_preconditioned(eigen.method),
+        "--precision float32 and mixed go with block Lanczos for the ends of the spectrum: --general, --svd, "
+        "--mass, --sigma, --which SM, --interval, --threshold, --checkpoint and --method lobpcg or davidson "
+        "take --precision float64");
+    const bool single = eigen.precision == Precision::float32;
+    if (single && !options.given("tol")) eigen.tol = 1e-5;
+    if (single && eigen.convergence == Convergence::norm && eigen.tol < solvers::float32_tolerance)
+      throw Error(
+          Errc::invalid_argument,
+          "--tol " + value_text(eigen.tol) + " is below " + value_text(solvers::float32_tolerance) +
+              ", the least that --precision float32 takes: give a larger one, or take --precision mixed");
+  }
   if (settings.general) {
     expects(word->part.has_value(), "--general knows --which LM, LR, SR, LI and SI");
     expects(

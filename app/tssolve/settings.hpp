@@ -36,6 +36,7 @@ struct Settings {
 
 [[nodiscard]] const char* name_of(solvers::Which which) noexcept;
 [[nodiscard]] const char* name_of(solvers::Part part) noexcept;
+[[nodiscard]] const char* name_of(solvers::Precision precision) noexcept;
 /// As --interval takes it.
 [[nodiscard]] std::string interval_text(const solvers::Interval& interval);
 [[nodiscard]] const char* name_of(solvers::Convergence convergence) noexcept;

@@ -37,6 +37,9 @@ std::optional<double> target_of(const Settings& settings) {
   return std::nullopt;
 }
 
+const std::string in_float64_anyway =
+    "the matrix was solved densely or through a cheap factorisation, which is done in float64";
+
 const char* method_text(const Settings& settings, const solvers::EigenPlan& plan) {
   if (plan.method == solvers::Method::dense) return "dense";
   if (plan.method == solvers::Method::lobpcg) return "LOBPCG";
@@ -47,6 +50,11 @@ const char* method_text(const Settings& settings, const solvers::EigenPlan& plan
                : "block Lanczos until the interval is covered";
   const bool target = target_of(settings).has_value();
   return target ? "block Lanczos, shift-invert" : "block Lanczos";
+}
+
+/// Does the iteration see the matrix in float32?
+bool is_narrow(const Settings& settings, const solvers::EigenPlan& plan) {
+  return settings.eigen.precision != solvers::Precision::float64 && plan.method == solvers::Method::lanczos;
 }
 
 /// The shares of a plan in the memory of the host, or of the device.
@@ -91,7 +99,10 @@ int show_plan(const Settings& settings, const io::Description& input, const solv
   if (settings.common.json) {
     JsonObject json;
     json.add("matrix", input.where.text()).add("rows", input.rows).add("nonzeros", input.nonzeros);
-    json.add("method", method).add("nev", plan.nev).add("block_size", plan.block_size);
+    json.add("method", method)
+        .add("precision", name_of(settings.eigen.precision))
+        .add("nev", plan.nev)
+        .add("block_size", plan.block_size);
     json.add("max_basis", plan.max_basis).add("max_iterations", plan.max_iterations);
     add_memory(json, in_host, available.host);
     if (!on_device.empty()) {
@@ -182,7 +193,8 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   std::optional<Profile::Use> profiled;
   if (facts.profile) profiled.emplace(*facts.profile);
   const auto start = std::chrono::steady_clock::now();
-  int exponent = extreme_exponent(matrix);
+  const bool narrow = is_narrow(settings, plan);
+  int exponent = extreme_exponent(matrix, narrow);
   if (exponent != 0) scale(matrix, -exponent);
   if (mass) {
     AnyMatrix<T> scaled(std::move(*mass));
@@ -224,6 +236,16 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     problem.a = operator_of<T>(matrix, there);
     problem.invert = nullptr;  // factors are applied on the processor
   }
+  AnyMatrix<narrow_t<T>> narrow_matrix;
+  DeviceCopy<narrow_t<T>> narrow_there;
+  if (narrow) {
+    narrow_matrix = narrowed<T>(matrix);
+    problem.narrow = operator_of<narrow_t<T>>(narrow_matrix);
+    if (ctx.stream) {
+      narrow_there = copy_to<narrow_t<T>>(ctx.stream, narrow_matrix);
+      problem.narrow = operator_of<narrow_t<T>>(narrow_matrix, narrow_there);
+    }
+  }
   auto options = settings.eigen;
   if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
   options.vectors = !settings.common.output.empty() || mass || settings.interval;
@@ -252,6 +274,11 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     facts.method += ", shift-invert beyond the end of the spectrum at " + short_number(*result.shift);
   if (result.filter_degree > 0)
     facts.method += " on a Chebyshev polynomial of degree " + std::to_string(result.filter_degree);
+  if (result.narrow_applications > 0)
+    facts.method += settings.eigen.precision == solvers::Precision::float32 ? ", in float32"
+                                                                            : ", in float32 and then float64";
+  else if (settings.eigen.precision != solvers::Precision::float64)
+    facts.note += (facts.note.empty() ? "" : "; ") + in_float64_anyway;
 
   // Before the files: where they cannot be written the result is told all the same.
   if (!settings.common.json) print_table(std::cout, result, facts);
@@ -307,6 +334,9 @@ int solve_file(Settings settings) {
   solvers::MemoryNeeds needs;
   needs.rows = facts.input.rows, needs.element_bytes = is_complex_matrix ? 16 : 8;
   needs.matrix_bytes = facts.input.bytes;
+  const bool narrow = is_narrow(settings, plan);
+  if (settings.eigen.precision == solvers::Precision::float32 && narrow) needs.element_bytes /= 2;
+  if (narrow) needs.matrix_bytes += facts.input.sparse ? facts.input.bytes / 3 * 2 : facts.input.bytes / 2;
   needs.space = ctx.stream ? Space::device : Space::host, needs.device_bytes = available.device;
   const auto memory = solvers::plan_memory(plan, needs);
   if (settings.common.dry_run) return show_plan(settings, facts.input, plan, memory, available);
@@ -320,11 +350,15 @@ int solve_file(Settings settings) {
   // Kernels are compiled or loaded while the file is read.
   std::future<void> kernels;
   if (ctx.stream && !memory.spills)
-    kernels = std::async(std::launch::async, [&ctx, &plan, rows = facts.input.rows, is_complex_matrix] {
-      const auto prepare = is_complex_matrix ? &solvers::prepare_block_steps<std::complex<double>>
-                                             : &solvers::prepare_block_steps<double>;
-      prepare(ctx, rows, plan.max_basis + plan.block_size, plan.block_size);
-    });
+    kernels =
+        std::async(std::launch::async, [&ctx, &plan, rows = facts.input.rows, is_complex_matrix, narrow] {
+          const auto prepare_wide = is_complex_matrix ? &solvers::prepare_block_steps<std::complex<double>>
+                                                      : &solvers::prepare_block_steps<double>;
+          const auto prepare_narrow = is_complex_matrix ? &solvers::prepare_block_steps<std::complex<float>>
+                                                        : &solvers::prepare_block_steps<float>;
+          const auto prepare = narrow ? prepare_narrow : prepare_wide;
+          prepare(ctx, rows, plan.max_basis + plan.block_size, plan.block_size);
+        });
   auto input = read_hermitian(settings.matrix, settings.read, Role::matrix);
   if (kernels.valid()) kernels.get();
   std::optional<Input> mass;

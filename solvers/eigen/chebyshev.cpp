@@ -15,12 +15,13 @@ namespace {
 template <class T>
 void combine(const Context& ctx, double alpha, const PlacedMatrix<T>& w, double beta,
              const PlacedMatrix<T>& x, double gamma, PlacedMatrix<T>& y) {
+  using R = real_t<T>;
   if (y.space() == Space::device) {
     Matrix<T> identity(w.cols(), w.cols());
     ortho::set_identity(identity.view());
     ortho::Tall<T> tall(ctx);
-    tall.combine(beta, x.cview(), identity.cview(), gamma, y.view());
-    return tall.combine(alpha, w.cview(), identity.cview(), T{1}, y.view());
+    tall.combine(static_cast<R>(beta), x.cview(), identity.cview(), static_cast<R>(gamma), y.view());
+    return tall.combine(static_cast<R>(alpha), w.cview(), identity.cview(), T{1}, y.view());
   }
   const index_t count = w.rows() * w.cols();
   const auto bytes = static_cast<double>(count) * sizeof(T);
@@ -28,9 +29,9 @@ void combine(const Context& ctx, double alpha, const PlacedMatrix<T>& w, double 
   const T* const pw = w.cview().data();
   const T* const px = x.cview().data();
   T* const py = y.view().data();
+  const auto a = static_cast<R>(alpha), b = static_cast<R>(beta), c = static_cast<R>(gamma);
 #pragma omp parallel for simd num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < count; ++i)
-    py[i] = alpha * pw[i] + beta * px[i] + (gamma == 0 ? T{} : gamma * py[i]);
+  for (index_t i = 0; i < count; ++i) py[i] = a * pw[i] + b * px[i] + (c == 0 ? T{} : c * py[i]);
 }
 
 }  // namespace
@@ -39,7 +40,9 @@ void combine(const Context& ctx, double alpha, const PlacedMatrix<T>& w, double 
 template <class T>
 void ChebyshevFilter<T>::step(const Context& ctx, double on_a, double on_x, const PlacedMatrix<T>& x,
                               double on_y, PlacedMatrix<T>& y) const {
-  if (a_.update(ctx, on_a, transform_.centre, x.cview(), on_y, y.view())) return;
+  if (a_.update(ctx, static_cast<real_t<T>>(on_a), transform_.centre, x.cview(), static_cast<real_t<T>>(on_y),
+                y.view()))
+    return;
   auto& w = memory_->w;
   if (w.space() != x.space() || w.rows() != x.rows() || w.cols() != x.cols())
     w = PlacedMatrix<T>(ctx, x.space(), x.rows(), x.cols());
@@ -76,7 +79,7 @@ std::optional<SpectralTransform> choose_filter(double leading, double edge, doub
 }
 
 #define TS_INSTANTIATE(T) template class ChebyshevFilter<T>;
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
 }  // namespace ts::solvers

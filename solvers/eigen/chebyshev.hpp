@@ -12,7 +12,7 @@ namespace ts::solvers {
 
 /// Y = T_d((A - centre I) / half_width) X by the three-term recurrence T_{k+1}(x) = 2 x T_k(x) - T_{k-1}(x):
 /// d applications of A, no inner product. Keeps three blocks of memory between calls, so that copies of one
-/// filter must not apply at the same time. T: double or std::complex<double>.
+/// filter must not apply at the same time. T: one of the four result types.
 template <class T>
 class ChebyshevFilter {
  public:

@@ -133,9 +133,9 @@ void KrylovBasis<T>::fill_with_random() {
 }
 
 template <class T>
-void KrylovBasis<T>::replace_operator(Operator<T> op, index_t columns_applied) {
+void KrylovBasis<T>::replace_operator(Operator<T> op, index_t columns_applied, double noise) {
   expects(op.rows() == rows(), "the operator has another number of rows than the basis");
-  op_ = std::move(op), weight_ = columns_applied, norm_ = 0;
+  op_ = std::move(op), weight_ = columns_applied, noise_ = noise, norm_ = 0;
 }
 
 template <class T>
@@ -163,13 +163,14 @@ void KrylovBasis<T>::expand() {
   {
     const Timed timed(seconds_.applying);
     op_.apply(ctx_, x, w);
-    std::vector<double> norms(static_cast<std::size_t>(f));
+    std::vector<real_t<T>> norms(static_cast<std::size_t>(f));
     tall.norms(w, norms);  // on a device the first to wait for the product
     note_norm(*std::max_element(norms.begin(), norms.end()));
   }
   const Timed timed(seconds_.orthogonalising);
   ++steps_, applications_ += weight_ * f;
 
+  constexpr real_t<T> half = 0.5;
   auto s = Matrix<T>::zeros(before, f);
   // What the recurrence knows of [L V F]^H A F where A is Hermitian: zero for L, B^H for V; the block on the
   // diagonal is computed.
@@ -179,11 +180,11 @@ void KrylovBasis<T>::expand() {
     Matrix<T> d(f, f);
     tall.inner(x, w, d.view());
     for (index_t i = 0; i < f; ++i)
-      for (index_t j = 0; j < f; ++j) s(l_ + m_ + i, j) = 0.5 * (d(i, j) + conjugate(d(j, i)));
+      for (index_t j = 0; j < f; ++j) s(l_ + m_ + i, j) = half * (d(i, j) + conjugate(d(j, i)));
   }
   Matrix<T> r(f, f);
   ortho::BcgsiPlusA method;
-  method.noise_scale = norm_;
+  method.noise_scale = noise_ * norm_;
   const auto e =
       ortho::orthonormalise<T>(ctx_, method, columns(0, before), w, s.view(), r.view(), hermitian_);
   if (e.rung == ortho::Rung::failed)
@@ -203,7 +204,7 @@ void KrylovBasis<T>::expand() {
     }
     for (index_t i = 0; i < f; ++i) {
       const T block = s(l_ + m_ + i, j);
-      h(m_ + i, m_ + j) = hermitian_ ? 0.5 * (block + conjugate(s(l_ + m_ + j, i))) : block;
+      h(m_ + i, m_ + j) = hermitian_ ? half * (block + conjugate(s(l_ + m_ + j, i))) : block;
     }
   }
   h_ = std::move(h);
@@ -221,7 +222,9 @@ Ritz<T> KrylovBasis<T>::ritz() const {
   const Timed timed(seconds_.small);
   const Profile::Piece piece(ctx_, "projected problems", {}, std::nullopt);
   auto e = ortho::hermitian_eigen<T>(h_.cview());
-  Ritz<T> out{std::move(e.values), std::move(e.vectors), std::vector<double>(static_cast<std::size_t>(m_))};
+  Ritz<T> out{{e.values.begin(), e.values.end()},
+              std::move(e.vectors),
+              std::vector<double>(static_cast<std::size_t>(m_))};
   const auto bs = ortho::product<T>(b_.cview(), out.coefficients.cview());
   for (index_t j = 0; j < m_; ++j) {
     double sum = 0;
@@ -256,9 +259,9 @@ void KrylovBasis<T>::restart(const Ritz<T>& ritz, const std::vector<index_t>& ke
   h_ = Matrix<T>::zeros(p, p);
   for (index_t j = 0; j < p; ++j) {
     const auto k = static_cast<std::size_t>(keep[static_cast<std::size_t>(j)]);
-    h_(j, j) = ritz.values[k];
+    h_(j, j) = static_cast<real_t<T>>(ritz.values[k]);
     // Converged to the last digit: its coupling is rounding noise (hard locking).
-    if (ritz.residuals[k] <= unit_roundoff * norm_)
+    if (ritz.residuals[k] <= roundoff_of<T> * norm_)
       for (index_t i = 0; i < f_; ++i) b_(i, j) = T{};
   }
   m_ = p;
@@ -386,7 +389,7 @@ double estimate_norm(const Context& ctx, const Operator<T>& a, std::uint64_t see
   template double estimate_norm<T>(const Context&, const Operator<T>&, std::uint64_t, index_t&); \
   template void fill_random<T>(const Context&, std::uint64_t, std::uint64_t, PlacedView<T>);     \
   template void prepare_block_steps<T>(const Context&, index_t, index_t, index_t);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
 }  // namespace ts::solvers

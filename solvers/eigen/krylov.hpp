@@ -9,6 +9,7 @@
 #include "tallskinny/solvers/eigen/state.hpp"
 #include "tallskinny/solvers/operator.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
+#include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
@@ -56,7 +57,14 @@ class KrylovBasis {
               bool spills = false);
 
   /// What the next start works with. @param columns_applied what one column of it counts in applications().
-  void replace_operator(Operator<T> op, index_t columns_applied);
+  /// @param noise rounding errors of its products, in units of u times its norm.
+  void replace_operator(Operator<T> op, index_t columns_applied, double noise = 1);
+  /// Steps that another basis took before count as taken by this one.
+  template <class U>
+  void count_before(const KrylovBasis<U>& other) {
+    steps_ += other.steps(), applications_ += other.applications(), dead_ += other.dead();
+    seconds_ += other.seconds();
+  }
   /// Forgets everything; F = an orthonormal basis of `block`, filled up to `width` with random columns.
   void start(PlacedView<const T> block, index_t width);
 
@@ -113,6 +121,8 @@ class KrylovBasis {
   [[nodiscard]] bool exhausted() const noexcept { return f_ == 0; }
   /// The largest Ritz value or column norm of A V seen: an estimate of ||A|| from below.
   [[nodiscard]] double norm() const noexcept { return norm_; }
+  /// The size of the rounding errors in products with the operator.
+  [[nodiscard]] double rounding() const noexcept { return roundoff_of<T> * noise_ * norm_; }
   void note_norm(double norm) noexcept { norm_ = norm > norm_ ? norm : norm_; }
   [[nodiscard]] index_t steps() const noexcept { return steps_; }
   [[nodiscard]] index_t applications() const noexcept { return applications_; }
@@ -141,7 +151,7 @@ class KrylovBasis {
   PlacedMatrix<T> x_, w_;  ///< a block step's F and A F
   Matrix<T> stored_;       ///< of a basis on a device: what was stored last
   index_t l_ = 0, m_ = 0, f_ = 0, target_ = 0;
-  double norm_ = 0;
+  double norm_ = 0, noise_ = 1;
   index_t weight_ = 1;  ///< applications of A behind one of op_
   index_t steps_ = 0, applications_ = 0, dead_ = 0;
   mutable KrylovSeconds seconds_;

@@ -10,6 +10,23 @@
 
 namespace ts::solvers {
 
+namespace {
+
+/// Before a refinement in float64, estimates in float32 may go on falling below rounding, to this fraction of
+/// their bound. What is then left is rounding, spread over all directions, which float64 removes in few
+/// steps, and little of the slow directions at the edge of the set.
+constexpr double far_below_rounding = 1.0 / 256;
+
+}  // namespace
+
+bool Evidence::holds_for(std::span<const double> exact) const {
+  constexpr double share = 1.0 / 16;
+  if (how == Verification::none || exact.size() != values.size()) return false;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!(std::abs(exact[i] - values[i]) <= share * clearance)) return false;
+  return true;
+}
+
 template <class T>
 Lanczos<T>::Lanczos(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
                     const EigenPlan& plan, HostView<const T> initial, const Checkpointing<T>& checkpointing,
@@ -24,11 +41,12 @@ Lanczos<T>::Lanczos(const Context& ctx, const EigenProblem<T>& problem, const Ei
              options.seed, true, options.spills),
       next_ritz_low_(nan),
       next_ritz_high_(nan),
-      // As wide as leaves room for a few block steps between restarts.
-      initial_(initial.cols(0, std::min(initial.cols(), (plan.max_basis + plan.block_size - plan.nev) / 6))),
+      // As wide as leaves room for two block steps after a restart (keep_limit).
+      initial_(initial.cols(0, std::min(initial.cols(), (plan.max_basis + plan.block_size - plan.nev) / 3))),
       checkpointing_(checkpointing),
       random_columns_(std::max<index_t>(0, plan.block_size - initial_.cols())) {
-  accept_.convergence = options.convergence, accept_.rows = problem.a.rows();
+  accept_.convergence = options.convergence, accept_.rows = problem.a.rows(),
+  accept_.roundoff = roundoff_of<T>;
   if (problem.inverse)
     accept_.transform.kind = SpectralTransform::Kind::inverse, accept_.transform.sigma = problem.shift;
   if (checkpointing.resume != nullptr) {
@@ -213,6 +231,41 @@ double Lanczos<T>::next_outside() const {
   return best;
 }
 
+/// The eigenvalues of the wanted set, rising.
+template <class T>
+std::vector<double> Lanczos<T>::wanted_values() const {
+  std::vector<double> values;
+  for (const index_t i : indices_of(wanted_, ritz_.size()))
+    values.push_back(accept_.transform.eigenvalue(ritz_.values[at(i)]));
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+/// How far the first eigenvalue outside of the set is from the set, in eigenvalues of A.
+template <class T>
+double Lanczos<T>::clearance() const {
+  const auto limits = thresholds(ritz_.values, which_, wanted_);
+  const auto& transform = accept_.transform;
+  double least = std::numeric_limits<double>::infinity();
+  if (wanted_.total() == basis_.rows()) return least;
+  const auto visit = [&](double ritz, double limit) {
+    if (!std::isfinite(limit)) return;
+    const double distance = std::abs(transform.eigenvalue(ritz) - transform.eigenvalue(limit));
+    least = std::isnan(distance) ? 0 : std::min(least, distance);
+  };
+  visit(next_ritz_low_, limits.low);
+  visit(next_ritz_high_, limits.high);
+  return least;
+}
+
+template <class T>
+Evidence Lanczos<T>::evidence() const {
+  constexpr double units = 64;  // of roundoff, that any gap worth the name is wide
+  Evidence found{how_, wanted_values(), clearance()};
+  if (!(found.clearance > units * roundoff_of<T> * accept_.norm)) found.how = Verification::none;
+  return found;
+}
+
 /// The search goes on for the sake of completeness while that promises to take a few steps only: the rate at
 /// which residuals have fallen so far tells how many.
 template <class T>
@@ -252,6 +305,16 @@ void Lanczos<T>::iterate(EigenResult<T>& record, LanczosOutcome<T>& out) {
     if (!options_.verify) return;
     if (count_settles()) {
       out.verification = Verification::inertia;
+      return;
+    }
+    const bool may_go_on = basis_.steps() < refine_until_ && record.history.back().worst > far_below_rounding;
+    if (is_narrow<T> && options_.precision == Precision::mixed && may_go_on) {
+      search_applications_ = basis_.applications();
+      begin_search(record);
+      continue;
+    }
+    if (evidence_.holds_for(wanted_values())) {
+      out.verification = evidence_.how;
       return;
     }
     const double shortfall = search_shortfall();
@@ -312,35 +375,42 @@ LanczosOutcome<T> Lanczos<T>::run(EigenResult<T>& record) {
   if (accept_.transform.kind == SpectralTransform::Kind::inverse) record.shift = accept_.transform.sigma;
   record.seconds = basis_.seconds();
   record.norm = accept_.norm;
+  how_ = out.verification;
 
-  const index_t m = ritz_.size();
-  const auto chosen = indices_of(wanted_, m);
-  Matrix<T> s(m, static_cast<index_t>(chosen.size()));
-  for (index_t j = 0; j < s.cols(); ++j)
-    for (index_t i = 0; i < m; ++i) s(i, j) = ritz_.coefficients(i, chosen[at(j)]);
-  if (accept_.transform.kind == SpectralTransform::Kind::inverse && s.cols() > 0) {
-    // Purification by the inverse itself: a computed one is Hermitian only to u times its condition number,
-    // and the recurrence below, which takes it for Hermitian, would bring that into the far directions.
-    for (index_t j = 0; j < s.cols(); ++j)
-      for (index_t i = 0; i < m; ++i) s(i, j) /= ritz_.values[at(chosen[at(j)])];
-    const auto x = basis_.combine(s.cview());
-    out.vectors = basis_.image(x.cview());
-  } else if (accept_.transformed()) {  // purification: x = (nu V s + F B s) / nu
-    const auto c = ortho::product<T>(basis_.coupling().cview(), s.cview());
-    Matrix<T> scaled_c(c.rows(), c.cols());
-    for (index_t j = 0; j < c.cols(); ++j)
-      for (index_t i = 0; i < c.rows(); ++i) scaled_c(i, j) = c(i, j) / ritz_.values[at(chosen[at(j)])];
-    out.vectors = basis_.combine(s.cview(), scaled_c.cview());
-  } else {
-    out.vectors = basis_.combine(s.cview());
-  }
+  out.vectors = leading(0);
   record.operator_applications = norm_applications_ + basis_.applications();
   out.next_value = next_outside();
   return out;
 }
 
+template <class T>
+PlacedMatrix<T> Lanczos<T>::leading(index_t more) {
+  using R = real_t<T>;
+  const index_t m = ritz_.size();
+  const auto chosen =
+      indices_of(grown_ends(ritz_.values, which_, wanted_, std::min(more, m - wanted_.total())), m);
+  Matrix<T> s(m, static_cast<index_t>(chosen.size()));
+  for (index_t j = 0; j < s.cols(); ++j)
+    for (index_t i = 0; i < m; ++i) s(i, j) = ritz_.coefficients(i, chosen[at(j)]);
+  const auto divided = [&](Matrix<T> c) {
+    for (index_t j = 0; j < c.cols(); ++j)
+      for (index_t i = 0; i < c.rows(); ++i) c(i, j) /= static_cast<R>(ritz_.values[at(chosen[at(j)])]);
+    return c;
+  };
+  if (accept_.transform.kind == SpectralTransform::Kind::inverse && s.cols() > 0) {
+    // Purification by the inverse itself: a computed one is Hermitian only to u times its condition number,
+    // and the recurrence below, which takes it for Hermitian, would bring that into the far directions.
+    const auto x = basis_.combine(divided(std::move(s)).cview());
+    return basis_.image(x.cview());
+  }
+  if (!accept_.transformed()) return basis_.combine(s.cview());
+  // Purification: x = (nu V s + F B s) / nu
+  const auto c = divided(ortho::product<T>(basis_.coupling().cview(), s.cview()));
+  return basis_.combine(s.cview(), c.cview());
+}
+
 #define TS_INSTANTIATE(T) template class Lanczos<T>;
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
 }  // namespace ts::solvers

@@ -1,12 +1,26 @@
 // Thick-restart block Lanczos: search for the wanted pairs, then verification that none is missing.
 #pragma once
 
+#include <span>
+
 #include "tallskinny/solvers/eigen/krylov.hpp"
 #include "tallskinny/solvers/eigen/selection.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
 #include "tallskinny/solvers/eigen/transform.hpp"
 
 namespace ts::solvers {
+
+/// That a set is complete, as a search in float32 found.
+struct Evidence {
+  Verification how = Verification::none;
+  std::vector<double> values;  ///< the eigenvalues of the set, rising
+  double clearance = 0;        ///< from the ends of the set to the first eigenvalue outside
+
+  /// Rounding moves no eigenvalue farther than its size (Weyl), and `values`, rising, the same set in
+  /// float64, tell its size: does it leave the gap outside the set open, so that the number of eigenvalues
+  /// beyond the gap is that of the set in float64 as well?
+  [[nodiscard]] bool holds_for(std::span<const double> values) const;
+};
 
 /// What the iteration hands to the final computation of residuals.
 template <class T>
@@ -15,6 +29,7 @@ struct LanczosOutcome {
   StopReason stop = StopReason::max_iterations;
   Verification verification = Verification::none;
   double next_value = 0;  ///< first eigenvalue estimate outside the set; NaN when none is known
+  std::optional<Evidence> evidence = std::nullopt;  ///< that must hold for the verification to count
 };
 
 template <class T>
@@ -25,12 +40,27 @@ class Lanczos {
   Lanczos(const Context&, const EigenProblem<T>&, const EigenOptions&, const EigenPlan&,
           HostView<const T> initial, const Checkpointing<T>&, EigenResult<T>& record);
 
+  /// Before the first run: begins with the operator that `other` ended with, and calls the set complete where
+  /// the evidence holds. The work of `other` counts as done by this one.
+  template <class U>
+  void follow(const Lanczos<U>& other, Evidence evidence) {
+    basis_.count_before(other.basis_);
+    evidence_ = std::move(evidence);
+    if (other.accept_.transformed()) install(other.accept_.transform);
+  }
+  /// After a run.
+  [[nodiscard]] Evidence evidence() const;
+  /// The Ritz vectors of the wanted set and of `more` values next to it.
+  [[nodiscard]] PlacedMatrix<T> leading(index_t more);
+
   /// Iterates until the wanted pairs are converged and verified, or the budget ends.
   LanczosOutcome<T> run(EigenResult<T>& record);
   /// Before another run, when true residuals turn out larger than their estimates.
   void tighten() { tol_factor_ *= 0.1; }
 
  private:
+  template <class U>
+  friend class Lanczos;
   enum class Stage { reached, entered, budget, interrupted };
 
   void exchange(StateArchive<T>& archive, EigenResult<T>& record);
@@ -63,6 +93,8 @@ class Lanczos {
   [[nodiscard]] index_t keep_limit() const;
   [[nodiscard]] double outside(double ritz) const;
   [[nodiscard]] double next_outside() const;
+  [[nodiscard]] std::vector<double> wanted_values() const;
+  [[nodiscard]] double clearance() const;
 
   /// A cycle from a fresh random block, while it lasts.
   struct Cycle {
@@ -95,8 +127,10 @@ class Lanczos {
   index_t search_steps_ = 0, search_applications_ = 0;
   index_t refine_until_ = 0;  ///< block steps up to which the search may go on to prove itself complete
   index_t norm_applications_ = 0;
-  bool started_ = false, ended_ = false;  ///< ended: no block step may follow
-  int transforms_ = 0;                    ///< operators put into the place of A
+  bool started_ = false, ended_ = false;   ///< ended: no block step may follow
+  int transforms_ = 0;                     ///< operators put into the place of A
+  Verification how_ = Verification::none;  ///< of the last run
+  Evidence evidence_;                      ///< of the run that this one follows
 };
 
 }  // namespace ts::solvers

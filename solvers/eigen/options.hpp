@@ -24,6 +24,15 @@ enum class Convergence { norm, rel, abs, root };
 /// product with a block is cheap.
 enum class Method { automatic, lanczos, chebyshev, dense, lobpcg, davidson };
 
+/// What block Lanczos iterates in. float32: matrix, basis and blocks in half of the memory; residuals of the
+/// result, computed in float64, reach `float32_tolerance` ||A||. mixed: that first, then float64 from what it
+/// found, to the tolerance and the certainty of float64. A dense solver, and the way through a cheap
+/// factorisation that Method::automatic takes at an end of the spectrum, are float64 throughout.
+enum class Precision { float64, float32, mixed };
+
+/// The smallest tolerance, relative to ||A||, that Precision::float32 takes.
+inline constexpr double float32_tolerance = 0x1p-18;
+
 [[nodiscard]] constexpr bool is_preconditioned(Method method) noexcept {
   return method == Method::lobpcg || method == Method::davidson;
 }
@@ -44,6 +53,7 @@ struct EigenOptions {
   double tol = 1e-8;
   Convergence convergence = Convergence::norm;
   Method method = Method::automatic;
+  Precision precision = Precision::float64;
   index_t block_size = 0;      ///< columns per block step; 0: chosen
   index_t max_basis = 0;       ///< columns of the basis; 0: chosen
   index_t max_iterations = 0;  ///< block steps; 0: chosen

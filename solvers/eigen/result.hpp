@@ -61,6 +61,7 @@ struct EigenResult {
 
   index_t iterations = 0;                 ///< block steps
   index_t operator_applications = 0;      ///< columns that the operator was applied to
+  index_t narrow_applications = 0;        ///< those of them in float32
   index_t verification_applications = 0;  ///< those of them after the set had been found
   index_t filter_degree = 0;              ///< of the Chebyshev filter; 0: none
   std::optional<double> shift = {};       ///< of the inverse that was iterated with

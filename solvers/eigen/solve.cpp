@@ -8,6 +8,7 @@
 
 #include "tallskinny/solvers/eigen/finish.hpp"
 #include "tallskinny/solvers/eigen/lobpcg.hpp"
+#include "tallskinny/solvers/eigen/narrow.hpp"
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -119,6 +120,11 @@ void solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const
     accept.rows = problem.a.rows();
     finish<T>(ctx, problem, options, accept, std::move(outcome.vectors), outcome.next_value, result);
     result.stop = outcome.stop, result.verification = outcome.verification;
+    if (outcome.evidence) {
+      auto rising = result.values;
+      std::sort(rising.begin(), rising.end());
+      if (!outcome.evidence->holds_for(rising)) result.verification = Verification::none;
+    }
     if (outcome.stop != StopReason::converged || result.converged) return;
     // Estimates were met but the residuals from A are not: ask for more.
     solver.tighten();
@@ -160,6 +166,33 @@ bool nearest_hold(const EigenResult<T>& result, const EigenProblem<T>& problem, 
     farthest = std::max(farthest, std::abs(v - target)), bound = std::max(bound, accept.bound(v));
   if (2 * moved <= bound) return true;
   return farthest <= std::abs(result.next_value - problem.shift) - moved + bound;
+}
+
+/// Where an end of the spectrum may be reached through the inverse of a cheap factorisation, there is nothing
+/// left for float32 to save.
+template <class T>
+bool factorises_cheaply(const EigenProblem<T>& problem, const EigenOptions& options) {
+  const bool an_end = options.which == Which::SA || options.which == Which::LA;
+  if (options.method != Method::automatic || !an_end || !problem.invert || !problem.count_below) return false;
+  const auto facts = problem.a.facts();
+  const double away = facts.high - facts.low;
+  return std::isfinite(away) && problem.count_below(facts.low - away, away).has_value();
+}
+
+template <class T>
+void expect_narrow(const EigenProblem<T>& problem, const EigenOptions& options,
+                   const Checkpointing<T>& checkpointing) {
+  expects(
+      options.precision == Precision::mixed || options.convergence != Convergence::norm ||
+          options.tol >= float32_tolerance,
+      "--tol is below 3.8e-06, which is the least that --precision float32 reaches: give a larger one, or "
+      "take --precision mixed");
+  expects(
+      !problem.target && !problem.inverse && !is_preconditioned(options.method),
+      "--precision float32 and mixed go with block Lanczos on products with the matrix: without a target, "
+      "and not with LOBPCG or Davidson");
+  expects(!checkpointing.write && checkpointing.resume == nullptr,
+          "--precision float32 and mixed keep no checkpoints");
 }
 
 std::string describe(const EigenOptions& options, StopReason stop, bool verified, Verification how,
@@ -291,8 +324,15 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
     throw Error(Errc::invalid_argument, "--max-basis must be at least " + std::to_string(least) +
                                             ": --nev plus six blocks of " + std::to_string(plan.block_size));
   plan.max_basis = std::max(plan.max_basis, least);
-  const auto columns = static_cast<std::uint64_t>(plan.max_basis + 6 * plan.block_size + 4 * plan.nev);
-  plan.bytes = rows * columns * element_bytes;
+  const auto bytes = [&](index_t columns) {
+    return rows * static_cast<std::uint64_t>(columns) * element_bytes;
+  };
+  plan.bytes = bytes(plan.max_basis + 6 * plan.block_size + 4 * plan.nev);
+  if (options.precision == Precision::float64) return plan;
+  plan.bytes = plan.bytes / 2 + bytes(3 * plan.nev);
+  if (options.precision == Precision::float32) return plan;
+  const index_t start_vectors = with_guards(plan.nev);
+  plan.bytes = std::max(plan.bytes, bytes(std::max(plan.max_basis, 4 * start_vectors) + 7 * start_vectors));
   return plan;
 }
 
@@ -322,15 +362,22 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
           "LOBPCG and Davidson seek the lowest or the highest eigenvalues: --which SA or LA");
   expects(!preconditioned || (!checkpointing.write && checkpointing.resume == nullptr),
           "LOBPCG and Davidson keep no checkpoints");
+  const bool narrow = options.precision != Precision::float64;
+  if (narrow) expect_narrow(problem, options, checkpointing);
   if (plan.method == Method::dense)
     solve_dense(ctx, problem, options, plan.nev, result);
   else if (is_preconditioned(plan.method))
     solve_iteratively(ctx, problem, options, Lobpcg<T>(ctx, problem, options, plan, initial), result);
+  else if (narrow && !factorises_cheaply(problem, options))
+    solve_iteratively(ctx, problem, options, NarrowLanczos<T>(ctx, problem, options, plan, initial), result);
   else
     solve_iteratively(ctx, problem, options,
                       Lanczos<T>(ctx, problem, options, plan, initial, checkpointing, result), result);
   if (result.stop == StopReason::converged && !result.converged) result.stop = StopReason::rounding;
   result.verified = result.converged && result.verification != Verification::none;
+  const bool only_float32 = options.precision == Precision::float32 && result.narrow_applications > 0;
+  const bool hidden = only_float32 && options.verify && result.converged && !result.verified;
+  if (hidden && result.stop == StopReason::converged) result.stop = StopReason::not_verified;
   const bool displaced =
       result.verified && plan.method != Method::dense && !nearest_hold(result, problem, options);
   if (displaced) result.verified = false, result.stop = StopReason::not_verified;
@@ -350,6 +397,18 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
     result.reason = std::to_string(result.converged_count) +
                     " pairs converged, but the shift that had to be moved is too far from --sigma to tell "
                     "whether they are the nearest to it: choose another --sigma";
+  if (hidden)
+    result.reason = std::to_string(result.converged_count) +
+                    " pairs converged, but the first eigenvalue outside of the set is too near to it for "
+                    "float32 to tell that none is missing: take --precision mixed, or another --nev";
+  else if (only_float32 && result.stop == StopReason::rounding)
+    result.reason =
+        std::to_string(result.converged_count) + " of " + std::to_string(plan.nev) +
+        " pairs reach the tolerance; the residuals of the others do not get smaller in float32: ask "
+        "for a larger --tol, or take --precision mixed";
+  else if (result.narrow_applications > 0)
+    result.reason += only_float32 ? "; iterated in float32, residuals computed in float64"
+                                  : "; found in float32, refined in float64";
   return result;
 }
 

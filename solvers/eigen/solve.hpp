@@ -9,6 +9,7 @@
 #include "tallskinny/solvers/eigen/result.hpp"
 #include "tallskinny/solvers/eigen/state.hpp"
 #include "tallskinny/solvers/operator.hpp"
+#include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
@@ -35,6 +36,8 @@ struct EigenProblem {
   /// and `count_below`, Method::automatic goes through the inverse at an end of the spectrum (LA or SA) that
   /// plain Lanczos does not settle within its first basis.
   std::function<std::optional<ShiftedInverse<T>>(double sigma)> invert = nullptr;
+  /// A in float32: for Precision::float32 and mixed.
+  std::optional<Operator<narrow_t<T>>> narrow = std::nullopt;
   /// Hermitian and positive definite, near A^-1 in what matters: for LOBPCG and Davidson.
   std::optional<Operator<T>> preconditioner = std::nullopt;
 };

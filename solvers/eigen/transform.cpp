@@ -55,7 +55,7 @@ SpectralTransform chebyshev_transform(double edge, double far, index_t degree) {
 
 double Acceptance::rounding() const noexcept {
   // Block Gram-Schmidt drops directions below dead_factor(n) u ||A||: residuals are not known any better.
-  return 2 * ortho::dead_factor(rows) * unit_roundoff * norm;
+  return 2 * ortho::dead_factor(rows, roundoff) * roundoff * norm;
 }
 
 double Acceptance::bound(double lambda) const noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tallskinny/solvers/eigen/options.hpp"
+#include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
@@ -34,6 +35,7 @@ struct Acceptance {
   Convergence convergence = Convergence::norm;
   double norm = 0;  ///< ||A||
   index_t rows = 0;
+  double roundoff = unit_roundoff;  ///< of the products that residuals are estimated from
   SpectralTransform transform = {};
   double largest = 0;  ///< the largest |nu| seen
 

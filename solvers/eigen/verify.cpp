@@ -62,7 +62,7 @@ double Lanczos<T>::deviation(index_t i) const {
 /// Ritz values nearer to the threshold than this are copies of the threshold value.
 template <class T>
 double Lanczos<T>::slack() const {
-  double width = 100 * unit_roundoff * basis_.norm();
+  double width = 100 * basis_.rounding();
   if (wanted_.low > 0) width = std::max(width, deviation(wanted_.low - 1));
   if (wanted_.high > 0) width = std::max(width, deviation(ritz_.size() - wanted_.high));
   return width;
@@ -222,7 +222,7 @@ typename Lanczos<T>::Stage Lanczos<T>::verify(EigenResult<T>& record) {
   template double Lanczos<T>::search_shortfall() const; \
   template void Lanczos<T>::begin_verification();       \
   template Lanczos<T>::Stage Lanczos<T>::verify(EigenResult<T>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
 }  // namespace ts::solvers

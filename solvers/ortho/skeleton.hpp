@@ -117,8 +117,9 @@ struct Extension {
   Work work;
 };
 
-/// How many units of roundoff make a direction of n rows dead.
-[[nodiscard]] double dead_factor(index_t n) noexcept;
+/// How many units of roundoff make a direction of n rows dead. In float32 they do not grow with n: what
+/// polynomials add to rounding is known to their `noise_scale`, and sqrt(n) would leave few digits.
+[[nodiscard]] double dead_factor(index_t n, double roundoff) noexcept;
 
 /// X_in = V S + X_out R, with V n x m orthonormal, X n x b, S m x b, R b x b. On return X(:, 0 .. rank-1) is
 /// orthonormal and orthogonal to V; rows of R below the rank are zero. With `known` S holds on entry a first

@@ -159,6 +159,49 @@ TEST_CASE("not converged is exit status 3 with a reason and the partial result")
   CHECK(io::read_vector(io::parse_location(folder / "part.h5:/eigenvalues")).size() == 5);
 }
 
+TEST_CASE("less precision states what it gives, and refuses what it cannot") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "plate.h5", generators::laplacian({40, 60}));
+  const auto exact = generators::laplacian_spectrum({40, 60}).largest(5);
+  const std::vector<std::string> plain = {matrix, "-k", "5", "--which", "LA", "--method", "lanczos"};
+  const auto with = [&plain](std::vector<std::string> more) {
+    more.insert(more.begin(), plain.begin(), plain.end());
+    return more;
+  };
+  const auto mixed = solve_json(with({"--precision", "mixed", "--tol", "1e-11"}));
+  CHECK(mixed["verified"] == true);
+  CHECK(mixed["precision"] == "mixed");
+  CHECK(mixed["float32_applications"].get<int>() > 0);
+  CHECK(mixed["operator_applications"].get<int>() > mixed["float32_applications"].get<int>());
+  const auto single = solve_json(with({"--precision", "float32"}));
+  CHECK(single["verified"] == true);
+  CHECK(single["tol"] == 1e-5);
+  CHECK(single["reason"].get<std::string>().find("float32") != std::string::npos);
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(std::abs(mixed["eigenvalues"][i].get<double>() - exact[4 - i]) < 1e-10);
+    CHECK(std::abs(single["eigenvalues"][i].get<double>() - exact[4 - i]) < 1e-6);
+    CHECK(mixed["residual_norms"][i].get<double>() <= 8e-11);
+    CHECK(single["residual_norms"][i].get<double>() <= 8e-5);
+  }
+  CHECK(solve_json(plain)["float32_applications"] == 0);
+  const auto refused = tssolve(with({"--precision", "float32", "--tol", "1e-8"}));
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("--tol 1e-08") != std::string::npos);
+  CHECK(refused.err.find("--precision mixed") != std::string::npos);
+  for (const std::vector<std::string>& other : {std::vector<std::string>{"--sigma", "1"},
+                                                {"--general"},
+                                                {"--svd"},
+                                                {"--threshold", "7"},
+                                                {"--checkpoint", folder / "state.h5"}}) {
+    std::vector<std::string> arguments = {matrix, "--which", "LA", "--precision", "mixed"};
+    arguments.insert(arguments.end(), other.begin(), other.end());
+    CAPTURE(other[0]);
+    const auto r = tssolve(arguments);
+    CHECK(r.code == 2);
+    CHECK(r.err.find(other[0]) != std::string::npos);
+  }
+}
+
 TEST_CASE("targets") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "clement.h5", generators::clement(301));
@@ -327,6 +370,10 @@ TEST_CASE("entries whose squares overflow or vanish") {
         CHECK(json["residual_norms"][i].get<double>() <= 4e-8 * unit);
       }
     }
+    const auto mixed =
+        solve_json({matrix, "-k", "4", "--which", "LA", "--method", "lanczos", "--precision", "mixed"});
+    CHECK(mixed["float32_applications"].get<int>() > 0);
+    CHECK(std::abs(mixed["eigenvalues"][3].get<double>() / unit - exact[0]) < 1e-7);
     const auto near = solve_json({matrix, "-k", "2", "--sigma", value_of(unit)});
     CHECK(std::abs(near["eigenvalues"][0].get<double>() / unit - 1) < 1e-2);
   }

@@ -83,14 +83,15 @@ TEST_CASE("a placed view says where it is and refuses to be elsewhere", "[device
   CHECK_THROWS_AS(on_device.host(), Error);
 }
 
-TEST_CASE("every operation on a tall matrix has kernels on a device", "[device]") {
+TEMPLATE_TEST_CASE("every operation on a tall matrix has kernels on a device", "[device]", double, float) {
+  using T = TestType;
   if (!cuda::built()) return;
   const Context ctx = rehearsing_context();
   const index_t n = 4000, m = 24, b = 8;
-  PlacedMatrix<double> v(ctx, Space::device, n, m), w(ctx, Space::device, n, b), y(ctx, Space::device, n, b);
-  Matrix<double> s(m, b), g(b, b);
-  std::vector<double> norms(static_cast<std::size_t>(b), -1);
-  ortho::Tall<double> tall(ctx);
+  PlacedMatrix<T> v(ctx, Space::device, n, m), w(ctx, Space::device, n, b), y(ctx, Space::device, n, b);
+  Matrix<T> s(m, b), g(b, b);
+  std::vector<T> norms(static_cast<std::size_t>(b), -1);
+  ortho::Tall<T> tall(ctx);
   const auto& kernels = ctx.stream.rehearsal()->kernels;
   const auto starts = [&](const auto& operation) {
     const std::size_t before = kernels.size();
@@ -103,10 +104,10 @@ TEST_CASE("every operation on a tall matrix has kernels on a device", "[device]"
   CHECK(starts([&] { tall.subtract(v.cview(), s.cview(), w.view()); }));
   CHECK(starts([&] { tall.project_out(v.cview(), s.cview(), w.view(), s.view(), g.view()); }));
   CHECK(starts([&] { tall.solve(w.view(), g.cview()); }));
-  CHECK(starts([&] { tall.multiply(v.view(), Matrix<double>::zeros(m, b).cview()); }));
+  CHECK(starts([&] { tall.multiply(v.view(), Matrix<T>::zeros(m, b).cview()); }));
   CHECK(starts([&] { tall.combine(1, v.cview(), s.cview(), 0, y.view()); }));
   CHECK(starts([&] { tall.norms(w.cview(), norms); }));
-  CHECK(norms == std::vector<double>(static_cast<std::size_t>(b), 0));  // nothing was carried out
+  CHECK(norms == std::vector<T>(static_cast<std::size_t>(b), 0));  // nothing was carried out
 }
 
 TEST_CASE("a basis in page-locked memory meets blocks on a device by parts", "[device]") {
@@ -301,6 +302,32 @@ TEST_CASE("on a GPU a Chebyshev polynomial stands for the matrix", "[device]") {
   if (test::no_device()) return;
   compare(generators::laplacian({30, 30, 30}), Which::SA, 20, solvers::Method::chebyshev);
   compare(generators::graphene(60, 60), Which::LA, 13, solvers::Method::chebyshev);  // no diagonal
+}
+
+TEST_CASE("on a GPU less precision finds the processor's set", "[device]") {
+  if (test::no_device()) return;
+  const auto a = generators::laplacian({30, 30, 30});
+  CsrMatrix<float> narrow{a.rows, a.cols, a.pointers, a.indices, {a.values.begin(), a.values.end()}};
+  const Context ctx = device_context();
+  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
+  const DeviceCsrMatrix<float> narrow_there(ctx.stream, narrow.view());
+  solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view(), there.view())};
+  problem.narrow = solvers::CsrOperator<float>(narrow.view(), narrow_there.view());
+  const auto exact = generators::laplacian_spectrum({30, 30, 30}).smallest(20);
+  for (const auto precision : {solvers::Precision::float32, solvers::Precision::mixed}) {
+    solvers::EigenOptions o;
+    o.nev = 20, o.which = Which::SA, o.precision = precision;
+    o.tol = precision == solvers::Precision::mixed ? 1e-9 : 1e-5;
+    const auto r = solvers::solve_eigen<double>(ctx, problem, o),
+               again = solvers::solve_eigen<double>(ctx, problem, o);
+    CAPTURE(r.reason, r.narrow_applications, r.operator_applications);
+    CHECK(r.verified);
+    CHECK(r.narrow_applications > 0);
+    CHECK(r.values == again.values);
+    REQUIRE(r.values.size() == exact.size());
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      CHECK(std::abs(r.values[i] - exact[i]) <= r.error_bounds[i]);
+  }
 }
 
 TEST_CASE("on a GPU a dense matrix is solved by blocks", "[device]") {

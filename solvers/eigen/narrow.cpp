@@ -1,0 +1,164 @@
+#include "tallskinny/solvers/eigen/narrow.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tallskinny/solvers/eigen/lobpcg.hpp"
+#include "tallskinny/solvers/types.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+template <class To, class From>
+Matrix<To> converted(const Context& ctx, HostView<const From> from) {
+  Matrix<To> to(from.rows(), from.cols());
+#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
+  for (index_t i = 0; i < from.rows(); ++i)
+    for (index_t j = 0; j < from.cols(); ++j) to(i, j) = static_cast<To>(from(i, j));
+  return to;
+}
+
+template <class T>
+const Operator<narrow_t<T>>& narrow_of(const EigenProblem<T>& problem) {
+  expects(problem.narrow && problem.narrow->rows() == problem.a.rows(),
+          "--precision float32 and mixed need the operator in float32 as well");
+  return *problem.narrow;
+}
+
+/// A X, in host memory.
+template <class T>
+Matrix<T> image_of(const Context& ctx, const Operator<T>& a, const Matrix<T>& x) {
+  Matrix<T> y(x.rows(), x.cols());
+  if (a.space() == Space::host) {
+    a.apply(ctx, x.cview(), y.view());
+    return y;
+  }
+  PlacedMatrix<T> there(ctx, a.space(), x.rows(), x.cols()), image(ctx, a.space(), x.rows(), x.cols());
+  copy_block<T>(ctx, x.cview(), there.view());
+  a.apply(ctx, there.cview(), image.view());
+  return std::move(image).to_host(ctx);
+}
+
+/// Block steps that a refinement takes at least, and the basis that it needs, in blocks of its width.
+constexpr index_t least_steps = 4, refining_blocks = 4;
+
+/// Residuals in float32 miss what rounding adds: half of the tolerance is left to that.
+EigenOptions with_half_the_tolerance(EigenOptions options) {
+  options.tol *= 0.5;
+  return options;
+}
+
+/// Half of the steps are left to float64, should float32 not come far enough.
+EigenPlan first_part_of(EigenPlan plan, const EigenOptions& options) {
+  if (options.precision == Precision::mixed) plan.max_iterations -= plan.max_iterations / 2;
+  return plan;
+}
+
+}  // namespace
+
+template <class T>
+NarrowLanczos<T>::NarrowLanczos(const Context& ctx, const EigenProblem<T>& problem,
+                                const EigenOptions& options, const EigenPlan& plan, HostView<const T> initial)
+    : ctx_(ctx),
+      problem_(problem),
+      options_(options),
+      plan_(plan),
+      narrow_options_(with_half_the_tolerance(options)),
+      narrow_plan_(first_part_of(plan, options)),
+      narrow_problem_{narrow_of(problem)},
+      narrow_initial_(converted<N, T>(ctx, initial)) {
+  narrow_.emplace(ctx, narrow_problem_, narrow_options_, narrow_plan_, narrow_initial_.cview(),
+                  no_narrow_checkpoints_, narrow_record_);
+}
+
+template <class T>
+void NarrowLanczos<T>::take_over(EigenResult<T>& record) const {
+  const auto& of = narrow_record_;
+  record.history = of.history, record.norm = of.norm, record.seconds = of.seconds;
+  record.iterations = of.iterations, record.restarts = of.restarts;
+  record.dead_directions = of.dead_directions, record.filter_degree = of.filter_degree;
+  record.operator_applications = record.narrow_applications = of.operator_applications;
+  record.verification_rounds = of.verification_rounds;
+  record.verification_applications = of.verification_applications;
+}
+
+/// Is `narrow` the operator but for rounding, as far as random vectors tell? What was found with another one
+/// may be a good start, but is no evidence.
+template <class T>
+bool NarrowLanczos<T>::agree(double norm) const {
+  constexpr index_t columns = 4;
+  constexpr double units = 64;  // of roundoff
+  const index_t n = problem_.a.rows();
+  Matrix<T> random(n, columns);
+  fill_random<T>(ctx_, options_.seed, ~std::uint64_t{0}, random.view());
+  const auto x = converted<N, T>(ctx_, random.cview());
+  const auto y = image_of(ctx_, *problem_.narrow, x);
+  const auto exact = image_of(ctx_, problem_.a, converted<T, N>(ctx_, x.cview()));
+  for (index_t j = 0; j < columns; ++j) {
+    double length = 0, difference = 0;
+    for (index_t i = 0; i < n; ++i)
+      length += std::norm(x(i, j)), difference += std::norm(static_cast<T>(y(i, j)) - exact(i, j));
+    if (!(std::sqrt(difference) <= units * roundoff_of<N> * norm * std::sqrt(length))) return false;
+  }
+  return true;
+}
+
+template <class T>
+Evidence NarrowLanczos<T>::evidence() const {
+  auto found = narrow_->evidence();
+  if (found.how != Verification::none && !agree(narrow_record_.norm)) found.how = Verification::none;
+  return found;
+}
+
+/// The Ritz vectors of float32, and a few more, become the start block of a run in float64.
+template <class T>
+void NarrowLanczos<T>::refine(EigenResult<T>& record) {
+  start_ = converted<T, N>(ctx_, narrow_->leading(with_guards(plan_.nev) - plan_.nev).to_host(ctx_).cview());
+  EigenPlan plan = plan_;
+  plan.max_basis = std::max(plan.max_basis, refining_blocks * start_.cols());
+  wide_.emplace(ctx_, problem_, options_, plan, start_.cview(), no_checkpoints_, record);
+  wide_->follow(*narrow_, evidence());
+  narrow_.reset();
+}
+
+template <class T>
+LanczosOutcome<T> NarrowLanczos<T>::run(EigenResult<T>& record) {
+  if (narrow_) {
+    auto found = narrow_->run(narrow_record_);
+    take_over(record);
+    const bool done = found.stop == StopReason::interrupted || options_.precision == Precision::float32;
+    if (done || record.iterations + least_steps > plan_.max_iterations) {
+      LanczosOutcome<T> out;
+      out.vectors = converted<T, N>(ctx_, std::move(found.vectors).to_host(ctx_).cview());
+      if (problem_.a.space() == Space::device) {
+        PlacedMatrix<T> there(ctx_, Space::device, out.vectors.rows(), out.vectors.cols());
+        copy_block<T>(ctx_, out.vectors.cview(), there.view());
+        out.vectors = std::move(there);
+      }
+      out.stop = done ? found.stop : StopReason::max_iterations;
+      out.evidence = evidence();
+      out.verification = out.evidence->how;
+      out.next_value = found.next_value;
+      return out;
+    }
+    refine(record);
+  }
+  auto out = wide_->run(record);
+  record.verification_applications += narrow_record_.verification_applications;
+  return out;
+}
+
+template <class T>
+void NarrowLanczos<T>::tighten() {
+  if (narrow_)
+    narrow_->tighten();
+  else
+    wide_->tighten();
+}
+
+#define TS_INSTANTIATE(T) template class NarrowLanczos<T>;
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers
