@@ -113,12 +113,44 @@ solvers::Interval beyond(double threshold, Which which) {
   return {-threshold, threshold};
 }
 
+/// "1.5", "1.5-2i", "2i"
+bool parse_complex(std::string_view text, std::complex<double>& z) {
+  double real = 0, imaginary = 0;
+  if (text.empty() || text.back() != 'i') {
+    if (!parse_value(text, real)) return false;
+  } else {
+    text.remove_suffix(1);
+    std::size_t sign = text.size();  // of the imaginary part; not that of an exponent
+    while (sign-- > 0)
+      if ((text[sign] == '+' || text[sign] == '-') &&
+          (sign == 0 || (text[sign - 1] != 'e' && text[sign - 1] != 'E')))
+        break;
+    const std::size_t from = sign < text.size() ? sign : 0;
+    auto part = text.substr(from);
+    if (!part.empty() && part.front() == '+') part.remove_prefix(1);
+    if (part.empty() || part == "-")
+      imaginary = part.empty() ? 1 : -1;
+    else if (!parse_value(part, imaginary))
+      return false;
+    if (from > 0 && !parse_value(text.substr(0, from), real)) return false;
+  }
+  z = {real, imaginary};
+  return std::isfinite(real) && std::isfinite(imaginary);
+}
+
 }  // namespace
 
 const char* name_of(Which which) noexcept {
   for (const Word& word : which_words)
     if (word.which == which) return word.text;
   return "?";
+}
+
+std::string complex_text(std::complex<double> z) {
+  if (z.imag() == 0) return value_text(z.real());
+  const auto imaginary = value_text(z.imag());
+  return (z.real() == 0 ? "" : value_text(z.real()) + (imaginary.front() == '-' ? "" : "+")) + imaginary +
+         "i";
 }
 
 std::string interval_text(const solvers::Interval& interval) {
@@ -170,15 +202,26 @@ bool parse_settings(Arguments arguments, Settings& settings) {
 
   options.group("What to find")
       .value("nev,k", "COUNT", eigen.nev, "how many eigenvalues", at_least<index_t>(1))
-      .custom("which", "LA|SA|LM|SM|BE", name_of(eigen.which),
-              "largest or smallest algebraic, largest or smallest magnitude, both ends. With --sigma: LM and "
-              "SM the "
-              "nearest to it, LA and SA the nearest above and below, BE both. SM alone is nearest to 0. With "
-              "--general: "
-              "LM, LR or SR (largest or smallest real part), LI or SI (largest or smallest |imaginary part|)",
-              "LA, SA, LM, SM, BE, LR, SR, LI or SI",
-              [&word](std::string_view text) { return (word = word_named(text)) != nullptr; })
-      .value("sigma", "NUMBER", settings.sigma, "look near this number, by factorising A - sigma I")
+      .custom(
+          "which", "LA|SA|LM|SM|BE", name_of(eigen.which),
+          "largest or smallest algebraic, largest or smallest magnitude, both ends. With --sigma: LM and "
+          "SM the "
+          "nearest to it, LA and SA the nearest above and below, BE both. SM alone is nearest to 0. With "
+          "--general: "
+          "LM, LR or SR (largest or smallest real part), LI or SI (largest or smallest |imaginary part|), "
+          "SM (nearest to 0 or to --sigma). With --svd: LM or SM",
+          "LA, SA, LM, SM, BE, LR, SR, LI or SI",
+          [&word](std::string_view text) { return (word = word_named(text)) != nullptr; })
+      .custom("sigma", "NUMBER", "",
+              "look near this number, by factorising A - sigma I. With --general it may be complex, as in "
+              "0.5+2i: of a real matrix the values nearest to it or to its conjugate, pairs together",
+              "a number; with --general a complex one such as 0.5+2i, 0.5-2i or 2i",
+              [&settings](std::string_view text) {
+                std::complex<double> z;
+                if (!parse_complex(text, z)) return false;
+                settings.sigma = z.real(), settings.sigma_imaginary = z.imag();
+                return true;
+              })
       .custom(
           "interval", "A:B", "",
           "all eigenvalues from A to B, however many (--nev has no say); either may be left out. Where the "
@@ -194,9 +237,9 @@ bool parse_settings(Arguments arguments, Settings& settings) {
             "the matrix need not be Hermitian: block Krylov-Schur; eigenvalues may be complex, and the two "
             "of a conjugate "
             "pair are never separated")
-      .flag(
-          "svd", settings.svd,
-          "the --nev largest singular values instead, with left and right vectors, of a matrix of any shape")
+      .flag("svd", settings.svd,
+            "the --nev largest singular values instead (with --which SM the smallest), with left and right "
+            "vectors, of a matrix of any shape")
       .flag("centre", settings.centre,
             "subtract the mean of every column first: with --svd the principal components of a feature set")
       .custom("mass", "FILE[:/object]", "",
@@ -303,14 +346,18 @@ bool parse_settings(Arguments arguments, Settings& settings) {
               ", the least that --precision float32 takes: give a larger one, or take --precision mixed");
   }
   if (settings.general) {
-    expects(word->part.has_value(), "--general knows --which LM, LR, SR, LI and SI");
-    expects(
-        !settings.sigma && !settings.interval && !threshold && settings.mass.empty() && !settings.svd &&
-            settings.checkpoint.empty() && settings.report.empty() && eigen.method == Method::automatic,
-        "--sigma, --interval, --threshold, --mass, --svd, --method, --checkpoint and --report do not go with "
-        "--general");
-    settings.part = *word->part;
+    const bool nearest = word->which == Which::SM;  // to --sigma, or to 0
+    if (nearest && !settings.sigma) settings.sigma = 0;
+    expects(nearest || word->part.has_value(), "--general knows --which LM, SM, LR, SR, LI and SI");
+    expects(!settings.sigma || nearest || word->part == Part::LM,
+            "--general with --sigma finds the eigenvalues nearest to it: leave --which out");
+    expects(!settings.interval && !threshold && settings.mass.empty() && !settings.svd &&
+                eigen.method == Method::automatic,
+            "--interval, --threshold, --mass, --svd and --method do not go with --general");
+    settings.part = word->part.value_or(Part::LM);
   } else {
+    expects(settings.sigma_imaginary == 0,
+            "--sigma is a real number: eigenvalues of Hermitian matrices are (--general is for others)");
     expects(word->which.has_value(), "--which LI and SI go with --general");
     eigen.which = *word->which;
   }
@@ -327,13 +374,14 @@ bool parse_settings(Arguments arguments, Settings& settings) {
             "--method lobpcg and davidson seek --which SA or LA, without --sigma, --interval, --threshold or "
             "--checkpoint");
   if (settings.svd) {
-    expects(eigen.which == Which::LM || eigen.which == Which::LA,
-            "--svd finds the largest singular values: leave --which out");
+    const bool smallest = eigen.which == Which::SM || eigen.which == Which::SA;
+    expects(smallest || eigen.which == Which::LM || eigen.which == Which::LA,
+            "--svd finds the largest singular values, or with --which SM the smallest");
     expects(!settings.sigma && !settings.interval && settings.mass.empty() && settings.checkpoint.empty() &&
                 settings.initial.empty() && eigen.method == Method::automatic,
             "--sigma, --interval, --threshold, --mass, --initial, --method and --checkpoint do not go with "
             "--svd");
-    eigen.which = Which::LA;
+    eigen.which = smallest ? Which::SM : Which::LA;
   }
   if (settings.interval) {
     expects(!settings.sigma, "--sigma looks near a number, --interval for all in a range: give one of them");

@@ -1,6 +1,7 @@
 // What the user asks of tssolve.
 #pragma once
 
+#include <complex>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,7 @@ struct Settings {
   io::ReadOptions read;                    ///< of these three
   std::string initial;                     ///< a file with a warm start; empty: random
   std::optional<double> sigma;
+  double sigma_imaginary = 0;                 ///< with `general`
   std::optional<solvers::Interval> interval;  ///< all eigenvalues in it, instead of `nev` of them
   std::string checkpoint;                     ///< empty: none
   double checkpoint_every = 600;              ///< seconds
@@ -37,6 +39,8 @@ struct Settings {
 [[nodiscard]] const char* name_of(solvers::Which which) noexcept;
 [[nodiscard]] const char* name_of(solvers::Part part) noexcept;
 [[nodiscard]] const char* name_of(solvers::Precision precision) noexcept;
+/// As --sigma takes it.
+[[nodiscard]] std::string complex_text(std::complex<double> z);
 /// As --interval takes it.
 [[nodiscard]] std::string interval_text(const solvers::Interval& interval);
 [[nodiscard]] const char* name_of(solvers::Convergence convergence) noexcept;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <complex>
+#include <limits>
+#include <optional>
 
 #include "tallskinny/solvers/eigen/result.hpp"
+#include "tallskinny/solvers/eigen/schur.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
 
 namespace ts::solvers {
@@ -13,10 +16,21 @@ namespace ts::solvers {
 enum class Part { LM, LR, SR, LI, SI };
 
 struct GeneralOptions {
-  Part part = Part::LM;
+  Part part = Part::LM;  ///< has no say where the problem has a target
   /// nev, tol, convergence (norm, rel or abs), block_size, max_basis, max_iterations, seed, verify, stop and
   /// progress are read.
   EigenOptions common;
+};
+
+/// A x = lambda x. T: double or std::complex<double>.
+template <class T>
+struct GeneralProblem {
+  Operator<T> a;
+  /// The eigenvalues nearest to it are wanted: real where T is, for then conjugate pairs are at one distance.
+  std::optional<T> target = std::nullopt;
+  /// Y = (A - shift I)^-1 X, with a shift at or next to the target.
+  std::optional<Operator<T>> inverse = std::nullopt;
+  T shift{};
 };
 
 /// In the order of what was asked; the two of a conjugate pair stand together, that with the positive
@@ -39,7 +53,10 @@ struct GeneralResult {
   index_t iterations = 0, operator_applications = 0, verification_applications = 0;
   index_t restarts = 0, verification_rounds = 0;
   index_t block_size = 0, max_basis = 0;
-  double norm = 0;  ///< estimate of ||A||_2 from below
+  double norm = 0;        ///< estimate of ||A||_2 from below
+  KrylovSeconds seconds;  ///< where the time of the iteration went
+  /// The first Ritz value outside of the set; NaN when none is known.
+  Complex next_value{std::numeric_limits<double>::quiet_NaN(), 0};
   std::vector<HistoryEntry> history;
 };
 
@@ -49,11 +66,23 @@ struct GeneralResult {
 /// A is deflated by them: a value that comes before the last wanted one is missing. Unlike for Hermitian
 /// matrices no interlacing makes a rough Ritz value a proof, so a value counts only when its residual is
 /// small against its distance.
+/// With a target the same is done with the inverse, whose eigenvalues 1 / (lambda - shift) of largest
+/// magnitude are wanted; residuals are those of A.
 /// @param initial n x c, a warm start of any number of columns (0 columns: random).
+/// @param checkpointing a resumed run must get the same problem, options and initial columns (the budget of
+/// iterations may differ) and gives the bits of a run that was never interrupted.
 /// @throws Error(invalid_argument) naming the option that cannot be met, Error(bad_input) for an operator
 /// that gives NaN or Inf.
 template <class T>
-[[nodiscard]] GeneralResult solve_general(const Context&, const Operator<T>& a, const GeneralOptions&,
-                                          HostView<const T> initial = {});
+[[nodiscard]] GeneralResult solve_general(const Context&, const GeneralProblem<T>& problem,
+                                          const GeneralOptions&, HostView<const T> initial = {},
+                                          const Checkpointing<T>& checkpointing = {});
+
+/// What solve_general found near a complex target for a real matrix, made whole: the values of smallest
+/// distance to the target or to its conjugate, as many as were asked for, pairs never separated. The real
+/// space of the vectors found is taken for one more Rayleigh-Ritz step in real arithmetic, which says what is
+/// a pair and what is real; verified stays only what agrees with the values found, copy by copy.
+[[nodiscard]] GeneralResult with_conjugates(const Context&, const Operator<double>& a, GeneralResult found,
+                                            Complex target, const GeneralOptions&);
 
 }  // namespace ts::solvers

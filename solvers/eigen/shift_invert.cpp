@@ -3,7 +3,6 @@
 #include <Eigen/LU>
 #include <Eigen/SparseLU>
 #include <algorithm>
-#include <cstdio>
 
 #include "tallskinny/solvers/eigen/factor_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -88,41 +87,11 @@ class Ldlt : public Eigen::SimplicialLDLT<Sparse<T>, Eigen::Lower, Eigen::AMDOrd
 template <class T>
 using Lu = Eigen::SparseLU<Sparse<T>, Eigen::COLAMDOrdering<std::int64_t>>;
 
-/// Tries sigma, then shifts beside it: `factorise()` of the body is called with body.sigma set. An eigenvalue
-/// at the shift would drown all others in the rounding of its huge inverse: the less the farther the shift is
-/// from it, but the others should stay where they are as seen from the shift.
-template <class T, class Body, class Factorise>
-void settle_shift(Body& body, double sigma, double norm, double mass_norm, const Factorise& factorise) {
-  constexpr double largest_growth = 1e13, of_distance = 1e-5, least_move = 1e-12, usual_move = 1e-7;
-  const double unit = (norm > 0 ? norm : 1) / (mass_norm > 0 ? mass_norm : 1);
-  const auto usable = [&] { return factorise() && detail::inverse_norm<T>(body) * norm < largest_growth; };
-  body.sigma = sigma;
-  if (body.n == 0 || usable()) return;
-  double move = usual_move;
-  body.sigma = sigma - least_move * unit;
-  if (factorise()) {
-    const double others = detail::distance_of_others<T>(body, norm) / unit;
-    if (others > 0) move = std::clamp(of_distance * others, least_move, of_distance);
-  }
-  for (int attempt = 0; attempt < 4; ++attempt, move *= 4.0 / 3) {
-    body.sigma = sigma - move * unit;
-    char text[200];
-    std::snprintf(text, sizeof text,
-                  "the matrix minus %g times the identity (or the mass matrix) is singular to rounding; the "
-                  "shift was moved to %.17g",
-                  sigma, body.sigma);
-    body.note = text;
-    if (usable()) return;
-  }
-  throw Error(Errc::invalid_argument,
-              "the matrix minus --sigma times the identity (or the mass matrix) cannot be factorised; choose "
-              "another --sigma");
-}
-
 }  // namespace
 
 template <class T>
 struct ShiftInvert<T>::Body {
+  static constexpr bool hermitian = true;
   index_t n = 0;
   double sigma = 0;
   std::string note;
@@ -164,7 +133,7 @@ ShiftInvert<T>::ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass) {
   const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm(mass);
   const double norm = row_sum_norm(a) + std::abs(sigma) * mass_norm;
   body->ldlt.analyzePattern(body->pencil.matrix);
-  settle_shift<T>(*body, sigma, norm, mass_norm, [&] {
+  detail::settle_shift<T>(*body, sigma, norm, mass_norm, [&] {
     body->pencil.shift(body->sigma);
     return body->factorise(norm);
   });
@@ -194,6 +163,7 @@ void ShiftInvert<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> 
 
 template <class T>
 struct DenseShiftInvert<T>::Body {
+  static constexpr bool hermitian = true;
   index_t n = 0;
   double sigma = 0;
   std::string note;
@@ -216,7 +186,7 @@ DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView
     norm = std::max(norm, sum);
   }
   const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm(mass);
-  settle_shift<T>(*body, sigma, norm + std::abs(sigma) * mass_norm, mass_norm, [&] {
+  detail::settle_shift<T>(*body, sigma, norm + std::abs(sigma) * mass_norm, mass_norm, [&] {
     Dense<T> shifted(body->n, body->n);
     for (index_t i = 0; i < body->n; ++i) {
       for (index_t j = 0; j < body->n; ++j) shifted(i, j) = a(i, j);
@@ -247,6 +217,94 @@ const std::string& DenseShiftInvert<T>::note() const noexcept {
 
 template <class T>
 void DenseShiftInvert<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
+  apply_columns<T>(
+      ctx, [this](const Column<T>& b) { return body_->solve(b); }, x, y);
+}
+
+template <class T>
+struct GeneralInverse<T>::Body {
+  static constexpr bool hermitian = false;
+  index_t n = 0;
+  T sigma{};
+  std::string note;
+  bool sparse = false;
+  Lu<T> sparse_lu;
+  Eigen::PartialPivLU<Dense<T>> dense_lu;
+
+  [[nodiscard]] Column<T> solve(const Column<T>& b) const {
+    if (sparse) return sparse_lu.solve(b);
+    return dense_lu.solve(b);
+  }
+};
+
+template <class T>
+GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
+  expects(a.rows == a.cols, "a shift needs a square matrix");
+  expects(std::isfinite(std::abs(sigma)), "--sigma must be a finite number");
+  auto body = std::make_shared<Body>();
+  body->n = a.rows, body->sparse = true;
+  std::vector<Eigen::Triplet<T, std::int64_t>> entries;
+  double norm = 0;
+  for (index_t i = 0; i < a.rows; ++i) {
+    double sum = 0;
+    entries.emplace_back(i, i, T{});
+    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
+      entries.emplace_back(i, a.indices[k], a.values[k]);
+      sum += std::abs(a.values[k]);
+    }
+    norm = std::max(norm, sum);
+  }
+  Sparse<T> plain(a.rows, a.cols);
+  plain.setFromTriplets(entries.begin(), entries.end());
+  body->sparse_lu.analyzePattern(plain);
+  detail::settle_shift<T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
+    Sparse<T> shifted = plain;
+    for (index_t i = 0; i < a.rows; ++i) shifted.coeffRef(i, i) -= body->sigma;
+    body->sparse_lu.factorize(shifted);
+    if (body->sparse_lu.info() != Eigen::Success) return false;
+    const auto b = random_column<T>(body->n, 1);
+    const Column<T> x = body->solve(b);
+    return (b - shifted * x).norm() < 1e-11 * (norm * x.norm() + b.norm());
+  });
+  body_ = std::move(body);
+}
+
+template <class T>
+GeneralInverse<T>::GeneralInverse(HostView<const T> a, T sigma) {
+  expects(a.rows() == a.cols(), "a shift needs a square matrix");
+  expects(std::isfinite(std::abs(sigma)), "--sigma must be a finite number");
+  auto body = std::make_shared<Body>();
+  body->n = a.rows();
+  Dense<T> plain(a.rows(), a.cols());
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = 0; j < a.cols(); ++j) plain(i, j) = a(i, j);
+  const double norm = a.rows() > 0 ? plain.cwiseAbs().rowwise().sum().maxCoeff() : 0;
+  detail::settle_shift<T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
+    auto shifted = plain;
+    shifted.diagonal().array() -= body->sigma;
+    body->dense_lu.compute(shifted);
+    return true;
+  });
+  body_ = std::move(body);
+}
+
+template <class T>
+index_t GeneralInverse<T>::rows() const noexcept {
+  return body_->n;
+}
+
+template <class T>
+T GeneralInverse<T>::sigma() const noexcept {
+  return body_->sigma;
+}
+
+template <class T>
+const std::string& GeneralInverse<T>::note() const noexcept {
+  return body_->note;
+}
+
+template <class T>
+void GeneralInverse<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
   apply_columns<T>(
       ctx, [this](const Column<T>& b) { return body_->solve(b); }, x, y);
 }
@@ -311,6 +369,7 @@ std::optional<index_t> InertiaCounter<T>::operator()(double shift, double cleara
 #define TS_INSTANTIATE(T)             \
   template class ShiftInvert<T>;      \
   template class DenseShiftInvert<T>; \
+  template class GeneralInverse<T>;   \
   template class InertiaCounter<T>;
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -49,6 +49,28 @@ class DenseShiftInvert {
   std::shared_ptr<const Body> body_;
 };
 
+/// The same for a matrix that need not be Hermitian, sparse or dense, without a mass matrix, by LU with
+/// pivoting. T: double, with a real shift, or std::complex<double>.
+template <class T>
+class GeneralInverse {
+ public:
+  /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
+  GeneralInverse(CsrView<T> a, T sigma);
+  GeneralInverse(HostView<const T> a, T sigma);
+
+  [[nodiscard]] index_t rows() const noexcept;
+  /// Y = (A - sigma I)^-1 X
+  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
+  /// The shift that was factorised.
+  [[nodiscard]] T sigma() const noexcept;
+  /// Empty, or one sentence on a shift that was moved.
+  [[nodiscard]] const std::string& note() const noexcept;
+
+ private:
+  struct Body;
+  std::shared_ptr<const Body> body_;
+};
+
 /// Counts eigenvalues of a sparse Hermitian pencil (A, M) below shifts, by the signs of D in
 /// A - shift M = L D L^H.
 /// No pivoting: a count is given only when the factorisation reproduces the matrix well enough for it to

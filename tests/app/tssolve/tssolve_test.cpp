@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <complex>
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -302,8 +304,45 @@ TEST_CASE("matrices that are not Hermitian") {
   CHECK(tssolve({matrix}).err.find("--general") != std::string::npos);
   CHECK(tssolve({matrix, "--general", "--which", "BE"}).code == 2);
   CHECK(tssolve({matrix, "--which", "LI"}).code == 2);
-  CHECK(tssolve({matrix, "--general", "--sigma", "1"}).code == 2);
   CHECK(tssolve({matrix, "--general"}).code == 0);
+
+  const std::complex<double> target(0.4, 0.9);
+  const auto distance = [target](std::complex<double> z) {
+    return std::min(std::abs(z - target), std::abs(z - std::conj(target)));
+  };
+  std::sort(exact.begin(), exact.end(), [&](auto a, auto b) { return distance(a) < distance(b); });
+  const auto near = solve_json({matrix, "--general", "-k", "4", "--sigma", "0.4+0.9i"});
+  CHECK(near["verified"] == true);
+  REQUIRE(near["eigenvalues_real"].size() == 4);
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(std::abs(distance({near["eigenvalues_real"][i].get<double>(),
+                             near["eigenvalues_imag"][i].get<double>()}) -
+                   distance(exact[i])) < 1e-7);
+  CHECK(solve_json({matrix, "--general", "-k", "2", "--which", "SM"})["sigma_real"] == 0.0);
+  CHECK(tssolve({matrix, "--general", "--sigma", "1", "--which", "LR"}).code == 2);
+  CHECK(tssolve({matrix, "--general", "--sigma", "1+i2"}).code == 2);
+  CHECK(tssolve({matrix, "--sigma", "1+2i"}).code == 2);
+}
+
+TEST_CASE("a general run leaves a checkpoint, and goes on from it to the same bits") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({20, 17}));
+  for (const std::vector<std::string>& how :
+       {std::vector<std::string>{"--which", "LR", "--tol", "1e-6"}, {"--sigma", "3.1+0.4i"}}) {
+    std::vector<std::string> plain = {matrix, "--general", "-k", "4"};
+    plain.insert(plain.end(), how.begin(), how.end());
+    const auto whole = solve_json(plain);
+    auto kept = plain, few = plain;
+    kept.insert(kept.end(), {"--checkpoint", folder / "state.h5"});
+    few = kept;
+    few.insert(few.end(), {"--max-iter", "3"});
+    CHECK(tssolve(few).code == 3);
+    CHECK(std::filesystem::exists(folder / "state.h5"));
+    const auto resumed = solve_json(kept);
+    for (const char* member : {"eigenvalues_real", "eigenvalues_imag", "residual_norms", "iterations"})
+      CHECK(resumed[member] == whole[member]);
+    CHECK_FALSE(std::filesystem::exists(folder / "state.h5"));
+  }
 }
 
 TEST_CASE("singular values and principal components") {
@@ -337,6 +376,10 @@ TEST_CASE("singular values and principal components") {
   CHECK(means.data()[0] == Approx(7));
   const auto axes = io::read_dense_as<double>(io::parse_location(folder / "pca.h5:/right_singular_vectors"));
   CHECK(std::abs(axes(0, 0)) == Approx(0.6));
+  json = solve_json({sparse, "--svd", "--which", "SM", "-k", "2"});
+  CHECK(json["verified"] == true);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(std::abs(json["singular_values"][i].get<double>() - 0.5) < 1e-8);
+  CHECK(tssolve({sparse, "--svd", "--which", "BE"}).code == 2);
   CHECK(tssolve({sparse, "--svd", "--sigma", "1"}).code == 2);
   CHECK(tssolve({sparse, "--centre"}).code == 2);
   CHECK(tssolve({sparse}).code == 4);  // not square
@@ -526,6 +569,8 @@ TEST_CASE("the report is one well-formed page that needs nothing else") {
        {std::vector<std::string>{"--which", "SA", "-k", "7"},
         {"--which", "LA", "-k", "1", "--conv", "rel"},
         {"--which", "SA", "-k", "3", "--method", "dense"},
+        {"--general", "--which", "LR", "-k", "2", "--tol", "1e-4"},
+        {"--general", "--sigma", "3+0.5i", "-k", "3"},
         {"--which", "SA", "-k", "5", "--max-iter", "3", "--method", "lanczos"}}) {
     std::vector<std::string> arguments = {matrix, "--report", page};
     arguments.insert(arguments.end(), how.begin(), how.end());

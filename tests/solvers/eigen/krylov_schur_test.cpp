@@ -5,6 +5,7 @@
 
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/solvers/eigen/schur.hpp"
+#include "tallskinny/solvers/eigen/shift_invert.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -59,6 +60,37 @@ CsrMatrix<double> rotations(const std::vector<Complex>& pairs) {
   return m;
 }
 
+/// The values nearest to the target, of a real matrix or its conjugate, in units: distances and how many.
+std::vector<Complex> nearest_units(std::vector<Complex> exact, Complex target, index_t nev) {
+  const auto distance = [target](Complex z) {
+    return std::min(std::abs(z - target), std::abs(z - std::conj(target)));
+  };
+  std::stable_sort(exact.begin(), exact.end(), [&](Complex a, Complex b) {
+    return std::make_pair(distance(a), -a.imag()) < std::make_pair(distance(b), -b.imag());
+  });
+  auto count = static_cast<std::size_t>(nev);
+  if (count < exact.size() && exact[count - 1].imag() > 1e-9) ++count;
+  exact.resize(std::min(count, exact.size()));
+  return exact;
+}
+
+template <class T>
+solvers::GeneralProblem<T> near(const CsrMatrix<T>& a, T target) {
+  const solvers::GeneralInverse<T> inverse(a.view(), target);
+  return {solvers::CsrOperator<T>(a.view()), target, solvers::Operator<T>(inverse), inverse.sigma()};
+}
+
+/// Both lists hold the same values, in any order.
+void check_same_values(std::vector<Complex> found, std::vector<Complex> exact, double tolerance) {
+  REQUIRE(found.size() == exact.size());
+  for (const Complex v : found) {
+    const auto nearest = std::min_element(
+        exact.begin(), exact.end(), [v](Complex a, Complex b) { return std::abs(a - v) < std::abs(b - v); });
+    CHECK(std::abs(*nearest - v) <= tolerance);
+    exact.erase(nearest);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("Schur forms are sorted without separating pairs") {
@@ -104,7 +136,7 @@ TEST_CASE("circulant matrices: pairs on a curve, every order") {
   const solvers::Operator<double> op = solvers::CsrOperator<double>(a.view());
   for (const auto part : {Part::LR, Part::SR, Part::LI}) {
     CAPTURE(static_cast<int>(part));
-    const auto r = solvers::solve_general<double>(Context{}, op, options_for(5, part, 1e-6));
+    const auto r = solvers::solve_general<double>(Context{}, {op}, options_for(5, part, 1e-6));
     check(r, exact, part, 1e-5);
     for (std::size_t i = 0; i < r.values.size(); ++i)
       if (r.values[i].imag() > 1e-12) CHECK(std::abs(r.values[i + 1] - std::conj(r.values[i])) < 1e-12);
@@ -121,7 +153,7 @@ TEST_CASE("copies of pairs, also beyond the block") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     auto o = options_for(14, Part::LR);
     o.common.seed = seed;
-    const auto r = solvers::solve_general<double>(Context{}, solvers::CsrOperator<double>(a.view()), o);
+    const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())}, o);
     check(r, exact, Part::LR, 1e-6);
     CHECK(std::count_if(r.values.begin(), r.values.end(), [](Complex z) { return z.real() > 3.9; }) == 12);
   }
@@ -133,18 +165,18 @@ TEST_CASE("complex matrices, matrices far from normal, and small ones") {
   for (auto& x : a.values) x *= Complex(0, 1);  // eigenvalues on the imaginary axis
   std::vector<Complex> exact;
   for (const double v : generators::flux_ring_spectrum(500, 0.3).all()) exact.emplace_back(0, v);
-  check(solvers::solve_general<Complex>(Context{}, solvers::CsrOperator<Complex>(a.view()),
+  check(solvers::solve_general<Complex>(Context{}, {solvers::CsrOperator<Complex>(a.view())},
                                         options_for(4, Part::LM)),
         exact, Part::LM, 1e-6);
 
   const auto t = generators::toeplitz(18, 0.2, 1, 3);  // condition of the eigenvalues about 1e5
-  const auto r = solvers::solve_general<double>(Context{}, solvers::CsrOperator<double>(t.view()),
+  const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(t.view())},
                                                 options_for(3, Part::LR, 1e-12));
   check(r, generators::toeplitz_spectrum(18, 0.2, 1, 3), Part::LR, 1e-6);
   CHECK(r.verification == solvers::Verification::all_computed);
   for (index_t n = 1; n <= 6; ++n) {
     const auto c = generators::circulant(n, {1, 2, 4});
-    const auto s = solvers::solve_general<double>(Context{}, solvers::CsrOperator<double>(c.view()),
+    const auto s = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(c.view())},
                                                   options_for(9, Part::LM));
     check(s, generators::circulant_spectrum(n, {1, 2, 4}), Part::LM, 1e-10);
     CHECK(static_cast<index_t>(s.values.size()) == n);
@@ -161,8 +193,120 @@ TEST_CASE("eigenvalues that rounding alone decides are not vouched for") {
   }
   solvers::GeneralOptions o;
   o.common.nev = 3;
-  const auto r = solvers::solve_general<double>(Context{}, solvers::CsrOperator<double>(shift.view()), o);
+  const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(shift.view())}, o);
   INFO(r.reason);
   CHECK_FALSE(r.verified);
   CHECK(r.reason.find("rounding decides") != std::string::npos);
+}
+
+TEST_CASE("eigenvalues nearest to a real target, pairs together") {
+  std::vector<Complex> pairs;
+  for (int i = 0; i < 180; ++i)
+    pairs.emplace_back(std::cos(1.7 * i) * 5, 0.2 + 2 * std::abs(std::sin(0.9 * i)));
+  for (int i = 0; i < 5; ++i) pairs.emplace_back(1, 0.3);  // more copies than the block has columns
+  const auto a = rotations(pairs);
+  std::vector<Complex> exact;
+  for (const Complex z : pairs) exact.push_back(z), exact.push_back(std::conj(z));
+  for (const double target : {1.0, -2.3, 40.0}) {
+    CAPTURE(target);
+    const auto r =
+        solvers::solve_general<double>(Context{}, near<double>(a, target), options_for(11, Part::LM));
+    INFO(r.reason);
+    CHECK(r.verified);
+    CHECK(r.values.size() == 12);
+    check_same_values(r.values, nearest_units(exact, target, 11), 1e-6);
+    for (std::size_t i = 0; i + 1 < r.values.size(); i += 2)
+      CHECK(std::abs(r.values[i + 1] - std::conj(r.values[i])) < 1e-12);
+  }
+}
+
+TEST_CASE("a target that is an eigenvalue") {
+  const std::vector<double> c = {0.5, 1, 0, -0.3, 0.2};
+  const auto a = generators::circulant(210, c);
+  const double target = 0.5 + 1 - 0.3 + 0.2;  // of (1, 1, ..., 1)
+  const auto problem = near<double>(a, target);
+  CHECK(problem.shift != target);
+  const auto r = solvers::solve_general<double>(Context{}, problem, options_for(5, Part::LM));
+  INFO(r.reason);
+  CHECK(r.verified);
+  check_same_values(r.values, nearest_units(generators::circulant_spectrum(210, c), target, 5), 1e-6);
+}
+
+TEST_CASE("a complex target: of a complex matrix, and of a real one with the conjugates") {
+  const auto flux = generators::flux_ring(400, 0.3);
+  auto a = flux;
+  for (auto& x : a.values) x *= Complex(0, 1);
+  std::vector<Complex> exact;
+  for (const double v : generators::flux_ring_spectrum(400, 0.3).all()) exact.emplace_back(0, v);
+  const Complex target(0.1, 0.7);
+  const auto r =
+      solvers::solve_general<Complex>(Context{}, near<Complex>(a, target), options_for(6, Part::LM));
+  CHECK(r.verified);
+  std::sort(exact.begin(), exact.end(),
+            [&](Complex x, Complex y) { return std::abs(x - target) < std::abs(y - target); });
+  exact.resize(6);
+  check_same_values(r.values, exact, 1e-7);
+
+  const std::vector<double> c = {0.5, 1, 0, -0.3, 0.2};
+  const auto real = generators::circulant(210, c);
+  auto wide = CsrMatrix<Complex>{real.rows, real.cols, real.pointers, real.indices, {}};
+  wide.values.assign(real.values.begin(), real.values.end());
+  const solvers::Operator<double> op = solvers::CsrOperator<double>(real.view());
+  for (const Complex z : {Complex(0.3, 0.8), Complex(1.3, 0.01), Complex(-0.5, -0.4)}) {
+    CAPTURE(z);
+    const auto options = options_for(5, Part::LM);
+    auto found = solvers::solve_general<Complex>(Context{}, near<Complex>(wide, z), options);
+    REQUIRE(found.verified);
+    const auto whole = solvers::with_conjugates(Context{}, op, std::move(found), z, options);
+    INFO(whole.reason);
+    CHECK(whole.verified);
+    check_same_values(whole.values, nearest_units(generators::circulant_spectrum(210, c), z, 5), 1e-6);
+    for (const double residual : whole.residual_norms) CHECK(residual <= 1e-8 * 3);
+  }
+}
+
+TEST_CASE("a general run that is stopped and resumed gives the bits of one that was not") {
+  std::vector<Complex> pairs;
+  for (int i = 0; i < 200; ++i) pairs.emplace_back(0.01 * i, 0.5 + 0.001 * i);
+  for (int i = 0; i < 6; ++i) pairs.emplace_back(4, 1);
+  const auto a = rotations(pairs);
+  for (const bool inverted : {false, true}) {
+    CAPTURE(inverted);
+    solvers::GeneralProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+    if (inverted) problem = near<double>(a, 3.9);
+    auto options = options_for(14, Part::LR);
+    const auto whole = solvers::solve_general<double>(Context{}, problem, options);
+    REQUIRE(whole.verified);
+    REQUIRE(whole.verification_rounds > 0);
+    solvers::SavedState<double> state;
+    Matrix<double> basis;
+    int rounds = 0;
+    for (;; ++rounds) {
+      REQUIRE(rounds < 1000);
+      int steps = 0;
+      options.common.stop = [&steps] { return steps++ >= 9; };
+      const solvers::SavedState<double> before = std::move(state);
+      const Matrix<double> before_basis = std::move(basis);
+      solvers::Checkpointing<double> checkpointing;
+      checkpointing.write = [&](const solvers::SavedState<double>& s) {
+        state.numbers = s.numbers;
+        state.matrices.clear();
+        for (const auto& m : s.matrices) state.matrices.push_back(Matrix<double>::copy_of(m.cview()));
+        basis = Matrix<double>::copy_of(s.basis), state.basis = basis.cview();
+      };
+      if (rounds > 0) checkpointing.resume = &before;
+      const auto r = solvers::solve_general<double>(Context{}, problem, options, {}, checkpointing);
+      if (r.stop == solvers::StopReason::interrupted) continue;
+      CHECK(r.values == whole.values);
+      CHECK(r.residual_norms == whole.residual_norms);
+      CHECK(r.iterations == whole.iterations);
+      CHECK(r.operator_applications == whole.operator_applications);
+      CHECK(r.history.size() == whole.history.size());
+      CHECK(r.verified);
+      CHECK(std::equal(r.vectors.data(), r.vectors.data() + r.vectors.rows() * r.vectors.cols(),
+                       whole.vectors.data()));
+      break;
+    }
+    CHECK(rounds > 3);
+  }
 }

@@ -1,0 +1,21 @@
+// The result of --general as a table, as JSON, as a file and as a page.
+#pragma once
+
+#include <string>
+
+#include "tallskinny/app/tssolve/report.hpp"
+#include "tallskinny/solvers/eigen/krylov_schur.hpp"
+
+namespace ts::app::tssolve {
+
+void print_general_table(const solvers::GeneralResult& result, const RunFacts& facts);
+void print_general_json(const solvers::GeneralResult& result, const Settings& settings, const RunFacts& facts,
+                        bool is_complex_matrix);
+/// Writes settings.common.output. @throws Error(io_failure)
+void write_general_file(const solvers::GeneralResult& result, const Settings& settings,
+                        const RunFacts& facts);
+/// Writes settings.report, like write_html_report. @throws Error(io_failure)
+void write_general_page(const solvers::GeneralResult& result, const Settings& settings,
+                        const RunFacts& facts);
+
+}  // namespace ts::app::tssolve
