@@ -23,7 +23,7 @@ namespace {
 constexpr index_t gram_columns = 4096;
 /// Up to this many columns the triangular factor of a dense matrix is decomposed, and of a matrix that must
 /// be made dense first, which may have this many elements.
-constexpr index_t triangular_columns = 512, made_dense_columns = 256;
+constexpr index_t triangular_columns = 128;
 constexpr index_t made_dense_elements = index_t{1} << 24;
 /// Values above this share of the largest are what the squares resolve well.
 constexpr double resolved_share = 1e-3;
@@ -72,6 +72,20 @@ Matrix<T> beside(const Context& ctx, HostView<const T> a, HostView<const T> b) {
   return c;
 }
 
+/// Without its zeros.
+template <class T>
+CsrMatrix<T> sparse_of(HostView<const T> dense) {
+  CsrMatrix<T> a;
+  a.rows = dense.rows(), a.cols = dense.cols();
+  for (index_t i = 0; i < a.rows; ++i) {
+    for (index_t j = 0; j < a.cols; ++j)
+      if (dense(i, j) != T{})
+        a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(dense(i, j));
+    a.pointers.push_back(static_cast<index_t>(a.values.size()));
+  }
+  return a;
+}
+
 /// (A A^H + delta^2 I)^-1 in the complement of U.
 template <class T>
 struct LeftInverse {
@@ -114,6 +128,8 @@ class SvdSolver {
     if (smallest_) {
       if (has_triangle())
         by_triangle();
+      else if (dense_.cols() > 0)
+        by_factor();
       else
         by_inverse();
     } else {
@@ -135,7 +151,7 @@ class SvdSolver {
   }
   [[nodiscard]] bool has_triangle() const {
     if (dense_.cols() > 0) return a_.cols <= triangular_columns;
-    return a_.cols <= made_dense_columns && a_.rows * a_.cols <= made_dense_elements;
+    return a_.cols <= triangular_columns && a_.rows * a_.cols <= made_dense_elements;
   }
 
   [[nodiscard]] Acceptance acceptance() const {
@@ -282,6 +298,25 @@ class SvdSolver {
     out_.triplets.stop = StopReason::converged, out_.stage = SvdStage::triangular;
   }
 
+  /// A = Q R, and the smallest of R through its inverse.
+  void by_factor() {
+    Matrix<T> own, r;
+    if (transposed_) own = as_dense(ctx_, a_);
+    const auto q = orthonormal_basis<T>(ctx_, transposed_ ? own.cview() : dense_, a_.cols, options_.seed, &r);
+    const auto factor = sparse_of<T>(r.cview());
+    auto options = options_;
+    options.which = Which::SM;
+    auto of_factor =
+        solve_svd<T>(ctx_, SvdProblem<T>{rectangular<T>(factor.view()), {}, factor.view()}, options);
+    out_.triplets = std::move(of_factor.triplets), out_.stage = of_factor.stage;
+    norm_ = out_.triplets.norm, next_ = out_.triplets.next_value;
+    if (out_.triplets.verified) verification_ = out_.triplets.verification;
+    const auto v = std::move(out_.triplets.vectors);
+    Matrix<T> u(a_.rows, v.cols());
+    tsmm(ctx_, Op::none, T{1}, q.cview(), of_factor.left.cview(), T{0}, u.view());
+    settle(u, v, inner(u, v));
+  }
+
   /// The squares of what is left when the triplets that are known well are taken out resolve the next ones,
   /// until all are known or nothing but rounding is left.
   void by_deflation() {
@@ -331,8 +366,8 @@ class SvdSolver {
   /// The smallest are the largest eigenvalues of (A^H A + delta^2 I)^-1.
   void by_inverse() {
     expects(sparse_.pointers != nullptr,
-            "the smallest singular values of a matrix this large are sought through a factorisation, which "
-            "needs a sparse matrix that is not centred");
+            "the smallest singular values of a sparse matrix with so many columns are sought through a "
+            "factorisation, which is not there for a centred one: leave --centre out, or store it dense");
     auto& t = out_.triplets;
     out_.stage = SvdStage::inverse;
     norm_ = norm_of(a_);

@@ -43,11 +43,11 @@ struct SvdResult {
 /// few, or the same once more on what is left of A when the triplets found so far are taken out, whose norm
 /// is that much smaller.
 ///
-/// Smallest: the triangular factor of dense matrices and of those with few columns; of others, which must be
-/// given sparse, block Lanczos on (A^H A + delta^2 I)^-1 through an InverseGram. Their number is proved by
-/// inertia where rounding in that allows it.
-/// @throws Error(invalid_argument), Error(bad_input) as solve_eigen; for smallest ones also where nothing can
-/// be factorised.
+/// Smallest: all singular values of the triangular factor where columns are few; otherwise block Lanczos on
+/// (A^H A + delta^2 I)^-1 through an InverseGram of the sparse matrix, or of the triangular factor of a dense
+/// one. Their number is proved by inertia where rounding in that allows it.
+/// @throws Error(invalid_argument), Error(bad_input) as solve_eigen; for smallest ones also where `a` has
+/// many columns and neither `dense` nor `sparse` is there.
 template <class T>
 [[nodiscard]] SvdResult<T> solve_svd(const Context&, const SvdProblem<T>&, const EigenOptions&);
 

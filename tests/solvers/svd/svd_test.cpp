@@ -252,6 +252,16 @@ TEST_CASE("smallest singular values of dense matrices") {
             Context{}, {solvers::rectangular<std::complex<double>>(wide.cview()), wide.cview()},
             options_for(5, solvers::Which::SM)),
         {0, 0, 0, 0, 1}, 1e-14);
+  std::vector<double> many;
+  for (int i = 0; i < 140; ++i) many.push_back(std::pow(0.8, i));  // to 3e-14
+  const auto large = with_singular_values<double>(150, 140, many);
+  std::reverse(many.begin(), many.end());
+  many.resize(5);
+  const auto f =
+      solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(large.cview()), large.cview()},
+                                 options_for(5, solvers::Which::SM));
+  check(f, many, 1e-14);
+  CHECK(f.stage == SvdStage::inverse);
   // What is neither dense nor sparse nor small has nothing to factorise.
   const auto d = differences(300);
   CHECK_THROWS_AS(solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(d.view())},
