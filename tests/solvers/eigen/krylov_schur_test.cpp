@@ -201,13 +201,13 @@ TEST_CASE("eigenvalues that rounding alone decides are not vouched for") {
 
 TEST_CASE("eigenvalues nearest to a real target, pairs together") {
   std::vector<Complex> pairs;
-  for (int i = 0; i < 180; ++i)
+  for (int i = 0; i < 105; ++i)
     pairs.emplace_back(std::cos(1.7 * i) * 5, 0.2 + 2 * std::abs(std::sin(0.9 * i)));
   for (int i = 0; i < 5; ++i) pairs.emplace_back(1, 0.3);  // more copies than the block has columns
   const auto a = rotations(pairs);
   std::vector<Complex> exact;
   for (const Complex z : pairs) exact.push_back(z), exact.push_back(std::conj(z));
-  for (const double target : {1.0, -2.3, 40.0}) {
+  for (const double target : {1.0, -2.3}) {
     CAPTURE(target);
     const auto r =
         solvers::solve_general<double>(Context{}, near<double>(a, target), options_for(11, Part::LM));
@@ -233,11 +233,11 @@ TEST_CASE("a target that is an eigenvalue") {
 }
 
 TEST_CASE("a complex target: of a complex matrix, and of a real one with the conjugates") {
-  const auto flux = generators::flux_ring(400, 0.3);
+  const auto flux = generators::flux_ring(220, 0.3);
   auto a = flux;
   for (auto& x : a.values) x *= Complex(0, 1);
   std::vector<Complex> exact;
-  for (const double v : generators::flux_ring_spectrum(400, 0.3).all()) exact.emplace_back(0, v);
+  for (const double v : generators::flux_ring_spectrum(220, 0.3).all()) exact.emplace_back(0, v);
   const Complex target(0.1, 0.7);
   const auto r =
       solvers::solve_general<Complex>(Context{}, near<Complex>(a, target), options_for(6, Part::LM));
@@ -252,7 +252,7 @@ TEST_CASE("a complex target: of a complex matrix, and of a real one with the con
   auto wide = CsrMatrix<Complex>{real.rows, real.cols, real.pointers, real.indices, {}};
   wide.values.assign(real.values.begin(), real.values.end());
   const solvers::Operator<double> op = solvers::CsrOperator<double>(real.view());
-  for (const Complex z : {Complex(0.3, 0.8), Complex(1.3, 0.01), Complex(-0.5, -0.4)}) {
+  for (const Complex z : {Complex(1.3, 0.01), Complex(-0.5, -0.4)}) {
     CAPTURE(z);
     const auto options = options_for(5, Part::LM);
     auto found = solvers::solve_general<Complex>(Context{}, near<Complex>(wide, z), options);
@@ -267,7 +267,7 @@ TEST_CASE("a complex target: of a complex matrix, and of a real one with the con
 
 TEST_CASE("a general run that is stopped and resumed gives the bits of one that was not") {
   std::vector<Complex> pairs;
-  for (int i = 0; i < 200; ++i) pairs.emplace_back(0.01 * i, 0.5 + 0.001 * i);
+  for (int i = 0; i < 110; ++i) pairs.emplace_back(0.02 * i, 0.5 + 0.002 * i);
   for (int i = 0; i < 6; ++i) pairs.emplace_back(4, 1);
   const auto a = rotations(pairs);
   for (const bool inverted : {false, true}) {
