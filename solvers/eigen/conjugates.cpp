@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tallskinny/solvers/eigen/krylov_schur.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/eigen/transform.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -13,10 +14,6 @@ namespace {
 
 /// Directions of unit vectors below this are noise.
 constexpr double independent = 1e-9;
-
-std::size_t at(index_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// An orthonormal basis of the span of real and imaginary parts.
 Matrix<double> real_space(const Matrix<Complex>& x) {

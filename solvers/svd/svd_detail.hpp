@@ -1,0 +1,108 @@
+// The way to singular triplets: a state that the largest and the smallest ones share.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "tallskinny/solvers/eigen/inertia.hpp"
+#include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/transform.hpp"
+#include "tallskinny/solvers/svd/inverse_gram.hpp"
+#include "tallskinny/solvers/svd/svd.hpp"
+
+namespace ts::solvers {
+
+/// Values above this share of the largest are what the squares resolve well.
+inline constexpr double resolved_share = 1e-3;
+
+/// An orthonormal basis of span(X), completed at random to `width` columns (at most as many as rows).
+/// @param r if given, X = Q R.
+/// @param found if given, the rank of X.
+template <class T>
+[[nodiscard]] Matrix<T> orthonormal_basis(const Context& ctx, HostView<const T> x, index_t width,
+                                          std::uint64_t seed, Matrix<T>* r = nullptr,
+                                          index_t* found = nullptr);
+
+/// [A, B]
+template <class T>
+[[nodiscard]] Matrix<T> beside(const Context& ctx, HostView<const T> a, HostView<const T> b);
+
+template <class T>
+class SvdSolver {
+ public:
+  SvdSolver(const Context& ctx, const SvdProblem<T>& problem, const EigenOptions& options);
+
+  SvdResult<T> run();
+
+ private:
+  [[nodiscard]] bool has_triangle() const;
+  [[nodiscard]] Acceptance acceptance() const {
+    Acceptance accept;
+    accept.tol = options_.tol, accept.convergence = options_.convergence, accept.norm = norm_;
+    accept.rows = a_.rows + a_.cols;
+    return accept;
+  }
+  /// What rounding in products is relative to.
+  [[nodiscard]] double scale() const { return std::max(norm_, a_.cancelled); }
+  /// What is asked of eigenvectors of B^H B, with ||B|| = norm, when B^H u - sigma v = (B^H B v - sigma^2 v)
+  /// / sigma may be as large as is asked of the triplets of A.
+  [[nodiscard]] EigenOptions options_for(double norm) const;
+  /// solve_eigen, with the work of the rounds before added.
+  void solve(const EigenProblem<T>& problem, const EigenOptions& options, HostView<const T> initial = {});
+  /// ||B|| from below.
+  [[nodiscard]] double norm_of(const Rectangular<T>& b);
+  /// Rayleigh-Ritz for singular triplets on span(X), with W = A V = Q R.
+  void refine(HostView<const T> x);
+  /// U^H A V = U' Sigma V'^H: the wanted are kept, with residuals from A.
+  void settle(const Matrix<T>& u, const Matrix<T>& v, const Matrix<T>& uav);
+  /// U^H A V
+  [[nodiscard]] Matrix<T> inner(const Matrix<T>& u, const Matrix<T>& v) const;
+  [[nodiscard]] bool residuals_met() const;
+  /// Residuals meet the tolerance, and rounding in squares of size norm^2 moves the last singular value by
+  /// less than that.
+  [[nodiscard]] bool settled(double norm) const;
+  /// A = Q R, and all singular values of R.
+  void by_triangle();
+  /// How the values were reached and whether they are all, in words.
+  [[nodiscard]] std::string reason() const;
+  void conclude();
+
+  // In largest.cpp.
+  /// Eigenvectors of A^H A.
+  void by_gram();
+  /// The squares of what is left when the triplets that are known well are taken out resolve the next ones,
+  /// until all are known or nothing but rounding is left.
+  void by_deflation();
+
+  // In smallest.cpp.
+  /// A = Q R, and the smallest of R through its inverse.
+  void by_factor();
+  /// The smallest are the largest eigenvalues of (A^H A + delta^2 I)^-1.
+  void by_inverse();
+  /// All wanted values lie so far below delta that a smaller one tells them apart better.
+  [[nodiscard]] bool is_too_far(double delta) const;
+  /// Those that are nearest to zero as far as the inverse tells: roughly, to see how small they are, or
+  /// closely and with verification, from what was found roughly.
+  void find_smallest(const InverseGram<T>& inverse, double delta, bool closely);
+  /// Left vectors of right ones. Those of vanishing singular values, which A V does not tell, are the
+  /// smallest of A^H in the complement of the others.
+  Matrix<T> left_vectors(const InverseGram<T>& inverse, HostView<const T> v, double delta);
+  /// Does the number of singular values below the last, or below its cluster, agree?
+  [[nodiscard]] bool is_counted(const CountBelow& count_below) const;
+
+  const Context& ctx_;
+  EigenOptions options_;
+  bool smallest_, transposed_;
+  Rectangular<T> a_;  ///< at least as many rows as columns
+  HostView<const T> dense_;
+  CsrView<T> sparse_;
+  CsrMatrix<T> own_sparse_;
+  index_t wanted_ = 0;
+  double norm_ = 0, next_ = std::numeric_limits<double>::quiet_NaN();
+  Verification verification_ = Verification::none;
+  Verification searched_ = Verification::none;  ///< what the search through the inverse says of itself
+  SvdResult<T> out_;
+};
+
+}  // namespace ts::solvers
