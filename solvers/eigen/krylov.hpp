@@ -38,6 +38,12 @@ struct KrylovSeconds {
   }
 };
 
+/// Block steps, columns that the operator was applied to, directions that died, and the time of it all.
+struct KrylovWork {
+  index_t steps = 0, applications = 0, dead = 0;
+  KrylovSeconds seconds;
+};
+
 /// A V = V H + F B with [V F] orthonormal, V n x m, H = V^H A V (Hermitian if A is), F n x f, B f x m. Every
 /// column of V and F is also orthogonal to `locked` columns L that stand before them: then A is the operator
 /// restricted to the complement of span(L). All blocks are fully orthogonalised. F is kept at its target
@@ -59,11 +65,11 @@ class KrylovBasis {
   /// What the next start works with. @param columns_applied what one column of it counts in applications().
   /// @param noise rounding errors of its products, in units of u times its norm.
   void replace_operator(Operator<T> op, index_t columns_applied, double noise = 1);
-  /// Steps that another basis took before count as taken by this one.
-  template <class U>
-  void count_before(const KrylovBasis<U>& other) {
-    steps_ += other.steps(), applications_ += other.applications(), dead_ += other.dead();
-    seconds_ += other.seconds();
+  [[nodiscard]] KrylovWork work() const { return {steps_, applications_, dead_, seconds_}; }
+  /// Work that another basis did before counts as done by this one.
+  void count_before(const KrylovWork& work) {
+    steps_ += work.steps, applications_ += work.applications, dead_ += work.dead;
+    seconds_ += work.seconds;
   }
   /// Forgets everything; F = an orthonormal basis of `block`, filled up to `width` with random columns.
   void start(PlacedView<const T> block, index_t width);

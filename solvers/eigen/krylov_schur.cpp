@@ -14,8 +14,9 @@ namespace ts::solvers {
 
 namespace {
 
-/// Up to this many rows the basis may hold the whole space: then everything is computed.
-constexpr index_t whole_rows = 200;
+/// Up to this many rows the basis may hold the whole space: then everything is computed. No search can prove
+/// itself complete inside of the spectrum, so that more is worth while there.
+constexpr index_t whole_rows = 200, whole_rows_inside = 600;
 /// Residuals of an inverse, relative to its eigenvalues, below which its vectors are near enough.
 constexpr double purified = 1e-4;
 
@@ -81,7 +82,7 @@ GeneralResult KrylovSchur<T>::run() {
 
 template <class T>
 index_t KrylovSchur<T>::most_columns() const {
-  if (n_ <= whole_rows) return n_;
+  if (n_ <= (is_inside() ? whole_rows_inside : whole_rows)) return n_;
   const index_t chosen = std::max(2 * nev_ + 8 * width_, nev_ + 20 * width_), least = nev_ + 1 + 4 * width_;
   const index_t asked = options_.common.max_basis;
   if (asked > 0)
@@ -320,6 +321,10 @@ void KrylovSchur<T>::iterate() {
         return;
       }
       if (!options_.common.verify) return;
+      if (is_inside()) {
+        out_.stop = StopReason::not_verified;
+        return;
+      }
       if (!resumed) begin_verification();
       stage = verify();
       if (stage == Stage::entered) continue;

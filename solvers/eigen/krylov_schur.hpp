@@ -12,7 +12,7 @@
 namespace ts::solvers {
 
 /// Which eigenvalues are wanted: of largest magnitude, largest or smallest real part, or largest or smallest
-/// |imaginary part|.
+/// |imaginary part|. SI lies inside of the spectrum: it is verified only where everything is computed.
 enum class Part { LM, LR, SR, LI, SI };
 
 struct GeneralOptions {

@@ -20,6 +20,8 @@ class KrylovSchur {
  private:
   enum class Stage { reached, entered, budget, interrupted };
 
+  /// Are values wanted that lie inside of the spectrum, where a search that comes from its rim sees last?
+  [[nodiscard]] bool is_inside() const { return options_.part == Part::SI && !problem_.inverse; }
   [[nodiscard]] index_t most_columns() const;
   /// From below: the largest column of A V.
   [[nodiscard]] double norm_of_a();

@@ -87,6 +87,11 @@ void KrylovSchur<T>::conclude() {
     r.reason +=
         ", but the shift that had to be moved is too far from the target to tell whether they are the "
         "nearest to it: choose another --sigma";
+  else if (r.stop == StopReason::not_verified && is_inside())
+    r.reason +=
+        ", but the smallest imaginary parts lie inside of the spectrum, where no search can tell that none "
+        "is "
+        "missing: compute the whole of it (--max-basis with the number of rows), or seek near a --sigma";
   else if (r.stop == StopReason::not_verified)
     r.reason +=
         ", but the block steps allowed ended before a search for missing values did: raise --max-iter";

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
-#include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -18,14 +17,6 @@ namespace {
 constexpr double far_below_rounding = 1.0 / 256;
 
 }  // namespace
-
-bool Evidence::holds_for(std::span<const double> exact) const {
-  constexpr double share = 1.0 / 16;
-  if (how == Verification::none || exact.size() != values.size()) return false;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!(std::abs(exact[i] - values[i]) <= share * clearance)) return false;
-  return true;
-}
 
 template <class T>
 Lanczos<T>::Lanczos(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
@@ -168,9 +159,11 @@ void Lanczos<T>::begin_search(EigenResult<T>& record) {
 /// is.
 template <class T>
 typename Lanczos<T>::Stage Lanczos<T>::search(EigenResult<T>& record) {
-  const index_t k = plan_.nev;
+  const index_t k = plan_.nev, first = basis_.steps();
   for (;;) {
-    const Stage stage = next_step(record);
+    Stage stage = next_step(record);
+    const bool too_long = steps_per_search_ > 0 && basis_.steps() - first >= steps_per_search_;
+    if (stage == Stage::reached && too_long) stage = Stage::budget;
     const bool last = stage != Stage::reached || basis_.exhausted();
     if (!last && basis_.can_expand() && basis_.size() < next_look_) {
       basis_.expand();
@@ -196,6 +189,7 @@ typename Lanczos<T>::Stage Lanczos<T>::search(EigenResult<T>& record) {
     look(record, converged, std::move(ratios), false);
     if (converged == k || basis_.exhausted()) return Stage::reached;
     if (last) return stage;
+    if (stalls(record)) return Stage::budget;
     if (!basis_.can_expand()) {
       if (transform_operator()) {
         begin_search(record);
@@ -229,41 +223,6 @@ double Lanczos<T>::next_outside() const {
   visit(next_ritz_low_, limits.low);
   visit(next_ritz_high_, limits.high);
   return best;
-}
-
-/// The eigenvalues of the wanted set, rising.
-template <class T>
-std::vector<double> Lanczos<T>::wanted_values() const {
-  std::vector<double> values;
-  for (const index_t i : indices_of(wanted_, ritz_.size()))
-    values.push_back(accept_.transform.eigenvalue(ritz_.values[at(i)]));
-  std::sort(values.begin(), values.end());
-  return values;
-}
-
-/// How far the first eigenvalue outside of the set is from the set, in eigenvalues of A.
-template <class T>
-double Lanczos<T>::clearance() const {
-  const auto limits = thresholds(ritz_.values, which_, wanted_);
-  const auto& transform = accept_.transform;
-  double least = std::numeric_limits<double>::infinity();
-  if (wanted_.total() == basis_.rows()) return least;
-  const auto visit = [&](double ritz, double limit) {
-    if (!std::isfinite(limit)) return;
-    const double distance = std::abs(transform.eigenvalue(ritz) - transform.eigenvalue(limit));
-    least = std::isnan(distance) ? 0 : std::min(least, distance);
-  };
-  visit(next_ritz_low_, limits.low);
-  visit(next_ritz_high_, limits.high);
-  return least;
-}
-
-template <class T>
-Evidence Lanczos<T>::evidence() const {
-  constexpr double units = 64;  // of roundoff, that any gap worth the name is wide
-  Evidence found{how_, wanted_values(), clearance()};
-  if (!(found.clearance > units * roundoff_of<T> * accept_.norm)) found.how = Verification::none;
-  return found;
 }
 
 /// The search goes on for the sake of completeness while that promises to take a few steps only: the rate at
@@ -381,32 +340,6 @@ LanczosOutcome<T> Lanczos<T>::run(EigenResult<T>& record) {
   record.operator_applications = norm_applications_ + basis_.applications();
   out.next_value = next_outside();
   return out;
-}
-
-template <class T>
-PlacedMatrix<T> Lanczos<T>::leading(index_t more) {
-  using R = real_t<T>;
-  const index_t m = ritz_.size();
-  const auto chosen =
-      indices_of(grown_ends(ritz_.values, which_, wanted_, std::min(more, m - wanted_.total())), m);
-  Matrix<T> s(m, static_cast<index_t>(chosen.size()));
-  for (index_t j = 0; j < s.cols(); ++j)
-    for (index_t i = 0; i < m; ++i) s(i, j) = ritz_.coefficients(i, chosen[at(j)]);
-  const auto divided = [&](Matrix<T> c) {
-    for (index_t j = 0; j < c.cols(); ++j)
-      for (index_t i = 0; i < c.rows(); ++i) c(i, j) /= static_cast<R>(ritz_.values[at(chosen[at(j)])]);
-    return c;
-  };
-  if (accept_.transform.kind == SpectralTransform::Kind::inverse && s.cols() > 0) {
-    // Purification by the inverse itself: a computed one is Hermitian only to u times its condition number,
-    // and the recurrence below, which takes it for Hermitian, would bring that into the far directions.
-    const auto x = basis_.combine(divided(std::move(s)).cview());
-    return basis_.image(x.cview());
-  }
-  if (!accept_.transformed()) return basis_.combine(s.cview());
-  // Purification: x = (nu V s + F B s) / nu
-  const auto c = divided(ortho::product<T>(basis_.coupling().cview(), s.cview()));
-  return basis_.combine(s.cview(), c.cview());
 }
 
 #define TS_INSTANTIATE(T) template class Lanczos<T>;

@@ -22,6 +22,13 @@ struct Evidence {
   [[nodiscard]] bool holds_for(std::span<const double> values) const;
 };
 
+/// What a run leaves to one that goes on in its place.
+struct Predecessor {
+  KrylovWork work;
+  SpectralTransform transform;  ///< of the operator that it ended with
+  Evidence evidence = {};
+};
+
 /// What the iteration hands to the final computation of residuals.
 template <class T>
 struct LanczosOutcome {
@@ -40,16 +47,13 @@ class Lanczos {
   Lanczos(const Context&, const EigenProblem<T>&, const EigenOptions&, const EigenPlan&,
           HostView<const T> initial, const Checkpointing<T>&, EigenResult<T>& record);
 
-  /// Before the first run: begins with the operator that `other` ended with, and calls the set complete where
-  /// the evidence holds. The work of `other` counts as done by this one.
-  template <class U>
-  void follow(const Lanczos<U>& other, Evidence evidence) {
-    basis_.count_before(other.basis_);
-    evidence_ = std::move(evidence);
-    if (other.accept_.transformed()) install(other.accept_.transform);
-  }
+  /// Before the first run: begins with the operator that the one before ended with, and calls the set
+  /// complete where the evidence holds. The work done counts as done by this one.
+  /// @param steps_per_search a search that takes more block steps is given up; 0: none is.
+  void follow(const Predecessor& before, index_t steps_per_search = 0);
   /// After a run.
   [[nodiscard]] Evidence evidence() const;
+  [[nodiscard]] Predecessor left_behind() const;
   /// The Ritz vectors of the wanted set and of `more` values next to it.
   [[nodiscard]] PlacedMatrix<T> leading(index_t more);
 
@@ -59,8 +63,6 @@ class Lanczos {
   void tighten() { tol_factor_ *= 0.1; }
 
  private:
-  template <class U>
-  friend class Lanczos;
   enum class Stage { reached, entered, budget, interrupted };
 
   void exchange(StateArchive<T>& archive, EigenResult<T>& record);
@@ -95,6 +97,7 @@ class Lanczos {
   [[nodiscard]] double next_outside() const;
   [[nodiscard]] std::vector<double> wanted_values() const;
   [[nodiscard]] double clearance() const;
+  [[nodiscard]] bool stalls(const EigenResult<T>& record) const;
 
   /// A cycle from a fresh random block, while it lasts.
   struct Cycle {
@@ -131,6 +134,7 @@ class Lanczos {
   int transforms_ = 0;                     ///< operators put into the place of A
   Verification how_ = Verification::none;  ///< of the last run
   Evidence evidence_;                      ///< of the run that this one follows
+  index_t steps_per_search_ = 0;           ///< 0: any number
 };
 
 }  // namespace ts::solvers

@@ -40,8 +40,9 @@ Matrix<T> image_of(const Context& ctx, const Operator<T>& a, const Matrix<T>& x)
   return std::move(image).to_host(ctx);
 }
 
-/// Block steps that a refinement takes at least, and the basis that it needs, in blocks of its width.
-constexpr index_t least_steps = 4, refining_blocks = 4;
+/// Block steps that a refinement takes at least and at most, and the basis that it needs, in blocks of its
+/// width. With that few between restarts it must not take many: blocks so wide converge slowly.
+constexpr index_t least_steps = 4, most_steps = 24, refining_blocks = 4;
 
 /// Residuals in float32 miss what rounding adds: half of the tolerance is left to that.
 EigenOptions with_half_the_tolerance(EigenOptions options) {
@@ -67,6 +68,7 @@ NarrowLanczos<T>::NarrowLanczos(const Context& ctx, const EigenProblem<T>& probl
       narrow_options_(with_half_the_tolerance(options)),
       narrow_plan_(first_part_of(plan, options)),
       narrow_problem_{narrow_of(problem)},
+      initial_(initial),
       narrow_initial_(converted<N, T>(ctx, initial)) {
   narrow_.emplace(ctx, narrow_problem_, narrow_options_, narrow_plan_, narrow_initial_.cview(),
                   no_narrow_checkpoints_, narrow_record_);
@@ -115,11 +117,23 @@ Evidence NarrowLanczos<T>::evidence() const {
 template <class T>
 void NarrowLanczos<T>::refine(EigenResult<T>& record) {
   start_ = converted<T, N>(ctx_, narrow_->leading(with_guards(plan_.nev) - plan_.nev).to_host(ctx_).cview());
+  auto before = narrow_->left_behind();
+  before.evidence = evidence();
+  narrow_.reset();
   EigenPlan plan = plan_;
   plan.max_basis = std::max(plan.max_basis, refining_blocks * start_.cols());
   wide_.emplace(ctx_, problem_, options_, plan, start_.cview(), no_checkpoints_, record);
-  wide_->follow(*narrow_, evidence());
-  narrow_.reset();
+  wide_->follow(before, most_steps);
+  refining_ = true;
+}
+
+/// A run in float64 that knows no more than the polynomial.
+template <class T>
+void NarrowLanczos<T>::go_on_alone(const Predecessor& before, EigenResult<T>& record) {
+  narrow_.reset(), wide_.reset();
+  wide_.emplace(ctx_, problem_, options_, plan_, initial_, no_checkpoints_, record);
+  wide_->follow(before);
+  refining_ = false;
 }
 
 template <class T>
@@ -142,9 +156,16 @@ LanczosOutcome<T> NarrowLanczos<T>::run(EigenResult<T>& record) {
       out.next_value = found.next_value;
       return out;
     }
-    refine(record);
+    if (found.stop == StopReason::max_iterations)
+      go_on_alone(narrow_->left_behind(), record);
+    else
+      refine(record);
   }
   auto out = wide_->run(record);
+  if (refining_ && out.stop == StopReason::max_iterations && record.iterations < plan_.max_iterations) {
+    go_on_alone(wide_->left_behind(), record);
+    out = wide_->run(record);
+  }
   record.verification_applications += narrow_record_.verification_applications;
   return out;
 }

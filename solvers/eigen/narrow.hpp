@@ -11,7 +11,7 @@ namespace ts::solvers {
 /// Precision::mixed goes on in float64, from the Ritz vectors found and with the polynomial found: nothing
 /// then depends on float32 but how near the start was. A set that float32 found complete is complete in
 /// float64 where the gap outside of it is wide beside the rounding seen (Evidence); otherwise float64
-/// searches for what is missing.
+/// searches for what is missing. Where float32 gets nowhere, or was no help, float64 goes on as if alone.
 template <class T>
 class NarrowLanczos {
  public:
@@ -30,6 +30,7 @@ class NarrowLanczos {
   /// The work of the run in float32 as that of the whole.
   void take_over(EigenResult<T>& record) const;
   void refine(EigenResult<T>& record);
+  void go_on_alone(const Predecessor& before, EigenResult<T>& record);
   [[nodiscard]] bool agree(double norm) const;
   [[nodiscard]] Evidence evidence() const;
 
@@ -40,6 +41,7 @@ class NarrowLanczos {
   EigenOptions narrow_options_;
   EigenPlan narrow_plan_;
   EigenProblem<N> narrow_problem_;
+  HostView<const T> initial_;
   Matrix<N> narrow_initial_;
   EigenResult<N> narrow_record_;
   Matrix<T> start_;  ///< of the run in float64
@@ -47,6 +49,7 @@ class NarrowLanczos {
   Checkpointing<T> no_checkpoints_;
   std::optional<Lanczos<N>> narrow_;
   std::optional<Lanczos<T>> wide_;
+  bool refining_ = false;
 };
 
 }  // namespace ts::solvers

@@ -159,6 +159,23 @@ TEST_CASE("copies of pairs, also beyond the block") {
   }
 }
 
+TEST_CASE("smallest imaginary parts are inside of the spectrum: all or no proof") {
+  std::vector<Complex> pairs, exact;  // a disc that is full of them
+  for (int i = 0; i < 320; ++i) pairs.push_back(std::polar(std::sqrt(i / 320.0), 2.4 * i));
+  for (Complex& z : pairs) z = {z.real(), std::abs(z.imag())};
+  const auto large = rotations(pairs);
+  const auto hidden = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(large.view())},
+                                                     options_for(2, Part::SI, 1e-4));
+  CHECK_FALSE(hidden.verified);
+  pairs.resize(150);
+  const auto small = rotations(pairs);
+  for (const Complex z : pairs) exact.push_back(z), exact.push_back(std::conj(z));
+  const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(small.view())},
+                                                options_for(6, Part::SI));
+  check(r, exact, Part::SI, 1e-7);
+  CHECK(r.verification == solvers::Verification::all_computed);
+}
+
 TEST_CASE("complex matrices, matrices far from normal, and small ones") {
   const auto flux = generators::flux_ring(500, 0.3);
   auto a = flux;

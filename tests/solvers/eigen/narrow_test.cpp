@@ -1,5 +1,6 @@
 #include "tallskinny/solvers/eigen/narrow.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "problems.hpp"
@@ -191,6 +192,35 @@ TEST_CASE("a filter found in float32 goes on in float64") {
   CHECK(worst_error(r, generators::laplacian_spectrum({16, 16, 16}).smallest(14)) <= 1);
   for (std::size_t i = 1; i < r.history.size(); ++i)
     CHECK(r.history[i].operator_applications >= r.history[i - 1].operator_applications);
+}
+
+TEST_CASE("where float32 stalls, or its vectors are no help, mixed costs little more than float64") {
+  std::vector<double> close(1500);  // six clusters that float32 sees as one number each
+  for (std::size_t i = 0; i < close.size(); ++i)
+    close[i] = static_cast<double>(i % 6) + 4e-9 * static_cast<double>(i / 6);
+  const auto stalls = diagonal(close);
+  std::sort(close.begin(), close.end());
+  auto options = options_for(12, Which::LA, Precision::mixed, 1e-9);
+  options.max_iterations = 2000;
+  const auto r = solve(stalls, options);
+  INFO(r.reason);
+  CHECK(r.verified);
+  CHECK(r.narrow_applications < 200 * 8);
+  CHECK(worst_error(r, {close.end() - 12, close.end()}) <= 1);
+
+  const auto ring = generators::flux_ring(450, 0.3);  // a block that is as wide as the set converges slowly there
+  options = options_for(9, Which::LM, Precision::mixed, 1e-10);
+  options.block_size = 1;
+  const auto alone = solve(ring, [options] {
+    auto float64 = options;
+    float64.precision = Precision::float64;
+    return float64;
+  }());
+  const auto both = solve(ring, options);
+  INFO(both.reason);
+  CHECK(alone.verified);
+  CHECK(both.verified);
+  CHECK(both.operator_applications < 4 * alone.operator_applications);
 }
 
 TEST_CASE("a run in less precision that ends early says so") {
