@@ -208,7 +208,8 @@ TEST_CASE("where float32 stalls, or its vectors are no help, mixed costs little 
   CHECK(r.narrow_applications < 200 * 8);
   CHECK(worst_error(r, {close.end() - 12, close.end()}) <= 1);
 
-  const auto ring = generators::flux_ring(450, 0.3);  // a block that is as wide as the set converges slowly there
+  const auto ring =
+      generators::flux_ring(450, 0.3);  // a block that is as wide as the set converges slowly there
   options = options_for(9, Which::LM, Precision::mixed, 1e-10);
   options.block_size = 1;
   const auto alone = solve(ring, [options] {
