@@ -68,14 +68,14 @@ class SvdSolver {
   [[nodiscard]] std::string reason() const;
   void conclude();
 
-  // In largest.cpp.
+  // In svd_largest.cpp.
   /// Eigenvectors of A^H A.
   void by_gram();
   /// The squares of what is left when the triplets that are known well are taken out resolve the next ones,
   /// until all are known or nothing but rounding is left.
   void by_deflation();
 
-  // In smallest.cpp.
+  // In svd_smallest.cpp.
   /// A = Q R, and the smallest of R through its inverse.
   void by_factor();
   /// The smallest are the largest eigenvalues of (A^H A + delta^2 I)^-1.
