@@ -15,6 +15,10 @@ namespace ts {
 template <class T>
 using narrow_t = std::conditional_t<is_complex<T>, std::complex<float>, float>;
 
+/// float64 in the place of float32, real or complex.
+template <class T>
+using wide_t = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+
 template <class T>
 inline constexpr bool is_narrow = std::is_same_v<T, narrow_t<T>>;
 

@@ -34,10 +34,19 @@ class Timed {
 template <class T>
 void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, PlacedView<T> block) {
   const Philox random{seed, stream};
-  if (block.space() == Space::host)
+  if constexpr (is_narrow<T>) {
+    Matrix<wide_t<T>> drawn(block.rows(), block.cols());
+    ts::fill_random<wide_t<T>>(ctx, random, drawn.view());
+    Matrix<T> rounded(block.rows(), block.cols());
+#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
+    for (index_t i = 0; i < drawn.rows(); ++i)
+      for (index_t j = 0; j < drawn.cols(); ++j) rounded(i, j) = static_cast<T>(drawn(i, j));
+    copy_block<T>(ctx, rounded.cview(), block);
+  } else if (block.space() == Space::host) {
     ts::fill_random<T>(ctx, random, block.host());
-  else
+  } else {
     ts::fill_random<T>(ctx, random, block.template in<Space::device>());
+  }
 }
 
 template <class T>
@@ -61,7 +70,7 @@ void rehearse_block_steps(const Context& ctx, PlacedView<const T> v, index_t f) 
   PlacedMatrix<T> x(ctx, Space::device, n, f), w(ctx, Space::device, n, f);
   std::vector<real_t<T>> norms(static_cast<std::size_t>(f));
   Matrix<T> g(f, f);
-  fill_random<T>(ctx, 0, 0, x.view());
+  if constexpr (!is_narrow<T>) fill_random<T>(ctx, 0, 0, x.view());  // those are drawn on the host
   tall.norms(w.cview(), norms);
   tall.inner(x.cview(), w.cview(), g.view());
   tall.gram(x.cview(), g.view());

@@ -178,7 +178,8 @@ void prepare_block_steps(const Context&, index_t rows, index_t columns, index_t 
 
 using ortho::copy_block;
 
-/// X = the numbers of this seed and stream, where X is (gemm/random/fill_random.hpp).
+/// X = the numbers of this seed and stream, where X is (gemm/random/fill_random.hpp); in float32 the same,
+/// rounded, from the host.
 template <class T>
 void fill_random(const Context&, std::uint64_t seed, std::uint64_t stream, PlacedView<T> x);
 
