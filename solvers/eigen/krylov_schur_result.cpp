@@ -47,7 +47,8 @@ void KrylovSchur<T>::finish() {
     double squares = 0, off = 0;
     for (index_t i = 0; i < n_; ++i) squares += std::norm(entry(x, i, j));
     const double length = std::sqrt(squares);
-    const Complex theta = eigenvalue(schur_.value(j));
+    // Of a matrix of zeros no rounding is acceptable, that of sigma + 1 / nu either.
+    const Complex theta = accept_.norm > 0 ? eigenvalue(schur_.value(j)) : 0;
     for (index_t i = 0; i < n_; ++i) {
       out_.vectors(i, j) = entry(x, i, j) / length;
       off += std::norm((entry(ax, i, j) - theta * entry(x, i, j)) / length);

@@ -80,7 +80,7 @@ SvdSolver<T>::SvdSolver(const Context& ctx, const SvdProblem<T>& problem, const 
 
 template <class T>
 SvdResult<T> SvdSolver<T>::run() {
-  if (smallest_) {
+  if (smallest_ && wanted_ > 0) {
     if (has_triangle())
       by_triangle();
     else if (dense_.cols() > 0)

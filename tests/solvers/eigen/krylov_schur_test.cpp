@@ -159,6 +159,14 @@ TEST_CASE("copies of pairs, also beyond the block") {
   }
 }
 
+TEST_CASE("a matrix of zeros near a target") {
+  CsrMatrix<Complex> zero{7, 7, std::vector<index_t>(8, 0), {}, {}};
+  const auto r =
+      solvers::solve_general<Complex>(Context{}, near(zero, Complex(0.5, 1)), options_for(3, Part::LM));
+  CHECK(r.verified);
+  CHECK(r.values == std::vector<Complex>(3, 0));
+}
+
 TEST_CASE("smallest imaginary parts are inside of the spectrum: all or no proof") {
   std::vector<Complex> pairs, exact;  // a disc that is full of them
   for (int i = 0; i < 320; ++i) pairs.push_back(std::polar(std::sqrt(i / 320.0), 2.4 * i));

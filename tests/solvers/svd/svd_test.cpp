@@ -240,6 +240,18 @@ TEST_CASE("smallest singular values down to 1e-12 of the largest") {
   for (const double residual : r.triplets.residual_norms) CHECK(residual < 1e-8);
 }
 
+TEST_CASE("no rows or no columns: no singular values, complete") {
+  const auto which = GENERATE(solvers::Which::LA, solvers::Which::SM);
+  for (const auto& [rows, cols] : std::vector<std::pair<index_t, index_t>>{{0, 3}, {3, 0}, {0, 0}}) {
+    CAPTURE(rows, cols);
+    const Matrix<double> a(rows, cols);
+    const auto r = solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(a.cview()), a.cview()},
+                                              options_for(2, which));
+    CHECK(r.triplets.values.empty());
+    CHECK(r.triplets.verified);
+  }
+}
+
 TEST_CASE("smallest singular values of dense matrices") {
   const std::vector<double> sigma = {1, 1e-3, 1e-6, 3e-9, 1e-9, 3e-13};
   const auto a = with_singular_values<double>(300, 6, sigma);
