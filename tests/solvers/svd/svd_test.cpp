@@ -272,7 +272,7 @@ TEST_CASE("smallest singular values of dense matrices") {
   const auto f =
       solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(large.cview()), large.cview()},
                                  options_for(5, solvers::Which::SM));
-  check(f, many, 1e-14);
+  check(f, many, 1e-12);  // far below what squares resolve
   CHECK(f.stage == SvdStage::inverse);
   // What is neither dense nor sparse nor small has nothing to factorise.
   const auto d = differences(300);
