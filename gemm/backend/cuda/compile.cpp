@@ -4,9 +4,11 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
 #include "tallskinny/gemm/backend/cuda/disk_cache.hpp"
@@ -157,6 +159,10 @@ std::vector<std::string> options_of(const CompileJob& job) {
                                       "--ptxas-options=-v"};
   for (const auto& [name, value] : job.defines)
     options.push_back(std::string("-D").append(name).append("=").append(value));
+  if (const char* more = std::getenv("TALLSKINNY_NVRTC_OPTIONS"); more != nullptr) {
+    std::istringstream words(more);
+    for (std::string word; words >> word;) options.push_back(word);
+  }
   return options;
 }
 

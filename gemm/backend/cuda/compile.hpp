@@ -38,7 +38,8 @@ struct Compiled {
 /// "13.0". @throws Error(no_device) when NVRTC cannot be loaded (as all of what follows).
 [[nodiscard]] std::string compiler_version();
 
-/// The options that NVRTC is given for a job.
+/// The options that NVRTC is given for a job, with those of the environment's TALLSKINNY_NVRTC_OPTIONS behind
+/// them (words; "-lineinfo" for profilers).
 [[nodiscard]] std::vector<std::string> options_of(const CompileJob& job);
 
 /// @throws Error(device_failure) with the compiler's log.

@@ -123,7 +123,8 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
     else if (!as_told && 4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows)
       chunk = unit;
     const int ring_kib = brief ? brief_ring_kib : tiling.ring_kib;
-    stages = std::clamp(std::min(room, std::max(ring_kib * 1024, 3 * both(chunk))) / both(chunk), 2, 8);
+    stages = std::clamp(std::min(room, std::max(ring_kib * 1024, 3 * both(chunk))) / both(chunk), 2,
+                        tiling.most_stages);
 
     const index_t chunks = chunks_of(chunk);
     const index_t most = brief ? clusters_of(device) / problem.panels * cluster_blocks

@@ -100,7 +100,7 @@ struct Consumer {
     if (++in_chunk < batches) return;
     in_chunk = 0;
     __syncwarp();
-    if (threadIdx.x % 32 == 0) barrier_arrive(rings.empty + at.stage);
+    if (arrives_for_warp(threadIdx.x % 32)) barrier_arrive(rings.empty + at.stage);
     at.advance();
   }
 
@@ -132,7 +132,7 @@ struct Consumer {
     for (int s = 0; s < 4; ++s)
 #pragma unroll
       for (int i = 0; i < 4; ++i) asm volatile("" : "+r"(left[s][i])::"memory");
-    if (threadIdx.x % 32 == 0) barrier_arrive(rings.empty_planes + from.stage);
+    if (arrives_for_warp(threadIdx.x % 32)) barrier_arrive(rings.empty_planes + from.stage);
     from.advance();
 #pragma unroll
     for (int i = 0; i < values; ++i) total[i] += c[i];
@@ -178,11 +178,11 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
 
   if (thread == 0) {
     for (int s = 0; s < TS_STAGES; ++s)
-      barrier_init(full + s, OperandA::arrivals(fillers)), barrier_init(empty + s, consumers / 32);
+      barrier_init(full + s, OperandA::arrivals(fillers)), barrier_init(empty + s, consumers / 32 * warp_arrivals);
     for (int s = 0; s < TS_SLICES; ++s)
       for (int p = 0; p < planes; ++p) {
         barrier_init(plane_barriers + (2 * s) * planes + p, slice_threads);
-        barrier_init(plane_barriers + (2 * s + 1) * planes + p, slice_threads / 32);
+        barrier_init(plane_barriers + (2 * s + 1) * planes + p, slice_threads / 32 * warp_arrivals);
       }
     barrier_init_fence();
   }

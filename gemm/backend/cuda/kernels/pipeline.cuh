@@ -44,6 +44,20 @@ __device__ __forceinline__ void barrier_wait(uint64* barrier, uint32 parity) {
 #endif
 }
 
+/// Whether a lane arrives where a warp counts `warp_arrivals`: one for all, behind a warp barrier. Racecheck
+/// does not see the order that this makes, so that under it each lane may arrive for itself.
+#ifdef TS_EVERY_LANE_ARRIVES
+constexpr int warp_arrivals = 32;
+__device__ __forceinline__ bool arrives_for_warp(int) {
+  return true;
+}
+#else
+constexpr int warp_arrivals = 1;
+__device__ __forceinline__ bool arrives_for_warp(int lane) {
+  return lane == 0;
+}
+#endif
+
 /// (From sm_90 on.) Arrives, and lets the phase wait for `bytes` bytes of bulk copies.
 __device__ __forceinline__ void barrier_arrive_expecting(uint64* barrier, uint32 bytes) {
   asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }" ::"r"(

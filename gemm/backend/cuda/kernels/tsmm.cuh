@@ -108,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   if (leads) {
     for (int i = 0; i < stages; ++i) {
       barrier_init(ring.full + i, fill_arrivals + load_y_in_bulk);
-      barrier_init(ring.empty + i, group_warps);
+      barrier_init(ring.empty + i, group_warps * warp_arrivals);
       ring.number[0][i] = own(i);
     }
     barrier_init_fence();
@@ -179,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     uint32& after = ring.number[same_round ? parity : parity ^ 1][before];
     if (leads) after = next;
     __syncwarp();
-    if (place.lane == 0) barrier_arrive(ring.empty + before);
+    if (arrives_for_warp(place.lane)) barrier_arrive(ring.empty + before);
     if (fills) {
       barrier_wait(ring.empty + before, parity);
       load(before, after);

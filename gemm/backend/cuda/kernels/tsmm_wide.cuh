@@ -186,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   const Scalars scalars{{static_cast<Sum>(wide_alpha.re), static_cast<Sum>(wide_alpha.im)},
                         {static_cast<Sum>(wide_beta.re), static_cast<Sum>(wide_beta.im)}};
   if (thread == 0) {
-    for (int i = 0; i < TS_STAGES; ++i) barrier_init(full + i, 1), barrier_init(empty + i, warps);
+    for (int i = 0; i < TS_STAGES; ++i) barrier_init(full + i, 1), barrier_init(empty + i, warps * warp_arrivals);
     barrier_init_fence();
   }
   __syncthreads();
@@ -250,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
         multiply_factor(sum, rows_of_x, factors, right, column_warp, lane);
       }
       __syncwarp();
-      if (lane == 0) barrier_arrive(empty + at.stage);
+      if (arrives_for_warp(lane)) barrier_arrive(empty + at.stage);
       at.advance();
     }
     int late_lane = lane;  // nothing that follows from it is kept beside the sums

@@ -59,7 +59,7 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
 
   if (thread == 0) {
     const int arrivals = OperandA::arrivals(fillers) + (TS_GRAM ? 0 : OperandB::arrivals(fillers));
-    for (int s = 0; s < TS_STAGES; ++s) barrier_init(full + s, arrivals), barrier_init(empty + s, consumers);
+    for (int s = 0; s < TS_STAGES; ++s) barrier_init(full + s, arrivals), barrier_init(empty + s, consumers * warp_arrivals);
     barrier_init_fence();
   }
   const Part part =
@@ -173,7 +173,7 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
         if (flushes && ++since_flush == TS_FLUSH) sums.flush(mine()), since_flush = 0;
       }
       __syncwarp();
-      if (lane == 0) barrier_arrive(empty + at.stage);
+      if (arrives_for_warp(lane)) barrier_arrive(empty + at.stage);
       at.advance();
     }
     if (flushes) sums.flush(mine());

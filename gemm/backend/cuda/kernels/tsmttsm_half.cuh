@@ -29,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   unsigned char* const ring = unaligned + (-shared_address(unaligned) & 1023);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
   if (thread == 0) {
-    for (int s = 0; s < TS_STAGES; ++s) barrier_init(full + s, 1), barrier_init(empty + s, threads / 32);
+    for (int s = 0; s < TS_STAGES; ++s) barrier_init(full + s, 1), barrier_init(empty + s, threads / 32 * warp_arrivals);
     barrier_init_fence();
   }
   __syncthreads();
@@ -77,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       WgmmaHalf<blocks>::multiply(product, left + k * (2048 / 16), right + k * (2048 / 16), k);
     wgmma_commit();
     wgmma_wait();
-    if (lane == 0) barrier_arrive(empty + at.stage);
+    if (arrives_for_warp(lane)) barrier_arrive(empty + at.stage);
     at.advance();
 #pragma unroll
     for (int i = 0; i < values; ++i) asm volatile("" : "+f"(product[i])::"memory");

@@ -83,7 +83,7 @@ struct Consumer {
     if (++in_chunk < batches) return;
     in_chunk = 0;
     __syncwarp();
-    if (lane == 0) barrier_arrive(empty + at.stage);
+    if (arrives_for_warp(lane)) barrier_arrive(empty + at.stage);
     at.advance();
   }
 
@@ -166,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   if (thread == 0) {
     const int arrivals = OperandA::arrivals(fillers) + (TS_GRAM ? 0 : OperandB::arrivals(fillers));
     for (int s = 0; s < TS_STAGES; ++s)
-      barrier_init(full + s, arrivals), barrier_init(empty + s, consumers / 32);
+      barrier_init(full + s, arrivals), barrier_init(empty + s, consumers / 32 * warp_arrivals);
     barrier_init_fence();
   }
   __syncthreads();
