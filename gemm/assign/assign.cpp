@@ -32,14 +32,18 @@ std::vector<bool> copies(HostView<const double> centroids) {
   return copy;
 }
 
-double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments) {
+double reach_of(HostView<const double> centroids, const ColumnMoments& moments) {
   double reach = moments.reach.empty() ? 0 : *std::max_element(moments.reach.begin(), moments.reach.end());
   const auto larger = [](double a, double b) { return std::max(a, b); };
   const auto distance = [](double shift, double c) { return std::abs(c - shift); };
   for (index_t m = 0; m < centroids.rows(); ++m)
     reach = std::transform_reduce(moments.shift.begin(), moments.shift.end(),
                                   centroids.data() + m * centroids.ld(), reach, larger, distance);
-  return inverse_power_of_two(reach);
+  return reach;
+}
+
+double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments) {
+  return inverse_power_of_two(reach_of(centroids, moments));
 }
 
 template <class S>

@@ -95,7 +95,9 @@ struct Scored {
 
 /// copy[j] for centroids that equal an earlier one bit for bit: they can never win.
 std::vector<bool> copies(HostView<const double> centroids);
-/// The power of two that brings rows and centroids, less the shift, to at most 1.
+/// The largest coordinate of rows and centroids, less the shift.
+double reach_of(HostView<const double> centroids, const ColumnMoments& moments);
+/// The power of two that brings it to at most 1.
 double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments);
 
 /// What packing needs, in memory of its own.

@@ -15,6 +15,18 @@ namespace ts::assign_device {
 
 namespace {
 
+/// The largest of what `of` finds for blocks of centroids.
+template <class Of>
+double largest_of(const Context& ctx, HostView<const double> centroids, const Of& of) {
+  const index_t block_rows =
+      std::max<index_t>(1, (index_t{1} << 13) / std::max<index_t>(1, centroids.cols()));
+  std::vector<double> found(static_cast<std::size_t>(cuda::ceil_div(centroids.rows(), block_rows)));
+  for_blocks(ctx, centroids, block_rows, [&](index_t b, HostView<const double> block) {
+    found[static_cast<std::size_t>(b)] = of(block);
+  });
+  return *std::max_element(found.begin(), found.end());
+}
+
 /// x - shift in float32 loses nothing that the bound on scores does not know of, and cannot overflow.
 bool needs_wide(const ColumnMoments& moments, DType type, double scale) {
   if (type == DType::float64 || !(scale >= 0x1p-100 && scale <= 0x1p100)) return true;
@@ -27,24 +39,49 @@ bool needs_wide(const ColumnMoments& moments, DType type, double scale) {
   return false;
 }
 
+/// Whether products of rows with float16 numbers need neither shift nor scale: columns are near their origin,
+/// as float16 numbers go, and squares of a few elements have room in float16.
+bool as_they_are(const ColumnMoments& moments, DType type, double scale) {
+  if ((type != DType::float16 && type != DType::float32) || !(scale >= 0x1p-5 && scale <= 0x1p4))
+    return false;
+  double shift = 0, reach = 0;
+  for (std::size_t j = 0; j < moments.shift.size(); ++j) {
+    if (std::abs(moments.shift[j]) + moments.reach[j] > 0x1p5) return false;
+    shift += moments.shift[j] * moments.shift[j], reach += moments.reach[j] * moments.reach[j];
+  }
+  return 16 * shift <= reach;
+}
+
 /// Where scores lie once they are added to `value`: all of them, and with all errors, in one binade of
 /// float32, whose numbers are `unit` apart.
 struct Origin {
   double value, unit;
   double norms;  ///< of a row times that of a centroid, at most; both shifted and scaled
+  double reach;  ///< the norm of a row, at most; scaled, and shifted unless rows are taken as they are
 
-  Origin(HostView<const double> centroids, const ColumnMoments& moments, double scale) {
-    double reach = 0, largest = 0;
-    for (const double r : moments.reach) reach += r * scale * (r * scale);
+  Origin(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments, double scale,
+         bool as_are) {
+    double offset = 0;
+    reach = 0;
+    for (std::size_t j = 0; j < moments.reach.size(); ++j) {
+      const double shift = as_are ? std::abs(moments.shift[j]) * scale : 0,
+                   r = moments.reach[j] * scale + shift;
+      reach += r * r, offset += shift * shift;
+    }
+    reach = std::sqrt(reach);
     const auto square = [scale](double c, double shift) {
       const double scaled = (c - shift) * scale;
       return scaled * scaled;
     };
-    for (index_t m = 0; m < centroids.rows(); ++m)
-      largest = std::max(
-          largest, std::transform_reduce(moments.shift.begin(), moments.shift.end(),
-                                         centroids.data() + m * centroids.ld(), 0.0, std::plus<>(), square));
-    norms = std::sqrt(reach * largest);
+    const double largest = largest_of(ctx, centroids, [&](HostView<const double> block) {
+      double most = 0;
+      for (index_t m = 0; m < block.rows(); ++m)
+        most =
+            std::max(most, std::transform_reduce(moments.shift.begin(), moments.shift.end(),
+                                                 block.data() + m * block.ld(), 0.0, std::plus<>(), square));
+      return most;
+    });
+    norms = (reach + std::sqrt(offset)) * std::sqrt(largest);
     const int exponent = std::ilogb(std::max(1.05 * (largest / 2 + norms), 0x1p-60)) + 1;
     value = std::ldexp(3.0, exponent), unit = std::ldexp(1.0, exponent - 22);
   }
@@ -87,10 +124,13 @@ class PassSums {
     return stats;
   }
   void fetch_sums(const cuda::Stream& stream, const std::uint64_t* first, ClusterSums& sums) const {
-    std::vector<std::uint64_t> found(static_cast<std::size_t>(words_ - counters));
-    cuda::copy_bytes(stream, found.data(), first + counters, found.size() * sizeof(std::uint64_t));
+    const auto count = static_cast<std::size_t>(words_ - counters);
+    const std::size_t bytes = count * sizeof(std::uint64_t);
+    stream.staging().begin(stream, cuda::Staging::rounded(bytes));
+    const cuda::Staging::Stretch found = stream.staging().take(bytes);
+    cuda::copy_bytes(stream, found.host, first + counters, bytes);
     stream.synchronize();
-    sums.add_words(found);
+    sums.add_words({static_cast<const std::uint64_t*>(found.host), count});
   }
 
  private:
@@ -115,20 +155,23 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
     return all;
   }
   const cuda::DeviceInfo& device = ctx.stream.device();
-  const double scale = assign_detail::scoring_scale(centroids, moments);
+  const double scale = inverse_power_of_two(largest_of(
+      ctx, centroids, [&](HostView<const double> block) { return assign_detail::reach_of(block, moments); }));
   const double shrink = scale < 0x1p-900 ? scale : 1;
-  const cuda::AssignProblem problem = cuda::assign_problem(x, k, needs_wide(moments, x.type(), scale));
-  const Origin origin(centroids, moments, scale);
+  const cuda::AssignProblem problem =
+      cuda::assign_problem(x, k, needs_wide(moments, x.type(), scale), as_they_are(moments, x.type(), scale));
   const cuda::AssignPlans plans = cuda::assign_plans(problem, device);
+  const bool single = plans.scores && plans.scores->family == "assign_single";
+  const Origin origin(ctx, centroids, moments, scale, single);
   const index_t padded = plans.padded;
   const FixedPoint* const used = sums == nullptr ? nullptr : unit;
 
-  Parcel parcel;
+  Parcel parcel(ctx, k * d + 2 * d + k);
   parcel.add(centroids);
   parcel.add(moments.shift);
   if (used != nullptr) parcel.add(used->to_units);
   const index_t first_column = parcel.size();
-  for (index_t m = 0; m < k; ++m) parcel.add({&centroids(m, 0), 1});
+  parcel.add(centroids.block(0, 0, k, 1));
   const PassSums pass(k, d, sums != nullptr);
   const bool paired = plans.again && plans.again->family == "assign_groups";
   const index_t words = cuda::AssignProblem::mark_words(n);
@@ -139,7 +182,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   const std::size_t sent = w.reserve<double>(parcel.size()),
                     zeros = w.reserve<std::uint64_t>(pass.words() + 3),
                     columns = w.reserve<double>(padded * d), half_norms = w.reserve<float>(padded),
-                    origins = w.reserve<float>(padded),
+                    origins = w.reserve<float>(padded), plain_origins = w.reserve<float>(single ? padded : 0),
                     negated = w.reserve<std::uint16_t>(
                         plans.scores ? padded * std::max(plans.steps * 32, 2 * d) : 0),
                     marks = w.reserve<std::uint32_t>(plans.scores ? words : 0),
@@ -149,7 +192,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   w.get(ctx.stream);
   double* const numbers = w.at<double>(sent);
   double* const shift = numbers + k * d;
-  parcel.send(ctx.stream, numbers);
+  parcel.send(numbers);
   cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(pass.words() + 3) * 8);
   auto* const found = w.at<std::uint64_t>(zeros);
   std::uint64_t* const listed = found + pass.words();
@@ -158,6 +201,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   cuda::launch(ctx, cuda::assign_prepare_plan(problem, plans), numbers, numbers + first_column,
                static_cast<int>(k), static_cast<int>(padded), shift, scale, shrink, origin.value,
                w.at<double>(columns), w.at<float>(half_norms), w.at<float>(origins),
+               single ? w.at<float>(plain_origins) : nullptr,
                plans.scores ? w.at<std::uint16_t>(negated) : nullptr, largest);
   const SumsArgument to = pass.argument(found, used, shift + d, shift, weights.data);
   const RowsArgument rows(x);
@@ -172,7 +216,11 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
     const auto with = [&](const auto&... of_scores) {
       cuda::launch(ctx, plan, rows, selection, w.at<std::uint16_t>(negated), of_scores..., to, found);
     };
-    if (plan.family == "assign_narrow")
+    if (plan.family == "assign_single")
+      cuda::launch(ctx, plan, rows, w.at<std::uint16_t>(negated), w.at<float>(plain_origins),
+                   static_cast<float>(1 / origin.unit), static_cast<float>(origin.reach * 1.001), one,
+                   largest, scale, labels.data, undecided, to, found);
+    else if (plan.family == "assign_narrow")
       with(w.at<float>(origins), one, origin.open(d), shift, scale, labels.data, undecided);
     else
       with(w.at<float>(origins), static_cast<float>(0x1p-23 / origin.unit), one, largest, shift, scale,
@@ -200,14 +248,14 @@ void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
               ClusterSums& sums) {
   const index_t n = x.rows(), d = x.cols();
   if (n == 0) return;
-  Parcel parcel;
+  Parcel parcel(ctx, 2 * d);
   parcel.add(moments.shift);
   parcel.add(unit.to_units);
   const PassSums pass(sums.clusters(), d, true);
   Workspace w;
   const std::size_t sent = w.reserve<double>(parcel.size()), zeros = w.reserve<std::uint64_t>(pass.words());
   w.get(ctx.stream);
-  parcel.send(ctx.stream, w.at<double>(sent));
+  parcel.send(w.at<double>(sent));
   cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(pass.words()) * 8);
   double* const shift = w.at<double>(sent);
   auto* const found = w.at<std::uint64_t>(zeros);

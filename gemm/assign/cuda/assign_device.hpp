@@ -30,9 +30,5 @@ std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<c
                                    PerRow<const std::int32_t> labels, PerRow<const double> weights);
 index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const double> centroids,
                           PerRow<const std::int32_t> labels);
-/// `scaled`: t x d candidates, shifted and scaled as the rows will be.
-template <class S>
-void candidate_squared_distances(const Context& ctx, const Rows& x, std::span<const double> shift,
-                                 double scale, HostView<const double> scaled, HostView<S> out);
 
 }  // namespace ts::assign_device

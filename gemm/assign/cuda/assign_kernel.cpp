@@ -55,8 +55,10 @@ void finish(KernelPlan& plan, const AssignProblem& p, Turn turn, index_t shared,
 
 }  // namespace
 
-AssignProblem assign_problem(const Rows& x, index_t k, bool wide) {
-  AssignProblem p{x.type(), x.rows(), x.cols(), k, x.col_stride() == 1 && !x.has_scale(), 1, wide};
+AssignProblem assign_problem(const Rows& x, index_t k, bool wide, bool as_are) {
+  AssignProblem p{
+      x.type(), x.rows(), x.cols(), k, x.col_stride() == 1 && !x.has_scale(), 1, x.row_stride() == x.cols(),
+      wide,     as_are};
   const auto size = static_cast<std::uint64_t>(size_of(x.type()));
   const auto bits = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(x.values())) |
                     static_cast<std::uint64_t>(x.row_stride()) * size | 16;
@@ -80,6 +82,43 @@ std::optional<KernelPlan> assign_narrow_plan(const AssignProblem& p, const Devic
   return plan;
 }
 
+/// kernels/assign_single.cuh, where it can serve: what was fastest on an H100 among such settings.
+std::optional<KernelPlan> assign_single_plan(const AssignProblem& p, const DeviceInfo& device) {
+  constexpr index_t most_steps = 8, most_tiles = 64, few_tiles = 8, group_registers = 64;
+  constexpr index_t most_products_of_lanes = 384;  // of float32, below which assign_narrow is as fast
+  const index_t steps = column_steps(p.d), tiles = padded_centroids(p.k) / 8;
+  const auto size = static_cast<index_t>(size_of(p.type));
+  const bool halves = p.type == DType::float16, many = tiles > few_tiles;
+  if (!p.plain || !p.as_are || p.wide || p.d % 4 != 0 || p.alignment < 4 * size || steps > most_steps ||
+      tiles > most_tiles || (!halves && p.d < 16 && p.k * p.d <= most_products_of_lanes))
+    return std::nullopt;
+  // Float16 rows are exact: lower parts of centroids leave less open where they cost little. Of float32 rows
+  // three products do where bytes hide them.
+  const index_t parts = halves                                        ? (steps <= 2 && !many ? 2 : 1)
+                        : p.d > 8 && steps <= 4 && tiles <= 2 * steps ? 3
+                                                                      : 1;
+  const index_t products = p.d <= 8 ? 1 : (parts == 1 ? 1 : 2) * steps;
+  const index_t shared = tiles * (products * 256 + 32);
+  if (shared + 2048 > device.shared_bytes_per_block) return std::nullopt;
+  const bool streaming = !halves && many && steps <= 2;
+  const index_t rows = streaming || (steps == 1 && tiles <= 4 && parts != 3) ? 4 : 2;
+  const index_t raw = 2 * rows * steps * size;  // words of rows under way
+  const bool ahead = !streaming && raw <= (halves ? 64 : 32);
+  index_t group = streaming ? 0 : !halves && steps > 1 ? 4 : 8;
+  while (group > 0 && (tiles % group != 0 || 4 * rows * group > group_registers)) group /= 2;
+  if (group == 1) group = 0;
+  const bool heavy = 4 * rows * steps * (parts == 3 ? 2 : 1) + (ahead ? raw : 0) > 56;
+  const index_t blocks = heavy || 2 * (shared + 2048) > device.shared_bytes_per_multiprocessor ? 1 : 2;
+  KernelPlan plan;
+  plan.family = "assign_single";
+  plan.defines = {define("TS_STEPS", steps),        define("TS_TILES", tiles),
+                  define("TS_PARTS", parts),        define("TS_MT", rows),
+                  define("TS_GROUP", group),        define("TS_PACKED", p.packed ? 1 : 0),
+                  define("TS_AHEAD", ahead ? 1 : 0)};
+  finish(plan, p, Turn::every_row, shared, blocks == 1 ? 12 : 8, blocks, 16 * rows, device);
+  return plan;
+}
+
 KernelPlan assign_tensor_plan(const AssignProblem& p, Turn turn, index_t parts, const DeviceInfo& device) {
   constexpr index_t most_tiles = 32;           // of a chunk: the number of a centroid takes bits of its score
   constexpr index_t most_buffered = 64 << 10;  // bytes of one of two chunks that come and go
@@ -94,7 +133,7 @@ KernelPlan assign_tensor_plan(const AssignProblem& p, Turn turn, index_t parts, 
   }
   // As many tiles of 16 rows as the registers of a warp hold with all their columns.
   const index_t held = (p.type == DType::float64 ? 2 : 1) * steps * parts;
-  const index_t rows = held <= 2 && tiles <= chunk ? 4 : held <= 8 ? 2 : 1;
+  const index_t rows = held <= 2 && tiles <= chunk ? 4 : held <= (resident ? 8 : 6) ? 2 : 1;
   const bool twice = resident && 2 * (shared + 1024) <= device.shared_bytes_per_multiprocessor;
   // With 56 registers of fragments and more, a warp needs more than the 128 that 16 of them have.
   const bool heavy = 4 * parts * rows * steps >= 56 || (p.type == DType::float64 && !resident);
@@ -119,10 +158,11 @@ std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, index_t par
                                              const DeviceInfo& device) {
   constexpr index_t group_rows = 64, least_stages = 3, most_stages = 8;
   const index_t most_groups = parts == 1 ? 3 : 2;  // sums stage by stage need twice the registers
+  const index_t most_steps = parts == 1 ? 4 : 2;   // sums of more lose more
   const index_t rest = 2 * most_stages * 8 + 16 * plans.steps * (p.wide ? 8 : 4);
   const index_t left = group_rows * 32 * plans.steps * parts;
   for (index_t groups = most_groups; groups > 0; --groups)
-    for (index_t stage_steps = steps_of_stage(p.d); stage_steps > 0; stage_steps /= 2) {
+    for (index_t stage_steps = std::min(steps_of_stage(p.d), most_steps); stage_steps > 0; stage_steps /= 2) {
       const index_t stage = stage_steps * 32 * plans.chunk * parts;
       const index_t stages =
           std::min(most_stages, (device.shared_bytes_per_block - rest - groups * left) / stage);
@@ -150,9 +190,17 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   AssignPlans plans;
   plans.padded = padded_centroids(p.k);
   if (!p.plain) return plans;
-  plans.scores = assign_narrow_plan(p, device);
-  if (plans.scores) return plans;
+  plans.scores = assign_single_plan(p, device);
+  if (!plans.scores) plans.scores = assign_narrow_plan(p, device);
+  if (plans.scores && plans.scores->family == "assign_narrow") return plans;
   plans.steps = column_steps(p.d);
+  if (plans.scores) {
+    const auto& defines = plans.scores->defines;
+    // Three products leave little that three would decide.
+    if (std::find(defines.begin(), defines.end(), define("TS_PARTS", 3)) == defines.end())
+      plans.again = assign_tensor_plan(p, Turn::listed_rows, 2, device);
+    return plans;
+  }
   if (device.capability() == 90 && (plans.steps > most_steps || p.k * plans.steps >= many_products)) {
     plans.chunk = p.k <= 64 ? 64 : 128;
     plans.padded = ceil_div(p.k, plans.chunk) * plans.chunk;
@@ -192,7 +240,7 @@ KernelPlan assign_rows_plan(std::string_view family, const AssignProblem& p, ind
   plan.defines = {define(p.type)};
   plan.grid = grid_of(ceil_div(warps, warps_a_block), blocks_at_once * device.multiprocessors);
   plan.block = threads;
-  plan.budget = {128, 0};
+  plan.budget = {128, family == "assign_decide" ? 384 : 0};  // where its warps meet
   return plan;
 }
 

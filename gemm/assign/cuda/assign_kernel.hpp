@@ -16,12 +16,14 @@ struct AssignProblem {
   /// Elements of a row lie side by side, without scales; the power of two that divides the addresses of rows.
   bool plain = true;
   int alignment = 16;
-  bool wide = false;  ///< x - shift is not safe, or not exact enough, in float32
+  bool packed = true;   ///< nothing lies between rows
+  bool wide = false;    ///< x - shift is not safe, or not exact enough, in float32
+  bool as_are = false;  ///< rows need neither shift nor scale before they are rounded to float16
 
   /// Words of 32 marks for n rows, whole pairs of them.
   [[nodiscard]] static constexpr index_t mark_words(index_t n) noexcept { return (n + 63) / 64 * 2; }
 };
-[[nodiscard]] AssignProblem assign_problem(const Rows& x, index_t k, bool wide);
+[[nodiscard]] AssignProblem assign_problem(const Rows& x, index_t k, bool wide, bool as_are = false);
 
 /// Centroids are padded to whole groups of 8.
 [[nodiscard]] constexpr index_t padded_centroids(index_t k) noexcept {
@@ -34,8 +36,8 @@ struct AssignProblem {
 
 /// The kernels that score rows, and how they want the centroids.
 struct AssignPlans {
-  /// assign_narrow, assign_scores or assign_groups; none where a row fits neither into registers nor into
-  /// shared memory.
+  /// assign_single, assign_narrow, assign_scores or assign_groups; none where a row fits neither into
+  /// registers nor into shared memory.
   std::optional<KernelPlan> scores;
   std::optional<KernelPlan> again;  ///< the same in two parts for the rows that a first one leaves open
   index_t padded = 0;               ///< centroids with those that fill the last group

@@ -1,11 +1,14 @@
 // The host's side of what kernels/assign_*.cuh declare, and device memory cut into parts.
 #pragma once
 
-#include <cstring>
-#include <vector>
+#include <algorithm>
+#include <span>
 
 #include "tallskinny/gemm/assign/rows.hpp"
+#include "tallskinny/gemm/backend/cpu/rows.hpp"
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/backend/cuda/geometry.hpp"
+#include "tallskinny/gemm/backend/cuda/staging.hpp"
 
 namespace ts::assign_device {
 
@@ -62,21 +65,53 @@ class Workspace {
   char* memory_ = nullptr;
 };
 
-/// Numbers that are sent to the device in one copy; must live until the stream has been synchronised.
+/// Calls work(number of the block, block) for blocks of rows of a small matrix, on as many threads as it is
+/// worth.
+template <class Work>
+void for_blocks(const Context& ctx, HostView<const double> m, index_t block_rows, const Work& work) {
+  if (m.empty()) return;
+  const int threads = cpu::threads_for(ctx, m.rows() * m.cols() * static_cast<index_t>(sizeof(double)));
+  cpu::for_each_chunk(threads, cuda::ceil_div(m.rows(), block_rows), [&](index_t b, int) {
+    work(b, m.rows(b * block_rows, std::min(block_rows, m.rows() - b * block_rows)));
+  });
+}
+
+/// Numbers that are sent to the device in one copy, from page-locked memory of the stream.
 class Parcel {
  public:
-  void add(HostView<const double> m) {
-    numbers_.reserve(numbers_.size() + static_cast<std::size_t>(m.rows() * m.cols()));
-    for (index_t i = 0; i < m.rows(); ++i) add({m.data() + i * m.ld(), static_cast<std::size_t>(m.cols())});
+  Parcel(const Context& ctx, index_t numbers) : ctx_(ctx) {
+    const std::size_t bytes = static_cast<std::size_t>(numbers) * sizeof(double);
+    cuda::Staging& staging = ctx.stream.staging();
+    staging.begin(ctx.stream, cuda::Staging::rounded(bytes));
+    numbers_ = {static_cast<double*>(staging.take(bytes).host), static_cast<std::size_t>(numbers)};
   }
-  void add(std::span<const double> v) { numbers_.insert(numbers_.end(), v.begin(), v.end()); }
-  [[nodiscard]] index_t size() const noexcept { return static_cast<index_t>(numbers_.size()); }
-  void send(const cuda::Stream& stream, double* to) const {
-    cuda::copy_bytes(stream, to, numbers_.data(), numbers_.size() * sizeof(double));
+  void add(HostView<const double> m) {
+    const index_t block_rows = std::max<index_t>(1, (index_t{1} << 13) / std::max<index_t>(1, m.cols()));
+    double* const to = take(m.rows() * m.cols()).data();
+    for_blocks(ctx_, m, block_rows, [&](index_t b, HostView<const double> block) {
+      for (index_t i = 0; i < block.rows(); ++i)
+        std::copy_n(block.data() + i * block.ld(), block.cols(), to + (b * block_rows + i) * m.cols());
+    });
+  }
+  void add(std::span<const double> v) {
+    std::copy(v.begin(), v.end(), take(static_cast<index_t>(v.size())).begin());
+  }
+  [[nodiscard]] index_t size() const noexcept { return size_; }
+  void send(double* to) const {
+    cuda::copy_bytes(ctx_.stream, to, numbers_.data(), static_cast<std::size_t>(size_) * sizeof(double));
   }
 
  private:
-  std::vector<double> numbers_;
+  std::span<double> take(index_t count) {
+    expects(size_ + count <= static_cast<index_t>(numbers_.size()),
+            "a parcel has less room than it is given");
+    size_ += count;
+    return numbers_.subspan(static_cast<std::size_t>(size_ - count), static_cast<std::size_t>(count));
+  }
+
+  const Context& ctx_;
+  std::span<double> numbers_;
+  index_t size_ = 0;
 };
 
 }  // namespace ts::assign_device

@@ -33,14 +33,14 @@ void launch_distances(const Context& ctx, SeedTask task, const Rows& x, const Se
   const index_t chunks = chunk_count(x.rows()), d = x.cols();
   const Matrix<double> scaled = in_unit(unit, candidates);
   const index_t at_once = task == SeedTask::lower_by_label ? 1 : candidates.rows();
-  Parcel parcel;
+  Parcel parcel(ctx, (scaled.rows() + 1) * d);
   parcel.add(scaled.cview());
   parcel.add(unit.moments.shift);
   Workspace w;
   const std::size_t sent = w.reserve<double>(parcel.size()),
                     found = w.reserve<double>(static_cast<index_t>(totals.size()));
   w.get(ctx.stream);
-  parcel.send(ctx.stream, w.at<double>(sent));
+  parcel.send(w.at<double>(sent));
   cuda::launch(ctx, cuda::seed_distances_plan(task, x.type(), is_wide<S>, at_once, chunks), RowsArgument(x),
                static_cast<int>(d), w.at<double>(sent), static_cast<int>(at_once), labels,
                w.at<double>(sent) + candidates.rows() * d, unit.scale, chunk_rows, squared, weights,

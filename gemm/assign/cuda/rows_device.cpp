@@ -45,13 +45,13 @@ ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments&
   const index_t chunks = chunk_count(x.rows()), d = x.cols();
   ChunkSpread spread{Matrix<double>(chunks, d), Matrix<double>(chunks, d)};
   if (x.rows() == 0 || d == 0) return spread;
-  Parcel parcel;
+  Parcel parcel(ctx, 2 * d);
   parcel.add(moments.shift);
   parcel.add(moments.mean);
   Workspace w;
   const std::size_t sent = w.reserve<double>(parcel.size()), out = w.reserve<double>(2 * chunks * d);
   w.get(ctx.stream);
-  parcel.send(ctx.stream, w.at<double>(sent));
+  parcel.send(w.at<double>(sent));
   launch_moments(ctx, x, 1, w.at<double>(sent), w.at<double>(sent) + d, w.at<double>(out), nullptr);
   fetch(ctx.stream, spread.reach.view(), w.at<double>(out));
   fetch(ctx.stream, spread.squares.view(), w.at<double>(out) + chunks * d);
@@ -75,21 +75,15 @@ std::pair<index_t, index_t> first_not_finite(const Context& ctx, const Rows& x) 
 
 namespace {
 
-struct Task {
-  index_t number;
-  const char* score;
-};
-constexpr Task own{0, "double"}, inertia_of_chunks{1, "double"};
+enum class Task { own, inertia_of_chunks };
 
 void launch_distances(const Context& ctx, Task task, const Rows& x, index_t threads, const double* centroids,
-                      index_t count, const std::int32_t* labels, const double* weights, const double* shift,
-                      double scale, double* distances, void* out) {
-  cuda::launch(
-      ctx,
-      cuda::assign_threads_plan("assign_distances", x.type(),
-                                {cuda::define("TS_TASK", task.number), {"TS_SCORE", task.score}}, threads),
-      RowsArgument(x), static_cast<int>(x.cols()), centroids, static_cast<int>(count), labels, weights,
-      chunk_rows, shift, scale, distances, out);
+                      const std::int32_t* labels, const double* weights, double* distances, double* out) {
+  cuda::launch(ctx,
+               cuda::assign_threads_plan("assign_distances", x.type(),
+                                         {cuda::define("TS_TASK", static_cast<index_t>(task))}, threads),
+               RowsArgument(x), static_cast<int>(x.cols()), centroids, labels, weights, chunk_rows, distances,
+               out);
 }
 
 /// use(first row, rows, their distances in device memory, room for a number for each chunk of them) for
@@ -98,17 +92,17 @@ template <class Use>
 void for_own_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
                        PerRow<const std::int32_t> labels, Use&& use) {
   constexpr index_t block = 4096 * chunk_rows;
-  Parcel parcel;
+  Parcel parcel(ctx, centroids.rows() * centroids.cols());
   parcel.add(centroids);
   Workspace w;
   const std::size_t sent = w.reserve<double>(parcel.size()),
                     found = w.reserve<double>(std::min(block, x.rows())),
                     chunks = w.reserve<double>(block / chunk_rows);
   w.get(ctx.stream);
-  parcel.send(ctx.stream, w.at<double>(sent));
+  parcel.send(w.at<double>(sent));
   for (index_t i = 0; i < x.rows(); i += block) {
     const Rows rows = x.block(i, std::min(block, x.rows() - i));
-    launch_distances(ctx, own, rows, rows.rows(), w.at<double>(sent), 0, labels.data + i, nullptr, nullptr, 0,
+    launch_distances(ctx, Task::own, rows, rows.rows(), w.at<double>(sent), labels.data + i, nullptr,
                      w.at<double>(found), nullptr);
     use(i, rows, w.at<double>(found), w.at<double>(chunks));
   }
@@ -129,14 +123,14 @@ void own_squared_distances(const Context& ctx, const Rows& x, HostView<const dou
 std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<const double> centroids,
                                    PerRow<const std::int32_t> labels, PerRow<const double> weights) {
   std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
-  for_own_distances(
-      ctx, x, centroids, labels, [&](index_t i, const Rows& rows, double* found, double* chunks) {
-        const index_t count = chunk_count(rows.rows());
-        launch_distances(ctx, inertia_of_chunks, rows, count, nullptr, 0, nullptr,
-                         weights.empty() ? nullptr : weights.data + i, nullptr, 0, found, chunks);
-        cuda::copy_bytes(ctx.stream, partial.data() + i / chunk_rows, chunks,
-                         static_cast<std::size_t>(count) * sizeof(double));
-      });
+  for_own_distances(ctx, x, centroids, labels,
+                    [&](index_t i, const Rows& rows, double* found, double* chunks) {
+                      const index_t count = chunk_count(rows.rows());
+                      launch_distances(ctx, Task::inertia_of_chunks, rows, count, nullptr, nullptr,
+                                       weights.empty() ? nullptr : weights.data + i, found, chunks);
+                      cuda::copy_bytes(ctx.stream, partial.data() + i / chunk_rows, chunks,
+                                       static_cast<std::size_t>(count) * sizeof(double));
+                    });
   return partial;
 }
 
@@ -147,12 +141,12 @@ index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const doub
   Matrix<double> by_columns(d, k);
   for (index_t m = 0; m < k; ++m)
     for (index_t j = 0; j < d; ++j) by_columns(j, m) = centroids(m, j);
-  Parcel parcel;
+  Parcel parcel(ctx, k * d);
   parcel.add(by_columns.cview());
   Workspace w;
   const std::size_t sent = w.reserve<double>(parcel.size()), wrong = w.reserve<std::uint64_t>(1);
   w.get(ctx.stream);
-  parcel.send(ctx.stream, w.at<double>(sent));
+  parcel.send(w.at<double>(sent));
   cuda::fill_bytes(ctx.stream, w.at<char>(wrong), 0, sizeof(std::uint64_t));
   const auto problem = cuda::assign_problem(x, k, true);
   const CentroidsArgument c{
@@ -164,30 +158,5 @@ index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const doub
   ctx.stream.synchronize();
   return static_cast<index_t>(found);
 }
-
-template <class S>
-void candidate_squared_distances(const Context& ctx, const Rows& x, std::span<const double> shift,
-                                 double scale, HostView<const double> scaled, HostView<S> out) {
-  const index_t n = x.rows(), t = scaled.rows(), d = x.cols();
-  if (n == 0 || t == 0) return;
-  Parcel parcel;
-  parcel.add(scaled);
-  parcel.add(shift);
-  Workspace w;
-  const std::size_t sent = w.reserve<double>(parcel.size()), found = w.reserve<S>(t * n);
-  w.get(ctx.stream);
-  parcel.send(ctx.stream, w.at<double>(sent));
-  const Task task{2, sizeof(S) == sizeof(float) ? "float" : "double"};
-  launch_distances(ctx, task, x, n, w.at<double>(sent), t, nullptr, nullptr, w.at<double>(sent) + t * d,
-                   scale, nullptr, w.at<S>(found));
-  cuda::copy_lines(ctx.stream, out.data(), static_cast<std::size_t>(out.ld()) * sizeof(S), w.at<S>(found),
-                   static_cast<std::size_t>(n) * sizeof(S), static_cast<std::size_t>(n) * sizeof(S),
-                   static_cast<std::size_t>(t));
-  ctx.stream.synchronize();
-}
-template void candidate_squared_distances<float>(const Context&, const Rows&, std::span<const double>, double,
-                                                 HostView<const double>, HostView<float>);
-template void candidate_squared_distances<double>(const Context&, const Rows&, std::span<const double>,
-                                                  double, HostView<const double>, HostView<double>);
 
 }  // namespace ts::assign_device

@@ -192,6 +192,18 @@ TEST_CASE("on a device, many rows", "[assign]") {
   check<float>({1000, 300, 40, 0, 1, 1 << 20});
 }
 
+TEMPLATE_TEST_CASE("on a device, rows are taken as they are a little off the origin", "[assign][sanitize]",
+                   float, float16) {
+  if (test::no_device()) return;
+  constexpr int levels = sizeof(TestType) == 2 ? 512 : 1 << 20;
+  for (const auto& [d, k] :
+       {std::pair{4, 16}, {8, 16}, {16, 16}, {20, 9}, {16, 64}, {64, 64}, {32, 256}, {128, 100}}) {
+    check<TestType>({4001, d, k, 0.2, 1, levels});
+    check<TestType>({333, d, k, -0.2, 2, 4});  // ties, and a last tile that is not full
+  }
+  check<TestType>({333, 20, 16, 0.2, 1, levels, true, 4, false, true});
+}
+
 TEST_CASE("on a device, wide rows and many centroids", "[assign]") {
   if (test::no_device()) return;
   check<float>({1500, 784, 70, 0, 1, 1 << 20});

@@ -52,46 +52,78 @@ __device__ __forceinline__ Twofold twofold_distance(const Centroids& c, const Ro
   return sum;
 }
 
-/// Lanes look at the centroids first, first + stride ...
+/// The nearest of some centroids, and how far the next one is.
+struct Nearest {
+  double best, second;
+  int which;
+};
+__device__ __forceinline__ Nearest from_lane(const Nearest& x, int step) {
+  return {__shfl_xor_sync(everyone, x.best, step), __shfl_xor_sync(everyone, x.second, step),
+          __shfl_xor_sync(everyone, x.which, step)};
+}
+__device__ __forceinline__ Twofold from_lane(const Twofold& x, int step) {
+  return {__shfl_xor_sync(everyone, x.high, step), __shfl_xor_sync(everyone, x.low, step)};
+}
+__device__ __forceinline__ int from_lane(int x, int step) {
+  return __shfl_xor_sync(everyone, x, step);
+}
+
+/// What all threads of a team know together: a warp, or a whole block, whose warps meet in shared memory.
+template <bool Block>
+struct Team {
+  static constexpr int size = Block ? 32 * warps : 32;
+  static __device__ __forceinline__ int rank() { return threadIdx.x % size; }
+
+  template <class T, class Merge>
+  static __device__ __forceinline__ T together(T mine, const Merge& merge) {
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) mine = merge(mine, from_lane(mine, step));
+    if (!Block) return mine;
+    __shared__ T of_warp[warps];
+    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = mine;
+    __syncthreads();
+    T all = of_warp[0];
+#pragma unroll 1
+    for (int w = 1; w < warps; ++w) all = merge(all, of_warp[w]);
+    __syncthreads();
+    return all;
+  }
+};
+
+/// A thread of the team looks at the centroids first, first + stride ...
+template <class Together>
 __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, int64 i, int first, int stride) {
-  double best = __longlong_as_double(0x7ff0000000000000ll), second = best;
-  int which = 0x7fffffff;
+  const double infinity = __longlong_as_double(0x7ff0000000000000ll);
+  constexpr int none = 0x7fffffff;
+  Nearest near = {infinity, infinity, none};
   for (int m = first; m < c.count; m += stride) {
     if (c.half_norms[m] >= never) continue;
     const double found = distance(c, x, i, m);
-    second = fmin(second, fmax(best, found));
-    if (found < best) best = found, which = m;
+    near.second = fmin(near.second, fmax(near.best, found));
+    if (found < near.best) near.best = found, near.which = m;
   }
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    const double other = __shfl_xor_sync(everyone, best, step), other_second = __shfl_xor_sync(everyone, second, step);
-    const int other_which = __shfl_xor_sync(everyone, which, step);
-    second = fmin(fmin(second, other_second), fmax(best, other));
-    if (other < best || (other == best && other_which < which)) best = other, which = other_which;
-  }
-  const double limit = __dmul_rn(best, __dadd_rn(1, __dmul_rn(c.cols + 3, 0x1p-51)));
-  if (second > limit) return which;
+  near = Together::together(near, [](const Nearest& a, const Nearest& b) {
+    const bool other = b.best < a.best || (b.best == a.best && b.which < a.which);
+    return Nearest{other ? b.best : a.best, fmin(fmin(a.second, b.second), fmax(a.best, b.best)), other ? b.which : a.which};
+  });
+  const double limit = __dmul_rn(near.best, __dadd_rn(1, __dmul_rn(c.cols + 3, 0x1p-51)));
+  if (near.second > limit) return near.which;
 
-  const double infinity = __longlong_as_double(0x7ff0000000000000ll);
   Twofold least = {infinity, 0};
   for (int m = first; m < c.count; m += stride) {
     if (c.half_norms[m] >= never || distance(c, x, i, m) > limit) continue;
     const Twofold found = twofold_distance(c, x, i, m);
     if (least.high == infinity || minus(found, least) < 0) least = found;
   }
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    const Twofold other = {__shfl_xor_sync(everyone, least.high, step), __shfl_xor_sync(everyone, least.low, step)};
-    if (least.high == infinity || (other.high != infinity && minus(other, least) < 0)) least = other;
-  }
+  least = Together::together(least, [infinity](const Twofold& a, const Twofold& b) {
+    return a.high == infinity || (b.high != infinity && minus(b, a) < 0) ? b : a;
+  });
   // What differs by less than rounding may have done is equal.
   const double tie = __dmul_rn(__dmul_rn(c.cols + 3, 0x1p-100), least.high);
-  which = 0x7fffffff;
-  for (int m = first; m < c.count && which == 0x7fffffff; m += stride) {
+  int which = none;
+  for (int m = first; m < c.count && which == none; m += stride) {
     if (c.half_norms[m] >= never || distance(c, x, i, m) > limit) continue;
     if (minus(twofold_distance(c, x, i, m), least) <= tie) which = m;
   }
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) which = min(which, __shfl_xor_sync(everyone, which, step));
-  return which;
+  return Together::together(which, [](int a, int b) { return min(a, b); });
 }

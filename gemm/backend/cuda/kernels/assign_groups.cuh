@@ -131,16 +131,19 @@ __device__ __forceinline__ void keep(float (&product)[4 * blocks_of_8]) {
 __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const unsigned char* left,
                                          const unsigned char* right, int add) {
   wgmma_fence();
+#if TS_PARTS == 2  // first what is small, since instructions truncate
 #pragma unroll
   for (int step = 0; step < stage_steps; ++step) {
-    const uint64 l = wgmma_descriptor(left + step * left_step, group_rows),
-                 r = wgmma_descriptor(right + step * right_step, TS_CHUNK);
-    WgmmaHalf<blocks_of_8>::multiply(product, l, r, add + step);
-#if TS_PARTS == 2
-    WgmmaHalf<blocks_of_8>::multiply(product, l, wgmma_descriptor(right + right_part + step * right_step, TS_CHUNK), 1);
-    WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + left_part + step * left_step, group_rows), r, 1);
-#endif
+    WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + step * left_step, group_rows),
+                                     wgmma_descriptor(right + right_part + step * right_step, TS_CHUNK), add + step);
+    WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + left_part + step * left_step, group_rows),
+                                     wgmma_descriptor(right + step * right_step, TS_CHUNK), 1);
   }
+#endif
+#pragma unroll
+  for (int step = 0; step < stage_steps; ++step)
+    WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + step * left_step, group_rows),
+                                     wgmma_descriptor(right + step * right_step, TS_CHUNK), TS_PARTS == 2 ? 1 : add + step);
   wgmma_commit();
 }
 

@@ -1,7 +1,8 @@
 // Centroids made ready for a pass, a warp a centroid: by columns in float64 for exact distances; shifted, scaled,
 // negated and for scores in float32 by groups of four, or split into two float16 parts in the order of tensor
 // fragments, or chunk by chunk, part by part, the eights of columns of all its centroids; half their squared norms, and
-// those beside the origin of all scores; and the largest norms, from which bounds on rounding errors follow. TS_D: columns;
+// those beside the origin of all scores, for rows that are
+// neither shifted nor scaled with what that would do, too; and the largest norms, from which bounds on rounding errors follow. TS_D: columns;
 // TS_STEPS: steps of 16 columns, 0 for scores in float32 or none; TS_CHUNK: centroids of a chunk, 0 for fragments.
 #define TS_TYPE 0
 #include "assign_bounds.cuh"
@@ -37,17 +38,18 @@ __device__ __forceinline__ bool is_copy(const double* centroids, const double* f
 extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     assign_prepare(const double* centroids, const double* first, int count, int padded, const double* shift,
                    double scale, double shrink, double origin, double* columns,
-                   float* half_norms, float* origins, void* negated, Largest* largest) {
+                   float* half_norms, float* origins, float* plain_origins, void* negated, Largest* largest) {
   const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (m >= padded) return;
   const bool counts = m < count && !is_copy(centroids, first, m);
-  double norm = 0, low_norm = 0, rest_norm = 0;
+  double norm = 0, low_norm = 0, rest_norm = 0, offset = 0;
   for (int j = lane; j < TS_D; j += 32)
     columns[static_cast<int64>(j) * padded + m] = m < count ? centroids[static_cast<int64>(m) * TS_D + j] * shrink : 0.0;
   for (int j = lane; j < (TS_STEPS != 0 ? 16 * TS_STEPS : TS_D); j += 32) {
     double c = 0;
     if (counts && j < TS_D) c = (centroids[static_cast<int64>(m) * TS_D + j] - shift[j]) * scale;
     norm += c * c;
+    if (counts && j < TS_D) offset += shift[j] * scale * c;
 #if TS_STEPS == 0
     if (negated != nullptr)
       static_cast<float*>(negated)[(static_cast<int64>(m / 4) * TS_D + j) * 4 + m % 4] = static_cast<float>(-c);
@@ -70,11 +72,13 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     to[0] = high, to[part] = low;
 #endif
   }
-  norm = sum_of_warp(norm), low_norm = sum_of_warp(low_norm), rest_norm = sum_of_warp(rest_norm);
+  norm = sum_of_warp(norm), low_norm = sum_of_warp(low_norm), rest_norm = sum_of_warp(rest_norm), offset = sum_of_warp(offset);
   if (lane != 0) return;
   half_norms[m] = counts ? static_cast<float>(norm / 2) : 2e30f;
   // What must not be chosen is still in the binade of all scores, but behind them.
   origins[m] = static_cast<float>(counts ? origin + norm / 2 : 1.33 * origin);
+  if (plain_origins != nullptr)
+    plain_origins[m] = static_cast<float>((counts ? origin + norm / 2 + offset : 1.33 * origin) / scale);
   if (!counts) return;
   largest_of(&largest->norm, sqrt(norm));
   largest_of(&largest->low, sqrt(low_norm));

@@ -24,6 +24,7 @@ template <class X, class C>
 __device__ __forceinline__ double squared_distance(int d, double factor, const X& x, const C& c) {
   double part[8] = {};
   int j = 0;
+#pragma unroll 2
   for (; j + 8 <= d; j += 8)
 #pragma unroll
     for (int q = 0; q < 8; ++q) {

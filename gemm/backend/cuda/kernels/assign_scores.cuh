@@ -21,13 +21,6 @@ constexpr int index_bits = bits_for(2 * chunk), tiles_at_once = steps * row_tile
 #include "assign_best.cuh"
 #include "assign_halves.cuh"
 
-/// c += a b
-__device__ __forceinline__ void multiply(float (&c)[4], const uint32 (&a)[4], const uint32 (&b)[2]) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%0, %1, %2, %3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
 /// The columns 16 step + 4 t .. + 3 of a row, zeros beyond the last.
 __device__ __forceinline__ void load_four(const Element* row, int column, Element (&out)[4]) {
 #pragma unroll
@@ -140,15 +133,24 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
       const uint2* const from = b.fragments + (tile * steps + step) * 32 + lane;
-      const uint2 first = from[0];
-#pragma unroll
-      for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[0][r][step], {first.x, first.y});
+      const uint2 upper = from[0];
 #if TS_PARTS == 2
-      const uint2 second = from[Chunk::plane];
+      // Instructions truncate: lower parts go first, and steps are added up with rounding.
+      const uint2 lower = from[Chunk::plane];
+      float sum[row_tiles][4];
 #pragma unroll
-      for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[0][r][step], {second.x, second.y});
+      for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[0][r][step], lower, {});
 #pragma unroll
-      for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[1][r][step], {first.x, first.y});
+      for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[1][r][step], upper, sum[r]);
+#pragma unroll
+      for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[0][r][step], upper, sum[r]);
+#pragma unroll
+      for (int r = 0; r < row_tiles; ++r)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) c[r][i] = step == 0 ? sum[r][i] : c[r][i] + sum[r][i];
+#else
+#pragma unroll
+      for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[0][r][step], upper, c[r]);
 #endif
     }
     const float2 origin = b.origins[4 * tile + lane % 4];
@@ -174,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
   for (int c = 0; c < (TS_RESIDENT ? chunks : 1); ++c) fetch(memory + c * Chunk::bytes, fragments, origins, c);
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
-  const Margin margin = margin_of_parts(*largest, TS_D, TS_PARTS, steps, 0);
+  const Margin margin = margin_of_parts(*largest, TS_D, TS_PARTS, TS_PARTS == 2 ? 1 : steps, TS_PARTS == 2 ? steps : 0);
   const int lane = threadIdx.x % 32;
   int buffer = 0;
   for (int64 block = static_cast<int64>(blockIdx.x) * TS_WARPS * warp_rows; block < count;

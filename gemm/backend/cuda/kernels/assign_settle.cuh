@@ -72,7 +72,10 @@ struct Settle {
       else
         undecided[first / 32] = open;
     }
-    const bool moves = real && certain && label != before;
+    move(row, before, label, real && certain && label != before);
+  }
+  /// The rows of lanes that say so move.
+  __device__ __forceinline__ void move(int64 row, int before, int label, bool moves) {
     const uint32 moving = __ballot_sync(everyone, moves);
     if (moving == 0) return;
     if (moves) labels[row] = label;
@@ -140,6 +143,20 @@ __device__ __forceinline__ void take(uint32 a, uint32 b, uint32& best, uint32& s
   const uint32 less = min(a, b);
   second = __vimin3_u32(second, max(a, b), max(best, less));
   best = min(best, less);
+}
+
+/// The two least of these, unless keys are the first, and of an even number of keys, all of which differ: behind the least itself,
+/// what follows it by least.
+template <int Keys>
+__device__ __forceinline__ void take_all(const uint32 (&key)[Keys], bool first, uint32& best, uint32& second) {
+  uint32 least = first ? min(key[0], key[1]) : __vimin3_u32(best, key[0], key[1]);
+#pragma unroll
+  for (int i = 2; i < Keys; i += 2) least = __vimin3_u32(least, key[i], key[i + 1]);
+  const uint32 before = ~least;  // - least - 1, by which the least itself becomes the largest
+  uint32 next = first ? key[0] + before : __viaddmin_u32(key[0], before, __viaddmin_u32(best, before, second + before));
+#pragma unroll
+  for (int i = 1; i < Keys; ++i) next = __viaddmin_u32(key[i], before, next);
+  best = least, second = next - before;
 }
 
 /// The root of a sum of TS_D rounded squares, rounded up.

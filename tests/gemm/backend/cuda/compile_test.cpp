@@ -202,18 +202,23 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
       if (++turn % 2 == 0 && !all) continue;
       const int size = static_cast<int>(size_of(type));
       const int alignment = turn % 4 == 0 ? size : std::min(16, cuda::common_power(d * size, 16));
-      add({type, 1 << 22, d, k, true, alignment, turn % 3 == 0 || type == DType::float64});
+      add({type, 1 << 22, d, k, true, alignment, turn % 3 == 0, turn % 3 == 0 || type == DType::float64});
     }
+    if (all)  // rows as they are
+      for (const auto& [d, k] :
+           {std::pair<index_t, index_t>{4, 16}, {16, 16}, {16, 64}, {64, 64}, {128, 100}, {32, 256}}) {
+        const cuda::AssignProblem p{type, 1 << 22, d, k, true, 16, d != 16, false, true};
+        plans.push_back(*cuda::assign_plans(p, device).scores);
+      }
     const cuda::AssignProblem some{type, 1 << 20, 16, 16};
     for (const char* family : {"assign_decide", "assign_add", "assign_gather", "assign_verify"})
       plans.push_back(cuda::assign_rows_plan(family, some, 1000, device));
-    for (const index_t number : {0, 1, 2}) {
+    for (const index_t number : {0, 1, 2})
       plans.push_back(
           cuda::assign_threads_plan("assign_moments", type, {cuda::define("TS_ROUND", number)}, 1000));
-      plans.push_back(cuda::assign_threads_plan(
-          "assign_distances", type,
-          {cuda::define("TS_TASK", number), {"TS_SCORE", turn % 2 == 0 ? "float" : "double"}}, 1000));
-    }
+    for (const index_t number : {0, 1})
+      plans.push_back(
+          cuda::assign_threads_plan("assign_distances", type, {cuda::define("TS_TASK", number)}, 1000));
     const bool wide = type == DType::float64;
     for (const auto& [task, candidates] : {std::pair<cuda::SeedTask, index_t>{cuda::SeedTask::lower, 1},
                                            {cuda::SeedTask::lower, 12},
