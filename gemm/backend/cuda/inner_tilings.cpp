@@ -132,8 +132,8 @@ bool reads_side_by_side(const InnerProblem& problem, const BlockLimits& limits, 
 }
 
 /// Chunks of long operands under way at once. Memory gives most when it is asked for little more than it can
-/// bring at once: on an H100 two chunks of 32 KiB a multiprocessor reach 98-99 % of the read roof, four
-/// 95-97. A chunk can be fetched while another is multiplied if that takes little more than half as long.
+/// bring at once: four chunks of 32 KiB a multiprocessor reach 75-80 % of an H200's read roof, two 93-97. A
+/// chunk can be fetched while another is multiplied if that takes little more than half as long.
 int most_stages(const InnerTiling& t, double memory) {
   if (t.brief || t.producers == 0 || t.residents > 1 || t.pairs || t.chunk_kib > 0) return t.most_stages;
   return t.cost <= 0.6 * memory ? 2 : t.cost <= memory ? 3 : t.most_stages;
