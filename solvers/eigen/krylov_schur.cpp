@@ -14,9 +14,10 @@ namespace ts::solvers {
 
 namespace {
 
-/// Up to this many rows the basis may hold the whole space: then everything is computed. No search can prove
-/// itself complete inside of the spectrum, so that more is worth while there.
-constexpr index_t whole_rows = 200, whole_rows_inside = 600;
+/// Up to this many rows the basis holds the whole space unless another size was asked for: then everything is
+/// computed. No search can prove itself complete inside of the spectrum, nor tell eigenvalues of a matrix far
+/// from normal from those of a matrix near it.
+constexpr index_t whole_rows = 600;
 /// Residuals of an inverse, relative to its eigenvalues, below which its vectors are near enough.
 constexpr double purified = 1e-4;
 
@@ -82,9 +83,9 @@ GeneralResult KrylovSchur<T>::run() {
 
 template <class T>
 index_t KrylovSchur<T>::most_columns() const {
-  if (n_ <= (is_inside() ? whole_rows_inside : whole_rows)) return n_;
-  const index_t chosen = std::max(2 * nev_ + 8 * width_, nev_ + 20 * width_), least = nev_ + 1 + 4 * width_;
   const index_t asked = options_.common.max_basis;
+  if (asked == 0 && n_ <= whole_rows) return n_;
+  const index_t chosen = std::max(2 * nev_ + 8 * width_, nev_ + 20 * width_), least = nev_ + 1 + 4 * width_;
   if (asked > 0)
     expects(asked >= std::min(least, n_), "--max-basis must be at least nev + 1 + 4 blocks (--block-size)");
   return std::min(n_, asked > 0 ? asked : chosen);

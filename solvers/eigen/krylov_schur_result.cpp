@@ -71,9 +71,9 @@ void KrylovSchur<T>::conclude() {
   r.converged = r.converged_count == wanted_ && wanted_ >= nev_;
   if (r.converged && r.stop == StopReason::rounding) r.stop = StopReason::converged;
   if (!r.converged && r.stop == StopReason::converged) r.stop = StopReason::rounding;
-  // An eigenvalue that rounding of A alone moves, to first order, by a thousandth of ||A|| is not known,
+  // An eigenvalue that rounding of A alone moves, to first order, by a millionth of ||A|| is not known,
   // however small its residual.
-  constexpr double hopeless = 1e-3 / unit_roundoff;
+  constexpr double hopeless = 1e-6 / unit_roundoff;
   // Conditions are known from below only unless the basis is the whole space. Where they are this large
   // already, what a search found may be no more than eigenvalues of a matrix near A.
   constexpr double doubtful = 1e4;
