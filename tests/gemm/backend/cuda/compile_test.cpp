@@ -181,7 +181,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
   std::size_t turn = 0;
   for (const DType type : {DType::float64, DType::float32, DType::float16, DType::bfloat16}) {
     // float16 and bfloat16, one architecture and another differ little: half of the shapes show what does.
-    const bool all = device.capability() == 90 && (type == DType::float32 || type == DType::float16);
+    const bool all = device.capability() == 90 && type == DType::float32;
     if (device.capability() != 90 && type == DType::bfloat16) continue;
     for (const auto& [d, k] : {std::pair<index_t, index_t>{1, 1},
                                {4, 16},
@@ -204,7 +204,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
       const int alignment = turn % 4 == 0 ? size : std::min(16, cuda::common_power(d * size, 16));
       add({type, 1 << 22, d, k, true, alignment, turn % 3 == 0, turn % 3 == 0 || type == DType::float64});
     }
-    if (all)  // rows as they are
+    if (device.capability() == 90 && (all || type == DType::float16))  // rows as they are
       for (const auto& [d, k] :
            {std::pair<index_t, index_t>{4, 16}, {16, 16}, {16, 64}, {64, 64}, {128, 100}, {32, 256}}) {
         const cuda::AssignProblem p{type, 1 << 22, d, k, true, 16, d != 16, false, true};
