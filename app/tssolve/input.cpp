@@ -6,6 +6,7 @@
 
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/gemm/core/sparse_of.hpp"
 
 namespace ts::app::tssolve {
 
@@ -215,16 +216,7 @@ void make_complex(Input& input) {
 template <class T>
 CsrMatrix<T> as_sparse(AnyMatrix<T>&& matrix) {
   if (auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return std::move(*sparse);
-  const auto& dense = std::get<Matrix<T>>(matrix);
-  CsrMatrix<T> a;
-  a.rows = dense.rows(), a.cols = dense.cols();
-  for (index_t i = 0; i < a.rows; ++i) {
-    for (index_t j = 0; j < a.cols; ++j)
-      if (dense(i, j) != T{})
-        a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(dense(i, j));
-    a.pointers.push_back(static_cast<index_t>(a.values.size()));
-  }
-  return a;
+  return sparse_of<T>(std::get<Matrix<T>>(matrix));
 }
 
 template CsrMatrix<double> as_sparse<double>(AnyMatrix<double>&&);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
@@ -17,20 +18,6 @@ namespace {
 constexpr double delta_share = 1e-3, least_delta_share = 1e-10;
 /// Block steps that tell how small the smallest are.
 constexpr index_t rough_steps = 30;
-
-/// Without its zeros.
-template <class T>
-CsrMatrix<T> sparse_of(HostView<const T> dense) {
-  CsrMatrix<T> a;
-  a.rows = dense.rows(), a.cols = dense.cols();
-  for (index_t i = 0; i < a.rows; ++i) {
-    for (index_t j = 0; j < a.cols; ++j)
-      if (dense(i, j) != T{})
-        a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(dense(i, j));
-    a.pointers.push_back(static_cast<index_t>(a.values.size()));
-  }
-  return a;
-}
 
 /// (A A^H + delta^2 I)^-1 in the complement of U.
 template <class T>
