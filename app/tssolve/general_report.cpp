@@ -55,26 +55,15 @@ void add_plane(HtmlPage& page, const GeneralResult& r, const Settings& settings)
   page.chart(chart);
 }
 
-std::vector<std::pair<std::string, std::string>> facts_of(const GeneralResult& r, const Settings& settings,
-                                                          const RunFacts& facts) {
-  std::vector<std::pair<std::string, std::string>> rows;
+Facts facts_of(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
+  Facts rows;
   const auto add = [&rows](const char* name, const std::string& value) { rows.emplace_back(name, value); };
   add("matrix", grouped(facts.input.rows) + " x " + grouped(facts.input.cols) + ", " +
                     grouped(facts.input.nonzeros) + " entries, " + facts.input.convention);
   add("asked for", asked_for(settings));
   add("tolerance", format("%.3g, ", settings.eigen.tol) + name_of(settings.eigen.convergence));
-  add("method", facts.method);
-  add("block size, basis", grouped(r.block_size) + ", " + grouped(r.max_basis));
-  add("block steps, restarts", grouped(r.iterations) + ", " + grouped(r.restarts));
-  add("operator applications", grouped(r.operator_applications) + ", of them " +
-                                   grouped(r.verification_applications) + " for verification");
-  add("complete",
-      std::string(r.verified ? "yes, by " : "not shown; ") + std::string(solvers::name_of(r.verification)));
-  add("norm of the matrix", format("at least %.6g", r.norm));
-  add("device, threads, seed",
-      facts.device + ", " + std::to_string(facts.threads) + ", " + std::to_string(settings.common.seed));
-  add("time", human_seconds(facts.elapsed_seconds));
-  if (!facts.note.empty()) add("note", facts.note);
+  add_course(rows, r, facts, r.block_size, r.max_basis);
+  add_run(rows, r.norm, settings, facts);
   return rows;
 }
 

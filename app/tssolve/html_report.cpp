@@ -38,9 +38,8 @@ void add_spectrum(HtmlPage& page, const solvers::EigenResult<T>& result) {
 }
 
 template <class T>
-std::vector<std::pair<std::string, std::string>> facts_of(const solvers::EigenResult<T>& result,
-                                                          const Settings& settings, const RunFacts& facts) {
-  std::vector<std::pair<std::string, std::string>> rows;
+Facts facts_of(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts) {
+  Facts rows;
   const auto add = [&rows](const char* name, const std::string& value) { rows.emplace_back(name, value); };
   add("matrix", grouped(facts.input.rows) + " x " + grouped(facts.input.cols) + ", " +
                     grouped(facts.input.nonzeros) + " entries, " + facts.input.convention);
@@ -49,19 +48,9 @@ std::vector<std::pair<std::string, std::string>> facts_of(const solvers::EigenRe
                        : grouped(settings.eigen.nev) + " eigenvalues, " + name_of(settings.eigen.which));
   if (settings.sigma) add("near", format("%.16g", *settings.sigma));
   add("tolerance", format("%.3g, ", settings.eigen.tol) + name_of(settings.eigen.convergence));
-  add("method", facts.method);
-  add("block size, basis", grouped(facts.block_size) + ", " + grouped(facts.max_basis));
-  add("block steps, restarts", grouped(result.iterations) + ", " + grouped(result.restarts));
-  add("operator applications", grouped(result.operator_applications) + ", of them " +
-                                   grouped(result.verification_applications) + " for verification");
-  add("complete", std::string(result.verified ? "yes, by " : "not shown; ") +
-                      std::string(solvers::name_of(result.verification)));
+  add_course(rows, result, facts, facts.block_size, facts.max_basis);
   add("loss of orthogonality", format("%.2g", result.orthogonality_loss));
-  add("norm of the matrix", format("at least %.6g", result.norm));
-  add("device, threads, seed",
-      facts.device + ", " + std::to_string(facts.threads) + ", " + std::to_string(settings.common.seed));
-  add("time", human_seconds(facts.elapsed_seconds));
-  if (!facts.note.empty()) add("note", facts.note);
+  add_run(rows, result.norm, settings, facts);
   return rows;
 }
 

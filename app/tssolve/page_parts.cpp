@@ -63,6 +63,14 @@ void add_residuals(HtmlPage& page, const Residuals& residuals, const Settings& s
   page.heading("Residuals").chart(chart.line({{0, 1}, {last, 1}}, "bad thin"));
 }
 
+void add_run(Facts& rows, double norm, const Settings& settings, const RunFacts& facts) {
+  rows.emplace_back("norm of the matrix", format("at least %.6g", norm));
+  rows.emplace_back("device, threads, seed", facts.device + ", " + std::to_string(facts.threads) + ", " +
+                                                 std::to_string(settings.common.seed));
+  rows.emplace_back("time", human_seconds(facts.elapsed_seconds));
+  if (!facts.note.empty()) rows.emplace_back("note", facts.note);
+}
+
 void add_time(HtmlPage& page, const solvers::KrylovSeconds& s, double elapsed) {
   const double rest = std::max(0.0, elapsed - s.applying - s.orthogonalising - s.restarting - s.small);
   const struct {
