@@ -94,14 +94,18 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
                             : 0;
     const int room = device.shared_bytes / tiling.residents - 1024 - inbox_bytes - flush_bytes;
     // Rows of a chunk: whole steps for every slice, and whole 128-byte lines in every sub-block.
-    int unit = batch_rows * tiling.slices;
-    const auto whole_lines = [&](const TallLayout& s) {
-      if (s.mode == TallMode::flat) unit = std::lcm(unit, subs * 128 / std::gcd(128, s.row_bytes(fold)));
-      if (s.mode == TallMode::by_columns) unit = std::lcm(unit, 128 / (s.parts * s.scalar));
+    const auto unit_of = [&](int slices) {
+      int unit = batch_rows * slices;
+      const auto whole_lines = [&](const TallLayout& s) {
+        if (s.mode == TallMode::flat) unit = std::lcm(unit, subs * 128 / std::gcd(128, s.row_bytes(fold)));
+        if (s.mode == TallMode::by_columns) unit = std::lcm(unit, 128 / (s.parts * s.scalar));
+      };
+      whole_lines(shape.a);
+      if (!gram) whole_lines(shape.b);
+      while (2 * both(unit) > room && unit / 2 % (batch_rows * slices) == 0) unit /= 2;
+      return unit;
     };
-    whole_lines(shape.a);
-    if (!gram) whole_lines(shape.b);
-    while (2 * both(unit) > room && unit / 2 % (batch_rows * tiling.slices) == 0) unit /= 2;
+    int unit = unit_of(tiling.slices);
     while (2 * both(unit) > room && tiling.slices > 1) tiling.slices /= 2, unit = batch_rows * tiling.slices;
 
     // Long operands: chunks that copy well; short ones: as many chunks as there are.
@@ -125,6 +129,23 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
     const int ring_kib = brief ? brief_ring_kib : tiling.ring_kib;
     stages = std::clamp(std::min(room, std::max(ring_kib * 1024, 3 * both(chunk))) / both(chunk), 2,
                         tiling.most_stages);
+    if (tiling.under_way_kib > 0) {
+      // As much under way as it may be: better by three chunks than by two, and rather of fewer slices, which
+      // are warps, than much too little.
+      const int less_of_half = (4 + static_cast<int>(20 * tiling.busy)) * 1024;
+      int best = 0;
+      for (int slices = tiling.slices, less = 0; slices * tiling.tiles >= 4;
+           slices /= 2, less += less_of_half)
+        for (int rows = unit_of(slices); 2 * both(rows) <= room; rows += unit_of(slices))
+          for (const int count : {3, 2}) {
+            const int under_way = (count - 1) * both(rows),
+                      value = under_way - less - (count == 2 ? 10240 : 0);
+            if (count * both(rows) > room || value <= best ||
+                under_way + (count == 2 ? 4096 : 0) > tiling.under_way_kib * 1024)
+              continue;
+            best = value, tiling.slices = slices, chunk = rows, stages = count;
+          }
+    }
 
     const index_t chunks = chunks_of(chunk);
     const index_t most = brief ? clusters_of(device) / problem.panels * cluster_blocks

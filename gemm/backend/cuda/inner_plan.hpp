@@ -35,8 +35,10 @@ struct InnerTiling {
   int chunk_kib = 0;   ///< of operands that are copied at once; 0: by their form
   int ring_kib = 160;  ///< of shared memory that chunks under way may take
   int most_stages = 8;
-  int residents = 1;  ///< blocks that share a multiprocessor
-  double cost = 0;    ///< of the model: lower is better
+  int under_way_kib = 0;  ///< of chunks that were asked for while one is multiplied, at most; 0: any number
+  int residents = 1;      ///< blocks that share a multiprocessor
+  double cost = 0;        ///< of the model: lower is better
+  double busy = 0;        ///< time of the arithmetic, of memory's
   /// So few rows that the time beside reading them counts: clusters of blocks add their sums (TS_CLUSTER).
   bool brief = false;
   [[nodiscard]] int warps() const noexcept { return warpgroups ? 4 * warps_l * slices : tiles * slices; }

@@ -131,12 +131,23 @@ bool reads_side_by_side(const InnerProblem& problem, const BlockLimits& limits, 
          shape.right().folded(shape.fold) <= 32;
 }
 
+/// Whether whole chunks of long operands are under way while another is multiplied.
+bool has_long_ring(const InnerTiling& t) {
+  return !t.brief && t.producers > 0 && t.residents == 1 && !t.pairs && t.chunk_kib == 0;
+}
+
 /// Chunks of long operands under way at once. Memory gives most when it is asked for little more than it can
 /// bring at once: four chunks of 32 KiB a multiprocessor reach 75-80 % of an H200's read roof, two 93-97. A
 /// chunk can be fetched while another is multiplied if that takes little more than half as long.
 int most_stages(const InnerTiling& t, double memory) {
-  if (t.brief || t.producers == 0 || t.residents > 1 || t.pairs || t.chunk_kib > 0) return t.most_stages;
   return t.cost <= 0.6 * memory ? 2 : t.cost <= memory ? 3 : t.most_stages;
+}
+
+/// InnerTiling::under_way_kib where memory wants few requests: as measured on an H200, float64 and float16.
+/// Chunks that take long to multiply are asked for later.
+int under_way_kib(DType type, const InnerTiling& t, double memory) {
+  if (scalar_bytes(type) == 2) return 50;
+  return t.cost < 0.3 * memory ? 42 : t.cost < 0.5 * memory ? 50 : 58;
 }
 
 /// Tilings of single warps, of which so many blocks share a multiprocessor.
@@ -240,7 +251,12 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
     add_warpgroup_tilings(problem, limits, shape, all);
   const bool bulk = limits.bulk_copies && shape.a.mode == TallMode::flat && shape.b.mode == TallMode::flat;
   if (bulk && problem.panels == 1 && problem.parts == 0)
-    for (InnerTiling& t : all) t.most_stages = most_stages(t, memory);
+    for (InnerTiling& t : all) {
+      if (!has_long_ring(t)) continue;
+      t.most_stages = most_stages(t, memory);
+      if (limits.few_requests && t.cost <= memory) t.under_way_kib = under_way_kib(problem.type, t, memory);
+      t.busy = t.cost / memory;
+    }
   const double gain = 4 * cluster_gain * limits.multiprocessors * 16 * shape.fold /
                       static_cast<double>(problem.rows * problem.panels);
   for (InnerTiling& t : all)

@@ -24,8 +24,14 @@ TallOperand tall_operand_of(const Form& form, DType type, index_t rows, index_t 
 
 BlockLimits limits_of(const DeviceInfo& device, Determinism level) noexcept {
   if (level == Determinism::gpu_to_gpu) return {132, 163 * 1024, true, false};
-  return {device.multiprocessors, device.shared_bytes_per_block, device.capability() >= 90,
-          device.capability() == 90};
+  // Seen on an H200, which brings 35e9 bytes a second and multiprocessor; not on an H100, which brings 24e9.
+  constexpr double much = 30e9;
+  return {device.multiprocessors,
+          device.shared_bytes_per_block,
+          device.capability() >= 90,
+          device.capability() == 90,
+          1,
+          device.read_bytes_per_second > much * device.multiprocessors};
 }
 
 BlockLimits part_limits_of(const DeviceInfo& device, const GpuProblem& problem, index_t panels) noexcept {

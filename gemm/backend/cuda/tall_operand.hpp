@@ -25,6 +25,7 @@ struct BlockLimits {
   bool bulk_copies = true;        ///< the copy engine of sm_90 and later
   bool warpgroups = false;        ///< the tensor instructions of sm_90a
   int residents = 1;              ///< blocks that should share a multiprocessor where they can
+  bool few_requests = false;      ///< memory slows down when it is asked for more than it can bring
   friend bool operator==(const BlockLimits&, const BlockLimits&) = default;
 };
 
