@@ -23,13 +23,6 @@ constexpr std::size_t long_line = std::size_t{1} << 20;
 
 constexpr int nowhere = -1;  ///< the device of a rehearsal's memory
 
-/// The stream in whose order memory is had and given back. cuMemFree waits for every GPU that may reach the
-/// memory, holding a lock of the process: where ranks are threads, one that frees would wait for another that
-/// waits for it in a collective call.
-CUstream memory_stream() noexcept {
-  return CU_STREAM_PER_THREAD;  // NOLINT(cppcoreguidelines-pro-type-cstyle-cast): the driver's constant
-}
-
 }  // namespace
 
 Memory::Memory(const Stream& stream, std::size_t bytes) : bytes_(bytes) {
@@ -42,9 +35,7 @@ Memory::Memory(const Stream& stream, std::size_t bytes) : bytes_(bytes) {
   const int device = stream.device().index;
   const Active active(device);
   CUdeviceptr p = 0;
-  check(driver().mem_alloc(&p, bytes, memory_stream()),
-        "allocate " + std::to_string(bytes) + " bytes of its memory");
-  check(driver().stream_synchronize(memory_stream()), "allocate its memory");
+  check(driver().mem_alloc(&p, bytes), "allocate " + std::to_string(bytes) + " bytes of its memory");
   data_ = {pointer(p), Release{device}};
 }
 
@@ -52,10 +43,8 @@ void Memory::Release::operator()(void* data) const noexcept {
   if (device == nowhere) return;
   try {
     const Active active(device);
-    driver().context_synchronize();  // work that may use it; an error belongs to that work
-    driver().mem_free(address(data), memory_stream());
-    driver().stream_synchronize(memory_stream());
-  } catch (const Error&) {  // the driver is gone, and the memory with it
+    driver().mem_free(address(data));  // waits for work that may use it; an error belongs to that work
+  } catch (const Error&) {             // the driver is gone, and the memory with it
   }
 }
 

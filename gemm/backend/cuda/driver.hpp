@@ -39,9 +39,8 @@ namespace ts::cuda {
   X(event_record, "cuEventRecord", cuEventRecord)                                  \
   X(event_synchronize, "cuEventSynchronize", cuEventSynchronize)                   \
   X(event_elapsed, "cuEventElapsedTime", cuEventElapsedTime)                       \
-  X(context_synchronize, "cuCtxSynchronize", cuCtxSynchronize)                     \
-  X(mem_alloc, "cuMemAllocAsync", cuMemAllocAsync)                                 \
-  X(mem_free, "cuMemFreeAsync", cuMemFreeAsync)                                    \
+  X(mem_alloc, "cuMemAlloc_v2", cuMemAlloc)                                        \
+  X(mem_free, "cuMemFree_v2", cuMemFree)                                           \
   X(host_alloc, "cuMemHostAlloc", cuMemHostAlloc)                                  \
   X(host_free, "cuMemFreeHost", cuMemFreeHost)                                     \
   X(mem_info, "cuMemGetInfo_v2", cuMemGetInfo)                                     \

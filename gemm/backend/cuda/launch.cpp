@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -13,7 +14,7 @@
 
 namespace ts::cuda {
 
-/// A kernel as it lies in a device's memory. Loaded once for the whole process and kept.
+/// A kernel as it lies in a device's memory. Loaded once and kept.
 struct detail::Kernel {
   CUfunction function = nullptr;
   std::vector<std::size_t> parameter_bytes;  ///< empty where the driver cannot tell
@@ -24,10 +25,8 @@ namespace {
 
 using detail::Kernel;
 
-std::string key_of(int device, const KernelPlan& plan) {
-  std::string key = std::to_string(device);
-  key += ' ';
-  key += plan.family;
+std::string key_of(const KernelPlan& plan) {
+  std::string key(plan.family);
   for (const auto& [name, value] : plan.defines) {
     key += ' ';
     key += name;
@@ -51,6 +50,8 @@ Kernel load(const KernelPlan& plan, const Compiled& compiled) {
   return kernel;
 }
 
+/// Those of a device. Compiling and loading exclude each other, but never those of another device: loading may
+/// wait for what runs on its own, and that, in a collective call, for a kernel that another rank has to load.
 class Kernels {
  public:
   /// The kernel of each plan, compiled and loaded if this is the first call with it.
@@ -61,7 +62,7 @@ class Kernels {
     std::vector<const KernelPlan*> missing;
     const DeviceInfo& device = ctx.stream.device();
     for (const KernelPlan& plan : plans) {
-      std::string key = key_of(device.index, plan);
+      std::string key = key_of(plan);
       if (loaded_.contains(key) || std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
       keys.push_back(std::move(key));
       jobs.push_back({std::string(plan.family), plan.defines, device.arch(), plan.beside});
@@ -75,7 +76,7 @@ class Kernels {
   }
 
   Kernel& find(const Context& ctx, const KernelPlan& plan) {
-    const std::string key = key_of(ctx.stream.device().index, plan);
+    const std::string key = key_of(plan);
     {
       const std::lock_guard lock(mutex_);
       if (const auto found = loaded_.find(key); found != loaded_.end()) return found->second;
@@ -111,9 +112,11 @@ class Kernels {
   std::unordered_map<std::string, Kernel> loaded_;  // references stay valid when it grows
 };
 
-Kernels& kernels() {
-  static Kernels all;
-  return all;
+Kernels& kernels_of(const Context& ctx) {
+  static std::mutex mutex;
+  static std::map<int, Kernels> all;  // references stay valid when it grows
+  const std::lock_guard lock(mutex);
+  return all[ctx.stream.device().index];
 }
 
 void expect_parameters(const Kernel& kernel, const KernelPlan& plan,
@@ -150,12 +153,12 @@ void detail::launch(const Context& ctx, const KernelPlan& plan, std::span<const 
   const Active active(ctx.stream.device().index);
   Kernel* found = known != nullptr ? known->load() : nullptr;
   if (found == nullptr) {
-    found = &kernels().find(ctx, plan);
+    found = &kernels_of(ctx).find(ctx, plan);
     if (known != nullptr) known->store(found);
   }
   Kernel& kernel = *found;
   expect_parameters(kernel, plan, arguments);
-  kernels().allow_shared(kernel, plan);
+  kernels_of(ctx).allow_shared(kernel, plan);
   std::array<void*, 32> pointers{};
   if (arguments.size() > pointers.size())
     throw Error(Errc::invalid_argument, "a kernel is started with more than 32 arguments");
@@ -167,7 +170,7 @@ void detail::launch(const Context& ctx, const KernelPlan& plan, std::span<const 
 void prepare(const Context& ctx, std::span<const KernelPlan> plans) {
   if (ctx.stream.rehearsal() != nullptr) return;
   const Active active(ctx.stream.device().index);
-  kernels().require(ctx, plans);
+  kernels_of(ctx).require(ctx, plans);
 }
 
 }  // namespace ts::cuda

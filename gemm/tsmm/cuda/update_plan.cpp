@@ -81,6 +81,14 @@ int registers_needed(const UpdateProblem& problem, const UpdateTiling& t, const 
   return sums + t.tiles * 24 + (x.scalar == 4 ? 146 : 132) + (scattered ? 18 : 0);
 }
 
+/// Times the cost of reading where memory wants few, long requests, as measured on an H200: chunks of 4, 6
+/// and 8 KiB reach 83, 89 and 96 % of the copy roof, however many are under way; four teams, which wait for
+/// each other, a tenth less than one, eight half; four warps a fifth less than eight, two a third.
+double asking_cost(const UpdateTiling& t, double chunk_bytes) {
+  return (1 + 0.045 * std::max(0.0, 8 - chunk_bytes / 1024)) * (1 + 0.02 * std::pow(t.teams - 1, 1.5)) *
+         std::pow(8.0 / std::min(t.warps(), 8), 0.3);
+}
+
 /// Cycles of a multiprocessor for 16 rows, as far as they tell tilings apart; constants fitted to the times
 /// of all tilings of 47 problems on an H100, those of few rows to 6 widths at 2^14 to 2^19 rows.
 double cost_of(const UpdateProblem& problem, const UpdateTiling& t, const Sizes& s, bool few_requests) {
@@ -98,15 +106,8 @@ double cost_of(const UpdateProblem& problem, const UpdateTiling& t, const Sizes&
   const double enough = 128 * 1024 * x_bytes / row_bytes * (by_columns ? (t.narrow ? 12.8 : 8.0) / warps : 1);
   const double turns = 10000.0 / s.rows, wait = 6.0 / stages;
   const double short_columns = by_columns ? 1 + 24.0 * (1 + t.teams) / (s.rows * scalar * parts) : 1;
-  // As measured on an H200: chunks of 4, 6 and 8 KiB reach 83, 89 and 96 % of the copy roof, however many are
-  // under way; four teams, which wait for each other, a tenth less than one.
-  const double long_chunks =
-      !few_requests || by_columns
-          ? 1
-          : (1 + 0.045 * std::max(0.0, 8 - x_bytes * s.rows / 1024)) * (t.teams > 2    ? 1.1
-                                                                        : t.teams == 2 ? 1.02
-                                                                                       : 1);
-  const double memory = short_columns * long_chunks *
+  const double asking = few_requests && !by_columns ? asking_cost(t, x_bytes * s.rows) : 1;
+  const double memory = short_columns * asking *
                         std::max(16 * row_bytes / 12.9 * std::max(1.0, enough / loading), turns) *
                         (1 + (by_columns ? 0 : 1.5e-7) * std::max(0.0, loading - 80 * 1024)) *
                         (1 + 0.0005 * (t.teams - 1) * wait * wait);
