@@ -130,19 +130,20 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
     stages = std::clamp(std::min(room, std::max(ring_kib * 1024, 3 * both(chunk))) / both(chunk), 2,
                         tiling.most_stages);
     if (tiling.under_way_kib > 0) {
-      // As much under way as it may be: better by three chunks than by two, and rather of fewer slices, which
-      // are warps, than much too little.
-      const int less_of_half = (4 + static_cast<int>(20 * tiling.busy)) * 1024;
-      int best = 0;
-      for (int slices = tiling.slices, less = 0; slices * tiling.tiles >= 4;
-           slices /= 2, less += less_of_half)
+      // As much under way as it may be, by three chunks or by two, and rather of fewer slices, which are
+      // warps, than much too little. As measured on an H200 (README.md): of 60 KiB by three chunks and 72 by
+      // two all goes well, 72 and 80 are too much; two that wait for each other count less, and 32 KiB, for a
+      // reason that is not known, less than its neighbours.
+      const double less_of_half = (4 + 20 * tiling.busy) * 1024;
+      double best = 0, less = 0;
+      for (int slices = tiling.slices; slices * tiling.tiles >= 4; slices /= 2, less += less_of_half)
         for (int rows = unit_of(slices); 2 * both(rows) <= room; rows += unit_of(slices))
           for (const int count : {3, 2}) {
-            const int under_way = (count - 1) * both(rows),
-                      value = under_way - less - (count == 2 ? 10240 : 0);
-            if (count * both(rows) > room || value <= best ||
-                under_way + (count == 2 ? 4096 : 0) > tiling.under_way_kib * 1024)
-              continue;
+            const int bytes = count * both(rows),
+                      most = (tiling.under_way_kib + (count == 2 ? 10 : 0)) * 1024;
+            const bool unlucky = std::abs(both(rows) - 32 * 1024) < 1024;
+            const double value = bytes * (count == 2 ? 0.76 : 1) * (unlucky ? 0.85 : 1) - less;
+            if (bytes > std::min(room, most) || value <= best) continue;
             best = value, tiling.slices = slices, chunk = rows, stages = count;
           }
     }

@@ -35,7 +35,7 @@ struct InnerTiling {
   int chunk_kib = 0;   ///< of operands that are copied at once; 0: by their form
   int ring_kib = 160;  ///< of shared memory that chunks under way may take
   int most_stages = 8;
-  int under_way_kib = 0;  ///< of chunks that were asked for while one is multiplied, at most; 0: any number
+  int under_way_kib = 0;  ///< of three chunks under way at once, at most; 0: as most_stages says
   int residents = 1;      ///< blocks that share a multiprocessor
   double cost = 0;        ///< of the model: lower is better
   double busy = 0;        ///< time of the arithmetic, of memory's

@@ -143,11 +143,10 @@ int most_stages(const InnerTiling& t, double memory) {
   return t.cost <= 0.6 * memory ? 2 : t.cost <= memory ? 3 : t.most_stages;
 }
 
-/// InnerTiling::under_way_kib where memory wants few requests: as measured on an H200, float64 and float16.
-/// Chunks that take long to multiply are asked for later.
-int under_way_kib(DType type, const InnerTiling& t, double memory) {
-  if (scalar_bytes(type) == 2) return 50;
-  return t.cost < 0.3 * memory ? 42 : t.cost < 0.5 * memory ? 50 : 58;
+/// InnerTiling::under_way_kib where memory wants few requests, as measured on an H200. Numbers that are
+/// widened or split, and products that take half of the time, keep a chunk longer.
+int under_way_kib(DType type, const InnerTiling& t) {
+  return scalar_bytes(type) < 8 ? 76 : t.busy < 0.45 ? 64 : 74;
 }
 
 /// Tilings of single warps, of which so many blocks share a multiprocessor.
@@ -254,8 +253,8 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
     for (InnerTiling& t : all) {
       if (!has_long_ring(t)) continue;
       t.most_stages = most_stages(t, memory);
-      if (limits.few_requests && t.cost <= memory) t.under_way_kib = under_way_kib(problem.type, t, memory);
       t.busy = t.cost / memory;
+      if (limits.few_requests && t.busy <= 1) t.under_way_kib = under_way_kib(problem.type, t);
     }
   const double gain = 4 * cluster_gain * limits.multiprocessors * 16 * shape.fold /
                       static_cast<double>(problem.rows * problem.panels);
