@@ -50,8 +50,9 @@ Kernel load(const KernelPlan& plan, const Compiled& compiled) {
   return kernel;
 }
 
-/// Those of a device. Compiling and loading exclude each other, but never those of another device: loading may
-/// wait for what runs on its own, and that, in a collective call, for a kernel that another rank has to load.
+/// Those of a device. Compiling and loading exclude each other, but never those of another device: loading
+/// may wait for what runs on its own, and that, in a collective call, for a kernel that another rank has to
+/// load.
 class Kernels {
  public:
   /// The kernel of each plan, compiled and loaded if this is the first call with it.
