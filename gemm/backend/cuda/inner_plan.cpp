@@ -32,6 +32,32 @@ int mode_of(const TallLayout& s, int chunk, const BlockLimits& limits) {
   return long_columns ? in_bulk : static_cast<int>(s.mode);
 }
 
+/// Chunks of so many rows, which so many slices share.
+struct Ring {
+  int slices, rows, chunks;
+};
+
+/// As much as may be asked for, by three chunks or by two, which wait for each other; rather by fewer slices,
+/// which are warps, than much too little. 32 KiB are less than their neighbours, for a reason that is not
+/// known.
+template <class Bytes, class Unit>
+Ring ring_of(const InnerTiling& t, int room, Ring ring, const Bytes& bytes_of, const Unit& unit_of) {
+  const auto [quick, kib] = t.requests;
+  double best = 0, less = 0;
+  for (int slices = t.slices; slices * t.tiles >= 4; slices /= 2, less += (4 + 20 * t.busy) * 1024)
+    for (int rows = unit_of(slices); 2 * bytes_of(rows) <= room; rows += unit_of(slices))
+      for (const int chunks : {3, 2}) {
+        const int bytes = bytes_of(rows), asked = (quick ? chunks : chunks - 1) * bytes;
+        const int most = (kib + (chunks == 3 ? 0 : quick ? 10 : -4)) * 1024;
+        const bool unlucky = quick && std::abs(bytes - 32 * 1024) < 1024;
+        const double worth = chunks == 3 ? asked : quick ? 0.76 * asked : asked - 10240;
+        const double value = worth * (unlucky ? 0.85 : 1) - less;
+        if (chunks * bytes > room || asked > most || value <= best) continue;
+        best = value, ring = {slices, rows, chunks};
+      }
+  return ring;
+}
+
 }  // namespace
 
 int group_size_of(int panel_blocks) noexcept {
@@ -129,23 +155,9 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
     const int ring_kib = brief ? brief_ring_kib : tiling.ring_kib;
     stages = std::clamp(std::min(room, std::max(ring_kib * 1024, 3 * both(chunk))) / both(chunk), 2,
                         tiling.most_stages);
-    if (tiling.under_way_kib > 0) {
-      // As much under way as it may be, by three chunks or by two, and rather of fewer slices, which are
-      // warps, than much too little. As measured on an H200 (README.md): of 60 KiB by three chunks and 72 by
-      // two all goes well, 72 and 80 are too much; two that wait for each other count less, and 32 KiB, for a
-      // reason that is not known, less than its neighbours.
-      const double less_of_half = (4 + 20 * tiling.busy) * 1024;
-      double best = 0, less = 0;
-      for (int slices = tiling.slices; slices * tiling.tiles >= 4; slices /= 2, less += less_of_half)
-        for (int rows = unit_of(slices); 2 * both(rows) <= room; rows += unit_of(slices))
-          for (const int count : {3, 2}) {
-            const int bytes = count * both(rows),
-                      most = (tiling.under_way_kib + (count == 2 ? 10 : 0)) * 1024;
-            const bool unlucky = std::abs(both(rows) - 32 * 1024) < 1024;
-            const double value = bytes * (count == 2 ? 0.76 : 1) * (unlucky ? 0.85 : 1) - less;
-            if (bytes > std::min(room, most) || value <= best) continue;
-            best = value, tiling.slices = slices, chunk = rows, stages = count;
-          }
+    if (tiling.requests.kib > 0) {
+      const Ring ring = ring_of(tiling, room, {tiling.slices, chunk, stages}, both, unit_of);
+      tiling.slices = ring.slices, chunk = ring.rows, stages = ring.chunks;
     }
 
     const index_t chunks = chunks_of(chunk);

@@ -19,6 +19,12 @@ struct InnerProblem {
   friend bool operator==(const InnerProblem&, const InnerProblem&) = default;
 };
 
+/// How much of long operands is asked for at once.
+struct RequestLimit {
+  bool quick = false;  ///< a chunk is multiplied so soon that it counts as well
+  int kib = 0;         ///< of a ring of three chunks; 0: as InnerTiling::most_stages says
+};
+
 /// A candidate: how the warps of a block share the product, and by which arithmetic.
 struct InnerTiling {
   int tiles_l = 1, tiles_r = 1;  ///< of a warp: 16 x 8 each
@@ -35,10 +41,10 @@ struct InnerTiling {
   int chunk_kib = 0;   ///< of operands that are copied at once; 0: by their form
   int ring_kib = 160;  ///< of shared memory that chunks under way may take
   int most_stages = 8;
-  int under_way_kib = 0;  ///< of three chunks under way at once, at most; 0: as most_stages says
-  int residents = 1;      ///< blocks that share a multiprocessor
-  double cost = 0;        ///< of the model: lower is better
-  double busy = 0;        ///< time of the arithmetic, of memory's
+  RequestLimit requests;
+  int residents = 1;  ///< blocks that share a multiprocessor
+  double cost = 0;    ///< of the model: lower is better
+  double busy = 0;    ///< time of the arithmetic, of memory's
   /// So few rows that the time beside reading them counts: clusters of blocks add their sums (TS_CLUSTER).
   bool brief = false;
   [[nodiscard]] int warps() const noexcept { return warpgroups ? 4 * warps_l * slices : tiles * slices; }

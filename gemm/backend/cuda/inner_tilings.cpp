@@ -143,10 +143,12 @@ int most_stages(const InnerTiling& t, double memory) {
   return t.cost <= 0.6 * memory ? 2 : t.cost <= memory ? 3 : t.most_stages;
 }
 
-/// InnerTiling::under_way_kib where memory wants few requests, as measured on an H200. Numbers that are
-/// widened or split, and products that take half of the time, keep a chunk longer.
-int under_way_kib(DType type, const InnerTiling& t) {
-  return scalar_bytes(type) < 8 ? 76 : t.busy < 0.45 ? 64 : 74;
+/// InnerTiling::requests where memory wants few requests, as measured on an H200. Numbers that are widened or
+/// split keep a chunk longer.
+RequestLimit request_limit(DType type, const InnerTiling& t) {
+  if (scalar_bytes(type) == 2 || t.slices == 8 || t.busy < 0.33)
+    return {true, scalar_bytes(type) < 8 ? 76 : 64};
+  return {false, t.busy < 0.5 ? 50 : 58};
 }
 
 /// Tilings of single warps, of which so many blocks share a multiprocessor.
@@ -254,7 +256,7 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
       if (!has_long_ring(t)) continue;
       t.most_stages = most_stages(t, memory);
       t.busy = t.cost / memory;
-      if (limits.few_requests && t.busy <= 1) t.under_way_kib = under_way_kib(problem.type, t);
+      if (limits.few_requests && t.busy <= 1) t.requests = request_limit(problem.type, t);
     }
   const double gain = 4 * cluster_gain * limits.multiprocessors * 16 * shape.fold /
                       static_cast<double>(problem.rows * problem.panels);
