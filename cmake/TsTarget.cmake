@@ -10,7 +10,8 @@ target_compile_options(tallskinny_build_flags INTERFACE
   $<$<BOOL:${TS_WERROR}>:-Werror>)
 if(TS_SANITIZE)
   set(flags -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-  target_compile_options(tallskinny_build_flags INTERFACE ${flags})
+  target_compile_options(tallskinny_build_flags INTERFACE ${flags}
+    $<$<CXX_COMPILER_ID:Clang>:-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitize_ignore.txt>)
   target_link_options(tallskinny_build_flags INTERFACE ${flags})
 endif()
 if(TS_COVERAGE)

@@ -1,5 +1,6 @@
 #include "tallskinny/solvers/eigen/mass.hpp"
 
+#include <Eigen/SparseCholesky>
 #include <algorithm>
 
 #include "tallskinny/gemm/norms/column_norms.hpp"

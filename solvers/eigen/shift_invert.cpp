@@ -1,10 +1,11 @@
 #include "tallskinny/solvers/eigen/shift_invert.hpp"
 
 #include <Eigen/LU>
+#include <Eigen/SparseCholesky>
 #include <Eigen/SparseLU>
 #include <algorithm>
 
-#include "tallskinny/solvers/eigen/factor_detail.hpp"
+#include "tallskinny/solvers/eigen/settle_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -90,24 +91,20 @@ using Lu = Eigen::SparseLU<Sparse<T>, Eigen::COLAMDOrdering<std::int64_t>>;
 }  // namespace
 
 template <class T>
-struct ShiftInvert<T>::Body {
-  static constexpr bool hermitian = true;
-  index_t n = 0;
-  double sigma = 0;
-  std::string note;
+struct ShiftInvert<T>::Body : detail::Factored<T, double> {
   Pencil<T> pencil;
   Ldlt<T> ldlt;
   Lu<T> lu;
   bool use_lu = false;
 
-  [[nodiscard]] Column<T> solve(const Column<T>& b) const {
+  [[nodiscard]] Column<T> solve(const Column<T>& b) const override {
     if (use_lu) return lu.solve(b);
     return ldlt.solve(b);
   }
 
   /// Backward error of a solve: ||b - M x|| / (||M|| ||x|| + ||b||).
   [[nodiscard]] double backward_error(double norm) const {
-    const auto b = random_column<T>(n, 1);
+    const auto b = random_column<T>(this->n, 1);
     const Column<T> x = solve(b);
     const double e = (b - pencil.matrix * x).norm() / (norm * x.norm() + b.norm());
     return std::isfinite(e) ? e : std::numeric_limits<double>::infinity();
@@ -133,7 +130,7 @@ ShiftInvert<T>::ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass) {
   const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm(mass);
   const double norm = row_sum_norm(a) + std::abs(sigma) * mass_norm;
   body->ldlt.analyzePattern(body->pencil.matrix);
-  detail::settle_shift<T>(*body, sigma, norm, mass_norm, [&] {
+  detail::settle_shift<T, double>(*body, sigma, norm, mass_norm, [&] {
     body->pencil.shift(body->sigma);
     return body->factorise(norm);
   });
@@ -162,14 +159,10 @@ void ShiftInvert<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> 
 }
 
 template <class T>
-struct DenseShiftInvert<T>::Body {
-  static constexpr bool hermitian = true;
-  index_t n = 0;
-  double sigma = 0;
-  std::string note;
+struct DenseShiftInvert<T>::Body : detail::Factored<T, double> {
   Eigen::PartialPivLU<Dense<T>> lu;
 
-  [[nodiscard]] Column<T> solve(const Column<T>& b) const { return lu.solve(b); }
+  [[nodiscard]] Column<T> solve(const Column<T>& b) const override { return lu.solve(b); }
 };
 
 template <class T>
@@ -186,7 +179,7 @@ DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView
     norm = std::max(norm, sum);
   }
   const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm(mass);
-  detail::settle_shift<T>(*body, sigma, norm + std::abs(sigma) * mass_norm, mass_norm, [&] {
+  detail::settle_shift<T, double>(*body, sigma, norm + std::abs(sigma) * mass_norm, mass_norm, [&] {
     Dense<T> shifted(body->n, body->n);
     for (index_t i = 0; i < body->n; ++i) {
       for (index_t j = 0; j < body->n; ++j) shifted(i, j) = a(i, j);
@@ -222,16 +215,14 @@ void DenseShiftInvert<T>::apply(const Context& ctx, HostView<const T> x, HostVie
 }
 
 template <class T>
-struct GeneralInverse<T>::Body {
-  static constexpr bool hermitian = false;
-  index_t n = 0;
-  T sigma{};
-  std::string note;
+struct GeneralInverse<T>::Body : detail::Factored<T, T> {
+  Body() { this->hermitian = false; }
+
   bool sparse = false;
   Lu<T> sparse_lu;
   Eigen::PartialPivLU<Dense<T>> dense_lu;
 
-  [[nodiscard]] Column<T> solve(const Column<T>& b) const {
+  [[nodiscard]] Column<T> solve(const Column<T>& b) const override {
     if (sparse) return sparse_lu.solve(b);
     return dense_lu.solve(b);
   }
@@ -257,7 +248,7 @@ GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
   Sparse<T> plain(a.rows, a.cols);
   plain.setFromTriplets(entries.begin(), entries.end());
   body->sparse_lu.analyzePattern(plain);
-  detail::settle_shift<T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
+  detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
     Sparse<T> shifted = plain;
     for (index_t i = 0; i < a.rows; ++i) shifted.coeffRef(i, i) -= body->sigma;
     body->sparse_lu.factorize(shifted);
@@ -279,7 +270,7 @@ GeneralInverse<T>::GeneralInverse(HostView<const T> a, T sigma) {
   for (index_t i = 0; i < a.rows(); ++i)
     for (index_t j = 0; j < a.cols(); ++j) plain(i, j) = a(i, j);
   const double norm = a.rows() > 0 ? plain.cwiseAbs().rowwise().sum().maxCoeff() : 0;
-  detail::settle_shift<T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
+  detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
     auto shifted = plain;
     shifted.diagonal().array() -= body->sigma;
     body->dense_lu.compute(shifted);

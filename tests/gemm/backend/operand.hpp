@@ -36,9 +36,12 @@ class Operand {
     memory_.assign(static_cast<std::size_t>(moat + line * lines + moat), poison);
     view_.data = memory_.data() + moat, view_.rows = rows, view_.cols = cols;
     view_.row_stride = row_major ? line : 1, view_.col_stride = row_major ? 1 : line;
-    std::uniform_real_distribution<double> number(-1, 1);
+    const auto number = [&random] { return static_cast<double>(random()) * 0x1p-31 - 1; };
     for (index_t i = 0; i < rows; ++i)
-      for (index_t j = 0; j < cols; ++j) view_(i, j) = element<T>(number(random), number(random));
+      for (index_t j = 0; j < cols; ++j) {
+        const double re = number();
+        view_(i, j) = element<T>(re, number());
+      }
   }
 
   [[nodiscard]] Strided<T> view() const { return view_; }
