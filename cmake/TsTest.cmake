@@ -1,5 +1,5 @@
-# ts_add_test(NAME SOURCES files LIBRARIES targets [LABELS labels]): a Catch2 executable (2.13 or 3.x) whose
-# test cases ctest runs one by one. The label `short` marks what also runs under the sanitizers. With SHORT_BY_TAG
+# ts_add_test(NAME SOURCES files LIBRARIES targets [LABELS labels] [COST cost]): a Catch2 executable (2.13 or 3.x)
+# whose test cases ctest runs one by one, the dear ones first, so that no processor waits for them in the end. The label `short` marks what also runs under the sanitizers. With SHORT_BY_TAG
 # the cases tagged [short] get that label, those tagged [long] do not, and those with neither tag do not run.
 # The target short_tests builds what the tests labelled short need.
 
@@ -23,7 +23,7 @@ function(ts_precompile_test_header name)
 endfunction()
 
 function(ts_add_test name)
-  cmake_parse_arguments(arg "SHORT_BY_TAG" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "SHORT_BY_TAG" "COST" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   # OpenMP for all of them: a precompiled header serves only sources with its own flags.
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} Catch2::Catch2WithMain OpenMP::OpenMP_CXX tallskinny_build_flags)
@@ -37,6 +37,9 @@ function(ts_add_test name)
   endif()
   # Threads that wait for work must not take the processors of the tests beside them; what found no GPU counts as skipped.
   set(properties TIMEOUT 600 ENVIRONMENT OMP_WAIT_POLICY=PASSIVE SKIP_REGULAR_EXPRESSION "skipped: ")
+  if(arg_COST)
+    list(APPEND properties COST ${arg_COST})
+  endif()
   if(arg_SHORT_BY_TAG)
     catch_discover_tests(${name} TEST_SPEC "[short]" TEST_PREFIX "${name}: " PROPERTIES LABELS short ${properties})
     catch_discover_tests(${name} TEST_SPEC "[long]" TEST_PREFIX "${name}: " PROPERTIES ${properties})

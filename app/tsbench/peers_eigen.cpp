@@ -18,40 +18,46 @@ using Rows = eigen::Map<eigen::Matrix<T, eigen::Dynamic, eigen::Dynamic, eigen::
 template <class T>
 using ConstRows = eigen::Map<const eigen::Matrix<T, eigen::Dynamic, eigen::Dynamic, eigen::RowMajor>>;
 
+/// C = A^H B; one function for all that use it, so that Eigen's templates are compiled once a type.
+template <class T>
+void inner(index_t n, const T* a, index_t p, const T* b, index_t q, T* c) {
+  Rows<T>(c, p, q).noalias() = ConstRows<T>(a, n, p).adjoint() * ConstRows<T>(b, n, q);
+}
+
+/// C = A B
+template <class T>
+void outer(index_t n, const T* a, index_t p, const T* b, index_t q, T* c) {
+  Rows<T>(c, n, q).noalias() = ConstRows<T>(a, n, p) * ConstRows<T>(b, p, q);
+}
+
 template <class T>
 std::function<void()> peer(const Operands<T>& o) {
   const index_t n = o.problem.n, p = o.problem.p, q = o.problem.q;
   switch (o.problem.operation) {
     case Operation::tsmttsm:
-      return [=] {
-        Rows<T>(o.result, p, q).noalias() = ConstRows<T>(o.x, n, p).adjoint() * ConstRows<T>(o.y, n, q);
-      };
+      return [=] { inner<T>(n, o.x, p, o.y, q, o.result); };
     case Operation::gram:
-      return [=] {
-        Rows<T>(o.result, p, p).noalias() = ConstRows<T>(o.x, n, p).adjoint() * ConstRows<T>(o.x, n, p);
-      };
+      return [=] { inner<T>(n, o.x, p, o.x, p, o.result); };
     case Operation::tsmm:
-      return [=] { Rows<T>(o.out, n, q).noalias() = ConstRows<T>(o.x, n, p) * ConstRows<T>(o.small, p, q); };
+      return [=] { outer<T>(n, o.x, p, o.small, q, o.out); };
     case Operation::tsmm_in_place:
       return [=] {
-        Rows<T> x(o.out, n, p);
-        x.leftCols(q) = (x * ConstRows<T>(o.small, p, q)).eval();
+        eigen::Matrix<T, eigen::Dynamic, eigen::Dynamic, eigen::RowMajor> product(n, q);
+        outer<T>(n, o.out, p, o.small, q, product.data());
+        Rows<T>(o.out, n, p).leftCols(q) = product;
       };
     case Operation::tsm2r:
-      return [=] { Rows<T>(o.out, n, q).noalias() = ConstRows<T>(o.x, n, p) * ConstRows<T>(o.y, p, q); };
+      return [=] { outer<T>(n, o.x, p, o.y, q, o.out); };
     case Operation::inner_and_gram:
       return [=] {
-        const ConstRows<T> v(o.x, n, p), w(o.y, n, q);
-        Rows<T>(o.result, p, q).noalias() = v.adjoint() * w;
-        Rows<T>(o.gram, q, q).noalias() = w.adjoint() * w;
+        inner<T>(n, o.x, p, o.y, q, o.result);
+        inner<T>(n, o.y, q, o.y, q, o.gram);
       };
     case Operation::project_out:
       return [=] {
-        const ConstRows<T> v(o.x, n, p);
-        Rows<T> w(o.out, n, q);
-        w.noalias() -= v * ConstRows<T>(o.small, p, q);
-        Rows<T>(o.result, p, q).noalias() = v.adjoint() * w;
-        Rows<T>(o.gram, q, q).noalias() = w.adjoint() * w;
+        Rows<T>(o.out, n, q).noalias() -= ConstRows<T>(o.x, n, p) * ConstRows<T>(o.small, p, q);
+        inner<T>(n, o.x, p, o.out, q, o.result);
+        inner<T>(n, o.out, q, o.out, q, o.gram);
       };
     case Operation::column_norms:
       return [=] {
