@@ -41,7 +41,7 @@ struct InnerTiling {
   int chunk_kib = 0;   ///< of operands that are copied at once; 0: by their form
   int ring_kib = 160;  ///< of shared memory that chunks under way may take
   int most_stages = 8;
-  RequestLimit requests;
+  RequestLimit requests = {};
   int residents = 1;  ///< blocks that share a multiprocessor
   double cost = 0;    ///< of the model: lower is better
   double busy = 0;    ///< time of the arithmetic, of memory's
