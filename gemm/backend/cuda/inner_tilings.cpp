@@ -253,9 +253,12 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
   const bool bulk = limits.bulk_copies && shape.a.mode == TallMode::flat && shape.b.mode == TallMode::flat;
   if (bulk && problem.panels == 1 && problem.parts == 0)
     for (InnerTiling& t : all) {
-      if (!has_long_ring(t)) continue;
-      t.most_stages = most_stages(t, memory);
       t.busy = t.cost / memory;
+      // (float32 that takes long to multiply is read best by many chunks there: 75-87 -> 88-95 % at 40
+      // to 48.)
+      const bool by_many = limits.few_requests && scalar_bytes(problem.type) == 4 && t.busy >= 0.33;
+      if (!has_long_ring(t) || by_many) continue;
+      t.most_stages = most_stages(t, memory);
       if (limits.few_requests && t.busy <= 1) t.requests = request_limit(problem.type, t);
     }
   const double gain = 4 * cluster_gain * limits.multiprocessors * 16 * shape.fold /

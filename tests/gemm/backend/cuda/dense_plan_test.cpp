@@ -202,3 +202,20 @@ TEST_CASE("the small tiles of a narrow Gram matrix of float32 are summed in floa
   REQUIRE(single != tilings.end());
   CHECK_FALSE(single->split);
 }
+
+TEST_CASE("memory that is fast for its multiprocessors is asked for less at once") {
+  cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  cuda::GpuProblem problem;
+  const auto shared_kib = [&](double bytes_per_second) {
+    device.read_bytes_per_second = bytes_per_second;
+    return cuda::inner_candidates(problem, device).front().kernel.shared_bytes / 1024;
+  };
+  for (const index_t w : {10, 12, 20}) {
+    CAPTURE(w);
+    problem.problem = {Operation::gram, DType::float64, 10'000'000, w, w};
+    CHECK(shared_kib(4.6e12) <= 76);
+    problem.problem = {Operation::tsmttsm, DType::float64, 10'000'000, w, w};
+    CHECK(shared_kib(4.6e12) <= 76);
+    CHECK(shared_kib(3.1e12) > 76);
+  }
+}
