@@ -19,6 +19,15 @@ T conjugated(T x) {
   return x;
 }
 
+// One function for all test cases: every combination of layouts is compiled once a type.
+template <class T>
+void run_project_out(const Context& ctx, Operand<T>& v, Operand<T>& s, Operand<T>& w, Operand<T>& s_next,
+                     Operand<T>& g) {
+  with_views(
+      ctx, [&](auto vv, auto vs, auto vw, auto vn, auto vg) { project_out(ctx, vv, vs, vw, vn, vg); }, v, s,
+      w, s_next, g);
+}
+
 template <class T>
 void check_hermitian(const Operand<T>& g) {
   REQUIRE(everywhere(g.rows(), g.cols(),
@@ -71,12 +80,7 @@ void check_project_out(index_t n, index_t m, index_t b, std::size_t variant) {
       n, m, b, [&](index_t i, index_t k) { return v.wide_at(i, k); },
       [&](index_t k, index_t j) { return s.wide_at(k, j); });
   in_every_way(
-      before,
-      [&](const Context& ctx, Results<T>& out) {
-        with_views(
-            ctx, [&](auto vv, auto vs, auto vw, auto vn, auto vg) { project_out(ctx, vv, vs, vw, vn, vg); },
-            v, s, out.w, out.s, out.g);
-      },
+      before, [&](const Context& ctx, Results<T>& out) { run_project_out(ctx, v, s, out.w, out.s, out.g); },
       [&](const Results<T>& out) {
         check_product(out.w, T{-1}, update, T{1}, w);  // W - V S
         if (want_s) check_product(out.s, T{1}, inner_product(v, out.w), T{}, out.s);
@@ -107,10 +111,7 @@ TEMPLATE_TEST_CASE("inner_and_gram and project_out of small integers are exact",
       in_every_way(
           Results<TestType>{w, Operand<TestType>(m, b), Operand<TestType>(b, b)},
           [&](const Context& ctx, Results<TestType>& out) {
-            with_views(
-                ctx,
-                [&](auto vv, auto vs, auto vw, auto vn, auto vg) { project_out(ctx, vv, vs, vw, vn, vg); }, v,
-                s, out.w, out.s, out.g);
+            run_project_out(ctx, v, s, out.w, out.s, out.g);
           },
           [&](const Results<TestType>& out) {
             REQUIRE(

@@ -19,6 +19,14 @@ Expected<result_t<T>> exact(Op op, const Operand<T>& d, const Operand<T>& x) {
           [&](index_t k, index_t j) { return x.wide_at(k, j); }};
 }
 
+// One function for all test cases: every combination of layouts is compiled once a type.
+template <class T>
+void run_tsm2r(const Context& ctx, Op op, result_t<T> alpha, Operand<T>& d, Operand<T>& x, result_t<T> beta,
+               Operand<result_t<T>>& y) {
+  with_views(
+      ctx, [&](auto vd, auto vx, auto vy) { tsm2r(ctx, op, alpha, vd, vx, beta, vy); }, d, x, y);
+}
+
 template <class T>
 void check_tsm2r(index_t m, index_t n, index_t q, std::size_t variant) {
   using R = result_t<T>;
@@ -32,11 +40,7 @@ void check_tsm2r(index_t m, index_t n, index_t q, std::size_t variant) {
   if (beta != R{}) y = Operand<R>::random(m, q, form_number(variant / 5), values);
   const auto product = exact(op, d, x);
   in_every_way(
-      y,
-      [&](const Context& ctx, Operand<R>& out) {
-        with_views(
-            ctx, [&](auto vd, auto vx, auto vy) { tsm2r(ctx, op, alpha, vd, vx, beta, vy); }, d, x, out);
-      },
+      y, [&](const Context& ctx, Operand<R>& out) { run_tsm2r(ctx, op, alpha, d, x, beta, out); },
       [&](const Operand<R>& out) { check_product(out, alpha, product, beta, y); });
 }
 
@@ -55,11 +59,7 @@ TEMPLATE_TEST_CASE("tsm2r of small integers is exact", "[short]", TS_ALL_TYPES) 
       const auto y = Operand<R>::integers(m, q, form_number(variant / 2), values);
       const auto product = exact(op, d, x);
       in_every_way(
-          y,
-          [&](const Context& ctx, Operand<R>& out) {
-            with_views(
-                ctx, [&](auto vd, auto vx, auto vy) { tsm2r(ctx, op, R{2}, vd, vx, R{-1}, vy); }, d, x, out);
-          },
+          y, [&](const Context& ctx, Operand<R>& out) { run_tsm2r(ctx, op, R{2}, d, x, R{-1}, out); },
           [&](const Operand<R>& out) {
             REQUIRE(everywhere(m, q, [&](index_t i, index_t j) {
               return out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] - y.wide_at(i, j);

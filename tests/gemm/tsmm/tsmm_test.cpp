@@ -23,6 +23,14 @@ Expected<R> exact(Op op, const Operand<T>& x, const Operand<R>& s, index_t q) {
 
 constexpr Op ops[] = {Op::none, Op::adjoint, Op::transpose};
 
+// One function for all test cases: every combination of layouts is compiled once a type.
+template <class T>
+void run_tsmm(const Context& ctx, Op op, result_t<T> alpha, Operand<T>& x, Operand<result_t<T>>& s,
+              result_t<T> beta, Operand<result_t<T>>& y) {
+  with_views(
+      ctx, [&](auto vx, auto vs, auto vy) { tsmm(ctx, op, alpha, vx, vs, beta, vy); }, x, s, y);
+}
+
 template <class T>
 void check_tsmm(index_t n, Widths w, std::size_t variant) {
   using R = result_t<T>;
@@ -37,11 +45,7 @@ void check_tsmm(index_t n, Widths w, std::size_t variant) {
   if (beta != R{}) y = Operand<R>::random(n, w.q, form_number(variant / 5), values);
   const auto product = exact(op, x, s, w.q);
   in_every_way(
-      y,
-      [&](const Context& ctx, Operand<R>& out) {
-        with_views(
-            ctx, [&](auto vx, auto vs, auto vy) { tsmm(ctx, op, alpha, vx, vs, beta, vy); }, x, s, out);
-      },
+      y, [&](const Context& ctx, Operand<R>& out) { run_tsmm(ctx, op, alpha, x, s, beta, out); },
       [&](const Operand<R>& out) { check_product(out, alpha, product, beta, y); });
 }
 
@@ -83,11 +87,7 @@ TEMPLATE_TEST_CASE("tsmm of small integers is exact", "[short]", TS_ALL_TYPES) {
       const auto y = Operand<R>::integers(n, q, form_number(variant / 2), values);
       const auto product = exact(op, x, s, q);
       in_every_way(
-          y,
-          [&](const Context& ctx, Operand<R>& out) {
-            with_views(
-                ctx, [&](auto vx, auto vs, auto vy) { tsmm(ctx, op, R{2}, vx, vs, R{-1}, vy); }, x, s, out);
-          },
+          y, [&](const Context& ctx, Operand<R>& out) { run_tsmm(ctx, op, R{2}, x, s, R{-1}, out); },
           [&](const Operand<R>& out) {
             for (index_t i = 0; i < n; ++i)
               for (index_t j = 0; j < q; ++j)
@@ -166,11 +166,7 @@ TEMPLATE_TEST_CASE("NaN and Inf stay in their row, and Inf stays Inf", "[short]"
           if (std::isnan(bad)) s.at(w - 1, 0) = std::bit_cast<float>(0x7fffffffu);  // as GPUs make it
         in_every_way(
             Operand<R>(40, w),
-            [&](const Context& ctx, Operand<R>& out) {
-              with_views(
-                  ctx, [&](auto vx, auto vs, auto vy) { tsmm(ctx, Op::none, R{1}, vx, vs, R{}, vy); }, x, s,
-                  out);
-            },
+            [&](const Context& ctx, Operand<R>& out) { run_tsmm(ctx, Op::none, R{1}, x, s, R{}, out); },
             [&](const Operand<R>& out) {
               REQUIRE(everywhere(40, w, [&](index_t i, index_t j) {
                 const auto size = std::abs(out.wide_at(i, j));

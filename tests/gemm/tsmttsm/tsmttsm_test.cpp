@@ -15,6 +15,20 @@ Expected<result_t<T>> exact(Op op, const Operand<T>& a, const Operand<T>& b) {
       [&](index_t k, index_t j) { return b.wide_at(k, j); }};
 }
 
+// One function for each operation and all test cases: every combination of layouts is compiled once a type.
+template <class T>
+void run_tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Operand<T>& a, Operand<T>& b, result_t<T> beta,
+                 Operand<result_t<T>>& c) {
+  with_views(
+      ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, alpha, va, vb, beta, vc); }, a, b, c);
+}
+template <class T>
+void run_gram(const Context& ctx, Op op, result_t<T> alpha, Operand<T>& a, result_t<T> beta,
+              Operand<result_t<T>>& c) {
+  with_views(
+      ctx, [&](auto va, auto vc) { gram(ctx, op, alpha, va, beta, vc); }, a, c);
+}
+
 template <class T>
 void check_tsmttsm(index_t n, Widths w, std::size_t variant) {
   using R = result_t<T>;
@@ -28,11 +42,7 @@ void check_tsmttsm(index_t n, Widths w, std::size_t variant) {
   if (beta != R{}) c = Operand<R>::random(w.p, w.q, form_number(variant / 3), values);
   const auto product = exact(op, a, b);
   in_every_way(
-      c,
-      [&](const Context& ctx, Operand<R>& out) {
-        with_views(
-            ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, alpha, va, vb, beta, vc); }, a, b, out);
-      },
+      c, [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, op, alpha, a, b, beta, out); },
       [&](const Operand<R>& out) { check_product(out, alpha, product, beta, c); });
 }
 
@@ -49,11 +59,7 @@ void check_gram(index_t n, index_t p, std::size_t variant) {
     c.fill([](index_t i, index_t j) { return element<R>(1.0 / static_cast<double>(i + j + 1)); });
   const auto product = exact(op, a, a);
   in_every_way(
-      c,
-      [&](const Context& ctx, Operand<R>& out) {
-        with_views(
-            ctx, [&](auto va, auto vc) { gram(ctx, op, alpha, va, beta, vc); }, a, out);
-      },
+      c, [&](const Context& ctx, Operand<R>& out) { run_gram(ctx, op, alpha, a, beta, out); },
       [&](const Operand<R>& out) {
         check_product(out, alpha, product, beta, c);
         for (index_t i = 0; i < p; ++i)
@@ -77,11 +83,7 @@ TEMPLATE_TEST_CASE("tsmttsm of small integers is exact", "[short]", TS_ALL_TYPES
       const auto c = Operand<R>::integers(p, q, form_number(variant / 2), values);
       const auto product = exact(op, a, b);
       in_every_way(
-          c,
-          [&](const Context& ctx, Operand<R>& out) {
-            with_views(
-                ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, R{2}, va, vb, R{3}, vc); }, a, b, out);
-          },
+          c, [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, op, R{2}, a, b, R{3}, out); },
           [&](const Operand<R>& out) {
             for (index_t i = 0; i < p; ++i)
               for (index_t j = 0; j < q; ++j)
@@ -150,10 +152,7 @@ TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others"
           in_every_way(
               Operand<R>(w, w),
               [&](const Context& ctx, Operand<R>& out) {
-                with_views(
-                    ctx,
-                    [&](auto va, auto vb, auto vc) { tsmttsm(ctx, Op::transpose, R{1}, va, vb, R{}, vc); }, a,
-                    b, out);
+                run_tsmttsm(ctx, Op::transpose, R{1}, a, b, R{}, out);
               },
               [&](const Operand<R>& out) {
                 for (index_t i = 0; i < w; ++i)
@@ -162,10 +161,7 @@ TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others"
               });
           in_every_way(
               Operand<R>(w, w),
-              [&](const Context& ctx, Operand<R>& out) {
-                with_views(
-                    ctx, [&](auto va, auto vc) { gram(ctx, Op::transpose, R{1}, va, R{}, vc); }, a, out);
-              },
+              [&](const Context& ctx, Operand<R>& out) { run_gram(ctx, Op::transpose, R{1}, a, R{}, out); },
               [&](const Operand<R>& out) {
                 for (index_t i = 0; i < w; ++i)
                   for (index_t j = 0; j < w; ++j)
@@ -187,11 +183,7 @@ TEMPLATE_TEST_CASE("on a GPU an infinity in a long product stays one, also where
     b.at(n / 2, 2) = element<TestType>(1);  // without a low part
     on_device(
         Operand<R>(w, w),
-        [&](const Context& ctx, Operand<R>& out) {
-          with_views(
-              ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, Op::transpose, R{1}, va, vb, R{}, vc); }, a,
-              b, out);
-        },
+        [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, Op::transpose, R{1}, a, b, R{}, out); },
         [&](const Operand<R>& out) {
           for (index_t i = 0; i < w; ++i)
             for (index_t j = 0; j < w; ++j) REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != 1));
@@ -227,17 +219,11 @@ void inner_products_on_device(Op op, Operand<T>& a, Operand<T>& b, Check&& check
   using R = result_t<T>;
   on_device(
       Operand<R>(a.cols(), b.cols()),
-      [&](const Context& ctx, Operand<R>& out) {
-        with_views(
-            ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, R{1}, va, vb, R{}, vc); }, a, b, out);
-      },
+      [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, op, R{1}, a, b, R{}, out); },
       [&](const Operand<R>& out) { check(out, b); });
   on_device(
       Operand<R>(a.cols(), a.cols()),
-      [&](const Context& ctx, Operand<R>& out) {
-        with_views(
-            ctx, [&](auto va, auto vc) { gram(ctx, op, R{1}, va, R{}, vc); }, a, out);
-      },
+      [&](const Context& ctx, Operand<R>& out) { run_gram(ctx, op, R{1}, a, R{}, out); },
       [&](const Operand<R>& out) { check(out, a); });
 }
 
