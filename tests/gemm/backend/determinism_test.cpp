@@ -27,12 +27,10 @@ Context threads(int count, Simd simd = Simd::best) {
 
 template <class T>
 std::vector<unsigned char> bits(const Strided<T>& v) {
-  std::vector<unsigned char> all;
+  std::vector<unsigned char> all(static_cast<std::size_t>(v.rows * v.cols) * sizeof(T));
+  unsigned char* to = all.data();
   for (index_t i = 0; i < v.rows; ++i)
-    for (index_t j = 0; j < v.cols; ++j) {
-      const auto* p = reinterpret_cast<const unsigned char*>(&v(i, j));
-      all.insert(all.end(), p, p + sizeof(T));
-    }
+    for (index_t j = 0; j < v.cols; ++j, to += sizeof(T)) std::memcpy(to, &v(i, j), sizeof(T));
   return all;
 }
 
