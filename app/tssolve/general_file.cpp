@@ -29,15 +29,30 @@ Complex scaled(Complex z, int exponent) {
 }
 
 template <class T>
-solvers::GeneralInverse<T> inverse_of(const AnyMatrix<T>& matrix, Complex target) {
-  T sigma;
+T scalar(Complex z) {
   if constexpr (is_complex<T>)
-    sigma = target;
+    return z;
   else
-    sigma = target.real();
+    return z.real();
+}
+
+template <class T>
+solvers::GeneralInverse<T> inverse_of(const AnyMatrix<T>& matrix, T sigma) {
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
     return solvers::GeneralInverse<T>(sparse->view(), sigma);
   return solvers::GeneralInverse<T>(std::get<Matrix<T>>(matrix).cview(), sigma);
+}
+
+/// The eigenvalues nearest to a target, if there is one; `note` becomes what there is to say of the shift.
+template <class T>
+solvers::GeneralProblem<T> problem_of(const AnyMatrix<T>& matrix, std::optional<T> target,
+                                      std::string& note) {
+  solvers::GeneralProblem<T> problem{operator_of<T>(matrix)};
+  if (!target) return problem;
+  const auto inverse = inverse_of<T>(matrix, *target);
+  problem.target = target, problem.inverse = inverse, problem.shift = inverse.sigma();
+  note = inverse.note();
+  return problem;
 }
 
 /// @param real the same matrix, where it is real and the target is not; otherwise null.
@@ -52,19 +67,22 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, An
   if (exponent != 0 && real != nullptr) scale(*real, -exponent);
   Matrix<T> initial(facts.input.rows, 0);
   if (!settings.initial.empty()) initial = read_initial<T>(settings.initial, facts.input.rows);
-  solvers::GeneralProblem<T> problem{operator_of<T>(matrix)};
+  std::optional<T> target;
   if (settings.sigma) {
-    const auto target = scaled({*settings.sigma, settings.sigma_imaginary}, -exponent);
+    target = scalar<T>(scaled({*settings.sigma, settings.sigma_imaginary}, -exponent));
     console.note("factorising A - sigma I");
-    const auto inverse = inverse_of<T>(matrix, target);
-    if constexpr (is_complex<T>)
-      problem.target = target;
-    else
-      problem.target = target.real();
-    problem.inverse = inverse, problem.shift = inverse.sigma();
-    facts.note = inverse.note();
-    if (!facts.note.empty()) console.warn(facts.note);
   }
+  auto problem = problem_of<T>(matrix, target, facts.note);
+  if (!facts.note.empty()) console.warn(facts.note);
+  AnyMatrix<T> adjoint;
+  problem.adjoint = [&] {
+    console.note("asking the adjoint matrix");
+    adjoint = adjoint_of(matrix);
+    std::optional<T> conjugate;
+    if (target) conjugate = scalar<T>(std::conj(Complex(*target)));
+    std::string note;
+    return problem_of<T>(adjoint, conjugate, note);
+  };
   solvers::GeneralOptions options{settings.part, settings.eigen};
   auto& common = options.common;
   if (common.convergence == solvers::Convergence::abs) common.tol = std::ldexp(common.tol, -exponent);

@@ -21,6 +21,26 @@ solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix) {
 }
 
 template <class T>
+AnyMatrix<T> adjoint_of(const AnyMatrix<T>& matrix) {
+  const auto conjugate = [](const T& x) {
+    if constexpr (is_complex<T>)
+      return std::conj(x);
+    else
+      return x;
+  };
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
+    auto adjoint = transposed(sparse->view());
+    std::transform(adjoint.values.begin(), adjoint.values.end(), adjoint.values.begin(), conjugate);
+    return adjoint;
+  }
+  const auto& dense = std::get<Matrix<T>>(matrix);
+  Matrix<T> adjoint(dense.cols(), dense.rows());
+  for (index_t i = 0; i < adjoint.rows(); ++i)
+    for (index_t j = 0; j < adjoint.cols(); ++j) adjoint(i, j) = conjugate(dense(j, i));
+  return adjoint;
+}
+
+template <class T>
 AnyMatrix<narrow_t<T>> narrowed(const AnyMatrix<T>& matrix) {
   using N = narrow_t<T>;
   const auto round = [](const T& x) { return static_cast<N>(x); };
@@ -140,6 +160,7 @@ TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
 #define TS_INSTANTIATE(T)                                                                                  \
+  template AnyMatrix<T> adjoint_of<T>(const AnyMatrix<T>&);                                                \
   template AnyMatrix<narrow_t<T>> narrowed<T>(const AnyMatrix<T>&);                                        \
   template solvers::Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&,                  \
                                                      const Assembled<T>&, Preconditioner, solvers::Which); \

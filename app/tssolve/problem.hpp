@@ -14,6 +14,10 @@ namespace ts::app::tssolve {
 template <class T>
 [[nodiscard]] solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix);
 
+/// A^H
+template <class T>
+[[nodiscard]] AnyMatrix<T> adjoint_of(const AnyMatrix<T>& matrix);
+
 /// The matrix rounded to float32.
 template <class T>
 [[nodiscard]] AnyMatrix<narrow_t<T>> narrowed(const AnyMatrix<T>& matrix);

@@ -77,6 +77,7 @@ GeneralResult KrylovSchur<T>::run() {
     if (out_.stop != StopReason::converged || out_.converged_count == wanted_) break;
     out_.stop = StopReason::rounding;  // estimates were met but the residuals from A are not
   }
+  weigh();
   conclude();
   return std::move(out_);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <complex>
+#include <functional>
 #include <limits>
 #include <optional>
 
@@ -31,6 +32,9 @@ struct GeneralProblem {
   /// Y = (A - shift I)^-1 X, with a shift at or next to the target.
   std::optional<Operator<T>> inverse = std::nullopt;
   T shift{};
+  /// The same problem for A^H, with the conjugate target: called once, by solve_general, if only a search
+  /// found the set. Without it what is said of matrices far from normal is less certain.
+  std::function<GeneralProblem()> adjoint = {};
 };
 
 /// In the order of what was asked; the two of a conjugate pair stand together, that with the positive
@@ -39,9 +43,9 @@ struct GeneralResult {
   std::vector<std::complex<double>> values;
   Matrix<std::complex<double>> vectors;  ///< n x values.size(), columns of length one
   std::vector<double> residual_norms;    ///< ||A x - theta x||, computed from the matrix at the end
-  /// 1 / |y^H x| of the projected matrix, from below: an eigenvalue of A lies, to first order, within this
-  /// times the residual norm. Eigenvalues of matrices far from normal are that much less certain than their
-  /// residuals.
+  /// 1 / |y^H x|: an eigenvalue of A lies, to first order, within this times the residual norm. Eigenvalues
+  /// of matrices far from normal are that much less certain than their residuals. Without left eigenvectors
+  /// (GeneralProblem::adjoint) those of the projected matrix, which are smaller.
   std::vector<double> conditions;
   std::vector<bool> converged_pairs;
   index_t converged_count = 0;
@@ -66,8 +70,9 @@ struct GeneralResult {
 /// A is deflated by them: a value that comes before the last wanted one is missing. Unlike for Hermitian
 /// matrices no interlacing makes a rough Ritz value a proof, so a value counts only when its residual is
 /// small against its distance.
-/// With a target the same is done with the inverse, whose eigenvalues 1 / (lambda - shift) of largest
-/// magnitude are wanted; residuals are those of A.
+/// What was found by a search is then held against A^H, whose left eigenvectors give the conditions
+/// (ask_adjoint). With a target the same is done with the inverse, whose eigenvalues 1 / (lambda - shift) of
+/// largest magnitude are wanted; residuals are those of A.
 /// @param initial n x c, a warm start of any number of columns (0 columns: random).
 /// @param checkpointing a resumed run must get the same problem, options and initial columns (the budget of
 /// iterations may differ) and gives the bits of a run that was never interrupted.

@@ -1,6 +1,7 @@
 // The run of block Krylov-Schur.
 #pragma once
 
+#include "tallskinny/solvers/eigen/adjoint_check.hpp"
 #include "tallskinny/solvers/eigen/krylov.hpp"
 #include "tallskinny/solvers/eigen/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/schur.hpp"
@@ -58,6 +59,8 @@ class KrylovSchur {
   /// X = V Y, through an inverse X = V Y + F B Y / nu (a step of inverse iteration), and its residuals, from
   /// A.
   void finish();
+  /// Asks A^H, where that can say more.
+  void weigh();
   void conclude();
   /// The nearest to a shift that was moved: are they the nearest to the target as well, but for the
   /// tolerance?
@@ -87,6 +90,7 @@ class KrylovSchur {
   int attempt_ = 0;     ///< each asks for residuals ten times smaller than the one before
   index_t wanted_ = 0, steps_allowed_ = 0, found_applications_ = 0, extra_applications_ = 0;
   GeneralResult out_;
+  std::optional<AdjointCheck> adjoint_;
 };
 
 }  // namespace ts::solvers

@@ -63,23 +63,51 @@ void KrylovSchur<T>::finish() {
 }
 
 template <class T>
+void KrylovSchur<T>::weigh() {
+  const bool searched = out_.verification == Verification::random_block && out_.stop == StopReason::converged;
+  if (!searched || out_.converged_count < wanted_ || !problem_.adjoint) return;
+  Acceptance asked = accept_;
+  asked.tol = options_.common.tol;
+  adjoint_ = ask_adjoint<T>(ctx_, problem_.adjoint(), options_, out_, asked.bound(0));
+  const bool known = adjoint_->finding == AdjointCheck::Finding::normal ||
+                     adjoint_->finding == AdjointCheck::Finding::agrees;
+  for (std::size_t j = 0; j < adjoint_->conditions.size(); ++j)
+    out_.conditions[j] =
+        known ? adjoint_->conditions[j] : std::max(out_.conditions[j], adjoint_->conditions[j]);
+}
+
+template <class T>
 void KrylovSchur<T>::conclude() {
+  using Finding = AdjointCheck::Finding;
   auto& r = out_;
   r.iterations = basis_.steps(), r.norm = accept_.norm, r.seconds = basis_.seconds();
-  r.operator_applications = basis_.applications() + extra_applications_;
   if (found_applications_ > 0) r.verification_applications = basis_.applications() - found_applications_;
+  if (adjoint_) r.verification_applications += adjoint_->operator_applications;
+  r.operator_applications =
+      basis_.applications() + extra_applications_ + (adjoint_ ? adjoint_->operator_applications : 0);
   r.converged = r.converged_count == wanted_ && wanted_ >= nev_;
   if (r.converged && r.stop == StopReason::rounding) r.stop = StopReason::converged;
   if (!r.converged && r.stop == StopReason::converged) r.stop = StopReason::rounding;
   // An eigenvalue that rounding of A alone moves, to first order, by a millionth of ||A|| is not known,
   // however small its residual.
   constexpr double hopeless = 1e-6 / unit_roundoff;
-  // Conditions are known from below only unless the basis is the whole space. Where they are this large
-  // already, what a search found may be no more than eigenvalues of a matrix near A.
-  constexpr double doubtful = 1e4;
-  const double worst = r.conditions.empty() ? 1 : *std::max_element(r.conditions.begin(), r.conditions.end());
+  // Where conditions are this large, what a search found may be no more than eigenvalues of a matrix near A.
+  // (Without A^H they are known from below only.) Unless residuals are so small that, with the conditions
+  // that left eigenvectors give, no eigenvalue is off by a millionth of ||A|| either.
+  constexpr double doubtful = 1e4, near_enough = 1e-6;
+  const auto finding = adjoint_ ? adjoint_->finding : Finding::agrees;
+  double worst = 1, error = 0;
+  for (std::size_t j = 0; j < r.conditions.size(); ++j) {
+    worst = std::max(worst, r.conditions[j]);
+    error = std::max(error, r.conditions[j] * (r.residual_norms[j] + unit_roundoff * accept_.norm));
+  }
   const bool whole = r.verification == Verification::all_computed;
-  r.verified = r.converged && r.verification != Verification::none && worst < (whole ? hopeless : doubtful);
+  const bool near = adjoint_ && finding == Finding::agrees && error < near_enough * accept_.norm;
+  const double limit = whole || near ? hopeless : doubtful;
+  r.verified = r.converged && r.verification != Verification::none && worst < limit;
+  const bool opposed = r.verified && finding != Finding::normal && finding != Finding::agrees;
+  if (opposed) r.verified = false, r.stop = StopReason::not_verified;
+  if (opposed && finding == Finding::interrupted) r.stop = StopReason::interrupted;
   const bool displaced = r.verified && !nearest_hold();
   if (displaced) r.verified = false, r.stop = StopReason::not_verified;
   r.reason = std::to_string(r.converged_count) + " of " + std::to_string(wanted_) + " pairs converged";
@@ -92,6 +120,14 @@ void KrylovSchur<T>::conclude() {
     r.reason +=
         ", but the shift that had to be moved is too far from the target to tell whether they are the "
         "nearest to it: choose another --sigma";
+  else if (opposed && finding == Finding::others)
+    r.reason +=
+        ", but a search with the adjoint matrix finds other eigenvalues, as happens far from normal: compute "
+        "the whole spectrum (--max-basis with the number of rows)";
+  else if (opposed && finding == Finding::unfinished)
+    r.reason +=
+        ", but a search with the adjoint matrix, which tells how certain they are, did not converge: raise "
+        "--max-iter or --max-basis";
   else if (r.stop == StopReason::not_verified && is_inside())
     r.reason +=
         ", but the smallest imaginary parts lie inside of the spectrum, where no search can tell that none "
@@ -102,9 +138,10 @@ void KrylovSchur<T>::conclude() {
   if (r.verified && whole)
     r.reason += "; complete, for the whole spectrum was computed";
   else if (r.verified)
-    r.reason +=
-        "; complete as far as a search from fresh random blocks can tell, which for a matrix far from "
-        "normal is less than for a Hermitian one";
+    r.reason += std::string("; complete as far as a search from fresh random blocks") +
+                (adjoint_ && finding == Finding::agrees ? " and one with the adjoint matrix" : "") +
+                " can tell" +
+                (adjoint_ ? "" : ", which for a matrix far from normal is less than for a Hermitian one");
   if (!(worst < hopeless))
     r.reason +=
         "; the matrix is so far from normal that rounding decides where these eigenvalues are: none can be "
@@ -113,7 +150,9 @@ void KrylovSchur<T>::conclude() {
     r.reason +=
         "; eigenvalues are ill-conditioned: errors may be larger than the residuals by the numbers given "
         "as conditions" +
-        std::string(whole ? "" : ", or by more, so that none can be vouched for");
+        std::string(worst < limit                ? ""
+                    : finding == Finding::agrees ? ", so that none can be vouched for at this --tol"
+                                                 : ", so that none can be vouched for");
 }
 
 template <class T>
@@ -132,6 +171,7 @@ bool KrylovSchur<T>::nearest_hold() const {
 
 #define TS_INSTANTIATE(T)                 \
   template void KrylovSchur<T>::finish(); \
+  template void KrylovSchur<T>::weigh();  \
   template void KrylovSchur<T>::conclude();
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -236,6 +236,47 @@ TEST_CASE("ill-conditioned eigenvalues are vouched for only where all are comput
   CHECK_FALSE(searched.verified);
 }
 
+TEST_CASE("what a search found is held against the adjoint matrix") {
+  const auto solve = [](const CsrMatrix<double>& a, const CsrMatrix<double>& adjoint, Part part) {
+    solvers::GeneralProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+    problem.adjoint = [&adjoint] {
+      return solvers::GeneralProblem<double>{solvers::CsrOperator<double>(adjoint.view())};
+    };
+    return solvers::solve_general<double>(Context{}, problem, searching(6, part));
+  };
+  SECTION("far from normal, values beyond the spectrum have small residuals and projected conditions") {
+    const auto a = generators::toeplitz(260, 0.8, 1, 1.2);
+    const auto r = solve(a, transposed(a.view()), Part::LR);
+    INFO(r.reason);
+    CHECK(r.converged);
+    CHECK(r.values[0].real() > 1.001 * generators::toeplitz_spectrum(260, 0.8, 1, 1.2)[0].real());
+    CHECK(*std::max_element(r.conditions.begin(), r.conditions.end()) > 1e4);
+    CHECK_FALSE(r.verified);
+  }
+  SECTION("not normal, but near enough: both agree") {
+    const auto a = generators::toeplitz(120, 0.98, 1, 1);
+    const auto r = solve(a, transposed(a.view()), Part::LR);
+    check(r, generators::toeplitz_spectrum(120, 0.98, 1, 1), Part::LR, 1e-6);
+    CHECK(r.reason.find("adjoint") != std::string::npos);
+    CHECK(r.conditions[0] == Approx(1.1015).epsilon(1e-3));  // of x_i = 0.98^(i/2) sin(pi i / 121)
+  }
+  SECTION("a normal matrix costs one product") {
+    const auto a = generators::circulant(200, {1, 2, 4});
+    const auto r = solve(a, transposed(a.view()), Part::LM),
+               alone = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
+                                                      searching(6, Part::LM));
+    CHECK(r.verified);
+    CHECK(r.operator_applications == alone.operator_applications + 2 * static_cast<index_t>(r.values.size()));
+  }
+  SECTION("an adjoint that is another matrix's") {
+    const auto a = generators::circulant(200, {1, 2, 4}), other = generators::toeplitz(200, 0.98, 2, 1);
+    const auto r = solve(a, other, Part::LM);
+    INFO(r.reason);
+    CHECK(r.converged);
+    CHECK_FALSE(r.verified);
+  }
+}
+
 TEST_CASE("eigenvalues that rounding alone decides are not vouched for") {
   // All zero, but those of a matrix within rounding of it lie on a circle of radius 0.7.
   CsrMatrix<double> shift;
