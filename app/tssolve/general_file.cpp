@@ -136,6 +136,7 @@ int solve_general_file(const Settings& settings) {
   const index_t columns = 4 * settings.eigen.nev + 30 * std::max<index_t>(settings.eigen.block_size, 4);
   const std::vector<MemoryUse> uses = {
       {"matrix", d.bytes},
+      {"its adjoint", d.bytes},
       {"basis and blocks", static_cast<std::uint64_t>(d.rows) * static_cast<std::uint64_t>(columns) * 16}};
   if (settings.common.dry_run) {
     std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols)

@@ -20,6 +20,7 @@ class KrylovSchur {
 
  private:
   enum class Stage { reached, entered, budget, interrupted };
+  using Finding = AdjointCheck::Finding;
 
   /// Are values wanted that lie inside of the spectrum, where a search that comes from its rim sees last?
   [[nodiscard]] bool is_inside() const { return options_.part == Part::SI && !problem_.inverse; }
@@ -62,6 +63,16 @@ class KrylovSchur {
   /// Asks A^H, where that can say more.
   void weigh();
   void conclude();
+  /// What decides whether the set is vouched for.
+  struct Verdict {
+    bool whole = false;              ///< everything was computed
+    std::optional<Finding> finding;  ///< of the adjoint matrix, if it was asked
+    bool opposed = false;            ///< by that
+    bool displaced = false;          ///< what is nearest to the shift may not be to the target
+    double worst = 1;                ///< condition
+    double limit = 0;                ///< of conditions
+  };
+  [[nodiscard]] std::string reason(const Verdict&) const;
   /// The nearest to a shift that was moved: are they the nearest to the target as well, but for the
   /// tolerance?
   [[nodiscard]] bool nearest_hold() const;

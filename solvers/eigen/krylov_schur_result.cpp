@@ -9,6 +9,16 @@
 
 namespace ts::solvers {
 
+namespace {
+
+/// An eigenvalue that rounding of A alone moves, to first order, by a millionth of ||A|| is not known,
+/// however small its residual.
+constexpr double hopeless = 1e-6 / unit_roundoff;
+/// Conditions from which on a search alone is not trusted.
+constexpr double doubtful = 1e4;
+
+}  // namespace
+
 template <class T>
 void KrylovSchur<T>::finish() {
   const index_t k = std::min(wanted_, schur_.size());
@@ -69,8 +79,7 @@ void KrylovSchur<T>::weigh() {
   Acceptance asked = accept_;
   asked.tol = options_.common.tol;
   adjoint_ = ask_adjoint<T>(ctx_, problem_.adjoint(), options_, out_, asked.bound(0));
-  const bool known = adjoint_->finding == AdjointCheck::Finding::normal ||
-                     adjoint_->finding == AdjointCheck::Finding::agrees;
+  const bool known = adjoint_->finding == Finding::normal || adjoint_->finding == Finding::agrees;
   for (std::size_t j = 0; j < adjoint_->conditions.size(); ++j)
     out_.conditions[j] =
         known ? adjoint_->conditions[j] : std::max(out_.conditions[j], adjoint_->conditions[j]);
@@ -78,7 +87,6 @@ void KrylovSchur<T>::weigh() {
 
 template <class T>
 void KrylovSchur<T>::conclude() {
-  using Finding = AdjointCheck::Finding;
   auto& r = out_;
   r.iterations = basis_.steps(), r.norm = accept_.norm, r.seconds = basis_.seconds();
   if (found_applications_ > 0) r.verification_applications = basis_.applications() - found_applications_;
@@ -88,71 +96,76 @@ void KrylovSchur<T>::conclude() {
   r.converged = r.converged_count == wanted_ && wanted_ >= nev_;
   if (r.converged && r.stop == StopReason::rounding) r.stop = StopReason::converged;
   if (!r.converged && r.stop == StopReason::converged) r.stop = StopReason::rounding;
-  // An eigenvalue that rounding of A alone moves, to first order, by a millionth of ||A|| is not known,
-  // however small its residual.
-  constexpr double hopeless = 1e-6 / unit_roundoff;
-  // Where conditions are this large, what a search found may be no more than eigenvalues of a matrix near A.
-  // (Without A^H they are known from below only.) Unless residuals are so small that, with the conditions
-  // that left eigenvectors give, no eigenvalue is off by a millionth of ||A|| either.
-  constexpr double doubtful = 1e4, near_enough = 1e-6;
-  const auto finding = adjoint_ ? adjoint_->finding : Finding::agrees;
-  double worst = 1, error = 0;
+
+  Verdict v;
+  v.whole = r.verification == Verification::all_computed;
+  if (adjoint_) v.finding = adjoint_->finding;
+  double error = 0;
   for (std::size_t j = 0; j < r.conditions.size(); ++j) {
-    worst = std::max(worst, r.conditions[j]);
+    v.worst = std::max(v.worst, r.conditions[j]);
     error = std::max(error, r.conditions[j] * (r.residual_norms[j] + unit_roundoff * accept_.norm));
   }
-  const bool whole = r.verification == Verification::all_computed;
-  const bool near = adjoint_ && finding == Finding::agrees && error < near_enough * accept_.norm;
-  const double limit = whole || near ? hopeless : doubtful;
-  r.verified = r.converged && r.verification != Verification::none && worst < limit;
-  const bool opposed = r.verified && finding != Finding::normal && finding != Finding::agrees;
-  if (opposed) r.verified = false, r.stop = StopReason::not_verified;
-  if (opposed && finding == Finding::interrupted) r.stop = StopReason::interrupted;
-  const bool displaced = r.verified && !nearest_hold();
-  if (displaced) r.verified = false, r.stop = StopReason::not_verified;
-  r.reason = std::to_string(r.converged_count) + " of " + std::to_string(wanted_) + " pairs converged";
-  if (wanted_ > nev_) r.reason += " (one more than asked for, so as not to separate a conjugate pair)";
+  // Where conditions are `doubtful`, what a search found may be no more than eigenvalues of a matrix near A;
+  // unless residuals are so small that, with the conditions that left eigenvectors give, no eigenvalue is off
+  // by a millionth of ||A|| either.
+  const bool near = v.finding == Finding::agrees && error < 1e-6 * accept_.norm;
+  v.limit = v.whole || near ? hopeless : doubtful;
+  r.verified = r.converged && r.verification != Verification::none && v.worst < v.limit;
+  v.opposed = r.verified && v.finding && *v.finding != Finding::normal && *v.finding != Finding::agrees;
+  if (v.opposed)
+    r.stop = v.finding == Finding::interrupted ? StopReason::interrupted : StopReason::not_verified;
+  v.displaced = r.verified && !v.opposed && !nearest_hold();
+  if (v.displaced) r.stop = StopReason::not_verified;
+  r.verified = r.verified && !v.opposed && !v.displaced;
+  r.reason = reason(v);
+}
+
+template <class T>
+std::string KrylovSchur<T>::reason(const Verdict& v) const {
+  const auto& r = out_;
+  std::string text =
+      std::to_string(r.converged_count) + " of " + std::to_string(wanted_) + " pairs converged";
+  if (wanted_ > nev_) text += " (one more than asked for, so as not to separate a conjugate pair)";
   if (r.stop == StopReason::max_iterations)
-    r.reason += " within the block steps allowed: raise --max-iter or --max-basis";
-  if (r.stop == StopReason::interrupted) r.reason += "; stopped on request";
-  if (r.stop == StopReason::rounding) r.reason += "; residuals do not get smaller: ask for a larger --tol";
-  if (displaced)
-    r.reason +=
+    text += " within the block steps allowed: raise --max-iter or --max-basis";
+  if (r.stop == StopReason::interrupted) text += "; stopped on request";
+  if (r.stop == StopReason::rounding) text += "; residuals do not get smaller: ask for a larger --tol";
+  if (v.displaced)
+    text +=
         ", but the shift that had to be moved is too far from the target to tell whether they are the "
         "nearest to it: choose another --sigma";
-  else if (opposed && finding == Finding::others)
-    r.reason +=
+  else if (v.opposed && v.finding == Finding::others)
+    text +=
         ", but a search with the adjoint matrix finds other eigenvalues, as happens far from normal: compute "
         "the whole spectrum (--max-basis with the number of rows)";
-  else if (opposed && finding == Finding::unfinished)
-    r.reason +=
+  else if (v.opposed && v.finding == Finding::unfinished)
+    text +=
         ", but a search with the adjoint matrix, which tells how certain they are, did not converge: raise "
         "--max-iter or --max-basis";
   else if (r.stop == StopReason::not_verified && is_inside())
-    r.reason +=
+    text +=
         ", but the smallest imaginary parts lie inside of the spectrum, where no search can tell that none "
         "is missing: compute the whole of it (--max-basis with the number of rows), or seek near a --sigma";
   else if (r.stop == StopReason::not_verified)
-    r.reason +=
-        ", but the block steps allowed ended before a search for missing values did: raise --max-iter";
-  if (r.verified && whole)
-    r.reason += "; complete, for the whole spectrum was computed";
+    text += ", but the block steps allowed ended before a search for missing values did: raise --max-iter";
+  if (r.verified && v.whole)
+    text += "; complete, for the whole spectrum was computed";
   else if (r.verified)
-    r.reason += std::string("; complete as far as a search from fresh random blocks") +
-                (adjoint_ && finding == Finding::agrees ? " and one with the adjoint matrix" : "") +
-                " can tell" +
-                (adjoint_ ? "" : ", which for a matrix far from normal is less than for a Hermitian one");
-  if (!(worst < hopeless))
-    r.reason +=
+    text += std::string("; complete as far as a search from fresh random blocks") +
+            (v.finding == Finding::agrees ? " and one with the adjoint matrix" : "") + " can tell" +
+            (v.finding ? "" : ", which for a matrix far from normal is less than for a Hermitian one");
+  if (!(v.worst < hopeless))
+    text +=
         "; the matrix is so far from normal that rounding decides where these eigenvalues are: none can be "
         "vouched for";
-  else if (!(worst < doubtful))
-    r.reason +=
-        "; eigenvalues are ill-conditioned: errors may be larger than the residuals by the numbers given "
-        "as conditions" +
-        std::string(worst < limit                ? ""
-                    : finding == Finding::agrees ? ", so that none can be vouched for at this --tol"
-                                                 : ", so that none can be vouched for");
+  else if (!(v.worst < doubtful))
+    text +=
+        "; eigenvalues are ill-conditioned: errors may be larger than the residuals by the numbers given as "
+        "conditions" +
+        std::string(v.worst < v.limit              ? ""
+                    : v.finding == Finding::agrees ? ", so that none can be vouched for at this --tol"
+                                                   : ", so that none can be vouched for");
+  return text;
 }
 
 template <class T>

@@ -67,6 +67,14 @@ CsrMatrix<double> rotations(const std::vector<Complex>& pairs) {
   return m;
 }
 
+solvers::GeneralResult solve_with(const CsrMatrix<double>& a, const CsrMatrix<double>& adjoint, Part part) {
+  solvers::GeneralProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+  problem.adjoint = [&adjoint] {
+    return solvers::GeneralProblem<double>{solvers::CsrOperator<double>(adjoint.view())};
+  };
+  return solvers::solve_general<double>(Context{}, problem, searching(6, part));
+}
+
 /// The values nearest to the target, of a real matrix or its conjugate, in units: distances and how many.
 std::vector<Complex> nearest_units(std::vector<Complex> exact, Complex target, index_t nev) {
   const auto distance = [target](Complex z) {
@@ -100,7 +108,7 @@ void check_same_values(std::vector<Complex> found, std::vector<Complex> exact, d
 
 }  // namespace
 
-TEST_CASE("Schur forms are sorted without separating pairs") {
+TEST_CASE("Schur forms are sorted without separating pairs", "[short]") {
   const auto f = generators::frank(9);
   Matrix<double> h(8, 8);
   for (index_t i = 0; i < 8; ++i)
@@ -136,7 +144,7 @@ TEST_CASE("Schur forms are sorted without separating pairs") {
     }
 }
 
-TEST_CASE("circulant matrices: pairs on a curve") {
+TEST_CASE("circulant matrices: pairs on a curve", "[long]") {
   const std::vector<double> c = {0.5, 1, 0, -0.3, 0.2};
   const auto a = generators::circulant(210, c);
   const auto exact = generators::circulant_spectrum(210, c);
@@ -150,7 +158,7 @@ TEST_CASE("circulant matrices: pairs on a curve") {
   }
 }
 
-TEST_CASE("copies of pairs, also beyond the block") {
+TEST_CASE("copies of pairs, also beyond the block", "[long]") {
   std::vector<Complex> pairs;
   for (int i = 0; i < 200; ++i) pairs.emplace_back(0.01 * i, 0.5 + 0.001 * i);
   for (int i = 0; i < 6; ++i) pairs.emplace_back(4, 1);  // six copies of 4 +- i
@@ -166,7 +174,7 @@ TEST_CASE("copies of pairs, also beyond the block") {
   }
 }
 
-TEST_CASE("a matrix of zeros near a target") {
+TEST_CASE("a matrix of zeros near a target", "[short]") {
   CsrMatrix<Complex> zero{7, 7, std::vector<index_t>(8, 0), {}, {}};
   const auto r =
       solvers::solve_general<Complex>(Context{}, near(zero, Complex(0.5, 1)), options_for(3, Part::LM));
@@ -174,7 +182,7 @@ TEST_CASE("a matrix of zeros near a target") {
   CHECK(r.values == std::vector<Complex>(3, 0));
 }
 
-TEST_CASE("smallest imaginary parts are inside of the spectrum: all or no proof") {
+TEST_CASE("smallest imaginary parts are inside of the spectrum: all or no proof", "[short]") {
   // A disc that is full of them, and one on its right that is found at once.
   std::vector<Complex> pairs, exact;
   for (int i = 0; i < 320; ++i) pairs.push_back(std::polar(std::sqrt(i / 320.0), 2.4 * i));
@@ -194,7 +202,7 @@ TEST_CASE("smallest imaginary parts are inside of the spectrum: all or no proof"
   CHECK(r.verification == solvers::Verification::all_computed);
 }
 
-TEST_CASE("complex matrices, matrices far from normal, and small ones") {
+TEST_CASE("complex matrices, matrices far from normal, and small ones", "[long]") {
   const auto flux = generators::flux_ring(300, 0.3);
   auto a = flux;
   for (auto& x : a.values) x *= Complex(0, 1);  // eigenvalues on the imaginary axis
@@ -218,7 +226,7 @@ TEST_CASE("complex matrices, matrices far from normal, and small ones") {
   }
 }
 
-TEST_CASE("ill-conditioned eigenvalues are vouched for only where all are computed") {
+TEST_CASE("ill-conditioned eigenvalues are vouched for only where all are computed", "[short]") {
   auto a = generators::toeplitz(18, 0.2, 3, 3);  // condition of the eigenvalues about 1e5
   const auto whole = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
                                                     options_for(18, Part::LR, 1e-9));
@@ -236,48 +244,39 @@ TEST_CASE("ill-conditioned eigenvalues are vouched for only where all are comput
   CHECK_FALSE(searched.verified);
 }
 
-TEST_CASE("what a search found is held against the adjoint matrix") {
-  const auto solve = [](const CsrMatrix<double>& a, const CsrMatrix<double>& adjoint, Part part) {
-    solvers::GeneralProblem<double> problem{solvers::CsrOperator<double>(a.view())};
-    problem.adjoint = [&adjoint] {
-      return solvers::GeneralProblem<double>{solvers::CsrOperator<double>(adjoint.view())};
-    };
-    return solvers::solve_general<double>(Context{}, problem, searching(6, part));
-  };
-  SECTION("far from normal, values beyond the spectrum have small residuals and projected conditions") {
-    const auto a = generators::toeplitz(260, 0.8, 1, 1.2);
-    const auto r = solve(a, transposed(a.view()), Part::LR);
-    INFO(r.reason);
-    CHECK(r.converged);
-    CHECK(r.values[0].real() > 1.001 * generators::toeplitz_spectrum(260, 0.8, 1, 1.2)[0].real());
-    CHECK(*std::max_element(r.conditions.begin(), r.conditions.end()) > 1e4);
-    CHECK_FALSE(r.verified);
-  }
-  SECTION("not normal, but near enough: both agree") {
-    const auto a = generators::toeplitz(120, 0.98, 1, 1);
-    const auto r = solve(a, transposed(a.view()), Part::LR);
-    check(r, generators::toeplitz_spectrum(120, 0.98, 1, 1), Part::LR, 1e-6);
-    CHECK(r.reason.find("adjoint") != std::string::npos);
-    CHECK(r.conditions[0] == Approx(1.1015).epsilon(1e-3));  // of x_i = 0.98^(i/2) sin(pi i / 121)
-  }
-  SECTION("a normal matrix costs one product") {
-    const auto a = generators::circulant(200, {1, 2, 4});
-    const auto r = solve(a, transposed(a.view()), Part::LM),
-               alone = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
-                                                      searching(6, Part::LM));
-    CHECK(r.verified);
-    CHECK(r.operator_applications == alone.operator_applications + 2 * static_cast<index_t>(r.values.size()));
-  }
-  SECTION("an adjoint that is another matrix's") {
-    const auto a = generators::circulant(200, {1, 2, 4}), other = generators::toeplitz(200, 0.98, 2, 1);
-    const auto r = solve(a, other, Part::LM);
-    INFO(r.reason);
-    CHECK(r.converged);
-    CHECK_FALSE(r.verified);
-  }
+TEST_CASE("a search with the adjoint matrix gives the conditions, and must agree", "[short]") {
+  const auto a = generators::toeplitz(120, 0.98, 1, 1);
+  const auto r = solve_with(a, transposed(a.view()), Part::LR);
+  check(r, generators::toeplitz_spectrum(120, 0.98, 1, 1), Part::LR, 1e-6);
+  CHECK(r.reason.find("adjoint") != std::string::npos);
+  CHECK(r.conditions[0] == Approx(1.1015).epsilon(1e-3));  // of x_i = 0.98^(i/2) sin(pi i / 121)
+  const auto other = solve_with(a, generators::toeplitz(120, 0.98, 2, 1), Part::LR);
+  INFO(other.reason);
+  CHECK(other.converged);
+  CHECK_FALSE(other.verified);
 }
 
-TEST_CASE("eigenvalues that rounding alone decides are not vouched for") {
+TEST_CASE("far from normal, values beyond the spectrum have small residuals and are not vouched for",
+          "[long]") {
+  const auto a = generators::toeplitz(260, 0.8, 1, 1.2);
+  const auto r = solve_with(a, transposed(a.view()), Part::LR);
+  INFO(r.reason);
+  CHECK(r.converged);
+  CHECK(r.values[0].real() > 1.001 * generators::toeplitz_spectrum(260, 0.8, 1, 1.2)[0].real());
+  CHECK(*std::max_element(r.conditions.begin(), r.conditions.end()) > 1e4);
+  CHECK_FALSE(r.verified);
+}
+
+TEST_CASE("what the adjoint matrix says of a normal one costs one product", "[long]") {
+  const auto a = generators::circulant(200, {1, 2, 4});
+  const auto r = solve_with(a, transposed(a.view()), Part::LM);
+  const auto alone = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
+                                                    searching(6, Part::LM));
+  CHECK(r.verified);
+  CHECK(r.operator_applications == alone.operator_applications + 2 * static_cast<index_t>(r.values.size()));
+}
+
+TEST_CASE("eigenvalues that rounding alone decides are not vouched for", "[short]") {
   // All zero, but those of a matrix within rounding of it lie on a circle of radius 0.7.
   CsrMatrix<double> shift;
   shift.rows = shift.cols = 100;
@@ -293,7 +292,7 @@ TEST_CASE("eigenvalues that rounding alone decides are not vouched for") {
   CHECK(r.reason.find("rounding decides") != std::string::npos);
 }
 
-TEST_CASE("eigenvalues nearest to a real target, pairs together") {
+TEST_CASE("eigenvalues nearest to a real target, pairs together", "[short]") {
   std::vector<Complex> pairs;
   for (int i = 0; i < 105; ++i)
     pairs.emplace_back(std::cos(1.7 * i) * 5, 0.2 + 2 * std::abs(std::sin(0.9 * i)));
@@ -314,7 +313,7 @@ TEST_CASE("eigenvalues nearest to a real target, pairs together") {
   }
 }
 
-TEST_CASE("a target that is an eigenvalue") {
+TEST_CASE("a target that is an eigenvalue", "[short]") {
   const std::vector<double> c = {0.5, 1, 0, -0.3, 0.2};
   const auto a = generators::circulant(210, c);
   const double target = 0.5 + 1 - 0.3 + 0.2;  // of (1, 1, ..., 1)
@@ -326,7 +325,7 @@ TEST_CASE("a target that is an eigenvalue") {
   check_same_values(r.values, nearest_units(generators::circulant_spectrum(210, c), target, 5), 1e-6);
 }
 
-TEST_CASE("a complex target: of a complex matrix, and of a real one with the conjugates") {
+TEST_CASE("a complex target: of a complex matrix, and of a real one with the conjugates", "[short]") {
   const auto flux = generators::flux_ring(220, 0.3);
   auto a = flux;
   for (auto& x : a.values) x *= Complex(0, 1);
@@ -358,7 +357,7 @@ TEST_CASE("a complex target: of a complex matrix, and of a real one with the con
   }
 }
 
-TEST_CASE("a general run that is stopped and resumed gives the bits of one that was not") {
+TEST_CASE("a general run that is stopped and resumed gives the bits of one that was not", "[short]") {
   std::vector<Complex> pairs;
   for (int i = 0; i < 110; ++i) pairs.emplace_back(0.02 * i, 0.5 + 0.002 * i);
   for (int i = 0; i < 6; ++i) pairs.emplace_back(4, 1);

@@ -76,7 +76,8 @@ bool names(const std::string& text, const char* word) {
 
 }  // namespace
 
-TEST_CASE("mixed precision is right and verified on degenerate problems, to tolerances of float64") {
+TEST_CASE("mixed precision is right and verified on degenerate problems, to tolerances of float64",
+          "[long]") {
   double tol = 1e-8;
   for (const auto& p : test::degenerate_problems()) {
     if (p.inverse) continue;
@@ -96,7 +97,7 @@ TEST_CASE("mixed precision is right and verified on degenerate problems, to tole
   }
 }
 
-TEST_CASE("float32 is right to its error bounds, and in doubt where the gap is too narrow for it") {
+TEST_CASE("float32 is right to its error bounds, and in doubt where the gap is too narrow for it", "[long]") {
   for (const auto& p : test::degenerate_problems()) {
     if (p.inverse) continue;
     CAPTURE(p.name);
@@ -114,7 +115,7 @@ TEST_CASE("float32 is right to its error bounds, and in doubt where the gap is t
   }
 }
 
-TEST_CASE("what float32 cannot tell apart is left to float64") {
+TEST_CASE("what float32 cannot tell apart is left to float64", "[short]") {
   // The two largest are one number in float32.
   std::vector<double> values(3000);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 2000) / 4000;
@@ -133,7 +134,7 @@ TEST_CASE("what float32 cannot tell apart is left to float64") {
   CHECK(both.verified);
 }
 
-TEST_CASE("an operator in float32 that is another one is no evidence") {
+TEST_CASE("an operator in float32 that is another one is no evidence", "[short]") {
   std::vector<double> values(2000);
   std::iota(values.begin(), values.end(), 1.0);
   const auto a = diagonal(values);
@@ -150,7 +151,7 @@ TEST_CASE("an operator in float32 that is another one is no evidence") {
   CHECK_FALSE(single.verified);
 }
 
-TEST_CASE("evidence holds while rounding is small beside the gap") {
+TEST_CASE("evidence holds while rounding is small beside the gap", "[short]") {
   const solvers::Evidence found{solvers::Verification::start_block, {1, 2, 3}, 0.16};
   const std::vector<double> near = {1.009, 2, 2.991}, far = {1, 2.011, 3}, fewer = {1, 2};
   CHECK(found.holds_for(near));
@@ -159,7 +160,7 @@ TEST_CASE("evidence holds while rounding is small beside the gap") {
   CHECK_FALSE(solvers::Evidence{}.holds_for(std::vector<double>{}));
 }
 
-TEST_CASE("tiny matrices in less precision, every end") {
+TEST_CASE("tiny matrices in less precision, every end", "[short]") {
   const auto precision = GENERATE(Precision::mixed, Precision::float32);
   const double tol = precision == Precision::mixed ? 1e-10 : 1e-5;
   for (index_t n = 1; n <= 9; ++n)
@@ -181,7 +182,7 @@ TEST_CASE("tiny matrices in less precision, every end") {
       }
 }
 
-TEST_CASE("a filter found in float32 goes on in float64") {
+TEST_CASE("a filter found in float32 goes on in float64", "[short]") {
   auto options = options_for(14, Which::SA, Precision::mixed, 1e-9);
   options.method = Method::chebyshev;
   const auto r = solve(generators::laplacian({16, 16, 16}), options);
@@ -194,7 +195,8 @@ TEST_CASE("a filter found in float32 goes on in float64") {
     CHECK(r.history[i].operator_applications >= r.history[i - 1].operator_applications);
 }
 
-TEST_CASE("where float32 stalls, or its vectors are no help, mixed costs little more than float64") {
+TEST_CASE("where float32 stalls, or its vectors are no help, mixed costs little more than float64",
+          "[short]") {
   std::vector<double> close(1500);  // six clusters that float32 sees as one number each
   for (std::size_t i = 0; i < close.size(); ++i)
     close[i] = static_cast<double>(i % 6) + 4e-9 * static_cast<double>(i / 6);
@@ -224,7 +226,7 @@ TEST_CASE("where float32 stalls, or its vectors are no help, mixed costs little 
   CHECK(both.operator_applications < 4 * alone.operator_applications);
 }
 
-TEST_CASE("a run in less precision that ends early says so") {
+TEST_CASE("a run in less precision that ends early says so", "[short]") {
   const auto a = generators::laplacian({30, 30});
   for (const auto precision : {Precision::float32, Precision::mixed}) {
     auto options = options_for(10, Which::SA, precision, 1e-5);
@@ -237,7 +239,7 @@ TEST_CASE("a run in less precision that ends early says so") {
   }
 }
 
-TEST_CASE("what less precision does not go with is refused by name") {
+TEST_CASE("what less precision does not go with is refused by name", "[short]") {
   const auto a = generators::laplacian({40, 40});
   const solvers::EigenProblem<double> bare{solvers::CsrOperator<double>(a.view())};
   const auto mixed = options_for(4, Which::LA, Precision::mixed, 1e-8);

@@ -7,7 +7,7 @@
 
 using namespace ts;
 
-TEMPLATE_TEST_CASE("products with a basis by parts are those with the whole", "[parts]", double,
+TEMPLATE_TEST_CASE("products with a basis by parts are those with the whole", "[parts][short]", double,
                    std::complex<double>) {
   using T = TestType;
   const Context ctx;
@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("products with a basis by parts are those with the whole", "[
   }
 }
 
-TEST_CASE("a basis without rows or without columns passes too", "[parts]") {
+TEST_CASE("a basis without rows or without columns passes too", "[parts][short]") {
   const Context ctx;
   Matrix<double> none(0, 4), w(0, 3);
   auto s = Matrix<double>::zeros(4, 3);
@@ -57,7 +57,7 @@ TEST_CASE("a basis without rows or without columns passes too", "[parts]") {
   CHECK(std::all_of(block.data(), block.data() + 60, [](double x) { return x == 1; }));
 }
 
-TEST_CASE("parts are whole multiples of 256 rows where memory holds so many", "[parts]") {
+TEST_CASE("parts are whole multiples of 256 rows where memory holds so many", "[parts][short]") {
   CHECK(ortho::rows_of_a_part<double>(100, 800 * 1000) == 768);
   CHECK(ortho::rows_of_a_part<double>(100, 800 * 10) == 10);
   CHECK(ortho::rows_of_a_part<double>(100, 8) == 1);

@@ -16,7 +16,7 @@ ortho::Work work_of(const ortho::Method& method, index_t columns, index_t width)
 
 }  // namespace
 
-TEST_CASE("each skeleton reduces and reads the basis as often as it says") {
+TEST_CASE("each skeleton reduces and reads the basis as often as it says", "[short]") {
   constexpr index_t width = 4;
   constexpr int blocks = 12;
   for (const auto& method : ortho::every_method()) {
@@ -34,7 +34,7 @@ TEST_CASE("each skeleton reduces and reads the basis as often as it says") {
   }
 }
 
-TEST_CASE("each muscle reduces and reads its block as often as it says") {
+TEST_CASE("each muscle reduces and reads its block as often as it says", "[short]") {
   for (const auto& method : ortho::every_method()) {
     const auto* muscle = std::get_if<ortho::Muscle>(&method.how);
     if (muscle == nullptr) continue;
@@ -45,7 +45,8 @@ TEST_CASE("each muscle reduces and reads its block as often as it says") {
   }
 }
 
-TEST_CASE("the adaptive skeleton synchronises once per block where it can and twice where it must") {
+TEST_CASE("the adaptive skeleton synchronises once per block where it can and twice where it must",
+          "[short]") {
   const auto method = *ortho::method_named("adaptive-1S/2S");
   const auto reductions = [&](double exponent) {
     auto x = test::graded_block<double>(500, 40, 0, exponent, 4);

@@ -7,7 +7,7 @@
 
 using namespace ts;
 
-TEST_CASE("a guess of the projection gives the same factorisation") {
+TEST_CASE("a guess of the projection gives the same factorisation", "[short]") {
   const Context ctx;
   const auto v = test::orthonormal_block<std::complex<double>>(400, 12, 1);
   auto x = test::random_block<std::complex<double>>(400, 4, 2);
@@ -33,7 +33,7 @@ TEST_CASE("a guess of the projection gives the same factorisation") {
   CHECK(ortho::loss_of_orthogonality<std::complex<double>>(ctx, all.view()) < 10 * test::eps<double>);
 }
 
-TEST_CASE("a block inside the span of the basis has rank 0") {
+TEST_CASE("a block inside the span of the basis has rank 0", "[short]") {
   const Context ctx;
   const auto v = test::orthonormal_block<double>(300, 10, 3);
   auto x = test::random_block<double>(300, 3, 4);
@@ -47,7 +47,7 @@ TEST_CASE("a block inside the span of the basis has rank 0") {
   CHECK(test::distance<double>(s.view(), w.view()) < 100 * test::eps<double>);
 }
 
-TEST_CASE("a wrong guess for a block inside of the span leaves no noise behind") {
+TEST_CASE("a wrong guess for a block inside of the span leaves no noise behind", "[short]") {
   const Context ctx;
   const auto v = test::orthonormal_block<double>(30, 22, 3);
   const auto w = test::random_block<double>(22, 8, 5);
@@ -63,7 +63,7 @@ TEST_CASE("a wrong guess for a block inside of the span leaves no noise behind")
   CHECK(test::distance<double>(guess.view(), w.view()) < 100 * test::eps<double>);
 }
 
-TEST_CASE("a short column next to a long one takes no digits from it") {
+TEST_CASE("a short column next to a long one takes no digits from it", "[short]") {
   // The short one is the direction of the long one but for a share that is noise in it, not in the long one.
   const Context ctx;
   auto x = test::random_block<double>(200, 2, 7);
@@ -76,7 +76,7 @@ TEST_CASE("a short column next to a long one takes no digits from it") {
   CHECK(test::distance<double>(product.view(), input.view()) < 1e-13);
 }
 
-TEST_CASE("NaN ends in a returned outcome, not in a basis") {
+TEST_CASE("NaN ends in a returned outcome, not in a basis", "[short]") {
   const Context ctx;
   const auto v = test::orthonormal_block<double>(50, 4, 3);
   auto x = test::random_block<double>(50, 3, 4);
@@ -87,7 +87,7 @@ TEST_CASE("NaN ends in a returned outcome, not in a basis") {
       ortho::Rung::failed);
 }
 
-TEST_CASE("shapes that do not fit are refused") {
+TEST_CASE("shapes that do not fit are refused", "[short]") {
   const Context ctx;
   const auto v = test::orthonormal_block<double>(50, 4, 3);
   auto x = test::random_block<double>(50, 3, 4);

@@ -32,7 +32,8 @@ Factors<T, Method> factorise(Method method, const Matrix<T>& input) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every muscle factorises a well-conditioned block", "", double, std::complex<double>) {
+TEMPLATE_TEST_CASE("every muscle factorises a well-conditioned block", "[short]", double,
+                   std::complex<double>) {
   const auto x = test::graded_block<TestType>(700, 6, 0, -1, 9);
   const auto check = [&](auto method) {
     const auto q = factorise<TestType>(method, x);
@@ -48,7 +49,7 @@ TEMPLATE_TEST_CASE("every muscle factorises a well-conditioned block", "", doubl
   check(ortho::Ladder{});
 }
 
-TEST_CASE("muscles fail and hold where their theory says") {
+TEST_CASE("muscles fail and hold where their theory says", "[short]") {
   const auto mild = test::graded_block<double>(1000, 8, 0, -6, 11),
              hard = test::graded_block<double>(1000, 8, 0, -12, 12);
   CHECK(factorise<double>(ortho::CholQr{}, mild).loss > 1e-8);  // u kappa^2
@@ -67,7 +68,7 @@ TEST_CASE("muscles fail and hold where their theory says") {
   CHECK(ladder.residual < 50 * test::eps<double>);
 }
 
-TEST_CASE("rank-revealing muscles find the rank") {
+TEST_CASE("rank-revealing muscles find the rank", "[short]") {
   auto x = test::graded_block<double>(500, 6, 0, -3, 13);
   for (index_t i = 0; i < 500; ++i) x(i, 3) = 2 * x(i, 0) - x(i, 5), x(i, 4) = 0;
   const double dead = 1e-13;
@@ -81,7 +82,7 @@ TEST_CASE("rank-revealing muscles find the rank") {
   check(factorise<double>(ortho::Ladder{dead}, x));
 }
 
-TEST_CASE("more columns than rows, one column, no rows") {
+TEST_CASE("more columns than rows, one column, no rows", "[short]") {
   const auto wide = test::random_block<double>(3, 5, 14);
   const auto q = factorise<double>(ortho::Ladder{1e-13}, wide);
   CHECK(q.f.rank == 3);

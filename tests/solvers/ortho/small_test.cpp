@@ -10,7 +10,7 @@
 using namespace ts;
 using Complex = std::complex<double>;
 
-TEST_CASE("eigenvalues of a small Hermitian matrix") {
+TEST_CASE("eigenvalues of a small Hermitian matrix", "[short]") {
   Matrix<Complex> h(2, 2);
   h(0, 0) = 2, h(0, 1) = Complex(0, -1), h(1, 0) = Complex(0, 1), h(1, 1) = 2;
   const auto e = ortho::hermitian_eigen<Complex>(h.cview());
@@ -25,7 +25,7 @@ TEST_CASE("eigenvalues of a small Hermitian matrix") {
   CHECK(ortho::hermitian_eigen<double>(Matrix<double>(0, 0).cview()).values.empty());
 }
 
-TEST_CASE("Cholesky factor of a small Gram matrix") {
+TEST_CASE("Cholesky factor of a small Gram matrix", "[short]") {
   Matrix<double> g(2, 2);
   g(0, 0) = 4, g(0, 1) = 2, g(1, 0) = 2, g(1, 1) = 10;
   REQUIRE(ortho::cholesky(g.view(), 0.0));
@@ -39,7 +39,7 @@ TEST_CASE("Cholesky factor of a small Gram matrix") {
   CHECK_FALSE(ortho::cholesky(g.view(), 0.0));
 }
 
-TEST_CASE("small products") {
+TEST_CASE("small products", "[short]") {
   Matrix<double> a(2, 2), r(2, 1);
   a(0, 0) = 1, a(0, 1) = 2, a(1, 0) = 3, a(1, 1) = 4, r(0, 0) = 5, r(1, 0) = 6;
   ortho::multiply_left<double>(a.cview(), r.view());

@@ -49,7 +49,7 @@ Matrix<T> as(const Matrix<double>& x) {
 
 }  // namespace
 
-TEST_CASE("each method is as orthogonal on each matrix as published, or says that it broke down") {
+TEST_CASE("each method is as orthogonal on each matrix as published, or says that it broke down", "[long]") {
   const auto matrices = generators::gram_schmidt_matrices();
   for (const auto& method : ortho::every_method())
     for (std::size_t k = 0; k < matrices.size(); ++k) {
@@ -63,8 +63,8 @@ TEST_CASE("each method is as orthogonal on each matrix as published, or says tha
     }
 }
 
-TEMPLATE_TEST_CASE("the default keeps orthogonality on every hard matrix, in every type", "", double, float,
-                   std::complex<double>, std::complex<float>) {
+TEMPLATE_TEST_CASE("the default keeps orthogonality on every hard matrix, in every type", "[short]", double,
+                   float, std::complex<double>, std::complex<float>) {
   const double units = roundoff_of<TestType> / unit_roundoff;
   auto matrices = generators::gram_schmidt_matrices();
   for (auto& m : generators::rank_deficient_matrices()) matrices.push_back(std::move(m));
@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("the default keeps orthogonality on every hard matrix, in eve
   }
 }
 
-TEST_CASE("directions that are not there are found and dropped") {
+TEST_CASE("directions that are not there are found and dropped", "[short]") {
   const auto method = *ortho::method_named("default");
   for (const auto& m : generators::gram_schmidt_matrices()) {
     CAPTURE(m.name);
@@ -92,7 +92,7 @@ TEST_CASE("directions that are not there are found and dropped") {
   }
 }
 
-TEST_CASE("no method makes NaN of a matrix that loses rank, or of one with NaN in it") {
+TEST_CASE("no method makes NaN of a matrix that loses rank, or of one with NaN in it", "[short]") {
   auto matrices = generators::rank_deficient_matrices();
   matrices.push_back({"zero", 0, Matrix<double>::zeros(200, 20)});
   matrices.push_back({"nan", 0, test::random_block<double>(200, 20, 1)});
@@ -106,7 +106,7 @@ TEST_CASE("no method makes NaN of a matrix that loses rank, or of one with NaN i
     }
 }
 
-TEMPLATE_TEST_CASE("every method at every shape that exists", "", double, float, std::complex<double>,
+TEMPLATE_TEST_CASE("every method at every shape that exists", "[short]", double, float, std::complex<double>,
                    std::complex<float>) {
   struct Shape {
     index_t n, p, width;
@@ -132,7 +132,7 @@ TEMPLATE_TEST_CASE("every method at every shape that exists", "", double, float,
     }
 }
 
-TEST_CASE("no method's bits depend on the number of threads") {
+TEST_CASE("no method's bits depend on the number of threads", "[short]") {
   const auto input = test::graded_block<double>(5000, 16, 0, -5, 8);
   for (const auto& method : ortho::every_method()) {
     CAPTURE(method.name);
