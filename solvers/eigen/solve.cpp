@@ -164,8 +164,18 @@ bool nearest_hold(const EigenResult<T>& result, const EigenProblem<T>& problem, 
   double farthest = 0, bound = accept.rounding();
   for (const double v : result.values)
     farthest = std::max(farthest, std::abs(v - target)), bound = std::max(bound, accept.bound(v));
-  if (2 * moved <= bound) return true;
-  return farthest <= std::abs(result.next_value - problem.shift) - moved + bound;
+  if (2 * moved <= bound || farthest <= std::abs(result.next_value - problem.shift) - moved + bound)
+    return true;
+  // Where copies of the last value are left out, only a count tells that nothing else is nearer than they
+  // are.
+  const double radius = farthest - bound;
+  if (radius <= 0) return true;
+  if (!problem.count_below) return false;
+  const auto low = problem.count_below(target - radius, bound / 2),
+             high = problem.count_below(target + radius, bound / 2);
+  return low && high &&
+         *high - *low == std::count_if(result.values.begin(), result.values.end(),
+                                       [&](double v) { return std::abs(v - target) < radius; });
 }
 
 /// Where an end of the spectrum may be reached through the inverse of a cheap factorisation, there is nothing

@@ -179,6 +179,30 @@ TEST_CASE("a shift moved off an eigenvalue: the nearest to the target are found,
   }
 }
 
+TEST_CASE("a target on an eigenvalue, and copies of the farthest wanted one left out") {
+  std::vector<double> values;  // four times each, at distances 0, 1, 1, 2, 2, ... from the target
+  for (int i = 0; i < 320; ++i) values.push_back(i / 4);
+  const auto a = diagonal(values);
+  EigenProblem<double> problem = problem_of(a);
+  const solvers::ShiftInvert<double> inverse(a.view(), 40);
+  problem.target = 40, problem.inverse = inverse, problem.shift = inverse.sigma();
+  REQUIRE(problem.shift != 40);
+  for (const index_t nev : {2, 5, 11}) {
+    const auto options = options_for(nev, Which::LM, Method::lanczos);
+    problem.count_below = nullptr;
+    const auto uncounted = solvers::solve_eigen<double>(Context{}, problem, options);
+    problem.count_below = solvers::InertiaCounter<double>(a.view(), 0);
+    const auto r = solvers::solve_eigen<double>(Context{}, problem, options);
+    CAPTURE(nev, r.reason);
+    if (nev == 5) CHECK_FALSE(uncounted.verified);
+    CHECK(r.verified);
+    REQUIRE(static_cast<index_t>(r.values.size()) == nev);
+    CHECK(std::count_if(r.values.begin(), r.values.end(), [](double v) { return std::abs(v - 40) < 1e-6; }) ==
+          std::min<index_t>(nev, 4));
+    for (const double v : r.values) CHECK(std::abs(v - 40) < 1 + 1e-6);
+  }
+}
+
 TEST_CASE("a warm start of more columns than the basis has room for") {
   const auto a = generators::laplacian({18, 18});
   const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
