@@ -1,6 +1,7 @@
 # ts_add_test(NAME SOURCES files LIBRARIES targets [LABELS labels] [COST cost]): a Catch2 executable (2.13 or 3.x)
-# whose test cases ctest runs one by one, the dear ones first, so that no processor waits for them in the end. The label `short` marks what also runs under the sanitizers. With SHORT_BY_TAG
-# the cases tagged [short] get that label, those tagged [long] do not, and those with neither tag do not run.
+# whose test cases ctest runs one by one, the dear ones first, so that no processor waits for them in the end. The
+# label `short` marks what also runs under the sanitizers. With SHORT_BY_TAG the cases tagged [short] get that label,
+# those tagged [long] do not, and those with neither tag do not run.
 # The target short_tests builds what the tests labelled short need.
 
 find_package(Catch2 2 QUIET)

@@ -11,6 +11,7 @@
 #include "tallskinny/gemm/backend/placed.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
+#include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
@@ -122,6 +123,14 @@ class Operator {
 /// Entries, and bounds by Gershgorin's discs, of a square matrix.
 template <class T, class I>
 [[nodiscard]] OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a);
+
+/// A^H
+template <class T, class I>
+[[nodiscard]] CsrMatrix<T, I> adjoint_of(const CsrView<T, Space::host, I>& a) {
+  auto adjoint = transposed(a);
+  for (T& x : adjoint.values) x = conjugate(x);
+  return adjoint;
+}
 
 /// A square sparse matrix in somebody else's memory, perhaps on a device as well.
 template <class T, class I = std::int32_t>

@@ -22,17 +22,7 @@ solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix) {
 
 template <class T>
 AnyMatrix<T> adjoint_of(const AnyMatrix<T>& matrix) {
-  const auto conjugate = [](const T& x) {
-    if constexpr (is_complex<T>)
-      return std::conj(x);
-    else
-      return x;
-  };
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    auto adjoint = transposed(sparse->view());
-    std::transform(adjoint.values.begin(), adjoint.values.end(), adjoint.values.begin(), conjugate);
-    return adjoint;
-  }
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return solvers::adjoint_of(sparse->view());
   const auto& dense = std::get<Matrix<T>>(matrix);
   Matrix<T> adjoint(dense.cols(), dense.rows());
   for (index_t i = 0; i < adjoint.rows(); ++i)

@@ -45,7 +45,7 @@ struct GeneralResult {
   std::vector<double> residual_norms;    ///< ||A x - theta x||, computed from the matrix at the end
   /// 1 / |y^H x|: an eigenvalue of A lies, to first order, within this times the residual norm. Eigenvalues
   /// of matrices far from normal are that much less certain than their residuals. Without left eigenvectors
-  /// (GeneralProblem::adjoint) those of the projected matrix, which are smaller.
+  /// (GeneralProblem::adjoint) those of the projected matrix, which may be far smaller.
   std::vector<double> conditions;
   std::vector<bool> converged_pairs;
   index_t converged_count = 0;

@@ -72,8 +72,7 @@ SvdSolver<T>::SvdSolver(const Context& ctx, const SvdProblem<T>& problem, const 
   options_.which = Which::LA, options_.method = Method::automatic;
   wanted_ = std::min(options_.nev, a_.cols);
   if (transposed_ && sparse_.pointers != nullptr) {
-    own_sparse_ = ts::transposed(sparse_);
-    for (T& x : own_sparse_.values) x = conjugate(x);
+    own_sparse_ = adjoint_of(sparse_);
     sparse_ = own_sparse_.view();
   }
 }

@@ -152,14 +152,15 @@ void detail::launch(const Context& ctx, const KernelPlan& plan, std::span<const 
   if (Rehearsal* const rehearsal = ctx.stream.rehearsal(); rehearsal != nullptr)
     return rehearsal->kernels.push_back(plan);
   const Active active(ctx.stream.device().index);
+  Kernels& kernels = kernels_of(ctx);
   Kernel* found = known != nullptr ? known->load() : nullptr;
   if (found == nullptr) {
-    found = &kernels_of(ctx).find(ctx, plan);
+    found = &kernels.find(ctx, plan);
     if (known != nullptr) known->store(found);
   }
   Kernel& kernel = *found;
   expect_parameters(kernel, plan, arguments);
-  kernels_of(ctx).allow_shared(kernel, plan);
+  kernels.allow_shared(kernel, plan);
   std::array<void*, 32> pointers{};
   if (arguments.size() > pointers.size())
     throw Error(Errc::invalid_argument, "a kernel is started with more than 32 arguments");
