@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
-#include <numeric>
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
 #include "tallskinny/gemm/assign/cuda/assign_kernel.hpp"
@@ -15,16 +13,39 @@ namespace ts::assign_device {
 
 namespace {
 
-/// The largest of what `of` finds for blocks of centroids.
-template <class Of>
-double largest_of(const Context& ctx, HostView<const double> centroids, const Of& of) {
-  const index_t block_rows =
-      std::max<index_t>(1, (index_t{1} << 13) / std::max<index_t>(1, centroids.cols()));
-  std::vector<double> found(static_cast<std::size_t>(cuda::ceil_div(centroids.rows(), block_rows)));
-  for_blocks(ctx, centroids, block_rows, [&](index_t b, HostView<const double> block) {
-    found[static_cast<std::size_t>(b)] = of(block);
-  });
-  return *std::max_element(found.begin(), found.end());
+/// How far from the shift centroids lie.
+struct Spread {
+  double scale = 1;    ///< the inverse power of two of the largest |c_j - shift_j|, of rows, too
+  double squared = 0;  ///< the largest ||(c - shift) scale||^2
+};
+
+/// Puts the centroids into the parcel, and looks at each block while it is at hand.
+Spread pack(const Context& ctx, Parcel& parcel, HostView<const double> centroids,
+            const ColumnMoments& moments) {
+  struct Extent {
+    double reach = 0, squared = 0;
+  };
+  std::vector<Extent> extents(static_cast<std::size_t>(SmallBlocks(centroids).count));
+  // Means lie among their rows, so that mostly rows alone tell the scale.
+  double scale = assign_detail::scoring_scale(centroids.rows(0, 0), moments);
+  const auto look = [&](index_t b, HostView<const double> block) {
+    Extent& extent = extents[static_cast<std::size_t>(b)];
+    extent = {assign_detail::reach_of(block, moments), 0};
+    for (index_t m = 0; m < block.rows(); ++m)
+      extent.squared = std::max(
+          extent.squared, assign_detail::squared_distance<double>(block.data() + m * block.ld(),
+                                                                  moments.shift.data(), block.cols(), scale));
+  };
+  const auto largest = [&extents](double Extent::*of) {
+    double most = 0;
+    for (const Extent& extent : extents) most = std::max(most, extent.*of);
+    return most;
+  };
+  parcel.add(centroids, look);
+  const double of_rows = scale;
+  scale = inverse_power_of_two(largest(&Extent::reach));
+  if (scale != of_rows) for_blocks(ctx, centroids, look);
+  return {scale, largest(&Extent::squared)};
 }
 
 /// x - shift in float32 loses nothing that the bound on scores does not know of, and cannot overflow.
@@ -59,8 +80,8 @@ struct Origin {
   double norms;  ///< of a row times that of a centroid, at most; both shifted and scaled
   double reach;  ///< the norm of a row, at most; scaled, and shifted unless rows are taken as they are
 
-  Origin(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments, double scale,
-         bool as_are) {
+  Origin(const ColumnMoments& moments, const Spread& centroids, bool as_are) {
+    const double scale = centroids.scale;
     double offset = 0;
     reach = 0;
     for (std::size_t j = 0; j < moments.reach.size(); ++j) {
@@ -69,20 +90,8 @@ struct Origin {
       reach += r * r, offset += shift * shift;
     }
     reach = std::sqrt(reach);
-    const auto square = [scale](double c, double shift) {
-      const double scaled = (c - shift) * scale;
-      return scaled * scaled;
-    };
-    const double largest = largest_of(ctx, centroids, [&](HostView<const double> block) {
-      double most = 0;
-      for (index_t m = 0; m < block.rows(); ++m)
-        most =
-            std::max(most, std::transform_reduce(moments.shift.begin(), moments.shift.end(),
-                                                 block.data() + m * block.ld(), 0.0, std::plus<>(), square));
-      return most;
-    });
-    norms = (reach + std::sqrt(offset)) * std::sqrt(largest);
-    const int exponent = std::ilogb(std::max(1.05 * (largest / 2 + norms), 0x1p-60)) + 1;
+    norms = (reach + std::sqrt(offset)) * std::sqrt(centroids.squared);
+    const int exponent = std::ilogb(std::max(1.05 * (centroids.squared / 2 + norms), 0x1p-60)) + 1;
     value = std::ldexp(3.0, exponent), unit = std::ldexp(1.0, exponent - 22);
   }
   /// Units within which scores by chains of d multiply-adds in float32 decide nothing: each rounds to a unit,
@@ -96,7 +105,7 @@ struct Origin {
 /// The sums of one pass in device memory, all zero at first, behind the two counters of the pass.
 class PassSums {
  public:
-  static constexpr index_t counters = 2;
+  static constexpr index_t changed = 0, rescored = 1, counters = 2;
 
   PassSums(index_t k, index_t d, bool sums)
       : k_(k), d_(d), words_(counters + (sums ? 2 * k * d + 3 * k : 0)) {}
@@ -119,7 +128,8 @@ class PassSums {
     cuda::copy_bytes(stream, counts.data(), first, sizeof counts);
     stream.synchronize();
     AssignStats stats;
-    stats.changed = static_cast<index_t>(counts[0]), stats.rescored = static_cast<index_t>(counts[1]);
+    stats.changed = static_cast<index_t>(counts[changed]);
+    stats.rescored = static_cast<index_t>(counts[rescored]);
     if (sums != nullptr && stats.changed != 0) fetch_sums(stream, first, *sums);
     return stats;
   }
@@ -155,19 +165,17 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
     return all;
   }
   const cuda::DeviceInfo& device = ctx.stream.device();
-  const double scale = inverse_power_of_two(largest_of(
-      ctx, centroids, [&](HostView<const double> block) { return assign_detail::reach_of(block, moments); }));
-  const double shrink = scale < 0x1p-900 ? scale : 1;
+  Parcel parcel(ctx, k * d + 2 * d + k);
+  const Spread spread = pack(ctx, parcel, centroids, moments);
+  const double scale = spread.scale, shrink = scale < 0x1p-900 ? scale : 1;
   const cuda::AssignProblem problem =
       cuda::assign_problem(x, k, needs_wide(moments, x.type(), scale), as_they_are(moments, x.type(), scale));
   const cuda::AssignPlans plans = cuda::assign_plans(problem, device);
   const bool single = plans.scores && plans.scores->family == "assign_single";
-  const Origin origin(ctx, centroids, moments, scale, single);
+  const Origin origin(moments, spread, single);
   const index_t padded = plans.padded;
   const FixedPoint* const used = sums == nullptr ? nullptr : unit;
 
-  Parcel parcel(ctx, k * d + 2 * d + k);
-  parcel.add(centroids);
   parcel.add(moments.shift);
   if (used != nullptr) parcel.add(used->to_units);
   const index_t first_column = parcel.size();
@@ -180,7 +188,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
 
   Workspace w;
   const std::size_t sent = w.reserve<double>(parcel.size()),
-                    zeros = w.reserve<std::uint64_t>(pass.words() + 3),
+                    zeros = w.reserve<std::uint64_t>(pass.words() + 2),
                     columns = w.reserve<double>(padded * d), half_norms = w.reserve<float>(padded),
                     origins = w.reserve<float>(padded), plain_origins = w.reserve<float>(single ? padded : 0),
                     negated = w.reserve<std::uint16_t>(
@@ -193,10 +201,10 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   double* const numbers = w.at<double>(sent);
   double* const shift = numbers + k * d;
   parcel.send(numbers);
-  cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(pass.words() + 3) * 8);
+  cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(pass.words() + 2) * 8);
   auto* const found = w.at<std::uint64_t>(zeros);
-  std::uint64_t* const listed = found + pass.words();
-  auto* const largest = reinterpret_cast<float*>(listed + 1);  // three of them
+  std::uint64_t* const listed = found + PassSums::rescored;
+  auto* const largest = reinterpret_cast<float*>(found + pass.words());  // three of them
 
   cuda::launch(ctx, cuda::assign_prepare_plan(problem, plans), numbers, numbers + first_column,
                static_cast<int>(k), static_cast<int>(padded), shift, scale, shrink, origin.value,
@@ -232,7 +240,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
     score(*plans.scores, {}, w.at<std::uint32_t>(marks));
     open = {w.at<index_t>(list), listed};
     cuda::launch(ctx, cuda::assign_rows_plan("assign_gather", problem, words / 32 + 1, device), n,
-                 w.at<std::uint32_t>(marks), w.at<index_t>(list), listed, found);
+                 w.at<std::uint32_t>(marks), w.at<index_t>(list), listed);
   }
   if (plans.again) {
     still_marked = w.at<std::uint32_t>(listed_marks);

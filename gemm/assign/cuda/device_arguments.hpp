@@ -65,14 +65,25 @@ class Workspace {
   char* memory_ = nullptr;
 };
 
-/// Calls work(number of the block, block) for blocks of rows of a small matrix, on as many threads as it is
-/// worth.
+/// A small matrix in blocks of rows that a cache next to a processor holds.
+struct SmallBlocks {
+  index_t rows, count;
+
+  explicit SmallBlocks(HostView<const double> m)
+      : rows(std::max<index_t>(1, (index_t{1} << 13) / std::max<index_t>(1, m.cols()))),
+        count(m.empty() ? 0 : cuda::ceil_div(m.rows(), rows)) {}
+};
+
+/// Calls work(number of the block, block) for each. A pass waits for the slowest thread, which on a shared
+/// machine may be milliseconds late: so each is only woken for some of them.
 template <class Work>
-void for_blocks(const Context& ctx, HostView<const double> m, index_t block_rows, const Work& work) {
-  if (m.empty()) return;
-  const int threads = cpu::threads_for(ctx, m.rows() * m.cols() * static_cast<index_t>(sizeof(double)));
-  cpu::for_each_chunk(threads, cuda::ceil_div(m.rows(), block_rows), [&](index_t b, int) {
-    work(b, m.rows(b * block_rows, std::min(block_rows, m.rows() - b * block_rows)));
+void for_blocks(const Context& ctx, HostView<const double> m, const Work& work) {
+  constexpr index_t blocks_of_a_thread = 4;
+  const SmallBlocks blocks(m);
+  const auto threads =
+      static_cast<int>(std::clamp<index_t>(blocks.count / blocks_of_a_thread, 1, ctx.thread_count()));
+  cpu::for_each_chunk(threads, blocks.count, [&](index_t b, int) {
+    work(b, m.rows(b * blocks.rows, std::min(blocks.rows, m.rows() - b * blocks.rows)));
   });
 }
 
@@ -86,11 +97,17 @@ class Parcel {
     numbers_ = {static_cast<double*>(staging.take(bytes).host), static_cast<std::size_t>(numbers)};
   }
   void add(HostView<const double> m) {
-    const index_t block_rows = std::max<index_t>(1, (index_t{1} << 13) / std::max<index_t>(1, m.cols()));
+    add(m, [](index_t, HostView<const double>) {});
+  }
+  /// look(number of the block, block) sees the blocks of for_blocks while they are at hand.
+  template <class Look>
+  void add(HostView<const double> m, const Look& look) {
     double* const to = take(m.rows() * m.cols()).data();
-    for_blocks(ctx_, m, block_rows, [&](index_t b, HostView<const double> block) {
+    const index_t rows = SmallBlocks(m).rows;
+    for_blocks(ctx_, m, [&](index_t b, HostView<const double> block) {
       for (index_t i = 0; i < block.rows(); ++i)
-        std::copy_n(block.data() + i * block.ld(), block.cols(), to + (b * block_rows + i) * m.cols());
+        std::copy_n(block.data() + i * block.ld(), block.cols(), to + (b * rows + i) * m.cols());
+      look(b, block);
     });
   }
   void add(std::span<const double> v) {

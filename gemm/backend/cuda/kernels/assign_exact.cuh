@@ -127,3 +127,22 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
   }
   return Together::together(which, [](int a, int b) { return min(a, b); });
 }
+
+/// The same of two centroids, by a warp: eight lanes have a partial sum of a distance each, as `squared_distance` has them.
+__device__ __forceinline__ int exact_label_of_pair(const Centroids& c, const Rows& x, int64 i, Pair pair) {
+  const int lane = threadIdx.x % 32, m = lane / 8 % 2 == 0 ? pair.first : pair.second;
+  double part = 0;
+#pragma unroll 4
+  for (int j = lane % 8; j < c.cols; j += 8) {
+    const double in_units = __dmul_rn(value(x, i, j), c.shrink);
+    const double difference = __dmul_rn(__dsub_rn(in_units, c.columns[static_cast<int64>(j) * c.padded + m]), c.factor);
+    part = __dadd_rn(part, __dmul_rn(difference, difference));
+  }
+#pragma unroll
+  for (int step = 1; step < 8; step *= 2) part = __dadd_rn(part, __shfl_xor_sync(everyone, part, step));
+  const double first = __shfl_sync(everyone, part, 0), second = __shfl_sync(everyone, part, 8);
+  const double limit = __dmul_rn(fmin(first, second), __dadd_rn(1, __dmul_rn(c.cols + 3, 0x1p-51)));
+  const bool copies = c.half_norms[pair.first] >= never || c.half_norms[pair.second] >= never;
+  if (!copies && fmax(first, second) > limit) return first < second ? pair.first : pair.second;
+  return exact_label<Team<false>>(c, x, i, lane == 0 ? pair.first : lane == 1 ? pair.second : c.count, c.count);
+}
