@@ -93,10 +93,10 @@ std::optional<KernelPlan> assign_single_plan(const AssignProblem& p, const Devic
       tiles > most_tiles || (!halves && p.d < 16 && p.k * p.d <= most_products_of_lanes))
     return std::nullopt;
   // Float16 rows are exact: lower parts of centroids leave less open where they cost little. Of float32 rows
-  // three products do where bytes hide them.
-  const index_t parts = halves                                        ? (steps <= 2 && !many ? 2 : 1)
-                        : p.d > 8 && steps <= 4 && tiles <= 2 * steps ? 3
-                                                                      : 1;
+  // three products do where bytes hide them, or where they cost less than clustered rows that one leaves
+  // open.
+  const bool cheap = tiles <= 2 * steps || (steps == 1 && !many);
+  const index_t parts = halves ? (steps <= 2 && !many ? 2 : 1) : p.d > 8 && steps <= 4 && cheap ? 3 : 1;
   const index_t products = p.d <= 8 ? 1 : (parts == 1 ? 1 : 2) * steps;
   const index_t shared = tiles * (products * 256 + 32);
   if (shared + 2048 > device.shared_bytes_per_block) return std::nullopt;
