@@ -37,6 +37,12 @@ struct CsrView {
   }
 };
 
+/// The pattern of `a` with other values, in the same memory space; A^T is not known.
+template <class N, class T, Space S, class I>
+[[nodiscard]] constexpr CsrView<N, S, I> with_values(const CsrView<T, S, I>& a, const N* values) noexcept {
+  return {a.rows, a.cols, a.pointers, a.indices, values, a.stored, a.long_parts, a.long_part_count};
+}
+
 /// An owned sparse matrix; the invariants of CsrView hold.
 template <class T, class I = std::int32_t>
 struct CsrMatrix {

@@ -1,6 +1,5 @@
 #include "tallskinny/solvers/ortho/tall.hpp"
 
-#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/backend/run_where.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
@@ -164,33 +163,7 @@ void Tall<T>::norms(PlacedView<const T> x, std::span<real_t<T>> norms) {
   count(problem<T>(Operation::column_norms, x.rows(), x.cols(), 1), true, false);
 }
 
-template <class T>
-void copy_block(const Context& ctx, PlacedView<const T> from, PlacedView<T> to) {
-  const index_t n = from.rows(), p = from.cols();
-  const auto bytes = static_cast<double>(n * p) * sizeof(T);
-  constexpr Space host = Space::host, device = Space::device;
-  const bool travels = from.space() != to.space();
-  const Profile::Piece piece(ctx, travels ? "copies between host and device" : "copies", {bytes, bytes, 0},
-                             travels ? std::nullopt : std::optional(dtype_of<T>), to.space());
-  if (from.space() == host && to.space() == host) {
-    const auto source = from.host();
-    const auto target = to.host();
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-    for (index_t i = 0; i < n; ++i)
-      for (index_t j = 0; j < p; ++j) target(i, j) = source(i, j);
-    return;
-  }
-  if (!travels) return copy(ctx.stream, to.template in<device>(), from.template in<device>());
-  if (from.space() == host)
-    copy(ctx.stream, to.template in<device>(), from.template in<host>());
-  else
-    copy(ctx.stream, to.template in<host>(), from.template in<device>());
-  ctx.stream.synchronize();
-}
-
-#define TS_INSTANTIATE(T) \
-  template class Tall<T>; \
-  template void copy_block<T>(const Context&, PlacedView<const T>, PlacedView<T>);
+#define TS_INSTANTIATE(T) template class Tall<T>;
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "tallskinny/gemm/backend/placed.hpp"
+#include "tallskinny/gemm/backend/copy_block.hpp"
 #include "tallskinny/gemm/plan/problem.hpp"
 
 namespace ts::ortho {
@@ -61,8 +61,6 @@ class Tall {
   Work work_;
 };
 
-/// Equal shapes, any places; in parallel over rows on the host. Complete on return if either is there.
-template <class T>
-void copy_block(const Context&, PlacedView<const T> from, PlacedView<T> to);
+using ts::copy_block;
 
 }  // namespace ts::ortho

@@ -7,8 +7,8 @@
 
 namespace ts::cuda {
 
-/// For `lines` lines of `width` real numbers that lie so.
-[[nodiscard]] KernelPlan plan_random_fill(const Form& form, index_t lines, index_t width,
+/// For `lines` lines of `width` real numbers, float64 or float32, that lie so.
+[[nodiscard]] KernelPlan plan_random_fill(DType type, const Form& form, index_t lines, index_t width,
                                           const DeviceInfo& device);
 
 }  // namespace ts::cuda

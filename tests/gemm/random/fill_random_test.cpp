@@ -57,8 +57,23 @@ TEST_CASE("a block holds the numbers of its rows and columns, for any number of 
   }
 }
 
+TEST_CASE("a block in float32 holds the numbers of float64, rounded") {
+  Matrix<float> x(1000, 5);
+  fill_random<float>(Context{}, generator, x.view());
+  Matrix<std::complex<float>> z(1000, 3);
+  fill_random<std::complex<float>>(Context{}, generator, z.view());
+  bool same = true;
+  for (index_t i = 0; i < 1000; ++i) {
+    for (index_t j = 0; j < 5; ++j) same = same && x(i, j) == static_cast<float>(expected(i, j));
+    for (index_t j = 0; j < 3; ++j)
+      same = same &&
+             z(i, j) == std::complex<float>(std::complex<double>(expected(i, 2 * j), expected(i, 2 * j + 1)));
+  }
+  CHECK(same);
+}
+
 TEMPLATE_TEST_CASE("on a GPU a block has the bits of the host", "[device][sanitize]", double,
-                   std::complex<double>) {
+                   std::complex<double>, float, std::complex<float>) {
   using T = TestType;
   if (test::no_device()) return;
   Context ctx;

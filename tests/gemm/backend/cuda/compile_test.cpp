@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/assign/cuda/assign_kernel.hpp"
 #include "tallskinny/gemm/assign/cuda/seed_kernel.hpp"
 #include "tallskinny/gemm/backend/cuda/convert.hpp"
+#include "tallskinny/gemm/backend/cuda/copy_rows.hpp"
 #include "tallskinny/gemm/backend/cuda/geometry.hpp"
 #include "tallskinny/gemm/backend/cuda/inner_kernel.hpp"
 #include "tallskinny/gemm/backend/cuda/parts.hpp"
@@ -123,8 +124,14 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
     plans.push_back(cuda::plan_sum_parts(type, 1000));
   for (const DType type : every_dtype) plans.push_back(cuda::plan_norms_of_parts(type, 1000));
   for (std::size_t form = 0; form < form_count; ++form)
-    plans.push_back(
-        cuda::plan_random_fill(form_number(form, 8), 1000, 8 - static_cast<index_t>(form), device));
+    for (const DType type : {DType::float64, DType::float32})
+      plans.push_back(cuda::plan_random_fill(type, form_number(form, alignment_of(type)), 1000,
+                                             8 - static_cast<index_t>(form), device));
+  for (const DType to : {DType::float64, DType::float32})
+    for (const DType from : {DType::float64, DType::float32})
+      for (std::size_t form = 0; form < 2; ++form)
+        plans.push_back(cuda::plan_copy_rows(to, form_number(form, alignment_of(to)), from,
+                                             form_number(1 - form, alignment_of(from)), 1000, 8, device));
   for (const std::size_t bytes : {2, 4, 8, 16})
     for (const bool from_rows : {false, true})
       plans.push_back(cuda::plan_convert(bytes, 8, from_rows, 1000000, 20, device));

@@ -1,9 +1,11 @@
 // Streams, device memory, copies, graphs and what operations share, on the GPU of this machine.
 #include "tallskinny/gemm/backend/cuda/convert.hpp"
+#include "tallskinny/gemm/backend/cuda/copy_rows.hpp"
 #include "tallskinny/gemm/backend/cuda/graph.hpp"
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/backend/cuda/scale.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 
 using namespace ts;
@@ -81,6 +83,52 @@ TEMPLATE_TEST_CASE("convert gives the other layout", "", TS_ALL_TYPES) {
         }));
         CHECK(to.surroundings_untouched());
       }
+}
+
+namespace {
+
+/// Copies from rows with `from_gap` to rows with `to_gap` elements between them.
+template <class To, class From>
+void check_copy_rows(const Context& ctx, index_t rows, index_t cols, index_t from_gap, index_t to_gap) {
+  CAPTURE(rows, cols, from_gap, to_gap, sizeof(To), sizeof(From));
+  Matrix<From> from(rows, cols + from_gap);
+  fill_random<From>(ctx, Philox{1, 2}, from.view());
+  from(0, from_gap / 2) = std::numeric_limits<real_t<From>>::infinity();
+  auto to = Matrix<To>::zeros(rows, cols + to_gap);
+  DeviceMatrix<From> from_there(ctx.stream, rows, cols + from_gap);
+  DeviceMatrix<To> to_there(ctx.stream, rows, cols + to_gap);
+  copy(ctx.stream, from_there.view(), from.cview());
+  copy(ctx.stream, to_there.view(), to.cview());
+  copy_rows<To, From>(ctx, from_there.cview().cols(from_gap / 2, cols),
+                      to_there.view().cols(to_gap / 2, cols));
+  copy(ctx.stream, to.view(), to_there.cview());
+  ctx.stream.synchronize();
+  CHECK(everywhere(rows, cols + to_gap, [&](index_t i, index_t c) {
+    const index_t j = c - to_gap / 2;
+    const bool copied = j >= 0 && j < cols;
+    return to(i, c) == (copied ? static_cast<To>(from(i, j + from_gap / 2)) : To{});
+  }));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("rows are copied to where they lie otherwise, in either precision", "[sanitize]", double,
+                   std::complex<double>) {
+  if (no_device()) return;
+  using Wide = TestType;
+  using Narrow = std::conditional_t<is_complex<Wide>, std::complex<float>, float>;
+  const Context ctx = device_context();
+  for (const index_t rows : {1, 33, 70001})
+    for (const index_t cols : {1, 3, 8, 24, 300}) {
+      if (rows * cols > 2000000) continue;
+      for (const auto& [from_gap, to_gap] :
+           {std::pair<index_t, index_t>{0, 0}, {0, 120}, {120, 0}, {1, 0}, {0, 3}, {8, 16}}) {
+        check_copy_rows<Wide, Wide>(ctx, rows, cols, from_gap, to_gap);
+        check_copy_rows<Wide, Narrow>(ctx, rows, cols, from_gap, to_gap);
+        check_copy_rows<Narrow, Wide>(ctx, rows, cols, from_gap, to_gap);
+        check_copy_rows<Narrow, Narrow>(ctx, rows, cols, from_gap, to_gap);
+      }
+    }
 }
 
 TEMPLATE_TEST_CASE("what is left of an empty product is beta times the output", "", TS_RESULT_TYPES) {
