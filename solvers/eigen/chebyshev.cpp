@@ -1,9 +1,11 @@
 #include "tallskinny/solvers/eigen/chebyshev.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/solvers/eigen/krylov.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -11,61 +13,62 @@ namespace ts::solvers {
 
 namespace {
 
-/// Y = alpha W + beta X + gamma Y; gamma = 0 never reads Y. All contiguous.
+/// Y = alpha W + beta X + gamma Y; gamma = 0 never reads Y.
 template <class T>
-void combine(const Context& ctx, double alpha, const PlacedMatrix<T>& w, double beta,
-             const PlacedMatrix<T>& x, double gamma, PlacedMatrix<T>& y) {
+void combine(const Context& ctx, double alpha, PlacedView<const T> w, double beta, PlacedView<const T> x,
+             double gamma, PlacedView<T> y) {
   using R = real_t<T>;
   if (y.space() == Space::device) {
     Matrix<T> identity(w.cols(), w.cols());
     ortho::set_identity(identity.view());
     ortho::Tall<T> tall(ctx);
-    tall.combine(static_cast<R>(beta), x.cview(), identity.cview(), static_cast<R>(gamma), y.view());
-    return tall.combine(static_cast<R>(alpha), w.cview(), identity.cview(), T{1}, y.view());
+    tall.combine(static_cast<R>(beta), x, identity.cview(), static_cast<R>(gamma), y);
+    return tall.combine(static_cast<R>(alpha), w, identity.cview(), T{1}, y);
   }
-  const index_t count = w.rows() * w.cols();
-  const auto bytes = static_cast<double>(count) * sizeof(T);
+  const auto bytes = static_cast<double>(w.rows() * w.cols()) * sizeof(T);
   const Profile::Piece piece(ctx, "sums of blocks", {(gamma == 0 ? 2 : 3) * bytes, bytes, 0}, dtype_of<T>);
-  const T* const pw = w.cview().data();
-  const T* const px = x.cview().data();
-  T* const py = y.view().data();
   const auto a = static_cast<R>(alpha), b = static_cast<R>(beta), c = static_cast<R>(gamma);
-#pragma omp parallel for simd num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < count; ++i) py[i] = a * pw[i] + b * px[i] + (c == 0 ? T{} : c * py[i]);
+#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
+  for (index_t i = 0; i < w.rows(); ++i) {
+    const T* const wi = w.data() + i * w.ld();
+    const T* const xi = x.data() + i * x.ld();
+    T* const yi = y.data() + i * y.ld();
+#pragma omp simd
+    for (index_t j = 0; j < w.cols(); ++j) yi[j] = a * wi[j] + b * xi[j] + (c == 0 ? T{} : c * yi[j]);
+  }
+}
+
+/// `block` becomes a block like X where it is none.
+template <class T>
+void reserve(const Context& ctx, PlacedMatrix<T>& block, PlacedView<const T> x) {
+  if (block.space() != x.space() || block.rows() != x.rows() || block.cols() != x.cols())
+    block = PlacedMatrix<T>(ctx, x.space(), x.rows(), x.cols());
 }
 
 }  // namespace
 
 /// Y = on_a A X + on_x X + on_y Y, with on_x = -centre on_a
 template <class T>
-void ChebyshevFilter<T>::step(const Context& ctx, double on_a, double on_x, const PlacedMatrix<T>& x,
-                              double on_y, PlacedMatrix<T>& y) const {
-  if (a_.update(ctx, static_cast<real_t<T>>(on_a), transform_.centre, x.cview(), static_cast<real_t<T>>(on_y),
-                y.view()))
+void ChebyshevFilter<T>::step(const Context& ctx, double on_a, double on_x, PlacedView<const T> x,
+                              double on_y, PlacedView<T> y) const {
+  if (a_.update(ctx, static_cast<real_t<T>>(on_a), transform_.centre, x, static_cast<real_t<T>>(on_y), y))
     return;
-  auto& w = memory_->w;
-  if (w.space() != x.space() || w.rows() != x.rows() || w.cols() != x.cols())
-    w = PlacedMatrix<T>(ctx, x.space(), x.rows(), x.cols());
-  a_.apply(ctx, x.cview(), w.view());
-  combine(ctx, on_a, w, on_x, x, on_y, y);
+  reserve(ctx, memory_->w, x);
+  a_.apply(ctx, x, memory_->w.view());
+  combine<T>(ctx, on_a, memory_->w.cview(), on_x, x, on_y, y);
 }
 
 template <class T>
 void ChebyshevFilter<T>::apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const {
-  const index_t n = x.rows(), p = x.cols();
   const double c = transform_.centre, e = transform_.half_width;
-  auto& before = memory_->before;
-  auto& now = memory_->now;
-  for (PlacedMatrix<T>* block : {&before, &now})
-    if (block->space() != x.space() || block->rows() != n || block->cols() != p)
-      *block = PlacedMatrix<T>(ctx, x.space(), n, p);
-  copy_block<T>(ctx, x, before.view());
-  step(ctx, 1 / e, -c / e, before, 0.0, now);  // T_1 = (A - c) / e
-  for (index_t k = 1; k < transform_.degree; ++k) {
-    step(ctx, 2 / e, -2 * c / e, now, -1.0, before);  // T_{k+1} = 2 (A - c) / e T_k - T_{k-1}
-    std::swap(before, now);
-  }
-  copy_block<T>(ctx, now.cview(), y);
+  const index_t degree = transform_.degree;
+  reserve(ctx, memory_->beside, x);
+  std::array<PlacedView<T>, 2> t{memory_->beside.view(), y};  // T_k in that of k's parity, the last in Y
+  if (degree % 2 == 0) std::swap(t[0], t[1]);
+  copy_block<T>(ctx, x, t[0]);
+  step(ctx, 1 / e, -c / e, t[0], 0.0, t[1]);  // T_1 = (A - c) / e
+  for (index_t k = 1; k < degree; ++k)        // T_{k+1} = 2 (A - c) / e T_k - T_{k-1}
+    step(ctx, 2 / e, -2 * c / e, t.at(at(k % 2)), -1.0, t.at(at((k + 1) % 2)));
 }
 
 std::optional<SpectralTransform> choose_filter(double leading, double edge, double far, index_t longest) {

@@ -11,8 +11,8 @@
 namespace ts::solvers {
 
 /// Y = T_d((A - centre I) / half_width) X by the three-term recurrence T_{k+1}(x) = 2 x T_k(x) - T_{k-1}(x):
-/// d applications of A, no inner product. Keeps three blocks of memory between calls, so that copies of one
-/// filter must not apply at the same time. T: one of the four result types.
+/// d applications of A, no inner product. Keeps up to two blocks of memory between calls, so that copies of
+/// one filter must not apply at the same time. T: one of the four result types.
 template <class T>
 class ChebyshevFilter {
  public:
@@ -23,11 +23,11 @@ class ChebyshevFilter {
   void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const;
 
  private:
-  void step(const Context& ctx, double on_a, double on_x, const PlacedMatrix<T>& x, double on_y,
-            PlacedMatrix<T>& y) const;
+  void step(const Context& ctx, double on_a, double on_x, PlacedView<const T> x, double on_y,
+            PlacedView<T> y) const;
 
   struct Memory {
-    PlacedMatrix<T> before, now, w;
+    PlacedMatrix<T> beside, w;
   };
   Operator<T> a_;
   SpectralTransform transform_;

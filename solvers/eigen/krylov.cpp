@@ -34,19 +34,10 @@ class Timed {
 template <class T>
 void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, PlacedView<T> block) {
   const Philox random{seed, stream};
-  if constexpr (is_narrow<T>) {
-    Matrix<wide_t<T>> drawn(block.rows(), block.cols());
-    ts::fill_random<wide_t<T>>(ctx, random, drawn.view());
-    Matrix<T> rounded(block.rows(), block.cols());
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-    for (index_t i = 0; i < drawn.rows(); ++i)
-      for (index_t j = 0; j < drawn.cols(); ++j) rounded(i, j) = static_cast<T>(drawn(i, j));
-    copy_block<T>(ctx, rounded.cview(), block);
-  } else if (block.space() == Space::host) {
+  if (block.space() == Space::host)
     ts::fill_random<T>(ctx, random, block.host());
-  } else {
+  else
     ts::fill_random<T>(ctx, random, block.template in<Space::device>());
-  }
 }
 
 template <class T>
@@ -64,17 +55,22 @@ namespace {
 
 /// Block steps of `f` columns against ever more columns of `v`, for a Context that rehearses.
 template <class T>
-void rehearse_block_steps(const Context& ctx, PlacedView<const T> v, index_t f) {
+void rehearse_block_steps(const Context& ctx, PlacedView<T> basis, index_t f) {
+  const PlacedView<const T> v = basis;
   const index_t n = v.rows();
   ortho::Tall<T> tall(ctx);
   PlacedMatrix<T> x(ctx, Space::device, n, f), w(ctx, Space::device, n, f);
   std::vector<real_t<T>> norms(static_cast<std::size_t>(f));
   Matrix<T> g(f, f);
-  if constexpr (!is_narrow<T>) fill_random<T>(ctx, 0, 0, x.view());  // those are drawn on the host
+  fill_random<T>(ctx, 0, 0, x.view());
   tall.norms(w.cview(), norms);
   tall.inner(x.cview(), w.cview(), g.view());
   tall.gram(x.cview(), g.view());
   tall.solve(w.view(), g.cview());
+  if (v.space() == Space::device && f <= v.cols()) {
+    copy_block<T>(ctx, w.cview(), basis.cols(0, f));
+    copy_block<T>(ctx, v.cols(0, f), x.view());
+  }
   for (index_t before = f; before <= v.cols(); before += f) {
     const auto s = Matrix<T>::zeros(before, f);
     Matrix<T> c(before, f);
@@ -88,15 +84,14 @@ void rehearse_block_steps(const Context& ctx, PlacedView<const T> v, index_t f) 
 template <class T>
 void prepare_block_steps(const Context& ctx, index_t rows, index_t columns, index_t block) {
   compile_ahead(ctx, [&](const Context& rehearsal) {
-    const PlacedMatrix<T> v(rehearsal, Space::device, rows,
-                            padded_columns(Space::device, columns, sizeof(T)));
-    rehearse_block_steps<T>(rehearsal, v.cview().cols(0, columns), block);
+    PlacedMatrix<T> v(rehearsal, Space::device, rows, padded_columns(Space::device, columns, sizeof(T)));
+    rehearse_block_steps<T>(rehearsal, v.view().cols(0, columns), block);
   });
 }
 
 /// The kernels of block steps with blocks of the target width, compiled together.
 template <class T>
-void KrylovBasis<T>::prepare() const {
+void KrylovBasis<T>::prepare() {
   if (space_ == Space::host) return;
   compile_ahead(ctx_, [this](const Context& rehearsal) {
     rehearse_block_steps<T>(rehearsal, columns(0, columns_), target_);
@@ -112,6 +107,7 @@ PlacedMatrix<T> KrylovBasis<T>::random_block(index_t width) {
 
 template <class T>
 index_t KrylovBasis<T>::append_to_f(PlacedView<const T> block) {
+  x_is_f_ = false;
   const index_t before = l_ + m_ + f_;
   const index_t width = std::min({block.cols(), columns_ - before, rows() - before});
   if (width <= 0) return 0;
@@ -168,7 +164,7 @@ void KrylovBasis<T>::expand() {
   if (x_.cols() != f) x_ = PlacedMatrix<T>(ctx_, space_, n, f), w_ = PlacedMatrix<T>(ctx_, space_, n, f);
   const auto x = x_.view(), w = w_.view();
   ortho::Tall<T> tall(ctx_);
-  copy_block<T>(ctx_, columns(l_ + m_, f), x);
+  if (!x_is_f_) copy_block<T>(ctx_, columns(l_ + m_, f), x);
   {
     const Timed timed(seconds_.applying);
     op_.apply(ctx_, x, w);
@@ -223,6 +219,8 @@ void KrylovBasis<T>::expand() {
   m_ += f;
   f_ = e.rank;
   copy_block<T>(ctx_, w.cols(0, f_), columns(l_ + m_, f_));
+  x_is_f_ = f_ == f;
+  if (x_is_f_) std::swap(x_, w_);
   fill_with_random();
 }
 
@@ -318,6 +316,7 @@ typename KrylovBasis<T>::Saved KrylovBasis<T>::save() const {
 template <class T>
 void KrylovBasis<T>::unlock(const Saved& saved) {
   m_ = saved.h.rows(), f_ = saved.f.cols(), target_ = saved.width;
+  x_is_f_ = false;
   l_ -= m_;
   h_ = Matrix<T>::copy_of(saved.h.cview());
   b_ = Matrix<T>::copy_of(saved.b.cview());
@@ -344,6 +343,7 @@ void KrylovBasis<T>::exchange(StateArchive<T>& archive) {
   if (stored.rows() != rows() || stored.cols() != count)
     throw Error(Errc::bad_input, "the stored basis has other sizes than the run");
   copy_block<T>(ctx_, stored, columns(0, count));
+  x_is_f_ = false;
 }
 
 template <class T>
@@ -384,8 +384,8 @@ PlacedMatrix<T> KrylovBasis<T>::image(PlacedView<const T> x) {
 
 template <class T>
 double estimate_norm(const Context& ctx, const Operator<T>& a, std::uint64_t seed, index_t& applications) {
-  KrylovBasis<T> basis(ctx, a, 24, seed ^ 0x9e3779b97f4a7c15u);
-  basis.start(HostView<const T>{}, 2);
+  KrylovBasis<T> basis(ctx, a, norm_columns, seed ^ 0x9e3779b97f4a7c15u);
+  basis.start(HostView<const T>{}, norm_block);
   while (basis.can_expand()) basis.expand();
   applications += basis.applications();
   if (basis.size() == 0) return basis.norm();

@@ -144,7 +144,7 @@ class KrylovBasis {
   void fill_with_random();
   [[nodiscard]] PlacedMatrix<T> random_block(index_t width);
   void move_f_behind(index_t p);
-  void prepare() const;
+  void prepare();
 
   Context ctx_;
   Operator<T> op_;
@@ -155,6 +155,7 @@ class KrylovBasis {
   BasisMemory<T> v_;
   Matrix<T> h_, b_;
   PlacedMatrix<T> x_, w_;  ///< a block step's F and A F
+  bool x_is_f_ = false;    ///< x_ has the columns of F: a block step left them there
   Matrix<T> stored_;       ///< of a basis on a device: what was stored last
   index_t l_ = 0, m_ = 0, f_ = 0, target_ = 0;
   double norm_ = 0, noise_ = 1;
@@ -162,6 +163,9 @@ class KrylovBasis {
   index_t steps_ = 0, applications_ = 0, dead_ = 0;
   mutable KrylovSeconds seconds_;
 };
+
+/// Columns of a basis, and of a block, that tell the norm of an operator.
+inline constexpr index_t norm_columns = 24, norm_block = 2;
 
 /// The largest |Ritz value| or column norm that ten block steps of width 2 give: an estimate of ||A|| from
 /// below.
@@ -178,8 +182,7 @@ void prepare_block_steps(const Context&, index_t rows, index_t columns, index_t 
 
 using ortho::copy_block;
 
-/// X = the numbers of this seed and stream, where X is (gemm/random/fill_random.hpp); in float32 the same,
-/// rounded, from the host.
+/// X = the numbers of this seed and stream, where X is (gemm/random/fill_random.hpp).
 template <class T>
 void fill_random(const Context&, std::uint64_t seed, std::uint64_t stream, PlacedView<T> x);
 

@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/eigen/chebyshev.hpp"
 
 #include "problems.hpp"
+#include "tallskinny/solvers/eigen/krylov.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 
@@ -42,6 +43,24 @@ TEST_CASE("the recurrence gives Chebyshev's polynomials, and their inverse the e
     if (s > 1) CHECK(t.eigenvalue(nu) == Approx(lambda[static_cast<std::size_t>(j)]));
   }
   CHECK(t.eigenvalue(0.3) == Approx(0.5));  // damped values are not told apart
+}
+
+TEST_CASE("the last polynomial is left in the result, wherever its rows lie") {
+  const auto a = generators::laplacian({50});
+  const solvers::Operator<double> op = solvers::CsrOperator<double>(a.view());
+  Matrix<double> x(50, 3);
+  solvers::fill_random<double>(Context{}, 1, 2, x.view());
+  for (const index_t degree : {1, 2, 5, 6}) {
+    const solvers::ChebyshevFilter<double> filter(op, solvers::chebyshev_transform(0.5, 4.0, degree));
+    Matrix<double> y(50, 3);
+    auto gaps = Matrix<double>::zeros(50, 8);
+    filter.apply(Context{}, x.cview(), y.view());
+    filter.apply(Context{}, x.cview(), gaps.view().cols(2, 3));
+    for (index_t i = 0; i < 50; ++i) {
+      for (index_t j = 0; j < 3; ++j) CHECK(gaps(i, j + 2) == y(i, j));
+      CHECK((gaps(i, 1) == 0 && gaps(i, 5) == 0));
+    }
+  }
 }
 
 TEST_CASE("residuals carried over from the polynomial bound those of the matrix") {

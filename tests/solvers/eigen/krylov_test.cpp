@@ -1,6 +1,9 @@
 #include "tallskinny/solvers/eigen/krylov.hpp"
 
+#include <algorithm>
+
 #include "tallskinny/app/generators/matrices.hpp"
+#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
@@ -125,4 +128,20 @@ TEST_CASE("an invariant subspace is refilled until the space is exhausted") {
   const auto ritz = basis.ritz();
   for (const double v : ritz.values) CHECK(v == Approx(1));
   for (const double r : ritz.residuals) CHECK(r == 0);
+}
+
+TEST_CASE("a block step finds its block where the one before left it") {
+  const auto a = generators::laplacian({15, 15});
+  solvers::KrylovBasis<double> basis(Context{}, solvers::CsrOperator<double>(a.view()), 40, 3);
+  basis.start(HostView<const double>{}, 4);
+  Profile profile({});
+  {
+    const Profile::Use use(profile);
+    for (int i = 0; i < 5; ++i) basis.expand();
+  }
+  const auto work = profile.work();
+  const auto copies =
+      std::find_if(work.begin(), work.end(), [](const WorkDone& w) { return w.what == "copies"; });
+  REQUIRE(copies != work.end());
+  CHECK(copies->calls == 6);  // F for the first step, and the new F of each to its place in the basis
 }
