@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tallskinny/gemm/backend/copy_block.hpp"
 #include "tallskinny/solvers/eigen/preconditioners.hpp"
 #include "tallskinny/solvers/eigen/shift_invert.hpp"
 
@@ -31,22 +32,6 @@ AnyMatrix<T> adjoint_of(const AnyMatrix<T>& matrix) {
 }
 
 template <class T>
-AnyMatrix<narrow_t<T>> narrowed(const AnyMatrix<T>& matrix) {
-  using N = narrow_t<T>;
-  const auto round = [](const T& x) { return static_cast<N>(x); };
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    CsrMatrix<N> narrow{sparse->rows, sparse->cols, sparse->pointers, sparse->indices, {}};
-    narrow.values.resize(sparse->values.size());
-    std::transform(sparse->values.begin(), sparse->values.end(), narrow.values.begin(), round);
-    return narrow;
-  }
-  const auto& dense = std::get<Matrix<T>>(matrix);
-  Matrix<N> narrow(dense.rows(), dense.cols());
-  std::transform(dense.data(), dense.data() + dense.rows() * dense.cols(), narrow.data(), round);
-  return narrow;
-}
-
-template <class T>
 DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyMatrix<T>& matrix) {
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
     return DeviceCsrMatrix<T>(stream, sparse->view());
@@ -63,6 +48,36 @@ solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>
     return solvers::CsrOperator<T>(std::get<CsrMatrix<T>>(matrix).view(), sparse->view());
   return solvers::DenseOperator<T>(std::get<Matrix<T>>(matrix).view(),
                                    std::get<DeviceMatrix<T>>(there).cview());
+}
+
+template <class T>
+Rounded<T> rounded(const Context& ctx, const AnyMatrix<T>& matrix, const DeviceCopy<T>& there) {
+  const auto round = [&ctx](PlacedView<const T> numbers) { return cast<narrow_t<T>, T>(ctx, numbers); };
+  Rounded<T> out;
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
+    out.here = round(HostView<const T>(sparse->values.data(), sparse->nonzeros(), 1));
+  else
+    out.here = round(std::get<Matrix<T>>(matrix).view());
+  if (const auto* sparse = std::get_if<DeviceCsrMatrix<T>>(&there))
+    out.there = round(DeviceView<const T>(sparse->view().values, sparse->view().stored, 1));
+  else if (const auto* dense = std::get_if<DeviceMatrix<T>>(&there))
+    out.there = round(dense->cview());
+  return out;
+}
+
+template <class T>
+solvers::Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there,
+                                           const Rounded<T>& numbers) {
+  using N = narrow_t<T>;
+  const PlacedView<const N> here = numbers.here.cview(), on_device = numbers.there.cview();
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
+    const auto a = with_values(sparse->view(), here.data());
+    const auto* pattern = std::get_if<DeviceCsrMatrix<T>>(&there);
+    if (pattern == nullptr) return solvers::CsrOperator<N>(a);
+    return solvers::CsrOperator<N>(a, with_values(pattern->view(), on_device.data()));
+  }
+  if (on_device.empty()) return solvers::DenseOperator<N>(here.host());
+  return solvers::DenseOperator<N>(here.host(), on_device.template in<Space::device>());
 }
 
 template <class T>
@@ -142,16 +157,14 @@ solvers::Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& m
   return standard(solvers::Jacobi<T>(std::move(diagonal)));
 }
 
-#define TS_INSTANTIATE(T)                                                      \
-  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&);           \
-  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&); \
-  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
-
 #define TS_INSTANTIATE(T)                                                                                  \
+  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&);                                       \
   template AnyMatrix<T> adjoint_of<T>(const AnyMatrix<T>&);                                                \
-  template AnyMatrix<narrow_t<T>> narrowed<T>(const AnyMatrix<T>&);                                        \
+  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);                             \
+  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);                 \
+  template Rounded<T> rounded<T>(const Context&, const AnyMatrix<T>&, const DeviceCopy<T>&);               \
+  template solvers::Operator<narrow_t<T>> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&,        \
+                                                         const Rounded<T>&);                               \
   template solvers::Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&,                  \
                                                      const Assembled<T>&, Preconditioner, solvers::Which); \
   template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,               \

@@ -18,10 +18,6 @@ template <class T>
 template <class T>
 [[nodiscard]] AnyMatrix<T> adjoint_of(const AnyMatrix<T>& matrix);
 
-/// The matrix rounded to float32.
-template <class T>
-[[nodiscard]] AnyMatrix<narrow_t<T>> narrowed(const AnyMatrix<T>& matrix);
-
 /// A matrix in the memory of a device, or nothing.
 template <class T>
 using DeviceCopy = std::variant<std::monostate, DeviceCsrMatrix<T>, DeviceMatrix<T>>;
@@ -30,6 +26,19 @@ template <class T>
 /// The products there; both matrices must outlive them.
 template <class T>
 [[nodiscard]] solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there);
+
+/// The numbers of a matrix rounded to float32, n x 1 of a sparse one, which lends its pattern; also on a
+/// device if the matrix is there.
+template <class T>
+struct Rounded {
+  PlacedMatrix<narrow_t<T>> here, there;
+};
+template <class T>
+[[nodiscard]] Rounded<T> rounded(const Context&, const AnyMatrix<T>& matrix, const DeviceCopy<T>& there);
+/// The products with them; all three must outlive them.
+template <class T>
+[[nodiscard]] solvers::Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix,
+                                                         const DeviceCopy<T>& there, const Rounded<T>&);
 
 /// What is factorised for a problem: nothing (a dense solver takes no part), what is cheap, or whatever is
 /// needed.

@@ -24,6 +24,7 @@
 #include "tallskinny/app/tssolve/svd_file.hpp"
 #include "tallskinny/gemm/backend/cuda/transfer.hpp"
 #include "tallskinny/solvers/eigen/memory_plan.hpp"
+#include "tallskinny/solvers/eigen/narrow.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
 
 namespace ts::app::tssolve {
@@ -236,15 +237,10 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     problem.a = operator_of<T>(matrix, there);
     problem.invert = nullptr;  // factors are applied on the processor
   }
-  AnyMatrix<narrow_t<T>> narrow_matrix;
-  DeviceCopy<narrow_t<T>> narrow_there;
+  Rounded<T> narrow_numbers;
   if (narrow) {
-    narrow_matrix = narrowed<T>(matrix);
-    problem.narrow = operator_of<narrow_t<T>>(narrow_matrix);
-    if (ctx.stream) {
-      narrow_there = copy_to<narrow_t<T>>(ctx.stream, narrow_matrix);
-      problem.narrow = operator_of<narrow_t<T>>(narrow_matrix, narrow_there);
-    }
+    narrow_numbers = rounded<T>(ctx, matrix, there);
+    problem.narrow = operator_of<T>(matrix, there, narrow_numbers);
   }
   auto options = settings.eigen;
   if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
@@ -336,7 +332,7 @@ int solve_file(Settings settings) {
   needs.matrix_bytes = facts.input.bytes;
   const bool narrow = is_narrow(settings, plan);
   if (settings.eigen.precision == solvers::Precision::float32 && narrow) needs.element_bytes /= 2;
-  if (narrow) needs.matrix_bytes += facts.input.sparse ? facts.input.bytes / 3 * 2 : facts.input.bytes / 2;
+  if (narrow) needs.matrix_bytes += facts.input.bytes / 2;  // the numbers again, half as long
   needs.space = ctx.stream ? Space::device : Space::host, needs.device_bytes = available.device;
   const auto memory = solvers::plan_memory(plan, needs);
   if (settings.common.dry_run) return show_plan(settings, facts.input, plan, memory, available);
@@ -350,15 +346,12 @@ int solve_file(Settings settings) {
   // Kernels are compiled or loaded while the file is read.
   std::future<void> kernels;
   if (ctx.stream && !memory.spills)
-    kernels =
-        std::async(std::launch::async, [&ctx, &plan, rows = facts.input.rows, is_complex_matrix, narrow] {
-          const auto prepare_wide = is_complex_matrix ? &solvers::prepare_block_steps<std::complex<double>>
-                                                      : &solvers::prepare_block_steps<double>;
-          const auto prepare_narrow = is_complex_matrix ? &solvers::prepare_block_steps<std::complex<float>>
-                                                        : &solvers::prepare_block_steps<float>;
-          const auto prepare = narrow ? prepare_narrow : prepare_wide;
-          prepare(ctx, rows, plan.max_basis + plan.block_size, plan.block_size);
-        });
+    kernels = std::async(std::launch::async, [&ctx, &plan, rows = facts.input.rows, is_complex_matrix,
+                                              precision = settings.eigen.precision] {
+      const auto prepare = is_complex_matrix ? &solvers::prepare_lanczos<std::complex<double>>
+                                             : &solvers::prepare_lanczos<double>;
+      prepare(ctx, rows, plan, precision);
+    });
   auto input = read_hermitian(settings.matrix, settings.read, Role::matrix);
   if (kernels.valid()) kernels.get();
   std::optional<Input> mass;

@@ -20,7 +20,7 @@ constexpr double far_below_rounding = 1.0 / 256;
 
 template <class T>
 Lanczos<T>::Lanczos(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
-                    const EigenPlan& plan, HostView<const T> initial, const Checkpointing<T>& checkpointing,
+                    const EigenPlan& plan, PlacedView<const T> initial, const Checkpointing<T>& checkpointing,
                     EigenResult<T>& record)
     : ctx_(ctx),
       problem_(problem),

@@ -45,7 +45,7 @@ class Lanczos {
   /// @param initial n x c, a warm start; must stay alive.
   /// @throws Error(invalid_argument) when the state to resume belongs to another problem or other options.
   Lanczos(const Context&, const EigenProblem<T>&, const EigenOptions&, const EigenPlan&,
-          HostView<const T> initial, const Checkpointing<T>&, EigenResult<T>& record);
+          PlacedView<const T> initial, const Checkpointing<T>&, EigenResult<T>& record);
 
   /// Before the first run: begins with the operator that the one before ended with, and calls the set
   /// complete where the evidence holds. The work done counts as done by this one.
@@ -118,7 +118,7 @@ class Lanczos {
   Ritz<T> ritz_;
   Ends wanted_;
   double next_ritz_low_ = 0, next_ritz_high_ = 0;  ///< best Ritz values outside the set, per end; NaN: none
-  HostView<const T> initial_;
+  PlacedView<const T> initial_;
   const Checkpointing<T>& checkpointing_;
   Cycle cycle_;
   double tol_factor_ = 1;

@@ -1,48 +1,41 @@
 #include "tallskinny/solvers/eigen/narrow.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 
+#include "tallskinny/gemm/backend/copy_block.hpp"
 #include "tallskinny/solvers/eigen/lobpcg.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
 namespace {
 
-template <class To, class From>
-Matrix<To> converted(const Context& ctx, HostView<const From> from) {
-  Matrix<To> to(from.rows(), from.cols());
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < from.rows(); ++i)
-    for (index_t j = 0; j < from.cols(); ++j) to(i, j) = static_cast<To>(from(i, j));
-  return to;
-}
-
 template <class T>
 const Operator<narrow_t<T>>& narrow_of(const EigenProblem<T>& problem) {
   expects(problem.narrow && problem.narrow->rows() == problem.a.rows(),
           "--precision float32 and mixed need the operator in float32 as well");
+  expects(problem.narrow->space() == problem.a.space(),
+          "the operator in float32 is elsewhere than that in float64");
   return *problem.narrow;
 }
 
-/// A X, in host memory.
+/// A X, where X is.
 template <class T>
-Matrix<T> image_of(const Context& ctx, const Operator<T>& a, const Matrix<T>& x) {
-  Matrix<T> y(x.rows(), x.cols());
-  if (a.space() == Space::host) {
-    a.apply(ctx, x.cview(), y.view());
-    return y;
-  }
-  PlacedMatrix<T> there(ctx, a.space(), x.rows(), x.cols()), image(ctx, a.space(), x.rows(), x.cols());
-  copy_block<T>(ctx, x.cview(), there.view());
-  a.apply(ctx, there.cview(), image.view());
-  return std::move(image).to_host(ctx);
+PlacedMatrix<T> image_of(const Context& ctx, const Operator<T>& a, const PlacedMatrix<T>& x) {
+  PlacedMatrix<T> y(ctx, x.space(), x.rows(), x.cols());
+  a.apply(ctx, x.cview(), y.view());
+  return y;
 }
 
 /// Block steps that a refinement takes at least and at most, and the basis that it needs, in blocks of its
 /// width. With that few between restarts it must not take many: blocks so wide converge slowly.
 constexpr index_t least_steps = 4, most_steps = 24, refining_blocks = 4;
+
+index_t refining_basis(const EigenPlan& plan, index_t width) {
+  return std::max(plan.max_basis, refining_blocks * width);
+}
 
 /// Residuals in float32 miss what rounding adds: half of the tolerance is left to that.
 EigenOptions with_half_the_tolerance(EigenOptions options) {
@@ -69,7 +62,7 @@ NarrowLanczos<T>::NarrowLanczos(const Context& ctx, const EigenProblem<T>& probl
       narrow_plan_(first_part_of(plan, options)),
       narrow_problem_{narrow_of(problem)},
       initial_(initial),
-      narrow_initial_(converted<N, T>(ctx, initial)) {
+      narrow_initial_(cast<N, T>(ctx, initial)) {
   narrow_.emplace(ctx, narrow_problem_, narrow_options_, narrow_plan_, narrow_initial_.cview(),
                   no_narrow_checkpoints_, narrow_record_);
 }
@@ -91,18 +84,20 @@ template <class T>
 bool NarrowLanczos<T>::agree(double norm) const {
   constexpr index_t columns = 4;
   constexpr double units = 64;  // of roundoff
-  const index_t n = problem_.a.rows();
-  Matrix<T> random(n, columns);
-  fill_random<T>(ctx_, options_.seed, ~std::uint64_t{0}, random.view());
-  const auto x = converted<N, T>(ctx_, random.cview());
-  const auto y = image_of(ctx_, *problem_.narrow, x);
-  const auto exact = image_of(ctx_, problem_.a, converted<T, N>(ctx_, x.cview()));
-  for (index_t j = 0; j < columns; ++j) {
-    double length = 0, difference = 0;
-    for (index_t i = 0; i < n; ++i)
-      length += std::norm(x(i, j)), difference += std::norm(static_cast<T>(y(i, j)) - exact(i, j));
-    if (!(std::sqrt(difference) <= units * roundoff_of<N> * norm * std::sqrt(length))) return false;
-  }
+  PlacedMatrix<N> random(ctx_, problem_.a.space(), problem_.a.rows(), columns);
+  fill_random<N>(ctx_, options_.seed, ~std::uint64_t{0}, random.view());
+  const auto x = cast<T, N>(ctx_, random.cview());
+  const auto rounded = cast<T, N>(ctx_, image_of(ctx_, *problem_.narrow, random).cview());
+  auto difference = image_of(ctx_, problem_.a, x);
+  Matrix<T> identity(columns, columns);
+  ortho::set_identity(identity.view());
+  ortho::Tall<T> tall(ctx_);
+  tall.combine(T{-1}, rounded.cview(), identity.cview(), T{1}, difference.view());
+  std::array<double, columns> lengths{}, differences{};
+  tall.norms(x.cview(), lengths);
+  tall.norms(difference.cview(), differences);
+  for (std::size_t j = 0; j < columns; ++j)
+    if (!(differences.at(j) <= units * roundoff_of<N> * norm * lengths.at(j))) return false;
   return true;
 }
 
@@ -116,12 +111,12 @@ Evidence NarrowLanczos<T>::evidence() const {
 /// The Ritz vectors of float32, and a few more, become the start block of a run in float64.
 template <class T>
 void NarrowLanczos<T>::refine(EigenResult<T>& record) {
-  start_ = converted<T, N>(ctx_, narrow_->leading(with_guards(plan_.nev) - plan_.nev).to_host(ctx_).cview());
+  start_ = cast<T, N>(ctx_, narrow_->leading(with_guards(plan_.nev) - plan_.nev).cview());
   auto before = narrow_->left_behind();
   before.evidence = evidence();
   narrow_.reset();
   EigenPlan plan = plan_;
-  plan.max_basis = std::max(plan.max_basis, refining_blocks * start_.cols());
+  plan.max_basis = refining_basis(plan_, start_.cols());
   wide_.emplace(ctx_, problem_, options_, plan, start_.cview(), no_checkpoints_, record);
   wide_->follow(before, most_steps);
   refining_ = true;
@@ -144,12 +139,7 @@ LanczosOutcome<T> NarrowLanczos<T>::run(EigenResult<T>& record) {
     const bool done = found.stop == StopReason::interrupted || options_.precision == Precision::float32;
     if (done || record.iterations + least_steps > plan_.max_iterations) {
       LanczosOutcome<T> out;
-      out.vectors = converted<T, N>(ctx_, std::move(found.vectors).to_host(ctx_).cview());
-      if (problem_.a.space() == Space::device) {
-        PlacedMatrix<T> there(ctx_, Space::device, out.vectors.rows(), out.vectors.cols());
-        copy_block<T>(ctx_, out.vectors.cview(), there.view());
-        out.vectors = std::move(there);
-      }
+      out.vectors = cast<T, N>(ctx_, found.vectors.cview());
       out.stop = done ? found.stop : StopReason::max_iterations;
       out.evidence = evidence();
       out.verification = out.evidence->how;
@@ -178,7 +168,21 @@ void NarrowLanczos<T>::tighten() {
     wide_->tighten();
 }
 
-#define TS_INSTANTIATE(T) template class NarrowLanczos<T>;
+template <class T>
+void prepare_lanczos(const Context& ctx, index_t rows, const EigenPlan& plan, Precision precision) {
+  const index_t block = plan.block_size;
+  if (precision == Precision::float64)
+    return prepare_block_steps<T>(ctx, rows, plan.max_basis + block, block);
+  prepare_block_steps<narrow_t<T>>(ctx, rows, plan.max_basis + block, block);
+  if (precision == Precision::float32) return;
+  const index_t width = with_guards(plan.nev);
+  prepare_block_steps<T>(ctx, rows, refining_basis(plan, width) + block, width);
+  prepare_block_steps<T>(ctx, rows, norm_columns, norm_block);  // begins with a transform, so asks for ||A||
+}
+
+#define TS_INSTANTIATE(T)          \
+  template class NarrowLanczos<T>; \
+  template void prepare_lanczos<T>(const Context&, index_t, const EigenPlan&, Precision);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -42,14 +42,19 @@ class NarrowLanczos {
   EigenPlan narrow_plan_;
   EigenProblem<N> narrow_problem_;
   HostView<const T> initial_;
-  Matrix<N> narrow_initial_;
+  PlacedMatrix<N> narrow_initial_;
   EigenResult<N> narrow_record_;
-  Matrix<T> start_;  ///< of the run in float64
+  PlacedMatrix<T> start_;  ///< of the run in float64
   Checkpointing<N> no_narrow_checkpoints_;
   Checkpointing<T> no_checkpoints_;
   std::optional<Lanczos<N>> narrow_;
   std::optional<Lanczos<T>> wide_;
   bool refining_ = false;
 };
+
+/// What block Lanczos by this plan takes in this precision on the device of ctx.stream, prepared ahead of it
+/// (prepare_block_steps).
+template <class T>
+void prepare_lanczos(const Context&, index_t rows, const EigenPlan&, Precision);
 
 }  // namespace ts::solvers

@@ -2,7 +2,7 @@
 #include <span>
 
 #include "problems.hpp"
-#include "tallskinny/gemm/backend/placed.hpp"
+#include "tallskinny/gemm/backend/copy_block.hpp"
 #include "tallskinny/solvers/ortho/skeleton.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
@@ -108,6 +108,23 @@ TEMPLATE_TEST_CASE("every operation on a tall matrix has kernels on a device", "
   CHECK(starts([&] { tall.combine(1, v.cview(), s.cview(), 0, y.view()); }));
   CHECK(starts([&] { tall.norms(w.cview(), norms); }));
   CHECK(norms == std::vector<T>(static_cast<std::size_t>(b), 0));  // nothing was carried out
+}
+
+TEST_CASE("what float32 hands to float64 stays on the device", "[device]") {
+  if (!cuda::built()) return;
+  const Context ctx = rehearsing_context();
+  const auto& kernels = ctx.stream.rehearsal()->kernels;
+  const auto last = [&] { return kernels.empty() ? std::string_view{} : kernels.back().family; };
+  PlacedMatrix<float> basis(ctx, Space::device, 4000, 32), x(ctx, Space::device, 4000, 8);
+  solvers::fill_random<float>(ctx, 1, 2, x.view());
+  CHECK(last() == "random_fill");
+  ortho::copy_block<float>(ctx, x.cview(), basis.view().cols(8, 8));
+  REQUIRE(kernels.size() == 2);
+  CHECK(last() == "copy_rows");
+  const auto wide = cast<double, float>(ctx, basis.cview().cols(8, 8));
+  CHECK(wide.space() == Space::device);
+  REQUIRE(kernels.size() == 3);
+  CHECK(last() == "copy_rows");
 }
 
 TEST_CASE("a basis in page-locked memory meets blocks on a device by parts", "[device]") {
