@@ -26,9 +26,9 @@ Limbs split(double in_units, double one) {
           std::bit_cast<std::uint64_t>(rest + magic) - magic_bits};
 }
 
-long double join(std::uint64_t upper, std::uint64_t lower, int bits) {
+long double join(std::uint64_t upper, std::uint64_t lower, const FixedPoint& unit) {
   return static_cast<long double>(static_cast<std::int64_t>(upper)) +
-         static_cast<long double>(static_cast<std::int64_t>(lower)) * std::ldexp(1.0L, -bits);
+         static_cast<long double>(static_cast<std::int64_t>(lower)) * unit.inverse;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ FixedPoint::FixedPoint(std::span<const double> reach, double largest_weight, ind
   expects(rows <= index_t{1} << 50, "fixed-point sums hold at most 2^50 rows");
   bits = std::min(
       30, 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<index_t>(rows, 1)))));
-  one = std::ldexp(1.0, bits);
+  one = std::ldexp(1.0, bits), inverse = 1 / one;
   for (std::size_t j = 0; j < reach.size(); ++j) to_units[j] = inverse_power_of_two(reach[j]);
 }
 
@@ -103,16 +103,22 @@ void ClusterSums::merge(const ClusterSums& other) noexcept {
   into(counts_, other.counts_);
 }
 
-void ClusterSums::add_words(std::span<const std::uint64_t> words) noexcept {
+void ClusterSums::add_words(std::span<const std::uint64_t> words, int threads) noexcept {
   const std::uint64_t* next = words.data();
-  for (std::vector<std::uint64_t>* const part : {&upper_, &lower_, &weight_upper_, &weight_lower_, &counts_})
-    for (std::uint64_t& word : *part) word += *next++;
+  for (std::vector<std::uint64_t>* const part :
+       {&upper_, &lower_, &weight_upper_, &weight_lower_, &counts_}) {
+    std::uint64_t* const to = part->data();
+    const auto count = static_cast<index_t>(part->size());
+#pragma omp parallel for simd schedule(static) num_threads(threads) if (count > 1 << 16)
+    for (index_t i = 0; i < count; ++i) to[i] += next[i];
+    next += count;
+  }
 }
 
 double ClusterSums::weight(const FixedPoint& unit, index_t cluster) const noexcept {
   const auto c = static_cast<std::size_t>(cluster);
-  return static_cast<double>(join(weight_upper_[c], weight_lower_[c], unit.bits) *
-                             std::ldexp(1.0L, -unit.bits) / unit.weight_to_units);
+  return static_cast<double>(join(weight_upper_[c], weight_lower_[c], unit) * unit.inverse /
+                             unit.weight_to_units);
 }
 
 bool ClusterSums::weightless(index_t cluster) const noexcept {
@@ -123,9 +129,9 @@ bool ClusterSums::weightless(index_t cluster) const noexcept {
 long double ClusterSums::mean(const FixedPoint& unit, index_t cluster, index_t j) const noexcept {
   const auto c = static_cast<std::size_t>(cluster);
   const auto at = static_cast<std::size_t>(cluster * cols_ + j);
-  const long double sum = join(upper_[at], lower_[at], unit.bits);
-  const long double weight = join(weight_upper_[c], weight_lower_[c], unit.bits);
-  return sum / weight / unit.to_units[static_cast<std::size_t>(j)];
+  const long double sum = join(upper_[at], lower_[at], unit);
+  const long double weight = join(weight_upper_[c], weight_lower_[c], unit);
+  return sum / (weight * unit.to_units[static_cast<std::size_t>(j)]);  // a power of two: no rounding
 }
 
 }  // namespace ts

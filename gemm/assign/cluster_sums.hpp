@@ -20,6 +20,7 @@ namespace ts {
 struct FixedPoint {
   int bits = 30;
   double one = 0x1p30;           ///< 2^bits
+  double inverse = 0x1p-30;      ///< 1 / one
   std::vector<double> to_units;  ///< for each column
   double weight_to_units = 1;
 
@@ -54,7 +55,7 @@ class ClusterSums {
                   index_t entries, double weight, bool take_away = false);
   void merge(const ClusterSums& other) noexcept;
   /// Adds 2 k d + 3 k words: upper limbs, lower limbs, those of the weights, counts.
-  void add_words(std::span<const std::uint64_t> words) noexcept;
+  void add_words(std::span<const std::uint64_t> words, int threads) noexcept;
 
   /// For compiled kernels: row `cluster` of the upper and of the lower limbs.
   [[nodiscard]] std::uint64_t* upper(index_t cluster) noexcept { return upper_.data() + cluster * cols_; }

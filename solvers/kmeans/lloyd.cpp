@@ -1,5 +1,7 @@
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -78,11 +80,12 @@ KMeansProgress Lloyd::progress(index_t changed) {
   std::vector<long double> parts(static_cast<std::size_t>(p_.k));
 #pragma omp parallel for schedule(static) num_threads(team())
   for (index_t m = 0; m < p_.k; ++m) {
+    if (sums_.weightless(m)) continue;
     long double part = 0;
     for (index_t j = 0; j < p_.cols(); ++j) {
       const long double c =
           static_cast<long double>(run_.centers(m, j)) - p_.moments.shift[static_cast<std::size_t>(j)];
-      part += c * (c - 2 * means_[static_cast<std::size_t>(m * p_.cols() + j)]);
+      part += c * (c - 2 * sums_.mean(unit_, m, j));
     }
     parts[static_cast<std::size_t>(m)] = part * sums_.weight(unit_, m);
   }
@@ -136,18 +139,17 @@ index_t Lloyd::changed_labels() {
 /// True if a centre is not the mean of the rows with its label.
 bool Lloyd::update_centers() {
   const index_t d = p_.cols();
-  means_ = means_of(sums_);
   std::vector<index_t> empty;
   for (index_t m = 0; m < p_.k; ++m)
     if (sums_.weightless(m)) empty.push_back(m);
   if (empty.empty()) {
-    set_means(sums_, means_);
+    set_means(sums_);
     return false;
   }
   ClusterSums relocated = sums_;
   const index_t moved = relocate(relocated, empty);
   run_.relocated += moved;
-  set_means(relocated, means_of(relocated));
+  set_means(relocated);
   // A cluster for which there is no row stands where the heaviest one does, not where it was.
   index_t heaviest = 0;
   for (index_t m = 1; m < p_.k; ++m)
@@ -186,37 +188,33 @@ index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty) co
   return found;
 }
 
-std::vector<long double> Lloyd::means_of(const ClusterSums& sums) const {
-  const index_t d = p_.cols();
-  std::vector<long double> means(static_cast<std::size_t>(p_.k * d));
-#pragma omp parallel for schedule(static) num_threads(team())
-  for (index_t m = 0; m < p_.k; ++m)
-    if (!sums.weightless(m))
-      for (index_t j = 0; j < d; ++j) means[static_cast<std::size_t>(m * d + j)] = sums.mean(unit_, m, j);
-  return means;
-}
-
 int Lloyd::team() const noexcept {
   constexpr index_t worth_a_thread = 2048;  // means, each of two long divisions
   return static_cast<int>(std::clamp<index_t>(p_.k * p_.cols() / worth_a_thread, 1, p_.ctx.thread_count()));
 }
 
-void Lloyd::set_means(const ClusterSums& sums, const std::vector<long double>& means) {
+void Lloyd::set_means(const ClusterSums& sums) {
   const index_t d = p_.cols();
-  squared_shift_ = 0;
-  auto mean = Matrix<double>(1, d);
+  const int threads = team();
+  Matrix<double> means(threads, d);  // a row for each thread
+  std::vector<double> squared_steps(static_cast<std::size_t>(p_.k));
+#pragma omp parallel for schedule(static) num_threads(threads)
   for (index_t m = 0; m < p_.k; ++m) {
     if (sums.weightless(m)) continue;
+    const HostView<double> mean = means.view().rows(omp_get_thread_num(), 1);
     for (index_t j = 0; j < d; ++j)
-      mean(0, j) = static_cast<double>(p_.moments.shift[static_cast<std::size_t>(j)] +
-                                       means[static_cast<std::size_t>(m * d + j)]);
-    if (control_.spherical && normalise(mean.view()) != 0) continue;
+      mean(0, j) =
+          static_cast<double>(p_.moments.shift[static_cast<std::size_t>(j)] + sums.mean(unit_, m, j));
+    if (control_.spherical && normalise(mean) != 0) continue;
+    double squared = 0;
     for (index_t j = 0; j < d; ++j) {
       const double step = mean(0, j) - run_.centers(m, j);
-      squared_shift_ += step * step;
+      squared += step * step;
       run_.centers(m, j) = mean(0, j);
     }
+    squared_steps[static_cast<std::size_t>(m)] = squared;
   }
+  squared_shift_ = std::accumulate(squared_steps.begin(), squared_steps.end(), 0.0);
 }
 
 void run_together(const Problem& problem, std::span<Lloyd> runs) {

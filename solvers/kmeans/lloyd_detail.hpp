@@ -53,10 +53,9 @@ class Lloyd {
   index_t changed_labels();
   bool update_centers();
   index_t relocate(ClusterSums& sums, const std::vector<index_t>& empty) const;
-  void set_means(const ClusterSums& sums, const std::vector<long double>& means);
+  void set_means(const ClusterSums& sums);
   /// Threads for work on all centres.
   [[nodiscard]] int team() const noexcept;
-  [[nodiscard]] std::vector<long double> means_of(const ClusterSums& sums) const;
   void set_second_moment();
 
   const Problem& p_;
@@ -64,7 +63,6 @@ class Lloyd {
   FixedPoint unit_;
   PerRowArray<std::int32_t> labels_;
   ClusterSums sums_;
-  std::vector<long double> means_;  ///< of sums_, k x d, relative to the shift; 0 where there is no weight
   RowBounds bounds_;
   Scores scores_ = Scores::float32;
   Phase phase_ = Phase::iterate;

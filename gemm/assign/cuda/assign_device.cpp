@@ -122,25 +122,26 @@ class PassSums {
     return a;
   }
   /// Waits for the stream, and adds what it left if any row moved.
-  [[nodiscard]] AssignStats fetch(const cuda::Stream& stream, const std::uint64_t* first,
-                                  ClusterSums* sums) const {
+  [[nodiscard]] AssignStats fetch(const Context& ctx, const std::uint64_t* first, ClusterSums* sums) const {
+    const cuda::Stream& stream = ctx.stream;
     std::array<std::uint64_t, counters> counts{};
     cuda::copy_bytes(stream, counts.data(), first, sizeof counts);
     stream.synchronize();
     AssignStats stats;
     stats.changed = static_cast<index_t>(counts[changed]);
     stats.rescored = static_cast<index_t>(counts[rescored]);
-    if (sums != nullptr && stats.changed != 0) fetch_sums(stream, first, *sums);
+    if (sums != nullptr && stats.changed != 0) fetch_sums(ctx, first, *sums);
     return stats;
   }
-  void fetch_sums(const cuda::Stream& stream, const std::uint64_t* first, ClusterSums& sums) const {
+  void fetch_sums(const Context& ctx, const std::uint64_t* first, ClusterSums& sums) const {
+    const cuda::Stream& stream = ctx.stream;
     const auto count = static_cast<std::size_t>(words_ - counters);
     const std::size_t bytes = count * sizeof(std::uint64_t);
     stream.staging().begin(stream, cuda::Staging::rounded(bytes));
     const cuda::Staging::Stretch found = stream.staging().take(bytes);
     cuda::copy_bytes(stream, found.host, first + counters, bytes);
     stream.synchronize();
-    sums.add_words({static_cast<const std::uint64_t*>(found.host), count});
+    sums.add_words({static_cast<const std::uint64_t*>(found.host), count}, ctx.thread_count());
   }
 
  private:
@@ -248,7 +249,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   }
   cuda::launch(ctx, cuda::assign_rows_plan("assign_decide", problem, n, device), rows, c, open, still_marked,
                pairs_there, labels.data, to, found);
-  return pass.fetch(ctx.stream, found, sums);
+  return pass.fetch(ctx, found, sums);
 }
 
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
@@ -271,7 +272,7 @@ void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
   cuda::launch(ctx, cuda::assign_rows_plan("assign_add", problem, (n + 31) / 32, ctx.stream.device()),
                RowsArgument(x), static_cast<int>(d), labels.data,
                pass.argument(found, &unit, shift + d, shift, weights.data));
-  pass.fetch_sums(ctx.stream, found, sums);
+  pass.fetch_sums(ctx, found, sums);
 }
 
 }  // namespace ts::assign_device
