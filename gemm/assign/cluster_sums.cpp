@@ -41,12 +41,15 @@ double inverse_power_of_two(double x) noexcept {
 }
 
 FixedPoint::FixedPoint(std::span<const double> reach, double largest_weight, index_t rows)
-    : to_units(reach.size()), weight_to_units(inverse_power_of_two(largest_weight)) {
+    : to_units(reach.size()),
+      from_units(reach.size()),
+      weight_to_units(inverse_power_of_two(largest_weight)) {
   expects(rows <= index_t{1} << 50, "fixed-point sums hold at most 2^50 rows");
   bits = std::min(
       30, 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<index_t>(rows, 1)))));
   one = std::ldexp(1.0, bits), inverse = 1 / one;
-  for (std::size_t j = 0; j < reach.size(); ++j) to_units[j] = inverse_power_of_two(reach[j]);
+  for (std::size_t j = 0; j < reach.size(); ++j)
+    to_units[j] = inverse_power_of_two(reach[j]), from_units[j] = 1 / to_units[j];
 }
 
 ClusterSums::ClusterSums(index_t clusters, index_t cols)
@@ -116,9 +119,7 @@ void ClusterSums::add_words(std::span<const std::uint64_t> words, int threads) n
 }
 
 double ClusterSums::weight(const FixedPoint& unit, index_t cluster) const noexcept {
-  const auto c = static_cast<std::size_t>(cluster);
-  return static_cast<double>(join(weight_upper_[c], weight_lower_[c], unit) * unit.inverse /
-                             unit.weight_to_units);
+  return static_cast<double>(denominator(unit, cluster) * unit.inverse / unit.weight_to_units);
 }
 
 bool ClusterSums::weightless(index_t cluster) const noexcept {
@@ -126,12 +127,14 @@ bool ClusterSums::weightless(index_t cluster) const noexcept {
   return weight_upper_[c] == 0 && weight_lower_[c] == 0;
 }
 
-long double ClusterSums::mean(const FixedPoint& unit, index_t cluster, index_t j) const noexcept {
+long double ClusterSums::denominator(const FixedPoint& unit, index_t cluster) const noexcept {
   const auto c = static_cast<std::size_t>(cluster);
+  return join(weight_upper_[c], weight_lower_[c], unit);
+}
+
+long double ClusterSums::sum(const FixedPoint& unit, index_t cluster, index_t j) const noexcept {
   const auto at = static_cast<std::size_t>(cluster * cols_ + j);
-  const long double sum = join(upper_[at], lower_[at], unit);
-  const long double weight = join(weight_upper_[c], weight_lower_[c], unit);
-  return sum / (weight * unit.to_units[static_cast<std::size_t>(j)]);  // a power of two: no rounding
+  return join(upper_[at], lower_[at], unit) * unit.from_units[static_cast<std::size_t>(j)];
 }
 
 }  // namespace ts

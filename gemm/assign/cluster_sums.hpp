@@ -19,9 +19,9 @@ namespace ts {
 /// 2^(62 - bits) addends cannot overflow.
 struct FixedPoint {
   int bits = 30;
-  double one = 0x1p30;           ///< 2^bits
-  double inverse = 0x1p-30;      ///< 1 / one
-  std::vector<double> to_units;  ///< for each column
+  double one = 0x1p30;                       ///< 2^bits
+  double inverse = 0x1p-30;                  ///< 1 / one
+  std::vector<double> to_units, from_units;  ///< for each column, and their inverses
   double weight_to_units = 1;
 
   /// `reach[j]` >= |v_j| of all rows; `largest_weight` >= w; `rows` addends at most.
@@ -44,9 +44,14 @@ class ClusterSums {
   /// largest weight).
   [[nodiscard]] double weight(const FixedPoint& unit, index_t cluster) const noexcept;
   [[nodiscard]] bool weightless(index_t cluster) const noexcept;
-  /// Weighted mean of column j, exact but for one unit and the last rounding; the cluster must not be
-  /// weightless.
-  [[nodiscard]] long double mean(const FixedPoint& unit, index_t cluster, index_t j) const noexcept;
+  /// Weighted mean of column j, exact but for one unit and the last rounding: sum / denominator; the cluster
+  /// must not be weightless.
+  [[nodiscard]] long double mean(const FixedPoint& unit, index_t cluster, index_t j) const noexcept {
+    return sum(unit, cluster, j) / denominator(unit, cluster);
+  }
+  /// Weight and sum of column j in one unit, which is not 1.
+  [[nodiscard]] long double denominator(const FixedPoint& unit, index_t cluster) const noexcept;
+  [[nodiscard]] long double sum(const FixedPoint& unit, index_t cluster, index_t j) const noexcept;
 
   /// Adds (or takes away) a row with values v, all columns. Weighs `weight`.
   void add(const FixedPoint& unit, index_t cluster, const double* v, double weight, bool take_away = false);

@@ -81,13 +81,14 @@ KMeansProgress Lloyd::progress(index_t changed) {
 #pragma omp parallel for schedule(static) num_threads(team())
   for (index_t m = 0; m < p_.k; ++m) {
     if (sums_.weightless(m)) continue;
-    long double part = 0;
+    long double squared = 0, product = 0;
     for (index_t j = 0; j < p_.cols(); ++j) {
       const long double c =
           static_cast<long double>(run_.centers(m, j)) - p_.moments.shift[static_cast<std::size_t>(j)];
-      part += c * (c - 2 * sums_.mean(unit_, m, j));
+      squared += c * c, product += c * sums_.sum(unit_, m, j);
     }
-    parts[static_cast<std::size_t>(m)] = part * sums_.weight(unit_, m);
+    parts[static_cast<std::size_t>(m)] =
+        sums_.weight(unit_, m) * (squared - 2 * product / sums_.denominator(unit_, m));
   }
   long double inertia = second_moment_;
   for (const long double part : parts) inertia += part;
@@ -202,9 +203,10 @@ void Lloyd::set_means(const ClusterSums& sums) {
   for (index_t m = 0; m < p_.k; ++m) {
     if (sums.weightless(m)) continue;
     const HostView<double> mean = means.view().rows(omp_get_thread_num(), 1);
+    const long double weight = sums.denominator(unit_, m);
     for (index_t j = 0; j < d; ++j)
       mean(0, j) =
-          static_cast<double>(p_.moments.shift[static_cast<std::size_t>(j)] + sums.mean(unit_, m, j));
+          static_cast<double>(p_.moments.shift[static_cast<std::size_t>(j)] + sums.sum(unit_, m, j) / weight);
     if (control_.spherical && normalise(mean) != 0) continue;
     double squared = 0;
     for (index_t j = 0; j < d; ++j) {
