@@ -36,8 +36,9 @@ void copy_rows(const Context& ctx, DeviceView<const From> from, DeviceView<To> t
   if constexpr (std::is_same_v<To, From>)
     if (to.ld() == to.cols() && from.ld() == from.cols()) return copy(ctx.stream, to, from);
   const auto real = []<class T>(DeviceView<T> v) {
-    constexpr index_t parts = is_complex<T> ? 2 : 1;
-    using R = std::conditional_t<std::is_const_v<T>, const real_t<std::remove_const_t<T>>, real_t<T>>;
+    using Element = std::remove_const_t<T>;
+    constexpr index_t parts = is_complex<Element> ? 2 : 1;
+    using R = std::conditional_t<std::is_const_v<T>, const real_t<Element>, real_t<Element>>;
     return DeviceView<R>::unchecked(reinterpret_cast<R*>(v.data()), v.rows(), parts * v.cols(),
                                     parts * v.ld());
   };
