@@ -87,6 +87,17 @@ using HostView = MatrixView<T, Space::host, L>;
 template <class T, Layout L = Layout::row_major>
 using DeviceView = MatrixView<T, Space::device, L>;
 
+/// The same memory as real numbers: n x b, or of a complex matrix n x 2 b with real and imaginary parts side
+/// by side.
+template <class T, Space S>
+[[nodiscard]] auto as_reals(MatrixView<T, S, Layout::row_major> x) noexcept {
+  using Element = std::remove_const_t<T>;
+  using R = std::conditional_t<std::is_const_v<T>, const real_t<Element>, real_t<Element>>;
+  constexpr index_t parts = is_complex<Element> ? 2 : 1;
+  return MatrixView<R, S>::unchecked(reinterpret_cast<R*>(x.data()), x.rows(), parts * x.cols(),
+                                     parts * x.ld());
+}
+
 /// Any dense view in host memory: what a host operation accepts.
 template <class V>
 concept HostMatrix = requires(V v) {

@@ -16,14 +16,6 @@ constexpr index_t chunk_rows = 1024;
 /// Partial sums that are added in a fixed order: the bits do not depend on the number of threads.
 constexpr index_t most_groups = 32;
 
-/// X as real numbers: n x b, or n x 2 b with real and imaginary parts side by side.
-template <class T>
-HostView<const real_t<T>> real_parts(HostView<const T> x) {
-  const index_t parts = is_complex<T> ? 2 : 1;
-  return HostView<const real_t<T>>::unchecked(reinterpret_cast<const real_t<T>*>(x.data()), x.rows(),
-                                              parts * x.cols(), parts * x.ld());
-}
-
 /// Calls body(group, first row, rows) for every chunk, groups of chunks in parallel.
 template <class Body>
 void for_each_chunk(const Context& ctx, index_t n, const Body& body) {
@@ -193,7 +185,7 @@ template <class T>
 bool wide_cholesky_factor(const Context& ctx, HostView<const T> x, HostView<T> r) {
   const index_t b = x.cols();
   if (x.rows() == 0 || b == 0) return b == 0;
-  auto g = wide_gram(ctx, real_parts<T>(x));
+  auto g = wide_gram(ctx, as_reals(x));
   if (g.empty()) return false;
   if constexpr (is_complex<T>) g = real_form(g, b);
   const index_t parts = is_complex<T> ? 2 : 1, c = parts * b;

@@ -35,15 +35,8 @@ void copy_rows(const Context& ctx, DeviceView<const From> from, DeviceView<To> t
   if (from.empty()) return;
   if constexpr (std::is_same_v<To, From>)
     if (to.ld() == to.cols() && from.ld() == from.cols()) return copy(ctx.stream, to, from);
-  const auto real = []<class T>(DeviceView<T> v) {
-    using Element = std::remove_const_t<T>;
-    constexpr index_t parts = is_complex<Element> ? 2 : 1;
-    using R = std::conditional_t<std::is_const_v<T>, const real_t<Element>, real_t<Element>>;
-    return DeviceView<R>::unchecked(reinterpret_cast<R*>(v.data()), v.rows(), parts * v.cols(),
-                                    parts * v.ld());
-  };
-  const auto source = real(from);
-  const auto target = real(to);
+  const auto source = as_reals(from);
+  const auto target = as_reals(to);
   using R = real_t<To>;
   using S = real_t<From>;
   const cuda::KernelPlan plan = cuda::plan_copy_rows(

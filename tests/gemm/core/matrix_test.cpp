@@ -38,6 +38,21 @@ TEST_CASE("a view refuses what cannot be one") {
   CHECK_THROWS_AS(view.rows(-1, 1), Error);
 }
 
+TEST_CASE("a complex matrix is a real one of twice the width and distance of rows, constant or not") {
+  std::complex<double> memory[10];
+  for (int i = 0; i < 10; ++i) memory[i] = {1.0 * i, -1.0 * i};
+  const HostView<std::complex<double>> x(memory, 2, 3, 5);
+  const HostView<const double> reals = as_reals(HostView<const std::complex<double>>(x));
+  CHECK(reals.cols() == 6);
+  CHECK(reals.ld() == 10);
+  CHECK(reals(1, 4) == 7);
+  CHECK(reals(1, 5) == -7);
+  as_reals(x)(1, 1) = 2;
+  CHECK(memory[5].imag() == 2);
+  double real[6] = {0, 1, 2, 3, 4, 5};
+  CHECK(as_reals(HostView<const double>(real, 2, 2, 3)).ld() == 3);
+}
+
 TEST_CASE("blocks of a strided view stand where they did, in either layout") {
   double memory[24];
   for (int i = 0; i < 24; ++i) memory[i] = i;
