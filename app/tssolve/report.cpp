@@ -69,6 +69,7 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
       .add("multiplicities", result.multiplicities);
   add_outcome(json, result);
   json.add("note", facts.note).add("method", facts.method);
+  json.add("method_reason", facts.method_reason);
   add_work(json, result);
   json.add("elapsed_seconds", facts.elapsed_seconds)
       .add("seconds", seconds)
@@ -136,6 +137,7 @@ void write_file(const solvers::EigenResult<T>& result, const Settings& settings,
   out.attribute("/", "reason", result.reason);
   out.attribute("/", "note", facts.note);
   out.attribute("/", "method", facts.method);
+  out.attribute("/", "method_reason", facts.method_reason);
   out.attribute("/", "which", name_of(settings.eigen.which));
   out.attribute("/", "nev", settings.eigen.nev);
   out.attribute("/", "tol", settings.eigen.tol);

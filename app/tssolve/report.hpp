@@ -15,7 +15,7 @@ namespace ts::app::tssolve {
 /// What belongs to a run beside the solver's result.
 struct RunFacts {
   io::Description input;
-  std::string method, device;
+  std::string method, method_reason, device;
   std::string note;  ///< empty, or what was done differently from what was asked
   int threads = 0;
   index_t block_size = 0, max_basis = 0;

@@ -53,6 +53,15 @@ const char* method_text(const Settings& settings, const solvers::EigenPlan& plan
   return target ? "block Lanczos, shift-invert" : "block Lanczos";
 }
 
+/// Why that one, as half a sentence; empty where it is the one that was asked for.
+std::string reason_of(const Settings& settings, const solvers::EigenPlan& plan) {
+  if (settings.eigen.method == solvers::Method::automatic && plan.method == solvers::Method::lanczos) {
+    if (settings.interval) return "factorisations at the ends of slices count what is in them";
+    if (target_of(settings)) return "the inverse makes what is near the target converge first";
+  }
+  return std::string(plan.why);
+}
+
 /// Does the iteration see the matrix in float32?
 bool is_narrow(const Settings& settings, const solvers::EigenPlan& plan) {
   return settings.eigen.precision != solvers::Precision::float64 && plan.method == solvers::Method::lanczos;
@@ -97,10 +106,12 @@ int show_plan(const Settings& settings, const io::Description& input, const solv
               const solvers::MemoryPlan& memory, const Available& available) {
   const auto in_host = uses_of(memory, false), on_device = uses_of(memory, true);
   const char* method = method_text(settings, plan);
+  const std::string reason = reason_of(settings, plan);
   if (settings.common.json) {
     JsonObject json;
     json.add("matrix", input.where.text()).add("rows", input.rows).add("nonzeros", input.nonzeros);
     json.add("method", method)
+        .add("method_reason", reason)
         .add("precision", name_of(settings.eigen.precision))
         .add("nev", plan.nev)
         .add("block_size", plan.block_size);
@@ -116,7 +127,7 @@ int show_plan(const Settings& settings, const io::Description& input, const solv
   }
   std::cout << input.where.text() << ": " << grouped(input.rows) << " x " << grouped(input.cols) << ", "
             << grouped(input.nonzeros) << " entries, " << input.convention << '\n'
-            << "method: " << method << '\n';
+            << "method: " << method << (reason.empty() ? "" : ", since " + reason) << '\n';
   if (plan.method != solvers::Method::dense)
     std::cout << "block size " << plan.block_size << ", basis of " << plan.max_basis << " vectors, at most "
               << grouped(plan.max_iterations) << " block steps\n";
@@ -266,10 +277,18 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   }
   if (exponent != 0) scale_result(result, exponent);
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto instead = [&](const std::string& what, const char* why) {
+    facts.method += what;
+    if (settings.eigen.method != solvers::Method::automatic) return;
+    facts.method_reason += std::string(facts.method_reason.empty() ? "" : "; ") + why;
+    console.note("took " + facts.method + ", since " + why);
+  };
   if (result.shift && !target)
-    facts.method += ", shift-invert beyond the end of the spectrum at " + short_number(*result.shift);
+    instead(" through shift-invert beyond the end of the spectrum at " + short_number(*result.shift),
+            "that end converges slowly and a factorisation is cheap");
   if (result.filter_degree > 0)
-    facts.method += " on a Chebyshev polynomial of degree " + std::to_string(result.filter_degree);
+    instead(" on a Chebyshev polynomial of degree " + std::to_string(result.filter_degree),
+            "that end converges slowly and products cost less than steps of orthogonalisation");
   if (result.narrow_applications > 0)
     facts.method += settings.eigen.precision == solvers::Precision::float32 ? ", in float32"
                                                                             : ", in float32 and then float64";
@@ -366,7 +385,7 @@ int solve_file(Settings settings) {
   }
   if (!input.note.empty()) console.note(input.note);
   facts.note = input.note;
-  facts.method = method_text(settings, plan);
+  facts.method = method_text(settings, plan), facts.method_reason = reason_of(settings, plan);
   if (mass) facts.method += ", for the pencil with the mass matrix " + mass->description.where.text();
   if (settings.profile) facts.profile = begin_profile(ctx);
   facts.device = device_text(device);
@@ -374,7 +393,7 @@ int solve_file(Settings settings) {
   facts.block_size = plan.block_size, facts.max_basis = plan.max_basis;
   console.note(facts.input.where.text() + ": " + grouped(facts.input.rows) + " x " +
                grouped(facts.input.cols) + ", " + grouped(facts.input.nonzeros) + " entries; " +
-               facts.method);
+               facts.method + (facts.method_reason.empty() ? "" : ", since " + facts.method_reason));
   return std::visit(
       [&](auto& matrix) {
         using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;

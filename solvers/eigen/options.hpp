@@ -69,7 +69,8 @@ struct EigenOptions {
 /// The sizes that a run will use: a pure function of n and what is asked.
 struct EigenPlan {
   Method method = Method::lanczos;
-  index_t nev = 0;  ///< at most n
+  std::string_view why;  ///< this method, as half a sentence; empty where it is the one that was asked for
+  index_t nev = 0;       ///< at most n
   index_t block_size = 0, max_basis = 0, max_iterations = 0;
   std::uint64_t bytes = 0;  ///< memory beside the operator's own
 };

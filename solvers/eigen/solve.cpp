@@ -299,8 +299,15 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
   const bool wide = 3 * (plan.max_basis + plan.block_size) > n;
   plan.method = options.method == Method::chebyshev ? Method::lanczos : options.method;
   if (plan.method == Method::automatic) {
-    const bool all = 3 * plan.nev > n;
-    plan.method = n <= dense_rows || (wide && n <= dense_rows_wide) || all ? Method::dense : Method::lanczos;
+    plan.method = Method::dense;
+    if (n <= dense_rows)
+      plan.why = "so small a matrix is solved soonest as a whole";
+    else if (wide && n <= dense_rows_wide)
+      plan.why = "a basis would hold a third of the space";
+    else if (3 * plan.nev > n)
+      plan.why = "more than a third of all eigenvalues are wanted";
+    else
+      plan.method = Method::lanczos, plan.why = "few of many eigenvalues are wanted";
   }
   const auto rows = static_cast<std::uint64_t>(n);
   if (plan.method == Method::lobpcg) {
@@ -309,7 +316,7 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
     plan.max_basis = 3 * plan.block_size;
     plan.bytes = rows * static_cast<std::uint64_t>(10 * plan.block_size) * element_bytes;
     if (5 * plan.block_size <= n) return plan;
-    plan.method = Method::dense;  // [X P W] would hold more than half of the space
+    plan.method = Method::dense, plan.why = "blocks would hold more than half of the space";  // [X P W]
   }
   if (plan.method == Method::davidson) {
     const index_t kept = std::max(with_guards(plan.nev), start);
@@ -321,7 +328,7 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
     plan.bytes = rows * static_cast<std::uint64_t>(2 * plan.max_basis + 6 * plan.block_size + 8 * kept) *
                  element_bytes;
     if (2 * plan.max_basis <= n) return plan;
-    plan.method = Method::dense;
+    plan.method = Method::dense, plan.why = "a basis would hold more than half of the space";
   }
   if (plan.method == Method::dense) {
     plan.bytes = rows * rows * element_bytes * 4;

@@ -122,6 +122,28 @@ TEST_CASE("a dry run shows where the memory goes, and --memory limits it") {
   CHECK(tssolve({matrix, "--memory", "much"}).code == 2);
 }
 
+TEST_CASE("a run says why it takes the method that it takes") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
+  const auto plan = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{matrix, "--dry-run", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return nlohmann::json::parse(tssolve(arguments).out);
+  };
+  CHECK(plan({})["method_reason"] == "few of many eigenvalues are wanted");
+  CHECK(plan({"-k", "4000"})["method_reason"] == "more than a third of all eigenvalues are wanted");
+  CHECK(plan({"--method", "lanczos"})["method_reason"] == "");
+  CHECK(plan({"--sigma", "1"})["method_reason"] ==
+        "the inverse makes what is near the target converge first");
+  CHECK(tssolve({matrix, "--dry-run"}).out.find("block Lanczos, since few") != std::string::npos);
+
+  const auto other =
+      write_sparse(folder / "ring.h5", generators::laplacian({1000}, generators::Boundary::ring));
+  const auto found = solve_json({other, "-k", "6", "--which", "LA"});
+  CHECK(found["method"].get<std::string>().find("shift-invert beyond the end") != std::string::npos);
+  CHECK(found["method_reason"].get<std::string>().find("a factorisation is cheap") != std::string::npos);
+}
+
 TEST_CASE("a profile tells where the time went") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({14, 14, 14}));
