@@ -190,7 +190,7 @@ index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty) co
 }
 
 int Lloyd::team() const noexcept {
-  constexpr index_t worth_a_thread = 2048;  // means, each of two long divisions
+  constexpr index_t worth_a_thread = 2048;  // means, each of a long division
   return static_cast<int>(std::clamp<index_t>(p_.k * p_.cols() / worth_a_thread, 1, p_.ctx.thread_count()));
 }
 

@@ -52,6 +52,11 @@ __device__ __forceinline__ Twofold twofold_distance(const Centroids& c, const Ro
   return sum;
 }
 
+/// What another distance must exceed for rounding not to have made it the larger one.
+__device__ __forceinline__ double rounded_beyond(const Centroids& c, double nearest) {
+  return __dmul_rn(nearest, __dadd_rn(1, __dmul_rn(c.cols + 3, 0x1p-51)));
+}
+
 /// The nearest of some centroids, and how far the next one is.
 struct Nearest {
   double best, second;
@@ -106,7 +111,7 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
     const bool other = b.best < a.best || (b.best == a.best && b.which < a.which);
     return Nearest{other ? b.best : a.best, fmin(fmin(a.second, b.second), fmax(a.best, b.best)), other ? b.which : a.which};
   });
-  const double limit = __dmul_rn(near.best, __dadd_rn(1, __dmul_rn(c.cols + 3, 0x1p-51)));
+  const double limit = rounded_beyond(c, near.best);
   if (near.second > limit) return near.which;
 
   Twofold least = {infinity, 0};
@@ -133,15 +138,12 @@ __device__ __forceinline__ int exact_label_of_pair(const Centroids& c, const Row
   const int lane = threadIdx.x % 32, m = lane / 8 % 2 == 0 ? pair.first : pair.second;
   double part = 0;
 #pragma unroll 4
-  for (int j = lane % 8; j < c.cols; j += 8) {
-    const double in_units = __dmul_rn(value(x, i, j), c.shrink);
-    const double difference = __dmul_rn(__dsub_rn(in_units, c.columns[static_cast<int64>(j) * c.padded + m]), c.factor);
-    part = __dadd_rn(part, __dmul_rn(difference, difference));
-  }
+  for (int j = lane % 8; j < c.cols; j += 8)
+    part = add_square(part, __dmul_rn(value(x, i, j), c.shrink), c.columns[static_cast<int64>(j) * c.padded + m], c.factor);
 #pragma unroll
   for (int step = 1; step < 8; step *= 2) part = __dadd_rn(part, __shfl_xor_sync(everyone, part, step));
   const double first = __shfl_sync(everyone, part, 0), second = __shfl_sync(everyone, part, 8);
-  const double limit = __dmul_rn(fmin(first, second), __dadd_rn(1, __dmul_rn(c.cols + 3, 0x1p-51)));
+  const double limit = rounded_beyond(c, fmin(first, second));
   const bool copies = c.half_norms[pair.first] >= never || c.half_norms[pair.second] >= never;
   if (!copies && fmax(first, second) > limit) return first < second ? pair.first : pair.second;
   return exact_label<Team<false>>(c, x, i, lane == 0 ? pair.first : lane == 1 ? pair.second : c.count, c.count);

@@ -19,6 +19,11 @@ __device__ __forceinline__ double value(const Rows& x, int64 i, int j) {
   return x.scale == nullptr ? wide : __dmul_rn(wide, x.scale[i]);
 }
 
+/// sum + ((x - c) factor)^2
+__device__ __forceinline__ double add_square(double sum, double x, double c, double factor) {
+  const double difference = __dmul_rn(__dsub_rn(x, c), factor);
+  return __dadd_rn(sum, __dmul_rn(difference, difference));
+}
 /// sum_j ((x_j - c_j) factor)^2 in eight partial sums; x(j) and c(j) give the numbers.
 template <class X, class C>
 __device__ __forceinline__ double squared_distance(int d, double factor, const X& x, const C& c) {
@@ -27,16 +32,10 @@ __device__ __forceinline__ double squared_distance(int d, double factor, const X
 #pragma unroll 2
   for (; j + 8 <= d; j += 8)
 #pragma unroll
-    for (int q = 0; q < 8; ++q) {
-      const double difference = __dmul_rn(__dsub_rn(x(j + q), c(j + q)), factor);
-      part[q] = __dadd_rn(part[q], __dmul_rn(difference, difference));
-    }
+    for (int q = 0; q < 8; ++q) part[q] = add_square(part[q], x(j + q), c(j + q), factor);
 #pragma unroll
   for (int q = 0; q < 8; ++q)
-    if (j + q < d) {
-      const double difference = __dmul_rn(__dsub_rn(x(j + q), c(j + q)), factor);
-      part[q] = __dadd_rn(part[q], __dmul_rn(difference, difference));
-    }
+    if (j + q < d) part[q] = add_square(part[q], x(j + q), c(j + q), factor);
   return __dadd_rn(__dadd_rn(__dadd_rn(part[0], part[1]), __dadd_rn(part[2], part[3])),
                    __dadd_rn(__dadd_rn(part[4], part[5]), __dadd_rn(part[6], part[7])));
 }
