@@ -128,7 +128,7 @@ AssignStats assign_reference(const Rows& x, const ColumnMoments& moments, HostVi
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    HostView<const double> centroids, Scores scores, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums,
-                   BoundsOfRows bounds) {
+                   BoundsOfRows bounds, bool settled) {
   using namespace assign_detail;
   const index_t d = x.cols();
   const auto size = [](const auto& s) { return static_cast<index_t>(s.size()); };
@@ -143,7 +143,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
           "assign: the sums must have the shape of the centroids, and a unit");
   if (x.on_device()) {
     expects(bounds.all == nullptr, "assign: bounds serve rows in host memory only");
-    return assign_device::assign(ctx, x, moments, centroids, labels, weights, unit, sums);
+    return assign_device::assign(ctx, x, moments, centroids, labels, weights, unit, sums, settled);
   }
   const auto here = labels.span();
   const auto weigh = weights.span();

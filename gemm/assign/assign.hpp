@@ -75,13 +75,15 @@ struct AssignStats {
 /// the sums given must belong to the labels given. Bits do not depend on threads or instruction set. Nothing
 /// of size n x k is stored. With `bounds` rows whose label they prove are not read. Bytes: n d s + 4 n;
 /// flops: 2 n d k.
+/// `settled`: most labels are expected to stay. On a device a pass then confirms labels, which takes less than
+/// finding them, and finds those that it could not confirm; the results are the same.
 /// @param centroids k x d, row-major or column-major, k >= 1.
 /// @param labels n entries, in and out. @param weights n entries or none.
 /// @throws Error(invalid_argument) for shapes that do not fit. x and centroids must be finite.
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    HostView<const double> centroids, Scores scores, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums,
-                   BoundsOfRows bounds = {});
+                   BoundsOfRows bounds = {}, bool settled = false);
 
 /// Adds every row that weighs something to the sum of its cluster, or takes nothing into account where the
 /// label is negative: what a pass of assign() that starts from labels -1 leaves.

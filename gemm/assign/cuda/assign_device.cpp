@@ -152,7 +152,8 @@ class PassSums {
 
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    HostView<const double> centroids, PerRow<std::int32_t> labels,
-                   PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums) {
+                   PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums,
+                   bool settled) {
   constexpr index_t most_rows = index_t{1} << 27;  // of which lists are made
   const index_t n = x.rows(), k = centroids.rows(), d = x.cols();
   if (n == 0) return {};
@@ -161,7 +162,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
     for (index_t i = 0; i < n; i += most_rows) {
       const index_t rows = std::min(most_rows, n - i);
       all += assign(ctx, x.block(i, rows), moments, centroids, labels.part(i, rows),
-                    weights.empty() ? PerRow<const double>() : weights.part(i, rows), unit, sums);
+                    weights.empty() ? PerRow<const double>() : weights.part(i, rows), unit, sums, settled);
     }
     return all;
   }
@@ -170,7 +171,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   const Spread spread = pack(ctx, parcel, centroids, moments);
   const double scale = spread.scale, shrink = scale < 0x1p-900 ? scale : 1;
   const cuda::AssignProblem problem =
-      cuda::assign_problem(x, k, needs_wide(moments, x.type(), scale), as_they_are(moments, x.type(), scale));
+      cuda::assign_problem(x, k, needs_wide(moments, x.type(), scale), as_they_are(moments, x.type(), scale), settled);
   const cuda::AssignPlans plans = cuda::assign_plans(problem, device);
   const bool single = plans.scores && plans.scores->family == "assign_single";
   const Origin origin(moments, spread, single);

@@ -7,7 +7,8 @@ namespace ts::assign_device {
 
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    HostView<const double> centroids, PerRow<std::int32_t> labels,
-                   PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums);
+                   PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums,
+                   bool settled = false);
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
               PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
               ClusterSums& sums);
