@@ -195,6 +195,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
                     origins = w.reserve<float>(padded), plain_origins = w.reserve<float>(single ? padded : 0),
                     negated = w.reserve<std::uint16_t>(
                         plans.scores ? padded * std::max(plans.steps * 32, 2 * d) : 0),
+                    confirming = w.reserve<std::uint16_t>(plans.confirms ? padded * (plans.steps + 1) * 16 : 0),
                     marks = w.reserve<std::uint32_t>(plans.scores ? words : 0),
                     list = w.reserve<index_t>(capacity),
                     pairs = w.reserve<std::int32_t>(2 * (paired ? n : 0)),
@@ -212,7 +213,8 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
                static_cast<int>(k), static_cast<int>(padded), shift, scale, shrink, origin.value,
                w.at<double>(columns), w.at<float>(half_norms), w.at<float>(origins),
                single ? w.at<float>(plain_origins) : nullptr,
-               plans.scores ? w.at<std::uint16_t>(negated) : nullptr, largest);
+               plans.scores ? w.at<std::uint16_t>(negated) : nullptr,
+               plans.confirms ? w.at<std::uint16_t>(confirming) : nullptr, largest);
   const SumsArgument to = pass.argument(found, used, shift + d, shift, weights.data);
   const RowsArgument rows(x);
   const CentroidsArgument c{w.at<double>(columns), w.at<float>(half_norms),
@@ -232,6 +234,9 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
                    largest, scale, labels.data, undecided, to, found);
     else if (plan.family == "assign_narrow")
       with(w.at<float>(origins), one, origin.open(d), shift, scale, labels.data, undecided);
+    else if (plans.confirms && plan.family == plans.scores->family)
+      cuda::launch(ctx, plan, rows, selection, w.at<std::uint16_t>(confirming), w.at<float>(half_norms), 1.0F, one,
+                   largest, shift, scale, labels.data, undecided, pairs_there, to, found);
     else
       with(w.at<float>(origins), static_cast<float>(0x1p-23 / origin.unit), one, largest, shift, scale,
            labels.data, undecided, pairs_there);

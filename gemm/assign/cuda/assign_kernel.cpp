@@ -25,7 +25,7 @@ index_t chip_bytes(const AssignProblem& p) {
 }
 
 /// Which rows a kernel looks at.
-enum class Turn { every_row, listed_rows, kept_labels };
+enum class Turn { every_row, listed_rows };
 
 /// What both kernels with scores have in common: how a row is loaded, where sums are kept, and the grid.
 /// `shared` is what a block needs beside its sums; how many listed rows it will get is not known.
@@ -154,8 +154,8 @@ index_t steps_of_stage(index_t d) {
 }
 
 /// kernels/assign_groups.cuh with as many warpgroups as find room; none where not even one does.
-std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, Turn turn, index_t parts,
-                                             const AssignPlans& plans, const DeviceInfo& device) {
+std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, index_t parts, const AssignPlans& plans,
+                                             const DeviceInfo& device) {
   constexpr index_t group_rows = 64, least_stages = 3, most_stages = 8;
   const index_t most_groups = parts == 1 ? 3 : 2;  // sums stage by stage need twice the registers
   const index_t most_steps = parts == 1 ? 4 : 2;   // sums of more lose more
@@ -175,14 +175,31 @@ std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, Turn turn, 
       plan.defines = {define("TS_STEPS", plans.steps), define("TS_CENTROIDS", plans.padded),
                       define("TS_CHUNK", plans.chunk), define("TS_GROUPS", groups),
                       define("TS_STAGES", stages),     define("TS_STAGE_STEPS", stage_steps),
-                      define("TS_PARTS", parts),       define("TS_AHEAD", ahead ? 1 : 0),
-                      define("TS_CONFIRM", turn == Turn::kept_labels ? 1 : 0)};
+                      define("TS_PARTS", parts),       define("TS_AHEAD", ahead ? 1 : 0)};
       finish(plan, p, Turn::listed_rows, rest + groups * left + stages * stage, 4 * groups + 1, 1, 16,
              device);
       plan.grid = grid_of(ceil_div(p.n, groups * group_rows), device.multiprocessors);
       return plan;
     }
   return std::nullopt;
+}
+
+/// kernels/assign_feeders.cuh
+KernelPlan assign_feeders_plan(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device) {
+  constexpr index_t groups = 3, other_warps = 8, group_rows = 64, most_stages = 8, near_centroids = 2048;
+  const index_t steps = plans.steps + (plans.confirms ? 1 : 0), stage = steps * 32 * plans.chunk;
+  const index_t rest = 2 * groups * group_rows * (32 * steps + 16) +
+                       (plans.padded <= near_centroids ? 4 * plans.padded : 0) +
+                       16 * steps * (p.wide ? 8 : 4) + 8 * (2 * most_stages + 4 * groups);
+  const index_t stages = std::min(most_stages, (device.shared_bytes_per_block - rest) / stage);
+  KernelPlan plan;
+  plan.family = "assign_feeders";
+  plan.defines = {define("TS_STEPS", plans.steps), define("TS_CENTROIDS", plans.padded),
+                  define("TS_CHUNK", plans.chunk), define("TS_STAGES", stages),
+                  define("TS_CONFIRM", plans.confirms ? 1 : 0)};
+  finish(plan, p, Turn::listed_rows, rest + stages * stage, 4 * groups + other_warps, 1, 16, device);
+  plan.grid = grid_of(ceil_div(p.n, groups * group_rows), device.multiprocessors);
+  return plan;
 }
 
 AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
@@ -206,11 +223,11 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
     plans.chunk = p.k <= 64 ? 64 : 128;
     plans.padded = ceil_div(p.k, plans.chunk) * plans.chunk;
     plans.steps = ceil_div(plans.steps, steps_of_stage(p.d)) * steps_of_stage(p.d);
-    const bool confirm = p.settled && plans.steps <= most_steps;
+    plans.confirms = p.settled && plans.steps <= most_steps;
     plans.scores =
-        assign_groups_plan(p, confirm ? Turn::kept_labels : Turn::listed_rows, 1, plans, device);
+        plans.steps <= most_steps ? assign_feeders_plan(p, plans, device) : assign_groups_plan(p, 1, plans, device);
     if (plans.scores)
-      plans.again = assign_groups_plan(p, Turn::listed_rows, 2, plans, device);
+      plans.again = assign_groups_plan(p, 2, plans, device);
     else
       plans.steps = 0;
   } else if (plans.steps > most_steps) {

@@ -42,6 +42,7 @@ struct AssignPlans {
   /// registers nor into shared memory.
   std::optional<KernelPlan> scores;
   std::optional<KernelPlan> again;  ///< the same in two parts for the rows that a first one leaves open
+  bool confirms = false;            ///< `scores` finds which rows keep their labels
   index_t padded = 0;               ///< centroids with those that fill the last group
   index_t steps = 0;                ///< of 16 columns that float16 parts have; 0: there are none
   index_t chunk = 0;                ///< centroids that lie together, 0 for the fragments of assign_scores

@@ -1,34 +1,44 @@
 // Whether a row keeps its label: no other score is within its bound of the label's own. Where labels seldom change, that is all that
-// must be found, and takes an addition to a sum: of what each score is closer than a limit just beyond those that matter. The label's own
-// score adds a known amount; any other that matters adds more than errors explain.
+// must be found. Six more columns of K, 1 1 1 t1 t2 t3 of a row and o1 o2 o3 -1 -1 -1 of a centroid in float16 parts, add the origin of
+// the centroid, o = ||c||^2 / 2, to a score and take the row's limit t away, just beyond the label's own score: so that signs
+// tell all, and only logic looks at them, which runs beside tensor instructions as if it cost nothing.
 #pragma once
 #include "assign_bounds.cuh"
+#include "assign_halves.cuh"
 
 /// A label that is one; otherwise some centroid.
 __device__ __forceinline__ int known(int label) { return static_cast<uint32>(label) < TS_CLUSTERS ? label : 0; }
 
-/// How far a score and the same by float32 multiply-adds may be apart, for a row of norm 1: an instruction truncates 17 terms and their
-/// sum (assign_bounds.cuh), a lane rounds at most four times a step.
-__device__ __forceinline__ float own_error(const Largest& c, int steps) {
-  return static_cast<float>(30 * steps) * 0x1p-23f * c.norm;
+/// The row's six columns. `score`: that of its label by float32 multiply-adds, +-error; scores within `open` of the own one matter. An
+/// instruction truncates 17 terms and their sum (assign_bounds.cuh), none of which is larger than 2 (||x|| + C) C; a lane rounds at most
+/// four times a step, and parts lose 2^-24. Then the own score is below the limit, computed either way, and so is every other that matters.
+__device__ __forceinline__ uint4 limit_of(int label, float score, float open, const Largest& c, float norm, int steps) {
+  constexpr float most = 60000;  // of float16, less than what copies of centroids have as origin
+  const float error = __fmaf_rn(static_cast<float>(40 * (steps + 1)) * 0x1p-23f * c.norm, norm + c.norm, 0x1p-22f);
+  const float beyond = score + (open + 3 * error), limit = known(label) == label && beyond < most ? beyond : 65504.0f;
+  const uint32 upper = halves(1, limit), middle = halves(limit - upper_half(upper), 0);
+  return {0x3c003c00u, upper, halves(lower_half(middle), limit - upper_half(upper) - lower_half(middle)), 0};
 }
 
-/// Of a row, or a lane's part of what is closer.
-struct Confirmed {
-  float limit, most, closer;
+/// Scores below the limit, as sign bits.
+struct Below {
+  uint32 one, two;  // at least
 
-  Confirmed() = default;
-  /// `own`: the score of its label, known but for `error`; scores that are `open` or less beyond it matter.
-  __device__ __forceinline__ Confirmed(int label, float own, float open, float error)
-      : limit(own + (open + 4 * error)), most(known(label) == label && open + 5 * error < 0.9f ? open + 5 * error : -1.0f), closer(0) {}
-
-  __device__ __forceinline__ void look_at(float score) { closer += __saturatef(limit - score); }
-  /// From the sum over all scores. The own one adds at most open + 5 error, and at least open + 3 error; another that matters 3 error.
-  __device__ __forceinline__ bool holds(float all) const { return all <= most; }
+  __device__ __forceinline__ void look_at(float a, float b) {
+    const uint32 x = __float_as_uint(a), y = __float_as_uint(b);
+    two |= (one & (x | y)) | (x & y);
+    one |= x | y;
+  }
+  /// Of all that a quad has looked at.
+  __device__ __forceinline__ bool only_one() const {
+    const int quad = threadIdx.x % 32 / 4 * 4;
+    const uint32 ones = __ballot_sync(0xffffffffu, one >> 31 != 0) >> quad & 15, twos = __ballot_sync(0xffffffffu, two >> 31 != 0) >> quad & 15;
+    return twos == 0 && (ones & (ones - 1)) == 0 && ones != 0;
+  }
 };
 
-/// What all lanes of a quad have of a sum, of which each of them has a part.
-__device__ __forceinline__ float sum_of_quad(float part) {
-  part += __shfl_xor_sync(everyone, part, 1);
-  return part + __shfl_xor_sync(everyone, part, 2);
+/// Of rows that quads know all about, those at even and at odd positions, what belongs to position lane < 16.
+__device__ __forceinline__ bool of_position(bool even, bool odd) {
+  const uint32 evens = __ballot_sync(0xffffffffu, even), odds = __ballot_sync(0xffffffffu, odd);
+  return ((threadIdx.x % 2 == 0 ? evens : odds) >> threadIdx.x % 32 / 2 % 8 * 4 & 1) != 0;
 }

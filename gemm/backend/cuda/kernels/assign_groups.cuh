@@ -3,7 +3,7 @@
 // Scores stay in the accumulators; a lane has 2 rows, and 2 of every 8 columns.
 // TS_D: columns; TS_STEPS: steps of 16 columns; TS_CENTROIDS: padded to whole chunks; TS_CHUNK: 64 or 128; TS_GROUPS: warpgroups;
 // TS_STAGES: of the ring, TS_STAGE_STEPS: steps in each; TS_AHEAD: the next rows are fetched into the caches; TS_PARTS,
-// TS_CONFIRM: only whether rows keep their labels (assign_confirm.cuh); TS_WIDE, TS_COUNT, TS_ALIGN; TS_ON_CHIP, TS_WARPS, TS_BLOCKS.
+// TS_WIDE, TS_COUNT, TS_ALIGN; TS_ON_CHIP, TS_WARPS, TS_BLOCKS.
 #define TS_CLUSTERS TS_CENTROIDS
 #define TS_SLOTS 2
 #include "assign_settle.cuh"
@@ -17,7 +17,6 @@ constexpr int right_step = 32 * TS_CHUNK, right_part = stage_steps * right_step,
 constexpr int left_step = 32 * group_rows, left_part = steps * left_step, left_bytes = TS_PARTS * left_part;
 constexpr int index_bits = bits_for(2 * blocks_of_8);
 #include "assign_best.cuh"
-#include "assign_confirm.cuh"
 #include "assign_halves.cuh"
 
 struct Ring {
@@ -47,27 +46,10 @@ __device__ __forceinline__ void produce(const Ring& ring, const unsigned char* f
       }
 }
 
-/// The product of a row and the centroid of its label, as the upper parts of both multiply.
-struct Own {
-  const unsigned char* eights;  // of that centroid, the first
-  float product = 0;
-
-  __device__ __forceinline__ Own(const unsigned char* fragments, int label)
-      : eights(fragments + label / TS_CHUNK * (2 * steps * right_step) + label % TS_CHUNK * 16) {}
-  __device__ __forceinline__ void add(const uint32 (&high)[4], int octet) {
-    const uint4 of = __ldg(reinterpret_cast<const uint4*>(eights + octet * (16 * TS_CHUNK)));
-    const uint32 with[4] = {of.x, of.y, of.z, of.w};
-#pragma unroll
-    for (int pair = 0; pair < 4; ++pair)
-      product = __fmaf_rn(lower_half(high[pair]), lower_half(with[pair]),
-                          __fmaf_rn(upper_half(high[pair]), upper_half(with[pair]), product));
-  }
-};
-
-/// What a warp's 16 rows become in shared memory, and what its lanes know of their norms and, to confirm labels, of their own
-/// products. The row at position 2g + s is the row g + 8s of the warp's 16, of which the lanes of quad g get to know the scores.
+/// What a warp's 16 rows become in shared memory, and what its lanes know of their norms. The row at position 2g + s is the row
+/// g + 8s of the warp's 16, of which the lanes of quad g get to know the scores.
 __device__ __forceinline__ void load_left(unsigned char* left, const Rows& x, int64 mine, const Shift* shifts, double scale,
-                                          Row (&row)[slots], Own (&own)[slots]) {
+                                          Row (&row)[slots]) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, g = lane / 4, q = lane % 4;
   constexpr int at_once = sizeof(Element) == 8 ? 2 : 4, octets = 2 * steps;
   float squared[slots] = {}, rest[slots] = {};
@@ -117,7 +99,6 @@ __device__ __forceinline__ void load_left(unsigned char* left, const Rows& x, in
         }
         unsigned char* const to = left + octet * (16 * group_rows) + (16 * warp + g + 8 * s) * 16;
         *reinterpret_cast<uint4*>(to) = {high[0], high[1], high[2], high[3]};
-        if (TS_CONFIRM) own[s].add(high, octet);
         if (TS_PARTS == 2) *reinterpret_cast<uint4*>(to + left_part) = {low[0], low[1], low[2], low[3]};
       }
     }
@@ -125,13 +106,6 @@ __device__ __forceinline__ void load_left(unsigned char* left, const Rows& x, in
 #pragma unroll
   for (int s = 0; s < slots; ++s) row[s] = {3e30f, 3e30f, squared[s], rest[s], 0, 3e30f, 0};
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
-/// Of rows that quads know all about, what belongs to position lane < 16.
-__device__ __forceinline__ bool of_position(bool even, bool odd) {
-  const uint32 evens = __ballot_sync(everyone, even), odds = __ballot_sync(everyone, odd);
-  const int quad = threadIdx.x % 32 / 2 % 8;
-  return ((threadIdx.x % 2 == 0 ? evens : odds) >> 4 * quad & 1) != 0;
 }
 
 /// Lets the caches fetch a row while there is arithmetic to be done.
@@ -207,20 +181,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     const int64 mine = lane < 16 ? settle.row(first + lane, count) : -1;
     const int before = settle.before(mine);
     Row row[slots];
-    const int label[slots] = {__shfl_sync(everyone, before, lane / 4 * 2), __shfl_sync(everyone, before, lane / 4 * 2 + 1)};
-    Own own[slots] = {{fragments, known(label[0])}, {fragments, known(label[1])}};
-    load_left(left, x, mine, shifts, scale, row, own);
+    load_left(left, x, mine, shifts, scale, row);
     fetch_ahead(x, lane < 16 ? settle.row(first + stride + lane, count) : -1);
-#if TS_CONFIRM
-    Confirmed confirmed[slots];
-#pragma unroll
-    for (int s = 0; s < slots; ++s) {
-      row[s].squared = sum_of_quad(row[s].squared), row[s].rest = sum_of_quad(row[s].rest);
-      const float error = __fmaf_rn(own_error(*largest, steps), norm_of(row[s].squared), 0x1p-21f / per_unit);
-      confirmed[s] = {label[s], __ldg(origins + known(label[s])) + sum_of_quad(own[s].product),
-                      open_within(margin, row[s], per_unit) / per_unit, error};
-    }
-#endif
     group_barrier();
 #pragma unroll 1
     for (int c = 0; c < chunks; ++c) {
@@ -259,17 +221,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
         for (int i = 0; i < 4 * blocks_of_8; ++i) product[i] += part[i];
       }
 #endif
-      const float2* const from = reinterpret_cast<const float2*>(origins + c * TS_CHUNK) + lane % 4;
-#if TS_CONFIRM
-#pragma unroll
-      for (int b = 0; b < blocks_of_8; ++b) {
-        const float2 origin = __ldg(from + 4 * b);
-#pragma unroll
-        for (int s = 0; s < slots; ++s)
-          confirmed[s].look_at(origin.x + product[4 * b + 2 * s]), confirmed[s].look_at(origin.y + product[4 * b + 2 * s + 1]);
-      }
-#else
       uint32 best[slots] = {~0u, ~0u}, second[slots] = {~0u, ~0u}, third[slots] = {~0u, ~0u};
+      const float2* const from = reinterpret_cast<const float2*>(origins + c * TS_CHUNK) + lane % 4;
 #pragma unroll
       for (int b = 0; b < blocks_of_8; ++b) {
         const float2 origin = __ldg(from + 4 * b);
@@ -288,22 +241,15 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       for (int s = 0; s < slots; ++s)
         also(row[s], {score_of(best[s]), score_of(second[s]), 0, 0, label_of(best[s], c * TS_CHUNK), score_of(third[s]),
                       label_of(second[s], c * TS_CHUNK)});
-#endif
     }
     group_barrier();
     if (first >= count) continue;
-#if TS_CONFIRM
-    const bool certain = of_position(confirmed[0].holds(sum_of_quad(confirmed[0].closer)),
-                                     confirmed[1].holds(sum_of_quad(confirmed[1].closer)));
-    settle.settle<16>(first, mine, before, before, certain);
-#else
     const Row all = collect(row, 0);
     const float open = open_within(margin, all, per_unit);
 #if TS_PARTS == 2
     if (mine >= 0) pairs[first + lane] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
 #endif
     settle.settle<16>(first, mine, before, all.label, all.second - all.best > open);
-#endif
   }
   settle.end(stats);
 }

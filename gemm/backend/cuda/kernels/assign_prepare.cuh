@@ -35,10 +35,18 @@ __device__ __forceinline__ bool is_copy(const double* centroids, const double* f
   return __any_sync(everyone, found);
 }
 
+#if TS_CHUNK != 0
+/// Where column j of a centroid is in chunks that have upper parts and a step more (assign_confirm.cuh).
+__device__ __forceinline__ int64 confirming_at(int m, int j) {
+  return static_cast<int64>(m / TS_CHUNK) * TS_CHUNK * (TS_STEPS + 1) * 16 + (j / 8 * TS_CHUNK + m % TS_CHUNK) * 8 + j % 8;
+}
+#endif
+
 extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     assign_prepare(const double* centroids, const double* first, int count, int padded, const double* shift,
                    double scale, double shrink, double origin, double* columns,
-                   float* half_norms, float* origins, float* plain_origins, void* negated, Largest* largest) {
+                   float* half_norms, float* origins, float* plain_origins, void* negated, void* confirming,
+                   Largest* largest) {
   const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (m >= padded) return;
   const bool counts = m < count && !is_copy(centroids, first, m);
@@ -70,9 +78,22 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
 #endif
     unsigned short* const to = static_cast<unsigned short*>(negated) + at;
     to[0] = high, to[part] = low;
+#if TS_CHUNK != 0
+    if (confirming != nullptr) static_cast<unsigned short*>(confirming)[confirming_at(m, j)] = high;
+#endif
 #endif
   }
   norm = sum_of_warp(norm), low_norm = sum_of_warp(low_norm), rest_norm = sum_of_warp(rest_norm), offset = sum_of_warp(offset);
+#if TS_STEPS != 0 && TS_CHUNK != 0
+  if (confirming != nullptr && lane < 16) {
+    double left = counts ? norm / 2 : 60000;
+    unsigned short part[3];
+#pragma unroll
+    for (int p = 0; p < 3; ++p) part[p] = half_of(static_cast<float>(left)), left -= widen(Half{part[p]});
+    static_cast<unsigned short*>(confirming)[confirming_at(m, 16 * TS_STEPS + lane)] =
+        lane < 3 ? (lane == 0 ? part[0] : lane == 1 ? part[1] : part[2]) : lane < 6 ? half_of(-1) : 0;
+  }
+#endif
   if (lane != 0) return;
   half_norms[m] = counts ? static_cast<float>(norm / 2) : 2e30f;
   // What must not be chosen is still in the binade of all scores, but behind them.
