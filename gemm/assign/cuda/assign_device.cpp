@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/assign/assign_detail.hpp"
 #include "tallskinny/gemm/assign/cuda/assign_kernel.hpp"
 #include "tallskinny/gemm/assign/cuda/device_arguments.hpp"
+#include "tallskinny/gemm/assign/cuda/sums_device.hpp"
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
 
 namespace ts::assign_device {
@@ -102,10 +103,25 @@ struct Origin {
   }
 };
 
-/// The sums of one pass in device memory, all zero at first, behind the two counters of the pass.
+constexpr index_t most_rows = index_t{1} << 27;  // of which lists are made
+
+/// What a pass counts: rows with another label, those that were scored again, and those that are listed as
+/// moves.
+struct PassCounts {
+  static constexpr index_t rescored = 1, moved = 2, all = 3;
+  std::array<std::uint64_t, all> of{};
+
+  [[nodiscard]] AssignStats stats() const {
+    AssignStats s;
+    s.changed = static_cast<index_t>(of[0]), s.rescored = static_cast<index_t>(of[rescored]);
+    return s;
+  }
+};
+
+/// The sums of one pass in device memory, all zero at first, behind the counters of the pass.
 class PassSums {
  public:
-  static constexpr index_t changed = 0, rescored = 1, counters = 2;
+  static constexpr index_t counters = PassCounts::all;
 
   PassSums(index_t k, index_t d, bool sums)
       : k_(k), d_(d), words_(counters + (sums ? 2 * k * d + 3 * k : 0)) {}
@@ -121,17 +137,12 @@ class PassSums {
     a.one = std::ldexp(1.0, unit->bits), a.weight_to_units = unit->weight_to_units;
     return a;
   }
-  /// Waits for the stream, and adds what it left if any row moved.
-  [[nodiscard]] AssignStats fetch(const Context& ctx, const std::uint64_t* first, ClusterSums* sums) const {
-    const cuda::Stream& stream = ctx.stream;
-    std::array<std::uint64_t, counters> counts{};
-    cuda::copy_bytes(stream, counts.data(), first, sizeof counts);
-    stream.synchronize();
-    AssignStats stats;
-    stats.changed = static_cast<index_t>(counts[changed]);
-    stats.rescored = static_cast<index_t>(counts[rescored]);
-    if (sums != nullptr && stats.changed != 0) fetch_sums(ctx, first, *sums);
-    return stats;
+  /// Waits for the stream.
+  [[nodiscard]] static PassCounts fetch_counts(const Context& ctx, const std::uint64_t* first) {
+    PassCounts counts;
+    cuda::copy_bytes(ctx.stream, counts.of.data(), first, sizeof counts.of);
+    ctx.stream.synchronize();
+    return counts;
   }
   void fetch_sums(const Context& ctx, const std::uint64_t* first, ClusterSums& sums) const {
     const cuda::Stream& stream = ctx.stream;
@@ -154,7 +165,6 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
                    HostView<const double> centroids, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums,
                    bool settled) {
-  constexpr index_t most_rows = index_t{1} << 27;  // of which lists are made
   const index_t n = x.rows(), k = centroids.rows(), d = x.cols();
   if (n == 0) return {};
   if (n > most_rows) {
@@ -185,7 +195,8 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   const PassSums pass(k, d, sums != nullptr);
   const bool paired = plans.again && plans.again->family == "assign_groups";
   const index_t words = cuda::AssignProblem::mark_words(n);
-  const index_t capacity = plans.scores ? n : 0;  // of the list
+  const index_t moving = used == nullptr ? 0 : n;
+  const index_t capacity = plans.scores ? n : moving;  // of the list, and later of the order of moves
   const index_t listed_words = plans.again ? words : 0;
 
   Workspace w;
@@ -199,14 +210,16 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
                     marks = w.reserve<std::uint32_t>(plans.scores ? words : 0),
                     list = w.reserve<index_t>(capacity),
                     pairs = w.reserve<std::int32_t>(2 * (paired ? n : 0)),
-                    listed_marks = w.reserve<std::uint32_t>(listed_words);
+                    listed_marks = w.reserve<std::uint32_t>(listed_words),
+                    moves = w.reserve<std::int32_t>(moving), before = w.reserve<std::int32_t>(moving),
+                    places = w.reserve<std::uint32_t>(used == nullptr ? 0 : k + 1);
   w.get(ctx.stream);
   double* const numbers = w.at<double>(sent);
   double* const shift = numbers + k * d;
   parcel.send(numbers);
   cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(pass.words() + 2) * 8);
   auto* const found = w.at<std::uint64_t>(zeros);
-  std::uint64_t* const listed = found + PassSums::rescored;
+  std::uint64_t* const listed = found + PassCounts::rescored;
   auto* const largest = reinterpret_cast<float*>(found + pass.words());  // three of them
 
   cuda::launch(ctx, cuda::assign_prepare_plan(problem, plans), numbers, numbers + first_column,
@@ -215,7 +228,9 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
                single ? w.at<float>(plain_origins) : nullptr,
                plans.scores ? w.at<std::uint16_t>(negated) : nullptr,
                plans.confirms ? w.at<std::uint16_t>(confirming) : nullptr, largest);
-  const SumsArgument to = pass.argument(found, used, shift + d, shift, weights.data);
+  SumsArgument to = pass.argument(found, used, shift + d, shift, weights.data);
+  if (used != nullptr)
+    to.moves = {w.at<std::int32_t>(moves), w.at<std::int32_t>(before), found + PassCounts::moved};
   const RowsArgument rows(x);
   const CentroidsArgument c{w.at<double>(columns), w.at<float>(half_norms),
                             static_cast<int>(k),   static_cast<int>(padded),
@@ -255,29 +270,39 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   }
   cuda::launch(ctx, cuda::assign_rows_plan("assign_decide", problem, n, device), rows, c, open, still_marked,
                pairs_there, labels.data, to, found);
-  return pass.fetch(ctx, found, sums);
+  const PassCounts counts = PassSums::fetch_counts(ctx, found);
+  const AssignStats stats = counts.stats();
+  if (used == nullptr || stats.changed == 0) return stats;
+  add_moves(ctx, x, labels, *used, to, k, static_cast<index_t>(counts.of[PassCounts::moved]),
+            {w.at<std::uint32_t>(places), w.at<std::uint32_t>(list)});
+  pass.fetch_sums(ctx, found, *sums);
+  return stats;
 }
 
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
               PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
               ClusterSums& sums) {
-  const index_t n = x.rows(), d = x.cols();
+  const index_t n = x.rows(), d = x.cols(), k = sums.clusters();
   if (n == 0) return;
   Parcel parcel(ctx, 2 * d);
   parcel.add(moments.shift);
   parcel.add(unit.to_units);
-  const PassSums pass(sums.clusters(), d, true);
+  const PassSums pass(k, d, true);
   Workspace w;
-  const std::size_t sent = w.reserve<double>(parcel.size()), zeros = w.reserve<std::uint64_t>(pass.words());
+  const std::size_t sent = w.reserve<double>(parcel.size()), zeros = w.reserve<std::uint64_t>(pass.words()),
+                    places = w.reserve<std::uint32_t>(k + 1),
+                    order = w.reserve<std::uint32_t>(std::min(n, most_rows));
   w.get(ctx.stream);
   parcel.send(w.at<double>(sent));
   cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(pass.words()) * 8);
   double* const shift = w.at<double>(sent);
   auto* const found = w.at<std::uint64_t>(zeros);
-  const auto problem = cuda::assign_problem(x, sums.clusters(), true);
-  cuda::launch(ctx, cuda::assign_rows_plan("assign_add", problem, (n + 31) / 32, ctx.stream.device()),
-               RowsArgument(x), static_cast<int>(d), labels.data,
-               pass.argument(found, &unit, shift + d, shift, weights.data));
+  for (index_t i = 0; i < n; i += most_rows) {
+    const index_t rows = std::min(most_rows, n - i);
+    add_moves(ctx, x.block(i, rows), labels.part(i, rows), unit,
+              pass.argument(found, &unit, shift + d, shift, weights.part(i, rows).data), k, rows,
+              {w.at<std::uint32_t>(places), w.at<std::uint32_t>(order)});
+  }
   pass.fetch_sums(ctx, found, sums);
 }
 

@@ -116,6 +116,7 @@ std::optional<KernelPlan> assign_single_plan(const AssignProblem& p, const Devic
                   define("TS_GROUP", group),        define("TS_PACKED", p.packed ? 1 : 0),
                   define("TS_AHEAD", ahead ? 1 : 0)};
   finish(plan, p, Turn::every_row, shared, blocks == 1 ? 12 : 8, blocks, 16 * rows, device);
+  plan.budget.shared_bytes = 16;  // what the bound of a row is made of
   return plan;
 }
 

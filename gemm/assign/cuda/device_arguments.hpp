@@ -37,11 +37,17 @@ struct CentroidsArgument {
   double shrink, factor;
 };
 
+struct MovesArgument {
+  std::int32_t *rows = nullptr, *before = nullptr;
+  std::uint64_t* count = nullptr;
+};
+
 struct SumsArgument {
   std::uint64_t *upper = nullptr, *lower = nullptr;
   std::uint64_t *weight_upper = nullptr, *weight_lower = nullptr, *counts = nullptr;
   const double *to_units = nullptr, *shift = nullptr, *weights = nullptr;
   double one = 0, weight_to_units = 0;
+  MovesArgument moves;
 };
 
 /// Parts of the stream's workspace, one after the other: first all sizes, then the memory.

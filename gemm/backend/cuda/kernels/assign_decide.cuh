@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     const int before = labels[i];
     if (label == before) return;
     ++changed;
-    if (sums.upper != nullptr) move_rows(x, c.cols, sums, GlobalSums{sums, c.cols}, i, 1, before, label);
+    if (sums.upper != nullptr) list_moves(sums.moves, i, before, 1);
     __syncwarp();
     if (lane == 0) labels[i] = label;
   };

@@ -1,6 +1,5 @@
-// What the kernels of assign share: rows as float64 numbers, distances by direct differences, and moving a row from
-// the sums of one cluster to another's. All of it gives the bits of the host's code (gemm/assign/), so nothing is
-// contracted here.
+// What the kernels of assign share: rows as float64 numbers, distances by direct differences, and the limbs of sums. All of it gives
+// the bits of the host's code (gemm/assign/), so nothing is contracted here.
 #pragma once
 #include "element.cuh"
 
@@ -40,6 +39,12 @@ __device__ __forceinline__ double squared_distance(int d, double factor, const X
                    __dadd_rn(__dadd_rn(part[4], part[5]), __dadd_rn(part[6], part[7])));
 }
 
+/// The rows that leave one sum for another once all labels are known (sums_sort.cuh), in any order.
+struct Moves {
+  int *rows, *before;  // the row of each move; by rows, the label that it had, negative for none. Null: every row, from nowhere
+  uint64* count;
+};
+
 /// Sums by cluster in fixed point (gemm/assign/cluster_sums.hpp), of what this pass changes.
 struct Sums {
   uint64 *upper, *lower;  // k x d; null: no sums
@@ -47,6 +52,7 @@ struct Sums {
   const double *to_units, *shift;  // of each column
   const double* weights;           // of each row, or null
   double one, weight_to_units;
+  Moves moves;
 };
 
 struct Limbs {
@@ -62,45 +68,15 @@ __device__ __forceinline__ Limbs split(double in_units, double one) {
           static_cast<uint64>(__double_as_longlong(__dadd_rn(rest, magic)) - zero)};
 }
 
-/// Adds up in global memory: `sign` times the limbs of column j of a cluster, or of its weight (j = d) and of one row.
-struct GlobalSums {
-  const Sums& to;
-  int d;
-  __device__ __forceinline__ void add(int cluster, int j, const Limbs& l, int sign) const {
-    const int64 at = static_cast<int64>(cluster) * d + j;
-    atomicAdd(j == d ? to.weight_upper + cluster : to.upper + at, sign > 0 ? l.upper : -l.upper);
-    atomicAdd(j == d ? to.weight_lower + cluster : to.lower + at, sign > 0 ? l.lower : -l.lower);
-    if (j == d) atomicAdd(to.counts + cluster, sign > 0 ? 1ull : ~0ull);
-  }
-};
-
-/// Called by a whole warp: the row `row` of each lane that has its bit in `moving` moves from the cluster `from` (from nowhere if
-/// that is negative) to `to`. So many lanes share a row as its columns and its weight need.
-template <class To>
-__device__ __forceinline__ void move_rows(const Rows& x, int d, const Sums& s, const To& into, int64 row, uint32 moving,
-                                          int from, int to) {
+/// Called by a whole warp: lists the rows of the lanes with a bit in `moving`, of which there must be one.
+__device__ __forceinline__ void list_moves(const Moves& moves, int64 row, int before, uint32 moving) {
   const int lane = threadIdx.x % 32;
-  int across = 32;
-  while (across / 2 > d) across /= 2;
-  const int together = 32 / across;
-  const uint32 group = together == 32 ? ~0u : (1u << together) - 1;
-  for (uint32 left = moving; left != 0;) {
-    const int base = (__ffs(left) - 1) & ~(together - 1), who = base + lane / across;
-    left &= ~(group << base);
-    const int source = __shfl_sync(~0u, from, who), target = __shfl_sync(~0u, to, who);
-    const int64 i = __shfl_sync(~0u, row, who);
-    if ((moving >> who & 1) == 0) continue;
-    const double weight = s.weights == nullptr ? 1.0 : s.weights[i];
-    if (weight == 0) continue;
-    const double w = __dmul_rn(weight, s.weight_to_units);
-    for (int j = lane % across; j <= d; j += across) {
-      double in_units = w;
-      if (j < d) in_units = __dmul_rn(w, __dmul_rn(__dsub_rn(value(x, i, j), s.shift[j]), s.to_units[j]));
-      const Limbs l = split(in_units, s.one);
-      into.add(target, j, l, 1);
-      if (source >= 0) into.add(source, j, l, -1);
-    }
-  }
+  int base = 0;
+  if (lane == 0) base = static_cast<int>(atomicAdd(moves.count, static_cast<uint64>(__popc(moving))));
+  base = __shfl_sync(~0u, base, 0);
+  if ((moving >> lane & 1) == 0) return;
+  moves.rows[base + __popc(moving & ((1u << lane) - 1))] = static_cast<int>(row);
+  moves.before[row] = before;
 }
 
 /// Which rows a kernel looks at: all of them, or those of a list whose length another kernel left.

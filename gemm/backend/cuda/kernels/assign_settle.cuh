@@ -1,6 +1,6 @@
 // What becomes of rows whose label was found, or could not be: a warp answers for 32 rows at a time. Sums of few centroids and
-// columns are kept in shared memory until the block is done. TS_D: columns; TS_CLUSTERS: padded centroids; TS_ON_CHIP: the sums
-// fit into shared memory; TS_WARPS: in a block.
+// columns are kept in shared memory until the block is done; otherwise rows that move are listed. TS_D: columns; TS_CLUSTERS: padded
+// centroids; TS_ON_CHIP: the sums fit into shared memory; TS_WARPS: in a block.
 #pragma once
 #include "assign_bounds.cuh"
 #include "assign_rows.cuh"
@@ -41,9 +41,37 @@ struct ChipSums {
       if (words[4 * part + m] != 0) atomicAdd(s.counts + m, static_cast<uint64>(static_cast<int64>(words[4 * part + m])));
   }
 };
+
+/// Called by a whole warp: the row `row` of each lane that has its bit in `moving` moves from the cluster `from` (from nowhere if
+/// that is negative) to `to`. So many lanes share a row as its columns and its weight need.
+__device__ __forceinline__ void move_rows(const Rows& x, const Sums& s, const ChipSums& into, int64 row, uint32 moving, int from,
+                                          int to) {
+  const int lane = threadIdx.x % 32;
+  int across = 32;
+  while (across / 2 > TS_D) across /= 2;
+  const int together = 32 / across;
+  const uint32 group = together == 32 ? ~0u : (1u << together) - 1;
+  for (uint32 left = moving; left != 0;) {
+    const int base = (__ffs(left) - 1) & ~(together - 1), who = base + lane / across;
+    left &= ~(group << base);
+    const int source = __shfl_sync(~0u, from, who), target = __shfl_sync(~0u, to, who);
+    const int64 i = __shfl_sync(~0u, row, who);
+    if ((moving >> who & 1) == 0) continue;
+    const double weight = s.weights == nullptr ? 1.0 : s.weights[i];
+    if (weight == 0) continue;
+    const double w = __dmul_rn(weight, s.weight_to_units);
+    for (int j = lane % across; j <= TS_D; j += across) {
+      double in_units = w;
+      if (j < TS_D) in_units = __dmul_rn(w, __dmul_rn(__dsub_rn(value(x, i, j), s.shift[j]), s.to_units[j]));
+      const Limbs l = split(in_units, s.one);
+      into.add(target, j, l, 1);
+      if (source >= 0) into.add(source, j, l, -1);
+    }
+  }
+}
 #endif
 
-/// Labels or marks the rows that lanes answer for, and moves them from sum to sum.
+/// Labels or marks the rows that lanes answer for, and moves them from sum to sum, or lists them.
 struct Settle {
   const Rows& x;
   const Selection& selection;
@@ -82,9 +110,9 @@ struct Settle {
     changed += __popc(moving);
     if (sums.upper == nullptr) return;
 #if TS_ON_CHIP
-    move_rows(x, TS_D, sums, ChipSums{chip}, row, moving, before, label);
+    move_rows(x, sums, ChipSums{chip}, row, moving, before, label);
 #else
-    move_rows(x, TS_D, sums, GlobalSums{sums, TS_D}, row, moving, before, label);
+    list_moves(sums.moves, row, before, moving);
 #endif
   }
   /// Before the first row of the block; a barrier must follow.

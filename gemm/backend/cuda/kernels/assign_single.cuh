@@ -154,6 +154,11 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
   if (low_rows) constant = 1 + units * (1 + scaled) * of_parts.constant;
   constant = (2.04f * constant + 1) * one_key;
   const uint32 open = constant < 0x1p31f ? static_cast<uint32>(constant) + 1 : ~0u;
+  __shared__ float2 kept;  // both, where scores take all registers
+  if (by_norms && !in_registers) {
+    if (threadIdx.x == 0) kept = {by_norm, constant};
+    __syncthreads();
+  }
 
   uint2 factor[in_registers ? tiles : 1][products];
   float2 start[in_registers ? tiles : 1];
@@ -256,7 +261,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
                                    (steps + 2) * 0x1p-20f;
         float norm;
         asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(norm) : "f"(norm_squared));
-        certain = static_cast<float>(gap) > __fmaf_rn(by_norm, norm * 1.0001f, constant);
+        const float2 bound = in_registers ? float2{by_norm, constant} : kept;
+        certain = static_cast<float>(gap) > __fmaf_rn(bound.x, norm * 1.0001f, bound.y);
       }
       const bool real = first + 32 * w + lane < count;
       label[w] = static_cast<int>(two.best & ((1u << index_bits) - 1));

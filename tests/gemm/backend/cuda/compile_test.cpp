@@ -6,6 +6,7 @@
 
 #include "tallskinny/gemm/assign/cuda/assign_kernel.hpp"
 #include "tallskinny/gemm/assign/cuda/seed_kernel.hpp"
+#include "tallskinny/gemm/assign/cuda/sums_kernel.hpp"
 #include "tallskinny/gemm/backend/cuda/convert.hpp"
 #include "tallskinny/gemm/backend/cuda/copy_rows.hpp"
 #include "tallskinny/gemm/backend/cuda/geometry.hpp"
@@ -174,6 +175,18 @@ void compile_plans(const std::string& arch, const std::vector<cuda::KernelPlan>&
   }
 }
 
+/// What adds up the rows that change clusters: any type and width, in one piece or not, weighed or not.
+void add_sums(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+  const auto size = static_cast<int>(size_of(type));
+  for (const auto& [d, alignment] :
+       {std::pair<index_t, int>{1, size}, {3, size}, {6, 2 * size}, {20, 16}, {512, 16}, {769, size}})
+    for (const bool weighed : {false, true})
+      for (const bool plain : {true, false})
+        if (plain || d == 769)
+          plans.push_back(
+              cuda::sums_add_plan({type, 1 << 20, d, 1000, plain, alignment}, weighed, 1 << 21, device));
+}
+
 /// The kernels of assign, which no Operation stands for.
 std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
   std::vector<cuda::KernelPlan> plans;
@@ -218,8 +231,9 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
         plans.push_back(*cuda::assign_plans(p, device).scores);
       }
     const cuda::AssignProblem some{type, 1 << 20, 16, 16};
-    for (const char* family : {"assign_decide", "assign_add", "assign_gather", "assign_verify"})
+    for (const char* family : {"assign_decide", "assign_gather", "assign_verify"})
       plans.push_back(cuda::assign_rows_plan(family, some, 1000, device));
+    add_sums(plans, type, device);
     for (const index_t number : {0, 1, 2})
       plans.push_back(
           cuda::assign_threads_plan("assign_moments", type, {cuda::define("TS_ROUND", number)}, 1000));
@@ -238,6 +252,10 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
   }
   const cuda::AssignProblem in_float64{DType::float32, 1000, 200, 3000, false};
   plans.push_back(cuda::assign_prepare_plan(in_float64, cuda::assign_plans(in_float64, device)));
+  for (const cuda::SumsTask task : {cuda::SumsTask::count, cuda::SumsTask::order})
+    for (const index_t clusters : {1000, 1 << 20})
+      plans.push_back(cuda::sums_sort_plan(task, clusters, 1 << 20, device));
+  plans.push_back(cuda::sums_places_plan(1000));
   for (const char* family : {"seed_draw", "seed_keep"})
     for (const bool wide : {false, true})
       plans.push_back(cuda::seed_plan(family, DType::float64, wide, 1000));
