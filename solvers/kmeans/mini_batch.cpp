@@ -74,8 +74,7 @@ class MiniBatch {
       const double share = sums.weight(unit_, m) / all;
       Matrix<double> center(1, p_.cols());
       for (index_t j = 0; j < p_.cols(); ++j) {
-        const auto mean =
-            static_cast<double>(p_.moments.shift[static_cast<std::size_t>(j)] + sums.mean(unit_, m, j));
+        const double mean = sums.mean(unit_, m, j, p_.moments.shift[static_cast<std::size_t>(j)]);
         center(0, j) = run_.centers(m, j) + share * (mean - run_.centers(m, j));
       }
       if (control_.spherical && normalise(center.view()) != 0) continue;

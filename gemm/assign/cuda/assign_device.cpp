@@ -13,12 +13,6 @@ namespace ts::assign_device {
 
 namespace {
 
-/// How far from the shift centroids lie.
-struct Spread {
-  double scale = 1;    ///< the inverse power of two of the largest |c_j - shift_j|, of rows, too
-  double squared = 0;  ///< the largest ||(c - shift) scale||^2
-};
-
 /// Puts the centroids into the parcel, and looks at each block while it is at hand.
 Spread pack(const Context& ctx, Parcel& parcel, HostView<const double> centroids,
             const ColumnMoments& moments) {
@@ -102,25 +96,15 @@ struct Origin {
   }
 };
 
-/// The sums of one pass in device memory, all zero at first, behind the two counters of the pass.
+/// The counters of one pass in device memory, zero at first, and behind them its sums where they are not
+/// elsewhere.
 class PassSums {
  public:
   static constexpr index_t changed = 0, rescored = 1, counters = 2;
 
-  PassSums(index_t k, index_t d, bool sums)
-      : k_(k), d_(d), words_(counters + (sums ? 2 * k * d + 3 * k : 0)) {}
+  PassSums(index_t k, index_t d, bool sums) : words_(counters + (sums ? sum_words(k, d) : 0)) {}
   [[nodiscard]] index_t words() const noexcept { return words_; }
 
-  [[nodiscard]] SumsArgument argument(std::uint64_t* first, const FixedPoint* unit, const double* to_units,
-                                      const double* shift, const double* weights) const {
-    SumsArgument a;
-    a.to_units = to_units, a.shift = shift, a.weights = weights;
-    if (unit == nullptr) return a;
-    a.upper = first + counters, a.lower = a.upper + k_ * d_;
-    a.weight_upper = a.lower + k_ * d_, a.weight_lower = a.weight_upper + k_, a.counts = a.weight_lower + k_;
-    a.one = std::ldexp(1.0, unit->bits), a.weight_to_units = unit->weight_to_units;
-    return a;
-  }
   /// Waits for the stream, and adds what it left if any row moved.
   [[nodiscard]] AssignStats fetch(const Context& ctx, const std::uint64_t* first, ClusterSums* sums) const {
     const cuda::Stream& stream = ctx.stream;
@@ -130,44 +114,34 @@ class PassSums {
     AssignStats stats;
     stats.changed = static_cast<index_t>(counts[changed]);
     stats.rescored = static_cast<index_t>(counts[rescored]);
-    if (sums != nullptr && stats.changed != 0) fetch_sums(ctx, first, *sums);
+    if (sums != nullptr && stats.changed != 0) add_fetched(ctx, first + counters, *sums);
     return stats;
-  }
-  void fetch_sums(const Context& ctx, const std::uint64_t* first, ClusterSums& sums) const {
-    const cuda::Stream& stream = ctx.stream;
-    const auto count = static_cast<std::size_t>(words_ - counters);
-    const std::size_t bytes = count * sizeof(std::uint64_t);
-    stream.staging().begin(stream, cuda::Staging::rounded(bytes));
-    const cuda::Staging::Stretch found = stream.staging().take(bytes);
-    cuda::copy_bytes(stream, found.host, first + counters, bytes);
-    stream.synchronize();
-    sums.add_words({static_cast<const std::uint64_t*>(found.host), count}, ctx.thread_count());
   }
 
  private:
-  index_t k_, d_, words_;
+  index_t words_;
 };
 
-}  // namespace
-
-AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                   HostView<const double> centroids, PerRow<std::int32_t> labels,
-                   PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums) {
-  constexpr index_t most_rows = index_t{1} << 27;  // of which lists are made
-  const index_t n = x.rows(), k = centroids.rows(), d = x.cols();
-  if (n == 0) return {};
-  if (n > most_rows) {
-    AssignStats all;
-    for (index_t i = 0; i < n; i += most_rows) {
-      const index_t rows = std::min(most_rows, n - i);
-      all += assign(ctx, x.block(i, rows), moments, centroids, labels.part(i, rows),
-                    weights.empty() ? PerRow<const double>() : weights.part(i, rows), unit, sums);
-    }
-    return all;
+/// use(rows, labels and weights of theirs) for parts of the rows that are few enough to make lists of.
+template <class Use>
+AssignStats for_parts(const Rows& x, PerRow<std::int32_t> labels, PerRow<const double> weights,
+                      const Use& use) {
+  constexpr index_t most_rows = index_t{1} << 27;
+  AssignStats all;
+  for (index_t i = 0; i < x.rows(); i += most_rows) {
+    const index_t rows = std::min(most_rows, x.rows() - i);
+    all += use(x.block(i, rows), labels.part(i, rows), weights.part(i, rows));
   }
+  return all;
+}
+
+/// A pass whose sums, if it has any, are those of the centroids, or are added to `sums`.
+AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                      const PlacedCentroids& centroids, PerRow<std::int32_t> labels,
+                      PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums) {
+  const index_t n = x.rows(), k = centroids.count, d = x.cols();
   const cuda::DeviceInfo& device = ctx.stream.device();
-  Parcel parcel(ctx, k * d + 2 * d + k);
-  const Spread spread = pack(ctx, parcel, centroids, moments);
+  const Spread& spread = centroids.spread;
   const double scale = spread.scale, shrink = scale < 0x1p-900 ? scale : 1;
   const cuda::AssignProblem problem =
       cuda::assign_problem(x, k, needs_wide(moments, x.type(), scale), as_they_are(moments, x.type(), scale));
@@ -175,12 +149,6 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   const bool single = plans.scores && plans.scores->family == "assign_single";
   const Origin origin(moments, spread, single);
   const index_t padded = plans.padded;
-  const FixedPoint* const used = sums == nullptr ? nullptr : unit;
-
-  parcel.add(moments.shift);
-  if (used != nullptr) parcel.add(used->to_units);
-  const index_t first_column = parcel.size();
-  parcel.add(centroids.block(0, 0, k, 1));
   const PassSums pass(k, d, sums != nullptr);
   const bool paired = plans.again && plans.again->family == "assign_groups";
   const index_t words = cuda::AssignProblem::mark_words(n);
@@ -188,8 +156,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   const index_t listed_words = plans.again ? words : 0;
 
   Workspace w;
-  const std::size_t sent = w.reserve<double>(parcel.size()),
-                    zeros = w.reserve<std::uint64_t>(pass.words() + 2),
+  const std::size_t zeros = w.reserve<std::uint64_t>(pass.words() + 2),
                     columns = w.reserve<double>(padded * d), half_norms = w.reserve<float>(padded),
                     origins = w.reserve<float>(padded), plain_origins = w.reserve<float>(single ? padded : 0),
                     negated = w.reserve<std::uint16_t>(
@@ -199,20 +166,19 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
                     pairs = w.reserve<std::int32_t>(2 * (paired ? n : 0)),
                     listed_marks = w.reserve<std::uint32_t>(listed_words);
   w.get(ctx.stream);
-  double* const numbers = w.at<double>(sent);
-  double* const shift = numbers + k * d;
-  parcel.send(numbers);
+  const double* const shift = centroids.shift;
   cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(pass.words() + 2) * 8);
   auto* const found = w.at<std::uint64_t>(zeros);
   std::uint64_t* const listed = found + PassSums::rescored;
   auto* const largest = reinterpret_cast<float*>(found + pass.words());  // three of them
 
-  cuda::launch(ctx, cuda::assign_prepare_plan(problem, plans), numbers, numbers + first_column,
+  cuda::launch(ctx, cuda::assign_prepare_plan(problem, plans), centroids.rows, centroids.first_column,
                static_cast<int>(k), static_cast<int>(padded), shift, scale, shrink, origin.value,
                w.at<double>(columns), w.at<float>(half_norms), w.at<float>(origins),
                single ? w.at<float>(plain_origins) : nullptr,
                plans.scores ? w.at<std::uint16_t>(negated) : nullptr, largest);
-  const SumsArgument to = pass.argument(found, used, shift + d, shift, weights.data);
+  const SumsArgument to = sums_argument(sums == nullptr ? centroids.sums : found + PassSums::counters,
+                                        centroids, d, unit, weights.data);
   const RowsArgument rows(x);
   const CentroidsArgument c{w.at<double>(columns), w.at<float>(half_norms),
                             static_cast<int>(k),   static_cast<int>(padded),
@@ -252,27 +218,66 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   return pass.fetch(ctx, found, sums);
 }
 
+}  // namespace
+
+AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                   const PlacedCentroids& centroids, PerRow<std::int32_t> labels,
+                   PerRow<const double> weights, const FixedPoint& unit) {
+  return for_parts(x, labels, weights, [&](const Rows& part, auto their_labels, auto their_weights) {
+    return pass_over(ctx, part, moments, centroids, their_labels, their_weights, &unit, nullptr);
+  });
+}
+
+AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                   HostView<const double> centroids, PerRow<std::int32_t> labels,
+                   PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums) {
+  const index_t k = centroids.rows(), d = x.cols();
+  return for_parts(x, labels, weights, [&](const Rows& part, auto their_labels, auto their_weights) {
+    Parcel parcel(ctx, k * d + 2 * d + k);
+    PlacedCentroids placed;
+    placed.count = k;
+    placed.rows = parcel.next();
+    placed.spread = pack(ctx, parcel, centroids, moments);
+    placed.first_column = parcel.next();
+    parcel.add(centroids.block(0, 0, k, 1));
+    placed.shift = parcel.next();
+    parcel.add(moments.shift);
+    placed.to_units = parcel.next();
+    if (sums != nullptr) parcel.add(unit->to_units);
+    parcel.send();
+    return pass_over(ctx, part, moments, placed, their_labels, their_weights, unit, sums);
+  });
+}
+
+void add_rows(const Context& ctx, const Rows& x, const PlacedCentroids& centroids,
+              PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit) {
+  if (x.rows() == 0) return;
+  const auto problem = cuda::assign_problem(x, centroids.count, true);
+  cuda::launch(ctx, cuda::assign_rows_plan("assign_add", problem, (x.rows() + 31) / 32, ctx.stream.device()),
+               RowsArgument(x), static_cast<int>(x.cols()), labels.data,
+               sums_argument(centroids.sums, centroids, x.cols(), &unit, weights.data));
+}
+
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
               PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
               ClusterSums& sums) {
-  const index_t n = x.rows(), d = x.cols();
-  if (n == 0) return;
+  const index_t k = sums.clusters(), d = x.cols(), words = sum_words(k, d);
+  if (x.rows() == 0) return;
   Parcel parcel(ctx, 2 * d);
+  PlacedCentroids placed;
+  placed.count = k;
+  placed.shift = parcel.next();
   parcel.add(moments.shift);
+  placed.to_units = parcel.next();
   parcel.add(unit.to_units);
-  const PassSums pass(sums.clusters(), d, true);
+  parcel.send();
   Workspace w;
-  const std::size_t sent = w.reserve<double>(parcel.size()), zeros = w.reserve<std::uint64_t>(pass.words());
+  const std::size_t zeros = w.reserve<std::uint64_t>(words);
   w.get(ctx.stream);
-  parcel.send(w.at<double>(sent));
-  cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(pass.words()) * 8);
-  double* const shift = w.at<double>(sent);
-  auto* const found = w.at<std::uint64_t>(zeros);
-  const auto problem = cuda::assign_problem(x, sums.clusters(), true);
-  cuda::launch(ctx, cuda::assign_rows_plan("assign_add", problem, (n + 31) / 32, ctx.stream.device()),
-               RowsArgument(x), static_cast<int>(d), labels.data,
-               pass.argument(found, &unit, shift + d, shift, weights.data));
-  pass.fetch_sums(ctx, found, sums);
+  placed.sums = w.at<std::uint64_t>(zeros);
+  cuda::fill_bytes(ctx.stream, placed.sums, 0, static_cast<std::size_t>(words) * 8);
+  add_rows(ctx, x, placed, labels, weights, unit);
+  add_fetched(ctx, placed.sums, sums);
 }
 
 }  // namespace ts::assign_device
