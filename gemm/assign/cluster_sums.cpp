@@ -145,4 +145,12 @@ Twofold ClusterSums::exact_sum(const FixedPoint& unit, index_t cluster, index_t 
   return join(upper_[at], lower_[at], unit);
 }
 
+double ClusterSums::mean(const FixedPoint& unit, index_t cluster, index_t j, double shift) const noexcept {
+  const Twofold sum = exact_sum(unit, cluster, j), share = Twofold{1, 0} / exact_weight(unit, cluster);
+  const double from = unit.from_units[static_cast<std::size_t>(j)], p = sum.hi * share.hi;
+  const double rest = std::fma(sum.hi, share.hi, -p) + (sum.hi * share.lo + sum.lo * share.hi);
+  const Twofold mean = Twofold::sum_of(p * from, shift);
+  return mean.hi + (mean.lo + rest * from);
+}
+
 }  // namespace ts

@@ -45,13 +45,10 @@ class ClusterSums {
   /// largest weight).
   [[nodiscard]] double weight(const FixedPoint& unit, index_t cluster) const noexcept;
   [[nodiscard]] bool weightless(index_t cluster) const noexcept;
-  /// shift + the weighted mean of column j, sum / weight to about 100 bits, rounded to float64 at the end:
-  /// the same bits on every processor and GPU. The cluster must not be weightless.
+  /// shift + the weighted mean of column j: the sum times 1 / weight to about 100 bits, rounded to float64 at
+  /// the end. The same bits on every processor and GPU. The cluster must not be weightless.
   [[nodiscard]] double mean(const FixedPoint& unit, index_t cluster, index_t j,
-                            double shift = 0) const noexcept {
-    const Twofold in_units = exact_sum(unit, cluster, j) / exact_weight(unit, cluster);
-    return (in_units.scaled(unit.from_units[static_cast<std::size_t>(j)]) + shift).hi;
-  }
+                            double shift = 0) const noexcept;
   /// The sum of column j in units of unit.from_units[j] / unit.weight_to_units, and the weight in those of
   /// 1 / unit.weight_to_units; both times 2^bits, without any rounding.
   [[nodiscard]] Twofold exact_sum(const FixedPoint& unit, index_t cluster, index_t j) const noexcept;

@@ -13,7 +13,7 @@ namespace {
 
 assign_cpu::SumsOfCluster sums_of(const FixedPoint& unit, const ClusterSums& sums,
                                   std::span<const double> shift, index_t cluster) {
-  const Twofold weight = sums.exact_weight(unit, cluster);
+  const Twofold weight = sums.exact_weight(unit, cluster), share = Twofold{1, 0} / weight;
   return {sums.upper(cluster),
           sums.lower(cluster),
           unit.from_units.data(),
@@ -21,7 +21,9 @@ assign_cpu::SumsOfCluster sums_of(const FixedPoint& unit, const ClusterSums& sum
           sums.cols(),
           unit.inverse,
           weight.hi,
-          weight.lo};
+          weight.lo,
+          share.hi,
+          share.lo};
 }
 
 /// Threads for work on all means.

@@ -43,13 +43,14 @@ struct Ahead {
   index_t count = 0;
 };
 
-/// The sums of one cluster (ClusterSums) that is not weightless: d limbs each, and its exact_weight().
+/// The sums of one cluster (ClusterSums) that is not weightless: d limbs each, its exact_weight(), and the
+/// share of each unit of weight, 1 / weight.
 struct SumsOfCluster {
   const std::uint64_t *upper = nullptr, *lower = nullptr;
   const double *from_units = nullptr, *shift = nullptr;  ///< d numbers each
   index_t d = 0;
   double inverse = 1;  ///< 2^-bits
-  double weight_hi = 1, weight_lo = 0;
+  double weight_hi = 1, weight_lo = 0, share_hi = 1, share_lo = 0;
 };
 
 /// Kernels for scores of type S (float, double). A tile holds `rows` rows side by side: element j of row r at

@@ -1,5 +1,5 @@
-// Means and inertias from sums in fixed point (ClusterSums::exact_sum), a vector of columns at a time: the operators
-// of ts::Twofold and the order of backend/cuda/kernels/assign_means.cuh, for the same bits. Part of kernels.ipp.
+// Means and inertias from sums in fixed point (ClusterSums::exact_sum), a vector of columns at a time: step by step
+// what backend/cuda/kernels/assign_means.cuh does, for the same bits. Part of kernels.ipp.
 
 using VecU64 = std::uint64_t __attribute__((vector_size(vector_bytes)));
 
@@ -16,9 +16,6 @@ TS_INLINE Twofolds sum_of(Twofolds a, Twofolds b) {
   const Twofolds c = sum_of(s.hi, s.lo + t.hi);
   return sum_of(c.hi, c.lo + t.lo);
 }
-TS_INLINE Twofolds difference(Twofolds a, Twofolds b) {
-  return sum_of(a, Twofolds{-b.hi, -b.lo});
-}
 /// a b - p for p = a b rounded, exactly.
 TS_INLINE VecD rest_of_product(VecD a, VecD b, VecD p) {
 #if defined(__FMA__)
@@ -29,16 +26,6 @@ TS_INLINE VecD rest_of_product(VecD a, VecD b, VecD p) {
   return rest;
 #endif
 }
-TS_INLINE Twofolds product(Twofolds a, Twofolds b) {
-  const VecD p = a.hi * b.hi;
-  return sum_of(p, rest_of_product(a.hi, b.hi, p) + (a.hi * b.lo + a.lo * b.hi));
-}
-TS_INLINE Twofolds quotient(Twofolds a, Twofolds b) {
-  const VecD q = a.hi / b.hi, p = b.hi * q;
-  const Twofolds rest = difference(a, sum_of(p, rest_of_product(b.hi, q, p) + b.lo * q));
-  return sum_of(q, rest.hi / b.hi);
-}
-
 /// The halves of 64-bit integers as float64: each is put into the last bits of a power of two, which is taken away.
 TS_INLINE VecD top(VecU64 limb) {
   constexpr std::uint64_t sign = std::uint64_t{1} << 63;
@@ -87,18 +74,20 @@ TS_INLINE VecD lanes_from(VecD v, int step) {
   return moved;
 }
 
+/// See ClusterSums::mean().
 void means(const SumsOfCluster& s, double* mean) {
-  const Twofolds weight{broadcast<VecD>(s.weight_hi), broadcast<VecD>(s.weight_lo)};
+  const VecD share_hi = broadcast<VecD>(s.share_hi), share_lo = broadcast<VecD>(s.share_lo);
   for_vectors(s.d, [&](index_t j, index_t left, index_t) {
-    const Twofolds in_units = quotient(
-        join(load_first<VecU64>(s.upper + j, left), load_first<VecU64>(s.lower + j, left), s.inverse), weight);
-    const VecD from = load_first<VecD>(s.from_units + j, left);
-    const Twofolds sum = sum_of(in_units.hi * from, load_first<VecD>(s.shift + j, left));
-    const VecD found = sum_of(sum.hi, sum.lo + in_units.lo * from).hi;
+    const Twofolds sum =
+        join(load_first<VecU64>(s.upper + j, left), load_first<VecU64>(s.lower + j, left), s.inverse);
+    const VecD from = load_first<VecD>(s.from_units + j, left), p = sum.hi * share_hi;
+    const VecD rest = rest_of_product(sum.hi, share_hi, p) + (sum.hi * share_lo + sum.lo * share_hi);
+    const Twofolds found = sum_of(p * from, load_first<VecD>(s.shift + j, left));
+    const VecD rounded = found.hi + (found.lo + rest * from);
     if (left >= lanes<double>)
-      store(mean + j, found);
+      store(mean + j, rounded);
     else
-      for (index_t l = 0; l < left; ++l) mean[j + l] = found[l];
+      for (index_t l = 0; l < left; ++l) mean[j + l] = rounded[l];
   });
 }
 
@@ -113,17 +102,27 @@ double squared_step(const double* a, const double* b, index_t d) {
   return sum[0];
 }
 
+/// (c - shift) ((c - shift) W - 2 S) column by column, each product and sum with what its rounding lost (Ogita, Rump, Oishi
+/// 2005, "Accurate sum and dot product").
 void inertia_term(const SumsOfCluster& s, const double* centroid, double* hi_lo) {
-  const Twofolds weight{broadcast<VecD>(s.weight_hi * s.inverse), broadcast<VecD>(s.weight_lo * s.inverse)};
+  const VecD weight_hi = broadcast<VecD>(s.weight_hi * s.inverse),
+             weight_lo = broadcast<VecD>(s.weight_lo * s.inverse);
   Twofolds part[partial_vectors] = {};
   for_vectors(s.d, [&](index_t j, index_t left, index_t q) {
     const Twofolds sum =
         join(load_first<VecU64>(s.upper + j, left), load_first<VecU64>(s.lower + j, left), s.inverse);
-    const VecD twice = load_first<VecD>(s.from_units + j, left) * (2 * s.inverse);
+    const VecD minus_twice = load_first<VecD>(s.from_units + j, left) * (-2 * s.inverse);
     const Twofolds c = sum_of(load_first<VecD>(centroid + j, left), -load_first<VecD>(s.shift + j, left));
-    const Twofolds term = product(c, difference(product(c, weight), Twofolds{sum.hi * twice, sum.lo * twice}));
-    part[q] = sum_of(part[q], term);
+    const VecD p = c.hi * weight_hi;
+    const VecD rest = rest_of_product(c.hi, weight_hi, p) + (c.hi * weight_lo + c.lo * weight_hi);
+    const Twofolds factor = sum_of(p, sum.hi * minus_twice);
+    const VecD factor_lo = factor.lo + (rest + sum.lo * minus_twice);
+    const VecD term = c.hi * factor.hi;
+    const VecD term_lo = rest_of_product(c.hi, factor.hi, term) + (c.hi * factor_lo + c.lo * factor.hi);
+    const Twofolds next = sum_of(part[q].hi, term);
+    part[q] = {next.hi, part[q].lo + (next.lo + term_lo)};
   });
+  for (Twofolds& each : part) each = sum_of(each.hi, each.lo);
   const auto add = [](Twofolds x, Twofolds y) { return sum_of(x, y); };
   Twofolds sum = sum_of_partial(part, add);
   for (int far = lanes<double> / 2; far > 0; far /= 2)

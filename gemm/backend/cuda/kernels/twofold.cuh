@@ -9,9 +9,6 @@ __device__ __forceinline__ Twofold two_sum(double a, double b) {
   const double s = __dadd_rn(a, b), t = __dsub_rn(s, a);
   return {s, __dadd_rn(__dsub_rn(a, __dsub_rn(s, t)), __dsub_rn(b, t))};
 }
-__device__ __forceinline__ Twofold scaled(Twofold a, double power) {
-  return {__dmul_rn(a.high, power), __dmul_rn(a.low, power)};
-}
 
 // Shorter than the host's operators, where only the order of results counts.
 __device__ __forceinline__ Twofold add(Twofold a, Twofold b) {
@@ -32,18 +29,10 @@ __device__ __forceinline__ double minus(Twofold a, Twofold b) {
 __device__ __forceinline__ Twofold operator-(Twofold a) {
   return {-a.high, -a.low};
 }
-__device__ __forceinline__ Twofold operator+(Twofold a, double b) {
-  const Twofold s = two_sum(a.high, b);
-  return two_sum(s.high, __dadd_rn(s.low, a.low));
-}
 __device__ __forceinline__ Twofold operator+(Twofold a, Twofold b) {
   const Twofold s = two_sum(a.high, b.high), t = two_sum(a.low, b.low);
   const Twofold c = two_sum(s.high, __dadd_rn(s.low, t.high));
   return two_sum(c.high, __dadd_rn(c.low, t.low));
-}
-__device__ __forceinline__ Twofold operator*(Twofold a, Twofold b) {
-  const double p = __dmul_rn(a.high, b.high);
-  return two_sum(p, __dadd_rn(__fma_rn(a.high, b.high, -p), __dadd_rn(__dmul_rn(a.high, b.low), __dmul_rn(a.low, b.high))));
 }
 __device__ __forceinline__ Twofold operator*(Twofold a, double b) {
   const double p = __dmul_rn(a.high, b);

@@ -238,6 +238,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
   }
   const cuda::AssignProblem in_float64{DType::float32, 1000, 200, 3000, false};
   plans.push_back(cuda::assign_prepare_plan(in_float64, cuda::assign_plans(in_float64, device)));
+  for (const bool move : {false, true}) plans.push_back(cuda::assign_means_plan(move, 1000));
   for (const char* family : {"seed_draw", "seed_keep"})
     for (const bool wide : {false, true})
       plans.push_back(cuda::seed_plan(family, DType::float64, wide, 1000));
