@@ -1,5 +1,5 @@
-// Means and inertias from sums in fixed point (ClusterSums::exact_sum), a vector of columns at a time: step by step
-// what backend/cuda/kernels/assign_means.cuh does, for the same bits. Part of kernels.ipp.
+// Means and inertias from sums in fixed point (ClusterSums::exact_sum), a vector of columns at a time: step by
+// step what backend/cuda/kernels/assign_means.cuh does, for the same bits. Part of kernels.ipp.
 
 using VecU64 = std::uint64_t __attribute__((vector_size(vector_bytes)));
 
@@ -26,7 +26,8 @@ TS_INLINE VecD rest_of_product(VecD a, VecD b, VecD p) {
   return rest;
 #endif
 }
-/// The halves of 64-bit integers as float64: each is put into the last bits of a power of two, which is taken away.
+/// The halves of 64-bit integers as float64: each is put into the last bits of a power of two, which is taken
+/// away.
 TS_INLINE VecD top(VecU64 limb) {
   constexpr std::uint64_t sign = std::uint64_t{1} << 63;
   constexpr double far = 0x1p84;  // whose last bit is worth 2^32
@@ -102,8 +103,8 @@ double squared_step(const double* a, const double* b, index_t d) {
   return sum[0];
 }
 
-/// (c - shift) ((c - shift) W - 2 S) column by column, each product and sum with what its rounding lost (Ogita, Rump, Oishi
-/// 2005, "Accurate sum and dot product").
+/// (c - shift) ((c - shift) W - 2 S) column by column, each product and sum with what its rounding lost
+/// (Ogita, Rump, Oishi 2005, "Accurate sum and dot product").
 void inertia_term(const SumsOfCluster& s, const double* centroid, double* hi_lo) {
   const VecD weight_hi = broadcast<VecD>(s.weight_hi * s.inverse),
              weight_lo = broadcast<VecD>(s.weight_lo * s.inverse);
