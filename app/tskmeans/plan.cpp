@@ -63,7 +63,10 @@ std::vector<app::MemoryUse> host_memory(const ProgramOptions& o, const io::Descr
 
 std::vector<app::MemoryUse> device_memory(const ProgramOptions& o, const io::Description& points, index_t k) {
   const Sizes s(o, points, k);
+  // What a run keeps from pass to pass: labels, centres old and new, two limbs of every sum.
   std::vector<app::MemoryUse> uses = {{"points", points.bytes}, {"labels", 4 * s.n}};
+  if (s.clustering && o.kmeans.algorithm == KMeansAlgorithm::lloyd)
+    uses.push_back({"clusters", 32 * s.kd + 88 * s.clusters});
   if (!o.weights.empty()) uses.push_back({"weights", 8 * s.n});
   // Distances in float32 or float64, and which candidate is nearest.
   const std::uint64_t distance = points.type == DType::float64 ? 8 : 4;
@@ -130,9 +133,11 @@ Placement place_points(const ProgramOptions& o, const io::Description& points, i
     if (o.kmeans.algorithm != KMeansAlgorithm::lloyd)
       app::expect_memory(what + " (only --algorithm lloyd and --predict can send points in blocks)",
                          p.device_uses, device);
-    // All starts share the passes over the blocks, each with labels of its own.
+    // All starts share the passes over the blocks, each with labels and clusters of its own.
     const Sizes s(o, points, k);
-    p.device_uses[1].bytes *= s.clustering ? s.results * static_cast<std::size_t>(o.kmeans.n_init) : 1;
+    if (s.clustering)
+      for (const std::size_t each : {1, 2})
+        p.device_uses[each].bytes *= s.results * static_cast<std::size_t>(o.kmeans.n_init);
     p.device_block = block_of(what + " block by block", p.device_uses, device, points,
                               StreamedRows::device_buffers, largest_device_block);
   } else {

@@ -26,9 +26,17 @@ Limbs split(double in_units, double one) {
           std::bit_cast<std::uint64_t>(rest + magic) - magic_bits};
 }
 
-long double join(std::uint64_t upper, std::uint64_t lower, const FixedPoint& unit) {
-  return static_cast<long double>(static_cast<std::int64_t>(upper)) +
-         static_cast<long double>(static_cast<std::int64_t>(lower)) * unit.inverse;
+/// upper + lower 2^-bits: halves of limbs are numbers of float64, and of the sum of these every bit finds
+/// room, since limbs stay below 2^62 and bits are 11 at least.
+Twofold join(std::uint64_t upper, std::uint64_t lower, const FixedPoint& unit) {
+  const auto top = [](std::uint64_t limb) {
+    return static_cast<double>(static_cast<std::int32_t>(limb >> 32)) * 0x1p32;
+  };
+  const auto bottom = [](std::uint64_t limb) {
+    return static_cast<double>(static_cast<std::uint32_t>(limb));
+  };
+  const Twofold whole = Twofold::sum_of(top(upper), bottom(upper) + top(lower) * unit.inverse);
+  return Twofold::sum_of(whole.hi, whole.lo + bottom(lower) * unit.inverse);
 }
 
 }  // namespace
@@ -119,7 +127,7 @@ void ClusterSums::add_words(std::span<const std::uint64_t> words, int threads) n
 }
 
 double ClusterSums::weight(const FixedPoint& unit, index_t cluster) const noexcept {
-  return static_cast<double>(denominator(unit, cluster) * unit.inverse / unit.weight_to_units);
+  return exact_weight(unit, cluster).hi * unit.inverse / unit.weight_to_units;
 }
 
 bool ClusterSums::weightless(index_t cluster) const noexcept {
@@ -127,14 +135,22 @@ bool ClusterSums::weightless(index_t cluster) const noexcept {
   return weight_upper_[c] == 0 && weight_lower_[c] == 0;
 }
 
-long double ClusterSums::denominator(const FixedPoint& unit, index_t cluster) const noexcept {
+Twofold ClusterSums::exact_weight(const FixedPoint& unit, index_t cluster) const noexcept {
   const auto c = static_cast<std::size_t>(cluster);
   return join(weight_upper_[c], weight_lower_[c], unit);
 }
 
-long double ClusterSums::sum(const FixedPoint& unit, index_t cluster, index_t j) const noexcept {
+Twofold ClusterSums::exact_sum(const FixedPoint& unit, index_t cluster, index_t j) const noexcept {
   const auto at = static_cast<std::size_t>(cluster * cols_ + j);
-  return join(upper_[at], lower_[at], unit) * unit.from_units[static_cast<std::size_t>(j)];
+  return join(upper_[at], lower_[at], unit);
+}
+
+double ClusterSums::mean(const FixedPoint& unit, index_t cluster, index_t j, double shift) const noexcept {
+  const Twofold sum = exact_sum(unit, cluster, j), share = Twofold{1, 0} / exact_weight(unit, cluster);
+  const double from = unit.from_units[static_cast<std::size_t>(j)], p = sum.hi * share.hi;
+  const double rest = std::fma(sum.hi, share.hi, -p) + (sum.hi * share.lo + sum.lo * share.hi);
+  const Twofold mean = Twofold::sum_of(p * from, shift);
+  return mean.hi + (mean.lo + rest * from);
 }
 
 }  // namespace ts

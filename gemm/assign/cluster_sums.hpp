@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "tallskinny/gemm/core/twofold.hpp"
 #include "tallskinny/gemm/core/types.hpp"
 
 namespace ts {
@@ -44,14 +45,14 @@ class ClusterSums {
   /// largest weight).
   [[nodiscard]] double weight(const FixedPoint& unit, index_t cluster) const noexcept;
   [[nodiscard]] bool weightless(index_t cluster) const noexcept;
-  /// Weighted mean of column j, exact but for one unit and the last rounding: sum / denominator; the cluster
-  /// must not be weightless.
-  [[nodiscard]] long double mean(const FixedPoint& unit, index_t cluster, index_t j) const noexcept {
-    return sum(unit, cluster, j) / denominator(unit, cluster);
-  }
-  /// Weight and sum of column j in one unit, which is not 1.
-  [[nodiscard]] long double denominator(const FixedPoint& unit, index_t cluster) const noexcept;
-  [[nodiscard]] long double sum(const FixedPoint& unit, index_t cluster, index_t j) const noexcept;
+  /// shift + the weighted mean of column j: the sum times 1 / weight to about 100 bits, rounded to float64 at
+  /// the end. The same bits on every processor and GPU. The cluster must not be weightless.
+  [[nodiscard]] double mean(const FixedPoint& unit, index_t cluster, index_t j,
+                            double shift = 0) const noexcept;
+  /// The sum of column j in units of unit.from_units[j] / unit.weight_to_units, and the weight in those of
+  /// 1 / unit.weight_to_units; both times 2^bits, without any rounding.
+  [[nodiscard]] Twofold exact_sum(const FixedPoint& unit, index_t cluster, index_t j) const noexcept;
+  [[nodiscard]] Twofold exact_weight(const FixedPoint& unit, index_t cluster) const noexcept;
 
   /// Adds (or takes away) a row with values v, all columns. Weighs `weight`.
   void add(const FixedPoint& unit, index_t cluster, const double* v, double weight, bool take_away = false);
@@ -65,6 +66,12 @@ class ClusterSums {
   /// For compiled kernels: row `cluster` of the upper and of the lower limbs.
   [[nodiscard]] std::uint64_t* upper(index_t cluster) noexcept { return upper_.data() + cluster * cols_; }
   [[nodiscard]] std::uint64_t* lower(index_t cluster) noexcept { return lower_.data() + cluster * cols_; }
+  [[nodiscard]] const std::uint64_t* upper(index_t cluster) const noexcept {
+    return upper_.data() + cluster * cols_;
+  }
+  [[nodiscard]] const std::uint64_t* lower(index_t cluster) const noexcept {
+    return lower_.data() + cluster * cols_;
+  }
   /// The part of add() that concerns weight and count only.
   void add_weight(const FixedPoint& unit, index_t cluster, double weight, bool take_away) noexcept;
 

@@ -6,7 +6,8 @@
 namespace ts {
 
 /// The unevaluated sum hi + lo with |lo| <= ulp(hi) / 2. Source: Dekker 1971; Joldes, Muller, Popescu 2017,
-/// "Tight and rigorous error bounds for basic building blocks of double-word arithmetic".
+/// "Tight and rigorous error bounds for basic building blocks of double-word arithmetic". What GPUs must do
+/// alike is in backend/cuda/kernels/twofold.cuh.
 struct Twofold {
   double hi = 0, lo = 0;
 
@@ -14,6 +15,8 @@ struct Twofold {
     const double s = a + b, t = s - a;
     return {s, (a - (s - t)) + (b - t)};
   }
+  /// Times a power of two.
+  [[nodiscard]] Twofold scaled(double power) const noexcept { return {hi * power, lo * power}; }
   friend Twofold operator-(Twofold a) noexcept { return {-a.hi, -a.lo}; }
   friend Twofold operator+(Twofold a, double b) noexcept {
     const Twofold s = sum_of(a.hi, b);
@@ -29,9 +32,13 @@ struct Twofold {
     const double p = a.hi * b.hi;
     return sum_of(p, std::fma(a.hi, b.hi, -p) + (a.hi * b.lo + a.lo * b.hi));
   }
+  friend Twofold operator*(Twofold a, double b) noexcept {
+    const double p = a.hi * b;
+    return sum_of(p, std::fma(a.hi, b, -p) + a.lo * b);
+  }
   friend Twofold operator/(Twofold a, Twofold b) noexcept {
     const double q = a.hi / b.hi;
-    const Twofold rest = a - b * Twofold{q, 0};
+    const Twofold rest = a - b * q;
     return sum_of(q, rest.hi / b.hi);
   }
   friend Twofold sqrt(Twofold a) noexcept {

@@ -133,7 +133,7 @@ LloydRun balanced(const Problem& p, const KMeansOptions& options, const FirstCen
       add_rows(p.ctx, block, p.moments, Problem::part(std::span(labels), at, block.rows()),
                p.weights_of(at, block.rows()), unit, sums);
     });
-    set_means(p, unit, sums, control.spherical, centers.view());
+    move_to_means(p.ctx, unit, sums, p.moments.shift, centers.view(), adjust_means(control.spherical));
     const double inertia = inertia_of(p, centers.cview(), labels);
     if (inertia >= least) {
       run.stop = KMeansStop::labels_unchanged;

@@ -64,7 +64,8 @@ LloydRun bisecting(const Problem& p, const KMeansOptions& options, const LloydCo
     ClusterSums sums(1, p.cols());
     run.labels.assign(static_cast<std::size_t>(p.rows()), -1);
     assign_all(p, leaves[0].center.cview(), Scores::float32, run.labels, &unit, &sums);
-    set_means(p, unit, sums, control.spherical, leaves[0].center.view());
+    move_to_means(p.ctx, unit, sums, p.moments.shift, leaves[0].center.view(),
+                  adjust_means(control.spherical));
   }
   std::uint64_t number = 0;
   while (std::ssize(leaves) < p.k && run.stop != KMeansStop::interrupted) {

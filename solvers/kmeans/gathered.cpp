@@ -33,16 +33,4 @@ Gathered::Gathered(const Problem& p, std::span<const index_t> numbers) {
   });
 }
 
-void set_means(const Problem& p, const FixedPoint& unit, const ClusterSums& sums, bool spherical,
-               HostView<double> centers) {
-  Matrix<double> mean(1, p.cols());
-  for (index_t m = 0; m < centers.rows(); ++m) {
-    if (sums.weightless(m)) continue;
-    for (index_t j = 0; j < p.cols(); ++j)
-      mean(0, j) = static_cast<double>(p.moments.shift[static_cast<std::size_t>(j)] + sums.mean(unit, m, j));
-    if (spherical && normalise(mean.view()) != 0) continue;
-    for (index_t j = 0; j < p.cols(); ++j) centers(m, j) = mean(0, j);
-  }
-}
-
 }  // namespace ts::solvers::kmeans_detail

@@ -1,9 +1,8 @@
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace ts::solvers::kmeans_detail {
@@ -11,12 +10,9 @@ namespace ts::solvers::kmeans_detail {
 Lloyd::Lloyd(const Problem& problem, Matrix<double> centers, const LloydControl& control)
     : p_(problem),
       control_(control),
-      unit_(unit_of(problem)),
+      clusters_(problem.ctx, problem.source.space(), problem.moments, unit_of(problem), std::move(centers)),
       labels_(problem.filled<std::int32_t>(no_label)),
-      sums_(problem.k, problem.cols()),
-      bounds_(control.bounds ? problem.rows() : 0) {
-  run_.centers = std::move(centers);
-}
+      bounds_(control.bounds ? problem.rows() : 0) {}
 
 Lloyd::Lloyd(const Problem& problem, const KMeansState& state, const LloydControl& control)
     : Lloyd(problem, Matrix<double>::copy_of(state.centers.cview()), control) {
@@ -24,22 +20,21 @@ Lloyd::Lloyd(const Problem& problem, const KMeansState& state, const LloydContro
   run_.n_iter = state.iteration;
   run_.relocated = state.relocated;
   p_.for_each_block([&](index_t first, const Rows& block) {
-    add_rows(p_.ctx, block, p_.moments, labels_.view().part(first, block.rows()),
-             p_.weights_of(first, block.rows()), unit_, sums_);
+    clusters_.add_rows(block, labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()));
   });
 }
 
 void Lloyd::begin_pass() {
   pass_began_ = Clock::now();
   stats_ = {};
-  if (control_.bounds) bounds_.begin_pass(p_.ctx, run_.centers.cview(), p_.moments);
+  if (control_.bounds) clusters_.begin_pass(bounds_);
 }
 
 void Lloyd::take(index_t first, const Rows& block) {
-  ClusterSums* const sums = phase_ == Phase::iterate ? &sums_ : nullptr;
-  stats_ += assign(p_.ctx, block, p_.moments, run_.centers.cview(), scores_,
-                   labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()),
-                   sums == nullptr ? nullptr : &unit_, sums, {control_.bounds ? &bounds_ : nullptr, first});
+  stats_ += clusters_.assign(block, scores_, labels_.view().part(first, block.rows()),
+                             p_.weights_of(first, block.rows()),
+                             phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
+                             {control_.bounds ? &bounds_ : nullptr, first}, settled_);
 }
 
 void Lloyd::end_pass() {
@@ -75,27 +70,12 @@ bool Lloyd::stop_after(index_t changed) {
 
 KMeansProgress Lloyd::progress(index_t changed) {
   if (second_moment_ < 0) set_second_moment();
-  // sum_i w_i ||x_i - c||^2 over clusters = sum_i w_i ||x_i||^2 + sum_m W_m (||c_m||^2 - 2 c_m mean_m), all
-  // relative to the shift.
-  std::vector<long double> parts(static_cast<std::size_t>(p_.k));
-#pragma omp parallel for schedule(static) num_threads(team())
-  for (index_t m = 0; m < p_.k; ++m) {
-    if (sums_.weightless(m)) continue;
-    long double squared = 0, product = 0;
-    for (index_t j = 0; j < p_.cols(); ++j) {
-      const long double c =
-          static_cast<long double>(run_.centers(m, j)) - p_.moments.shift[static_cast<std::size_t>(j)];
-      squared += c * c, product += c * sums_.sum(unit_, m, j);
-    }
-    parts[static_cast<std::size_t>(m)] =
-        sums_.weight(unit_, m) * (squared - 2 * product / sums_.denominator(unit_, m));
-  }
-  long double inertia = second_moment_;
-  for (const long double part : parts) inertia += part;
+  // Large numbers are subtracted: sums of squares about the shift and what the sums make of them.
+  const double inertia = (clusters_.inertia_terms() + second_moment_).hi;
   KMeansProgress now;
   now.run = control_.run, now.runs = control_.runs, now.clusters = p_.k;
   now.iteration = run_.n_iter, now.changed = changed, now.squared_shift = squared_shift_;
-  now.inertia = std::max(0.0, static_cast<double>(inertia));
+  now.inertia = std::isnan(inertia) ? std::numeric_limits<double>::infinity() : std::max(0.0, inertia);
   now.relocated = run_.relocated, now.rescored = stats_.rescored, now.skipped = stats_.skipped;
   now.seconds = std::chrono::duration<double>(Clock::now() - pass_began_).count();
   return now;
@@ -119,11 +99,12 @@ KMeansState Lloyd::state() const {
   KMeansState s;
   s.run = control_.run, s.iteration = run_.n_iter, s.relocated = run_.relocated;
   s.labels = labels_.to_host();
-  s.centers = Matrix<double>::copy_of(run_.centers.cview());
+  s.centers = clusters_.centroids();
   return s;
 }
 
 index_t Lloyd::changed_labels() {
+  settled_ = stats_.changed <= p_.rows() / 16;  // what confirming saves is spent when more rows move
   run_.rescored += stats_.rescored;
   run_.skipped += stats_.skipped;
   // Deciding a row again costs about as much as scoring it in float64 does for four.
@@ -139,33 +120,35 @@ index_t Lloyd::changed_labels() {
 
 /// True if a centre is not the mean of the rows with its label.
 bool Lloyd::update_centers() {
-  const index_t d = p_.cols();
-  std::vector<index_t> empty;
-  for (index_t m = 0; m < p_.k; ++m)
-    if (sums_.weightless(m)) empty.push_back(m);
-  if (empty.empty()) {
-    set_means(sums_);
-    return false;
-  }
-  ClusterSums relocated = sums_;
-  const index_t moved = relocate(relocated, empty);
-  run_.relocated += moved;
-  set_means(relocated);
+  const Clusters::Moved moved = clusters_.move_to_means(adjust_means(control_.spherical));
+  squared_shift_ = moved.squared_shift;
+  if (!moved.weightless.empty()) relocate_to_means(moved.weightless);
+  return !moved.weightless.empty();
+}
+
+void Lloyd::relocate_to_means(const std::vector<index_t>& empty) {
+  Matrix<double> centers = clusters_.centroids();
+  ClusterSums relocated = clusters_.sums();
+  run_.relocated += relocate(relocated, empty, centers.cview());
+  const FixedPoint& unit = clusters_.unit();
+  squared_shift_ = move_to_means(p_.ctx, unit, relocated, p_.moments.shift, centers.view(),
+                                 adjust_means(control_.spherical));
   // A cluster for which there is no row stands where the heaviest one does, not where it was.
   index_t heaviest = 0;
   for (index_t m = 1; m < p_.k; ++m)
-    if (relocated.weight(unit_, m) > relocated.weight(unit_, heaviest)) heaviest = m;
+    if (relocated.weight(unit, m) > relocated.weight(unit, heaviest)) heaviest = m;
   for (index_t m = 0; m < p_.k; ++m)
     if (relocated.weightless(m))
-      for (index_t j = 0; j < d; ++j) run_.centers(m, j) = run_.centers(heaviest, j);
-  return true;
+      std::copy_n(centers.data() + heaviest * p_.cols(), p_.cols(), centers.data() + m * p_.cols());
+  clusters_.place(std::move(centers));
 }
 
 /// Gives each empty cluster the row farthest from its own centre. Returns how many found one.
-index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty) const {
+index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty,
+                        HostView<const double> centers) const {
   const index_t n = p_.rows(), d = p_.cols();
   const std::vector<std::int32_t> labels = labels_.to_host();
-  const std::vector<double> far = own_distances(p_, run_.centers.cview(), labels);
+  const std::vector<double> far = own_distances(p_, centers, labels);
   std::vector<index_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), index_t{0});
   const auto nearer = [&far](index_t a, index_t b) {
@@ -182,41 +165,11 @@ index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty) co
     if (p_.weight(i) == 0 || sums.count(donor) <= 1) continue;
     p_.load(i, row.data());
     for (std::size_t j = 0; j < row.size(); ++j) row[j] -= p_.moments.shift[j];
-    sums.add(unit_, donor, row.data(), p_.weight(i), true);
-    sums.add(unit_, empty[static_cast<std::size_t>(found)], row.data(), p_.weight(i));
+    sums.add(clusters_.unit(), donor, row.data(), p_.weight(i), true);
+    sums.add(clusters_.unit(), empty[static_cast<std::size_t>(found)], row.data(), p_.weight(i));
     ++found;
   }
   return found;
-}
-
-int Lloyd::team() const noexcept {
-  constexpr index_t worth_a_thread = 2048;  // means, each of a long division
-  return static_cast<int>(std::clamp<index_t>(p_.k * p_.cols() / worth_a_thread, 1, p_.ctx.thread_count()));
-}
-
-void Lloyd::set_means(const ClusterSums& sums) {
-  const index_t d = p_.cols();
-  const int threads = team();
-  Matrix<double> means(threads, d);  // a row for each thread
-  std::vector<double> squared_steps(static_cast<std::size_t>(p_.k));
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (index_t m = 0; m < p_.k; ++m) {
-    if (sums.weightless(m)) continue;
-    const HostView<double> mean = means.view().rows(omp_get_thread_num(), 1);
-    const long double weight = sums.denominator(unit_, m);
-    for (index_t j = 0; j < d; ++j)
-      mean(0, j) =
-          static_cast<double>(p_.moments.shift[static_cast<std::size_t>(j)] + sums.sum(unit_, m, j) / weight);
-    if (control_.spherical && normalise(mean) != 0) continue;
-    double squared = 0;
-    for (index_t j = 0; j < d; ++j) {
-      const double step = mean(0, j) - run_.centers(m, j);
-      squared += step * step;
-      run_.centers(m, j) = mean(0, j);
-    }
-    squared_steps[static_cast<std::size_t>(m)] = squared;
-  }
-  squared_shift_ = std::accumulate(squared_steps.begin(), squared_steps.end(), 0.0);
 }
 
 void run_together(const Problem& problem, std::span<Lloyd> runs) {

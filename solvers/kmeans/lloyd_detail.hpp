@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "tallskinny/gemm/assign/clusters.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
 namespace ts::solvers::kmeans_detail {
@@ -40,6 +41,7 @@ class Lloyd {
   void end_pass();
   [[nodiscard]] LloydRun result() && {
     run_.labels = std::move(labels_).to_host();
+    run_.centers = clusters_.centroids();
     return std::move(run_);
   }
 
@@ -52,21 +54,20 @@ class Lloyd {
   [[nodiscard]] KMeansState state() const;
   index_t changed_labels();
   bool update_centers();
-  index_t relocate(ClusterSums& sums, const std::vector<index_t>& empty) const;
-  void set_means(const ClusterSums& sums);
-  /// Threads for work on all centres.
-  [[nodiscard]] int team() const noexcept;
+  void relocate_to_means(const std::vector<index_t>& empty);
+  index_t relocate(ClusterSums& sums, const std::vector<index_t>& empty,
+                   HostView<const double> centers) const;
   void set_second_moment();
 
   const Problem& p_;
   const LloydControl& control_;
-  FixedPoint unit_;
+  Clusters clusters_;
   PerRowArray<std::int32_t> labels_;
-  ClusterSums sums_;
   RowBounds bounds_;
   Scores scores_ = Scores::float32;
   Phase phase_ = Phase::iterate;
   AssignStats stats_;
+  bool settled_ = false;  ///< few labels changed in the last pass
   Clock::time_point pass_began_;
   double squared_shift_ = 0, second_moment_ = -1;
   LloydRun run_;

@@ -65,7 +65,7 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   if (clusters.size() < 2) return {undefined, undefined, undefined};
 
   auto means = Matrix<double>::copy_of(usable.cview());
-  set_means(p, unit, sums, false, means.view());
+  move_to_means(ctx, unit, sums, p.moments.shift, means.view());
   const std::vector<double> from_mean = own_distances(p, means.cview(), labels);
   std::vector<double> spread(static_cast<std::size_t>(k));
   double within = 0, between = 0;

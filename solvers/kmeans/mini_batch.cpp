@@ -67,17 +67,16 @@ class MiniBatch {
     const double inertia = ts::inertia(p_.ctx, batch.rows(), run_.centers.cview(), labels, batch.weights());
     if (weight > 0) smooth(inertia / weight);
     squared_shift_ = 0;
+    auto means = Matrix<double>::copy_of(run_.centers.cview());
+    move_to_means(p_.ctx, unit_, sums, p_.moments.shift, means.view());
     for (index_t m = 0; m < p_.k; ++m) {
       if (sums.weightless(m)) continue;
       double& all = weight_[static_cast<std::size_t>(m)];
       all += sums.weight(unit_, m);
       const double share = sums.weight(unit_, m) / all;
       Matrix<double> center(1, p_.cols());
-      for (index_t j = 0; j < p_.cols(); ++j) {
-        const auto mean =
-            static_cast<double>(p_.moments.shift[static_cast<std::size_t>(j)] + sums.mean(unit_, m, j));
-        center(0, j) = run_.centers(m, j) + share * (mean - run_.centers(m, j));
-      }
+      for (index_t j = 0; j < p_.cols(); ++j)
+        center(0, j) = run_.centers(m, j) + share * (means(m, j) - run_.centers(m, j));
       if (control_.spherical && normalise(center.view()) != 0) continue;
       for (index_t j = 0; j < p_.cols(); ++j) {
         squared_shift_ += std::pow(center(0, j) - run_.centers(m, j), 2);

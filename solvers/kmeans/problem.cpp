@@ -150,6 +150,13 @@ std::vector<index_t> sizes_of(std::span<const std::int32_t> labels, index_t k) {
   return sizes;
 }
 
+AdjustMean adjust_means(bool spherical) {
+  if (!spherical) return {};
+  return [](std::span<double> mean) {
+    return normalise(HostView<double>(mean.data(), 1, std::ssize(mean))) == 0;
+  };
+}
+
 index_t normalise(HostView<double> centers) {
   index_t zero = 0;
   for (index_t m = 0; m < centers.rows(); ++m) {

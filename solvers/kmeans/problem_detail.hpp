@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/assign/means.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 
@@ -86,6 +87,9 @@ std::vector<double> own_distances(const Problem& problem, HostView<const double>
 /// The unit in which sums of these rows are kept.
 FixedPoint unit_of(const Problem& problem);
 std::vector<index_t> sizes_of(std::span<const std::int32_t> labels, index_t k);
+
+/// What becomes of means: on the sphere they keep their direction, or stay where they were if they have none.
+AdjustMean adjust_means(bool spherical);
 
 /// Divides every row by its norm; rows of norm 0 stay. Returns how many those are.
 index_t normalise(HostView<double> centers);

@@ -41,8 +41,4 @@ LloydRun bisecting(const Problem& problem, const KMeansOptions& options, const L
 LloydRun balanced(const Problem& problem, const KMeansOptions& options, const FirstCenters& first,
                   const LloydControl& control);
 
-/// Means of the rows with each label: where there are any of weight, else the centre stays.
-void set_means(const Problem& problem, const FixedPoint& unit, const ClusterSums& sums, bool spherical,
-               HostView<double> centers);
-
 }  // namespace ts::solvers::kmeans_detail

@@ -49,8 +49,7 @@ Matrix<double> centroids_after_steps(const Context& ctx, const Rows& x, const Co
     assign(ctx, x, moments, c.cview(), Scores::float32, state.labels.view(), {}, &unit, &state.sums);
     for (index_t m = 0; m < k; ++m)
       for (index_t j = 0; j < x.cols() && !state.sums.weightless(m); ++j)
-        c(m, j) =
-            static_cast<double>(moments.shift[static_cast<std::size_t>(j)] + state.sums.mean(unit, m, j));
+        c(m, j) = state.sums.mean(unit, m, j, moments.shift[static_cast<std::size_t>(j)]);
   }
   return c;
 }

@@ -43,6 +43,16 @@ struct Ahead {
   index_t count = 0;
 };
 
+/// The sums of one cluster (ClusterSums) that is not weightless: d limbs each, its exact_weight(), and the
+/// share of each unit of weight, 1 / weight.
+struct SumsOfCluster {
+  const std::uint64_t *upper = nullptr, *lower = nullptr;
+  const double *from_units = nullptr, *shift = nullptr;  ///< d numbers each
+  index_t d = 0;
+  double inverse = 1;  ///< 2^-bits
+  double weight_hi = 1, weight_lo = 0, share_hi = 1, share_lo = 0;
+};
+
 /// Kernels for scores of type S (float, double). A tile holds `rows` rows side by side: element j of row r at
 /// tile[j * rows + r]. Centroids come in groups of `group`: element j of centroid m of group g at
 /// centroids[(g * d + j) * group + m], negated; half_norms[g * group + m] = ||c||^2 / 2, infinite for the
@@ -98,6 +108,14 @@ struct Kernels {
   /// reach[j] = max(reach[j], |row[j] - shift[j]|), squares[j] += (row[j] - mean[j])^2.
   void (*spread)(const double* row, const double* shift, const double* mean, index_t d, double* reach,
                  double* squares) = nullptr;
+  // What follows has the same bits everywhere, and on a GPU (backend/cuda/kernels/assign_means.cuh).
+  /// mean[j] = ClusterSums::mean() of column j with its shift.
+  void (*means)(const SumsOfCluster& sums, double* mean) = nullptr;
+  /// ||a - b||^2, in partial sums of the columns that are equal modulo 32.
+  double (*squared_step)(const double* a, const double* b, index_t d) = nullptr;
+  /// W ||c - shift||^2 - 2 (c - shift) S, W and S the cluster's weight and sum, both times
+  /// unit.weight_to_units, as the two parts of a Twofold; in such partial sums, too.
+  void (*inertia_term)(const SumsOfCluster& sums, const double* centroid, double* hi_lo) = nullptr;
 };
 
 namespace base {

@@ -381,6 +381,8 @@ void spread(const double* __restrict row, const double* __restrict shift, const 
   }
 }
 
+#include "tallskinny/gemm/assign/cpu/means.ipp"
+
 template <class S>
 constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
   return {tile_rows<S>, group_size, best_two<S>, best_two_sparse<S>,   lanes<S>,
@@ -391,6 +393,7 @@ constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
 
 extern const Kernels kernels;
 const Kernels kernels = {score_table<float>(), score_table<double>(), centred, accumulate, screen,
-                         squared_difference, squared_distance, add, spread};
+                         squared_difference, squared_distance, add, spread, means, squared_step,
+                         inertia_term};
 
 }  // namespace ts::assign_cpu::TS_ISA

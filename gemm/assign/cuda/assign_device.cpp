@@ -14,12 +14,6 @@ namespace ts::assign_device {
 
 namespace {
 
-/// How far from the shift centroids lie.
-struct Spread {
-  double scale = 1;    ///< the inverse power of two of the largest |c_j - shift_j|, of rows, too
-  double squared = 0;  ///< the largest ||(c - shift) scale||^2
-};
-
 /// Puts the centroids into the parcel, and looks at each block while it is at hand.
 Spread pack(const Context& ctx, Parcel& parcel, HostView<const double> centroids,
             const ColumnMoments& moments) {
@@ -103,8 +97,6 @@ struct Origin {
   }
 };
 
-constexpr index_t most_rows = index_t{1} << 27;  // of which lists are made
-
 /// What a pass counts: rows with another label, those that were scored again, and those that are listed as
 /// moves.
 struct PassCounts {
@@ -118,67 +110,35 @@ struct PassCounts {
   }
 };
 
-/// The sums of one pass in device memory, all zero at first, behind the counters of the pass.
-class PassSums {
- public:
-  static constexpr index_t counters = PassCounts::all;
+/// Waits for the stream.
+PassCounts fetch(const Context& ctx, const std::uint64_t* counters) {
+  PassCounts counts;
+  cuda::copy_bytes(ctx.stream, counts.of.data(), counters, sizeof counts.of);
+  ctx.stream.synchronize();
+  return counts;
+}
 
-  PassSums(index_t k, index_t d, bool sums)
-      : k_(k), d_(d), words_(counters + (sums ? 2 * k * d + 3 * k : 0)) {}
-  [[nodiscard]] index_t words() const noexcept { return words_; }
+constexpr index_t most_rows = index_t{1} << 27;  // of which lists are made
 
-  [[nodiscard]] SumsArgument argument(std::uint64_t* first, const FixedPoint* unit, const double* to_units,
-                                      const double* shift, const double* weights) const {
-    SumsArgument a;
-    a.to_units = to_units, a.shift = shift, a.weights = weights;
-    if (unit == nullptr) return a;
-    a.upper = first + counters, a.lower = a.upper + k_ * d_;
-    a.weight_upper = a.lower + k_ * d_, a.weight_lower = a.weight_upper + k_, a.counts = a.weight_lower + k_;
-    a.one = std::ldexp(1.0, unit->bits), a.weight_to_units = unit->weight_to_units;
-    return a;
+/// use(rows, labels and weights of theirs) for parts of the rows that are few enough to make lists of.
+template <class Use>
+AssignStats for_parts(const Rows& x, PerRow<std::int32_t> labels, PerRow<const double> weights,
+                      const Use& use) {
+  AssignStats all;
+  for (index_t i = 0; i < x.rows(); i += most_rows) {
+    const index_t rows = std::min(most_rows, x.rows() - i);
+    all += use(x.block(i, rows), labels.part(i, rows), weights.part(i, rows));
   }
-  /// Waits for the stream.
-  [[nodiscard]] static PassCounts fetch_counts(const Context& ctx, const std::uint64_t* first) {
-    PassCounts counts;
-    cuda::copy_bytes(ctx.stream, counts.of.data(), first, sizeof counts.of);
-    ctx.stream.synchronize();
-    return counts;
-  }
-  void fetch_sums(const Context& ctx, const std::uint64_t* first, ClusterSums& sums) const {
-    const cuda::Stream& stream = ctx.stream;
-    const auto count = static_cast<std::size_t>(words_ - counters);
-    const std::size_t bytes = count * sizeof(std::uint64_t);
-    stream.staging().begin(stream, cuda::Staging::rounded(bytes));
-    const cuda::Staging::Stretch found = stream.staging().take(bytes);
-    cuda::copy_bytes(stream, found.host, first + counters, bytes);
-    stream.synchronize();
-    sums.add_words({static_cast<const std::uint64_t*>(found.host), count}, ctx.thread_count());
-  }
+  return all;
+}
 
- private:
-  index_t k_, d_, words_;
-};
-
-}  // namespace
-
-AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                   HostView<const double> centroids, PerRow<std::int32_t> labels,
-                   PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums,
-                   bool settled) {
-  const index_t n = x.rows(), k = centroids.rows(), d = x.cols();
-  if (n == 0) return {};
-  if (n > most_rows) {
-    AssignStats all;
-    for (index_t i = 0; i < n; i += most_rows) {
-      const index_t rows = std::min(most_rows, n - i);
-      all += assign(ctx, x.block(i, rows), moments, centroids, labels.part(i, rows),
-                    weights.empty() ? PerRow<const double>() : weights.part(i, rows), unit, sums, settled);
-    }
-    return all;
-  }
+/// A pass whose sums, if it has any, are those of the centroids, or are added to `sums`.
+AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                      const PlacedCentroids& centroids, PerRow<std::int32_t> labels,
+                      PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums, bool settled) {
+  const index_t n = x.rows(), k = centroids.count, d = x.cols();
   const cuda::DeviceInfo& device = ctx.stream.device();
-  Parcel parcel(ctx, k * d + 2 * d + k);
-  const Spread spread = pack(ctx, parcel, centroids, moments);
+  const Spread& spread = centroids.spread;
   const double scale = spread.scale, shrink = scale < 0x1p-900 ? scale : 1;
   const cuda::AssignProblem problem =
       cuda::assign_problem(x, k, needs_wide(moments, x.type(), scale), as_they_are(moments, x.type(), scale), settled);
@@ -186,22 +146,17 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   const bool single = plans.scores && plans.scores->family == "assign_single";
   const Origin origin(moments, spread, single);
   const index_t padded = plans.padded;
-  const FixedPoint* const used = sums == nullptr ? nullptr : unit;
-
-  parcel.add(moments.shift);
-  if (used != nullptr) parcel.add(used->to_units);
-  const index_t first_column = parcel.size();
-  parcel.add(centroids.block(0, 0, k, 1));
-  const PassSums pass(k, d, sums != nullptr);
+  // The counters of the pass, zero at first, and behind them its sums where they are not elsewhere.
+  const index_t counters = PassCounts::all + (sums == nullptr ? 0 : sum_words(k, d));
+  const bool adds = sums != nullptr || centroids.sums != nullptr;
   const bool paired = plans.again && plans.again->family == "assign_groups";
   const index_t words = cuda::AssignProblem::mark_words(n);
-  const index_t moving = used == nullptr ? 0 : n;
+  const index_t moving = adds ? n : 0;
   const index_t capacity = plans.scores ? n : moving;  // of the list, and later of the order of moves
   const index_t listed_words = plans.again ? words : 0;
 
   Workspace w;
-  const std::size_t sent = w.reserve<double>(parcel.size()),
-                    zeros = w.reserve<std::uint64_t>(pass.words() + 2),
+  const std::size_t zeros = w.reserve<std::uint64_t>(counters + 2),
                     columns = w.reserve<double>(padded * d), half_norms = w.reserve<float>(padded),
                     origins = w.reserve<float>(padded), plain_origins = w.reserve<float>(single ? padded : 0),
                     negated = w.reserve<std::uint16_t>(
@@ -212,24 +167,23 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
                     pairs = w.reserve<std::int32_t>(2 * (paired ? n : 0)),
                     listed_marks = w.reserve<std::uint32_t>(listed_words),
                     moves = w.reserve<std::int32_t>(moving), before = w.reserve<std::int32_t>(moving),
-                    places = w.reserve<std::uint32_t>(used == nullptr ? 0 : k + 1);
+                    places = w.reserve<std::uint32_t>(adds ? k + 1 : 0);
   w.get(ctx.stream);
-  double* const numbers = w.at<double>(sent);
-  double* const shift = numbers + k * d;
-  parcel.send(numbers);
-  cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(pass.words() + 2) * 8);
+  const double* const shift = centroids.shift;
+  cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(counters + 2) * 8);
   auto* const found = w.at<std::uint64_t>(zeros);
   std::uint64_t* const listed = found + PassCounts::rescored;
-  auto* const largest = reinterpret_cast<float*>(found + pass.words());  // three of them
+  auto* const largest = reinterpret_cast<float*>(found + counters);  // three of them
 
-  cuda::launch(ctx, cuda::assign_prepare_plan(problem, plans), numbers, numbers + first_column,
+  cuda::launch(ctx, cuda::assign_prepare_plan(problem, plans), centroids.rows, centroids.first_column,
                static_cast<int>(k), static_cast<int>(padded), shift, scale, shrink, origin.value,
                w.at<double>(columns), w.at<float>(half_norms), w.at<float>(origins),
                single ? w.at<float>(plain_origins) : nullptr,
                plans.scores ? w.at<std::uint16_t>(negated) : nullptr,
                plans.confirms ? w.at<std::uint16_t>(confirming) : nullptr, largest);
-  SumsArgument to = pass.argument(found, used, shift + d, shift, weights.data);
-  if (used != nullptr)
+  SumsArgument to = sums_argument(sums == nullptr ? centroids.sums : found + PassCounts::all, centroids, d,
+                                  unit, weights.data);
+  if (adds)
     to.moves = {w.at<std::int32_t>(moves), w.at<std::int32_t>(before), found + PassCounts::moved};
   const RowsArgument rows(x);
   const CentroidsArgument c{w.at<double>(columns), w.at<float>(half_norms),
@@ -270,40 +224,80 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   }
   cuda::launch(ctx, cuda::assign_rows_plan("assign_decide", problem, n, device), rows, c, open, still_marked,
                pairs_there, labels.data, to, found);
-  const PassCounts counts = PassSums::fetch_counts(ctx, found);
+  const PassCounts counts = fetch(ctx, found);
   const AssignStats stats = counts.stats();
-  if (used == nullptr || stats.changed == 0) return stats;
-  add_moves(ctx, x, labels, *used, to, k, static_cast<index_t>(counts.of[PassCounts::moved]),
-            {w.at<std::uint32_t>(places), w.at<std::uint32_t>(list)});
-  pass.fetch_sums(ctx, found, *sums);
+  if (!adds || stats.changed == 0) return stats;
+  const index_t moved = static_cast<index_t>(counts.of[PassCounts::moved]);
+  add_moves(ctx, x, labels, *unit, to, k, moved, {w.at<std::uint32_t>(places), w.at<std::uint32_t>(list)});
+  if (sums != nullptr) add_fetched(ctx, found + PassCounts::all, *sums);
   return stats;
+}
+
+}  // namespace
+
+AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                   const PlacedCentroids& centroids, PerRow<std::int32_t> labels,
+                   PerRow<const double> weights, const FixedPoint& unit, bool settled) {
+  return for_parts(x, labels, weights, [&](const Rows& part, auto their_labels, auto their_weights) {
+    return pass_over(ctx, part, moments, centroids, their_labels, their_weights, &unit, nullptr,
+                     settled);
+  });
+}
+
+AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                   HostView<const double> centroids, PerRow<std::int32_t> labels,
+                   PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums, bool settled) {
+  const index_t k = centroids.rows(), d = x.cols();
+  return for_parts(x, labels, weights, [&](const Rows& part, auto their_labels, auto their_weights) {
+    Parcel parcel(ctx, k * d + 2 * d + k);
+    PlacedCentroids placed;
+    placed.count = k;
+    placed.rows = parcel.next();
+    placed.spread = pack(ctx, parcel, centroids, moments);
+    placed.first_column = parcel.next();
+    parcel.add(centroids.block(0, 0, k, 1));
+    placed.shift = parcel.next();
+    parcel.add(moments.shift);
+    placed.to_units = parcel.next();
+    if (sums != nullptr) parcel.add(unit->to_units);
+    parcel.send();
+    return pass_over(ctx, part, moments, placed, their_labels, their_weights, unit, sums, settled);
+  });
+}
+
+void add_rows(const Context& ctx, const Rows& x, const PlacedCentroids& centroids,
+              PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit) {
+  const index_t n = x.rows(), k = centroids.count;
+  Workspace w;
+  const std::size_t places = w.reserve<std::uint32_t>(k + 1),
+                    order = w.reserve<std::uint32_t>(std::min(n, most_rows));
+  w.get(ctx.stream);
+  for (index_t i = 0; i < n; i += most_rows) {
+    const index_t rows = std::min(most_rows, n - i);
+    add_moves(ctx, x.block(i, rows), labels.part(i, rows), unit,
+              sums_argument(centroids.sums, centroids, x.cols(), &unit, weights.part(i, rows).data), k, rows,
+              {w.at<std::uint32_t>(places), w.at<std::uint32_t>(order)});
+  }
 }
 
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
               PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
               ClusterSums& sums) {
-  const index_t n = x.rows(), d = x.cols(), k = sums.clusters();
-  if (n == 0) return;
-  Parcel parcel(ctx, 2 * d);
+  if (x.rows() == 0) return;
+  const index_t words = sum_words(sums.clusters(), x.cols());
+  Parcel parcel(ctx, 2 * x.cols());
+  PlacedCentroids placed;
+  placed.count = sums.clusters();
+  placed.shift = parcel.next();
   parcel.add(moments.shift);
+  placed.to_units = parcel.next();
   parcel.add(unit.to_units);
-  const PassSums pass(k, d, true);
-  Workspace w;
-  const std::size_t sent = w.reserve<double>(parcel.size()), zeros = w.reserve<std::uint64_t>(pass.words()),
-                    places = w.reserve<std::uint32_t>(k + 1),
-                    order = w.reserve<std::uint32_t>(std::min(n, most_rows));
-  w.get(ctx.stream);
-  parcel.send(w.at<double>(sent));
-  cuda::fill_bytes(ctx.stream, w.at<char>(zeros), 0, static_cast<std::size_t>(pass.words()) * 8);
-  double* const shift = w.at<double>(sent);
-  auto* const found = w.at<std::uint64_t>(zeros);
-  for (index_t i = 0; i < n; i += most_rows) {
-    const index_t rows = std::min(most_rows, n - i);
-    add_moves(ctx, x.block(i, rows), labels.part(i, rows), unit,
-              pass.argument(found, &unit, shift + d, shift, weights.part(i, rows).data), k, rows,
-              {w.at<std::uint32_t>(places), w.at<std::uint32_t>(order)});
-  }
-  pass.fetch_sums(ctx, found, sums);
+  parcel.send();
+  const cuda::Memory added(ctx.stream, static_cast<std::size_t>(words) * 8);
+  placed.sums = static_cast<std::uint64_t*>(added.data());
+  cuda::fill_bytes(ctx.stream, placed.sums, 0, static_cast<std::size_t>(words) * 8);
+  add_rows(ctx, x, placed, labels, weights, unit);
+  add_fetched(ctx, placed.sums, sums);
 }
 
 }  // namespace ts::assign_device

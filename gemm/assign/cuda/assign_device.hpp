@@ -5,6 +5,22 @@
 
 namespace ts::assign_device {
 
+/// How far from the shift centroids lie.
+struct Spread {
+  double scale = 1;    ///< the inverse power of two of the largest |c_j - shift_j|, of rows, too
+  double squared = 0;  ///< the largest ||(c - shift) scale||^2
+};
+
+/// What a pass needs to know of centroids, and what it needs in device memory.
+struct PlacedCentroids {
+  index_t count = 0;
+  Spread spread;
+  const double* rows = nullptr;                        ///< count x d
+  const double* first_column = nullptr;                ///< of all, side by side
+  const double *shift = nullptr, *to_units = nullptr;  ///< of each column; to_units only for sums
+  std::uint64_t* sums = nullptr;  ///< which move with the labels, as ClusterSums::add_words has them; or none
+};
+
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    HostView<const double> centroids, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums,
@@ -12,6 +28,12 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
               PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
               ClusterSums& sums);
+/// The same with centroids, and sums, that are on the device.
+AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                   const PlacedCentroids& centroids, PerRow<std::int32_t> labels,
+                   PerRow<const double> weights, const FixedPoint& unit, bool settled);
+void add_rows(const Context& ctx, const Rows& x, const PlacedCentroids& centroids,
+              PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit);
 
 /// What chunks of rows leave for each column, chunks x columns: their sums; and with `moments` the largest
 /// |x - shift| and the sum of (x - mean)^2.

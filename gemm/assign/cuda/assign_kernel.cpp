@@ -276,4 +276,9 @@ KernelPlan assign_threads_plan(std::string_view family, DType type, Defines defi
   return plan;
 }
 
+KernelPlan assign_means_plan(bool move, index_t clusters) {
+  return assign_threads_plan("assign_means", DType::float64, {define("TS_MOVE", move ? 1 : 0)},
+                             32 * clusters);
+}
+
 }  // namespace ts::cuda

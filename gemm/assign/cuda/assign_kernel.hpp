@@ -56,5 +56,7 @@ struct AssignPlans {
 /// A kernel with one thread for each of `count` things.
 [[nodiscard]] KernelPlan assign_threads_plan(std::string_view family, DType type, Defines defines,
                                              index_t count);
+/// kernels/assign_means.cuh for so many clusters.
+[[nodiscard]] KernelPlan assign_means_plan(bool move, index_t clusters);
 
 }  // namespace ts::cuda

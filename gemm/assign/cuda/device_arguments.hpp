@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <span>
 
+#include "tallskinny/gemm/assign/cluster_sums.hpp"
+#include "tallskinny/gemm/assign/cuda/assign_device.hpp"
 #include "tallskinny/gemm/assign/rows.hpp"
 #include "tallskinny/gemm/backend/cpu/rows.hpp"
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
@@ -50,6 +52,41 @@ struct SumsArgument {
   MovesArgument moves;
 };
 
+/// Words of the sums of k clusters (ClusterSums::add_words).
+[[nodiscard]] constexpr index_t sum_words(index_t k, index_t d) noexcept {
+  return 2 * k * d + 3 * k;
+}
+/// The argument for sums in such words, or for none (null), of clusters with these centroids.
+[[nodiscard]] inline SumsArgument sums_argument(std::uint64_t* words, const PlacedCentroids& of, index_t d,
+                                                const FixedPoint* unit, const double* weights) noexcept {
+  SumsArgument a;
+  a.to_units = of.to_units, a.shift = of.shift, a.weights = weights;
+  if (words == nullptr) return a;
+  a.upper = words, a.lower = a.upper + of.count * d;
+  a.weight_upper = a.lower + of.count * d, a.weight_lower = a.weight_upper + of.count;
+  a.counts = a.weight_lower + of.count;
+  a.one = unit->one, a.weight_to_units = unit->weight_to_units;
+  return a;
+}
+/// Waits for the stream, and adds such words to sums in host memory.
+inline void add_fetched(const Context& ctx, const std::uint64_t* words, ClusterSums& sums) {
+  const auto count = static_cast<std::size_t>(sum_words(sums.clusters(), sums.cols()));
+  const std::size_t bytes = count * sizeof(std::uint64_t);
+  cuda::Staging& staging = ctx.stream.staging();
+  staging.begin(ctx.stream, cuda::Staging::rounded(bytes));
+  const cuda::Staging::Stretch found = staging.take(bytes);
+  cuda::copy_bytes(ctx.stream, found.host, words, bytes);
+  ctx.stream.synchronize();
+  sums.add_words({static_cast<const std::uint64_t*>(found.host), count}, ctx.thread_count());
+}
+
+/// kernels/assign_means.cuh
+struct FixedSumsArgument {
+  const std::uint64_t *upper, *lower, *weight_upper, *weight_lower;
+  const double *from_units, *shift;
+  double inverse;
+};
+
 /// Parts of the stream's workspace, one after the other: first all sizes, then the memory.
 class Workspace {
  public:
@@ -93,14 +130,17 @@ void for_blocks(const Context& ctx, HostView<const double> m, const Work& work) 
   });
 }
 
-/// Numbers that are sent to the device in one copy, from page-locked memory of the stream.
+/// Numbers that are sent to the device in one copy, from page-locked memory of the stream: to anywhere, or to
+/// the memory beside that, where they stay until the stream stages something else.
 class Parcel {
  public:
   Parcel(const Context& ctx, index_t numbers) : ctx_(ctx) {
     const std::size_t bytes = static_cast<std::size_t>(numbers) * sizeof(double);
     cuda::Staging& staging = ctx.stream.staging();
     staging.begin(ctx.stream, cuda::Staging::rounded(bytes));
-    numbers_ = {static_cast<double*>(staging.take(bytes).host), static_cast<std::size_t>(numbers)};
+    const cuda::Staging::Stretch stretch = staging.take(bytes);
+    numbers_ = {static_cast<double*>(stretch.host), static_cast<std::size_t>(numbers)};
+    there_ = static_cast<double*>(stretch.device);
   }
   void add(HostView<const double> m) {
     add(m, [](index_t, HostView<const double>) {});
@@ -120,6 +160,9 @@ class Parcel {
     std::copy(v.begin(), v.end(), take(static_cast<index_t>(v.size())).begin());
   }
   [[nodiscard]] index_t size() const noexcept { return size_; }
+  /// Where the numbers added next will be after send().
+  [[nodiscard]] double* next() const noexcept { return there_ + size_; }
+  void send() const { send(there_); }
   void send(double* to) const {
     cuda::copy_bytes(ctx_.stream, to, numbers_.data(), static_cast<std::size_t>(size_) * sizeof(double));
   }
@@ -134,6 +177,7 @@ class Parcel {
 
   const Context& ctx_;
   std::span<double> numbers_;
+  double* there_;
   index_t size_ = 0;
 };
 

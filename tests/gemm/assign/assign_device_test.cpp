@@ -54,7 +54,7 @@ std::vector<double> numbers_of(const ClusterSums& sums, const FixedPoint& unit) 
     out.push_back(static_cast<double>(sums.count(m)));
     out.push_back(sums.weight(unit, m));
     if (!sums.weightless(m))
-      for (index_t j = 0; j < sums.cols(); ++j) out.push_back(static_cast<double>(sums.mean(unit, m, j)));
+      for (index_t j = 0; j < sums.cols(); ++j) out.push_back(sums.mean(unit, m, j));
   }
   return out;
 }

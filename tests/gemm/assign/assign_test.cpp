@@ -52,7 +52,7 @@ Outcome run(const Context& ctx, const Rows& x, HostView<const double> c, Scores 
     o.means.push_back(static_cast<double>(sums.count(m)));
     o.means.push_back(sums.weight(unit, m));
     if (!sums.weightless(m))
-      for (index_t j = 0; j < x.cols(); ++j) o.means.push_back(static_cast<double>(sums.mean(unit, m, j)));
+      for (index_t j = 0; j < x.cols(); ++j) o.means.push_back(sums.mean(unit, m, j));
   }
   return o;
 }
@@ -313,7 +313,7 @@ TEST_CASE("fixed-point sums keep what float64 sums would lose", "[assign]") {
   ClusterSums sums(1, 1);
   const double values[] = {1e6, 1e-10, -1e6};
   for (const double v : values) sums.add(unit, 0, &v, 1);
-  CHECK(static_cast<double>(sums.mean(unit, 0, 0)) == Approx(1e-10 / 3).epsilon(1e-2));
+  CHECK(sums.mean(unit, 0, 0) == Approx(1e-10 / 3).epsilon(1e-2));
   for (const double v : values) sums.add(unit, 0, &v, 1, true);
   CHECK(sums.weightless(0));
   CHECK(sums.count(0) == 0);

@@ -1,6 +1,7 @@
 // k-means of rows on a GPU: whatever the host does with the same rows and first centres, bit for bit.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "tallskinny/gemm/core/convert.hpp"
@@ -128,6 +129,43 @@ TEST_CASE("on a device, k-means of more rows, of wide ones, and of many clusters
   check<float>({50000, 8, 50});
   check<float>({3000, 200, 20});
   check<float16>({20000, 16, 300});
+}
+
+TEST_CASE("on a device, every iteration tells what it tells on the host", "[kmeans]") {
+  if (test::no_device()) return;
+  const bool weighted = GENERATE(false, true), empty = GENERATE(false, true);
+  INFO("weights " << weighted << " a cluster is empty " << empty);
+  const Case c{9001, 12, 7};
+  const Matrix<float> x = points<float>(c);
+  Context ctx;
+  ctx.stream = test::device_stream();
+  DeviceMatrix<float> memory(ctx.stream, c.n, c.d);
+  copy(ctx.stream, memory.view(), x.cview());
+  ctx.stream.synchronize();
+  const Rows here(x.cview()), there(ctx.stream, memory.cview());
+  std::vector<double> weights;
+  for (index_t i = 0; weighted && i < c.n; ++i) weights.push_back(static_cast<double>(i % 4) / 2);
+  Matrix<double> first(c.k, c.d);
+  for (index_t m = 0; m < c.k; ++m)
+    for (index_t j = 0; j < c.d; ++j) first(m, j) = static_cast<double>(x(m * 100, j));
+  if (empty) first(2, 1) = first(4, 0) = 50;
+  KMeansOptions o;
+  o.clusters = c.k, o.weights = weights, o.max_iter = 20, o.init = KMeansInit::given,
+  o.centers = first.cview();
+  std::vector<double> told;
+  o.on_progress = [&told](const solvers::KMeansProgress& p) {
+    for (const double each :
+         {p.inertia, p.squared_shift, static_cast<double>(p.changed), static_cast<double>(p.relocated)})
+      told.push_back(each);
+    return true;
+  };
+  const KMeansResult expected = kmeans(ctx, here, o);
+  CHECK((expected.relocated > 0) == empty);
+  const std::vector<double> told_here = std::exchange(told, {});
+  expect_same(kmeans(ctx, there, o), expected);
+  CHECK(std::exchange(told, {}) == told_here);
+  expect_same(kmeans(ctx, Blocks(there), o), expected);
+  CHECK(told == told_here);
 }
 
 TEST_CASE("on a device, a run goes on from a state", "[kmeans]") {

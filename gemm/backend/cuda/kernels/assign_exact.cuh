@@ -2,6 +2,7 @@
 // are closer to it than rounding; the lowest number among equals. A warp takes a row, its lanes the centroids.
 #pragma once
 #include "assign_rows.cuh"
+#include "twofold.cuh"
 
 struct Centroids {
   const double* columns;     // d x padded: (c shrink) by columns
@@ -13,28 +14,6 @@ struct Centroids {
 constexpr float never = 1e30f;
 constexpr unsigned everyone = 0xffffffffu;
 constexpr int warps = 8;
-
-/// high + low, exactly (Dekker 1971, Knuth 1969).
-struct Twofold {
-  double high, low;
-};
-__device__ __forceinline__ Twofold two_sum(double a, double b) {
-  const double s = __dadd_rn(a, b), t = __dsub_rn(s, a);
-  return {s, __dadd_rn(__dsub_rn(a, __dsub_rn(s, t)), __dsub_rn(b, t))};
-}
-__device__ __forceinline__ Twofold add(Twofold a, Twofold b) {
-  const Twofold s = two_sum(a.high, b.high);
-  return two_sum(s.high, __dadd_rn(s.low, __dadd_rn(a.low, b.low)));
-}
-__device__ __forceinline__ Twofold square(Twofold a) {
-  const double p = __dmul_rn(a.high, a.high);
-  const double rest = __fma_rn(a.high, a.high, -p);
-  return two_sum(p, __fma_rn(__dmul_rn(2, a.high), a.low, rest));
-}
-/// The leading part of a - b.
-__device__ __forceinline__ double minus(Twofold a, Twofold b) {
-  return add(a, {-b.high, -b.low}).high;
-}
 
 /// ||x - c_m||^2 of the centroid with the number m.
 __device__ __forceinline__ double distance(const Centroids& c, const Rows& x, int64 i, int m) {

@@ -256,6 +256,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
     for (const index_t clusters : {1000, 1 << 20})
       plans.push_back(cuda::sums_sort_plan(task, clusters, 1 << 20, device));
   plans.push_back(cuda::sums_places_plan(1000));
+  for (const bool move : {false, true}) plans.push_back(cuda::assign_means_plan(move, 1000));
   for (const char* family : {"seed_draw", "seed_keep"})
     for (const bool wide : {false, true})
       plans.push_back(cuda::seed_plan(family, DType::float64, wide, 1000));

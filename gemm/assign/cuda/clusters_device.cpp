@@ -1,0 +1,126 @@
+#include "tallskinny/gemm/assign/cuda/clusters_device.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tallskinny/gemm/assign/assign_detail.hpp"
+#include "tallskinny/gemm/assign/cuda/assign_kernel.hpp"
+#include "tallskinny/gemm/assign/cuda/device_arguments.hpp"
+#include "tallskinny/gemm/backend/cuda/launch.hpp"
+
+namespace ts::assign_device {
+
+DeviceClusters::DeviceClusters(const Context& ctx, const ColumnMoments& moments, const FixedPoint& unit,
+                               HostView<const double> centroids)
+    : ctx_(ctx),
+      moments_(moments),
+      unit_(unit),
+      k_(centroids.rows()),
+      d_(centroids.cols()),
+      scale_of_rows_(assign_detail::scoring_scale(centroids.rows(0, 0), moments)),
+      of_columns_(ctx.stream, 3, d_),
+      sums_(ctx.stream, 1, sum_words(k_, d_)),
+      told_(ctx.stream, k_, sizeof(ClusterNews) / sizeof(double)),
+      news_(static_cast<std::size_t>(k_)) {
+  for (DeviceMatrix<double>& each : placed_) each = DeviceMatrix<double>(ctx.stream, 1, k_ * d_ + k_);
+  Parcel parcel(ctx, 3 * d_);
+  parcel.add(moments.shift), parcel.add(unit.to_units), parcel.add(unit.from_units);
+  parcel.send(of_columns_.data());
+  cuda::fill_bytes(ctx.stream, sums_.data(), 0,
+                   static_cast<std::size_t>(sums_.cols()) * sizeof(std::uint64_t));
+  place(centroids);
+}
+
+Matrix<double> DeviceClusters::centroids() const {
+  Matrix<double> found(k_, d_);
+  copy(ctx_.stream, found.view(), DeviceView<const double>(current(), k_, d_, d_));
+  ctx_.stream.synchronize();
+  return found;
+}
+
+ClusterSums DeviceClusters::sums() const {
+  ClusterSums found(k_, d_);
+  add_fetched(ctx_, sums_.data(), found);
+  return found;
+}
+
+PlacedCentroids DeviceClusters::placed(bool with_sums) const noexcept {
+  const double* const shift = of_columns_.data();
+  return {k_, spread_, current(), current() + k_ * d_, shift, shift + d_, with_sums ? sums_.data() : nullptr};
+}
+
+AssignStats DeviceClusters::assign(const Rows& x, PerRow<std::int32_t> labels, PerRow<const double> weights,
+                                   bool move_sums, bool settled) {
+  stale_ = stale_ || move_sums;
+  return assign_device::assign(ctx_, x, moments_, placed(move_sums), labels, weights, unit_, settled);
+}
+
+void DeviceClusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels,
+                              PerRow<const double> weights) {
+  stale_ = true;
+  assign_device::add_rows(ctx_, x, placed(true), labels, weights, unit_);
+}
+
+void DeviceClusters::run(Step step, double scale) {
+  const std::uint64_t* const upper = sums_.data();
+  const std::uint64_t* const weight = upper + 2 * k_ * d_;
+  const FixedSumsArgument sums{
+      upper,        upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(),
+      unit_.inverse};
+  cuda::launch(ctx_, cuda::assign_means_plan(step == Step::move, k_), sums, static_cast<int>(k_),
+               static_cast<int>(d_), scale, current(), step == Step::move ? other() : current(),
+               told_.data());
+  const std::size_t bytes = news_.size() * sizeof(ClusterNews);
+  cuda::Staging& staging = ctx_.stream.staging();
+  staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));
+  const cuda::Staging::Stretch found = staging.take(bytes);
+  cuda::copy_bytes(ctx_.stream, found.host, told_.data(), bytes);
+  ctx_.stream.synchronize();
+  std::memcpy(news_.data(), found.host, bytes);
+  stale_ = false;
+}
+
+void DeviceClusters::take_spread() {
+  // Means lie among their rows, so that mostly rows alone tell the scale.
+  double reach = moments_.reach.empty() ? 0 : *std::max_element(moments_.reach.begin(), moments_.reach.end());
+  for (const ClusterNews& news : news_) reach = std::max(reach, news.reach);
+  spread_ = {inverse_power_of_two(reach), 0};
+  if (spread_.scale != scale_of_rows_) run(Step::look, spread_.scale);
+  for (const ClusterNews& news : news_) spread_.squared = std::max(spread_.squared, news.squared);
+}
+
+double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
+  run(Step::move, scale_of_rows_);
+  double squared_shift = 0;
+  for (index_t m = 0; m < k_; ++m) {
+    const ClusterNews& news = news_[static_cast<std::size_t>(m)];
+    if (news.weight == 0) weightless.push_back(m);
+    squared_shift += news.squared_step;
+  }
+  if (!weightless.empty()) {
+    stale_ = true;  // news_ is of centroids that are not taken
+    return 0;
+  }
+  turn_ = 1 - turn_;
+  take_spread();
+  return squared_shift;
+}
+
+void DeviceClusters::place(HostView<const double> centroids) {
+  expects(centroids.rows() == k_ && centroids.cols() == d_,
+          "clusters: the centroids placed have another shape");
+  Parcel parcel(ctx_, k_ * d_);
+  parcel.add(centroids);
+  parcel.send(current());
+  run(Step::look, scale_of_rows_);
+  take_spread();
+}
+
+Twofold DeviceClusters::inertia_terms() {
+  if (stale_) run(Step::look, spread_.scale);
+  Twofold all;
+  for (const ClusterNews& news : news_) all = all + news.inertia_term;
+  return all.scaled(1 / unit_.weight_to_units);
+}
+
+}  // namespace ts::assign_device
