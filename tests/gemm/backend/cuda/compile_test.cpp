@@ -205,7 +205,8 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
                                {100, 30},
                                {300, 40},
                                {784, 500},
-                               {128, 100}}) {
+                               {128, 100},
+                               {512, 1000}}) {
       if (++turn % 2 == 0 && !all) continue;
       const int size = static_cast<int>(size_of(type));
       const int alignment = turn % 4 == 0 ? size : std::min(16, cuda::common_power(d * size, 16));
