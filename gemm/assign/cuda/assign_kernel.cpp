@@ -179,6 +179,7 @@ std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, index_t par
       const bool holds = parts == 1 && plans.padded > plans.chunk && room(groups, 0) < wanted_ring;
       const index_t held = holds ? std::min(plans.steps, most_held_steps(groups, stage_steps)) : 0;
       if (holds && groups > 1 && room(groups, held) < wanted_ring) continue;
+      const bool gives = held > 0 || p.wide;  // the copying warp's group its registers
       const index_t stage = stage_steps * 32 * plans.chunk * parts;
       const index_t stages = std::min(most_stages, room(groups, held) / stage);
       if (stages < least_stages) continue;
@@ -193,7 +194,7 @@ std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, index_t par
                       define("TS_HELD", held),          define("TS_PARTS", parts),
                       define("TS_AHEAD", ahead ? 1 : 0)};
       finish(plan, p, Turn::listed_rows, device.shared_bytes_per_block - room(groups, held) + stages * stage,
-             4 * groups + (held > 0 ? 4 : 1), 1, 16, device);
+             4 * groups + (gives ? 4 : 1), 1, 16, device);
       plan.grid = grid_of(ceil_div(p.n, groups * group_rows), device.multiprocessors);
       return plan;
     }

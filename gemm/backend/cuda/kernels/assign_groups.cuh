@@ -1,7 +1,7 @@
 // As assign_scores, for wide rows or many centroids (sm_90a): a warpgroup has 64 rows, as float16 parts in shared memory, and takes
 // chunks of TS_CHUNK centroids that one warp lets the copy engine bring from the caches into a ring, all for each tile of rows.
-// Of wide rows, which would leave the ring too little room, the first TS_HELD steps are in registers; that warp then comes with three
-// more, whose registers others take.
+// Of wide rows, which would leave the ring too little room, the first TS_HELD steps are in registers. Where registers are few, that
+// warp comes with three more, whose registers others take.
 // Scores stay in the accumulators; a lane has 2 rows, and 2 of every 8 columns.
 // TS_D: columns; TS_STEPS: steps of 16 columns; TS_CENTROIDS: padded to whole chunks; TS_CHUNK: 64 or 128; TS_GROUPS: warpgroups;
 // TS_STAGES: of the ring, TS_STAGE_STEPS: steps in each; TS_HELD: steps of whole stages; TS_AHEAD: the next rows are fetched into the
@@ -18,6 +18,7 @@ constexpr int stage_steps = TS_STAGE_STEPS, stages_of_chunk = steps / stage_step
 constexpr int right_step = 32 * TS_CHUNK, right_part = stage_steps * right_step, stage_bytes = TS_PARTS * right_part;
 constexpr int left_step = 32 * group_rows, left_part = (steps - TS_HELD) * left_step, left_bytes = TS_PARTS * left_part;
 constexpr int held_stages = TS_HELD / stage_steps, held_steps = TS_HELD > 0 ? TS_HELD : 1, producer_registers = 24;
+constexpr bool gives = TS_WARPS == consumers + 4;
 static_assert(TS_HELD % stage_steps == 0 && TS_HELD % 2 == 0, "whole stages, and 32 columns at a time, are held");
 static_assert(TS_HELD == 0 || TS_PARTS == 1, "upper parts alone are held");
 constexpr int index_bits = bits_for(2 * blocks_of_8);
@@ -233,11 +234,11 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
   const int warp = __shfl_sync(everyone, threadIdx.x / 32, 0), lane = threadIdx.x % 32, group = warp / 4;
   const int64 stride = static_cast<int64>(gridDim.x) * block_rows, begin = static_cast<int64>(blockIdx.x) * block_rows;
   if (warp >= consumers) {
-    if constexpr (TS_HELD > 0) give_registers<producer_registers>();
+    if constexpr (gives) give_registers<producer_registers>();
     if (warp == consumers && lane == 0 && begin < count) produce(ring, fragments, (count - begin + stride - 1) / stride);
     return;
   }
-  if constexpr (TS_HELD > 0) take_registers<registers_left(32 * TS_WARPS, 128, producer_registers)>();
+  if constexpr (gives) take_registers<registers_left(32 * TS_WARPS, 128, producer_registers)>();
   const Margin margin = margin_of_parts(*largest, TS_D, TS_PARTS, TS_PARTS == 2 ? stage_steps : steps, stages_of_chunk);
   unsigned char* const left = memory + TS_STAGES * stage_bytes + group * left_bytes;
   RingPosition<TS_STAGES> at;
