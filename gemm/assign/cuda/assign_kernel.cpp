@@ -183,16 +183,17 @@ std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, index_t par
       const index_t stage = stage_steps * 32 * plans.chunk * parts;
       const index_t stages = std::min(most_stages, room(groups, held) / stage);
       if (stages < least_stages) continue;
-      // The rows that all blocks take next should stay in the cache beside the centroids.
-      const index_t tiles = device.multiprocessors * groups * group_rows;
-      const bool ahead = 2 * tiles * p.d * static_cast<index_t>(size_of(p.type)) <= device.l2_bytes;
+      // What is fetched of the rows that all blocks take next should stay in the cache beside the centroids.
+      const index_t row = p.d * static_cast<index_t>(size_of(p.type));
+      const index_t share = device.l2_bytes / (2 * device.multiprocessors * groups * group_rows);
+      const index_t ahead = row <= share ? row : share / 128 * 128;
       KernelPlan plan;
       plan.family = "assign_groups";
-      plan.defines = {define("TS_STEPS", plans.steps),  define("TS_CENTROIDS", plans.padded),
-                      define("TS_CHUNK", plans.chunk),  define("TS_GROUPS", groups),
-                      define("TS_STAGES", stages),      define("TS_STAGE_STEPS", stage_steps),
-                      define("TS_HELD", held),          define("TS_PARTS", parts),
-                      define("TS_AHEAD", ahead ? 1 : 0)};
+      plan.defines = {define("TS_STEPS", plans.steps), define("TS_CENTROIDS", plans.padded),
+                      define("TS_CHUNK", plans.chunk), define("TS_GROUPS", groups),
+                      define("TS_STAGES", stages),     define("TS_STAGE_STEPS", stage_steps),
+                      define("TS_HELD", held),         define("TS_PARTS", parts),
+                      define("TS_AHEAD", ahead)};
       finish(plan, p, Turn::listed_rows, device.shared_bytes_per_block - room(groups, held) + stages * stage,
              4 * groups + (gives ? 4 : 1), 1, 16, device);
       plan.grid = grid_of(ceil_div(p.n, groups * group_rows), device.multiprocessors);

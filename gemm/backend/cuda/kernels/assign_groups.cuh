@@ -4,8 +4,8 @@
 // warp comes with three more, whose registers others take.
 // Scores stay in the accumulators; a lane has 2 rows, and 2 of every 8 columns.
 // TS_D: columns; TS_STEPS: steps of 16 columns; TS_CENTROIDS: padded to whole chunks; TS_CHUNK: 64 or 128; TS_GROUPS: warpgroups;
-// TS_STAGES: of the ring, TS_STAGE_STEPS: steps in each; TS_HELD: steps of whole stages; TS_AHEAD: the next rows are fetched into the
-// caches; TS_PARTS, TS_WIDE, TS_COUNT, TS_ALIGN; TS_ON_CHIP, TS_WARPS, TS_BLOCKS.
+// TS_STAGES: of the ring, TS_STAGE_STEPS: steps in each; TS_HELD: steps of whole stages; TS_AHEAD: bytes of the next rows that are fetched
+// into the caches; TS_PARTS, TS_WIDE, TS_COUNT, TS_ALIGN; TS_ON_CHIP, TS_WARPS, TS_BLOCKS.
 #define TS_CLUSTERS TS_CENTROIDS
 #define TS_SLOTS 2
 #include "assign_settle.cuh"
@@ -161,9 +161,9 @@ __device__ __forceinline__ void load_left(uint32 (&held)[held_steps][4], unsigne
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// Lets the caches fetch a row while there is arithmetic to be done.
+/// Lets the caches fetch a row, or how it begins, while there is arithmetic to be done.
 __device__ __forceinline__ void fetch_ahead(const Rows& x, int64 row) {
-  constexpr uint32 bytes = TS_D * sizeof(Element);
+  constexpr uint32 bytes = TS_AHEAD;
   if (!TS_AHEAD || row < 0) return;
   const char* const from = reinterpret_cast<const char*>(row_of(x, row));
   if (TS_ALIGN == 16 && bytes % 16 == 0)
