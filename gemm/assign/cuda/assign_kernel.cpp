@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "tallskinny/gemm/backend/cuda/geometry.hpp"
+#include "tallskinny/gemm/backend/cuda/tall_operand.hpp"
 
 namespace ts::cuda {
 
@@ -154,31 +155,48 @@ index_t steps_of_stage(index_t d) {
   return steps % 4 == 0 || steps > 16 ? 4 : steps % 2 == 0 || steps > 4 ? 2 : 1;
 }
 
+/// Steps of a row that each of so many warpgroups can have in registers, beside scores, or columns that are
+/// being loaded.
+index_t most_held_steps(index_t groups, index_t stage_steps) {
+  constexpr int producer_registers = 24, scores = 64, others = 56;
+  const index_t free = registers_left(static_cast<int>(4 * groups), 4, producer_registers) - scores - others;
+  const index_t unit = std::max<index_t>(stage_steps, 2);
+  return free / 4 / unit * unit;
+}
+
 /// kernels/assign_groups.cuh with as many warpgroups as find room; none where not even one does.
 std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, index_t parts, const AssignPlans& plans,
                                              const DeviceInfo& device) {
   constexpr index_t group_rows = 64, least_stages = 3, most_stages = 8;
+  constexpr index_t wanted_ring = 64 << 10;  // bytes: for less of it rows go into registers, then groups go
   const index_t most_groups = parts == 1 ? 3 : 2;  // sums stage by stage need twice the registers
   const index_t most_steps = parts == 1 ? 4 : 2;   // sums of more lose more
   const index_t rest = 2 * most_stages * 8 + 16 * plans.steps * (p.wide ? 8 : 4);
-  const index_t left = group_rows * 32 * plans.steps * parts;
+  const auto room = [&](index_t groups, index_t held) {
+    return device.shared_bytes_per_block - rest - groups * group_rows * 32 * (plans.steps - held) * parts;
+  };
   for (index_t groups = most_groups; groups > 0; --groups)
     for (index_t stage_steps = std::min(steps_of_stage(p.d), most_steps); stage_steps > 0; stage_steps /= 2) {
+      const bool holds = parts == 1 && plans.padded > plans.chunk && room(groups, 0) < wanted_ring;
+      const index_t held = holds ? std::min(plans.steps, most_held_steps(groups, stage_steps)) : 0;
+      if (holds && groups > 1 && room(groups, held) < wanted_ring) continue;
+      const bool gives = held > 0 || p.wide;  // the copying warp's group its registers
       const index_t stage = stage_steps * 32 * plans.chunk * parts;
-      const index_t stages =
-          std::min(most_stages, (device.shared_bytes_per_block - rest - groups * left) / stage);
+      const index_t stages = std::min(most_stages, room(groups, held) / stage);
       if (stages < least_stages) continue;
-      // The rows that all blocks take next should stay in the cache beside the centroids.
-      const index_t tiles = device.multiprocessors * groups * group_rows;
-      const bool ahead = 2 * tiles * p.d * static_cast<index_t>(size_of(p.type)) <= device.l2_bytes;
+      // What is fetched of the rows that all blocks take next should stay in the cache beside the centroids.
+      const index_t row = p.d * static_cast<index_t>(size_of(p.type));
+      const index_t share = device.l2_bytes / (2 * device.multiprocessors * groups * group_rows);
+      const index_t ahead = row <= share ? row : share / 128 * 128;
       KernelPlan plan;
       plan.family = "assign_groups";
       plan.defines = {define("TS_STEPS", plans.steps), define("TS_CENTROIDS", plans.padded),
                       define("TS_CHUNK", plans.chunk), define("TS_GROUPS", groups),
                       define("TS_STAGES", stages),     define("TS_STAGE_STEPS", stage_steps),
-                      define("TS_PARTS", parts),       define("TS_AHEAD", ahead ? 1 : 0)};
-      finish(plan, p, Turn::listed_rows, rest + groups * left + stages * stage, 4 * groups + 1, 1, 16,
-             device);
+                      define("TS_HELD", held),         define("TS_PARTS", parts),
+                      define("TS_AHEAD", ahead)};
+      finish(plan, p, Turn::listed_rows, device.shared_bytes_per_block - room(groups, held) + stages * stage,
+             4 * groups + (gives ? 4 : 1), 1, 16, device);
       plan.grid = grid_of(ceil_div(p.n, groups * group_rows), device.multiprocessors);
       return plan;
     }

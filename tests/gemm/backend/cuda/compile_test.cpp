@@ -218,12 +218,14 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
                                {100, 30},
                                {300, 40},
                                {784, 500},
-                               {128, 100}}) {
+                               {128, 100},
+                               {512, 1000}}) {
       if (++turn % 2 == 0 && !all) continue;
       const int size = static_cast<int>(size_of(type));
       const int alignment = turn % 4 == 0 ? size : std::min(16, cuda::common_power(d * size, 16));
       add({type, 1 << 22, d, k, true, alignment, turn % 3 == 0, turn % 3 == 0 || type == DType::float64});
     }
+    if (all) add({type, 1 << 22, 256, 1000, true, 16, true, true});
     if (device.capability() == 90 && (all || type == DType::float16))  // rows as they are
       for (const auto& [d, k] :
            {std::pair<index_t, index_t>{4, 16}, {16, 16}, {16, 64}, {64, 64}, {128, 100}, {32, 256}}) {
