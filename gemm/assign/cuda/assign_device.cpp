@@ -161,7 +161,7 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
                     origins = w.reserve<float>(padded), plain_origins = w.reserve<float>(single ? padded : 0),
                     negated = w.reserve<std::uint16_t>(
                         plans.scores ? padded * std::max(plans.steps * 32, 2 * d) : 0),
-                    confirming = w.reserve<std::uint16_t>(plans.confirms ? padded * (plans.steps + 1) * 16 : 0),
+                    confirming = w.reserve<std::uint16_t>(plans.confirms && plans.chunk > 0 ? padded * (plans.steps + 1) * 16 : 0),
                     marks = w.reserve<std::uint32_t>(plans.scores ? words : 0),
                     list = w.reserve<index_t>(capacity),
                     pairs = w.reserve<std::int32_t>(2 * (paired ? n : 0)),

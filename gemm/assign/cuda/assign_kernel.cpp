@@ -84,7 +84,8 @@ std::optional<KernelPlan> assign_narrow_plan(const AssignProblem& p, const Devic
 }
 
 /// kernels/assign_single.cuh, where it can serve: what was fastest on an H100 among such settings.
-std::optional<KernelPlan> assign_single_plan(const AssignProblem& p, const DeviceInfo& device) {
+std::optional<KernelPlan> assign_single_plan(const AssignProblem& p, bool confirms,
+                                             const DeviceInfo& device) {
   constexpr index_t most_steps = 8, most_tiles = 64, few_tiles = 8, group_registers = 64;
   constexpr index_t most_products_of_lanes = 384;  // of float32, below which assign_narrow is as fast
   const index_t steps = column_steps(p.d), tiles = padded_centroids(p.k) / 8;
@@ -115,8 +116,9 @@ std::optional<KernelPlan> assign_single_plan(const AssignProblem& p, const Devic
   plan.defines = {define("TS_STEPS", steps),        define("TS_TILES", tiles),
                   define("TS_PARTS", parts),        define("TS_MT", rows),
                   define("TS_GROUP", group),        define("TS_PACKED", p.packed ? 1 : 0),
-                  define("TS_AHEAD", ahead ? 1 : 0)};
-  finish(plan, p, Turn::every_row, shared, blocks == 1 ? 12 : 8, blocks, 16 * rows, device);
+                  define("TS_AHEAD", ahead ? 1 : 0), define("TS_CONFIRM", confirms ? 1 : 0)};
+  finish(plan, p, confirms ? Turn::listed_rows : Turn::every_row, shared, blocks == 1 ? 12 : 8, blocks,
+         16 * rows, device);
   plan.budget.shared_bytes = 16;  // what the bound of a row is made of
   return plan;
 }
@@ -224,17 +226,19 @@ KernelPlan assign_feeders_plan(const AssignProblem& p, const AssignPlans& plans,
 AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   constexpr index_t most_steps = 8;        // of a row in registers
   constexpr index_t many_products = 4000;  // centroids times steps
+  constexpr index_t few_centroids = 56;    // of whose scores labels are found as fast as confirmed
   AssignPlans plans;
   plans.padded = padded_centroids(p.k);
   if (!p.plain) return plans;
-  plans.scores = assign_single_plan(p, device);
-  if (!plans.scores) plans.scores = assign_narrow_plan(p, device);
+  plans.confirms = p.settled && p.k > few_centroids;
+  plans.scores = assign_single_plan(p, plans.confirms, device);
+  if (!plans.scores) plans.confirms = false, plans.scores = assign_narrow_plan(p, device);
   if (plans.scores && plans.scores->family == "assign_narrow") return plans;
   plans.steps = column_steps(p.d);
   if (plans.scores) {
     const auto& defines = plans.scores->defines;
     // Three products leave little that three would decide.
-    if (std::find(defines.begin(), defines.end(), define("TS_PARTS", 3)) == defines.end())
+    if (plans.confirms || std::find(defines.begin(), defines.end(), define("TS_PARTS", 3)) == defines.end())
       plans.again = assign_tensor_plan(p, Turn::listed_rows, 2, device);
     return plans;
   }

@@ -29,16 +29,17 @@ struct Below {
     two |= (one & (x | y)) | (x & y);
     one |= x | y;
   }
-  /// Of all that a quad has looked at.
-  __device__ __forceinline__ bool only_one() const {
-    const int quad = threadIdx.x % 32 / 4 * 4;
-    const uint32 ones = __ballot_sync(0xffffffffu, one >> 31 != 0) >> quad & 15, twos = __ballot_sync(0xffffffffu, two >> 31 != 0) >> quad & 15;
-    return twos == 0 && (ones & (ones - 1)) == 0 && ones != 0;
-  }
 };
-
-/// Of rows that quads know all about, those at even and at odd positions, what belongs to position lane < 16.
-__device__ __forceinline__ bool of_position(bool even, bool odd) {
-  const uint32 evens = __ballot_sync(0xffffffffu, even), odds = __ballot_sync(0xffffffffu, odd);
-  return ((threadIdx.x % 2 == 0 ? evens : odds) >> threadIdx.x % 32 / 2 % 8 * 4 & 1) != 0;
+/// Which of up to 16 rows have one such score, and no other, in all that the lanes of a quad have looked at: a bit each.
+template <int Rows>
+__device__ __forceinline__ uint32 with_only_one(const Below (&below)[Rows]) {
+  uint32 bits = 0;  // one, and in the upper half two
+#pragma unroll
+  for (int row = 0; row < Rows; ++row) bits |= below[row].one >> 31 << row | below[row].two >> 31 << (16 + row);
+#pragma unroll
+  for (int step = 1; step < 4; step *= 2) {
+    const uint32 other = __shfl_xor_sync(0xffffffffu, bits, step);
+    bits |= other | (bits & other & 0xffff) << 16;
+  }
+  return bits & ~(bits >> 16) & 0xffff;
 }

@@ -274,7 +274,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     }
     const int64 mine = lane < 16 ? settle.row(first + lane, count) : -1;
 #if TS_CONFIRM
-    const bool even = below[0].only_one(), odd = below[1].only_one(), certain = of_position(even, odd);
+    // Position 2g + s is the row s of quad g.
+    const bool certain = (__shfl_sync(everyone, with_only_one(below), lane / 2 * 4 % 32) >> lane % 2 & 1) != 0;
     const int before = -1, label = -1;  // nothing moves
 #else
     const Known of_row = of_warp[lane % 16];

@@ -3,10 +3,10 @@
 // scored again. The label of a score is in its key, so that keys are all that lanes exchange.
 // TS_D: columns; TS_STEPS: steps of 16 columns; TS_TILES: groups of 8 centroids, which all stay in shared memory; TS_PARTS: of
 // centroids, 1 or 2 (for float16 rows only), or 3: both of rows and centroids, three products that start from zero; TS_MT: tiles of 16 rows, 2 or 4; TS_PACKED: nothing lies between rows; TS_AHEAD: the
-// next rows come into registers meanwhile; TS_GROUP: tiles whose scores are looked at together, 0: pair by pair;
+// next rows come into registers meanwhile; TS_CONFIRM: only whether rows keep their labels is found (assign_confirm.cuh); TS_GROUP: tiles whose scores are looked at together, 0: pair by pair;
 // TS_ON_CHIP, TS_WARPS, TS_BLOCKS. Four elements are one load, and columns are a multiple of four.
 #define TS_CLUSTERS (8 * TS_TILES)
-#include "assign_halves.cuh"
+#include "assign_confirm.cuh"
 #include "assign_settle.cuh"
 
 constexpr int steps = TS_STEPS, tiles = TS_TILES, row_tiles = TS_MT, slots = 2 * row_tiles, words = slots / 4;
@@ -123,6 +123,74 @@ __device__ __forceinline__ uint2 factor_of(const uint2* fragments, int tile, int
   return copy < planes ? fragments[copy * plane + tile * 32 + lane - copy * quads] : uint2{0, 0};
 }
 
+/// score = the scores of all tiles of rows and a tile of 8 centroids, of which a lane has these columns, and whose sums begin with `begins`,
+/// or zero where rows have lower parts.
+__device__ __forceinline__ void score_tile(float (&score)[row_tiles][4], const uint32 (&a)[row_tiles][steps][4],
+                                           const uint32 (&low)[row_tiles][steps][4], const uint2 (&b)[products],
+                                           const float (&begins)[row_tiles][4]) {
+  constexpr float zero[4] = {};
+  if (low_rows) {  // first what is small, since instructions truncate
+#pragma unroll
+    for (int product = 0; product < products; ++product)
+#pragma unroll
+      for (int r = 0; r < row_tiles; ++r)
+        if (product == 0)
+          multiply(score[r], low[r][0], b[0], zero);
+        else if (product < steps)
+          multiply(score[r], low[r][product % steps], b[product], score[r]);
+        else
+          multiply(score[r], a[r][product % steps], b[product], score[r]);
+  }
+#pragma unroll
+  for (int product = 0; product < (low_rows ? steps : products); ++product)
+#pragma unroll
+    for (int r = 0; r < row_tiles; ++r)
+      if (product == 0 && !low_rows)
+        multiply(score[r], a[r][0], b[0], begins[r]);
+      else
+        multiply(score[r], a[r][product % steps], b[product], score[r]);
+  if (low_rows)
+#pragma unroll
+    for (int i = 0; i < 4 * row_tiles; ++i) score[i / 4][i % 4] += begins[i / 4][i % 4];
+}
+
+/// The norm of a row, rounded up, from the sum of its squares in two halves. Each sum of halves lost at most one part in 2^11, or 2^-25;
+/// copies count more than once.
+__device__ __forceinline__ float norm_of_halves(uint32 sums_of_squares) {
+  const float squared = (lower_half(sums_of_squares) + upper_half(sums_of_squares)) * (1 + (steps + 2) * 0x1p-9f) + (steps + 2) * 0x1p-20f;
+  float norm;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(norm) : "f"(squared));
+  return norm * 1.0001f;
+}
+
+#if TS_CONFIRM
+/// The scores that rows have with the centroids of their labels, of which a quad has that of its own row in each slot: a tile of 8 rows
+/// meets a tile of their 8 centroids, and its diagonal is what is wanted.
+__device__ __forceinline__ void own_scores(float (&own)[slots], const int (&label)[slots], const uint32 (&a)[row_tiles][steps][4],
+                                           const uint32 (&low)[row_tiles][steps][4], const uint2* factors, const float* starts) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    float mine[row_tiles];
+#pragma unroll
+    for (int r = 0; r < row_tiles; ++r) {
+      const int m = known(label[2 * r + h]);
+      uint2 b[products];
+#pragma unroll
+      for (int product = 0; product < products; ++product) b[product] = factors[(m / 8 * products + product) * 32 + m % 8 * 4 + lane % 4];
+      const float start = starts[m];
+      float score[row_tiles][4], begins[row_tiles][4];
+#pragma unroll
+      for (int i = 0; i < 4 * row_tiles; ++i) begins[i / 4][i % 4] = start;
+      score_tile(score, a, low, b, begins);
+      mine[r] = lane / 4 % 2 == 0 ? score[r][2 * h] : score[r][2 * h + 1];
+    }
+#pragma unroll
+    for (int r = 0; r < row_tiles; ++r) own[2 * r + h] = __shfl_sync(everyone, mine[r], (lane & 28) + lane / 8);
+  }
+}
+#endif
+
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_single(Rows x, const unsigned char* fragments, const float* origins, float units, float reach, uint32 one,
                   const Largest* largest, double scale, int* labels, uint32* undecided, Sums sums, Stats* stats) {
@@ -154,15 +222,16 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
   if (low_rows) constant = 1 + units * (1 + scaled) * of_parts.constant;
   constant = (2.04f * constant + 1) * one_key;
   const uint32 open = constant < 0x1p31f ? static_cast<uint32>(constant) + 1 : ~0u;
-  __shared__ float2 kept;  // both, where scores take all registers
-  if (by_norms && !in_registers) {
-    if (threadIdx.x == 0) kept = {by_norm, constant};
+  __shared__ float2 kept;  // both, where scores take all registers; of scores, not of keys, where labels are confirmed
+  if (TS_CONFIRM || (by_norms && !in_registers)) {
+    const float unit = TS_CONFIRM ? 1 / (units * scaled * one_key) : 1;
+    if (threadIdx.x == 0) kept = {by_norm * unit, constant * unit};
     __syncthreads();
   }
 
   uint2 factor[in_registers ? tiles : 1][products];
   float2 start[in_registers ? tiles : 1];
-  if (in_registers)
+  if (in_registers && !TS_CONFIRM)
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile) {
       start[tile] = starts[4 * tile + t];
@@ -195,6 +264,40 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       }
     if (TS_AHEAD) raw.load(x, labels, first + stride, count);
 
+    uint32 marks[words];
+#if TS_CONFIRM
+    int label[slots];
+    float limit[slots];
+#pragma unroll
+    for (int s = 0; s < slots; ++s) label[s] = __shfl_sync(everyone, before[s / 4], (lane & 28) + s % 4);
+    own_scores(limit, label, a, low, factors, reinterpret_cast<const float*>(starts));
+#pragma unroll
+    for (int s = 0; s < slots; ++s) {
+      // Sums that begin near zero lose no more than those that begin with an origin, of which twice the error is in the bound.
+      uint32 norm = squared[s];
+      norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 1));
+      norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 2));
+      limit[s] = known(label[s]) == label[s] ? limit[s] + (by_norms ? __fmaf_rn(kept.x, norm_of_halves(norm), kept.y) : kept.y) : 3e30f;
+    }
+    Below below[slots] = {};
+#pragma unroll 2
+    for (int tile = 0; tile < tiles; ++tile) {
+      const float2 from = starts[4 * tile + t];
+      uint2 b[products];
+#pragma unroll
+      for (int product = 0; product < products; ++product) b[product] = factors[(tile * products + product) * 32 + lane];
+      float score[row_tiles][4], begins[row_tiles][4];
+#pragma unroll
+      for (int i = 0; i < 4 * row_tiles; ++i) begins[i / 4][i % 4] = (i % 2 == 0 ? from.x : from.y) - limit[i / 2];
+      score_tile(score, a, low, b, begins);
+#pragma unroll
+      for (int s = 0; s < slots; ++s) below[s].look_at(score[s / 2][s % 2 * 2], score[s / 2][s % 2 * 2 + 1]);
+    }
+    const uint32 kept_labels = with_only_one(below);
+#pragma unroll
+    for (int w = 0; w < words; ++w)
+      marks[w] = __ballot_sync(everyone, first + 32 * w + lane < count && (kept_labels >> (4 * w + t) & 1) == 0);
+#else
     Two found[slots];
 #pragma unroll
     for (int s = 0; s < slots; ++s) found[s] = {~0u, ~0u};
@@ -205,48 +308,24 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       for (int g = 0; g < group; ++g) {
         const int tile = begin + g;
         const float2 from = in_registers ? start[in_registers ? tile : 0] : starts[4 * tile + t];
-        const float x_begins = low_rows ? 0 : from.x, y_begins = low_rows ? 0 : from.y;
-        const float c[4] = {x_begins, y_begins, x_begins, y_begins};
         uint2 b[products];
 #pragma unroll
         for (int product = 0; product < products; ++product)
           b[product] =
               in_registers ? factor[in_registers ? tile : 0][product] : factors[(tile * products + product) * 32 + lane];
-        float score[row_tiles][4];
-        if (low_rows) {  // first what is small, since instructions truncate
+        float score[row_tiles][4], begins[row_tiles][4];
 #pragma unroll
-          for (int product = 0; product < products; ++product)
-#pragma unroll
-            for (int r = 0; r < row_tiles; ++r)
-              if (product == 0)
-                multiply(score[r], low[r][0], b[0], c);
-              else if (product < steps)
-                multiply(score[r], low[r][product % steps], b[product], score[r]);
-              else
-                multiply(score[r], a[r][product % steps], b[product], score[r]);
-        }
-#pragma unroll
-        for (int product = 0; product < (low_rows ? steps : products); ++product)
-#pragma unroll
-          for (int r = 0; r < row_tiles; ++r)
-            if (product == 0 && !low_rows)
-              multiply(score[r], a[r][0], b[0], c);
-            else
-              multiply(score[r], a[r][product % steps], b[product], score[r]);
+        for (int i = 0; i < 4 * row_tiles; ++i) begins[i / 4][i % 4] = i % 2 == 0 ? from.x : from.y;
+        score_tile(score, a, low, b, begins);
 #pragma unroll
         for (int s = 0; s < slots; ++s)
 #pragma unroll
-          for (int e = 0; e < 2; ++e) {
-            float& found_here = score[s / 2][s % 2 * 2 + e];
-            if (low_rows) found_here += e == 0 ? from.x : from.y;
-            keys[s][2 * g + e] = key_of(found_here, places, 8 * tile + 2 * t + e);
-          }
+          for (int e = 0; e < 2; ++e) keys[s][2 * g + e] = key_of(score[s / 2][s % 2 * 2 + e], places, 8 * tile + 2 * t + e);
       }
 #pragma unroll
       for (int s = 0; s < slots; ++s) take_group(keys[s], in_registers ? begin == 0 : tiles == group, found[s]);
     }
 
-    uint32 marks[words];
     int label[words];
     bool moves[words], any = false;
 #pragma unroll
@@ -255,14 +334,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       const uint32 gap = two.second - two.best;
       bool certain = gap > open;
       if (by_norms) {
-        const uint32 sums_of_squares = collect(squared + 4 * w);
-        // Each sum of halves lost at most one part in 2^11, or 2^-25; copies count more than once.
-        const float norm_squared = (lower_half(sums_of_squares) + upper_half(sums_of_squares)) * (1 + (steps + 2) * 0x1p-9f) +
-                                   (steps + 2) * 0x1p-20f;
-        float norm;
-        asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(norm) : "f"(norm_squared));
         const float2 bound = in_registers ? float2{by_norm, constant} : kept;
-        certain = static_cast<float>(gap) > __fmaf_rn(bound.x, norm * 1.0001f, bound.y);
+        certain = static_cast<float>(gap) > __fmaf_rn(bound.x, norm_of_halves(collect(squared + 4 * w)), bound.y);
       }
       const bool real = first + 32 * w + lane < count;
       label[w] = static_cast<int>(two.best & ((1u << index_bits) - 1));
@@ -270,17 +343,20 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       moves[w] = real && certain && label[w] != before[w];
       any = any || moves[w];
     }
+#endif
     if (lane == 0) {
       if (words == 2)
         *reinterpret_cast<uint2*>(undecided + first / 32) = {marks[0], marks[words - 1]};
       else
         undecided[first / 32] = marks[0];
     }
+#if !TS_CONFIRM
     if (__any_sync(everyone, any))
 #pragma unroll 1
       for (int w = 0; w < words; ++w)
         settle.move(first + 32 * w + lane, w == 0 ? before[0] : before[words - 1], w == 0 ? label[0] : label[words - 1],
                     w == 0 ? moves[0] : moves[words - 1]);
+#endif
   }
   settle.end(stats);
 }
