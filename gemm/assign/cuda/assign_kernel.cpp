@@ -110,7 +110,8 @@ std::optional<KernelPlan> assign_single_plan(const AssignProblem& p, bool confir
   while (group > 0 && (tiles % group != 0 || 4 * rows * group > group_registers)) group /= 2;
   if (group == 1) group = 0;
   const bool heavy = 4 * rows * steps * (parts == 3 ? 2 : 1) + (ahead ? raw : 0) > 56;
-  const index_t blocks = heavy || 2 * (shared + 2048) > device.shared_bytes_per_multiprocessor ? 1 : 2;
+  const index_t most = heavy ? 1 : confirms && halves ? 3 : 2, blocks =
+      std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most);
   KernelPlan plan;
   plan.family = "assign_single";
   plan.defines = {define("TS_STEPS", steps),        define("TS_TILES", tiles),
@@ -217,7 +218,7 @@ KernelPlan assign_feeders_plan(const AssignProblem& p, const AssignPlans& plans,
   plan.family = "assign_feeders";
   plan.defines = {define("TS_STEPS", plans.steps), define("TS_CENTROIDS", plans.padded),
                   define("TS_CHUNK", plans.chunk), define("TS_STAGES", stages),
-                  define("TS_CONFIRM", plans.confirms ? 1 : 0)};
+                  define("TS_HELD", 5),           define("TS_CONFIRM", plans.confirms ? 1 : 0)};
   finish(plan, p, Turn::listed_rows, rest + stages * stage, 4 * groups + other_warps, 1, 16, device);
   plan.grid = grid_of(ceil_div(p.n, groups * group_rows), device.multiprocessors);
   return plan;
@@ -226,11 +227,11 @@ KernelPlan assign_feeders_plan(const AssignProblem& p, const AssignPlans& plans,
 AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   constexpr index_t most_steps = 8;        // of a row in registers
   constexpr index_t many_products = 4000;  // centroids times steps
-  constexpr index_t few_centroids = 56;    // of whose scores labels are found as fast as confirmed
+  constexpr index_t few_centroids = 128;   // of whose scores labels are found as fast as confirmed
   AssignPlans plans;
   plans.padded = padded_centroids(p.k);
   if (!p.plain) return plans;
-  plans.confirms = p.settled && p.k > few_centroids;
+  plans.confirms = p.settled && p.k > few_centroids && column_steps(p.d) <= 4;
   plans.scores = assign_single_plan(p, plans.confirms, device);
   if (!plans.scores) plans.confirms = false, plans.scores = assign_narrow_plan(p, device);
   if (plans.scores && plans.scores->family == "assign_narrow") return plans;

@@ -14,6 +14,7 @@ constexpr bool paired = false;
 constexpr int groups = 3, consumers = 4 * groups, feeders = TS_WARPS - consumers - 1;
 constexpr int group_rows = 64, block_rows = group_rows * groups;
 constexpr int right_step = 32 * TS_CHUNK, stage_bytes = steps * right_step, left_step = 32 * group_rows, left_bytes = steps * left_step;
+constexpr int held = steps < TS_HELD ? steps : TS_HELD;  // steps of rows that multiply from registers, which spares shared memory
 constexpr int chunk_bytes = (TS_CONFIRM ? 1 : 2) * stage_bytes;  // behind upper parts there are the lower ones
 constexpr int index_bits = bits_for(2 * blocks_of_8);
 #include "assign_best.cuh"
@@ -178,10 +179,30 @@ __device__ __forceinline__ void feed(const Rows& x, const Scoring& scoring, cons
   __syncwarp();
 }
 
+/// The 16 columns from `left` on of a warp's 16 rows, as tensor instructions have them in registers.
+__device__ __forceinline__ void load_fragment(uint32 (&rows)[4], const unsigned char* left, int quarter) {
+  const int lane = threadIdx.x % 32;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(rows[0]), "=r"(rows[1]), "=r"(rows[2]), "=r"(rows[3])
+               : "r"(shared_address(left + lane / 16 * (16 * group_rows) + (16 * quarter + lane % 16) * 16))
+               : "memory");
+}
+
 /// What instructions leave is not looked at before here.
 __device__ __forceinline__ void keep(float (&product)[4 * blocks_of_8]) {
 #pragma unroll
   for (int i = 0; i < 4 * blocks_of_8; ++i) asm volatile("" : "+f"(product[i])::"memory");
+}
+/// Starts product = rows times a chunk of centroids.
+__device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&rows)[held][4], uint64 lefts, uint64 right) {
+  wgmma_fence();
+#pragma unroll
+  for (int step = 0; step < steps; ++step)
+    if (step < held)
+      WgmmaHalf<blocks_of_8>::multiply(product, rows[step < held ? step : 0], right + step * (right_step / 16), step);
+    else
+      WgmmaHalf<blocks_of_8>::multiply(product, lefts + step * (left_step / 16), right + step * (right_step / 16), step);
+  wgmma_commit();
 }
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
@@ -226,6 +247,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
   const Selection everything{};
   Settle settle{x, everything, sums, labels, undecided, nullptr};
   RingPosition<TS_STAGES> at;
+  const uint64 rights = wgmma_descriptor(memory, TS_CHUNK);  // bytes add to it in sixteens
   int turn = 0;
   uint32 parity = 0;
   for (int64 block = begin; block < count; block += stride) {
@@ -233,6 +255,10 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     const unsigned char* const left = shared.left(group, turn);
     const Known* const of_warp = shared.known(group, turn) + warp % 4 * 16;
     barrier_wait(shared.rows_full(group, turn), parity);
+    uint32 rows[held][4];
+#pragma unroll
+    for (int step = 0; step < held; ++step) load_fragment(rows[step], left + 2 * step * (16 * group_rows), warp % 4);
+    const uint64 lefts = wgmma_descriptor(left, group_rows);
 #if TS_CONFIRM
     Below below[slots] = {};
 #else
@@ -242,12 +268,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     for (int c = 0; c < chunks; ++c) {
       float product[4 * blocks_of_8];
       barrier_wait(shared.chunk_full(at.stage), at.parity);
-      wgmma_fence();
-#pragma unroll
-      for (int step = 0; step < steps; ++step)
-        WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + step * left_step, group_rows),
-                                         wgmma_descriptor(memory + at.stage * stage_bytes + step * right_step, TS_CHUNK), step);
-      wgmma_commit();
+      multiply(product, rows, lefts, rights + at.stage * (stage_bytes / 16));
       wgmma_wait();
       if (lane == 0) barrier_arrive(shared.chunk_empty(at.stage));
       at.advance();

@@ -280,7 +280,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       limit[s] = known(label[s]) == label[s] ? limit[s] + (by_norms ? __fmaf_rn(kept.x, norm_of_halves(norm), kept.y) : kept.y) : 3e30f;
     }
     Below below[slots] = {};
-#pragma unroll 2
+#pragma unroll 4
     for (int tile = 0; tile < tiles; ++tile) {
       const float2 from = starts[4 * tile + t];
       uint2 b[products];
