@@ -186,9 +186,13 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
   if (adds)
     to.moves = {w.at<std::int32_t>(moves), w.at<std::int32_t>(before), found + PassCounts::moved};
   const RowsArgument rows(x);
-  const CentroidsArgument c{w.at<double>(columns), w.at<float>(half_norms),
-                            static_cast<int>(k),   static_cast<int>(padded),
-                            static_cast<int>(d),   shrink,
+  const CentroidsArgument c{centroids.rows,
+                            w.at<double>(columns),
+                            w.at<float>(half_norms),
+                            static_cast<int>(k),
+                            static_cast<int>(padded),
+                            static_cast<int>(d),
+                            shrink,
                             scale / shrink};
   std::int32_t* const pairs_there = paired ? w.at<std::int32_t>(pairs) : nullptr;
   const std::uint32_t one = 1;  // which compilers do not know

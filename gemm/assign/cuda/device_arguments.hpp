@@ -33,7 +33,7 @@ struct SelectionArgument {
 };
 
 struct CentroidsArgument {
-  const double* columns;
+  const double *rows, *columns;
   const float* half_norms;
   std::int32_t count, padded, cols;
   double shrink, factor;
