@@ -39,6 +39,11 @@ struct CentroidsArgument {
   double shrink, factor;
 };
 
+struct PairsArgument {
+  std::int32_t* of_row = nullptr;
+  std::uint32_t* marks = nullptr;
+};
+
 struct MovesArgument {
   std::int32_t *rows = nullptr, *before = nullptr;
   std::uint64_t* count = nullptr;

@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     const int64 mine = begin + warp + lane * stride;
     const bool open = mine < count && (undecided == nullptr || (undecided[mine / 32] >> mine % 32 & 1) != 0);
     const int64 row = open ? selection.row(mine) : 0;
-    const Pair pair = open && pairs != nullptr ? pairs[mine] : Pair{-1, -1};
+    const Pair pair = open && pairs != nullptr ? pairs[row] : Pair{-1, -1};
     const int before = open ? labels[row] : -1;
     int label = before;
     for (uint32 left = __ballot_sync(everyone, open && pair.first >= 0); left != 0;) {

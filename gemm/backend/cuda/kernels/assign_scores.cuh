@@ -164,7 +164,7 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_scores(Rows x, Selection selection, const unsigned char* fragments, const float* origins, float per_unit,
                   uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
-                  Pair*, Sums sums, Stats* stats) {
+                  Pairs, Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   constexpr int buffers = TS_RESIDENT ? chunks : 2;
