@@ -116,12 +116,22 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
 /// The same of two centroids, by half a warp, while the other half has another row: eight lanes have a partial sum of a distance each,
 /// as `squared_distance` has them.
 __device__ __forceinline__ int exact_label_of_pair(const Centroids& c, const Rows& x, int64 i, Pair pair) {
+  constexpr int at_once = 8;  // loads under way
   const int lane = threadIdx.x % 32, half = lane & 16;
   const double* const centroid = c.rows + static_cast<int64>(lane / 8 % 2 == 0 ? pair.first : pair.second) * c.cols;
   double part = 0;
-#pragma unroll 8
-  for (int j = lane % 8; j < c.cols; j += 8)
-    part = add_square(part, __dmul_rn(value(x, i, j), c.shrink), __dmul_rn(centroid[j], c.shrink), c.factor);
+#pragma unroll 1
+  for (int begin = lane % 8; begin < c.cols; begin += 8 * at_once) {
+    double from[at_once], to[at_once];
+#pragma unroll
+    for (int q = 0; q < at_once; ++q) {
+      const int j = begin + 8 * q;
+      from[q] = j < c.cols ? value(x, i, j) : 0, to[q] = j < c.cols ? centroid[j] : 0;
+    }
+#pragma unroll
+    for (int q = 0; q < at_once; ++q)  // zeros add nothing
+      part = add_square(part, __dmul_rn(from[q], c.shrink), __dmul_rn(to[q], c.shrink), c.factor);
+  }
 #pragma unroll
   for (int step = 1; step < 8; step *= 2) part = __dadd_rn(part, __shfl_xor_sync(everyone, part, step));
   const double first = __shfl_sync(everyone, part, half), second = __shfl_sync(everyone, part, half + 8);
