@@ -97,15 +97,15 @@ struct Origin {
   }
 };
 
-/// What a pass counts: rows with another label, those that were scored again, and those that are listed as
-/// moves.
+/// What a pass counts: rows with another label, those that were scored again, those that are listed as moves,
+/// and those of which scores of all rows leave two centroids.
 struct PassCounts {
-  static constexpr index_t rescored = 1, moved = 2, all = 3;
+  static constexpr index_t rescored = 1, moved = 2, of_two = 3, all = 4;
   std::array<std::uint64_t, all> of{};
 
   [[nodiscard]] AssignStats stats() const {
     AssignStats s;
-    s.changed = static_cast<index_t>(of[0]), s.rescored = static_cast<index_t>(of[rescored]);
+    s.changed = static_cast<index_t>(of[0]), s.rescored = static_cast<index_t>(of[rescored] + of[of_two]);
     return s;
   }
 };
@@ -149,7 +149,8 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
   // The counters of the pass, zero at first, and behind them its sums where they are not elsewhere.
   const index_t counters = PassCounts::all + (sums == nullptr ? 0 : sum_words(k, d));
   const bool adds = sums != nullptr || centroids.sums != nullptr;
-  const bool paired = plans.again && plans.again->family == "assign_groups";
+  // Scores of listed rows leave pairs of centroids, and some of all rows.
+  const bool pairs_first = plans.scores && plans.scores->family == "assign_groups";
   const index_t words = cuda::AssignProblem::mark_words(n);
   const index_t moving = adds ? n : 0;
   const index_t capacity = plans.scores ? n : moving;  // of the list, and later of the order of moves
@@ -164,7 +165,8 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
                     confirming = w.reserve<std::uint16_t>(plans.confirms && plans.chunk > 0 ? padded * (plans.steps + 1) * 16 : 0),
                     marks = w.reserve<std::uint32_t>(plans.scores ? words : 0),
                     list = w.reserve<index_t>(capacity),
-                    pairs = w.reserve<std::int32_t>(2 * (paired ? n : 0)),
+                    pairs = w.reserve<std::int32_t>(2 * (pairs_first || plans.again ? n : 0)),
+                    pair_marks = w.reserve<std::uint32_t>(pairs_first ? words : 0),
                     listed_marks = w.reserve<std::uint32_t>(listed_words),
                     moves = w.reserve<std::int32_t>(moving), before = w.reserve<std::int32_t>(moving),
                     places = w.reserve<std::uint32_t>(adds ? k + 1 : 0);
@@ -186,11 +188,15 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
   if (adds)
     to.moves = {w.at<std::int32_t>(moves), w.at<std::int32_t>(before), found + PassCounts::moved};
   const RowsArgument rows(x);
-  const CentroidsArgument c{w.at<double>(columns), w.at<float>(half_norms),
-                            static_cast<int>(k),   static_cast<int>(padded),
-                            static_cast<int>(d),   shrink,
+  const CentroidsArgument c{centroids.rows,
+                            w.at<double>(columns),
+                            w.at<float>(half_norms),
+                            static_cast<int>(k),
+                            static_cast<int>(padded),
+                            static_cast<int>(d),
+                            shrink,
                             scale / shrink};
-  std::int32_t* const pairs_there = paired ? w.at<std::int32_t>(pairs) : nullptr;
+  const PairsArgument found_pairs{w.at<std::int32_t>(pairs), w.at<std::uint32_t>(pair_marks)};
   const std::uint32_t one = 1;  // which compilers do not know
   const auto score = [&](const cuda::KernelPlan& plan, const SelectionArgument& selection,
                          std::uint32_t* undecided) {
@@ -205,25 +211,31 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
       with(w.at<float>(origins), one, origin.open(d), shift, scale, labels.data, undecided);
     else if (plans.confirms && plan.family == plans.scores->family)
       cuda::launch(ctx, plan, rows, selection, w.at<std::uint16_t>(confirming), w.at<float>(half_norms), 1.0F, one,
-                   largest, shift, scale, labels.data, undecided, pairs_there, to, found);
+                   largest, shift, scale, labels.data, undecided, found_pairs, to, found);
     else
       with(w.at<float>(origins), static_cast<float>(0x1p-23 / origin.unit), one, largest, shift, scale,
-           labels.data, undecided, pairs_there);
+           labels.data, undecided, found_pairs);
+  };
+  const auto gather = [&](std::size_t marked, std::uint64_t* count) {
+    cuda::launch(ctx, cuda::assign_rows_plan("assign_gather", problem, words / 32 + 1, device), n,
+                 w.at<std::uint32_t>(marked), w.at<index_t>(list), count);
+    return SelectionArgument{w.at<index_t>(list), count};
+  };
+  const auto decide = [&](const SelectionArgument& selection, const std::uint32_t* undecided,
+                          bool with_pairs) {
+    cuda::launch(ctx, cuda::assign_rows_plan("assign_decide", problem, n, device), rows, c, selection,
+                 undecided, with_pairs ? found_pairs.of_row : nullptr, labels.data, to, found);
   };
   SelectionArgument open;                 // every row
   std::uint32_t* still_marked = nullptr;  // all of them
-  if (plans.scores) {
-    score(*plans.scores, {}, w.at<std::uint32_t>(marks));
-    open = {w.at<index_t>(list), listed};
-    cuda::launch(ctx, cuda::assign_rows_plan("assign_gather", problem, words / 32 + 1, device), n,
-                 w.at<std::uint32_t>(marks), w.at<index_t>(list), listed);
-  }
+  if (plans.scores) score(*plans.scores, {}, w.at<std::uint32_t>(marks));
+  if (pairs_first) decide(gather(pair_marks, found + PassCounts::of_two), nullptr, true);
+  if (plans.scores) open = gather(marks, listed);
   if (plans.again) {
     still_marked = w.at<std::uint32_t>(listed_marks);
     score(*plans.again, open, still_marked);
   }
-  cuda::launch(ctx, cuda::assign_rows_plan("assign_decide", problem, n, device), rows, c, open, still_marked,
-               pairs_there, labels.data, to, found);
+  decide(open, still_marked, plans.again.has_value());
   const PassCounts counts = fetch(ctx, found);
   const AssignStats stats = counts.stats();
   if (!adds || stats.changed == 0) return stats;

@@ -33,10 +33,15 @@ struct SelectionArgument {
 };
 
 struct CentroidsArgument {
-  const double* columns;
+  const double *rows, *columns;
   const float* half_norms;
   std::int32_t count, padded, cols;
   double shrink, factor;
+};
+
+struct PairsArgument {
+  std::int32_t* of_row = nullptr;
+  std::uint32_t* marks = nullptr;
 };
 
 struct MovesArgument {

@@ -5,6 +5,7 @@
 #include "twofold.cuh"
 
 struct Centroids {
+  const double* rows;        // count x d: c, not multiplied by anything
   const double* columns;     // d x padded: (c shrink) by columns
   const float* half_norms;   // of padded centroids; `never` or more for a copy of an earlier one
   int count, padded, cols;
@@ -112,18 +113,39 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
   return Together::together(which, [](int a, int b) { return min(a, b); });
 }
 
-/// The same of two centroids, by a warp: eight lanes have a partial sum of a distance each, as `squared_distance` has them.
+/// The same of two centroids, by half a warp, while the other half has another row: eight lanes have a partial sum of a distance each,
+/// as `squared_distance` has them.
 __device__ __forceinline__ int exact_label_of_pair(const Centroids& c, const Rows& x, int64 i, Pair pair) {
-  const int lane = threadIdx.x % 32, m = lane / 8 % 2 == 0 ? pair.first : pair.second;
+  constexpr int at_once = 8;  // loads under way
+  const int lane = threadIdx.x % 32, half = lane & 16;
+  const double* const centroid = c.rows + static_cast<int64>(lane / 8 % 2 == 0 ? pair.first : pair.second) * c.cols;
   double part = 0;
-#pragma unroll 4
-  for (int j = lane % 8; j < c.cols; j += 8)
-    part = add_square(part, __dmul_rn(value(x, i, j), c.shrink), c.columns[static_cast<int64>(j) * c.padded + m], c.factor);
+#pragma unroll 1
+  for (int begin = lane % 8; begin < c.cols; begin += 8 * at_once) {
+    double from[at_once], to[at_once];
+#pragma unroll
+    for (int q = 0; q < at_once; ++q) {
+      const int j = begin + 8 * q;
+      from[q] = j < c.cols ? value(x, i, j) : 0, to[q] = j < c.cols ? centroid[j] : 0;
+    }
+#pragma unroll
+    for (int q = 0; q < at_once; ++q)  // zeros add nothing
+      part = add_square(part, __dmul_rn(from[q], c.shrink), __dmul_rn(to[q], c.shrink), c.factor);
+  }
 #pragma unroll
   for (int step = 1; step < 8; step *= 2) part = __dadd_rn(part, __shfl_xor_sync(everyone, part, step));
-  const double first = __shfl_sync(everyone, part, 0), second = __shfl_sync(everyone, part, 8);
+  const double first = __shfl_sync(everyone, part, half), second = __shfl_sync(everyone, part, half + 8);
   const double limit = rounded_beyond(c, fmin(first, second));
   const bool copies = c.half_norms[pair.first] >= never || c.half_norms[pair.second] >= never;
-  if (!copies && fmax(first, second) > limit) return first < second ? pair.first : pair.second;
-  return exact_label<Team<false>>(c, x, i, lane == 0 ? pair.first : lane == 1 ? pair.second : c.count, c.count);
+  int label = first < second ? pair.first : pair.second;
+  // What is as close as rounding takes a whole warp.
+  uint32 left = __ballot_sync(everyone, copies || !(fmax(first, second) > limit)) & 0x10001;
+  for (; left != 0; left &= left - 1) {
+    const int turn = __ffs(left) - 1;
+    const int one = __shfl_sync(everyone, pair.first, turn), other = __shfl_sync(everyone, pair.second, turn);
+    const int found = exact_label<Team<false>>(c, x, __shfl_sync(everyone, i, turn),
+                                               lane == 0 ? one : lane == 1 ? other : c.count, c.count);
+    if (half == turn) label = found;
+  }
+  return label;
 }

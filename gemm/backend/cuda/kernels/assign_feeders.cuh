@@ -208,7 +208,7 @@ __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], cons
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_feeders(Rows x, Selection selection, const unsigned char* fragments, const float* origins, float per_unit,
                    uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
-                   Pair* pairs, Sums sums, Stats* stats) {
+                   Pairs, Sums sums, Stats* stats) {
   constexpr int kept = 72;
   extern __shared__ __align__(128) unsigned char memory[];
   const Shared shared{memory};

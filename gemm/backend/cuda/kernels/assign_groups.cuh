@@ -12,7 +12,7 @@
 #include "assign_wgmma.cuh"
 
 constexpr int steps = TS_STEPS, slots = 2, chunks = TS_CENTROIDS / TS_CHUNK, blocks_of_8 = TS_CHUNK / 8;
-constexpr bool paired = TS_PARTS == 2;
+constexpr bool paired = true;
 constexpr int group_rows = 64, block_rows = group_rows * TS_GROUPS, consumers = 4 * TS_GROUPS;
 constexpr int stage_steps = TS_STAGE_STEPS, stages_of_chunk = steps / stage_steps;
 constexpr int right_step = 32 * TS_CHUNK, right_part = stage_steps * right_step, stage_bytes = TS_PARTS * right_part;
@@ -214,7 +214,7 @@ __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], cons
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_groups(Rows x, Selection selection, const unsigned char* fragments, const float* origins, float per_unit,
                   uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
-                  Pair* pairs, Sums sums, Stats* stats) {
+                  Pairs pairs, Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(128) unsigned char memory[];
   const Ring ring{memory, reinterpret_cast<uint64*>(memory + TS_STAGES * stage_bytes + TS_GROUPS * left_bytes),
@@ -310,15 +310,9 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       for (int b = 0; b < blocks_of_8; ++b) {
         const float2 origin = __ldg(from + 4 * b);
 #pragma unroll
-        for (int s = 0; s < slots; ++s) {
-          const uint32 even = key_of(origin.x + product[4 * b + 2 * s], places, 2 * b),
-                       odd = key_of(origin.y + product[4 * b + 2 * s + 1], places, 2 * b + 1);
-#if TS_PARTS == 2
-          take_three(even, best[s], second[s], third[s]), take_three(odd, best[s], second[s], third[s]);
-#else
-          take(even, odd, best[s], second[s]);
-#endif
-        }
+        for (int s = 0; s < slots; ++s)
+          take(key_of(origin.x + product[4 * b + 2 * s], places, 2 * b),
+               key_of(origin.y + product[4 * b + 2 * s + 1], places, 2 * b + 1), best[s], second[s], third[s]);
       }
 #pragma unroll
       for (int s = 0; s < slots; ++s)
@@ -328,10 +322,14 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     if (first >= count) continue;
     const Row all = collect(row, 0);
     const float open = open_within(margin, all, per_unit);
-#if TS_PARTS == 2
-    if (mine >= 0) pairs[first + lane] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
+    const bool certain = all.second - all.best > open, of_two = all.third - all.best > open;
+    if (mine >= 0) pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, -1};
+#if TS_PARTS == 1
+    settle.mark<16>(pairs.marks, first, mine >= 0 && of_two && !certain);
+    settle.settle<16>(first, mine, before, all.label, certain, !of_two);
+#else
+    settle.settle<16>(first, mine, before, all.label, certain);
 #endif
-    settle.settle<16>(first, mine, before, all.label, all.second - all.best > open);
   }
   settle.end(stats);
 }

@@ -97,8 +97,13 @@ __device__ __forceinline__ uint32 marks_below(int64 count, int64 word) {
 }
 
 /// The only two centroids that can be the nearest of a row; negative if there may be more.
-struct Pair {
+struct __align__(8) Pair {
   int first, second;
+};
+/// Where a kernel with scores leaves pairs of rows that it does not decide.
+struct Pairs {
+  Pair* of_row;
+  uint32* marks;  // of rows with a pair that no other kernel need score again
 };
 
 /// What a pass counts.

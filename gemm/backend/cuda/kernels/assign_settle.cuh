@@ -88,19 +88,26 @@ struct Settle {
   /// Its label so far.
   __device__ __forceinline__ int before(int64 row) const { return row >= 0 ? labels[row] : -1; }
 
-  /// For the positions first + lane, a whole word of marks or half of one.
+  /// Marks the positions first + lane of lanes that say so: a whole word of marks, or half of one.
+  template <int Bits>
+  static __device__ __forceinline__ void mark(uint32* marks, int64 first, bool marked) {
+    const uint32 word = __ballot_sync(everyone, marked);
+    if (threadIdx.x % 32 != 0) return;
+    if (Bits == 16)
+      reinterpret_cast<unsigned short*>(marks)[first / 16] = static_cast<unsigned short>(word);
+    else
+      marks[first / 32] = word;
+  }
+  /// The rows at these positions have this label if that is certain, and are marked as undecided if they are open.
+  template <int Bits>
+  __device__ __forceinline__ void settle(int64 first, int64 row, int before, int label, bool certain, bool open) {
+    const bool real = row >= 0 && static_cast<int>(threadIdx.x) % 32 < Bits;
+    mark<Bits>(undecided, first, real && open);
+    move(row, before, label, real && certain && label != before);
+  }
   template <int Bits>
   __device__ __forceinline__ void settle(int64 first, int64 row, int before, int label, bool certain) {
-    const int lane = threadIdx.x % 32;
-    const bool real = row >= 0 && lane < Bits;
-    const uint32 open = __ballot_sync(everyone, real && !certain);
-    if (lane == 0) {
-      if (Bits == 16)
-        reinterpret_cast<unsigned short*>(undecided)[first / 16] = static_cast<unsigned short>(open);
-      else
-        undecided[first / 32] = open;
-    }
-    move(row, before, label, real && certain && label != before);
+    settle<Bits>(first, row, before, label, certain, !certain);
   }
   /// The rows of lanes that say so move.
   __device__ __forceinline__ void move(int64 row, int before, int label, bool moves) {
@@ -161,15 +168,17 @@ __device__ __forceinline__ constexpr int bits_for(int numbers) {
 __device__ __forceinline__ uint32 key_of(float score, uint32 places, uint32 number) {
   return __float_as_uint(score) * places + number;
 }
-/// The three least of these and one more.
-__device__ __forceinline__ void take_three(uint32 key, uint32& best, uint32& second, uint32& third) {
-  const uint32 later = max(best, key), last = max(second, later);
-  best = min(best, key), second = min(second, later), third = min(third, last);
-}
 /// The two least of these and two more.
 __device__ __forceinline__ void take(uint32 a, uint32 b, uint32& best, uint32& second) {
   const uint32 less = min(a, b);
   second = __vimin3_u32(second, max(a, b), max(best, less));
+  best = min(best, less);
+}
+/// The three least of these and two more.
+__device__ __forceinline__ void take(uint32 a, uint32 b, uint32& best, uint32& second, uint32& third) {
+  const uint32 less = min(a, b), more = max(a, b);
+  third = __vimin3_u32(third, max(second, less), max(best, more));
+  second = __vimin3_u32(second, more, max(best, less));
   best = min(best, less);
 }
 
