@@ -52,7 +52,8 @@ enum class Scores { float32, float64 };
 
 struct AssignStats {
   index_t changed = 0;   ///< rows whose label is not what it was
-  index_t rescored = 0;  ///< rows whose best candidates were closer than the rounding bound of their scores
+  index_t rescored = 0;  ///< rows whose best candidates were closer than the rounding bound of their scores,
+                         ///< or, `settled` on a device, whose labels were not confirmed
   index_t skipped = 0;   ///< rows left alone because bounds prove their label
 
   AssignStats& operator+=(const AssignStats& other) noexcept {
@@ -75,8 +76,8 @@ struct AssignStats {
 /// the sums given must belong to the labels given. Bits do not depend on threads or instruction set. Nothing
 /// of size n x k is stored. With `bounds` rows whose label they prove are not read. Bytes: n d s + 4 n;
 /// flops: 2 n d k.
-/// `settled`: most labels are expected to stay. On a device a pass then confirms labels, which takes less than
-/// finding them, and finds those that it could not confirm; the results are the same.
+/// `settled`: most labels are expected to stay. On a device a pass then confirms labels, which takes less
+/// than finding them, and finds those that it could not confirm; the results are the same.
 /// @param centroids k x d, row-major or column-major, k >= 1.
 /// @param labels n entries, in and out. @param weights n entries or none.
 /// @throws Error(invalid_argument) for shapes that do not fit. x and centroids must be finite.

@@ -31,8 +31,7 @@ ClusterSums Clusters::sums() const {
 }
 
 AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels,
-                             PerRow<const double> weights, Sums sums, BoundsOfRows bounds,
-                             bool settled) {
+                             PerRow<const double> weights, Sums sums, BoundsOfRows bounds, bool settled) {
   const bool move = sums == Sums::move;
   if (!there_)
     return ts::assign(ctx_, x, moments_, centroids_.cview(), scores, labels, weights, move ? &unit_ : nullptr,

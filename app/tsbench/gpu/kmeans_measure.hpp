@@ -16,7 +16,7 @@ struct KMeansCase {
 
 struct KMeansMeasured {
   KMeansCase what;
-  Timing pass;          ///< in which no label changes
+  Timing pass;          ///< in which no label changes, nor is expected to
   double first = 0;     ///< seconds of the pass in which all rows come from nowhere
   double bytes = 0;     ///< of rows and labels
   double flops = 0;     ///< 2 n d k

@@ -282,6 +282,38 @@ void check_bounds(const Rows& rows, index_t k, bool with_copies) {
 
 }  // namespace
 
+TEST_CASE("expecting labels to stay changes nothing but the time", "[assign]") {
+  constexpr index_t n = 300, d = 20, k = 30;
+  const auto x = points<float>(n, d);
+  const auto c = centres(k, d);
+  const Context ctx;
+  const auto moments = column_moments(ctx, Rows(x.cview()));
+  const FixedPoint unit(moments.reach, 1, n);
+  const Outcome right = run(ctx, Rows(x.cview()), c.cview());
+  for (const index_t wrong : {n, index_t{7}, index_t{1}}) {
+    std::vector<std::int32_t> labels = right.labels;
+    for (index_t i = 0; i < n; i += n / wrong) labels[static_cast<std::size_t>(i)] += i % 2 == 0 ? 1 : -1;
+    for (std::int32_t& label : labels) label %= k;
+    ClusterSums sums(k, d);
+    add_rows(ctx, Rows(x.cview()), moments, labels, {}, unit, sums);
+    auto of_settled = sums;
+    auto settled = labels;
+    const AssignStats stats = assign(ctx, Rows(x.cview()), moments, c.cview(), Scores::float32, labels, {},
+                                     &unit, &sums),
+                      settled_stats = assign(ctx, Rows(x.cview()), moments, c.cview(), Scores::float32,
+                                             settled, {}, &unit, &of_settled, {}, true);
+    CHECK(labels == right.labels);
+    CHECK(settled == right.labels);
+    CHECK(settled_stats.changed == stats.changed);
+    CHECK(settled_stats.rescored == stats.rescored);
+    for (index_t m = 0; m < k; ++m) {
+      CHECK(of_settled.count(m) == sums.count(m));
+      for (index_t j = 0; j < d && !sums.weightless(m); ++j)
+        CHECK(of_settled.mean(unit, m, j) == sums.mean(unit, m, j));
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("bounds skip rows and change no label", "[assign]", double, float, float16, bfloat16) {
   check_bounds(Rows(points<TestType>(800, 5).cview()), 6, false);
   check_bounds(Rows(points<TestType>(500, 17).cview()), 20, true);

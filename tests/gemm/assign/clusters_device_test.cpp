@@ -64,7 +64,7 @@ Told run(const Context& ctx, const Rows& x, const Case& c, const std::vector<dou
       const index_t rows = std::min(block, c.n - i);
       const AssignStats stats =
           clusters.assign(x.block(i, rows), Scores::float32, labels.view().part(i, rows),
-                          weigh.view().part(i, rows), Clusters::Sums::move);
+                          weigh.view().part(i, rows), Clusters::Sums::move, {}, step > 1);
       told.counts.push_back(stats.changed);
     }
     const Clusters::Moved moved = clusters.move_to_means();
@@ -130,6 +130,7 @@ TEST_CASE("on a device, clusters far from the origin, at the ends of the range, 
   check<float>({3000, 200, 64});
   check<float>({5000, 16, 700, 0, 1, true});
   check<double>({300, 5, 4, 0, 1, false, 0, true});
+  check<float>({5000, 64, 1000, 0.5, 1, true, 4096});  // labels are confirmed
 }
 
 TEST_CASE("clusters on a device serve rows there", "[assign]") {

@@ -131,6 +131,32 @@ TEST_CASE("on a device, k-means of more rows, of wide ones, and of many clusters
   check<float16>({20000, 16, 300});
 }
 
+TEST_CASE("on a device, k-means of so many clusters that passes confirm labels", "[kmeans]") {
+  if (test::no_device()) return;
+  const bool clustered = GENERATE(false, true);
+  const Case c{20000, 64, 1000, 0, clustered ? 0.3 : 1};
+  const Matrix<float> x = points<float>(c);
+  Context ctx;
+  ctx.stream = test::device_stream();
+  DeviceMatrix<float> memory(ctx.stream, c.n, c.d);
+  copy(ctx.stream, memory.view(), x.cview());
+  ctx.stream.synchronize();
+  const Rows here(x.cview()), there(ctx.stream, memory.cview());
+  KMeansOptions o;
+  o.clusters = c.k, o.max_iter = 25, o.seed = 3, o.init = KMeansInit::random;
+  o.tolerance = solvers::KMeansTolerance::labels;
+  index_t confirmed = 0;  // passes behind one that changed few labels
+  o.on_progress = [&](const solvers::KMeansProgress& p) {
+    if (p.changed <= c.n / 16) ++confirmed;
+    return true;
+  };
+  const KMeansResult expected = kmeans(ctx, here, o);
+  CHECK(confirmed > 1);
+  expect_same(kmeans(ctx, there, o), expected);
+  expect_same(kmeans(ctx, Blocks(there), o), expected);
+  CHECK(solvers::verify(ctx, there, expected.centers.cview(), expected.labels) == 0);
+}
+
 TEST_CASE("on a device, every iteration tells what it tells on the host", "[kmeans]") {
   if (test::no_device()) return;
   const bool weighted = GENERATE(false, true), empty = GENERATE(false, true);

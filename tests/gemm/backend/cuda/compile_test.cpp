@@ -187,6 +187,28 @@ void add_sums(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Devi
               cuda::sums_add_plan({type, 1 << 20, d, 1000, plain, alignment}, weighed, 1 << 21, device));
 }
 
+/// What scores rows of up to 128 columns with many centroids, and confirms their labels.
+void add_feeders(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+  const int size = static_cast<int>(size_of(type));
+  for (const auto& [d, k] : {std::pair<index_t, index_t>{16, 4000},
+                             {33, 3000},
+                             {64, 1000},
+                             {100, 1000},
+                             {120, 600},
+                             {128, 1000},
+                             {128, 3000}})
+    for (const bool settled : {false, true})
+      for (const bool wide : {true, false})
+        for (const int alignment : std::set{cuda::common_power(d * size, 16), size}) {
+          if (!wide && type == DType::float64) continue;
+          const cuda::AssignProblem p{type, 1 << 22, d, k, true, alignment, true, wide, false, settled};
+          const cuda::AssignPlans found = cuda::assign_plans(p, device);
+          CHECK(found.scores->family == "assign_feeders");
+          CHECK(found.confirms == settled);
+          plans.push_back(*found.scores);
+        }
+}
+
 /// The kernels of assign, which no Operation stands for.
 std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
   std::vector<cuda::KernelPlan> plans;
@@ -232,6 +254,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
         const cuda::AssignProblem p{type, 1 << 22, d, k, true, 16, d != 16, false, true};
         plans.push_back(*cuda::assign_plans(p, device).scores);
       }
+    if (device.capability() == 90) add_feeders(plans, type, device);
     const cuda::AssignProblem some{type, 1 << 20, 16, 16};
     for (const char* family : {"assign_decide", "assign_gather", "assign_verify"})
       plans.push_back(cuda::assign_rows_plan(family, some, 1000, device));
