@@ -32,7 +32,8 @@ bool parse_request(KMeansRequest& request, app::Arguments arguments) {
        "[options]",
        {{"the usual shapes", "tsbench kmeans --json kmeans.json"},
         {"one of your own", "tsbench kmeans --shapes 10000000x20x50 --types float64"}},
-       "Each pass is timed from call to return when no label changes (ms), as iterations are that expect "
+       "Each pass, and what makes means of its sums, is timed from call to return when no label changes "
+       "(ms), as iterations are that expect "
        "so: labels are confirmed, where there is a kernel for that, and found only where they could not be; "
        "and when all rows come from nowhere, so that all are found (first). limit is the largest of all "
        "bytes (rows and labels) at the read rate, all products at the rate of 16-bit tensor instructions, "

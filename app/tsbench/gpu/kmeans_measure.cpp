@@ -4,7 +4,7 @@
 
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/app/tsbench/gpu/clock.hpp"
-#include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/assign/clusters.hpp"
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
 
 namespace ts::bench {
@@ -13,14 +13,17 @@ namespace {
 
 constexpr index_t distinct_elements = 1 << 22, least_of_a_cluster = 16, most_checked = 1 << 14;
 constexpr int steps = 4;
+constexpr unsigned char no_label = 0xff;  // every byte of -1
 
-/// What passes over some rows start from and leave.
+/// What iterations over some rows start from and leave.
 struct State {
   PerRowArray<std::int32_t> labels;
-  ClusterSums sums;
+  Clusters clusters;
 
-  State(const Context& ctx, index_t n, index_t k, index_t d)
-      : labels(ctx, Space::device, std::vector<std::int32_t>(static_cast<std::size_t>(n), -1)), sums(k, d) {}
+  State(const Context& ctx, index_t n, const ColumnMoments& moments, const FixedPoint& unit,
+        HostView<const double> centroids)
+      : labels(ctx, Space::device, n, no_label),
+        clusters(ctx, Space::device, moments, unit, Matrix<double>::copy_of(centroids)) {}
 };
 
 /// n rows, of which only the first `distinct` differ.
@@ -44,12 +47,13 @@ Matrix<double> centroids_after_steps(const Context& ctx, const Rows& x, const Co
                                      const FixedPoint& unit, index_t k) {
   Matrix<double> c(k, x.cols());
   for (index_t m = 0; m < k; ++m) x.load(m * (x.rows() / k), c.data() + m * x.cols());
-  State state(ctx, x.rows(), k, x.cols());
+  PerRowArray<std::int32_t> labels(ctx, Space::device, x.rows(), no_label);
+  ClusterSums sums(k, x.cols());
   for (int s = 0; s < steps; ++s) {
-    assign(ctx, x, moments, c.cview(), Scores::float32, state.labels.view(), {}, &unit, &state.sums);
+    assign(ctx, x, moments, c.cview(), Scores::float32, labels.view(), {}, &unit, &sums);
     for (index_t m = 0; m < k; ++m)
-      for (index_t j = 0; j < x.cols() && !state.sums.weightless(m); ++j)
-        c(m, j) = state.sums.mean(unit, m, j, moments.shift[static_cast<std::size_t>(j)]);
+      for (index_t j = 0; j < x.cols() && !sums.weightless(m); ++j)
+        c(m, j) = sums.mean(unit, m, j, moments.shift[static_cast<std::size_t>(j)]);
   }
   return c;
 }
@@ -63,13 +67,13 @@ KMeansMeasured measure(const Context& ctx, const KMeansCase& c, int repetitions)
   const FixedPoint unit(moments.reach, 1, c.n);
   const Matrix<double> centroids = centroids_after_steps(ctx, x.block(0, distinct), moments, unit, c.k);
 
-  State state(ctx, c.n, c.k, c.d);
+  State state(ctx, c.n, moments, unit, centroids.cview());
   KMeansMeasured found;
   found.what = c;
   AssignStats stats;
   const auto pass = [&](State& to, bool settled = false) {
-    stats = assign(ctx, x, moments, centroids.cview(), Scores::float32, to.labels.view(), {}, &unit, &to.sums,
-                   {}, settled);
+    stats = to.clusters.assign(x, Scores::float32, to.labels.view(), {}, Clusters::Sums::move, {}, settled);
+    (void)to.clusters.inertia_terms();  // as means, which would move centroids, it takes all sums once
   };
   const auto timed = [&](State& to, bool settled = false) {
     cuda::Event start(ctx.stream), end(ctx.stream);
@@ -79,16 +83,17 @@ KMeansMeasured measure(const Context& ctx, const KMeansCase& c, int repetitions)
     return end.seconds_since(start);
   };
   pass(state);
-  State again(ctx, c.n, c.k, c.d);
+  State again(ctx, c.n, moments, unit, centroids.cview());
   found.first = timed(again);
   std::vector<double> times(static_cast<std::size_t>(repetitions));
-  for (double& seconds : times) seconds = timed(state, std::getenv("UNSETTLED") == nullptr);
+  for (double& seconds : times) seconds = timed(state, true);
   std::sort(times.begin(), times.end());
   found.pass = {times.front(), times[times.size() / 2]};
   found.same_bits = again.labels.to_host() == state.labels.to_host();
+  const ClusterSums sums = state.clusters.sums(), sums_again = again.clusters.sums();
   for (index_t m = 0; m < c.k; ++m)
-    for (index_t j = 0; j < c.d && !state.sums.weightless(m); ++j)
-      found.same_bits = found.same_bits && again.sums.mean(unit, m, j) == state.sums.mean(unit, m, j);
+    for (index_t j = 0; j < c.d && !sums.weightless(m); ++j)
+      found.same_bits = found.same_bits && sums_again.mean(unit, m, j) == sums.mean(unit, m, j);
   const index_t checked = std::min(c.n, most_checked);
   found.wrong =
       count_misassigned(ctx, x.block(0, checked), centroids.cview(), state.labels.view().part(0, checked));

@@ -140,8 +140,8 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
   const cuda::DeviceInfo& device = ctx.stream.device();
   const Spread& spread = centroids.spread;
   const double scale = spread.scale, shrink = scale < 0x1p-900 ? scale : 1;
-  const cuda::AssignProblem problem =
-      cuda::assign_problem(x, k, needs_wide(moments, x.type(), scale), as_they_are(moments, x.type(), scale), settled);
+  const cuda::AssignProblem problem = cuda::assign_problem(x, k, needs_wide(moments, x.type(), scale),
+                                                           as_they_are(moments, x.type(), scale), settled);
   const cuda::AssignPlans plans = cuda::assign_plans(problem, device);
   const bool single = plans.scores && plans.scores->family == "assign_single";
   const Origin origin(moments, spread, single);
@@ -157,12 +157,13 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
   const index_t listed_words = plans.again ? words : 0;
 
   Workspace w;
-  const std::size_t zeros = w.reserve<std::uint64_t>(counters + 2),
-                    columns = w.reserve<double>(padded * d), half_norms = w.reserve<float>(padded),
-                    origins = w.reserve<float>(padded), plain_origins = w.reserve<float>(single ? padded : 0),
+  const std::size_t zeros = w.reserve<std::uint64_t>(counters + 2), columns = w.reserve<double>(padded * d),
+                    half_norms = w.reserve<float>(padded), origins = w.reserve<float>(padded),
+                    plain_origins = w.reserve<float>(single ? padded : 0),
                     negated = w.reserve<std::uint16_t>(
                         plans.scores ? padded * std::max(plans.steps * 32, 2 * d) : 0),
-                    confirming = w.reserve<std::uint16_t>(plans.confirms && plans.chunk > 0 ? padded * (plans.steps + 1) * 16 : 0),
+                    confirming = w.reserve<std::uint16_t>(
+                        plans.confirms && plans.chunk > 0 ? padded * (plans.steps + 1) * 16 : 0),
                     marks = w.reserve<std::uint32_t>(plans.scores ? words : 0),
                     list = w.reserve<index_t>(capacity),
                     pairs = w.reserve<std::int32_t>(2 * (pairs_first || plans.again ? n : 0)),
@@ -185,8 +186,7 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
                plans.confirms ? w.at<std::uint16_t>(confirming) : nullptr, largest);
   SumsArgument to = sums_argument(sums == nullptr ? centroids.sums : found + PassCounts::all, centroids, d,
                                   unit, weights.data);
-  if (adds)
-    to.moves = {w.at<std::int32_t>(moves), w.at<std::int32_t>(before), found + PassCounts::moved};
+  if (adds) to.moves = {w.at<std::int32_t>(moves), w.at<std::int32_t>(before), found + PassCounts::moved};
   const RowsArgument rows(x);
   const CentroidsArgument c{centroids.rows,
                             w.at<double>(columns),
@@ -210,8 +210,8 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
     else if (plan.family == "assign_narrow")
       with(w.at<float>(origins), one, origin.open(d), shift, scale, labels.data, undecided);
     else if (plans.confirms && plan.family == plans.scores->family)
-      cuda::launch(ctx, plan, rows, selection, w.at<std::uint16_t>(confirming), w.at<float>(half_norms), 1.0F, one,
-                   largest, shift, scale, labels.data, undecided, found_pairs, to, found);
+      cuda::launch(ctx, plan, rows, selection, w.at<std::uint16_t>(confirming), w.at<float>(half_norms), 1.0F,
+                   one, largest, shift, scale, labels.data, undecided, found_pairs, to, found);
     else
       with(w.at<float>(origins), static_cast<float>(0x1p-23 / origin.unit), one, largest, shift, scale,
            labels.data, undecided, found_pairs);
@@ -251,8 +251,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
                    const PlacedCentroids& centroids, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint& unit, bool settled) {
   return for_parts(x, labels, weights, [&](const Rows& part, auto their_labels, auto their_weights) {
-    return pass_over(ctx, part, moments, centroids, their_labels, their_weights, &unit, nullptr,
-                     settled);
+    return pass_over(ctx, part, moments, centroids, their_labels, their_weights, &unit, nullptr, settled);
   });
 }
 

@@ -110,13 +110,16 @@ std::optional<KernelPlan> assign_single_plan(const AssignProblem& p, bool confir
   while (group > 0 && (tiles % group != 0 || 4 * rows * group > group_registers)) group /= 2;
   if (group == 1) group = 0;
   const bool heavy = 4 * rows * steps * (parts == 3 ? 2 : 1) + (ahead ? raw : 0) > 56;
-  const index_t most = heavy ? 1 : confirms && halves ? 3 : 2, blocks =
-      std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most);
+  const index_t most = heavy                ? 1
+                       : confirms && halves ? 3
+                                            : 2,
+                blocks =
+                    std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most);
   KernelPlan plan;
   plan.family = "assign_single";
-  plan.defines = {define("TS_STEPS", steps),        define("TS_TILES", tiles),
-                  define("TS_PARTS", parts),        define("TS_MT", rows),
-                  define("TS_GROUP", group),        define("TS_PACKED", p.packed ? 1 : 0),
+  plan.defines = {define("TS_STEPS", steps),         define("TS_TILES", tiles),
+                  define("TS_PARTS", parts),         define("TS_MT", rows),
+                  define("TS_GROUP", group),         define("TS_PACKED", p.packed ? 1 : 0),
                   define("TS_AHEAD", ahead ? 1 : 0), define("TS_CONFIRM", confirms ? 1 : 0)};
   finish(plan, p, confirms ? Turn::listed_rows : Turn::every_row, shared, blocks == 1 ? 12 : 8, blocks,
          16 * rows, device);
@@ -145,9 +148,12 @@ KernelPlan assign_tensor_plan(const AssignProblem& p, Turn turn, index_t parts, 
   const index_t blocks = twice ? 2 : 1, warps = (heavy ? 12 : 16) / blocks;
   KernelPlan plan;
   plan.family = "assign_scores";
-  plan.defines = {define("TS_STEPS", steps), define("TS_TILES", tiles),
-                  define("TS_CHUNK", chunk), define("TS_RESIDENT", resident ? 1 : 0),
-                  define("TS_MT", rows),     define("TS_PARTS", parts),
+  plan.defines = {define("TS_STEPS", steps),
+                  define("TS_TILES", tiles),
+                  define("TS_CHUNK", chunk),
+                  define("TS_RESIDENT", resident ? 1 : 0),
+                  define("TS_MT", rows),
+                  define("TS_PARTS", parts),
                   define("TS_PAIRED", turn == Turn::listed_rows ? 1 : 0)};
   finish(plan, p, turn, shared, warps, blocks, 16 * rows, device);
   return plan;
@@ -217,9 +223,12 @@ KernelPlan assign_feeders_plan(const AssignProblem& p, const AssignPlans& plans,
   const index_t stages = std::min(most_stages, (device.shared_bytes_per_block - rest) / stage);
   KernelPlan plan;
   plan.family = "assign_feeders";
-  plan.defines = {define("TS_STEPS", plans.steps), define("TS_CENTROIDS", plans.padded),
-                  define("TS_CHUNK", plans.chunk), define("TS_STAGES", stages),
-                  define("TS_HELD", 5),           define("TS_CONFIRM", plans.confirms ? 1 : 0)};
+  plan.defines = {define("TS_STEPS", plans.steps),
+                  define("TS_CENTROIDS", plans.padded),
+                  define("TS_CHUNK", plans.chunk),
+                  define("TS_STAGES", stages),
+                  define("TS_HELD", 5),
+                  define("TS_CONFIRM", plans.confirms ? 1 : 0)};
   finish(plan, p, Turn::listed_rows, rest + stages * stage, 4 * groups + other_warps, 1, 16, device);
   plan.grid = grid_of(ceil_div(p.n, groups * group_rows), device.multiprocessors);
   return plan;
@@ -249,8 +258,8 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
     plans.padded = ceil_div(p.k, plans.chunk) * plans.chunk;
     plans.steps = ceil_div(plans.steps, steps_of_stage(p.d)) * steps_of_stage(p.d);
     plans.confirms = p.settled && plans.steps <= most_steps;
-    plans.scores =
-        plans.steps <= most_steps ? assign_feeders_plan(p, plans, device) : assign_groups_plan(p, 1, plans, device);
+    plans.scores = plans.steps <= most_steps ? assign_feeders_plan(p, plans, device)
+                                             : assign_groups_plan(p, 1, plans, device);
     if (plans.scores)
       plans.again = assign_groups_plan(p, 2, plans, device);
     else

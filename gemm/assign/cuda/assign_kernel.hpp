@@ -16,9 +16,9 @@ struct AssignProblem {
   /// Elements of a row lie side by side, without scales; the power of two that divides the addresses of rows.
   bool plain = true;
   int alignment = 16;
-  bool packed = true;   ///< nothing lies between rows
-  bool wide = false;    ///< x - shift is not safe, or not exact enough, in float32
-  bool as_are = false;  ///< rows need neither shift nor scale before they are rounded to float16
+  bool packed = true;    ///< nothing lies between rows
+  bool wide = false;     ///< x - shift is not safe, or not exact enough, in float32
+  bool as_are = false;   ///< rows need neither shift nor scale before they are rounded to float16
   bool settled = false;  ///< most rows keep their labels
 
   /// Words of 32 marks for n rows, whole pairs of them.

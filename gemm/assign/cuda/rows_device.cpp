@@ -149,14 +149,9 @@ index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const doub
   parcel.send(w.at<double>(sent));
   cuda::fill_bytes(ctx.stream, w.at<char>(wrong), 0, sizeof(std::uint64_t));
   const auto problem = cuda::assign_problem(x, k, true);
-  const CentroidsArgument c{nullptr,
-                            w.at<double>(sent),
-                            nullptr,
-                            static_cast<int>(k),
-                            static_cast<int>(k),
-                            static_cast<int>(d),
-                            1,
-                            1};
+  const CentroidsArgument c{
+      nullptr, w.at<double>(sent), nullptr, static_cast<int>(k), static_cast<int>(k), static_cast<int>(d), 1,
+      1};
   cuda::launch(ctx, cuda::assign_rows_plan("assign_verify", problem, x.rows(), ctx.stream.device()),
                RowsArgument(x), c, labels.data, w.at<std::uint64_t>(wrong));
   std::uint64_t found = 0;
