@@ -149,9 +149,8 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
   // The counters of the pass, zero at first, and behind them its sums where they are not elsewhere.
   const index_t counters = PassCounts::all + (sums == nullptr ? 0 : sum_words(k, d));
   const bool adds = sums != nullptr || centroids.sums != nullptr;
-  // Scores of all rows, or those of listed rows, leave pairs of centroids.
+  // Scores of listed rows leave pairs of centroids, and some of all rows.
   const bool pairs_first = plans.scores && plans.scores->family == "assign_groups";
-  const bool pairs_again = plans.again && plans.again->family == "assign_groups";
   const index_t words = cuda::AssignProblem::mark_words(n);
   const index_t moving = adds ? n : 0;
   const index_t capacity = plans.scores ? n : moving;  // of the list, and later of the order of moves
@@ -166,7 +165,7 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
                     confirming = w.reserve<std::uint16_t>(plans.confirms ? padded * (plans.steps + 1) * 16 : 0),
                     marks = w.reserve<std::uint32_t>(plans.scores ? words : 0),
                     list = w.reserve<index_t>(capacity),
-                    pairs = w.reserve<std::int32_t>(2 * (pairs_first || pairs_again ? n : 0)),
+                    pairs = w.reserve<std::int32_t>(2 * (pairs_first || plans.again ? n : 0)),
                     pair_marks = w.reserve<std::uint32_t>(pairs_first ? words : 0),
                     listed_marks = w.reserve<std::uint32_t>(listed_words),
                     moves = w.reserve<std::int32_t>(moving), before = w.reserve<std::int32_t>(moving),
@@ -236,7 +235,7 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
     still_marked = w.at<std::uint32_t>(listed_marks);
     score(*plans.again, open, still_marked);
   }
-  decide(open, still_marked, pairs_again);
+  decide(open, still_marked, plans.again.has_value());
   const PassCounts counts = fetch(ctx, found);
   const AssignStats stats = counts.stats();
   if (!adds || stats.changed == 0) return stats;

@@ -144,7 +144,8 @@ KernelPlan assign_tensor_plan(const AssignProblem& p, Turn turn, index_t parts, 
   plan.family = "assign_scores";
   plan.defines = {define("TS_STEPS", steps), define("TS_TILES", tiles),
                   define("TS_CHUNK", chunk), define("TS_RESIDENT", resident ? 1 : 0),
-                  define("TS_MT", rows),     define("TS_PARTS", parts)};
+                  define("TS_MT", rows),     define("TS_PARTS", parts),
+                  define("TS_PAIRED", turn == Turn::listed_rows ? 1 : 0)};
   finish(plan, p, turn, shared, warps, blocks, 16 * rows, device);
   return plan;
 }

@@ -1,16 +1,16 @@
 // Labels of the selected rows whose scores ||c||^2 / 2 - x c decide them, by tensor instructions with float16 parts; marks of the
 // others. One pass over the rows, straight from memory into registers: the lanes of a quad share a row, a warp has 16 TS_MT of
 // them. Centroids stay in shared memory if they fit, or all warps of a block go through them together, chunk by chunk. Scores
-// never leave registers: each lane keeps the keys of the best and the second best of its columns.
+// never leave registers: each lane keeps the keys of the best two, or three, of its columns.
 // TS_D: columns; TS_STEPS: steps of 16 columns; TS_TILES: groups of 8 centroids; TS_CHUNK: those of a chunk; TS_RESIDENT: all stay;
 // TS_MT: tiles of 16 rows; TS_PARTS: of each number, 1 or 2; TS_WIDE: shift in float64; TS_COUNT: elements of one load, TS_ALIGN:
-// its alignment; TS_ON_CHIP, TS_WARPS, TS_BLOCKS.
+// its alignment; TS_PAIRED: where only two centroids are left, they are told; TS_ON_CHIP, TS_WARPS, TS_BLOCKS.
 #define TS_CLUSTERS (8 * TS_TILES)
 #include "assign_settle.cuh"
 
 constexpr int steps = TS_STEPS, tiles = TS_TILES, row_tiles = TS_MT, slots = 2 * row_tiles;
 constexpr int chunk = TS_CHUNK, chunks = (tiles + chunk - 1) / chunk;
-constexpr bool paired = false;
+constexpr bool paired = TS_PAIRED;
 #define TS_SLOTS (2 * TS_MT)
 constexpr int warp_rows = 16 * row_tiles, words = (slots + 3) / 4, mark_bits = row_tiles == 1 ? 16 : 32;
 constexpr int registers_of_a_step = slots * sizeof(Element), registers_for_loads = 32;
@@ -118,15 +118,27 @@ __device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[
   }
 }
 
-/// The best two scores of a lane's columns for each slot.
-struct BestTwo {
-  uint32 best[slots], second[slots];
+/// The best scores of a lane's columns for each slot.
+struct Best {
+  uint32 best[slots], second[slots], third[slots];  // the last if `paired`
+
+  __device__ __forceinline__ Best() {
+#pragma unroll
+    for (int s = 0; s < slots; ++s) best[s] = second[s] = third[s] = ~0u;
+  }
+  __device__ __forceinline__ void look_at(int s, uint32 a, uint32 b) {
+    if (paired)
+      take(a, b, best[s], second[s], third[s]);
+    else
+      take(a, b, best[s], second[s]);
+  }
+  __device__ __forceinline__ Row of(int s, int first) const {
+    return {score_of(best[s]), score_of(second[s]), 0, 0, label_of(best[s], first), score_of(third[s]), label_of(second[s], first)};
+  }
 };
 
-__device__ __forceinline__ void score(const Operand& a, const Chunk& b, int present, uint32 places, BestTwo& found) {
+__device__ __forceinline__ void score(const Operand& a, const Chunk& b, int present, uint32 places, Best& found) {
   const int lane = threadIdx.x % 32;
-#pragma unroll
-  for (int s = 0; s < slots; ++s) found.best[s] = found.second[s] = ~0u;
 #pragma unroll tiles_at_once
   for (int tile = 0; tile < present; ++tile) {
     float c[row_tiles][4] = {};
@@ -156,15 +168,15 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
     const float2 origin = b.origins[4 * tile + lane % 4];
 #pragma unroll
     for (int s = 0; s < slots; ++s)
-      take(key_of(origin.x + c[s / 2][s % 2 * 2], places, 2 * tile),
-           key_of(origin.y + c[s / 2][s % 2 * 2 + 1], places, 2 * tile + 1), found.best[s], found.second[s]);
+      found.look_at(s, key_of(origin.x + c[s / 2][s % 2 * 2], places, 2 * tile),
+                    key_of(origin.y + c[s / 2][s % 2 * 2 + 1], places, 2 * tile + 1));
   }
 }
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_scores(Rows x, Selection selection, const unsigned char* fragments, const float* origins, float per_unit,
                   uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
-                  Pairs, Sums sums, Stats* stats) {
+                  Pairs pairs, Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   constexpr int buffers = TS_RESIDENT ? chunks : 2;
@@ -187,14 +199,14 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
 #pragma unroll
     for (int w = 0; w < words; ++w) {
       mine[w] = w * 32 + lane < warp_rows ? settle.row(first + w * 32 + lane, count) : -1;
-      before[w] = settle.before(mine[w]);
+      if (!paired) before[w] = settle.before(mine[w]);
     }
     Operand a;
     load_operand(x, mine, shifts, scale, a);
     Row row[slots];
 #pragma unroll
     for (int s = 0; s < slots; ++s) {
-      row[s] = {3e30f, 3e30f, a.squared[s], 0, 0, 0, 0};
+      row[s] = {3e30f, 3e30f, a.squared[s], 0, 0, 3e30f, 0};
 #if TS_PARTS == 1
       row[s].rest = a.rest[s];
 #endif
@@ -204,12 +216,11 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
 #if !TS_RESIDENT
       fetch(memory + (buffer ^ 1) * Chunk::bytes, fragments, origins, c + 1 < chunks ? c + 1 : 0);
 #endif
-      BestTwo found;
+      Best found;
       score(a, Chunk(memory + (TS_RESIDENT ? c : buffer) * Chunk::bytes),
             tiles - c * chunk < chunk ? tiles - c * chunk : chunk, places, found);
 #pragma unroll
-      for (int s = 0; s < slots; ++s)
-        also(row[s], {score_of(found.best[s]), score_of(found.second[s]), 0, 0, label_of(found.best[s], 8 * chunk * c), 0, 0});
+      for (int s = 0; s < slots; ++s) also(row[s], found.of(s, 8 * chunk * c));
 #if !TS_RESIDENT
       asm volatile("cp.async.wait_all;" ::: "memory");
       __syncthreads();
@@ -220,8 +231,10 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     for (int w = 0; w < words; ++w) {
       if (first + w * 32 >= count) continue;
       const Row all = collect(row, w);
-      settle.settle<mark_bits>(first + w * 32, mine[w], before[w], all.label,
-                               all.second - all.best > open_within(margin, all, per_unit));
+      const float open = open_within(margin, all, per_unit);
+      if (paired && mine[w] >= 0) pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
+      if (paired) before[w] = settle.before(mine[w]);  // not earlier: registers are few
+      settle.settle<mark_bits>(first + w * 32, mine[w], before[w], all.label, all.second - all.best > open);
     }
   }
   settle.end(stats);
