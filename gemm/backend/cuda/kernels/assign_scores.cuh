@@ -120,33 +120,20 @@ __device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[
 
 /// The best scores of a lane's columns for each slot.
 struct Best {
-  uint32 best[slots], second[slots];
-#if TS_PAIRED
-  uint32 third[slots];
-#endif
+  uint32 best[slots], second[slots], third[slots];  // the last if `paired`
 
   __device__ __forceinline__ Best() {
 #pragma unroll
-    for (int s = 0; s < slots; ++s) {
-      best[s] = second[s] = ~0u;
-#if TS_PAIRED
-      third[s] = ~0u;
-#endif
-    }
+    for (int s = 0; s < slots; ++s) best[s] = second[s] = third[s] = ~0u;
   }
   __device__ __forceinline__ void look_at(int s, uint32 a, uint32 b) {
-#if TS_PAIRED
-    take(a, b, best[s], second[s], third[s]);
-#else
-    take(a, b, best[s], second[s]);
-#endif
+    if (paired)
+      take(a, b, best[s], second[s], third[s]);
+    else
+      take(a, b, best[s], second[s]);
   }
   __device__ __forceinline__ Row of(int s, int first) const {
-    Row row = {score_of(best[s]), score_of(second[s]), 0, 0, label_of(best[s], first)};
-#if TS_PAIRED
-    row.third = score_of(third[s]), row.other = label_of(second[s], first);
-#endif
-    return row;
+    return {score_of(best[s]), score_of(second[s]), 0, 0, label_of(best[s], first), score_of(third[s]), label_of(second[s], first)};
   }
 };
 
@@ -212,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
 #pragma unroll
     for (int w = 0; w < words; ++w) {
       mine[w] = w * 32 + lane < warp_rows ? settle.row(first + w * 32 + lane, count) : -1;
-      before[w] = settle.before(mine[w]);
+      if (!paired) before[w] = settle.before(mine[w]);
     }
     Operand a;
     load_operand(x, mine, shifts, scale, a);
@@ -245,9 +232,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       if (first + w * 32 >= count) continue;
       const Row all = collect(row, w);
       const float open = open_within(margin, all, per_unit);
-#if TS_PAIRED
-      if (mine[w] >= 0) pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
-#endif
+      if (paired && mine[w] >= 0) pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
+      if (paired) before[w] = settle.before(mine[w]);  // not earlier: registers are few
       settle.settle<mark_bits>(first + w * 32, mine[w], before[w], all.label, all.second - all.best > open);
     }
   }
