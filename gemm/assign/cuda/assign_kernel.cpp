@@ -217,9 +217,11 @@ std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, index_t par
 KernelPlan assign_feeders_plan(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device) {
   constexpr index_t groups = 3, other_warps = 8, group_rows = 64, most_stages = 8, near_centroids = 2048;
   const index_t steps = plans.steps + (plans.confirms ? 1 : 0), stage = steps * 32 * plans.chunk;
-  const index_t rest = 2 * groups * group_rows * (32 * steps + 16) +
-                       (plans.padded <= near_centroids ? 4 * plans.padded : 0) +
-                       16 * steps * (p.wide ? 8 : 4) + 8 * (2 * most_stages + 4 * groups);
+  const index_t known =
+      plans.confirms ? 0
+                     : 2 * groups * group_rows * 16 + (plans.padded <= near_centroids ? 4 * plans.padded : 0);
+  const index_t rest = 2 * groups * group_rows * 32 * steps + known + 16 * steps * (p.wide ? 8 : 4) +
+                       8 * (2 * most_stages + 4 * groups);
   const index_t stages = std::min(most_stages, (device.shared_bytes_per_block - rest) / stage);
   KernelPlan plan;
   plan.family = "assign_feeders";

@@ -38,8 +38,8 @@ struct AssignProblem {
 
 /// The kernels that score rows, and how they want the centroids.
 struct AssignPlans {
-  /// assign_single, assign_narrow, assign_scores or assign_groups; none where a row fits neither into
-  /// registers nor into shared memory.
+  /// assign_single, assign_narrow, assign_scores, assign_feeders or assign_groups; none where a row fits
+  /// neither into registers nor into shared memory.
   std::optional<KernelPlan> scores;
   std::optional<KernelPlan> again;  ///< the same in two parts for the rows that a first one leaves open
   bool confirms = false;            ///< `scores` finds which rows keep their labels

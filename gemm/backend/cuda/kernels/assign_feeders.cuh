@@ -27,9 +27,10 @@ struct Known {
   int label, unused;
 };
 
-// Shared memory: chunks of centroids; for each group twice its rows, and what is known of them; origins; shifts of columns; barriers.
+// Shared memory: chunks of centroids; for each group twice its rows; unless labels are confirmed, twice what is known of rows, and
+// origins; shifts of columns; barriers.
 constexpr int left_at = TS_STAGES * stage_bytes, known_at = left_at + 2 * groups * left_bytes,
-              origins_at = known_at + 2 * block_rows * static_cast<int>(sizeof(Known)),
+              origins_at = known_at + (TS_CONFIRM ? 0 : 2 * block_rows * static_cast<int>(sizeof(Known))),
               origins_here = !TS_CONFIRM && TS_CENTROIDS <= 2048 ? TS_CENTROIDS : 0, shifts_at = origins_at + 4 * origins_here,
               barriers_at = shifts_at + 16 * steps * static_cast<int>(sizeof(Shift));
 struct Shared {
@@ -105,7 +106,8 @@ struct Scoring {
 /// Makes 16 rows from `first` on ready, the quarter `quarter` of a group's. The row at position 2g + s is the row g + 8s of them.
 __device__ __forceinline__ void feed(const Rows& x, const Scoring& scoring, const int* labels, int64 first, int quarter,
                                      const Shift* shifts, unsigned char* left, Known* known_rows) {
-  constexpr int at_once = sizeof(Element) == 8 || TS_CONFIRM ? 1 : 2, octets = 2 * TS_STEPS;
+  // Registers are few.
+  constexpr int at_once = sizeof(Element) == 8 || TS_CONFIRM || (TS_WIDE && TS_COUNT == 1) ? 1 : 2, octets = 2 * TS_STEPS;
   const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
   const Element* from[slots];
   int label[slots];
