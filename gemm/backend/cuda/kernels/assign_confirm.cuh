@@ -20,14 +20,20 @@ __device__ __forceinline__ uint4 limit_of(int label, float score, float open, co
   return {0x3c003c00u, upper, halves(lower_half(middle), limit - upper_half(upper) - lower_half(middle)), 0};
 }
 
-/// Scores below the limit, as sign bits.
+/// Scores below the limit, of which signs tell. Shifts that collect them read two registers each, which tensor instructions beside
+/// them have to spare, unlike a third.
 struct Below {
-  uint32 one, two;  // at least
+  uint32 signs[2], one, two;  // of the last scores, and whether there was one, or more, before them
 
   __device__ __forceinline__ void look_at(float a, float b) {
-    const uint32 x = __float_as_uint(a), y = __float_as_uint(b);
-    two |= (one & (x | y)) | (x & y);
-    one |= x | y;
+    signs[0] = __funnelshift_l(__float_as_uint(a), signs[0], 1), signs[1] = __funnelshift_l(__float_as_uint(b), signs[1], 1);
+  }
+  /// After at most 32 scores.
+  __device__ __forceinline__ void end_stretch() {
+    const uint32 all = signs[0] | signs[1] << 16;
+    two |= (all & (all - 1)) | (all != 0 ? one : 0u);
+    one |= all;
+    signs[0] = signs[1] = 0;
   }
 };
 /// Which of up to 16 rows have one such score, and no other, in all that the lanes of a quad have looked at: a bit each.
@@ -35,7 +41,7 @@ template <int Rows>
 __device__ __forceinline__ uint32 with_only_one(const Below (&below)[Rows]) {
   uint32 bits = 0;  // one, and in the upper half two
 #pragma unroll
-  for (int row = 0; row < Rows; ++row) bits |= below[row].one >> 31 << row | below[row].two >> 31 << (16 + row);
+  for (int row = 0; row < Rows; ++row) bits |= (below[row].one != 0 ? 1u << row : 0u) | (below[row].two != 0 ? 1u << (16 + row) : 0u);
 #pragma unroll
   for (int step = 1; step < 4; step *= 2) {
     const uint32 other = __shfl_xor_sync(0xffffffffu, bits, step);

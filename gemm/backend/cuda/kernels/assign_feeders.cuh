@@ -278,6 +278,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
 #if TS_CONFIRM
 #pragma unroll
       for (int i = 0; i < 4 * blocks_of_8; i += 2) below[i / 2 % slots].look_at(product[i], product[i + 1]);
+#pragma unroll
+      for (int s = 0; s < slots; ++s) below[s].end_stretch();
 #else
       const float2* const from =
           reinterpret_cast<const float2*>((origins_here > 0 ? shared.origins() : origins) + c * TS_CHUNK) + lane % 4;

@@ -280,18 +280,24 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       limit[s] = known(label[s]) == label[s] ? limit[s] + (by_norms ? __fmaf_rn(kept.x, norm_of_halves(norm), kept.y) : kept.y) : 3e30f;
     }
     Below below[slots] = {};
+    constexpr int stretch = 8;  // tiles
+#pragma unroll 1
+    for (int begin = 0; begin < tiles; begin += stretch) {
 #pragma unroll 4
-    for (int tile = 0; tile < tiles; ++tile) {
-      const float2 from = starts[4 * tile + t];
-      uint2 b[products];
+      for (int tile = begin; tile < min(begin + stretch, tiles); ++tile) {
+        const float2 from = starts[4 * tile + t];
+        uint2 b[products];
 #pragma unroll
-      for (int product = 0; product < products; ++product) b[product] = factors[(tile * products + product) * 32 + lane];
-      float score[row_tiles][4], begins[row_tiles][4];
+        for (int product = 0; product < products; ++product) b[product] = factors[(tile * products + product) * 32 + lane];
+        float score[row_tiles][4], begins[row_tiles][4];
 #pragma unroll
-      for (int i = 0; i < 4 * row_tiles; ++i) begins[i / 4][i % 4] = (i % 2 == 0 ? from.x : from.y) - limit[i / 2];
-      score_tile(score, a, low, b, begins);
+        for (int i = 0; i < 4 * row_tiles; ++i) begins[i / 4][i % 4] = (i % 2 == 0 ? from.x : from.y) - limit[i / 2];
+        score_tile(score, a, low, b, begins);
 #pragma unroll
-      for (int s = 0; s < slots; ++s) below[s].look_at(score[s / 2][s % 2 * 2], score[s / 2][s % 2 * 2 + 1]);
+        for (int s = 0; s < slots; ++s) below[s].look_at(score[s / 2][s % 2 * 2], score[s / 2][s % 2 * 2 + 1]);
+      }
+#pragma unroll
+      for (int s = 0; s < slots; ++s) below[s].end_stretch();
     }
     const uint32 kept_labels = with_only_one(below);
 #pragma unroll
