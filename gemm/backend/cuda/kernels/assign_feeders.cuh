@@ -107,7 +107,7 @@ struct Scoring {
 __device__ __forceinline__ void feed(const Rows& x, const Scoring& scoring, const int* labels, int64 first, int quarter,
                                      const Shift* shifts, unsigned char* left, Known* known_rows) {
   // Registers are few.
-  constexpr int at_once = sizeof(Element) == 8 || TS_CONFIRM || (TS_WIDE && TS_COUNT == 1) ? 1 : 2, octets = 2 * TS_STEPS;
+  constexpr int at_once = sizeof(Element) == 8 || TS_CONFIRM || TS_WIDE ? 1 : 2, octets = 2 * TS_STEPS;
   const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
   const Element* from[slots];
   int label[slots];
