@@ -219,9 +219,10 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
   for (int m = threadIdx.x; m < origins_here; m += 32 * TS_WARPS) shared.origins()[m] = origins[m];
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < TS_STAGES; ++stage)
-      barrier_init(shared.chunk_full(stage), 1), barrier_init(shared.chunk_empty(stage), consumers);
+      barrier_init(shared.chunk_full(stage), 1), barrier_init(shared.chunk_empty(stage), consumers * warp_arrivals);
     for (int group = 0; group < groups; ++group)
-      for (int turn = 0; turn < 2; ++turn) barrier_init(shared.rows_full(group, turn), 4), barrier_init(shared.rows_empty(group, turn), 4);
+      for (int turn = 0; turn < 2; ++turn)
+        barrier_init(shared.rows_full(group, turn), 4 * warp_arrivals), barrier_init(shared.rows_empty(group, turn), 4 * warp_arrivals);
     barrier_init_fence();
   }
   __syncthreads();
@@ -240,7 +241,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
         const int turn = tile % 2, to = unit / 4;
         if (tile >= 2) barrier_wait(shared.rows_empty(to, turn), tile / 2 % 2 ^ 1);
         feed(x, scoring, labels, block + 16 * unit, unit % 4, shared.shifts(), shared.left(to, turn), shared.known(to, turn));
-        if (lane == 0) barrier_arrive(shared.rows_full(to, turn));
+        if (arrives_for_warp(lane)) barrier_arrive(shared.rows_full(to, turn));
       }
     return;
   }
@@ -272,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       barrier_wait(shared.chunk_full(at.stage), at.parity);
       multiply(product, rows, lefts, rights + at.stage * (stage_bytes / 16));
       wgmma_wait();
-      if (lane == 0) barrier_arrive(shared.chunk_empty(at.stage));
+      if (arrives_for_warp(lane)) barrier_arrive(shared.chunk_empty(at.stage));
       at.advance();
       keep(product);
 #if TS_CONFIRM
@@ -310,7 +311,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     const int before = of_row.label, label = all.label;
 #endif
     __syncwarp();
-    if (lane == 0) barrier_arrive(shared.rows_empty(group, turn));
+    if (arrives_for_warp(lane)) barrier_arrive(shared.rows_empty(group, turn));
     if (turn == 1) parity ^= 1;
     turn ^= 1;
     if (first < count) settle.settle<16>(first, mine, before, label, certain);
