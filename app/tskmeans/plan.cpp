@@ -18,6 +18,9 @@ using solvers::KMeansInit;
 constexpr std::uint64_t largest_host_block = std::uint64_t{256} << 20;
 /// A copy of this size takes a hundred times as long as starting it, and the kernels of a block.
 constexpr std::uint64_t largest_device_block = std::uint64_t{64} << 20;
+/// Of a row in a pass on a device, in which at most so many rows take part at once: the lists of those that
+/// are scored again, of pairs of centroids and of moves, and marks.
+constexpr std::uint64_t listed_bytes = 25, most_listed = std::uint64_t{1} << 27;
 
 /// What the options ask for, in the terms of memory.
 struct Sizes {
@@ -74,6 +77,7 @@ std::vector<app::MemoryUse> device_memory(const ProgramOptions& o, const io::Des
   // Centres as they are given and as kernels want them, sums, and a distance for each of so many points.
   constexpr std::uint64_t distances_at_once = std::uint64_t{1} << 24;
   uses.push_back({"centres and sums", 48 * s.kd + 8 * std::min(s.n, distances_at_once)});
+  uses.push_back({"lists", listed_bytes * std::min(s.n, most_listed)});
   return uses;
 }
 
@@ -86,17 +90,20 @@ bool fits(const std::vector<app::MemoryUse>& uses, std::uint64_t limit) {
   return limit == 0 || app::total_bytes(uses) <= limit;
 }
 
-/// The size of blocks of which `buffers` are held instead of all points, which `uses` tells first.
+/// The size of blocks of which `buffers` are held instead of all points, which `uses` tells first, with so
+/// many bytes beside them for each row of one.
 std::uint64_t block_of(const std::string& what, std::vector<app::MemoryUse>& uses, std::uint64_t limit,
-                       const io::Description& points, index_t buffers, std::uint64_t largest) {
-  const auto least = static_cast<std::uint64_t>(chunk_rows * points.cols * size_of(points.type));
-  const auto count = static_cast<std::uint64_t>(buffers);
-  uses.front() = {std::to_string(buffers) + " blocks of points", count * least};
+                       const io::Description& points, index_t buffers, std::uint64_t largest,
+                       std::uint64_t beside = 0) {
+  const auto row = static_cast<std::uint64_t>(points.cols * size_of(points.type));
+  const std::uint64_t each = static_cast<std::uint64_t>(buffers) * row + beside, least = chunk_rows;
+  uses.front() = {std::to_string(buffers) + " blocks of points", each * least};
   app::expect_memory(what, uses, limit);
-  const std::uint64_t room = limit == 0 ? largest : (limit - app::total_bytes(uses)) / count;
-  const std::uint64_t block = std::max(least, std::min(largest, least + room));
-  uses.front().bytes = count * block;
-  return block;
+  const std::uint64_t most = std::max(least, largest / row);
+  const std::uint64_t rows =
+      limit == 0 ? most : std::min(most, least + (limit - app::total_bytes(uses)) / each);
+  uses.front().bytes = each * rows;
+  return rows * row;
 }
 
 void place_on_host(Placement& p, const ProgramOptions& o, const io::Description& points,
@@ -135,11 +142,12 @@ Placement place_points(const ProgramOptions& o, const io::Description& points, i
                          p.device_uses, device);
     // All starts share the passes over the blocks, each with labels and clusters of its own.
     const Sizes s(o, points, k);
+    p.device_uses.pop_back();  // lists are those of a block
     if (s.clustering)
       for (const std::size_t each : {1, 2})
         p.device_uses[each].bytes *= s.results * static_cast<std::size_t>(o.kmeans.n_init);
     p.device_block = block_of(what + " block by block", p.device_uses, device, points,
-                              StreamedRows::device_buffers, largest_device_block);
+                              StreamedRows::device_buffers, largest_device_block, listed_bytes);
   } else {
     p.device_block = std::min(largest_device_block, std::max<std::uint64_t>(1, points.bytes));
   }

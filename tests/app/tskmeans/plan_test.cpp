@@ -62,6 +62,8 @@ TEST_CASE("a device has all points if they fit, and they pass through few blocks
   CHECK(app::total_bytes(p.host_uses) <= 2 * giga);
   CHECK(app::total_bytes(p.device_uses) >= 4 * giga);
   CHECK(app::total_bytes(p.device_uses) <= 80 * giga);
+  // Points, labels and first centres alone are 4.8 GiB; a pass makes lists of its rows beside them.
+  CHECK_FALSE(place_points(o, points, 8, {true, 16 * giga, 6 * giga}).on_device);
 }
 
 TEST_CASE("points too many for a device pass by, from host memory if they fit there", "[tskmeans]") {
