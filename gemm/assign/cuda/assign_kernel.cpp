@@ -110,11 +110,9 @@ std::optional<KernelPlan> assign_single_plan(const AssignProblem& p, bool confir
   while (group > 0 && (tiles % group != 0 || 4 * rows * group > group_registers)) group /= 2;
   if (group == 1) group = 0;
   const bool heavy = 4 * rows * steps * (parts == 3 ? 2 : 1) + (ahead ? raw : 0) > 56;
-  const index_t most = heavy                ? 1
-                       : confirms && halves ? 3
-                                            : 2,
-                blocks =
-                    std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most);
+  const index_t most_blocks = heavy ? 1 : confirms && halves ? 3 : 2;
+  const index_t blocks =
+      std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most_blocks);
   KernelPlan plan;
   plan.family = "assign_single";
   plan.defines = {define("TS_STEPS", steps),         define("TS_TILES", tiles),
@@ -216,6 +214,7 @@ std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, index_t par
 /// kernels/assign_feeders.cuh
 KernelPlan assign_feeders_plan(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device) {
   constexpr index_t groups = 3, other_warps = 8, group_rows = 64, most_stages = 8, near_centroids = 2048;
+  constexpr index_t held_steps = 5;  // of rows in registers, as many as groups have left
   const index_t steps = plans.steps + (plans.confirms ? 1 : 0), stage = steps * 32 * plans.chunk;
   const index_t known =
       plans.confirms ? 0
@@ -225,12 +224,9 @@ KernelPlan assign_feeders_plan(const AssignProblem& p, const AssignPlans& plans,
   const index_t stages = std::min(most_stages, (device.shared_bytes_per_block - rest) / stage);
   KernelPlan plan;
   plan.family = "assign_feeders";
-  plan.defines = {define("TS_STEPS", plans.steps),
-                  define("TS_CENTROIDS", plans.padded),
-                  define("TS_CHUNK", plans.chunk),
-                  define("TS_STAGES", stages),
-                  define("TS_HELD", 5),
-                  define("TS_CONFIRM", plans.confirms ? 1 : 0)};
+  plan.defines = {define("TS_STEPS", plans.steps), define("TS_CENTROIDS", plans.padded),
+                  define("TS_CHUNK", plans.chunk), define("TS_STAGES", stages),
+                  define("TS_HELD", held_steps),   define("TS_CONFIRM", plans.confirms ? 1 : 0)};
   finish(plan, p, Turn::listed_rows, rest + stages * stage, 4 * groups + other_warps, 1, 16, device);
   plan.grid = grid_of(ceil_div(p.n, groups * group_rows), device.multiprocessors);
   return plan;

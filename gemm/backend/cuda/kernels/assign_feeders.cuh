@@ -1,8 +1,8 @@
 // As assign_groups, for rows of up to 128 columns and many centroids (sm_90a): some warps do nothing but make the next rows ready, so
 // that the warpgroups only multiply and look at scores. One more warp lets the copy engine bring chunks of TS_CHUNK centroids.
 // TS_CONFIRM: only whether rows keep their labels is found (assign_confirm.cuh).
-// TS_D: columns; TS_STEPS: steps of 16 columns; TS_CENTROIDS: padded to whole chunks; TS_STAGES: chunks in the ring; TS_WIDE, TS_COUNT,
-// TS_ALIGN; TS_ON_CHIP, TS_WARPS, TS_BLOCKS.
+// TS_D: columns; TS_STEPS: steps of 16 columns; TS_CENTROIDS: padded to whole chunks; TS_STAGES: chunks in the ring; TS_HELD: steps of rows
+// in registers; TS_WIDE, TS_COUNT, TS_ALIGN; TS_ON_CHIP, TS_WARPS, TS_BLOCKS.
 #define TS_CLUSTERS TS_CENTROIDS
 #define TS_SLOTS 2
 #define TS_PARTS 1
@@ -208,7 +208,7 @@ __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], cons
 }
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
-    assign_feeders(Rows x, Selection selection, const unsigned char* fragments, const float* origins, float per_unit,
+    assign_feeders(Rows x, Selection, const unsigned char* fragments, const float* origins, float per_unit,
                    uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
                    Pairs, Sums sums, Stats* stats) {
   constexpr int kept = 72;

@@ -2,8 +2,9 @@
 // nearest float16 numbers. What the shift would do is in the origins of centroids, where sums begin. What that leaves open is
 // scored again. The label of a score is in its key, so that keys are all that lanes exchange.
 // TS_D: columns; TS_STEPS: steps of 16 columns; TS_TILES: groups of 8 centroids, which all stay in shared memory; TS_PARTS: of
-// centroids, 1 or 2 (for float16 rows only), or 3: both of rows and centroids, three products that start from zero; TS_MT: tiles of 16 rows, 2 or 4; TS_PACKED: nothing lies between rows; TS_AHEAD: the
-// next rows come into registers meanwhile; TS_CONFIRM: only whether rows keep their labels is found (assign_confirm.cuh); TS_GROUP: tiles whose scores are looked at together, 0: pair by pair;
+// centroids, 1 or 2 (for float16 rows only), or 3: both of rows and centroids, three products that start from zero; TS_MT: tiles of
+// 16 rows, 2 or 4; TS_PACKED: nothing lies between rows; TS_AHEAD: the next rows come into registers meanwhile; TS_GROUP: tiles whose
+// scores are looked at together, 0: pair by pair; TS_CONFIRM: only whether rows keep their labels is found (assign_confirm.cuh);
 // TS_ON_CHIP, TS_WARPS, TS_BLOCKS. Four elements are one load, and columns are a multiple of four.
 #define TS_CLUSTERS (8 * TS_TILES)
 #include "assign_confirm.cuh"
