@@ -8,7 +8,7 @@ namespace ts::cuda {
 
 namespace {
 
-constexpr index_t threads = 256;
+constexpr index_t seed_threads = 256;
 
 }  // namespace
 
@@ -16,15 +16,15 @@ KernelPlan seed_plan(std::string_view family, DType type, bool wide, index_t cou
   KernelPlan plan;
   plan.family = family;
   plan.defines = {define(type), {"TS_SCORE", wide ? "double" : "float"}};
-  plan.grid = grid_of(ceil_div(count, threads), INT32_MAX);
-  plan.block = threads;
-  plan.budget = {128, family == "seed_draw" ? static_cast<int>(threads * sizeof(double)) : 0};
+  plan.grid = grid_of(ceil_div(count, seed_threads), INT32_MAX);
+  plan.block = seed_threads;
+  plan.budget = {128, family == "seed_draw" ? static_cast<int>(seed_threads * sizeof(double)) : 0};
   return plan;
 }
 
 KernelPlan seed_distances_plan(SeedTask task, DType type, bool wide, index_t candidates, index_t chunks) {
   constexpr index_t columns = 16;
-  KernelPlan plan = seed_plan("seed_distances", type, wide, chunks * threads);
+  KernelPlan plan = seed_plan("seed_distances", type, wide, chunks * seed_threads);
   const index_t at_once = seed_candidates(candidates), results = task == SeedTask::totals ? at_once : 1;
   plan.defines.push_back(define("TS_T", at_once));
   plan.defines.push_back(define("TS_LOWER", task == SeedTask::totals ? 0 : 1));
@@ -32,9 +32,9 @@ KernelPlan seed_distances_plan(SeedTask task, DType type, bool wide, index_t can
   const index_t size = wide ? 8 : 4;
   // As the kernel's launch bounds have it: more blocks where few candidates leave loads to bind.
   const index_t blocks = at_once == 1 ? 4 : at_once <= 4 ? 3 : at_once > 8 && wide ? 1 : 2;
-  plan.budget.registers = static_cast<int>(std::min<index_t>(255, 65536 / (threads * blocks) / 8 * 8));
-  plan.budget.shared_bytes = static_cast<int>(threads * (columns * size + 16) + at_once * columns * size +
-                                              results * threads / 32 * 8);
+  plan.budget.registers = static_cast<int>(std::min<index_t>(255, 65536 / (seed_threads * blocks) / 8 * 8));
+  plan.budget.shared_bytes = static_cast<int>(seed_threads * (columns * size + 16) +
+                                              at_once * columns * size + results * seed_threads / 32 * 8);
   return plan;
 }
 

@@ -34,7 +34,7 @@ struct Sharing {
 
 KernelPlan sums_sort_plan(SumsTask task, index_t clusters, index_t moves, const DeviceInfo& device) {
   // Enough moves for a block that its counters do not cost more than they do.
-  constexpr index_t block_threads = 1024, least_moves = 4096, clusters_a_move = 4;
+  constexpr index_t threads = 1024, least_moves = 4096, clusters_a_move = 4;
   const index_t bytes = clusters * static_cast<index_t>(sizeof(std::uint32_t));
   const bool shared = bytes + 1024 <= device.shared_bytes_per_block;
   const index_t stretch = shared ? std::max(least_moves, clusters / clusters_a_move) : least_moves;
@@ -43,25 +43,25 @@ KernelPlan sums_sort_plan(SumsTask task, index_t clusters, index_t moves, const 
   plan.defines = {define(DType::float32), define("TS_ORDER", task == SumsTask::order ? 1 : 0),
                   define("TS_SHARED", shared ? 1 : 0)};
   plan.grid = grid_of(ceil_div(moves, stretch), 2 * device.multiprocessors);
-  plan.block = block_threads;
+  plan.block = threads;
   plan.shared_bytes = static_cast<std::size_t>(shared ? bytes : 0);
   plan.budget = {64, 0};
   return plan;
 }
 
 KernelPlan sums_places_plan(index_t clusters) {
-  constexpr index_t block_threads = 256;
+  constexpr index_t threads = 256;
   KernelPlan plan;
   plan.family = "sums_places";
   plan.defines = {define(DType::float32)};
-  plan.grid = grid_of(ceil_div(clusters, block_threads), INT32_MAX);
-  plan.block = block_threads;
+  plan.grid = grid_of(ceil_div(clusters, threads), INT32_MAX);
+  plan.block = threads;
   plan.budget = {32, 0};
   return plan;
 }
 
 KernelPlan sums_add_plan(const AssignProblem& p, bool weighed, index_t entries, const DeviceInfo& device) {
-  constexpr index_t block_threads = 256, blocks = 2, most_columns = 4, least_stretch = 16;
+  constexpr index_t threads = 256, blocks = 2, most_columns = 4, least_stretch = 16;
   const auto size = static_cast<index_t>(size_of(p.type));
   Piece piece{1, static_cast<int>(size)};
   if (p.plain)
@@ -83,10 +83,10 @@ KernelPlan sums_add_plan(const AssignProblem& p, bool weighed, index_t entries, 
                   define("TS_PIECES", sharing.pieces),
                   define("TS_ROWS", rows),
                   define("TS_WEIGHED", weighed ? 1 : 0)};
-  plan.grid = grid_of(ceil_div(ceil_div(entries, least_stretch) * sharing.slabs * sharing.team, block_threads),
+  plan.grid = grid_of(ceil_div(ceil_div(entries, least_stretch) * sharing.slabs * sharing.team, threads),
                       blocks * device.multiprocessors);
-  plan.block = block_threads;
-  plan.budget = {static_cast<int>(65536 / (block_threads * blocks) / 8 * 8), 0};
+  plan.block = threads;
+  plan.budget = {static_cast<int>(65536 / (threads * blocks) / 8 * 8), 0};
   return plan;
 }
 
