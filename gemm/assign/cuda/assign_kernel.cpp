@@ -110,7 +110,9 @@ std::optional<KernelPlan> assign_single_plan(const AssignProblem& p, bool confir
   while (group > 0 && (tiles % group != 0 || 4 * rows * group > group_registers)) group /= 2;
   if (group == 1) group = 0;
   const bool heavy = 4 * rows * steps * (parts == 3 ? 2 : 1) + (ahead ? raw : 0) > 56;
-  const index_t most_blocks = heavy ? 1 : confirms && halves ? 3 : 2;
+  // Confirming takes few registers, and waits.
+  const bool light = confirms && halves && steps <= 2 && device.capability() >= 90;
+  const index_t most_blocks = heavy ? 1 : light ? 3 : 2;
   const index_t blocks =
       std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most_blocks);
   KernelPlan plan;

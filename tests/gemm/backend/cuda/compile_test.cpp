@@ -254,6 +254,14 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
         const cuda::AssignProblem p{type, 1 << 22, d, k, true, 16, d != 16, false, true};
         plans.push_back(*cuda::assign_plans(p, device).scores);
       }
+    if (all || type == DType::float16)  // their labels confirmed
+      for (const auto& [d, k] :
+           {std::pair<index_t, index_t>{4, 400}, {16, 200}, {32, 256}, {48, 136}, {64, 500}}) {
+        const cuda::AssignPlans found =
+            cuda::assign_plans({type, 1 << 22, d, k, true, 16, d != 16, false, true, true}, device);
+        CHECK(found.confirms);
+        plans.push_back(*found.scores);
+      }
     if (device.capability() == 90) add_feeders(plans, type, device);
     const cuda::AssignProblem some{type, 1 << 20, 16, 16};
     for (const char* family : {"assign_decide", "assign_gather", "assign_verify"})
