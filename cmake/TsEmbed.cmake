@@ -3,11 +3,12 @@
 # As a script, cmake -DOUT=file -DHEADER=h -DFUNCTION=f -DFILES=a;b -P TsEmbed.cmake writes that .cpp.
 
 if(CMAKE_SCRIPT_MODE_FILE)
-  set(text "#include \"tallskinny/${HEADER}\"\n\nnamespace {\n\nconstexpr ts::cuda::Source all[] = {\n")
+  # sv: lengths are not counted by the compiler, for which clang has a limit of steps.
+  set(text "#include \"tallskinny/${HEADER}\"\n\nnamespace {\n\nusing namespace std::string_view_literals;\n\nconstexpr ts::cuda::Source all[] = {\n")
   foreach(file ${FILES})
     cmake_path(GET file FILENAME name)
     file(READ ${file} content)
-    string(APPEND text "    {\"${name}\", R\"TS_TEXT(${content})TS_TEXT\"},\n")
+    string(APPEND text "    {\"${name}\", R\"TS_TEXT(${content})TS_TEXT\"sv},\n")
   endforeach()
   string(APPEND text "};\n\n}  // namespace\n\nstd::span<const ts::cuda::Source> ts::${FUNCTION}() noexcept {\n  return all;\n}\n")
   file(WRITE ${OUT} "${text}")
