@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/backend/cuda/devices.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -201,6 +202,10 @@ TEST_CASE("no centroid moves while a cluster is weightless", "[assign]") {
 }
 
 TEST_CASE("an iteration on a device starts one kernel more than its pass", "[assign]") {
+  if (!cuda::built()) {
+    WARN("skipped: this build is without the CUDA backend");
+    return;
+  }
   Context ctx;
   ctx.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"));
   const Clustered of({100, 3, 4});  // moments of rows that a rehearsal need not have
