@@ -19,7 +19,7 @@ constexpr int chunk_bytes = (TS_CONFIRM ? 1 : 2) * stage_bytes;  // behind upper
 constexpr int index_bits = bits_for(2 * blocks_of_8);
 #include "assign_best.cuh"
 #include "assign_confirm.cuh"
-#include "assign_halves.cuh"
+#include "assign_octets.cuh"
 
 /// What the warps that score a row are told of it: its norm and that of what its float16 numbers leave, squared, and its label so far.
 struct Known {
@@ -127,14 +127,7 @@ __device__ __forceinline__ void feed(const Rows& x, const Scoring& scoring, cons
     for (int o = 0; o < at_once; ++o)
 #pragma unroll
       for (int s = 0; s < slots; ++s) {
-#pragma unroll
-        for (int p = 0; p < 8; p += TS_COUNT) {
-          const int column = 8 * (begin + 4 * o) + p;
-          Piece piece{};
-          if (column < TS_D) piece = *reinterpret_cast<const Piece*>(from[s] + column);
-#pragma unroll
-          for (int e = 0; e < TS_COUNT; ++e) raw[o][s][p + e] = piece.part[e];
-        }
+        load_octet(raw[o][s], from[s], begin + 4 * o);
         if (TS_CONFIRM && begin + 4 * o < octets)
           centroid[o][s] = __ldg(reinterpret_cast<const uint4*>(own[s].eights + (begin + 4 * o) * (16 * TS_CHUNK)));
       }
@@ -144,20 +137,8 @@ __device__ __forceinline__ void feed(const Rows& x, const Scoring& scoring, cons
       if (octet >= octets) break;
 #pragma unroll
       for (int s = 0; s < slots; ++s) {
-        uint32 high[4];
-#pragma unroll
-        for (int pair = 0; pair < 4; ++pair) {
-          float v[2];
-#pragma unroll
-          for (int e = 0; e < 2; ++e) {
-            const int j = 8 * octet + 2 * pair + e;
-            v[e] = j < TS_D ? centred(raw[o][s][2 * pair + e], shifts[j], scoring.scale) : 0.0f;
-            squared[s] = __fmaf_rn(v[e], v[e], squared[s]);
-          }
-          high[pair] = halves(v[0], v[1]);
-          const float even = v[0] - lower_half(high[pair]), odd = v[1] - upper_half(high[pair]);
-          rest[s] = __fmaf_rn(even, even, __fmaf_rn(odd, odd, rest[s]));
-        }
+        uint32 high[4], low[4];
+        split_octet(raw[o][s], octet, shifts, scoring.scale, squared[s], rest[s], high, low);
         *reinterpret_cast<uint4*>(left + octet * (16 * group_rows) + (16 * quarter + g + 8 * s) * 16) = {high[0], high[1], high[2],
                                                                                                       high[3]};
         if (TS_CONFIRM) own[s].add(high, centroid[o][s]);
@@ -190,11 +171,6 @@ __device__ __forceinline__ void load_fragment(uint32 (&rows)[4], const unsigned 
                : "memory");
 }
 
-/// What instructions leave is not looked at before here.
-__device__ __forceinline__ void keep(float (&product)[4 * blocks_of_8]) {
-#pragma unroll
-  for (int i = 0; i < 4 * blocks_of_8; ++i) asm volatile("" : "+f"(product[i])::"memory");
-}
 /// Starts product = rows times a chunk of centroids.
 __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&rows)[held][4], uint64 lefts, uint64 right) {
   wgmma_fence();

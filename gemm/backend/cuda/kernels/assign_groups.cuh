@@ -23,7 +23,7 @@ static_assert(TS_HELD % stage_steps == 0 && TS_HELD % 2 == 0, "whole stages, and
 static_assert(TS_HELD == 0 || TS_PARTS == 1, "upper parts alone are held");
 constexpr int index_bits = bits_for(2 * blocks_of_8);
 #include "assign_best.cuh"
-#include "assign_halves.cuh"
+#include "assign_octets.cuh"
 
 struct Ring {
   unsigned char* memory;
@@ -52,37 +52,6 @@ __device__ __forceinline__ void produce(const Ring& ring, const unsigned char* f
       }
 }
 
-/// Eight columns of a row.
-__device__ __forceinline__ void load_octet(Element (&raw)[8], const Element* from, int octet) {
-#pragma unroll
-  for (int p = 0; p < 8; p += TS_COUNT) {
-    const int column = 8 * octet + p;
-    Piece piece{};
-    if (column < TS_D) piece = *reinterpret_cast<const Piece*>(from + column);
-#pragma unroll
-    for (int e = 0; e < TS_COUNT; ++e) raw[p + e] = piece.part[e];
-  }
-}
-/// Their parts, and what they add to the squares of the row and of what parts leave of it.
-__device__ __forceinline__ void split_octet(const Element (&raw)[8], int octet, const Shift* shifts, double scale, float& squared,
-                                            float& rest, uint32 (&high)[4], uint32 (&low)[4]) {
-#pragma unroll
-  for (int pair = 0; pair < 4; ++pair) {
-    float v[2];
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      const int j = 8 * octet + 2 * pair + e;
-      v[e] = j < TS_D ? centred(raw[2 * pair + e], shifts[j], scale) : 0.0f;
-      squared = __fmaf_rn(v[e], v[e], squared);
-    }
-    high[pair] = halves(v[0], v[1]);
-    const float even = v[0] - lower_half(high[pair]), odd = v[1] - upper_half(high[pair]);
-    if (TS_PARTS == 2)
-      low[pair] = halves(even, odd);
-    else
-      rest = __fmaf_rn(even, even, __fmaf_rn(odd, odd, rest));
-  }
-}
 /// Lane t of a quad gets the numbers t of all four lanes, in their order.
 __device__ __forceinline__ void transpose(uint32 (&x)[4]) {
 #pragma unroll
@@ -175,11 +144,6 @@ __device__ __forceinline__ void group_barrier() {
   asm volatile("bar.sync %0, 128;" ::"r"(1 + static_cast<int>(threadIdx.x) / 128) : "memory");
 }
 
-/// What instructions leave is not looked at before here.
-__device__ __forceinline__ void keep(float (&product)[4 * blocks_of_8]) {
-#pragma unroll
-  for (int i = 0; i < 4 * blocks_of_8; ++i) asm volatile("" : "+f"(product[i])::"memory");
-}
 /// Starts product = (product +) the products of a stage.
 __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const unsigned char* left,
                                          const unsigned char* right, int add) {
