@@ -72,17 +72,42 @@ void expect_same(const KMeansResult& a, const KMeansResult& b) {
   CHECK(a.run == b.run);
 }
 
+/// The same points in host memory and on the device.
+template <class T>
+struct Both {
+  Context ctx;
+  Matrix<T> x;
+  DeviceMatrix<T> memory;
+  Rows here, there;
+
+  explicit Both(const Case& c)
+      : ctx(context()),
+        x(points<T>(c)),
+        memory(placed(ctx, x)),
+        here(x.cview()),
+        there(ctx.stream, memory.cview()) {}
+
+ private:
+  static Context context() {
+    Context ctx;
+    ctx.stream = test::device_stream();
+    return ctx;
+  }
+  static DeviceMatrix<T> placed(const Context& ctx, const Matrix<T>& x) {
+    DeviceMatrix<T> memory(ctx.stream, x.rows(), x.cols());
+    copy(ctx.stream, memory.view(), x.cview());
+    ctx.stream.synchronize();
+    return memory;
+  }
+};
+
 template <class T>
 void check(const Case& c) {
   INFO("n " << c.n << " d " << c.d << " k " << c.k << " levels " << c.levels << " spread " << c.spread
             << " type " << static_cast<int>(dtype_of<T>));
-  const Matrix<T> x = points<T>(c);
-  Context ctx;
-  ctx.stream = test::device_stream();
-  DeviceMatrix<T> memory(ctx.stream, c.n, c.d);
-  copy(ctx.stream, memory.view(), x.cview());
-  ctx.stream.synchronize();
-  const Rows here(x.cview()), there(ctx.stream, memory.cview());
+  const Both<T> rows(c);
+  const Context& ctx = rows.ctx;
+  const Rows &here = rows.here, &there = rows.there;
   std::vector<double> weights;
   for (index_t i = 0; c.weighted && i < c.n; ++i) weights.push_back(static_cast<double>(i % 4) / 2);
   KMeansOptions o;
@@ -135,13 +160,9 @@ TEST_CASE("on a device, k-means of so many clusters that passes confirm labels",
   if (test::no_device()) return;
   const bool clustered = GENERATE(false, true);
   const Case c{20000, 64, 1000, 0, clustered ? 0.3 : 1};
-  const Matrix<float> x = points<float>(c);
-  Context ctx;
-  ctx.stream = test::device_stream();
-  DeviceMatrix<float> memory(ctx.stream, c.n, c.d);
-  copy(ctx.stream, memory.view(), x.cview());
-  ctx.stream.synchronize();
-  const Rows here(x.cview()), there(ctx.stream, memory.cview());
+  const Both<float> rows(c);
+  const Context& ctx = rows.ctx;
+  const Rows &here = rows.here, &there = rows.there;
   KMeansOptions o;
   o.clusters = c.k, o.max_iter = 25, o.seed = 3, o.init = KMeansInit::random;
   o.tolerance = solvers::KMeansTolerance::labels;
@@ -162,18 +183,14 @@ TEST_CASE("on a device, every iteration tells what it tells on the host", "[kmea
   const bool weighted = GENERATE(false, true), empty = GENERATE(false, true);
   INFO("weights " << weighted << " a cluster is empty " << empty);
   const Case c{9001, 12, 7};
-  const Matrix<float> x = points<float>(c);
-  Context ctx;
-  ctx.stream = test::device_stream();
-  DeviceMatrix<float> memory(ctx.stream, c.n, c.d);
-  copy(ctx.stream, memory.view(), x.cview());
-  ctx.stream.synchronize();
-  const Rows here(x.cview()), there(ctx.stream, memory.cview());
+  const Both<float> rows(c);
+  const Context& ctx = rows.ctx;
+  const Rows &here = rows.here, &there = rows.there;
   std::vector<double> weights;
   for (index_t i = 0; weighted && i < c.n; ++i) weights.push_back(static_cast<double>(i % 4) / 2);
   Matrix<double> first(c.k, c.d);
   for (index_t m = 0; m < c.k; ++m)
-    for (index_t j = 0; j < c.d; ++j) first(m, j) = static_cast<double>(x(m * 100, j));
+    for (index_t j = 0; j < c.d; ++j) first(m, j) = static_cast<double>(rows.x(m * 100, j));
   if (empty) first(2, 1) = first(4, 0) = 50;
   KMeansOptions o;
   o.clusters = c.k, o.weights = weights, o.max_iter = 20, o.init = KMeansInit::given,
@@ -197,13 +214,9 @@ TEST_CASE("on a device, every iteration tells what it tells on the host", "[kmea
 TEST_CASE("on a device, a run goes on from a state", "[kmeans]") {
   if (test::no_device()) return;
   const Case c{20000, 6, 25};
-  const Matrix<float> x = points<float>(c);
-  Context ctx;
-  ctx.stream = test::device_stream();
-  DeviceMatrix<float> memory(ctx.stream, c.n, c.d);
-  copy(ctx.stream, memory.view(), x.cview());
-  ctx.stream.synchronize();
-  const Rows there(ctx.stream, memory.cview());
+  const Both<float> rows(c);
+  const Context& ctx = rows.ctx;
+  const Rows& there = rows.there;
   KMeansOptions o;
   o.clusters = c.k, o.max_iter = 15, o.tolerance = solvers::KMeansTolerance::labels;
   solvers::KMeansState state;
