@@ -60,6 +60,7 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
   }
   json.add("cluster_sizes", r.sizes);
   json.add("elapsed_seconds", out.elapsed_seconds).add("read_seconds", out.read_seconds);
+  if (!out.predicted) json.add("seeding_seconds", r.seeding_seconds);
   json.add("n_clusters", std::ssize(r.sizes)).add("distinct_clusters", r.distinct);
   json.add("rescored", r.rescored);
   if (!out.predicted) json.add("skipped", r.skipped);

@@ -5,6 +5,7 @@
 
 #include "tallskinny/gemm/assign/candidate_distances.hpp"
 #include "tallskinny/gemm/assign/cuda/potential_device.hpp"
+#include "tallskinny/gemm/assign/cuda/seed_kernel.hpp"
 #include "tallskinny/gemm/assign/team_detail.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
@@ -73,12 +74,14 @@ void expect_potential(const Rows& x, HostView<const double> candidates, PerRow<c
 template <class S>
 void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                      HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
-                     std::span<double> totals, PerRow<std::int32_t> nearest, std::int32_t first_number) {
+                     std::span<double> totals, PerRow<std::int32_t> nearest, std::int32_t first_number,
+                     PerRow<std::int32_t> room) {
   expect_potential<S>(x, candidates, squared, weights, static_cast<index_t>(totals.size()));
   if (!nearest.empty()) assign_detail::expect_per_row(x, nearest, "nearest");
-  expects(nearest.empty() || !x.on_device(), "the nearest candidates are kept for rows in host memory only");
+  if (!room.empty()) assign_detail::expect_per_row(x, room, "labels");
   if (x.on_device())
-    return assign_device::lower_potential<S>(ctx, x, unit, candidates, squared, weights, totals);
+    return assign_device::lower_potential<S>(ctx, x, unit, candidates, squared, weights, totals, nearest,
+                                             first_number, room);
   const auto& kernels = assign_cpu::score_kernels<S>(assign_cpu::select(ctx.simd));
   // Beyond this, finding the nearest candidate by scores first costs less than all distances.
   constexpr index_t most_by_distance = 24;
@@ -168,6 +171,27 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
   return rows;
 }
 
+bool can_choose(const Rows& x, const Choosing& how) noexcept {
+  return x.on_device() && how.trials <= cuda::most_trials;
+}
+
+template <class S>
+ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
+                       PerRow<const double> weights, const Choosing& how) {
+  expects(can_choose(x, how), "choose_rows needs rows on a device, and no more than 16 trials");
+  assign_detail::expect_per_row(x, squared, "squared distances");
+  if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
+  return assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how);
+}
+
+std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers,
+                                         index_t count) {
+  if (numbers.space == Space::device) return assign_device::count_numbers(ctx, numbers, count);
+  std::vector<std::uint64_t> found(static_cast<std::size_t>(count));
+  for (const std::int32_t number : numbers.span()) ++found[static_cast<std::size_t>(number)];
+  return found;
+}
+
 Matrix<double> with_copies(HostView<const double> candidates, Space space) {
   const index_t count = candidates.rows();
   if (space == Space::host || count <= 8) return Matrix<double>::copy_of(candidates);
@@ -189,16 +213,31 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
     x.load(numbers[static_cast<std::size_t>(q)], out.data() + q * out.ld());
 }
 
+template <class S>
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out) {
+  expects(out.size == std::ssize(numbers) * x.cols() && out.space == x.space(),
+          "gathered rows need room for each of them, in the same memory");
+  if (x.on_device()) return assign_device::gather_rows<S>(ctx, x, numbers, out);
+  std::vector<double> row(static_cast<std::size_t>(x.cols()));
+  for (std::size_t q = 0; q < numbers.size(); ++q) {
+    x.load(numbers[q], row.data());
+    std::copy(row.begin(), row.end(), out.data + static_cast<index_t>(q) * x.cols());
+  }
+}
+
 #define TS_INSTANTIATE(S)                                                                                    \
   template void lower_potential<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
                                    PerRow<S>, PerRow<const double>, std::span<double>, PerRow<std::int32_t>, \
-                                   std::int32_t);                                                            \
+                                   std::int32_t, PerRow<std::int32_t>);                                      \
   template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,   \
                                   PerRow<const S>, PerRow<const double>, HostView<double>);                  \
   template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,          \
                                              std::span<const SeedingDraw>);                                  \
   template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double,  \
-                                             const Philox&);
+                                             const Philox&);                                                 \
+  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>,             \
+                                     PerRow<const double>, const Choosing&);                                 \
+  template void gather_rows<S>(const Context&, const Rows&, std::span<const index_t>, PerRow<S>);
 TS_INSTANTIATE(float)
 TS_INSTANTIATE(double)
 #undef TS_INSTANTIATE

@@ -21,13 +21,13 @@ struct SeedingUnit {
 /// D_i^2 = min(D_i^2, distance to the nearest candidate); totals[c] = sum of w_i D_i^2 over chunk c (of
 /// chunk_rows). S: float or double. Bits do not depend on threads, and on a device repeat.
 /// @param squared n entries, in and out. @param weights n entries or none. @param totals one for each chunk.
-/// @param nearest n entries, for rows in host memory only, or none: where D_i^2 falls, the number of the
-/// candidate, the first of which is `first_number`.
+/// @param nearest n entries or none: where D_i^2 falls, the number of the candidate, the first of which is
+/// `first_number`. @param labels room for n numbers, on a device; none: of its own.
 template <class S>
 void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                      HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
                      std::span<double> totals, PerRow<std::int32_t> nearest = {},
-                     std::int32_t first_number = 0);
+                     std::int32_t first_number = 0, PerRow<std::int32_t> labels = {});
 
 /// totals(c, q): what totals[c] would be after lowering by candidate q alone.
 template <class S>
@@ -53,11 +53,39 @@ template <class S>
                                              PerRow<const double> weights, double factor,
                                              const Philox& random);
 
+/// How greedy k-means++ goes on: at most `most` choices, each the best of `trials` draws, while sum_i w_i
+/// D_i^2 is above `enough`. The draws of choice s take the random numbers first_number + s trials and
+/// following.
+struct Choosing {
+  index_t trials = 1, most = 0;
+  double enough = 0;
+  Philox random;
+  std::uint64_t first_number = 0;
+};
+struct ChosenRows {
+  std::vector<index_t> rows;
+  double left = 0;  ///< sum_i w_i D_i^2 with these
+};
+/// Whether choose_rows() does it.
+[[nodiscard]] bool can_choose(const Rows& x, const Choosing& how) noexcept;
+/// All these choices (Arthur, Vassilvitskii 2007, greedy) at once on the device where the rows are, which are
+/// best few enough for its caches. D_i^2 is lowered as by lower_potential().
+template <class S>
+[[nodiscard]] ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                                     PerRow<S> squared, PerRow<const double> weights, const Choosing& how);
+
+/// How often each of `count` numbers is among `numbers`, all of which are less.
+[[nodiscard]] std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers,
+                                                       index_t count);
+
 /// On a device, the candidates with the last one repeated up to one of few numbers, since kernels of assign()
 /// are compiled for a number of centroids; a copy is never the nearest. On the host, as they are.
 [[nodiscard]] Matrix<double> with_copies(HostView<const double> candidates, Space space);
 
 /// Rows of x, in any order, in float64.
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out);
+/// The same in S, contiguous where the rows are.
+template <class S>
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out);
 
 }  // namespace ts

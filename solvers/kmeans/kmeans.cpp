@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <deque>
 
@@ -101,15 +102,15 @@ class Restarts {
 
   [[nodiscard]] int runs() const { return o_.init == KMeansInit::given ? 1 : o_.n_init; }
   [[nodiscard]] int first_run() const { return o_.resume == nullptr ? 0 : o_.resume->run; }
-  [[nodiscard]] Lloyd start(int run) const {
+  [[nodiscard]] Lloyd start(int run) {
     const LloydControl& control = controls_[static_cast<std::size_t>(run)];
     if (o_.resume != nullptr && run == o_.resume->run) return {p_, *o_.resume, control};
-    return {p_, first_centers(p_, o_, run, runs()), control};
+    return {p_, first(p_, run), control};
   }
   /// What another algorithm than Lloyd's finds.
-  [[nodiscard]] LloydRun other(int run) const {
+  [[nodiscard]] LloydRun other(int run) {
     const LloydControl& control = controls_[static_cast<std::size_t>(run)];
-    const auto first = [&](const Problem& p) { return first_centers(p, o_, run, runs()); };
+    const auto first = [&](const Problem& p) { return this->first(p, run); };
     if (o_.algorithm == KMeansAlgorithm::mini_batch) return mini_batch(p_, o_, first, control);
     if (o_.algorithm == KMeansAlgorithm::balanced) return balanced(p_, o_, first, control);
     return bisecting(p_, o_, control);
@@ -148,6 +149,12 @@ class Restarts {
   }
 
  private:
+  Matrix<double> first(const Problem& p, int run) {
+    const auto began = std::chrono::steady_clock::now();
+    Matrix<double> centers = first_centers(p, o_, run, runs());
+    best_.seeding_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    return centers;
+  }
   [[nodiscard]] KMeansState with_best(KMeansState s) const {
     if (!any_) return s;
     s.best_centers = Matrix<double>::copy_of(best_.centers.cview());

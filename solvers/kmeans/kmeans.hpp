@@ -16,7 +16,7 @@ namespace ts::solvers {
 
 enum class KMeansInit {
   plus_plus,  ///< greedy k-means++: the best of 2 + log k draws for each centre (Arthur, Vassilvitskii 2007)
-  parallel,   ///< k-means||: five rounds of 0.7 k draws, then k-means++ on what was drawn (Bahmani et al.
+  parallel,   ///< k-means||: five rounds of k / 2 draws, then k-means++ on what was drawn (Bahmani et al.
               ///< 2012)
   random,     ///< distinct rows, drawn without replacement by weight
   given       ///< KMeansOptions::centers
@@ -115,6 +115,7 @@ struct KMeansResult {
   index_t skipped = 0;             ///< rows whose label bounds proved, over all iterations
   index_t zero_rows = 0;           ///< rows without a direction, for KMeansMetric::cosine
   int run = 0;                     ///< which of the n_init restarts this is
+  double seeding_seconds = 0;      ///< that first centres took, of all restarts
   std::vector<std::string> notes;  ///< sentences a user should see
 
   [[nodiscard]] bool converged() const noexcept {

@@ -13,22 +13,32 @@ index_t chunks(index_t rows) {
 }  // namespace
 
 template <class S>
-Potential<S>::Potential(const Problem& problem)
+Potential<S>::Potential(const Problem& problem) : Potential(problem, problem.filled<S>(far_away)) {}
+
+template <class S>
+Potential<S>::Potential(const Problem& problem, std::vector<S> squared)
+    : Potential(problem, problem.beside_rows(std::move(squared))) {}
+
+template <class S>
+Potential<S>::Potential(const Problem& problem, PerRowArray<S> squared)
     : problem_(problem),
-      squared_(problem.filled<S>(far_away)),
+      squared_(std::move(squared)),
       chunk_totals_(static_cast<std::size_t>(chunks(problem.rows()))) {
   const auto& reach = problem.moments.reach;
   scale_ = inverse_power_of_two(reach.empty() ? 0 : *std::max_element(reach.begin(), reach.end()));
 }
 
 template <class S>
-void Potential<S>::lower(HostView<const double> centers, std::span<std::int32_t> nearest,
+void Potential<S>::lower(HostView<const double> centers, PerRow<std::int32_t> nearest,
                          std::int32_t first_number) {
+  if (problem_.source.space() == Space::device && centers.rows() > 1 && labels_.view().empty())
+    labels_ = problem_.filled<std::int32_t>(no_label);
   problem_.for_each_block([&](index_t first, const Rows& rows) {
     lower_potential<S>(problem_.ctx, rows, unit(), centers, squared_.view().part(first, rows.rows()),
                        problem_.weights_of(first, rows.rows()),
                        Problem::part(std::span(chunk_totals_), first / chunk_rows, chunks(rows.rows())),
-                       Problem::part(nearest, first, rows.rows()), first_number);
+                       nearest.part(first, rows.rows()), first_number,
+                       labels_.view().part(first, rows.rows()));
   });
   total_ = 0;
   for (const double t : chunk_totals_) total_ += t;
@@ -69,6 +79,34 @@ std::vector<index_t> Potential<S>::draw(std::span<const double> uniforms) const 
     draws.push_back(draw);
   }
   return draw_rows<S>(problem_.ctx, squared_.view(), weights(), draws);
+}
+
+template <class S>
+std::vector<S> Potential<S>::squared(std::span<const index_t> numbers) const {
+  const PerRow<const S> all = squared_.view();
+  std::vector<S> found(numbers.size());
+  if (all.space == Space::host) {
+    for (std::size_t q = 0; q < found.size(); ++q) found[q] = all.data[numbers[q]];
+    return found;
+  }
+  Matrix<double> wide(std::ssize(found), 1);
+  const Rows as_rows(problem_.ctx.stream, DeviceView<const S>::unchecked(all.data, all.size, 1, 1));
+  gather_rows(problem_.ctx, as_rows, numbers, wide.view());
+  std::copy_n(wide.data(), found.size(), found.begin());
+  return found;
+}
+
+template <class S>
+std::optional<std::vector<index_t>> Potential<S>::choose(const Choosing& how) {
+  std::optional<std::vector<index_t>> rows;
+  if (!problem_.source.in_memory()) return rows;
+  problem_.for_each_block([&](index_t, const Rows& all) {
+    if (!can_choose(all, how)) return;
+    ChosenRows chosen = choose_rows<S>(problem_.ctx, all, unit(), squared_.view(), weights(), how);
+    total_ = chosen.left;
+    rows = std::move(chosen.rows);
+  });
+  return rows;
 }
 
 template <class S>

@@ -2,6 +2,8 @@
 // Internal to the room.
 #pragma once
 
+#include <optional>
+
 #include "tallskinny/gemm/assign/potential.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
@@ -14,9 +16,11 @@ template <class S>
 class Potential {
  public:
   explicit Potential(const Problem& problem);
+  /// D^2 of each row as it is; there is no total before lower().
+  Potential(const Problem& problem, std::vector<S> squared);
 
   /// D^2 = min(D^2, squared distance to the nearest of these centres). `nearest`: see lower_potential().
-  void lower(HostView<const double> centers, std::span<std::int32_t> nearest = {},
+  void lower(HostView<const double> centers, PerRow<std::int32_t> nearest = {},
              std::int32_t first_number = 0);
   /// What the total would be after lower() of each single candidate.
   [[nodiscard]] std::vector<double> totals_with(HostView<const double> candidates) const;
@@ -25,17 +29,22 @@ class Potential {
   /// Rows drawn with probability w D^2 / total, one for each uniform number in [0, 1). Never one with w D^2 =
   /// 0 unless all are.
   [[nodiscard]] std::vector<index_t> draw(std::span<const double> uniforms) const;
-  [[nodiscard]] std::vector<S> squared() const { return squared_.to_host(); }
+  /// D^2 of these rows.
+  [[nodiscard]] std::vector<S> squared(std::span<const index_t> numbers) const;
+  /// choose_rows(), if it serves rows that lie there in memory: none if not. Afterwards there are no draws.
+  [[nodiscard]] std::optional<std::vector<index_t>> choose(const Choosing& how);
   /// The rows, in order, that keep_rows() keeps.
   [[nodiscard]] std::vector<index_t> keep(double factor, const Philox& random) const;
 
  private:
+  Potential(const Problem& problem, PerRowArray<S> squared);
   [[nodiscard]] PerRow<const double> weights() const { return problem_.weights_of(0, problem_.rows()); }
   [[nodiscard]] SeedingUnit unit() const { return {problem_.moments, scale_}; }
 
   const Problem& problem_;
   double scale_ = 1;
   PerRowArray<S> squared_;
+  PerRowArray<std::int32_t> labels_;  ///< room for lower() on a device, once that needs it
   std::vector<double> chunk_totals_;
   double total_ = 0;
 };

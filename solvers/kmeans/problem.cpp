@@ -85,10 +85,30 @@ void Problem::load_rows(std::span<const index_t> numbers, HostView<double> out) 
   });
 }
 
-void Problem::find_moments() {
+template <class T>
+PerRowArray<T> Problem::rows_as(std::span<const index_t> numbers) const {
+  PerRowArray<T> all(ctx, source.space(), std::ssize(numbers) * cols(), 0);
+  for_each_block([&](index_t first, const Rows& block) {
+    const auto from = std::lower_bound(numbers.begin(), numbers.end(), first),
+               to = std::lower_bound(from, numbers.end(), first + block.rows());
+    std::vector<index_t> local(from, to);
+    for (index_t& i : local) i -= first;
+    gather_rows<T>(ctx, block, local,
+                   all.view().part((from - numbers.begin()) * cols(), std::ssize(local) * cols()));
+  });
+  return all;
+}
+template PerRowArray<float> Problem::rows_as<float>(std::span<const index_t>) const;
+template PerRowArray<double> Problem::rows_as<double>(std::span<const index_t>) const;
+
+void Problem::place_weights() {
   if (source.space() == Space::device && !weights.empty())
     weights_there = std::make_shared<const PerRowArray<double>>(
         beside_rows(std::vector<double>(weights.begin(), weights.end())));
+}
+
+void Problem::find_moments() {
+  place_weights();
   MomentsOfBlocks found(cols());
   for_each_block([&](index_t, const Rows& block) { found.first_round(ctx, block); });
   for_each_block([&](index_t, const Rows& block) { found.second_round(ctx, block); });

@@ -52,6 +52,9 @@ struct Problem {
   void load(index_t i, double* row) const;
   /// Rows in any order. Many that do not lie in host memory are gathered in one pass. Not during a pass.
   void load_rows(std::span<const index_t> numbers, HostView<double> out) const;
+  /// Rows in ascending order, as T, contiguous where the rows are; many at a time.
+  template <class T>
+  [[nodiscard]] PerRowArray<T> rows_as(std::span<const index_t> numbers) const;
   /// `values`, where the rows are.
   template <class T>
   [[nodiscard]] PerRowArray<T> beside_rows(std::vector<T> values) const {
@@ -62,7 +65,9 @@ struct Problem {
   [[nodiscard]] PerRowArray<T> filled(unsigned char byte) const {
     return {ctx, source.space(), rows(), byte};
   }
-  /// Reads all rows twice, and puts the weights where the rows are.
+  /// Puts the weights where the rows are.
+  void place_weights();
+  /// The same, and reads all rows twice.
   void find_moments();
 
   template <class T>

@@ -15,10 +15,17 @@ namespace ts::solvers::kmeans_detail {
 namespace {
 
 constexpr index_t rounds = 5;  ///< of k-means||
-constexpr double oversampling = 0.7;
+constexpr double oversampling = 0.5;
 
 /// Streams of one restart: numbers that serve different purposes never meet.
-enum Purpose : std::uint64_t { first_row = 0, draws = 1, kept = 2, priorities = 32, samples = 64 };
+enum Purpose : std::uint64_t {
+  first_row = 0,
+  draws = 1,
+  kept = 2,
+  drawn = 16,
+  priorities = 32,
+  samples = 64
+};
 
 /// A row drawn by weight alone.
 index_t draw_by_weight(const Problem& p, double uniform) {
@@ -45,6 +52,15 @@ index_t choose(const Problem& p, Potential<S>& potential, const Random& random, 
   const index_t trials = 2 + static_cast<index_t>(std::log(static_cast<double>(centers.rows())));
   Matrix<double> candidates(trials, p.cols());
   std::vector<double> uniforms(static_cast<std::size_t>(trials));
+  constexpr index_t at_once = 512;  // choices between two looks at whether to stop
+  while (have < until && potential.total() > std::max(enough, 0.0)) {
+    chosen(have);
+    const auto rows = potential.choose({trials, std::min(at_once, until - have), std::max(enough, 0.0),
+                                        random.philox(), static_cast<std::uint64_t>(have * trials)});
+    if (!rows) break;
+    p.load_rows(*rows, centers.view().rows(have, std::ssize(*rows)));
+    have += std::ssize(*rows);
+  }
   for (; have < until && potential.total() > enough; ++have) {
     chosen(have);
     for (index_t q = 0; q < trials; ++q)
@@ -58,16 +74,23 @@ index_t choose(const Problem& p, Potential<S>& potential, const Random& random, 
   return have;
 }
 
+/// These numbers as `count` rows.
+template <class T>
+Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t cols) {
+  if (values.space == Space::host) return Rows(HostView<const T>(values.data, count, cols));
+  return {ctx.stream, DeviceView<const T>::unchecked(values.data, count, cols, cols)};
+}
+
 /// A few rows that stand for all: each row is among them with probability q = min(1, factor w D^2) and weighs
 /// w / q, so that potentials of the sample, be it with further centres, are on average those of all rows
 /// (Horvitz, Thompson 1952), and draws from it are draws by w D^2.
 template <class S>
 class Sample {
  public:
-  Sample(const Problem& p, const Potential<S>& all, HostView<const double> centers, const Random& random,
-         index_t size)
-      : Sample(p, static_cast<double>(size) / all.total(), centers,
-               all.keep(static_cast<double>(size) / all.total(), random.philox())) {}
+  /// `last`: of the centres so far. `size`: how many rows, about; infinity: all that are no centre.
+  Sample(const Problem& p, const Potential<S>& all, HostView<const double> last, const Random& random,
+         double size)
+      : Sample(p, all, last, size / all.total(), all.keep(size / all.total(), random.philox())) {}
   Sample(const Sample&) = delete;
   Sample& operator=(const Sample&) = delete;
 
@@ -75,44 +98,40 @@ class Sample {
   [[nodiscard]] Potential<S>& potential() noexcept { return potential_; }
 
  private:
-  Sample(const Problem& p, double factor, HostView<const double> centers, const std::vector<index_t>& numbers)
-      : values_(p.scale.empty() ? loaded<S>(p, numbers) : Matrix<S>()),
-        scaled_(p.scale.empty() ? Matrix<double>() : loaded<double>(p, numbers)),
-        rows_(p.scale.empty() ? Rows(values_.cview()) : Rows(scaled_.cview())),
+  Sample(const Problem& p, const Potential<S>& all, HostView<const double> last, double factor,
+         const std::vector<index_t>& numbers)
+      : values_(p.scale.empty() ? p.rows_as<S>(numbers) : PerRowArray<S>()),
+        scaled_(p.scale.empty() ? PerRowArray<double>() : p.rows_as<double>(numbers)),
+        rows_(p.scale.empty() ? rows_of<S>(p.ctx, values_.view(), std::ssize(numbers), p.cols())
+                              : rows_of<double>(p.ctx, scaled_.view(), std::ssize(numbers), p.cols())),
         problem_{p.ctx, rows_, {}, {}, p.k, {}, p.moments},
-        potential_(problem_) {
-    potential_.lower(centers);
-    for (const S squared : potential_.squared()) {
+        potential_(problem_, all.squared(numbers)) {
+    for (const S squared : all.squared(numbers)) {
       const double weight = p.weight(numbers[weights_.size()]);
-      const double kept = std::min(1.0, factor * (weight * static_cast<double>(squared)));
-      weights_.push_back(kept > 0 ? weight / kept : 0);
+      weights_.push_back(weight / std::min(1.0, factor * (weight * static_cast<double>(squared))));
     }
     problem_.weights = weights_;
-    potential_.lower(centers.rows(centers.rows() - 1, 1));  // sums with these weights
-  }
-  template <class T>
-  static Matrix<T> loaded(const Problem& p, const std::vector<index_t>& numbers) {
-    Matrix<double> wide(std::ssize(numbers), p.cols());
-    p.load_rows(numbers, wide.view());
-    Matrix<T> values(wide.rows(), wide.cols());
-    std::copy_n(wide.data(), wide.rows() * wide.cols(), values.data());
-    return values;
+    problem_.place_weights();
+    potential_.lower(last);  // sums with these weights
   }
 
-  Matrix<S> values_;       ///< S holds all numbers of the types that are seeded in it
-  Matrix<double> scaled_;  ///< but not their products with scales of rows
+  PerRowArray<S> values_;       ///< S holds all numbers of the types that are seeded in it
+  PerRowArray<double> scaled_;  ///< but not their products with scales of rows
   std::vector<double> weights_;
   RowsInMemory rows_;
   Problem problem_;
   Potential<S> potential_;
 };
 
-/// Rows in a sample; 0: there are too few rows, or they are too wide, for a sample to pay. Wherever the rows
-/// are: first centres do not depend on that.
-index_t sample_size(const Problem& p) {
+/// Rows in a sample; infinity: all, as far as they are few, on a device, where they then lie side by side; 0:
+/// none, since rows are too few, or too wide, for it to pay. Wherever the rows are: first centres do not
+/// depend on that.
+double sample_size(const Problem& p) {
   constexpr index_t least = index_t{1} << 14, for_each_centre = 16, most_numbers = index_t{1} << 26;
   const index_t size = std::max(least, for_each_centre * p.k);
-  return p.rows() >= 4 * size && size * p.cols() <= most_numbers ? size : 0;
+  if (p.rows() >= 4 * size && size * p.cols() <= most_numbers) return static_cast<double>(size);
+  const bool all = p.source.space() == Space::device && p.rows() * p.cols() <= most_numbers;
+  return all ? std::numeric_limits<double>::infinity() : 0;
 }
 
 /// False if, in the precision S, all rows coincide with a centre before there are k of them.
@@ -128,15 +147,17 @@ bool plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream, index
     have = 1;
   }
   potential.lower(centers.cview().rows(0, have));
-  const index_t size = sample_size(p);
-  constexpr index_t first_batch = 16;
+  const double size = sample_size(p);
+  constexpr index_t first_batch = 16, growth = 4;
   constexpr double stale = 1.0 / 16;  // what is left of a potential when its sample has served
   for (std::uint64_t round = 0; size > 0 && have < p.k && potential.total() > 0; ++round) {
-    Sample<S> sample(p, potential, centers.cview().rows(0, have),
+    Sample<S> sample(p, potential, centers.cview().rows(have - 1, 1),
                      Random(seed, stream + samples + round % 128), size);
-    const index_t until = std::min(p.k, std::max(first_batch, 2 * have)), before = have;
+    const bool all = std::isinf(size);
+    const index_t until = all ? p.k : std::min(p.k, std::max(first_batch, growth * have)), before = have;
     have = choose(sample.problem(), sample.potential(), random, have, until,
-                  stale * sample.potential().total(), centers, chosen);
+                  all ? 0 : stale * sample.potential().total(), centers, chosen);
+    if (have == p.k) return true;
     if (have == before) break;
     potential.lower(centers.cview().rows(before, have - before));
   }
@@ -146,23 +167,20 @@ bool plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream, index
 /// The rows that k-means|| keeps, the first of them drawn by weight.
 struct Kept {
   Matrix<double> rows;
-  std::vector<std::int32_t> nearest;  ///< for each row, the nearest of them
+  PerRowArray<std::int32_t> nearest;  ///< for each row, the nearest of them
 };
 
 template <class S>
 Kept oversample(const Problem& p, std::uint64_t seed, std::uint64_t stream, const Chosen& chosen) {
   Potential<S> potential(p);
-  Kept kept_rows;
-  // With a device, rows that come in blocks and rows that lie there must weigh the same.
-  const bool tracked = p.source.space() == Space::host && !p.ctx.stream;
-  if (tracked) kept_rows.nearest.resize(static_cast<std::size_t>(p.rows()));
+  Kept kept_rows{{}, p.filled<std::int32_t>(no_label)};
   std::vector<index_t> picked = {draw_by_weight(p, Random(seed, stream + first_row).uniform(0))};
   const auto rows_of = [&](std::size_t from) {
     Matrix<double> out(static_cast<index_t>(picked.size() - from), p.cols());
     p.load_rows(std::span(picked).subspan(from), out.view());
     return out;
   };
-  potential.lower(rows_of(0).cview(), kept_rows.nearest);
+  potential.lower(rows_of(0).cview(), kept_rows.nearest.view());
   for (index_t round = 0; round < rounds && potential.total() > 0; ++round) {
     chosen(std::min(p.k - 1, static_cast<index_t>(picked.size())));
     const Random random(seed, stream + kept + static_cast<std::uint64_t>(round));
@@ -171,22 +189,43 @@ Kept oversample(const Problem& p, std::uint64_t seed, std::uint64_t stream, cons
     const std::vector<index_t> more = potential.keep(factor, random.philox());
     picked.insert(picked.end(), more.begin(), more.end());
     if (picked.size() > before)
-      potential.lower(rows_of(before).cview(), kept_rows.nearest, static_cast<std::int32_t>(before));
+      potential.lower(rows_of(before).cview(), kept_rows.nearest.view(), static_cast<std::int32_t>(before));
   }
   kept_rows.rows = rows_of(0);
-  if (!tracked && kept_rows.rows.rows() > p.k) {
-    kept_rows.nearest.assign(static_cast<std::size_t>(p.rows()), -1);
-    assign_all(p, with_copies(kept_rows.rows.cview(), p.source.space()).cview(), Scores::float32,
-               kept_rows.nearest);
-  }
   return kept_rows;
 }
 
-/// When a row's clock rings, and which row it is.
-using Ring = std::pair<double, index_t>;
+/// What the rows weigh that are nearest to each kept one.
+std::vector<double> weights_of(const Problem& p, const Kept& kept_rows) {
+  const index_t count = kept_rows.rows.rows();
+  if (p.weights.empty()) {
+    const auto counts = count_numbers(p.ctx, kept_rows.nearest.view(), count);
+    return {counts.begin(), counts.end()};
+  }
+  std::vector<double> weights(static_cast<std::size_t>(count));
+  const std::vector<std::int32_t> nearest = kept_rows.nearest.to_host();
+  for (index_t i = 0; i < p.rows(); ++i)
+    weights[static_cast<std::size_t>(nearest[static_cast<std::size_t>(i)])] += p.weight(i);
+  return weights;
+}
 
-/// Those up to `limit`, in order; clocks of rows without weight ring at infinity.
-std::vector<Ring> rings_until(const Problem& p, const Random& random, double limit) {
+/// k-means++ on them.
+template <class S>
+Matrix<double> choose_kept(const Problem& p, std::uint64_t seed, std::uint64_t stream, const Kept& kept_rows,
+                           const Chosen& chosen) {
+  const index_t count = kept_rows.rows.rows();
+  const std::vector<double> weights = weights_of(p, kept_rows);
+  const auto beside =
+      p.beside_rows(std::vector<S>(kept_rows.rows.data(), kept_rows.rows.data() + count * p.cols()));
+  const RowsInMemory candidates(rows_of<S>(p.ctx, beside.view(), count, p.cols()));
+  Problem reduced{p.ctx, candidates, {}, weights, p.k};
+  reduced.find_moments();
+  return seed_plus_plus(reduced, seed, stream, {}, chosen);
+}
+
+/// The rows whose clocks ring until `limit`, in this order; clocks of rows without weight ring at infinity.
+std::vector<index_t> rings_until(const Problem& p, const Random& random, double limit) {
+  using Ring = std::pair<double, index_t>;  // when, and of which row
   constexpr index_t chunk = index_t{1} << 16;
   const index_t n = p.rows();
   std::vector<std::vector<Ring>> parts(static_cast<std::size_t>((n + chunk - 1) / chunk));
@@ -203,7 +242,51 @@ std::vector<Ring> rings_until(const Problem& p, const Random& random, double lim
   std::vector<Ring> rings;
   for (const auto& part : parts) rings.insert(rings.end(), part.begin(), part.end());
   std::sort(rings.begin(), rings.end());
-  return rings;
+  std::vector<index_t> rows;
+  for (const Ring& ring : rings) rows.push_back(ring.second);
+  return rows;
+}
+
+/// `count` different numbers below n, which is several times as large.
+std::vector<index_t> some_draws(index_t n, index_t count, const Random& random) {
+  std::vector<index_t> rows;
+  std::unordered_set<index_t> seen;
+  for (std::uint64_t draw = 0; std::ssize(rows) < count; ++draw) {
+    const auto row = static_cast<index_t>(random.below(static_cast<std::uint64_t>(n), draw));
+    if (seen.insert(row).second) rows.push_back(row);
+  }
+  return rows;
+}
+
+/// Makes the first distinct of these rows, in this order, the centres. Returns copies of some of them, as
+/// many as centres are missing: nothing if there are enough distinct rows.
+std::vector<index_t> take_distinct(const Problem& p, std::span<const index_t> order,
+                                   Matrix<double>& centers) {
+  constexpr index_t least = 64;  // at a time
+  const index_t d = p.cols();
+  index_t have = 0;
+  std::unordered_set<std::string> seen;
+  std::vector<index_t> copies;
+  while (!order.empty() && have < p.k) {
+    const auto count = std::min(order.size(), static_cast<std::size_t>(std::max(p.k - have, least)));
+    const std::span<const index_t> numbers = order.first(count);
+    order = order.subspan(count);
+    Matrix<double> rows(std::ssize(numbers), d);
+    p.load_rows(numbers, rows.view());
+    for (index_t q = 0; q < rows.rows() && have < p.k; ++q) {
+      double* const row = rows.data() + q * d;
+      std::copy_n(row, d, centers.data() + have * d);
+      for (index_t j = 0; j < d; ++j) row[j] += 0.0;  // -0.0 equals 0.0
+      std::string key(static_cast<std::size_t>(d) * sizeof(double), '\0');
+      std::memcpy(key.data(), row, key.size());
+      if (seen.insert(std::move(key)).second)
+        ++have;
+      else if (std::ssize(copies) < p.k)
+        copies.push_back(numbers[static_cast<std::size_t>(q)]);
+    }
+  }
+  copies.resize(static_cast<std::size_t>(p.k - have));
+  return copies;
 }
 
 }  // namespace
@@ -220,66 +303,34 @@ Matrix<double> seed_plus_plus(const Problem& p, std::uint64_t seed, std::uint64_
 
 Matrix<double> seed_parallel(const Problem& p, std::uint64_t seed, std::uint64_t stream,
                              const Chosen& chosen) {
-  const auto [kept_rows, nearest] = p.source.type() == DType::float64
-                                        ? oversample<double>(p, seed, stream, chosen)
-                                        : oversample<float>(p, seed, stream, chosen);
-  const index_t count = kept_rows.rows();
-  if (count <= p.k) return seed_plus_plus(p, seed, stream, kept_rows.cview(), chosen);
-  // Each kept row weighs as much as the rows nearest to it.
-  std::vector<double> weights(static_cast<std::size_t>(count));
-  for (index_t i = 0; i < p.rows(); ++i)
-    weights[static_cast<std::size_t>(nearest[static_cast<std::size_t>(i)])] += p.weight(i);
-  const auto beside =
-      p.beside_rows(std::vector<double>(kept_rows.data(), kept_rows.data() + count * p.cols()));
-  const double* const first = beside.view().data;
-  const RowsInMemory candidates{
-      p.source.space() == Space::device
-          ? Rows(p.ctx.stream, DeviceView<const double>::unchecked(first, count, p.cols(), p.cols()))
-          : Rows(HostView<const double>(first, count, p.cols()))};
-  Problem reduced{p.ctx, candidates, {}, weights, p.k};
-  reduced.find_moments();
-  return seed_plus_plus(reduced, seed, stream, {}, chosen);
+  const bool wide = p.source.type() == DType::float64;
+  const Kept kept_rows =
+      wide ? oversample<double>(p, seed, stream, chosen) : oversample<float>(p, seed, stream, chosen);
+  if (kept_rows.rows.rows() <= p.k) return seed_plus_plus(p, seed, stream, kept_rows.rows.cview(), chosen);
+  // Products of rows with scales are no numbers of float32.
+  return wide || !p.scale.empty() ? choose_kept<double>(p, seed, stream, kept_rows, chosen)
+                                  : choose_kept<float>(p, seed, stream, kept_rows, chosen);
 }
 
 Matrix<double> seed_random(const Problem& p, std::uint64_t seed, std::uint64_t stream) {
-  const index_t n = p.rows(), d = p.cols();
+  const index_t n = p.rows();
+  Matrix<double> centers(p.k, p.cols());
+  // Without weights draws of which repeated ones do not count are in the same order, and mostly few do.
+  if (p.weights.empty() && p.k <= n / 8 &&
+      take_distinct(p, some_draws(n, 2 * p.k, Random(seed, stream + drawn)), centers).empty())
+    return centers;
   const Random random(seed, stream + priorities);
   double total = static_cast<double>(n);
   if (!p.weights.empty()) total = std::accumulate(p.weights.begin(), p.weights.end(), 0.0);
-  Matrix<double> centers(p.k, d);
   // The first of n exponential clocks with rates w_i to ring is row i with probability w_i / sum w, and so
   // on. Only those that ring soon are looked at, and all only if there are not enough distinct rows among
   // them.
   for (double limit = (4.0 * static_cast<double>(p.k) + 100) / total;; limit *= 8) {
     const bool all = limit * total >= 4 * static_cast<double>(n);
-    const std::vector<Ring> rings =
-        rings_until(p, random, all ? std::numeric_limits<double>::infinity() : limit);
-    index_t have = 0;
-    std::unordered_set<std::string> seen;
-    std::vector<index_t> copies;
-    for (std::size_t at = 0; at < rings.size() && have < p.k;) {
-      constexpr index_t least = 64;  // at a time
-      std::vector<index_t> numbers;
-      while (at < rings.size() && std::ssize(numbers) < std::max(p.k - have, least))
-        numbers.push_back(rings[at++].second);
-      Matrix<double> rows(std::ssize(numbers), d);
-      p.load_rows(numbers, rows.view());
-      for (index_t q = 0; q < rows.rows() && have < p.k; ++q) {
-        double* const row = rows.data() + q * d;
-        std::copy_n(row, d, centers.data() + have * d);
-        for (index_t j = 0; j < d; ++j) row[j] += 0.0;  // -0.0 equals 0.0
-        std::string key(static_cast<std::size_t>(d) * sizeof(double), '\0');
-        std::memcpy(key.data(), row, key.size());
-        if (seen.insert(std::move(key)).second)
-          ++have;
-        else if (std::ssize(copies) < p.k)
-          copies.push_back(numbers[static_cast<std::size_t>(q)]);
-      }
-    }
-    if (have == p.k) return centers;
-    if (!all) continue;
-    copies.resize(static_cast<std::size_t>(p.k - have));
-    p.load_rows(copies, centers.view().rows(have, p.k - have));
+    const std::vector<index_t> missing = take_distinct(
+        p, rings_until(p, random, all ? std::numeric_limits<double>::infinity() : limit), centers);
+    if (!missing.empty() && !all) continue;
+    p.load_rows(missing, centers.view().rows(p.k - std::ssize(missing), std::ssize(missing)));
     return centers;
   }
 }

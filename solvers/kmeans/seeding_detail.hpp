@@ -11,14 +11,14 @@ using Chosen = std::function<void(index_t)>;
 
 /// Greedy k-means++ (Arthur, Vassilvitskii 2007, sec. 3 and the greedy variant of their code): the first
 /// centre is drawn by weight, each next one by w D^2, best of 2 + floor(log k) draws by remaining potential.
-/// Many rows in host memory are drawn and judged by a sample of max(2^14, 16 k) of them, each kept with a
-/// probability in proportion to w D^2; a new one is taken whenever the number of centres has doubled or the
-/// potential has fallen to a sixteenth. `have` (0 x d or more rows) are centres already chosen.
+/// Many rows are drawn and judged by a sample of max(2^14, 16 k) of them, each kept with a probability in
+/// proportion to w D^2; a new one is taken whenever there are four times as many centres or the potential has
+/// fallen to a sixteenth. `have` (0 x d or more rows) are centres already chosen.
 Matrix<double> seed_plus_plus(const Problem& problem, std::uint64_t seed, std::uint64_t stream,
                               HostView<const double> have, const Chosen& chosen);
 
 /// k-means|| (Bahmani, Moseley, Vattani, Kumar, Vassilvitskii 2012): five rounds that keep each row with
-/// probability min(1, 0.7 k w D^2 / potential), then weighted k-means++ on the rows kept.
+/// probability min(1, k / 2 w D^2 / potential), then weighted k-means++ on the rows kept.
 Matrix<double> seed_parallel(const Problem& problem, std::uint64_t seed, std::uint64_t stream,
                              const Chosen& chosen);
 

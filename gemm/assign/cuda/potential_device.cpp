@@ -25,11 +25,17 @@ Matrix<double> in_unit(const SeedingUnit& unit, HostView<const double> candidate
   return out;
 }
 
+/// Where the numbers of the nearest candidates are left, if they are.
+struct Nearest {
+  std::int32_t* of_row = nullptr;
+  std::int32_t first_number = 0;
+};
+
 /// One launch of kernels/seed_distances.cuh; totals: chunks x what the task leaves, to host memory.
 template <class S>
 void launch_distances(const Context& ctx, SeedTask task, const Rows& x, const SeedingUnit& unit,
                       HostView<const double> candidates, const std::int32_t* labels, S* squared,
-                      const double* weights, std::span<double> totals) {
+                      const double* weights, const Nearest& nearest, std::span<double> totals) {
   const index_t chunks = chunk_count(x.rows()), d = x.cols();
   const Matrix<double> scaled = in_unit(unit, candidates);
   const index_t at_once = task == SeedTask::lower_by_label ? 1 : candidates.rows();
@@ -44,9 +50,21 @@ void launch_distances(const Context& ctx, SeedTask task, const Rows& x, const Se
   cuda::launch(ctx, cuda::seed_distances_plan(task, x.type(), is_wide<S>, at_once, chunks), RowsArgument(x),
                static_cast<int>(d), w.at<double>(sent), static_cast<int>(at_once), labels,
                w.at<double>(sent) + candidates.rows() * d, unit.scale, chunk_rows, squared, weights,
-               w.at<double>(found));
+               nearest.of_row, nearest.first_number, w.at<double>(found));
   cuda::copy_bytes(ctx.stream, totals.data(), w.at<double>(found), totals.size_bytes());
   ctx.stream.synchronize();
+}
+
+}  // namespace
+
+namespace {
+
+/// Room for the numbers is on the device; none: all rows. With a shift, in the coordinates of distances.
+template <class S>
+void launch_gather(const Context& ctx, const Rows& x, const index_t* numbers, index_t count,
+                   const double* shift, double scale, S* out, index_t ld) {
+  cuda::launch(ctx, cuda::seed_plan("seed_gather", x.type(), is_wide<S>, count * ld), RowsArgument(x),
+               static_cast<int>(x.cols()), numbers, count, shift, scale, out, static_cast<int>(ld));
 }
 
 }  // namespace
@@ -54,25 +72,30 @@ void launch_distances(const Context& ctx, SeedTask task, const Rows& x, const Se
 template <class S>
 void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                      HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
-                     std::span<double> totals) {
+                     std::span<double> totals, PerRow<std::int32_t> nearest, std::int32_t first_number,
+                     PerRow<std::int32_t> labels) {
   const index_t t = candidates.rows();
   if (x.rows() == 0) return;
   // Beyond this, finding the nearest candidate by tensor instructions first costs less than all distances.
   constexpr index_t most_by_distance = 2 * cuda::most_seed_candidates;
   if (t > most_by_distance) {
-    const cuda::Memory memory(ctx.stream, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
-    cuda::fill_bytes(ctx.stream, memory.data(), 0xff, memory.bytes());  // label -1: none
-    auto* const nearest = static_cast<std::int32_t*>(memory.data());
+    cuda::Memory memory;
+    if (labels.empty()) {
+      memory = cuda::Memory(ctx.stream, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
+      labels = {static_cast<std::int32_t*>(memory.data()), x.rows(), Space::device};
+    }
     const Matrix<double> padded = with_copies(candidates, Space::device);
-    (void)assign(ctx, x, unit.moments, padded.cview(), {nearest, x.rows(), Space::device}, {}, nullptr,
-                 nullptr);
-    return launch_distances<S>(ctx, SeedTask::lower_by_label, x, unit, candidates, nearest, squared.data,
-                               weights.data, totals);
+    cuda::fill_bytes(ctx.stream, labels.data, 0xff,
+                     static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
+    (void)assign(ctx, x, unit.moments, padded.cview(), labels, {}, nullptr, nullptr);
+    return launch_distances<S>(ctx, SeedTask::lower_by_label, x, unit, candidates, labels.data, squared.data,
+                               weights.data, {nearest.data, first_number}, totals);
   }
   for (index_t c = 0; c < t; c += cuda::most_seed_candidates)
     launch_distances<S>(ctx, SeedTask::lower, x, unit,
                         candidates.rows(c, std::min(cuda::most_seed_candidates, t - c)), nullptr,
-                        squared.data, weights.data, totals);
+                        squared.data, weights.data,
+                        {nearest.data, first_number + static_cast<std::int32_t>(c)}, totals);
 }
 
 template <class S>
@@ -87,7 +110,7 @@ void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
     std::vector<double> found(static_cast<std::size_t>(chunks * width));
     // This task only reads the distances so far.
     launch_distances<S>(ctx, SeedTask::totals, x, unit, candidates.rows(c, count), nullptr,
-                        const_cast<S*>(squared.data), weights.data, found);
+                        const_cast<S*>(squared.data), weights.data, {}, found);
     for (index_t chunk = 0; chunk < chunks; ++chunk)
       for (index_t q = 0; q < count; ++q)
         totals(chunk, c + q) = found[static_cast<std::size_t>(chunk * width + q)];
@@ -146,8 +169,7 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
     w.get(ctx.stream);
     cuda::copy_bytes(ctx.stream, w.at<char>(sent), numbers.data() + first,
                      static_cast<std::size_t>(count) * sizeof(index_t));
-    cuda::launch(ctx, cuda::seed_plan("seed_gather", x.type(), true, count * d), RowsArgument(x),
-                 static_cast<int>(d), w.at<index_t>(sent), count, w.at<double>(found));
+    launch_gather(ctx, x, w.at<index_t>(sent), count, nullptr, 1, w.at<double>(found), d);
     const auto line = static_cast<std::size_t>(d) * sizeof(double);
     cuda::copy_lines(ctx.stream, out.data() + first * out.ld(),
                      static_cast<std::size_t>(out.ld()) * sizeof(double), w.at<double>(found), line, line,
@@ -156,15 +178,82 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   }
 }
 
-#define TS_INSTANTIATE(S)                                                                                   \
-  template void lower_potential<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>, \
-                                   PerRow<S>, PerRow<const double>, std::span<double>);                     \
-  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
-                                  PerRow<const S>, PerRow<const double>, HostView<double>);                 \
-  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,         \
-                                             std::span<const SeedingDraw>);                                 \
-  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double, \
-                                             const Philox&);
+template <class S>
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out) {
+  if (numbers.empty() || x.cols() == 0) return;
+  Workspace w;
+  const std::size_t sent = w.reserve<index_t>(std::ssize(numbers));
+  w.get(ctx.stream);
+  cuda::copy_bytes(ctx.stream, w.at<char>(sent), numbers.data(), numbers.size_bytes());
+  launch_gather(ctx, x, w.at<index_t>(sent), std::ssize(numbers), nullptr, 1, out.data, x.cols());
+  ctx.stream.synchronize();
+}
+
+std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers,
+                                         index_t count) {
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(count));
+  if (numbers.empty() || count == 0) return counts;
+  Workspace w;
+  const std::size_t found = w.reserve<std::uint64_t>(count), bytes = counts.size() * sizeof(std::uint64_t);
+  w.get(ctx.stream);
+  cuda::fill_bytes(ctx.stream, w.at<char>(found), 0, bytes);
+  cuda::launch(ctx, cuda::seed_count_plan(count, numbers.size, ctx.stream.device()), numbers.data,
+               numbers.size, static_cast<int>(count), w.at<std::uint64_t>(found));
+  cuda::copy_bytes(ctx.stream, counts.data(), w.at<char>(found), bytes);
+  ctx.stream.synchronize();
+  return counts;
+}
+
+template <class S>
+ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
+                       PerRow<const double> weights, const Choosing& how) {
+  struct Outcome {
+    index_t count;
+    double left;
+  } outcome{};
+  ChosenRows chosen;
+  const index_t n = x.rows(), d = x.cols(), together = 16 / static_cast<index_t>(sizeof(S));
+  if (n == 0 || d == 0 || how.most == 0) return chosen;
+  const index_t ld = cuda::ceil_div(d, together) * together, places = cuda::padded_trials(how.trials);
+  const cuda::KernelPlan plan = cuda::seed_choose_plan(is_wide<S>, how.trials, n, ctx.stream.device());
+  Parcel parcel(ctx, d);
+  parcel.add(unit.moments.shift);
+  Workspace w;
+  const std::size_t shift = w.reserve<double>(d), rows = w.reserve<S>(n * ld),
+                    found = w.reserve<S>(2 * n * places),
+                    sums = w.reserve<double>(2 * static_cast<index_t>(plan.grid) * places),
+                    arrivals = w.reserve<std::uint32_t>(1), numbers = w.reserve<index_t>(how.most),
+                    left = w.reserve<Outcome>(1);
+  w.get(ctx.stream);
+  parcel.send(w.at<double>(shift));
+  cuda::fill_bytes(ctx.stream, w.at<char>(arrivals), 0, sizeof(std::uint32_t));
+  launch_gather(ctx, x, nullptr, n, w.at<double>(shift), unit.scale, w.at<S>(rows), ld);
+  cuda::launch(ctx, plan, w.at<S>(rows), n, static_cast<int>(ld), weights.data, squared.data,
+               static_cast<int>(how.trials), how.random.stream, how.random.key, how.first_number,
+               static_cast<int>(how.most), how.enough, w.at<S>(found), w.at<double>(sums),
+               w.at<std::uint32_t>(arrivals), w.at<index_t>(numbers), w.at<Outcome>(left));
+  chosen.rows.resize(static_cast<std::size_t>(how.most));
+  cuda::copy_bytes(ctx.stream, chosen.rows.data(), w.at<char>(numbers), chosen.rows.size() * sizeof(index_t));
+  cuda::copy_bytes(ctx.stream, &outcome, w.at<char>(left), sizeof outcome);
+  ctx.stream.synchronize();
+  chosen.rows.resize(static_cast<std::size_t>(outcome.count));
+  chosen.left = outcome.left;
+  return chosen;
+}
+
+#define TS_INSTANTIATE(S)                                                                                    \
+  template void lower_potential<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
+                                   PerRow<S>, PerRow<const double>, std::span<double>, PerRow<std::int32_t>, \
+                                   std::int32_t, PerRow<std::int32_t>);                                      \
+  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,   \
+                                  PerRow<const S>, PerRow<const double>, HostView<double>);                  \
+  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,          \
+                                             std::span<const SeedingDraw>);                                  \
+  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double,  \
+                                             const Philox&);                                                 \
+  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>,             \
+                                     PerRow<const double>, const Choosing&);                                 \
+  template void gather_rows<S>(const Context&, const Rows&, std::span<const index_t>, PerRow<S>);
 TS_INSTANTIATE(float)
 TS_INSTANTIATE(double)
 #undef TS_INSTANTIATE

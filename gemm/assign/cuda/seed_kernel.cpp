@@ -38,4 +38,30 @@ KernelPlan seed_distances_plan(SeedTask task, DType type, bool wide, index_t can
   return plan;
 }
 
+KernelPlan seed_count_plan(index_t counts, index_t size, const DeviceInfo& device) {
+  constexpr index_t blocks_at_once = 2, each = 16;
+  const index_t bytes = counts * 4;
+  const bool shared = bytes <= (48 << 10);
+  KernelPlan plan;
+  plan.family = "seed_count";
+  plan.defines = {define("TS_SHARED", shared ? 1 : 0)};
+  plan.block = seed_threads;
+  plan.grid = grid_of(ceil_div(size, seed_threads * each), blocks_at_once * device.multiprocessors);
+  plan.shared_bytes = shared ? static_cast<std::size_t>(bytes) : 0;
+  plan.budget = {128, 0};
+  return plan;
+}
+
+KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, const DeviceInfo& device) {
+  constexpr index_t choose_threads = 512, rows_at_once = 128;  // of a block
+  const index_t padded = padded_trials(trials);
+  KernelPlan plan = seed_plan("seed_choose", DType::float64, wide, 1);
+  plan.defines.push_back(define("TS_T", padded));
+  plan.grid = grid_of(ceil_div(rows, rows_at_once), device.multiprocessors);
+  plan.block = choose_threads;
+  plan.meets = true;
+  plan.budget = {128, static_cast<int>(padded * 8 * (choose_threads / 32 + 2))};
+  return plan;
+}
+
 }  // namespace ts::cuda

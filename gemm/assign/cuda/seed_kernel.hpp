@@ -1,6 +1,7 @@
 // The kernels of seeding on a GPU: pure functions of shapes.
 #pragma once
 
+#include "tallskinny/gemm/backend/cuda/devices.hpp"
 #include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
 
 namespace ts::cuda {
@@ -19,5 +20,17 @@ inline constexpr index_t most_seed_candidates = 12;
                                              index_t chunks);
 /// kernels/FAMILY.cuh with one thread for each of `count` things.
 [[nodiscard]] KernelPlan seed_plan(std::string_view family, DType type, bool wide, index_t count);
+
+/// kernels/seed_count.cuh
+[[nodiscard]] KernelPlan seed_count_plan(index_t counts, index_t size, const DeviceInfo& device);
+
+/// Rows that kernels/seed_choose.cuh draws before it chooses one of them, at most.
+inline constexpr index_t most_trials = 16;
+/// As many as there are places for in its tables.
+[[nodiscard]] constexpr index_t padded_trials(index_t trials) noexcept {
+  return trials <= 8 ? 8 : 16;
+}
+/// kernels/seed_choose.cuh among this many rows.
+[[nodiscard]] KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, const DeviceInfo& device);
 
 }  // namespace ts::cuda

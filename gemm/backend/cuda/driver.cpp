@@ -23,7 +23,7 @@ Driver load_driver() {
 #undef TS_BIND
   library.bind(d.param_info, "cuFuncGetParamInfo");
   if (int version = 0; complete && d.driver_version(&version) == CUDA_SUCCESS && version >= 12030)
-    library.bind(d.launch_overlapping, "cuLaunchKernelEx");
+    library.bind(d.launch_with, "cuLaunchKernelEx");
   library.bind(d.tensor_map, "cuTensorMapEncodeTiled");
   if (!complete) {
     d.missing = "the NVIDIA driver is too old (it lacks functions of CUDA 11)";

@@ -59,7 +59,7 @@ struct Driver {
   /// Since CUDA 12.4; nullptr before: the offset and size of a kernel's parameter.
   CUresult (*param_info)(CUfunction, std::size_t, std::size_t*, std::size_t*) = nullptr;
   /// Since CUDA 11.8, and used from 12.3 on, whose graphs know kernels that overlap; nullptr before.
-  decltype(&::cuLaunchKernelEx) launch_overlapping = nullptr;
+  decltype(&::cuLaunchKernelEx) launch_with = nullptr;
   /// Since CUDA 12; nullptr before.
   decltype(&::cuTensorMapEncodeTiled) tensor_map = nullptr;
   std::string missing;  ///< a clause that says why the driver cannot be used; empty when it can

@@ -46,6 +46,7 @@ struct KernelPlan {
   /// The kernel waits by itself for those before it in the stream (kernels/cluster.cuh), so that it may start
   /// while they end, from sm_90 on.
   bool overlaps = false;
+  bool meets = false;            ///< blocks wait for each other: all of them must have room at once
   SourceFiles beside = nullptr;  ///< where FAMILY.cuh is if the library has none
   friend bool operator==(const KernelPlan&, const KernelPlan&) = default;
 };

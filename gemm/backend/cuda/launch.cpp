@@ -134,14 +134,18 @@ void expect_parameters(const Kernel& kernel, const KernelPlan& plan,
 CUresult start(CUfunction function, const KernelPlan& plan, const Stream& on, void** arguments) {
   CUstream stream = on.handle();
   const auto shared_bytes = static_cast<unsigned>(plan.shared_bytes);
-  if (!plan.overlaps || on.device().capability() < 90 || driver().launch_overlapping == nullptr)
+  const bool overlaps = plan.overlaps && on.device().capability() >= 90;
+  if ((!overlaps && !plan.meets) || driver().launch_with == nullptr)
     return driver().launch_kernel(function, plan.grid, 1, 1, plan.block, 1, 1, shared_bytes, stream,
                                   arguments, nullptr);
-  CUlaunchAttribute overlap{};
-  overlap.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-  overlap.value.programmaticStreamSerializationAllowed = 1;
-  const CUlaunchConfig config{plan.grid, 1, 1, plan.block, 1, 1, shared_bytes, stream, &overlap, 1};
-  return driver().launch_overlapping(&config, function, arguments, nullptr);
+  CUlaunchAttribute attribute{};
+  if (plan.meets)
+    attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, attribute.value.cooperative = 1;
+  else
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+  const CUlaunchConfig config{plan.grid, 1, 1, plan.block, 1, 1, shared_bytes, stream, &attribute, 1};
+  return driver().launch_with(&config, function, arguments, nullptr);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -188,6 +189,110 @@ TEST_CASE("draws follow the running sum, and skip rows of which there is nothing
   check(ctx, Space::device);
 }
 
+namespace {
+
+/// Greedy k-means++, one operation after the other.
+template <class S>
+ChosenRows chosen_one_by_one(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
+                             PerRow<const double> weights, const Choosing& how) {
+  const index_t chunks = (x.rows() + chunk_rows - 1) / chunk_rows, d = x.cols();
+  std::vector<double> totals(static_cast<std::size_t>(chunks));
+  const auto lower_by = [&](index_t row) {
+    Matrix<double> center(1, d);
+    x.load(row, center.data());
+    lower_potential<S>(ctx, x, unit, center.cview(), squared, weights, totals);
+  };
+  ChosenRows chosen;
+  lower_by(0);
+  for (;;) {
+    chosen.left = std::accumulate(totals.begin(), totals.end(), 0.0);
+    if (std::ssize(chosen.rows) == how.most || !(chosen.left > how.enough)) return chosen;
+    std::vector<SeedingDraw> draws;
+    for (index_t q = 0; q < how.trials; ++q) {
+      const auto number = static_cast<std::uint64_t>(std::ssize(chosen.rows) * how.trials + q);
+      SeedingDraw draw{0, how.random.uniform(how.first_number + number) * chosen.left};
+      for (index_t c = 0; draw.rest >= totals[static_cast<std::size_t>(c)]; ++c)
+        draw.rest -= totals[static_cast<std::size_t>(c)], draw.first += chunk_rows;
+      draws.push_back(draw);
+    }
+    const std::vector<index_t> rows = draw_rows<S>(ctx, squared, weights, draws);
+    Matrix<double> candidates(how.trials, d), left(chunks, how.trials);
+    gather_rows(ctx, x, rows, candidates.view());
+    potential_with<S>(ctx, x, unit, candidates.cview(), squared, weights, left.view());
+    index_t best = 0;
+    const auto total = [&](index_t q) {
+      double sum = 0;
+      for (index_t c = 0; c < chunks; ++c) sum += left(c, q);
+      return sum;
+    };
+    for (index_t q = 1; q < how.trials; ++q)
+      if (total(q) < total(best)) best = q;
+    chosen.rows.push_back(rows[static_cast<std::size_t>(best)]);
+    lower_by(chosen.rows.back());
+  }
+}
+
+/// Whole numbers, so that every order of addition gives the same sums.
+template <class S>
+void check_choices(index_t n, index_t d, const Choosing& how, bool weighted) {
+  INFO("n " << n << " d " << d << " trials " << how.trials << " score bytes " << sizeof(S));
+  Matrix<float> x(n, d);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < d; ++j) x(i, j) = static_cast<float>(std::floor(20 * number(i, j)));
+  std::vector<double> weights;
+  for (index_t i = 0; weighted && i < n; ++i) weights.push_back(static_cast<double>(i % 3));
+  Context ctx;
+  ColumnMoments moments = column_moments(ctx, Rows(x.cview()));
+  for (double& shift : moments.shift) shift = std::round(shift);
+  const SeedingUnit unit{moments, 0.5};
+  PerRowArray<S> here(ctx, Space::host, std::vector<S>(static_cast<std::size_t>(n), S{1 << 30}));
+  const auto expected =
+      chosen_one_by_one<S>(ctx, Rows(x.cview()), unit, here.view(), PerRow<const double>(weights), how);
+  ctx.stream = test::device_stream();
+  DeviceMatrix<float> there(ctx.stream, n, d);
+  copy(ctx.stream, there.view(), x.cview());
+  std::vector<double> totals(static_cast<std::size_t>((n + chunk_rows - 1) / chunk_rows));
+  PerRowArray<S> squared(ctx, Space::device, std::vector<S>(static_cast<std::size_t>(n), S{1 << 30}));
+  const PerRowArray<double> weigh(ctx, Space::device, weights);
+  const Rows rows(ctx.stream, there.cview());
+  Matrix<double> first(1, d);
+  rows.load(0, first.data());
+  lower_potential<S>(ctx, rows, unit, first.cview(), squared.view(), weigh.view(), totals);
+  const ChosenRows found = choose_rows<S>(ctx, rows, unit, squared.view(), weigh.view(), how);
+  CHECK(found.rows == expected.rows);
+  CHECK(found.left == expected.left);
+  CHECK(squared.to_host() == here.to_host());
+  CHECK(found.rows.size() <= static_cast<std::size_t>(how.most));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("on a device, all choices at once are those made one by one", "[assign]", float, double) {
+  if (test::no_device()) return;
+  check_choices<TestType>(1, 1, {3, 5, 0, random_numbers, 0}, false);
+  check_choices<TestType>(20, 3, {2, 40, 0, random_numbers, 9}, false);  // until nothing is left
+  check_choices<TestType>(5000, 2, {5, 100, 0, random_numbers, 1000}, true);
+  check_choices<TestType>(20000, 7, {8, 60, 0, random_numbers, 0}, false);
+  check_choices<TestType>(20000, 40, {8, 60, 3e6, random_numbers, 0}, true);  // until little is left
+  check_choices<TestType>(3000, 130, {11, 300, 0, random_numbers, 5}, false);
+  check_choices<TestType>(70000, 16, {16, 40, 0, random_numbers, 5}, true);
+}
+
+TEST_CASE("numbers are counted", "[assign]") {
+  std::vector<std::int32_t> numbers;
+  for (std::int32_t i = 0; i < 100000; ++i) numbers.push_back(i % 7 == 0 ? 3 : i % 900);
+  for (const index_t count : {900, 30000}) {
+    std::vector<std::uint64_t> expected(static_cast<std::size_t>(count));
+    for (const std::int32_t number : numbers) ++expected[static_cast<std::size_t>(number)];
+    Context ctx;
+    CHECK(count_numbers(ctx, PerRow<const std::int32_t>(numbers), count) == expected);
+    if (test::no_device()) continue;
+    ctx.stream = test::device_stream();
+    const PerRowArray<std::int32_t> there(ctx, Space::device, numbers);
+    CHECK(count_numbers(ctx, there.view(), count) == expected);
+  }
+}
+
 TEST_CASE("candidates are repeated up to one of few numbers", "[assign]") {
   Matrix<double> c(1000, 2);
   for (index_t q = 0; q < 1000; ++q) c(q, 0) = static_cast<double>(q), c(q, 1) = 1;
@@ -215,6 +320,11 @@ TEST_CASE("rows are gathered in any order", "[assign]") {
         x.load(numbers[static_cast<std::size_t>(q)], one.data());
         for (index_t j = 0; j < 9; ++j) CHECK(out(q, j) == one(0, j));
       }
+      PerRowArray<float> there(ctx, x.space(), 45, 0);
+      gather_rows<float>(ctx, x, numbers, there.view());
+      const std::vector<float> same = there.to_host();
+      for (index_t e = 0; e < 45; ++e)
+        CHECK(static_cast<double>(same[static_cast<std::size_t>(e)]) == out(e / 9, e % 9));
     });
   }
 }

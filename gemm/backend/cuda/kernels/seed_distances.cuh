@@ -1,7 +1,8 @@
 // Squared distances of all rows to a few candidates, for seeding: a block a chunk of rows, a thread a row of each tile of it.
 // Coordinates are (x - shift) scale in TS_SCORE, those of the candidates come so. TS_LOWER 1: squared = the least of itself and
 // the distances, and the weighted sum of that over the chunk. 0: for each of TS_T candidates, the sum that it alone would leave.
-// TS_LABELS 1: the only candidate of a row is that of its label.
+// TS_LABELS 1: the only candidate of a row is that of its label. With `nearest` the number of the candidate is left there for each row
+// that has come nearer; that of the first is first_number.
 #include "assign_rows.cuh"
 
 using Score = TS_SCORE;
@@ -12,7 +13,7 @@ struct alignas(16) Scores {
 
 extern "C" __global__ void __launch_bounds__(256, TS_T == 1 ? 4 : TS_T <= 4 ? 3 : TS_T > 8 && sizeof(Score) > 4 ? 1 : 2)
     seed_distances(Rows x, int d, const double* candidates, int count, const int* labels, const double* shift, double scale,
-                   int64 chunk, Score* squared, const double* weights, double* totals) {
+                   int64 chunk, Score* squared, const double* weights, int* nearest, int first_number, double* totals) {
   __shared__ __align__(16) Score rows[threads][columns + together];
 #if !TS_LABELS
   __shared__ __align__(16) Score others[TS_T][columns];
@@ -84,10 +85,12 @@ extern "C" __global__ void __launch_bounds__(256, TS_T == 1 ? 4 : TS_T <= 4 ? 3 
     const double weight = weights == nullptr ? 1.0 : weights[i];
     Score least = squared[i];
 #if TS_LOWER
+    int found = -1;
 #pragma unroll
     for (int q = 0; q < TS_T; ++q)
-      if (q < count && distance[q] < least) least = distance[q];
+      if (q < count && distance[q] < least) least = distance[q], found = q;
     squared[i] = least;
+    if (nearest != nullptr && found >= 0) nearest[i] = first_number + (TS_LABELS ? labels[i] : found);
     total[0] += weight * static_cast<double>(least);
 #else
 #pragma unroll

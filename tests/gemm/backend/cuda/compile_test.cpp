@@ -290,9 +290,13 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
       plans.push_back(cuda::sums_sort_plan(task, clusters, 1 << 20, device));
   plans.push_back(cuda::sums_places_plan(1000));
   for (const bool move : {false, true}) plans.push_back(cuda::assign_means_plan(move, 1000));
-  for (const char* family : {"seed_draw", "seed_keep"})
-    for (const bool wide : {false, true})
+  for (const bool wide : {false, true}) {
+    for (const char* family : {"seed_draw", "seed_keep"})
       plans.push_back(cuda::seed_plan(family, DType::float64, wide, 1000));
+    for (const index_t trials : {8, 16})
+      plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, device));
+  }
+  for (const index_t counts : {1000, 100000}) plans.push_back(cuda::seed_count_plan(counts, 1 << 20, device));
   return plans;
 }
 

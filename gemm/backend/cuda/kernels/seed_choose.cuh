@@ -1,0 +1,200 @@
+// Greedy k-means++ (Arthur, Vassilvitskii 2007) on few rows, all choices in one launch: blocks run all at once and meet once a
+// choice. Of each choice the draws, of which all blocks make all, come from sums by blocks and the distances that the blocks
+// left; then a block measures its rows, eight lanes a row, against the rows drawn, and leaves the distances and, for each row drawn,
+// the sum that would be left if that one were chosen. Lanes, warps and blocks are added in a fixed order.
+#include "element.cuh"
+#include "philox.cuh"
+
+using Score = TS_SCORE;
+constexpr int threads = 512, warps = threads / 32, lanes = 8, together = 16 / sizeof(Score), groups = TS_T / lanes;
+constexpr int at_once = sizeof(Score) > 4 ? 1 : 2;  // rows of eight lanes
+struct alignas(16) Part {
+  Score of[together];
+};
+struct Outcome {
+  int64 count;  // of rows chosen
+  double left;  // sum_i w_i D_i^2
+};
+
+/// Waits until all blocks have come here for the `time`-th time.
+__device__ __forceinline__ void meet(uint32* arrivals, uint32 time) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(arrivals, 1u);
+    uint32 arrived;
+    do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(arrivals) : "memory");
+    while (arrived < time * gridDim.x);
+  }
+  __syncthreads();
+}
+
+__device__ __forceinline__ double add_lanes(double sum) {
+#pragma unroll
+  for (int far = 16; far > 0; far /= 2) sum += __shfl_xor_sync(~0u, sum, far);
+  return sum;
+}
+
+/// Lane q of eight gets the sum of part[q] over these lanes.
+__device__ __forceinline__ Score add_transposed(Score (&part)[lanes]) {
+  const int own = threadIdx.x % lanes;
+#pragma unroll
+  for (int far = lanes / 2; far > 0; far /= 2)
+#pragma unroll
+    for (int q = 0; q < far; ++q) {
+      const Score sent = own & far ? part[q] : part[q + far], kept = own & far ? part[q + far] : part[q];
+      part[q] = kept + __shfl_xor_sync(~0u, sent, far);
+    }
+  return part[0];
+}
+
+struct Passed {
+  int64 at;
+  double rest;
+};
+/// Where the running sum of value(0), value(1), ... passes `rest`, and what is left of it there; called by a whole warp. Where
+/// it never does, because of rounding, the last of positive value, with a rest that nothing passes.
+template <class Value>
+__device__ __forceinline__ Passed pass(int64 count, double rest, const Value& value) {
+  const int lane = threadIdx.x % 32;
+  int64 last = 0;
+  for (int64 first = 0; first < count; first += 32) {
+    const double own = first + lane < count ? value(first + lane) : 0;
+    double sum = own;
+#pragma unroll
+    for (int far = 1; far < 32; far *= 2) {
+      const double below = __shfl_up_sync(~0u, sum, far);
+      if (lane >= far) sum += below;
+    }
+    const uint32 some = __ballot_sync(~0u, own > 0), beyond = __ballot_sync(~0u, own > 0 && rest < sum);
+    if (beyond != 0) {
+      const int at = __ffs(static_cast<int>(beyond)) - 1;
+      const double before = __shfl_sync(~0u, sum, at == 0 ? 0 : at - 1);
+      return {first + at, at == 0 ? rest : rest - before};
+    }
+    if (some != 0) last = first + 31 - __clz(static_cast<int>(some));
+    rest -= __shfl_sync(~0u, sum, 31);
+  }
+  return {last, 0x1p1000};
+}
+
+/// @param rows count x ld in the coordinates of the distances, filled up with zeros. @param found 2 x count x TS_T.
+/// @param sums 2 x blocks x TS_T. @param arrivals 0 at first. @param first_number of the random ones, `trials` a choice.
+extern "C" __global__ void __launch_bounds__(512, 1)
+    seed_choose(const Score* __restrict__ rows, int64 count, int ld, const double* __restrict__ weights, Score* squared, int trials,
+                uint64 stream, uint64 key, uint64 first_number, int most, double enough, Score* found, double* sums,
+                uint32* arrivals, int64* chosen, Outcome* outcome) {
+  __shared__ double of_warps[warps][TS_T], totals[TS_T];
+  __shared__ int64 drawn[TS_T];
+  const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, blocks = gridDim.x;
+  const int64 each = (count + blocks - 1) / blocks;
+  const auto begin_of = [&](int64 block) { return block * each < count ? block * each : count; };
+  const int64 begin = begin_of(blockIdx.x), end = begin_of(blockIdx.x + 1);
+  const auto weight = [&](int64 i) { return weights == nullptr ? 1.0 : weights[i]; };
+  const auto leave_sums = [&](const double (&sum)[groups], double* to) {
+#pragma unroll
+    for (int g = 0; g < groups; ++g) {
+      double all = sum[g];
+      all += __shfl_xor_sync(~0u, all, 8);
+      all += __shfl_xor_sync(~0u, all, 16);
+      if (lane < lanes) of_warps[warp][g * lanes + lane] = all;
+    }
+    __syncthreads();
+    if (thread >= TS_T) return;
+    double all = 0;
+    for (int w = 0; w < warps; ++w) all += of_warps[w][thread];
+    to[static_cast<int64>(blockIdx.x) * TS_T + thread] = all;
+  };
+
+  double sum[groups] = {};
+  for (int64 i = begin + thread / lanes; i < end; i += threads / lanes)
+    for (int g = 0; g < groups; ++g) sum[g] += weight(i) * static_cast<double>(squared[i]);
+  leave_sums(sum, sums);
+
+  for (int s = 0;; ++s) {  // choices made
+    meet(arrivals, s + 1);
+    const double* const left_by = sums + static_cast<int64>(s % 2) * blocks * TS_T;
+    const Score* const distances = found + (s % 2) * count * TS_T;
+    for (int q = warp; q < TS_T; q += warps) {
+      double total = 0;
+      for (int b = lane; b < blocks; b += 32) total += __ldcg(left_by + static_cast<int64>(b) * TS_T + q);
+      total = add_lanes(total);
+      if (lane == 0) totals[q] = total;
+    }
+    __syncthreads();
+    int best = 0;
+    for (int q = 1; q < trials; ++q)
+      if (totals[q] < totals[best]) best = q;
+    const double left = totals[best];
+    const bool done = s == most || !(left > enough);
+    if (blockIdx.x == 0 && thread == 0) {
+      if (s > 0) chosen[s - 1] = drawn[best];
+      if (done) *outcome = {s, left};
+    }
+    // Others may read a distance before or after it is lowered here: they lower it, too.
+    const auto lowered = [&](int64 i) {
+      const Score before = __ldcg(squared + i), to_best = s == 0 ? before : __ldcg(distances + i * TS_T + best);
+      return to_best < before ? to_best : before;
+    };
+    for (int64 i = begin + thread; i < end; i += threads) squared[i] = lowered(i);
+    if (done) return;
+    __syncthreads();
+    for (int q = warp; q < TS_T; q += warps) {
+      const int trial = q < trials ? q : 0;
+      const double u = uniform(philox(first_number + static_cast<uint64>(s) * trials + trial, stream, key));
+      const Passed block = pass(blocks, u * left, [&](int64 b) { return __ldcg(left_by + b * TS_T + best); });
+      const int64 from = begin_of(block.at);
+      const Passed row = pass(begin_of(block.at + 1) - from, block.rest,
+                              [&](int64 i) { return weight(from + i) * static_cast<double>(lowered(from + i)); });
+      if (lane == 0) drawn[q] = from + row.at;
+    }
+    __syncthreads();
+
+    Score* const to = found + ((s + 1) % 2) * count * TS_T;
+    const int own = lane % lanes;
+    for (int g = 0; g < groups; ++g) sum[g] = 0;
+    constexpr int rows_of_warp = 32 / lanes * at_once;
+    for (int64 first = begin + warp * rows_of_warp; first < end; first += warps * rows_of_warp) {
+      int64 row[at_once];
+      double weighs[at_once];
+      Score least[at_once];
+#pragma unroll
+      for (int r = 0; r < at_once; ++r) {
+        const int64 i = first + lane / lanes * at_once + r;
+        row[r] = i < end ? i : end - 1;
+        weighs[r] = i < end ? weight(i) : 0;
+        least[r] = __ldcg(squared + row[r]);
+      }
+#pragma unroll
+      for (int g = 0; g < groups; ++g) {
+        Score distance[at_once][lanes] = {};
+        const Score* other[lanes];
+#pragma unroll
+        for (int q = 0; q < lanes; ++q) other[q] = rows + drawn[g * lanes + q] * ld;
+        for (int j = own * together; j < ld; j += lanes * together) {
+          Part x[at_once];
+#pragma unroll
+          for (int r = 0; r < at_once; ++r) x[r] = *reinterpret_cast<const Part*>(rows + row[r] * ld + j);
+#pragma unroll
+          for (int q = 0; q < lanes; ++q) {
+            const Part c = *reinterpret_cast<const Part*>(other[q] + j);
+#pragma unroll
+            for (int r = 0; r < at_once; ++r)
+#pragma unroll
+              for (int p = 0; p < together; ++p) {
+                const Score difference = x[r].of[p] - c.of[p];
+                distance[r][q] = madd(difference, difference, distance[r][q]);
+              }
+          }
+        }
+#pragma unroll
+        for (int r = 0; r < at_once; ++r) {
+          const Score all = add_transposed(distance[r]);
+          if (weighs[r] > 0) sum[g] += weighs[r] * static_cast<double>(all < least[r] ? all : least[r]);
+          if (first + lane / lanes * at_once + r < end) to[row[r] * TS_T + g * lanes + own] = all;
+        }
+      }
+    }
+    leave_sums(sum, sums + static_cast<int64>((s + 1) % 2) * blocks * TS_T);
+  }
+}
