@@ -37,6 +37,8 @@ RunKey key_of(const ProgramOptions& o, index_t k, const solvers::RowSource& rows
               std::span<const double> weights) {
   Hash settings;
   settings.add(k), settings.add(o.init), settings.add(o.kmeans.n_init), settings.add(o.kmeans.seed);
+  if (o.kmeans.precision != solvers::KMeansPrecision::exact) settings.add(name_of(o.kmeans.precision));
+  if (o.init == "afk-mc2") settings.add(o.kmeans.chain);
   settings.add(o.kmeans.tol), settings.add(name_of(o.kmeans.tolerance)),
       settings.add(name_of(o.kmeans.metric));
   Hash points;
@@ -90,7 +92,7 @@ solvers::KMeansState read_checkpoint(const std::string& name, const RunKey& key)
     throw Error(Errc::bad_input,
                 name +
                     " was written with another --n-clusters, --init, --n-init, --seed, --tol, "
-                    "--tol-mode or --metric");
+                    "--tol-mode, --metric, --precision or --chain-length");
   solvers::KMeansState s;
   const auto count = [&counts](std::size_t q) { return static_cast<int>(counts[q]); };
   s.run = count(0), s.iteration = count(1), s.relocated = static_cast<index_t>(counts[2]);

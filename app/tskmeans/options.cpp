@@ -10,6 +10,7 @@ namespace ts::tskmeans {
 using solvers::KMeansAlgorithm;
 using solvers::KMeansInit;
 using solvers::KMeansMetric;
+using solvers::KMeansPrecision;
 using solvers::KMeansStop;
 using solvers::KMeansTolerance;
 
@@ -80,9 +81,12 @@ void check(const ProgramOptions& o, const app::Options& options) {
                  " has no meaning with --algorithm mini-batch, which stops when batches "
                  "do not get better");
   if (o.kmeans.algorithm == KMeansAlgorithm::balanced)
-    refuse_given({"verify"},
+    refuse_given({"verify", "verify-sample", "precision"},
                  " has nothing to verify: with --algorithm balanced a label need not be the nearest "
                  "centre");
+  if (o.init != "afk-mc2") refuse_given({"chain-length"}, " works with --init afk-mc2 only");
+  if (o.verify && o.verify_sample > 0)
+    refuse_given({"verify-sample"}, " has no meaning beside --verify, which compares all points");
   if (o.checkpoint.empty() && o.resume.empty()) refuse_given({"every"}, " needs --checkpoint FILE");
   if (o.common.device.starts_with("cuda")) {
     const std::string why = " runs on the processor only: use --device cpu";
@@ -122,10 +126,11 @@ bool ProgramOptions::parse(app::Arguments arguments) {
            {"bisecting", KMeansAlgorithm::bisecting},
            {"balanced", KMeansAlgorithm::balanced}})
       .value("batch-size", "N", kmeans.batch, "points in a step of mini-batch", app::at_least<index_t>(1))
-      .custom("init", "k-means++|k-means|||random|FILE", init,
-              "first centres: greedy k-means++, k-means||, distinct random points, or the rows of "
-              "FILE[:/OBJECT]",
-              "k-means++, k-means||, random or a file", file(init))
+      .custom("init", "k-means++|k-means|||afk-mc2|random|FILE", init,
+              "first centres: greedy k-means++, k-means||, ends of Markov chains (AFK-MC2), distinct random "
+              "points, or the rows of FILE[:/OBJECT]",
+              "k-means++, k-means||, afk-mc2, random or a file", file(init))
+      .value("chain-length", "N", kmeans.chain, "points in a chain of afk-mc2", app::at_least<index_t>(1))
       .value("n-init", "N", kmeans.n_init, "starts; the one of least inertia is kept", app::at_least(1))
       .value("max-iter", "N", kmeans.max_iter, "iterations of each start at most", app::at_least(1))
       .value("tol", "X", kmeans.tol, "converged when the centres move less; 0: only when nothing changes",
@@ -139,6 +144,10 @@ bool ProgramOptions::parse(app::Arguments arguments) {
       .choice("metric", kmeans.metric,
               "cosine divides every point by its norm and keeps centres on the sphere",
               {{"euclidean", KMeansMetric::euclidean}, {"cosine", KMeansMetric::cosine}})
+      .choice("precision", kmeans.precision,
+              "exact: every label is proved to be the nearest centre's; fast: labels by products in low "
+              "precision, without proof",
+              {{"exact", KMeansPrecision::exact}, {"fast", KMeansPrecision::fast}})
       .choice("bounds", kmeans.bounds,
               "skip points whose label is proved by bounds on distances, wherever that pays, or never; the "
               "labels are the same",
@@ -149,7 +158,9 @@ bool ProgramOptions::parse(app::Arguments arguments) {
       .flag("measures", measures,
             "simplified silhouette, Davies-Bouldin and Calinski-Harabasz of the result; always with several "
             "numbers of clusters")
-      .flag("verify", verify, "compare every label with all distances in float64 afterwards");
+      .flag("verify", verify, "compare every label with all distances in float64 afterwards")
+      .value("verify-sample", "N", verify_sample, "the same for N points drawn at random; 0: none",
+             app::at_least<index_t>(0));
   app::add_seed_option(options, common);
   options.group("Long runs")
       .custom("checkpoint", "FILE.h5", {},
@@ -187,6 +198,7 @@ bool ProgramOptions::parse(app::Arguments arguments) {
 std::optional<KMeansInit> init_of(const std::string& word) {
   if (word == "k-means++") return KMeansInit::plus_plus;
   if (word == "k-means||") return KMeansInit::parallel;
+  if (word == "afk-mc2") return KMeansInit::markov;
   if (word == "random") return KMeansInit::random;
   return std::nullopt;
 }
@@ -207,6 +219,10 @@ std::string name_of(KMeansAlgorithm algorithm) {
       break;
   }
   return "balanced";
+}
+
+std::string name_of(KMeansPrecision precision) {
+  return precision == KMeansPrecision::exact ? "exact" : "fast";
 }
 
 std::string name_of(Choose choose) {

@@ -19,6 +19,7 @@ struct ProgramOptions {
   std::vector<index_t> clusters;   ///< one, several, or none given
   std::string init = "k-means++";  ///< a word, or a file with centres
   std::string weights, predict;    ///< files; empty: none
+  index_t verify_sample = 0;       ///< 0: all points, if any
   bool verify = false, measures = false, transform = false;
   Choose choose = Choose::silhouette;
   std::string log, report, checkpoint, resume;  ///< files; empty: none
@@ -37,6 +38,7 @@ struct ProgramOptions {
 [[nodiscard]] std::optional<solvers::KMeansInit> init_of(const std::string& word);
 [[nodiscard]] std::string name_of(solvers::KMeansMetric metric);
 [[nodiscard]] std::string name_of(solvers::KMeansAlgorithm algorithm);
+[[nodiscard]] std::string name_of(solvers::KMeansPrecision precision);
 [[nodiscard]] std::string name_of(Choose choose);
 [[nodiscard]] std::string name_of(solvers::KMeansTolerance tolerance);
 [[nodiscard]] std::string name_of(solvers::KMeansStop stop);

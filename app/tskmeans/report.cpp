@@ -64,7 +64,11 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
   json.add("n_clusters", std::ssize(r.sizes)).add("distinct_clusters", r.distinct);
   json.add("rescored", r.rescored);
   if (!out.predicted) json.add("skipped", r.skipped);
-  if (out.violations >= 0) json.add("verified", out.violations == 0).add("violations", out.violations);
+  if (out.violations >= 0) {
+    json.add("verified", out.violations == 0).add("violations", out.violations);
+    json.add("points_verified", out.verified);
+  }
+  json.add("precision", name_of(o.kmeans.precision));
   if (out.measures) add_measures(json, *out.measures);
   if (!out.choices.empty()) {
     std::vector<app::JsonObject> choices;
@@ -145,7 +149,14 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
     std::cout << ", using " << rate(t.using_them) << "; the slowest at work "
               << std::lround(100 * t.share_of_slowest()) << " % of the time)\n";
   }
-  if (out.violations == 0) std::cout << "verified: every label is the nearest centre\n";
+  if (out.violations == 0 && out.verified == out.points.rows)
+    std::cout << "verified: every label is the nearest centre\n";
+  else if (out.violations == 0)
+    std::cout << "verified: the labels of " << app::grouped(out.verified)
+              << " points drawn at random are the nearest centres\n";
+  else if (out.violations > 0)
+    std::cout << app::grouped(out.violations) << " of " << app::grouped(out.verified)
+              << " labels are not the nearest centre\n";
   if (!o.common.output.empty()) std::cout << "written to " << o.common.output << '\n';
 }
 

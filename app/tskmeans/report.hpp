@@ -14,7 +14,8 @@ namespace ts::tskmeans {
 struct Outcome {
   bool predicted = false;
   solvers::KMeansResult found;  ///< of a prediction: labels, inertia, sizes, distinct, rescored, zero_rows
-  index_t violations = -1;      ///< of --verify; negative: not asked for
+  index_t violations = -1;      ///< of --verify and --verify-sample; negative: not asked for
+  index_t verified = 0;         ///< points of which these were counted
   io::Description points;       ///< rows and cols as read
   std::string device;
   int threads = 0;

@@ -143,19 +143,18 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
           "assign: the sums must have the shape of the centroids, and a unit");
   if (x.on_device()) {
     expects(bounds.all == nullptr, "assign: bounds serve rows in host memory only");
-    return assign_device::assign(ctx, x, moments, centroids, labels, weights, unit, sums, settled);
+    return assign_device::assign(ctx, x, moments, centroids, scores, labels, weights, unit, sums, settled);
   }
   const auto here = labels.span();
   const auto weigh = weights.span();
   if (ctx.implementation == Implementation::reference)
     return assign_reference(x, moments, centroids, here, weigh, unit, sums);
+  const bool wide = scores == Scores::float64, proven = scores != Scores::fast;
   if (x.sparse())
-    return scores == Scores::float32
-               ? assign_sparse<float>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds)
-               : assign_sparse<double>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds);
-  return scores == Scores::float32
-             ? assign_dense<float>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds)
-             : assign_dense<double>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds);
+    return wide ? assign_sparse<double>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds, proven)
+                : assign_sparse<float>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds, proven);
+  return wide ? assign_dense<double>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds, proven)
+              : assign_dense<float>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds, proven);
 }
 
 namespace {

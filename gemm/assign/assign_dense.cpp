@@ -59,7 +59,7 @@ class DensePass {
     std::vector<double> row;
     std::vector<index_t> rows, packed;
     std::vector<S> norms, best, second, scores, scaled_row;
-    std::vector<Index> which;
+    std::vector<Index> which, found;
     std::vector<float> upper, lower;
     std::vector<std::int32_t> candidates;
     std::vector<double> candidate_distances;
@@ -140,6 +140,7 @@ class DensePass {
     score_.best_two(s.tile.data(), centroids_.d, grouped_.data(), grouped_half_norms_.data(), groups_, ahead,
                     s.best.data(), s.second.data(), s.which.data());
     const bool bounded = to.bounds.all != nullptr;
+    s.found = s.which;
     score_.decide(s.best.data(), s.second.data(), s.norms.data(), margin_, s.which.data(),
                   bounded ? s.upper.data() : nullptr, s.lower.data());
     for (index_t r = 0; r < count; ++r) {
@@ -147,7 +148,7 @@ class DensePass {
       const index_t i = rows[r];
       auto nearest = static_cast<std::int32_t>(s.which[at]);
       if (nearest < 0) {
-        nearest = resolve(i, r, s);
+        nearest = to.proven ? resolve(i, r, s) : static_cast<std::int32_t>(s.found[at]);
         s.upper[at] = std::numeric_limits<float>::infinity(), s.lower[at] = 0;
       }
       if (bounded) {
@@ -244,9 +245,9 @@ template <class S>
 AssignStats assign_dense(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                          HostView<const double> centroids, std::span<std::int32_t> labels,
                          std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
-                         BoundsOfRows bounds) {
+                         BoundsOfRows bounds, bool proven) {
   const DensePass<S> pass(assign_cpu::select(ctx.simd), x, moments, centroids);
-  const Pass to{labels, weights, unit, bounds, steps_of(bounds)};
+  const Pass to{labels, weights, unit, bounds, steps_of(bounds), proven};
   const index_t piece = pass.piece_rows(), pieces = (x.rows() + piece - 1) / piece;
   const int team =
       team_size(ctx, pieces, static_cast<double>(piece * x.cols()) * static_cast<double>(centroids.rows()));
@@ -258,7 +259,7 @@ AssignStats assign_dense(const Context& ctx, const Rows& x, const ColumnMoments&
 #define TS_INSTANTIATE(S)                                                                                 \
   template AssignStats assign_dense<S>(                                                                   \
       const Context&, const Rows&, const ColumnMoments&, HostView<const double>, std::span<std::int32_t>, \
-      std::span<const double>, const FixedPoint*, ClusterSums*, BoundsOfRows);
+      std::span<const double>, const FixedPoint*, ClusterSums*, BoundsOfRows, bool);
 TS_INSTANTIATE(float)
 TS_INSTANTIATE(double)
 #undef TS_INSTANTIATE

@@ -129,6 +129,7 @@ struct Pass {
   const FixedPoint* unit = nullptr;
   BoundsOfRows bounds;
   assign_cpu::CentroidSteps steps;  ///< while bounds hold
+  bool proven = true;               ///< rows whose scores are too close are decided again
 };
 /// How bounds move in this pass; nothing unless they hold.
 assign_cpu::CentroidSteps steps_of(BoundsOfRows bounds);
@@ -137,12 +138,12 @@ template <class S>
 AssignStats assign_dense(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                          HostView<const double> centroids, std::span<std::int32_t> labels,
                          std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
-                         BoundsOfRows bounds);
+                         BoundsOfRows bounds, bool proven);
 template <class S>
 AssignStats assign_sparse(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                           HostView<const double> centroids, std::span<std::int32_t> labels,
                           std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
-                          BoundsOfRows bounds);
+                          BoundsOfRows bounds, bool proven);
 /// Every row against every centroid in long double: slow, plain, and what the others are tested against.
 AssignStats assign_reference(const Rows& x, const ColumnMoments& moments, HostView<const double> centroids,
                              std::span<std::int32_t> labels, std::span<const double> weights,

@@ -99,7 +99,7 @@ class SparsePass {
       const double near = std::max(0.0, squared - rounding + 2 * (static_cast<double>(second) - 2 * bound));
       upper = static_cast<float>(std::sqrt(far)) * (1 + 0x1p-22F);
       lower = static_cast<float>(std::sqrt(near)) * (1 - 0x1p-22F);
-    } else {
+    } else if (to.proven) {
       nearest = resolve(columns, entries, static_cast<double>(best) + 2 * bound, s);
     }
     if (to.bounds.all != nullptr) {
@@ -151,9 +151,9 @@ template <class S>
 AssignStats assign_sparse(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                           HostView<const double> centroids, std::span<std::int32_t> labels,
                           std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
-                          BoundsOfRows bounds) {
+                          BoundsOfRows bounds, bool proven) {
   const SparsePass<S> pass(assign_cpu::select(ctx.simd), x, moments, centroids);
-  const Pass to{labels, weights, unit, bounds, steps_of(bounds)};
+  const Pass to{labels, weights, unit, bounds, steps_of(bounds), proven};
   const auto threads = static_cast<index_t>(ctx.thread_count());
   const index_t piece = std::clamp<index_t>(x.rows() / (16 * threads), 1, 1024);
   const index_t pieces = (x.rows() + piece - 1) / piece;
@@ -168,7 +168,7 @@ AssignStats assign_sparse(const Context& ctx, const Rows& x, const ColumnMoments
 #define TS_INSTANTIATE(S)                                                                                 \
   template AssignStats assign_sparse<S>(                                                                  \
       const Context&, const Rows&, const ColumnMoments&, HostView<const double>, std::span<std::int32_t>, \
-      std::span<const double>, const FixedPoint*, ClusterSums*, BoundsOfRows);
+      std::span<const double>, const FixedPoint*, ClusterSums*, BoundsOfRows, bool);
 TS_INSTANTIATE(float)
 TS_INSTANTIATE(double)
 #undef TS_INSTANTIATE

@@ -40,7 +40,7 @@ AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> 
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
   expects(x.on_device() && x.cols() == std::ssize(moments_.shift) && bounds.all == nullptr,
           "clusters: clusters on a device serve rows there, without bounds");
-  return there_->assign(x, labels, weights, move, settled);
+  return there_->assign(x, scores, labels, weights, move, settled);
 }
 
 void Clusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) {

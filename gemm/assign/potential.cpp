@@ -135,8 +135,11 @@ template <class S>
 std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
                                std::span<const SeedingDraw> draws) {
   if (squared.space == Space::device) return assign_device::draw_rows<S>(ctx, squared, weights, draws);
-  std::vector<index_t> rows;
-  for (const SeedingDraw& draw : draws) {
+  std::vector<index_t> rows(draws.size());
+  [[maybe_unused]] const int team = team_for(ctx, std::ssize(draws) * chunk_rows);
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (std::size_t q = 0; q < draws.size(); ++q) {
+    const SeedingDraw& draw = draws[q];
     double rest = draw.rest;
     index_t last = draw.first;  // rounding may carry past the end: then the last row that can be drawn is
     for (index_t i = draw.first; i < std::min(squared.size, draw.first + chunk_rows); ++i) {
@@ -146,7 +149,7 @@ std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerR
       rest -= value;
       if (rest < 0) break;
     }
-    rows.push_back(last);
+    rows[q] = last;
   }
   return rows;
 }
@@ -172,7 +175,7 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
 }
 
 bool can_choose(const Rows& x, const Choosing& how) noexcept {
-  return x.on_device() && how.trials <= cuda::most_trials;
+  return x.on_device() && how.trials <= cuda::most_trials && x.rows() * (x.cols() + 4) < INT32_MAX;
 }
 
 template <class S>

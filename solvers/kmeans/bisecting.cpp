@@ -89,7 +89,7 @@ LloydRun bisecting(const Problem& p, const KMeansOptions& options, const LloydCo
     std::copy_n(leaf.center.data(), p.cols(), run.centers.data() + m * p.cols());
   }
   run.labels.assign(static_cast<std::size_t>(p.rows()), -1);
-  run.rescored = assign_all(p, run.centers.cview(), Scores::float32, run.labels).rescored;
+  run.rescored = assign_all(p, run.centers.cview(), control.scores, run.labels).rescored;
   for (const index_t i : p.directionless) run.labels[static_cast<std::size_t>(i)] = 0;
   run.n_iter = std::max(run.n_iter, 1);
   return run;

@@ -28,6 +28,7 @@ void check_sizes(const RowSource& rows, const KMeansOptions& o, index_t k) {
   throw_unless(o.n_init >= 1, "the number of restarts (n_init) must be at least 1");
   throw_unless(o.max_iter >= 1, "the number of iterations (max_iter) must be at least 1");
   throw_unless(o.tol >= 0, "the tolerance must not be negative");
+  throw_unless(o.chain >= 1, "a chain (of afk-mc2) must have at least 1 point");
   throw_unless(o.batch >= 1, "a batch must have at least 1 point");
   throw_unless(o.algorithm != KMeansAlgorithm::bisecting || o.init != KMeansInit::given,
                "the bisecting algorithm chooses its first centres itself: none can be given");
@@ -69,6 +70,9 @@ Matrix<double> first_centers(const Problem& p, const KMeansOptions& o, int run, 
     case KMeansInit::parallel:
       centers = seed_parallel(p, o.seed, stream, chosen);
       break;
+    case KMeansInit::markov:
+      centers = seed_markov(p, o.seed, stream, o.chain, chosen);
+      break;
     case KMeansInit::random:
       centers = seed_random(p, o.seed, stream);
       break;
@@ -91,8 +95,8 @@ class Restarts {
     }
     for (int run = 0; run < runs(); ++run)
       controls_.push_back({o_.max_iter, squared_shift_, o_.metric == KMeansMetric::cosine,
-                           o_.bounds && problem.source.space() == Space::host, run, runs(), &o_.on_progress,
-                           &on_state_});
+                           o_.bounds && problem.source.space() == Space::host, scores_of(o_.precision), run,
+                           runs(), &o_.on_progress, &on_state_});
     if (o_.on_state)
       on_state_ = [this](const std::function<KMeansState()>& make) {
         o_.on_state([this, &make] { return with_best(make()); });
@@ -173,7 +177,7 @@ class Restarts {
     best_.inertia = s.best_inertia, best_.run = s.best_run, best_.n_iter = s.best_n_iter;
     best_.relocated = s.best_relocated, best_.stop = s.best_stop;
     best_.labels.assign(static_cast<std::size_t>(p_.rows()), -1);
-    assign_all(p_, best_.centers.cview(), Scores::float32, best_.labels);
+    assign_all(p_, best_.centers.cview(), scores_of(o_.precision), best_.labels);
     for (const index_t i : p_.directionless) best_.labels[static_cast<std::size_t>(i)] = 0;
   }
 

@@ -18,8 +18,11 @@ enum class KMeansInit {
   plus_plus,  ///< greedy k-means++: the best of 2 + log k draws for each centre (Arthur, Vassilvitskii 2007)
   parallel,   ///< k-means||: five rounds of k / 2 draws, then k-means++ on what was drawn (Bahmani et al.
               ///< 2012)
-  random,     ///< distinct rows, drawn without replacement by weight
-  given       ///< KMeansOptions::centers
+  /// AFK-MC2: each centre is the end of a Markov chain of KMeansOptions::chain rows, drawn once by distance
+  /// to the first centre and by weight (Bachem, Lucic, Hassani, Krause 2016). Reads the rows once
+  markov,
+  random,  ///< distinct rows, drawn without replacement by weight
+  given    ///< KMeansOptions::centers
 };
 
 /// When an iteration that still changes labels counts as converged.
@@ -44,6 +47,11 @@ enum class KMeansAlgorithm {
   bisecting,  ///< the cluster of largest inertia is split in two until there are enough; the first centres of
               ///< each split as `init` says, but not given
   balanced    ///< sizes differ by one at most; a label need not be the nearest centre. 8 n k bytes
+};
+
+enum class KMeansPrecision {
+  exact,  ///< every label is the nearest centre's, as assign() proves
+  fast    ///< Scores::fast: a label may be a centre's that is farther by what rounding of scores explains
 };
 
 enum class KMeansStop { labels_unchanged, tolerance, max_iterations, interrupted };
@@ -87,6 +95,8 @@ struct KMeansOptions {
   double tol = 1e-4;
   KMeansTolerance tolerance = KMeansTolerance::relative;
   KMeansMetric metric = KMeansMetric::euclidean;
+  KMeansPrecision precision = KMeansPrecision::exact;
+  index_t chain = 200;              ///< rows of a chain of KMeansInit::markov
   std::span<const double> weights;  ///< one for each row, finite and not negative; none: all 1
   std::uint64_t seed = 0;
   bool bounds = true;  ///< leave rows alone whose label bounds prove (RowBounds); the labels are the same
@@ -101,7 +111,7 @@ struct KMeansOptions {
 };
 
 /// Labels, centres and inertia belong together at every stop: each label is the nearest of these centres (but
-/// for KMeansAlgorithm::balanced).
+/// for KMeansAlgorithm::balanced, and nearly so for KMeansPrecision::fast).
 struct KMeansResult {
   std::vector<std::int32_t> labels;
   Matrix<double> centers;  ///< k x d
@@ -155,19 +165,22 @@ struct KMeansPrediction {
 [[nodiscard]] KMeansPrediction predict(const Context& ctx, const RowSource& rows,
                                        HostView<const double> centers,
                                        KMeansMetric metric = KMeansMetric::euclidean,
-                                       std::span<const double> weights = {});
+                                       std::span<const double> weights = {},
+                                       KMeansPrecision precision = KMeansPrecision::exact);
 [[nodiscard]] KMeansPrediction predict(const Context& ctx, const Rows& rows, HostView<const double> centers,
                                        KMeansMetric metric = KMeansMetric::euclidean,
-                                       std::span<const double> weights = {});
+                                       std::span<const double> weights = {},
+                                       KMeansPrecision precision = KMeansPrecision::exact);
 
 /// The number of labels that are not the nearest centre by a float64 computation of all distances (0 unless
-/// something is broken). @throws as predict.
+/// something is broken, or the precision was fast). `sample`: of this many rows, drawn at random; 0: of all.
+/// @throws as predict.
 [[nodiscard]] index_t verify(const Context& ctx, const RowSource& rows, HostView<const double> centers,
                              std::span<const std::int32_t> labels,
-                             KMeansMetric metric = KMeansMetric::euclidean);
+                             KMeansMetric metric = KMeansMetric::euclidean, index_t sample = 0);
 [[nodiscard]] index_t verify(const Context& ctx, const Rows& rows, HostView<const double> centers,
                              std::span<const std::int32_t> labels,
-                             KMeansMetric metric = KMeansMetric::euclidean);
+                             KMeansMetric metric = KMeansMetric::euclidean, index_t sample = 0);
 
 /// Distances of all rows to all centres, n x k: between directions for KMeansMetric::cosine.
 [[nodiscard]] Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const double> centers,

@@ -12,7 +12,8 @@ Lloyd::Lloyd(const Problem& problem, Matrix<double> centers, const LloydControl&
       control_(control),
       clusters_(problem.ctx, problem.source.space(), problem.moments, unit_of(problem), std::move(centers)),
       labels_(problem.filled<std::int32_t>(no_label)),
-      bounds_(control.bounds ? problem.rows() : 0) {}
+      bounds_(control.bounds ? problem.rows() : 0),
+      scores_(control.scores) {}
 
 Lloyd::Lloyd(const Problem& problem, const KMeansState& state, const LloydControl& control)
     : Lloyd(problem, Matrix<double>::copy_of(state.centers.cview()), control) {

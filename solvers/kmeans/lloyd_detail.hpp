@@ -14,6 +14,7 @@ struct LloydControl {
   double squared_shift = -1;  ///< converged at or below; negative: only by labels
   bool spherical = false;
   bool bounds = true;
+  Scores scores = Scores::float32;  ///< to begin with
   int run = 0, runs = 1;
   const std::function<bool(const KMeansProgress&)>* on_progress = nullptr;
   const std::function<void(const std::function<KMeansState()>&)>* on_state = nullptr;
@@ -64,7 +65,7 @@ class Lloyd {
   Clusters clusters_;
   PerRowArray<std::int32_t> labels_;
   RowBounds bounds_;
-  Scores scores_ = Scores::float32;
+  Scores scores_;
   Phase phase_ = Phase::iterate;
   AssignStats stats_;
   bool settled_ = false;  ///< few labels changed in the last pass

@@ -40,7 +40,7 @@ class MiniBatch {
                                    std::ceil(static_cast<double>(p_.rows()) / static_cast<double>(batch_)));
     for (std::uint64_t step = 0; step < steps && goes_on(step); ++step) take(step);
     run_.labels.assign(static_cast<std::size_t>(p_.rows()), -1);
-    run_.rescored = assign_all(p_, run_.centers.cview(), Scores::float32, run_.labels).rescored;
+    run_.rescored = assign_all(p_, run_.centers.cview(), control_.scores, run_.labels).rescored;
     for (const index_t i : p_.directionless) run_.labels[static_cast<std::size_t>(i)] = 0;
     return std::move(run_);
   }

@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ts::solvers::kmeans_detail {
 
@@ -16,8 +17,13 @@ template <class S>
 Potential<S>::Potential(const Problem& problem) : Potential(problem, problem.filled<S>(far_away)) {}
 
 template <class S>
-Potential<S>::Potential(const Problem& problem, std::vector<S> squared)
-    : Potential(problem, problem.beside_rows(std::move(squared))) {}
+Potential<S>::Potential(const Problem& problem, const std::vector<S>& squared)
+    : Potential(problem, problem.beside_rows(squared)) {
+  for (index_t i = 0; i < problem.rows(); ++i)
+    chunk_totals_[static_cast<std::size_t>(i / chunk_rows)] +=
+        problem.weight(i) * static_cast<double>(squared[static_cast<std::size_t>(i)]);
+  total_ = std::accumulate(chunk_totals_.begin(), chunk_totals_.end(), 0.0);
+}
 
 template <class S>
 Potential<S>::Potential(const Problem& problem, PerRowArray<S> squared)
@@ -40,8 +46,7 @@ void Potential<S>::lower(HostView<const double> centers, PerRow<std::int32_t> ne
                        nearest.part(first, rows.rows()), first_number,
                        labels_.view().part(first, rows.rows()));
   });
-  total_ = 0;
-  for (const double t : chunk_totals_) total_ += t;
+  total_ = std::accumulate(chunk_totals_.begin(), chunk_totals_.end(), 0.0);
 }
 
 template <class S>
@@ -66,17 +71,15 @@ std::vector<index_t> Potential<S>::draw(std::span<const double> uniforms) const 
     while (last > 0 && problem_.weight(last) == 0) --last;
     return std::vector<index_t>(uniforms.size(), last);
   }
+  std::vector<double> through(chunk_totals_.size());
+  std::partial_sum(chunk_totals_.begin(), chunk_totals_.end(), through.begin());
   std::vector<SeedingDraw> draws;
   for (const double uniform : uniforms) {
+    const double passes = uniform * total_;
+    auto c = std::upper_bound(through.begin(), through.end(), passes) - through.begin();
     // Rounding may carry past the end: then the last chunk from which a row can be drawn is.
-    SeedingDraw draw{0, uniform * total_};
-    for (std::size_t c = 0; c < chunk_totals_.size(); ++c) {
-      if (chunk_totals_[c] <= 0) continue;
-      draw.first = static_cast<index_t>(c) * chunk_rows;
-      if (draw.rest < chunk_totals_[c]) break;
-      draw.rest -= chunk_totals_[c];
-    }
-    draws.push_back(draw);
+    for (c = std::min(c, std::ssize(through) - 1); chunk_totals_[static_cast<std::size_t>(c)] <= 0;) --c;
+    draws.push_back({c * chunk_rows, c == 0 ? passes : passes - through[static_cast<std::size_t>(c - 1)]});
   }
   return draw_rows<S>(problem_.ctx, squared_.view(), weights(), draws);
 }

@@ -16,8 +16,8 @@ template <class S>
 class Potential {
  public:
   explicit Potential(const Problem& problem);
-  /// D^2 of each row as it is; there is no total before lower().
-  Potential(const Problem& problem, std::vector<S> squared);
+  /// D^2 of each row as it is.
+  Potential(const Problem& problem, const std::vector<S>& squared);
 
   /// D^2 = min(D^2, squared distance to the nearest of these centres). `nearest`: see lower_potential().
   void lower(HostView<const double> centers, PerRow<std::int32_t> nearest = {},

@@ -1,12 +1,16 @@
+#include <algorithm>
+
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
+#include "tallskinny/solvers/kmeans/seeding_detail.hpp"
+#include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
 namespace ts::solvers {
 
 using namespace kmeans_detail;
 
 KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<const double> centers,
-                         KMeansMetric metric, std::span<const double> weights) {
+                         KMeansMetric metric, std::span<const double> weights, KMeansPrecision precision) {
   expects(centers.rows() >= 1, "there are no centres to predict with");
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   check_weights(rows.rows(), weights);
@@ -17,7 +21,7 @@ KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<con
   KMeansPrediction result;
   result.zero_rows = static_cast<index_t>(normal.zero_rows.size());
   result.labels.assign(static_cast<std::size_t>(rows.rows()), -1);
-  result.rescored = assign_all(problem, usable.cview(), Scores::float32, result.labels).rescored;
+  result.rescored = assign_all(problem, usable.cview(), scores_of(precision), result.labels).rescored;
   for (const index_t i : normal.zero_rows) result.labels[static_cast<std::size_t>(i)] = 0;
   result.inertia = inertia_of(problem, usable.cview(), result.labels);
   result.sizes = sizes_of(result.labels, centers.rows());
@@ -25,10 +29,19 @@ KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<con
 }
 
 index_t verify(const Context& ctx, const RowSource& rows, HostView<const double> centers,
-               std::span<const std::int32_t> labels, KMeansMetric metric) {
+               std::span<const std::int32_t> labels, KMeansMetric metric, index_t sample) {
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   const Directions normal(ctx, rows, {}, metric);
   const Problem problem{ctx, rows, normal.scale, {}};
+  if (sample > 0 && sample < rows.rows()) {
+    constexpr std::uint64_t checked = 97;  // a stream of its own
+    std::vector<index_t> numbers = some_rows(rows.rows(), sample, Random(0, checked));
+    std::sort(numbers.begin(), numbers.end());
+    std::vector<std::int32_t> theirs;
+    for (const index_t i : numbers) theirs.push_back(labels[static_cast<std::size_t>(i)]);
+    return count_misassigned(ctx, Gathered(problem, numbers).rows(), usable.cview(),
+                             PerRow<const std::int32_t>(theirs));
+  }
   const auto there = problem.beside_rows(std::vector<std::int32_t>(labels.begin(), labels.end()));
   index_t wrong = 0;
   problem.for_each_block([&](index_t first, const Rows& block) {
@@ -49,13 +62,13 @@ Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const do
 }
 
 KMeansPrediction predict(const Context& ctx, const Rows& rows, HostView<const double> centers,
-                         KMeansMetric metric, std::span<const double> weights) {
-  return predict(ctx, RowsInMemory(rows), centers, metric, weights);
+                         KMeansMetric metric, std::span<const double> weights, KMeansPrecision precision) {
+  return predict(ctx, RowsInMemory(rows), centers, metric, weights, precision);
 }
 
 index_t verify(const Context& ctx, const Rows& rows, HostView<const double> centers,
-               std::span<const std::int32_t> labels, KMeansMetric metric) {
-  return verify(ctx, RowsInMemory(rows), centers, labels, metric);
+               std::span<const std::int32_t> labels, KMeansMetric metric, index_t sample) {
+  return verify(ctx, RowsInMemory(rows), centers, labels, metric, sample);
 }
 
 }  // namespace ts::solvers

@@ -12,22 +12,6 @@
 
 namespace ts::solvers::kmeans_detail {
 
-namespace {
-
-constexpr index_t rounds = 5;  ///< of k-means||
-constexpr double oversampling = 0.5;
-
-/// Streams of one restart: numbers that serve different purposes never meet.
-enum Purpose : std::uint64_t {
-  first_row = 0,
-  draws = 1,
-  kept = 2,
-  drawn = 16,
-  priorities = 32,
-  samples = 64
-};
-
-/// A row drawn by weight alone.
 index_t draw_by_weight(const Problem& p, double uniform) {
   const index_t n = p.rows();
   if (p.weights.empty()) return std::min(n - 1, static_cast<index_t>(uniform * static_cast<double>(n)));
@@ -43,6 +27,31 @@ index_t draw_by_weight(const Problem& p, double uniform) {
   }
   return last;
 }
+
+std::vector<index_t> some_rows(index_t n, index_t count, const Random& random) {
+  std::vector<index_t> rows;
+  std::unordered_set<index_t> seen;
+  for (std::uint64_t draw = 0; std::ssize(rows) < count; ++draw) {
+    const auto row = static_cast<index_t>(random.below(static_cast<std::uint64_t>(n), draw));
+    if (seen.insert(row).second) rows.push_back(row);
+  }
+  return rows;
+}
+
+namespace {
+
+constexpr index_t rounds = 5;  ///< of k-means||
+constexpr double oversampling = 0.5;
+
+/// Streams of one restart: numbers that serve different purposes never meet.
+enum Purpose : std::uint64_t {
+  first_row = 0,
+  draws = 1,
+  kept = 2,
+  drawn = 16,
+  priorities = 32,
+  samples = 64
+};
 
 /// Chooses centres have .. until - 1, each the best of a few draws, while the potential is above `enough`.
 /// Returns how many centres there are then.
@@ -87,10 +96,9 @@ Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t 
 template <class S>
 class Sample {
  public:
-  /// `last`: of the centres so far. `size`: how many rows, about; infinity: all that are no centre.
-  Sample(const Problem& p, const Potential<S>& all, HostView<const double> last, const Random& random,
-         double size)
-      : Sample(p, all, last, size / all.total(), all.keep(size / all.total(), random.philox())) {}
+  /// `size`: how many rows, about; infinity: all that are no centre.
+  Sample(const Problem& p, const Potential<S>& all, const Random& random, double size)
+      : Sample(p, all, size / all.total(), all.keep(size / all.total(), random.philox())) {}
   Sample(const Sample&) = delete;
   Sample& operator=(const Sample&) = delete;
 
@@ -98,27 +106,32 @@ class Sample {
   [[nodiscard]] Potential<S>& potential() noexcept { return potential_; }
 
  private:
-  Sample(const Problem& p, const Potential<S>& all, HostView<const double> last, double factor,
-         const std::vector<index_t>& numbers)
+  Sample(const Problem& p, const Potential<S>& all, double factor, const std::vector<index_t>& numbers)
+      : Sample(p, factor, numbers, all.squared(numbers)) {}
+  Sample(const Problem& p, double factor, const std::vector<index_t>& numbers, const std::vector<S>& squared)
       : values_(p.scale.empty() ? p.rows_as<S>(numbers) : PerRowArray<S>()),
         scaled_(p.scale.empty() ? PerRowArray<double>() : p.rows_as<double>(numbers)),
         rows_(p.scale.empty() ? rows_of<S>(p.ctx, values_.view(), std::ssize(numbers), p.cols())
                               : rows_of<double>(p.ctx, scaled_.view(), std::ssize(numbers), p.cols())),
-        problem_{p.ctx, rows_, {}, {}, p.k, {}, p.moments},
-        potential_(problem_, all.squared(numbers)) {
-    for (const S squared : all.squared(numbers)) {
-      const double weight = p.weight(numbers[weights_.size()]);
-      weights_.push_back(weight / std::min(1.0, factor * (weight * static_cast<double>(squared))));
-    }
-    problem_.weights = weights_;
+        weights_(weights(p, factor, numbers, squared)),
+        problem_{p.ctx, rows_, {}, weights_, p.k, {}, p.moments},
+        potential_(problem_, squared) {
     problem_.place_weights();
-    potential_.lower(last);  // sums with these weights
+  }
+  static std::vector<double> weights(const Problem& p, double factor, const std::vector<index_t>& numbers,
+                                     const std::vector<S>& squared) {
+    std::vector<double> found;
+    for (std::size_t q = 0; q < numbers.size(); ++q) {
+      const double weight = p.weight(numbers[q]);
+      found.push_back(weight / std::min(1.0, factor * (weight * static_cast<double>(squared[q]))));
+    }
+    return found;
   }
 
   PerRowArray<S> values_;       ///< S holds all numbers of the types that are seeded in it
   PerRowArray<double> scaled_;  ///< but not their products with scales of rows
-  std::vector<double> weights_;
   RowsInMemory rows_;
+  std::vector<double> weights_;
   Problem problem_;
   Potential<S> potential_;
 };
@@ -151,8 +164,7 @@ bool plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream, index
   constexpr index_t first_batch = 16, growth = 4;
   constexpr double stale = 1.0 / 16;  // what is left of a potential when its sample has served
   for (std::uint64_t round = 0; size > 0 && have < p.k && potential.total() > 0; ++round) {
-    Sample<S> sample(p, potential, centers.cview().rows(have - 1, 1),
-                     Random(seed, stream + samples + round % 128), size);
+    Sample<S> sample(p, potential, Random(seed, stream + samples + round % 128), size);
     const bool all = std::isinf(size);
     const index_t until = all ? p.k : std::min(p.k, std::max(first_batch, growth * have)), before = have;
     have = choose(sample.problem(), sample.potential(), random, have, until,
@@ -247,17 +259,6 @@ std::vector<index_t> rings_until(const Problem& p, const Random& random, double 
   return rows;
 }
 
-/// `count` different numbers below n, which is several times as large.
-std::vector<index_t> some_draws(index_t n, index_t count, const Random& random) {
-  std::vector<index_t> rows;
-  std::unordered_set<index_t> seen;
-  for (std::uint64_t draw = 0; std::ssize(rows) < count; ++draw) {
-    const auto row = static_cast<index_t>(random.below(static_cast<std::uint64_t>(n), draw));
-    if (seen.insert(row).second) rows.push_back(row);
-  }
-  return rows;
-}
-
 /// Makes the first distinct of these rows, in this order, the centres. Returns copies of some of them, as
 /// many as centres are missing: nothing if there are enough distinct rows.
 std::vector<index_t> take_distinct(const Problem& p, std::span<const index_t> order,
@@ -317,7 +318,7 @@ Matrix<double> seed_random(const Problem& p, std::uint64_t seed, std::uint64_t s
   Matrix<double> centers(p.k, p.cols());
   // Without weights draws of which repeated ones do not count are in the same order, and mostly few do.
   if (p.weights.empty() && p.k <= n / 8 &&
-      take_distinct(p, some_draws(n, 2 * p.k, Random(seed, stream + drawn)), centers).empty())
+      take_distinct(p, some_rows(n, 2 * p.k, Random(seed, stream + drawn)), centers).empty())
     return centers;
   const Random random(seed, stream + priorities);
   double total = static_cast<double>(n);

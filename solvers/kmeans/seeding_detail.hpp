@@ -9,6 +9,11 @@ namespace ts::solvers::kmeans_detail {
 /// Told how many centres are chosen; throws Error(interrupted) to stop.
 using Chosen = std::function<void(index_t)>;
 
+/// A row drawn by weight alone.
+index_t draw_by_weight(const Problem& problem, double uniform);
+/// `count` different numbers below n, in any order.
+std::vector<index_t> some_rows(index_t n, index_t count, const Random& random);
+
 /// Greedy k-means++ (Arthur, Vassilvitskii 2007, sec. 3 and the greedy variant of their code): the first
 /// centre is drawn by weight, each next one by w D^2, best of 2 + floor(log k) draws by remaining potential.
 /// Many rows are drawn and judged by a sample of max(2^14, 16 k) of them, each kept with a probability in
@@ -21,6 +26,12 @@ Matrix<double> seed_plus_plus(const Problem& problem, std::uint64_t seed, std::u
 /// probability min(1, k / 2 w D^2 / potential), then weighted k-means++ on the rows kept.
 Matrix<double> seed_parallel(const Problem& problem, std::uint64_t seed, std::uint64_t stream,
                              const Chosen& chosen);
+
+/// AFK-MC2 (Bachem, Lucic, Hassani, Krause 2016, algorithm 1): the first centre is drawn by weight, each next
+/// one is the end of a chain of `length` proposals by half w D^2 to the first centre and half w, which goes
+/// on to the next with a probability by D^2 to all centres so far.
+Matrix<double> seed_markov(const Problem& problem, std::uint64_t seed, std::uint64_t stream, index_t length,
+                           const Chosen& chosen);
 
 /// k distinct rows without replacement, by weight (Efraimidis, Spirakis 2006); copies of rows only when there
 /// are fewer than k distinct ones.

@@ -134,14 +134,15 @@ AssignStats for_parts(const Rows& x, PerRow<std::int32_t> labels, PerRow<const d
 
 /// A pass whose sums, if it has any, are those of the centroids, or are added to `sums`.
 AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                      const PlacedCentroids& centroids, PerRow<std::int32_t> labels,
+                      const PlacedCentroids& centroids, Scores scores, PerRow<std::int32_t> labels,
                       PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums, bool settled) {
   const index_t n = x.rows(), k = centroids.count, d = x.cols();
   const cuda::DeviceInfo& device = ctx.stream.device();
   const Spread& spread = centroids.spread;
+  const bool fast = scores == Scores::fast;
   const double scale = spread.scale, shrink = scale < 0x1p-900 ? scale : 1;
-  const cuda::AssignProblem problem = cuda::assign_problem(x, k, needs_wide(moments, x.type(), scale),
-                                                           as_they_are(moments, x.type(), scale), settled);
+  const cuda::AssignProblem problem = cuda::assign_problem(
+      x, k, needs_wide(moments, x.type(), scale), as_they_are(moments, x.type(), scale), settled, fast);
   const cuda::AssignPlans plans = cuda::assign_plans(problem, device);
   const bool single = plans.scores && plans.scores->family == "assign_single";
   const Origin origin(moments, spread, single);
@@ -229,13 +230,13 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
   SelectionArgument open;                 // every row
   std::uint32_t* still_marked = nullptr;  // all of them
   if (plans.scores) score(*plans.scores, {}, w.at<std::uint32_t>(marks));
-  if (pairs_first) decide(gather(pair_marks, found + PassCounts::of_two), nullptr, true);
-  if (plans.scores) open = gather(marks, listed);
+  if (pairs_first && !fast) decide(gather(pair_marks, found + PassCounts::of_two), nullptr, true);
+  if (plans.scores && !fast) open = gather(marks, listed);
   if (plans.again) {
     still_marked = w.at<std::uint32_t>(listed_marks);
     score(*plans.again, open, still_marked);
   }
-  decide(open, still_marked, plans.again.has_value());
+  if (!plans.scores || !fast) decide(open, still_marked, plans.again.has_value());
   const PassCounts counts = fetch(ctx, found);
   const AssignStats stats = counts.stats();
   if (!adds || stats.changed == 0) return stats;
@@ -248,15 +249,16 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
 }  // namespace
 
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                   const PlacedCentroids& centroids, PerRow<std::int32_t> labels,
+                   const PlacedCentroids& centroids, Scores scores, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint& unit, bool settled) {
   return for_parts(x, labels, weights, [&](const Rows& part, auto their_labels, auto their_weights) {
-    return pass_over(ctx, part, moments, centroids, their_labels, their_weights, &unit, nullptr, settled);
+    return pass_over(ctx, part, moments, centroids, scores, their_labels, their_weights, &unit, nullptr,
+                     settled);
   });
 }
 
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                   HostView<const double> centroids, PerRow<std::int32_t> labels,
+                   HostView<const double> centroids, Scores scores, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums, bool settled) {
   const index_t k = centroids.rows(), d = x.cols();
   return for_parts(x, labels, weights, [&](const Rows& part, auto their_labels, auto their_weights) {
@@ -272,7 +274,7 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
     placed.to_units = parcel.next();
     if (sums != nullptr) parcel.add(unit->to_units);
     parcel.send();
-    return pass_over(ctx, part, moments, placed, their_labels, their_weights, unit, sums, settled);
+    return pass_over(ctx, part, moments, placed, scores, their_labels, their_weights, unit, sums, settled);
   });
 }
 

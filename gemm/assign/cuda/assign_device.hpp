@@ -22,7 +22,7 @@ struct PlacedCentroids {
 };
 
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                   HostView<const double> centroids, PerRow<std::int32_t> labels,
+                   HostView<const double> centroids, Scores scores, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums,
                    bool settled = false);
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
@@ -30,7 +30,7 @@ void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
               ClusterSums& sums);
 /// The same with centroids, and sums, that are on the device.
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                   const PlacedCentroids& centroids, PerRow<std::int32_t> labels,
+                   const PlacedCentroids& centroids, Scores scores, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint& unit, bool settled);
 void add_rows(const Context& ctx, const Rows& x, const PlacedCentroids& centroids,
               PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit);

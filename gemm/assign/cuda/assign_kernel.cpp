@@ -40,10 +40,10 @@ void finish(KernelPlan& plan, const AssignProblem& p, Turn turn, index_t shared,
   const bool on_chip = turn == Turn::every_row &&
                        blocks * (shared + chip_bytes(p) + 1024) <= device.shared_bytes_per_multiprocessor &&
                        shared + chip_bytes(p) <= device.shared_bytes_per_block;
-  for (auto& each :
-       {define(p.type), define("TS_D", p.d), define("TS_WIDE", p.wide ? 1 : 0),
-        define("TS_COUNT", piece.count), define("TS_ALIGN", piece.alignment),
-        define("TS_ON_CHIP", on_chip ? 1 : 0), define("TS_WARPS", warps), define("TS_BLOCKS", blocks)})
+  for (auto& each : {define(p.type), define("TS_D", p.d), define("TS_WIDE", p.wide ? 1 : 0),
+                     define("TS_COUNT", piece.count), define("TS_ALIGN", piece.alignment),
+                     define("TS_ON_CHIP", on_chip ? 1 : 0), define("TS_WARPS", warps),
+                     define("TS_BLOCKS", blocks), define("TS_FAST", p.fast ? 1 : 0)})
     plan.defines.push_back(each);
   const index_t at_once = blocks * device.multiprocessors;
   const index_t waves =
@@ -56,10 +56,18 @@ void finish(KernelPlan& plan, const AssignProblem& p, Turn turn, index_t shared,
 
 }  // namespace
 
-AssignProblem assign_problem(const Rows& x, index_t k, bool wide, bool as_are, bool settled) {
-  AssignProblem p{
-      x.type(), x.rows(), x.cols(), k, x.col_stride() == 1 && !x.has_scale(), 1, x.row_stride() == x.cols(),
-      wide,     as_are,   settled};
+AssignProblem assign_problem(const Rows& x, index_t k, bool wide, bool as_are, bool settled, bool fast) {
+  AssignProblem p{x.type(),
+                  x.rows(),
+                  x.cols(),
+                  k,
+                  x.col_stride() == 1 && !x.has_scale(),
+                  1,
+                  x.row_stride() == x.cols(),
+                  wide,
+                  as_are,
+                  settled && !fast,
+                  fast};
   const auto size = static_cast<std::uint64_t>(size_of(x.type()));
   const auto bits = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(x.values())) |
                     static_cast<std::uint64_t>(x.row_stride()) * size | 16;
@@ -98,7 +106,10 @@ std::optional<KernelPlan> assign_single_plan(const AssignProblem& p, bool confir
   // three products do where bytes hide them, or where they cost less than clustered rows that one leaves
   // open.
   const bool cheap = tiles <= 2 * steps || (steps == 1 && !many);
-  const index_t parts = halves ? (steps <= 2 && !many ? 2 : 1) : p.d > 8 && steps <= 4 && cheap ? 3 : 1;
+  const index_t parts = p.fast                           ? 1
+                        : halves                         ? (steps <= 2 && !many ? 2 : 1)
+                        : p.d > 8 && steps <= 4 && cheap ? 3
+                                                         : 1;
   const index_t products = p.d <= 8 ? 1 : (parts == 1 ? 1 : 2) * steps;
   const index_t shared = tiles * (products * 256 + 32);
   if (shared + 2048 > device.shared_bytes_per_block) return std::nullopt;
@@ -249,7 +260,8 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   if (plans.scores) {
     const auto& defines = plans.scores->defines;
     // Three products leave little that three would decide.
-    if (plans.confirms || std::find(defines.begin(), defines.end(), define("TS_PARTS", 3)) == defines.end())
+    if (!p.fast &&
+        (plans.confirms || std::find(defines.begin(), defines.end(), define("TS_PARTS", 3)) == defines.end()))
       plans.again = assign_tensor_plan(p, Turn::listed_rows, 2, device);
     return plans;
   }
@@ -260,17 +272,17 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
     plans.confirms = p.settled && plans.steps <= most_steps;
     plans.scores = plans.steps <= most_steps ? assign_feeders_plan(p, plans, device)
                                              : assign_groups_plan(p, 1, plans, device);
-    if (plans.scores)
-      plans.again = assign_groups_plan(p, 2, plans, device);
-    else
+    if (!plans.scores)
       plans.steps = 0;
+    else if (!p.fast)
+      plans.again = assign_groups_plan(p, 2, plans, device);
   } else if (plans.steps > most_steps) {
     plans.steps = 0;
-  } else if (three_products_pay(p, device)) {
+  } else if (!p.fast && three_products_pay(p, device)) {
     plans.scores = assign_tensor_plan(p, Turn::every_row, 2, device);
   } else {
     plans.scores = assign_tensor_plan(p, Turn::every_row, 1, device);
-    plans.again = assign_tensor_plan(p, Turn::listed_rows, 2, device);
+    if (!p.fast) plans.again = assign_tensor_plan(p, Turn::listed_rows, 2, device);
   }
   if (plans.again) plans.again->grid = grid_of(INT32_MAX, device.multiprocessors);
   return plans;

@@ -20,12 +20,13 @@ struct AssignProblem {
   bool wide = false;     ///< x - shift is not safe, or not exact enough, in float32
   bool as_are = false;   ///< rows need neither shift nor scale before they are rounded to float16
   bool settled = false;  ///< most rows keep their labels
+  bool fast = false;     ///< the best score is taken at its word
 
   /// Words of 32 marks for n rows, whole pairs of them.
   [[nodiscard]] static constexpr index_t mark_words(index_t n) noexcept { return (n + 63) / 64 * 2; }
 };
 [[nodiscard]] AssignProblem assign_problem(const Rows& x, index_t k, bool wide, bool as_are = false,
-                                           bool settled = false);
+                                           bool settled = false, bool fast = false);
 
 /// Centroids are padded to whole groups of 8.
 [[nodiscard]] constexpr index_t padded_centroids(index_t k) noexcept {

@@ -49,10 +49,10 @@ PlacedCentroids DeviceClusters::placed(bool with_sums) const noexcept {
   return {k_, spread_, current(), current() + k_ * d_, shift, shift + d_, with_sums ? sums_.data() : nullptr};
 }
 
-AssignStats DeviceClusters::assign(const Rows& x, PerRow<std::int32_t> labels, PerRow<const double> weights,
-                                   bool move_sums, bool settled) {
+AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels,
+                                   PerRow<const double> weights, bool move_sums, bool settled) {
   stale_ = stale_ || move_sums;
-  return assign_device::assign(ctx_, x, moments_, placed(move_sums), labels, weights, unit_, settled);
+  return assign_device::assign(ctx_, x, moments_, placed(move_sums), scores, labels, weights, unit_, settled);
 }
 
 void DeviceClusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels,

@@ -27,8 +27,8 @@ class DeviceClusters {
 
   [[nodiscard]] Matrix<double> centroids() const;
   [[nodiscard]] ClusterSums sums() const;
-  AssignStats assign(const Rows& x, PerRow<std::int32_t> labels, PerRow<const double> weights, bool move_sums,
-                     bool settled);
+  AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
+                     bool move_sums, bool settled);
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
   /// Returns the squared shift; centroids stay where `weightless` gets any number.
   double move_to_means(std::vector<index_t>& weightless);

@@ -16,6 +16,14 @@ using cuda::SeedTask;
 template <class S>
 constexpr bool is_wide = sizeof(S) == sizeof(double);
 
+template <class S>
+cuda::Coordinates coordinates_of(const Rows& x, const SeedingUnit& unit) {
+  if (is_wide<S>) return cuda::Coordinates::wide;
+  const bool direct =
+      x.type() != DType::float64 && !x.has_scale() && unit.scale >= 0x1p-100 && unit.scale <= 0x1p100;
+  return direct ? cuda::Coordinates::direct : cuda::Coordinates::narrow;
+}
+
 /// The candidates in the coordinates of the unit.
 Matrix<double> in_unit(const SeedingUnit& unit, HostView<const double> candidates) {
   Matrix<double> out(candidates.rows(), candidates.cols());
@@ -31,40 +39,67 @@ struct Nearest {
   std::int32_t first_number = 0;
 };
 
-/// One launch of kernels/seed_distances.cuh; totals: chunks x what the task leaves, to host memory.
-template <class S>
-void launch_distances(const Context& ctx, SeedTask task, const Rows& x, const SeedingUnit& unit,
-                      HostView<const double> candidates, const std::int32_t* labels, S* squared,
-                      const double* weights, const Nearest& nearest, std::span<double> totals) {
-  const index_t chunks = chunk_count(x.rows()), d = x.cols();
-  const Matrix<double> scaled = in_unit(unit, candidates);
-  const index_t at_once = task == SeedTask::lower_by_label ? 1 : candidates.rows();
-  Parcel parcel(ctx, (scaled.rows() + 1) * d);
-  parcel.add(scaled.cview());
-  parcel.add(unit.moments.shift);
-  Workspace w;
-  const std::size_t sent = w.reserve<double>(parcel.size()),
-                    found = w.reserve<double>(static_cast<index_t>(totals.size()));
-  w.get(ctx.stream);
-  parcel.send(w.at<double>(sent));
-  cuda::launch(ctx, cuda::seed_distances_plan(task, x.type(), is_wide<S>, at_once, chunks), RowsArgument(x),
-               static_cast<int>(d), w.at<double>(sent), static_cast<int>(at_once), labels,
-               w.at<double>(sent) + candidates.rows() * d, unit.scale, chunk_rows, squared, weights,
-               nearest.of_row, nearest.first_number, w.at<double>(found));
-  cuda::copy_bytes(ctx.stream, totals.data(), w.at<double>(found), totals.size_bytes());
-  ctx.stream.synchronize();
-}
-
-}  // namespace
-
-namespace {
-
 /// Room for the numbers is on the device; none: all rows. With a shift, in the coordinates of distances.
 template <class S>
 void launch_gather(const Context& ctx, const Rows& x, const index_t* numbers, index_t count,
                    const double* shift, double scale, S* out, index_t ld) {
   cuda::launch(ctx, cuda::seed_plan("seed_gather", x.type(), is_wide<S>, count * ld), RowsArgument(x),
                static_cast<int>(x.cols()), numbers, count, shift, scale, out, static_cast<int>(ld));
+}
+
+/// Candidates in the coordinates of the unit and its shift on their way, and what chunks leave, to host
+/// memory.
+template <class Launch>
+void with_candidates(const Context& ctx, const SeedingUnit& unit, HostView<const double> candidates,
+                     std::span<double> totals, const Launch& launch) {
+  const index_t count = candidates.rows() * candidates.cols();
+  const Matrix<double> scaled = in_unit(unit, candidates);
+  Parcel parcel(ctx, count + candidates.cols());
+  parcel.add(scaled.cview());
+  parcel.add(unit.moments.shift);
+  Workspace w;
+  const std::size_t sent = w.reserve<double>(parcel.size()), narrow = w.reserve<double>(count),
+                    found = w.reserve<double>(static_cast<index_t>(totals.size()));
+  w.get(ctx.stream);
+  parcel.send(w.at<double>(sent));
+  launch(w.at<double>(sent), w.at<double>(sent) + count, w.at<char>(narrow), w.at<double>(found));
+  cuda::copy_bytes(ctx.stream, totals.data(), w.at<double>(found), totals.size_bytes());
+  ctx.stream.synchronize();
+}
+
+/// One launch of kernels/seed_distances.cuh; totals: chunks x what the task leaves.
+template <class S>
+void launch_distances(const Context& ctx, SeedTask task, const Rows& x, const SeedingUnit& unit,
+                      HostView<const double> candidates, S* squared, const double* weights,
+                      const Nearest& nearest, std::span<double> totals) {
+  with_candidates(
+      ctx, unit, candidates, totals, [&](const double* sent, const double* shift, void*, double* found) {
+        const index_t count = candidates.rows();
+        cuda::launch(ctx,
+                     cuda::seed_distances_plan(task, x.type(), coordinates_of<S>(x, unit), count,
+                                               chunk_count(x.rows())),
+                     RowsArgument(x), static_cast<int>(x.cols()), sent, static_cast<int>(count), shift,
+                     unit.scale, chunk_rows, squared, weights, nearest.of_row, nearest.first_number, found);
+      });
+}
+
+/// The same to the candidates of labels: kernels/seed_labelled.cuh.
+template <class S>
+void launch_labelled(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                     HostView<const double> candidates, const std::int32_t* labels, S* squared,
+                     const double* weights, const Nearest& nearest, std::span<double> totals) {
+  with_candidates(ctx, unit, candidates, totals,
+                  [&](const double* sent, const double* shift, void* narrow, double* found) {
+                    const index_t t = candidates.rows(), d = x.cols();
+                    auto* const others = static_cast<S*>(narrow);
+                    const Rows as_rows(ctx.stream, DeviceView<const double>::unchecked(sent, t, d, d));
+                    launch_gather<S>(ctx, as_rows, nullptr, t, nullptr, 1, others, d);
+                    cuda::launch(
+                        ctx,
+                        cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, unit), chunk_count(x.rows())),
+                        RowsArgument(x), static_cast<int>(d), others, labels, shift, unit.scale, chunk_rows,
+                        squared, weights, nearest.of_row, nearest.first_number, found);
+                  });
 }
 
 }  // namespace
@@ -74,28 +109,21 @@ void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                      HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
                      std::span<double> totals, PerRow<std::int32_t> nearest, std::int32_t first_number,
                      PerRow<std::int32_t> labels) {
-  const index_t t = candidates.rows();
   if (x.rows() == 0) return;
   // Beyond this, finding the nearest candidate by tensor instructions first costs less than all distances.
-  constexpr index_t most_by_distance = 2 * cuda::most_seed_candidates;
-  if (t > most_by_distance) {
-    cuda::Memory memory;
-    if (labels.empty()) {
-      memory = cuda::Memory(ctx.stream, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
-      labels = {static_cast<std::int32_t*>(memory.data()), x.rows(), Space::device};
-    }
-    const Matrix<double> padded = with_copies(candidates, Space::device);
-    cuda::fill_bytes(ctx.stream, labels.data, 0xff,
-                     static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
-    (void)assign(ctx, x, unit.moments, padded.cview(), labels, {}, nullptr, nullptr);
-    return launch_distances<S>(ctx, SeedTask::lower_by_label, x, unit, candidates, labels.data, squared.data,
-                               weights.data, {nearest.data, first_number}, totals);
+  if (candidates.rows() <= cuda::most_seed_candidates)
+    return launch_distances<S>(ctx, SeedTask::lower, x, unit, candidates, squared.data, weights.data,
+                               {nearest.data, first_number}, totals);
+  cuda::Memory memory;
+  if (labels.empty()) {
+    memory = cuda::Memory(ctx.stream, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
+    labels = {static_cast<std::int32_t*>(memory.data()), x.rows(), Space::device};
   }
-  for (index_t c = 0; c < t; c += cuda::most_seed_candidates)
-    launch_distances<S>(ctx, SeedTask::lower, x, unit,
-                        candidates.rows(c, std::min(cuda::most_seed_candidates, t - c)), nullptr,
-                        squared.data, weights.data,
-                        {nearest.data, first_number + static_cast<std::int32_t>(c)}, totals);
+  const Matrix<double> padded = with_copies(candidates, Space::device);
+  cuda::fill_bytes(ctx.stream, labels.data, 0xff, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
+  (void)assign_device::assign(ctx, x, unit.moments, padded.cview(), Scores::float32, labels, {}, nullptr, nullptr);
+  launch_labelled<S>(ctx, x, unit, candidates, labels.data, squared.data, weights.data,
+                     {nearest.data, first_number}, totals);
 }
 
 template <class S>
@@ -109,7 +137,7 @@ void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                   width = cuda::seed_candidates(count);
     std::vector<double> found(static_cast<std::size_t>(chunks * width));
     // This task only reads the distances so far.
-    launch_distances<S>(ctx, SeedTask::totals, x, unit, candidates.rows(c, count), nullptr,
+    launch_distances<S>(ctx, SeedTask::totals, x, unit, candidates.rows(c, count),
                         const_cast<S*>(squared.data), weights.data, {}, found);
     for (index_t chunk = 0; chunk < chunks; ++chunk)
       for (index_t q = 0; q < count; ++q)
@@ -140,20 +168,24 @@ std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerR
 template <class S>
 std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
                                double factor, const Philox& random) {
-  const index_t n = squared.size;
-  std::vector<std::uint32_t> marks(static_cast<std::size_t>((n + 31) / 32));
+  const index_t n = squared.size, words = (n + 63) / 64;
   std::vector<index_t> rows;
   if (n == 0) return rows;
+  const std::size_t bytes = static_cast<std::size_t>(words) * sizeof(std::uint64_t);
+  cuda::Staging& staging = ctx.stream.staging();
+  staging.begin(ctx.stream, cuda::Staging::rounded(bytes));
+  auto* const marks = static_cast<std::uint64_t*>(staging.take(bytes).host);
   Workspace w;
-  const std::size_t found = w.reserve<std::uint32_t>(static_cast<index_t>(marks.size()));
+  const std::size_t found = w.reserve<std::uint64_t>(words);
   w.get(ctx.stream);
+  cuda::fill_bytes(ctx.stream, w.at<std::uint64_t>(found) + words - 1, 0, sizeof(std::uint64_t));
   cuda::launch(ctx, cuda::seed_plan("seed_keep", DType::float64, is_wide<S>, n), squared.data, weights.data,
                n, factor, random.stream, random.key, w.at<std::uint32_t>(found));
-  cuda::copy_bytes(ctx.stream, marks.data(), w.at<char>(found), marks.size() * sizeof(std::uint32_t));
+  cuda::copy_bytes(ctx.stream, marks, w.at<char>(found), bytes);
   ctx.stream.synchronize();
-  for (std::size_t word = 0; word < marks.size(); ++word)
-    for (std::uint32_t left = marks[word]; left != 0; left &= left - 1)
-      rows.push_back(static_cast<index_t>(32 * word) + std::countr_zero(left));
+  for (index_t word = 0; word < words; ++word)
+    for (std::uint64_t left = marks[word]; left != 0; left &= left - 1)
+      rows.push_back(64 * word + std::countr_zero(left));
   return rows;
 }
 

@@ -22,19 +22,37 @@ KernelPlan seed_plan(std::string_view family, DType type, bool wide, index_t cou
   return plan;
 }
 
-KernelPlan seed_distances_plan(SeedTask task, DType type, bool wide, index_t candidates, index_t chunks) {
+namespace {
+
+/// A block a chunk.
+KernelPlan plan_in(std::string_view family, DType type, Coordinates coordinates, index_t chunks) {
+  KernelPlan plan = seed_plan(family, type, coordinates == Coordinates::wide, chunks * seed_threads);
+  plan.defines.push_back(define("TS_DIRECT", coordinates == Coordinates::direct ? 1 : 0));
+  return plan;
+}
+
+}  // namespace
+
+KernelPlan seed_distances_plan(SeedTask task, DType type, Coordinates coordinates, index_t candidates,
+                               index_t chunks) {
   constexpr index_t columns = 16;
-  KernelPlan plan = seed_plan("seed_distances", type, wide, chunks * seed_threads);
+  const bool wide = coordinates == Coordinates::wide;
+  KernelPlan plan = plan_in("seed_distances", type, coordinates, chunks);
   const index_t at_once = seed_candidates(candidates), results = task == SeedTask::totals ? at_once : 1;
   plan.defines.push_back(define("TS_T", at_once));
   plan.defines.push_back(define("TS_LOWER", task == SeedTask::totals ? 0 : 1));
-  plan.defines.push_back(define("TS_LABELS", task == SeedTask::lower_by_label ? 1 : 0));
   const index_t size = wide ? 8 : 4;
   // As the kernel's launch bounds have it: more blocks where few candidates leave loads to bind.
   const index_t blocks = at_once == 1 ? 4 : at_once <= 4 ? 3 : at_once > 8 && wide ? 1 : 2;
   plan.budget.registers = static_cast<int>(std::min<index_t>(255, 65536 / (seed_threads * blocks) / 8 * 8));
   plan.budget.shared_bytes = static_cast<int>(seed_threads * (columns * size + 16) +
                                               at_once * columns * size + results * seed_threads / 32 * 8);
+  return plan;
+}
+
+KernelPlan seed_labelled_plan(DType type, Coordinates coordinates, index_t chunks) {
+  KernelPlan plan = plan_in("seed_labelled", type, coordinates, chunks);
+  plan.budget = {64, static_cast<int>(seed_threads / 32 * sizeof(double))};
   return plan;
 }
 
@@ -60,7 +78,8 @@ KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, const Devic
   plan.grid = grid_of(ceil_div(rows, rows_at_once), device.multiprocessors);
   plan.block = choose_threads;
   plan.meets = true;
-  plan.budget = {128, static_cast<int>(padded * 8 * (choose_threads / 32 + 2))};
+  plan.shared_bytes = static_cast<std::size_t>(padded) * plan.grid * sizeof(double);
+  plan.budget = {128, static_cast<int>(padded * 8 * (choose_threads / 32 + 3))};
   return plan;
 }
 

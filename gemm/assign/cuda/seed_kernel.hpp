@@ -6,7 +6,7 @@
 
 namespace ts::cuda {
 
-enum class SeedTask { lower, lower_by_label, totals };
+enum class SeedTask { lower, totals };
 
 /// Candidates that kernels/seed_distances.cuh takes at a time, at most.
 inline constexpr index_t most_seed_candidates = 12;
@@ -15,10 +15,15 @@ inline constexpr index_t most_seed_candidates = 12;
   return count <= 1 ? 1 : (count + 3) / 4 * 4;
 }
 
-/// kernels/seed_distances.cuh; wide: distances in float64.
-[[nodiscard]] KernelPlan seed_distances_plan(SeedTask task, DType type, bool wide, index_t candidates,
-                                             index_t chunks);
-/// kernels/FAMILY.cuh with one thread for each of `count` things.
+/// How kernels/seed_coordinate.cuh makes coordinates: in float64, or from float64 in float32, or in float32.
+enum class Coordinates { wide, narrow, direct };
+
+/// kernels/seed_distances.cuh
+[[nodiscard]] KernelPlan seed_distances_plan(SeedTask task, DType type, Coordinates coordinates,
+                                             index_t candidates, index_t chunks);
+/// kernels/seed_labelled.cuh
+[[nodiscard]] KernelPlan seed_labelled_plan(DType type, Coordinates coordinates, index_t chunks);
+/// kernels/FAMILY.cuh with one thread for each of `count` things; wide: distances in float64.
 [[nodiscard]] KernelPlan seed_plan(std::string_view family, DType type, bool wide, index_t count);
 
 /// kernels/seed_count.cuh

@@ -60,6 +60,14 @@ TEST_CASE("clusters a file and writes what belongs together", "[tskmeans]") {
   CHECK(json["cluster_sizes"].size() == 4);
   CHECK(json["elapsed_seconds"].get<double>() > 0);
   CHECK(json["relocated"] == 0);
+  CHECK(json["points_verified"] == 300);
+  CHECK(json["precision"] == "exact");
+  const auto sample = json_of(tskmeans({file + ":/features", "-k", "4", "--json", "--verify-sample", "50",
+                                        "--precision", "fast", "--init", "afk-mc2", "--chain-length", "30"}));
+  CHECK(sample["points_verified"] == 50);
+  CHECK(sample["precision"] == "fast");
+  CHECK(sample["rescored"] == 0);
+  CHECK(sample["seeding_seconds"].get<double>() > 0);
   const auto labels = io::read_vector(io::parse_location(result + ":/labels"));
   const auto centers = io::read_dense_as<double>(io::parse_location(result + ":/cluster_centers"));
   CHECK(labels.size() == 300);
@@ -166,6 +174,8 @@ TEST_CASE("each failure has its exit status and a sentence", "[tskmeans]") {
   expect({points, "--batch-size", "10"}, 2, "mini-batch only");
   expect({points, "--algorithm", "mini-batch", "--tol", "1"}, 2, "no meaning");
   expect({points, "--algorithm", "balanced", "--verify"}, 2, "nothing to verify");
+  expect({points, "--verify", "--verify-sample", "5"}, 2, "--verify-sample");
+  expect({points, "--chain-length", "5"}, 2, "afk-mc2");
   expect({points, "--transform"}, 2, "needs --output");
   expect({points, "--every", "3"}, 2, "needs --checkpoint");
   expect({points, "--memory", "many"}, 2, "500M or 4G");
@@ -215,11 +225,12 @@ TEST_CASE("help and version", "[tskmeans]") {
   const ProcessResult help = tskmeans({"--help"});
   CHECK(help.code == 0);
   for (const char* option :
-       {"--n-clusters", "--init",       "--n-init",  "--max-iter", "--tol",      "--metric",
-        "--weights",    "--predict",    "--seed",    "--output",   "--json",     "--quiet",
-        "--device",     "--threads",    "--dry-run", "--verify",   "--config",   "--version",
-        "--algorithm",  "--batch-size", "--bounds",  "--choose",   "--measures", "--transform",
-        "--checkpoint", "--resume",     "--log",     "--report",   "--memory"})
+       {"--n-clusters",    "--init",        "--n-init",  "--max-iter", "--tol",      "--metric",
+        "--weights",       "--predict",     "--seed",    "--output",   "--json",     "--quiet",
+        "--device",        "--threads",     "--dry-run", "--verify",   "--config",   "--version",
+        "--algorithm",     "--batch-size",  "--bounds",  "--choose",   "--measures", "--transform",
+        "--checkpoint",    "--resume",      "--log",     "--report",   "--memory",   "--precision",
+        "--verify-sample", "--chain-length"})
     CHECK(mentions(help.out, option));
   CHECK(tskmeans({"--version"}).code == 0);
 }

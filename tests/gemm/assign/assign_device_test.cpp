@@ -99,6 +99,52 @@ Outcome run(const Context& ctx, const Rows& x, const Case& c, const Matrix<doubl
   return o;
 }
 
+/// Scores taken at their word: how much farther, at most, a label's centroid is than the nearest one, in
+/// shares of
+/// (||x - shift|| + ||c - shift||)^2, of which low precision loses some; and whether sums belong to the
+/// labels.
+template <class T>
+void check_fast(const Case& c) {
+  INFO("n " << c.n << " d " << c.d << " k " << c.k << " type " << static_cast<int>(dtype_of<T>));
+  const Matrix<double> centroids = centres(c);
+  Matrix<T> x(c.n, c.d);
+  for (index_t i = 0; i < c.n; ++i)
+    for (index_t j = 0; j < c.d; ++j) x(i, j) = narrowed<T>(c.offset + c.factor * number(i, j, c.levels));
+  Context ctx;
+  ctx.stream = test::device_stream();
+  DeviceMatrix<T> there(ctx.stream, c.n, c.d);
+  copy(ctx.stream, there.view(), x.cview());
+  ctx.stream.synchronize();
+  const Rows rows(ctx.stream, there.cview());
+  const auto moments = column_moments(ctx, rows);
+  const FixedPoint unit(moments.reach, 1, c.n);
+  const auto pass = [&](Scores scores, bool settled, PerRow<std::int32_t> labels, ClusterSums& sums) {
+    return assign(ctx, rows, moments, centroids.cview(), scores, labels, {}, &unit, &sums, {}, settled);
+  };
+  const auto nowhere = [&] {
+    return PerRowArray<std::int32_t>(ctx, Space::device,
+                                     std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
+  };
+  ClusterSums sums(c.k, c.d), exact_sums(c.k, c.d), again(c.k, c.d);
+  auto labels = nowhere(), exact = nowhere();
+  const AssignStats stats = pass(Scores::fast, false, labels.view(), sums);
+  CHECK(stats.rescored == 0);
+  CHECK(stats.changed == c.n);
+  const std::vector<std::int32_t> found = labels.to_host();
+  CHECK(pass(Scores::fast, true, labels.view(), sums).changed == 0);
+  CHECK(labels.to_host() == found);
+  (void)pass(Scores::float32, false, exact.view(), exact_sums);
+  add_rows(ctx, rows, moments, labels.view(), {}, unit, again);
+  CHECK(numbers_of(sums, unit) == numbers_of(again, unit));
+  std::vector<double> own(static_cast<std::size_t>(c.n)), least(own.size());
+  own_squared_distances(ctx, rows, centroids.cview(), labels.view(), own);
+  own_squared_distances(ctx, rows, centroids.cview(), exact.view(), least);
+  double share = 0, norms = 0;
+  for (const double r : moments.reach) norms += 4 * r * r;
+  for (std::size_t i = 0; i < own.size(); ++i) share = std::max(share, (own[i] - least[i]) / norms);
+  CHECK(share < 0x1p-9);
+}
+
 /// Sums and changes after each of some passes.
 struct Steps {
   std::vector<std::vector<double>> sums;
@@ -521,4 +567,17 @@ TEST_CASE("rows, labels and weights must lie in one memory", "[assign]") {
   std::vector<std::int32_t> labels(4, -1);
   CHECK_THROWS_AS(assign(ctx, rows, moments, centre.cview(), Scores::float32, labels, {}, nullptr, nullptr),
                   Error);
+}
+
+TEMPLATE_TEST_CASE("on a device, scores may be taken at their word", "[assign]", double, float, float16) {
+  if (test::no_device()) return;
+  check_fast<TestType>({300, 4, 16});
+  check_fast<TestType>({1000, 16, 64, 0, 1, 1 << 20});
+  check_fast<TestType>({500, 7, 33});
+  check_fast<TestType>({777, 64, 64, 3});
+  check_fast<TestType>({999, 32, 256, 0, 1, 1 << 20});
+  check_fast<TestType>({600, 64, 1000});
+  check_fast<TestType>({600, 128, 1000, 1, 1, 1 << 20});
+  check_fast<TestType>({400, 300, 700});
+  check_fast<TestType>({200, 1500, 40});
 }

@@ -282,6 +282,25 @@ void check_bounds(const Rows& rows, index_t k, bool with_copies) {
 
 }  // namespace
 
+TEMPLATE_TEST_CASE("scores taken at their word leave labels of centroids that are hardly farther", "[assign]",
+                   double, float, float16) {
+  constexpr index_t n = 700, d = 20, k = 30;
+  const auto x = points<TestType>(n, d);
+  const auto c = centres(k, d);
+  const Context ctx;
+  const auto moments = column_moments(ctx, Rows(x.cview()));
+  std::vector<std::int32_t> labels(n, -1);
+  const AssignStats stats =
+      assign(ctx, Rows(x.cview()), moments, c.cview(), Scores::fast, labels, {}, nullptr, nullptr);
+  CHECK(stats.rescored == 0);
+  CHECK(stats.changed == n);
+  const Outcome right = run(ctx, Rows(x.cview()), c.cview());
+  std::vector<double> own(n), least(n);
+  own_squared_distances(ctx, Rows(x.cview()), c.cview(), PerRow<const std::int32_t>(labels), own);
+  own_squared_distances(ctx, Rows(x.cview()), c.cview(), PerRow<const std::int32_t>(right.labels), least);
+  for (std::size_t i = 0; i < own.size(); ++i) CHECK(own[i] <= least[i] + 1e-4);
+}
+
 TEST_CASE("expecting labels to stay changes nothing but the time", "[assign]") {
   constexpr index_t n = 300, d = 20, k = 30;
   const auto x = points<float>(n, d);

@@ -179,7 +179,8 @@ TEMPLATE_TEST_CASE("16-bit features, with norms that overflow their type", "[kme
 }
 
 TEST_CASE("the same bits for any number of threads and any instructions", "[kmeans]") {
-  const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random);
+  const KMeansInit init =
+      GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random, KMeansInit::markov);
   const auto x = generators::uniform<float>(5000, 7, 2);
   std::vector<double> weights(5000);
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>(i % 5) / 3;
@@ -198,6 +199,44 @@ TEST_CASE("the same bits for any number of threads and any instructions", "[kmea
   }
   o.seed = 12;
   CHECK_FALSE(same_bits(a, kmeans(one, Rows(x.view()), o)));
+}
+
+TEST_CASE("labels without proof are nearly the nearest, and looked at all the same", "[kmeans]") {
+  // Points on the plane in the middle between two centres, but for the rounding of their coordinates.
+  constexpr index_t n = 4000;
+  Matrix<float> x(n, 3);
+  for (index_t i = 0; i < n; ++i) {
+    const double a = static_cast<double>(i % 90) / 9 - 5, b = static_cast<double>(i % 77) / 7 - 5;
+    x(i, 0) = static_cast<float>(0.5 + 3 * a + 7 * b);
+    x(i, 1) = static_cast<float>(1.5 - a), x(i, 2) = static_cast<float>(3.5 - b);
+  }
+  Matrix<double> centers(2, 3);
+  centers(0, 0) = centers(0, 1) = centers(0, 2) = 0;
+  centers(1, 0) = 1, centers(1, 1) = 3, centers(1, 2) = 7;
+  const auto fast =
+      predict({}, Rows(x.view()), centers.view(), KMeansMetric::euclidean, {}, KMeansPrecision::fast);
+  const auto exact = predict({}, Rows(x.view()), centers.view());
+  CHECK(fast.rescored == 0);
+  CHECK(exact.rescored > n / 2);
+  CHECK(verify({}, Rows(x.view()), centers.view(), exact.labels) == 0);
+  CHECK(verify({}, Rows(x.view()), centers.view(), exact.labels, KMeansMetric::euclidean, 100) == 0);
+  const index_t wrong = verify({}, Rows(x.view()), centers.view(), fast.labels);
+  CHECK(wrong > n / 10);
+  CHECK(fast.inertia == Approx(exact.inertia).epsilon(1e-5));
+  const index_t in_sample =
+      verify({}, Rows(x.view()), centers.view(), fast.labels, KMeansMetric::euclidean, 1000);
+  CHECK(std::abs(in_sample - wrong / 4) < 60);
+  CHECK(verify({}, Rows(x.view()), centers.view(), fast.labels, KMeansMetric::euclidean, n) == wrong);
+
+  const auto points = generators::uniform<float>(5000, 7, 2);
+  KMeansOptions o;
+  o.clusters = 9, o.seed = 11, o.precision = KMeansPrecision::fast;
+  const KMeansResult a = kmeans({}, Rows(points.view()), o);
+  o.bounds = false;
+  CHECK(same_bits(a, kmeans({}, Rows(points.view()), o)));
+  CHECK(a.rescored == 0);
+  o.precision = KMeansPrecision::exact;
+  CHECK(a.inertia == Approx(kmeans({}, Rows(points.view()), o).inertia).epsilon(0.02));
 }
 
 TEST_CASE("one iteration is what the definition says", "[kmeans]") {

@@ -98,12 +98,13 @@ struct Settle {
     else
       marks[first / 32] = word;
   }
-  /// The rows at these positions have this label if that is certain, and are marked as undecided if they are open.
+  /// The rows at these positions have this label if that is certain, and are marked as undecided if they are open. TS_FAST 1: they
+  /// have it.
   template <int Bits>
   __device__ __forceinline__ void settle(int64 first, int64 row, int before, int label, bool certain, bool open) {
     const bool real = row >= 0 && static_cast<int>(threadIdx.x) % 32 < Bits;
-    mark<Bits>(undecided, first, real && open);
-    move(row, before, label, real && certain && label != before);
+    mark<Bits>(undecided, first, real && open && !TS_FAST);
+    move(row, before, label, real && (certain || TS_FAST) && label != before);
   }
   template <int Bits>
   __device__ __forceinline__ void settle(int64 first, int64 row, int before, int label, bool certain) {

@@ -339,8 +339,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     for (int w = 0; w < words; ++w) {
       const Two two = collect(found + 4 * w);
       const uint32 gap = two.second - two.best;
-      bool certain = gap > open;
-      if (by_norms) {
+      bool certain = TS_FAST || gap > open;
+      if (by_norms && !TS_FAST) {
         const float2 bound = in_registers ? float2{by_norm, constant} : kept;
         certain = static_cast<float>(gap) > __fmaf_rn(bound.x, norm_of_halves(collect(squared + 4 * w)), bound.y);
       }

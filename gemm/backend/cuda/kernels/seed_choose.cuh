@@ -56,36 +56,56 @@ struct Passed {
 /// it never does, because of rounding, the last of positive value, with a rest that nothing passes.
 template <class Value>
 __device__ __forceinline__ Passed pass(int64 count, double rest, const Value& value) {
+  constexpr int each = 4;  // of a lane, side by side, loaded together
+  constexpr double never = 0x1p1000;
   const int lane = threadIdx.x % 32;
   int64 last = 0;
-  for (int64 first = 0; first < count; first += 32) {
-    const double own = first + lane < count ? value(first + lane) : 0;
-    double sum = own;
+  for (int64 first = 0; first < count; first += 32 * each) {
+    const int64 own = first + lane * each;
+    double part[each], sum = 0;
+#pragma unroll
+    for (int e = 0; e < each; ++e) part[e] = own + e < count ? value(own + e) : 0;
+#pragma unroll
+    for (int e = 0; e < each; ++e) sum += part[e];
+    double through = sum;
 #pragma unroll
     for (int far = 1; far < 32; far *= 2) {
-      const double below = __shfl_up_sync(~0u, sum, far);
-      if (lane >= far) sum += below;
+      const double below = __shfl_up_sync(~0u, through, far);
+      if (lane >= far) through += below;
     }
-    const uint32 some = __ballot_sync(~0u, own > 0), beyond = __ballot_sync(~0u, own > 0 && rest < sum);
-    if (beyond != 0) {
-      const int at = __ffs(static_cast<int>(beyond)) - 1;
-      const double before = __shfl_sync(~0u, sum, at == 0 ? 0 : at - 1);
-      return {first + at, at == 0 ? rest : rest - before};
+    double before = __shfl_up_sync(~0u, through, 1);
+    if (lane == 0) before = 0;
+    const uint32 some = __ballot_sync(~0u, sum > 0), beyond = __ballot_sync(~0u, sum > 0 && rest < through);
+    if (beyond != 0 || some != 0) {
+      // The lane in which it passes, or the last one so far that has anything.
+      const int in = beyond != 0 ? __ffs(static_cast<int>(beyond)) - 1 : 31 - __clz(static_cast<int>(some));
+      double left = beyond != 0 ? rest - before : never;
+      int found = 0;
+      bool passed = false;
+#pragma unroll
+      for (int e = 0; e < each; ++e) {
+        if (passed || !(part[e] > 0)) continue;
+        found = e, passed = left < part[e];
+        if (!passed) left -= part[e];
+      }
+      last = first + in * each + __shfl_sync(~0u, found, in);
+      left = __shfl_sync(~0u, left, in);
+      if (beyond != 0) return {last, left};
     }
-    if (some != 0) last = first + 31 - __clz(static_cast<int>(some));
-    rest -= __shfl_sync(~0u, sum, 31);
+    rest -= __shfl_sync(~0u, through, 31);
   }
-  return {last, 0x1p1000};
+  return {last, never};
 }
 
-/// @param rows count x ld in the coordinates of the distances, filled up with zeros. @param found 2 x count x TS_T.
-/// @param sums 2 x blocks x TS_T. @param arrivals 0 at first. @param first_number of the random ones, `trials` a choice.
+/// @param rows count x ld in the coordinates of the distances, filled up with zeros. @param found 2 x TS_T x count.
+/// @param sums 2 x TS_T x blocks, as many as one of these in shared memory. @param arrivals 0 at first. @param first_number of the random ones, `trials` a choice.
 extern "C" __global__ void __launch_bounds__(512, 1)
     seed_choose(const Score* __restrict__ rows, int64 count, int ld, const double* __restrict__ weights, Score* squared, int trials,
                 uint64 stream, uint64 key, uint64 first_number, int most, double enough, Score* found, double* sums,
                 uint32* arrivals, int64* chosen, Outcome* outcome) {
+  extern __shared__ double left_by[];  // TS_T x blocks
   __shared__ double of_warps[warps][TS_T], totals[TS_T];
-  __shared__ int64 drawn[TS_T];
+  __shared__ int64 drawn_at[2][TS_T];
   const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, blocks = gridDim.x;
   const int64 each = (count + blocks - 1) / blocks;
   const auto begin_of = [&](int64 block) { return block * each < count ? block * each : count; };
@@ -103,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     if (thread >= TS_T) return;
     double all = 0;
     for (int w = 0; w < warps; ++w) all += of_warps[w][thread];
-    to[static_cast<int64>(blockIdx.x) * TS_T + thread] = all;
+    to[thread * blocks + blockIdx.x] = all;
   };
 
   double sum[groups] = {};
@@ -113,11 +133,12 @@ extern "C" __global__ void __launch_bounds__(512, 1)
 
   for (int s = 0;; ++s) {  // choices made
     meet(arrivals, s + 1);
-    const double* const left_by = sums + static_cast<int64>(s % 2) * blocks * TS_T;
     const Score* const distances = found + (s % 2) * count * TS_T;
+    for (int e = thread; e < TS_T * blocks; e += threads) left_by[e] = __ldcg(sums + (s % 2) * TS_T * blocks + e);
+    __syncthreads();
     for (int q = warp; q < TS_T; q += warps) {
       double total = 0;
-      for (int b = lane; b < blocks; b += 32) total += __ldcg(left_by + static_cast<int64>(b) * TS_T + q);
+      for (int b = lane; b < blocks; b += 32) total += left_by[q * blocks + b];
       total = add_lanes(total);
       if (lane == 0) totals[q] = total;
     }
@@ -128,21 +149,23 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     const double left = totals[best];
     const bool done = s == most || !(left > enough);
     if (blockIdx.x == 0 && thread == 0) {
-      if (s > 0) chosen[s - 1] = drawn[best];
+      if (s > 0) chosen[s - 1] = drawn_at[(s - 1) % 2][best];
       if (done) *outcome = {s, left};
     }
-    // Others may read a distance before or after it is lowered here: they lower it, too.
+    // Others may read a distance before or after it is lowered: they lower it, too.
     const auto lowered = [&](int64 i) {
-      const Score before = __ldcg(squared + i), to_best = s == 0 ? before : __ldcg(distances + i * TS_T + best);
+      const Score before = __ldcg(squared + i), to_best = s == 0 ? before : __ldcg(distances + best * count + i);
       return to_best < before ? to_best : before;
     };
-    for (int64 i = begin + thread; i < end; i += threads) squared[i] = lowered(i);
-    if (done) return;
-    __syncthreads();
+    if (done) {
+      for (int64 i = begin + thread; i < end; i += threads) squared[i] = lowered(i);
+      return;
+    }
+    int64* const drawn = drawn_at[s % 2];
     for (int q = warp; q < TS_T; q += warps) {
       const int trial = q < trials ? q : 0;
       const double u = uniform(philox(first_number + static_cast<uint64>(s) * trials + trial, stream, key));
-      const Passed block = pass(blocks, u * left, [&](int64 b) { return __ldcg(left_by + b * TS_T + best); });
+      const Passed block = pass(blocks, u * left, [&](int64 b) { return left_by[best * blocks + b]; });
       const int64 from = begin_of(block.at);
       const Passed row = pass(begin_of(block.at + 1) - from, block.rest,
                               [&](int64 i) { return weight(from + i) * static_cast<double>(lowered(from + i)); });
@@ -157,27 +180,31 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     for (int64 first = begin + warp * rows_of_warp; first < end; first += warps * rows_of_warp) {
       int64 row[at_once];
       double weighs[at_once];
-      Score least[at_once];
+      Score least[at_once], to_best[at_once];
 #pragma unroll
       for (int r = 0; r < at_once; ++r) {
         const int64 i = first + lane / lanes * at_once + r;
         row[r] = i < end ? i : end - 1;
         weighs[r] = i < end ? weight(i) : 0;
         least[r] = __ldcg(squared + row[r]);
+        to_best[r] = s == 0 ? least[r] : __ldcg(distances + best * count + row[r]);
       }
-#pragma unroll
+#pragma unroll 1
       for (int g = 0; g < groups; ++g) {
         Score distance[at_once][lanes] = {};
-        const Score* other[lanes];
+        uint32 mine[at_once], other[lanes];
 #pragma unroll
-        for (int q = 0; q < lanes; ++q) other[q] = rows + drawn[g * lanes + q] * ld;
+        for (int r = 0; r < at_once; ++r) mine[r] = static_cast<uint32>(row[r] * ld);
+#pragma unroll
+        for (int q = 0; q < lanes; ++q) other[q] = static_cast<uint32>(drawn[g * lanes + q] * ld);
+#pragma unroll 1
         for (int j = own * together; j < ld; j += lanes * together) {
           Part x[at_once];
 #pragma unroll
-          for (int r = 0; r < at_once; ++r) x[r] = *reinterpret_cast<const Part*>(rows + row[r] * ld + j);
+          for (int r = 0; r < at_once; ++r) x[r] = *reinterpret_cast<const Part*>(rows + mine[r] + j);
 #pragma unroll
           for (int q = 0; q < lanes; ++q) {
-            const Part c = *reinterpret_cast<const Part*>(other[q] + j);
+            const Part c = *reinterpret_cast<const Part*>(rows + other[q] + j);
 #pragma unroll
             for (int r = 0; r < at_once; ++r)
 #pragma unroll
@@ -190,11 +217,15 @@ extern "C" __global__ void __launch_bounds__(512, 1)
 #pragma unroll
         for (int r = 0; r < at_once; ++r) {
           const Score all = add_transposed(distance[r]);
+          least[r] = to_best[r] < least[r] ? to_best[r] : least[r];
           if (weighs[r] > 0) sum[g] += weighs[r] * static_cast<double>(all < least[r] ? all : least[r]);
-          if (first + lane / lanes * at_once + r < end) to[row[r] * TS_T + g * lanes + own] = all;
+          if (first + lane / lanes * at_once + r < end) to[(g * lanes + own) * count + row[r]] = all;
         }
       }
+#pragma unroll
+      for (int r = 0; r < at_once; ++r)
+        if (own == 0 && first + lane / lanes * at_once + r < end) squared[row[r]] = least[r];
     }
-    leave_sums(sum, sums + static_cast<int64>((s + 1) % 2) * blocks * TS_T);
+    leave_sums(sum, sums + (s + 1) % 2 * TS_T * blocks);
   }
 }

@@ -1,23 +1,19 @@
 // Squared distances of all rows to a few candidates, for seeding: a block a chunk of rows, a thread a row of each tile of it.
 // Coordinates are (x - shift) scale in TS_SCORE, those of the candidates come so. TS_LOWER 1: squared = the least of itself and
 // the distances, and the weighted sum of that over the chunk. 0: for each of TS_T candidates, the sum that it alone would leave.
-// TS_LABELS 1: the only candidate of a row is that of its label. With `nearest` the number of the candidate is left there for each row
-// that has come nearer; that of the first is first_number.
-#include "assign_rows.cuh"
+// With `nearest` the number of the candidate is left there for each row that has come nearer; that of the first is first_number.
+#include "seed_coordinate.cuh"
 
-using Score = TS_SCORE;
 constexpr int threads = 256, columns = 16, together = 16 / sizeof(Score), results = TS_LOWER ? 1 : TS_T;
 struct alignas(16) Scores {
   Score part[together];
 };
 
 extern "C" __global__ void __launch_bounds__(256, TS_T == 1 ? 4 : TS_T <= 4 ? 3 : TS_T > 8 && sizeof(Score) > 4 ? 1 : 2)
-    seed_distances(Rows x, int d, const double* candidates, int count, const int* labels, const double* shift, double scale,
+    seed_distances(Rows x, int d, const double* candidates, int count, const double* shift, double scale,
                    int64 chunk, Score* squared, const double* weights, int* nearest, int first_number, double* totals) {
   __shared__ __align__(16) Score rows[threads][columns + together];
-#if !TS_LABELS
   __shared__ __align__(16) Score others[TS_T][columns];
-#endif
   __shared__ double sums[results][threads / 32];
   const int thread = threadIdx.x;
   const int64 begin = blockIdx.x * chunk, end = begin + chunk < x.count ? begin + chunk : x.count;
@@ -30,11 +26,8 @@ extern "C" __global__ void __launch_bounds__(256, TS_T == 1 ? 4 : TS_T <= 4 ? 3 
       __syncthreads();
       const auto put = [&](int r, int c, const Element* from, double shifted) {
         Score v = 0;
-        if (first + r < end && j0 + c < d) {
-          double wide = widen(*from);
-          if (x.scale != nullptr) wide = __dmul_rn(wide, x.scale[first + r]);
-          v = static_cast<Score>(__dmul_rn(__dsub_rn(wide, shifted), scale));
-        }
+        if (first + r < end && j0 + c < d)
+          v = coordinate(*from, x.scale == nullptr ? nullptr : x.scale + first + r, shifted, scale);
         rows[r][c] = v;
       };
       if (by_rows) {  // lanes side by side load elements side by side
@@ -50,22 +43,11 @@ extern "C" __global__ void __launch_bounds__(256, TS_T == 1 ? 4 : TS_T <= 4 ? 3 
         for (int c = 0; c < columns; ++c, from += x.column_stride)
           put(thread, c, from, j0 + c < d ? shift[j0 + c] : 0);
       }
-#if !TS_LABELS
       for (int e = thread; e < TS_T * columns; e += threads) {
         const int q = e / columns, j = j0 + e % columns;
         others[q][e % columns] = q < count && j < d ? static_cast<Score>(candidates[static_cast<int64>(q) * d + j]) : Score(0);
       }
-#endif
       __syncthreads();
-#if TS_LABELS
-      if (i >= end) continue;
-      const double* own = candidates + static_cast<int64>(labels[i]) * d + j0;
-#pragma unroll
-      for (int c = 0; c < columns; ++c) {
-        const Score difference = rows[thread][c] - (j0 + c < d ? static_cast<Score>(own[c]) : Score(0));
-        distance[0] = madd(difference, difference, distance[0]);
-      }
-#else
 #pragma unroll
       for (int c = 0; c < columns; c += together) {
         const Scores mine = *reinterpret_cast<const Scores*>(&rows[thread][c]);
@@ -79,7 +61,6 @@ extern "C" __global__ void __launch_bounds__(256, TS_T == 1 ? 4 : TS_T <= 4 ? 3 
           }
         }
       }
-#endif
     }
     if (i >= end) continue;
     const double weight = weights == nullptr ? 1.0 : weights[i];
@@ -90,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(256, TS_T == 1 ? 4 : TS_T <= 4 ? 3 
     for (int q = 0; q < TS_T; ++q)
       if (q < count && distance[q] < least) least = distance[q], found = q;
     squared[i] = least;
-    if (nearest != nullptr && found >= 0) nearest[i] = first_number + (TS_LABELS ? labels[i] : found);
+    if (nearest != nullptr && found >= 0) nearest[i] = first_number + found;
     total[0] += weight * static_cast<double>(least);
 #else
 #pragma unroll

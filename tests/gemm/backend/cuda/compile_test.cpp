@@ -254,6 +254,14 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
         const cuda::AssignProblem p{type, 1 << 22, d, k, true, 16, d != 16, false, true};
         plans.push_back(*cuda::assign_plans(p, device).scores);
       }
+    if (all || type == DType::float16)  // taken at their word
+      for (const auto& [d, k] :
+           {std::pair<index_t, index_t>{4, 16}, {16, 64}, {32, 256}, {64, 1024}, {512, 1000}}) {
+        const cuda::AssignProblem p{type, 1 << 22, d, k, true, 16, d != 16, false, true, false, true};
+        const cuda::AssignPlans found = cuda::assign_plans(p, device);
+        CHECK_FALSE(found.again);
+        plans.push_back(*found.scores);
+      }
     if (all || type == DType::float16)  // their labels confirmed
       for (const auto& [d, k] :
            {std::pair<index_t, index_t>{4, 400}, {16, 200}, {32, 256}, {48, 136}, {64, 500}}) {
@@ -274,14 +282,16 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
       plans.push_back(
           cuda::assign_threads_plan("assign_distances", type, {cuda::define("TS_TASK", number)}, 1000));
     const bool wide = type == DType::float64;
+    const auto coordinates = wide ? cuda::Coordinates::wide : cuda::Coordinates::direct;
     for (const auto& [task, candidates] : {std::pair<cuda::SeedTask, index_t>{cuda::SeedTask::lower, 1},
                                            {cuda::SeedTask::lower, 12},
-                                           {cuda::SeedTask::lower_by_label, 1},
                                            {cuda::SeedTask::totals, 4},
                                            {cuda::SeedTask::totals, 8},
                                            {cuda::SeedTask::totals, 12}})
-      plans.push_back(cuda::seed_distances_plan(task, type, wide, candidates, 1000));
+      plans.push_back(cuda::seed_distances_plan(task, type, coordinates, candidates, 1000));
     plans.push_back(cuda::seed_plan("seed_gather", type, wide, 1000));
+    plans.push_back(cuda::seed_labelled_plan(type, coordinates, 1000));
+    plans.push_back(cuda::seed_labelled_plan(DType::float32, cuda::Coordinates::narrow, 1000));
   }
   const cuda::AssignProblem in_float64{DType::float32, 1000, 200, 3000, false};
   plans.push_back(cuda::assign_prepare_plan(in_float64, cuda::assign_plans(in_float64, device)));

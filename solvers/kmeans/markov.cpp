@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tallskinny/solvers/kmeans/potential_detail.hpp"
+#include "tallskinny/solvers/kmeans/seeding_detail.hpp"
+
+namespace ts::solvers::kmeans_detail {
+
+namespace {
+
+enum Purpose : std::uint64_t { first_row = 0, proposals = 3, acceptances = 4 };
+
+/// Proposals q(i) = w_i (D_i^2 / (2 sum_j w_j D_j^2) + 1 / (2 sum_j w_j)) with the distances to the first
+/// centre.
+template <class S>
+class Proposals {
+ public:
+  struct Drawn {
+    std::vector<index_t> rows;
+    std::vector<double> ratio;  ///< q / w of each, times 2 sum_j w_j
+  };
+
+  Proposals(const Problem& p, HostView<const double> first)
+      : p_(p), potential_(p), all_(static_cast<double>(p.rows())) {
+    potential_.lower(first);
+    if (p.weights.empty()) return;
+    through_.resize(p.weights.size());
+    std::partial_sum(p.weights.begin(), p.weights.end(), through_.begin());
+    all_ = through_.back();
+  }
+  [[nodiscard]] bool none() const noexcept { return !(potential_.total() > 0); }
+
+  /// Proposals first, first + 1, ... of a run, whose random numbers these are.
+  [[nodiscard]] Drawn draw(std::uint64_t first, index_t count, const Random& random) const {
+    Drawn drawn;
+    drawn.rows.resize(static_cast<std::size_t>(count));
+    std::vector<std::size_t> places;
+    std::vector<double> uniforms;
+    for (std::size_t t = 0; t < drawn.rows.size(); ++t) {
+      const double u = 2 * random.uniform(first + t);
+      if (u < 1)
+        places.push_back(t), uniforms.push_back(u);
+      else
+        drawn.rows[t] = by_weight(u - 1);
+    }
+    const std::vector<index_t> by_distance = potential_.draw(uniforms);
+    for (std::size_t q = 0; q < places.size(); ++q) drawn.rows[places[q]] = by_distance[q];
+    for (const S squared : potential_.squared(drawn.rows))
+      drawn.ratio.push_back(1 + all_ / potential_.total() * static_cast<double>(squared));
+    return drawn;
+  }
+
+ private:
+  [[nodiscard]] index_t by_weight(double uniform) const {
+    if (through_.empty()) return std::min(p_.rows() - 1, static_cast<index_t>(uniform * all_));
+    const auto at = std::upper_bound(through_.begin(), through_.end(), uniform * all_) - through_.begin();
+    index_t i = std::min<index_t>(at, p_.rows() - 1);
+    while (p_.weight(i) == 0) --i;  // rounding may carry past the end
+    return i;
+  }
+
+  const Problem& p_;
+  Potential<S> potential_;
+  double all_;
+  std::vector<double> through_;  ///< sums of weights, up to each row
+};
+
+/// Rows of several chains in host memory, and how far each is from the centres so far.
+template <class S>
+class Links {
+ public:
+  Links(const Problem& p, std::span<const index_t> numbers)
+      : values_(std::ssize(numbers), p.cols()),
+        rows_(Rows(values_.cview())),
+        problem_{p.ctx, rows_, {}, {}, p.k, {}, p.moments},
+        far_(problem_) {
+    p.load_rows(numbers, values_.view());
+  }
+  Links(const Links&) = delete;
+  Links& operator=(const Links&) = delete;
+
+  void lower(HostView<const double> centers) { far_.lower(centers); }
+  [[nodiscard]] double squared(index_t link) const {
+    return static_cast<double>(far_.squared({&link, 1}).front());
+  }
+  [[nodiscard]] HostView<const double> row(index_t link) const { return values_.cview().rows(link, 1); }
+
+ private:
+  Matrix<double> values_;
+  RowsInMemory rows_;
+  Problem problem_;
+  Potential<S> far_;
+};
+
+template <class S>
+Matrix<double> chains(const Problem& p, std::uint64_t seed, std::uint64_t stream, index_t length,
+                      const Chosen& chosen) {
+  constexpr index_t least_at_once = 16, most_at_once = 128, numbers_at_once = index_t{1} << 21;
+  const index_t d = p.cols(),
+                at_once = std::clamp(numbers_at_once / (length * d), least_at_once, most_at_once);
+  const Random drawing(seed, stream + proposals), accepting(seed, stream + acceptances);
+  Matrix<double> centers(p.k, d);
+  const index_t first = draw_by_weight(p, Random(seed, stream + first_row).uniform(0));
+  p.load_rows({&first, 1}, centers.view().rows(0, 1));
+  const Proposals<S> from(p, centers.cview().rows(0, 1));
+  for (index_t have = 1; have < p.k && !from.none();) {
+    const index_t end = std::min(p.k, have + at_once);
+    const auto number = static_cast<std::uint64_t>((have - 1) * length);  // of the first proposal
+    const auto drawn = from.draw(number, (end - have) * length, drawing);
+    Links<S> links(p, drawn.rows);
+    links.lower(centers.cview().rows(0, have));
+    for (index_t link = 0; have < end; ++have) {
+      chosen(have);
+      // D_y^2 q_x / (D_x^2 q_y), in which weights cancel, is how likely the chain goes from x on to y.
+      index_t x = link;
+      double far = links.squared(x);
+      const index_t last = link + length;
+      for (index_t y = link + 1; y < last; ++y) {
+        const double further = links.squared(y);
+        const double u = accepting.uniform(number + static_cast<std::uint64_t>(y));
+        if (further * drawn.ratio[static_cast<std::size_t>(x)] >
+            u * far * drawn.ratio[static_cast<std::size_t>(y)])
+          x = y, far = further;
+      }
+      link = last;
+      // A chain of nothing but copies of centres: k-means++ sees all rows.
+      if (!(far > 0)) return seed_plus_plus(p, seed, stream, centers.cview().rows(0, have), chosen);
+      std::copy_n(links.row(x).data(), d, centers.data() + have * d);
+      links.lower(centers.cview().rows(have, 1));
+    }
+  }
+  return from.none() ? seed_plus_plus(p, seed, stream, centers.cview().rows(0, 1), chosen)
+                     : std::move(centers);
+}
+
+}  // namespace
+
+Matrix<double> seed_markov(const Problem& p, std::uint64_t seed, std::uint64_t stream, index_t length,
+                           const Chosen& chosen) {
+  return p.source.type() == DType::float64 ? chains<double>(p, seed, stream, length, chosen)
+                                           : chains<float>(p, seed, stream, length, chosen);
+}
+
+}  // namespace ts::solvers::kmeans_detail

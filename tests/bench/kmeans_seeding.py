@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""First centres beside Lloyd iterations on one GPU: what choosing them takes, in iterations of the same run.
+
+    tests/bench/kmeans_seeding.py --tskmeans build/app/tskmeans/tskmeans [--shapes 8388608x64x1024] [--inits "k-means++,k-means||"]
+
+Seconds of the first start, and of a later one (the mean of those of --n-init 4 but the first, in which kernels are loaded),
+beside the sum of the first five iterations of the first start and five times the median iteration. Points are blobs. Needs numpy and h5py.
+"""
+import argparse, json, os, statistics, subprocess, sys, tempfile
+import h5py, numpy
+
+
+def points(n, d, k):
+    rng = numpy.random.default_rng(1)
+    x = rng.standard_normal((n, d), dtype=numpy.float32)
+    box = 6 * rng.random((k, d), dtype=numpy.float32) - 3
+    for i in range(0, n, 1 << 20):
+        x[i:i + (1 << 20)] += box[rng.integers(0, k, len(x[i:i + (1 << 20)]))]
+    return x
+
+
+def run(program, file, folder, k, init, starts):
+    log = f"{folder}/log"
+    command = [program, f"{file}:/x", "-k", str(k), "--init", init, "--n-init", str(starts), "--max-iter", "12", "--tol", "0", "--device",
+               "cuda", "--bounds", "off", "--json", "--quiet", "--log", log]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode not in (0, 3):
+        sys.exit(done.stderr)
+    first = [json.loads(line) for line in open(log)]
+    return json.loads(done.stdout), [1e3 * line["seconds"] for line in first if line["run"] == 0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tskmeans", required=True)
+    parser.add_argument("--shapes", default="16777216x32x1024,8388608x64x1024,4194304x128x1024", help="points x features x clusters")
+    parser.add_argument("--inits", default="k-means++,k-means||,random,afk-mc2", help="comma-separated")
+    parser.add_argument("--folder", default="/dev/shm", help="where the points are written: %(default)s")
+    options = parser.parse_args()
+    print(f"{'points':>9} {'feat.':>5} {'k':>5}  {'init':<10} {'first ms':>8} {'later ms':>8} {'5 iterations ms':>15} {'5 medians':>9} {'ratio':>6}  inertia")
+    for shape in options.shapes.split(","):
+        n, d, k = map(int, shape.split("x"))
+        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+            file = f"{folder}/x.h5"
+            with h5py.File(file, "w") as out:
+                out["x"] = points(n, d, k)
+            run(options.tskmeans, file, folder, k, "random", 1)  # kernels are compiled
+            for init in options.inits.split(","):
+                run(options.tskmeans, file, folder, k, init, 1)
+                one, times = run(options.tskmeans, file, folder, k, init, 1)
+                four, _ = run(options.tskmeans, file, folder, k, init, 4)
+                first = 1e3 * one["seeding_seconds"]
+                later = (1e3 * four["seeding_seconds"] - first) / 3
+                five, medians = sum(times[:5]), 5 * statistics.median(times)
+                print(f"{n:>9} {d:>5} {k:>5}  {init:<10} {first:>8.1f} {later:>8.1f} {five:>15.1f} {medians:>9.1f} {later / medians:>6.2f}"
+                      f"  {one['inertia']:.6g}", flush=True)
+
+
+main()
