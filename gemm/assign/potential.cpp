@@ -174,14 +174,19 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
   return rows;
 }
 
-bool can_choose(const Rows& x, const Choosing& how) noexcept {
-  return x.on_device() && how.trials <= cuda::most_trials && x.rows() * (x.cols() + 4) < INT32_MAX;
+bool can_choose(const Context& ctx, const Rows& x, const Choosing& how) {
+  if (!x.on_device() || how.trials > cuda::most_trials || x.rows() * (x.cols() + 4) >= INT32_MAX)
+    return false;
+  const cuda::DeviceInfo& device = ctx.stream.device();
+  const index_t row_bytes = (x.cols() + 4) * static_cast<index_t>(sizeof(double));
+  return cuda::seed_choose_plan(true, how.trials, x.rows(), row_bytes, device).shared_bytes <=
+         static_cast<std::size_t>(device.shared_bytes_per_block);
 }
 
 template <class S>
 ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
                        PerRow<const double> weights, const Choosing& how) {
-  expects(can_choose(x, how), "choose_rows needs rows on a device, and no more than 16 trials");
+  expects(can_choose(ctx, x, how), "choose_rows() cannot choose among these rows");
   assign_detail::expect_per_row(x, squared, "squared distances");
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
   return assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how);

@@ -66,8 +66,8 @@ struct ChosenRows {
   std::vector<index_t> rows;
   double left = 0;  ///< sum_i w_i D_i^2 with these
 };
-/// Whether choose_rows() does it.
-[[nodiscard]] bool can_choose(const Rows& x, const Choosing& how) noexcept;
+/// Whether choose_rows() does it: for rows on a device, and few trials of rows that are not too wide.
+[[nodiscard]] bool can_choose(const Context& ctx, const Rows& x, const Choosing& how);
 /// All these choices (Arthur, Vassilvitskii 2007, greedy) at once on the device where the rows are, which are
 /// best few enough for its caches. D_i^2 is lowered as by lower_potential().
 template <class S>

@@ -96,9 +96,8 @@ class Links {
 template <class S>
 Matrix<double> chains(const Problem& p, std::uint64_t seed, std::uint64_t stream, index_t length,
                       const Chosen& chosen) {
-  constexpr index_t least_at_once = 16, most_at_once = 128, numbers_at_once = index_t{1} << 21;
-  const index_t d = p.cols(),
-                at_once = std::clamp(numbers_at_once / (length * d), least_at_once, most_at_once);
+  constexpr index_t at_once = 32;  // chains, of which all rows meet each new centre
+  const index_t d = p.cols();
   const Random drawing(seed, stream + proposals), accepting(seed, stream + acceptances);
   Matrix<double> centers(p.k, d);
   const index_t first = draw_by_weight(p, Random(seed, stream + first_row).uniform(0));

@@ -104,7 +104,7 @@ std::optional<std::vector<index_t>> Potential<S>::choose(const Choosing& how) {
   std::optional<std::vector<index_t>> rows;
   if (!problem_.source.in_memory()) return rows;
   problem_.for_each_block([&](index_t, const Rows& all) {
-    if (!can_choose(all, how)) return;
+    if (!can_choose(problem_.ctx, all, how)) return;
     ChosenRows chosen = choose_rows<S>(problem_.ctx, all, unit(), squared_.view(), weights(), how);
     total_ = chosen.left;
     rows = std::move(chosen.rows);

@@ -137,13 +137,14 @@ class Sample {
 };
 
 /// Rows in a sample; infinity: all, as far as they are few, on a device, where they then lie side by side; 0:
-/// none, since rows are too few, or too wide, for it to pay. Wherever the rows are: first centres do not
-/// depend on that.
+/// none, since rows are too few, or too wide, for it to pay. The same for rows that come in blocks.
 double sample_size(const Problem& p) {
-  constexpr index_t least = index_t{1} << 14, for_each_centre = 16, most_numbers = index_t{1} << 26;
+  constexpr index_t most_numbers = index_t{1} << 26;
+  const bool device = p.source.space() == Space::device;  // where a larger sample costs little
+  const index_t least = index_t{1} << (device ? 15 : 14), for_each_centre = device ? 32 : 16;
   const index_t size = std::max(least, for_each_centre * p.k);
   if (p.rows() >= 4 * size && size * p.cols() <= most_numbers) return static_cast<double>(size);
-  const bool all = p.source.space() == Space::device && p.rows() * p.cols() <= most_numbers;
+  const bool all = device && p.rows() * p.cols() <= most_numbers;
   return all ? std::numeric_limits<double>::infinity() : 0;
 }
 
@@ -161,12 +162,12 @@ bool plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream, index
   }
   potential.lower(centers.cview().rows(0, have));
   const double size = sample_size(p);
-  constexpr index_t first_batch = 16, growth = 4;
+  constexpr index_t growth = 32;
   constexpr double stale = 1.0 / 16;  // what is left of a potential when its sample has served
   for (std::uint64_t round = 0; size > 0 && have < p.k && potential.total() > 0; ++round) {
     Sample<S> sample(p, potential, Random(seed, stream + samples + round % 128), size);
     const bool all = std::isinf(size);
-    const index_t until = all ? p.k : std::min(p.k, std::max(first_batch, growth * have)), before = have;
+    const index_t until = all ? p.k : std::min(p.k, growth * have), before = have;
     have = choose(sample.problem(), sample.potential(), random, have, until,
                   all ? 0 : stale * sample.potential().total(), centers, chosen);
     if (have == p.k) return true;

@@ -121,7 +121,8 @@ void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
   }
   const Matrix<double> padded = with_copies(candidates, Space::device);
   cuda::fill_bytes(ctx.stream, labels.data, 0xff, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
-  (void)assign_device::assign(ctx, x, unit.moments, padded.cview(), Scores::float32, labels, {}, nullptr, nullptr);
+  (void)assign_device::assign(ctx, x, unit.moments, padded.cview(), Scores::float32, labels, {}, nullptr,
+                              nullptr);
   launch_labelled<S>(ctx, x, unit, candidates, labels.data, squared.data, weights.data,
                      {nearest.data, first_number}, totals);
 }
@@ -247,7 +248,8 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   const index_t n = x.rows(), d = x.cols(), together = 16 / static_cast<index_t>(sizeof(S));
   if (n == 0 || d == 0 || how.most == 0) return chosen;
   const index_t ld = cuda::ceil_div(d, together) * together, places = cuda::padded_trials(how.trials);
-  const cuda::KernelPlan plan = cuda::seed_choose_plan(is_wide<S>, how.trials, n, ctx.stream.device());
+  const cuda::KernelPlan plan = cuda::seed_choose_plan(
+      is_wide<S>, how.trials, n, ld * static_cast<index_t>(sizeof(S)), ctx.stream.device());
   Parcel parcel(ctx, d);
   parcel.add(unit.moments.shift);
   Workspace w;

@@ -70,7 +70,8 @@ KernelPlan seed_count_plan(index_t counts, index_t size, const DeviceInfo& devic
   return plan;
 }
 
-KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, const DeviceInfo& device) {
+KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, index_t row_bytes,
+                            const DeviceInfo& device) {
   constexpr index_t choose_threads = 512, rows_at_once = 128;  // of a block
   const index_t padded = padded_trials(trials);
   KernelPlan plan = seed_plan("seed_choose", DType::float64, wide, 1);
@@ -78,7 +79,7 @@ KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, const Devic
   plan.grid = grid_of(ceil_div(rows, rows_at_once), device.multiprocessors);
   plan.block = choose_threads;
   plan.meets = true;
-  plan.shared_bytes = static_cast<std::size_t>(padded) * plan.grid * sizeof(double);
+  plan.shared_bytes = static_cast<std::size_t>(padded * (static_cast<index_t>(plan.grid) * 8 + row_bytes));
   plan.budget = {128, static_cast<int>(padded * 8 * (choose_threads / 32 + 3))};
   return plan;
 }

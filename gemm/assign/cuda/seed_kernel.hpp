@@ -35,7 +35,8 @@ inline constexpr index_t most_trials = 16;
 [[nodiscard]] constexpr index_t padded_trials(index_t trials) noexcept {
   return trials <= 8 ? 8 : 16;
 }
-/// kernels/seed_choose.cuh among this many rows.
-[[nodiscard]] KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, const DeviceInfo& device);
+/// kernels/seed_choose.cuh among this many rows of so many bytes, of which those drawn lie in shared memory.
+[[nodiscard]] KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, index_t row_bytes,
+                                          const DeviceInfo& device);
 
 }  // namespace ts::cuda

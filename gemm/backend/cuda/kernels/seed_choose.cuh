@@ -52,21 +52,25 @@ struct Passed {
   int64 at;
   double rest;
 };
-/// Where the running sum of value(0), value(1), ... passes `rest`, and what is left of it there; called by a whole warp. Where
-/// it never does, because of rounding, the last of positive value, with a rest that nothing passes.
-template <class Value>
-__device__ __forceinline__ Passed pass(int64 count, double rest, const Value& value) {
-  constexpr int each = 4;  // of a lane, side by side, loaded together
+/// Where the running sum of load(0)(), load(1)(), ... passes `rest`, and what is left of it there; called by a whole warp. Where
+/// it never does, because of rounding, the last of positive value, with a rest that nothing passes. A lane loads `each` side by
+/// side together before it makes numbers of them.
+template <int each, class Load>
+__device__ __forceinline__ Passed pass(int64 count, double rest, const Load& load) {
   constexpr double never = 0x1p1000;
   const int lane = threadIdx.x % 32;
   int64 last = 0;
   for (int64 first = 0; first < count; first += 32 * each) {
     const int64 own = first + lane * each;
+    decltype(load(0)) loaded[each];
+#pragma unroll
+    for (int e = 0; e < each; ++e) loaded[e] = load(own + e < count ? own + e : count - 1);
     double part[each], sum = 0;
 #pragma unroll
-    for (int e = 0; e < each; ++e) part[e] = own + e < count ? value(own + e) : 0;
-#pragma unroll
-    for (int e = 0; e < each; ++e) sum += part[e];
+    for (int e = 0; e < each; ++e) {
+      part[e] = own + e < count ? loaded[e].value() : 0;
+      sum += part[e];
+    }
     double through = sum;
 #pragma unroll
     for (int far = 1; far < 32; far *= 2) {
@@ -97,43 +101,56 @@ __device__ __forceinline__ Passed pass(int64 count, double rest, const Value& va
   return {last, never};
 }
 
+struct BlockSum {
+  double sum;
+  __device__ __forceinline__ double value() const { return sum; }
+};
+/// Of a row: its weight, its squared distance, and that to what was chosen last.
+struct RowShare {
+  double weight;
+  Score before, to_best;
+  __device__ __forceinline__ Score squared() const { return to_best < before ? to_best : before; }
+  __device__ __forceinline__ double value() const { return weight * static_cast<double>(squared()); }
+};
+__device__ const double weight_of_all = 1;
+
 /// @param rows count x ld in the coordinates of the distances, filled up with zeros. @param found 2 x TS_T x count.
-/// @param sums 2 x TS_T x blocks, as many as one of these in shared memory. @param arrivals 0 at first. @param first_number of the random ones, `trials` a choice.
+/// @param sums 2 x TS_T x blocks, as many as one of these in shared memory, and behind them TS_T rows. @param arrivals 0 at first. @param first_number of the random ones, `trials` a choice.
 extern "C" __global__ void __launch_bounds__(512, 1)
     seed_choose(const Score* __restrict__ rows, int64 count, int ld, const double* __restrict__ weights, Score* squared, int trials,
                 uint64 stream, uint64 key, uint64 first_number, int most, double enough, Score* found, double* sums,
                 uint32* arrivals, int64* chosen, Outcome* outcome) {
-  extern __shared__ double left_by[];  // TS_T x blocks
+  extern __shared__ __align__(16) double left_by[];  // TS_T x blocks
   __shared__ double of_warps[warps][TS_T], totals[TS_T];
   __shared__ int64 drawn_at[2][TS_T];
   const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, blocks = gridDim.x;
   const int64 each = (count + blocks - 1) / blocks;
   const auto begin_of = [&](int64 block) { return block * each < count ? block * each : count; };
   const int64 begin = begin_of(blockIdx.x), end = begin_of(blockIdx.x + 1);
-  const auto weight = [&](int64 i) { return weights == nullptr ? 1.0 : weights[i]; };
-  const auto leave_sums = [&](const double (&sum)[groups], double* to) {
-#pragma unroll
-    for (int g = 0; g < groups; ++g) {
-      double all = sum[g];
-      all += __shfl_xor_sync(~0u, all, 8);
-      all += __shfl_xor_sync(~0u, all, 16);
-      if (lane < lanes) of_warps[warp][g * lanes + lane] = all;
-    }
+  Score* const candidates = reinterpret_cast<Score*>(left_by + TS_T * blocks);
+  const double* const weighs = weights == nullptr ? &weight_of_all : weights;
+  const int weighs_by = weights == nullptr ? 0 : 1;
+  // What lane q of each eight has of row g eight + q drawn, and, of all of these, the block's sums.
+  const auto add_to_warp = [&](int g, double sum) {
+    sum += __shfl_xor_sync(~0u, sum, 8);
+    sum += __shfl_xor_sync(~0u, sum, 16);
+    if (lane < lanes) of_warps[warp][g * lanes + lane] = sum;
+  };
+  const auto leave_sums = [&](double* to) {
     __syncthreads();
-    if (thread >= TS_T) return;
-    double all = 0;
-    for (int w = 0; w < warps; ++w) all += of_warps[w][thread];
-    to[thread * blocks + blockIdx.x] = all;
+    for (int q = warp; q < TS_T; q += warps) {
+      const double all = add_lanes(lane < warps ? of_warps[lane][q] : 0);
+      if (lane == 0) to[q * blocks + blockIdx.x] = all;
+    }
   };
 
-  double sum[groups] = {};
-  for (int64 i = begin + thread / lanes; i < end; i += threads / lanes)
-    for (int g = 0; g < groups; ++g) sum[g] += weight(i) * static_cast<double>(squared[i]);
-  leave_sums(sum, sums);
+  double so_far = 0;
+  for (int64 i = begin + thread / lanes; i < end; i += threads / lanes) so_far += weighs[i * weighs_by] * static_cast<double>(squared[i]);
+  for (int g = 0; g < groups; ++g) add_to_warp(g, so_far);
+  leave_sums(sums);
 
   for (int s = 0;; ++s) {  // choices made
     meet(arrivals, s + 1);
-    const Score* const distances = found + (s % 2) * count * TS_T;
     for (int e = thread; e < TS_T * blocks; e += threads) left_by[e] = __ldcg(sums + (s % 2) * TS_T * blocks + e);
     __syncthreads();
     for (int q = warp; q < TS_T; q += warps) {
@@ -153,50 +170,46 @@ extern "C" __global__ void __launch_bounds__(512, 1)
       if (done) *outcome = {s, left};
     }
     // Others may read a distance before or after it is lowered: they lower it, too.
-    const auto lowered = [&](int64 i) {
-      const Score before = __ldcg(squared + i), to_best = s == 0 ? before : __ldcg(distances + best * count + i);
-      return to_best < before ? to_best : before;
-    };
+    const Score* const to_best = s == 0 ? squared : found + (s % 2 * TS_T + best) * count;
+    const auto share_of = [&](int64 i) -> RowShare { return {weighs[i * weighs_by], __ldcg(squared + i), __ldcg(to_best + i)}; };
     if (done) {
-      for (int64 i = begin + thread; i < end; i += threads) squared[i] = lowered(i);
+      for (int64 i = begin + thread; i < end; i += threads) squared[i] = share_of(i).squared();
       return;
     }
     int64* const drawn = drawn_at[s % 2];
     for (int q = warp; q < TS_T; q += warps) {
       const int trial = q < trials ? q : 0;
       const double u = uniform(philox(first_number + static_cast<uint64>(s) * trials + trial, stream, key));
-      const Passed block = pass(blocks, u * left, [&](int64 b) { return left_by[best * blocks + b]; });
+      const Passed block = pass<5>(blocks, u * left, [&](int64 b) { return BlockSum{left_by[best * blocks + b]}; });
       const int64 from = begin_of(block.at);
-      const Passed row = pass(begin_of(block.at + 1) - from, block.rest,
-                              [&](int64 i) { return weight(from + i) * static_cast<double>(lowered(from + i)); });
+      const Passed row =
+          pass<(sizeof(Score) > 4 ? 4 : 8)>(begin_of(block.at + 1) - from, block.rest, [&](int64 i) { return share_of(from + i); });
       if (lane == 0) drawn[q] = from + row.at;
     }
+    __syncthreads();
+    for (int e = thread * together; e < TS_T * ld; e += threads * together)
+      *reinterpret_cast<Part*>(candidates + e) = *reinterpret_cast<const Part*>(rows + drawn[e / ld] * ld + e % ld);
     __syncthreads();
 
     Score* const to = found + ((s + 1) % 2) * count * TS_T;
     const int own = lane % lanes;
-    for (int g = 0; g < groups; ++g) sum[g] = 0;
     constexpr int rows_of_warp = 32 / lanes * at_once;
-    for (int64 first = begin + warp * rows_of_warp; first < end; first += warps * rows_of_warp) {
-      int64 row[at_once];
-      double weighs[at_once];
-      Score least[at_once], to_best[at_once];
-#pragma unroll
-      for (int r = 0; r < at_once; ++r) {
-        const int64 i = first + lane / lanes * at_once + r;
-        row[r] = i < end ? i : end - 1;
-        weighs[r] = i < end ? weight(i) : 0;
-        least[r] = __ldcg(squared + row[r]);
-        to_best[r] = s == 0 ? least[r] : __ldcg(distances + best * count + row[r]);
-      }
 #pragma unroll 1
-      for (int g = 0; g < groups; ++g) {
+    for (int g = 0; g < groups; ++g) {
+      double sum = 0;
+      for (int64 first = begin + warp * rows_of_warp; first < end; first += warps * rows_of_warp) {
+        int64 row[at_once];
+        RowShare share[at_once];
+        uint32 mine[at_once];
+#pragma unroll
+        for (int r = 0; r < at_once; ++r) {
+          const int64 i = first + lane / lanes * at_once + r;
+          row[r] = i < end ? i : end - 1;
+          share[r] = share_of(row[r]);
+          if (i >= end) share[r].weight = 0;
+          mine[r] = static_cast<uint32>(row[r] * ld);
+        }
         Score distance[at_once][lanes] = {};
-        uint32 mine[at_once], other[lanes];
-#pragma unroll
-        for (int r = 0; r < at_once; ++r) mine[r] = static_cast<uint32>(row[r] * ld);
-#pragma unroll
-        for (int q = 0; q < lanes; ++q) other[q] = static_cast<uint32>(drawn[g * lanes + q] * ld);
 #pragma unroll 1
         for (int j = own * together; j < ld; j += lanes * together) {
           Part x[at_once];
@@ -204,7 +217,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
           for (int r = 0; r < at_once; ++r) x[r] = *reinterpret_cast<const Part*>(rows + mine[r] + j);
 #pragma unroll
           for (int q = 0; q < lanes; ++q) {
-            const Part c = *reinterpret_cast<const Part*>(rows + other[q] + j);
+            const Part c = *reinterpret_cast<const Part*>(candidates + (g * lanes + q) * ld + j);
 #pragma unroll
             for (int r = 0; r < at_once; ++r)
 #pragma unroll
@@ -217,15 +230,15 @@ extern "C" __global__ void __launch_bounds__(512, 1)
 #pragma unroll
         for (int r = 0; r < at_once; ++r) {
           const Score all = add_transposed(distance[r]);
-          least[r] = to_best[r] < least[r] ? to_best[r] : least[r];
-          if (weighs[r] > 0) sum[g] += weighs[r] * static_cast<double>(all < least[r] ? all : least[r]);
-          if (first + lane / lanes * at_once + r < end) to[(g * lanes + own) * count + row[r]] = all;
+          const Score least = share[r].squared();
+          sum += share[r].weight * static_cast<double>(all < least ? all : least);
+          if (first + lane / lanes * at_once + r >= end) continue;
+          to[(g * lanes + own) * count + row[r]] = all;
+          if (own == 0) squared[row[r]] = least;
         }
       }
-#pragma unroll
-      for (int r = 0; r < at_once; ++r)
-        if (own == 0 && first + lane / lanes * at_once + r < end) squared[row[r]] = least[r];
+      add_to_warp(g, sum);
     }
-    leave_sums(sum, sums + (s + 1) % 2 * TS_T * blocks);
+    leave_sums(sums + (s + 1) % 2 * TS_T * blocks);
   }
 }

@@ -12,16 +12,23 @@ extern "C" __global__ void __launch_bounds__(256, 4)
   __shared__ double sums[threads / 32];
   const int thread = threadIdx.x, own = thread % lanes;
   const int64 begin = blockIdx.x * chunk, end = begin + chunk < x.count ? begin + chunk : x.count;
+  const auto clamped = [&](int64 i) { return i < end ? i : end - 1; };
+  constexpr int step = threads / lanes * at_once;
+  const int64 offset = thread / lanes * at_once;
   double total = 0;
-  for (int64 first = begin + thread / lanes * at_once; first - thread / lanes * at_once < end; first += threads / lanes * at_once) {
+  int ahead[at_once];  // labels of the rows that come next
+#pragma unroll
+  for (int r = 0; r < at_once; ++r) ahead[r] = labels[clamped(begin + offset + r)];
+  for (int64 first = begin + offset; first - offset < end; first += step) {
     const Element* row[at_once];
     const Score* other[at_once];
     const double* of_row[at_once];
     int label[at_once];
 #pragma unroll
     for (int r = 0; r < at_once; ++r) {
-      const int64 i = first + r < end ? first + r : end - 1;
-      label[r] = labels[i];
+      const int64 i = clamped(first + r);
+      label[r] = ahead[r];
+      ahead[r] = labels[clamped(first + step + r)];
       row[r] = row_of(x, i);
       other[r] = candidates + static_cast<int64>(label[r]) * d;
       of_row[r] = x.scale == nullptr ? nullptr : x.scale + i;

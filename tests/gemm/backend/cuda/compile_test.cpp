@@ -260,7 +260,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
         const cuda::AssignProblem p{type, 1 << 22, d, k, true, 16, d != 16, false, true, false, true};
         const cuda::AssignPlans found = cuda::assign_plans(p, device);
         CHECK_FALSE(found.again);
-        plans.push_back(*found.scores);
+        if (found.scores) plans.push_back(*found.scores);
       }
     if (all || type == DType::float16)  // their labels confirmed
       for (const auto& [d, k] :
@@ -304,7 +304,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
     for (const char* family : {"seed_draw", "seed_keep"})
       plans.push_back(cuda::seed_plan(family, DType::float64, wide, 1000));
     for (const index_t trials : {8, 16})
-      plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, device));
+      plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, 256, device));
   }
   for (const index_t counts : {1000, 100000}) plans.push_back(cuda::seed_count_plan(counts, 1 << 20, device));
   return plans;
