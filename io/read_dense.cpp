@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/chunk_reader.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
 #include "tallskinny/io/raw_rows.hpp"
 #include "tallskinny/io/read_parts.hpp"
@@ -89,6 +90,16 @@ void read_by_rows(const DenseParts& p, RowRange range, const std::string& name, 
   if (p.values.member.empty())
     if (const auto raw = RawElements::of(*p.values.dataset, memory)) {
       read_raw(*raw, p, range, name, finite, out);
+      return;
+    }
+  if (p.values.member.empty() && !p.flat && !p.values.interleaved)
+    if (const auto chunks = ChunkReader::of(*p.values.dataset, memory)) {
+      chunks->read(range.begin, range.end, p.cols, out, [&](index_t begin, index_t end, char* rows) {
+        if (finite)
+          check_finite(
+              HostView<const T>::unchecked(reinterpret_cast<const T*>(rows), end - begin, p.cols, p.cols),
+              begin, name);
+      });
       return;
     }
   read_slabs(p, range, name, finite, out,

@@ -277,6 +277,62 @@ std::optional<Node::RawPieces> Node::raw_pieces(Memory memory) const {
 #endif
 }
 
+std::optional<Node::ChunkGrid> Node::chunk_grid(Memory memory) const {
+#if H5_VERSION_GE(1, 10, 3)
+  const Quiet quiet;
+  const hid_t id = object_->id();
+  const Handle type = own_type(H5Dget_type(id)), wanted = memory_type(type.id(), memory);
+  const Handle creation = own_properties(H5Dget_create_plist(id)), space = own_space(H5Dget_space(id));
+  hsize_t chunk[2] = {};
+  if (H5Tequal(type.id(), wanted.id()) <= 0 || H5Sget_simple_extent_ndims(space.id()) != 2 ||
+      H5Pget_layout(creation.id()) != H5D_CHUNKED || H5Pget_chunk(creation.id(), 2, chunk) != 2)
+    return std::nullopt;
+  ChunkGrid grid{static_cast<index_t>(chunk[0]), static_cast<index_t>(chunk[1]), H5Tget_size(type.id()), {}};
+  const int filters = H5Pget_nfilters(creation.id());
+  for (int i = 0; i < filters; ++i) {
+    unsigned flags = 0;
+    std::size_t values = 0;
+    switch (H5Pget_filter2(creation.id(), static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr,
+                           nullptr)) {
+      case H5Z_FILTER_DEFLATE:
+        grid.filters.push_back(Filter::deflate);
+        break;
+      case H5Z_FILTER_SHUFFLE:
+        grid.filters.push_back(Filter::shuffle);
+        break;
+      case lzf_number:
+        grid.filters.push_back(Filter::lzf);
+        break;
+      default:
+        return std::nullopt;
+    }
+  }
+  return grid;
+#else
+  (void)memory;
+  return std::nullopt;
+#endif
+}
+
+bool Node::read_chunk(index_t row, index_t col, std::vector<char>& stored, unsigned& skipped) const {
+#if H5_VERSION_GE(1, 10, 3)
+  const Quiet quiet;
+  const hsize_t at[2] = {static_cast<hsize_t>(row), static_cast<hsize_t>(col)};
+  const auto fail = [&] { refuse("cannot be read: it is damaged or truncated (" + last_error() + ")"); };
+  // Where a chunk was never written HDF5 1.10 gives a size of 0, later releases an error.
+  hsize_t bytes = 0;
+  if (H5Dget_chunk_storage_size(object_->id(), at, &bytes) < 0 || bytes == 0) return false;
+  stored.resize(static_cast<std::size_t>(bytes));
+  std::uint32_t mask = 0;
+  if (H5Dread_chunk(object_->id(), H5P_DEFAULT, at, &mask, stored.data()) < 0) fail();
+  skipped = mask;
+  return true;
+#else
+  (void)row, (void)col, (void)stored, (void)skipped;
+  return false;
+#endif
+}
+
 std::uint64_t Node::stored_bytes() const {
   const Quiet quiet;
   return H5Dget_storage_size(object_->id());

@@ -62,6 +62,8 @@ inline Handle own_properties(hid_t id) {
 /// A 16-bit float type with this many mantissa bits: 10 is IEEE half, 7 is bfloat16.
 [[nodiscard]] Handle sixteen_bit_float(unsigned mantissa_bits);
 
+inline constexpr int lzf_number = 32000;  ///< of the filter
+
 /// Teaches HDF5 to read chunks that h5py compressed with LZF.
 void register_lzf();
 

@@ -24,6 +24,9 @@ struct ElementType {
   [[nodiscard]] bool numeric() const noexcept { return kind != Kind::other; }
 };
 
+/// Filters that can be undone beside HDF5.
+enum class Filter { deflate, shuffle, lzf };
+
 /// The forms in which elements are brought to memory.
 enum class Memory { int32, int64, float64, complex128, float32, complex64, float16, bfloat16 };
 
@@ -81,6 +84,22 @@ class Node {
   };
   /// Nothing unless they lie there just as `memory` wants them, in one piece or in chunks of whole rows.
   [[nodiscard]] std::optional<RawPieces> raw_pieces(Memory memory) const;
+  /// Chunks of rows x cols elements each, those at the lower and right end filled up, and the filters in the
+  /// order in which they were applied.
+  struct ChunkGrid {
+    index_t rows = 0, cols = 0;
+    std::size_t element_bytes = 0;
+    std::vector<Filter> filters;
+    [[nodiscard]] std::size_t chunk_bytes() const noexcept {
+      return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * element_bytes;
+    }
+  };
+  /// Nothing unless this is two-dimensional, in chunks whose filters are known here, and, expanded, just as
+  /// `memory` wants it.
+  [[nodiscard]] std::optional<ChunkGrid> chunk_grid(Memory memory) const;
+  /// The chunk that begins there, as it is stored, and a bit for each filter that was skipped. False if it
+  /// was never written. @throws Error(bad_input).
+  [[nodiscard]] bool read_chunk(index_t row, index_t col, std::vector<char>& stored, unsigned& skipped) const;
   /// Bytes that the dataset takes in the file.
   [[nodiscard]] std::uint64_t stored_bytes() const;
   /// Refuses a dataset that a filter missing here compresses, and one that was never written.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/io/support.hpp"
@@ -44,6 +45,64 @@ void compare(const char* name, const io::ReadOptions& options = {}) {
 }
 
 }  // namespace
+
+namespace {
+
+constexpr index_t rows_in_chunks = 1000, cols_in_chunks = 13;
+
+double number_in_chunks(index_t i, index_t j) {
+  return static_cast<double>((37 * i + 11 * j) % 101 - 50);
+}
+
+/// Rows first .. first + count - 1 of a dataset of chunks.h5.
+template <class T>
+Matrix<T> in_chunks(const char* name, index_t first, index_t count) {
+  const io::RowReader reader(test::fixture(std::string("chunks.h5:/") + name), {});
+  Matrix<T> part(count, cols_in_chunks);
+  reader.read(first, count, true, part.data());
+  return part;
+}
+
+template <class T, class Expected>
+void check_chunks(const char* name, const Expected& expected) {
+  INFO(name);
+  for (const auto& [first, count] :
+       {std::pair<index_t, index_t>{0, rows_in_chunks}, {0, 1}, {63, 2}, {299, 402}, {999, 1}, {500, 0}}) {
+    const Matrix<T> part = in_chunks<T>(name, first, count);
+    index_t wrong = 0;
+    for (index_t i = 0; i < count; ++i)
+      for (index_t j = 0; j < cols_in_chunks; ++j)
+        wrong += static_cast<double>(widened(part(i, j))) == expected(first + i, j) ? 0 : 1;
+    CHECK(wrong == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("compressed chunks of rows and columns are expanded") {
+  check_chunks<float>("gzip", number_in_chunks);
+  check_chunks<double>("shuffled", number_in_chunks);
+  check_chunks<float>("lzf", number_in_chunks);
+  check_chunks<float16>("half", number_in_chunks);
+  check_chunks<float>("unfiltered", number_in_chunks);
+  check_chunks<float>("skipped", number_in_chunks);  // filters left out for one chunk
+  check_chunks<float>("gaps", [](index_t i, index_t j) {
+    return i >= 300 && i < 700 && j >= 2 && j < 9 ? number_in_chunks(i, j) : 2.5;
+  });
+}
+
+TEST_CASE("what is wrong with chunks is told, and of several things the first") {
+  const auto says = [](const char* name, index_t first, index_t count) {
+    return test::message_of([&] { (void)in_chunks<float>(name, first, count); });
+  };
+  CHECK(says("nan", 0, rows_in_chunks).find("777") != std::string::npos);
+  CHECK(says("nan", 800, 200).find("900") != std::string::npos);
+  for (const char* name : {"damaged", "short", "damaged_lzf"}) {
+    INFO(name);
+    CHECK(says(name, 0, rows_in_chunks).find("damaged") != std::string::npos);
+    CHECK(says(name, 0, 128).empty());
+  }
+}
 
 TEST_CASE("rows are read as a whole matrix is, from every storage") {
   for (const char* name :
