@@ -26,6 +26,7 @@ constexpr std::uint64_t listed_bytes = 25, most_listed = std::uint64_t{1} << 27;
 struct Sizes {
   std::uint64_t n, d, clusters, kd;
   bool clustering, draws;  ///< first centres are drawn by distances
+  std::uint64_t sampled;   ///< bytes of a sample to choose them in
   std::size_t results;     ///< numbers of clusters in one run
 
   Sizes(const ProgramOptions& o, const io::Description& points, index_t k)
@@ -37,6 +38,8 @@ struct Sizes {
         results(std::max<std::size_t>(1, o.clusters.size())) {
     const auto init = init_of(o.init);
     draws = clustering && init && init != KMeansInit::random;
+    const auto number = static_cast<std::uint64_t>(points.type == DType::float64 ? 8 : 4);
+    sampled = number * d * static_cast<std::uint64_t>(solvers::seeding_sample(points.rows, points.cols, k));
   }
 };
 
@@ -60,7 +63,7 @@ std::vector<app::MemoryUse> host_memory(const ProgramOptions& o, const io::Descr
   if (s.results > 1) uses.push_back({"other labels", 4 * s.n * (s.results - 1)});
   if (!o.weights.empty()) uses.push_back({"weights", 8 * s.n});
   if (o.kmeans.metric == solvers::KMeansMetric::cosine) uses.push_back({"norms", 8 * s.n});
-  if (s.draws && !device) uses.push_back({"first centres", 8 * s.n});
+  if (s.draws && !device) uses.push_back({"first centres", 8 * s.n + s.sampled});
   return uses;
 }
 
@@ -73,7 +76,7 @@ std::vector<app::MemoryUse> device_memory(const ProgramOptions& o, const io::Des
   if (!o.weights.empty()) uses.push_back({"weights", 8 * s.n});
   // Distances in float32 or float64, and which candidate is nearest.
   const std::uint64_t distance = points.type == DType::float64 ? 8 : 4;
-  if (s.draws) uses.push_back({"first centres", (distance + 4) * s.n});
+  if (s.draws) uses.push_back({"first centres", (distance + 4) * s.n + 2 * s.sampled});
   // Centres as they are given and as kernels want them, sums, and a distance for each of so many points.
   constexpr std::uint64_t distances_at_once = std::uint64_t{1} << 24;
   uses.push_back({"centres and sums", 48 * s.kd + 8 * std::min(s.n, distances_at_once)});

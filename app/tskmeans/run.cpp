@@ -295,9 +295,10 @@ int run(const ProgramOptions& o) {
   out.points.rows = rows.rows(), out.points.cols = rows.cols(), out.points.type = rows.type();
   out.read_seconds = watch.seconds();
   console.restart_progress();
-  if (ctx.stream && points.streamed() != nullptr && o.init == "k-means++" && !out.predicted)
-    console.note("the points are read " + std::string(place.in_host ? "" : "from their file ") +
-                 "in every pass: --init 'k-means||' needs fewer passes");
+  if (points.streamed() != nullptr && o.init == "k-means++" && !out.predicted &&
+      solvers::seeding_sample(rows.rows(), rows.cols(), start.k) == 0)
+    console.note("k-means++ reads the points " + std::string(place.in_host ? "" : "from their file ") +
+                 "twice for each centre: --init 'k-means||' needs fewer passes");
 
   if (out.predicted)
     out.found = predict(ctx, points.to_iterate(), o, start, weights);

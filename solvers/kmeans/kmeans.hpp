@@ -25,6 +25,10 @@ enum class KMeansInit {
   given    ///< KMeansOptions::centers
 };
 
+/// Rows of the samples on which k-means++ chooses centres of many rows. 0: there are too few, or they are too
+/// wide, and it reads all of them twice for each centre.
+[[nodiscard]] index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept;
+
 /// When an iteration that still changes labels counts as converged.
 enum class KMeansTolerance {
   relative,  ///< sum_j ||new c_j - c_j||^2 <= tol times the mean variance of the columns

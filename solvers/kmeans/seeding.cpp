@@ -42,6 +42,7 @@ namespace {
 
 constexpr index_t rounds = 5;  ///< of k-means||
 constexpr double oversampling = 0.5;
+constexpr index_t most_sampled = index_t{1} << 26;  ///< numbers
 
 /// Streams of one restart: numbers that serve different purposes never meet.
 enum Purpose : std::uint64_t {
@@ -139,12 +140,9 @@ class Sample {
 /// Rows in a sample; infinity: all, as far as they are few, on a device, where they then lie side by side; 0:
 /// none, since rows are too few, or too wide, for it to pay. The same for rows that come in blocks.
 double sample_size(const Problem& p) {
-  constexpr index_t most_numbers = index_t{1} << 26;
-  const bool device = p.source.space() == Space::device;  // where a larger sample costs little
-  const index_t least = index_t{1} << (device ? 15 : 14), for_each_centre = device ? 32 : 16;
-  const index_t size = std::max(least, for_each_centre * p.k);
-  if (p.rows() >= 4 * size && size * p.cols() <= most_numbers) return static_cast<double>(size);
-  const bool all = device && p.rows() * p.cols() <= most_numbers;
+  if (const index_t size = seeding_sample(p.rows(), p.cols(), p.k); size > 0)
+    return static_cast<double>(size);
+  const bool all = p.source.space() == Space::device && p.rows() * p.cols() <= most_sampled;
   return all ? std::numeric_limits<double>::infinity() : 0;
 }
 
@@ -338,3 +336,13 @@ Matrix<double> seed_random(const Problem& p, std::uint64_t seed, std::uint64_t s
 }
 
 }  // namespace ts::solvers::kmeans_detail
+
+namespace ts::solvers {
+
+index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept {
+  constexpr index_t least = index_t{1} << 14, for_each_centre = 16;
+  const index_t size = std::max(least, for_each_centre * clusters);
+  return rows / 4 >= size && cols <= kmeans_detail::most_sampled / size ? size : 0;
+}
+
+}  // namespace ts::solvers

@@ -183,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
       const Passed block = pass<5>(blocks, u * left, [&](int64 b) { return BlockSum{left_by[best * blocks + b]}; });
       const int64 from = begin_of(block.at);
       const Passed row =
-          pass<(sizeof(Score) > 4 ? 4 : 8)>(begin_of(block.at + 1) - from, block.rest, [&](int64 i) { return share_of(from + i); });
+          pass<4>(begin_of(block.at + 1) - from, block.rest, [&](int64 i) { return share_of(from + i); });
       if (lane == 0) drawn[q] = from + row.at;
     }
     __syncthreads();
