@@ -179,8 +179,8 @@ bool can_choose(const Context& ctx, const Rows& x, const Choosing& how) {
     return false;
   const cuda::DeviceInfo& device = ctx.stream.device();
   const index_t row_bytes = (x.cols() + 4) * static_cast<index_t>(sizeof(double));
-  return cuda::seed_choose_plan(true, how.trials, x.rows(), row_bytes, device).shared_bytes <=
-         static_cast<std::size_t>(device.shared_bytes_per_block);
+  const cuda::KernelPlan plan = cuda::seed_choose_plan(true, how.trials, x.rows(), row_bytes, device);
+  return static_cast<index_t>(plan.shared_bytes) + plan.budget.shared_bytes <= device.shared_bytes_per_block;
 }
 
 template <class S>

@@ -7,6 +7,43 @@
 
 namespace ts::solvers::kmeans_detail {
 
+namespace {
+
+/// The `count` rows of largest distance, or all if there are fewer, the farthest first, the lowest among
+/// equals.
+std::vector<index_t> farthest(const Context& ctx, std::span<const double> far, index_t count) {
+  const auto farther = [far](index_t a, index_t b) {
+    const double da = far[static_cast<std::size_t>(a)], db = far[static_cast<std::size_t>(b)];
+    return da > db || (da == db && a < b);
+  };
+  constexpr index_t chunk = index_t{1} << 18;
+  const index_t n = std::ssize(far);
+  std::vector<std::vector<index_t>> parts(static_cast<std::size_t>((n + chunk - 1) / chunk));
+  [[maybe_unused]] const int team =
+      static_cast<int>(std::clamp<index_t>(std::ssize(parts), 1, ctx.thread_count()));
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (index_t c = 0; c < std::ssize(parts); ++c) {
+    // A heap of the best so far, the nearest of them on top.
+    std::vector<index_t>& part = parts[static_cast<std::size_t>(c)];
+    for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
+      if (std::ssize(part) == count) {
+        if (!farther(i, part.front())) continue;
+        std::pop_heap(part.begin(), part.end(), farther);
+        part.pop_back();
+      }
+      part.push_back(i);
+      std::push_heap(part.begin(), part.end(), farther);
+    }
+  }
+  std::vector<index_t> rows;
+  for (const auto& part : parts) rows.insert(rows.end(), part.begin(), part.end());
+  std::sort(rows.begin(), rows.end(), farther);
+  rows.resize(static_cast<std::size_t>(std::min(count, std::ssize(rows))));
+  return rows;
+}
+
+}  // namespace
+
 Lloyd::Lloyd(const Problem& problem, Matrix<double> centers, const LloydControl& control)
     : p_(problem),
       control_(control),
@@ -150,18 +187,17 @@ index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty,
   const index_t n = p_.rows(), d = p_.cols();
   const std::vector<std::int32_t> labels = labels_.to_host();
   const std::vector<double> far = own_distances(p_, centers, labels);
-  std::vector<index_t> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), index_t{0});
-  const auto nearer = [&far](index_t a, index_t b) {
-    const double da = far[static_cast<std::size_t>(a)], db = far[static_cast<std::size_t>(b)];
-    return da < db || (da == db && a > b);
-  };
-  std::make_heap(order.begin(), order.end(), nearer);
   std::vector<double> row(static_cast<std::size_t>(d));
+  std::vector<index_t> order;
   index_t found = 0;
-  for (auto end = order.end(); end != order.begin() && found < static_cast<index_t>(empty.size()); --end) {
-    std::pop_heap(order.begin(), end, nearer);
-    const index_t i = *(end - 1), donor = labels[static_cast<std::size_t>(i)];
+  for (std::size_t at = 0; found < std::ssize(empty); ++at) {
+    constexpr index_t first_look = 64, growth = 8;
+    if (at == order.size()) {  // some were passed over: look farther
+      if (std::ssize(order) == n) break;
+      order =
+          farthest(p_.ctx, far, std::max({growth * std::ssize(order), 2 * std::ssize(empty), first_look}));
+    }
+    const index_t i = order[at], donor = labels[static_cast<std::size_t>(i)];
     if (far[static_cast<std::size_t>(i)] == 0) break;  // as many distinct rows as clusters with rows
     if (p_.weight(i) == 0 || sums.count(donor) <= 1) continue;
     p_.load(i, row.data());

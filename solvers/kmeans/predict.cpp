@@ -37,8 +37,8 @@ index_t verify(const Context& ctx, const RowSource& rows, HostView<const double>
     constexpr std::uint64_t checked = 97;  // a stream of its own
     std::vector<index_t> numbers = some_rows(rows.rows(), sample, Random(0, checked));
     std::sort(numbers.begin(), numbers.end());
-    std::vector<std::int32_t> theirs;
-    for (const index_t i : numbers) theirs.push_back(labels[static_cast<std::size_t>(i)]);
+    std::vector<std::int32_t> theirs(numbers.size());
+    for (std::size_t q = 0; q < theirs.size(); ++q) theirs[q] = labels[static_cast<std::size_t>(numbers[q])];
     return count_misassigned(ctx, Gathered(problem, numbers).rows(), usable.cview(),
                              PerRow<const std::int32_t>(theirs));
   }

@@ -253,8 +253,8 @@ std::vector<index_t> rings_until(const Problem& p, const Random& random, double 
   std::vector<Ring> rings;
   for (const auto& part : parts) rings.insert(rings.end(), part.begin(), part.end());
   std::sort(rings.begin(), rings.end());
-  std::vector<index_t> rows;
-  for (const Ring& ring : rings) rows.push_back(ring.second);
+  std::vector<index_t> rows(rings.size());
+  std::transform(rings.begin(), rings.end(), rows.begin(), [](const Ring& ring) { return ring.second; });
   return rows;
 }
 

@@ -4,6 +4,7 @@
 
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -13,7 +14,7 @@ namespace {
 
 std::string refusal(const Rows& rows, const KMeansOptions& o) {
   try {
-    (void)kmeans({}, rows, o);
+    (void)test::kmeans({}, rows, o);
   } catch (const Error& e) {
     CHECK(e.code() == Errc::invalid_argument);
     return e.what();
@@ -33,14 +34,14 @@ TEST_CASE("fewer distinct points than clusters", "[kmeans]") {
   const auto x = generators::duplicates<float>(60, 3, 3, 7);
   KMeansOptions o;
   o.clusters = 4, o.init = init;
-  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   CHECK(r.distinct == 3);
   CHECK(r.converged());
   CHECK(r.inertia < 1e-12);
   REQUIRE(r.notes.size() == 1);
   CHECK(mentions(r.notes[0], "distinct clusters (3) found smaller than n_clusters (4)"));
   o.clusters = 3;
-  const KMeansResult exact = kmeans({}, Rows(x.view()), o);
+  const KMeansResult exact = test::kmeans({}, Rows(x.view()), o);
   CHECK(exact.distinct == 3);
   CHECK(exact.inertia == 0);
   CHECK(exact.notes.empty());
@@ -52,7 +53,7 @@ TEST_CASE("all points equal", "[kmeans]") {
     for (index_t q = 0; q < 40; ++q) x.data()[q] = value;
     KMeansOptions o;
     o.clusters = 20;
-    const KMeansResult r = kmeans({}, Rows(x.view()), o);
+    const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
     CHECK(r.distinct == 1);
     CHECK(r.inertia == 0);
     CHECK(r.centers(0, 0) == value);
@@ -66,11 +67,11 @@ TEST_CASE("one cluster, and as many as points", "[kmeans]") {
     KMeansOptions o;
     o.init = init;
     o.clusters = 1;
-    const KMeansResult one = kmeans({}, Rows(x.view()), o);
+    const KMeansResult one = test::kmeans({}, Rows(x.view()), o);
     CHECK(one.sizes == std::vector<index_t>{40});
     CHECK(one.converged());
     o.clusters = 40;
-    const KMeansResult all = kmeans({}, Rows(x.view()), o);
+    const KMeansResult all = test::kmeans({}, Rows(x.view()), o);
     CHECK(all.inertia == 0);
     CHECK(all.distinct == 40);
     o.clusters = 41;
@@ -79,7 +80,7 @@ TEST_CASE("one cluster, and as many as points", "[kmeans]") {
   const auto single = generators::uniform<float>(1, 1, 1);
   KMeansOptions o;
   o.clusters = 1;
-  CHECK(kmeans({}, Rows(single.view()), o).inertia == 0);
+  CHECK(test::kmeans({}, Rows(single.view()), o).inertia == 0);
 }
 
 TEST_CASE("one feature, constant features, signed zeros and denormals", "[kmeans]") {
@@ -87,12 +88,12 @@ TEST_CASE("one feature, constant features, signed zeros and denormals", "[kmeans
   for (index_t i = 0; i < 9; ++i) line(i, 0) = static_cast<double>(i / 3) * 10 + static_cast<double>(i % 3);
   KMeansOptions o;
   o.clusters = 3, o.n_init = 5;
-  CHECK(kmeans({}, Rows(line.view()), o).inertia == Approx(6).epsilon(1e-14));
+  CHECK(test::kmeans({}, Rows(line.view()), o).inertia == Approx(6).epsilon(1e-14));
 
   Matrix<double> constant(9, 3);
   for (index_t i = 0; i < 9; ++i)
     constant(i, 0) = 1e6, constant(i, 1) = line(i, 0) * 1e-310, constant(i, 2) = i % 2 == 0 ? 0.0 : -0.0;
-  const KMeansResult r = kmeans({}, Rows(constant.view()), o);
+  const KMeansResult r = test::kmeans({}, Rows(constant.view()), o);
   CHECK(r.distinct == 3);
   CHECK(r.labels[0] == r.labels[2]);
   CHECK(r.labels[3] == r.labels[5]);
@@ -149,7 +150,7 @@ TEST_CASE("restarts from given centres are made once, and said so", "[kmeans]") 
     runs = std::max(runs, p.run + 1);
     return true;
   };
-  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   CHECK(runs == 1);
   REQUIRE(r.notes.size() == 1);
   CHECK(mentions(r.notes[0], "only one of 4"));
@@ -160,13 +161,13 @@ TEST_CASE("a request to stop is honoured with a consistent result", "[kmeans]") 
   KMeansOptions o;
   o.clusters = 12, o.tol = 0;
   o.on_progress = [](const KMeansProgress& p) { return p.iteration < 3; };
-  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   CHECK(r.stop == KMeansStop::interrupted);
   CHECK(r.n_iter == 3);
   CHECK(verify({}, Rows(x.view()), r.centers.view(), r.labels) == 0);
   o.on_progress = [](const KMeansProgress&) { return false; };
   try {
-    (void)kmeans({}, Rows(x.view()), o);
+    (void)test::kmeans({}, Rows(x.view()), o);
     FAIL("went on");
   } catch (const Error& e) {
     CHECK(e.code() == Errc::interrupted);
@@ -185,7 +186,7 @@ TEST_CASE("clusters by direction", "[kmeans]") {
   for (index_t i = 60; i < 63; ++i) x(i, 0) = x(i, 1) = x(i, 2) = 0;
   KMeansOptions o;
   o.clusters = 3, o.metric = KMeansMetric::cosine, o.n_init = 5;
-  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   for (std::size_t i = 3; i < 60; ++i) CHECK(r.labels[i] == r.labels[i % 3]);
   CHECK(std::set<std::int32_t>(r.labels.begin(), r.labels.end()).size() == 3);
   CHECK(r.zero_rows == 3);
@@ -204,7 +205,7 @@ TEST_CASE("clusters by direction", "[kmeans]") {
   Matrix<double> opposite(2, 1);
   opposite(0, 0) = 1, opposite(1, 0) = -1;
   o.clusters = 1, o.n_init = 1;
-  const KMeansResult cancelled = kmeans({}, Rows(opposite.view()), o);
+  const KMeansResult cancelled = test::kmeans({}, Rows(opposite.view()), o);
   CHECK(std::abs(cancelled.centers(0, 0)) == 1);  // the centre stays where the rows cancel
   CHECK(cancelled.inertia == 4);
 }
@@ -215,7 +216,7 @@ TEST_CASE("random first centres are distinct rows", "[kmeans]") {
   o.clusters = 20, o.init = KMeansInit::random, o.max_iter = 1;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     o.seed = seed;
-    const KMeansResult r = kmeans({}, Rows(x.view()), o);
+    const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
     CHECK(r.inertia == 0);  // all 20 points are centres at once
   }
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tallskinny/app/generators/features.hpp"
+#include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 
@@ -83,7 +84,7 @@ void check_known_result(const Rows& rows) {
   const std::vector<double> weights = {3, 1, 1, 3};
   KMeansOptions o = from_centers(init);
   o.weights = weights;
-  const KMeansResult r = kmeans({}, rows, o);
+  const KMeansResult r = test::kmeans({}, rows, o);
   CHECK(r.labels == Labels{0, 0, 1, 1});
   CHECK(r.inertia == 0.375);
   CHECK(r.n_iter == 2);
@@ -108,7 +109,7 @@ TEST_CASE("an empty cluster takes the farthest point", "[kmeans]") {
   const auto init = matrix(2, 2, {0.5, 0.5, 3, 3});
   const auto s = to_sparse(x);
   for (const Rows& rows : {Rows(x.view()), Rows(s.view())}) {
-    const KMeansResult r = kmeans({}, rows, from_centers(init));
+    const KMeansResult r = test::kmeans({}, rows, from_centers(init));
     CHECK(r.labels == Labels{1, 1, 0, 0});  // of the two farthest, the first moves
     CHECK(r.inertia == 0.25);
     CHECK(r.n_iter == 3);
@@ -122,7 +123,7 @@ TEST_CASE("several empty clusters take the farthest points in turn", "[kmeans]")
   const auto init = matrix(3, 1, {-10, -10, -10});
   KMeansOptions o = from_centers(init);
   o.max_iter = 1;
-  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   CHECK(r.centers(0, 0) == Approx(-36.0 / 8));
   CHECK(r.centers(1, 0) == 10);
   CHECK(r.centers(2, 0) == 9.5);
@@ -137,10 +138,29 @@ TEST_CASE("relocation respects weights", "[kmeans]") {
   const std::vector<double> weights = {1.9, 0.1};
   KMeansOptions o = from_centers(init);
   o.weights = weights;
-  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   CHECK(r.labels == Labels{0, 1});
   CHECK(r.centers(0, 0) == -1);
   CHECK(r.centers(1, 0) == 1);
+}
+
+TEST_CASE("relocation looks past any number of points that weigh nothing", "[kmeans]") {
+  constexpr index_t n = 600000;  // several parts, in which farthest points are looked for
+  Matrix<double> x(n, 1);
+  std::vector<double> weights(n, 1.0);
+  for (index_t i = 0; i < n; ++i) {
+    x(i, 0) = static_cast<double>(i % 1000) / 1000;
+    if (i % 500 == 7) x(i, 0) = 50 + static_cast<double>(i) / n, weights[static_cast<std::size_t>(i)] = 0;
+  }
+  x(300000, 0) = 20, x(300001, 0) = x(599999, 0) = 30;
+  const auto init = matrix(4, 1, {0, 100, 200, 300});
+  KMeansOptions o = from_centers(init);
+  o.weights = weights, o.max_iter = 1;
+  const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
+  CHECK(r.relocated == 3);
+  CHECK(r.centers(1, 0) == 30);
+  CHECK(r.centers(2, 0) == 30);
+  CHECK(r.centers(3, 0) == 20);
 }
 
 TEST_CASE("blobs are found, whatever the start, type and offset", "[kmeans]") {
@@ -151,7 +171,8 @@ TEST_CASE("blobs are found, whatever the start, type and offset", "[kmeans]") {
   o.clusters = 8, o.init = init, o.n_init = 3;
   const auto as_double = generators::blobs<double>(set);
   const auto as_float = generators::blobs<float>(set);
-  const KMeansResult a = kmeans({}, Rows(as_double.view()), o), b = kmeans({}, Rows(as_float.view()), o);
+  const KMeansResult a = test::kmeans({}, Rows(as_double.view()), o),
+                     b = test::kmeans({}, Rows(as_float.view()), o);
   CHECK(adjusted_rand_index(a.labels, set.labels()) == 1);
   CHECK(adjusted_rand_index(b.labels, set.labels()) == 1);
   if (offset < 1e5) CHECK(b.inertia == Approx(a.inertia).epsilon(1e-3));
@@ -164,7 +185,7 @@ TEST_CASE("float32 gives what float64 gives", "[kmeans]") {
   std::copy_n(x.data(), 15000, wide.data());
   KMeansOptions o;
   o.clusters = 6, o.init = KMeansInit::random;  // equal first centres
-  const KMeansResult a = kmeans({}, Rows(x.view()), o), b = kmeans({}, Rows(wide.view()), o);
+  const KMeansResult a = test::kmeans({}, Rows(x.view()), o), b = test::kmeans({}, Rows(wide.view()), o);
   CHECK(same_bits(a, b));
 }
 
@@ -173,7 +194,7 @@ TEMPLATE_TEST_CASE("16-bit features, with norms that overflow their type", "[kme
   const auto x = generators::blobs<TestType>(set);
   KMeansOptions o;
   o.clusters = 4, o.n_init = 4;
-  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   CHECK(adjusted_rand_index(r.labels, set.labels()) == 1);
   check_consistent(Rows(x.view()), r);
 }
@@ -188,17 +209,17 @@ TEST_CASE("the same bits for any number of threads and any instructions", "[kmea
   o.clusters = 9, o.init = init, o.seed = 11, o.weights = weights;
   Context one, three;
   one.threads = 1, three.threads = 3;
-  const KMeansResult a = kmeans(one, Rows(x.view()), o), b = kmeans(three, Rows(x.view()), o);
+  const KMeansResult a = test::kmeans(one, Rows(x.view()), o), b = test::kmeans(three, Rows(x.view()), o);
   CHECK(same_bits(a, b));
   check_consistent(Rows(x.view()), a, weights);
   if (init == KMeansInit::random) {
     Context plain, reference;
     plain.simd = Simd::sse2, reference.implementation = Implementation::reference;
-    CHECK(same_bits(a, kmeans(plain, Rows(x.view()), o)));
-    CHECK(same_bits(a, kmeans(reference, Rows(x.view()), o)));
+    CHECK(same_bits(a, test::kmeans(plain, Rows(x.view()), o)));
+    CHECK(same_bits(a, test::kmeans(reference, Rows(x.view()), o)));
   }
   o.seed = 12;
-  CHECK_FALSE(same_bits(a, kmeans(one, Rows(x.view()), o)));
+  CHECK_FALSE(same_bits(a, test::kmeans(one, Rows(x.view()), o)));
 }
 
 TEST_CASE("labels without proof are nearly the nearest, and looked at all the same", "[kmeans]") {
@@ -231,12 +252,12 @@ TEST_CASE("labels without proof are nearly the nearest, and looked at all the sa
   const auto points = generators::uniform<float>(5000, 7, 2);
   KMeansOptions o;
   o.clusters = 9, o.seed = 11, o.precision = KMeansPrecision::fast;
-  const KMeansResult a = kmeans({}, Rows(points.view()), o);
+  const KMeansResult a = test::kmeans({}, Rows(points.view()), o);
   o.bounds = false;
-  CHECK(same_bits(a, kmeans({}, Rows(points.view()), o)));
+  CHECK(same_bits(a, test::kmeans({}, Rows(points.view()), o)));
   CHECK(a.rescored == 0);
   o.precision = KMeansPrecision::exact;
-  CHECK(a.inertia == Approx(kmeans({}, Rows(points.view()), o).inertia).epsilon(0.02));
+  CHECK(a.inertia == Approx(test::kmeans({}, Rows(points.view()), o).inertia).epsilon(0.02));
 }
 
 TEST_CASE("one iteration is what the definition says", "[kmeans]") {
@@ -245,7 +266,7 @@ TEST_CASE("one iteration is what the definition says", "[kmeans]") {
   std::copy_n(x.data(), 25, init.data());
   KMeansOptions o = from_centers(init);
   o.max_iter = 1;
-  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   Matrix<double> expected = Matrix<double>::zeros(5, 5);
   std::vector<double> count(5);
   for (index_t i = 0; i < 100; ++i) {
@@ -271,17 +292,17 @@ TEST_CASE("tolerances mean what they say", "[kmeans]") {
   o.clusters = 5, o.init = KMeansInit::random;
   SECTION("zero converges without reaching the limit") {
     o.tol = 0;
-    const KMeansResult r = kmeans({}, Rows(x.view()), o);
+    const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
     CHECK(r.stop == KMeansStop::labels_unchanged);
     CHECK(r.n_iter < 300);
     check_consistent(Rows(x.view()), r);
     o.tolerance = KMeansTolerance::labels, o.tol = 1e9;
-    CHECK(same_bits(r, kmeans({}, Rows(x.view()), o)));
+    CHECK(same_bits(r, test::kmeans({}, Rows(x.view()), o)));
   }
   SECTION("loose and strict leave consistent results") {
     for (const double tol : {1e-1, 1e-2, 1e-8, 1e-100}) {
       o.tol = tol;
-      const KMeansResult r = kmeans({}, Rows(x.view()), o);
+      const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
       CHECK(r.converged());
       check_consistent(Rows(x.view()), r);
     }
@@ -295,10 +316,10 @@ TEST_CASE("tolerances mean what they say", "[kmeans]") {
       variance += sum / 10;
     }
     o.tol = 1e-3;
-    const KMeansResult relative = kmeans({}, Rows(x.view()), o);
+    const KMeansResult relative = test::kmeans({}, Rows(x.view()), o);
     o.tolerance = KMeansTolerance::absolute, o.tol = 1e-3 * variance;
     CHECK(relative.stop == KMeansStop::tolerance);
-    CHECK(same_bits(relative, kmeans({}, Rows(x.view()), o)));
+    CHECK(same_bits(relative, test::kmeans({}, Rows(x.view()), o)));
   }
 }
 
@@ -306,8 +327,8 @@ TEST_CASE("fitted centres are a fixed point", "[kmeans]") {
   const auto x = generators::uniform<float>(1000, 3, 8);
   KMeansOptions o;
   o.clusters = 7, o.tol = 0;
-  const KMeansResult r = kmeans({}, Rows(x.view()), o);
-  const KMeansResult again = kmeans({}, Rows(x.view()), from_centers(r.centers));
+  const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
+  const KMeansResult again = test::kmeans({}, Rows(x.view()), from_centers(r.centers));
   CHECK(again.labels == r.labels);
   CHECK(again.inertia == r.inertia);
   CHECK(again.n_iter <= 2);
@@ -332,19 +353,19 @@ TEST_CASE("weights count rows", "[kmeans]") {
     for (index_t i = 0; i < 200; ++i)
       for (index_t c = 0; c < 1 + i % 4; ++c) std::copy_n(x.data() + i * 4, 4, repeated.data() + 4 * at++);
     REQUIRE(at == 500);
-    const KMeansResult r = kmeans({}, Rows(repeated.view()), o);
+    const KMeansResult r = test::kmeans({}, Rows(repeated.view()), o);
     o.weights = weights;
-    const KMeansResult w = kmeans({}, Rows(x.view()), o);
+    const KMeansResult w = test::kmeans({}, Rows(x.view()), o);
     CHECK(w.inertia == Approx(r.inertia).epsilon(1e-12));
     for (index_t q = 0; q < 16; ++q) CHECK(w.centers.data()[q] == Approx(r.centers.data()[q]).epsilon(1e-12));
   }
   SECTION("unit weights are no weights, and a common factor changes inertia alone") {
-    const KMeansResult none = kmeans({}, Rows(x.view()), o);
+    const KMeansResult none = test::kmeans({}, Rows(x.view()), o);
     const std::vector<double> ones(200, 1.0), threes(200, 3.0);
     o.weights = ones;
-    CHECK(same_bits(none, kmeans({}, Rows(x.view()), o)));
+    CHECK(same_bits(none, test::kmeans({}, Rows(x.view()), o)));
     o.weights = threes;
-    const KMeansResult r = kmeans({}, Rows(x.view()), o);
+    const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
     CHECK(r.labels == none.labels);
     CHECK(r.inertia == Approx(3 * none.inertia).epsilon(1e-12));
   }
@@ -353,11 +374,11 @@ TEST_CASE("weights count rows", "[kmeans]") {
     for (const KMeansInit first : {KMeansInit::random, KMeansInit::plus_plus, KMeansInit::parallel}) {
       o.init = first, o.clusters = 6;
       o.weights = weights;
-      const KMeansResult r = kmeans({}, Rows(x.view()), o);
+      const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
       CHECK(r.distinct == 6);
       o.clusters = 6;
       o.weights = std::span<const double>(weights).first(100);
-      const KMeansResult half = kmeans({}, Rows(x.view().rows(0, 100)), o);
+      const KMeansResult half = test::kmeans({}, Rows(x.view().rows(0, 100)), o);
       if (first == KMeansInit::random) {
         CHECK(std::equal(half.labels.begin(), half.labels.end(), r.labels.begin()));
         CHECK(half.inertia == Approx(r.inertia).epsilon(1e-12));
@@ -373,14 +394,14 @@ TEST_CASE("more restarts and more iterations do not worsen the result", "[kmeans
   double before = std::numeric_limits<double>::infinity();
   for (const int n_init : {1, 5, 10}) {
     o.n_init = n_init;
-    const KMeansResult r = kmeans({}, Rows(x.view()), o);
+    const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
     CHECK(r.inertia <= before);
     before = r.inertia;
   }
   o.n_init = 1, o.tol = 0, before = std::numeric_limits<double>::infinity();
   for (const int max_iter : {1, 2, 5, 50}) {
     o.max_iter = max_iter;
-    const KMeansResult r = kmeans({}, Rows(x.view()), o);
+    const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
     CHECK(r.inertia <= before);
     before = r.inertia;
   }
@@ -394,13 +415,13 @@ TEST_CASE("dense, sparse and column-major rows agree", "[kmeans]") {
   const auto columns = Matrix<double, Space::host, Layout::col_major>::copy_of(x.cview());
   KMeansOptions o;
   o.clusters = 8, o.init = KMeansInit::random;
-  const KMeansResult a = kmeans({}, Rows(x.view()), o), b = kmeans({}, Rows(s.view()), o);
-  CHECK(same_bits(a, kmeans({}, Rows(columns.view()), o)));
+  const KMeansResult a = test::kmeans({}, Rows(x.view()), o), b = test::kmeans({}, Rows(s.view()), o);
+  CHECK(same_bits(a, test::kmeans({}, Rows(columns.view()), o)));
   CHECK(a.labels == b.labels);
   CHECK(a.inertia == Approx(b.inertia).epsilon(1e-12));
   CHECK(verify({}, Rows(s.view()), b.centers.view(), b.labels) == 0);
   o.init = KMeansInit::plus_plus;
-  CHECK(kmeans({}, Rows(s.view()), o).distinct == 8);
+  CHECK(test::kmeans({}, Rows(s.view()), o).distinct == 8);
 }
 
 TEMPLATE_TEST_CASE("bounds change nothing but the time", "[kmeans]", double, float, float16) {
@@ -409,14 +430,14 @@ TEMPLATE_TEST_CASE("bounds change nothing but the time", "[kmeans]", double, flo
   const auto x = generators::blobs<TestType>(set);
   KMeansOptions o;
   o.clusters = k, o.init = KMeansInit::random, o.tol = 0, o.max_iter = 20;
-  const KMeansResult with = kmeans({}, Rows(x.view()), o);
+  const KMeansResult with = test::kmeans({}, Rows(x.view()), o);
   o.bounds = false;
-  const KMeansResult without = kmeans({}, Rows(x.view()), o);
+  const KMeansResult without = test::kmeans({}, Rows(x.view()), o);
   CHECK(same_bits(with, without));
   CHECK(with.skipped > 1000);
   CHECK(without.skipped == 0);
   o.metric = KMeansMetric::cosine;
-  const KMeansResult plain = kmeans({}, Rows(x.view()), o);
+  const KMeansResult plain = test::kmeans({}, Rows(x.view()), o);
   o.bounds = true;
-  CHECK(same_bits(plain, kmeans({}, Rows(x.view()), o)));
+  CHECK(same_bits(plain, test::kmeans({}, Rows(x.view()), o)));
 }

@@ -1,0 +1,82 @@
+// The tests of k-means once more on a GPU: compiled with TS_TEST_ON_DEVICE, every run is repeated there and
+// compared with that in host memory.
+#pragma once
+
+#include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/tests/support/device.hpp"
+
+namespace ts::test {
+
+/// Dense rows, as they lie, in the device's memory.
+class RowsThere {
+ public:
+  RowsThere(const cuda::Stream& stream, const Rows& x)
+      : stream_(stream),
+        memory_(stream, static_cast<std::size_t>(elements(x)) * size_of(x.type())),
+        rows_(view_of(x)) {
+    cuda::copy_bytes(stream, memory_.data(), x.values(), memory_.bytes());
+    stream.synchronize();
+  }
+  [[nodiscard]] const Rows& rows() const noexcept { return rows_; }
+
+ private:
+  static index_t elements(const Rows& x) {
+    return (x.rows() - 1) * x.row_stride() + (x.cols() - 1) * x.col_stride() + 1;
+  }
+  template <class T>
+  [[nodiscard]] Rows as(const Rows& x) const {
+    const auto* const data = static_cast<const T*>(memory_.data());
+    if (x.col_stride() == 1)
+      return {stream_, DeviceView<const T>::unchecked(data, x.rows(), x.cols(), x.row_stride())};
+    return {stream_,
+            DeviceView<const T, Layout::col_major>::unchecked(data, x.rows(), x.cols(), x.col_stride())};
+  }
+  [[nodiscard]] Rows view_of(const Rows& x) const {
+    switch (x.type()) {
+      case DType::float64:
+        return as<double>(x);
+      case DType::float32:
+        return as<float>(x);
+      case DType::float16:
+        return as<float16>(x);
+      default:
+        return as<bfloat16>(x);
+    }
+  }
+
+  cuda::Stream stream_;
+  cuda::Memory memory_;
+  Rows rows_;
+};
+
+/// solvers::kmeans, and on a device the same labels, centres and steps from the same first centres; from
+/// first centres that are found there, labels of nearest centres.
+inline solvers::KMeansResult kmeans(const Context& ctx, const Rows& rows, const solvers::KMeansOptions& o) {
+  solvers::KMeansResult here = solvers::kmeans(ctx, rows, o);
+#ifdef TS_TEST_ON_DEVICE
+  if (no_device()) return here;
+  const bool there_too = !rows.sparse() && rows.rows() * rows.cols() > 0 &&
+                         o.metric == solvers::KMeansMetric::euclidean &&
+                         o.algorithm != solvers::KMeansAlgorithm::balanced && !o.on_progress && !o.on_state &&
+                         o.resume == nullptr;
+  if (!there_too) return here;
+  Context with_device = ctx;
+  with_device.stream = device_stream();
+  const RowsThere points(with_device.stream, rows);
+  const solvers::KMeansResult there = solvers::kmeans(with_device, points.rows(), o);
+  CHECK(solvers::verify(with_device, points.rows(), there.centers.cview(), there.labels) == 0);
+  CHECK(there.distinct == here.distinct);
+  if (o.init != solvers::KMeansInit::given && o.init != solvers::KMeansInit::random) return here;
+  CHECK(there.labels == here.labels);
+  CHECK(there.inertia == here.inertia);
+  CHECK(there.n_iter == here.n_iter);
+  CHECK(there.stop == here.stop);
+  CHECK(there.relocated == here.relocated);
+  CHECK(there.notes == here.notes);
+  for (index_t m = 0; m < here.centers.rows(); ++m)
+    for (index_t j = 0; j < here.centers.cols(); ++j) CHECK(there.centers(m, j) == here.centers(m, j));
+#endif
+  return here;
+}
+
+}  // namespace ts::test
