@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
-#include "tallskinny/tests/support/device.hpp"
+#include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -56,22 +56,6 @@ Matrix<T> points(const Case& c) {
   return x;
 }
 
-bool same(const Matrix<double>& a, const Matrix<double>& b) {
-  return a.rows() == b.rows() && a.cols() == b.cols() &&
-         std::equal(a.data(), a.data() + a.rows() * a.cols(), b.data());
-}
-
-void expect_same(const KMeansResult& a, const KMeansResult& b) {
-  CHECK(a.labels == b.labels);
-  CHECK(same(a.centers, b.centers));
-  CHECK(a.inertia == b.inertia);
-  CHECK(a.n_iter == b.n_iter);
-  CHECK(a.stop == b.stop);
-  CHECK(a.sizes == b.sizes);
-  CHECK(a.relocated == b.relocated);
-  CHECK(a.run == b.run);
-}
-
 /// The same points in host memory and on the device.
 template <class T>
 struct Both {
@@ -113,12 +97,12 @@ void check(const Case& c) {
   KMeansOptions o;
   o.clusters = c.k, o.weights = weights, o.max_iter = 12, o.seed = 3, o.init = KMeansInit::random;
   const KMeansResult expected = kmeans(ctx, here, o);
-  expect_same(kmeans(ctx, there, o), expected);
-  expect_same(kmeans(ctx, Blocks(there), o), expected);
+  test::expect_same(kmeans(ctx, there, o), expected);
+  test::expect_same(kmeans(ctx, Blocks(there), o), expected);
 
   for (const auto algorithm : {solvers::KMeansAlgorithm::mini_batch, solvers::KMeansAlgorithm::bisecting}) {
     o.algorithm = algorithm, o.batch = 200;
-    expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));
+    test::expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));
   }
   o.algorithm = solvers::KMeansAlgorithm::lloyd;
 
@@ -126,8 +110,8 @@ void check(const Case& c) {
     INFO("first centres " << static_cast<int>(init));
     o.init = init, o.n_init = 2;
     const KMeansResult found = kmeans(ctx, there, o);
-    expect_same(kmeans(ctx, there, o), found);
-    expect_same(kmeans(ctx, Blocks(there), o), found);
+    test::expect_same(kmeans(ctx, there, o), found);
+    test::expect_same(kmeans(ctx, Blocks(there), o), found);
     CHECK(found.inertia <= 1.25 * kmeans(ctx, here, o).inertia + 1e-9);
     CHECK(solvers::verify(ctx, there, found.centers.cview(), found.labels) == 0);
     const auto predicted = solvers::predict(ctx, there, found.centers.cview(), o.metric, weights);
@@ -135,7 +119,7 @@ void check(const Case& c) {
     CHECK(predicted.inertia == found.inertia);
     o.n_init = 1;
     o.init = KMeansInit::given, o.centers = found.centers.cview();
-    expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));
+    test::expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));
   }
 }
 
@@ -173,8 +157,8 @@ TEST_CASE("on a device, k-means of so many clusters that passes confirm labels",
   };
   const KMeansResult expected = kmeans(ctx, here, o);
   CHECK(confirmed > 1);
-  expect_same(kmeans(ctx, there, o), expected);
-  expect_same(kmeans(ctx, Blocks(there), o), expected);
+  test::expect_same(kmeans(ctx, there, o), expected);
+  test::expect_same(kmeans(ctx, Blocks(there), o), expected);
   CHECK(solvers::verify(ctx, there, expected.centers.cview(), expected.labels) == 0);
 }
 
@@ -205,9 +189,9 @@ TEST_CASE("on a device, every iteration tells what it tells on the host", "[kmea
   const KMeansResult expected = kmeans(ctx, here, o);
   CHECK((expected.relocated > 0) == empty);
   const std::vector<double> told_here = std::exchange(told, {});
-  expect_same(kmeans(ctx, there, o), expected);
+  test::expect_same(kmeans(ctx, there, o), expected);
   CHECK(std::exchange(told, {}) == told_here);
-  expect_same(kmeans(ctx, Blocks(there), o), expected);
+  test::expect_same(kmeans(ctx, Blocks(there), o), expected);
   CHECK(told == told_here);
 }
 
@@ -224,9 +208,9 @@ TEST_CASE("on a device, a run goes on from a state", "[kmeans]") {
   o.on_state = [&](const auto& make) {
     if (state.iteration < 5) state = make();
   };
-  expect_same(kmeans(ctx, there, o), straight);
+  test::expect_same(kmeans(ctx, there, o), straight);
   REQUIRE(state.iteration == 5);
   o.on_state = {};
   o.resume = &state;
-  expect_same(kmeans(ctx, there, o), straight);
+  test::expect_same(kmeans(ctx, there, o), straight);
 }
