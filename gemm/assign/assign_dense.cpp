@@ -140,7 +140,7 @@ class DensePass {
     score_.best_two(s.tile.data(), centroids_.d, grouped_.data(), grouped_half_norms_.data(), groups_, ahead,
                     s.best.data(), s.second.data(), s.which.data());
     const bool bounded = to.bounds.all != nullptr;
-    s.found = s.which;
+    if (!to.proven) s.found = s.which;
     score_.decide(s.best.data(), s.second.data(), s.norms.data(), margin_, s.which.data(),
                   bounded ? s.upper.data() : nullptr, s.lower.data());
     for (index_t r = 0; r < count; ++r) {
