@@ -80,10 +80,14 @@ void check(const ProgramOptions& o, const app::Options& options) {
     refuse_given({"tol", "tol-mode"},
                  " has no meaning with --algorithm mini-batch, which stops when batches "
                  "do not get better");
-  if (o.kmeans.algorithm == KMeansAlgorithm::balanced)
-    refuse_given({"verify", "verify-sample", "precision"},
+  if (o.kmeans.algorithm == KMeansAlgorithm::balanced) {
+    refuse_given({"verify", "verify-sample"},
                  " has nothing to verify: with --algorithm balanced a label need not be the nearest "
                  "centre");
+    refuse_given(
+        {"precision"},
+        " has no meaning with --algorithm balanced, by which a label need not be the nearest centre");
+  }
   if (o.init != "afk-mc2") refuse_given({"chain-length"}, " works with --init afk-mc2 only");
   if (o.verify && o.verify_sample > 0)
     refuse_given({"verify-sample"}, " has no meaning beside --verify, which compares all points");

@@ -174,6 +174,7 @@ TEST_CASE("each failure has its exit status and a sentence", "[tskmeans]") {
   expect({points, "--batch-size", "10"}, 2, "mini-batch only");
   expect({points, "--algorithm", "mini-batch", "--tol", "1"}, 2, "no meaning");
   expect({points, "--algorithm", "balanced", "--verify"}, 2, "nothing to verify");
+  expect({points, "--algorithm", "balanced", "--precision", "fast"}, 2, "--precision has no meaning");
   expect({points, "--verify", "--verify-sample", "5"}, 2, "--verify-sample");
   expect({points, "--chain-length", "5"}, 2, "afk-mc2");
   expect({points, "--transform"}, 2, "needs --output");
