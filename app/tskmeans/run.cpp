@@ -34,7 +34,8 @@ io::Description as_read(io::Description points, const io::ReadOptions& read) {
   const index_t rows = std::max<index_t>(0, end - read.row_begin);
   if (points.rows > 0 && rows < points.rows) {
     const double share = static_cast<double>(rows) / static_cast<double>(points.rows);
-    points.bytes = static_cast<std::uint64_t>(static_cast<double>(points.bytes) * share);
+    for (std::uint64_t* bytes : {&points.bytes, &points.peak_bytes})
+      *bytes = static_cast<std::uint64_t>(static_cast<double>(*bytes) * share);
     points.nonzeros = static_cast<index_t>(static_cast<double>(points.nonzeros) * share);
     points.rows = rows;
   }

@@ -340,6 +340,14 @@ TEST_CASE("points that do not fit are read in blocks, with the same result", "[t
   io::OutputFile out(file);
   out.write("features", generators::uniform<float>(60000, 24, 1));
   out.commit();
+  // Some of the rows, from a file of more.
+  std::vector<std::string> some = {file, "-k",     "5",  "--init", "random",    "--max-iter",
+                                   "3",  "--json", "-q", "--rows", "5000:52000"};
+  const auto whole = nlohmann::json::parse(tskmeans(some).out);
+  some.insert(some.end(), {"--memory", "4M"});
+  const auto in_blocks = nlohmann::json::parse(tskmeans(some).out);
+  CHECK(in_blocks["streamed"]["from"] == "file");
+  CHECK(in_blocks["inertia"] == whole["inertia"]);
   for (const char* init : {"k-means||", "random"}) {
     const std::vector<std::string> common = {file,         "-k", "5",      "--init", init,
                                              "--max-iter", "5",  "--json", "-q"};
