@@ -19,7 +19,7 @@ struct ProgramOptions {
   std::vector<index_t> clusters;   ///< one, several, or none given
   std::string init = "k-means++";  ///< a word, or a file with centres
   std::string weights, predict;    ///< files; empty: none
-  index_t verify_sample = 0;       ///< 0: all points, if any
+  index_t verify_sample = 0;       ///< points; 0: none, unless `verify` asks for all
   bool verify = false, measures = false, transform = false;
   Choose choose = Choose::silhouette;
   std::string log, report, checkpoint, resume;  ///< files; empty: none

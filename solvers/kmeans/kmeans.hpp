@@ -19,7 +19,8 @@ enum class KMeansInit {
   parallel,   ///< k-means||: five rounds of k / 2 draws, then k-means++ on what was drawn (Bahmani et al.
               ///< 2012)
   /// AFK-MC2: each centre is the end of a Markov chain of KMeansOptions::chain rows, drawn once by distance
-  /// to the first centre and by weight (Bachem, Lucic, Hassani, Krause 2016). Reads the rows once
+  /// to the first centre and by weight (Bachem, Lucic, Hassani, Krause 2016). Reads all rows once, then those
+  /// drawn
   markov,
   random,  ///< distinct rows, drawn without replacement by weight
   given    ///< KMeansOptions::centers

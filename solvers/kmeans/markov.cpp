@@ -53,7 +53,7 @@ class Proposals {
 
  private:
   [[nodiscard]] index_t by_weight(double uniform) const {
-    if (through_.empty()) return std::min(p_.rows() - 1, static_cast<index_t>(uniform * all_));
+    if (through_.empty()) return draw_by_weight(p_, uniform);
     const auto at = std::upper_bound(through_.begin(), through_.end(), uniform * all_) - through_.begin();
     index_t i = std::min<index_t>(at, p_.rows() - 1);
     while (p_.weight(i) == 0) --i;  // rounding may carry past the end

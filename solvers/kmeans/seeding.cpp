@@ -186,12 +186,12 @@ Kept oversample(const Problem& p, std::uint64_t seed, std::uint64_t stream, cons
   Potential<S> potential(p);
   Kept kept_rows{{}, p.filled<std::int32_t>(no_label)};
   std::vector<index_t> picked = {draw_by_weight(p, Random(seed, stream + first_row).uniform(0))};
-  const auto rows_of = [&](std::size_t from) {
+  const auto picked_from = [&](std::size_t from) {
     Matrix<double> out(static_cast<index_t>(picked.size() - from), p.cols());
     p.load_rows(std::span(picked).subspan(from), out.view());
     return out;
   };
-  potential.lower(rows_of(0).cview(), kept_rows.nearest.view());
+  potential.lower(picked_from(0).cview(), kept_rows.nearest.view());
   for (index_t round = 0; round < rounds && potential.total() > 0; ++round) {
     chosen(std::min(p.k - 1, static_cast<index_t>(picked.size())));
     const Random random(seed, stream + kept + static_cast<std::uint64_t>(round));
@@ -200,9 +200,10 @@ Kept oversample(const Problem& p, std::uint64_t seed, std::uint64_t stream, cons
     const std::vector<index_t> more = potential.keep(factor, random.philox());
     picked.insert(picked.end(), more.begin(), more.end());
     if (picked.size() > before)
-      potential.lower(rows_of(before).cview(), kept_rows.nearest.view(), static_cast<std::int32_t>(before));
+      potential.lower(picked_from(before).cview(), kept_rows.nearest.view(),
+                      static_cast<std::int32_t>(before));
   }
-  kept_rows.rows = rows_of(0);
+  kept_rows.rows = picked_from(0);
   return kept_rows;
 }
 

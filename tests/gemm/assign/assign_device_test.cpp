@@ -100,9 +100,8 @@ Outcome run(const Context& ctx, const Rows& x, const Case& c, const Matrix<doubl
 }
 
 /// Scores taken at their word: how much farther, at most, a label's centroid is than the nearest one, in
-/// shares of
-/// (||x - shift|| + ||c - shift||)^2, of which low precision loses some; and whether sums belong to the
-/// labels.
+/// shares of (||x - shift|| + ||c - shift||)^2, of which low precision loses some; and whether sums belong to
+/// the labels.
 template <class T>
 void check_fast(const Case& c) {
   INFO("n " << c.n << " d " << c.d << " k " << c.k << " type " << static_cast<int>(dtype_of<T>));

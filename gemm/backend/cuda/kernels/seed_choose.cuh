@@ -52,7 +52,7 @@ struct Passed {
   int64 at;
   double rest;
 };
-/// Where the running sum of load(0)(), load(1)(), ... passes `rest`, and what is left of it there; called by a whole warp. Where
+/// Where the running sum of load(0).value(), load(1).value(), ... passes `rest`, and what is left of it there; called by a whole warp. Where
 /// it never does, because of rounding, the last of positive value, with a rest that nothing passes. A lane loads `each` side by
 /// side together before it makes numbers of them.
 template <int each, class Load>
