@@ -153,8 +153,8 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
   if (x.sparse())
     return wide ? assign_sparse<double>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds, proven)
                 : assign_sparse<float>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds, proven);
-  return wide ? assign_dense<double>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds, proven)
-              : assign_dense<float>(ctx, x, moments, centroids, here, weigh, unit, sums, bounds, proven);
+  return wide ? assign_dense<double>(ctx, x, moments, centroids, scores, here, weigh, unit, sums, bounds)
+              : assign_dense<float>(ctx, x, moments, centroids, scores, here, weigh, unit, sums, bounds);
 }
 
 namespace {

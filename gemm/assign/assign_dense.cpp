@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <type_traits>
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
+#include "tallskinny/gemm/assign/integer_scores.hpp"
 #include "tallskinny/gemm/assign/team_detail.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
@@ -13,6 +16,7 @@ namespace {
 using assign_cpu::Kernels;
 
 constexpr index_t least_clusters_to_tighten = 256;
+constexpr index_t least_for_integers = 8;              // columns and centroids
 constexpr index_t least_pieces = 64, most_tiles = 32;  // of many rows; of a piece
 
 template <class S>
@@ -21,7 +25,7 @@ class DensePass {
 
  public:
   DensePass(const Kernels& kernels, const Rows& x, const ColumnMoments& moments,
-            HostView<const double> centroids)
+            HostView<const double> centroids, Scores scores)
       : kernels_(kernels),
         score_(assign_cpu::score_kernels<S>(kernels)),
         x_(x),
@@ -51,6 +55,10 @@ class DensePass {
     margin_ = {static_cast<S>(1 + 4 * (length + 4) * std::numeric_limits<S>::epsilon()),
                static_cast<S>(length * std::numeric_limits<S>::min()), static_cast<S>(bound(0)),
                static_cast<S>(bound(1) - bound(0))};
+    if constexpr (std::is_same_v<S, float>)
+      if (scores == Scores::int16 && kernels.int16.best_two != nullptr &&
+          std::min(d, centroids_.k) >= least_for_integers)
+        integers_.emplace(centroids_, moments, score_.group);
   }
 
   /// What a thread needs for itself.
@@ -59,6 +67,7 @@ class DensePass {
     std::vector<double> row;
     std::vector<index_t> rows, packed;
     std::vector<S> norms, best, second, scores, scaled_row;
+    std::vector<std::int32_t> pairs;
     std::vector<Index> which, found;
     std::vector<float> upper, lower;
     std::vector<std::int32_t> candidates;
@@ -74,6 +83,7 @@ class DensePass {
     s.rows.resize(static_cast<std::size_t>(piece_rows()) + 1), s.packed.resize(r);
     s.norms.resize(r), s.best.resize(r), s.second.resize(r), s.which.resize(r);
     s.upper.resize(r), s.lower.resize(r);
+    if (integers_) s.pairs.resize(r * static_cast<std::size_t>(integers_->pairs));
     s.scores.resize(static_cast<std::size_t>(centroids_.k));
     s.candidates.reserve(static_cast<std::size_t>(centroids_.k));
     s.candidate_distances.reserve(static_cast<std::size_t>(centroids_.k));
@@ -136,19 +146,30 @@ class DensePass {
                                   x_.col_stride() == 1 ? std::min(score_.rows, left - count) : 0};
     std::copy_n(rows, count, s.packed.begin());
     std::fill(s.packed.begin() + count, s.packed.end(), rows[0]);
-    score_.pack(x_, s.packed.data(), shift_.packing, s.row.data(), s.tile.data(), s.norms.data());
-    score_.best_two(s.tile.data(), centroids_.d, grouped_.data(), grouped_half_norms_.data(), groups_, ahead,
-                    s.best.data(), s.second.data(), s.which.data());
     const bool bounded = to.bounds.all != nullptr;
-    if (!to.proven) s.found = s.which;
-    score_.decide(s.best.data(), s.second.data(), s.norms.data(), margin_, s.which.data(),
-                  bounded ? s.upper.data() : nullptr, s.lower.data());
+    const auto decide = [&](const assign_cpu::ScoreMargin<S>& margin, const S* by_centroid) {
+      if (!to.proven) s.found = s.which;
+      score_.decide(s.best.data(), s.second.data(), s.norms.data(), margin, by_centroid, s.which.data(),
+                    bounded ? s.upper.data() : nullptr, s.lower.data());
+    };
+    if constexpr (std::is_same_v<S, float>) {
+      if (integers_) {
+        score_integers(ahead, s);
+        decide(integers_->margin, integers_->margins.data());
+      }
+    }
+    if (!integers_) {
+      score_.pack(x_, s.packed.data(), shift_.packing, s.row.data(), s.tile.data(), s.norms.data());
+      score_.best_two(s.tile.data(), centroids_.d, grouped_.data(), grouped_half_norms_.data(), groups_,
+                      ahead, s.best.data(), s.second.data(), s.which.data());
+      decide(margin_, nullptr);
+    }
     for (index_t r = 0; r < count; ++r) {
       const auto at = static_cast<std::size_t>(r);
       const index_t i = rows[r];
       auto nearest = static_cast<std::int32_t>(s.which[at]);
       if (nearest < 0) {
-        nearest = to.proven ? resolve(i, r, s) : static_cast<std::int32_t>(s.found[at]);
+        nearest = to.proven ? resolve(i, s) : static_cast<std::int32_t>(s.found[at]);
         s.upper[at] = std::numeric_limits<float>::infinity(), s.lower[at] = 0;
       }
       if (bounded) {
@@ -164,15 +185,30 @@ class DensePass {
     }
   }
 
-  /// The nearest centroid of row i, in place r of the tile, whose scores are too close to tell.
-  std::int32_t resolve(index_t i, index_t r, Scratch& s) const {
+  /// The scores of a tile, by integers; norms of rows for which they have no room are infinite.
+  void score_integers(const assign_cpu::Ahead& ahead, Scratch& s) const requires std::is_same_v<S, float> {
+    const IntegerScores& of = *integers_;
+    kernels_.int16.pack(x_, s.packed.data(), shift_.packing, of.row_scale, s.row.data(), s.tile.data(),
+                        s.pairs.data(), s.norms.data());
+    kernels_.int16.best_two(s.pairs.data(), of.pairs, of.grouped.data(), of.scales.data(),
+                            of.half_norms.data(), groups_, ahead, s.best.data(), s.second.data(),
+                            s.which.data());
+    for (float& squared : s.norms)
+      if (!(squared <= of.largest_squared)) squared = std::numeric_limits<float>::infinity();
+  }
+
+  /// The nearest centroid of row i, whose scores are too close to tell.
+  std::int32_t resolve(index_t i, Scratch& s) const {
     ++s.stats.rescored;
     const index_t d = centroids_.d;
-    const auto norm = std::sqrt(static_cast<double>(s.norms[static_cast<std::size_t>(r)]) *
-                                    static_cast<double>(margin_.slack) +
-                                static_cast<double>(margin_.least));
-    const double margin = static_cast<double>(margin_.constant) + static_cast<double>(margin_.by_norm) * norm;
-    for (index_t j = 0; j < d; ++j) s.scaled_row[static_cast<std::size_t>(j)] = s.tile(j, r);
+    kernels_.centred(x_, i, shift_.wide.data(), s.row.data());
+    double squared = 0;
+    for (index_t j = 0; j < d; ++j) {
+      const double value = s.row[static_cast<std::size_t>(j)] * centroids_.scale;
+      s.scaled_row[static_cast<std::size_t>(j)] = static_cast<S>(value), squared += value * value;
+    }
+    const double margin = static_cast<double>(margin_.constant) +
+                          static_cast<double>(margin_.by_norm) * std::sqrt(squared) * (1 + 1e-6);
     score_.row_scores(s.scaled_row.data(), d, centroids_.negated.data(), centroids_.half_norms.data(),
                       centroids_.k, s.scores.data());
     const double least = *std::min_element(s.scores.begin(), s.scores.end());
@@ -237,17 +273,18 @@ class DensePass {
   Matrix<S> grouped_;
   std::vector<S> grouped_half_norms_;
   assign_cpu::ScoreMargin<S> margin_;
+  std::optional<IntegerScores> integers_;
 };
 
 }  // namespace
 
 template <class S>
 AssignStats assign_dense(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                         HostView<const double> centroids, std::span<std::int32_t> labels,
+                         HostView<const double> centroids, Scores scores, std::span<std::int32_t> labels,
                          std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
-                         BoundsOfRows bounds, bool proven) {
-  const DensePass<S> pass(assign_cpu::select(ctx.simd), x, moments, centroids);
-  const Pass to{labels, weights, unit, bounds, steps_of(bounds), proven};
+                         BoundsOfRows bounds) {
+  const DensePass<S> pass(assign_cpu::select(ctx.simd), x, moments, centroids, scores);
+  const Pass to{labels, weights, unit, bounds, steps_of(bounds), scores != Scores::fast};
   const index_t piece = pass.piece_rows(), pieces = (x.rows() + piece - 1) / piece;
   const int team =
       team_size(ctx, pieces, static_cast<double>(piece * x.cols()) * static_cast<double>(centroids.rows()));
@@ -256,10 +293,10 @@ AssignStats assign_dense(const Context& ctx, const Rows& x, const ColumnMoments&
   });
 }
 
-#define TS_INSTANTIATE(S)                                                                                 \
-  template AssignStats assign_dense<S>(                                                                   \
-      const Context&, const Rows&, const ColumnMoments&, HostView<const double>, std::span<std::int32_t>, \
-      std::span<const double>, const FixedPoint*, ClusterSums*, BoundsOfRows, bool);
+#define TS_INSTANTIATE(S)                                                                \
+  template AssignStats assign_dense<S>(                                                  \
+      const Context&, const Rows&, const ColumnMoments&, HostView<const double>, Scores, \
+      std::span<std::int32_t>, std::span<const double>, const FixedPoint*, ClusterSums*, BoundsOfRows);
 TS_INSTANTIATE(float)
 TS_INSTANTIATE(double)
 #undef TS_INSTANTIATE

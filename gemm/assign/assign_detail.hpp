@@ -134,11 +134,12 @@ struct Pass {
 /// How bounds move in this pass; nothing unless they hold.
 assign_cpu::CentroidSteps steps_of(BoundsOfRows bounds);
 
+/// S: double for Scores::float64, float for all others.
 template <class S>
 AssignStats assign_dense(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                         HostView<const double> centroids, std::span<std::int32_t> labels,
+                         HostView<const double> centroids, Scores scores, std::span<std::int32_t> labels,
                          std::span<const double> weights, const FixedPoint* unit, ClusterSums* sums,
-                         BoundsOfRows bounds, bool proven);
+                         BoundsOfRows bounds);
 template <class S>
 AssignStats assign_sparse(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                           HostView<const double> centroids, std::span<std::int32_t> labels,

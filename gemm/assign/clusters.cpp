@@ -38,9 +38,10 @@ AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> 
                       move ? &sums_ : nullptr, bounds);
   assign_detail::expect_per_row(x, labels, "labels");
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
-  expects(x.on_device() && x.cols() == std::ssize(moments_.shift) && bounds.all == nullptr,
-          "clusters: clusters on a device serve rows there, without bounds");
-  return there_->assign(x, scores, labels, weights, move, settled);
+  expects(x.on_device() && x.cols() == std::ssize(moments_.shift),
+          "clusters: clusters on a device serve rows there");
+  const bool bounded = bounds.all != nullptr && bounds.all->rows() == x.rows();
+  return there_->assign(x, scores, labels, weights, move, settled, bounded);
 }
 
 void Clusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) {
@@ -52,8 +53,7 @@ void Clusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow
 }
 
 void Clusters::begin_pass(RowBounds& bounds) const {
-  expects(!there_, "clusters: bounds serve rows in host memory only");
-  bounds.begin_pass(ctx_, centroids_.cview(), moments_);
+  if (!there_) bounds.begin_pass(ctx_, centroids_.cview(), moments_);
 }
 
 Clusters::Moved Clusters::move_to_means(const AdjustMean& adjust) {

@@ -19,7 +19,10 @@ struct ColumnMoments;
 /// Source: Hamerly 2010, "Making k-means even faster", algorithm 1. 8 bytes for each row.
 class RowBounds {
  public:
-  explicit RowBounds(index_t rows);
+  /// @param space of rows in the memory of a device nothing is kept here: bounds are with their Clusters.
+  explicit RowBounds(index_t rows, Space space = Space::host);
+
+  [[nodiscard]] index_t rows() const noexcept { return rows_; }
 
   /// To be called before each pass over all the rows, which must be the same with labels left as assign()
   /// left them. Bounds that the last pass could not give (the first pass, copies among its centroids) are
@@ -40,6 +43,7 @@ class RowBounds {
   }
 
  private:
+  index_t rows_;
   std::vector<float> upper_, lower_, moved_, half_gap_;
   Matrix<double> scaled_;
   double scale_ = 0;

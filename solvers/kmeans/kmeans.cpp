@@ -95,7 +95,7 @@ class Restarts {
     }
     for (int run = 0; run < runs(); ++run)
       controls_.push_back({o_.max_iter, squared_shift_, o_.metric == KMeansMetric::cosine,
-                           o_.bounds && problem.source.space() == Space::host, scores_of(o_.precision), run,
+                           o_.bounds, scores_of(o_.precision), run,
                            runs(), &o_.on_progress, &on_state_});
     if (o_.on_state)
       on_state_ = [this](const std::function<KMeansState()>& make) {

@@ -49,7 +49,7 @@ Lloyd::Lloyd(const Problem& problem, Matrix<double> centers, const LloydControl&
       control_(control),
       clusters_(problem.ctx, problem.source.space(), problem.moments, unit_of(problem), std::move(centers)),
       labels_(problem.filled<std::int32_t>(no_label)),
-      bounds_(control.bounds ? problem.rows() : 0),
+      bounds_(control.bounds ? problem.rows() : 0, problem.source.space()),
       scores_(control.scores) {}
 
 Lloyd::Lloyd(const Problem& problem, const KMeansState& state, const LloydControl& control)
@@ -145,8 +145,13 @@ index_t Lloyd::changed_labels() {
   settled_ = stats_.changed <= p_.rows() / 16;  // what confirming saves is spent when more rows move
   run_.rescored += stats_.rescored;
   run_.skipped += stats_.skipped;
-  // Deciding a row again costs about as much as scoring it in float64 does for four.
-  if (stats_.rescored > p_.rows() / 4) scores_ = Scores::float64;
+  // Deciding a row again costs about as much as scoring it in float64 does for four, and as float32 adds to
+  // integers for eight.
+  const index_t looked_at = p_.rows() - stats_.skipped;
+  if (scores_ == Scores::int16 && stats_.rescored > looked_at / 8)
+    scores_ = Scores::float32;
+  else if (scores_ == Scores::float32 && stats_.rescored > looked_at / 4)
+    scores_ = Scores::float64;
   index_t changed = stats_.changed;
   for (const index_t i : p_.directionless) {
     std::int32_t& label = labels_.view().data[i];  // in host memory, as all rows of unit length

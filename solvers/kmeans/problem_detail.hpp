@@ -94,7 +94,7 @@ FixedPoint unit_of(const Problem& problem);
 std::vector<index_t> sizes_of(std::span<const std::int32_t> labels, index_t k);
 
 [[nodiscard]] constexpr Scores scores_of(KMeansPrecision precision) noexcept {
-  return precision == KMeansPrecision::exact ? Scores::float32 : Scores::fast;
+  return precision == KMeansPrecision::exact ? Scores::int16 : Scores::fast;
 }
 
 /// What becomes of means: on the sphere they keep their direction, or stay where they were if they have none.

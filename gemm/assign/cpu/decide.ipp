@@ -29,15 +29,20 @@ constexpr float up = 1 + 0x1p-22f, down = 1 - 0x1p-22f;
 
 template <class S>
 void decide(const S* best, const S* second, const S* squared_norms, const ScoreMargin<S>& m,
-            typename Types<S>::Index* which, float* upper, float* lower) {
+            const S* by_centroid, typename Types<S>::Index* which, float* upper, float* lower) {
   using V = typename Types<S>::Vec;
   using I = typename Types<S>::VecIndex;
   constexpr int n = lanes<S>;
   for (int r = 0; r < tile_rows<S>; r += n) {
     const V b = load<V>(best + r), s = load<V>(second + r), squared = load<V>(squared_norms + r);
     const V most = squared * broadcast<V>(m.slack) + broadcast<V>(m.least);
-    const V margin = broadcast<V>(m.constant) + broadcast<V>(m.by_norm) * root(most);
+    V margin = broadcast<V>(m.constant) + broadcast<V>(m.by_norm) * root(most);
     const I number = load<I>(which + r);
+    if (by_centroid != nullptr) {
+      V of_best;
+      for (int l = 0; l < n; ++l) of_best[l] = by_centroid[which[r + l]];
+      margin += of_best;
+    }
     store(which + r, s - b > margin ? number : I{} - 1);
     if (upper == nullptr) continue;
     // ||x - c||^2 = ||x||^2 + 2 score; the margin is twice a score's error.
@@ -83,8 +88,7 @@ double squared_difference(const double* a, const double* b, index_t d) {
   index_t j = 0;
   for (; j + 2 * lanes<double> <= d; j += 2 * lanes<double>)
     for (int q = 0; q < 2; ++q) {
-      const VecD difference =
-          load<VecD>(a + j + q * lanes<double>) - load<VecD>(b + j + q * lanes<double>);
+      const VecD difference = load<VecD>(a + j + q * lanes<double>) - load<VecD>(b + j + q * lanes<double>);
       part[q] = fma(difference, difference, part[q]);
     }
   double sum = 0;

@@ -11,6 +11,9 @@ namespace ts::assign_cpu {
 /// Scores by blocks of at most this many products, so that rounding grows with the block, not with d.
 inline constexpr index_t block = 256;
 
+/// Columns whose products of integers are summed as integers.
+inline constexpr index_t integer_block = 256;
+
 /// How rows become the numbers of a tile.
 template <class S>
 struct Packing {
@@ -73,10 +76,11 @@ struct ScoreKernels {
   /// of what was written, rounded in S; `row` is room for d numbers.
   void (*pack)(const Rows& x, const index_t* rows, const Packing<S>& packing, double* row, S* tile,
                S* squared_norms) = nullptr;
-  /// For each row of a tile: which[r] becomes -1 unless second - best is larger than the margin; and, unless
-  /// `upper` is null, bounds in float32 of the row's distances to the best centroid and to all others.
+  /// For each row of a tile: which[r] becomes -1 unless second - best is larger than the margin, of which
+  /// by_centroid[which[r]] is a part unless that is null; and, unless `upper` is null, bounds in float32 of
+  /// the row's distances to the best centroid and to all others.
   void (*decide)(const S* best, const S* second, const S* squared_norms, const ScoreMargin<S>& margin,
-                 Index* which, float* upper, float* lower) = nullptr;
+                 const S* by_centroid, Index* which, float* upper, float* lower) = nullptr;
   /// scores[j] = half_norms[j] + x^T (-c_j) for a row-major k x d block of negated centroids.
   void (*row_scores)(const S* x, index_t d, const S* centroids, const S* half_norms, index_t k,
                      S* scores) = nullptr;
@@ -84,6 +88,21 @@ struct ScoreKernels {
   void (*squared_distances)(const S* tile, index_t d, const S* candidate, S* out) = nullptr;
   /// sum_i w_i min(a_i, b_i) in float64, in eight partial sums: the same bits everywhere. No weights: all 1.
   double (*sum_of_least)(const S* a, const S* b, const double* weights, index_t count) = nullptr;
+};
+
+/// Kernels for scores of 16-bit integers; none where a processor has no fast products of these. Tiles and
+/// groups of centroids are those of ScoreKernels<float>, with the elements 2i and 2i + 1 in the lower and
+/// upper half of number i.
+struct IntegerKernels {
+  /// As ScoreKernels::pack, with the integers nearest to those numbers times `scale`, which are less than
+  /// 2^15; squared norms are those of the integers, times scale^-2. `tile` is room for such a tile.
+  void (*pack)(const Rows& x, const index_t* rows, const Packing<float>& packing, float scale, double* row,
+               float* tile, std::int32_t* pairs, float* squared_norms) = nullptr;
+  /// As best_two; the products of integer_block columns are added up modulo 2^32, and then times scales[m] of
+  /// centroid m.
+  void (*best_two)(const std::int32_t* tile, index_t pairs, const std::int32_t* centroids,
+                   const float* scales, const float* half_norms, index_t groups, const Ahead& ahead,
+                   float* best, float* second, std::int32_t* which) = nullptr;
 };
 
 struct Kernels {
@@ -116,6 +135,7 @@ struct Kernels {
   /// W ||c - shift||^2 - 2 (c - shift) S, W and S the cluster's weight and sum, both times
   /// unit.weight_to_units, as the two parts of a Twofold; in such partial sums, too.
   void (*inertia_term)(const SumsOfCluster& sums, const double* centroid, double* hi_lo) = nullptr;
+  IntegerKernels int16;
 };
 
 namespace base {
@@ -126,6 +146,9 @@ namespace avx2 {
 extern const Kernels kernels;
 }
 namespace avx512 {
+extern const Kernels kernels;
+}
+namespace avx512vnni {
 extern const Kernels kernels;
 }
 #endif

@@ -152,8 +152,7 @@ TS_INLINE void products(const S* tile, const S* centroids, index_t length, Askin
 
 template <class S>
 void best_two(const S* tile, index_t d, const S* centroids, const S* half_norms, index_t groups,
-              const Ahead& ahead,
-              S* best, S* second, typename Types<S>::Index* which) {
+              const Ahead& ahead, S* best, S* second, typename Types<S>::Index* which) {
   using V = typename Types<S>::Vec;
   using I = typename Types<S>::VecIndex;
   BestTwo<S> found[row_vectors];
@@ -168,8 +167,7 @@ void best_two(const S* tile, index_t d, const S* centroids, const S* half_norms,
     products<S>(tile, c, d < block ? d : block, asking, acc);
     for (index_t j = block; j < d; j += block) {
       V part[group_size][row_vectors] = {};
-      products<S>(tile + j * tile_rows<S>, c + j * group_size, d - j < block ? d - j : block, asking,
-                  part);
+      products<S>(tile + j * tile_rows<S>, c + j * group_size, d - j < block ? d - j : block, asking, part);
       for (int m = 0; m < group_size; ++m)
         for (int r = 0; r < row_vectors; ++r) acc[m][r] += part[m][r];
     }
@@ -239,7 +237,8 @@ TS_INLINE double widen(float x) {
 TS_INLINE double widen(bfloat16 x) {
   return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16);
 }
-/// The exponent is put right by a product, which serves subnormal numbers as well, but for infinities and NaN.
+/// The exponent is put right by a product, which serves subnormal numbers as well, but for infinities and
+/// NaN.
 TS_INLINE double widen(float16 x) {
   const std::uint32_t magnitude = (x.bits & 0x7fffu) << 13, beyond = 0x7c00u << 13;
   const float scaled = __builtin_bit_cast(float, magnitude) * 0x1p112f;
@@ -382,18 +381,24 @@ void spread(const double* __restrict row, const double* __restrict shift, const 
 }
 
 #include "tallskinny/gemm/assign/cpu/means.ipp"
+#if defined(__AVX512VNNI__)
+#include "tallskinny/gemm/assign/cpu/integers.ipp"
+constexpr IntegerKernels of_integers = {pack_pairs, best_two_of_pairs};
+#else
+constexpr IntegerKernels of_integers;
+#endif
 
 template <class S>
 constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
-  return {tile_rows<S>, group_size, best_two<S>, best_two_sparse<S>,   lanes<S>,
+  return {tile_rows<S>, group_size, best_two<S>,   best_two_sparse<S>,   lanes<S>,
           pack<S>,      decide<S>,  row_scores<S>, squared_distances<S>, sum_of_least<S>};
 }
 
 }  // namespace
 
 extern const Kernels kernels;
-const Kernels kernels = {score_table<float>(), score_table<double>(), centred, accumulate, screen,
-                         squared_difference, squared_distance, add, spread, means, squared_step,
-                         inertia_term};
+const Kernels kernels = {score_table<float>(), score_table<double>(), centred,    accumulate, screen,
+                         squared_difference,   squared_distance,      add,        spread,     means,
+                         squared_step,         inertia_term,          of_integers};
 
 }  // namespace ts::assign_cpu::TS_ISA

@@ -8,7 +8,8 @@ namespace ts::assign_cpu {
 const Kernels& select(Simd simd) {
   [[maybe_unused]] const std::string_view instructions = cpu::kernels(simd).name;  // or throws
 #if defined(TS_X86_KERNELS)
-  if (instructions == "avx512") return avx512::kernels;
+  if (instructions == "avx512")
+    return __builtin_cpu_supports("avx512vnni") != 0 ? avx512vnni::kernels : avx512::kernels;
   if (instructions == "avx2") return avx2::kernels;
 #endif
   return base::kernels;

@@ -72,20 +72,20 @@ bool as_they_are(const ColumnMoments& moments, DType type, double scale) {
 /// float32, whose numbers are `unit` apart.
 struct Origin {
   double value, unit;
-  double norms;  ///< of a row times that of a centroid, at most; both shifted and scaled
-  double reach;  ///< the norm of a row, at most; scaled, and shifted unless rows are taken as they are
+  double norms;   ///< of a row times that of a centroid, at most; both shifted and scaled
+  double reach;   ///< the norm of a row, at most; scaled, and shifted unless rows are taken as they are
+  double offset;  ///< the norm of what is not taken from rows then
 
   Origin(const ColumnMoments& moments, const Spread& centroids, bool as_are) {
     const double scale = centroids.scale;
-    double offset = 0;
-    reach = 0;
+    reach = offset = 0;
     for (std::size_t j = 0; j < moments.reach.size(); ++j) {
       const double shift = as_are ? std::abs(moments.shift[j]) * scale : 0,
                    r = moments.reach[j] * scale + shift;
       reach += r * r, offset += shift * shift;
     }
-    reach = std::sqrt(reach);
-    norms = (reach + std::sqrt(offset)) * std::sqrt(centroids.squared);
+    reach = std::sqrt(reach), offset = std::sqrt(offset);
+    norms = (reach + offset) * std::sqrt(centroids.squared);
     const int exponent = std::ilogb(std::max(1.05 * (centroids.squared / 2 + norms), 0x1p-60)) + 1;
     value = std::ldexp(3.0, exponent), unit = std::ldexp(1.0, exponent - 22);
   }
@@ -98,9 +98,9 @@ struct Origin {
 };
 
 /// What a pass counts: rows with another label, those that were scored again, those that are listed as moves,
-/// and those of which scores of all rows leave two centroids.
+/// those of which scores of all rows leave two centroids; and centroids that are copies of earlier ones.
 struct PassCounts {
-  static constexpr index_t rescored = 1, moved = 2, of_two = 3, all = 4;
+  static constexpr index_t rescored = 1, moved = 2, of_two = 3, copies = 4, all = 5;
   std::array<std::uint64_t, all> of{};
 
   [[nodiscard]] AssignStats stats() const {
@@ -120,30 +120,45 @@ PassCounts fetch(const Context& ctx, const std::uint64_t* counters) {
 
 constexpr index_t most_rows = index_t{1} << 27;  // of which lists are made
 
-/// use(rows, labels and weights of theirs) for parts of the rows that are few enough to make lists of.
+/// use(rows, labels and weights of theirs, number) for parts of the rows that are few enough to make lists of.
 template <class Use>
 AssignStats for_parts(const Rows& x, PerRow<std::int32_t> labels, PerRow<const double> weights,
                       const Use& use) {
   AssignStats all;
   for (index_t i = 0; i < x.rows(); i += most_rows) {
     const index_t rows = std::min(most_rows, x.rows() - i);
-    all += use(x.block(i, rows), labels.part(i, rows), weights.part(i, rows));
+    all += use(x.block(i, rows), labels.part(i, rows), weights.part(i, rows),
+               static_cast<std::size_t>(i / most_rows));
   }
   return all;
 }
 
+/// Which rows a pass looks at: those of `loose` that belong to a part of all rows.
+struct Looks {
+  LooseRows::Pass at = LooseRows::Pass::every_row;
+  LooseRows* loose = nullptr;
+  std::size_t part = 0;
+};
+
 /// A pass whose sums, if it has any, are those of the centroids, or are added to `sums`.
 AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                       const PlacedCentroids& centroids, Scores scores, PerRow<std::int32_t> labels,
-                      PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums, bool settled) {
+                      PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums, bool settled,
+                      const Looks& looks = {}) {
+  using Pass = LooseRows::Pass;
   const index_t n = x.rows(), k = centroids.count, d = x.cols();
   const cuda::DeviceInfo& device = ctx.stream.device();
   const Spread& spread = centroids.spread;
   const bool fast = scores == Scores::fast;
   const double scale = spread.scale, shrink = scale < 0x1p-900 ? scale : 1;
   const cuda::AssignProblem problem = cuda::assign_problem(
-      x, k, needs_wide(moments, x.type(), scale), as_they_are(moments, x.type(), scale), settled, fast);
+      x, k, needs_wide(moments, x.type(), scale), as_they_are(moments, x.type(), scale), settled, fast,
+      looks.at != Pass::every_row);
   const cuda::AssignPlans plans = cuda::assign_plans(problem, device);
+  if (looks.at == Pass::with_room && !plans.again) {  // float64 alone is no way to look at loose rows
+    looks.loose->keep(ctx, n, nullptr, n, false);
+    return pass_over(ctx, x, moments, centroids, scores, labels, weights, unit, sums, settled);
+  }
   const bool single = plans.scores && plans.scores->family == "assign_single";
   const Origin origin(moments, spread, single);
   const index_t padded = plans.padded;
@@ -151,7 +166,9 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
   const index_t counters = PassCounts::all + (sums == nullptr ? 0 : sum_words(k, d));
   const bool adds = sums != nullptr || centroids.sums != nullptr;
   // Scores of listed rows leave pairs of centroids, and some of all rows.
-  const bool pairs_first = plans.scores && plans.scores->family == "assign_groups";
+  const bool pairs_first =
+      plans.scores && plans.scores->family == "assign_groups" && looks.at == Pass::every_row;
+  const bool pairs_again = plans.again && plans.again->family != "assign_narrow";
   const index_t words = cuda::AssignProblem::mark_words(n);
   const index_t moving = adds ? n : 0;
   const index_t capacity = plans.scores ? n : moving;  // of the list, and later of the order of moves
@@ -167,7 +184,7 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
                         plans.confirms && plans.chunk > 0 ? padded * (plans.steps + 1) * 16 : 0),
                     marks = w.reserve<std::uint32_t>(plans.scores ? words : 0),
                     list = w.reserve<index_t>(capacity),
-                    pairs = w.reserve<std::int32_t>(2 * (pairs_first || plans.again ? n : 0)),
+                    pairs = w.reserve<std::int32_t>(2 * (pairs_first || pairs_again ? n : 0)),
                     pair_marks = w.reserve<std::uint32_t>(pairs_first ? words : 0),
                     listed_marks = w.reserve<std::uint32_t>(listed_words),
                     moves = w.reserve<std::int32_t>(moving), before = w.reserve<std::int32_t>(moving),
@@ -184,7 +201,7 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
                w.at<double>(columns), w.at<float>(half_norms), w.at<float>(origins),
                single ? w.at<float>(plain_origins) : nullptr,
                plans.scores ? w.at<std::uint16_t>(negated) : nullptr,
-               plans.confirms ? w.at<std::uint16_t>(confirming) : nullptr, largest);
+               plans.confirms ? w.at<std::uint16_t>(confirming) : nullptr, largest, found + PassCounts::copies);
   SumsArgument to = sums_argument(sums == nullptr ? centroids.sums : found + PassCounts::all, centroids, d,
                                   unit, weights.data);
   if (adds) to.moves = {w.at<std::int32_t>(moves), w.at<std::int32_t>(before), found + PassCounts::moved};
@@ -198,6 +215,10 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
                             shrink,
                             scale / shrink};
   const PairsArgument found_pairs{w.at<std::int32_t>(pairs), w.at<std::uint32_t>(pair_marks)};
+  RoomArgument room;
+  if (looks.at == Pass::with_room)
+    room = {looks.loose->room(), single ? static_cast<float>(origin.offset * 1.001) : 0,
+            static_cast<float>(origin.unit)};
   const std::uint32_t one = 1;  // which compilers do not know
   const auto score = [&](const cuda::KernelPlan& plan, const SelectionArgument& selection,
                          std::uint32_t* undecided) {
@@ -207,15 +228,16 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
     if (plan.family == "assign_single")
       cuda::launch(ctx, plan, rows, w.at<std::uint16_t>(negated), w.at<float>(plain_origins),
                    static_cast<float>(1 / origin.unit), static_cast<float>(origin.reach * 1.001), one,
-                   largest, scale, labels.data, undecided, to, found);
+                   largest, scale, labels.data, undecided, room, to, found);
     else if (plan.family == "assign_narrow")
-      with(w.at<float>(origins), one, origin.open(d), shift, scale, labels.data, undecided);
+      with(w.at<float>(origins), one, origin.open(d), shift, scale, labels.data, undecided,
+           room);
     else if (plans.confirms && plan.family == plans.scores->family)
       cuda::launch(ctx, plan, rows, selection, w.at<std::uint16_t>(confirming), w.at<float>(half_norms), 1.0F,
-                   one, largest, shift, scale, labels.data, undecided, found_pairs, to, found);
+                   one, largest, shift, scale, labels.data, undecided, found_pairs, room, to, found);
     else
       with(w.at<float>(origins), static_cast<float>(0x1p-23 / origin.unit), one, largest, shift, scale,
-           labels.data, undecided, found_pairs);
+           labels.data, undecided, found_pairs, room);
   };
   const auto gather = [&](std::size_t marked, std::uint64_t* count) {
     cuda::launch(ctx, cuda::assign_rows_plan("assign_gather", problem, words / 32 + 1, device), n,
@@ -229,16 +251,26 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
   };
   SelectionArgument open;                 // every row
   std::uint32_t* still_marked = nullptr;  // all of them
-  if (plans.scores) score(*plans.scores, {}, w.at<std::uint32_t>(marks));
+  if (looks.at == Pass::loose_rows)
+    open = looks.loose->of_part(looks.part);
+  else if (plans.scores)
+    score(*plans.scores, {}, w.at<std::uint32_t>(marks));
   if (pairs_first && !fast) decide(gather(pair_marks, found + PassCounts::of_two), nullptr, true);
-  if (plans.scores && !fast) open = gather(marks, listed);
+  if (plans.scores && !fast && looks.at != Pass::loose_rows) open = gather(marks, listed);
   if (plans.again) {
     still_marked = w.at<std::uint32_t>(listed_marks);
     score(*plans.again, open, still_marked);
   }
-  if (!plans.scores || !fast) decide(open, still_marked, plans.again.has_value());
+  if (!plans.scores || !fast) decide(open, still_marked, pairs_again);
   const PassCounts counts = fetch(ctx, found);
-  const AssignStats stats = counts.stats();
+  AssignStats stats = counts.stats();
+  if (looks.at == Pass::with_room)
+    looks.loose->keep(ctx, n, w.at<index_t>(list), stats.rescored,
+                      counts.of[PassCounts::copies] == 0);
+  if (looks.at == Pass::loose_rows) {
+    stats.rescored = looks.loose->count_of_part(looks.part);
+    stats.skipped = n - stats.rescored;
+  }
   if (!adds || stats.changed == 0) return stats;
   const index_t moved = static_cast<index_t>(counts.of[PassCounts::moved]);
   add_moves(ctx, x, labels, *unit, to, k, moved, {w.at<std::uint32_t>(places), w.at<std::uint32_t>(list)});
@@ -250,18 +282,21 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
 
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    const PlacedCentroids& centroids, Scores scores, PerRow<std::int32_t> labels,
-                   PerRow<const double> weights, const FixedPoint& unit, bool settled) {
-  return for_parts(x, labels, weights, [&](const Rows& part, auto their_labels, auto their_weights) {
-    return pass_over(ctx, part, moments, centroids, scores, their_labels, their_weights, &unit, nullptr,
-                     settled);
-  });
+                   PerRow<const double> weights, const FixedPoint& unit, bool settled, LooseRows::Pass pass,
+                   LooseRows& loose) {
+  return for_parts(
+      x, labels, weights,
+      [&](const Rows& part, auto their_labels, auto their_weights, std::size_t number) {
+        return pass_over(ctx, part, moments, centroids, scores, their_labels, their_weights, &unit, nullptr,
+                         settled, {pass, &loose, number});
+      });
 }
 
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    HostView<const double> centroids, Scores scores, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums, bool settled) {
   const index_t k = centroids.rows(), d = x.cols();
-  return for_parts(x, labels, weights, [&](const Rows& part, auto their_labels, auto their_weights) {
+  return for_parts(x, labels, weights, [&](const Rows& part, auto their_labels, auto their_weights, std::size_t) {
     Parcel parcel(ctx, k * d + 2 * d + k);
     PlacedCentroids placed;
     placed.count = k;

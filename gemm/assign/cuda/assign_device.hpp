@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/assign/cuda/loose_rows.hpp"
 
 namespace ts::assign_device {
 
@@ -28,10 +29,11 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
               PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
               ClusterSums& sums);
-/// The same with centroids, and sums, that are on the device.
+/// The same with centroids, and sums, that are on the device. `pass` says which rows are looked at.
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    const PlacedCentroids& centroids, Scores scores, PerRow<std::int32_t> labels,
-                   PerRow<const double> weights, const FixedPoint& unit, bool settled);
+                   PerRow<const double> weights, const FixedPoint& unit, bool settled, LooseRows::Pass pass,
+                   LooseRows& loose);
 void add_rows(const Context& ctx, const Rows& x, const PlacedCentroids& centroids,
               PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit);
 

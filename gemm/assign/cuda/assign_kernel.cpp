@@ -43,7 +43,8 @@ void finish(KernelPlan& plan, const AssignProblem& p, Turn turn, index_t shared,
   for (auto& each : {define(p.type), define("TS_D", p.d), define("TS_WIDE", p.wide ? 1 : 0),
                      define("TS_COUNT", piece.count), define("TS_ALIGN", piece.alignment),
                      define("TS_ON_CHIP", on_chip ? 1 : 0), define("TS_WARPS", warps),
-                     define("TS_BLOCKS", blocks), define("TS_FAST", p.fast ? 1 : 0)})
+                     define("TS_BLOCKS", blocks), define("TS_FAST", p.fast ? 1 : 0),
+                     define("TS_ROOM", p.room ? 1 : 0)})
     plan.defines.push_back(each);
   const index_t at_once = blocks * device.multiprocessors;
   const index_t waves =
@@ -56,7 +57,8 @@ void finish(KernelPlan& plan, const AssignProblem& p, Turn turn, index_t shared,
 
 }  // namespace
 
-AssignProblem assign_problem(const Rows& x, index_t k, bool wide, bool as_are, bool settled, bool fast) {
+AssignProblem assign_problem(const Rows& x, index_t k, bool wide, bool as_are, bool settled, bool fast,
+                             bool room) {
   AssignProblem p{x.type(),
                   x.rows(),
                   x.cols(),
@@ -66,8 +68,9 @@ AssignProblem assign_problem(const Rows& x, index_t k, bool wide, bool as_are, b
                   x.row_stride() == x.cols(),
                   wide,
                   as_are,
-                  settled && !fast,
-                  fast};
+                  (settled || room) && !fast,
+                  fast,
+                  room};
   const auto size = static_cast<std::uint64_t>(size_of(x.type()));
   const auto bits = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(x.values())) |
                     static_cast<std::uint64_t>(x.row_stride()) * size | 16;
@@ -113,14 +116,15 @@ std::optional<KernelPlan> assign_single_plan(const AssignProblem& p, bool confir
   const index_t products = p.d <= 8 ? 1 : (parts == 1 ? 1 : 2) * steps;
   const index_t shared = tiles * (products * 256 + 32);
   if (shared + 2048 > device.shared_bytes_per_block) return std::nullopt;
-  const bool streaming = !halves && many && steps <= 2;
+  const bool streaming = !halves && many && steps <= 2 && !p.room;  // room takes registers, here and below
   const index_t rows = streaming || (steps == 1 && tiles <= 4 && parts != 3) ? 4 : 2;
   const index_t raw = 2 * rows * steps * size;  // words of rows under way
-  const bool ahead = !streaming && raw <= (halves ? 64 : 32);
+  const bool ahead = !streaming && !p.room && raw <= (halves ? 64 : 32);
   index_t group = streaming ? 0 : !halves && steps > 1 ? 4 : 8;
-  while (group > 0 && (tiles % group != 0 || 4 * rows * group > group_registers)) group /= 2;
+  while (group > 0 && (tiles % group != 0 || 4 * rows * group > group_registers / (p.room ? 2 : 1)))
+    group /= 2;
   if (group == 1) group = 0;
-  const bool heavy = 4 * rows * steps * (parts == 3 ? 2 : 1) + (ahead ? raw : 0) > 56;
+  const bool heavy = 4 * rows * steps * (parts == 3 ? 2 : 1) + (ahead ? raw : 0) > (p.room ? 48 : 56);
   // Confirming takes few registers, and waits.
   const bool light = confirms && halves && steps <= 2 && device.capability() >= 90;
   const index_t most_blocks = heavy ? 1 : light ? 3 : 2;
@@ -178,8 +182,9 @@ index_t steps_of_stage(index_t d) {
 
 /// Steps of a row that each of so many warpgroups can have in registers, beside scores, or columns that are
 /// being loaded.
-index_t most_held_steps(index_t groups, index_t stage_steps) {
-  constexpr int producer_registers = 24, scores = 64, others = 56;
+index_t most_held_steps(index_t groups, index_t stage_steps, bool room) {
+  constexpr int producer_registers = 24, scores = 64;
+  const int others = room ? 72 : 56;
   const index_t free = registers_left(static_cast<int>(4 * groups), 4, producer_registers) - scores - others;
   const index_t unit = std::max<index_t>(stage_steps, 2);
   return free / 4 / unit * unit;
@@ -199,7 +204,7 @@ std::optional<KernelPlan> assign_groups_plan(const AssignProblem& p, index_t par
   for (index_t groups = most_groups; groups > 0; --groups)
     for (index_t stage_steps = std::min(steps_of_stage(p.d), most_steps); stage_steps > 0; stage_steps /= 2) {
       const bool holds = parts == 1 && plans.padded > plans.chunk && room(groups, 0) < wanted_ring;
-      const index_t held = holds ? std::min(plans.steps, most_held_steps(groups, stage_steps)) : 0;
+      const index_t held = holds ? std::min(plans.steps, most_held_steps(groups, stage_steps, p.room)) : 0;
       if (holds && groups > 1 && room(groups, held) < wanted_ring) continue;
       const bool gives = held > 0 || p.wide;  // the copying warp's group its registers
       const index_t stage = stage_steps * 32 * plans.chunk * parts;
@@ -249,20 +254,25 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   constexpr index_t most_steps = 8;        // of a row in registers
   constexpr index_t many_products = 4000;  // centroids times steps
   constexpr index_t few_centroids = 128;   // of whose scores labels are found as fast as confirmed
+  AssignProblem of_listed = p;
+  of_listed.room = false;
   AssignPlans plans;
   plans.padded = padded_centroids(p.k);
   if (!p.plain) return plans;
   plans.confirms = p.settled && p.k > few_centroids && column_steps(p.d) <= 4;
   plans.scores = assign_single_plan(p, plans.confirms, device);
   if (!plans.scores) plans.confirms = false, plans.scores = assign_narrow_plan(p, device);
-  if (plans.scores && plans.scores->family == "assign_narrow") return plans;
+  if (plans.scores && plans.scores->family == "assign_narrow") {
+    if (p.room) plans.again = assign_narrow_plan(of_listed, device);
+    return plans;
+  }
   plans.steps = column_steps(p.d);
   if (plans.scores) {
     const auto& defines = plans.scores->defines;
     // Three products leave little that three would decide.
-    if (!p.fast &&
-        (plans.confirms || std::find(defines.begin(), defines.end(), define("TS_PARTS", 3)) == defines.end()))
-      plans.again = assign_tensor_plan(p, Turn::listed_rows, 2, device);
+    const bool decides = !plans.confirms && !p.room &&
+                         std::find(defines.begin(), defines.end(), define("TS_PARTS", 3)) != defines.end();
+    if (!p.fast && !decides) plans.again = assign_tensor_plan(of_listed, Turn::listed_rows, 2, device);
     return plans;
   }
   if (device.capability() == 90 && (plans.steps > most_steps || p.k * plans.steps >= many_products)) {
@@ -275,14 +285,15 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
     if (!plans.scores)
       plans.steps = 0;
     else if (!p.fast)
-      plans.again = assign_groups_plan(p, 2, plans, device);
+      plans.again = assign_groups_plan(of_listed, 2, plans, device);
   } else if (plans.steps > most_steps) {
     plans.steps = 0;
   } else if (!p.fast && three_products_pay(p, device)) {
     plans.scores = assign_tensor_plan(p, Turn::every_row, 2, device);
+    if (p.room) plans.again = assign_tensor_plan(of_listed, Turn::listed_rows, 2, device);
   } else {
     plans.scores = assign_tensor_plan(p, Turn::every_row, 1, device);
-    if (!p.fast) plans.again = assign_tensor_plan(p, Turn::listed_rows, 2, device);
+    if (!p.fast) plans.again = assign_tensor_plan(of_listed, Turn::listed_rows, 2, device);
   }
   if (plans.again) plans.again->grid = grid_of(INT32_MAX, device.multiprocessors);
   return plans;

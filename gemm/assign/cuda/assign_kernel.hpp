@@ -21,12 +21,13 @@ struct AssignProblem {
   bool as_are = false;   ///< rows need neither shift nor scale before they are rounded to float16
   bool settled = false;  ///< most rows keep their labels
   bool fast = false;     ///< the best score is taken at its word
+  bool room = false;     ///< labels are kept with room to move (kernels/assign_bounds.cuh)
 
   /// Words of 32 marks for n rows, whole pairs of them.
   [[nodiscard]] static constexpr index_t mark_words(index_t n) noexcept { return (n + 63) / 64 * 2; }
 };
 [[nodiscard]] AssignProblem assign_problem(const Rows& x, index_t k, bool wide, bool as_are = false,
-                                           bool settled = false, bool fast = false);
+                                           bool settled = false, bool fast = false, bool room = false);
 
 /// Centroids are padded to whole groups of 8.
 [[nodiscard]] constexpr index_t padded_centroids(index_t k) noexcept {
@@ -42,7 +43,8 @@ struct AssignPlans {
   /// assign_single, assign_narrow, assign_scores, assign_feeders or assign_groups; none where a row fits
   /// neither into registers nor into shared memory.
   std::optional<KernelPlan> scores;
-  std::optional<KernelPlan> again;  ///< the same in two parts for the rows that a first one leaves open
+  /// The same in two parts for the rows that a first one leaves open.
+  std::optional<KernelPlan> again;
   bool confirms = false;            ///< `scores` finds which rows keep their labels
   index_t padded = 0;               ///< centroids with those that fill the last group
   index_t steps = 0;                ///< of 16 columns that float16 parts have; 0: there are none

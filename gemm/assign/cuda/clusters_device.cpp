@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/cuda/clusters_device.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
@@ -50,9 +51,21 @@ PlacedCentroids DeviceClusters::placed(bool with_sums) const noexcept {
 }
 
 AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels,
-                                   PerRow<const double> weights, bool move_sums, bool settled) {
+                                   PerRow<const double> weights, bool move_sums, bool settled, bool bounded) {
+  using Pass = LooseRows::Pass;
   stale_ = stale_ || move_sums;
-  return assign_device::assign(ctx_, x, moments_, placed(move_sums), scores, labels, weights, unit_, settled);
+  const Pass pass = bounded && scores != Scores::fast ? loose_.next(settled, last_, drift_, spread_.scale)
+                                                      : Pass::every_row;
+  if (pass == Pass::with_room) {
+    if (before_.rows() == 0) before_ = DeviceMatrix<double>(ctx_.stream, k_, d_);
+    cuda::copy_bytes(ctx_.stream, before_.data(), current(),
+                     static_cast<std::size_t>(k_ * d_) * sizeof(double));
+    drift_ = 0;
+  }
+  const AssignStats stats = assign_device::assign(ctx_, x, moments_, placed(move_sums), scores, labels,
+                                                  weights, unit_, settled, pass, loose_);
+  if (bounded) loose_.passed(pass, x.rows(), stats.changed, last_);
+  return stats;
 }
 
 void DeviceClusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels,
@@ -68,8 +81,8 @@ void DeviceClusters::run(Step step, double scale) {
       upper,        upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(),
       unit_.inverse};
   cuda::launch(ctx_, cuda::assign_means_plan(step == Step::move, k_), sums, static_cast<int>(k_),
-               static_cast<int>(d_), scale, current(), step == Step::move ? other() : current(),
-               told_.data());
+               static_cast<int>(d_), scale, current(), before_.data(),
+               step == Step::move ? other() : current(), told_.data());
   const std::size_t bytes = news_.size() * sizeof(ClusterNews);
   cuda::Staging& staging = ctx_.stream.staging();
   staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));
@@ -87,6 +100,16 @@ void DeviceClusters::take_spread() {
   spread_ = {inverse_power_of_two(reach), 0};
   if (spread_.scale != scale_of_rows_) run(Step::look, spread_.scale);
   for (const ClusterNews& news : news_) spread_.squared = std::max(spread_.squared, news.squared);
+  drift_ = two_largest(&ClusterNews::squared_drift);
+}
+
+double DeviceClusters::two_largest(double ClusterNews::*squared) const {
+  double first = 0, second = 0;
+  for (const ClusterNews& news : news_) {
+    const double next = std::sqrt(news.*squared);
+    second = std::max(second, std::min(first, next)), first = std::max(first, next);
+  }
+  return first + second;
 }
 
 double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
@@ -101,8 +124,12 @@ double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
     stale_ = true;  // news_ is of centroids that are not taken
     return 0;
   }
+  // Of a step in any direction, one of d columns and of two centroids is towards the bisector.
+  last_ = {two_largest(&ClusterNews::squared_step),
+           std::sqrt(squared_shift / static_cast<double>(k_) * std::min(1.0, 2 / static_cast<double>(d_)))};
   turn_ = 1 - turn_;
   take_spread();
+  last_.most *= spread_.scale, last_.typical *= spread_.scale;
   return squared_shift;
 }
 
@@ -112,6 +139,7 @@ void DeviceClusters::place(HostView<const double> centroids) {
   Parcel parcel(ctx_, k_ * d_);
   parcel.add(centroids);
   parcel.send(current());
+  last_ = {};
   run(Step::look, scale_of_rows_);
   take_spread();
 }

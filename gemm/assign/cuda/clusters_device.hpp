@@ -17,6 +17,7 @@ struct ClusterNews {
   Twofold inertia_term;  ///< assign_cpu::Kernels::inertia_term
   double reach;          ///< max_j |c_j - shift_j|
   double squared;        ///< ||(c - shift) scale||^2
+  double squared_drift;  ///< ||(c - where it was when LooseRows began) scale||^2
 };
 
 /// Clusters on a device, whose context must outlive this.
@@ -27,8 +28,9 @@ class DeviceClusters {
 
   [[nodiscard]] Matrix<double> centroids() const;
   [[nodiscard]] ClusterSums sums() const;
+  /// @param bounded the rows are those of every such pass before, with labels as these left them.
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
-                     bool move_sums, bool settled);
+                     bool move_sums, bool settled, bool bounded);
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
   /// Returns the squared shift; centroids stay where `weightless` gets any number.
   double move_to_means(std::vector<index_t>& weightless);
@@ -45,6 +47,8 @@ class DeviceClusters {
   /// What passes need to know of current centroids, from news_.
   void take_spread();
   [[nodiscard]] PlacedCentroids placed(bool with_sums) const noexcept;
+  /// The roots of the two largest squares, together.
+  [[nodiscard]] double two_largest(double ClusterNews::* squared) const;
 
   const Context& ctx_;
   const ColumnMoments& moments_;
@@ -59,6 +63,10 @@ class DeviceClusters {
   std::vector<ClusterNews> news_;
   bool stale_ = false;  ///< sums have changed since news_
   Spread spread_;
+  LooseRows loose_;
+  DeviceMatrix<double> before_;  ///< k x d: where centroids were in the last pass with room
+  Steps last_;                   ///< of the last move
+  double drift_ = 0;             ///< from before_: two centroids together, at most
 };
 
 }  // namespace ts::assign_device

@@ -27,16 +27,16 @@ struct RowsArgument {
         scale(x.scales()) {}
 };
 
-struct SelectionArgument {
-  const index_t* list = nullptr;
-  const std::uint64_t* listed = nullptr;
-};
-
 struct CentroidsArgument {
   const double *rows, *columns;
   const float* half_norms;
   std::int32_t count, padded, cols;
   double shrink, factor;
+};
+
+/// kernels/assign_bounds.cuh
+struct RoomArgument {
+  float distance = 0, offset = 0, unit = 0;
 };
 
 struct PairsArgument {

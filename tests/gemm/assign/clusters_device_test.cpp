@@ -19,6 +19,9 @@ struct Case {
   bool weighted = false;
   index_t block = 0;  ///< rows that come at a time; 0: all
   bool far = false;   ///< the last centroid is beyond all rows
+  int steps = 5;
+  bool bounded = false;  ///< passes may leave rows alone
+  bool skips = false;    ///< and do so on a device, too
 };
 
 /// All that a run tells, step by step.
@@ -47,7 +50,6 @@ void add(Told& told, Clusters& clusters, const Clusters::Moved& moved) {
 }
 
 Told run(const Context& ctx, const Rows& x, const Case& c, const std::vector<double>& weights) {
-  constexpr int steps = 5;
   const auto moments = column_moments(ctx, x);
   const FixedPoint unit(moments.reach, weights.empty() ? 1 : 2, c.n);
   Matrix<double> first(c.k, c.d);
@@ -57,14 +59,18 @@ Told run(const Context& ctx, const Rows& x, const Case& c, const std::vector<dou
   PerRowArray<std::int32_t> labels(ctx, x.space(),
                                    std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
   const PerRowArray<double> weigh(ctx, x.space(), weights);
+  RowBounds bounds(c.bounded ? c.n : 0, x.space());
+  index_t skipped = 0;
   Told told;
   const index_t block = c.block == 0 ? c.n : c.block;
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < c.steps; ++step) {
+    if (c.bounded) clusters.begin_pass(bounds);
     for (index_t i = 0; i < c.n; i += block) {
       const index_t rows = std::min(block, c.n - i);
-      const AssignStats stats =
-          clusters.assign(x.block(i, rows), Scores::float32, labels.view().part(i, rows),
-                          weigh.view().part(i, rows), Clusters::Sums::move, {}, step > 1);
+      const AssignStats stats = clusters.assign(
+          x.block(i, rows), Scores::float32, labels.view().part(i, rows), weigh.view().part(i, rows),
+          Clusters::Sums::move, {c.bounded ? &bounds : nullptr, i}, step > 1);
+      skipped += stats.skipped;
       told.counts.push_back(stats.changed);
     }
     const Clusters::Moved moved = clusters.move_to_means();
@@ -79,6 +85,8 @@ Told run(const Context& ctx, const Rows& x, const Case& c, const std::vector<dou
   (void)clusters.assign(x, Scores::float32, labels.view(), weigh.view(), Clusters::Sums::stay);
   told.labels = labels.to_host();
   add(told, clusters, {});
+  CHECK((c.bounded || skipped == 0));
+  CHECK((!c.skips || skipped > 0));
 
   Clusters again(ctx, x.space(), moments, unit, clusters.centroids());
   again.add_rows(x, labels.view(), weigh.view());
@@ -131,6 +139,21 @@ TEST_CASE("on a device, clusters far from the origin, at the ends of the range, 
   check<float>({5000, 16, 700, 0, 1, true});
   check<double>({300, 5, 4, 0, 1, false, 0, true});
   check<float>({5000, 64, 1000, 0.5, 1, true, 4096});  // labels are confirmed
+}
+
+TEMPLATE_TEST_CASE("on a device, bounds leave rows alone and change nothing", "[assign]", double, float,
+                   float16) {
+  if (test::no_device()) return;
+  const auto check_bounded = [](Case c, bool skips = false) {
+    c.steps = 40, c.bounded = true, c.skips = skips;
+    check<TestType>(c);
+  };
+  check_bounded({20000, 1, 6}, true);
+  check_bounded({20000, 2, 8}, true);
+  check_bounded({20000, 5, 12, 0.5, 1, true});
+  check_bounded({20000, 16, 40});
+  check_bounded({10000, 3, 300});
+  check_bounded({8000, 130, 4});
 }
 
 TEST_CASE("clusters on a device serve rows there", "[assign]") {

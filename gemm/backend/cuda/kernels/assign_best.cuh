@@ -30,6 +30,13 @@ __device__ __forceinline__ float open_within(const Margin& margin, const Row& ro
   if (TS_PARTS == 1) gap = __fmaf_rn(margin.by_rest, norm_of(row.rest), gap);
   return __fmaf_rn(gap, per_unit, 0x1p-21f);
 }
+/// The same for a pass with room. Scores are from 1 to 2 here, half a unit of that above their origin.
+__device__ __forceinline__ float open_within(const Margin& margin, const Row& row, float per_unit, const Room& room) {
+  const float open = open_within(margin, row, per_unit);
+  if (!TS_ROOM) return open;
+  const float unit = 0x1p23f * room.unit;
+  return open + per_unit * room_of_scores(room, (row.best - 1.5f) * unit, open * unit, norm_of(row.squared));
+}
 __device__ __forceinline__ void insert(Row& row, float score, int label) {
   const bool first = score < row.best, next = score < row.second;
   row.third = fminf(row.third, next ? row.second : score);

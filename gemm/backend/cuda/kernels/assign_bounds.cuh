@@ -39,3 +39,21 @@ __device__ __forceinline__ Margin margin_of_parts(const Largest& c, int d, int p
   return margin_of(subnormal * c.norm, (0x1p-23f + relative) * c.norm + 1.01f * (c.rest + c.low),
                    1.01f * c.norm);
 }
+
+/// A pass with room (TS_ROOM) keeps labels only of rows that are nearer to their centroid than to any other one by more than
+/// `distance`; others stay undecided.
+struct Room {
+  float distance;
+  float offset;  // of the origin from the shift: what norms of rows that are not shifted may lack
+  float unit;    // of scores
+};
+/// How much larger than the own score every other must be for that. With s = (||x - c||^2 - ||x||^2) / 2,
+///   ||x - c'|| > ||x - c|| + r  <=>  s' - s > r ||x - c|| + r^2 / 2,   ||x - c||^2 = 2 s + ||x||^2
+/// where s is at most own + error, and ||x|| at most norm.
+__device__ __forceinline__ float room_of_scores(const Room& room, float own, float error, float norm) {
+  const float squared = norm * norm;
+  const float own_squared = 2 * (own + error) + squared + 0x1p-20f * (squared + fabsf(own) + error);
+  float own_distance;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(own_distance) : "f"(fmaxf(own_squared, 0.0f)));
+  return room.distance * (own_distance + room.distance / 2) * (1 + 0x1p-16f);
+}

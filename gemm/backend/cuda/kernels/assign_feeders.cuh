@@ -1,6 +1,7 @@
 // As assign_groups, for rows of up to 128 columns and many centroids (sm_90a): some warps do nothing but make the next rows ready, so
 // that the warpgroups only multiply and look at scores. One more warp lets the copy engine bring chunks of TS_CHUNK centroids.
 // TS_CONFIRM: only whether rows keep their labels is found (assign_confirm.cuh).
+// TS_ROOM: and only where there is room (assign_bounds.cuh).
 // TS_D: columns; TS_STEPS: steps of 16 columns; TS_CENTROIDS: padded to whole chunks; TS_STAGES: chunks in the ring; TS_HELD: steps of rows
 // in registers; TS_WIDE, TS_COUNT, TS_ALIGN; TS_ON_CHIP, TS_WARPS, TS_BLOCKS.
 #define TS_CLUSTERS TS_CENTROIDS
@@ -11,6 +12,7 @@
 
 constexpr int steps = TS_STEPS + TS_CONFIRM, slots = 2, chunks = TS_CENTROIDS / TS_CHUNK, blocks_of_8 = TS_CHUNK / 8;
 constexpr bool paired = false;
+static_assert(TS_CONFIRM || !TS_ROOM, "a pass with room confirms labels");
 constexpr int groups = 3, consumers = 4 * groups, feeders = TS_WARPS - consumers - 1;
 constexpr int group_rows = 64, block_rows = group_rows * groups;
 constexpr int right_step = 32 * TS_CHUNK, stage_bytes = steps * right_step, left_step = 32 * group_rows, left_bytes = steps * left_step;
@@ -101,6 +103,7 @@ struct Scoring {
   Margin margin;
   float per_unit;
   double scale;
+  Room room;
 };
 
 /// Makes 16 rows from `first` on ready, the quarter `quarter` of a group's. The row at position 2g + s is the row g + 8s of them.
@@ -151,7 +154,8 @@ __device__ __forceinline__ void feed(const Rows& x, const Scoring& scoring, cons
     row.squared = sum_of_quad(squared[s]), row.rest = sum_of_quad(rest[s]);
 #if TS_CONFIRM
     const float score = __ldg(scoring.origins + known(label[s])) + sum_of_quad(own[s].product);
-    const uint4 limit = limit_of(label[s], score, open_within(scoring.margin, row, 1), *scoring.largest, norm_of(row.squared), TS_STEPS);
+    const uint4 limit = limit_of(label[s], score, open_within(scoring.margin, row, 1), scoring.room,
+                                 *scoring.largest, norm_of(row.squared), TS_STEPS);
     if (q < 2)
       *reinterpret_cast<uint4*>(left + (octets + q) * (16 * group_rows) + (16 * quarter + g + 8 * s) * 16) = q == 0 ? limit : uint4{};
 #else
@@ -186,7 +190,7 @@ __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], cons
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_feeders(Rows x, Selection, const unsigned char* fragments, const float* origins, float per_unit,
                    uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
-                   Pairs, Sums sums, Stats* stats) {
+                   Pairs, Room room, Sums sums, Stats* stats) {
   constexpr int kept = 72;
   extern __shared__ __align__(128) unsigned char memory[];
   const Shared shared{memory};
@@ -210,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       if (lane == 0 && begin < count) produce(shared, fragments, (count - begin + stride - 1) / stride);
       return;
     }
-    const Scoring scoring{origins, fragments, largest, margin, per_unit, scale};
+    const Scoring scoring{origins, fragments, largest, margin, per_unit, scale, room};
     int unit = warp - consumers;
     for (int64 tile = 0, block = begin; block < count; ++tile, block += stride, unit -= consumers)
       for (; unit < consumers; unit += feeders) {

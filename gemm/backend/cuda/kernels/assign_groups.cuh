@@ -178,7 +178,7 @@ __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], cons
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_groups(Rows x, Selection selection, const unsigned char* fragments, const float* origins, float per_unit,
                   uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
-                  Pairs pairs, Sums sums, Stats* stats) {
+                  Pairs pairs, Room room, Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(128) unsigned char memory[];
   const Ring ring{memory, reinterpret_cast<uint64*>(memory + TS_STAGES * stage_bytes + TS_GROUPS * left_bytes),
@@ -285,10 +285,10 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     }
     if (first >= count) continue;
     const Row all = collect(row, 0);
-    const float open = open_within(margin, all, per_unit);
-    const bool certain = all.second - all.best > open, of_two = all.third - all.best > open;
-    if (mine >= 0) pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, -1};
-#if TS_PARTS == 1
+    const float open = open_within(margin, all, per_unit, room);
+    const bool certain = all.second - all.best > open, of_two = !TS_ROOM && all.third - all.best > open;
+    if (!TS_ROOM && mine >= 0) pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, -1};
+#if TS_PARTS == 1 && !TS_ROOM
     settle.mark<16>(pairs.marks, first, mine >= 0 && of_two && !certain);
     settle.settle<16>(first, mine, before, all.label, certain, !of_two);
 #else

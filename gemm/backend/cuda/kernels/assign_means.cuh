@@ -1,6 +1,6 @@
 // Centroids and what the host must know of them, from the sums of their rows; a warp a cluster, its lanes side by side over the
 // columns: partial sums of columns that are equal modulo 32, exchanged in the end, as the host adds them (gemm/assign/means.hpp).
-// TS_MOVE 1: `means` get the means of the rows where these weigh anything, the centroids otherwise. 0: the centroids are looked at.
+// `from`: where centroids once were, row by row, of which the distance is told; or null. TS_MOVE 1: `means` get the means of the rows where these weigh anything, the centroids otherwise. 0: the centroids are looked at.
 #include "element.cuh"
 #include "twofold.cuh"
 
@@ -18,7 +18,7 @@ struct FixedSums {
 struct News {
   double weight, squared_step;
   Twofold inertia_term;
-  double reach, squared;
+  double reach, squared, squared_drift;
 };
 
 __device__ __forceinline__ double top(uint64 limb) {
@@ -63,14 +63,14 @@ __device__ __forceinline__ Twofold from_lane(const Twofold& x, int step) {
 }
 
 extern "C" __global__ void __launch_bounds__(32 * warps, 2)
-    assign_means(FixedSums sums, int k, int d, double scale, const double* centroids, double* means, News* news) {
+    assign_means(FixedSums sums, int k, int d, double scale, const double* centroids, const double* from, double* means, News* news) {
   const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (m >= k) return;
   const Twofold weight = join(sums.weight_upper[m], sums.weight_lower[m], sums.inverse);
   const Twofold of_one = {__dmul_rn(weight.high, sums.inverse), __dmul_rn(weight.low, sums.inverse)};
   const bool weighs = weight.high != 0;
   const Twofold share = weighs ? Twofold{1, 0} / weight : Twofold{0, 0};
-  double squared_step = 0, reach = 0, squared = 0;
+  double squared_step = 0, reach = 0, squared = 0, squared_drift = 0;
   Twofold inertia = {0, 0};
   for (int j = lane; j < d; j += 32) {
     const int64 at = static_cast<int64>(m) * d + j;
@@ -93,6 +93,10 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     const double centred = c - shift;
     reach = fmax(reach, fabs(centred));
     squared += centred * scale * (centred * scale);
+    if (from != nullptr) {
+      const double drift = (c - from[at]) * scale;
+      squared_drift += drift * drift;
+    }
   }
   inertia = two_sum(inertia.high, inertia.low);
 #pragma unroll
@@ -101,6 +105,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     inertia = inertia + from_lane(inertia, step);
     reach = fmax(reach, from_lane(reach, step));
     squared += from_lane(squared, step);
+    squared_drift += from_lane(squared_drift, step);
   }
-  if (lane == 0) news[m] = {weight.high, squared_step, inertia, reach, squared};
+  if (lane == 0) news[m] = {weight.high, squared_step, inertia, reach, squared, squared_drift};
 }

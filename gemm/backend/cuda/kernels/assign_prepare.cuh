@@ -1,8 +1,8 @@
 // Centroids made ready for a pass, a warp a centroid: by columns in float64 for exact distances; shifted, scaled,
 // negated and for scores in float32 by groups of four, or split into two float16 parts in the order of tensor
 // fragments, or chunk by chunk, part by part, the eights of columns of all its centroids; half their squared norms, and
-// those beside the origin of all scores, for rows that are
-// neither shifted nor scaled with what that would do, too; and the largest norms, from which bounds on rounding errors follow. TS_D: columns;
+// those beside the origin of all scores, for rows that are neither shifted nor scaled with what that would do, too;
+// the largest norms, from which bounds on rounding errors follow; and how many are copies. TS_D: columns;
 // TS_STEPS: steps of 16 columns, 0 for scores in float32 or none; TS_CHUNK: centroids of a chunk, 0 for fragments.
 #define TS_TYPE 0
 #include "assign_bounds.cuh"
@@ -46,10 +46,10 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     assign_prepare(const double* centroids, const double* first, int count, int padded, const double* shift,
                    double scale, double shrink, double origin, double* columns,
                    float* half_norms, float* origins, float* plain_origins, void* negated, void* confirming,
-                   Largest* largest) {
+                   Largest* largest, uint64* copies) {
   const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (m >= padded) return;
-  const bool counts = m < count && !is_copy(centroids, first, m);
+  const bool copy = m < count && is_copy(centroids, first, m), counts = m < count && !copy;
   double norm = 0, low_norm = 0, rest_norm = 0, offset = 0;
   for (int j = lane; j < TS_D; j += 32)
     columns[static_cast<int64>(j) * padded + m] = m < count ? centroids[static_cast<int64>(m) * TS_D + j] * shrink : 0.0;
@@ -100,6 +100,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
   origins[m] = static_cast<float>(counts ? origin + norm / 2 : 1.33 * origin);
   if (plain_origins != nullptr)
     plain_origins[m] = static_cast<float>((counts ? origin + norm / 2 + offset : 1.33 * origin) / scale);
+  if (copy) atomicAdd(copies, static_cast<uint64>(1));
   if (!counts) return;
   largest_of(&largest->norm, sqrt(norm));
   largest_of(&largest->low, sqrt(low_norm));

@@ -176,7 +176,7 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_scores(Rows x, Selection selection, const unsigned char* fragments, const float* origins, float per_unit,
                   uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
-                  Pairs pairs, Sums sums, Stats* stats) {
+                  Pairs pairs, Room room, Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   constexpr int buffers = TS_RESIDENT ? chunks : 2;
@@ -231,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     for (int w = 0; w < words; ++w) {
       if (first + w * 32 >= count) continue;
       const Row all = collect(row, w);
-      const float open = open_within(margin, all, per_unit);
+      const float open = open_within(margin, all, per_unit, room);
       if (paired && mine[w] >= 0) pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
       if (paired) before[w] = settle.before(mine[w]);  // not earlier: registers are few
       settle.settle<mark_bits>(first + w * 32, mine[w], before[w], all.label, all.second - all.best > open);

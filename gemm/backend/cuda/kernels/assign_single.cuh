@@ -16,7 +16,7 @@ constexpr bool halves_already = sizeof(Element) == 2;
 /// Rows of up to 8 columns fill the K of an instruction with copies of themselves, which meet the lower parts of centroids.
 constexpr int quads = TS_D <= 4 ? 1 : TS_D <= 8 ? 2 : 4, planes = TS_PARTS == 1 ? 1 : 2;
 constexpr int products = quads == 4 ? planes * steps : 1;
-constexpr bool by_norms = TS_PARTS != 2, low_rows = TS_PARTS == 3;
+constexpr bool by_norms = TS_PARTS != 2, norms = by_norms || TS_ROOM, low_rows = TS_PARTS == 3;
 static_assert(!low_rows || quads == 4);
 constexpr bool in_registers = tiles * (2 * products + 2) <= 16;
 constexpr int group = TS_GROUP == 0 ? (tiles % 2 == 0 ? 2 : 1) : TS_GROUP;
@@ -164,6 +164,11 @@ __device__ __forceinline__ float norm_of_halves(uint32 sums_of_squares) {
   return norm * 1.0001f;
 }
 
+/// `own` is not yet less its origin, and the norm that of a row which was not shifted; both scaled.
+__device__ __forceinline__ float room_of_row(const Room& room, float own, float error, float norm) {
+  return room_of_scores(room, own - 0x1.8p23f * room.unit, error, norm + room.offset);
+}
+
 #if TS_CONFIRM
 /// The scores that rows have with the centroids of their labels, of which a quad has that of its own row in each slot: a tile of 8 rows
 /// meets a tile of their 8 centroids, and its diagonal is what is wanted.
@@ -194,7 +199,7 @@ __device__ __forceinline__ void own_scores(float (&own)[slots], const int (&labe
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_single(Rows x, const unsigned char* fragments, const float* origins, float units, float reach, uint32 one,
-                  const Largest* largest, double scale, int* labels, uint32* undecided, Sums sums, Stats* stats) {
+                  const Largest* largest, double scale, int* labels, uint32* undecided, Room room, Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   uint2* const factors = reinterpret_cast<uint2*>(memory);
@@ -261,7 +266,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
           const uint2 rest = rest_of(raw.part[step][s], both);
           low[s / 2][step][s % 2] = rest.x, low[s / 2][step][2 + s % 2] = rest.y;
         }
-        if (by_norms) squared[s] = square_add(both.y, square_add(both.x, squared[s]));
+        if (norms) squared[s] = square_add(both.y, square_add(both.x, squared[s]));
       }
     if (TS_AHEAD) raw.load(x, labels, first + stride, count);
 
@@ -275,10 +280,12 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
 #pragma unroll
     for (int s = 0; s < slots; ++s) {
       // Sums that begin near zero lose no more than those that begin with an origin, of which twice the error is in the bound.
-      uint32 norm = squared[s];
-      norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 1));
-      norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 2));
-      limit[s] = known(label[s]) == label[s] ? limit[s] + (by_norms ? __fmaf_rn(kept.x, norm_of_halves(norm), kept.y) : kept.y) : 3e30f;
+      uint32 squares = squared[s];
+      squares = add_halves(squares, __shfl_xor_sync(everyone, squares, 1));
+      squares = add_halves(squares, __shfl_xor_sync(everyone, squares, 2));
+      const float norm = norms ? norm_of_halves(squares) : 0.0f, bound = by_norms ? __fmaf_rn(kept.x, norm, kept.y) : kept.y;
+      const float wanted = TS_ROOM ? room_of_row(room, limit[s] * scaled, bound * scaled, norm * scaled) / scaled : 0.0f;
+      limit[s] = known(label[s]) == label[s] ? limit[s] + (bound + wanted) : 3e30f;
     }
     Below below[slots] = {};
     constexpr int stretch = 8;  // tiles
@@ -340,9 +347,15 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       const Two two = collect(found + 4 * w);
       const uint32 gap = two.second - two.best;
       bool certain = TS_FAST || gap > open;
-      if (by_norms && !TS_FAST) {
-        const float2 bound = in_registers ? float2{by_norm, constant} : kept;
-        certain = static_cast<float>(gap) > __fmaf_rn(bound.x, norm_of_halves(collect(squared + 4 * w)), bound.y);
+      if (norms && !TS_FAST) {
+        const float2 bound = !by_norms ? float2{0, constant} : in_registers ? float2{by_norm, constant} : kept;
+        const float norm = norm_of_halves(collect(squared + 4 * w));
+        float beyond = __fmaf_rn(bound.x, norm, bound.y);
+        if (TS_ROOM) {
+          const float key = room.unit / one_key, own = static_cast<float>((two.best >> index_bits & 0x7fffff) + 0x800000) * room.unit;
+          beyond += units * one_key * room_of_row(room, own, beyond * key, norm * scaled);
+        }
+        certain = static_cast<float>(gap) > beyond;
       }
       const bool real = first + 32 * w + lane < count;
       label[w] = static_cast<int>(two.best & ((1u << index_bits) - 1));

@@ -1,0 +1,142 @@
+// Scores of 16-bit integers, of which one instruction multiplies and adds twice as many as of float32. Part
+// of kernels.ipp, where the processor has it (AVX-512 VNNI).
+
+/// What pairs add to the squared norms of their rows, exactly: integers are at most 2^15 - 1.
+TS_INLINE VecF squares_of(VecI32 pairs) {
+  const auto both = reinterpret_cast<__m512i>(pairs);
+  return __builtin_convertvector(reinterpret_cast<VecI32>(_mm512_madd_epi16(both, both)), VecF);
+}
+
+/// 32 columns of a row from `first` on, of which `left` are there, as pairs.
+TS_INLINE VecI32 pairs_of_row(const float* row, const float* shift, index_t left, VecF scale) {
+  const auto integers = [=](index_t from) {
+    const index_t count = left - from;
+    const auto mask = static_cast<__mmask16>(count >= 16 ? 0xffff : count > 0 ? (1 << count) - 1 : 0);
+    const VecF x = _mm512_maskz_loadu_ps(mask, row + from) - _mm512_maskz_loadu_ps(mask, shift + from);
+    return _mm512_cvtps_epi32(x * scale);
+  };
+  const __m512i by_quarters = _mm512_packs_epi32(integers(0), integers(16));
+  return reinterpret_cast<VecI32>(
+      _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), by_quarters));
+}
+
+template <int... l>
+TS_INLINE VecF pack_pair_block(const float* const* row, index_t j, index_t left, const float* shift,
+                               VecF scale, std::int32_t* pairs, std::integer_sequence<int, l...>) {
+  constexpr int n = sizeof...(l);
+  VecI32 v[n];
+  ((v[l] = pairs_of_row(row[l] + j, shift + j, left, scale)), ...);
+  rotate<__builtin_ctz(n)>(v, std::make_integer_sequence<int, n / 2>{});
+  VecF squares{};
+  ((2 * l < left ? store(pairs + l * tile_rows<float>, v[l]), void(squares += squares_of(v[l])) : void()),
+   ...);
+  return squares;
+}
+
+/// Rows of float32 numbers side by side, which need no more than float32 to be shifted and scaled.
+void pack_pairs_direct(const Rows& x, const index_t* rows, const Packing<float>& p, float scale,
+                       std::int32_t* pairs, float* squared_norms) {
+  constexpr int n = lanes<float>;
+  const float* values = static_cast<const float*>(x.values());
+  const VecF by = broadcast<VecF>(static_cast<float>(p.scale) * scale);
+  for (index_t r = 0; r < tile_rows<float>; r += n) {
+    const float* row[n];
+    for (int l = 0; l < n; ++l) row[l] = values + rows[r + l] * x.row_stride();
+    VecF squares{};
+    for (index_t j = 0; j < x.cols(); j += 2 * n)
+      squares += pack_pair_block(row, j, x.cols() - j, p.direct_shift, by,
+                                 pairs + j / 2 * tile_rows<float> + r, std::make_integer_sequence<int, n>{});
+    store(squared_norms + r, squares);
+  }
+}
+
+/// Any others, by way of a tile of float32 numbers.
+void pack_pairs_of_tile(const float* tile, index_t d, float scale, std::int32_t* pairs,
+                        float* squared_norms) {
+  constexpr int rows = tile_rows<float>;
+  const VecF by = broadcast<VecF>(scale);
+  const auto integers = [by](const float* x) {
+    return reinterpret_cast<VecI32>(_mm512_cvtps_epi32(load<VecF>(x) * by));
+  };
+  for (int r = 0; r < rows; r += lanes<float>) {
+    VecF squares{};
+    for (index_t j = 0; j < d; j += 2) {
+      const float* const x = tile + j * rows + r;
+      VecI32 both = integers(x) & 0xffff;
+      if (j + 1 < d) both |= integers(x + rows) << 16;
+      store(pairs + j / 2 * rows + r, both);
+      squares += squares_of(both);
+    }
+    store(squared_norms + r, squares);
+  }
+}
+
+void pack_pairs(const Rows& x, const index_t* rows, const Packing<float>& p, float scale, double* row,
+                float* tile, std::int32_t* pairs, float* squared_norms) {
+  if (x.type() == DType::float32 && p.direct && x.col_stride() == 1 && !x.has_scale()) {
+    pack_pairs_direct(x, rows, p, scale, pairs, squared_norms);
+  } else {
+    pack<float>(x, rows, p, row, tile, squared_norms);
+    pack_pairs_of_tile(tile, x.cols(), scale, pairs, squared_norms);
+  }
+  const VecF back = broadcast<VecF>(1 / (scale * scale));
+  for (int r = 0; r < tile_rows<float>; r += lanes<float>)
+    store(squared_norms + r, load<VecF>(squared_norms + r) * back);
+}
+
+/// acc += the products of both halves. The builtin lets GCC 12 keep sums in memory.
+TS_INLINE void add_products(VecI32& acc, VecI32 x, VecI32 c) {
+  asm("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(x), "v"(c));
+}
+
+TS_INLINE void integer_products(const std::int32_t* tile, const std::int32_t* centroids, index_t pairs,
+                                Asking& asking, VecI32 (&acc)[group_size][row_vectors]) {
+  constexpr int n = lanes<float>;
+  for (index_t p = 0; p < pairs; ++p) {
+    asking.step();
+    VecI32 x[row_vectors];
+    for (int r = 0; r < row_vectors; ++r) x[r] = load<VecI32>(tile + p * tile_rows<float> + r * n);
+#pragma GCC unroll 8
+    for (int m = 0; m < group_size; ++m) {
+      const VecI32 both = broadcast<VecI32>(centroids[p * group_size + m]);
+#pragma GCC unroll 4
+      for (int r = 0; r < row_vectors; ++r) add_products(acc[m][r], x[r], both);
+    }
+  }
+}
+
+/// Sums of each block of columns are exact, and add up in float32 times what brings those of a centroid back.
+void best_two_of_pairs(const std::int32_t* tile, index_t pairs, const std::int32_t* centroids,
+                       const float* scales, const float* half_norms, index_t groups, const Ahead& ahead,
+                       float* best, float* second, std::int32_t* which) {
+  constexpr int n = lanes<float>, rows = tile_rows<float>;
+  constexpr index_t step = integer_block / 2;
+  BestTwo<float> found[row_vectors];
+  Asking asking(ahead, groups * pairs);
+  for (index_t g = 0; g < groups; ++g) {
+    const std::int32_t* c = centroids + g * pairs * group_size;
+    const float* scale = scales + g * group_size;
+    VecF score[group_size][row_vectors];
+    for (index_t p = 0; p < pairs; p += step) {
+      VecI32 acc[group_size][row_vectors] = {};
+      integer_products(tile + p * rows, c + p * group_size, pairs - p < step ? pairs - p : step, asking, acc);
+#pragma GCC unroll 8
+      for (int m = 0; m < group_size; ++m)
+#pragma GCC unroll 4
+        for (int r = 0; r < row_vectors; ++r)
+          score[m][r] = fma(broadcast<VecF>(scale[m]), __builtin_convertvector(acc[m][r], VecF),
+                            p == 0 ? broadcast<VecF>(half_norms[g * group_size + m]) : score[m][r]);
+    }
+#pragma GCC unroll 8
+    for (int m = 0; m < group_size; ++m) {
+      const VecI32 number = VecI32{} + static_cast<std::int32_t>(g * group_size + m);
+#pragma GCC unroll 4
+      for (int r = 0; r < row_vectors; ++r) found[r].take(score[m][r], number);
+    }
+  }
+  for (int r = 0; r < row_vectors; ++r) {
+    store(best + r * n, found[r].best);
+    store(second + r * n, found[r].second);
+    store(which + r * n, found[r].which);
+  }
+}
