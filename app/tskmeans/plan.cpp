@@ -67,7 +67,13 @@ std::vector<app::MemoryUse> host_memory(const ProgramOptions& o, const io::Descr
   return uses;
 }
 
-std::vector<app::MemoryUse> device_memory(const ProgramOptions& o, const io::Description& points, index_t k) {
+/// Bytes of a point's own copy of unit length on a device.
+std::uint64_t unit_bytes(const ProgramOptions& o, const Sizes& s) {
+  return o.kmeans.metric == solvers::KMeansMetric::cosine ? 8 * s.d : 0;
+}
+
+std::vector<app::MemoryUse> device_memory(const ProgramOptions& o, const io::Description& points, index_t k,
+                                          bool in_blocks) {
   const Sizes s(o, points, k);
   // What a run keeps from pass to pass: labels, centres old and new, two limbs of every sum.
   std::vector<app::MemoryUse> uses = {{"points", points.bytes}, {"labels", 4 * s.n}};
@@ -80,7 +86,12 @@ std::vector<app::MemoryUse> device_memory(const ProgramOptions& o, const io::Des
   // Centres as they are given and as kernels want them, sums, and a distance for each of so many points.
   constexpr std::uint64_t distances_at_once = std::uint64_t{1} << 24;
   uses.push_back({"centres and sums", 48 * s.kd + 8 * std::min(s.n, distances_at_once)});
+  if (in_blocks) return uses;
   uses.push_back({"lists", listed_bytes * std::min(s.n, most_listed)});
+  // A list of a quarter of the points, and centres as they were when it was made.
+  if (s.clustering && o.kmeans.algorithm == KMeansAlgorithm::lloyd && o.kmeans.bounds)
+    uses.push_back({"bounds", 2 * s.n + 8 * s.kd});
+  if (unit_bytes(o, s) > 0) uses.push_back({"points of unit length", unit_bytes(o, s) * s.n});
   return uses;
 }
 
@@ -137,7 +148,7 @@ Placement place_points(const ProgramOptions& o, const io::Description& points, i
   expects(!points.sparse, "sparse points are clustered on the processor only: use --device cpu");
   const std::string what = "clustering " + points.where.text() + " on a GPU";
   const std::uint64_t device = limit_of(o, machine.device_bytes);
-  p.device_uses = device_memory(o, points, k);
+  p.device_uses = device_memory(o, points, k, false);
   p.on_device = fits(p.device_uses, device);
   if (!p.on_device) {
     if (o.kmeans.algorithm != KMeansAlgorithm::lloyd)
@@ -145,12 +156,13 @@ Placement place_points(const ProgramOptions& o, const io::Description& points, i
                          p.device_uses, device);
     // All starts share the passes over the blocks, each with labels and clusters of its own.
     const Sizes s(o, points, k);
-    p.device_uses.pop_back();  // lists are those of a block
+    p.device_uses = device_memory(o, points, k, true);  // lists and unit points are those of a block
     if (s.clustering)
       for (const std::size_t each : {1, 2})
         p.device_uses[each].bytes *= s.results * static_cast<std::size_t>(o.kmeans.n_init);
-    p.device_block = block_of(what + " block by block", p.device_uses, device, points,
-                              StreamedRows::device_buffers, largest_device_block, listed_bytes);
+    p.device_block =
+        block_of(what + " block by block", p.device_uses, device, points, StreamedRows::device_buffers,
+                 largest_device_block, listed_bytes + unit_bytes(o, s));
   } else {
     p.device_block = std::min(largest_device_block, std::max<std::uint64_t>(1, points.bytes));
   }

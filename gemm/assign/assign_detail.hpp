@@ -71,6 +71,9 @@ template <class Sum>
   return near + (squared_norm_of_c > covered ? squared_norm_of_c - covered : Sum{0});
 }
 
+/// The norm below which a row has no direction; the inverse of this one is finite.
+inline constexpr double least_norm = 0x1p-1000;
+
 /// @throws Error(invalid_argument) unless there is one number for each row, in the rows' memory.
 template <class T>
 void expect_per_row(const Rows& x, PerRow<T> numbers, const char* name) {

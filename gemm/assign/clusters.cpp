@@ -58,15 +58,23 @@ void Clusters::begin_pass(RowBounds& bounds) const {
 
 Clusters::Moved Clusters::move_to_means(const AdjustMean& adjust) {
   Moved moved;
-  if (there_) {
-    expects(!adjust, "clusters: means on a device are not adjusted");
+  if (there_ && !adjust) {
     moved.squared_shift = there_->move_to_means(moved.weightless);
     return moved;
   }
-  for (index_t m = 0; m < sums_.clusters(); ++m)
-    if (sums_.weightless(m)) moved.weightless.push_back(m);
-  if (moved.weightless.empty())
-    moved.squared_shift = ts::move_to_means(ctx_, unit_, sums_, moments_.shift, centroids_.view(), adjust);
+  const auto move = [&](const ClusterSums& sums, HostView<double> centroids) {
+    for (index_t m = 0; m < sums.clusters(); ++m)
+      if (sums.weightless(m)) moved.weightless.push_back(m);
+    if (moved.weightless.empty())
+      moved.squared_shift = ts::move_to_means(ctx_, unit_, sums, moments_.shift, centroids, adjust);
+  };
+  if (!there_) {
+    move(sums_, centroids_.view());
+    return moved;
+  }
+  Matrix<double> adjusted = centroids();
+  move(sums(), adjusted.view());
+  if (moved.weightless.empty()) place(std::move(adjusted));
   return moved;
 }
 

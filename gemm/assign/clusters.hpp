@@ -15,7 +15,7 @@ class DeviceClusters;
 }
 
 /// k centroids of d columns with their ClusterSums, in host memory or on the device of ctx.stream (8 (4 k d +
-/// ...) bytes there), where a pass then fetches two counters and move_to_means() 48 bytes for each cluster.
+/// ...) bytes there), where a pass then fetches two counters and move_to_means() 56 bytes for each cluster.
 /// Labels, centroids, sums and what is told of them have the same bits in both places. Move-only.
 class Clusters {
  public:
@@ -40,7 +40,7 @@ class Clusters {
                      Sums sums, BoundsOfRows bounds = {}, bool settled = false);
   /// add_rows() to these sums.
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
-  /// bounds.begin_pass() for these centroids, which must lie in host memory.
+  /// bounds.begin_pass() for these centroids; on a device nothing, since the bounds are here (LooseRows).
   void begin_pass(RowBounds& bounds) const;
 
   struct Moved {
@@ -48,7 +48,7 @@ class Clusters {
     std::vector<index_t> weightless;  ///< clusters without a mean, in ascending order
   };
   /// Centroids move to the means of their rows, as the function of this name has it, if no cluster is
-  /// weightless; else all stay. @param adjust for centroids in host memory only.
+  /// weightless; else all stay. @param adjust runs on the host: centroids on a device are fetched for it.
   Moved move_to_means(const AdjustMean& adjust = {});
   /// Centroids (k x d) from elsewhere. Sums stay.
   void place(Matrix<double> centroids);

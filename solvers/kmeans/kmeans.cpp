@@ -1,4 +1,5 @@
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/solvers/kmeans/directions_detail.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -94,9 +95,8 @@ class Restarts {
                             " restarts (n_init) was made");
     }
     for (int run = 0; run < runs(); ++run)
-      controls_.push_back({o_.max_iter, squared_shift_, o_.metric == KMeansMetric::cosine,
-                           o_.bounds, scores_of(o_.precision), run,
-                           runs(), &o_.on_progress, &on_state_});
+      controls_.push_back({o_.max_iter, squared_shift_, o_.metric == KMeansMetric::cosine, o_.bounds,
+                           scores_of(o_.precision), run, runs(), &o_.on_progress, &on_state_});
     if (o_.on_state)
       on_state_ = [this](const std::function<KMeansState()>& make) {
         o_.on_state([this, &make] { return with_best(make()); });
@@ -224,7 +224,7 @@ std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& ro
   expects(zero_rows == 0 ||
               std::any_of(normal.weights.begin(), normal.weights.end(), [](double w) { return w > 0; }),
           "all points (of positive weight) are zero and have no direction, which the cosine metric needs");
-  Problem problem{ctx, rows, normal.scale, normal.weights_or(o.weights), 0, normal.zero_rows};
+  Problem problem{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(o.weights), 0, normal.zero_rows};
   problem.find_moments();
 
   std::deque<Restarts> each;

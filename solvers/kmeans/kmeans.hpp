@@ -142,11 +142,11 @@ struct KMeansResult {
 /// that bits depend on neither threads nor instruction set once the first centres are chosen. An empty
 /// cluster takes the row that is farthest from its centre, ties to the lowest row, as scikit-learn does.
 /// Rows on a device stay there, and so do labels and, for k-means++ and k-means||, distances: all passes run
-/// on that device, without bounds. Bits are those of rows in host memory once the first centres are chosen;
-/// first centres repeat on a device, but need not be those of the host. The metric must be euclidean there,
-/// and sizes not balanced; mini_batch and bisecting work on copies of rows in host memory, and label on the
-/// device. Memory besides the rows: 4 n for labels, 8 n for bounds and about 32 k d for each thread;
-/// k-means++ and k-means|| 8 n more.
+/// on that device; for the cosine metric over a copy of theirs in float64. Bits are those of rows in host
+/// memory once the first centres are chosen; first centres repeat on a device, but need not be those of the
+/// host. Sizes must not be balanced there; mini_batch and bisecting work on copies of rows in host memory,
+/// and label on the device. Memory besides the rows: 4 n for labels, 8 n for bounds (2 n on a device) and
+/// about 32 k d for each thread; k-means++ and k-means|| 8 n more.
 /// @throws Error(invalid_argument) for no rows or columns, k < 1 or more than n, NaN or Inf (with row and
 /// column), weights or centres that do not fit; Error(interrupted).
 [[nodiscard]] KMeansResult kmeans(const Context& ctx, const RowSource& rows, const KMeansOptions& options);

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "tallskinny/gemm/assign/unit_rows.hpp"
+
 namespace ts::solvers::kmeans_detail {
 
 namespace {
@@ -49,6 +51,8 @@ Lloyd::Lloyd(const Problem& problem, Matrix<double> centers, const LloydControl&
       control_(control),
       clusters_(problem.ctx, problem.source.space(), problem.moments, unit_of(problem), std::move(centers)),
       labels_(problem.filled<std::int32_t>(no_label)),
+      directionless_(problem.beside_rows(
+          std::vector<index_t>(problem.directionless.begin(), problem.directionless.end()))),
       bounds_(control.bounds ? problem.rows() : 0, problem.source.space()),
       scores_(control.scores) {}
 
@@ -152,13 +156,8 @@ index_t Lloyd::changed_labels() {
     scores_ = Scores::float32;
   else if (scores_ == Scores::float32 && stats_.rescored > looked_at / 4)
     scores_ = Scores::float64;
-  index_t changed = stats_.changed;
-  for (const index_t i : p_.directionless) {
-    std::int32_t& label = labels_.view().data[i];  // in host memory, as all rows of unit length
-    if (label != 0) --changed;  // it was 0 before, or -1 in the first iteration, which never ends the run
-    label = 0;
-  }
-  return changed;
+  // Their labels were 0 before, or -1 in the first iteration, which never ends the run.
+  return stats_.changed - reset_labels(p_.ctx, labels_.view(), directionless_.view());
 }
 
 /// True if a centre is not the mean of the rows with its label.

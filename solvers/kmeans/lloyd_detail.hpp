@@ -64,6 +64,7 @@ class Lloyd {
   const LloydControl& control_;
   Clusters clusters_;
   PerRowArray<std::int32_t> labels_;
+  PerRowArray<index_t> directionless_;
   RowBounds bounds_;
   Scores scores_;
   Phase phase_ = Phase::iterate;

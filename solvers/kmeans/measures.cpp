@@ -1,4 +1,5 @@
 #include "tallskinny/solvers/kmeans/measures.hpp"
+#include "tallskinny/solvers/kmeans/directions_detail.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -49,7 +50,7 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   const Matrix<double> usable = usable_centers(d, centers, metric);
   check_weights(rows.rows(), given);
   const Directions normal(ctx, rows, given, metric);
-  Problem p{ctx, rows, normal.scale, normal.weights_or(given), k, normal.zero_rows};
+  Problem p{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(given), k, normal.zero_rows};
   p.find_moments();
 
   const FixedPoint unit = unit_of(p);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
@@ -16,7 +17,8 @@ KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<con
   check_weights(rows.rows(), weights);
   check_finite(rows);
   const Directions normal(ctx, rows, weights, metric);
-  Problem problem{ctx, rows, normal.scale, normal.weights_or(weights), centers.rows(), normal.zero_rows};
+  Problem problem{
+      ctx, normal.rows_or(rows), normal.scale, normal.weights_or(weights), centers.rows(), normal.zero_rows};
   problem.find_moments();
   KMeansPrediction result;
   result.zero_rows = static_cast<index_t>(normal.zero_rows.size());
@@ -32,7 +34,7 @@ index_t verify(const Context& ctx, const RowSource& rows, HostView<const double>
                std::span<const std::int32_t> labels, KMeansMetric metric, index_t sample) {
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   const Directions normal(ctx, rows, {}, metric);
-  const Problem problem{ctx, rows, normal.scale, {}};
+  const Problem problem{ctx, normal.rows_or(rows), normal.scale, {}};
   if (sample > 0 && sample < rows.rows()) {
     constexpr std::uint64_t checked = 97;  // a stream of its own
     std::vector<index_t> numbers = some_rows(rows.rows(), sample, Random(0, checked));

@@ -19,44 +19,7 @@ void with_labels(const Problem& p, std::span<const std::int32_t> labels, Use&& u
   use(there.view());
 }
 
-/// 1 / ||x_i||, or 0 where that is not to be had.
-void reciprocal_norms(const Context& ctx, const Rows& rows, std::span<double> out) {
-  constexpr double least_norm = 0x1p-1000;  // its inverse is finite
-#pragma omp parallel num_threads(ctx.thread_count())
-  {
-    std::vector<double> row;
-#pragma omp for schedule(static)
-    for (index_t i = 0; i < rows.rows(); ++i) {
-      row.resize(static_cast<std::size_t>(rows.entries(i)));
-      rows.load_entries(i, row.data());
-      double largest = 0, sum = 0;
-      for (const double x : row) largest = std::max(largest, std::abs(x));
-      if (largest > 0)
-        for (const double x : row) sum += (x / largest) * (x / largest);
-      const double norm = largest * std::sqrt(sum);
-      const bool usable = norm >= least_norm && std::isfinite(norm);
-      out[static_cast<std::size_t>(i)] = usable ? 1 / norm : 0;
-    }
-  }
-}
-
 }  // namespace
-
-Directions::Directions(const Context& ctx, const RowSource& source, std::span<const double> given,
-                       KMeansMetric metric) {
-  if (metric != KMeansMetric::cosine) return;
-  expects(source.space() == Space::host, "the cosine metric is computed for points in host memory only");
-  scale.resize(static_cast<std::size_t>(source.rows()));
-  source.for_each_block([&](index_t first, const Rows& block) {
-    reciprocal_norms(ctx, block, Problem::part(std::span(scale), first, block.rows()));
-  });
-  for (index_t i = 0; i < source.rows(); ++i)
-    if (scale[static_cast<std::size_t>(i)] == 0) zero_rows.push_back(i);
-  if (zero_rows.empty()) return;
-  weights.assign(given.begin(), given.end());
-  if (given.empty()) weights.assign(static_cast<std::size_t>(source.rows()), 1.0);
-  for (const index_t i : zero_rows) weights[static_cast<std::size_t>(i)] = 0;
-}
 
 void Problem::load(index_t i, double* row) const {
   source.load(i, row);

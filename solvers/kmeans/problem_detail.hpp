@@ -11,22 +11,10 @@
 
 namespace ts::solvers::kmeans_detail {
 
-/// Reciprocal norms of the rows, 0 for rows without a direction; nothing at all unless the metric is cosine.
-struct Directions {
-  std::vector<double> scale;
-  std::vector<index_t> zero_rows;
-  std::vector<double> weights;  ///< the given ones, and 0 for rows without a direction, if there are any
-
-  Directions(const Context& ctx, const RowSource& source, std::span<const double> given, KMeansMetric metric);
-  [[nodiscard]] std::span<const double> weights_or(std::span<const double> given) const {
-    return zero_rows.empty() ? given : std::span<const double>(weights);
-  }
-};
-
 struct Problem {
   const Context& ctx;
   const RowSource& source;
-  std::span<const double> scale;  ///< of each row, for cosine
+  std::span<const double> scale;  ///< of each row in host memory, for cosine
   std::span<const double> weights;
   index_t k = 0;
   /// Rows without a direction, for cosine: they weigh nothing and are put into cluster 0.

@@ -47,6 +47,10 @@ ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments&
 /// As Rows::first_not_finite.
 std::pair<index_t, index_t> first_not_finite(const Context& ctx, const Rows& x);
 
+/// As the functions of these names (gemm/assign/unit_rows.hpp).
+void unit_rows(const Context& ctx, const Rows& x, double* unit, std::span<double> scale);
+index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<const index_t> rows);
+
 /// To host memory.
 void own_squared_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
                            PerRow<const std::int32_t> labels, std::span<double> distances);

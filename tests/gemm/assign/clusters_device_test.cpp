@@ -168,7 +168,4 @@ TEST_CASE("clusters on a device serve rows there", "[assign]") {
   std::vector<std::int32_t> labels(10, -1);
   CHECK_THROWS_AS(clusters.assign(rows, Scores::float32, labels, {}, Clusters::Sums::move), Error);
   CHECK_THROWS_AS(clusters.place(Matrix<double>(3, 2)), Error);
-  RowBounds bounds(10);
-  CHECK_THROWS_AS(clusters.begin_pass(bounds), Error);
-  CHECK_THROWS_AS(clusters.move_to_means([](std::span<double>) { return true; }), Error);
 }

@@ -73,7 +73,6 @@ inline solvers::KMeansResult kmeans(const Context& ctx, const Rows& rows, const 
 #ifdef TS_TEST_ON_DEVICE
   if (no_device()) return here;
   const bool there_too = !rows.sparse() && rows.rows() * rows.cols() > 0 &&
-                         o.metric == solvers::KMeansMetric::euclidean &&
                          o.algorithm != solvers::KMeansAlgorithm::balanced && !o.on_progress && !o.on_state &&
                          o.resume == nullptr;
   if (!there_too) return here;
@@ -81,7 +80,7 @@ inline solvers::KMeansResult kmeans(const Context& ctx, const Rows& rows, const 
   with_device.stream = device_stream();
   const RowsThere points(with_device.stream, rows);
   const solvers::KMeansResult there = solvers::kmeans(with_device, points.rows(), o);
-  CHECK(solvers::verify(with_device, points.rows(), there.centers.cview(), there.labels) == 0);
+  CHECK(solvers::verify(with_device, points.rows(), there.centers.cview(), there.labels, o.metric) == 0);
   CHECK(there.distinct == here.distinct);
   if (o.init != solvers::KMeansInit::given && o.init != solvers::KMeansInit::random) return here;
   expect_same(there, here);

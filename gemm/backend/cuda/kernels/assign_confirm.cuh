@@ -15,8 +15,8 @@ __device__ __forceinline__ int known(int label) { return static_cast<uint32>(lab
 __device__ __forceinline__ uint4 limit_of(int label, float score, float open, const Room& room, const Largest& c, float norm, int steps) {
   constexpr float most = 60000;  // of float16, less than what copies of centroids have as origin
   const float error = __fmaf_rn(static_cast<float>(40 * (steps + 1)) * 0x1p-23f * c.norm, norm + c.norm, 0x1p-22f);
-  const float wanted = TS_ROOM ? room_of_scores(room, score, open + error, norm) : 0.0f;
-  const float beyond = score + (open + 3 * error + wanted), limit = known(label) == label && beyond < most ? beyond : 65504.0f;
+  if (TS_ROOM) open += room_of_scores(room, score, open + error, norm);
+  const float beyond = score + (open + 3 * error), limit = known(label) == label && beyond < most ? beyond : 65504.0f;
   const uint32 upper = halves(1, limit), middle = halves(limit - upper_half(upper), 0);
   return {0x3c003c00u, upper, halves(lower_half(middle), limit - upper_half(upper) - lower_half(middle)), 0};
 }

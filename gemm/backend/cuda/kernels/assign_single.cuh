@@ -280,12 +280,14 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
 #pragma unroll
     for (int s = 0; s < slots; ++s) {
       // Sums that begin near zero lose no more than those that begin with an origin, of which twice the error is in the bound.
-      uint32 squares = squared[s];
-      squares = add_halves(squares, __shfl_xor_sync(everyone, squares, 1));
-      squares = add_halves(squares, __shfl_xor_sync(everyone, squares, 2));
-      const float norm = norms ? norm_of_halves(squares) : 0.0f, bound = by_norms ? __fmaf_rn(kept.x, norm, kept.y) : kept.y;
-      const float wanted = TS_ROOM ? room_of_row(room, limit[s] * scaled, bound * scaled, norm * scaled) / scaled : 0.0f;
-      limit[s] = known(label[s]) == label[s] ? limit[s] + (bound + wanted) : 3e30f;
+      uint32 norm = squared[s];
+      norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 1));
+      norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 2));
+      const auto beyond = [&](float bound) {
+        if (TS_ROOM) bound += room_of_row(room, limit[s] * scaled, bound * scaled, norm_of_halves(norm) * scaled) / scaled;
+        return limit[s] + bound;
+      };
+      limit[s] = known(label[s]) == label[s] ? beyond(by_norms ? __fmaf_rn(kept.x, norm_of_halves(norm), kept.y) : kept.y) : 3e30f;
     }
     Below below[slots] = {};
     constexpr int stretch = 8;  // tiles

@@ -197,11 +197,13 @@ void add_feeders(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::D
                              {120, 600},
                              {128, 1000},
                              {128, 3000}})
-    for (const bool settled : {false, true})
+    for (const auto& [settled, room] : {std::pair{false, false}, {true, false}, {true, true}})
       for (const bool wide : {true, false})
         for (const int alignment : std::set{cuda::common_power(d * size, 16), size}) {
           if (!wide && type == DType::float64) continue;
-          const cuda::AssignProblem p{type, 1 << 22, d, k, true, alignment, true, wide, false, settled};
+          if (room && alignment != size) continue;
+          const cuda::AssignProblem p{type, 1 << 22, d,     k,       true,  alignment,
+                                      true, wide,    false, settled, false, room};
           const cuda::AssignPlans found = cuda::assign_plans(p, device);
           CHECK(found.scores->family == "assign_feeders");
           CHECK(found.confirms == settled);
@@ -254,6 +256,23 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
         const cuda::AssignProblem p{type, 1 << 22, d, k, true, 16, d != 16, false, true};
         plans.push_back(*cuda::assign_plans(p, device).scores);
       }
+    if (all || type == DType::float16)  // with room
+      for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 16},
+                                 {16, 64},
+                                 {32, 256},
+                                 {64, 64},
+                                 {100, 300},
+                                 {128, 100},
+                                 {512, 1000},
+                                 {768, 4096}})
+        for (const bool as_are : {true, false}) {
+          const cuda::AssignProblem p{type,    1 << 22, d,      k,    true,  16,
+                                      d != 16, false,   as_are, true, false, true};
+          if (const auto found = cuda::assign_plans(p, device); found.scores) {
+            plans.push_back(*found.scores);
+            CHECK(found.again);
+          }
+        }
     if (all || type == DType::float16)  // taken at their word
       for (const auto& [d, k] :
            {std::pair<index_t, index_t>{4, 16}, {16, 64}, {32, 256}, {64, 1024}, {512, 1000}}) {

@@ -1,0 +1,53 @@
+#include "tallskinny/gemm/assign/unit_rows.hpp"
+#include "tallskinny/solvers/kmeans/directions_detail.hpp"
+#include "tallskinny/solvers/kmeans/problem_detail.hpp"
+
+namespace ts::solvers::kmeans_detail {
+
+UnitRows::UnitRows(const Context& ctx, const RowSource& rows)
+    : ctx_(ctx), rows_(rows), scale_(static_cast<std::size_t>(rows.rows())) {
+  each_block_anew([this](index_t, const Rows& block) { all_ = block; });
+}
+
+void UnitRows::each_block_anew(const Use& use) const {
+  rows_.for_each_block([&](index_t first, const Rows& block) {
+    const index_t numbers = block.rows() * block.cols();
+    if (unit_.view().size < numbers) {
+      unit_ = {};
+      unit_ = PerRowArray<double>(ctx_, Space::device, numbers, 0);
+    }
+    use(first, unit_rows(ctx_, block, unit_.view(), Problem::part(std::span(scale_), first, block.rows())));
+  });
+}
+
+void UnitRows::for_each_block(const Use& use) const {
+  if (in_memory()) return use(0, *all_);
+  each_block_anew(use);
+}
+
+void UnitRows::load(index_t i, double* row) const {
+  rows_.load(i, row);
+  for (index_t j = 0; j < cols(); ++j) row[j] *= scale_[static_cast<std::size_t>(i)];
+}
+
+Directions::Directions(const Context& ctx, const RowSource& source, std::span<const double> given,
+                       KMeansMetric metric) {
+  if (metric != KMeansMetric::cosine) return;
+  if (source.space() == Space::device) {
+    unit = std::make_unique<const UnitRows>(ctx, source);
+  } else {
+    scale.resize(static_cast<std::size_t>(source.rows()));
+    source.for_each_block([&](index_t first, const Rows& block) {
+      reciprocal_norms(ctx, block, Problem::part(std::span(scale), first, block.rows()));
+    });
+  }
+  const std::vector<double>& factors = unit ? unit->scale() : scale;
+  for (index_t i = 0; i < source.rows(); ++i)
+    if (factors[static_cast<std::size_t>(i)] == 0) zero_rows.push_back(i);
+  if (zero_rows.empty()) return;
+  weights.assign(given.begin(), given.end());
+  if (given.empty()) weights.assign(static_cast<std::size_t>(source.rows()), 1.0);
+  for (const index_t i : zero_rows) weights[static_cast<std::size_t>(i)] = 0;
+}
+
+}  // namespace ts::solvers::kmeans_detail
