@@ -185,7 +185,7 @@ class DensePass {
     }
   }
 
-  /// The scores of a tile, by integers; norms of rows for which they have no room are infinite.
+  /// The scores of a tile, by integers; of rows for which they have no room, two that decide nothing.
   void score_integers(const assign_cpu::Ahead& ahead, Scratch& s) const requires std::is_same_v<S, float> {
     const IntegerScores& of = *integers_;
     kernels_.int16.pack(x_, s.packed.data(), shift_.packing, of.row_scale, s.row.data(), s.tile.data(),
@@ -193,8 +193,8 @@ class DensePass {
     kernels_.int16.best_two(s.pairs.data(), of.pairs, of.grouped.data(), of.scales.data(),
                             of.half_norms.data(), groups_, ahead, s.best.data(), s.second.data(),
                             s.which.data());
-    for (float& squared : s.norms)
-      if (!(squared <= of.largest_squared)) squared = std::numeric_limits<float>::infinity();
+    for (std::size_t r = 0; r < s.norms.size(); ++r)
+      if (!(s.norms[r] <= of.largest_squared)) s.second[r] = s.best[r];
   }
 
   /// The nearest centroid of row i, whose scores are too close to tell.

@@ -29,6 +29,9 @@ class RowBounds {
   /// void.
   void begin_pass(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments);
 
+  /// After passes over the rows that did not move the bounds.
+  void forget() noexcept { scaled_ = {}; }
+
   /// For assign: whether bounds of an earlier pass hold, and what moves them.
   [[nodiscard]] bool hold() const noexcept { return hold_; }
   [[nodiscard]] float* upper(index_t row) noexcept { return upper_.data() + row; }

@@ -54,6 +54,7 @@ Lloyd::Lloyd(const Problem& problem, Matrix<double> centers, const LloydControl&
       directionless_(problem.beside_rows(
           std::vector<index_t>(problem.directionless.begin(), problem.directionless.end()))),
       bounds_(control.bounds ? problem.rows() : 0, problem.source.space()),
+      bounds_that_pay_(static_cast<double>(problem.k) * static_cast<double>(problem.cols())),
       scores_(control.scores) {}
 
 Lloyd::Lloyd(const Problem& problem, const KMeansState& state, const LloydControl& control)
@@ -69,17 +70,23 @@ Lloyd::Lloyd(const Problem& problem, const KMeansState& state, const LloydContro
 void Lloyd::begin_pass() {
   pass_began_ = Clock::now();
   stats_ = {};
-  if (control_.bounds) clusters_.begin_pass(bounds_);
+  if (!control_.bounds) return;
+  if (bounds_that_pay_.now())
+    clusters_.begin_pass(bounds_);
+  else
+    bounds_.forget();
 }
 
 void Lloyd::take(index_t first, const Rows& block) {
-  stats_ += clusters_.assign(block, scores_, labels_.view().part(first, block.rows()),
-                             p_.weights_of(first, block.rows()),
-                             phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
-                             {control_.bounds ? &bounds_ : nullptr, first}, settled_);
+  stats_ += clusters_.assign(
+      block, scores_, labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()),
+      phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
+      {control_.bounds && bounds_that_pay_.now() ? &bounds_ : nullptr, first}, settled_);
 }
 
 void Lloyd::end_pass() {
+  if (p_.source.space() == Space::host)
+    bounds_that_pay_.passed(bounds_.hold(), stats_.skipped, stats_.changed, p_.rows());
   const index_t changed = changed_labels();
   if (phase_ == Phase::label) {
     phase_ = Phase::done;

@@ -28,6 +28,32 @@ struct LloydRun {
   index_t relocated = 0, rescored = 0, skipped = 0;
 };
 
+/// Which passes in host memory are made with bounds: not those that would leave so few rows alone that
+/// scoring these had cost less than bounds do for all.
+class BoundsThatPay {
+ public:
+  /// @param products of the scores of a row.
+  explicit BoundsThatPay(double products) : least_share_(cost / (cost + products)) {}
+
+  [[nodiscard]] bool now() const noexcept { return !rests_; }
+  /// After a pass over n rows of which `changed` changed their labels and, if bounds of a pass before held,
+  /// these left `skipped` alone. They are tried again once half as many change.
+  void passed(bool held, index_t skipped, index_t changed, index_t n) noexcept {
+    if (rests_) {
+      rests_ = changed > most_changes_;
+    } else if (held && static_cast<double>(skipped) < least_share_ * static_cast<double>(n)) {
+      rests_ = true;
+      most_changes_ = changed / 2;
+    }
+  }
+
+ private:
+  static constexpr double cost = 512;  // of bounds, in products of a score
+  double least_share_;
+  index_t most_changes_ = 0;
+  bool rests_ = false;
+};
+
 /// Each pass: begin_pass(), take() of every block of rows, end_pass(); until done().
 class Lloyd {
  public:
@@ -66,6 +92,7 @@ class Lloyd {
   PerRowArray<std::int32_t> labels_;
   PerRowArray<index_t> directionless_;
   RowBounds bounds_;
+  BoundsThatPay bounds_that_pay_;
   Scores scores_;
   Phase phase_ = Phase::iterate;
   AssignStats stats_;

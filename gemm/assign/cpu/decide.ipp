@@ -36,7 +36,8 @@ void decide(const S* best, const S* second, const S* squared_norms, const ScoreM
   for (int r = 0; r < tile_rows<S>; r += n) {
     const V b = load<V>(best + r), s = load<V>(second + r), squared = load<V>(squared_norms + r);
     const V most = squared * broadcast<V>(m.slack) + broadcast<V>(m.least);
-    V margin = broadcast<V>(m.constant) + broadcast<V>(m.by_norm) * root(most);
+    V margin = broadcast<V>(m.constant);
+    if (m.by_norm != 0) margin += broadcast<V>(m.by_norm) * root(most);
     const I number = load<I>(which + r);
     if (by_centroid != nullptr) {
       V of_best;
