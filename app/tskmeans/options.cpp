@@ -92,12 +92,8 @@ void check(const ProgramOptions& o, const app::Options& options) {
   if (o.verify && o.verify_sample > 0)
     refuse_given({"verify-sample"}, " has no meaning beside --verify, which compares all points");
   if (o.checkpoint.empty() && o.resume.empty()) refuse_given({"every"}, " needs --checkpoint FILE");
-  if (o.common.device.starts_with("cuda")) {
-    const std::string why = " runs on the processor only: use --device cpu";
-    if (o.kmeans.metric == KMeansMetric::cosine) throw Error(Errc::invalid_argument, "--metric cosine" + why);
-    if (o.kmeans.algorithm == KMeansAlgorithm::balanced)
-      throw Error(Errc::invalid_argument, "--algorithm balanced" + why);
-  }
+  if (o.common.device.starts_with("cuda") && o.kmeans.algorithm == KMeansAlgorithm::balanced)
+    throw Error(Errc::invalid_argument, "--algorithm balanced runs on the processor only: use --device cpu");
   if (o.transform && o.common.output.empty())
     throw Error(Errc::invalid_argument, "--transform needs --output FILE.h5 for the distances");
 }
