@@ -1,12 +1,38 @@
-// Scores of 16-bit integers, of which one instruction multiplies and adds twice as many as of float32. Part
-// of kernels.ipp, where the processor has it (AVX-512 VNNI).
+// Scores of 16-bit integers: AVX-512 VNNI multiplies and adds twice as many with one instruction as float32 has,
+// AVX2 with two, of which one runs where products do not. Part of kernels.ipp.
+
+#if defined(__AVX512VNNI__)
+TS_INLINE VecI32 rounded(VecF x) {
+  return reinterpret_cast<VecI32>(_mm512_cvtps_epi32(x));
+}
+/// a_2i b_2i + a_2i+1 b_2i+1 of 16-bit integers.
+TS_INLINE VecI32 products_of_pairs(VecI32 a, VecI32 b) {
+  return reinterpret_cast<VecI32>(_mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+}
+/// acc += those. The intrinsic lets GCC 12 keep sums in memory.
+TS_INLINE void add_products(VecI32& acc, VecI32 x, VecI32 c) {
+  asm("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(x), "v"(c));
+}
+#else
+TS_INLINE VecI32 rounded(VecF x) {
+  return reinterpret_cast<VecI32>(_mm256_cvtps_epi32(x));
+}
+/// a_2i b_2i + a_2i+1 b_2i+1 of 16-bit integers.
+TS_INLINE VecI32 products_of_pairs(VecI32 a, VecI32 b) {
+  return reinterpret_cast<VecI32>(_mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
+/// acc += those.
+TS_INLINE void add_products(VecI32& acc, VecI32 x, VecI32 c) {
+  acc += products_of_pairs(x, c);
+}
+#endif
 
 /// What pairs add to the squared norms of their rows, exactly: integers are at most 2^15 - 1.
 TS_INLINE VecF squares_of(VecI32 pairs) {
-  const auto both = reinterpret_cast<__m512i>(pairs);
-  return __builtin_convertvector(reinterpret_cast<VecI32>(_mm512_madd_epi16(both, both)), VecF);
+  return __builtin_convertvector(products_of_pairs(pairs, pairs), VecF);
 }
 
+#if defined(__AVX512VNNI__)
 /// 32 columns of a row from `first` on, of which `left` are there, as pairs.
 TS_INLINE VecI32 pairs_of_row(const float* row, const float* shift, index_t left, VecF scale) {
   const auto integers = [=](index_t from) {
@@ -49,15 +75,14 @@ void pack_pairs_direct(const Rows& x, const index_t* rows, const Packing<float>&
     store(squared_norms + r, squares);
   }
 }
+#endif
 
-/// Any others, by way of a tile of float32 numbers.
+/// Any rows, by way of a tile of float32 numbers.
 void pack_pairs_of_tile(const float* tile, index_t d, float scale, std::int32_t* pairs,
                         float* squared_norms) {
   constexpr int rows = tile_rows<float>;
   const VecF by = broadcast<VecF>(scale);
-  const auto integers = [by](const float* x) {
-    return reinterpret_cast<VecI32>(_mm512_cvtps_epi32(load<VecF>(x) * by));
-  };
+  const auto integers = [by](const float* x) { return rounded(load<VecF>(x) * by); };
   for (int r = 0; r < rows; r += lanes<float>) {
     VecF squares{};
     for (index_t j = 0; j < d; j += 2) {
@@ -73,20 +98,19 @@ void pack_pairs_of_tile(const float* tile, index_t d, float scale, std::int32_t*
 
 void pack_pairs(const Rows& x, const index_t* rows, const Packing<float>& p, float scale, double* row,
                 float* tile, std::int32_t* pairs, float* squared_norms) {
-  if (x.type() == DType::float32 && p.direct && x.col_stride() == 1 && !x.has_scale()) {
-    pack_pairs_direct(x, rows, p, scale, pairs, squared_norms);
-  } else {
+#if defined(__AVX512VNNI__)
+  const bool directly = x.type() == DType::float32 && p.direct && x.col_stride() == 1 && !x.has_scale();
+  if (directly) pack_pairs_direct(x, rows, p, scale, pairs, squared_norms);
+#else
+  constexpr bool directly = false;
+#endif
+  if (!directly) {
     pack<float>(x, rows, p, row, tile, squared_norms);
     pack_pairs_of_tile(tile, x.cols(), scale, pairs, squared_norms);
   }
   const VecF back = broadcast<VecF>(1 / (scale * scale));
   for (int r = 0; r < tile_rows<float>; r += lanes<float>)
     store(squared_norms + r, load<VecF>(squared_norms + r) * back);
-}
-
-/// acc += the products of both halves. The builtin lets GCC 12 keep sums in memory.
-TS_INLINE void add_products(VecI32& acc, VecI32 x, VecI32 c) {
-  asm("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(x), "v"(c));
 }
 
 TS_INLINE void integer_products(const std::int32_t* tile, const std::int32_t* centroids, index_t pairs,
@@ -117,16 +141,18 @@ void best_two_of_pairs(const std::int32_t* tile, index_t pairs, const std::int32
     const std::int32_t* c = centroids + g * pairs * group_size;
     const float* scale = scales + g * group_size;
     VecF score[group_size][row_vectors];
-    for (index_t p = 0; p < pairs; p += step) {
+    const auto add_block = [&](index_t p, const auto& so_far) __attribute__((always_inline)) {
       VecI32 acc[group_size][row_vectors] = {};
       integer_products(tile + p * rows, c + p * group_size, pairs - p < step ? pairs - p : step, asking, acc);
 #pragma GCC unroll 8
       for (int m = 0; m < group_size; ++m)
 #pragma GCC unroll 4
         for (int r = 0; r < row_vectors; ++r)
-          score[m][r] = fma(broadcast<VecF>(scale[m]), __builtin_convertvector(acc[m][r], VecF),
-                            p == 0 ? broadcast<VecF>(half_norms[g * group_size + m]) : score[m][r]);
-    }
+          score[m][r] =
+              fma(broadcast<VecF>(scale[m]), __builtin_convertvector(acc[m][r], VecF), so_far(m, r));
+    };
+    add_block(0, [&](int m, int) { return broadcast<VecF>(half_norms[g * group_size + m]); });
+    for (index_t p = step; p < pairs; p += step) add_block(p, [&](int m, int r) { return score[m][r]; });
 #pragma GCC unroll 8
     for (int m = 0; m < group_size; ++m) {
       const VecI32 number = VecI32{} + static_cast<std::int32_t>(g * group_size + m);

@@ -381,7 +381,7 @@ void spread(const double* __restrict row, const double* __restrict shift, const 
 }
 
 #include "tallskinny/gemm/assign/cpu/means.ipp"
-#if defined(__AVX512VNNI__)
+#if defined(__AVX512VNNI__) || (defined(__AVX2__) && !defined(__AVX512F__))
 #include "tallskinny/gemm/assign/cpu/integers.ipp"
 constexpr IntegerKernels of_integers = {pack_pairs, best_two_of_pairs};
 #else
