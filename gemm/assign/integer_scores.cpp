@@ -34,7 +34,8 @@ IntegerScores::IntegerScores(const Scored<float>& centroids, const ColumnMoments
   row_scale =
       static_cast<float>(std::min(most_factor, std::sqrt(most * rounding / typical_rounding) / of_rows));
   const auto a = static_cast<double>(row_scale);
-  largest_squared = static_cast<float>(of_rows * of_rows * (1 - 1e-3));
+  const double of_row = rounding * root / a;  // what rounding takes from a row, at most
+  largest_squared = static_cast<float>(of_rows * of_rows * (1 - 1e-3 - static_cast<double>(d) * 0x1p-24));
   grouped = Matrix<std::int32_t>(groups * group, pairs);
   std::fill_n(grouped.data(), grouped.rows() * grouped.cols(), 0);
   half_norms.assign(static_cast<std::size_t>(groups * group), std::numeric_limits<float>::infinity());
@@ -61,9 +62,9 @@ IntegerScores::IntegerScores(const Scored<float>& centroids, const ColumnMoments
     }
     // Centroids were rounded to float32 before.
     const double of_centroid = std::sqrt(lost) / b + 0x1p-23 * norm;
-    double e = of_rows * of_centroid + rounding * root / a * (norm + of_centroid);
+    double e = (of_rows + of_row) * of_centroid + of_row * (norm + of_centroid);
     // What rounding adds to norms of integers was left out above; where that is much, nothing is decided.
-    if (!((of_rows * a + rounding * root) * (norm * b + rounding * root) < 0x1.ffp30))
+    if (!((of_rows + of_row) * a * (norm * b + rounding * root) < 0x1.ffp30))
       e = std::numeric_limits<double>::infinity();
     const auto half_norm = static_cast<double>(centroids.half_norms[at]);
     half_norms[at] = static_cast<float>(half_norm - 1.01 * e);
@@ -71,13 +72,14 @@ IntegerScores::IntegerScores(const Scored<float>& centroids, const ColumnMoments
     margins[at] = static_cast<float>(2.03 * e);
   }
   // Half norms, sums of blocks, scales and scores are rounded to float32.
-  const double blocks = static_cast<double>((d + assign_cpu::integer_block - 1) / assign_cpu::integer_block);
-  // (|q / a| + r)^2 <= |q / a|^2 (1 + t) + r^2 (1 + 1 / t), and likewise from below.
-  const double r = rounding * root / a, t = std::max(r / of_rows, 0x1p-20);
+  const index_t blocks = (d + assign_cpu::integer_block - 1) / assign_cpu::integer_block;
+  // (||q / a|| + r)^2 <= ||q / a||^2 (1 + t) + r^2 (1 + 1 / t) for what rounding took, r; likewise from
+  // below.
+  const double t = std::max(of_row / of_rows, 0x1p-20);
   margin.slack = static_cast<float>((1 + t) * (1 + static_cast<double>(d + 16) * 0x1p-22));
-  margin.least = static_cast<float>(r * r * (1 + 1 / t) * (1 + 1e-6));
-  margin.constant = static_cast<float>((blocks + 4) * 0x1p-22 * centroids.largest_norm *
-                                       (centroids.largest_norm / 2 + of_rows));
+  margin.least = static_cast<float>(of_row * of_row * (1 + 1 / t) * (1 + 1e-6));
+  margin.constant = static_cast<float>(static_cast<double>(2 * blocks + 4) * 0x1p-22 *
+                                       centroids.largest_norm * (centroids.largest_norm / 2 + of_rows));
 }
 
 }  // namespace ts::assign_detail

@@ -27,9 +27,7 @@ constexpr index_t rows_for_each_centroid = 512;
 }  // namespace
 
 RowBounds::RowBounds(index_t rows, Space space)
-    : rows_(rows),
-      upper_(static_cast<std::size_t>(space == Space::host ? rows : 0)),
-      lower_(upper_.size()) {}
+    : rows_(rows), upper_(static_cast<std::size_t>(space == Space::host ? rows : 0)), lower_(upper_.size()) {}
 
 void RowBounds::begin_pass(const Context& ctx, HostView<const double> centroids,
                            const ColumnMoments& moments) {

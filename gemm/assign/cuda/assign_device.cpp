@@ -120,7 +120,8 @@ PassCounts fetch(const Context& ctx, const std::uint64_t* counters) {
 
 constexpr index_t most_rows = index_t{1} << 27;  // of which lists are made
 
-/// use(rows, labels and weights of theirs, number) for parts of the rows that are few enough to make lists of.
+/// use(rows, labels and weights of theirs, number) for parts of the rows that are few enough to make lists
+/// of.
 template <class Use>
 AssignStats for_parts(const Rows& x, PerRow<std::int32_t> labels, PerRow<const double> weights,
                       const Use& use) {
@@ -151,9 +152,9 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
   const Spread& spread = centroids.spread;
   const bool fast = scores == Scores::fast;
   const double scale = spread.scale, shrink = scale < 0x1p-900 ? scale : 1;
-  const cuda::AssignProblem problem = cuda::assign_problem(
-      x, k, needs_wide(moments, x.type(), scale), as_they_are(moments, x.type(), scale), settled, fast,
-      looks.at != Pass::every_row);
+  const cuda::AssignProblem problem =
+      cuda::assign_problem(x, k, needs_wide(moments, x.type(), scale), as_they_are(moments, x.type(), scale),
+                           settled, fast, looks.at != Pass::every_row);
   const cuda::AssignPlans plans = cuda::assign_plans(problem, device);
   if (looks.at == Pass::with_room && !plans.again) {  // float64 alone is no way to look at loose rows
     looks.loose->keep(ctx, n, nullptr, n, false);
@@ -196,12 +197,12 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
   std::uint64_t* const listed = found + PassCounts::rescored;
   auto* const largest = reinterpret_cast<float*>(found + counters);  // three of them
 
-  cuda::launch(ctx, cuda::assign_prepare_plan(problem, plans), centroids.rows, centroids.first_column,
-               static_cast<int>(k), static_cast<int>(padded), shift, scale, shrink, origin.value,
-               w.at<double>(columns), w.at<float>(half_norms), w.at<float>(origins),
-               single ? w.at<float>(plain_origins) : nullptr,
-               plans.scores ? w.at<std::uint16_t>(negated) : nullptr,
-               plans.confirms ? w.at<std::uint16_t>(confirming) : nullptr, largest, found + PassCounts::copies);
+  cuda::launch(
+      ctx, cuda::assign_prepare_plan(problem, plans), centroids.rows, centroids.first_column,
+      static_cast<int>(k), static_cast<int>(padded), shift, scale, shrink, origin.value,
+      w.at<double>(columns), w.at<float>(half_norms), w.at<float>(origins),
+      single ? w.at<float>(plain_origins) : nullptr, plans.scores ? w.at<std::uint16_t>(negated) : nullptr,
+      plans.confirms ? w.at<std::uint16_t>(confirming) : nullptr, largest, found + PassCounts::copies);
   SumsArgument to = sums_argument(sums == nullptr ? centroids.sums : found + PassCounts::all, centroids, d,
                                   unit, weights.data);
   if (adds) to.moves = {w.at<std::int32_t>(moves), w.at<std::int32_t>(before), found + PassCounts::moved};
@@ -230,8 +231,7 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
                    static_cast<float>(1 / origin.unit), static_cast<float>(origin.reach * 1.001), one,
                    largest, scale, labels.data, undecided, room, to, found);
     else if (plan.family == "assign_narrow")
-      with(w.at<float>(origins), one, origin.open(d), shift, scale, labels.data, undecided,
-           room);
+      with(w.at<float>(origins), one, origin.open(d), shift, scale, labels.data, undecided, room);
     else if (plans.confirms && plan.family == plans.scores->family)
       cuda::launch(ctx, plan, rows, selection, w.at<std::uint16_t>(confirming), w.at<float>(half_norms), 1.0F,
                    one, largest, shift, scale, labels.data, undecided, found_pairs, room, to, found);
@@ -265,8 +265,7 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
   const PassCounts counts = fetch(ctx, found);
   AssignStats stats = counts.stats();
   if (looks.at == Pass::with_room)
-    looks.loose->keep(ctx, n, w.at<index_t>(list), stats.rescored,
-                      counts.of[PassCounts::copies] == 0);
+    looks.loose->keep(ctx, n, w.at<index_t>(list), stats.rescored, counts.of[PassCounts::copies] == 0);
   if (looks.at == Pass::loose_rows) {
     stats.rescored = looks.loose->count_of_part(looks.part);
     stats.skipped = n - stats.rescored;
@@ -284,33 +283,34 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
                    const PlacedCentroids& centroids, Scores scores, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint& unit, bool settled, LooseRows::Pass pass,
                    LooseRows& loose) {
-  return for_parts(
-      x, labels, weights,
-      [&](const Rows& part, auto their_labels, auto their_weights, std::size_t number) {
-        return pass_over(ctx, part, moments, centroids, scores, their_labels, their_weights, &unit, nullptr,
-                         settled, {pass, &loose, number});
-      });
+  return for_parts(x, labels, weights,
+                   [&](const Rows& part, auto their_labels, auto their_weights, std::size_t number) {
+                     return pass_over(ctx, part, moments, centroids, scores, their_labels, their_weights,
+                                      &unit, nullptr, settled, {pass, &loose, number});
+                   });
 }
 
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    HostView<const double> centroids, Scores scores, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint* unit, ClusterSums* sums, bool settled) {
   const index_t k = centroids.rows(), d = x.cols();
-  return for_parts(x, labels, weights, [&](const Rows& part, auto their_labels, auto their_weights, std::size_t) {
-    Parcel parcel(ctx, k * d + 2 * d + k);
-    PlacedCentroids placed;
-    placed.count = k;
-    placed.rows = parcel.next();
-    placed.spread = pack(ctx, parcel, centroids, moments);
-    placed.first_column = parcel.next();
-    parcel.add(centroids.block(0, 0, k, 1));
-    placed.shift = parcel.next();
-    parcel.add(moments.shift);
-    placed.to_units = parcel.next();
-    if (sums != nullptr) parcel.add(unit->to_units);
-    parcel.send();
-    return pass_over(ctx, part, moments, placed, scores, their_labels, their_weights, unit, sums, settled);
-  });
+  return for_parts(x, labels, weights,
+                   [&](const Rows& part, auto their_labels, auto their_weights, std::size_t) {
+                     Parcel parcel(ctx, k * d + 2 * d + k);
+                     PlacedCentroids placed;
+                     placed.count = k;
+                     placed.rows = parcel.next();
+                     placed.spread = pack(ctx, parcel, centroids, moments);
+                     placed.first_column = parcel.next();
+                     parcel.add(centroids.block(0, 0, k, 1));
+                     placed.shift = parcel.next();
+                     parcel.add(moments.shift);
+                     placed.to_units = parcel.next();
+                     if (sums != nullptr) parcel.add(unit->to_units);
+                     parcel.send();
+                     return pass_over(ctx, part, moments, placed, scores, their_labels, their_weights, unit,
+                                      sums, settled);
+                   });
 }
 
 void add_rows(const Context& ctx, const Rows& x, const PlacedCentroids& centroids,

@@ -40,11 +40,11 @@ void finish(KernelPlan& plan, const AssignProblem& p, Turn turn, index_t shared,
   const bool on_chip = turn == Turn::every_row &&
                        blocks * (shared + chip_bytes(p) + 1024) <= device.shared_bytes_per_multiprocessor &&
                        shared + chip_bytes(p) <= device.shared_bytes_per_block;
-  for (auto& each : {define(p.type), define("TS_D", p.d), define("TS_WIDE", p.wide ? 1 : 0),
-                     define("TS_COUNT", piece.count), define("TS_ALIGN", piece.alignment),
-                     define("TS_ON_CHIP", on_chip ? 1 : 0), define("TS_WARPS", warps),
-                     define("TS_BLOCKS", blocks), define("TS_FAST", p.fast ? 1 : 0),
-                     define("TS_ROOM", p.room ? 1 : 0)})
+  for (auto& each :
+       {define(p.type), define("TS_D", p.d), define("TS_WIDE", p.wide ? 1 : 0),
+        define("TS_COUNT", piece.count), define("TS_ALIGN", piece.alignment),
+        define("TS_ON_CHIP", on_chip ? 1 : 0), define("TS_WARPS", warps), define("TS_BLOCKS", blocks),
+        define("TS_FAST", p.fast ? 1 : 0), define("TS_ROOM", p.room ? 1 : 0)})
     plan.defines.push_back(each);
   const index_t at_once = blocks * device.multiprocessors;
   const index_t waves =

@@ -45,10 +45,10 @@ struct AssignPlans {
   std::optional<KernelPlan> scores;
   /// The same in two parts for the rows that a first one leaves open.
   std::optional<KernelPlan> again;
-  bool confirms = false;            ///< `scores` finds which rows keep their labels
-  index_t padded = 0;               ///< centroids with those that fill the last group
-  index_t steps = 0;                ///< of 16 columns that float16 parts have; 0: there are none
-  index_t chunk = 0;                ///< centroids that lie together, 0 for the fragments of assign_scores
+  bool confirms = false;  ///< `scores` finds which rows keep their labels
+  index_t padded = 0;     ///< centroids with those that fill the last group
+  index_t steps = 0;      ///< of 16 columns that float16 parts have; 0: there are none
+  index_t chunk = 0;      ///< centroids that lie together, 0 for the fragments of assign_scores
 };
 [[nodiscard]] AssignPlans assign_plans(const AssignProblem& problem, const DeviceInfo& device);
 /// kernels/assign_prepare.cuh

@@ -48,7 +48,7 @@ class DeviceClusters {
   void take_spread();
   [[nodiscard]] PlacedCentroids placed(bool with_sums) const noexcept;
   /// The roots of the two largest squares, together.
-  [[nodiscard]] double two_largest(double ClusterNews::* squared) const;
+  [[nodiscard]] double two_largest(double ClusterNews::*squared) const;
 
   const Context& ctx_;
   const ColumnMoments& moments_;
