@@ -65,7 +65,7 @@ class DensePass {
   struct Scratch {
     Matrix<S> tile;
     std::vector<double> row;
-    std::vector<index_t> rows, packed;
+    std::vector<index_t> rows, packed, open;
     std::vector<S> norms, best, second, scores, scaled_row;
     std::vector<std::int32_t> pairs;
     std::vector<Index> which, found;
@@ -101,7 +101,12 @@ class DensePass {
     else
       for (index_t r = 0; r < count; ++r) s.rows[static_cast<std::size_t>(r)] = i0 + r;
     s.stats.skipped += count - undecided;
-    for (index_t r = 0; r < undecided; r += score_.rows) tile(s.rows.data() + r, undecided - r, to, sums, s);
+    s.open.clear();
+    for (index_t r = 0; r < undecided; r += score_.rows)
+      tile(s.rows.data() + r, undecided - r, integers_.has_value(), to, sums, s);
+    const index_t open = std::ssize(s.open);
+    for (index_t r = 0; r < open; r += score_.rows) tile(s.open.data() + r, open - r, false, to, sums, s);
+    if (integers_) s.stats.rescored += open;
   }
 
  private:
@@ -138,8 +143,10 @@ class DensePass {
            (1 + 0x1p-22F);
   }
 
-  /// Labels of the first of the `left` rows that follow, a tile of them at most.
-  void tile(const index_t* rows, index_t left, const Pass& to, ClusterSums* sums, Scratch& s) const {
+  /// Labels of the first of the `left` rows that follow, a tile of them at most; those that integers leave
+  /// open go to s.open instead.
+  void tile(const index_t* rows, index_t left, bool by_integers, const Pass& to, ClusterSums* sums,
+            Scratch& s) const {
     const index_t count = std::min(score_.rows, left);
     // Rows in column-major order are no lines of memory.
     const assign_cpu::Ahead ahead{x_, rows + count,
@@ -153,21 +160,37 @@ class DensePass {
                     bounded ? s.upper.data() : nullptr, s.lower.data());
     };
     if constexpr (std::is_same_v<S, float>) {
-      if (integers_) {
+      if (by_integers) {
         score_integers(ahead, s);
         decide(integers_->margin, integers_->margins.data());
       }
     }
-    if (!integers_) {
+    if (!by_integers) {
       score_.pack(x_, s.packed.data(), shift_.packing, s.row.data(), s.tile.data(), s.norms.data());
       score_.best_two(s.tile.data(), centroids_.d, grouped_.data(), grouped_half_norms_.data(), groups_,
                       ahead, s.best.data(), s.second.data(), s.which.data());
       decide(margin_, nullptr);
     }
+    constexpr index_t stretch = 16;
+    const auto stay = [](const Index* which, const std::int32_t* labels) {
+      bool all = true;
+      for (index_t r = 0; r < stretch; ++r) all &= which[r] == labels[r] && which[r] >= 0;
+      return all;
+    };
+    const bool together = !bounded && rows[count - 1] - rows[0] == count - 1;
     for (index_t r = 0; r < count; ++r) {
       const auto at = static_cast<std::size_t>(r);
       const index_t i = rows[r];
+      if (together && r % stretch == 0 && r + stretch <= count &&
+          stay(s.which.data() + r, to.labels.data() + i)) {
+        r += stretch - 1;  // none of them moves
+        continue;
+      }
       auto nearest = static_cast<std::int32_t>(s.which[at]);
+      if (nearest < 0 && by_integers) {
+        s.open.push_back(i);
+        continue;
+      }
       if (nearest < 0) {
         nearest = to.proven ? resolve(i, s) : static_cast<std::int32_t>(s.found[at]);
         s.upper[at] = std::numeric_limits<float>::infinity(), s.lower[at] = 0;
@@ -199,7 +222,7 @@ class DensePass {
 
   /// The nearest centroid of row i, whose scores are too close to tell.
   std::int32_t resolve(index_t i, Scratch& s) const {
-    ++s.stats.rescored;
+    if (!integers_) ++s.stats.rescored;  // otherwise it is counted as one that these left open
     const index_t d = centroids_.d;
     kernels_.centred(x_, i, shift_.wide.data(), s.row.data());
     double squared = 0;
