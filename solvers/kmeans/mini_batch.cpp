@@ -10,7 +10,7 @@ namespace ts::solvers::kmeans_detail {
 
 namespace {
 
-constexpr std::uint64_t draws = 64, reassigned = 65, sample = 66;  // streams of a restart
+constexpr std::uint64_t batches = 64, reassigned = 65, sample = 66;  // streams of a restart
 constexpr int patience = 10;                                       // steps without a better smoothed inertia
 constexpr double least_share = 0.01;  // of the heaviest centre, below which a centre is put elsewhere
 
@@ -57,7 +57,7 @@ class MiniBatch {
   }
 
   void take(std::uint64_t step) {
-    const Gathered batch(p_, drawn(draws, step, batch_));
+    const Gathered batch(p_, drawn(batches, step, batch_));
     std::vector<std::int32_t> labels(static_cast<std::size_t>(batch_), -1);
     ClusterSums sums(p_.k, p_.cols());
     assign(p_.ctx, batch.rows(), p_.moments, run_.centers.cview(), Scores::float32, labels, batch.weights(),
