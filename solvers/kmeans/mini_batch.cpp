@@ -11,7 +11,7 @@ namespace ts::solvers::kmeans_detail {
 namespace {
 
 constexpr std::uint64_t batches = 64, reassigned = 65, sample = 66;  // streams of a restart
-constexpr int patience = 10;                                       // steps without a better smoothed inertia
+constexpr int patience = 10;          // steps without a better smoothed inertia
 constexpr double least_share = 0.01;  // of the heaviest centre, below which a centre is put elsewhere
 
 class MiniBatch {
