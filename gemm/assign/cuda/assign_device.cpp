@@ -282,11 +282,11 @@ AssignStats pass_over(const Context& ctx, const Rows& x, const ColumnMoments& mo
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    const PlacedCentroids& centroids, Scores scores, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint& unit, bool settled, LooseRows::Pass pass,
-                   LooseRows& loose) {
+                   LooseRows* loose) {
   return for_parts(x, labels, weights,
                    [&](const Rows& part, auto their_labels, auto their_weights, std::size_t number) {
                      return pass_over(ctx, part, moments, centroids, scores, their_labels, their_weights,
-                                      &unit, nullptr, settled, {pass, &loose, number});
+                                      &unit, nullptr, settled, {pass, loose, number});
                    });
 }
 

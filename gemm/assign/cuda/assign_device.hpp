@@ -29,11 +29,12 @@ AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& momen
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
               PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
               ClusterSums& sums);
-/// The same with centroids, and sums, that are on the device. `pass` says which rows are looked at.
+/// The same with centroids, and sums, that are on the device. `pass` says which rows are looked at;
+/// `loose` is for any but every_row.
 AssignStats assign(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                    const PlacedCentroids& centroids, Scores scores, PerRow<std::int32_t> labels,
                    PerRow<const double> weights, const FixedPoint& unit, bool settled, LooseRows::Pass pass,
-                   LooseRows& loose);
+                   LooseRows* loose);
 void add_rows(const Context& ctx, const Rows& x, const PlacedCentroids& centroids,
               PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit);
 

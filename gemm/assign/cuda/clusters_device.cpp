@@ -54,7 +54,8 @@ AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int
                                    PerRow<const double> weights, bool move_sums, bool settled, bool bounded) {
   using Pass = LooseRows::Pass;
   stale_ = stale_ || move_sums;
-  const Pass pass = bounded && scores != Scores::fast ? loose_.next(settled, last_, drift_, spread_.scale)
+  if (bounded && !loose_) loose_.emplace(LooseRows::cost_of(d_, size_of(x.type())));
+  const Pass pass = bounded && scores != Scores::fast ? loose_->next(settled, last_, drift_, spread_.scale)
                                                       : Pass::every_row;
   if (pass == Pass::with_room) {
     if (before_.rows() == 0) before_ = DeviceMatrix<double>(ctx_.stream, k_, d_);
@@ -63,8 +64,8 @@ AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int
     drift_ = 0;
   }
   const AssignStats stats = assign_device::assign(ctx_, x, moments_, placed(move_sums), scores, labels,
-                                                  weights, unit_, settled, pass, loose_);
-  if (bounded) loose_.passed(pass, x.rows(), stats.changed, last_);
+                                                  weights, unit_, settled, pass, loose_ ? &*loose_ : nullptr);
+  if (bounded) loose_->passed(pass, x.rows(), stats.changed, last_);
   return stats;
 }
 
@@ -100,16 +101,18 @@ void DeviceClusters::take_spread() {
   spread_ = {inverse_power_of_two(reach), 0};
   if (spread_.scale != scale_of_rows_) run(Step::look, spread_.scale);
   for (const ClusterNews& news : news_) spread_.squared = std::max(spread_.squared, news.squared);
-  drift_ = two_largest(&ClusterNews::squared_drift);
+  drift_ = steps(&ClusterNews::squared_drift).most;
 }
 
-double DeviceClusters::two_largest(double ClusterNews::*squared) const {
-  double first = 0, second = 0;
+Steps DeviceClusters::steps(double ClusterNews::*squared) const {
+  double first = 0, second = 0, sum = 0;
   for (const ClusterNews& news : news_) {
     const double next = std::sqrt(news.*squared);
-    second = std::max(second, std::min(first, next)), first = std::max(first, next);
+    second = std::max(second, std::min(first, next)), first = std::max(first, next), sum += next;
   }
-  return first + second;
+  // Of a step in any direction, one of d columns and of two centroids is towards the bisector.
+  return {first + second,
+          sum / static_cast<double>(k_) * std::sqrt(std::min(1.0, 2 / static_cast<double>(d_)))};
 }
 
 double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
@@ -124,9 +127,7 @@ double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
     stale_ = true;  // news_ is of centroids that are not taken
     return 0;
   }
-  // Of a step in any direction, one of d columns and of two centroids is towards the bisector.
-  last_ = {two_largest(&ClusterNews::squared_step),
-           std::sqrt(squared_shift / static_cast<double>(k_) * std::min(1.0, 2 / static_cast<double>(d_)))};
+  last_ = steps(&ClusterNews::squared_step);
   turn_ = 1 - turn_;
   take_spread();
   last_.most *= spread_.scale, last_.typical *= spread_.scale;

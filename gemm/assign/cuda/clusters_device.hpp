@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "tallskinny/gemm/assign/assign.hpp"
@@ -47,8 +48,8 @@ class DeviceClusters {
   /// What passes need to know of current centroids, from news_.
   void take_spread();
   [[nodiscard]] PlacedCentroids placed(bool with_sums) const noexcept;
-  /// The roots of the two largest squares, together.
-  [[nodiscard]] double two_largest(double ClusterNews::*squared) const;
+  /// Of all centroids, from the squares of theirs.
+  [[nodiscard]] Steps steps(double ClusterNews::*squared) const;
 
   const Context& ctx_;
   const ColumnMoments& moments_;
@@ -63,7 +64,7 @@ class DeviceClusters {
   std::vector<ClusterNews> news_;
   bool stale_ = false;  ///< sums have changed since news_
   Spread spread_;
-  LooseRows loose_;
+  std::optional<LooseRows> loose_;
   DeviceMatrix<double> before_;  ///< k x d: where centroids were in the last pass with room
   Steps last_;                   ///< of the last move
   double drift_ = 0;             ///< from before_: two centroids together, at most

@@ -7,11 +7,16 @@ namespace ts::assign_device {
 
 namespace {
 
-constexpr double cost = 4;         // of a listed row: three products, and rows that do not lie together
 constexpr double worth = 0.6;      // of the time of passes over all rows, above which bounds are not tried
 constexpr double most_steps = 64;  // of room; what is beyond them is not foreseen
 
 }  // namespace
+
+double LooseRows::cost_of(index_t cols, std::size_t element) noexcept {
+  constexpr double sector = 32, lists = 40;  // bytes
+  const double row = static_cast<double>(cols) * static_cast<double>(element), streamed = row + 4;
+  return std::max(least_cost, 1.25 * (std::max(row, sector) + sector + lists) / streamed);
+}
 
 LooseRows::Pass LooseRows::next(bool settled, const Steps& last, double drift, double scale) {
   // Drift is the root of rounded sums of squares, some of which may have vanished.
@@ -21,8 +26,8 @@ LooseRows::Pass LooseRows::next(bool settled, const Steps& last, double drift, d
   hold_ = false;
   parts_.clear();
   if (!settled || !std::isfinite(last.most) || last.most == 0 || density_ < 0) return Pass::every_row;
-  const double room = std::min(std::sqrt(last.most / (cost * density_)), most_steps * last.most);
-  if (!(last.most / room + cost * density_ * room < worth)) return Pass::every_row;
+  const double room = std::min(std::sqrt(last.most / (cost_ * density_)), most_steps * last.most);
+  if (!(last.most / room + cost_ * density_ * room < worth)) return Pass::every_row;
   room_ = static_cast<float>(room), scale_ = scale;
   hold_ = true;
   return Pass::with_room;

@@ -18,7 +18,8 @@ struct SelectionArgument {
 /// How far centroids moved, or have moved since some pass, times the scale of scores.
 struct Steps {
   double most = std::numeric_limits<double>::infinity();  ///< two of them together, at most
-  double typical = 0;  ///< about what they change of the difference of a row's distances to two of them
+  /// About what they change of the difference of a row's distances to two of them, in the mean.
+  double typical = 0;
 };
 
 /// A pass with room r finds the rows that are nearer to their own centroid than to any other one by more than
@@ -30,6 +31,12 @@ struct Steps {
 /// rows at most.
 class LooseRows {
  public:
+  /// @param cost of a listed row, in rows of a pass over all: cost_of() of the rows of all passes.
+  explicit LooseRows(double cost = least_cost) : cost_(cost) {}
+  /// Three products where one would do; and of few columns, what is fetched for a row that does not lie
+  /// beside the next: sectors of memory for itself and its label, its place in lists.
+  [[nodiscard]] static double cost_of(index_t cols, std::size_t element) noexcept;
+
   enum class Pass {
     every_row,
     with_room,  ///< every row, of which those without room() are kept
@@ -38,8 +45,8 @@ class LooseRows {
 
   /// What to do next about n rows of which few change their label (`settled`) or not, when centroids have
   /// moved by `last` since the pass before and by `drift` since the last one with room. Room is such that
-  /// passes with and without it take least: with a share `density` room of all rows loose, s = last.most, and
-  /// a listed row as dear as `cost` others, a pass takes  s / room + cost density room  of one over all rows.
+  /// passes with and without it take least: with a share `density` room of all rows loose and s = last.most,
+  /// a pass takes  s / room + cost density room  of one over all rows.
   [[nodiscard]] Pass next(bool settled, const Steps& last, double drift, double scale);
   [[nodiscard]] float room() const noexcept { return room_; }
 
@@ -56,11 +63,14 @@ class LooseRows {
   [[nodiscard]] static constexpr index_t most_kept(index_t n) noexcept { return n / 4; }
 
  private:
+  static constexpr double least_cost = 4;
+
   struct Part {
     cuda::Memory list;  ///< how many, and which
     index_t count = 0;
   };
 
+  double cost_;
   std::vector<Part> parts_;
   bool hold_ = false;      ///< of all rows but these, labels are proved
   double density_ = -1;    ///< share of rows that are loose, for each unit of room; negative: not known

@@ -103,7 +103,7 @@ void check(const Case& c) {
   REQUIRE(room == Approx(wanted).epsilon(0.5));
   const Rows on_device(ctx.stream, there.cview());
   (void)assign_device::assign(ctx, on_device, moments, of, Scores::float32, labels.view(), {}, unit, true,
-                              Pass::with_room, loose);
+                              Pass::with_room, &loose);
   CHECK(labels.to_host() == nearest);
   loose.passed(Pass::with_room, c.n, 0, {});
   if (c.copies) {
@@ -135,7 +135,7 @@ void check(const Case& c) {
   for (const index_t i : listed) spoilt[static_cast<std::size_t>(i)] = -1;
   PerRowArray<std::int32_t> again(ctx, Space::device, spoilt);
   const AssignStats stats = assign_device::assign(ctx, on_device, moments, of, Scores::float32, again.view(),
-                                                  {}, unit, true, Pass::loose_rows, loose);
+                                                  {}, unit, true, Pass::loose_rows, &loose);
   CHECK(stats.skipped == c.n - count);
   CHECK(stats.changed == count);
   CHECK(again.to_host() == nearest);
@@ -202,4 +202,10 @@ TEST_CASE("on a device, room far from the origin and at the ends of the range", 
   check<double>({3000, 6, 12, 0, 1e-300, 0.008});
   check<double>({3000, 6, 12, 0, 1e140, 0.008});
   check<float>({3000, 70, 300, 100, 1e-3, 0.0015});
+}
+
+TEST_CASE("listed rows of few columns are dear", "[assign]") {
+  CHECK(LooseRows::cost_of(128, 4) == 4);
+  CHECK(LooseRows::cost_of(4, 2) == Approx(1.25 * 104 / 12));
+  CHECK(LooseRows::cost_of(4, 4) == Approx(1.25 * 104 / 20));
 }
