@@ -1,11 +1,11 @@
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
-#include "tallskinny/solvers/kmeans/directions_detail.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <deque>
 
+#include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"

@@ -1,10 +1,10 @@
 #include "tallskinny/solvers/kmeans/measures.hpp"
-#include "tallskinny/solvers/kmeans/directions_detail.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
 namespace ts::solvers {
