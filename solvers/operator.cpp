@@ -1,8 +1,88 @@
 #include "tallskinny/solvers/operator.hpp"
 
+#include <array>
+#include <cmath>
+
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
+
+namespace {
+
+/// A sum of products whose rounding errors are summed beside it (Ogita, Rump and Oishi 2005, algorithm 5.3).
+struct Dot2 {
+  double sum = 0, error = 0;
+
+  void add(double a, double b) noexcept {
+    const double product = a * b, next = sum + product, part = next - sum;
+    error += std::fma(a, b, -product) + ((sum - (next - part)) + (product - part));
+    sum = next;
+  }
+  [[nodiscard]] double value() const noexcept { return sum + error; }
+};
+
+/// The same for real or complex numbers.
+template <class T>
+struct Product {
+  std::array<Dot2, is_complex<T> ? 2 : 1> parts{};
+
+  void add(T a, T b) noexcept {
+    parts[0].add(std::real(a), std::real(b));
+    if constexpr (is_complex<T>) {
+      parts[0].add(-std::imag(a), std::imag(b));
+      parts[1].add(std::real(a), std::imag(b)), parts[1].add(std::imag(a), std::real(b));
+    }
+  }
+  [[nodiscard]] T value() const noexcept {
+    using R = real_t<T>;
+    if constexpr (is_complex<T>)
+      return {static_cast<R>(parts[0].value()), static_cast<R>(parts[1].value())};
+    else
+      return static_cast<R>(parts[0].value());
+  }
+};
+
+/// Columns that are summed side by side.
+constexpr index_t group = 8;
+
+/// `visit(i, add)` calls add(a_ij, j) for the entries of row i.
+template <class T, class Visit>
+void residual_by_rows(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r,
+                      const Visit& visit) {
+  [[maybe_unused]] const int threads = ctx.thread_count();
+#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
+  for (index_t i = 0; i < r.rows(); ++i)
+    for (index_t first = 0; first < x.cols(); first += group) {
+      const index_t width = std::min(group, x.cols() - first);
+      std::array<Product<T>, group> sums{};
+      visit(i, [&](T value, index_t row) {
+        for (index_t c = 0; c < width; ++c) sums[static_cast<std::size_t>(c)].add(value, x(row, first + c));
+      });
+      for (index_t c = 0; c < width; ++c) {
+        auto& sum = sums[static_cast<std::size_t>(c)];
+        sum.add(T(static_cast<real_t<T>>(-theta[static_cast<std::size_t>(first + c)])), x(i, first + c));
+        r(i, first + c) = sum.value();
+      }
+    }
+}
+
+}  // namespace
+
+template <class T, class I>
+void compensated_residual(const Context& ctx, const CsrView<T, Space::host, I>& a, HostView<const T> x,
+                          std::span<const double> theta, HostView<T> r) {
+  residual_by_rows<T>(ctx, x, theta, r, [&a](index_t i, const auto& add) {
+    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) add(a.values[k], index_t{a.indices[k]});
+  });
+}
+
+template <class T>
+void compensated_residual(const Context& ctx, HostView<const T> a, HostView<const T> x,
+                          std::span<const double> theta, HostView<T> r) {
+  residual_by_rows<T>(ctx, x, theta, r, [&a](index_t i, const auto& add) {
+    for (index_t j = 0; j < a.cols(); ++j) add(a(i, j), j);
+  });
+}
 
 template <class T, class I>
 OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a) {
@@ -21,7 +101,15 @@ OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a) {
   return {a.nonzeros(), low, high};
 }
 
-#define TS_INSTANTIATE_INDEX(T, I) template OperatorFacts gershgorin<T, I>(const CsrView<T, Space::host, I>&);
+#define TS_INSTANTIATE_INDEX(T, I)                                                            \
+  template OperatorFacts gershgorin<T, I>(const CsrView<T, Space::host, I>&);                 \
+  template void compensated_residual<T, I>(const Context&, const CsrView<T, Space::host, I>&, \
+                                           HostView<const T>, std::span<const double>, HostView<T>);
+#define TS_INSTANTIATE_DENSE(T)                                                               \
+  template void compensated_residual<T>(const Context&, HostView<const T>, HostView<const T>, \
+                                        std::span<const double>, HostView<T>);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE_DENSE)
+#undef TS_INSTANTIATE_DENSE
 #define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <limits>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "tallskinny/gemm/backend/placed.hpp"
@@ -20,7 +21,8 @@ namespace ts::solvers {
 ///   space()                           where it is at home, if that is not the host
 ///   apply(ctx, x, y)                  for device views; without it blocks go through host memory
 ///   update(ctx, alpha, shift, x, beta, y)  Y = alpha (A - shift I) X + beta Y for device views, or false
-///   facts()
+///   residual(ctx, x, theta, r)       R = A X - X diag(theta) on the host, each element a sum in twofold
+///   float64 facts()
 template <class A, class T>
 concept BlockOperator = requires(const A& a, const Context& ctx, HostView<const T> x, HostView<T> y) {
   { a.rows() } -> std::convertible_to<index_t>;
@@ -61,6 +63,11 @@ class Operator {
     return y.space() == Space::device && body_->update(ctx, alpha, shift, x.template in<Space::device>(),
                                                        beta, y.template in<Space::device>());
   }
+  /// R = A X - X diag(theta), n x k on the host. True where each element comes from a compensated sum, so
+  /// that the rounding of long rows does not show; otherwise from a product like any other.
+  bool residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {
+    return body_->residual(ctx, x, theta, r);
+  }
   /// Those of a body that has a member facts(); otherwise nothing is known.
   [[nodiscard]] OperatorFacts facts() const { return body_->facts(); }
 
@@ -75,6 +82,7 @@ class Operator {
     virtual void apply(const Context&, HostView<const T>, HostView<T>) const = 0;
     virtual void apply(const Context&, DeviceView<const T>, DeviceView<T>) const = 0;
     virtual bool update(const Context&, T, double, DeviceView<const T>, T, DeviceView<T>) const = 0;
+    virtual bool residual(const Context&, HostView<const T>, std::span<const double>, HostView<T>) const = 0;
     [[nodiscard]] virtual OperatorFacts facts() const = 0;
   };
   template <class Body>
@@ -109,6 +117,19 @@ class Operator {
       else
         return false;
     }
+    bool residual(const Context& ctx, HostView<const T> x, std::span<const double> theta,
+                  HostView<T> r) const override {
+      if constexpr (requires(const Body& b) { b.residual(ctx, x, theta, r); }) {
+        body.residual(ctx, x, theta, r);
+        return true;
+      } else {
+        body.apply(ctx, x, r);
+        for (index_t i = 0; i < r.rows(); ++i)
+          for (index_t j = 0; j < r.cols(); ++j)
+            r(i, j) -= x(i, j) * static_cast<real_t<T>>(theta[static_cast<std::size_t>(j)]);
+        return false;
+      }
+    }
     [[nodiscard]] OperatorFacts facts() const override {
       if constexpr (requires(const Body& b) { b.facts(); })
         return body.facts();
@@ -131,6 +152,15 @@ template <class T, class I>
   for (T& x : adjoint.values) x = conjugate(x);
   return adjoint;
 }
+
+/// R = A X - X diag(theta) with every element a compensated sum (Ogita, Rump and Oishi 2005, Dot2): its error
+/// is u |r| + (m u)^2 |A| |x| for rows of m entries. X and R: n x k, theta: k.
+template <class T, class I>
+void compensated_residual(const Context&, const CsrView<T, Space::host, I>& a, HostView<const T> x,
+                          std::span<const double> theta, HostView<T> r);
+template <class T>
+void compensated_residual(const Context&, HostView<const T> a, HostView<const T> x,
+                          std::span<const double> theta, HostView<T> r);
 
 /// A square sparse matrix in somebody else's memory, perhaps on a device as well.
 template <class T, class I = std::int32_t>
@@ -161,6 +191,9 @@ class CsrOperator {
     spmm_shifted(ctx, alpha, there_, T{static_cast<real_t<T>>(shift)}, x, beta, y);
     return true;
   }
+  void residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {
+    compensated_residual(ctx, a_, x, theta, r);
+  }
   [[nodiscard]] OperatorFacts facts() const { return gershgorin(a_); }
 
  private:
@@ -189,6 +222,9 @@ class DenseOperator {
   }
   void apply(const Context& ctx, DeviceView<const T> x, DeviceView<T> y) const {
     tsm2r(ctx, Op::none, T{1}, there_, x, T{0}, y);
+  }
+  void residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {
+    compensated_residual(ctx, a_, x, theta, r);
   }
   [[nodiscard]] OperatorFacts facts() const { return {.entries = a_.rows() * a_.cols()}; }
 

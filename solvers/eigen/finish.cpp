@@ -14,7 +14,7 @@ namespace ts::solvers {
 
 namespace {
 
-/// Errors of the eigenvalues of a projected matrix of norm 1.
+/// Of products that are not compensated, and of the projected matrix, relative to its norm.
 constexpr double rounding_of_projected = 64 * unit_roundoff;
 
 /// Positions of the values in the order of what was asked.
@@ -87,18 +87,29 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
   }
   tall.combine(T{1}, basis.cview(), rotation.cview(), T{0}, vectors.view());
 
-  // R = A X - X Theta, from A itself.
-  problem.a.apply(ctx, vectors.cview(), ax.view());
-  result.operator_applications += k;
-  auto theta = Matrix<T>::zeros(k, k);
-  for (index_t j = 0; j < k; ++j) theta(j, j) = result.values[at(j)];
-  tall.combine(T{-1}, vectors.cview(), theta.cview(), T{1}, ax.view());
-  result.residual_norms.resize(at(k));
-  tall.norms(ax.cview(), result.residual_norms);
-  result.error_bounds = result.residual_norms;  // Weinstein: an eigenvalue lies within ||r|| / ||x||
-  for (double& error : result.error_bounds) error = std::max(error, rounding_of_projected * accept.norm);
+  // R = A X - X Theta, from A itself, on the host.
   result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, vectors.cview());
-  result.vectors = options.vectors ? std::move(vectors).to_host(ctx) : Matrix<T>(n, 0);
+  Matrix<T> here = std::move(vectors).to_host(ctx), residuals(n, k);
+  const bool compensated = problem.a.residual(ctx, here.cview(), result.values, residuals.view());
+  result.operator_applications += k;
+  result.residual_norms.resize(at(k));
+  tall.norms(PlacedView<const T>(residuals.cview()), result.residual_norms);
+  // Weinstein: an eigenvalue lies within ||r|| / ||x||. Of a product like any other, its rounding comes on
+  // top.
+  result.error_bounds = result.residual_norms;
+  for (double& error : result.error_bounds)
+    error = error * (1 + 1e-12) + (compensated ? 0 : rounding_of_projected * accept.norm);
+  // Theta is X^H A X but for the columns of X^H R, and X^H X is I but for the loss of orthogonality.
+  tall.inner(here.cview(), residuals.cview(), h.view());
+  result.value_roundings.resize(at(k));
+  for (index_t j = 0; j < k; ++j) {
+    double squares = 0;
+    for (index_t i = 0; i < k; ++i) squares += std::norm(h(i, j));
+    result.value_roundings[at(j)] =
+        std::sqrt(squares) + (result.orthogonality_loss + 4 * unit_roundoff) * std::abs(result.values[at(j)]);
+    if (!compensated) result.value_roundings[at(j)] += rounding_of_projected * accept.norm;
+  }
+  result.vectors = options.vectors ? std::move(here) : Matrix<T>(n, 0);
   result.norm = accept.norm;
 
   result.converged_pairs.assign(at(k), false);
@@ -124,13 +135,14 @@ void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
   for (index_t j = 0; j < k; ++j) {
     const index_t from = kept[at(j)];
     for (index_t i = 0; i < vectors.rows(); ++i) vectors(i, j) = r.vectors(i, from);
-    for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds})
+    for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.value_roundings})
       (*numbers)[at(j)] = (*numbers)[at(from)];
     r.multiplicities[at(j)] = r.multiplicities[at(from)];
     r.converged_pairs[at(j)] = r.converged_pairs[at(from)];
   }
   r.vectors = std::move(vectors);
-  for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds}) numbers->resize(at(k));
+  for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.value_roundings})
+    numbers->resize(at(k));
   r.multiplicities.resize(at(k)), r.converged_pairs.resize(at(k));
   r.converged_count = std::count(r.converged_pairs.begin(), r.converged_pairs.end(), true);
 }
@@ -144,19 +156,21 @@ void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>
                    [&](index_t a, index_t b) { return r.values[at(a)] < r.values[at(b)]; });
   const auto value = [&](index_t i) { return r.values[at(rising[at(i)])]; };
   const auto residual = [&](index_t i) { return r.residual_norms[at(rising[at(i)])]; };
+  const auto rounding = [&](index_t i) { return r.value_roundings[at(rising[at(i)])]; };
   // The value i - 1 stands for an eigenvalue within its residual of it.
   const auto step = [&](index_t i) {
     return i <= 0 || i >= k ? inf : value(i) - value(i - 1) - residual(i) - residual(i - 1);
   };
   for (index_t first = 0, last = 0; first < k; first = last) {
     double squares = std::pow(residual(first), 2);
+    double roundings = std::pow(rounding(first), 2);
     for (last = first + 1; last < k && !(step(last) > 2 * (residual(last) + residual(last - 1))); ++last)
-      squares += std::pow(residual(last), 2);
+      squares += std::pow(residual(last), 2), roundings += std::pow(rounding(last), 2);
     const double gap = std::min({step(first), step(last), outside(value(first)), outside(value(last - 1))});
-    const double bound = gap > 0 ? squares / gap : inf;
+    const double bound = gap > 0 ? squares / gap + std::sqrt(roundings) : inf;
     for (index_t i = first; i < last; ++i) {
       double& error = r.error_bounds[at(rising[at(i)])];
-      error = std::min(error, std::max(bound, rounding_of_projected * r.norm));
+      error = std::min(error, bound);
     }
   }
 }

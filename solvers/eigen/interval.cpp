@@ -36,7 +36,11 @@ class Slicer {
       : ctx_(ctx), problem_(problem), options_(options), interval_(interval), counted_(counted) {
     problem_.target = std::nullopt, problem_.inverse = std::nullopt;
     options_.which = Which::SA;
-    accept_.tol = std::min(options_.tol, 1e-6), accept_.convergence = options_.convergence;
+    // Without --method auto nothing is factorised, for counts as little as for inverses.
+    if (options_.method != Method::automatic) problem_.count_below = nullptr, problem_.invert = nullptr;
+    // Through an inverse digits are cheap, and gaps between eigenvalues must be wide against the tolerance.
+    accept_.tol = std::min(options_.tol, problem_.count_below && problem_.invert ? 1e-8 : 1e-6);
+    accept_.convergence = options_.convergence;
     accept_.rows = rows();
     options_.tol = 0.1 * accept_.tol;  // so that the residuals of many vectors together stay small
   }
@@ -45,14 +49,20 @@ class Slicer {
     auto one = options_;
     one.nev = 1;
     const bool whole = std::isinf(interval_.low) && std::isinf(interval_.high);
-    const bool counts = problem_.count_below && problem_.invert && options_.method == Method::automatic;
+    const bool counts = problem_.count_below && problem_.invert;
     if (whole || plan_eigen(rows(), sizeof(T), one).method == Method::dense) {
       compute_all();
     } else {
       accept_.norm = estimate_norm(ctx_, problem_.a, options_.seed, result_.operator_applications);
-      if (!counts || !slice()) search();
+      clip();
+      if (accept_.norm > 0 && (!counts || !slice())) search();
     }
     select();
+    if (!result_.verified && rows() <= takeover_rows && options_.max_iterations == 0 &&
+        result_.stop != StopReason::interrupted) {
+      compute_all();
+      select();
+    }
     return std::move(result_);
   }
 
@@ -64,6 +74,14 @@ class Slicer {
     auto options = options_;
     options.nev = std::max<index_t>(rows(), 1), options.method = Method::dense;
     result_ = solve_eigen<T>(ctx_, problem_, options);
+    accept_.norm = result_.norm;
+  }
+
+  /// An end far beyond the spectrum is as good as infinite, and no shift to factorise.
+  void clip() {
+    const double far = 1e3 * accept_.norm;
+    if (interval_.low < -far) interval_.low = -inf;
+    if (interval_.high > far) interval_.high = inf;
   }
 
   /// Two equal counts prove that nothing lies between them, but for the error of the factorisations.
@@ -237,22 +255,47 @@ class Slicer {
     interrupted_ = interrupted_ || part.stop == StopReason::interrupted;
   }
 
+  /// How far beyond an end a value may lie and count in, beside its error bound: the ends are closed, and
+  /// rounding of the matrix product is not to tell them from an eigenvalue.
+  [[nodiscard]] double slack() const { return accept_.rounding(); }
+
+  /// Is a value in? Those of a multiplet, which the slack does not tell apart, are in or out as a whole:
+  /// `rising` are all values found, `i` is one of them.
+  [[nodiscard]] bool is_in(const std::vector<index_t>& rising, std::size_t i) const {
+    const auto value = [&](std::size_t j) { return result_.values[at(rising[j])]; };
+    const auto within = [&](std::size_t j) {
+      const double beyond = std::max(interval_.low - value(j), value(j) - interval_.high);
+      return beyond <= result_.error_bounds[at(rising[j])] + slack();
+    };
+    for (std::size_t j = i;; --j) {
+      if (within(j)) return true;
+      if (j == 0 || value(j) - value(j - 1) > slack()) break;
+    }
+    for (std::size_t j = i + 1; j < rising.size() && value(j) - value(j - 1) <= slack(); ++j)
+      if (within(j)) return true;
+    return false;
+  }
+
   /// Drops what lies outside of the interval for certain, and says what is left.
   void select() {
     auto& r = result_;
-    std::vector<index_t> kept;
+    std::vector<index_t> rising(r.values.size()), kept;
+    std::iota(rising.begin(), rising.end(), index_t{0});
+    std::stable_sort(rising.begin(), rising.end(),
+                     [&](index_t a, index_t b) { return r.values[at(a)] < r.values[at(b)]; });
     index_t at_ends = 0;
     r.next_value = r.gap = nan;
-    for (index_t j = 0; j < static_cast<index_t>(r.values.size()); ++j) {
+    for (std::size_t i = 0; i < rising.size(); ++i) {
+      const index_t j = rising[i];
       const double v = r.values[at(j)], beyond = std::max(interval_.low - v, v - interval_.high);
-      const double error = r.error_bounds[at(j)];
-      if (beyond <= error) {
+      if (is_in(rising, i)) {
         kept.push_back(j);
-        at_ends += beyond >= -error ? 1 : 0;
+        at_ends += beyond >= -r.error_bounds[at(j)] - slack() ? 1 : 0;
       } else if (!(beyond >= r.gap)) {
         r.next_value = v, r.gap = beyond;
       }
     }
+    std::sort(kept.begin(), kept.end());
     keep_pairs(r, kept);
     const bool all = r.converged_count == static_cast<index_t>(kept.size());
     r.converged = all && r.stop != StopReason::interrupted && r.stop != StopReason::max_iterations;

@@ -49,6 +49,9 @@ struct EigenResult {
   /// An eigenvalue of A lies within this distance of the value: the residual norm, or for a verified set
   /// ||R||^2 / gap where that is smaller.
   std::vector<double> error_bounds;
+  /// How far rounding has moved each value from an eigenvalue of X^H A X, as measured: ||X^H r|| and the loss of
+  /// orthogonality times |value|.
+  std::vector<double> value_roundings;
   std::vector<index_t> multiplicities;  ///< how many of the values agree with this one, itself included
   std::vector<bool> converged_pairs;
 
@@ -67,6 +70,7 @@ struct EigenResult {
   std::optional<double> shift = {};       ///< of the inverse that was iterated with
   KrylovSeconds seconds;                  ///< where the time of the iteration went
   index_t restarts = 0, verification_rounds = 0, dead_directions = 0;
+  bool taken_over = false;        ///< by the dense solver, from a method that did not succeed
   double norm = 0;                ///< estimate of ||A||_2 from below
   double orthogonality_loss = 0;  ///< ||I - X^H X||_2, measured at the end
   double next_value = 0;          ///< the first Ritz value outside the set; NaN when none is known

@@ -38,10 +38,43 @@ Matrix<T> as_dense(const Context& ctx, const Operator<T>& a) {
   return dense;
 }
 
+/// With a target, LA and SA ask for one side of it and BE for both.
+bool seeks_sides(const EigenOptions& options, std::optional<double> target) {
+  return target && (options.which == Which::LA || options.which == Which::SA || options.which == Which::BE);
+}
+
+/// How many of k are wanted on each side of a target.
+Ends sides_of(Which which, index_t k) {
+  if (which == Which::LA) return {0, k};
+  return which == Which::SA ? Ends{k, 0} : Ends{k / 2, k - k / 2};
+}
+
+/// Of rising values, those nearest to the target on its two sides. What `slack` cannot tell from the target
+/// is on both, and taken once.
+std::vector<index_t> nearest_on_sides(const std::vector<double>& rising, double target, Ends wanted,
+                                      double slack) {
+  const auto first_at = [&](double x) {
+    return std::lower_bound(rising.begin(), rising.end(), x) - rising.begin();
+  };
+  const index_t n = static_cast<index_t>(rising.size());
+  index_t above = first_at(target - slack), below = std::max(above, index_t{first_at(target + slack)});
+  if (wanted.high > 0) below = above;  // LA and BE: what lies at the target counts as above
+  const index_t low = std::min(wanted.low, below), high = std::min(wanted.high, n - above);
+  std::vector<index_t> chosen(at(low + high));
+  std::iota(chosen.begin(), chosen.begin() + low, below - low);
+  std::iota(chosen.begin() + low, chosen.end(), above);
+  return chosen;
+}
+
 /// Indices of the wanted among all eigenvalues, ascending by value.
 std::vector<index_t> choose_from_all(const std::vector<double>& values, const EigenOptions& options,
                                      std::optional<double> target, index_t k, double& next_value) {
   const auto n = static_cast<index_t>(values.size());
+  if (seeks_sides(options, target)) {
+    const double norm = std::max(std::abs(values.front()), std::abs(values.back()));
+    return nearest_on_sides(values, *target, sides_of(options.which, k),
+                            static_cast<double>(n) * unit_roundoff * norm);
+  }
   const bool nearest = options.which == Which::SM || (target && options.which == Which::LM);
   std::vector<index_t> order(values.size());
   std::iota(order.begin(), order.end(), index_t{0});
@@ -61,21 +94,9 @@ std::vector<index_t> choose_from_all(const std::vector<double>& values, const Ei
     const double d = values[at(i)] - target.value_or(0);
     return d == 0 ? std::numeric_limits<double>::infinity() : 1 / d;
   };
-  if (nearest)
-    std::stable_sort(order.begin(), order.end(),
-                     [&](index_t a, index_t b) { return std::abs(nu(a)) > std::abs(nu(b)); });
-  else if (options.which == Which::LA)
-    std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return nu(a) > nu(b); });
-  else
-    std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return nu(a) < nu(b); });
-  if (options.which == Which::BE) {  // falling nu for the values above sigma, rising for those below
-    const index_t low = k / 2;
-    std::vector<index_t> both(order.begin(), order.begin() + low);
-    both.insert(both.end(), order.end() - (k - low), order.end());
-    order = both;
-  } else if (k < n) {
-    next_value = values[at(order[at(k)])];
-  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](index_t a, index_t b) { return std::abs(nu(a)) > std::abs(nu(b)); });
+  if (k < n) next_value = values[at(order[at(k)])];
   order.resize(at(k));
   return order;
 }
@@ -98,13 +119,15 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
 
   double next_value = std::numeric_limits<double>::quiet_NaN();
   const auto chosen = choose_from_all(e.values, options, problem.target, k, next_value);
-  Matrix<T> x(n, k);
-  for (index_t j = 0; j < k; ++j)
+  Matrix<T> x(n, static_cast<index_t>(chosen.size()));
+  for (index_t j = 0; j < x.cols(); ++j)
     for (index_t i = 0; i < n; ++i) x(i, j) = e.vectors(i, chosen[at(j)]);
   Acceptance accept;
   accept.tol = options.tol, accept.convergence = options.convergence, accept.rows = n;
   accept.norm = std::max(std::abs(e.values.front()), std::abs(e.values.back()));
-  finish<T>(ctx, problem, options, accept, std::move(x), next_value, result);
+  auto found = options;
+  found.nev = x.cols();
+  finish<T>(ctx, problem, found, accept, std::move(x), next_value, result);
   result.verification = Verification::all_computed;
   result.stop = StopReason::converged;
 }
@@ -178,6 +201,54 @@ bool nearest_hold(const EigenResult<T>& result, const EigenProblem<T>& problem, 
                                        [&](double v) { return std::abs(v - target) < radius; });
 }
 
+/// Beyond infinity the inverse goes on with the other end of the spectrum: where a side of the target holds
+/// fewer eigenvalues than are wanted of it, the extreme ones of the inverse are all of them, and others,
+/// which are dropped.
+template <class T>
+void keep_sides(const EigenProblem<T>& problem, const EigenOptions& options, EigenResult<T>& result) {
+  std::vector<index_t> order(result.values.size());
+  std::iota(order.begin(), order.end(), index_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](index_t a, index_t b) { return result.values[at(a)] < result.values[at(b)]; });
+  std::vector<double> rising;
+  for (const index_t j : order) rising.push_back(result.values[at(j)]);
+  Acceptance accept;
+  accept.norm = result.norm, accept.rows = problem.a.rows();
+  std::vector<index_t> kept;
+  for (const index_t i :
+       nearest_on_sides(rising, *problem.target, sides_of(options.which, options.nev), accept.rounding()))
+    kept.push_back(order[at(i)]);
+  if (kept.size() == order.size()) return;
+  std::sort(kept.begin(), kept.end());
+  keep_pairs(result, kept);
+  result.converged = result.converged_count == static_cast<index_t>(kept.size());
+}
+
+/// A side of the target on which so few eigenvalues lie that no more can be wanted of it, by inertia. Only LA
+/// and SA.
+template <class T>
+index_t wanted_beside(const EigenProblem<T>& problem, const EigenOptions& options, index_t k) {
+  const auto facts = problem.a.facts();
+  if (!problem.count_below || !std::isfinite(facts.high - facts.low)) return k;
+  const double norm = std::max(std::abs(facts.low), std::abs(facts.high));
+  const double away = std::max(1e-9 * norm, 2 * std::abs(problem.shift - *problem.target));
+  // What lies within `away` of the target counts on both sides.
+  const double limit = *problem.target + (options.which == Which::SA ? away : -away);
+  const auto count = problem.count_below(limit, away / 2);
+  if (!count) return k;
+  return std::min(k, options.which == Which::SA ? *count : problem.a.rows() - *count);
+}
+
+/// The sides of a shift that was moved: are they those of the target? So if no eigenvalue lies at either.
+template <class T>
+bool sides_hold(const EigenProblem<T>& problem) {
+  const double target = *problem.target, moved = std::abs(problem.shift - target);
+  if (moved == 0) return true;
+  if (!problem.count_below) return false;
+  const auto low = problem.count_below(std::min(target, problem.shift) - moved, moved / 2);
+  return low && low == problem.count_below(std::max(target, problem.shift) + moved, moved / 2);
+}
+
 /// Where an end of the spectrum may be reached through the inverse of a cheap factorisation, there is nothing
 /// left for float32 to save.
 template <class T>
@@ -203,6 +274,17 @@ void expect_narrow(const EigenProblem<T>& problem, const EigenOptions& options,
       "and not with LOBPCG or Davidson");
   expects(!checkpointing.write && checkpointing.resume == nullptr,
           "--precision float32 and mixed keep no checkpoints");
+}
+
+/// What there is to say where a side of the target has fewer eigenvalues than were asked for.
+template <class T>
+std::string side_sentence(const EigenResult<T>& result, Which which, index_t asked) {
+  const auto found = static_cast<index_t>(result.values.size());
+  if (found >= asked) return {};
+  const char* where = which == Which::SA ? "below" : which == Which::LA ? "above" : "on the sides of";
+  return "; " + std::to_string(asked) + " were asked for, and only " + std::to_string(found) +
+         (found == 1 ? " lies " : " lie ") + where + " the target" +
+         (which == Which::BE ? ", half of them at most on each" : "");
 }
 
 std::string describe(const EigenOptions& options, StopReason stop, bool verified, Verification how,
@@ -293,7 +375,9 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
   plan.block_size = options.block_size > 0 ? options.block_size : default_block;
   plan.block_size = std::clamp<index_t>(plan.block_size, 1, std::max<index_t>(1, n));
   const index_t start = std::max(plan.block_size, std::min(initial, n));
-  plan.max_iterations = options.max_iterations > 0 ? options.max_iterations : 20000;
+  plan.max_iterations = options.max_iterations > 0 ? options.max_iterations
+                        : n <= takeover_rows       ? 2000
+                                                   : 20000;
   const index_t wanted_basis = std::max(2 * plan.nev + 4 * start, plan.nev + 12 * start);
   plan.max_basis = options.max_basis > 0 ? options.max_basis : wanted_basis;
   const bool wide = 3 * (plan.max_basis + plan.block_size) > n;
@@ -361,7 +445,7 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   const index_t n = problem.a.rows();
   expects(initial.cols() == 0 || initial.rows() == n,
           "the block of initial vectors has another number of rows than the matrix");
-  const EigenPlan plan = plan_eigen(n, sizeof(T), options, initial.cols());
+  EigenPlan plan = plan_eigen(n, sizeof(T), options, initial.cols());
   if (n < threaded_rows) ctx.threads = 1;
   EigenResult<T> result;
   result.next_value = result.gap = std::numeric_limits<double>::quiet_NaN();
@@ -381,35 +465,63 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
           "LOBPCG and Davidson keep no checkpoints");
   const bool narrow = options.precision != Precision::float64;
   if (narrow) expect_narrow(problem, options, checkpointing);
+  const bool sides = seeks_sides(options, problem.target);
+  const index_t asked = plan.nev;
+  if (sides && options.which != Which::BE && plan.method != Method::dense) {
+    plan.nev = wanted_beside(problem, options, plan.nev);
+    if (plan.nev == 0) {
+      result.vectors = Matrix<T>(n, 0);
+      result.converged = result.verified = true;
+      result.verification = Verification::inertia, result.stop = StopReason::converged;
+      result.reason = std::string("no eigenvalue lies ") + (options.which == Which::SA ? "below" : "above") +
+                      " the target, as the inertia of an LDL^H factorisation shows";
+      return result;
+    }
+  }
+  auto options_of_run = options;
+  options_of_run.nev = plan.nev;
   if (plan.method == Method::dense)
     solve_dense(ctx, problem, options, plan.nev, result);
   else if (is_preconditioned(plan.method))
-    solve_iteratively(ctx, problem, options, Lobpcg<T>(ctx, problem, options, plan, initial), result);
+    solve_iteratively(ctx, problem, options_of_run, Lobpcg<T>(ctx, problem, options_of_run, plan, initial),
+                      result);
   else if (narrow && !factorises_cheaply(problem, options))
-    solve_iteratively(ctx, problem, options, NarrowLanczos<T>(ctx, problem, options, plan, initial), result);
+    solve_iteratively(ctx, problem, options_of_run,
+                      NarrowLanczos<T>(ctx, problem, options_of_run, plan, initial), result);
   else
-    solve_iteratively(ctx, problem, options,
-                      Lanczos<T>(ctx, problem, options, plan, initial, checkpointing, result), result);
+    solve_iteratively(ctx, problem, options_of_run,
+                      Lanczos<T>(ctx, problem, options_of_run, plan, initial, checkpointing, result), result);
+  if (sides && plan.method != Method::dense) keep_sides(problem, options, result);
   if (result.stop == StopReason::converged && !result.converged) result.stop = StopReason::rounding;
   result.verified = result.converged && result.verification != Verification::none;
   const bool only_float32 = options.precision == Precision::float32 && result.narrow_applications > 0;
-  const bool hidden = only_float32 && options.verify && result.converged && !result.verified;
+  bool hidden = only_float32 && options.verify && result.converged && !result.verified;
   if (hidden && result.stop == StopReason::converged) result.stop = StopReason::not_verified;
-  const bool displaced =
-      result.verified && plan.method != Method::dense && !nearest_hold(result, problem, options);
+  bool displaced = result.verified && plan.method != Method::dense &&
+                   !(sides ? sides_hold(problem) : nearest_hold(result, problem, options));
   if (displaced) result.verified = false, result.stop = StopReason::not_verified;
+  const bool may_take_over = options.verify && options.max_iterations == 0 && n <= takeover_rows;
+  if (may_take_over && plan.method != Method::dense && !result.verified &&
+      result.stop != StopReason::interrupted) {
+    solve_dense(ctx, problem, options, asked, result);
+    result.taken_over = true, result.verified = result.converged, displaced = hidden = false;
+    if (!result.converged) result.stop = StopReason::rounding;
+  }
   if (result.verified) sharpen_error_bounds<T>(result, distance_outside(result, options, problem.target));
   // Without its floor the bound is what was asked for.
-  Acceptance asked;
-  asked.tol = options.tol, asked.convergence = options.convergence;
+  Acceptance floorless;
+  floorless.tol = options.tol, floorless.convergence = options.convergence;
   const bool scaled = options.convergence == Convergence::norm || options.convergence == Convergence::root;
-  asked.norm = scaled ? result.norm : 0;
+  floorless.norm = scaled ? result.norm : 0;
   bool at_rounding = false;
   for (index_t j = 0; j < static_cast<index_t>(result.values.size()); ++j)
     at_rounding = at_rounding || (result.converged_pairs[at(j)] &&
-                                  result.residual_norms[at(j)] > asked.bound(result.values[at(j)]));
+                                  result.residual_norms[at(j)] > floorless.bound(result.values[at(j)]));
+  const index_t wanted = sides ? static_cast<index_t>(result.values.size()) : asked;
   result.reason = describe(options, result.stop, result.verified, result.verification, options.nev, n,
-                           result.converged_count, plan.nev, at_rounding);
+                           result.converged_count, wanted, at_rounding);
+  if (sides) result.reason += side_sentence(result, options.which, asked);
+  if (result.taken_over) result.reason += "; the iteration did not succeed, and the dense solver took over";
   if (displaced)
     result.reason = std::to_string(result.converged_count) +
                     " pairs converged, but the shift that had to be moved is too far from --sigma to tell "
@@ -420,7 +532,7 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
                     "float32 to tell that none is missing: take --precision mixed, or another --nev";
   else if (only_float32 && result.stop == StopReason::rounding)
     result.reason =
-        std::to_string(result.converged_count) + " of " + std::to_string(plan.nev) +
+        std::to_string(result.converged_count) + " of " + std::to_string(asked) +
         " pairs reach the tolerance; the residuals of the others do not get smaller in float32: ask "
         "for a larger --tol, or take --precision mixed";
   else if (result.narrow_applications > 0)

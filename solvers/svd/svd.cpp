@@ -239,6 +239,7 @@ void SvdSolver<T>::conclude() {
   t.multiplicities = multiplicities_of(t.values, t.residual_norms, norm_);
   t.orthogonality_loss = std::max(ortho::loss_of_orthogonality<T>(ctx_, t.vectors.cview()),
                                   ortho::loss_of_orthogonality<T>(ctx_, out_.left.cview()));
+  t.value_roundings.assign(at(k), (64 * unit_roundoff + t.orthogonality_loss) * norm_);
   t.verification = verification_, t.shift = std::nullopt;
   t.converged = t.converged_count == wanted_;
   if (t.stop == StopReason::converged && !t.converged) t.stop = StopReason::rounding;
