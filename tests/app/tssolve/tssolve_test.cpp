@@ -551,7 +551,7 @@ TEST_CASE("a run that is stopped and started again gives the bits of one that wa
   CHECK_FALSE(std::filesystem::exists(folder / "state.h5"));
 }
 
-TEST_CASE("a run out of budget leaves a checkpoint for a larger one; other runs refuse it") {
+TEST_CASE("a run out of budget leaves a checkpoint for a larger one, and other runs refuse it") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
   const std::string state = folder / "state.h5";
