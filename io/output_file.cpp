@@ -1,28 +1,20 @@
 #include "tallskinny/io/output_file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <algorithm>
 #include <optional>
-#include <random>
-#include <system_error>
 #include <vector>
 
 #include "tallskinny/io/conventions/binsparse_descriptor.hpp"
 #include "tallskinny/io/hermitian.hpp"
 #include "tallskinny/io/write/h5_writer.hpp"
+#include "tallskinny/io/write/new_file.hpp"
+#include "tallskinny/io/write/seal.hpp"
 
 namespace ts::io {
 
 namespace {
 
 using hdf5::Stored;
-
-std::string system_message(int error) {
-  return std::generic_category().message(error);
-}
 
 template <class T>
 constexpr Stored stored_of() {
@@ -37,84 +29,46 @@ static_assert(stored_of<double>() == Stored::float64 && stored_of<bfloat16>() ==
               stored_of<std::complex<float>>() == Stored::complex64 &&
               stored_of<float16>() == Stored::float16);
 
-/// The file that a path stands for: behind symbolic links, and certainly no device.
-std::filesystem::path real_target(std::filesystem::path target) {
-  std::error_code failed;
-  if (std::filesystem::is_symlink(target, failed)) {
-    const auto behind = std::filesystem::weakly_canonical(target, failed);
-    if (!failed) target = behind;
-  }
-  if (target.filename().empty())
-    throw Error(Errc::io_failure, "'" + target.string() + "' names no file to write");
-  const auto status = std::filesystem::status(target, failed);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    throw Error(Errc::io_failure,
-                target.string() + " is not a regular file; results are not written over it");
-  return target;
-}
-
-/// A name that no other process has: process numbers repeat, in containers they are all 1.
-std::filesystem::path temporary_beside(const std::filesystem::path& target) {
-  std::random_device random;
-  const std::string name =
-      "." + target.filename().string() + "." + std::to_string(random()) + std::to_string(random()) + ".tmp";
-  return target.parent_path() / name;
-}
-
-/// Waits until what was written to a file or a folder is on the disk.
-void sync(const std::filesystem::path& path, bool folder, const std::string& name) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (folder ? O_DIRECTORY : 0));
-  const bool done = descriptor >= 0 && (::fsync(descriptor) == 0 || (folder && errno == EINVAL));
-  const int error = errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (!done)
-    throw Error(Errc::io_failure, name + " could not be brought to the disk: " + system_message(error));
-}
-
 }  // namespace
 
 class OutputFile::Body {
  public:
   Body(const std::filesystem::path& path, const OutputOptions& options)
-      : target(real_target(path)), temporary(temporary_beside(target)) {
-    const auto folder = target.parent_path().empty() ? std::filesystem::path(".") : target.parent_path();
-    std::error_code failed;
-    if (!std::filesystem::is_directory(folder, failed))
-      throw Error(Errc::io_failure,
-                  target.string() + " cannot be created: there is no folder " + folder.string());
-    if (::access(folder.c_str(), W_OK | X_OK) != 0)
-      throw Error(Errc::io_failure, target.string() + " cannot be created: " + system_message(errno) +
-                                        " in " + folder.string());
+      : file(path), signature(options.signature) {
     expects(options.gzip >= 0 && options.gzip <= 9, "a gzip level lies between 0 (none) and 9");
-    try {
-      writer.emplace(temporary, target.string(), options.gzip);
-    } catch (...) {
-      ::unlink(temporary.c_str());  // HDF5 leaves an empty file where its first bytes find no room
-      throw;
-    }
-  }
-  ~Body() {
-    writer.reset();
-    if (!committed) ::unlink(temporary.c_str());
+    writer.emplace(file.temporary(), file.target().string(), options.gzip,
+                   signature.empty() ? 0 : seal_bytes);
   }
   Body(const Body&) = delete;
   Body& operator=(const Body&) = delete;
 
   hdf5::Writer& open() {
     if (committed)
-      throw Error(Errc::invalid_argument, target.string() + " is finished; nothing can be added");
+      throw Error(Errc::invalid_argument, file.target().string() + " is finished; nothing can be added");
     return *writer;
+  }
+
+  /// The writer, for an object; those of a group are listed as the group.
+  hdf5::Writer& open_for(std::string_view object) {
+    hdf5::Writer& opened = open();
+    if (object.starts_with('/')) object.remove_prefix(1);
+    const std::string top(object.substr(0, object.find('/')));
+    if (!top.empty() && std::find(objects.begin(), objects.end(), top) == objects.end())
+      objects.push_back(top);
+    return opened;
   }
 
   template <class T>
   void write_list(std::string_view object, std::span<const T> values) {
     const auto count = static_cast<index_t>(values.size());
-    auto dataset = open().create(object, stored_of<T>(), {count});
+    auto dataset = open_for(object).create(object, stored_of<T>(), {count});
     writer->write_rows(dataset, object, stored_of<T>(), 0, count, values.data());
     writer->finish(std::move(dataset), object);
   }
 
-  std::filesystem::path target, temporary;
+  NewFile file;  // outlives the writer
+  std::string signature;
+  std::vector<std::string> objects;
   std::optional<hdf5::Writer> writer;
   bool committed = false;
 };
@@ -146,7 +100,7 @@ void OutputFile::write(std::string_view object, std::span<const std::int32_t> va
 
 template <class T>
 void OutputFile::write_matrix(std::string_view object, Strided<const T> a) {
-  hdf5::Writer& writer = body_->open();
+  hdf5::Writer& writer = body_->open_for(object);
   constexpr Stored type = stored_of<T>();
   auto dataset = writer.create(object, type, {a.rows, a.cols});
   if (a.col_stride == 1 && a.row_stride == a.cols) {
@@ -167,13 +121,13 @@ void OutputFile::write_matrix(std::string_view object, Strided<const T> a) {
 }
 
 void OutputFile::write(std::string_view object, double value) {
-  body_->open().write_scalar(object, Stored::float64, &value);
+  body_->open_for(object).write_scalar(object, Stored::float64, &value);
 }
 void OutputFile::write(std::string_view object, std::int64_t value) {
-  body_->open().write_scalar(object, Stored::int64, &value);
+  body_->open_for(object).write_scalar(object, Stored::int64, &value);
 }
 void OutputFile::write(std::string_view object, std::string_view value) {
-  body_->open().write_text(object, value);
+  body_->open_for(object).write_text(object, value);
 }
 void OutputFile::attribute(std::string_view object, std::string_view name, double value) {
   body_->open().scalar_attribute(object, name, Stored::float64, &value);
@@ -233,19 +187,19 @@ void OutputFile::write_binsparse(std::string_view group, CsrView<T> a, Structure
 
 void OutputFile::commit() {
   body_->open().close();
-  const std::string name = body_->target.string();
-  sync(body_->temporary, false, name);
-  struct stat old {};
-  if (::stat(body_->target.c_str(), &old) == 0) ::chmod(body_->temporary.c_str(), old.st_mode & 07777);
-  if (::rename(body_->temporary.c_str(), body_->target.c_str()) != 0)
-    throw Error(Errc::io_failure, name + " could not be put in its place: " + system_message(errno));
+  if (!body_->signature.empty()) seal(body_->file, body_->signature);
+  body_->file.commit();
   body_->committed = true;
-  const auto folder = body_->target.parent_path();
-  sync(folder.empty() ? std::filesystem::path(".") : folder, true, name);
 }
 
 const std::filesystem::path& OutputFile::target() const noexcept {
-  return body_->target;
+  return body_->file.target();
+}
+
+std::string OutputFile::contents() const {
+  std::string list;
+  for (const std::string& object : body_->objects) list += (list.empty() ? ": " : ", ") + object;
+  return target().string() + list;
 }
 
 #define TS_INSTANTIATE(T) template void OutputFile::write_matrix<T>(std::string_view, Strided<const T>);

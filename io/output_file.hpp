@@ -13,8 +13,24 @@
 
 namespace ts::io {
 
+/// What a file with a signature looks like from outside.
+enum class SealState {
+  foreign,  ///< it does not begin with the signature
+  damaged,  ///< length or checksum are not those that were written
+  whole
+};
+/// Reads the first bytes of `file`, and all of it where they are the signature: nothing in it is believed
+/// before.
+/// @param contents false: to look at the first bytes only, whole means that they are the signature.
+/// @throws Error(bad_input) naming the file when it cannot be read.
+[[nodiscard]] SealState state_of_seal(const std::filesystem::path& file, std::string_view signature,
+                                      bool contents = true);
+
 struct OutputOptions {
   int gzip = 0;  ///< compression level of large datasets, 1..9 with byte shuffling; 0: none
+  /// A line that says what the file is: with it, the file begins by a user block of 512 bytes with this line,
+  /// the length of what follows and a checksum of it (see state_of_seal); empty: none.
+  std::string signature = {};
 };
 
 /// Writes an HDF5 file under a temporary name in the target's folder. commit() syncs it to the disk and
@@ -83,6 +99,8 @@ class OutputFile {
   void commit();
 
   [[nodiscard]] const std::filesystem::path& target() const noexcept;
+  /// "FILE: labels, cluster_centers": what was written so far, groups by their name.
+  [[nodiscard]] std::string contents() const;
 
  private:
   template <class T>

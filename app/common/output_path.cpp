@@ -7,6 +7,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/io/write/new_file.hpp"
 
 namespace ts::app {
 
@@ -29,7 +30,11 @@ void refuse(const OutputPath& output, const std::string& why) {
 }
 
 void expect_writable(const OutputPath& output) {
-  const fs::path& path = output.path;
+  if (output.path == "-")
+    refuse(output,
+           "a file cannot be written to standard output: --json prints the result there; ./- is a file "
+           "of this name");
+  const fs::path path = io::behind_links(output.path);
   std::error_code error;
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (!path.has_filename()) refuse(output, "expected a file name, not a folder");
@@ -41,8 +46,9 @@ void expect_writable(const OutputPath& output) {
 }
 
 /// Whether both names lead to one file, which need not exist.
-bool same_file(const fs::path& a, const fs::path& b) {
+bool same_file(const fs::path& first, const fs::path& second) {
   std::error_code error;
+  const fs::path a = io::behind_links(first), b = io::behind_links(second);
   return fs::equivalent(a, b, error) ||
          fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
 }

@@ -33,7 +33,7 @@ int run_program(const std::string& name, int argc, char** argv,
     return code;
   };
   try {
-    install_stop_handlers();
+    install_stop_handlers(name);
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     const int code = body(arguments);
     std::cout.flush();

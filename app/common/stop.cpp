@@ -2,42 +2,68 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <string_view>
+#include <string>
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/write/new_file.hpp"
 
 namespace ts::app {
 
 namespace {
 
-std::atomic<int> received = 0;
+std::atomic<int> received = 0, ends_at_once = 0;
 std::atomic<bool> on_terminal = false;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "a signal handler may only touch lock-free atomics");
+std::array<char, 64> farewell{};  ///< "tsdata: stopped by signal "
+std::size_t farewell_size = 0;
+
+void say(std::string_view text) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+[[noreturn]] void end_at_once(int signal) {
+  io::remove_unfinished_files();
+  say({farewell.data(), farewell_size});
+  const char digits[] = {static_cast<char>('0' + signal / 10), static_cast<char>('0' + signal % 10), '\n'};
+  say(signal < 10 ? std::string_view(digits + 1, 2) : std::string_view(digits, 3));
+  ::_exit(128 + signal);
+}
 
 void on_signal(int signal) {
+  const int saved = errno;
   if (received.exchange(signal) == 0) {
-    constexpr std::string_view line = "\nstopping after this step; once more to kill\n";
-    const int saved = errno;
-    if (on_terminal) {
-      [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
-    }
+    if (ends_at_once > 0) end_at_once(signal);
+    if (on_terminal) say("\nstopping after this step; once more to kill\n");
     errno = saved;
     return;
   }
+  io::remove_unfinished_files();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
+/// Whether who started the program wants it to live through the signal: nohup, or `&` in a script.
+bool ignored_by_parent(int signal) {
+  struct sigaction now {};
+  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
-void install_stop_handlers() {
+void install_stop_handlers(std::string_view program) {
+  const std::string text = std::string(program.substr(0, 30)) + ": stopped by signal ";
+  farewell_size = text.copy(farewell.data(), farewell.size());
   on_terminal = ::isatty(STDERR_FILENO) != 0;
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  for (const int signal : {SIGINT, SIGHUP})
+    if (!ignored_by_parent(signal)) std::signal(signal, on_signal);
+  for (const int signal : {SIGTERM, SIGUSR1, SIGXCPU}) std::signal(signal, on_signal);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 int stop_signal() noexcept {
@@ -51,6 +77,17 @@ void throw_if_stopped() {
 
 int stop_exit_code() noexcept {
   return 128 + stop_signal();
+}
+
+EndsOnSignal::EndsOnSignal() {
+  ++ends_at_once;  // before the look: a signal between them ends the program, too
+  if (!stop_requested()) return;
+  --ends_at_once;
+  throw_if_stopped();
+}
+
+EndsOnSignal::~EndsOnSignal() {
+  --ends_at_once;
 }
 
 }  // namespace ts::app

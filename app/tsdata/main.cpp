@@ -1,10 +1,12 @@
 // tsdata: makes, converts and inspects the files that the other programs read.
 #include "tallskinny/app/common/run_program.hpp"
+#include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsdata/commands.hpp"
 
 namespace {
 
 int tsdata(ts::app::Arguments arguments) {
+  const ts::app::EndsOnSignal no_partial_results;
   const ts::app::About about{.name = "tsdata",
                              .summary = "Makes, converts and inspects files with matrices and feature sets.",
                              .usage = "",

@@ -1,62 +1,89 @@
 #include "tallskinny/app/tskmeans/checkpoint.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <cmath>
 #include <cstring>
+#include <future>
+#include <limits>
 
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/io/output_file.hpp"
+#include "tallskinny/io/hash.hpp"
 
 namespace ts::tskmeans {
 
 namespace {
 
-constexpr double version = 1;
-
-/// FNV-1a, of which 52 bits are kept: a double holds them.
-class Hash {
- public:
-  void add(const void* data, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; ++i)
-      value_ = (value_ ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3u;
+/// Of the rows as they are stored, by rows.
+std::uint64_t hash_of_rows(const Rows& rows) {
+  io::Hash hash;
+  const index_t n = rows.rows(), d = rows.cols();
+  const std::size_t size = size_of(rows.type());
+  const auto* values = static_cast<const char*>(rows.values());
+  if (rows.sparse()) {
+    const index_t begin = rows.pointers()[0];
+    const auto count = static_cast<std::size_t>(rows.pointers()[n] - begin);
+    std::vector<index_t> entries(static_cast<std::size_t>(n));
+    for (index_t i = 0; i < n; ++i) entries[static_cast<std::size_t>(i)] = rows.entries(i);
+    return hash.add(std::span<const index_t>(entries))
+        .add(std::span<const std::int32_t>(rows.indices() + begin, count))
+        .add(values + static_cast<std::size_t>(begin) * size, count * size)
+        .value();
   }
-  template <class T>
-  void add(const T& value) {
-    add(&value, sizeof value);
-  }
-  void add(const std::string& text) { add(text.data(), text.size() + 1); }
-  [[nodiscard]] double value() const { return static_cast<double>(value_ >> 12); }
+  const auto bytes = static_cast<std::size_t>(n * d) * size;
+  if (rows.col_stride() == 1 && rows.row_stride() == d) return hash.add(values, bytes).value();
+  std::vector<char> by_rows(bytes);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < d; ++j)
+      std::memcpy(by_rows.data() + static_cast<std::size_t>(i * d + j) * size,
+                  values + static_cast<std::size_t>(i * rows.row_stride() + j * rows.col_stride()) * size,
+                  size);
+  return hash.add(by_rows.data(), bytes).value();
+}
 
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325u;
-};
+/// Pieces of chunk_rows rows, of which blocks are multiples, in their order.
+std::uint64_t hash_of_points(const solvers::RowSource& rows, int threads) {
+  io::Hash all;
+  all.add(static_cast<std::uint64_t>(rows.rows())).add(static_cast<std::uint64_t>(rows.cols()));
+  all.add(static_cast<std::uint64_t>(rows.type()));
+  rows.for_each_block([&](index_t, const Rows& block) {
+    const index_t count = (block.rows() + chunk_rows - 1) / chunk_rows;
+    std::vector<std::uint64_t> of_pieces(static_cast<std::size_t>(count));
+    const index_t team = std::clamp<index_t>(count, 1, std::max(1, threads));
+    const auto part = [&](index_t t) {
+      for (index_t p = count * t / team; p < count * (t + 1) / team; ++p)
+        of_pieces[static_cast<std::size_t>(p)] = hash_of_rows(
+            block.block(p * chunk_rows, std::min<index_t>(chunk_rows, block.rows() - p * chunk_rows)));
+    };
+    std::vector<std::future<void>> others;
+    for (index_t t = 1; t < team; ++t) others.push_back(std::async(std::launch::async, part, t));
+    part(0);
+    for (auto& other : others) other.get();
+    for (const std::uint64_t piece : of_pieces) all.add(piece);
+  });
+  return all.value();
+}
 
 }  // namespace
 
-RunKey key_of(const ProgramOptions& o, index_t k, const solvers::RowSource& rows,
-              std::span<const double> weights) {
-  Hash settings;
-  settings.add(k), settings.add(o.init), settings.add(o.kmeans.n_init), settings.add(o.kmeans.seed);
-  if (o.kmeans.precision != solvers::KMeansPrecision::exact) settings.add(name_of(o.kmeans.precision));
-  if (o.init == "afk-mc2") settings.add(o.kmeans.chain);
-  settings.add(o.kmeans.tol), settings.add(name_of(o.kmeans.tolerance)),
-      settings.add(name_of(o.kmeans.metric));
-  Hash points;
-  points.add(rows.rows()), points.add(rows.cols());
-  constexpr index_t sample = 64;
-  std::vector<double> row(static_cast<std::size_t>(rows.cols()));
-  for (index_t q = 0; q < std::min(sample, rows.rows()); ++q) {
-    rows.load(rows.rows() <= sample ? q : q * (rows.rows() - 1) / (sample - 1), row.data());
-    points.add(row.data(), row.size() * sizeof(double));
-  }
-  points.add(weights.data(), weights.size_bytes());
-  return {settings.value(), points.value()};
+RunKey key_of(const ProgramOptions& o, index_t k, HostView<const double> centers,
+              const solvers::RowSource& rows, std::span<const double> weights, int threads) {
+  io::Hash settings;
+  settings.add(static_cast<std::uint64_t>(k)).add(static_cast<std::uint64_t>(o.kmeans.n_init));
+  settings.add(o.kmeans.seed).add(o.kmeans.tol).add(name_of(o.kmeans.tolerance));
+  settings.add(name_of(o.kmeans.metric)).add(name_of(o.kmeans.precision));
+  settings.add(init_of(o.init) ? o.init : "file");
+  if (o.init == "afk-mc2") settings.add(static_cast<std::uint64_t>(o.kmeans.chain));
+  for (index_t i = 0; i < centers.rows(); ++i)
+    for (index_t j = 0; j < centers.cols(); ++j) settings.add(centers(i, j));
+  const std::uint64_t points = io::Hash().add(hash_of_points(rows, threads)).add(weights).value();
+  return {settings.value(), points};
 }
 
-void write_checkpoint(const std::string& name, const RunKey& key, const solvers::KMeansState& s) {
-  io::OutputFile file(name);
-  const std::vector<double> keys = {version, key.settings, key.points};
-  file.write("key", std::span<const double>(keys));
+void write_state(io::OutputFile& file, const RunKey& key, const solvers::KMeansState& s) {
+  const std::vector<std::int64_t> keys = {
+      static_cast<std::int64_t>(key.settings >> 32), static_cast<std::int64_t>(key.settings & 0xffffffffu),
+      static_cast<std::int64_t>(key.points >> 32), static_cast<std::int64_t>(key.points & 0xffffffffu)};
+  file.write("key", std::span<const std::int64_t>(keys));
   file.write("labels", std::span<const std::int32_t>(s.labels));
   file.write("cluster_centers", s.centers);
   const std::vector<std::int64_t> counts = {s.run,
@@ -71,39 +98,55 @@ void write_checkpoint(const std::string& name, const RunKey& key, const solvers:
   const std::vector<double> inertia = {s.best_inertia};
   file.write("best_inertia", std::span<const double>(inertia));
   if (s.best_centers.rows() > 0) file.write("best_centers", s.best_centers);
-  file.attribute("/", "kind", "tskmeans checkpoint");
-  file.commit();
 }
 
-solvers::KMeansState read_checkpoint(const std::string& name, const RunKey& key) {
-  const auto at = [&name](const char* object) { return io::Location{name, object}; };
-  std::vector<double> keys, counts;
-  try {
-    keys = io::read_vector(at("/key"));
-    counts = io::read_vector(at("/counts"));
-  } catch (const Error& e) {
-    if (e.code() != Errc::bad_input || !std::filesystem::exists(name)) throw;
-    throw Error(Errc::bad_input, name + " is not a checkpoint of tskmeans");
-  }
-  if (keys.size() != 3 || keys[0] != version || counts.size() != 8)
-    throw Error(Errc::bad_input, name + " is not a checkpoint of this version of tskmeans");
-  if (keys[2] != key.points) throw Error(Errc::bad_input, name + " belongs to other points or weights");
-  if (keys[1] != key.settings)
-    throw Error(Errc::bad_input,
-                name +
-                    " was written with another --n-clusters, --init, --n-init, --seed, --tol, "
-                    "--tol-mode, --metric, --precision or --chain-length");
+solvers::KMeansState read_state(const app::CheckpointFile& file, const RunKey& key, index_t k, index_t n,
+                                index_t d, int runs) {
+  file.expect_whole();
+  const auto at = [&file](const char* object) { return io::Location{file.name(), object}; };
+  const auto half = [](std::uint64_t x, int shift) {
+    return static_cast<double>((x >> shift) & 0xffffffffu);
+  };
+  const std::vector<double> keys = io::read_vector(at("/key")), counts = io::read_vector(at("/counts"));
+  const auto expect = [&file](bool holds) {
+    if (!holds) file.refuse("holds a state that no run can have");
+  };
+  expect(keys.size() == 4 && counts.size() == 8);
+  if (keys[2] != half(key.points, 32) || keys[3] != half(key.points, 0))
+    file.refuse("belongs to other points or weights");
+  if (keys[0] != half(key.settings, 32) || keys[1] != half(key.settings, 0))
+    file.refuse(
+        "was written with another --n-clusters, --init, --n-init, --seed, --tol, --tol-mode, --metric, "
+        "--precision or --chain-length");
+  // Whole numbers from `low` to `high`.
+  const auto count = [&](std::size_t q, double low, double high) {
+    expect(counts[q] >= low && counts[q] <= high && counts[q] == std::floor(counts[q]));
+    return static_cast<index_t>(counts[q]);
+  };
+  constexpr double most_steps = std::numeric_limits<int>::max(), most_moves = 9007199254740992.0;  // 2^53
   solvers::KMeansState s;
-  const auto count = [&counts](std::size_t q) { return static_cast<int>(counts[q]); };
-  s.run = count(0), s.iteration = count(1), s.relocated = static_cast<index_t>(counts[2]);
-  s.best_run = count(3), s.best_n_iter = count(4), s.best_relocated = static_cast<index_t>(counts[5]);
-  s.best_stop = static_cast<solvers::KMeansStop>(count(6));
+  s.run = static_cast<int>(count(0, 0, runs - 1));
+  s.iteration = static_cast<int>(count(1, 1, most_steps)), s.relocated = count(2, 0, most_moves);
+  s.best_run = static_cast<int>(count(3, 0, runs - 1));
+  s.best_n_iter = static_cast<int>(count(4, 0, most_steps)), s.best_relocated = count(5, 0, most_moves);
+  s.best_stop =
+      static_cast<solvers::KMeansStop>(count(6, 0, static_cast<double>(solvers::KMeansStop::interrupted)));
+  const auto k_rows = static_cast<double>(k);
+  const index_t best_rows = count(7, s.run > 0 ? k_rows : 0, s.run > 0 ? k_rows : 0);
   s.centers = io::read_dense_as<double>(at("/cluster_centers"));
-  if (counts[7] > 0) s.best_centers = io::read_dense_as<double>(at("/best_centers"));
-  s.best_inertia = io::read_vector(at("/best_inertia")).at(0);
-  for (const double label : io::read_vector(at("/labels"))) {
-    if (label < 0 || label >= static_cast<double>(s.centers.rows()))
-      throw Error(Errc::bad_input, name + ": a label is not the number of a cluster");
+  expect(s.centers.rows() == k && s.centers.cols() == d);
+  if (best_rows > 0) {
+    s.best_centers = io::read_dense_as<double>(at("/best_centers"));
+    expect(s.best_centers.rows() == k && s.best_centers.cols() == d);
+  }
+  const auto inertia = io::read_vector(at("/best_inertia"));
+  expect(inertia.size() == 1);
+  s.best_inertia = inertia[0];
+  const auto labels = io::read_vector(at("/labels"));
+  expect(std::ssize(labels) == n);
+  s.labels.reserve(labels.size());
+  for (const double label : labels) {
+    expect(label >= 0 && label < k_rows);
     s.labels.push_back(static_cast<std::int32_t>(label));
   }
   return s;

@@ -1,22 +1,26 @@
-// The state of a run in a file, from which --resume goes on.
+// The state of a run in a file, from which the same command goes on.
 #pragma once
 
 #include <span>
-#include <string>
 
+#include "tallskinny/app/common/checkpoint_file.hpp"
 #include "tallskinny/app/tskmeans/options.hpp"
 
 namespace ts::tskmeans {
 
-/// What a state belongs to: the options that decide the result, and a sample of the points and weights.
+/// What a state belongs to, as hashes: the options that decide the result, and all points and weights.
 struct RunKey {
-  double settings = 0, points = 0;  ///< hashes of 52 bits
+  std::uint64_t settings = 0, points = 0;
 };
-[[nodiscard]] RunKey key_of(const ProgramOptions& options, index_t k, const solvers::RowSource& rows,
-                            std::span<const double> weights);
+/// One pass over `rows`, which lie in host memory or are read in blocks: the same for both, for every layout
+/// and number of threads. @param centers of --init FILE, k x d, or none.
+[[nodiscard]] RunKey key_of(const ProgramOptions& options, index_t k, HostView<const double> centers,
+                            const solvers::RowSource& rows, std::span<const double> weights, int threads);
 
-void write_checkpoint(const std::string& file, const RunKey& key, const solvers::KMeansState& state);
-/// @throws Error(bad_input) for a file that is no checkpoint, or one of other points or options.
-[[nodiscard]] solvers::KMeansState read_checkpoint(const std::string& file, const RunKey& key);
+void write_state(io::OutputFile& file, const RunKey& key, const solvers::KMeansState& state);
+/// @param k, n, d clusters, points and features of this run, whose starts number `runs`.
+/// @throws Error(bad_input) naming the file when it is damaged, or belongs to other points or options.
+[[nodiscard]] solvers::KMeansState read_state(const app::CheckpointFile& file, const RunKey& key, index_t k,
+                                              index_t n, index_t d, int runs);
 
 }  // namespace ts::tskmeans

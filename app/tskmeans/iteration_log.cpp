@@ -1,7 +1,9 @@
 #include "tallskinny/app/tskmeans/iteration_log.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "tallskinny/app/common/json.hpp"
@@ -37,10 +39,37 @@ double read_roof(const Rows& rows, int threads) {
   return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
 }
 
-IterationLog::IterationLog(std::string file, const PassLimit& limit) : name_(std::move(file)), limit_(limit) {
-  if (name_.empty()) return;
-  out_.open(name_, std::ios::trunc);
-  if (!out_) throw Error(Errc::io_failure, "--log " + name_ + " cannot be written");
+namespace {
+
+/// A whole number of a line that add() wrote; -1 if the line has none.
+long long member(const std::string& line, std::string_view name) {
+  const std::string key = '"' + std::string(name) + "\":";
+  const auto at = line.find(key);
+  return at == std::string::npos ? -1 : std::strtoll(line.c_str() + at + key.size(), nullptr, 10);
+}
+
+/// The lines of the steps up to a state.
+std::string lines_before(const std::string& file, const solvers::KMeansState& state) {
+  std::ifstream in(file);
+  std::string kept;
+  for (std::string line; std::getline(in, line);) {
+    const long long run = member(line, "run"), iteration = member(line, "iteration");
+    if (run < 0 || iteration < 1 || run > state.run || (run == state.run && iteration > state.iteration))
+      break;
+    kept += line + '\n';
+  }
+  return kept;
+}
+
+}  // namespace
+
+IterationLog::IterationLog(const std::string& file, const PassLimit& limit,
+                           const solvers::KMeansState* resume, std::function<void(const std::string&)> warn)
+    : warn_(std::move(warn)), limit_(limit) {
+  if (file.empty()) return;
+  out_.emplace(file);
+  if (resume != nullptr) out_->write(lines_before(file, *resume));
+  out_->commit();
 }
 
 double IterationLog::least_seconds(const solvers::KMeansProgress& p) const {
@@ -53,7 +82,7 @@ double IterationLog::least_seconds(const solvers::KMeansProgress& p) const {
 void IterationLog::add(const solvers::KMeansProgress& p) {
   if (p.iteration == 0) return;
   all_.push_back(p);
-  if (name_.empty()) return;
+  if (!out_) return;
   app::JsonObject line;
   line.add("n_clusters", p.clusters)
       .add("run", p.run)
@@ -67,8 +96,14 @@ void IterationLog::add(const solvers::KMeansProgress& p) {
     line.add("share_of_limit", least / p.seconds);
   else
     line.add_null("share_of_limit");
-  out_ << line.text(-1) << std::endl;  // a reader follows it
-  if (!out_) throw Error(Errc::io_failure, "--log " + name_ + " cannot be written");
+  pending_ += line.text(-1) + '\n';
+  try {
+    out_->write(pending_);  // at once: a reader follows it
+    pending_.clear();
+  } catch (const Error& error) {
+    if (warn_) warn_(std::string("--log: the run goes on, and tries again: ") + error.what());
+    warn_ = {};
+  }
 }
 
 }  // namespace ts::tskmeans

@@ -1,12 +1,14 @@
 // What each iteration did: one JSON object for each line of --log, and the curves of --report.
 #pragma once
 
-#include <fstream>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tallskinny/app/tskmeans/options.hpp"
 #include "tallskinny/app/tskmeans/stream.hpp"
+#include "tallskinny/io/write/new_file.hpp"
 
 namespace ts::tskmeans {
 
@@ -23,9 +25,11 @@ struct PassLimit {
 
 class IterationLog {
  public:
-  /// No file if `file` is empty.
-  /// @throws Error(io_failure) when the file cannot be written, from every call.
-  IterationLog(std::string file, const PassLimit& limit);
+  /// No file if `file` is empty. Of a resumed run, the lines that the file has up to the state stay.
+  /// @param warn told once when a line cannot be written: it is tried again with the next.
+  /// @throws Error(io_failure) when the file cannot be made.
+  IterationLog(const std::string& file, const PassLimit& limit, const solvers::KMeansState* resume,
+               std::function<void(const std::string&)> warn);
 
   void add(const solvers::KMeansProgress& progress);
   [[nodiscard]] const std::vector<solvers::KMeansProgress>& all() const noexcept { return all_; }
@@ -34,8 +38,9 @@ class IterationLog {
   /// That an iteration could take at best; 0: unknown.
   [[nodiscard]] double least_seconds(const solvers::KMeansProgress& progress) const;
 
-  std::string name_;
-  std::ofstream out_;
+  std::optional<io::NewFile> out_;
+  std::function<void(const std::string&)> warn_;  ///< empty once it was told
+  std::string pending_;                           ///< lines that are not in the file yet
   PassLimit limit_;
   std::vector<solvers::KMeansProgress> all_;
 };

@@ -25,7 +25,7 @@ const app::About about{
                   "tskmeans a.h5ad:/obsm/X_pca -k 20 --metric cosine --n-init 5 --json"},
                  {"The best number of clusters by the silhouette, with pictures",
                   "tskmeans features.h5 -k 4:32:4 --report clusters.html"},
-                 {"A long run that can be stopped and resumed",
+                 {"A long run: when it was stopped, the same command goes on",
                   "tskmeans big.h5 -k 1000 --memory 8G --checkpoint state.h5 --log steps.jsonl"},
                  {"Labels of new points by centres found before",
                   "tskmeans new.h5 --predict clusters.h5 --output labels.h5"}},
@@ -66,7 +66,7 @@ void check(const ProgramOptions& o, const app::Options& options) {
   };
   if (!o.predict.empty())
     refuse_given({"n-clusters", "init", "n-init", "max-iter", "tol", "tol-mode", "seed", "algorithm",
-                  "batch-size", "bounds", "choose", "checkpoint", "resume", "log"},
+                  "batch-size", "bounds", "choose", "checkpoint", "resume", "restart", "log"},
                  " has no meaning with --predict, which only assigns points to the centres of a file");
   if (o.clusters.size() < 2)
     refuse_given({"choose"}, " needs several numbers of clusters to choose from: -k 8:64:8");
@@ -91,7 +91,9 @@ void check(const ProgramOptions& o, const app::Options& options) {
   if (o.init != "afk-mc2") refuse_given({"chain-length"}, " works with --init afk-mc2 only");
   if (o.verify && o.verify_sample > 0)
     refuse_given({"verify-sample"}, " has no meaning beside --verify, which compares all points");
-  if (o.checkpoint.empty() && o.resume.empty()) refuse_given({"every"}, " needs --checkpoint FILE");
+  if (o.checkpoint.file.empty()) refuse_given({"every", "restart"}, " needs --checkpoint FILE");
+  if (!o.resume.empty())
+    refuse_given({"restart"}, " begins anew, but --resume goes on: leave one of them out");
   if (o.common.device.starts_with("cuda") && o.kmeans.algorithm == KMeansAlgorithm::balanced)
     throw Error(Errc::invalid_argument, "--algorithm balanced runs on the processor only: use --device cpu");
   if (o.transform && o.common.output.empty())
@@ -162,17 +164,16 @@ bool ProgramOptions::parse(app::Arguments arguments) {
       .value("verify-sample", "N", verify_sample, "the same for N points drawn at random; 0: none",
              app::at_least<index_t>(0));
   app::add_seed_option(options, common);
-  options.group("Long runs")
-      .custom("checkpoint", "FILE.h5", {},
-              "keep the state here to go on from, and when a signal stops the run", "a file",
-              file(checkpoint))
-      .value("every", "SECONDS", checkpoint_seconds, "between two writings of the checkpoint",
-             app::at_least(0.0))
-      .custom("resume", "FILE.h5", {},
-              "go on from a checkpoint (kept up to date unless --checkpoint names another): the result is "
-              "that of a run never stopped",
-              "a file", file(resume))
-      .custom("log", "FILE", {}, "a line of JSON for every iteration", "a file", file(log));
+  add_checkpoint_options(options.group("Long runs"), checkpoint);
+  options
+      .custom(
+          "resume", "FILE.h5", {},
+          "go on from this checkpoint, which must be there. It is kept up to date unless --checkpoint names "
+          "another file",
+          "a file", file(resume))
+      .custom("log", "FILE", {},
+              "a line of JSON for every iteration; those before a checkpoint that is taken up stay", "a file",
+              file(log));
   app::add_read_options(options.group("Reading"), read);
   app::add_rows_option(options, read);
   app::add_output_options(options.group("Output"), common,
@@ -191,6 +192,7 @@ bool ProgramOptions::parse(app::Arguments arguments) {
   if (!options.parse(arguments)) return false;
   metric_given = options.given("metric");
   kmeans.seed = common.seed;
+  if (checkpoint.file.empty()) checkpoint.file = resume;
   check(*this, options);
   return true;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tallskinny/app/common/checkpoint_file.hpp"
 #include "tallskinny/app/common/common_options.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
@@ -22,8 +23,8 @@ struct ProgramOptions {
   index_t verify_sample = 0;       ///< points; 0: none, unless `verify` asks for all
   bool verify = false, measures = false, transform = false;
   Choose choose = Choose::silhouette;
-  std::string log, report, checkpoint, resume;  ///< files; empty: none
-  double checkpoint_seconds = 60;
+  std::string log, report, resume;  ///< files; empty: none
+  app::CheckpointOptions checkpoint{.file = {}, .every = 60, .restart = false};
   std::uint64_t memory = 0;  ///< bytes; 0: what the machine has
   bool metric_given = false;
   solvers::KMeansOptions kmeans;  ///< without what comes from files

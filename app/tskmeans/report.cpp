@@ -160,7 +160,7 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   if (!o.common.output.empty()) std::cout << "written to " << o.common.output << '\n';
 }
 
-void write_file(const ProgramOptions& o, const Outcome& out) {
+std::string write_file(const ProgramOptions& o, const Outcome& out) {
   const solvers::KMeansResult& r = out.found;
   io::OutputFile file(o.common.output);
   file.write("labels", std::span<const std::int32_t>(r.labels));
@@ -183,6 +183,7 @@ void write_file(const ProgramOptions& o, const Outcome& out) {
   file.attribute("/", "metric", name_of(o.kmeans.metric));
   file.attribute("/", "source", out.points.where.text());
   file.commit();
+  return file.contents();
 }
 
 }  // namespace ts::tskmeans

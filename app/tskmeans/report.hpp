@@ -43,6 +43,7 @@ struct Outcome {
 
 void print_json(const ProgramOptions& options, const Outcome& outcome);
 void print_summary(const ProgramOptions& options, const Outcome& outcome);
-void write_file(const ProgramOptions& options, const Outcome& outcome);
+/// Returns what was written where.
+std::string write_file(const ProgramOptions& options, const Outcome& outcome);
 
 }  // namespace ts::tskmeans

@@ -129,22 +129,6 @@ class Points {
   std::unique_ptr<solvers::RowSource> there_;
 };
 
-/// Keeps the state of a run in a file now and then, and when a signal asks to stop.
-class Checkpoints {
- public:
-  Checkpoints(const ProgramOptions& o, const RunKey& key) : o_(o), key_(key) {}
-  void operator()(const std::function<solvers::KMeansState()>& make) {
-    if (!app::stop_requested() && since_.seconds() < o_.checkpoint_seconds) return;
-    write_checkpoint(o_.checkpoint.empty() ? o_.resume : o_.checkpoint, key_, make());
-    since_ = {};
-  }
-
- private:
-  const ProgramOptions& o_;
-  RunKey key_;
-  app::Stopwatch since_;  ///< the last of them
-};
-
 bool better(Choose by, const solvers::KMeansMeasures& a, const solvers::KMeansMeasures& b) {
   const auto order = [by](const solvers::KMeansMeasures& m) {
     const double value = by == Choose::silhouette       ? m.silhouette
@@ -176,7 +160,8 @@ PassLimit limit_of_passes(const Context& ctx, const Points& points, const Progra
 }
 
 void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, const Start& start,
-             std::span<const double> weights, app::Console& console, Outcome& out) {
+             std::span<const double> weights, app::CheckpointFile& checkpoint,
+             const std::optional<app::CheckpointFile>& resume, app::Console& console, Outcome& out) {
   const solvers::RowSource& rows = points.here();
   solvers::KMeansOptions options = o.kmeans;
   options.clusters = start.k;
@@ -187,23 +172,31 @@ void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, 
     throw Error(Errc::invalid_argument, "--n-clusters " + std::to_string(start.k) +
                                             " is larger than the number of points (" +
                                             std::to_string(rows.rows()) + ")");
-  IterationLog log(o.log, limit_of_passes(ctx, points, o, out.points.bytes));
+  std::optional<RunKey> key;
+  solvers::KMeansState state;
+  if (checkpoint.asked_for())
+    key = key_of(o, start.k, start.centers.cview(), rows, weights, ctx.thread_count());
+  if (const app::CheckpointFile& from = resume ? *resume : checkpoint; from.resumes()) {
+    state = read_state(from, *key, start.k, rows.rows(), rows.cols(), o.kmeans.n_init);
+    options.resume = &state;
+    out.resumed = true;
+    console.note("going on from " + from.name());
+  }
+  IterationLog log(o.log, limit_of_passes(ctx, points, o, out.points.bytes), options.resume,
+                   [&console](const std::string& line) { console.warn(line); });
+  // With a checkpoint a run ends after an iteration whose state is kept, not between the two.
+  bool kept_for_good = false;
   options.on_progress = [&](const KMeansProgress& p) {
     log.add(p);
-    return show_progress(console, o, p);
+    const bool goes_on = show_progress(console, o, p);
+    return goes_on || (key && p.iteration > 0 && !kept_for_good);
   };
-  std::optional<Checkpoints> checkpoints;
-  solvers::KMeansState state;
-  if (!o.checkpoint.empty() || !o.resume.empty()) {
-    const RunKey key = key_of(o, start.k, rows, weights);
-    if (!o.resume.empty()) {
-      state = read_checkpoint(o.resume, key);
-      options.resume = &state;
-      out.resumed = true;
-    }
-    checkpoints.emplace(o, key);
-    options.on_state = [&](const auto& make) { (*checkpoints)(make); };
-  }
+  if (key)
+    options.on_state = [&](const auto& make) {
+      kept_for_good = app::stop_requested();
+      if (kept_for_good || checkpoint.due())
+        checkpoint.write([&](io::OutputFile& file) { write_state(file, *key, make()); });
+    };
   const std::vector<index_t> counts = o.clusters.empty() ? std::vector{start.k} : o.clusters;
   std::vector<solvers::KMeansResult> found =
       solvers::kmeans_of_each(ctx, points.to_iterate(), options, counts);
@@ -240,14 +233,22 @@ solvers::KMeansResult predict(const Context& ctx, const solvers::RowSource& rows
   return r;
 }
 
-/// A checkpoint that is resumed from is kept up to date, and so may be named twice.
+/// A checkpoint that is resumed from is kept up to date, and so may be named twice; another that is there is
+/// not replaced.
 void check_paths(const ProgramOptions& o) {
+  const std::string& kept = o.checkpoint.file;
+  const bool another = !o.resume.empty() && o.resume != kept;
   app::check_output_paths(
-      {{"--output", o.common.output},
-       {"--checkpoint", o.checkpoint},
-       {"--report", o.report},
-       {"--log", o.log}},
-      {o.features, o.weights, o.predict, o.init, o.resume == o.checkpoint ? "" : o.resume});
+      {{"--output", o.common.output}, {"--checkpoint", kept}, {"--report", o.report}, {"--log", o.log}},
+      {o.features, o.weights, o.predict, o.init, another ? o.resume : ""});
+  if (!o.resume.empty() && !std::filesystem::exists(o.resume))
+    throw Error(Errc::bad_input,
+                "--resume " + o.resume + ": there is no such file; to begin, give --checkpoint");
+  if (another && std::filesystem::exists(kept))
+    throw Error(Errc::invalid_argument, "--checkpoint " + kept +
+                                            " is there already, and would be replaced by the "
+                                            "state of --resume " +
+                                            o.resume + ": remove it, or name another");
 }
 
 }  // namespace
@@ -266,7 +267,11 @@ int run(const ProgramOptions& o) {
   out.threads = ctx.thread_count();
 
   const io::Location where = io::parse_location(o.features);
+  app::CheckpointFile checkpoint("tskmeans", o.checkpoint, console);
   check_paths(o);
+  std::optional<app::CheckpointFile> resume;
+  if (!o.resume.empty() && o.resume != o.checkpoint.file)
+    resume.emplace("tskmeans", app::CheckpointOptions{.file = o.resume}, console);
   const io::Description described = as_read(io::describe(where, o.read), o.read);
   const Start start = start_of(o, described.cols);
   Machine machine{static_cast<bool>(ctx.stream), app::available_memory()};
@@ -288,6 +293,7 @@ int run(const ProgramOptions& o) {
     console.note(where.text() + ": " + described.note);
 
   console.progress(-1, "reading " + where.text());
+  std::optional<app::EndsOnSignal> reading(std::in_place);
   const Points points(described, o.read, place, ctx.stream);
   const solvers::RowSource& rows = points.here();
   const std::vector<double> weights =
@@ -296,6 +302,7 @@ int run(const ProgramOptions& o) {
   out.points.rows = rows.rows(), out.points.cols = rows.cols(), out.points.type = rows.type();
   out.read_seconds = watch.seconds();
   console.restart_progress();
+  reading.reset();
   if (points.streamed() != nullptr && o.init == "k-means++" && !out.predicted &&
       solvers::seeding_sample(rows.rows(), rows.cols(), start.k) == 0)
     console.note("k-means++ reads the points " + std::string(place.in_host ? "" : "from their file ") +
@@ -304,7 +311,7 @@ int run(const ProgramOptions& o) {
   if (out.predicted)
     out.found = predict(ctx, points.to_iterate(), o, start, weights);
   else
-    cluster(ctx, points, o, start, weights, console, out);
+    cluster(ctx, points, o, start, weights, checkpoint, resume, console, out);
   if (o.verify || o.verify_sample > 0) {
     console.progress(-1, "comparing labels with all distances");
     out.verified = o.verify_sample > 0 ? std::min(o.verify_sample, rows.rows()) : rows.rows();
@@ -319,11 +326,19 @@ int run(const ProgramOptions& o) {
   if (o.transform)
     out.distances =
         solvers::transform(ctx, rows_of(*points.in_host()), out.found.centers.view(), o.kmeans.metric);
-  if (!o.report.empty()) write_pictures(o, out, rows);
   if (const StreamedRows* streamed = points.streamed())
     out.stream = {streamed->block_rows(), place.in_host, streamed->times()};
   for (const std::string& note : out.found.notes) console.warn(note);
-  if (!o.common.output.empty()) write_file(o, out);
+  if (!o.common.output.empty()) console.note("wrote " + write_file(o, out));
+  if (!o.report.empty()) {
+    write_pictures(o, out, rows);
+    console.note("wrote " + o.report + ": a page with pictures");
+  }
+  if (!o.log.empty() && !out.predicted) console.note("wrote " + o.log + ": a line for every iteration");
+  if (out.found.converged() && o.resume.empty())  // what --resume names is an input, too
+    checkpoint.remove();
+  else if (checkpoint.kept() && !out.found.converged())
+    console.note("the same command goes on from " + checkpoint.name());
   out.elapsed_seconds = watch.seconds();
   if (o.common.json)
     print_json(o, out);

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "tallskinny/io/hash.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/output_file.hpp"
 
@@ -9,32 +10,19 @@ namespace ts::app::tssolve {
 
 namespace {
 
-class Fnv1a {
- public:
-  template <class E>
-  void add(const E* data, std::size_t count) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(data);
-    for (std::size_t i = 0; i < count * sizeof(E); ++i) hash_ = (hash_ ^ bytes[i]) * 0x100000001b3u;
-  }
-  [[nodiscard]] std::uint64_t value() const noexcept { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325u;
-};
-
 std::string matrix_name(std::size_t i) {
   return "matrix_" + std::to_string(i);
 }
 
 /// A state may hold infinities and NaN where nothing is known yet.
 template <class T>
-Matrix<T> read(const std::filesystem::path& file, const std::string& object) {
+Matrix<T> read(const std::string& file, const std::string& object) {
   io::ReadOptions options;
   options.check_finite = false;
   return io::read_dense_as<T>({file, "/" + object}, options);
 }
 
-std::vector<double> read_numbers(const std::filesystem::path& file, const std::string& object) {
+std::vector<double> read_numbers(const std::string& file, const std::string& object) {
   const auto column = read<double>(file, object);
   return {column.data(), column.data() + column.rows() * column.cols()};
 }
@@ -47,87 +35,103 @@ std::vector<double> halves(std::uint64_t x) {
 }  // namespace
 
 template <class T>
-std::uint64_t fingerprint(const AnyMatrix<T>& matrix) {
-  Fnv1a hash;
+std::uint64_t fingerprint(const AnyMatrix<T>& matrix, int threads) {
+  io::Hash hash;
+  const auto add = [&]<class E>(const E* data, std::size_t count) {
+    hash.add(io::hash_of(data, count * sizeof(E), threads));
+  };
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    hash.add(sparse->pointers.data(), sparse->pointers.size());
-    hash.add(sparse->indices.data(), sparse->indices.size());
-    hash.add(sparse->values.data(), sparse->values.size());
+    hash.add(std::uint64_t{1}).add(static_cast<std::uint64_t>(sparse->cols));
+    add(sparse->pointers.data(), sparse->pointers.size());
+    add(sparse->indices.data(), sparse->indices.size());
+    add(sparse->values.data(), sparse->values.size());
   } else {
     const auto& dense = std::get<Matrix<T>>(matrix);
-    hash.add(dense.data(), static_cast<std::size_t>(dense.rows() * dense.cols()));
+    hash.add(std::uint64_t{2}).add(static_cast<std::uint64_t>(dense.cols()));
+    add(dense.data(), static_cast<std::size_t>(dense.rows() * dense.cols()));
   }
   return hash.value();
 }
 
 template <class T>
-Checkpoint<T>::Checkpoint(std::filesystem::path file, double every, std::uint64_t matrix)
-    : file_(std::move(file)), every_(every), matrix_(matrix) {
-  if (!file_.empty() && std::filesystem::exists(file_)) load();
+std::uint64_t fingerprint(const Settings& settings, HostView<const T> initial) {
+  const auto& o = settings.eigen;
+  io::Hash hash;
+  const auto add = [&hash](auto whole) { hash.add(static_cast<std::uint64_t>(whole)); };
+  add(is_complex<T>), add(settings.general), add(settings.part), add(o.which), add(o.convergence),
+      add(o.method);
+  add(o.nev), add(o.block_size), add(o.max_basis), add(o.seed), add(settings.sigma.has_value());
+  hash.add(o.tol).add(settings.sigma.value_or(0)).add(settings.sigma_imaginary);
+  add(initial.rows()), add(initial.cols());
+  for (index_t i = 0; i < initial.rows(); ++i)
+    for (index_t j = 0; j < initial.cols(); ++j) hash.add(&initial(i, j), sizeof(T));
+  return hash.value();
+}
+
+template <class T>
+Checkpoint<T>::Checkpoint(CheckpointFile& file, std::uint64_t matrix, std::uint64_t options)
+    : file_(file), matrix_(matrix), options_(options) {
+  if (file_.resumes()) load();
 }
 
 template <class T>
 void Checkpoint<T>::load() {
-  std::vector<double> of_matrix;
-  try {
-    of_matrix = read_numbers(file_, "matrix");
-  } catch (const Error& e) {
-    if (e.code() != Errc::bad_input) throw;
-    throw Error(Errc::bad_input,
-                file_.string() + " is not a checkpoint of tssolve: name another --checkpoint");
-  }
-  if (of_matrix != halves(matrix_))
-    throw Error(Errc::bad_input, file_.string() +
-                                     " holds the state of a run on another matrix; remove it or name another "
-                                     "--checkpoint");
+  file_.expect_whole();
+  if (read_numbers(file_.name(), "matrix") != halves(matrix_))
+    file_.refuse("holds the state of a run on another matrix");
+  if (read_numbers(file_.name(), "options") != halves(options_))
+    file_.refuse(
+        "holds the state of a run with other options than this one (as --nev, --which, --tol, --sigma, "
+        "--block-size, --max-basis, --seed or --initial)",
+        Errc::invalid_argument);
   auto loaded = std::make_unique<Loaded>();
-  loaded->state.numbers = read_numbers(file_, "numbers");
-  const auto shapes = read_numbers(file_, "shapes");
+  loaded->state.numbers = read_numbers(file_.name(), "numbers");
+  const auto shapes = read_numbers(file_.name(), "shapes");
+  constexpr double most = 9007199254740992.0;  // 2^53
   for (std::size_t i = 0; i + 1 < shapes.size(); i += 2) {
+    if (!(shapes[i] >= 0 && shapes[i] <= most && shapes[i + 1] >= 0 && shapes[i + 1] <= most))
+      file_.refuse("holds a state that no run can have");
     const auto rows = static_cast<index_t>(shapes[i]), cols = static_cast<index_t>(shapes[i + 1]);
-    loaded->state.matrices.push_back(rows * cols > 0 ? read<T>(file_, matrix_name(i / 2))
-                                                     : Matrix<T>(rows, cols));
+    loaded->state.matrices.push_back(rows > 0 && cols > 0 ? read<T>(file_.name(), matrix_name(i / 2))
+                                                          : Matrix<T>(rows, cols));
+    if (loaded->state.matrices.back().rows() != rows || loaded->state.matrices.back().cols() != cols)
+      file_.refuse("holds a state that no run can have");
   }
-  loaded->basis = read<T>(file_, "basis");
+  loaded->basis = read<T>(file_.name(), "basis");
   loaded->state.basis = loaded->basis.cview();
   loaded_ = std::move(loaded);
 }
 
 template <class T>
 void Checkpoint<T>::write(const solvers::SavedState<T>& state) {
-  io::OutputFile out(file_);
-  out.write("matrix", std::span<const double>(halves(matrix_)));
-  out.write("numbers", std::span<const double>(state.numbers));
-  std::vector<double> shapes;
-  for (std::size_t i = 0; i < state.matrices.size(); ++i) {
-    const auto& m = state.matrices[i];
-    shapes.push_back(static_cast<double>(m.rows())), shapes.push_back(static_cast<double>(m.cols()));
-    if (!m.empty()) out.write(matrix_name(i), m);
-  }
-  out.write("shapes", std::span<const double>(shapes));
-  out.write("basis", state.basis);
-  out.commit();
-  since_ = {};
+  file_.write([&](io::OutputFile& out) {
+    out.write("matrix", std::span<const double>(halves(matrix_)));
+    out.write("options", std::span<const double>(halves(options_)));
+    out.write("numbers", std::span<const double>(state.numbers));
+    std::vector<double> shapes;
+    for (std::size_t i = 0; i < state.matrices.size(); ++i) {
+      const auto& m = state.matrices[i];
+      shapes.push_back(static_cast<double>(m.rows())), shapes.push_back(static_cast<double>(m.cols()));
+      if (!m.empty()) out.write(matrix_name(i), m);
+    }
+    out.write("shapes", std::span<const double>(shapes));
+    out.write("basis", state.basis);
+  });
 }
 
 template <class T>
 solvers::Checkpointing<T> Checkpoint<T>::hooks() {
   solvers::Checkpointing<T> hooks;
-  if (file_.empty()) return hooks;
-  hooks.due = [this] { return since_.seconds() >= every_; };
+  if (!file_.asked_for()) return hooks;
+  hooks.due = [this] { return file_.due(); };
   hooks.write = [this](const solvers::SavedState<T>& state) { write(state); };
   if (loaded_) hooks.resume = &loaded_->state;
   return hooks;
 }
 
-template <class T>
-void Checkpoint<T>::remove() const {
-  std::error_code ignored;  // it may never have been written
-  if (!file_.empty()) std::filesystem::remove(file_, ignored);
-}
-
-#define TS_INSTANTIATE(T)                                     \
-  template std::uint64_t fingerprint<T>(const AnyMatrix<T>&); \
+#define TS_INSTANTIATE(T)                                                    \
+  template std::uint64_t fingerprint<T>(const AnyMatrix<T>&, int);           \
+  template std::uint64_t fingerprint<T>(const Settings&, HostView<const T>); \
   template class Checkpoint<T>;
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

@@ -1,32 +1,36 @@
 // --checkpoint: the state of a run in a file that is either complete or the one before.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 
-#include "tallskinny/app/common/stopwatch.hpp"
+#include "tallskinny/app/common/checkpoint_file.hpp"
 #include "tallskinny/app/tssolve/input.hpp"
+#include "tallskinny/app/tssolve/settings.hpp"
 #include "tallskinny/solvers/eigen/state.hpp"
 
 namespace ts::app::tssolve {
 
-/// A number that tells matrices apart: FNV-1a over shape, pattern and values.
+/// A number that tells matrices apart: a hash of shape, pattern and values, by any number of threads the
+/// same.
 template <class T>
-[[nodiscard]] std::uint64_t fingerprint(const AnyMatrix<T>& matrix);
+[[nodiscard]] std::uint64_t fingerprint(const AnyMatrix<T>& matrix, int threads);
+
+/// A number that tells runs on one matrix apart: of the options that decide the result, and the first
+/// columns.
+template <class T>
+[[nodiscard]] std::uint64_t fingerprint(const Settings& settings, HostView<const T> initial);
 
 template <class T>
 class Checkpoint {
  public:
-  /// Takes up what the file holds, if there is one; an empty path does nothing at all.
-  /// @param every seconds between two writings.
-  /// @throws Error(bad_input) naming the file when it is no checkpoint or one of another matrix.
-  Checkpoint(std::filesystem::path file, double every, std::uint64_t matrix);
+  /// Takes up what the file holds, if there is one to take up.
+  /// @param matrix, options fingerprints of the problem and of the run.
+  /// @throws Error naming the file: bad_input when it is damaged or one of another matrix, invalid_argument
+  /// when it is one of other options.
+  Checkpoint(CheckpointFile& file, std::uint64_t matrix, std::uint64_t options);
 
   /// For the solver; refers to this object.
   [[nodiscard]] solvers::Checkpointing<T> hooks();
-  [[nodiscard]] bool resumes() const noexcept { return loaded_ != nullptr; }
-  /// The run has ended: nothing is left to take up.
-  void remove() const;
 
  private:
   struct Loaded {
@@ -36,10 +40,8 @@ class Checkpoint {
   void load();
   void write(const solvers::SavedState<T>& state);
 
-  std::filesystem::path file_;
-  double every_;
-  std::uint64_t matrix_;
-  Stopwatch since_;  ///< the last write
+  CheckpointFile& file_;
+  std::uint64_t matrix_, options_;
   std::unique_ptr<Loaded> loaded_;
 };
 

@@ -58,10 +58,11 @@ solvers::GeneralProblem<T> problem_of(const AnyMatrix<T>& matrix, std::optional<
 /// @param real the same matrix, where it is real and the target is not; otherwise null.
 template <class T>
 int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, AnyMatrix<double>* real,
-          RunFacts facts, Console& console) {
+          RunFacts facts, CheckpointFile& kept, Console& console) {
   std::optional<Profile::Use> profiled;
   if (facts.profile) profiled.emplace(*facts.profile);
   const auto start = std::chrono::steady_clock::now();
+  std::optional<EndsOnSignal> preparing(std::in_place);
   const int exponent = extreme_exponent(matrix);
   if (exponent != 0) scale(matrix, -exponent);
   if (exponent != 0 && real != nullptr) scale(*real, -exponent);
@@ -92,12 +93,11 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, An
                      grouped(p.converged) + " of " + grouped(p.wanted) + " pairs, " +
                          grouped(p.operator_applications) + " operator applications");
   };
-  Checkpoint<T> checkpoint(settings.checkpoint, settings.checkpoint_every,
-                           settings.checkpoint.empty() ? 0 : fingerprint<T>(matrix));
-  if (checkpoint.resumes()) console.note("going on from " + settings.checkpoint);
+  Checkpoint<T> checkpoint(kept, kept.asked_for() ? fingerprint<T>(matrix, ctx.thread_count()) : 0,
+                           fingerprint<T>(settings, initial.cview()));
+  if (kept.resumes()) console.note("going on from " + kept.name());
+  preparing.reset();
   auto result = solvers::solve_general<T>(ctx, problem, options, initial.cview(), checkpoint.hooks());
-  if (result.stop == solvers::StopReason::converged || result.stop == solvers::StopReason::rounding)
-    checkpoint.remove();
   if (real != nullptr)
     result =
         solvers::with_conjugates(ctx, operator_of<double>(*real), std::move(result),
@@ -108,8 +108,15 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, An
   result.norm = std::ldexp(result.norm, exponent);
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!settings.common.json) print_general_table(result, facts);
-  if (!settings.common.output.empty()) write_general_file(result, settings, facts);
-  if (!settings.report.empty()) write_general_page(result, settings, facts);
+  if (!settings.common.output.empty()) console.note("wrote " + write_general_file(result, settings, facts));
+  if (!settings.report.empty()) {
+    write_general_page(result, settings, facts);
+    console.note("wrote " + settings.report + ": a page with pictures");
+  }
+  if (result.stop == solvers::StopReason::converged || result.stop == solvers::StopReason::rounding)
+    kept.remove();
+  else if (kept.kept())
+    console.note("the same command goes on from " + kept.name());
   if (settings.common.json) print_general_json(result, settings, facts, is_complex<T> && real == nullptr);
   if (result.verified) return exit_ok;
   console.warn(result.reason);
@@ -123,9 +130,10 @@ int solve_general_file(const Settings& settings) {
   Console console("tssolve", settings.common.quiet);
   const auto location = io::parse_location(settings.matrix);
   check_output_paths({{"--output", settings.common.output},
-                      {"--checkpoint", settings.checkpoint},
+                      {"--checkpoint", settings.checkpoint.file},
                       {"--report", settings.report}},
                      {settings.matrix, settings.initial});
+  CheckpointFile kept("tssolve", settings.checkpoint, console);
   Context ctx;
   ctx.threads = settings.common.threads;
   const auto d = io::describe(location, settings.read);
@@ -149,6 +157,7 @@ int solve_general_file(const Settings& settings) {
   expect_memory("solving for eigenvalues of " + d.where.text(), uses, available_memory());
   RunFacts facts;
   if (settings.profile) facts.profile = begin_profile(ctx);
+  std::optional<EndsOnSignal> reading(std::in_place);
   auto input = read_any(settings.matrix, settings.read);
   facts.input = d;
   facts.method = settings.sigma ? "block Krylov-Schur, shift-invert" : "block Krylov-Schur";
@@ -160,11 +169,12 @@ int solve_general_file(const Settings& settings) {
     real = read_any(settings.matrix, settings.read);
     make_complex(input);
   }
+  reading.reset();
   return std::visit(
       [&](auto& matrix) {
         using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;
         return solve<T>(settings, ctx, matrix, real ? &std::get<AnyMatrix<double>>(real->matrix) : nullptr,
-                        facts, console);
+                        facts, kept, console);
       },
       input.matrix);
 }

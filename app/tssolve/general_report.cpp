@@ -109,7 +109,7 @@ void print_general_json(const GeneralResult& r, const Settings& settings, const 
   std::cout << json.text() << '\n';
 }
 
-void write_general_file(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
+std::string write_general_file(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
   io::OutputFile out(settings.common.output);
   Matrix<std::complex<double>> values(static_cast<index_t>(r.values.size()), 1);
   for (std::size_t i = 0; i < r.values.size(); ++i) values(static_cast<index_t>(i), 0) = r.values[i];
@@ -139,6 +139,7 @@ void write_general_file(const GeneralResult& r, const Settings& settings, const 
   out.attribute("/", "operator_applications", r.operator_applications);
   out.attribute("/", "norm", r.norm);
   out.commit();
+  return out.contents();
 }
 
 void write_general_page(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {

@@ -12,8 +12,8 @@ void print_general_table(const solvers::GeneralResult& result, const RunFacts& f
 void print_general_json(const solvers::GeneralResult& result, const Settings& settings, const RunFacts& facts,
                         bool is_complex_matrix);
 /// Writes settings.common.output. @throws Error(io_failure)
-void write_general_file(const solvers::GeneralResult& result, const Settings& settings,
-                        const RunFacts& facts);
+std::string write_general_file(const solvers::GeneralResult& result, const Settings& settings,
+                               const RunFacts& facts);
 /// Writes settings.report, like write_html_report. @throws Error(io_failure)
 void write_general_page(const solvers::GeneralResult& result, const Settings& settings,
                         const RunFacts& facts);

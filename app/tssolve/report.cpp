@@ -100,8 +100,8 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
 }
 
 template <class T>
-void write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
-                const Extras<T>& extras) {
+std::string write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
+                       const Extras<T>& extras) {
   io::OutputFile out(settings.common.output);
   out.write(plural_name(facts.quantity), std::span<const double>(result.values));
   out.write(facts.vectors, result.vectors);
@@ -165,14 +165,15 @@ void write_file(const solvers::EigenResult<T>& result, const Settings& settings,
   out.attribute("/", "device", facts.device);
   out.attribute("/", "threads", facts.threads);
   out.commit();
+  return out.contents();
 }
 
-#define TS_INSTANTIATE(T)                                                                       \
-  template void print_table<T>(std::ostream&, const solvers::EigenResult<T>&, const RunFacts&); \
-  template void print_json<T>(std::ostream&, const solvers::EigenResult<T>&, const Settings&,   \
-                              const RunFacts&);                                                 \
-  template void write_file<T>(const solvers::EigenResult<T>&, const Settings&, const RunFacts&, \
-                              const Extras<T>&);
+#define TS_INSTANTIATE(T)                                                                              \
+  template void print_table<T>(std::ostream&, const solvers::EigenResult<T>&, const RunFacts&);        \
+  template void print_json<T>(std::ostream&, const solvers::EigenResult<T>&, const Settings&,          \
+                              const RunFacts&);                                                        \
+  template std::string write_file<T>(const solvers::EigenResult<T>&, const Settings&, const RunFacts&, \
+                                     const Extras<T>&);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE

@@ -39,7 +39,7 @@ using Extras = std::vector<std::pair<std::string, std::variant<const Matrix<T>*,
 
 /// Writes settings.common.output. @throws Error(io_failure)
 template <class T>
-void write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
-                const Extras<T>& extras = {});
+std::string write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
+                       const Extras<T>& extras = {});
 
 }  // namespace ts::app::tssolve

@@ -79,7 +79,8 @@ About about() {
       "status: "
       "0 converged and complete; 3 not, with the reason on standard error and the partial result written; 1 "
       "failure, 2 wrong use, 4 unusable input, 5 no such device, 128 + n after signal n.\n\n"
-      "SIGTERM and SIGINT end a run after its block step, with the checkpoint and the partial result "
+      "SIGTERM, SIGINT, SIGHUP, SIGUSR1 and SIGXCPU end a run after its block step, with the checkpoint and "
+      "the partial result "
       "written.\n\n"
       "--device cuda keeps matrix, basis and blocks in the memory of a GPU, and a basis that does not fit "
       "there in page-locked host memory; targets, "
@@ -309,15 +310,7 @@ bool parse_settings(Arguments arguments, Settings& settings) {
   options.flag("profile", settings.profile,
                "measure what the machine can do, and show for each kind of work how long it took, what it "
                "moved and computed, and how near it came to that");
-  options.group("Long runs")
-      .custom(
-          "checkpoint", "FILE.h5", "",
-          "keep the state of the run in this file; take it up if the file exists, with the same bits as if "
-          "nothing had happened; remove it when the run ends by itself",
-          "a file name",
-          [&settings](std::string_view text) { return parse_value(text, settings.checkpoint); })
-      .value("every", "SECONDS", settings.checkpoint_every, "between two writings of the checkpoint",
-             at_least(0.0));
+  add_checkpoint_options(options.group("Long runs"), settings.checkpoint);
   options.group("Machine");
   add_machine_options(options, settings.common);
   options.custom(
@@ -329,11 +322,13 @@ bool parse_settings(Arguments arguments, Settings& settings) {
       [&settings](std::string_view text) { return parse_bytes(text, settings.memory); });
   if (!options.parse(arguments)) return false;
   eigen.seed = settings.common.seed;
+  expects(!settings.checkpoint.restart || !settings.checkpoint.file.empty(),
+          "--restart needs --checkpoint FILE");
   if (eigen.precision != Precision::float64) {
     expects(
         !settings.general && !settings.svd && settings.mass.empty() && !settings.sigma &&
-            word->which != Which::SM && !settings.interval && !threshold && settings.checkpoint.empty() &&
-            !solvers::is_preconditioned(eigen.method),
+            word->which != Which::SM && !settings.interval && !threshold &&
+            settings.checkpoint.file.empty() && !solvers::is_preconditioned(eigen.method),
         "--precision float32 and mixed go with block Lanczos for the ends of the spectrum: --general, --svd, "
         "--mass, --sigma, --which SM, --interval, --threshold, --checkpoint and --method lobpcg or davidson "
         "take --precision float64");
@@ -369,7 +364,7 @@ bool parse_settings(Arguments arguments, Settings& settings) {
   expects(settings.preconditioner == "auto" || solvers::is_preconditioned(eigen.method),
           "--preconditioner goes with --method lobpcg and davidson");
   if (solvers::is_preconditioned(eigen.method))
-    expects(!settings.sigma && !settings.interval && settings.checkpoint.empty() &&
+    expects(!settings.sigma && !settings.interval && settings.checkpoint.file.empty() &&
                 (eigen.which == Which::SA || eigen.which == Which::LA),
             "--method lobpcg and davidson seek --which SA or LA, without --sigma, --interval, --threshold or "
             "--checkpoint");
@@ -377,15 +372,16 @@ bool parse_settings(Arguments arguments, Settings& settings) {
     const bool smallest = eigen.which == Which::SM || eigen.which == Which::SA;
     expects(smallest || eigen.which == Which::LM || eigen.which == Which::LA,
             "--svd finds the largest singular values, or with --which SM the smallest");
-    expects(!settings.sigma && !settings.interval && settings.mass.empty() && settings.checkpoint.empty() &&
-                settings.initial.empty() && eigen.method == Method::automatic,
+    expects(!settings.sigma && !settings.interval && settings.mass.empty() &&
+                settings.checkpoint.file.empty() && settings.initial.empty() &&
+                eigen.method == Method::automatic,
             "--sigma, --interval, --threshold, --mass, --initial, --method and --checkpoint do not go with "
             "--svd");
     eigen.which = smallest ? Which::SM : Which::LA;
   }
   if (settings.interval) {
     expects(!settings.sigma, "--sigma looks near a number, --interval for all in a range: give one of them");
-    expects(settings.checkpoint.empty() && settings.initial.empty(),
+    expects(settings.checkpoint.file.empty() && settings.initial.empty(),
             "--checkpoint and --initial do not go with --interval or --threshold");
     eigen.which = Which::SA;  // the order of the result
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "tallskinny/app/common/checkpoint_file.hpp"
 #include "tallskinny/app/common/common_options.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/solvers/eigen/interval.hpp"
@@ -23,9 +24,8 @@ struct Settings {
   std::optional<double> sigma;
   double sigma_imaginary = 0;                 ///< with `general`
   std::optional<solvers::Interval> interval;  ///< all eigenvalues in it, instead of `nev` of them
-  std::string checkpoint;                     ///< empty: none
-  double checkpoint_every = 600;              ///< seconds
-  std::string report;                         ///< empty: none
+  CheckpointOptions checkpoint;
+  std::string report;  ///< empty: none
   bool profile = false;
   std::uint64_t memory = 0;  ///< bytes; 0: what there is
   solvers::EigenOptions eigen;

@@ -159,9 +159,10 @@ solvers::EigenResult<T> solve_interval_of(const Settings& settings, const Contex
 }
 
 template <class T>
-std::uint64_t fingerprint_of(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass) {
-  const auto of_matrix = fingerprint<T>(matrix);
-  return mass ? of_matrix + 31 * fingerprint<T>(AnyMatrix<T>(CsrMatrix<T>(*mass))) : of_matrix;
+std::uint64_t fingerprint_of(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
+                             int threads) {
+  const auto of_matrix = fingerprint<T>(matrix, threads);
+  return mass ? of_matrix + 31 * fingerprint<T>(AnyMatrix<T>(CsrMatrix<T>(*mass)), threads) : of_matrix;
 }
 
 /// A given matrix near A^-1; it must outlive the operator.
@@ -201,10 +202,11 @@ const char* text_of(Preconditioner kind) {
 template <class T>
 int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, const Context& ctx,
                      AnyMatrix<T>& matrix, std::optional<CsrMatrix<T>> mass, RunFacts facts,
-                     Console& console) {
+                     CheckpointFile& kept, Console& console) {
   std::optional<Profile::Use> profiled;
   if (facts.profile) profiled.emplace(*facts.profile);
   const auto start = std::chrono::steady_clock::now();
+  std::optional<EndsOnSignal> preparing(std::in_place);
   const bool narrow = is_narrow(settings, plan);
   int exponent = extreme_exponent(matrix, narrow);
   if (exponent != 0) scale(matrix, -exponent);
@@ -264,12 +266,15 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     else
       console.progress(p.fraction, grouped(p.converged) + " of " + grouped(p.wanted) + " pairs, " + counted);
   };
-  Checkpoint<T> checkpoint(settings.checkpoint, settings.checkpoint_every,
-                           settings.checkpoint.empty() ? 0 : fingerprint_of(matrix, mass));
-  if (checkpoint.resumes()) console.note("going on from " + settings.checkpoint);
+  Checkpoint<T> checkpoint(kept, kept.asked_for() ? fingerprint_of(matrix, mass, ctx.thread_count()) : 0,
+                           fingerprint<T>(settings, initial.cview()));
+  if (kept.resumes()) console.note("going on from " + kept.name());
+  // Only iterations can be stopped between two steps.
+  if (plan.method != solvers::Method::dense) preparing.reset();
   auto result = settings.interval
                     ? solve_interval_of<T>(settings, ctx, problem, options, exponent, facts.input)
                     : solvers::solve_eigen<T>(ctx, problem, options, initial.cview(), checkpoint.hooks());
+  preparing.reset();
   if (mass) {
     const auto checks =
         solvers::to_pencil<T>(ctx, operator_of<T>(matrix), mass->view(), *mass_factor, options, result);
@@ -297,11 +302,16 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
 
   // Before the files: where they cannot be written the result is told all the same.
   if (!settings.common.json) print_table(std::cout, result, facts);
-  if (!settings.common.output.empty()) write_file(result, settings, facts);
-  if (!settings.report.empty()) write_html_report(result, settings, facts);
+  if (!settings.common.output.empty()) console.note("wrote " + write_file(result, settings, facts));
+  if (!settings.report.empty()) {
+    write_html_report(result, settings, facts);
+    console.note("wrote " + settings.report + ": a page with pictures");
+  }
   // A run that was stopped, or used up its budget, may be taken up again.
   if (result.stop == solvers::StopReason::converged || result.stop == solvers::StopReason::rounding)
-    checkpoint.remove();
+    kept.remove();
+  else if (kept.kept())
+    console.note("the same command goes on from " + kept.name());
   if (settings.common.json) print_json(std::cout, result, settings, facts);
   if (settings.eigen.nev > facts.input.rows && !settings.interval)
     console.warn(grouped(settings.eigen.nev) + " eigenvalues were asked for, but the matrix has only " +
@@ -325,9 +335,10 @@ int solve_file(Settings settings) {
   Console console("tssolve", settings.common.quiet);
   const auto location = io::parse_location(settings.matrix);
   check_output_paths({{"--output", settings.common.output},
-                      {"--checkpoint", settings.checkpoint},
+                      {"--checkpoint", settings.checkpoint.file},
                       {"--report", settings.report}},
                      {settings.matrix, settings.initial, settings.mass, settings.preconditioner});
+  CheckpointFile kept("tssolve", settings.checkpoint, console);
   Context ctx;
   ctx.threads = settings.common.threads;
   ctx.log = [&](std::string_view line) { console.note(line); };
@@ -371,6 +382,7 @@ int solve_file(Settings settings) {
                                              : &solvers::prepare_lanczos<double>;
       prepare(ctx, rows, plan, precision);
     });
+  std::optional<EndsOnSignal> reading(std::in_place);
   auto input = read_hermitian(settings.matrix, settings.read, Role::matrix);
   if (kernels.valid()) kernels.get();
   std::optional<Input> mass;
@@ -383,6 +395,7 @@ int solve_file(Settings settings) {
     if (is_complex_input(*mass) != is_complex_input(input))
       make_complex(is_complex_input(*mass) ? input : *mass);
   }
+  reading.reset();
   if (!input.note.empty()) console.note(input.note);
   facts.note = input.note;
   facts.method = method_text(settings, plan), facts.method_reason = reason_of(settings, plan);
@@ -399,7 +412,7 @@ int solve_file(Settings settings) {
         using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;
         std::optional<CsrMatrix<T>> m;
         if (mass) m = as_sparse(std::get<AnyMatrix<T>>(std::move(mass->matrix)));
-        return solve_and_report<T>(settings, plan, ctx, matrix, std::move(m), facts, console);
+        return solve_and_report<T>(settings, plan, ctx, matrix, std::move(m), facts, kept, console);
       },
       input.matrix);
 }

@@ -99,8 +99,11 @@ int decompose(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix
     extras.emplace_back("explained_variance_ratio", explained<T>(matrix, means, values));
   }
   if (!settings.common.json) print_table(std::cout, triplets, facts);
-  if (!settings.common.output.empty()) write_file(triplets, settings, facts, extras);
-  if (!settings.report.empty()) write_html_report(triplets, settings, facts);
+  if (!settings.common.output.empty()) console.note("wrote " + write_file(triplets, settings, facts, extras));
+  if (!settings.report.empty()) {
+    write_html_report(triplets, settings, facts);
+    console.note("wrote " + settings.report + ": a page with pictures");
+  }
   if (settings.common.json) print_json(std::cout, triplets, settings, facts);
   if (triplets.verified) return exit_ok;
   console.warn(triplets.reason);
@@ -141,7 +144,9 @@ int decompose_file(const Settings& settings) {
   facts.quantity = "singular value", facts.vectors = "right_singular_vectors";
   console.note(d.where.text() + ": " + grouped(d.rows) + " x " + grouped(d.cols) + "; singular values");
   if (settings.profile) facts.profile = begin_profile(ctx);
+  std::optional<EndsOnSignal> reading(std::in_place);
   auto input = read_any(settings.matrix, settings.read);
+  reading.reset();
   return std::visit(
       [&](auto& matrix) {
         using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;

@@ -56,7 +56,7 @@ std::string absolute(std::string_view object) {
 
 }  // namespace
 
-Writer::Writer(const std::filesystem::path& file, std::string shown_name, int gzip)
+Writer::Writer(const std::filesystem::path& file, std::string shown_name, int gzip, std::size_t user_block)
     : name_(std::move(shown_name)), gzip_(gzip) {
   start_library();
   const Quiet quiet;
@@ -66,7 +66,9 @@ Writer::Writer(const std::filesystem::path& file, std::string shown_name, int gz
 #if H5_VERSION_GE(1, 10, 7)
   H5Pset_file_locking(access.id(), 1, 1);  // where the file system knows locks
 #endif
-  file_ = own_file(H5Fcreate(file.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access.id()));
+  const Handle creation = own_properties(H5Pcreate(H5P_FILE_CREATE));
+  H5Pset_userblock(creation.id(), user_block);
+  file_ = own_file(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()));
   if (!file_) throw Error(Errc::io_failure, name_ + " cannot be created (" + last_error() + ")");
 }
 

@@ -16,8 +16,9 @@ enum class Stored { float64, complex128, float32, complex64, float16, bfloat16, 
 
 class Writer {
  public:
-  /// Creates the file, which must not exist. @throws Error(io_failure).
-  Writer(const std::filesystem::path& file, std::string shown_name, int gzip);
+  /// Writes into a file that its caller has made. `user_block`: bytes before what HDF5 writes, a power of two
+  /// from 512 on, or 0. @throws Error(io_failure).
+  Writer(const std::filesystem::path& file, std::string shown_name, int gzip, std::size_t user_block = 0);
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;

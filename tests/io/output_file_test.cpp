@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <numeric>
 
+#include "tallskinny/io/hash.hpp"
 #include "tallskinny/io/hermitian.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
@@ -220,6 +222,63 @@ TEST_CASE("commit replaces the target, keeps its mode and follows links") {
   struct stat status {};
   REQUIRE(::stat(old.file.c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0640);
+}
+
+TEST_CASE("a file that replaces a private one is private while it is written, too") {
+  TemporaryFolder folder;
+  const auto old = folder.with("r.h5", "old");
+  ::chmod(old.file.c_str(), 0600);
+  OutputFile out(old.file);
+  out.write("x", 1.0);
+  for (const auto& entry : std::filesystem::directory_iterator(old.file.parent_path()))
+    CHECK((entry.status().permissions() & std::filesystem::perms(0077)) == std::filesystem::perms::none);
+  out.commit();
+  CHECK(std::filesystem::status(old.file).permissions() == std::filesystem::perms(0600));
+  CHECK(out.contents() == old.file.string() + ": x");
+}
+
+TEST_CASE("a link that leads to nothing yet is written behind, a circle refused") {
+  TemporaryFolder folder;
+  std::filesystem::create_symlink("target.h5", folder / "link.h5");
+  OutputFile out(folder / "link.h5");
+  out.write("x", 1.0);
+  out.commit();
+  CHECK(std::filesystem::is_symlink(folder / "link.h5"));
+  CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / "target.h5")));
+  std::filesystem::create_symlink("b", folder / "a");
+  std::filesystem::create_symlink("a", folder / "b");
+  CHECK(refusal_of([&] { OutputFile circle(folder / "a"); }).code == Errc::io_failure);
+}
+
+TEST_CASE("a signature finds what is foreign, damaged or cut") {
+  TemporaryFolder folder;
+  const std::string file = (folder / "s.h5").string(), line = "a file, version 1";
+  OutputFile out(file, {.gzip = 0, .signature = line});
+  out.write("x", std::span<const double>(std::vector<double>(70000, 1.5)));
+  out.commit();
+  CHECK(io::state_of_seal(file, line) == io::SealState::whole);
+  CHECK(io::state_of_seal(file, "a file, version 2") == io::SealState::foreign);
+  CHECK(io::read_vector({file, "/x"}) == std::vector<double>(70000, 1.5));
+  std::fstream change(file, std::ios::in | std::ios::out | std::ios::binary);
+  change.seekp(300000);
+  change.put('x');
+  change.close();
+  CHECK(io::state_of_seal(file, line) == io::SealState::damaged);
+  CHECK(io::state_of_seal(file, line, false) == io::SealState::whole);
+  std::filesystem::resize_file(file, 1000);
+  CHECK(io::state_of_seal(file, line) == io::SealState::damaged);
+}
+
+TEST_CASE("a hash depends on every bit and not on threads") {
+  std::vector<unsigned char> data(9 << 20, 7);
+  const auto before = io::hash_of(data.data(), data.size(), 1);
+  CHECK(io::hash_of(data.data(), data.size(), 3) == before);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1234567}, data.size() - 1}) {
+    data[at] ^= 16;
+    CHECK(io::hash_of(data.data(), data.size(), 2) != before);
+    data[at] ^= 16;
+  }
+  CHECK(io::hash_of(data.data(), data.size() - 1, 1) != before);
 }
 
 TEST_CASE("targets that cannot be written are refused at once") {

@@ -38,6 +38,15 @@ TEST_CASE("an output is refused before the work when it could not be written") {
   CHECK(refusal("/proc/a.h5").find("no file can be created") != std::string::npos);
 }
 
+TEST_CASE("standard output is no file, and a link that leads to nothing is what it leads to") {
+  const test::TemporaryFolder folder;
+  CHECK(refusal("-").find("--json") != std::string::npos);
+  std::filesystem::create_symlink("target.h5", folder / "link.h5");
+  CHECK(refusal(folder / "link.h5") == "accepted");
+  std::filesystem::create_symlink("no/such/target.h5", folder / "lost.h5");
+  CHECK(refusal(folder / "lost.h5").find("does not exist") != std::string::npos);
+}
+
 TEST_CASE("an output never replaces an input, under any name") {
   const test::TemporaryFolder folder;
   const std::string input = folder.file("input.h5", "x");

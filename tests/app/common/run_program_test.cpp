@@ -1,10 +1,16 @@
 #include "tallskinny/app/common/run_program.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 
 #include "tallskinny/app/common/stop.hpp"
+#include "tallskinny/io/write/new_file.hpp"
 #include "tallskinny/tests/support/capture.hpp"
+#include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -77,6 +83,44 @@ TEST_CASE("commands are found by their whole name") {
   CHECK(run(body).code == 2);
   CHECK(run(body, {"--help"}).out.find("  show      shows\n") != std::string::npos);
   CHECK(run(body, {"--version"}).out.starts_with("tsprobe (tallskinny) "));
+}
+
+TEST_CASE("what the parent ignores stays ignored, and a signal ends work without partial results at once") {
+  const auto in_child = [](const std::function<void()>& body) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      body();
+      ::_exit(7);
+    }
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  };
+  for (const int signal : {SIGINT, SIGHUP})
+    CHECK(in_child([signal] {
+            std::signal(signal, SIG_IGN);
+            install_stop_handlers("tsprobe");
+            std::raise(signal), std::raise(signal);
+            if (stop_requested()) ::_exit(1);
+          }) == 7);
+  const test::TemporaryFolder folder;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU}) {
+    CHECK(in_child([signal] {
+            std::signal(signal, SIG_DFL);
+            install_stop_handlers("tsprobe");
+            std::raise(signal);
+            if (stop_signal() != signal) ::_exit(1);
+          }) == 7);
+    CHECK(in_child([&] {
+            std::signal(signal, SIG_DFL);
+            install_stop_handlers("tsprobe");
+            const EndsOnSignal guard;
+            io::NewFile half(folder / "half");
+            half.write("half");
+            std::raise(signal);
+          }) == 128 + signal);
+  }
+  CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_CASE("the first signal asks to stop and gives 128 + its number") {

@@ -1,6 +1,7 @@
 // tsdata as a user runs it: what gen makes, info describes and convert keeps.
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <span>
 
 #include "tallskinny/app/generators/features.hpp"
@@ -308,4 +309,20 @@ TEST_CASE("the sample files hold what data/README.md says, and are small") {
   REQUIRE(x.cols() == 2);
   for (index_t i = 0; i < 3000; ++i) CHECK(std::fabs(x.data()[i] - expected.data()[i]) < 1e-5f);
   for (const auto& file : std::filesystem::directory_iterator(data)) CHECK(file.file_size() < 100000);
+}
+
+TEST_CASE("a signal ends a conversion at once and leaves nothing behind") {
+  const test::TemporaryFolder folder;
+  const std::string table = folder / "big.csv", result = folder / "big.h5";
+  std::string row, rows;
+  for (int j = 0; j < 40; ++j) row += (j > 0 ? "," : "") + std::to_string(j) + ".12345678901234";
+  for (int i = 0; i < 1000; ++i) rows += row + '\n';
+  std::ofstream out(table);
+  for (int i = 0; i < 150; ++i) out << rows;
+  out.close();
+  const auto r = test::run_process(
+      "/usr/bin/timeout", {"--preserve-status", "-s", "TERM", "0.3", TS_TSDATA, "convert", table, result});
+  CHECK(r.code == 128 + SIGTERM);
+  CHECK(r.err == "tsdata: stopped by signal 15\n");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <complex>
 #include <csignal>
 #include <filesystem>
@@ -521,6 +522,20 @@ TEST_CASE("a signal ends the run with what was found") {
   CHECK(std::filesystem::exists(folder / "state.h5"));
 }
 
+TEST_CASE("a signal ends a dense solve at once") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "chain.h5", generators::laplacian({3500}));
+  const std::string command = std::string("\"") + TS_TSSOLVE + "\" \"" + matrix +
+                              "\" --method dense -k 3000 -o \"" + (folder / "all.h5") +
+                              "\" & pid=$!; sleep 1; kill -TERM $pid; wait $pid";
+  const auto begin = std::chrono::steady_clock::now();
+  const auto r = test::run_process("/bin/sh", {"-c", command});
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(3));
+  CHECK(r.code == 128 + SIGTERM);
+  CHECK(r.err.find("stopped by signal 15") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "all.h5"));
+}
+
 TEST_CASE("a run that is stopped and started again gives the bits of one that was not") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({26, 26, 26}));
@@ -551,7 +566,7 @@ TEST_CASE("a run that is stopped and started again gives the bits of one that wa
   CHECK_FALSE(std::filesystem::exists(folder / "state.h5"));
 }
 
-TEST_CASE("a run out of budget leaves a checkpoint for a larger one; other runs refuse it") {
+TEST_CASE("a run out of budget leaves a checkpoint for a larger one, and other runs refuse it") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
   const std::string state = folder / "state.h5";
@@ -563,7 +578,22 @@ TEST_CASE("a run out of budget leaves a checkpoint for a larger one; other runs 
 
   auto other = start;
   other.insert(other.end(), {"--tol", "1e-5"});
-  CHECK(tssolve(other).code == 2);
+  const auto refused = tssolve(other);
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find(state) != std::string::npos);
+  CHECK(refused.err.find("--restart") != std::string::npos);
+  auto anew = small;
+  anew.emplace_back("--restart");
+  CHECK(tssolve(anew).code == 3);
+  const std::string stored = test::content_of(state);
+  for (std::size_t i = 0; i < stored.size(); i += i < 130 ? 13 : stored.size() / 17) {
+    std::string changed = stored;
+    changed[i] = static_cast<char>(changed[i] ^ 4);
+    std::ofstream(state, std::ios::binary) << changed;
+    INFO("byte " << i);
+    CHECK(tssolve(start).code == 4);
+  }
+  std::ofstream(state, std::ios::binary) << stored;
   const auto other_matrix = write_sparse(folder / "ring.h5", generators::laplacian({20, 20, 19}));
   auto r = tssolve({other_matrix, "-k", "6", "--which", "SA", "--checkpoint", state});
   CHECK(r.code == 4);

@@ -1,0 +1,73 @@
+#include "tallskinny/app/common/checkpoint_file.hpp"
+
+#include <utility>
+
+#include "tallskinny/io/write/new_file.hpp"
+
+namespace ts::app {
+
+namespace {
+
+constexpr int format_version = 2;
+
+const std::string what_to_do = "remove it, name another --checkpoint, or begin anew with --restart";
+
+}  // namespace
+
+void add_checkpoint_options(Options& options, CheckpointOptions& target) {
+  options
+      .custom("checkpoint", "FILE.h5", {},
+              "keep the state of the run in this file, also when a signal stops it. The same command again "
+              "takes it "
+              "up, with the result of a run never stopped; it is removed when the run ends by itself. A file "
+              "that "
+              "is no checkpoint of this run is refused and left alone",
+              "a file name", [&target](std::string_view text) { return parse_value(text, target.file); })
+      .value("every", "SECONDS", target.every, "between two writings of the checkpoint", at_least(0.0))
+      .flag("restart", target.restart, "begin anew, and replace the checkpoint that is there");
+}
+
+CheckpointFile::CheckpointFile(std::string program, CheckpointOptions options, Console& console)
+    : program_(std::move(program)),
+      signature_("tallskinny checkpoint of " + program_ + ", version " + std::to_string(format_version)),
+      options_(std::move(options)),
+      console_(console) {
+  if (!asked_for() || !std::filesystem::exists(options_.file)) return;
+  if (io::state_of_seal(options_.file, signature_, false) == io::SealState::foreign)
+    throw Error(Errc::bad_input,
+                options_.file + " is not a checkpoint of " + program_ +
+                    " (or one of another version) and is left alone: remove it, or name another "
+                    "--checkpoint");
+  resumes_ = written_ = !options_.restart;
+}
+
+void CheckpointFile::expect_whole() const {
+  if (io::state_of_seal(options_.file, signature_) != io::SealState::whole)
+    refuse("is damaged: its checksum does not fit what it holds");
+}
+
+void CheckpointFile::refuse(const std::string& why, Errc code) const {
+  throw Error(code, options_.file + " " + why + "; " + what_to_do);
+}
+
+void CheckpointFile::write(const std::function<void(io::OutputFile&)>& fill) {
+  since_ = {};
+  try {
+    io::OutputFile out(options_.file, {.gzip = 0, .signature = signature_});
+    fill(out);
+    out.commit();
+    written_ = true;
+  } catch (const Error& error) {
+    if (!std::exchange(warned_, true))
+      console_.warn(std::string("the run goes on without a new checkpoint, and tries again: ") +
+                    error.what());
+  }
+  since_ = {};
+}
+
+void CheckpointFile::remove() const {
+  std::error_code ignored;
+  if (written_) std::filesystem::remove(io::behind_links(options_.file), ignored);
+}
+
+}  // namespace ts::app
