@@ -309,3 +309,13 @@ TEST_CASE("the sample files hold what data/README.md says, and are small") {
   for (index_t i = 0; i < 3000; ++i) CHECK(std::fabs(x.data()[i] - expected.data()[i]) < 1e-5f);
   for (const auto& file : std::filesystem::directory_iterator(data)) CHECK(file.file_size() < 100000);
 }
+
+TEST_CASE("the rows of an empty matrix are not counted one by one") {
+  const std::string file = std::string(TS_DATA) + "/../tests/io/fixtures/many_empty_rows.mat";
+  const ProcessResult result = expect_ok({"info", file});
+  CHECK(has(result.out, "4,611,686,018,427,387,904 x 0"));
+  const test::TemporaryFolder folder;
+  const ProcessResult sparse = tsdata({"convert", file, folder / "a.h5", "--storage", "sparse"});
+  CHECK(sparse.code != 0);
+  CHECK(has(sparse.err, "as a sparse matrix takes"));
+}
