@@ -1,5 +1,6 @@
 // Rows that a file has no data for are refused, never read as zeros.
 #include <hdf5.h>
+#include <sys/resource.h>
 
 #include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/tests/io/support.hpp"
@@ -165,4 +166,31 @@ TEST_CASE("virtual datasets need every source, whole and covering") {
   options = {};
   options.row_begin = 20;
   CHECK(table_of(io::read_matrix({where, "/gone"}, options))(9, 2) == 30.0);
+}
+
+TEST_CASE("a chunk that its stored bytes cannot fill takes no memory") {
+  const TemporaryFolder folder;
+  const auto where = folder / "a.h5";
+  {
+    const RawFile file(where);
+    const hid_t creation = chunks(hsize_t{1} << 26, 3, 1);  // 1.5 GiB
+    const hsize_t size[2] = {4, 3}, most[2] = {H5S_UNLIMITED, 3}, start[2] = {0, 0};
+    const hid_t space = H5Screate_simple(2, size, most);
+    for (const char* name : {"X", "big_endian"}) {
+      const hid_t type = name[0] == 'X' ? H5T_IEEE_F64LE : H5T_IEEE_F64BE;
+      const hid_t set = H5Dcreate2(file.id(), name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+      const std::string bytes(100, 'x');
+      CHECK(H5Dwrite_chunk(set, H5P_DEFAULT, 0, start, bytes.size(), bytes.data()) >= 0);
+      H5Dclose(set);
+    }
+    H5Pclose(creation), H5Sclose(space);
+  }
+  for (const char* name : {"/X", "/big_endian"}) {
+    const auto refused = refusal_of([&] { (void)io::read_matrix({where, name}); });
+    INFO(refused.sentence);
+    CHECK(refused.says("damaged"));
+  }
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  CHECK(used.ru_maxrss < 512 * 1024);  // kilobytes
 }
