@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tallskinny/io/hdf5/lzf.hpp"
+#include "tallskinny/io/memory.hpp"
 
 namespace ts::io {
 
@@ -44,6 +45,8 @@ void unshuffle(const std::vector<char>& from, std::size_t element, std::vector<c
             to.begin() + static_cast<std::ptrdiff_t>(count * element));
 }
 
+constexpr std::size_t best_ratio = 1032;  ///< of zlib
+
 bool inflate_all(const std::vector<char>& from, std::vector<char>& to) {
   uLongf bytes = static_cast<uLongf>(to.size());
   const int code = uncompress(reinterpret_cast<Bytef*>(to.data()), &bytes,
@@ -63,6 +66,8 @@ void ChunkReader::expand(std::vector<char>& stored, unsigned skipped, std::vecto
     if (grid_.filters[f] == Filter::shuffle) {
       unshuffle(stored, grid_.element_bytes, spare);
     } else {
+      // Neither filter makes more of a byte than zlib, so memory is taken for nothing that cannot fill it.
+      if (grid_.chunk_bytes() / best_ratio > stored.size()) damaged();
       spare.resize(grid_.chunk_bytes());
       const bool whole = grid_.filters[f] == Filter::deflate
                              ? inflate_all(stored, spare)
@@ -94,6 +99,9 @@ void ChunkReader::read(index_t begin, index_t end, index_t cols, void* out,
                        const std::function<void(index_t, index_t, char*)>& done) const {
   constexpr index_t most_threads = 16;
   if (begin == end) return;
+  // Small ones are not counted, as other buffers are not.
+  if (const std::uint64_t chunk = grid_.chunk_bytes(); chunk >= std::uint64_t{16} << 20)
+    require_memory(product({2, static_cast<index_t>(chunk)}), 0, dataset_.name() + " (a chunk of it)");
   const index_t first = begin / grid_.rows, blocks = (end + grid_.rows - 1) / grid_.rows;
   const auto element = static_cast<index_t>(grid_.element_bytes), line = cols * element;
   const auto across = static_cast<std::size_t>((cols + grid_.cols - 1) / grid_.cols);

@@ -154,7 +154,7 @@ std::string_view name_of(Structure s) noexcept {
 Description describe(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
     if (const Format* format = check_format(where)) return format->describe(where, options);
-    const Chosen chosen = choose(hdf5::open(where.file), where.object, options);
+    const Chosen chosen = choose(hdf5::open(where.file, options.missing_as_fill), where.object, options);
     return describe_parts(chosen.parts, chosen.object, options);
   });
 }
@@ -164,7 +164,7 @@ std::vector<Description> list_objects(const std::filesystem::path& file, const R
   return guarded(where, [&] {
     if (const Format* format = check_format(where)) return std::vector{format->describe(where, options)};
     std::vector<Description> list;
-    for (const Candidate& candidate : candidates(hdf5::open(file), options))
+    for (const Candidate& candidate : candidates(hdf5::open(file, options.missing_as_fill), options))
       list.push_back(candidate.description);
     return list;
   });
@@ -173,7 +173,7 @@ std::vector<Description> list_objects(const std::filesystem::path& file, const R
 MatrixFile read_matrix(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
     if (const Format* format = check_format(where)) return format->read(where, options);
-    const Chosen chosen = choose(hdf5::open(where.file), where.object, options);
+    const Chosen chosen = choose(hdf5::open(where.file, options.missing_as_fill), where.object, options);
     return read_parts(chosen.parts, chosen.object, options);
   });
 }

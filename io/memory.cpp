@@ -25,21 +25,24 @@ std::optional<std::uint64_t> number_in(const std::string& file) {
   return std::nullopt;
 }
 
-/// Free memory of this process's control group (version 2), the tightest on the way to the root.
-std::uint64_t control_group_free() {
-  std::ifstream in("/proc/self/cgroup");
-  std::string line;
-  std::uint64_t least = most;
-  while (std::getline(in, line)) {
-    if (!line.starts_with("0::")) continue;
-    for (std::string group = line.substr(3); !group.empty(); group.resize(group.rfind('/'))) {
-      const std::string folder = "/sys/fs/cgroup" + group;
-      const auto limit = number_in(folder + "/memory.max"), used = number_in(folder + "/memory.current");
-      if (limit && used) least = std::min(least, *limit > *used ? *limit - *used : 0);
-      if (group.rfind('/') == std::string::npos) break;
-    }
-  }
-  return least;
+/// The value of a key in a file of lines "key value", 0 if it is not there.
+std::uint64_t value_in(const std::string& file, const std::string& key) {
+  std::ifstream in(file);
+  std::string word;
+  std::uint64_t value = 0;
+  while (in >> word >> value)
+    if (word == key) return value;
+  return 0;
+}
+
+/// What a control group leaves: its limit less what it uses, of which pages of files that nobody has used
+/// lately are given back when memory is short.
+std::uint64_t left_by(const std::string& folder, const char* limit_file, const char* used_file,
+                      const char* inactive) {
+  const auto limit = number_in(folder + "/" + limit_file), used = number_in(folder + "/" + used_file);
+  if (!limit || !used) return most;  // "max", or no controller of memory
+  const std::uint64_t held = *used - std::min(*used, value_in(folder + "/memory.stat", inactive));
+  return *limit - std::min(*limit, held);
 }
 
 }  // namespace
@@ -61,8 +64,36 @@ std::uint64_t sum(std::initializer_list<std::uint64_t> terms) noexcept {
   return result;
 }
 
+std::uint64_t control_group_free(const std::string& groups, const std::string& mounted) {
+  std::ifstream in(groups);
+  std::string line;
+  std::uint64_t least = most;
+  while (
+      std::getline(in, line)) {  // "number:controllers:/group"; version 2 has the number 0 and no controllers
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const bool unified = line.starts_with("0::");
+    if (!unified && controllers.find(",memory,") == std::string::npos) continue;
+    // In a container the group's own path may not be mounted, but its root is: every ancestor counts.
+    for (std::string group = line.substr(second + 1);;) {
+      while (group.ends_with('/')) group.pop_back();
+      if (unified) {
+        for (const char* limit : {"memory.max", "memory.high"})
+          least = std::min(least, left_by(mounted + group, limit, "memory.current", "inactive_file"));
+      } else {
+        least = std::min(least, left_by(mounted + "/memory" + group, "memory.limit_in_bytes",
+                                        "memory.usage_in_bytes", "total_inactive_file"));
+      }
+      if (group.empty()) break;
+      group.resize(group.find_last_of('/') == std::string::npos ? 0 : group.find_last_of('/'));
+    }
+  }
+  return least;
+}
+
 std::uint64_t available_memory() {
-  std::uint64_t least = control_group_free();
+  std::uint64_t least = control_group_free("/proc/self/cgroup", "/sys/fs/cgroup");
   std::ifstream in("/proc/meminfo");
   std::string line;
   while (std::getline(in, line)) {

@@ -18,6 +18,12 @@ namespace ts::io {
 /// control group leaves and of its address space limit.
 [[nodiscard]] std::uint64_t available_memory();
 
+/// Bytes that the control groups of a process leave it, the tightest on the way to the root, in versions 1
+/// and 2; 2^64 - 1 without a limit.
+/// @param groups  the list of its groups, /proc/self/cgroup
+/// @param mounted  where the groups are mounted, /sys/fs/cgroup
+[[nodiscard]] std::uint64_t control_group_free(const std::string& groups, const std::string& mounted);
+
 /// @throws Error(out_of_memory) when `bytes` exceed `limit` (0: available_memory()).
 void require_memory(std::uint64_t bytes, std::uint64_t limit, const std::string& name);
 

@@ -126,8 +126,17 @@ Source from_environment(const po::options_description& known, const std::vector<
 
 Source from_file(const std::string& file, const po::options_description& known,
                  const std::vector<Options::Entry>& entries, const std::string& program) {
+  // A named pipe that nobody writes to would be waited for; those of <(...) and standard input have a writer.
+  std::error_code failed;
+  const auto kind = std::filesystem::status(file, failed).type();
+  const bool from_shell =
+      file.starts_with("/dev/fd/") || file == "/dev/stdin" || file.starts_with("/proc/self/fd/");
+  if (kind != std::filesystem::file_type::regular &&
+      !(kind == std::filesystem::file_type::fifo && from_shell))
+    refuse("--config: the file '" + file + "' cannot be read" +
+           (std::filesystem::exists(file, failed) ? ": it is not a regular file" : ""));
   std::ifstream in(file);
-  if (!in || std::filesystem::is_directory(file)) refuse("--config: the file '" + file + "' cannot be read");
+  if (!in) refuse("--config: the file '" + file + "' cannot be read");
   Source source;
   const std::string section = program.substr(0, program.find(' ')) + ".";
   try {

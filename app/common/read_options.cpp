@@ -13,7 +13,9 @@ void add_read_options(Options& options, io::ReadOptions& target) {
               })
       .flag("transpose", target.transpose, "read the transposed matrix")
       .flag("accept-unsorted", target.accept_unsorted,
-            "sort unsorted column numbers and add up duplicates instead of refusing them");
+            "sort unsorted column numbers and add up duplicates instead of refusing them")
+      .flag("missing-as-fill", target.missing_as_fill,
+            "read rows that an HDF5 file has no data for as its fill value instead of refusing them");
 }
 
 void add_rows_option(Options& options, io::ReadOptions& target) {

@@ -42,6 +42,7 @@ class Range {
     }
     if (empty) ++scan_.empty_rows;
   }
+  void add_empty_rows(index_t count) { scan_.empty_rows += count; }
   [[nodiscard]] Scan result(io::Structure actual) const {
     Scan scan = scan_;
     if (low_ <= high_) scan.smallest = low_, scan.largest = high_;
@@ -84,6 +85,10 @@ Scan scan(const io::DenseMatrix& matrix) {
   return std::visit(
       [](const auto& a) {
         Range range;
+        if (a.cols() == 0 && a.rows() > 0) {  // nothing to look at, however many rows
+          range.add_empty_rows(a.rows());
+          return range.result(io::Structure::general);
+        }
         for (index_t i = 0; i < a.rows(); ++i) range.add_row(a.data() + i * a.cols(), a.cols());
         return range.result(actual_structure(a.cview(), a.rows(), a.cols()));
       },

@@ -30,6 +30,10 @@ AnyMatrix sparse_of(const Matrix<T>& a, const std::string& name) {
                     ", and sparse matrices are not stored so; convert it to float32 first");
   } else {
     expects(a.cols() <= INT32_MAX, "a sparse matrix may have at most 2^31 - 1 columns");
+    const std::uint64_t rows = static_cast<std::uint64_t>(a.rows()) + 1;
+    app::expect_memory(name + " as a sparse matrix",
+                       {{"pointers", rows > UINT64_MAX / 8 ? UINT64_MAX : 8 * rows}},
+                       app::available_memory());
     CsrMatrix<T> sparse;
     sparse.rows = a.rows();
     sparse.cols = a.cols();

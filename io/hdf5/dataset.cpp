@@ -249,7 +249,9 @@ std::optional<Node::RawPieces> Node::raw_pieces(Memory memory) const {
   if (H5Pget_userblock(file_creation.id(), &user_block) < 0 || user_block != 0) return std::nullopt;
   if (H5Pget_layout(creation.id()) == H5D_CONTIGUOUS) {
     const haddr_t offset = H5Dget_offset(id);
-    if (offset == HADDR_UNDEF) return std::nullopt;
+    const auto points = static_cast<hsize_t>(H5Sget_simple_extent_npoints(space.id()));
+    if (offset == HADDR_UNDEF || H5Dget_storage_size(id) / H5Tget_size(type.id()) < points)
+      return std::nullopt;
     return RawPieces{std::numeric_limits<std::uint64_t>::max(), {static_cast<std::uint64_t>(offset)}};
   }
 #if H5_VERSION_GE(1, 10, 5)
@@ -353,13 +355,15 @@ void Node::require_readable() const {
              "), which is not installed here: set HDF5_PLUGIN_PATH to the folder of its plugin");
   }
   const Handle space = own_space(H5Dget_space(object_->id()));
-  if (H5Sget_simple_extent_npoints(space.id()) > 0 && H5Dget_storage_size(object_->id()) == 0 &&
-      H5Pget_external_count(creation.id()) <= 0 && H5Pget_layout(creation.id()) != H5D_VIRTUAL)
+  if (!missing_as_fill_ && H5Sget_simple_extent_npoints(space.id()) > 0 &&
+      H5Dget_storage_size(object_->id()) == 0 && H5Pget_external_count(creation.id()) <= 0 &&
+      H5Pget_layout(creation.id()) != H5D_VIRTUAL)
     refuse("has a shape, but no element of it was ever written");
 }
 
 void Node::read(index_t begin, index_t end, Memory memory, void* out, const std::string& member) const {
   if (begin == end) return;
+  require_written({begin, end});
   const Quiet quiet;
   const auto fail = [&] { refuse("cannot be read: it is damaged or truncated (" + last_error() + ")"); };
   const Handle stored = own_type(H5Dget_type(object_->id()));

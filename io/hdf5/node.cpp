@@ -47,11 +47,13 @@ std::optional<std::vector<index_t>> read_integers(hid_t type, hid_t space, Read 
 
 }  // namespace
 
-Node::Node(std::shared_ptr<const std::filesystem::path> file, std::string path, Handle object, bool group)
+Node::Node(std::shared_ptr<const std::filesystem::path> file, std::string path, Handle object, bool group,
+           bool missing_as_fill)
     : file_(std::move(file)),
       path_(std::move(path)),
       object_(std::make_shared<const Handle>(std::move(object))),
-      group_(group) {}
+      group_(group),
+      missing_as_fill_(missing_as_fill) {}
 
 std::filesystem::path Node::storage() const {
   const Quiet quiet;
@@ -92,7 +94,7 @@ std::optional<Node> Node::find(std::string_view name) const {
   if (!object) return std::nullopt;
   const H5I_type_t type = H5Iget_type(object.id());
   if (type != H5I_GROUP && type != H5I_DATASET) return std::nullopt;
-  return Node(file_, std::move(full), std::move(object), type == H5I_GROUP);
+  return Node(file_, std::move(full), std::move(object), type == H5I_GROUP, missing_as_fill_);
 }
 
 Node Node::dataset(std::string_view name) const {
@@ -144,6 +146,7 @@ std::optional<std::vector<index_t>> Node::integers() const {
   const Quiet quiet;
   const Handle type = own_type(H5Dget_type(object_->id())), space = own_space(H5Dget_space(object_->id()));
   return read_integers(type.id(), space.id(), [&](hid_t memory, void* out) {
+    require_written({0, longest_list});
     return H5Dread(object_->id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
   });
 }
@@ -153,6 +156,7 @@ std::optional<std::string> Node::text() const {
   const Quiet quiet;
   const Handle type = own_type(H5Dget_type(object_->id())), space = own_space(H5Dget_space(object_->id()));
   return read_text(*this, object_->id(), type.id(), space.id(), [&](hid_t memory, void* out) {
+    require_written({0, 1});
     return H5Dread(object_->id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
   });
 }

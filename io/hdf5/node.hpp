@@ -102,6 +102,18 @@ class Node {
   [[nodiscard]] bool read_chunk(index_t row, index_t col, std::vector<char>& stored, unsigned& skipped) const;
   /// Bytes that the dataset takes in the file.
   [[nodiscard]] std::uint64_t stored_bytes() const;
+  /// Entries begin .. end - 1 of the first dimension; a single number has one.
+  struct Rows {
+    index_t begin = 0, end = 0;
+  };
+  /// The first of these rows that hold no data: chunks that were never written, storage that ends too early,
+  /// sources of a virtual dataset that are missing or too short. Nothing if all are there. Of a chunk that
+  /// was written, or of storage in one piece, the file does not say which elements were.
+  /// @throws Error(bad_input) where that cannot be seen.
+  [[nodiscard]] std::optional<Rows> missing_rows(Rows rows) const;
+  /// @throws Error(bad_input) naming the rows that are missing, unless the file was opened with
+  /// missing_as_fill.
+  void require_written(Rows rows) const;
   /// Refuses a dataset that a filter missing here compresses, and one that was never written.
   void require_readable() const;
   /// Entries begin .. end - 1 of the first dimension, the others whole, converted to `memory`; of a compound
@@ -113,17 +125,21 @@ class Node {
   [[nodiscard]] std::optional<std::string> text() const;
 
  private:
-  friend Node open(const std::filesystem::path& file);
-  Node(std::shared_ptr<const std::filesystem::path> file, std::string path, Handle object, bool group);
+  friend Node open(const std::filesystem::path& file, bool missing_as_fill);
+  Node(std::shared_ptr<const std::filesystem::path> file, std::string path, Handle object, bool group,
+       bool missing_as_fill);
 
   std::shared_ptr<const std::filesystem::path> file_;
   std::string path_;
   std::shared_ptr<const Handle> object_;
   bool group_ = true;
+  bool missing_as_fill_ = false;
+  std::shared_ptr<bool> complete_ = std::make_shared<bool>(false);  ///< no row is missing
 };
 
 /// The root group of a file. @throws Error(bad_input) for what cannot be opened, with the cause.
-[[nodiscard]] Node open(const std::filesystem::path& file);
+/// With `missing_as_fill` elements without data are read as the file's fill value.
+[[nodiscard]] Node open(const std::filesystem::path& file, bool missing_as_fill = false);
 
 /// Does the file carry HDF5's signature (at 0, 512, 1024, ...)?
 [[nodiscard]] bool has_signature(const std::filesystem::path& file);

@@ -25,7 +25,7 @@ bool has_signature(const std::filesystem::path& file) {
   return false;
 }
 
-Node open(const std::filesystem::path& file) {
+Node open(const std::filesystem::path& file, bool missing_as_fill) {
   start_library();
   const Quiet quiet;
   const auto refuse = [&](const std::string& cause) {
@@ -47,7 +47,7 @@ Node open(const std::filesystem::path& file) {
   }
   Handle root = own_group(H5Gopen2(opened.id(), "/", H5P_DEFAULT));
   if (!root) refuse("is a damaged HDF5 file (" + last_error() + ")");
-  return {std::make_shared<const std::filesystem::path>(file), "/", std::move(root), true};
+  return {std::make_shared<const std::filesystem::path>(file), "/", std::move(root), true, missing_as_fill};
 }
 
 }  // namespace ts::io::hdf5

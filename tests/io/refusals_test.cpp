@@ -1,4 +1,6 @@
 // What is broken is refused with a sentence that names the file, the object and the cause.
+#include <sys/stat.h>
+
 #include "tallskinny/tests/io/support.hpp"
 
 using namespace ts;
@@ -93,4 +95,13 @@ TEST_CASE("duplicates add up when that is accepted") {
   CHECK(table_in("broken.h5:/duplicate", options) == Table(3, 3, {0, 3, 0, 0, 0, 0, 0, 0, 3}));
   CHECK(table_in("broken.h5:/duplicate_csc", options) == Table(3, 3, {0, 0, 0, 3, 0, 0, 0, 0, 3}));
   CHECK(table_in("broken.h5:/unsorted", options) == Table(3, 3, {2, 1, 0, 0, 0, 0, 0, 0, 3}));
+}
+
+TEST_CASE("a named pipe is refused at once, whatever its name says") {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.csv", "a.mtx", "a.npy", "a.arff", "a.h5"}) {
+    REQUIRE(::mkfifo((folder / name).c_str(), 0600) == 0);
+    CHECK(refusal_of([&] { (void)io::read_matrix({folder / name, ""}); }).says("is not a regular file"));
+    CHECK(refusal_of([&] { (void)io::read_vector({folder / name, ""}); }).says("is not a regular file"));
+  }
 }

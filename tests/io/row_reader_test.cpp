@@ -56,19 +56,21 @@ double number_in_chunks(index_t i, index_t j) {
 
 /// Rows first .. first + count - 1 of a dataset of chunks.h5.
 template <class T>
-Matrix<T> in_chunks(const char* name, index_t first, index_t count) {
-  const io::RowReader reader(test::fixture(std::string("chunks.h5:/") + name), {});
+Matrix<T> in_chunks(const char* name, index_t first, index_t count, bool missing_as_fill = false) {
+  io::ReadOptions options;
+  options.missing_as_fill = missing_as_fill;
+  const io::RowReader reader(test::fixture(std::string("chunks.h5:/") + name), options);
   Matrix<T> part(count, cols_in_chunks);
   reader.read(first, count, true, part.data());
   return part;
 }
 
 template <class T, class Expected>
-void check_chunks(const char* name, const Expected& expected) {
+void check_chunks(const char* name, const Expected& expected, bool missing_as_fill = false) {
   INFO(name);
   for (const auto& [first, count] :
        {std::pair<index_t, index_t>{0, rows_in_chunks}, {0, 1}, {63, 2}, {299, 402}, {999, 1}, {500, 0}}) {
-    const Matrix<T> part = in_chunks<T>(name, first, count);
+    const Matrix<T> part = in_chunks<T>(name, first, count, missing_as_fill);
     index_t wrong = 0;
     for (index_t i = 0; i < count; ++i)
       for (index_t j = 0; j < cols_in_chunks; ++j)
@@ -86,9 +88,10 @@ TEST_CASE("compressed chunks of rows and columns are expanded") {
   check_chunks<float16>("half", number_in_chunks);
   check_chunks<float>("unfiltered", number_in_chunks);
   check_chunks<float>("skipped", number_in_chunks);  // filters left out for one chunk
-  check_chunks<float>("gaps", [](index_t i, index_t j) {
+  const auto between_gaps = [](index_t i, index_t j) {
     return i >= 300 && i < 700 && j >= 2 && j < 9 ? number_in_chunks(i, j) : 2.5;
-  });
+  };
+  check_chunks<float>("gaps", between_gaps, /*missing_as_fill=*/true);
 }
 
 TEST_CASE("what is wrong with chunks is told, and of several things the first") {

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include "tallskinny/app/common/options.hpp"
 
 #include <cstdlib>
@@ -162,6 +164,9 @@ TEST_CASE("errors in the environment and in the file name their place") {
   const std::string missing = folder / "missing.ini";
   CHECK(refusal({"a", "--config", missing}) == "--config: the file '" + missing + "' cannot be read");
   CHECK(refusal({"a", "--config", folder.path().string()}).find("cannot be read") != std::string::npos);
+  const std::string pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);  // nobody writes to it: to open it would wait for ever
+  CHECK(refusal({"a", "--config", pipe}).ends_with("cannot be read: it is not a regular file"));
 }
 
 TEST_CASE("help, version and the list of options end a program at once") {

@@ -326,3 +326,13 @@ TEST_CASE("a signal ends a conversion at once and leaves nothing behind") {
   CHECK(r.err == "tsdata: stopped by signal 15\n");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
+
+TEST_CASE("the rows of an empty matrix are not counted one by one") {
+  const std::string file = std::string(TS_DATA) + "/../tests/io/fixtures/many_empty_rows.mat";
+  const ProcessResult result = expect_ok({"info", file});
+  CHECK(has(result.out, "4,611,686,018,427,387,904 x 0"));
+  const test::TemporaryFolder folder;
+  const ProcessResult sparse = tsdata({"convert", file, folder / "a.h5", "--storage", "sparse"});
+  CHECK(sparse.code != 0);
+  CHECK(has(sparse.err, "as a sparse matrix takes"));
+}

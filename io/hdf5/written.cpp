@@ -1,0 +1,303 @@
+// Which rows of a dataset were never written. HDF5 gives its fill value for them, which nobody can tell from
+// data.
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <system_error>
+
+#include "tallskinny/io/hdf5/h5.hpp"
+#include "tallskinny/io/hdf5/node.hpp"
+
+namespace ts::io::hdf5 {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int deepest_virtual = 8;                  ///< virtual datasets made of virtual datasets
+constexpr hsize_t large_chunk = hsize_t{16} << 20;  ///< bytes, from which its expansion is judged
+constexpr hsize_t best_deflate = 1032;              ///< zlib's greatest ratio
+constexpr auto most_rows = std::numeric_limits<index_t>::max();
+
+struct Extent {
+  std::vector<hsize_t> size;
+  hsize_t row_elements = 1;  ///< elements of an entry of the first dimension
+};
+
+Extent extent_of(hid_t space) {
+  Extent e;
+  const int rank = H5Sget_simple_extent_ndims(space);
+  e.size.resize(static_cast<std::size_t>(std::max(rank, 0)));
+  if (rank > 0) H5Sget_simple_extent_dims(space, e.size.data(), nullptr);
+  for (std::size_t d = 1; d < e.size.size(); ++d)
+    if (__builtin_mul_overflow(e.row_elements, e.size[d], &e.row_elements))
+      e.row_elements = std::numeric_limits<hsize_t>::max();
+  return e;
+}
+
+/// The file that an object lies in.
+fs::path file_of(hid_t id) {
+  const ssize_t length = H5Fget_name(id, nullptr, 0);
+  std::string name(static_cast<std::size_t>(std::max<ssize_t>(length, 0)), '\0');
+  if (length > 0) H5Fget_name(id, name.data(), name.size() + 1);
+  return name;
+}
+
+bool is_empty(hid_t space) {
+  return H5Sget_simple_extent_npoints(space) <= 0;
+}
+
+/// One piece of so many bytes (contiguous, compact, or in external files): what lies behind its end is
+/// missing.
+std::optional<Node::Rows> behind_the_end(hid_t id, const Extent& extent, hsize_t bytes, Node::Rows rows) {
+  const Handle type = own_type(H5Dget_type(id));
+  hsize_t row_bytes = 0;
+  if (__builtin_mul_overflow(extent.row_elements, H5Tget_size(type.id()), &row_bytes)) return rows;
+  const auto whole = static_cast<index_t>(row_bytes == 0 ? most_rows : bytes / row_bytes);
+  if (whole >= rows.end) return std::nullopt;
+  return Node::Rows{std::max(whole, rows.begin), rows.end};
+}
+
+/// HDF5 looks for external files under HDF5_EXTFILE_PREFIX, or from the folder that the program runs in.
+hsize_t external_bytes(const Node& node, hid_t id, hid_t creation) {
+  hsize_t there = 0;
+  for (int i = 0; i < H5Pget_external_count(creation); ++i) {
+    char name[4096] = "";
+    off_t offset = 0;
+    hsize_t size = 0;
+    if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0)
+      node.refuse("has a damaged list of external files");
+    const char* prefix = std::getenv("HDF5_EXTFILE_PREFIX");
+    fs::path file = name;
+    if (prefix != nullptr && file.is_relative())
+      file = std::string_view(prefix).starts_with("${ORIGIN}")
+                 ? file_of(id).parent_path() / (std::string(".") + (prefix + 9)) / file
+                 : fs::path(prefix) / file;
+    std::error_code failed;
+    const auto bytes = static_cast<hsize_t>(fs::file_size(file, failed));
+    const auto skipped = static_cast<hsize_t>(offset);
+    const hsize_t part = failed || bytes < skipped ? 0 : std::min(size, bytes - skipped);
+    there += part;
+    if (part < size) break;  // nothing behind a file that is too short is where it belongs
+  }
+  return there;
+}
+
+/// The first rows of `rows` with a chunk that was never written. Chunks are counted first, which is one walk
+/// over their index; only where some are missing they are looked up one by one.
+std::optional<Node::Rows> without_chunk(const Node& node, hid_t id, hid_t creation, const Extent& extent,
+                                        Node::Rows rows) {
+  const int rank = static_cast<int>(extent.size.size());
+  std::vector<hsize_t> chunk(extent.size.size()), across(extent.size.size());
+  if (rank == 0 || H5Pget_chunk(creation, rank, chunk.data()) != rank ||
+      std::find(chunk.begin(), chunk.end(), hsize_t{0}) != chunk.end())
+    node.refuse("has damaged sizes of chunks");
+  const Handle type = own_type(H5Dget_type(id));
+  hsize_t needed = 1, bytes = H5Tget_size(type.id());
+  for (std::size_t d = 0; d < chunk.size(); ++d) {
+    across[d] = (extent.size[d] - 1) / chunk[d] + 1;
+    if (__builtin_mul_overflow(needed, across[d], &needed) || __builtin_mul_overflow(bytes, chunk[d], &bytes))
+      node.refuse("has impossibly many chunks");
+  }
+  bool deflated = false, others = false;
+  for (int i = 0; i < H5Pget_nfilters(creation); ++i) {
+    unsigned flags = 0;
+    std::size_t values = 0;
+    const auto filter =
+        H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr, nullptr);
+    others |= filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32 &&
+              (filter != H5Z_FILTER_DEFLATE || deflated);
+    deflated |= filter == H5Z_FILTER_DEFLATE;
+  }
+  const bool judged = deflated && !others && bytes >= large_chunk;
+#if H5_VERSION_GE(1, 10, 5)
+  hsize_t written = 0;
+  if (!judged && H5Dget_num_chunks(id, H5S_ALL, &written) >= 0 && written >= needed) return std::nullopt;
+#endif
+  // At most as many steps as there are chunks in the file, and one more: then a missing one was met.
+  std::optional<Node::Rows> missing;
+  std::vector<hsize_t> at(chunk.size());
+  const auto step = static_cast<index_t>(chunk[0]);
+  for (index_t top = rows.begin / step * step; top < rows.end; top += step) {
+    bool whole = true;
+    std::fill(at.begin(), at.end(), hsize_t{0});
+    at[0] = static_cast<hsize_t>(top);
+    for (bool more = true; more && whole;) {
+      hsize_t stored = 0;  // HDF5 1.10 gives 0 for a chunk that was never written, later releases an error
+      whole = H5Dget_chunk_storage_size(id, at.data(), &stored) >= 0 && stored > 0;
+      if (whole && judged && bytes / best_deflate > stored)
+        node.refuse("is damaged: a chunk of " + std::to_string(bytes) +
+                    " bytes cannot be compressed into the " + std::to_string(stored) +
+                    " bytes that are stored");
+      more = false;
+      for (std::size_t d = chunk.size(); d-- > 1 && !more;)
+        if (at[d] += chunk[d]; at[d] < extent.size[d])
+          more = true;
+        else
+          at[d] = 0;
+    }
+    if (whole && missing) break;
+    if (whole) continue;
+    const index_t end = rows.end - top > step ? top + step : rows.end;
+    missing = Node::Rows{missing ? missing->begin : std::max(top, rows.begin), end};
+    if (missing->end - missing->begin > (index_t{1} << 16) * step) break;  // long enough a list to tell
+    if (rows.end - top <= step) break;                                     // `top` cannot overflow
+  }
+  return missing;
+}
+
+/// Where HDF5 looks for the source `name` of a virtual dataset in `file`, in this order.
+std::vector<fs::path> places_of(const fs::path& file, const fs::path& name) {
+  if (name == ".") return {file};
+  std::vector<fs::path> places;
+  fs::path relative = name;
+  if (name.is_absolute()) places.push_back(name), relative = name.filename();
+  if (const char* prefix = std::getenv("HDF5_VDS_PREFIX"); prefix != nullptr && *prefix != '\0')
+    places.push_back(std::string_view(prefix).starts_with("${ORIGIN}")
+                         ? file.parent_path() / (std::string(".") + (prefix + 9)) / relative
+                         : fs::path(prefix) / relative);
+  places.push_back(file.parent_path() / relative);
+  places.push_back(relative);
+  std::error_code failed;
+  if (const fs::path real = fs::canonical(file, failed); !failed)
+    places.push_back(real.parent_path() / relative);
+  return places;
+}
+
+std::string text_of(hid_t creation, std::size_t i,
+                    ssize_t (*get)(hid_t creation, std::size_t i, char* text, std::size_t size)) {
+  const ssize_t length = get(creation, i, nullptr, 0);
+  std::string text(static_cast<std::size_t>(std::max<ssize_t>(length, 0)), '\0');
+  if (length > 0) get(creation, i, text.data(), text.size() + 1);
+  return text;
+}
+
+std::optional<Node::Rows> missing_rows_of(const Node& node, hid_t id, Node::Rows rows, int depth);
+
+/// Whether the `points` elements selected of a source are there: its file, the dataset, its extent, its
+/// elements.
+bool source_is_there(const Node& node, hid_t id, hid_t creation, std::size_t i, hssize_t points, int depth) {
+  if (depth >= deepest_virtual) return false;
+  const std::string object = text_of(creation, i, H5Pget_virtual_dsetname);
+  const Handle selected = own_space(H5Pget_virtual_srcspace(creation, i));
+  for (const fs::path& place : places_of(file_of(id), text_of(creation, i, H5Pget_virtual_filename))) {
+    std::error_code failed;
+    if (!fs::is_regular_file(place, failed)) continue;
+    const Handle file = own_file(H5Fopen(place.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+    if (!file) continue;
+    const Handle source = own_dataset(H5Dopen2(file.id(), object.c_str(), H5P_DEFAULT));
+    if (!source) return false;
+    const Handle space = own_space(H5Dget_space(source.id()));
+    const Extent extent = extent_of(space.id());
+    if (H5Sget_select_type(selected.id()) == H5S_SEL_ALL) {  // then its extent is that of no file
+      if (H5Sget_simple_extent_npoints(space.id()) != points) return false;
+      const index_t rows = extent.size.empty() ? 1 : static_cast<index_t>(extent.size[0]);
+      return !missing_rows_of(node, source.id(), {0, rows}, depth + 1);
+    }
+    std::vector<hsize_t> first(extent.size.size()), last(extent.size.size());
+    if (extent.size.empty() || H5Sget_simple_extent_ndims(selected.id()) != static_cast<int>(last.size()) ||
+        H5Sget_select_bounds(selected.id(), first.data(), last.data()) < 0)
+      return false;
+    for (std::size_t d = 0; d < last.size(); ++d)
+      if (last[d] >= extent.size[d]) return false;
+    const Node::Rows wanted{static_cast<index_t>(first[0]), static_cast<index_t>(last[0]) + 1};
+    return !missing_rows_of(node, source.id(), wanted, depth + 1);
+  }
+  return false;
+}
+
+/// rest without covered, a selection of boxes. (H5Scombine_select crashes on regular ones in HDF5 1.10.8.)
+bool take_away(hid_t rest, hid_t covered, std::size_t rank) {
+  if (H5Sget_select_type(covered) != H5S_SEL_HYPERSLABS) return false;
+  std::vector<hsize_t> start(rank), stride(rank), count(rank), block(rank);
+  if (H5Sis_regular_hyperslab(covered) > 0) {
+    return H5Sget_regular_hyperslab(covered, start.data(), stride.data(), count.data(), block.data()) >= 0 &&
+           H5Sselect_hyperslab(rest, H5S_SELECT_NOTB, start.data(), stride.data(), count.data(),
+                               block.data()) >= 0;
+  }
+  const hssize_t boxes = H5Sget_select_hyper_nblocks(covered);
+  std::vector<hsize_t> corners(2 * rank);
+  for (hssize_t i = 0; i < boxes; ++i) {
+    if (H5Sget_select_hyper_blocklist(covered, static_cast<hsize_t>(i), 1, corners.data()) < 0) return false;
+    for (std::size_t d = 0; d < rank; ++d) block[d] = corners[rank + d] - corners[d] + 1, count[d] = 1;
+    if (H5Sselect_hyperslab(rest, H5S_SELECT_NOTB, corners.data(), nullptr, count.data(), block.data()) < 0)
+      return false;
+  }
+  return boxes >= 0;
+}
+
+/// What is left of `rows` when everything is taken away that a source covers.
+std::optional<Node::Rows> without_source(const Node& node, hid_t id, hid_t creation, const Extent& extent,
+                                         Node::Rows rows, int depth) {
+  const Handle rest = own_space(H5Dget_space(id));
+  std::vector<hsize_t> first(extent.size.size(), 0), last = extent.size;
+  if (extent.size.empty()) node.refuse("is a virtual dataset without dimensions");
+  first[0] = static_cast<hsize_t>(rows.begin), last[0] = static_cast<hsize_t>(rows.end - rows.begin);
+  H5Sselect_hyperslab(rest.id(), H5S_SELECT_SET, first.data(), nullptr, last.data(), nullptr);
+  std::size_t sources = 0;
+  if (H5Pget_virtual_count(creation, &sources) < 0) node.refuse("has a damaged list of sources");
+  for (std::size_t i = 0; i < sources && H5Sget_select_npoints(rest.id()) > 0; ++i) {
+    const Handle covered = own_space(H5Pget_virtual_vspace(creation, i));
+    const auto points = H5Sget_select_npoints(covered.id());
+    if (points < 0 || static_cast<hsize_t>(points) == H5S_UNLIMITED)
+      node.refuse(
+          "is a virtual dataset that grows with its sources, so rows that are missing cannot be told from "
+          "data: copy "
+          "it into one dataset, or give --missing-as-fill");
+    if (!source_is_there(node, id, creation, i, points, depth)) continue;
+    if (H5Sget_select_type(covered.id()) == H5S_SEL_ALL) return std::nullopt;
+    if (!take_away(rest.id(), covered.id(), extent.size.size()))
+      node.refuse("is a virtual dataset whose sources are not selected by boxes");
+  }
+  if (H5Sget_select_npoints(rest.id()) <= 0) return std::nullopt;
+  H5Sget_select_bounds(rest.id(), first.data(), last.data());
+  return Node::Rows{static_cast<index_t>(first[0]), static_cast<index_t>(last[0]) + 1};
+}
+
+std::optional<Node::Rows> missing_rows_of(const Node& node, hid_t id, Node::Rows rows, int depth) {
+  const Handle space = own_space(H5Dget_space(id)), creation = own_properties(H5Dget_create_plist(id));
+  if (is_empty(space.id()) || rows.begin >= rows.end) return std::nullopt;
+  const Extent extent = extent_of(space.id());
+  switch (H5Pget_layout(creation.id())) {
+    case H5D_VIRTUAL:
+      return without_source(node, id, creation.id(), extent, rows, depth);
+    case H5D_CHUNKED:
+      return without_chunk(node, id, creation.id(), extent, rows);
+    default:
+      break;
+  }
+  const bool external = H5Pget_external_count(creation.id()) > 0;
+  return behind_the_end(id, extent,
+                        external ? external_bytes(node, id, creation.id()) : H5Dget_storage_size(id), rows);
+}
+
+}  // namespace
+
+std::optional<Node::Rows> Node::missing_rows(Rows rows) const {
+  const Quiet quiet;
+  return missing_rows_of(*this, object_->id(), rows, 0);
+}
+
+void Node::require_written(Rows rows) const {
+  if (missing_as_fill_ || *complete_) return;
+  const Quiet quiet;
+  const Handle space = own_space(H5Dget_space(object_->id()));
+  const Extent extent = extent_of(space.id());
+  const Rows all{0, extent.size.empty() ? 1 : static_cast<index_t>(extent.size[0])};
+  auto missing = missing_rows(all);
+  *complete_ = !missing;  // elements that come in many parts are looked after once
+  if (missing && (rows.begin > 0 || rows.end < all.end)) {
+    missing = missing_rows(rows);
+    if (missing) missing = missing_rows({missing->begin, all.end});  // to tell all of them
+  }
+  if (!missing) return;
+  const index_t last = missing->end - 1;
+  refuse((missing->begin == last
+              ? "has no data for row " + std::to_string(last)
+              : "has no data for rows " + std::to_string(missing->begin) + " to " + std::to_string(last)) +
+         ", counted from 0: they were never written, or lie in a file that is missing; --missing-as-fill "
+         "reads them "
+         "as the file's fill value");
+}
+
+}  // namespace ts::io::hdf5
