@@ -148,7 +148,8 @@ struct KMeansResult {
 /// and label on the device. Memory besides the rows: 4 n for labels, 8 n for bounds (2 n on a device) and
 /// about 32 k d for each thread; k-means++ and k-means|| 8 n more.
 /// @throws Error(invalid_argument) for no rows or columns, k < 1 or more than n, NaN or Inf (with row and
-/// column), weights or centres that do not fit; Error(interrupted).
+/// column), weights or centres that do not fit; Error(bad_input) for coordinates beyond 2^500, for points
+/// that differ by less than 2^-480, and for weights whose sums overflow or vanish; Error(interrupted).
 [[nodiscard]] KMeansResult kmeans(const Context& ctx, const RowSource& rows, const KMeansOptions& options);
 [[nodiscard]] KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& options);
 

@@ -19,6 +19,46 @@ void with_labels(const Problem& p, std::span<const std::int32_t> labels, Use&& u
   use(there.view());
 }
 
+/// Squares of coordinates, and of differences, of this size are normal numbers in float64.
+constexpr double largest_coordinate = 0x1p500, smallest_spread = 0x1p-480, smallest_weight = 0x1p-480;
+/// Beyond this a sum of weighted squares could overflow.
+constexpr long double largest_sum = 0x1p1020L;
+
+[[noreturn]] void refuse_range(const std::string& what) {
+  throw Error(Errc::bad_input, what + "; multiply by a power of two to bring them nearer to 1");
+}
+
+bool all_equal(const Problem& p) {
+  std::vector<double> first(static_cast<std::size_t>(p.cols())), row(first);
+  p.load(0, first.data());
+  for (index_t i = 1; i < p.rows(); ++i) {
+    p.load(i, row.data());
+    if (row != first) return false;
+  }
+  return true;
+}
+
+/// Every |x_ij| is at most reach_j + |shift_j|, so n w 4 sum_j (reach_j + |shift_j|)^2 bounds the inertia.
+void check_range(const Problem& p) {
+  double largest = 0, spread = 0;
+  long double squares = 0;
+  for (std::size_t j = 0; j < p.moments.reach.size(); ++j) {
+    const double coordinate = p.moments.reach[j] + std::abs(p.moments.shift[j]);
+    largest = std::max(largest, coordinate);
+    spread = std::max(spread, p.moments.reach[j]);
+    squares += static_cast<long double>(coordinate) * coordinate;
+  }
+  if (largest > largest_coordinate)
+    refuse_range("the points have coordinates beyond 2^500, whose squared distances overflow float64");
+  if (spread > 0 && spread < smallest_spread && !all_equal(p))
+    refuse_range("the points differ by less than 2^-480, and squares of that vanish in float64");
+  if (p.weights.empty()) return;
+  const double heaviest = *std::max_element(p.weights.begin(), p.weights.end());
+  if (heaviest < smallest_weight) refuse_range("all weights are below 2^-480, too small for float64 sums");
+  if (heaviest * static_cast<long double>(p.rows()) * std::max({1.0L, 4 * squares}) > largest_sum)
+    refuse_range("the weights are so large that the weighted sums overflow float64");
+}
+
 }  // namespace
 
 void Problem::load(index_t i, double* row) const {
@@ -76,6 +116,7 @@ void Problem::find_moments() {
   for_each_block([&](index_t, const Rows& block) { found.first_round(ctx, block); });
   for_each_block([&](index_t, const Rows& block) { found.second_round(ctx, block); });
   moments = std::move(found).finish();
+  check_range(*this);
 }
 
 AssignStats assign_all(const Problem& p, HostView<const double> centers, Scores scores,
@@ -107,6 +148,7 @@ double inertia_of(const Problem& p, HostView<const double> centers, std::span<co
                     sum);
     });
   });
+  if (!std::isfinite(sum)) refuse_range("the inertia of points and centres is too large for float64");
   return sum;
 }
 
@@ -203,6 +245,12 @@ void check_centers(index_t cols, HostView<const double> centers) {
 
 Matrix<double> usable_centers(index_t cols, HostView<const double> centers, KMeansMetric metric) {
   check_centers(cols, centers);
+  if (metric == KMeansMetric::euclidean)
+    for (index_t m = 0; m < centers.rows(); ++m)
+      for (index_t j = 0; j < centers.cols(); ++j)
+        if (std::abs(centers(m, j)) > largest_coordinate)
+          refuse_range("centre " + std::to_string(m) +
+                       " (counted from 0) has a coordinate beyond 2^500, whose square overflows float64");
   auto copy = Matrix<double>::copy_of(centers);
   if (metric == KMeansMetric::cosine && normalise(copy.view()) > 0)
     throw Error(Errc::invalid_argument,

@@ -83,7 +83,7 @@ TEST_CASE("one cluster, and as many as points", "[kmeans]") {
   CHECK(test::kmeans({}, Rows(single.view()), o).inertia == 0);
 }
 
-TEST_CASE("one feature, constant features, signed zeros and denormals", "[kmeans]") {
+TEST_CASE("one feature, constant features, signed zeros and small numbers", "[kmeans]") {
   Matrix<double> line(9, 1);
   for (index_t i = 0; i < 9; ++i) line(i, 0) = static_cast<double>(i / 3) * 10 + static_cast<double>(i % 3);
   KMeansOptions o;
@@ -92,7 +92,7 @@ TEST_CASE("one feature, constant features, signed zeros and denormals", "[kmeans
 
   Matrix<double> constant(9, 3);
   for (index_t i = 0; i < 9; ++i)
-    constant(i, 0) = 1e6, constant(i, 1) = line(i, 0) * 1e-310, constant(i, 2) = i % 2 == 0 ? 0.0 : -0.0;
+    constant(i, 0) = 1e6, constant(i, 1) = line(i, 0) * 1e-140, constant(i, 2) = i % 2 == 0 ? 0.0 : -0.0;
   const KMeansResult r = test::kmeans({}, Rows(constant.view()), o);
   CHECK(r.distinct == 3);
   CHECK(r.labels[0] == r.labels[2]);
@@ -219,4 +219,37 @@ TEST_CASE("random first centres are distinct rows", "[kmeans]") {
     const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
     CHECK(r.inertia == 0);  // all 20 points are centres at once
   }
+}
+
+TEST_CASE("scales that float64 cannot square are refused, others give the same labels", "[kmeans]") {
+  const Matrix<double> x = generators::duplicates<double>(60, 3, 7, 5);
+  KMeansOptions o;
+  o.clusters = 3;
+  const KMeansResult one = kmeans({}, Rows(x.cview()), o);
+  const auto code_at = [&](int exponent, HostView<const double> centers, std::span<const double> weights) {
+    auto scaled = Matrix<double>::copy_of(x.cview());
+    for (index_t e = 0; e < x.rows() * x.cols(); ++e) scaled.data()[e] = std::ldexp(x.data()[e], exponent);
+    KMeansOptions with = o;
+    with.weights = weights;
+    try {
+      const KMeansResult r = kmeans({}, Rows(scaled.cview()), with);
+      CHECK(r.labels == one.labels);
+      CHECK(r.inertia == std::ldexp(one.inertia, 2 * exponent));
+      if (centers.rows() > 0) (void)predict({}, Rows(scaled.cview()), centers);
+    } catch (const Error& e) {
+      CHECK(e.code() == Errc::bad_input);
+      return 4;
+    }
+    return 0;
+  };
+  for (const int exponent : {-1000, -700, -560, 515, 700, 1000}) CHECK(code_at(exponent, {}, {}) == 4);
+  for (const int exponent : {-400, -100, 100, 400}) CHECK(code_at(exponent, {}, {}) == 0);
+  const auto far = Matrix<double>::zeros(2, 3);
+  auto beyond = Matrix<double>::copy_of(far.cview());
+  beyond.data()[4] = 1e308;
+  CHECK(code_at(0, far.cview(), {}) == 0);
+  CHECK(code_at(0, beyond.cview(), {}) == 4);
+  const std::vector<double> heavy(60, 1e308), light(60, 1e-300);
+  CHECK(code_at(0, {}, heavy) == 4);
+  CHECK(code_at(0, {}, light) == 4);
 }
