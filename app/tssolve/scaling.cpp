@@ -61,7 +61,8 @@ void scale(AnyMatrix<T>& matrix, int exponent) {
 
 template <class T>
 void scale_result(solvers::EigenResult<T>& result, int exponent) {
-  for (auto* numbers : {&result.values, &result.residual_norms, &result.error_bounds, &result.value_roundings})
+  for (auto* numbers :
+       {&result.values, &result.residual_norms, &result.error_bounds, &result.value_roundings})
     for (double& x : *numbers) x = scaled(x, exponent);
   for (double* x : {&result.norm, &result.next_value, &result.gap}) *x = scaled(*x, exponent);
   if (result.shift) *result.shift = scaled(*result.shift, exponent);

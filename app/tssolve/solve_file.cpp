@@ -199,6 +199,21 @@ const char* text_of(Preconditioner kind) {
   return "?";
 }
 
+/// Assembled as asked for; where no shift near the target can be factorised and the matrix is small, for the
+/// dense solver.
+template <class T>
+Assembled<T> assemble_or_whole(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
+                               std::optional<double> target, Factorise factorise,
+                               solvers::EigenOptions& options) {
+  try {
+    return assemble<T>(matrix, mass, target, factorise);
+  } catch (const Error&) {
+    if (factorise != Factorise::needed || operator_of<T>(matrix).rows() > solvers::takeover_rows) throw;
+    options.method = solvers::Method::dense;
+    return assemble<T>(matrix, mass, target, Factorise::nothing);
+  }
+}
+
 template <class T>
 int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, const Context& ctx,
                      AnyMatrix<T>& matrix, std::optional<CsrMatrix<T>> mass, RunFacts facts,
@@ -228,7 +243,8 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     factorise = Factorise::needed;
   if (mass) console.note("factorising the mass matrix");
   if (factorise == Factorise::needed) console.note("factorising A - sigma I");
-  auto assembled = assemble<T>(matrix, mass, target, factorise);
+  auto options = settings.eigen;
+  auto assembled = assemble_or_whole<T>(matrix, mass, target, factorise, options);
   auto& [problem, mass_factor, note] = assembled;
   if (!note.empty()) console.warn(note);
   facts.note += (facts.note.empty() || note.empty() ? "" : "; ") + note;
@@ -255,7 +271,6 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     narrow_numbers = rounded<T>(ctx, matrix, there);
     problem.narrow = operator_of<T>(matrix, there, narrow_numbers);
   }
-  auto options = settings.eigen;
   if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
   options.vectors = !settings.common.output.empty() || mass || settings.interval;
   options.stop = [] { return stop_requested(); };
@@ -282,6 +297,8 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   }
   if (exponent != 0) scale_result(result, exponent);
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (result.taken_over || (options.method == solvers::Method::dense && plan.method != options.method))
+    facts.method = "dense, in place of " + facts.method;
   const auto instead = [&](const std::string& what, const char* why) {
     facts.method += what;
     if (settings.eigen.method != solvers::Method::automatic) return;

@@ -112,11 +112,12 @@ void Lobpcg<T>::project(index_t width) {
 
 template <class T>
 void Lobpcg<T>::compress(const Matrix<T>& c, Matrix<T> beside) {
-  const index_t m = c.rows(), width = c.cols(), most = beside.cols();
+  // Of m directions no more than m - width lie beside C, whatever rounding makes of it.
+  const index_t m = c.rows(), width = c.cols(), most = std::min(beside.cols(), m - width);
   Matrix<T> t(width, most), r(most, most), both(m, width + most);
   const index_t p = most == 0 ? 0
-                              : ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, c.cview(), beside.view(),
-                                                         t.view(), r.view())
+                              : ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, c.cview(),
+                                                         beside.view().cols(0, most), t.view(), r.view())
                                     .rank;
   ortho::copy<T>(c.cview(), both.view().cols(0, width));
   ortho::copy<T>(beside.cview().cols(0, p), both.view().cols(width, p));

@@ -33,8 +33,8 @@ enum class Precision { float64, float32, mixed };
 /// The smallest tolerance, relative to ||A||, that Precision::float32 takes.
 inline constexpr double float32_tolerance = 0x1p-18;
 
-/// Up to this size all eigenvalues by a dense solver take about a second at most: it takes over from every method
-/// that does not succeed, unless the number of block steps was given.
+/// Up to this size all eigenvalues by a dense solver take about a second at most: it takes over from every
+/// method that does not succeed, unless the number of block steps was given.
 inline constexpr index_t takeover_rows = 1000;
 
 [[nodiscard]] constexpr bool is_preconditioned(Method method) noexcept {

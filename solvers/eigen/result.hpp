@@ -49,8 +49,8 @@ struct EigenResult {
   /// An eigenvalue of A lies within this distance of the value: the residual norm, or for a verified set
   /// ||R||^2 / gap where that is smaller.
   std::vector<double> error_bounds;
-  /// How far rounding has moved each value from an eigenvalue of X^H A X, as measured: ||X^H r|| and the loss of
-  /// orthogonality times |value|.
+  /// How far rounding has moved each value from an eigenvalue of X^H A X, as measured: ||X^H r|| and the loss
+  /// of orthogonality times |value|.
   std::vector<double> value_roundings;
   std::vector<index_t> multiplicities;  ///< how many of the values agree with this one, itself included
   std::vector<bool> converged_pairs;

@@ -22,6 +22,8 @@ constexpr index_t dense_rows = 256;
 /// Up to this size the dense solver is taken when the basis would hold a third of the space.
 constexpr index_t dense_rows_wide = 3000;
 constexpr index_t default_block = 8;
+/// Block steps after which the dense solver takes over.
+constexpr index_t takeover_steps = 600;
 
 template <class T>
 Matrix<T> as_dense(const Context& ctx, const Operator<T>& a) {
@@ -376,7 +378,7 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
   plan.block_size = std::clamp<index_t>(plan.block_size, 1, std::max<index_t>(1, n));
   const index_t start = std::max(plan.block_size, std::min(initial, n));
   plan.max_iterations = options.max_iterations > 0 ? options.max_iterations
-                        : n <= takeover_rows       ? 2000
+                        : n <= takeover_rows       ? takeover_steps
                                                    : 20000;
   const index_t wanted_basis = std::max(2 * plan.nev + 4 * start, plan.nev + 12 * start);
   plan.max_basis = options.max_basis > 0 ? options.max_basis : wanted_basis;

@@ -266,8 +266,16 @@ def set_fault(p, found):
         below = np.sort(p.sigma - v[v < p.sigma + 2 * slack])
         above = np.sort(v[v > p.sigma - 2 * slack] - p.sigma)
         sides = {"LA": (0, p.k), "SA": (p.k, 0)}.get(p.which)
-        if sides is None:  # both sides: the two shares differ by one at most unless a side is short
-            return "" if len(found) >= min(p.k, len(v)) else f"{len(found)} of {p.k}"
+        if sides is None:  # half from each side, and no more from one where the other is short
+            least = min(p.k // 2, int(np.sum(below > 2 * slack))) + min(
+                p.k - p.k // 2, int(np.sum(above > 2 * slack)))
+            if len(found) < least:
+                return f"{len(found)} values, {least} wanted"
+            for mine, side in ((np.sort((p.sigma - found)[found < p.sigma - 2 * slack]), below),
+                               (np.sort((found - p.sigma)[found > p.sigma + 2 * slack]), above)):
+                if np.any(mine > side[side > 2 * slack][: len(mine)] + 2 * slack):
+                    return "a nearer value is missing"
+            return ""
         mine = np.sort(p.sigma - found) if p.which == "SA" else np.sort(found - p.sigma)
         side = below if p.which == "SA" else above
         least = int(np.sum(side > 2 * slack))
