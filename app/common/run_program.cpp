@@ -20,6 +20,7 @@ int exit_code_of(Errc code) noexcept {
       return stop_requested() ? stop_exit_code() : exit_failure;
     case Errc::io_failure:
     case Errc::out_of_memory:
+    case Errc::out_of_range:
     case Errc::device_failure:
       break;
   }

@@ -25,10 +25,6 @@ namespace {
 
 using Complex = std::complex<double>;
 
-Complex scaled(Complex z, int exponent) {
-  return {std::ldexp(z.real(), exponent), std::ldexp(z.imag(), exponent)};
-}
-
 template <class T>
 T scalar(Complex z) {
   if constexpr (is_complex<T>)
@@ -112,10 +108,7 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, An
     result =
         solvers::with_conjugates(ctx, operator_of<double>(*real), std::move(result),
                                  scaled({*settings.sigma, settings.sigma_imaginary}, -exponent), options);
-  for (auto& z : result.values) z = scaled(z, exponent);
-  result.next_value = scaled(result.next_value, exponent);
-  for (double& x : result.residual_norms) x = std::ldexp(x, exponent);
-  result.norm = std::ldexp(result.norm, exponent);
+  if (exponent != 0) scale_result(result, exponent, facts.input.where.text());
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!settings.common.json) print_general_table(result, facts);
   if (!settings.common.output.empty()) console.note("wrote " + write_general_file(result, settings, facts));

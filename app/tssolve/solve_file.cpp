@@ -299,7 +299,7 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
         solvers::to_pencil<T>(ctx, operator_of<T>(matrix), mass->view(), *mass_factor, options, result);
     facts.backward_errors = checks.backward_errors;
   }
-  if (exponent != 0) scale_result(result, exponent);
+  if (exponent != 0) scale_result(result, exponent, facts.input.where.text());
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (result.taken_over || (options.method == solvers::Method::dense && plan.method != options.method))
     facts.method = "dense, in place of " + facts.method;

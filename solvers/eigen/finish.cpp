@@ -131,6 +131,23 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
 }
 
 template <class T>
+index_t copies_cut_off(const EigenResult<T>& r) {
+  if (r.values.empty() || static_cast<index_t>(r.values.size()) == r.vectors.rows()) return 0;
+  std::size_t last = r.values.size() - 1;  // the nearest to what is outside
+  for (std::size_t i = 0; i < r.values.size(); ++i)
+    if (std::abs(r.values[i] - r.next_value) < std::abs(r.values[last] - r.next_value)) last = i;
+  const index_t copies = r.multiplicities[last];
+  // The next value is known roughly, unless all were computed.
+  const auto [low, high] = std::minmax_element(r.values.begin(), r.values.end());
+  const double rough =
+      r.verification == Verification::all_computed ? 0 : std::max(0.02 * (*high - *low), 1e-6 * r.norm);
+  const double same = 200 * unit_roundoff * r.norm + r.residual_norms[last];
+  const double apart = std::abs(r.values[last] - r.next_value);
+  return apart > (copies > 1 ? std::max(same, rough) : same) || (std::isnan(apart) && copies == 1) ? 0
+                                                                                                   : copies;
+}
+
+template <class T>
 void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
   const auto k = static_cast<index_t>(kept.size());
   Matrix<T> vectors(r.vectors.rows(), k);
@@ -180,6 +197,7 @@ void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>
 #define TS_INSTANTIATE(T)                                                                                 \
   template void finish<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, \
                           PlacedMatrix<T>, double, EigenResult<T>&);                                      \
+  template index_t copies_cut_off<T>(const EigenResult<T>&);                                              \
   template void keep_pairs<T>(EigenResult<T>&, const std::vector<index_t>&);                              \
   template void sharpen_error_bounds<T>(EigenResult<T>&, const std::function<double(double)>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)

@@ -54,6 +54,9 @@ struct EigenResult {
   /// of orthogonality times |value|.
   std::vector<double> value_roundings;
   std::vector<index_t> multiplicities;  ///< how many of the values agree with this one, itself included
+  /// So many of the values are copies of one eigenvalue at the end of the set that may have more of them:
+  /// `nev` cuts them off. 0 where the next eigenvalue is clearly another one.
+  index_t cut_off = 0;
   std::vector<bool> converged_pairs;
 
   index_t converged_count = 0;  ///< pairs whose residual meets the tolerance

@@ -513,6 +513,11 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   result.reason = describe(options, result.stop, result.verified, result.verification, options.nev, n,
                            result.converged_count, wanted, at_rounding);
   if (sides) result.reason += side_sentence(result, options.which, asked);
+  const bool ends_open = !sides || static_cast<index_t>(result.values.size()) == asked;
+  result.cut_off = ends_open && options.nev < n ? copies_cut_off(result) : 0;
+  if (result.cut_off > 0)
+    result.reason += "; of the last eigenvalue there are at least " + std::to_string(result.cut_off) +
+                     (result.cut_off == 1 ? " copy" : " copies") + ", cut off by --nev";
   if (result.taken_over) result.reason += "; the iteration did not succeed, and the dense solver took over";
   if (displaced)
     result.reason = std::to_string(result.converged_count) +

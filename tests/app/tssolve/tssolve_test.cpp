@@ -643,6 +643,28 @@ TEST_CASE("the report is one well-formed page that needs nothing else") {
   CHECK(tssolve({matrix, "--report", "/nonexistent/folder/x.html"}).code == 2);
 }
 
+TEST_CASE("results beyond the largest number are refused with a sentence, not printed as nothing") {
+  const test::TemporaryFolder folder;
+  CsrMatrix<double> a;  // all elements 1e308: the eigenvalues 4e308 and 0
+  a.rows = a.cols = 4;
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 4; ++j) a.indices.push_back(j), a.values.push_back(1e308);
+    a.pointers.push_back(4 * (i + 1));
+  }
+  const auto matrix = write_sparse(folder / "large.h5", a);
+  for (const std::vector<std::string>& how :
+       {std::vector<std::string>{}, {"--general"}, {"--svd"}, {"--general", "--sigma", "1e308+1e308i"}}) {
+    std::vector<std::string> arguments = {matrix, "-k", how.size() == 3 ? "4" : "1"};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    const auto r = tssolve(arguments);
+    CHECK(r.code == 1);
+    CHECK(r.err.find("larger than 1.8e308") != std::string::npos);
+    CHECK(r.err.find("large.h5") != std::string::npos);
+  }
+  const auto json = solve_json({matrix, "-k", "1", "--which", "SA"});
+  CHECK(std::abs(json["eigenvalues"][0].get<double>()) < 1e294);
+}
+
 TEST_CASE("few on a side of the target are all of them, and the report says so") {
   const test::TemporaryFolder folder;
   CsrMatrix<double> a;

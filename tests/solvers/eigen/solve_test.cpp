@@ -297,6 +297,19 @@ TEST_CASE("the nearest above or below a target do not go on at the other end of 
   }
 }
 
+TEST_CASE("copies that the end of the set cuts off are told as at least so many") {
+  std::vector<double> values(400, 7.0);  // 45 copies of 7 above others
+  for (std::size_t i = 45; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i));
+  const auto a = diagonal(values);
+  for (const index_t nev : {9, 45}) {
+    const auto r = solvers::solve_eigen<double>(Context{}, problem_of(a), options_for(nev, Which::LA));
+    CAPTURE(nev, r.reason);
+    CHECK(r.verified);
+    CHECK(r.cut_off == (nev == 9 ? 9 : 0));
+    CHECK((r.reason.find("at least 9 copies, cut off by --nev") != std::string::npos) == (nev == 9));
+  }
+}
+
 TEST_CASE("small matrices that a search does not settle are solved as a whole") {
   const auto copies = copies_of_random(36, 12);
   auto options = options_for(15, Which::LA);
