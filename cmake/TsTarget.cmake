@@ -45,6 +45,7 @@ endfunction()
 
 function(ts_add_program name)
   add_executable(${name} ${ARGN})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   target_link_libraries(${name} PRIVATE tallskinny_build_flags)
   if(TS_STATIC)
     target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
