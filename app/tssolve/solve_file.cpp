@@ -274,7 +274,12 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
   options.vectors = !settings.common.output.empty() || mass || settings.interval;
   options.stop = [] { return stop_requested(); };
-  options.progress = [&console](const solvers::Progress& p) {
+  std::optional<EndsOnSignal> whole;  // a dense solve cannot be stopped half-way
+  options.progress = [&](const solvers::Progress& p) {
+    if (p.phase == "dense") {
+      preparing.reset(), whole.emplace();
+      return console.progress(-1, "computing all eigenvalues");
+    }
     const std::string counted = grouped(p.operator_applications) + " operator applications";
     if (p.phase == "verify")
       console.progress(-1, "searching for missing copies, " + counted);
@@ -284,12 +289,11 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   Checkpoint<T> checkpoint(kept, kept.asked_for() ? fingerprint_of(matrix, mass, ctx.thread_count()) : 0,
                            fingerprint<T>(settings, initial.cview()));
   if (kept.resumes()) console.note("going on from " + kept.name());
-  // Only iterations can be stopped between two steps.
-  if (plan.method != solvers::Method::dense) preparing.reset();
+  preparing.reset();
   auto result = settings.interval
                     ? solve_interval_of<T>(settings, ctx, problem, options, exponent, facts.input)
                     : solvers::solve_eigen<T>(ctx, problem, options, initial.cview(), checkpoint.hooks());
-  preparing.reset();
+  whole.reset();
   if (mass) {
     const auto checks =
         solvers::to_pencil<T>(ctx, operator_of<T>(matrix), mass->view(), *mass_factor, options, result);

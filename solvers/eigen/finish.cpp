@@ -16,6 +16,8 @@ namespace {
 
 /// Of products that are not compensated, and of the projected matrix, relative to its norm.
 constexpr double rounding_of_projected = 64 * unit_roundoff;
+/// No bound is smaller, relative to ||A||: not even the eigenvalues that one compares with are better known.
+constexpr double least_bound = 8 * unit_roundoff;
 
 /// Positions of the values in the order of what was asked.
 std::vector<index_t> order_of(const std::vector<double>& values, Which which, std::optional<double> target) {
@@ -98,7 +100,7 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
   // top.
   result.error_bounds = result.residual_norms;
   for (double& error : result.error_bounds)
-    error = error * (1 + 1e-12) + (compensated ? 0 : rounding_of_projected * accept.norm);
+    error = error * (1 + 1e-12) + (compensated ? least_bound : rounding_of_projected) * accept.norm;
   // Theta is X^H A X but for the columns of X^H R, and X^H X is I but for the loss of orthogonality.
   tall.inner(here.cview(), residuals.cview(), h.view());
   result.value_roundings.resize(at(k));
@@ -167,7 +169,7 @@ void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>
     for (last = first + 1; last < k && !(step(last) > 2 * (residual(last) + residual(last - 1))); ++last)
       squares += std::pow(residual(last), 2), roundings += std::pow(rounding(last), 2);
     const double gap = std::min({step(first), step(last), outside(value(first)), outside(value(last - 1))});
-    const double bound = gap > 0 ? squares / gap + std::sqrt(roundings) : inf;
+    const double bound = gap > 0 ? std::max(squares / gap + std::sqrt(roundings), least_bound * r.norm) : inf;
     for (index_t i = first; i < last; ++i) {
       double& error = r.error_bounds[at(rising[at(i)])];
       error = std::min(error, bound);

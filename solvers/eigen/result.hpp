@@ -20,7 +20,8 @@ enum class Verification {
   /// the search grew from a random block with columns to spare for every value found and resolved the first
   /// eigenvalue outside of the set as well
   start_block,
-  random_block  ///< cycles from fresh random blocks, orthogonal to what was found, brought nothing new
+  random_block,  ///< cycles from fresh random blocks, orthogonal to what was found, brought nothing new
+  normal         ///< of a normal matrix, by a Hermitian one with the same eigenvectors that was verified
 };
 
 [[nodiscard]] std::string_view name_of(StopReason) noexcept;

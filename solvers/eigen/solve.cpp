@@ -22,23 +22,6 @@ constexpr index_t dense_rows = 256;
 /// Up to this size the dense solver is taken when the basis would hold a third of the space.
 constexpr index_t dense_rows_wide = 3000;
 constexpr index_t default_block = 8;
-/// Block steps after which the dense solver takes over.
-constexpr index_t takeover_steps = 600;
-
-template <class T>
-Matrix<T> as_dense(const Context& ctx, const Operator<T>& a) {
-  const index_t n = a.rows(), width = std::min<index_t>(n, 64);
-  Matrix<T> dense(n, n), x(n, width), y(n, width);
-  for (index_t j = 0; j < n; j += width) {
-    const index_t w = std::min(width, n - j);
-    for (index_t i = 0; i < n; ++i)
-      for (index_t c = 0; c < width; ++c) x(i, c) = i == j + c ? T{1} : T{};
-    a.apply(ctx, x.cview(), y.view());
-    for (index_t i = 0; i < n; ++i)
-      for (index_t c = 0; c < w; ++c) dense(i, j + c) = y(i, c);
-  }
-  return dense;
-}
 
 /// With a target, LA and SA ask for one side of it and BE for both.
 bool seeks_sides(const EigenOptions& options, std::optional<double> target) {
@@ -107,6 +90,11 @@ template <class T>
 void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, index_t k,
                  EigenResult<T>& result) {
   const index_t n = problem.a.rows();
+  if (options.progress) {
+    Progress p;
+    p.phase = "dense", p.wanted = k;
+    options.progress(p);
+  }
   auto dense = as_dense(ctx, problem.a);
   result.operator_applications += n;
   if (!ortho::all_finite(dense.cview()))
@@ -361,6 +349,8 @@ std::string_view name_of(Verification how) noexcept {
       return "start_block";
     case Verification::random_block:
       return "random_block";
+    case Verification::normal:
+      return "normal";
   }
   return "?";
 }

@@ -38,7 +38,10 @@ void check(const solvers::EigenResult<T>& r, const std::vector<double>& exact, d
   CHECK(r.converged);
   REQUIRE(r.values.size() == exact.size());
   for (std::size_t i = 0; i < exact.size(); ++i) CHECK(std::abs(r.values[i] - exact[i]) <= tolerance);
-  for (std::size_t i = 0; i < exact.size(); ++i) CHECK(std::abs(r.values[i] - exact[i]) <= r.error_bounds[i]);
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    CAPTURE(r.values[i] - exact[i], r.error_bounds[i], r.norm, r.residual_norms[i]);
+    CHECK(std::abs(r.values[i] - exact[i]) <= r.error_bounds[i]);
+  }
   CHECK(r.orthogonality_loss < 1e-12);
 }
 
