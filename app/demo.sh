@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Install what is missing, build the programs, and run them on the sample files in data/. PRESET as in tests/run.sh, which
-# goes on with the same build.
+# Install what is missing, build the programs, and run them on the sample files in data/. PRESET as in tests/run.sh,
+# which goes on with the same build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${PRESET:-default}
 
-echo "Builds tssolve, tskmeans and tsdata in build/, about 6 minutes on two cores, then runs them on the files in data/."
+echo "Builds tssolve, tskmeans and tsdata in build/ and runs them on the files in data/: about 6 minutes on two cores."
 bash cmake/install_packages.sh
 cmake --preset "$preset"
 cmake --build --preset "$preset" --target tssolve tskmeans tsdata

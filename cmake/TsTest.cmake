@@ -1,7 +1,7 @@
 # ts_add_test(NAME SOURCES files LIBRARIES targets [LABELS labels] [COST cost] [NEEDS tags] [ALL_NEED tag]): a Catch2
-# executable (2.13 or 3.x) whose test cases ctest runs one by one, the dear ones first, so that no processor waits for them
-# in the end. The label `short` marks what also runs under the sanitizers. With SHORT_BY_TAG the cases tagged [short] get
-# that label, those tagged [long] do not, and those with neither tag do not run.
+# executable (2.13 or 3.x) whose test cases ctest runs one by one, the dear ones first, so that no processor waits for
+# them in the end. The label `short` marks what also runs under the sanitizers. With SHORT_BY_TAG the cases tagged
+# [short] get that label, those tagged [long] do not, and those with neither tag do not run.
 # NEEDS: cases with one of these tags (ALL_NEED: all cases) run only where the machine has what the tag names. See
 # ts_register_needs.
 # The target short_tests builds what the tests labelled short need.
@@ -38,8 +38,9 @@ function(ts_discover_tests name spec need)
   endif()
 endfunction()
 
-# ts_register_needs(PROBE): once, after all tests. PROBE, a program, prints a line "need: why not" for each need that is not
-# met. When ctest starts it registers the tests of all others, and one test that is skipped and says what was left out.
+# ts_register_needs(PROBE): once, after all tests. PROBE, a program, prints a line "need: why not" for each need that is
+# not met. When ctest starts it registers the tests of all others, and one test that is skipped and says what was left
+# out.
 function(ts_register_needs probe)
   get_property(needs GLOBAL PROPERTY TS_NEEDS)
   list(REMOVE_DUPLICATES needs)

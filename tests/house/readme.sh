@@ -6,7 +6,8 @@ export PATH=$2:$PATH
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 cp -r "$root/data" "$folder"
-cd "$folder"
+mkdir "$folder/out"
+cd "$folder/out"
 
 examples=0
 while IFS= read -r example; do
