@@ -19,6 +19,6 @@ run tskmeans data/blobs.h5 --n-clusters 12 --output out/blobs_clusters.h5 --repo
 run tsdata info out/membrane_pairs.h5
 cat <<END
 
-The results are in out/; out/membrane.html and out/blobs.html show them as pictures in a browser.
+The results are in out/; out/membrane.html and out/blobs.html are pages with pictures about the runs.
 What else the programs do: $PWD/build/bin/tssolve --help
 END
