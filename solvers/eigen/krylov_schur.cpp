@@ -10,6 +10,7 @@
 #include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/eigen/whole.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -343,6 +344,7 @@ template <class T>
 GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem,
                             const GeneralOptions& options, HostView<const T> initial,
                             const Checkpointing<T>& checkpointing) {
+  expects_one_rank(ctx, "solve_general");
   const index_t n = problem.a.rows();
   expects(options.common.nev >= 1, "--nev must be at least 1");
   expects(options.common.convergence != Convergence::root, "convergence `root` belongs to singular values");

@@ -79,8 +79,8 @@ struct GeneralResult {
 /// @param initial n x c, a warm start of any number of columns (0 columns: random).
 /// @param checkpointing a resumed run must get the same problem, options and initial columns (the budget of
 /// iterations may differ) and gives the bits of a run that was never interrupted.
-/// @throws Error(invalid_argument) naming the option that cannot be met, Error(bad_input) for an operator
-/// that gives NaN or Inf.
+/// @throws Error(invalid_argument) naming the option that cannot be met, or for a Context of several ranks;
+/// Error(bad_input) for an operator that gives NaN or Inf.
 template <class T>
 [[nodiscard]] GeneralResult solve_general(const Context&, const GeneralProblem<T>& problem,
                                           const GeneralOptions&, HostView<const T> initial = {},

@@ -10,6 +10,7 @@
 #include "tallskinny/solvers/eigen/lobpcg.hpp"
 #include "tallskinny/solvers/eigen/narrow.hpp"
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -433,6 +434,7 @@ template <class T>
 EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& problem,
                            const EigenOptions& options, HostView<const T> initial,
                            const Checkpointing<T>& checkpointing) {
+  expects_one_rank(context, "solve_eigen");
   Context ctx = context;
   const index_t n = problem.a.rows();
   expects(initial.cols() == 0 || initial.rows() == n,

@@ -10,6 +10,7 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/finish.hpp"
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/skeleton.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
@@ -306,6 +307,7 @@ void SvdSolver<T>::by_triangle() {
 
 template <class T>
 SvdResult<T> solve_svd(const Context& ctx, const SvdProblem<T>& problem, const EigenOptions& options) {
+  expects_one_rank(ctx, "solve_svd");
   expects(problem.a.times && problem.a.adjoint_times, "a singular value problem needs both products");
   return SvdSolver<T>(ctx, problem, options).run();
 }
