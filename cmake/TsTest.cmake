@@ -26,8 +26,7 @@ endfunction()
 function(ts_add_test name)
   cmake_parse_arguments(arg "SHORT_BY_TAG" "COST" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  # OpenMP for all of them: a precompiled header serves only sources with its own flags.
-  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} Catch2::Catch2WithMain OpenMP::OpenMP_CXX tallskinny_build_flags)
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} Catch2::Catch2WithMain tallskinny_build_flags)
   target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/include)
   # The rooms are optimised; tests of many types take a compiler two to three times as long at -O3 as they save.
   target_compile_options(${name} PRIVATE $<IF:$<BOOL:${TS_SANITIZE}>,-O0,-O1>)
@@ -36,8 +35,8 @@ function(ts_add_test name)
   if(arg_SHORT_BY_TAG OR "short" IN_LIST arg_LABELS)
     add_dependencies(short_tests ${name})
   endif()
-  # Threads that wait for work must not take the processors of the tests beside them; what found no GPU counts as skipped.
-  set(properties TIMEOUT 600 ENVIRONMENT OMP_WAIT_POLICY=PASSIVE SKIP_REGULAR_EXPRESSION "skipped: ")
+  # What found no GPU counts as skipped.
+  set(properties TIMEOUT 600 SKIP_REGULAR_EXPRESSION "skipped: ")
   if(arg_COST)
     list(APPEND properties COST ${arg_COST})
   endif()
