@@ -1,6 +1,6 @@
 # Everything comes from the system; nothing is downloaded at configure time.
 
-find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(Threads REQUIRED)
 find_package(Eigen3 REQUIRED CONFIG)  # no version: Eigen 5 refuses a request for 3.4
 find_package(nlohmann_json 3.10 REQUIRED CONFIG)
 
@@ -11,7 +11,6 @@ endif()
 if(TS_STATIC)
   # FindHDF5 of CMake 3.25 forgets what a static HDF5 needs, so the archives are named here; szip's are optional.
   find_package(HDF5 1.10 REQUIRED COMPONENTS C)
-  find_package(Threads REQUIRED)
   find_library(TS_HDF5_ARCHIVE NAMES libhdf5_serial.a libhdf5.a HINTS ${HDF5_C_LIBRARY_DIRS} REQUIRED)
   find_library(TS_Z_ARCHIVE libz.a REQUIRED)
   find_library(TS_SZ_ARCHIVE libsz.a)
@@ -44,7 +43,6 @@ else()
   # Headers suffice: libraries are loaded and kernels compiled at run time, nvcc is never called.
   find_package(CUDAToolkit QUIET)
   if(CUDAToolkit_FOUND)
-    find_package(Threads REQUIRED)
     set(TS_HAVE_CUDA TRUE)
     message(STATUS "CUDA backend: built with the toolkit ${CUDAToolkit_VERSION} in ${CUDAToolkit_LIBRARY_DIR}")
   elseif(TS_CUDA STREQUAL "ON")

@@ -6,10 +6,10 @@
 #include <atomic>
 #include <cstring>
 #include <exception>
-#include <future>
 #include <mutex>
-#include <thread>
 
+#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/core/processors.hpp"
 #include "tallskinny/io/hdf5/lzf.hpp"
 #include "tallskinny/io/memory.hpp"
 
@@ -139,12 +139,8 @@ void ChunkReader::read(index_t begin, index_t end, index_t cols, void* out,
       }
     }
   };
-  const index_t cores = std::max<index_t>(1, std::thread::hardware_concurrency());
-  std::vector<std::future<void>> others;
-  for (index_t t = 1; t < std::min({most_threads, cores, blocks - first}); ++t)
-    others.push_back(std::async(std::launch::async, work));
-  work();
-  for (std::future<void>& other : others) other.get();
+  parallel(static_cast<int>(std::min<index_t>({most_threads, default_threads(), blocks - first})),
+           [&](int) { work(); });
   if (team.failure) std::rethrow_exception(team.failure);
 }
 

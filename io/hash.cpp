@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <future>
 #include <vector>
+
+#include "tallskinny/gemm/core/parallel.hpp"
 
 namespace ts::io {
 
@@ -40,16 +41,11 @@ std::uint64_t hash_of(const void* data, std::size_t bytes, int threads) {
   constexpr std::size_t piece = std::size_t{1} << 20;
   const auto* from = static_cast<const unsigned char*>(data);
   std::vector<std::uint64_t> of_pieces((bytes + piece - 1) / piece);
-  const std::size_t team =
-      std::clamp<std::size_t>(of_pieces.size() / 4, 1, static_cast<std::size_t>(std::max(1, threads)));
-  const auto part = [&](std::size_t t) {
-    for (std::size_t p = of_pieces.size() * t / team; p < of_pieces.size() * (t + 1) / team; ++p)
-      of_pieces[p] = Hash().add(from + p * piece, std::min(piece, bytes - p * piece)).value();
-  };
-  std::vector<std::future<void>> others;
-  for (std::size_t t = 1; t < team; ++t) others.push_back(std::async(std::launch::async, part, t));
-  part(0);
-  for (auto& other : others) other.get();
+  const auto team = static_cast<int>(std::clamp<index_t>(std::ssize(of_pieces) / 4, 1, std::max(1, threads)));
+  parallel_for(team, std::ssize(of_pieces), [&](index_t number) {
+    const auto p = static_cast<std::size_t>(number);
+    of_pieces[p] = Hash().add(from + p * piece, std::min(piece, bytes - p * piece)).value();
+  });
   return Hash().add(std::uint64_t{bytes}).add(std::span<const std::uint64_t>(of_pieces)).value();
 }
 

@@ -212,8 +212,9 @@ std::vector<double> read_vector(const Location& where) {
     chosen.object = guarded(where, [&] { return only_vector(hdf5::open(where.file)); });
   const auto a = read_dense_as<double>(chosen);
   if (a.cols() != 1 && a.rows() != 1 && !a.empty())
-    throw Error(Errc::bad_input, chosen.text() + " is a matrix of " + std::to_string(a.rows()) + " x " +
-                                     std::to_string(a.cols()) + " where a vector is needed");
+    throw Error(Errc::bad_input, describe(chosen).where.text() + " is a matrix of " +
+                                     std::to_string(a.rows()) + " x " + std::to_string(a.cols()) +
+                                     " where a vector is needed");
   return {a.data(), a.data() + a.rows() * a.cols()};
 }
 

@@ -41,6 +41,8 @@ struct ReadOptions {
   index_t row_begin = 0;               ///< first row to read (of the transposed matrix, if transposed)
   index_t row_end = -1;                ///< one past the last row to read; -1: to the end
   std::uint64_t memory_limit = 0;      ///< bytes that reading may take; 0: what the machine has free
+  bool drop_index = false;             ///< csv: leave out the first column, which has no name
+  bool keep_index = false;             ///< csv: read such a column also if it counts the rows; else refuse
   bool missing_as_fill = false;        ///< rows without data are read as the file's fill value; else refuse
   bool check_finite = true;            ///< refuse NaN and Inf, naming the first row and column
 };

@@ -64,36 +64,22 @@ std::uint64_t sum(std::initializer_list<std::uint64_t> terms) noexcept {
   return result;
 }
 
-std::uint64_t control_group_free(const std::string& groups, const std::string& mounted) {
-  std::ifstream in(groups);
-  std::string line;
+std::uint64_t control_group_free(const ControlGroups& groups) {
   std::uint64_t least = most;
-  while (
-      std::getline(in, line)) {  // "number:controllers:/group"; version 2 has the number 0 and no controllers
-    const auto first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const bool unified = line.starts_with("0::");
-    if (!unified && controllers.find(",memory,") == std::string::npos) continue;
-    // In a container the group's own path may not be mounted, but its root is: every ancestor counts.
-    for (std::string group = line.substr(second + 1);;) {
-      while (group.ends_with('/')) group.pop_back();
-      if (unified) {
-        for (const char* limit : {"memory.max", "memory.high"})
-          least = std::min(least, left_by(mounted + group, limit, "memory.current", "inactive_file"));
-      } else {
-        least = std::min(least, left_by(mounted + "/memory" + group, "memory.limit_in_bytes",
-                                        "memory.usage_in_bytes", "total_inactive_file"));
-      }
-      if (group.empty()) break;
-      group.resize(group.find_last_of('/') == std::string::npos ? 0 : group.find_last_of('/'));
+  for_each_control_group(groups, "memory", [&least](const std::string& folder, bool unified) {
+    if (unified) {
+      for (const char* limit : {"memory.max", "memory.high"})
+        least = std::min(least, left_by(folder, limit, "memory.current", "inactive_file"));
+    } else {
+      least = std::min(
+          least, left_by(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"));
     }
-  }
+  });
   return least;
 }
 
 std::uint64_t available_memory() {
-  std::uint64_t least = control_group_free("/proc/self/cgroup", "/sys/fs/cgroup");
+  std::uint64_t least = control_group_free({});
   std::ifstream in("/proc/meminfo");
   std::string line;
   while (std::getline(in, line)) {

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "tallskinny/gemm/core/control_groups.hpp"
 #include "tallskinny/gemm/core/types.hpp"
 
 namespace ts::io {
@@ -20,9 +21,7 @@ namespace ts::io {
 
 /// Bytes that the control groups of a process leave it, the tightest on the way to the root, in versions 1
 /// and 2; 2^64 - 1 without a limit.
-/// @param groups  the list of its groups, /proc/self/cgroup
-/// @param mounted  where the groups are mounted, /sys/fs/cgroup
-[[nodiscard]] std::uint64_t control_group_free(const std::string& groups, const std::string& mounted);
+[[nodiscard]] std::uint64_t control_group_free(const ControlGroups& groups);
 
 /// @throws Error(out_of_memory) when `bytes` exceed `limit` (0: available_memory()).
 void require_memory(std::uint64_t bytes, std::uint64_t limit, const std::string& name);

@@ -1,9 +1,9 @@
 // Dense parts: the dataset is read in slabs of some MB, so that checks and transposition find it in cache.
 #include <algorithm>
-#include <future>
-#include <thread>
 #include <vector>
 
+#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/core/processors.hpp"
 #include "tallskinny/io/assembly.hpp"
 #include "tallskinny/io/chunk_reader.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
@@ -59,21 +59,16 @@ void read_raw(const RawElements& raw, const DenseParts& p, RowRange range, const
               bool finite, T* out) {
   constexpr index_t worth_a_thread = 2 * slab_bytes, most_threads = 8;
   const index_t row_bytes = p.cols * static_cast<index_t>(sizeof(T));
-  const index_t cores = std::max<index_t>(1, std::thread::hardware_concurrency());
-  const index_t team =
-      std::clamp<index_t>(range.count() * row_bytes / worth_a_thread, 1, std::min(most_threads, cores));
-  const auto part = [&](index_t t) {
-    const RowRange mine{range.begin + range.count() * t / team, range.begin + range.count() * (t + 1) / team};
+  const index_t most = std::min<index_t>(most_threads, default_threads());
+  const index_t team = std::clamp<index_t>(range.count() * row_bytes / worth_a_thread, 1, most);
+  parallel_ranges(static_cast<int>(team), range.count(), [&](index_t first, index_t last) {
+    const RowRange mine{range.begin + first, range.begin + last};
     read_slabs(p, mine, name, finite, out + (mine.begin - range.begin) * p.cols,
                [&](index_t begin, index_t end, T* to) {
                  raw.read(static_cast<std::uint64_t>(begin * row_bytes),
                           static_cast<std::uint64_t>((end - begin) * row_bytes), to);
                });
-  };
-  std::vector<std::future<void>> others;
-  for (index_t t = 1; t < team; ++t) others.push_back(std::async(std::launch::async, part, t));
-  part(0);
-  for (std::future<void>& other : others) other.get();
+  });
 }
 
 template <class T>

@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cmath>
+#include <mutex>
 
+#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/core/processors.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -49,9 +52,8 @@ constexpr index_t group = 8;
 template <class T, class Visit>
 void residual_by_rows(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r,
                       const Visit& visit) {
-  [[maybe_unused]] const int threads = ctx.thread_count();
-#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
-  for (index_t i = 0; i < r.rows(); ++i)
+  constexpr index_t piece = 64;  // rows
+  const auto residual_of = [&](index_t i) {
     for (index_t first = 0; first < x.cols(); first += group) {
       const index_t width = std::min(group, x.cols() - first);
       std::array<Product<T>, group> sums{};
@@ -64,6 +66,10 @@ void residual_by_rows(const Context& ctx, HostView<const T> x, std::span<const d
         r(i, first + c) = sum.value();
       }
     }
+  };
+  parallel_pieces(ctx.thread_count(), (r.rows() + piece - 1) / piece, [&](index_t p, int) {
+    for (index_t i = p * piece; i < std::min(r.rows(), (p + 1) * piece); ++i) residual_of(i);
+  });
 }
 
 }  // namespace
@@ -88,16 +94,21 @@ template <class T, class I>
 OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a) {
   if (a.rows == 0) return {0, 0, 0};
   double low = std::numeric_limits<double>::infinity(), high = -low;
-#pragma omp parallel for reduction(min : low) reduction(max : high) schedule(static)
-  for (index_t i = 0; i < a.rows; ++i) {
-    double centre = 0, radius = 0;
-    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k)
-      if (a.indices[k] == i)
-        centre += std::real(a.values[k]);
-      else
-        radius += std::abs(a.values[k]);
-    low = std::min(low, centre - radius), high = std::max(high, centre + radius);
-  }
+  std::mutex mutex;
+  parallel_ranges(default_threads(), a.rows, [&](index_t first, index_t last) {
+    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+    for (index_t i = first; i < last; ++i) {
+      double centre = 0, radius = 0;
+      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k)
+        if (a.indices[k] == i)
+          centre += std::real(a.values[k]);
+        else
+          radius += std::abs(a.values[k]);
+      lowest = std::min(lowest, centre - radius), highest = std::max(highest, centre + radius);
+    }
+    const std::lock_guard lock(mutex);
+    low = std::min(low, lowest), high = std::max(high, highest);
+  });
   return {a.nonzeros(), low, high};
 }
 

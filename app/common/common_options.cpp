@@ -1,6 +1,7 @@
 #include "tallskinny/app/common/common_options.hpp"
 
 #include "tallskinny/app/common/device.hpp"
+#include "tallskinny/gemm/core/processors.hpp"
 
 namespace ts::app {
 
@@ -10,15 +11,26 @@ void add_report_options(Options& options, CommonOptions& target) {
 }
 
 void add_machine_options(Options& options, CommonOptions& target) {
-  options
-      .custom("device", "auto|cpu|cuda[:I]", target.device, "where to compute",
-              "auto, cpu, cuda or cuda:INDEX",
-              [&target](std::string_view text) {
-                if (!is_device_name(text)) return false;
-                target.device = text;
-                return true;
-              })
-      .value("threads", "COUNT", target.threads, "processor threads to use; 0: all", between(0, 4096));
+  options.custom("device", "auto|cpu|cuda[:I]", target.device,
+                 "where to compute; auto is cpu: a GPU is taken only where it is named",
+                 "auto, cpu, cuda or cuda:INDEX", [&target](std::string_view text) {
+                   if (!is_device_name(text)) return false;
+                   target.device = text;
+                   return true;
+                 });
+  add_threads_option(options, target.threads);
+}
+
+void add_threads_option(Options& options, int& target) {
+  options.custom(
+      "threads", "COUNT", "0",
+      "processor threads to use, for reading, too; 0: what OMP_NUM_THREADS says, or as many as the "
+      "process may keep busy by its affinity and quota",
+      "an integer from 0 to 4096", [&target](std::string_view text) {
+        if (!parse_value(text, target) || target < 0 || target > 4096) return false;
+        set_default_threads(target);
+        return true;
+      });
 }
 
 void add_seed_option(Options& options, CommonOptions& target) {

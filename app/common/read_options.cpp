@@ -15,7 +15,11 @@ void add_read_options(Options& options, io::ReadOptions& target) {
       .flag("accept-unsorted", target.accept_unsorted,
             "sort unsorted column numbers and add up duplicates instead of refusing them")
       .flag("missing-as-fill", target.missing_as_fill,
-            "read rows that an HDF5 file has no data for as its fill value instead of refusing them");
+            "read rows that an HDF5 file has no data for as its fill value instead of refusing them")
+      .flag("drop-index", target.drop_index, "leave out the first column of a csv file, which has no name")
+      .flag("keep-index", target.keep_index,
+            "read the first column of a csv file also if it has no name and counts the rows, instead of "
+            "refusing it");
 }
 
 void add_rows_option(Options& options, io::ReadOptions& target) {

@@ -1,11 +1,11 @@
 #include "tallskinny/app/common/roofs.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/gemm/plan/device_info.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -29,12 +29,11 @@ volatile double sink;  // keeps results alive
 struct Share {
   std::size_t begin, end;
 };
-Share share_of(std::size_t count) {
+Share share_of(std::size_t count, int thread, int threads) {
   constexpr std::size_t block = 512;
-  const auto threads = static_cast<std::size_t>(omp_get_num_threads());
-  const auto me = static_cast<std::size_t>(omp_get_thread_num());
+  const auto me = static_cast<std::size_t>(thread), all = static_cast<std::size_t>(threads);
   const std::size_t blocks = count / block;
-  return {blocks * me / threads * block, blocks * (me + 1) / threads * block};
+  return {blocks * me / all * block, blocks * (me + 1) / all * block};
 }
 
 /// Sums of one stream and of two, with the line `ahead` doubles further on asked for (0: none is). Macros,
@@ -114,11 +113,10 @@ __attribute__((target("avx512f"))) void copy_past_caches_512(const double* from,
 #endif
 
 template <class Body>
-double seconds_of_all_threads(int threads, Body&& body) {
-  const double start = omp_get_wtime();
-#pragma omp parallel num_threads(threads)
-  body();
-  return omp_get_wtime() - start;
+double seconds_of_all_threads(int threads, const Body& body) {
+  const Stopwatch watch;
+  parallel(threads, body);
+  return watch.seconds();
 }
 
 /// Twelve chains of multiply-adds that fill two units of four cycles latency, in registers of one width. They
@@ -162,7 +160,7 @@ FlopKernel flop_kernel(bool double_precision) {
 
 double flop_rate(int threads, const FlopKernel& kernel) {
   constexpr long steps = 400000;
-  const double seconds = seconds_of_all_threads(threads, [&] { sink = kernel.run(steps); });
+  const double seconds = seconds_of_all_threads(threads, [&](int) { sink = kernel.run(steps); });
   return threads * static_cast<double>(steps) * kernel.flops_per_step / seconds;
 }
 
@@ -171,15 +169,15 @@ double flop_rate(int threads, const FlopKernel& kernel) {
 void measure_roofs(std::span<const double> source, std::span<double> target, int threads, Roofs& best) {
   const auto bytes = static_cast<double>(source.size_bytes());
   const auto read = [&](auto* kernel, std::size_t ahead) {
-    const double seconds = seconds_of_all_threads(threads, [&] {
-      const Share mine = share_of(source.size());
+    const double seconds = seconds_of_all_threads(threads, [&](int thread) {
+      const Share mine = share_of(source.size(), thread, threads);
       sink = kernel(source.data() + mine.begin, mine.end - mine.begin, ahead);
     });
     best.read_bytes_per_second = std::max(best.read_bytes_per_second, bytes / seconds);
   };
   const auto copy = [&](auto* kernel) {
-    const double seconds = seconds_of_all_threads(threads, [&] {
-      const Share mine = share_of(source.size());
+    const double seconds = seconds_of_all_threads(threads, [&](int thread) {
+      const Share mine = share_of(source.size(), thread, threads);
       kernel(source.data() + mine.begin, target.data() + mine.begin, mine.end - mine.begin);
     });
     best.copy_bytes_per_second = std::max(best.copy_bytes_per_second, 2 * bytes / seconds);

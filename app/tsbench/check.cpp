@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "tallskinny/app/tsbench/error_bound.hpp"
 #include "tallskinny/app/tsbench/values.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/core/processors.hpp"
 
 namespace ts::bench {
 
@@ -20,12 +23,12 @@ double worst_inner(index_t n, const A* a, index_t p, const B* b, index_t q, cons
   std::vector<Sum> sums(static_cast<std::size_t>(pieces * count));
   const auto row_of = [&](index_t e) { return (e * 5 + e / 3) % p; };
   const auto column_of = [&](index_t e) { return (e * 3 + 1) % q; };
-#pragma omp parallel for schedule(dynamic)
-  for (index_t piece = 0; piece < pieces; ++piece)
+  parallel_pieces(default_threads(), pieces, [&](index_t piece, int) {
     for (index_t k = n * piece / pieces; k < n * (piece + 1) / pieces; ++k)
       for (index_t e = 0; e < count; ++e)
         sums[static_cast<std::size_t>(piece * count + e)].add(wide(a[k * p + row_of(e)]).conjugate() *
                                                               wide(b[k * q + column_of(e)]));
+  });
   double worst = 0;
   for (index_t e = 0; e < count; ++e) {
     Sum total;
@@ -131,17 +134,16 @@ double Check<T>::worst_error(bool sums) const {
     case Operation::column_norms:
       for (index_t j = 0; j < std::min(p, sampled_entries); ++j) {
         long double sum = 0;
-#pragma omp parallel
-        {
-          long double mine = 0;  // no reduction clause: clang makes it an atomic that wants libatomic
-#pragma omp for schedule(static)
-          for (index_t k = 0; k < n; ++k) {
+        std::mutex mutex;
+        parallel_ranges(default_threads(), n, [&](index_t first, index_t last) {
+          long double mine = 0;
+          for (index_t k = first; k < last; ++k) {
             const Wide v = wide(o_.x[k * p + j]);
             mine += v.re * v.re + v.im * v.im;
           }
-#pragma omp critical
+          const std::lock_guard lock(mutex);
           sum += mine;
-        }
+        });
         Sum norm;
         norm.add({std::sqrt(sum), 0});
         norm.terms = is_complex<T> || std::is_same_v<T, double> ? static_cast<long double>(n) : 1;

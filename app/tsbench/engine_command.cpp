@@ -119,7 +119,7 @@ int engine_command(app::Arguments arguments) {
             << app::short_number(best.float64_flops * 1e-9, 3) << " Gflop/s, float32 "
             << app::short_number(best.float32_flops * 1e-9, 3) << " Gflop/s\n";
 
-  results.write();
+  results.finish();
   if (app::stop_requested()) return app::stop_exit_code();
   return all_right ? app::exit_ok : app::exit_failure;
 }

@@ -5,6 +5,8 @@
 
 #include "tallskinny/app/tsbench/sparse_pattern.hpp"
 #include "tallskinny/app/tsbench/values.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/core/processors.hpp"
 
 namespace ts::bench {
 
@@ -13,8 +15,8 @@ namespace {
 template <class T>
 void fill(Matrix<T>& m, std::uint64_t seed) {
   const index_t count = m.rows() * m.cols();
-#pragma omp parallel for schedule(static)
-  for (index_t i = 0; i < count; ++i) m.data()[i] = value_at<T>(seed + static_cast<std::uint64_t>(i));
+  parallel_for(default_threads(), count,
+               [&](index_t i) { m.data()[i] = value_at<T>(seed + static_cast<std::uint64_t>(i)); });
 }
 
 }  // namespace
@@ -91,8 +93,8 @@ void Pool<T>::refill(const Operands<T>& o) {
   if (!in_place(o.problem.operation)) return;
   const Problem& p = o.problem;
   const index_t count = p.n * (p.operation == Operation::project_out ? p.q : p.p);
-#pragma omp parallel for schedule(static)
-  for (index_t i = 0; i < count; ++i) o.out[i] = value_at<R>(first_key.out + static_cast<std::uint64_t>(i));
+  parallel_for(default_threads(), count,
+               [&](index_t i) { o.out[i] = value_at<R>(first_key.out + static_cast<std::uint64_t>(i)); });
 }
 
 template <class T>

@@ -142,7 +142,7 @@ int ortho_command(app::Arguments arguments) {
   header.add("rows", request.size.rows).add("columns", request.size.columns).add("width", request.size.width);
   file.set_header(header);
   for (auto& row : json) file.add(std::move(row));
-  file.write();
+  file.finish();
   if (app::stop_requested()) return app::stop_exit_code();
   return accepted ? app::exit_ok : app::exit_failure;
 }

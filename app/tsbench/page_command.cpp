@@ -2,7 +2,6 @@
 
 #include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/output_path.hpp"
-#include "tallskinny/app/common/text_file.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/page.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
@@ -25,7 +24,7 @@ int page_command(app::Arguments arguments) {
   std::cout << stored.header.device << ", " << stored.header.date << ", commit " << stored.header.commit
             << '\n';
   print_summary(std::cout, stored.cells);
-  if (!html.empty()) app::write_text_file(html, html_page(stored.header, stored.cells));
+  if (!html.empty()) write_and_tell(html, html_page(stored.header, stored.cells), "a page of curves");
   return app::exit_ok;
 }
 

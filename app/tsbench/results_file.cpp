@@ -1,8 +1,22 @@
 #include "tallskinny/app/tsbench/results_file.hpp"
 
+#include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/text_file.hpp"
 
 namespace ts::bench {
+
+namespace {
+
+void tell(const std::string& file, const std::string& what) {
+  app::Console("tsbench", false).note("wrote " + file + ": " + what);
+}
+
+}  // namespace
+
+void write_and_tell(const std::string& file, std::string_view text, const std::string& what) {
+  app::write_text_file(file, text);
+  tell(file, what);
+}
 
 void ResultsFile::add(app::JsonObject result) {
   constexpr double every = 5;  // seconds
@@ -22,6 +36,11 @@ void ResultsFile::write() {
   }
   app::write_text_file(path_, all + "\n  ]\n}\n");
   written_at_ = since_.seconds();
+}
+
+void ResultsFile::finish() {
+  write();
+  if (!path_.empty()) tell(path_, std::to_string(results_.size()) + " results");
 }
 
 }  // namespace ts::bench

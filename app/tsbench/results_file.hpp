@@ -3,12 +3,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/stopwatch.hpp"
 
 namespace ts::bench {
+
+/// Writes a whole file and says so on standard error: "wrote FILE: WHAT". @throws Error(io_failure) naming
+/// the file.
+void write_and_tell(const std::string& file, std::string_view text, const std::string& what);
 
 class ResultsFile {
  public:
@@ -20,6 +25,8 @@ class ResultsFile {
   void add(app::JsonObject result);
   /// Writes beside the file and renames; one result a line. @throws Error(io_failure) naming the file.
   void write();
+  /// The same, and says so on standard error.
+  void finish();
 
  private:
   std::string path_;

@@ -100,6 +100,7 @@ int convert(app::Arguments arguments) {
   out.attribute("/", "source", where.file.filename().string());
   app::throw_if_stopped();
   out.commit();
+  console.note("wrote " + out.contents());
 
   if (options.common.json) {
     app::JsonObject json = as_json(written);

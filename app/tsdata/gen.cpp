@@ -125,6 +125,7 @@ int make_matrices(const GenOptions& options, const MatrixKind& kind, const std::
   sign(out, options, command);
   app::throw_if_stopped();
   out.commit();
+  console.note("wrote " + out.contents());
   if (options.common.json)
     std::cout << json.text() << '\n';
   else
@@ -199,6 +200,7 @@ int make_features(const GenOptions& options, const std::string& command) {
   sign(out, options, command);
   app::throw_if_stopped();
   out.commit();
+  console.note("wrote " + out.contents());
   if (options.common.json) {
     app::JsonObject json;
     json.add("kind", options.kind).add("file", options.common.output).add("rows", rows);

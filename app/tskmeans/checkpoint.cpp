@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <future>
 #include <limits>
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/io/hash.hpp"
 
 namespace ts::tskmeans {
@@ -48,16 +48,10 @@ std::uint64_t hash_of_points(const solvers::RowSource& rows, int threads) {
   rows.for_each_block([&](index_t, const Rows& block) {
     const index_t count = (block.rows() + chunk_rows - 1) / chunk_rows;
     std::vector<std::uint64_t> of_pieces(static_cast<std::size_t>(count));
-    const index_t team = std::clamp<index_t>(count, 1, std::max(1, threads));
-    const auto part = [&](index_t t) {
-      for (index_t p = count * t / team; p < count * (t + 1) / team; ++p)
-        of_pieces[static_cast<std::size_t>(p)] = hash_of_rows(
-            block.block(p * chunk_rows, std::min<index_t>(chunk_rows, block.rows() - p * chunk_rows)));
-    };
-    std::vector<std::future<void>> others;
-    for (index_t t = 1; t < team; ++t) others.push_back(std::async(std::launch::async, part, t));
-    part(0);
-    for (auto& other : others) other.get();
+    parallel_for(threads, count, [&](index_t p) {
+      of_pieces[static_cast<std::size_t>(p)] = hash_of_rows(
+          block.block(p * chunk_rows, std::min<index_t>(chunk_rows, block.rows() - p * chunk_rows)));
+    });
     for (const std::uint64_t piece : of_pieces) all.add(piece);
   });
   return all.value();

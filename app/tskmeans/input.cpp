@@ -74,6 +74,7 @@ Matrix<double> read_centers(const std::string& file, index_t cols) {
     for (const io::Description& found : io::list_objects(where.file))
       if (found.where.object == "/cluster_centers" || found.where.object == "cluster_centers")
         where = found.where;
+  where = io::describe(where).where;  // with the object that the file chose
   Matrix<double> centers = io::read_dense_as<double>(where);
   if (centers.cols() != cols)
     throw Error(Errc::bad_input, where.text() + ": the centres have " + std::to_string(centers.cols()) +

@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <thread>
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 
 namespace ts::tskmeans {
 
@@ -19,20 +19,17 @@ double read_roof(const Rows& rows, int threads) {
   const auto* data = static_cast<const char*>(rows.values());
   std::vector<std::uint64_t> sums(static_cast<std::size_t>(threads));
   const app::Stopwatch watch;
-  std::vector<std::thread> team;
-  for (std::size_t t = 0; t < sums.size(); ++t)
-    team.emplace_back([&, t] {
-      std::uint64_t part[8] = {}, word = 0;
-      const std::size_t from = bytes / 64 * t / sums.size() * 64,
-                        to = bytes / 64 * (t + 1) / sums.size() * 64;
-      for (std::size_t b = from; b < to; b += 64)
-        for (std::size_t q = 0; q < 8; ++q) {
-          std::memcpy(&word, data + b + 8 * q, 8);
-          part[q] += word;
-        }
-      for (const std::uint64_t p : part) sums[t] += p;
-    });
-  for (std::thread& t : team) t.join();
+  parallel(threads, [&](int thread) {
+    const auto t = static_cast<std::size_t>(thread);
+    std::uint64_t part[8] = {}, word = 0;
+    const std::size_t from = bytes / 64 * t / sums.size() * 64, to = bytes / 64 * (t + 1) / sums.size() * 64;
+    for (std::size_t b = from; b < to; b += 64)
+      for (std::size_t q = 0; q < 8; ++q) {
+        std::memcpy(&word, data + b + 8 * q, 8);
+        part[q] += word;
+      }
+    for (const std::uint64_t p : part) sums[t] += p;
+  });
   const double seconds = watch.seconds();
   volatile std::uint64_t used = 0;  // or the sums need not be computed
   for (const std::uint64_t s : sums) used = used + s;

@@ -23,7 +23,7 @@ const app::About about{
     .examples = {{"Ten clusters of a feature matrix", "tskmeans features.h5 -k 10 --output clusters.h5"},
                  {"The best of five starts, by direction, as JSON",
                   "tskmeans a.h5ad:/obsm/X_pca -k 20 --metric cosine --n-init 5 --json"},
-                 {"The best number of clusters by the silhouette, with pictures",
+                 {"The best number of clusters by the simplified silhouette, with pictures",
                   "tskmeans features.h5 -k 4:32:4 --report clusters.html"},
                  {"A long run: when it was stopped, the same command goes on",
                   "tskmeans big.h5 -k 1000 --memory 8G --checkpoint state.h5 --log steps.jsonl"},
@@ -116,7 +116,7 @@ bool ProgramOptions::parse(app::Arguments arguments) {
           "an integer of at least 1, or A:B or A:B:STEP with A not above B",
           [this](std::string_view text) { return parse_counts(text, clusters); })
       .choice("choose", choose, "the measure that decides between several numbers of clusters",
-              {{"silhouette", Choose::silhouette},
+              {{"simplified-silhouette", Choose::simplified_silhouette},
                {"davies-bouldin", Choose::davies_bouldin},
                {"calinski-harabasz", Choose::calinski_harabasz}})
       .choice(
@@ -229,8 +229,8 @@ std::string name_of(KMeansPrecision precision) {
 
 std::string name_of(Choose choose) {
   switch (choose) {
-    case Choose::silhouette:
-      return "silhouette";
+    case Choose::simplified_silhouette:
+      return "simplified-silhouette";
     case Choose::davies_bouldin:
       return "davies-bouldin";
     case Choose::calinski_harabasz:

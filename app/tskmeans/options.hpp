@@ -13,7 +13,7 @@
 namespace ts::tskmeans {
 
 /// By which measure one of several numbers of clusters is chosen.
-enum class Choose { silhouette, davies_bouldin, calinski_harabasz };
+enum class Choose { simplified_silhouette, davies_bouldin, calinski_harabasz };
 
 struct ProgramOptions {
   std::string features;
@@ -22,7 +22,7 @@ struct ProgramOptions {
   std::string weights, predict;    ///< files; empty: none
   index_t verify_sample = 0;       ///< points; 0: none, unless `verify` asks for all
   bool verify = false, measures = false, transform = false;
-  Choose choose = Choose::silhouette;
+  Choose choose = Choose::simplified_silhouette;
   std::string log, report, resume;  ///< files; empty: none
   app::CheckpointOptions checkpoint{.file = {}, .every = 60, .restart = false};
   std::uint64_t memory = 0;  ///< bytes; 0: what the machine has

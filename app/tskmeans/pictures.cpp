@@ -128,9 +128,9 @@ void add_choices(app::HtmlPage& page, const ProgramOptions& o, const Outcome& ou
   for (const Outcome::Choice& c : out.choices) {
     const auto k = static_cast<double>(c.clusters);
     elbow.push_back({k, c.inertia});
-    silhouette.push_back({k, c.measures.silhouette});
+    silhouette.push_back({k, c.measures.simplified_silhouette});
     rows.push_back({app::grouped(c.clusters), app::short_number(c.inertia, 8),
-                    app::short_number(c.measures.silhouette, 4),
+                    app::short_number(c.measures.simplified_silhouette, 4),
                     app::short_number(c.measures.davies_bouldin, 4),
                     app::short_number(c.measures.calinski_harabasz, 5)});
   }
@@ -138,8 +138,9 @@ void add_choices(app::HtmlPage& page, const ProgramOptions& o, const Outcome& ou
   page.paragraph(app::grouped(std::ssize(out.found.sizes)) + " clusters were chosen by " + name_of(o.choose) +
                  ".");
   page.chart(app::Chart("", {"clusters"}, {"inertia"}).line(elbow, "c0").dots(elbow, "c0"));
-  page.chart(app::Chart("", {"clusters"}, {"silhouette"}).line(silhouette, "c0").dots(silhouette, "c0"));
-  page.table({"clusters", "inertia", "silhouette", "Davies-Bouldin", "Calinski-Harabasz"}, rows);
+  page.chart(
+      app::Chart("", {"clusters"}, {"simplified silhouette"}).line(silhouette, "c0").dots(silhouette, "c0"));
+  page.table({"clusters", "inertia", "simplified silhouette", "Davies-Bouldin", "Calinski-Harabasz"}, rows);
 }
 
 }  // namespace
@@ -156,7 +157,7 @@ void write_pictures(const ProgramOptions& o, const Outcome& out, const solvers::
     facts.emplace_back("iterations", std::to_string(r.n_iter) + " (" + name_of(r.stop) + ")");
   }
   if (out.measures) {
-    facts.emplace_back("silhouette", app::short_number(out.measures->silhouette, 4));
+    facts.emplace_back("simplified silhouette", app::short_number(out.measures->simplified_silhouette, 4));
     facts.emplace_back("Davies-Bouldin", app::short_number(out.measures->davies_bouldin, 4));
     facts.emplace_back("Calinski-Harabasz", app::short_number(out.measures->calinski_harabasz, 5));
   }

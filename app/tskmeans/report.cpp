@@ -42,7 +42,7 @@ void print_sizes(const std::vector<index_t>& sizes) {
 }
 
 void add_measures(app::JsonObject& json, const solvers::KMeansMeasures& m) {
-  json.add("silhouette", m.silhouette);
+  json.add("simplified_silhouette", m.simplified_silhouette);
   json.add("davies_bouldin", m.davies_bouldin).add("calinski_harabasz", m.calinski_harabasz);
 }
 
@@ -123,14 +123,14 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   std::cout << ", " << app::human_seconds(out.elapsed_seconds) << '\n';
   print_sizes(r.sizes);
   if (out.measures)
-    std::cout << "silhouette " << app::short_number(out.measures->silhouette, 4) << ", Davies-Bouldin "
-              << app::short_number(out.measures->davies_bouldin, 4) << ", Calinski-Harabasz "
-              << app::short_number(out.measures->calinski_harabasz, 5) << '\n';
+    std::cout << "simplified silhouette " << app::short_number(out.measures->simplified_silhouette, 4)
+              << ", Davies-Bouldin " << app::short_number(out.measures->davies_bouldin, 4)
+              << ", Calinski-Harabasz " << app::short_number(out.measures->calinski_harabasz, 5) << '\n';
   if (!out.choices.empty()) {
-    std::cout << "clusters       inertia  silhouette  Davies-Bouldin  Calinski-Harabasz\n";
+    std::cout << "clusters       inertia  simplified silhouette  Davies-Bouldin  Calinski-Harabasz\n";
     for (const Outcome::Choice& c : out.choices)
       std::cout << std::setw(8) << c.clusters << std::setw(14) << app::short_number(c.inertia, 8)
-                << std::setw(12) << app::short_number(c.measures.silhouette, 4) << std::setw(16)
+                << std::setw(23) << app::short_number(c.measures.simplified_silhouette, 4) << std::setw(16)
                 << app::short_number(c.measures.davies_bouldin, 4) << std::setw(19)
                 << app::short_number(c.measures.calinski_harabasz, 5)
                 << (c.clusters == std::ssize(r.sizes) ? "  <- " + name_of(o.choose) : "") << '\n';
@@ -176,7 +176,7 @@ std::string write_file(const ProgramOptions& o, const Outcome& out) {
   }
   if (out.distances.rows() > 0) file.write("distances", out.distances);
   if (out.measures) {
-    file.attribute("/", "silhouette", out.measures->silhouette);
+    file.attribute("/", "simplified_silhouette", out.measures->simplified_silhouette);
     file.attribute("/", "davies_bouldin", out.measures->davies_bouldin);
     file.attribute("/", "calinski_harabasz", out.measures->calinski_harabasz);
   }

@@ -131,9 +131,9 @@ class Points {
 
 bool better(Choose by, const solvers::KMeansMeasures& a, const solvers::KMeansMeasures& b) {
   const auto order = [by](const solvers::KMeansMeasures& m) {
-    const double value = by == Choose::silhouette       ? m.silhouette
-                         : by == Choose::davies_bouldin ? -m.davies_bouldin
-                                                        : m.calinski_harabasz;
+    const double value = by == Choose::simplified_silhouette ? m.simplified_silhouette
+                         : by == Choose::davies_bouldin      ? -m.davies_bouldin
+                                                             : m.calinski_harabasz;
     return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
   };
   return order(a) > order(b);
@@ -171,7 +171,7 @@ void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, 
   if (start.k > rows.rows())
     throw Error(Errc::invalid_argument, "--n-clusters " + std::to_string(start.k) +
                                             " is larger than the number of points (" +
-                                            std::to_string(rows.rows()) + ")");
+                                            std::to_string(rows.rows()) + ") in " + out.points.where.text());
   std::optional<RunKey> key;
   solvers::KMeansState state;
   if (checkpoint.asked_for())
@@ -231,6 +231,21 @@ solvers::KMeansResult predict(const Context& ctx, const solvers::RowSource& rows
   r.stop = KMeansStop::labels_unchanged;
   for (const index_t size : r.sizes) r.distinct += size > 0 ? 1 : 0;
   return r;
+}
+
+/// Calls work(), and names the file of numbers that it refuses.
+template <class Work>
+void naming_files(const ProgramOptions& o, const io::Location& points, const Work& work) {
+  try {
+    work();
+  } catch (const solvers::KMeansRangeError& error) {
+    using Of = solvers::KMeansRangeError::Of;
+    const std::string& centers = o.predict.empty() ? o.init : o.predict;
+    throw Error(error.code(), (error.of() == Of::points    ? points.text()
+                               : error.of() == Of::weights ? o.weights
+                                                           : centers) +
+                                  ": " + error.what());
+  }
 }
 
 /// A checkpoint that is resumed from is kept up to date, and so may be named twice; another that is there is
@@ -308,24 +323,26 @@ int run(const ProgramOptions& o) {
     console.note("k-means++ reads the points " + std::string(place.in_host ? "" : "from their file ") +
                  "twice for each centre: --init 'k-means||' needs fewer passes");
 
-  if (out.predicted)
-    out.found = predict(ctx, points.to_iterate(), o, start, weights);
-  else
-    cluster(ctx, points, o, start, weights, checkpoint, resume, console, out);
-  if (o.verify || o.verify_sample > 0) {
-    console.progress(-1, "comparing labels with all distances");
-    out.verified = o.verify_sample > 0 ? std::min(o.verify_sample, rows.rows()) : rows.rows();
-    out.violations = solvers::verify(ctx, points.to_iterate(), out.found.centers.view(), out.found.labels,
-                                     o.kmeans.metric, o.verify_sample);
-  }
-  for (const Outcome::Choice& c : out.choices)
-    if (c.clusters == std::ssize(out.found.sizes)) out.measures = c.measures;
-  if (o.measures && !out.measures)
-    out.measures =
-        solvers::measure(ctx, rows, out.found.centers.view(), out.found.labels, o.kmeans.metric, weights);
-  if (o.transform)
-    out.distances =
-        solvers::transform(ctx, rows_of(*points.in_host()), out.found.centers.view(), o.kmeans.metric);
+  naming_files(o, out.points.where, [&] {
+    if (out.predicted)
+      out.found = predict(ctx, points.to_iterate(), o, start, weights);
+    else
+      cluster(ctx, points, o, start, weights, checkpoint, resume, console, out);
+    if (o.verify || o.verify_sample > 0) {
+      console.progress(-1, "comparing labels with all distances");
+      out.verified = o.verify_sample > 0 ? std::min(o.verify_sample, rows.rows()) : rows.rows();
+      out.violations = solvers::verify(ctx, points.to_iterate(), out.found.centers.view(), out.found.labels,
+                                       o.kmeans.metric, o.verify_sample);
+    }
+    for (const Outcome::Choice& c : out.choices)
+      if (c.clusters == std::ssize(out.found.sizes)) out.measures = c.measures;
+    if (o.measures && !out.measures)
+      out.measures =
+          solvers::measure(ctx, rows, out.found.centers.view(), out.found.labels, o.kmeans.metric, weights);
+    if (o.transform)
+      out.distances =
+          solvers::transform(ctx, rows_of(*points.in_host()), out.found.centers.view(), o.kmeans.metric);
+  });
   if (const StreamedRows* streamed = points.streamed())
     out.stream = {streamed->block_rows(), place.in_host, streamed->times()};
   for (const std::string& note : out.found.notes) console.warn(note);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <future>
-#include <thread>
 
 #include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/app/tskmeans/block_pass.hpp"
 #include "tallskinny/app/tskmeans/input.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/core/processors.hpp"
 
 namespace ts::tskmeans {
 
@@ -15,16 +15,12 @@ namespace {
 
 /// memcpy by several threads, since one is slower than the way to a device.
 void copy_in_parts(char* to, const char* from, std::size_t bytes) {
-  constexpr std::size_t worth_a_thread = std::size_t{4} << 20, most_threads = 8;
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t team = std::clamp<std::size_t>(bytes / worth_a_thread, 1, std::min(most_threads, cores));
-  const auto part = [&](std::size_t t) {
-    const std::size_t begin = bytes / team * t, end = t + 1 == team ? bytes : begin + bytes / team;
-    std::memcpy(to + begin, from + begin, end - begin);
-  };
-  std::vector<std::future<void>> others;
-  for (std::size_t t = 1; t < team; ++t) others.push_back(std::async(std::launch::async, part, t));
-  part(0);
+  constexpr index_t worth_a_thread = index_t{4} << 20, most_threads = 8;
+  const auto size = static_cast<index_t>(bytes), most = std::min<index_t>(most_threads, default_threads());
+  const auto team = static_cast<int>(std::clamp<index_t>(size / worth_a_thread, 1, most));
+  parallel_ranges(team, size, [to, from](index_t first, index_t last) {
+    std::memcpy(to + first, from + first, static_cast<std::size_t>(last - first));
+  });
 }
 
 index_t rows_of_block(const PointOrigin& origin, std::uint64_t row_bytes, std::uint64_t block_bytes) {

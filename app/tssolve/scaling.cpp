@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <span>
+
+#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/core/processors.hpp"
 
 namespace ts::app::tssolve {
 
@@ -68,8 +72,14 @@ template <class T>
 int extreme_exponent(const AnyMatrix<T>& matrix, bool in_float32) {
   const std::span<const T> entries = entries_of(matrix);
   double largest = 0;
-#pragma omp parallel for reduction(max : largest) schedule(static)
-  for (std::size_t i = 0; i < entries.size(); ++i) largest = std::max(largest, largest_part(entries[i]));
+  std::mutex mutex;
+  parallel_ranges(default_threads(), std::ssize(entries), [&](index_t first, index_t last) {
+    double mine = 0;
+    for (index_t i = first; i < last; ++i)
+      mine = std::max(mine, largest_part(entries[static_cast<std::size_t>(i)]));
+    const std::lock_guard lock(mutex);
+    largest = std::max(largest, mine);
+  });
   int exponent = 0;
   std::frexp(largest, &exponent);
   return std::abs(exponent) > (in_float32 ? ordinary_in_float32 : ordinary_exponent) ? exponent : 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 
 namespace ts {
 
@@ -120,8 +121,9 @@ void ClusterSums::add_words(std::span<const std::uint64_t> words, int threads) n
        {&upper_, &lower_, &weight_upper_, &weight_lower_, &counts_}) {
     std::uint64_t* const to = part->data();
     const auto count = static_cast<index_t>(part->size());
-#pragma omp parallel for simd schedule(static) num_threads(threads) if (count > 1 << 16)
-    for (index_t i = 0; i < count; ++i) to[i] += next[i];
+    parallel_ranges(count > 1 << 16 ? threads : 1, count, [to, next](index_t first, index_t last) {
+      for (index_t i = first; i < last; ++i) to[i] += next[i];
+    });
     next += count;
   }
 }

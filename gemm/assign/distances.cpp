@@ -68,13 +68,12 @@ template <class Use>
 void for_each_row(const Context& ctx, index_t rows, Use&& use) {
   constexpr double products_per_chunk = 16.0 * chunk_rows;  // at the least
   const index_t chunks = chunk_count(rows);
-#pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, products_per_chunk))
-  {
-    Direct::Scratch scratch;
-#pragma omp for schedule(dynamic)
-    for (index_t c = 0; c < chunks; ++c)
-      for (index_t i = c * chunk_rows; i < std::min(rows, (c + 1) * chunk_rows); ++i) use(i, scratch, c);
-  }
+  const int team = assign_detail::team_size(ctx, chunks, products_per_chunk);
+  std::vector<Direct::Scratch> scratch(static_cast<std::size_t>(team));
+  parallel_pieces(team, chunks, [&](index_t c, int thread) {
+    Direct::Scratch& mine = scratch[static_cast<std::size_t>(thread)];
+    for (index_t i = c * chunk_rows; i < std::min(rows, (c + 1) * chunk_rows); ++i) use(i, mine, c);
+  });
 }
 
 void expect_labels(const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels) {

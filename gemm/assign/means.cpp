@@ -6,6 +6,7 @@
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 
 namespace ts {
 
@@ -47,11 +48,9 @@ double move_to_means(const Context& ctx, const FixedPoint& unit, const ClusterSu
   const auto& kernels = assign_cpu::select(ctx.simd);
   const index_t k = sums.clusters(), d = sums.cols();
   std::vector<double> squared_steps(static_cast<std::size_t>(k));
-#pragma omp parallel num_threads(team(ctx, sums))
-  {
+  parallel_ranges(team(ctx, sums), k, [&](index_t first, index_t last) {
     std::vector<double> mean(static_cast<std::size_t>(d));
-#pragma omp for schedule(static)
-    for (index_t m = 0; m < k; ++m) {
+    for (index_t m = first; m < last; ++m) {
       if (sums.weightless(m)) continue;
       kernels.means(sums_of(unit, sums, shift, m), mean.data());
       if (adjust && !adjust(mean)) continue;
@@ -59,7 +58,7 @@ double move_to_means(const Context& ctx, const FixedPoint& unit, const ClusterSu
       squared_steps[static_cast<std::size_t>(m)] = kernels.squared_step(mean.data(), centroid, d);
       std::copy(mean.begin(), mean.end(), centroid);
     }
-  }
+  });
   return std::accumulate(squared_steps.begin(), squared_steps.end(), 0.0);
 }
 
@@ -69,11 +68,11 @@ Twofold inertia_terms(const Context& ctx, const FixedPoint& unit, const ClusterS
   const auto& kernels = assign_cpu::select(ctx.simd);
   const index_t k = sums.clusters();
   std::vector<double> terms(static_cast<std::size_t>(2 * k));
-#pragma omp parallel for schedule(static) num_threads(team(ctx, sums))
-  for (index_t m = 0; m < k; ++m)
+  parallel_for(team(ctx, sums), k, [&](index_t m) {
     if (!sums.weightless(m))
       kernels.inertia_term(sums_of(unit, sums, shift, m), centroids.data() + m * centroids.ld(),
                            terms.data() + 2 * m);
+  });
   Twofold all;
   for (std::size_t m = 0; m < terms.size(); m += 2) all = all + Twofold{terms[m], terms[m + 1]};
   return all.scaled(1 / unit.weight_to_units);

@@ -36,22 +36,28 @@ void set_shift(ColumnMoments& m, double largest) {
   }
 }
 
+/// use(chunk, i, room for a row) for every row; chunks in parallel, the rows of one in order.
+template <class Use>
+void for_each_row(const Context& ctx, const Rows& x, const Use& use) {
+  const index_t chunks = chunk_count(x.rows());
+  const int team = assign_detail::team_size(ctx, chunks, static_cast<double>(chunk_rows * x.cols()));
+  cpu::Scratch<double> rows(team, x.cols());
+  parallel_pieces(team, chunks, [&](index_t c, int thread) {
+    for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i)
+      use(c, i, rows.of(thread));
+  });
+}
+
 /// The sum of each column of each chunk.
 Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
   const index_t d = x.cols(), chunks = chunk_count(x.rows());
   const auto& kernels = assign_cpu::select(ctx.simd);
   const std::vector<double> none(static_cast<std::size_t>(d));
   auto partial = Matrix<double>::zeros(chunks, d);
-#pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, static_cast <double>(chunk_rows * d)))
-  {
-    std::vector<double> row(static_cast<std::size_t>(d));
-#pragma omp for schedule(dynamic)
-    for (index_t c = 0; c < chunks; ++c)
-      for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
-        kernels.centred(x, i, none.data(), row.data());
-        kernels.add(row.data(), d, partial.data() + c * d);
-      }
-  }
+  for_each_row(ctx, x, [&](index_t c, index_t i, double* row) {
+    kernels.centred(x, i, none.data(), row);
+    kernels.add(row, d, partial.data() + c * d);
+  });
   return partial;
 }
 
@@ -61,19 +67,11 @@ assign_device::ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const
   const auto& kernels = assign_cpu::select(ctx.simd);
   const std::vector<double> none(static_cast<std::size_t>(d));
   assign_device::ChunkSpread spread{Matrix<double>::zeros(chunks, d), Matrix<double>::zeros(chunks, d)};
-#pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, static_cast <double>(chunk_rows * d)))
-  {
-    std::vector<double> row(static_cast<std::size_t>(d));
-#pragma omp for schedule(dynamic)
-    for (index_t c = 0; c < chunks; ++c) {
-      double* far = spread.reach.data() + c * d;
-      double* square = spread.squares.data() + c * d;
-      for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
-        kernels.centred(x, i, none.data(), row.data());
-        kernels.spread(row.data(), m.shift.data(), m.mean.data(), d, far, square);
-      }
-    }
-  }
+  for_each_row(ctx, x, [&](index_t c, index_t i, double* row) {
+    kernels.centred(x, i, none.data(), row);
+    kernels.spread(row, m.shift.data(), m.mean.data(), d, spread.reach.data() + c * d,
+                   spread.squares.data() + c * d);
+  });
   return spread;
 }
 

@@ -31,17 +31,15 @@ void for_chunks(const Context& ctx, const Rows& x, const SeedingUnit& unit, Host
                 const Work& work) {
   const CandidateDistances<S> distances(ctx, x, unit, candidates);
   const index_t chunks = chunk_count(x.rows());
-  [[maybe_unused]] const double products =
-      static_cast<double>(chunk_rows * x.cols()) * static_cast<double>(candidates.rows());
-#pragma omp parallel num_threads(assign_detail::team_size(ctx, chunks, products))
-  {
+  const double products = static_cast<double>(chunk_rows * x.cols()) * static_cast<double>(candidates.rows());
+  const int team = assign_detail::team_size(ctx, chunks, products);
+  parallel_ranges(team, chunks, [&](index_t begin, index_t end) {
     auto scratch = distances.scratch();
-#pragma omp for schedule(static)
-    for (index_t c = 0; c < chunks; ++c) {
+    for (index_t c = begin; c < end; ++c) {
       const index_t first = c * chunk_rows;
       work(c, first, std::min(chunk_rows, x.rows() - first), distances, scratch);
     }
-  }
+  });
 }
 
 /// The nearest candidate of each row. Where float32 leaves many rows undecided, as with a few rows far from
@@ -136,10 +134,8 @@ std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerR
                                std::span<const SeedingDraw> draws) {
   if (squared.space == Space::device) return assign_device::draw_rows<S>(ctx, squared, weights, draws);
   std::vector<index_t> rows(draws.size());
-  [[maybe_unused]] const int team = team_for(ctx, std::ssize(draws) * chunk_rows);
-#pragma omp parallel for schedule(static) num_threads(team)
-  for (std::size_t q = 0; q < draws.size(); ++q) {
-    const SeedingDraw& draw = draws[q];
+  parallel_for(team_for(ctx, std::ssize(draws) * chunk_rows), std::ssize(draws), [&](index_t q) {
+    const SeedingDraw& draw = draws[static_cast<std::size_t>(q)];
     double rest = draw.rest;
     index_t last = draw.first;  // rounding may carry past the end: then the last row that can be drawn is
     for (index_t i = draw.first; i < std::min(squared.size, draw.first + chunk_rows); ++i) {
@@ -149,8 +145,8 @@ std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerR
       rest -= value;
       if (rest < 0) break;
     }
-    rows[q] = last;
-  }
+    rows[static_cast<std::size_t>(q)] = last;
+  });
   return rows;
 }
 
@@ -161,14 +157,13 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
     return assign_device::keep_rows<S>(ctx, squared, weights, factor, random);
   constexpr index_t chunk = index_t{1} << 16;
   std::vector<std::vector<index_t>> parts(static_cast<std::size_t>((squared.size + chunk - 1) / chunk));
-  [[maybe_unused]] const int team = team_for(ctx, squared.size);
-#pragma omp parallel for schedule(static) num_threads(team)
-  for (index_t c = 0; c < std::ssize(parts); ++c)
+  parallel_for(team_for(ctx, squared.size), std::ssize(parts), [&](index_t c) {
     for (index_t i = c * chunk; i < std::min(squared.size, (c + 1) * chunk); ++i) {
       const double probability = factor * (weight_of(weights, i) * static_cast<double>(squared.data[i]));
       if (probability > 0 && random.uniform(static_cast<std::uint64_t>(i)) < probability)
         parts[static_cast<std::size_t>(c)].push_back(i);
     }
+  });
   std::vector<index_t> rows;
   for (const auto& part : parts) rows.insert(rows.end(), part.begin(), part.end());
   return rows;

@@ -6,6 +6,7 @@
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 
 namespace ts {
 
@@ -51,15 +52,14 @@ void RowBounds::begin_pass(const Context& ctx, HostView<const double> centroids,
         moved_[static_cast<std::size_t>(m)] = rounded_up(std::sqrt(squared) * slack + rounding);
     }
     if (k > 1 && k * rows_for_each_centroid <= static_cast<index_t>(upper_.size())) {
-#pragma omp parallel for schedule(static) num_threads(k* k* d > (1 << 18) ? ctx.thread_count() : 1)
-      for (index_t m = 0; m < k; ++m) {
+      parallel_for(k * k * d > (1 << 18) ? ctx.thread_count() : 1, k, [&](index_t m) {
         double least = std::numeric_limits<double>::infinity();
         for (index_t q = 0; q < k; ++q)
           if (q != m)
             least =
                 std::min(least, kernels.squared_difference(scaled.data() + m * d, scaled.data() + q * d, d));
         half_gap_[static_cast<std::size_t>(m)] = rounded_down((std::sqrt(least) / slack - rounding) / 2);
-      }
+      });
     }
   } else {
     std::fill(upper_.begin(), upper_.end(), std::numeric_limits<float>::infinity());

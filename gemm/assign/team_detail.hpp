@@ -28,7 +28,7 @@ AssignStats for_each_piece(int team, const Pass& pass, index_t pieces, ClusterSu
     scratch.push_back(pass.scratch());
     if (sums != nullptr && t > 0) parts.emplace_back(sums->clusters(), sums->cols());
   }
-  cpu::for_each_chunk(team, pieces, [&](index_t p, int thread) {
+  parallel_pieces(team, pieces, [&](index_t p, int thread) {
     const auto t = static_cast<std::size_t>(thread);
     work(p, sums == nullptr || t == 0 ? sums : &parts[t - 1], scratch[t]);
   });

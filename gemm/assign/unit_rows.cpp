@@ -6,16 +6,15 @@
 
 #include "tallskinny/gemm/assign/assign_detail.hpp"
 #include "tallskinny/gemm/assign/cuda/assign_device.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 
 namespace ts {
 
 void reciprocal_norms(const Context& ctx, const Rows& x, std::span<double> scale) {
   using assign_detail::least_norm;
-#pragma omp parallel num_threads(ctx.thread_count())
-  {
+  parallel_ranges(ctx.thread_count(), x.rows(), [&](index_t begin, index_t end) {
     std::vector<double> row;
-#pragma omp for schedule(static)
-    for (index_t i = 0; i < x.rows(); ++i) {
+    for (index_t i = begin; i < end; ++i) {
       row.resize(static_cast<std::size_t>(x.entries(i)));
       x.load_entries(i, row.data());
       double largest = 0, sum = 0;
@@ -26,7 +25,7 @@ void reciprocal_norms(const Context& ctx, const Rows& x, std::span<double> scale
       const bool usable = norm >= least_norm && std::isfinite(norm);
       scale[static_cast<std::size_t>(i)] = usable ? 1 / norm : 0;
     }
-  }
+  });
 }
 
 Rows unit_rows(const Context& ctx, const Rows& x, PerRow<double> unit, std::span<double> scale) {

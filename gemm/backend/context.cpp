@@ -1,11 +1,11 @@
 #include "tallskinny/gemm/backend/context.hpp"
 
-#include <omp.h>
+#include "tallskinny/gemm/core/processors.hpp"
 
 namespace ts {
 
 int Context::thread_count() const noexcept {
-  return threads > 0 ? threads : omp_get_max_threads();
+  return threads > 0 ? threads : default_threads();
 }
 
 }  // namespace ts

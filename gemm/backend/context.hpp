@@ -25,7 +25,7 @@ enum class Implementation { fast, reference };
 enum class Simd { best, sse2, avx2, avx512 };
 
 struct Context {
-  int threads = 0;  ///< 0: as many as OpenMP would take
+  int threads = 0;  ///< 0: default_threads() of core/processors.hpp
   Determinism determinism = Determinism::run_to_run;
   Implementation implementation = Implementation::fast;
   Simd simd = Simd::best;  ///< an override the processor cannot meet is an error, never a silent fallback
@@ -37,7 +37,7 @@ struct Context {
   RowSlabs slabs;  ///< how rows are distributed over several ranks: asked for at level gpu_to_gpu alone
   std::function<void(std::string_view)> log;  ///< called with whole lines; empty: silent
 
-  /// The number of threads to use: `threads`, or OpenMP's default for 0.
+  /// The number of threads to use: `threads`, or default_threads() for 0.
   [[nodiscard]] int thread_count() const noexcept;
 };
 

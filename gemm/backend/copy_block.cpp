@@ -4,6 +4,7 @@
 
 #include "tallskinny/gemm/backend/cuda/copy_rows.hpp"
 #include "tallskinny/gemm/backend/profile.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 
 namespace ts {
 
@@ -11,9 +12,9 @@ namespace {
 
 template <class To, class From>
 void convert_rows(const Context& ctx, HostView<const From> from, HostView<To> to) {
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < from.rows(); ++i)
+  parallel_for(ctx.thread_count(), from.rows(), [&](index_t i) {
     for (index_t j = 0; j < from.cols(); ++j) to(i, j) = static_cast<To>(from(i, j));
+  });
 }
 
 }  // namespace

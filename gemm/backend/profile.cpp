@@ -1,9 +1,9 @@
 #include "tallskinny/gemm/backend/profile.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "tallskinny/gemm/core/parallel.hpp"
 
 namespace ts {
 
@@ -36,7 +36,7 @@ Profile::Piece::Piece(const Context& ctx, const Problem& problem, Space space)
 
 Profile::Piece::Piece(const Context& ctx, std::string_view what, const Cost& cost,
                       std::optional<DType> roof_of, Space space) {
-  if (in_use == nullptr || omp_in_parallel() != 0) return;
+  if (in_use == nullptr || in_parallel()) return;
   const bool device = space == Space::device;
   if (device && ctx.stream.rehearsal() != nullptr) return;
   profile_ = in_use, what_ = what, cost_ = cost;

@@ -88,13 +88,13 @@ void add_squares(const Context& ctx, Strided<const T> x, const RowParts& parts, 
   const cpu::Chunks chunks = cpu::squares_chunks(parts, row_bytes, squares.width(), squares.fold());
   const int threads = cpu::threads_for(ctx, x.rows * row_bytes);
   cpu::PartialSums partial(parts, chunks, squares.size());
-  cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int) {
+  parallel_pieces(threads, chunks.count, [&](index_t chunk, int) {
     double* to = partial.clear(chunk);
     for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += chunks.block)
       squares.add(i, std::min(chunks.block, chunks.end(chunk) - i), to);
   });
   partial.add_chunks(threads);
-  cpu::for_each_chunk(threads, parts.here * x.cols, [&](index_t item, int) {
+  parallel_pieces(threads, parts.here * x.cols, [&](index_t item, int) {
     const index_t k = item / x.cols, j = item % x.cols, reals = cpu::reals_in<T>;
     double plain = 0;
     for (index_t fold = 0; fold < squares.fold(); ++fold)

@@ -35,7 +35,7 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
   const bool where_it_lies = minus_s != nullptr && minus_s->adds() && from_w.row_major();
   const index_t ld_to = where_it_lies ? w.row_stride * cpu::reals_in<T> : width_w;
 
-  cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
+  parallel_pieces(threads, chunks.count, [&](index_t chunk, int thread) {
     double* const inner_sums = partial.clear(chunk);
     double* const gram_sums = inner_sums + (inner_size + 7) / 8 * 8;
     R* const v_buffer = scratch.of(thread);

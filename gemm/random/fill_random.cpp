@@ -5,6 +5,7 @@
 #include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/near_normal.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/gemm/random/cuda/random_kernel.hpp"
 
 namespace ts {
@@ -24,11 +25,11 @@ template <class T>
 void fill_random(const Context& ctx, const Philox& random, HostView<T> x) {
   const auto real = as_reals(x);
   const Profile::Piece piece(ctx, work, cost_of(real), std::nullopt);
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < real.rows(); ++i)
+  parallel_for(ctx.thread_count(), real.rows(), [&](index_t i) {
     for (index_t j = 0; j < real.cols(); ++j)
       real(i, j) = static_cast<real_t<T>>(
           near_normal(random, static_cast<std::uint64_t>(i) << 16 | static_cast<std::uint64_t>(j)));
+  });
 }
 
 template <class T>

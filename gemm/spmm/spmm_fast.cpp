@@ -16,7 +16,7 @@ Strided<const T> row_major(const Strided<const T>& x, Matrix<T>& copy, int threa
   copy = Matrix<T>(x.rows, x.cols);
   const auto to = copy.view();
   constexpr index_t block = 512;  // whole lines of the source, and a target block that stays in cache
-  cpu::for_each_chunk(threads, (x.rows + block - 1) / block, [&](index_t c, int) {
+  parallel_pieces(threads, (x.rows + block - 1) / block, [&](index_t c, int) {
     const index_t end = std::min(x.rows, (c + 1) * block);
     for (index_t j = 0; j < x.cols; ++j)
       for (index_t i = c * block; i < end; ++i) to(i, j) = x(i, j);
@@ -62,7 +62,7 @@ void multiply(const Context& ctx, int threads, result_t<T> alpha, const CsrView<
   cpu::Scratch<C> scratch(threads, block * y.cols + 64);
   const index_t chunks = cpu::sparse_chunks(a.nonzeros(), a.rows, threads);
   const RowCuts<T, I> cuts(a, chunks);
-  cpu::for_each_chunk(threads, chunks, [&](index_t chunk, int thread) {
+  parallel_pieces(threads, chunks, [&](index_t chunk, int thread) {
     C* out = scratch.of(thread);
     const index_t end = cuts.begin(chunk + 1);
     for (index_t i = cuts.begin(chunk); i < end; i += block) {
@@ -112,7 +112,7 @@ void multiply_transposed(const Context& ctx, int threads, Op op, result_t<T> alp
     sum = Strided<C>(copy.view());
   }
   const auto cuts = threads > 1 ? column_cuts(a, threads) : std::vector<index_t>{0, a.cols};
-  cpu::for_each_chunk(threads, threads, [&](index_t range, int) {
+  parallel_pieces(threads, threads, [&](index_t range, int) {
     const index_t first = cuts[static_cast<std::size_t>(range)],
                   end = cuts[static_cast<std::size_t>(range) + 1];
     for (index_t i = first; i < end; ++i)

@@ -143,14 +143,14 @@ void trsm(const Context& ctx, Strided<T> x, Strided<const T> r) {
   const cpu::Chunks chunks = cpu::solve_chunks(x.rows, in_place, x.cols * static_cast<index_t>(sizeof(T)));
   if (in_place) {
     const Columns<T> columns(ctx, kernel, factor, r, x.row_stride);
-    cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int) {
+    parallel_pieces(threads, chunks.count, [&](index_t chunk, int) {
       for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += chunks.block)
         columns.solve(x.data + i * x.row_stride, std::min(chunks.block, chunks.end(chunk) - i));
     });
     return;
   }
   cpu::Scratch<real_t<T>> scratch(threads, panel_rows * x.cols * cpu::reals_in<T>);
-  cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
+  parallel_pieces(threads, chunks.count, [&](index_t chunk, int thread) {
     real_t<T>* panel = scratch.of(thread);
     for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += panel_rows) {
       const index_t rows = std::min(panel_rows, chunks.end(chunk) - i);

@@ -29,7 +29,7 @@ void across_rows(const Context& ctx, const cpu::Kernels& kernels, Op op, result_
   cpu::Scratch<double> sums(threads, chunk * x.cols * 2 * cpu::reals_in<T> * cpu::reals_in<T> + 64);
   cpu::Scratch<R> panels(threads, depth * (chunk + x.cols) * cpu::reals_in<T>);
 
-  cpu::for_each_chunk(threads, chunks.count, [&](index_t c, int thread) {
+  parallel_pieces(threads, chunks.count, [&](index_t c, int thread) {
     const index_t first = chunks.begin(c), rows = chunks.end(c) - first;
     const Strided<const T> part = a.block(0, first, a.rows, rows);
     const Strided<result_t<T>> target = y.block(first, 0, rows, y.cols);

@@ -21,7 +21,7 @@ void inner_product(const Context& ctx, Op op, result_t<T> alpha, Strided<const T
   cpu::PartialSums partial(parts, chunks, product.size());
   cpu::Scratch<R> scratch(threads, product.pack_size() + (stored ? 0 : block * (width_a + width_b)));
 
-  cpu::for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
+  parallel_pieces(threads, chunks.count, [&](index_t chunk, int thread) {
     double* sums = partial.clear(chunk);
     R* const pack = scratch.of(thread);
     R* const buffer = pack + product.pack_size();

@@ -16,6 +16,9 @@ struct CsvTable {
   bool names = false;    ///< the first line holds names
   index_t rows = 0, cols = 0;
   bool unnamed = false;  ///< but none for the first column
+  bool index = false;    ///< which counts the rows, from 0 or 1
+  bool dropped = false;  ///< that column is not read
+  [[nodiscard]] index_t numbers() const noexcept { return cols - (dropped ? 1 : 0); }
 };
 
 std::optional<std::string_view> next_row(LineReader& in) {
@@ -69,6 +72,14 @@ index_t count_fields(std::string_view line, char separator, bool* any_number = n
   return count;
 }
 
+/// The first field of a line.
+std::string_view first_field(std::string_view line, char separator) {
+  std::string_view field;
+  bool more = true;
+  (void)next_field(line, more, separator, field);
+  return field;
+}
+
 CsvTable survey_csv(const std::filesystem::path& file) {
   LineReader in(file);
   CsvTable t;
@@ -78,27 +89,56 @@ CsvTable survey_csv(const std::filesystem::path& file) {
   bool any_number = false;
   t.cols = count_fields(*first, t.separator, &any_number);
   t.names = !any_number;
-  std::string_view rest = *first, name;
-  bool more = true;
-  t.unnamed = t.names && next_field(rest, more, t.separator, name) && name.empty();
+  const std::string_view name = first_field(*first, t.separator);
+  t.unnamed = t.names && t.cols > 1 && (name.empty() || name == "Unnamed: 0");
   t.rows = t.names ? 0 : 1;
-  while (const auto line = next_row(in)) ++t.rows;
+  t.index = t.unnamed;
+  double start = 0;
+  while (const auto line = next_row(in)) {
+    if (t.index) {
+      const auto number = to_number(first_field(*line, t.separator));
+      if (t.rows == 0) start = number.value_or(-1);
+      t.index = (start == 0 || start == 1) && number == start + static_cast<double>(t.rows);
+    }
+    ++t.rows;
+  }
   if (t.rows == 0)
     throw Error(Errc::bad_input, file.string() + " line 1: holds no number, and no line follows");
   return t;
 }
 
-Description description_of(const CsvTable& t, const Location& where, const ReadOptions& options) {
+/// What is read of the table. Only a first column without a name may be left out.
+CsvTable surveyed(const Location& where, const ReadOptions& options) {
+  CsvTable t = survey_csv(where.file);
+  if (options.drop_index && options.keep_index)
+    throw Error(Errc::invalid_argument, "--drop-index and --keep-index exclude each other: give one of them");
+  if (options.drop_index && !t.unnamed)
+    throw Error(Errc::invalid_argument, "--drop-index: the first column of " + where.file.string() +
+                                            " has a name, or is the only one, so that it is no index");
+  t.dropped = options.drop_index;
+  return t;
+}
+
+/// An index is no feature: whether it is wanted must be said.
+void refuse_index(const CsvTable& t, const Location& where, const ReadOptions& options) {
+  if (t.index && !options.drop_index && !options.keep_index)
+    throw Error(Errc::bad_input,
+                where.file.string() +
+                    ": the first column has no name and counts the rows, like the index that "
+                    "pandas writes; --drop-index leaves it out, --keep-index reads it as numbers");
+}
+
+Description description_of(const CsvTable& t, index_t cols, const Location& where,
+                           const ReadOptions& options) {
   Description d;
   d.where = {where.file, ""};
   d.convention = "CSV";
   d.stored_type = "text";
-  set_dense(d, t.rows, t.cols, DType::float64, options);
+  set_dense(d, t.rows, cols, DType::float64, options);
   if (t.names) d.note = "the first line holds names";
   if (t.unnamed)
-    d.note +=
-        ", but none for the first column: if it is an index, as pandas writes it, tsdata convert "
-        "--labels-column 0 sets it aside";
+    d.note += t.dropped ? "; the first column, which has none, is left out"
+                        : ", but none for the first column: if it is an index, --drop-index leaves it out";
   return d;
 }
 
@@ -109,7 +149,7 @@ void parse_row(const LineReader& in, std::string_view rest, const CsvTable& t, d
   bool more = true;
   index_t j = 0;
   for (std::string_view field; next_field(rest, more, t.separator, field); ++j) {
-    if (j >= t.cols) continue;
+    if (j >= t.cols || (j == 0 && t.dropped)) continue;
     if (j == label_column) {
       if (field.empty()) in.refuse("field " + std::to_string(j + 1) + ", the label, is empty");
       *label = field;
@@ -150,20 +190,22 @@ index_t find_column(const std::filesystem::path& file, const CsvTable& t, const 
 }  // namespace
 
 Description describe_csv(const Location& where, const ReadOptions& options) {
-  return description_of(survey_csv(where.file), where, options);
+  const CsvTable t = surveyed(where, options);
+  return description_of(t, t.numbers(), where, options);
 }
 
 MatrixFile read_csv(const Location& where, const ReadOptions& options) {
-  const CsvTable t = survey_csv(where.file);
-  MatrixFile result{description_of(t, where, options), {}};
+  const CsvTable t = surveyed(where, options);
+  refuse_index(t, where, options);
+  MatrixFile result{description_of(t, t.numbers(), where, options), {}};
   require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
-  Matrix<double> a(t.rows, t.cols);
+  Matrix<double> a(t.rows, t.numbers());
   LineReader in(where.file);
   if (t.names) (void)next_row(in);
   for (index_t i = 0; i < t.rows; ++i) {
     const auto line = next_row(in);
     if (!line) in.refuse("the file became shorter while it was read");
-    parse_row(in, *line, t, a.data() + i * t.cols);
+    parse_row(in, *line, t, a.data() + i * a.cols());
   }
   result.matrix = finished(std::move(a), options, where.file.string());
   return result;
@@ -171,12 +213,15 @@ MatrixFile read_csv(const Location& where, const ReadOptions& options) {
 
 LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& options,
                                    const std::string& column) {
-  const CsvTable t = survey_csv(where.file);
+  CsvTable t = surveyed(where, options);
   const index_t label_column = find_column(where.file, t, column);
-  const CsvTable numbers{t.separator, t.names, t.rows, t.cols - 1};
-  LabelledTable result{{description_of(numbers, where, options), {}}, {}};
+  if (label_column == 0)  // set aside already
+    t.unnamed = t.dropped = false;
+  else
+    refuse_index(t, where, options);
+  LabelledTable result{{description_of(t, t.numbers() - 1, where, options), {}}, {}};
   require_memory(result.table.description.peak_bytes, options.memory_limit, where.file.string());
-  Matrix<double> a(t.rows, numbers.cols);
+  Matrix<double> a(t.rows, t.numbers() - 1);
   LineReader in(where.file);
   if (t.names) (void)next_row(in);
   const index_t end = options.row_end < 0 ? t.rows : options.row_end;
@@ -184,7 +229,7 @@ LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& opt
   for (index_t i = 0; i < t.rows; ++i) {
     const auto line = next_row(in);
     if (!line) in.refuse("the file became shorter while it was read");
-    parse_row(in, *line, t, a.data() + i * numbers.cols, label_column, &label);
+    parse_row(in, *line, t, a.data() + i * a.cols(), label_column, &label);
     if (i >= options.row_begin && i < end) result.labels.push_back(label);
   }
   result.table.matrix = finished(std::move(a), options, where.file.string());

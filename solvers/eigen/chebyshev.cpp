@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tallskinny/gemm/backend/profile.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/solvers/eigen/krylov.hpp"
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
@@ -28,14 +29,13 @@ void combine(const Context& ctx, double alpha, PlacedView<const T> w, double bet
   const auto bytes = static_cast<double>(w.rows() * w.cols()) * sizeof(T);
   const Profile::Piece piece(ctx, "sums of blocks", {(gamma == 0 ? 2 : 3) * bytes, bytes, 0}, dtype_of<T>);
   const auto a = static_cast<R>(alpha), b = static_cast<R>(beta), c = static_cast<R>(gamma);
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < w.rows(); ++i) {
+  parallel_for(ctx.thread_count(), w.rows(), [&](index_t i) {
     const T* const wi = w.data() + i * w.ld();
     const T* const xi = x.data() + i * x.ld();
     T* const yi = y.data() + i * y.ld();
 #pragma omp simd
     for (index_t j = 0; j < w.cols(); ++j) yi[j] = a * wi[j] + b * xi[j] + (c == 0 ? T{} : c * yi[j]);
-  }
+  });
 }
 
 /// `block` becomes a block like X where it is none.

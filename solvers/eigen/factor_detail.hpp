@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tallskinny/gemm/backend/profile.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/solvers/eigen/krylov.hpp"
 
 namespace ts::solvers::detail {
@@ -43,13 +44,12 @@ template <class T, class Function>
 void apply_columns(const Context& ctx, const Function& f, HostView<const T> x, HostView<T> y) {
   const index_t n = x.rows(), p = x.cols();
   const Profile::Piece piece(ctx, "solves with factors", {}, std::nullopt);
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static, 1)
-  for (index_t j = 0; j < p; ++j) {
+  parallel_for(ctx.thread_count(), p, [&](index_t j) {
     Column<T> b(n);
     for (index_t i = 0; i < n; ++i) b(i) = x(i, j);
     const Column<T> image = f(b);
     for (index_t i = 0; i < n; ++i) y(i, j) = image(i);
-  }
+  });
 }
 
 }  // namespace ts::solvers::detail

@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/eigen/folded.hpp"
 
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -16,9 +17,9 @@ template <class T>
 void FoldedOperator<T>::shifted(const Context& ctx, HostView<const T> x, HostView<T> y) const {
   a_.apply(ctx, x, y);
   const index_t n = x.rows(), p = x.cols();
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < n; ++i)
+  parallel_for(ctx.thread_count(), n, [&](index_t i) {
     for (index_t j = 0; j < p; ++j) y(i, j) -= centre_ * x(i, j);
+  });
 }
 
 #define TS_INSTANTIATE(T) template class FoldedOperator<T>;

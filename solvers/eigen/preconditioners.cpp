@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/solvers/eigen/factor_detail.hpp"
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -27,9 +28,9 @@ Jacobi<T>::Jacobi(std::vector<double> diagonal) : inverse_(std::move(diagonal)) 
 
 template <class T>
 void Jacobi<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < x.rows(); ++i)
+  parallel_for(ctx.thread_count(), x.rows(), [&](index_t i) {
     for (index_t j = 0; j < x.cols(); ++j) y(i, j) = inverse_[at(i)] * x(i, j);
+  });
 }
 
 template <class T>
@@ -99,19 +100,19 @@ void ChebyshevInverse<T>::apply(const Context& ctx, HostView<const T> x, HostVie
   const double theta = 0.5 * (high_ + low_), delta = 0.5 * (high_ - low_), sigma = theta / delta;
   Matrix<T> residual = Matrix<T>::copy_of(x), direction(n, p), image(n, p);
   double rho = 1 / sigma;
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-  for (index_t i = 0; i < n; ++i)
+  parallel_for(ctx.thread_count(), n, [&](index_t i) {
     for (index_t j = 0; j < p; ++j) y(i, j) = direction(i, j) = residual(i, j) / theta;
+  });
   for (index_t step = 1; step < degree_; ++step) {
     a_.apply(ctx, direction.cview(), image.view());
     const double next = 1 / (2 * sigma - rho), keep = next * rho, add = 2 * next / delta;
-#pragma omp parallel for num_threads(ctx.thread_count()) schedule(static)
-    for (index_t i = 0; i < n; ++i)
+    parallel_for(ctx.thread_count(), n, [&](index_t i) {
       for (index_t j = 0; j < p; ++j) {
         residual(i, j) -= end_.sign * image(i, j) + end_.shift * direction(i, j);
         direction(i, j) = keep * direction(i, j) + add * residual(i, j);
         y(i, j) += direction(i, j);
       }
+    });
     rho = next;
   }
 }

@@ -9,10 +9,23 @@
 
 #include "tallskinny/gemm/assign/rows.hpp"
 #include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 
 namespace ts::solvers {
+
+/// Error(bad_input) for numbers that float64 cannot square or sum, and whose they are.
+class KMeansRangeError : public Error {
+ public:
+  enum class Of { points, weights, centers };
+  KMeansRangeError(Of of, const std::string& sentence, Place where = Place::current())
+      : Error(Errc::bad_input, sentence, where), of_(of) {}
+  [[nodiscard]] Of of() const noexcept { return of_; }
+
+ private:
+  Of of_;
+};
 
 enum class KMeansInit {
   plus_plus,  ///< greedy k-means++: the best of 2 + log k draws for each centre (Arthur, Vassilvitskii 2007)
@@ -148,7 +161,7 @@ struct KMeansResult {
 /// and label on the device. Memory besides the rows: 4 n for labels, 8 n for bounds (2 n on a device) and
 /// about 32 k d for each thread; k-means++ and k-means|| 8 n more.
 /// @throws Error(invalid_argument) for no rows or columns, k < 1 or more than n, NaN or Inf (with row and
-/// column), weights or centres that do not fit; Error(bad_input) for coordinates beyond 2^500, for points
+/// column), weights or centres that do not fit; KMeansRangeError for coordinates beyond 2^500, for points
 /// that differ by less than 2^-480, and for weights whose sums overflow or vanish; Error(interrupted).
 [[nodiscard]] KMeansResult kmeans(const Context& ctx, const RowSource& rows, const KMeansOptions& options);
 [[nodiscard]] KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& options);
@@ -168,6 +181,7 @@ struct KMeansPrediction {
 };
 
 /// The nearest of given centres for each row, as the last step of kmeans() finds them.
+/// @throws as kmeans(), and KMeansRangeError for centres beyond 2^500.
 [[nodiscard]] KMeansPrediction predict(const Context& ctx, const RowSource& rows,
                                        HostView<const double> centers,
                                        KMeansMetric metric = KMeansMetric::euclidean,
@@ -189,6 +203,7 @@ struct KMeansPrediction {
                              KMeansMetric metric = KMeansMetric::euclidean, index_t sample = 0);
 
 /// Distances of all rows to all centres, n x k: between directions for KMeansMetric::cosine.
+/// @throws as predict.
 [[nodiscard]] Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const double> centers,
                                        KMeansMetric metric = KMeansMetric::euclidean);
 

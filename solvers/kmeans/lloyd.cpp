@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "tallskinny/gemm/assign/unit_rows.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
@@ -21,10 +22,7 @@ std::vector<index_t> farthest(const Context& ctx, std::span<const double> far, i
   constexpr index_t chunk = index_t{1} << 18;
   const index_t n = std::ssize(far);
   std::vector<std::vector<index_t>> parts(static_cast<std::size_t>((n + chunk - 1) / chunk));
-  [[maybe_unused]] const int team =
-      static_cast<int>(std::clamp<index_t>(std::ssize(parts), 1, ctx.thread_count()));
-#pragma omp parallel for schedule(static) num_threads(team)
-  for (index_t c = 0; c < std::ssize(parts); ++c) {
+  parallel_for(ctx.thread_count(), std::ssize(parts), [&](index_t c) {
     // A heap of the best so far, the nearest of them on top.
     std::vector<index_t>& part = parts[static_cast<std::size_t>(c)];
     for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
@@ -36,7 +34,7 @@ std::vector<index_t> farthest(const Context& ctx, std::span<const double> far, i
       part.push_back(i);
       std::push_heap(part.begin(), part.end(), farther);
     }
-  }
+  });
   std::vector<index_t> rows;
   for (const auto& part : parts) rows.insert(rows.end(), part.begin(), part.end());
   std::sort(rows.begin(), rows.end(), farther);

@@ -16,8 +16,9 @@ namespace {
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 /// The weighted mean of (b - a) / max(a, b).
-double silhouette_of(const Problem& p, HostView<const double> centers, std::span<const std::int32_t> labels,
-                     std::span<const index_t> sizes, double total) {
+double simplified_silhouette_of(const Problem& p, HostView<const double> centers,
+                                std::span<const std::int32_t> labels, std::span<const index_t> sizes,
+                                double total) {
   RowBounds bounds(p.rows());
   bounds.begin_pass(p.ctx, centers, p.moments);
   std::vector<std::int32_t> nearest(labels.size(), -1);
@@ -100,7 +101,8 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   }
   const auto groups = static_cast<double>(clusters.size());
   found.calinski_harabasz = total > groups ? between / (groups - 1) / (within / (total - groups)) : undefined;
-  found.silhouette = silhouette_of(p, usable.cview(), labels, sizes_of(labels, k), total);
+  found.simplified_silhouette =
+      simplified_silhouette_of(p, usable.cview(), labels, sizes_of(labels, k), total);
   return found;
 }
 

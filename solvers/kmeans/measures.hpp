@@ -9,7 +9,7 @@ namespace ts::solvers {
 struct KMeansMeasures {
   /// Mean of (b - a) / max(a, b) with the distances a to the own centre and b to the nearest other one, 0 for
   /// the only row of a cluster; from -1 to 1. Hruschka, de Castro, Campello 2004, "simplified silhouette".
-  double silhouette = 0;
+  double simplified_silhouette = 0;
   /// Mean over clusters of max_j (s_i + s_j) / ||mean_i - mean_j||, s the mean distance of the members to
   /// their mean; less is better. Davies, Bouldin 1979.
   double davies_bouldin = 0;

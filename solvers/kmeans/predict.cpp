@@ -58,6 +58,7 @@ Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const do
   const RowsInMemory source(rows);
   check_finite(source);
   const Directions normal(ctx, source, {}, metric);
+  Problem{ctx, normal.rows_or(source), normal.scale, {}}.find_moments();  // refuses what cannot be squared
   Matrix<double> out(rows.rows(), centers.rows());
   distances(ctx, rows.scaled(normal.scale), usable.cview(), out.view());
   return out;

@@ -24,8 +24,10 @@ constexpr double largest_coordinate = 0x1p500, smallest_spread = 0x1p-480, small
 /// Beyond this a sum of weighted squares could overflow.
 constexpr long double largest_sum = 0x1p1020L;
 
-[[noreturn]] void refuse_range(const std::string& what) {
-  throw Error(Errc::bad_input, what + "; multiply by a power of two to bring them nearer to 1");
+using Of = KMeansRangeError::Of;
+
+[[noreturn]] void refuse_range(Of of, const std::string& what) {
+  throw KMeansRangeError(of, what + "; multiply by a power of two to bring them nearer to 1");
 }
 
 bool all_equal(const Problem& p) {
@@ -49,14 +51,16 @@ void check_range(const Problem& p) {
     squares += static_cast<long double>(coordinate) * coordinate;
   }
   if (largest > largest_coordinate)
-    refuse_range("the points have coordinates beyond 2^500, whose squared distances overflow float64");
+    refuse_range(Of::points,
+                 "the points have coordinates beyond 2^500, whose squared distances overflow float64");
   if (spread > 0 && spread < smallest_spread && !all_equal(p))
-    refuse_range("the points differ by less than 2^-480, and squares of that vanish in float64");
+    refuse_range(Of::points, "the points differ by less than 2^-480, and squares of that vanish in float64");
   if (p.weights.empty()) return;
   const double heaviest = *std::max_element(p.weights.begin(), p.weights.end());
-  if (heaviest < smallest_weight) refuse_range("all weights are below 2^-480, too small for float64 sums");
+  if (heaviest < smallest_weight)
+    refuse_range(Of::weights, "all weights are below 2^-480, too small for float64 sums");
   if (heaviest * static_cast<long double>(p.rows()) * std::max({1.0L, 4 * squares}) > largest_sum)
-    refuse_range("the weights are so large that the weighted sums overflow float64");
+    refuse_range(Of::weights, "the weights are so large that the weighted sums overflow float64");
 }
 
 }  // namespace
@@ -148,7 +152,8 @@ double inertia_of(const Problem& p, HostView<const double> centers, std::span<co
                     sum);
     });
   });
-  if (!std::isfinite(sum)) refuse_range("the inertia of points and centres is too large for float64");
+  if (!std::isfinite(sum))
+    refuse_range(Of::points, "the inertia of points and centres is too large for float64");
   return sum;
 }
 
@@ -249,8 +254,9 @@ Matrix<double> usable_centers(index_t cols, HostView<const double> centers, KMea
     for (index_t m = 0; m < centers.rows(); ++m)
       for (index_t j = 0; j < centers.cols(); ++j)
         if (std::abs(centers(m, j)) > largest_coordinate)
-          refuse_range("centre " + std::to_string(m) +
-                       " (counted from 0) has a coordinate beyond 2^500, whose square overflows float64");
+          refuse_range(Of::centers,
+                       "centre " + std::to_string(m) +
+                           " (counted from 0) has a coordinate beyond 2^500, whose square overflows float64");
   auto copy = Matrix<double>::copy_of(centers);
   if (metric == KMeansMetric::cosine && normalise(copy.view()) > 0)
     throw Error(Errc::invalid_argument,

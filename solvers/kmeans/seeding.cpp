@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 
 namespace ts::solvers::kmeans_detail {
@@ -241,16 +242,14 @@ std::vector<index_t> rings_until(const Problem& p, const Random& random, double 
   constexpr index_t chunk = index_t{1} << 16;
   const index_t n = p.rows();
   std::vector<std::vector<Ring>> parts(static_cast<std::size_t>((n + chunk - 1) / chunk));
-  [[maybe_unused]] const int team =
-      static_cast<int>(std::clamp<index_t>(std::ssize(parts), 1, p.ctx.thread_count()));
-#pragma omp parallel for schedule(static) num_threads(team)
-  for (index_t c = 0; c < std::ssize(parts); ++c)
+  parallel_for(p.ctx.thread_count(), std::ssize(parts), [&](index_t c) {
     for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
       const double weight = p.weight(i);
       const double ring = weight > 0 ? -std::log1p(-random.uniform(static_cast<std::uint64_t>(i))) / weight
                                      : std::numeric_limits<double>::infinity();
       if (ring <= limit) parts[static_cast<std::size_t>(c)].emplace_back(ring, i);
     }
+  });
   std::vector<Ring> rings;
   for (const auto& part : parts) rings.insert(rings.end(), part.begin(), part.end());
   std::sort(rings.begin(), rings.end());

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random.hpp"
 
@@ -30,8 +31,7 @@ Matrix<T> sketch(const Context& ctx, std::uint64_t seed, index_t rows, HostView<
   const auto scale = static_cast<real_t<T>>(1 / std::sqrt(static_cast<double>(copies)));
   const index_t groups = std::min<index_t>(16, (n + 4095) / 4096);
   std::vector<Matrix<T>> partial(static_cast<std::size_t>(groups));
-#pragma omp parallel for schedule(dynamic) num_threads(ctx.thread_count())
-  for (index_t g = 0; g < groups; ++g) {
+  parallel_pieces(ctx.thread_count(), groups, [&](index_t g, int) {
     auto& sum = partial[static_cast<std::size_t>(g)];
     sum = Matrix<T>::zeros(rows, b);
     for (index_t i = n * g / groups; i < n * (g + 1) / groups; ++i) {
@@ -43,7 +43,7 @@ Matrix<T> sketch(const Context& ctx, std::uint64_t seed, index_t rows, HostView<
         for (index_t j = 0; j < b; ++j) sum(row, j) += sign * x(i, j);
       }
     }
-  }
+  });
   for (const auto& sum : partial) add<T>(y.view(), sum.view());
   return y;
 }

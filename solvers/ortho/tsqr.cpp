@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/solvers/ortho/householder.hpp"
 #include "tallskinny/solvers/ortho/muscle_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
@@ -29,29 +30,29 @@ void tree(const Context& ctx, HostView<T> x, HostView<T> r) {
   std::vector<std::vector<T>> taus(static_cast<std::size_t>(chunks));
   std::vector<Matrix<T>> factors(static_cast<std::size_t>(chunks));  // contiguous copies: R and the vectors
   Matrix<T> triangles(chunks * b, b);
-#pragma omp parallel for schedule(dynamic) num_threads(ctx.thread_count())
-  for (index_t c = 0; c < chunks; ++c) {
+  parallel_pieces(ctx.thread_count(), chunks, [&](index_t c, int) {
     const auto [first, count] = rows_of(n, chunks, c);
     auto& a = factors[static_cast<std::size_t>(c)];
     a = Matrix<T>::copy_of(HostView<const T>(x.rows(first, count)));
     taus[static_cast<std::size_t>(c)] = householder_qr<T>(a.view());
     for (index_t i = 0; i < b; ++i)
       for (index_t j = 0; j < b; ++j) triangles(c * b + i, j) = j < i ? T{} : a(i, j);
-  }
+  });
   if (chunks > 1) {
     tree(ctx, triangles.view(), r);
   } else {
     copy<T>(triangles.view(), r);
     set_identity(triangles.view());
   }
-#pragma omp parallel for schedule(dynamic) num_threads(ctx.thread_count())
-  for (index_t c = 0; c < chunks; ++c) {  // Q of the chunk = H_0 .. H_{b-1} [Q of its triangle; 0]
-    const auto [first, count] = rows_of(n, chunks, c);
-    auto q = Matrix<T>::zeros(count, b);
-    copy<T>(triangles.cview().rows(c * b, b), q.view().rows(0, b));
-    apply_q<T>(factors[static_cast<std::size_t>(c)].view(), taus[static_cast<std::size_t>(c)], q.view());
-    copy<T>(q.view(), x.rows(first, count));
-  }
+  parallel_pieces(ctx.thread_count(), chunks,
+                  [&](index_t c, int) {  // Q of the chunk = H_0 .. H_{b-1} [Q of its triangle; 0]
+                    const auto [first, count] = rows_of(n, chunks, c);
+                    auto q = Matrix<T>::zeros(count, b);
+                    copy<T>(triangles.cview().rows(c * b, b), q.view().rows(0, b));
+                    apply_q<T>(factors[static_cast<std::size_t>(c)].view(), taus[static_cast<std::size_t>(c)],
+                               q.view());
+                    copy<T>(q.view(), x.rows(first, count));
+                  });
 }
 
 }  // namespace

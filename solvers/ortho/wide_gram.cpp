@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/gemm/core/twofold.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 
@@ -20,10 +21,10 @@ constexpr index_t most_groups = 32;
 template <class Body>
 void for_each_chunk(const Context& ctx, index_t n, const Body& body) {
   const index_t chunks = (n + chunk_rows - 1) / chunk_rows, groups = std::min(chunks, most_groups);
-#pragma omp parallel for schedule(dynamic) num_threads(ctx.thread_count())
-  for (index_t group = 0; group < groups; ++group)
+  parallel_pieces(ctx.thread_count(), groups, [&](index_t group, int) {
     for (index_t c = chunks * group / groups; c < chunks * (group + 1) / groups; ++c)
       body(group, c * chunk_rows, std::min(chunk_rows, n - c * chunk_rows));
+  });
 }
 
 Context on_one_thread(const Context& ctx) {

@@ -16,7 +16,7 @@ void put(const std::filesystem::path& file, const std::string& text) {
 }
 
 std::uint64_t free_in(const TemporaryFolder& folder) {
-  return io::control_group_free(folder / "cgroup", folder / "sys");
+  return io::control_group_free({folder / "cgroup", folder / "sys"});
 }
 
 constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();

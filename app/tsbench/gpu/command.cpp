@@ -6,7 +6,6 @@
 #include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
-#include "tallskinny/app/common/text_file.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/gpu/peers.hpp"
 #include "tallskinny/app/tsbench/gpu/report.hpp"
@@ -186,12 +185,13 @@ int gpu_command(app::Arguments arguments) {
     results.add(json_of(m));
     cells.push_back(cell_of(m));
   }
-  results.write();
+  results.finish();
   if (!request.html_file.empty())
-    app::write_text_file(request.html_file,
-                         html_page({roofs.name, utc_now(), std::string(commit()), vendor_versions(),
-                                    roofs.read_bytes_per_second, roofs.copy_bytes_per_second},
-                                   cells));
+    write_and_tell(request.html_file,
+                   html_page({roofs.name, utc_now(), std::string(commit()), vendor_versions(),
+                              roofs.read_bytes_per_second, roofs.copy_bytes_per_second},
+                             cells),
+                   "a page of curves");
   std::cout << '\n';
   print_gpu_roofs(std::cout, roofs);
   print_summary(std::cout, cells);

@@ -130,7 +130,7 @@ int kmeans_command(app::Arguments arguments) {
     results.add(json_of(m, m.limit(roofs)));
     right = right && m.wrong == 0 && m.same_bits;
   }
-  results.write();
+  results.finish();
   if (app::stop_requested()) return app::stop_exit_code();
   return right ? app::exit_ok : app::exit_failure;
 }

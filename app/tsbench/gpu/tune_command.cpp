@@ -5,7 +5,6 @@
 #include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
-#include "tallskinny/app/common/text_file.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/gpu/tables.hpp"
 #include "tallskinny/app/tsbench/gpu/tune.hpp"
@@ -108,8 +107,10 @@ int tune_command(app::Arguments arguments) {
   std::cout << found.size() << " of " << cases.size()
             << " cases have a better kernel than the model's choice\n";
   if (!output.empty()) {
-    app::write_text_file(output, "# " + device.name + ", measured " + utc_now() + " at commit " +
-                                     std::string(commit()) + "\n" + found.text());
+    write_and_tell(output,
+                   "# " + device.name + ", measured " + utc_now() + " at commit " + std::string(commit()) +
+                       "\n" + found.text(),
+                   "kernels for this device");
   } else {
     cuda::TunedTable own = cuda::users_table(device.name);
     own.merge(found);

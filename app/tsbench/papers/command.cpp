@@ -115,7 +115,7 @@ bool run_on_device(const PapersRequest& request, const Context& ctx) {
                          if (m.joules > 0) o.energy.add(m.vendor_joules / m.joules);
                        }) &&
             right;
-  results.write();
+  results.finish();
   return right;
 }
 
@@ -153,7 +153,7 @@ bool run_on_cpu(const PapersRequest& request) {
                          if (least < HUGE_VAL) o.ratio.add(least / m.ours.best);
                        }) &&
             right;
-  results.write();
+  results.finish();
   return right;
 }
 

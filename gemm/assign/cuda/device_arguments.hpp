@@ -130,7 +130,7 @@ void for_blocks(const Context& ctx, HostView<const double> m, const Work& work) 
   const SmallBlocks blocks(m);
   const auto threads =
       static_cast<int>(std::clamp<index_t>(blocks.count / blocks_of_a_thread, 1, ctx.thread_count()));
-  cpu::for_each_chunk(threads, blocks.count, [&](index_t b, int) {
+  parallel_pieces(threads, blocks.count, [&](index_t b, int) {
     work(b, m.rows(b * blocks.rows, std::min(blocks.rows, m.rows() - b * blocks.rows)));
   });
 }

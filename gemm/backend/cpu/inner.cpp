@@ -109,7 +109,7 @@ double* PartialSums::clear(index_t chunk) noexcept {
 void PartialSums::add_chunks(int threads) noexcept {
   constexpr index_t slice = 512;
   const index_t slices = (size_ + slice - 1) / slice;
-  for_each_chunk(memory_.rows() * size_ < 65536 ? 1 : threads, parts_.here * slices, [&](index_t s, int) {
+  parallel_pieces(memory_.rows() * size_ < 65536 ? 1 : threads, parts_.here * slices, [&](index_t s, int) {
     double* const all = memory_.data() + s / slices * per_part_ * size_;
     const index_t first = s % slices * slice, last = std::min(size_, first + slice);
     for (index_t apart = 1; apart < per_part_; apart *= 2)

@@ -144,7 +144,7 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
     if (!from.in_place() || !s.by_dots() || (done == s.depth() && i + 2 * rows > x.rows)) return {};
     return {{done < s.depth() ? from.stored(i) + done : from.stored(i + rows), nullptr}, {0, 0}};
   };
-  for_each_chunk(threads, chunks.count, [&](index_t chunk, int thread) {
+  parallel_pieces(threads, chunks.count, [&](index_t chunk, int thread) {
     R* const out = scratch.of(thread);
     for (index_t i = chunks.begin(chunk); i < chunks.end(chunk); i += block) {
       const index_t rows = std::min(block, chunks.end(chunk) - i);

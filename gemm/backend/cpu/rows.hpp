@@ -2,14 +2,11 @@
 // result do not depend on how many threads there are.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
-#include <atomic>
-#include <vector>
 
 #include "tallskinny/gemm/backend/comm/row_parts.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 
 namespace ts::cpu {
 
@@ -74,34 +71,5 @@ class Scratch {
   index_t stride_;
   Matrix<R> memory_;
 };
-
-/// Calls work(chunk, thread) for every chunk, on up to `threads` threads. Each takes neighbouring chunks, so
-/// that what one leaves in its cache serves the next (in a sparse product, rows of X), and helps another one
-/// when its own are done. `work` must not throw.
-template <class Work>
-void for_each_chunk(int threads, index_t count, const Work& work) {
-  const index_t team = std::min<index_t>(threads, count);
-  if (team <= 1) {
-    for (index_t c = 0; c < count; ++c) work(c, 0);
-    return;
-  }
-  struct alignas(64) Share {
-    std::atomic<index_t> next{0};
-    index_t end = 0;
-  };
-  std::vector<Share> shares(static_cast<std::size_t>(team));
-  for (index_t t = 0; t < team; ++t) {
-    shares[static_cast<std::size_t>(t)].next = count * t / team;
-    shares[static_cast<std::size_t>(t)].end = count * (t + 1) / team;
-  }
-#pragma omp parallel num_threads(static_cast <int>(team))
-  {
-    const int thread = omp_get_thread_num();
-    for (index_t t = 0; t < team; ++t) {
-      Share& share = shares[static_cast<std::size_t>((thread + t) % team)];
-      for (index_t c = share.next++; c < share.end; c = share.next++) work(c, thread);
-    }
-  }
-}
 
 }  // namespace ts::cpu

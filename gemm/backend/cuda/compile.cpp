@@ -16,6 +16,7 @@
 #include "tallskinny/gemm/backend/cuda/sha256.hpp"
 #include "tallskinny/gemm/backend/cuda/sources.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/core/processors.hpp"
 
 namespace ts::cuda {
 
@@ -198,8 +199,7 @@ std::vector<Compiled> compile_all(std::span<const CompileJob> jobs, int threads)
         return;
       }
   };
-  const auto available =
-      static_cast<std::size_t>(threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency()));
+  const auto available = static_cast<std::size_t>(threads > 0 ? threads : default_threads());
   {
     std::vector<std::jthread> helpers;
     for (std::size_t i = 1; i < std::min(available, jobs.size()); ++i) helpers.emplace_back(work);

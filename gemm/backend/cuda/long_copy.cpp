@@ -1,7 +1,5 @@
 #include "tallskinny/gemm/backend/cuda/long_copy.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -9,6 +7,8 @@
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
 #include "tallskinny/gemm/backend/cuda/graph.hpp"
 #include "tallskinny/gemm/backend/cuda/staging.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/core/processors.hpp"
 
 namespace ts::cuda {
 
@@ -19,13 +19,12 @@ constexpr int most_threads = 8;  // more than a bus can keep up with
 
 void copy_by_threads(void* to, const void* from, std::size_t bytes) {
   constexpr std::size_t slice = std::size_t{256} << 10;
-  const auto slices = static_cast<std::int64_t>((bytes + slice - 1) / slice);
-#pragma omp parallel for num_threads(std::min(most_threads, omp_get_max_threads())) schedule(static)
-  for (std::int64_t s = 0; s < slices; ++s) {
+  const auto slices = static_cast<index_t>((bytes + slice - 1) / slice);
+  parallel_for(std::min(most_threads, default_threads()), slices, [&](index_t s) {
     const std::size_t first = static_cast<std::size_t>(s) * slice;
     std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first,
                 std::min(slice, bytes - first));
-  }
+  });
 }
 
 /// Page-locked memory for two pieces, and where the stream's work on each stands.

@@ -25,7 +25,10 @@ ProcessResult expect_ok(const std::vector<std::string>& arguments) {
   const ProcessResult result = tsdata(arguments);
   INFO(result.err);
   CHECK(result.code == 0);
-  CHECK(result.err.empty());
+  const bool writes =
+      arguments[0] != "info" && std::find(arguments.begin(), arguments.end(), "--dry-run") == arguments.end();
+  CHECK(result.err.starts_with("wrote ") == writes);
+  CHECK(std::count(result.err.begin(), result.err.end(), '\n') == (writes ? 1 : 0));
   return result;
 }
 
@@ -49,6 +52,17 @@ bool has(const std::string& text, const std::string& part) {
 }
 
 }  // namespace
+
+TEST_CASE("what was written where is told on standard error, unless --quiet") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "a.h5", copy = folder / "b.h5", points = folder / "p.h5";
+  CHECK(tsdata({"gen", "lap1d", "--n", "5", "-o", file}).err ==
+        "wrote " + file + ": exact_eigenvalues, matrix\n");
+  CHECK(tsdata({"convert", file, copy}).err == "wrote " + copy + ": matrix\n");
+  CHECK(tsdata({"gen", "uniform", "--n", "5", "-o", points}).err == "wrote " + points + ": features\n");
+  CHECK(tsdata({"gen", "uniform", "--n", "5", "-q", "-o", points}).err.empty());
+  CHECK(tsdata({"convert", file, copy, "--quiet"}).err.empty());
+}
 
 TEST_CASE("a generated matrix comes back bit by bit, with its spectrum") {
   const test::TemporaryFolder folder;

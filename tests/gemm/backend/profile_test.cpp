@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/backend/profile.hpp"
 
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
@@ -112,8 +113,7 @@ TEST_CASE("profiles in use are those of a thread, the last one first") {
     const Profile::Piece piece(ctx, "inside", {}, std::nullopt);
   }
   { const Profile::Piece piece(ctx, "outside", {}, std::nullopt); }
-#pragma omp parallel num_threads(2)
-  { const Profile::Piece piece(ctx, "parallel", {}, std::nullopt); }
+  parallel(2, [&](int) { const Profile::Piece piece(ctx, "parallel", {}, std::nullopt); });
   REQUIRE(outer.work().size() == 1);
   CHECK(outer.work()[0].what == "outside");
   REQUIRE(inner.work().size() == 1);

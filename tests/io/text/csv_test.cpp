@@ -33,7 +33,34 @@ TEST_CASE("csv: the transpose and some rows") {
   CHECK(read("1,2\n3,4\n5,6\n", options) == Table(1, 3, {2, 4, 6}));
 }
 
-TEST_CASE("csv: an index without a name is read, and told") {
+TEST_CASE("csv: a column that counts the rows is read only where that is said") {
+  io::ReadOptions drop, keep, both;
+  drop.drop_index = keep.keep_index = both.drop_index = both.keep_index = true;
+  const Table numbers(3, 2, {5, 6, 7, 8, 9, 5}), all(3, 3, {0, 5, 6, 1, 7, 8, 2, 9, 5});
+  for (const char* head : {",a,b\n", "Unnamed: 0,a,b\n", "\"\",a,b\n"}) {
+    CAPTURE(head);
+    const std::string text = head + std::string("0,5,6\n1,7,8\n2,9,5\n");
+    CHECK(refused(text).says("t.csv: the first column has no name and counts the rows"));
+    CHECK(refused(text).says("--drop-index leaves it out, --keep-index reads it"));
+    CHECK(read(text, drop) == numbers);
+    CHECK(read(text, keep) == all);
+    CHECK(refused(head + std::string("1,5,6\n2,7,8\n")).says("counts the rows"));
+    CHECK(read(head + std::string("1,5,6\n2,7,8\n3,9,5\n"), drop) == numbers);
+  }
+  // An index in another order is told of, and can be left out.
+  CHECK(read(",a,b\n0,5,6\n2,7,8\n1,9,5\n").rows == 3);
+  CHECK(read(",a,b\n2,5,6\n0,7,8\n1,9,5\n", drop) == numbers);
+  // A name, or no line of names, makes it a column like others.
+  CHECK(read("id,a,b\n0,5,6\n1,7,8\n2,9,5\n") == all);
+  CHECK(read("0,5,6\n1,7,8\n2,9,5\n") == all);
+  const auto refusal = [&](const std::string& text, const io::ReadOptions& options) {
+    return refusal_of([&] { (void)read(text, options); });
+  };
+  CHECK(refusal("id,a\n0,5\n", drop).says("has a name"));
+  CHECK(refusal(",a\n0,5\n", both).says("exclude each other"));
+}
+
+TEST_CASE("csv: an index without a name is told of") {
   TemporaryFolder folder;
   const auto note = [&](const std::string& text) { return io::describe(folder.with("x.csv", text)).note; };
   CHECK(note(",a\n0,1.5\n1,2.5\n").find("none for the first column") != std::string::npos);

@@ -249,6 +249,25 @@ TEST_CASE("scales that float64 cannot square are refused, others give the same l
   beyond.data()[4] = 1e308;
   CHECK(code_at(0, far.cview(), {}) == 0);
   CHECK(code_at(0, beyond.cview(), {}) == 4);
+  const auto refused = [](auto&& call) {
+    try {
+      call();
+    } catch (const KMeansRangeError& e) {
+      return e.of();
+    }
+    FAIL("nothing was refused");
+    return KMeansRangeError::Of::points;
+  };
+  using Of = KMeansRangeError::Of;
+  const std::vector<std::int32_t> zeros(60);
+  CHECK(refused([&] { (void)verify({}, Rows(x.cview()), beyond.cview(), zeros); }) == Of::centers);
+  CHECK(refused([&] { (void)transform({}, Rows(x.cview()), beyond.cview()); }) == Of::centers);
+  KMeansOptions given = o;
+  given.clusters = 2, given.init = KMeansInit::given, given.centers = beyond.cview();
+  CHECK(refused([&] { (void)kmeans({}, Rows(x.cview()), given); }) == Of::centers);
+  auto large = Matrix<double>::copy_of(x.cview());
+  large.data()[5] = 1e308;
+  CHECK(refused([&] { (void)transform({}, Rows(large.cview()), far.cview()); }) == Of::points);
   const std::vector<double> heavy(60, 1e308), light(60, 1e-300);
   CHECK(code_at(0, {}, heavy) == 4);
   CHECK(code_at(0, {}, light) == 4);

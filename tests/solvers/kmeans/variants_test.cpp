@@ -68,20 +68,20 @@ KMeansMeasures measure_of(const Matrix<double>& x, const Matrix<double>& centers
 TEST_CASE("measures, by hand", "[kmeans][measures]") {
   const auto x = column({0, 1, 10, 11}), c = column({0.5, 10.5});
   const KMeansMeasures m = measure_of(x, c, {0, 0, 1, 1});
-  CHECK(m.silhouette == Approx((10.0 / 10.5 + 9.0 / 9.5) / 2).epsilon(1e-7));
+  CHECK(m.simplified_silhouette == Approx((10.0 / 10.5 + 9.0 / 9.5) / 2).epsilon(1e-7));
   CHECK(m.davies_bouldin == Approx(0.1).epsilon(1e-12));
   CHECK(m.calinski_harabasz == Approx(200).epsilon(1e-12));
   // A weight is a number of copies; a cluster of one point has no silhouette.
   const std::vector<double> weights = {1, 2, 1, 1};
   const KMeansMeasures w = measure_of(x, c, {0, 0, 1, 1}, weights);
   const KMeansMeasures copies = measure_of(column({0, 1, 1, 10, 11}), c, {0, 0, 0, 1, 1});
-  CHECK(w.silhouette == Approx(copies.silhouette).epsilon(1e-9));
+  CHECK(w.simplified_silhouette == Approx(copies.simplified_silhouette).epsilon(1e-9));
   CHECK(w.davies_bouldin == Approx(copies.davies_bouldin).epsilon(1e-12));
   CHECK(w.calinski_harabasz == Approx(copies.calinski_harabasz).epsilon(1e-12));
-  CHECK(measure_of(column({0, 1, 10}), column({0.5, 10}), {0, 0, 1}).silhouette ==
+  CHECK(measure_of(column({0, 1, 10}), column({0.5, 10}), {0, 0, 1}).simplified_silhouette ==
         Approx((9.5 / 10 + 8.5 / 9) / 3).epsilon(1e-7));
   const KMeansMeasures one = measure_of(x, column({5.5}), {0, 0, 0, 0});
-  CHECK(std::isnan(one.silhouette));
+  CHECK(std::isnan(one.simplified_silhouette));
   CHECK(std::isnan(one.calinski_harabasz));
   CHECK_THROWS_AS(measure_of(x, c, {0, 0, 1, 2}), Error);
   CHECK_THROWS_AS(measure_of(x, c, {0, 0, 1}), Error);
@@ -99,9 +99,9 @@ TEST_CASE("measures are those of scikit-learn", "[kmeans][measures]") {
     }
   }
   const KMeansMeasures m = measure_of(x, means, labels);
-  CHECK(m.davies_bouldin == Approx(0.8965860274189662).epsilon(1e-12));     // davies_bouldin_score, 1.2.1
-  CHECK(m.calinski_harabasz == Approx(132.80772973891067).epsilon(1e-12));  // calinski_harabasz_score
-  CHECK(m.silhouette == Approx(0.5057921409859987).epsilon(1e-6));          // by its definition in NumPy
+  CHECK(m.davies_bouldin == Approx(0.8965860274189662).epsilon(1e-12));        // davies_bouldin_score, 1.2.1
+  CHECK(m.calinski_harabasz == Approx(132.80772973891067).epsilon(1e-12));     // calinski_harabasz_score
+  CHECK(m.simplified_silhouette == Approx(0.5057921409859987).epsilon(1e-6));  // by its definition in NumPy
 }
 
 TEST_CASE("mini-batch finds blobs, the same for any number of threads", "[kmeans][variants]") {
@@ -234,7 +234,7 @@ TEST_CASE("rows in blocks give the bits of rows in memory", "[kmeans][blocks]") 
   const auto ma =
       measure({}, RowsInMemory(Rows(x.view())), whole.centers.view(), whole.labels, metric, weights);
   const auto mb = measure({}, blocks, whole.centers.view(), whole.labels, metric, weights);
-  CHECK(ma.silhouette == mb.silhouette);
+  CHECK(ma.simplified_silhouette == mb.simplified_silhouette);
   CHECK(ma.calinski_harabasz == mb.calinski_harabasz);
 }
 
