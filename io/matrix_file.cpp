@@ -1,11 +1,7 @@
 #include "tallskinny/io/matrix_file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <fstream>
 #include <new>
 #include <system_error>
@@ -47,23 +43,6 @@ constexpr std::array formats = {
            },
            describe_csv, read_csv}};
 
-/// Says why a file cannot be opened before any format is tried.
-void require_file(const std::filesystem::path& file) {
-  const auto refuse = [&](const std::string& cause) {
-    throw Error(Errc::bad_input, file.string() + " " + cause);
-  };
-  std::error_code failed;
-  const auto status = std::filesystem::status(file, failed);
-  if (file.empty()) throw Error(Errc::bad_input, "no file is named");
-  if (!std::filesystem::exists(status)) refuse("does not exist");
-  if (std::filesystem::is_directory(status)) refuse("is a folder, not a file");
-  if (!std::filesystem::is_regular_file(status)) refuse("is not a regular file");
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) refuse("cannot be opened: " + std::generic_category().message(errno));
-  ::close(descriptor);
-  if (std::filesystem::file_size(file, failed) == 0) refuse("is empty");
-}
-
 const Format* format_of(const std::filesystem::path& file) {
   std::array<char, 16> start{};
   std::ifstream(file, std::ios::binary).read(start.data(), start.size());
@@ -81,10 +60,15 @@ const Format* format_of(const std::filesystem::path& file) {
   return nullptr;
 }
 
+/// Whether a file is HDF5. @throws Error(bad_input) for one that cannot be opened, or is empty.
+bool require_file(const std::filesystem::path& file) {
+  if (hdf5::FileBytes(file).size() == 0) throw Error(Errc::bad_input, file.string() + " is empty");
+  return hdf5::has_signature(file);
+}
+
 /// Nothing for HDF5 files.
 const Format* check_format(const Location& where) {
-  require_file(where.file);
-  if (hdf5::has_signature(where.file)) return nullptr;
+  if (require_file(where.file)) return nullptr;
   const Format* format = format_of(where.file);
   if (!where.object.empty())
     throw Error(Errc::bad_input,
@@ -154,7 +138,7 @@ std::string_view name_of(Structure s) noexcept {
 Description describe(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
     if (const Format* format = check_format(where)) return format->describe(where, options);
-    const Chosen chosen = choose(hdf5::open(where.file, options.missing_as_fill), where.object, options);
+    const Chosen chosen = choose(open_hdf5(where.file, options), where.object, options);
     return describe_parts(chosen.parts, chosen.object, options);
   });
 }
@@ -163,17 +147,14 @@ std::vector<Description> list_objects(const std::filesystem::path& file, const R
   const Location where{file, ""};
   return guarded(where, [&] {
     if (const Format* format = check_format(where)) return std::vector{format->describe(where, options)};
-    std::vector<Description> list;
-    for (const Candidate& candidate : candidates(hdf5::open(file, options.missing_as_fill), options))
-      list.push_back(candidate.description);
-    return list;
+    return candidates(open_hdf5(file, options), options);
   });
 }
 
 MatrixFile read_matrix(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
     if (const Format* format = check_format(where)) return format->read(where, options);
-    const Chosen chosen = choose(hdf5::open(where.file, options.missing_as_fill), where.object, options);
+    const Chosen chosen = choose(open_hdf5(where.file, options), where.object, options);
     return read_parts(chosen.parts, chosen.object, options);
   });
 }
@@ -202,15 +183,17 @@ Matrix<T> read_dense_as(const Location& where, const ReadOptions& options) {
       read);
 }
 
-std::vector<double> read_vector(const Location& where) {
-  require_file(where.file);
-  if (!hdf5::has_signature(where.file) && !where.object.empty() &&
-      has_ending(lower_case(where.file.filename().string()), {".arff"}))
+std::vector<double> read_vector(const Location& where, const ReadOptions& options) {
+  const bool in_hdf5 = require_file(where.file);
+  if (!in_hdf5 && !where.object.empty() && has_ending(lower_case(where.file.filename().string()), {".arff"}))
     return guarded(where, [&] { return read_arff_attribute(where.file, where.object); });
   Location chosen = where;
-  if (hdf5::has_signature(where.file) && where.object.empty())
-    chosen.object = guarded(where, [&] { return only_vector(hdf5::open(where.file)); });
-  const auto a = read_dense_as<double>(chosen);
+  if (in_hdf5 && where.object.empty())
+    chosen.object = guarded(where, [&] { return only_vector(open_hdf5(where.file, options)); });
+  ReadOptions whole;
+  whole.memory_limit = options.memory_limit, whole.trusted = options.trusted;
+  whole.missing_as_fill = options.missing_as_fill;
+  const auto a = read_dense_as<double>(chosen, whole);
   if (a.cols() != 1 && a.rows() != 1 && !a.empty())
     throw Error(Errc::bad_input, chosen.text() + " is a matrix of " + std::to_string(a.rows()) + " x " +
                                      std::to_string(a.cols()) + " where a vector is needed");

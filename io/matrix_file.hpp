@@ -41,8 +41,9 @@ struct ReadOptions {
   index_t row_begin = 0;               ///< first row to read (of the transposed matrix, if transposed)
   index_t row_end = -1;                ///< one past the last row to read; -1: to the end
   std::uint64_t memory_limit = 0;      ///< bytes that reading may take; 0: what the machine has free
-  bool missing_as_fill = false;        ///< rows without data are read as the file's fill value; else refuse
-  bool check_finite = true;            ///< refuse NaN and Inf, naming the first row and column
+  bool trusted = false;          ///< HDF5 opens the file in this process, and follows it into other files
+  bool missing_as_fill = false;  ///< rows without data are read as the file's fill value; else refuse
+  bool check_finite = true;      ///< refuse NaN and Inf, naming the first row and column
 };
 
 /// What a file holds, found without reading its elements (text files: without keeping them).
@@ -97,8 +98,8 @@ template <class T>
 
 /// A vector of real numbers: a one-dimensional dataset, or a matrix with one row or one column (weights,
 /// eigenvalues, labels). In an arff file the object names an attribute; a nominal one gives the position of
-/// each value in its list.
+/// each value in its list. Of the options memory_limit, trusted and missing_as_fill count.
 /// @throws Error(bad_input), also for NaN and Inf.
-[[nodiscard]] std::vector<double> read_vector(const Location& where);
+[[nodiscard]] std::vector<double> read_vector(const Location& where, const ReadOptions& options = {});
 
 }  // namespace ts::io
