@@ -50,6 +50,14 @@ inline auto members_of(Node::StoredChunk& x) {
   return std::tie(x.row, x.col, x.offset, x.bytes, x.skipped);
 }
 
+/// A question that was not asked yet.
+struct Answered {
+  std::string question, answer;
+};
+inline auto members_of(Answered& x) {
+  return std::tie(x.question, x.answer);
+}
+
 class Message {
  public:
   Message() = default;

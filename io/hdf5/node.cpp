@@ -85,10 +85,10 @@ std::optional<Node> Node::find(std::string_view name) const {
   found.complete_ = std::make_shared<bool>(false);
   found.path_ = path.front() == '/' ? path : (path_ == "/" ? "/" + path : path_ + "/" + path);
   if (remote_) {
-    const auto group = remote_->find(found.path_);
-    if (!group) return std::nullopt;
-    found.group_ = *group;
-    found.remote_ = std::make_shared<const Remote>(remote_->reader(), found.path_);
+    auto there = Remote::find(remote_, found.path_);
+    if (!there) return std::nullopt;
+    found.group_ = there->group;
+    found.remote_ = std::move(there->object);
     return found;
   }
   const Quiet quiet;

@@ -67,8 +67,8 @@ Node open(const std::filesystem::path& file, const OpenOptions& options) {
   }
   Node root;
   root.file_ = name, root.path_ = "/", root.options_ = options;
-  root.remote_ = std::make_shared<const Remote>(
-      std::make_shared<Reader>(std::move(name), std::move(bytes), options), "/");
+  root.remote_ =
+      std::make_shared<const Remote>(std::make_shared<Reader>(std::move(name), std::move(bytes), options));
   return root;
 }
 

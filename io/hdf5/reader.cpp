@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <set>
 #include <system_error>
 
@@ -32,16 +33,6 @@ std::set<int>& loaded_filters() {
   return loaded;
 }
 
-bool transfer(int socket, char* data, std::size_t count, bool sending) {
-  while (count > 0) {
-    const auto moved = sending ? ::send(socket, data, count, MSG_NOSIGNAL) : ::read(socket, data, count);
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved <= 0) return false;
-    data += moved, count -= static_cast<std::size_t>(moved);
-  }
-  return true;
-}
-
 /// While one lives this thread takes no signals.
 class NoSignals {
  public:
@@ -61,17 +52,36 @@ class NoSignals {
 }  // namespace
 
 bool send_message(int socket, const std::string& bytes) {
-  std::size_t count = bytes.size();
-  return transfer(socket, reinterpret_cast<char*>(&count), sizeof count, true) &&
-         transfer(socket, const_cast<char*>(bytes.data()), count, true);
+  const std::size_t count = bytes.size();
+  std::string whole(reinterpret_cast<const char*>(&count), sizeof count);
+  whole += bytes;
+  for (std::string_view left = whole; !left.empty();) {
+    const auto sent = ::send(socket, left.data(), left.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    left.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
 }
 
 bool receive_message(int socket, std::string& bytes) {
-  std::size_t count = 0;
-  if (!transfer(socket, reinterpret_cast<char*>(&count), sizeof count, false) || count > longest_message)
-    return false;
-  bytes.resize(count);
-  return transfer(socket, bytes.data(), count, false);
+  std::size_t count = 0, got = 0;  // of the message with its length before it
+  bytes.resize(std::size_t{4} << 10);
+  for (;;) {
+    const auto received = ::read(socket, bytes.data() + got, bytes.size() - got);
+    if (received < 0 && errno == EINTR) continue;
+    if (received <= 0) return false;
+    got += static_cast<std::size_t>(received);
+    if (got < sizeof count) continue;
+    std::memcpy(&count, bytes.data(), sizeof count);
+    if (count > longest_message) return false;
+    count += sizeof count;
+    if (got == count) break;
+    if (got > count) return false;  // more than was asked for
+    bytes.resize(count);
+  }
+  bytes.erase(0, sizeof count).resize(count - sizeof count);
+  return true;
 }
 
 Reader::Reader(std::shared_ptr<const std::filesystem::path> file, std::shared_ptr<const FileBytes> bytes,

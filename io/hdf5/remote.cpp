@@ -6,7 +6,7 @@ namespace ts::io::hdf5 {
 
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{16} << 20;  ///< that come at a time
+constexpr std::size_t block_bytes = std::size_t{4} << 20;  ///< that come at a time
 constexpr index_t chunks_at_a_time = 4096;
 
 }  // namespace
@@ -18,8 +18,18 @@ Message Remote::known(const Message& question) const {
   return answers_.emplace(question.bytes(), reader_->ask(question)).first->second;
 }
 
-std::optional<bool> Remote::find(const std::string& path) const {
-  return value_of<std::optional<bool>>(reader_->ask(Message().put(call_find).put(path)));
+std::optional<Remote::Found> Remote::find(const std::shared_ptr<const Remote>& self,
+                                          const std::string& path) {
+  const auto& root = self->root_ ? self->root_ : self;
+  if (path == "/") return Found{root, true};
+  Message answer = self->reader_->ask(Message().put(call_find).put(path));
+  const auto group = self->value_of<std::optional<bool>>(answer);
+  if (!group) return std::nullopt;
+  auto found = std::make_shared<Remote>(self->reader_);
+  found->root_ = root, found->path_ = path;
+  for (auto& [question, known] : self->value_of<std::vector<Answered>>(answer))
+    found->answers_.emplace(std::move(question), Message(std::move(known)));
+  return Found{std::move(found), *group};
 }
 
 std::vector<Node::UsedFilter> Remote::filters() const {
@@ -39,7 +49,8 @@ bool Remote::read_chunk(const Node& self, index_t row, index_t col, std::vector<
       chunks_.clear();
       const Message question =
           Message().put(number_of<&Node::chunk_places>()).put(path_).put(row).put(col).put(chunks_at_a_time);
-      const auto places = value_of<std::vector<Node::StoredChunk>>(reader_->ask(question));
+      Message answer = reader_->ask(question);
+      const auto places = value_of<std::vector<Node::StoredChunk>>(answer);
       if (places.empty()) self.refuse("has no chunk at row " + std::to_string(row));
       for (const auto& place : places) chunks_[{place.row, place.col}] = place;
       found = chunks_.find({row, col});

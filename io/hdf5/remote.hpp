@@ -13,8 +13,8 @@ namespace ts::io::hdf5 {
 /// Answers are kept, so that the same question has the same answer, whatever became of the process.
 class Remote {
  public:
-  Remote(std::shared_ptr<Reader> reader, std::string path)
-      : reader_(std::move(reader)), path_(std::move(path)) {}
+  /// The root group.
+  explicit Remote(std::shared_ptr<Reader> reader) : reader_(std::move(reader)), path_("/") {}
 
   [[nodiscard]] const std::shared_ptr<Reader>& reader() const noexcept { return reader_; }
 
@@ -24,8 +24,13 @@ class Remote {
     static_assert(number_of<call>() < call_count);
     return ask_member(call, number_of<call>(), arguments...);
   }
-  /// Whether there is an object under an absolute path, and if so whether it is a group.
-  [[nodiscard]] std::optional<bool> find(const std::string& path) const;
+  /// The object under an absolute path, if there is one, and whether it is a group. `self` is this one.
+  struct Found {
+    std::shared_ptr<const Remote> object;
+    bool group = true;
+  };
+  [[nodiscard]] static std::optional<Found> find(const std::shared_ptr<const Remote>& self,
+                                                 const std::string& path);
 
   // As those of Node.
   [[nodiscard]] std::vector<Node::UsedFilter> filters() const;
@@ -41,12 +46,14 @@ class Remote {
     Message question;
     question.put(number).put(path_);
     (question.put(arguments), ...);
-    return value_of<R>(known(question));
+    Message answer = known(question);
+    return value_of<R>(answer);
   }
   /// The answer, from the process if it was never given before.
   [[nodiscard]] Message known(const Message& question) const;
+  /// The next value of an answer.
   template <class R>
-  [[nodiscard]] R value_of(Message answer) const {
+  [[nodiscard]] R value_of(Message& answer) const {
     try {
       return answer.get<R>();
     } catch (const std::runtime_error&) {
@@ -55,6 +62,7 @@ class Remote {
   }
 
   std::shared_ptr<Reader> reader_;
+  std::shared_ptr<const Remote> root_;  ///< nothing for the root itself
   std::string path_;
   mutable std::mutex kept_, raw_kept_;
   mutable std::map<std::string, Message> answers_;

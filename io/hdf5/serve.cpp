@@ -33,6 +33,7 @@ class Server {
     if (number == call_find) {
       const Node* const node = find(path);
       answer.put(node != nullptr ? std::optional(node->is_group()) : std::nullopt);
+      if (node != nullptr) answer.put(what_will_be_asked(*node, path));
     } else if (number == call_read) {
       read(object(path), question);
     } else {
@@ -60,6 +61,26 @@ class Server {
     const Node* const found = find(path);
     if (found == nullptr) root_.refuse("has lost its object " + path);
     return *found;
+  }
+
+  /// What everybody wants to know of an object, without being asked.
+  [[nodiscard]] static std::vector<Answered> what_will_be_asked(const Node& node, const std::string& path) {
+    std::vector<Answered> answers;
+    const auto add = [&](std::uint8_t number, auto member) {
+      try {
+        answers.push_back({Message().put(number).put(path).bytes(), Message().put((node.*member)()).bytes()});
+      } catch (const Error&) {  // for who asks
+      }
+    };
+    add(number_of<&Node::address>(), &Node::address);
+    add(number_of<&Node::attributes>(), &Node::attributes);
+    if (node.is_group()) return answers;
+    add(number_of<&Node::dims>(), &Node::dims);
+    add(number_of<&Node::element_type>(), &Node::element_type);
+    add(number_of<&Node::members>(), &Node::members);
+    add(number_of<&Node::chunk_rows>(), &Node::chunk_rows);
+    add(number_of<&Node::outside>(), &Node::outside);
+    return answers;
   }
 
   template <class R, class... P>
