@@ -9,6 +9,7 @@
 #include "tallskinny/io/choose.hpp"
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
@@ -62,7 +63,7 @@ const Format* format_of(const std::filesystem::path& file) {
 
 /// Whether a file is HDF5. @throws Error(bad_input) for one that cannot be opened, or is empty.
 bool require_file(const std::filesystem::path& file) {
-  if (hdf5::FileBytes(file).size() == 0) throw Error(Errc::bad_input, file.string() + " is empty");
+  if (FileBytes(file).size() == 0) throw Error(Errc::bad_input, file.string() + " is empty");
   return hdf5::has_signature(file);
 }
 
@@ -99,7 +100,7 @@ T convert(S x) {
 }  // namespace
 
 std::string Location::text() const {
-  return object.empty() ? file.string() : file.string() + ":" + object;
+  return printable(object.empty() ? file.string() : file.string() + ":" + object);
 }
 
 Location parse_location(std::string_view text) {
@@ -151,6 +152,28 @@ std::vector<Description> list_objects(const std::filesystem::path& file, const R
   });
 }
 
+void visit_objects(const std::filesystem::path& file, const ReadOptions& options,
+                   const std::function<void(const Description&,
+                                            const std::function<MatrixFile(const ReadOptions&)>&)>& look) {
+  const Location where{file, ""};
+  if (check_format(where) != nullptr)
+    return look(describe(where, options), [&](const ReadOptions& how) { return read_matrix(where, how); });
+  std::optional<hdf5::Node> root = guarded(where, [&] { return open_hdf5(file, options); });
+  for (const Description& d : guarded(where, [&] { return candidates(*root, options); }))
+    look(d, [&](const ReadOptions& how) {
+      try {
+        return guarded(d.where, [&] {
+          if (!root) root = open_hdf5(file, options);
+          const Chosen chosen = choose(*root, d.where.object, how);
+          return read_parts(chosen.parts, chosen.object, how);
+        });
+      } catch (const Error&) {
+        root.reset();  // what could not be read may have ended the process that has the file open
+        throw;
+      }
+    });
+}
+
 MatrixFile read_matrix(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
     if (const Format* format = check_format(where)) return format->read(where, options);
@@ -186,14 +209,11 @@ Matrix<T> read_dense_as(const Location& where, const ReadOptions& options) {
 std::vector<double> read_vector(const Location& where, const ReadOptions& options) {
   const bool in_hdf5 = require_file(where.file);
   if (!in_hdf5 && !where.object.empty() && has_ending(lower_case(where.file.filename().string()), {".arff"}))
-    return guarded(where, [&] { return read_arff_attribute(where.file, where.object); });
+    return guarded(where, [&] { return read_arff_attribute(where.file, where.object, options); });
   Location chosen = where;
   if (in_hdf5 && where.object.empty())
     chosen.object = guarded(where, [&] { return only_vector(open_hdf5(where.file, options)); });
-  ReadOptions whole;
-  whole.memory_limit = options.memory_limit, whole.trusted = options.trusted;
-  whole.missing_as_fill = options.missing_as_fill;
-  const auto a = read_dense_as<double>(chosen, whole);
+  const auto a = read_dense_as<double>(chosen, options.of_another_file());
   if (a.cols() != 1 && a.rows() != 1 && !a.empty())
     throw Error(Errc::bad_input, chosen.text() + " is a matrix of " + std::to_string(a.rows()) + " x " +
                                      std::to_string(a.cols()) + " where a vector is needed");

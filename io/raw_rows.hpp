@@ -18,12 +18,12 @@ class RawElements {
   void read(std::uint64_t first, std::uint64_t bytes, void* out) const;
 
  private:
-  RawElements(std::string name, std::shared_ptr<const hdf5::FileBytes> file, hdf5::Node::RawPieces pieces)
+  RawElements(std::string name, std::shared_ptr<const FileBytes> file, hdf5::Node::RawPieces pieces)
       : name_(std::move(name)), file_(std::move(file)), pieces_(std::move(pieces)) {}
   [[noreturn]] void refuse(const std::string& cause) const;
 
   std::string name_;  ///< of the dataset
-  std::shared_ptr<const hdf5::FileBytes> file_;
+  std::shared_ptr<const FileBytes> file_;
   hdf5::Node::RawPieces pieces_;
 };
 

@@ -15,7 +15,11 @@ void add_read_options(Options& options, io::ReadOptions& target) {
       .flag("accept-unsorted", target.accept_unsorted,
             "sort unsorted column numbers and add up duplicates instead of refusing them")
       .flag("missing-as-fill", target.missing_as_fill,
-            "read rows that an HDF5 file has no data for as its fill value instead of refusing them");
+            "read rows that an HDF5 file has no data for as its fill value instead of refusing them")
+      .flag("trust-input", target.trusted,
+            "let HDF5 open the input in this process instead of one without rights, and take data from the "
+            "other "
+            "files that it names: only for files whose writer you trust");
 }
 
 void add_rows_option(Options& options, io::ReadOptions& target) {

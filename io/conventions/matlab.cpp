@@ -10,7 +10,7 @@ namespace ts::io::conventions {
 
 namespace {
 
-bool starts_with_matlab_header(const hdf5::FileBytes& file) {
+bool starts_with_matlab_header(const FileBytes& file) {
   std::string start(19, '\0');
   return file.read(0, std::as_writable_bytes(std::span(start))) == start.size() &&
          start == "MATLAB 7.3 MAT-file";

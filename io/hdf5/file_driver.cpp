@@ -7,15 +7,15 @@
 #include <H5FDdevelop.h>
 #endif
 
-#include "tallskinny/io/hdf5/file_bytes.hpp"
+#include "tallskinny/io/file_bytes.hpp"
 
 namespace ts::io::hdf5 {
 
 namespace {
 
-int source = -1;
-haddr_t source_bytes = 0;
-Capture* capture = nullptr;
+int given_descriptor = -1;
+haddr_t given_bytes = 0;
+Capture* active_capture = nullptr;
 
 /// One of HDF5's open files.
 struct Opened : H5FD_t {
@@ -23,7 +23,7 @@ struct Opened : H5FD_t {
 };
 
 H5FD_t* open_source(const char*, unsigned flags, hid_t, haddr_t) {
-  if ((flags & (H5F_ACC_RDWR | H5F_ACC_TRUNC | H5F_ACC_CREAT)) != 0 || source < 0) return nullptr;
+  if ((flags & (H5F_ACC_RDWR | H5F_ACC_TRUNC | H5F_ACC_CREAT)) != 0 || given_descriptor < 0) return nullptr;
   return new (std::nothrow) Opened{};
 }
 
@@ -35,13 +35,13 @@ herr_t close_source(H5FD_t* file) {
 herr_t read_source(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t at, std::size_t bytes, void* out) {
   const haddr_t end = static_cast<const Opened*>(file)->end_of_addresses;
   if (at == HADDR_UNDEF || at > end || bytes > end - at) return -1;
-  if (capture != nullptr && type == H5FD_MEM_DRAW) {
-    capture->offset = at, capture->bytes = bytes, ++capture->readings;
+  if (active_capture != nullptr && type == H5FD_MEM_DRAW) {
+    active_capture->offset = at, active_capture->bytes = bytes, ++active_capture->readings;
     return 0;
   }
   try {
     auto* const to = static_cast<std::byte*>(out);
-    const std::size_t got = read_at(source, at, {to, bytes});
+    const std::size_t got = read_at(given_descriptor, at, {to, bytes});
     std::memset(to + got, 0, bytes - got);  // as HDF5's own driver does behind the end of the file
     return 0;
   } catch (const std::system_error&) {
@@ -68,14 +68,14 @@ herr_t set_end_of_addresses(H5FD_t* file, H5FD_mem_t, haddr_t at) {
 }
 
 haddr_t end_of_file(const H5FD_t*, H5FD_mem_t) {
-  return source_bytes;
+  return given_bytes;
 }
 
 }  // namespace
 
 Handle descriptor_access(int descriptor, std::uint64_t bytes) {
-  source = descriptor;
-  source_bytes = bytes;
+  given_descriptor = descriptor;
+  given_bytes = bytes;
   static H5FD_class_t driver{};  // fl_map of zeros is H5FD_FLMAP_DEFAULT
 #if H5_VERSION_GE(1, 13, 0)
   driver.version = H5FD_CLASS_VERSION;
@@ -99,10 +99,10 @@ Handle descriptor_access(int descriptor, std::uint64_t bytes) {
 }
 
 Capture::Capture() {
-  capture = this;
+  active_capture = this;
 }
 Capture::~Capture() {
-  capture = nullptr;
+  active_capture = nullptr;
 }
 
 }  // namespace ts::io::hdf5

@@ -97,7 +97,7 @@ class Message {
   }
   template <class T>
   void put_parts(const T& x) {
-    std::apply([this](const auto&... member) { (put(member), ...); }, members_of(const_cast<T&>(x)));
+    std::apply([this](const auto&... member) { (this->put(member), ...); }, members_of(const_cast<T&>(x)));
   }
 
   [[nodiscard]] std::string_view take(std::size_t count) {
@@ -135,7 +135,7 @@ class Message {
   }
   template <class T>
   void get_parts(T& x) {
-    std::apply([this](auto&... member) { (get_into(member), ...); }, members_of(x));
+    std::apply([this](auto&... member) { (this->get_into(member), ...); }, members_of(x));
   }
 
   std::string bytes_;

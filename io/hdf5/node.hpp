@@ -12,7 +12,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/types.hpp"
-#include "tallskinny/io/hdf5/file_bytes.hpp"
+#include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/hdf5/handle.hpp"
 
 namespace ts::io::hdf5 {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tallskinny/io/hdf5/file_bytes.hpp"
+#include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/hdf5/h5.hpp"
 
 namespace ts::io::hdf5 {

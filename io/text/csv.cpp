@@ -69,8 +69,8 @@ index_t count_fields(std::string_view line, char separator, bool* any_number = n
   return count;
 }
 
-CsvTable survey_csv(const std::filesystem::path& file) {
-  LineReader in(file);
+CsvTable survey_csv(const std::filesystem::path& file, const ReadOptions& options) {
+  LineReader in(file, options.memory_limit);
   CsvTable t;
   const auto first = next_row(in);
   if (!first) throw Error(Errc::bad_input, file.string() + " holds no numbers");
@@ -150,15 +150,15 @@ index_t find_column(const std::filesystem::path& file, const CsvTable& t, const 
 }  // namespace
 
 Description describe_csv(const Location& where, const ReadOptions& options) {
-  return description_of(survey_csv(where.file), where, options);
+  return description_of(survey_csv(where.file, options), where, options);
 }
 
 MatrixFile read_csv(const Location& where, const ReadOptions& options) {
-  const CsvTable t = survey_csv(where.file);
+  const CsvTable t = survey_csv(where.file, options);
   MatrixFile result{description_of(t, where, options), {}};
-  require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
+  LineReader in(where.file, options.memory_limit);
+  in.hold(result.description.peak_bytes);
   Matrix<double> a(t.rows, t.cols);
-  LineReader in(where.file);
   if (t.names) (void)next_row(in);
   for (index_t i = 0; i < t.rows; ++i) {
     const auto line = next_row(in);
@@ -171,13 +171,13 @@ MatrixFile read_csv(const Location& where, const ReadOptions& options) {
 
 LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& options,
                                    const std::string& column) {
-  const CsvTable t = survey_csv(where.file);
+  const CsvTable t = survey_csv(where.file, options);
   const index_t label_column = find_column(where.file, t, column);
   const CsvTable numbers{t.separator, t.names, t.rows, t.cols - 1};
   LabelledTable result{{description_of(numbers, where, options), {}}, {}};
-  require_memory(result.table.description.peak_bytes, options.memory_limit, where.file.string());
+  LineReader in(where.file, options.memory_limit);
+  in.hold(result.table.description.peak_bytes);
   Matrix<double> a(t.rows, numbers.cols);
-  LineReader in(where.file);
   if (t.names) (void)next_row(in);
   const index_t end = options.row_end < 0 ? t.rows : options.row_end;
   std::string label;
@@ -185,7 +185,9 @@ LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& opt
     const auto line = next_row(in);
     if (!line) in.refuse("the file became shorter while it was read");
     parse_row(in, *line, t, a.data() + i * numbers.cols, label_column, &label);
-    if (i >= options.row_begin && i < end) result.labels.push_back(label);
+    if (i < options.row_begin || i >= end) continue;
+    in.hold(sizeof label + label.size());
+    result.labels.push_back(label);
   }
   result.table.matrix = finished(std::move(a), options, where.file.string());
   return result;

@@ -1,4 +1,4 @@
-#include "tallskinny/io/hdf5/file_bytes.hpp"
+#include "tallskinny/io/file_bytes.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,7 +13,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::io {
 
 FileBytes::FileBytes(const std::filesystem::path& file)
     : descriptor_(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
@@ -63,4 +63,4 @@ std::size_t read_at(int descriptor, std::uint64_t offset, std::span<std::byte> o
   return done;
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::io
