@@ -64,7 +64,7 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, An
   if (exponent != 0) scale(matrix, -exponent);
   if (exponent != 0 && real != nullptr) scale(*real, -exponent);
   Matrix<T> initial(facts.input.rows, 0);
-  if (!settings.initial.empty()) initial = read_initial<T>(settings.initial, facts.input.rows);
+  if (!settings.initial.empty()) initial = read_initial<T>(settings.initial, facts.input.rows, settings.read);
   std::optional<T> target;
   if (settings.sigma) {
     target = scalar<T>(scaled({*settings.sigma, settings.sigma_imaginary}, -exponent));

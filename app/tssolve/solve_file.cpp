@@ -232,7 +232,7 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     exponent -= of_mass, mass = std::move(std::get<CsrMatrix<T>>(scaled));
   }
   Matrix<T> initial(facts.input.rows, 0);
-  if (!settings.initial.empty()) initial = read_initial<T>(settings.initial, facts.input.rows);
+  if (!settings.initial.empty()) initial = read_initial<T>(settings.initial, facts.input.rows, settings.read);
 
   std::optional<double> target = target_of(settings);
   if (target) target = std::ldexp(*target, -exponent);
@@ -349,9 +349,11 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
 }  // namespace
 
 int solve_file(Settings settings) {
+  const bool on_processor = settings.svd || settings.general;
+  Device device = on_processor ? Device{} : resolve_device(settings.common.device);
+  if (device.kind == Device::Kind::cpu) settings.read.memory_limit = settings.memory;
   if (settings.svd) return decompose_file(settings);
   if (settings.general) return solve_general_file(settings);
-  Device device = resolve_device(settings.common.device);
   if (device.kind == Device::Kind::cuda) expect_on_device(settings, device);
   Console console("tssolve", settings.common.quiet);
   const auto location = io::parse_location(settings.matrix);
@@ -367,7 +369,9 @@ int solve_file(Settings settings) {
   RunFacts facts;
   facts.input = io::describe(location, settings.read);
   index_t initial_columns = 0;
-  if (!settings.initial.empty()) initial_columns = io::describe(io::parse_location(settings.initial)).cols;
+  if (!settings.initial.empty())
+    initial_columns =
+        io::describe(io::parse_location(settings.initial), settings.read.of_another_file()).cols;
   const bool is_complex_matrix =
       facts.input.type == DType::complex128 || facts.input.type == DType::complex64;
   const auto plan =
