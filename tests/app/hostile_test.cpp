@@ -133,7 +133,7 @@ TEST_CASE("why an object cannot be read goes to standard error") {
   CHECK(says(result, "tsdata: ext_storage.h5:/X keeps its elements"));
 }
 
-TEST_CASE("--memory bounds what reading takes") {
+TEST_CASE("the memory option bounds what reading takes") {
   const test::TemporaryFolder folder;
   std::string table;
   for (int i = 0; i < 100000; ++i) table += "1,2,3\n";

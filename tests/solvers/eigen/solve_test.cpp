@@ -347,15 +347,16 @@ TEST_CASE("residuals of long rows and bounds are no smaller than they are") {
   REQUIRE(r.values.size() == 2);
   const double exact[] = {static_cast<double>(n), 1};
   for (index_t j = 0; j < 2; ++j) {
-    // ||A x - theta x|| with the long row in long double.
-    long double squares = 0, head = 0;
-    for (index_t i = 0; i < n; ++i) head += static_cast<long double>(i == 0 ? n - 1 : -1) * r.vectors(i, j);
+    // ||A x - theta x|| in long double, what is large in the long row last: (n - 1 - theta) x_0 - sum x_i.
     const auto at = static_cast<std::size_t>(j);
-    for (index_t i = 0; i < n; ++i) {
-      const long double ax = i == 0 ? head : static_cast<long double>(r.vectors(i, j)) - r.vectors(0, j);
-      const long double d = ax - static_cast<long double>(r.values[at]) * r.vectors(i, j);
-      squares += d * d;
+    const long double theta = r.values[at], hub = r.vectors(0, j);
+    long double leaves = 0, squares = 0;
+    for (index_t i = 1; i < n; ++i) {
+      const long double x = r.vectors(i, j), d = x - hub - theta * x;
+      leaves += x, squares += d * d;
     }
+    const long double head = (static_cast<long double>(n - 1) - theta) * hub - leaves;
+    squares += head * head;
     CHECK(r.residual_norms[at] == Approx(static_cast<double>(std::sqrt(squares))).epsilon(1e-3));
     CHECK(std::abs(r.values[at] - exact[j]) <= r.error_bounds[at]);
   }
