@@ -5,6 +5,9 @@ find_package(Eigen3 REQUIRED CONFIG)  # no version: Eigen 5 refuses a request fo
 find_package(nlohmann_json 3.10 REQUIRED CONFIG)
 
 # HDF5's C library and zlib, as the target list TS_HDF5_LIBRARIES.
+if(TS_STATIC AND BUILD_SHARED_LIBS)
+  message(FATAL_ERROR "TS_STATIC and BUILD_SHARED_LIBS exclude each other: choose one")
+endif()
 if(TS_STATIC)
   # FindHDF5 of CMake 3.25 forgets what a static HDF5 needs, so the archives are named here; szip's are optional.
   find_package(HDF5 1.10 REQUIRED COMPONENTS C)
@@ -12,14 +15,14 @@ if(TS_STATIC)
   find_library(TS_Z_ARCHIVE libz.a REQUIRED)
   find_library(TS_SZ_ARCHIVE libsz.a)
   find_library(TS_AEC_ARCHIVE libaec.a)
-  add_library(tallskinny_hdf5 INTERFACE)
-  target_include_directories(tallskinny_hdf5 INTERFACE ${HDF5_C_INCLUDE_DIRS})
+  add_library(tallskinny_hdf5 INTERFACE)  # installed with tallskinny_io, which is nothing without these archives
+  target_include_directories(tallskinny_hdf5 SYSTEM INTERFACE "$<BUILD_INTERFACE:${HDF5_C_INCLUDE_DIRS}>")
   target_link_libraries(tallskinny_hdf5 INTERFACE ${TS_HDF5_ARCHIVE})
   if(TS_SZ_ARCHIVE AND TS_AEC_ARCHIVE)
     target_link_libraries(tallskinny_hdf5 INTERFACE ${TS_SZ_ARCHIVE} ${TS_AEC_ARCHIVE})
   endif()
   target_link_libraries(tallskinny_hdf5 INTERFACE ${TS_Z_ARCHIVE} ${CMAKE_DL_LIBS} m Threads::Threads)
-  set(TS_HDF5_LIBRARIES $<BUILD_INTERFACE:tallskinny_hdf5>)
+  set(TS_HDF5_LIBRARIES tallskinny_hdf5)
 else()
   find_package(HDF5 1.10 REQUIRED COMPONENTS C)  # the serial flavour, even beside the MPI one
   find_package(ZLIB REQUIRED)

@@ -1,20 +1,31 @@
-# Install the libraries, their public headers and the package
-# files behind find_package(tallskinny).
+# Install the libraries, their public headers, the licence and the package files behind find_package(tallskinny).
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tallskinny)
-set(libraries tallskinny_gemm tallskinny_io tallskinny_solvers)
-if(TS_MPI)
-  list(APPEND libraries tallskinny_mpi)
-endif()
-install(TARGETS ${libraries}
-  EXPORT tallskinnyTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT tallskinnyTargets NAMESPACE tallskinny:: DESTINATION ${package_dir})
-ts_public_headers(headers)
-foreach(header ${headers})
-  cmake_path(GET header PARENT_PATH folder)
-  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tallskinny/${folder})
+get_property(components GLOBAL PROPERTY TS_COMPONENTS)
+foreach(component ${components})  # one export each, so that a user of one needs nothing for the others
+  set(targets tallskinny_${component})
+  if(component STREQUAL "io" AND TS_STATIC)
+    list(APPEND targets tallskinny_hdf5)
+  endif()
+  install(TARGETS ${targets} EXPORT ${component}Targets
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT ${component}Targets NAMESPACE tallskinny:: DESTINATION ${package_dir})
 endforeach()
+
+get_property(headers GLOBAL PROPERTY TS_PUBLIC_HEADERS)
+foreach(header ${headers})
+  if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${header})
+    message(FATAL_ERROR "${header} does not exist: mend the PUBLIC_HEADERS of its room's CMakeLists.txt")
+  endif()
+endforeach()
+install(CODE "set(root \"${PROJECT_SOURCE_DIR}\")
+set(headers ${headers})
+set(includedir \"${CMAKE_INSTALL_INCLUDEDIR}\")")
+install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/install_headers.cmake)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tallskinnyConfig.cmake.in
   ${PROJECT_BINARY_DIR}/tallskinnyConfig.cmake INSTALL_DESTINATION ${package_dir})

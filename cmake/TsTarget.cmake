@@ -1,4 +1,6 @@
-# ts_add_library(ROOM SOURCES...): the static library tallskinny_ROOM, exported as tallskinny::ROOM.
+# ts_add_library(ROOM SOURCES... [PUBLIC_HEADERS headers]): the library tallskinny_ROOM, also called tallskinny::ROOM.
+# With the headers that its users include it is a component of the installed package, and what these include comes with
+# them; without, it is an internal static library.
 # ts_add_program(NAME SOURCES...): an installed program.
 
 add_library(tallskinny_build_flags INTERFACE)
@@ -20,29 +22,30 @@ if(TS_COVERAGE)
 endif()
 
 function(ts_add_library room)
-  add_library(tallskinny_${room} STATIC ${ARGN})
+  cmake_parse_arguments(arg "" "" "PUBLIC_HEADERS" ${ARGN})
+  set(type STATIC)
+  if(arg_PUBLIC_HEADERS)
+    set(type "")  # as BUILD_SHARED_LIBS says
+  endif()
+  add_library(tallskinny_${room} ${type} ${arg_UNPARSED_ARGUMENTS})
   add_library(tallskinny::${room} ALIAS tallskinny_${room})
-  set_target_properties(tallskinny_${room} PROPERTIES EXPORT_NAME ${room})
+  set_target_properties(tallskinny_${room} PROPERTIES EXPORT_NAME ${room}
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_compile_features(tallskinny_${room} PUBLIC cxx_std_20)
   target_include_directories(tallskinny_${room} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(tallskinny_${room} PRIVATE $<BUILD_INTERFACE:tallskinny_build_flags>)
-endfunction()
-
-# The headers that users of the libraries may include, relative to the root: all but *_detail.hpp and the
-# internals of a room.
-function(ts_public_headers out)
-  file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-    ${PROJECT_SOURCE_DIR}/gemm/*.hpp ${PROJECT_SOURCE_DIR}/solvers/*.hpp)
-  list(FILTER headers EXCLUDE REGEX "_detail\\.hpp$|^gemm/[a-z0-9]+/(cpu|cuda)/|^gemm/core/(checks|eigen_reference)")
-  list(APPEND headers gemm/backend/cuda/convert.hpp gemm/backend/cuda/device_csr.hpp gemm/backend/cuda/device_matrix.hpp gemm/backend/cuda/devices.hpp gemm/backend/cuda/graph.hpp
-    gemm/backend/cuda/kernel_plan.hpp gemm/backend/cuda/staging.hpp gemm/backend/cuda/stream.hpp)
-  list(APPEND headers io/matrix_file.hpp io/output_file.hpp io/hermitian.hpp)
-  set(${out} ${headers} PARENT_SCOPE)
+  if(arg_PUBLIC_HEADERS)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    list(TRANSFORM arg_PUBLIC_HEADERS PREPEND ${folder}/)
+    set_property(GLOBAL APPEND PROPERTY TS_PUBLIC_HEADERS ${arg_PUBLIC_HEADERS})
+    set_property(GLOBAL APPEND PROPERTY TS_COMPONENTS ${room})
+  endif()
 endfunction()
 
 function(ts_add_program name)
   add_executable(${name} ${ARGN})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   target_link_libraries(${name} PRIVATE tallskinny_build_flags)
   if(TS_STATIC)
     target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)

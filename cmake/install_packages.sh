@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# Install the Debian packages named as arguments that are not installed yet.
+# Install the Debian packages named as arguments that are not installed yet; without arguments those that building and
+# testing take.
 set -euo pipefail
+
+[ $# -gt 0 ] || set -- g++ cmake ninja-build libeigen3-dev libhdf5-dev zlib1g-dev libboost-program-options-dev \
+  nlohmann-json3-dev catch2
 
 missing=()
 for package in "$@"; do

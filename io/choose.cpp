@@ -33,11 +33,11 @@ bool is_list(const hdf5::Node& object) {
   return !dims || (dims->size() < 2 && object.members().size() < 3);
 }
 
-std::string listed(const std::vector<Candidate>& found) {
+std::string listed(const std::vector<Description>& found) {
   std::string text;
   for (std::size_t i = 0; i < found.size() && i < most_listed; ++i) {
-    const Description& d = found[i].description;
-    text += (i == 0 ? "" : "; ") + found[i].object.path();
+    const Description& d = found[i];
+    text += (i == 0 ? "" : "; ") + d.where.object;
     if (d.problem.empty())
       text += " (" + std::to_string(d.rows) + " x " + std::to_string(d.cols) + " " +
               (d.sparse ? "sparse " : "dense ") + d.stored_type + ")";
@@ -62,8 +62,8 @@ Chosen recognised(const hdf5::Node& object, const ReadOptions& options) {
 
 }  // namespace
 
-std::vector<Candidate> candidates(const hdf5::Node& root, const ReadOptions& options) {
-  std::vector<Candidate> found;
+std::vector<Description> candidates(const hdf5::Node& root, const ReadOptions& options) {
+  std::vector<Description> found;
   std::set<std::uint64_t> seen;
   walk(root, 0, seen, [&](const hdf5::Node& object) {
     if (is_list(object)) return false;
@@ -82,7 +82,7 @@ std::vector<Candidate> candidates(const hdf5::Node& root, const ReadOptions& opt
       if (object.is_dataset() && !object.element_type().numeric() && object.members().size() < 3)
         return false;
     }
-    found.push_back({object, d});
+    found.push_back(std::move(d));
     return false;
   });
   return found;
@@ -99,12 +99,12 @@ Chosen choose(const hdf5::Node& root, const std::string& path, const ReadOptions
   if (const auto whole = recognise(root, options)) return {root, *whole};
   if (const auto usual = default_object(root)) return recognised(*root.find(*usual), options);
   const auto found = candidates(root, options);
-  std::vector<const Candidate*> readable;
-  for (const Candidate& c : found)
-    if (c.description.problem.empty()) readable.push_back(&c);
-  if (readable.size() == 1) return recognised(readable.front()->object, options);
+  std::vector<const Description*> readable;
+  for (const Description& d : found)
+    if (d.problem.empty()) readable.push_back(&d);
+  if (readable.size() == 1) return recognised(root.find(readable.front()->where.object).value(), options);
   if (found.empty()) refuse(root, "holds no matrix in a known convention");
-  if (found.size() == 1) throw Error(Errc::bad_input, found.front().description.problem);
+  if (found.size() == 1) throw Error(Errc::bad_input, found.front().problem);
   refuse(root, "holds " + std::to_string(found.size()) + " matrices; choose one as " + root.file().string() +
                    ":/NAME from " + listed(found));
 }

@@ -9,6 +9,11 @@
 
 namespace ts::io {
 
+/// The root of an HDF5 file, opened as the options say.
+[[nodiscard]] inline hdf5::Node open_hdf5(const std::filesystem::path& file, const ReadOptions& options) {
+  return hdf5::open(file, {options.missing_as_fill, options.trusted, options.memory_limit});
+}
+
 struct Chosen {
   hdf5::Node object;
   Parts parts;
@@ -18,13 +23,8 @@ struct Chosen {
 /// @throws Error(bad_input) for a missing object, and for several candidates with their list.
 [[nodiscard]] Chosen choose(const hdf5::Node& root, const std::string& path, const ReadOptions& options);
 
-struct Candidate {
-  hdf5::Node object;
-  Description description;  ///< with `problem` when it cannot be read
-};
-
-/// Every matrix of a file, in the order of names.
-[[nodiscard]] std::vector<Candidate> candidates(const hdf5::Node& root, const ReadOptions& options);
+/// Every matrix of a file, in the order of names; with `problem` when it cannot be read.
+[[nodiscard]] std::vector<Description> candidates(const hdf5::Node& root, const ReadOptions& options);
 
 /// The path of the only vector of numbers in a file. @throws Error(bad_input) when there is none or several.
 [[nodiscard]] std::string only_vector(const hdf5::Node& root);

@@ -88,8 +88,10 @@ void ChunkReader::fetch(index_t block, Team& team, std::vector<std::vector<char>
                              skipped[c])) {
       const index_t from = std::max(team.begin, block * grid_.rows),
                     to = std::min(team.end, (block + 1) * grid_.rows);
+      const index_t line = team.cols * static_cast<index_t>(grid_.element_bytes);
       dataset_.read(from, to, memory_,
-                    team.out + (from - team.begin) * team.cols * static_cast<index_t>(grid_.element_bytes));
+                    {reinterpret_cast<std::byte*>(team.out + (from - team.begin) * line),
+                     static_cast<std::size_t>((to - from) * line)});
       stored.clear();
       return;
     }

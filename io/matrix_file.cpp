@@ -1,11 +1,7 @@
 #include "tallskinny/io/matrix_file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <fstream>
 #include <new>
 #include <system_error>
@@ -13,6 +9,7 @@
 #include "tallskinny/io/choose.hpp"
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
@@ -47,23 +44,6 @@ constexpr std::array formats = {
            },
            describe_csv, read_csv}};
 
-/// Says why a file cannot be opened before any format is tried.
-void require_file(const std::filesystem::path& file) {
-  const auto refuse = [&](const std::string& cause) {
-    throw Error(Errc::bad_input, file.string() + " " + cause);
-  };
-  std::error_code failed;
-  const auto status = std::filesystem::status(file, failed);
-  if (file.empty()) throw Error(Errc::bad_input, "no file is named");
-  if (!std::filesystem::exists(status)) refuse("does not exist");
-  if (std::filesystem::is_directory(status)) refuse("is a folder, not a file");
-  if (!std::filesystem::is_regular_file(status)) refuse("is not a regular file");
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) refuse("cannot be opened: " + std::generic_category().message(errno));
-  ::close(descriptor);
-  if (std::filesystem::file_size(file, failed) == 0) refuse("is empty");
-}
-
 const Format* format_of(const std::filesystem::path& file) {
   std::array<char, 16> start{};
   std::ifstream(file, std::ios::binary).read(start.data(), start.size());
@@ -81,10 +61,15 @@ const Format* format_of(const std::filesystem::path& file) {
   return nullptr;
 }
 
+/// Whether a file is HDF5. @throws Error(bad_input) for one that cannot be opened, or is empty.
+bool require_file(const std::filesystem::path& file) {
+  if (FileBytes(file).size() == 0) throw Error(Errc::bad_input, file.string() + " is empty");
+  return hdf5::has_signature(file);
+}
+
 /// Nothing for HDF5 files.
 const Format* check_format(const Location& where) {
-  require_file(where.file);
-  if (hdf5::has_signature(where.file)) return nullptr;
+  if (require_file(where.file)) return nullptr;
   const Format* format = format_of(where.file);
   if (!where.object.empty())
     throw Error(Errc::bad_input,
@@ -115,7 +100,7 @@ T convert(S x) {
 }  // namespace
 
 std::string Location::text() const {
-  return object.empty() ? file.string() : file.string() + ":" + object;
+  return printable(object.empty() ? file.string() : file.string() + ":" + object);
 }
 
 Location parse_location(std::string_view text) {
@@ -154,7 +139,7 @@ std::string_view name_of(Structure s) noexcept {
 Description describe(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
     if (const Format* format = check_format(where)) return format->describe(where, options);
-    const Chosen chosen = choose(hdf5::open(where.file, options.missing_as_fill), where.object, options);
+    const Chosen chosen = choose(open_hdf5(where.file, options), where.object, options);
     return describe_parts(chosen.parts, chosen.object, options);
   });
 }
@@ -163,17 +148,36 @@ std::vector<Description> list_objects(const std::filesystem::path& file, const R
   const Location where{file, ""};
   return guarded(where, [&] {
     if (const Format* format = check_format(where)) return std::vector{format->describe(where, options)};
-    std::vector<Description> list;
-    for (const Candidate& candidate : candidates(hdf5::open(file, options.missing_as_fill), options))
-      list.push_back(candidate.description);
-    return list;
+    return candidates(open_hdf5(file, options), options);
   });
+}
+
+void visit_objects(const std::filesystem::path& file, const ReadOptions& options,
+                   const std::function<void(const Description&,
+                                            const std::function<MatrixFile(const ReadOptions&)>&)>& look) {
+  const Location where{file, ""};
+  if (check_format(where) != nullptr)
+    return look(describe(where, options), [&](const ReadOptions& how) { return read_matrix(where, how); });
+  std::optional<hdf5::Node> root = guarded(where, [&] { return open_hdf5(file, options); });
+  for (const Description& d : guarded(where, [&] { return candidates(*root, options); }))
+    look(d, [&](const ReadOptions& how) {
+      try {
+        return guarded(d.where, [&] {
+          if (!root) root = open_hdf5(file, options);
+          const Chosen chosen = choose(*root, d.where.object, how);
+          return read_parts(chosen.parts, chosen.object, how);
+        });
+      } catch (const Error&) {
+        root.reset();  // what could not be read may have ended the process that has the file open
+        throw;
+      }
+    });
 }
 
 MatrixFile read_matrix(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
     if (const Format* format = check_format(where)) return format->read(where, options);
-    const Chosen chosen = choose(hdf5::open(where.file, options.missing_as_fill), where.object, options);
+    const Chosen chosen = choose(open_hdf5(where.file, options), where.object, options);
     return read_parts(chosen.parts, chosen.object, options);
   });
 }
@@ -202,15 +206,14 @@ Matrix<T> read_dense_as(const Location& where, const ReadOptions& options) {
       read);
 }
 
-std::vector<double> read_vector(const Location& where) {
-  require_file(where.file);
-  if (!hdf5::has_signature(where.file) && !where.object.empty() &&
-      has_ending(lower_case(where.file.filename().string()), {".arff"}))
-    return guarded(where, [&] { return read_arff_attribute(where.file, where.object); });
+std::vector<double> read_vector(const Location& where, const ReadOptions& options) {
+  const bool in_hdf5 = require_file(where.file);
+  if (!in_hdf5 && !where.object.empty() && has_ending(lower_case(where.file.filename().string()), {".arff"}))
+    return guarded(where, [&] { return read_arff_attribute(where.file, where.object, options); });
   Location chosen = where;
-  if (hdf5::has_signature(where.file) && where.object.empty())
-    chosen.object = guarded(where, [&] { return only_vector(hdf5::open(where.file)); });
-  const auto a = read_dense_as<double>(chosen);
+  if (in_hdf5 && where.object.empty())
+    chosen.object = guarded(where, [&] { return only_vector(open_hdf5(where.file, options)); });
+  const auto a = read_dense_as<double>(chosen, options.of_another_file());
   if (a.cols() != 1 && a.rows() != 1 && !a.empty())
     throw Error(Errc::bad_input, describe(chosen).where.text() + " is a matrix of " +
                                      std::to_string(a.rows()) + " x " + std::to_string(a.cols()) +

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ struct Location {
   std::filesystem::path file;
   std::string object;
 
-  /// "file" or "file:/object", as parse_location reads it.
+  /// "file" or "file:/object", as parse_location reads it, but printable.
   [[nodiscard]] std::string text() const;
 };
 
@@ -43,8 +44,16 @@ struct ReadOptions {
   std::uint64_t memory_limit = 0;      ///< bytes that reading may take; 0: what the machine has free
   bool drop_index = false;             ///< csv: leave out the first column, which has no name
   bool keep_index = false;             ///< csv: read such a column also if it counts the rows; else refuse
-  bool missing_as_fill = false;        ///< rows without data are read as the file's fill value; else refuse
-  bool check_finite = true;            ///< refuse NaN and Inf, naming the first row and column
+  bool trusted = false;          ///< HDF5 opens the file in this process, and follows it into other files
+  bool missing_as_fill = false;  ///< rows without data are read as the file's fill value; else refuse
+  bool check_finite = true;      ///< refuse NaN and Inf, naming the first row and column
+
+  /// What holds for any file, without what is said of one matrix: for files beside it.
+  [[nodiscard]] ReadOptions of_another_file() const {
+    ReadOptions options;
+    options.memory_limit = memory_limit, options.trusted = trusted, options.missing_as_fill = missing_as_fill;
+    return options;
+  }
 };
 
 /// What a file holds, found without reading its elements (text files: without keeping them).
@@ -85,6 +94,13 @@ struct MatrixFile {
 [[nodiscard]] std::vector<Description> list_objects(const std::filesystem::path& file,
                                                     const ReadOptions& options = {});
 
+/// Looks at every matrix in a file, as list_objects does, while the file is opened once. `read` gives what
+/// read_matrix would.
+void visit_objects(
+    const std::filesystem::path& file, const ReadOptions& options,
+    const std::function<void(const Description&, const std::function<MatrixFile(const ReadOptions&)>& read)>&
+        look);
+
 /// The matrix at `where`, checked: pointers, indices, finite values, declared symmetry.
 /// @throws Error(bad_input) naming file, object and cause; Error(out_of_memory) before allocating what
 /// the machine (or options.memory_limit) does not have.
@@ -99,8 +115,8 @@ template <class T>
 
 /// A vector of real numbers: a one-dimensional dataset, or a matrix with one row or one column (weights,
 /// eigenvalues, labels). In an arff file the object names an attribute; a nominal one gives the position of
-/// each value in its list.
+/// each value in its list. Of the options memory_limit, trusted and missing_as_fill count.
 /// @throws Error(bad_input), also for NaN and Inf.
-[[nodiscard]] std::vector<double> read_vector(const Location& where);
+[[nodiscard]] std::vector<double> read_vector(const Location& where, const ReadOptions& options = {});
 
 }  // namespace ts::io

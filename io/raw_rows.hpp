@@ -7,28 +7,23 @@
 
 namespace ts::io {
 
-/// The elements of a dataset that is neither filtered nor converted, in the order of its dimensions. An open
-/// file; move-only.
+/// The elements of a dataset that is neither filtered nor converted, in the order of its dimensions.
 class RawElements {
  public:
   /// Nothing where HDF5 has to read this dataset.
   [[nodiscard]] static std::optional<RawElements> of(const hdf5::Node& dataset, hdf5::Memory memory);
-  RawElements(RawElements&& other) noexcept;
-  RawElements& operator=(RawElements&&) = delete;
-  RawElements(const RawElements&) = delete;
-  RawElements& operator=(const RawElements&) = delete;
-  ~RawElements();
 
   /// `bytes` bytes from byte `first` of the elements on; any number of threads at a time.
   /// @throws Error(bad_input) for a truncated file and for a disk that fails.
   void read(std::uint64_t first, std::uint64_t bytes, void* out) const;
 
  private:
-  RawElements(hdf5::Node dataset, int descriptor, hdf5::Node::RawPieces pieces);
-  void read_piece(std::uint64_t offset, std::uint64_t bytes, char* out) const;
+  RawElements(std::string name, std::shared_ptr<const FileBytes> file, hdf5::Node::RawPieces pieces)
+      : name_(std::move(name)), file_(std::move(file)), pieces_(std::move(pieces)) {}
+  [[noreturn]] void refuse(const std::string& cause) const;
 
-  hdf5::Node dataset_;
-  int descriptor_;
+  std::string name_;  ///< of the dataset
+  std::shared_ptr<const FileBytes> file_;
   hdf5::Node::RawPieces pieces_;
 };
 

@@ -1,5 +1,6 @@
 // Dense parts: the dataset is read in slabs of some MB, so that checks and transposition find it in cache.
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "tallskinny/gemm/core/parallel.hpp"
@@ -31,10 +32,11 @@ template <class T>
 void read_stored_lines(const DenseParts& p, index_t begin, index_t end, index_t length, T* out) {
   const hdf5::Node& dataset = *p.values.dataset;
   const index_t step = p.flat ? length : 1;  // a flat dataset counts elements, any other counts lines
+  const auto bytes = std::as_writable_bytes(std::span(out, static_cast<std::size_t>((end - begin) * length)));
   if (p.values.interleaved)
-    dataset.read(2 * step * begin, 2 * step * end, hdf5::memory_of(dtype_of<real_t<T>>), out);
+    dataset.read(2 * step * begin, 2 * step * end, hdf5::memory_of(dtype_of<real_t<T>>), bytes);
   else
-    dataset.read(step * begin, step * end, hdf5::memory_of(dtype_of<T>), out, p.values.member);
+    dataset.read(step * begin, step * end, hdf5::memory_of(dtype_of<T>), bytes, p.values.member);
 }
 
 /// Rows of `range` to `out`, slab by slab; `read` as read_stored_lines.
@@ -77,7 +79,8 @@ void read_by_rows(const DenseParts& p, RowRange range, const std::string& name, 
   const hdf5::Memory memory = hdf5::memory_of(p.values.interleaved ? dtype_of<real_t<T>> : dtype_of<T>);
   if (p.values.one_for_all) {
     T value{};
-    p.values.dataset->read(0, p.values.interleaved ? 2 : 1, memory, &value);
+    p.values.dataset->read(0, p.values.interleaved ? 2 : 1, memory,
+                           std::as_writable_bytes(std::span(&value, 1)));
     std::fill_n(out, range.count() * p.cols, value);
     if (finite) check_finite(HostView<const T>::unchecked(out, range.count(), p.cols, p.cols), 0, name);
     return;

@@ -1,6 +1,7 @@
 // Sparse parts: lists of pointers, indices and values, in the order rows were promised or turned into it.
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "tallskinny/io/assembly.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
@@ -23,9 +24,11 @@ void require_integers(const hdf5::Node& list) {
 template <class E>
 void read_list(const hdf5::Node& list, hdf5::Memory memory, index_t begin, index_t end, E* out) {
   const auto dims = dims_of(list);
-  if (dims.size() == 1 || dims[0] != 1) return list.read(begin, end, memory, out);
+  if (dims.size() == 1 || dims[0] != 1)
+    return list.read(begin, end, memory,
+                     std::as_writable_bytes(std::span(out, static_cast<std::size_t>(end - begin))));
   std::vector<E> whole(static_cast<std::size_t>(dims[1]));
-  list.read(0, 1, memory, whole.data());
+  list.read(0, 1, memory, std::as_writable_bytes(std::span(whole)));
   std::copy(whole.begin() + begin, whole.begin() + end, out);
 }
 
@@ -54,10 +57,9 @@ std::vector<T> read_values(const SparseParts& p, index_t begin, index_t end) {
   const hdf5::Node& list = *p.values.dataset;
   if (p.values.one_for_all) {
     T value{};
-    if (p.values.interleaved)
-      list.read(0, 2, hdf5::memory_of(dtype_of<real_t<T>>), &value);
-    else
-      list.read(0, 1, hdf5::memory_of(dtype_of<T>), &value);
+    list.read(0, p.values.interleaved ? 2 : 1,
+              hdf5::memory_of(p.values.interleaved ? dtype_of<real_t<T>> : dtype_of<T>),
+              std::as_writable_bytes(std::span(&value, 1)));
     std::fill(values.begin(), values.end(), value);
   } else if (p.values.interleaved) {
     read_list(list, hdf5::memory_of(dtype_of<real_t<T>>), 2 * begin, 2 * end,

@@ -18,7 +18,7 @@ bool RowReader::reads(const Description& matrix, const ReadOptions& options) {
 }
 
 RowReader::RowReader(const Location& where, const ReadOptions& options) {
-  const Chosen chosen = choose(hdf5::open(where.file, options.missing_as_fill), where.object, options);
+  const Chosen chosen = choose(open_hdf5(where.file, options), where.object, options);
   Description d = describe_parts(chosen.parts, chosen.object, options);
   expects(reads(d, options), "a RowReader reads dense matrices in HDF5 that are stored by rows");
   const auto& parts = std::get<DenseParts>(chosen.parts.body);

@@ -112,6 +112,21 @@ OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a) {
   return {a.nonzeros(), low, high};
 }
 
+template <class T>
+Matrix<T> as_dense(const Context& ctx, const Operator<T>& a) {
+  const index_t n = a.rows(), width = std::min<index_t>(n, 64);
+  Matrix<T> dense(n, n), x(n, width), y(n, width);
+  for (index_t j = 0; j < n; j += width) {
+    const index_t w = std::min(width, n - j);
+    for (index_t i = 0; i < n; ++i)
+      for (index_t c = 0; c < width; ++c) x(i, c) = i == j + c ? T{1} : T{};
+    a.apply(ctx, x.cview(), y.view());
+    for (index_t i = 0; i < n; ++i)
+      for (index_t c = 0; c < w; ++c) dense(i, j + c) = y(i, c);
+  }
+  return dense;
+}
+
 #define TS_INSTANTIATE_INDEX(T, I)                                                            \
   template OperatorFacts gershgorin<T, I>(const CsrView<T, Space::host, I>&);                 \
   template void compensated_residual<T, I>(const Context&, const CsrView<T, Space::host, I>&, \
@@ -125,5 +140,8 @@ TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE_DENSE)
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
+template Matrix<double> as_dense<double>(const Context&, const Operator<double>&);
+template Matrix<std::complex<double>> as_dense<std::complex<double>>(const Context&,
+                                                                     const Operator<std::complex<double>>&);
 
 }  // namespace ts::solvers

@@ -233,4 +233,8 @@ class DenseOperator {
   DeviceView<const T> there_;
 };
 
+/// The matrix of an operator, n x n, from n products with unit vectors.
+template <class T>
+[[nodiscard]] Matrix<T> as_dense(const Context& ctx, const Operator<T>& a);
+
 }  // namespace ts::solvers

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::app {
 
@@ -36,7 +37,7 @@ std::string progress_line(double fraction, std::string_view text, double elapsed
     const auto full = static_cast<std::size_t>(fraction * cells);
     line = '[' + std::string(full, '#') + std::string(cells - full, '.') + "] ";
   }
-  line += std::string(text) + "  " + human_seconds(elapsed_seconds);
+  line += io::printable(text) + "  " + human_seconds(elapsed_seconds);
   // Before a second has passed or a hundredth is done, an estimate would only flicker.
   if (fraction >= 0.01 && elapsed_seconds >= 1)
     line += ", " + human_seconds(elapsed_seconds * (1 - fraction) / fraction) + " left";
@@ -58,12 +59,17 @@ void Console::clear_meter() {
 void Console::note(std::string_view line) {
   if (quiet_) return;
   clear_meter();
-  std::cerr << line << '\n';
+  std::cerr << io::printable(line) << '\n';
 }
 
 void Console::warn(std::string_view line) {
   clear_meter();
-  std::cerr << program_ << ": warning: " << line << '\n';
+  std::cerr << program_ << ": warning: " << io::printable(line) << '\n';
+}
+
+void Console::error(std::string_view line) {
+  clear_meter();
+  std::cerr << program_ << ": " << io::printable(line) << '\n';
 }
 
 void Console::progress(double fraction, std::string_view text) {

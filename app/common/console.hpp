@@ -20,6 +20,9 @@ class Console {
   /// A whole line the user should not miss, even with --quiet.
   void warn(std::string_view line);
 
+  /// A whole line that says why something was not done while other things were.
+  void error(std::string_view line);
+
   /// Redraws the one-line meter: a bar, `text`, the time taken and the time left. Does nothing unless
   /// standard error is a terminal that can (no --quiet, NO_COLOR or TERM=dumb), and at most ten times a
   /// second. `fraction` is what is done of the whole, from 0 to 1, or negative when that is unknown.

@@ -19,7 +19,11 @@ void add_read_options(Options& options, io::ReadOptions& target) {
       .flag("drop-index", target.drop_index, "leave out the first column of a csv file, which has no name")
       .flag("keep-index", target.keep_index,
             "read the first column of a csv file also if it has no name and counts the rows, instead of "
-            "refusing it");
+            "refusing it")
+      .flag("trust-input", target.trusted,
+            "let HDF5 open the input in this process instead of one without rights, and take data from the "
+            "other "
+            "files that it names: only for files whose writer you trust");
 }
 
 void add_rows_option(Options& options, io::ReadOptions& target) {

@@ -6,7 +6,7 @@
 
 namespace ts::app {
 
-/// --transpose, --layout, --accept-unsorted, --missing-as-fill
+/// --transpose, --layout, --accept-unsorted, --missing-as-fill, --trust-input
 void add_read_options(Options& options, io::ReadOptions& target);
 /// --rows A:B
 void add_rows_option(Options& options, io::ReadOptions& target);

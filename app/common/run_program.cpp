@@ -5,6 +5,7 @@
 
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::app {
 
@@ -20,6 +21,7 @@ int exit_code_of(Errc code) noexcept {
       return stop_requested() ? stop_exit_code() : exit_failure;
     case Errc::io_failure:
     case Errc::out_of_memory:
+    case Errc::out_of_range:
     case Errc::device_failure:
       break;
   }
@@ -28,7 +30,7 @@ int exit_code_of(Errc code) noexcept {
 
 int run_program(const std::string& name, int argc, char** argv,
                 const std::function<int(Arguments)>& body) noexcept {
-  const auto failed = [&name](const char* sentence, int code) {
+  const auto failed = [&name](const std::string& sentence, int code) {
     std::cerr << name << ": " << sentence << '\n';
     return code;
   };
@@ -40,7 +42,9 @@ int run_program(const std::string& name, int argc, char** argv,
     if (!std::cout) return failed("writing to standard output failed", exit_failure);
     return code;
   } catch (const Error& error) {
-    return failed(error.what(), exit_code_of(error.code()));
+    // What a compiler of kernels says has lines; anything else may name what stands in a file.
+    const bool lines = error.code() == Errc::device_failure;
+    return failed(lines ? error.what() : io::printable(error.what()), exit_code_of(error.code()));
   } catch (const std::bad_alloc&) {
     return failed("there is not enough memory", exit_failure);
   } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 #include "tallskinny/app/common/common_options.hpp"
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/common/stop.hpp"
@@ -49,6 +50,10 @@ bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
       "store this column of a table as /labels instead: its number from 0 (from -1 at the end), or its "
       "name in a csv or arff file",
       "a column", [&target](std::string_view text) { return app::parse_value(text, target.labels_column); });
+  options.custom("memory", "BYTES", {}, "memory that reading may take, like 500M or 4G; default what is free",
+                 "a number of bytes like 500M or 4G", [&target](std::string_view text) {
+                   return app::parse_bytes(text, target.read.memory_limit);
+                 });
   options.group("Writing")
       .custom("object", "NAME", target.object, "what the matrix is called in the output", "a name",
               [&target](std::string_view text) {

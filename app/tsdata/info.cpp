@@ -1,16 +1,19 @@
 #include <algorithm>
+#include <functional>
 #include <iostream>
 
 #include "tallskinny/app/common/common_options.hpp"
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/json.hpp"
+#include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tsdata/commands.hpp"
 #include "tallskinny/app/tsdata/scan.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::tsdata {
 
@@ -32,11 +35,17 @@ bool parse_info(app::Arguments arguments, InfoOptions& target) {
         {"One of them, for a script", "tsdata info data.h5:/X --json"}},
        ""});
   options.positional("FILE", target.file, "a file, or FILE.h5:/OBJECT for one object in it");
-  options.group("Reading").flag("quick", target.quick, "do not read the elements");
+  options.group("Reading")
+      .flag("quick", target.quick, "do not read the elements")
+      .custom("memory", "BYTES", {}, "memory that reading may take, like 500M or 4G; default what is free",
+              "a number of bytes like 500M or 4G",
+              [&target](std::string_view text) { return app::parse_bytes(text, target.read.memory_limit); });
   app::add_read_options(options, target.read);
   app::add_report_options(options.group("Output"), target.common);
   return options.parse(arguments);
 }
+
+using ReadMatrix = std::function<io::MatrixFile(const io::ReadOptions&)>;
 
 /// What one matrix is, and what its elements show if they were read.
 struct Findings {
@@ -45,7 +54,8 @@ struct Findings {
   std::string not_scanned;  ///< why the elements were not read
 };
 
-Findings examine(const io::Description& description, const InfoOptions& options, app::Console& console) {
+Findings examine(const io::Description& description, const InfoOptions& options,
+                 const ReadMatrix& read_matrix, app::Console& console) {
   Findings findings{description, std::nullopt, {}};
   if (!description.problem.empty()) return findings;
   if (options.quick) {
@@ -56,7 +66,7 @@ Findings examine(const io::Description& description, const InfoOptions& options,
   read.check_finite = false;  // counted instead
   try {
     console.progress(-1, "reading " + description.where.text());
-    const io::MatrixFile file = io::read_matrix(description.where, read);
+    const io::MatrixFile file = read_matrix(read);
     findings.description = file.description;
     findings.scanned = std::visit([](const auto& matrix) { return scan(matrix); }, file.matrix);
   } catch (const Error& error) {
@@ -90,14 +100,19 @@ app::JsonObject as_json(const Findings& findings) {
 }
 
 void print(const std::string& name, const std::string& value) {
-  std::cout << "  " << name << std::string(name.size() < 12 ? 12 - name.size() : 1, ' ') << value << '\n';
+  std::cout << "  " << name << std::string(name.size() < 12 ? 12 - name.size() : 1, ' ')
+            << io::printable(value) << '\n';
 }
 
-void print(const Findings& findings) {
+void print(const Findings& findings, app::Console& console) {
   const io::Description& d = findings.description;
   std::cout << d.where.text() << '\n';
   if (!d.convention.empty()) print("convention", d.convention);
-  if (!d.problem.empty()) return print("problem", d.problem);
+  if (!d.problem.empty()) {
+    print("problem", "it cannot be read");
+    std::cout.flush();
+    return console.error(d.problem);
+  }
   print("shape", app::grouped(d.rows) + " x " + app::grouped(d.cols) + (d.sparse ? ", sparse" : ", dense"));
   print("type", d.stored_type + " in the file, read as " + std::string(name_of(d.type)));
   if (d.sparse) {
@@ -134,16 +149,17 @@ int info(app::Arguments arguments) {
   const io::Location where = io::parse_location(options.file);
   app::Console console("tsdata", options.common.quiet);
 
-  const std::vector<io::Description> objects =
-      where.object.empty() ? io::list_objects(where.file, options.read)
-                           : std::vector<io::Description>{io::describe(where, options.read)};
-  if (objects.empty()) throw Error(Errc::bad_input, where.text() + ": there is no matrix in this file");
   std::vector<Findings> all;
-  all.reserve(objects.size());
-  for (const io::Description& object : objects) {
+  const auto look = [&](const io::Description& object, const ReadMatrix& read) {
     app::throw_if_stopped();
-    all.push_back(examine(object, options, console));
-  }
+    all.push_back(examine(object, options, read, console));
+  };
+  if (where.object.empty())
+    io::visit_objects(where.file, options.read, look);
+  else
+    look(io::describe(where, options.read),
+         [&](const io::ReadOptions& read) { return io::read_matrix(where, read); });
+  if (all.empty()) throw Error(Errc::bad_input, where.text() + ": there is no matrix in this file");
 
   if (options.common.json) {
     app::JsonObject json;
@@ -153,7 +169,7 @@ int info(app::Arguments arguments) {
     json.add("file", where.file.string()).add("objects", list);
     std::cout << json.text() << '\n';
   } else {
-    for (const Findings& findings : all) print(findings);
+    for (const Findings& findings : all) print(findings, console);
   }
   const bool usable =
       std::any_of(all.begin(), all.end(), [](const Findings& f) { return f.description.problem.empty(); });

@@ -79,7 +79,7 @@ LabelledMatrix read_labelled(const io::Location& where, const io::ReadOptions& o
   const bool is_number = app::parse_value(column, number);
   std::vector<double> values;
   if (!is_number) {
-    values = io::read_vector({where.file, column});
+    values = io::read_vector({where.file, column}, options);
     const index_t end =
         options.row_end < 0 ? std::ssize(values) : std::min<index_t>(options.row_end, std::ssize(values));
     values = {values.begin() + std::min(options.row_begin, end), values.begin() + end};

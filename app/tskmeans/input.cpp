@@ -53,8 +53,8 @@ Rows dense_rows(DType type, const void* data, index_t n, index_t d, const cuda::
   }
 }
 
-std::vector<double> read_weights(const std::string& file, index_t rows) {
-  std::vector<double> weights = io::read_vector(io::parse_location(file));
+std::vector<double> read_weights(const std::string& file, index_t rows, const io::ReadOptions& read) {
+  std::vector<double> weights = io::read_vector(io::parse_location(file), read);
   if (std::ssize(weights) != rows)
     throw Error(Errc::bad_input, file + ": there are " + std::to_string(weights.size()) + " weights for " +
                                      std::to_string(rows) + " points");
@@ -68,14 +68,15 @@ std::vector<double> read_weights(const std::string& file, index_t rows) {
   return weights;
 }
 
-Matrix<double> read_centers(const std::string& file, index_t cols) {
+Matrix<double> read_centers(const std::string& file, index_t cols, const io::ReadOptions& read) {
+  const io::ReadOptions whole = read.of_another_file();
   io::Location where = io::parse_location(file);
   if (where.object.empty())
-    for (const io::Description& found : io::list_objects(where.file))
+    for (const io::Description& found : io::list_objects(where.file, whole))
       if (found.where.object == "/cluster_centers" || found.where.object == "cluster_centers")
         where = found.where;
-  where = io::describe(where).where;  // with the object that the file chose
-  Matrix<double> centers = io::read_dense_as<double>(where);
+  where = io::describe(where, whole).where;  // with the object that the file chose
+  Matrix<double> centers = io::read_dense_as<double>(where, whole);
   if (centers.cols() != cols)
     throw Error(Errc::bad_input, where.text() + ": the centres have " + std::to_string(centers.cols()) +
                                      " features but the points have " + std::to_string(cols));

@@ -19,10 +19,11 @@ void expect_points(const io::Description& points);
                               const cuda::Stream& where = {});
 
 /// One weight for each of `rows` points. @throws Error(bad_input) for another number, negative ones, all 0.
-[[nodiscard]] std::vector<double> read_weights(const std::string& file, index_t rows);
+[[nodiscard]] std::vector<double> read_weights(const std::string& file, index_t rows,
+                                               const io::ReadOptions& read);
 
 /// Centres with `cols` coordinates: the object named, or `cluster_centers` of a result of this program, or
 /// the only matrix of the file. @throws Error(bad_input).
-[[nodiscard]] Matrix<double> read_centers(const std::string& file, index_t cols);
+[[nodiscard]] Matrix<double> read_centers(const std::string& file, index_t cols, const io::ReadOptions& read);
 
 }  // namespace ts::tskmeans

@@ -192,6 +192,7 @@ bool ProgramOptions::parse(app::Arguments arguments) {
   if (!options.parse(arguments)) return false;
   metric_given = options.given("metric");
   kmeans.seed = common.seed;
+  read.memory_limit = memory;
   if (checkpoint.file.empty()) checkpoint.file = resume;
   check(*this, options);
   return true;

@@ -51,7 +51,7 @@ struct Start {
 Start start_of(const ProgramOptions& o, index_t cols) {
   Start start;
   if (!o.predict.empty()) {
-    start.centers = read_centers(o.predict, cols);
+    start.centers = read_centers(o.predict, cols, o.read);
     start.k = start.centers.rows();
     return start;
   }
@@ -62,7 +62,7 @@ Start start_of(const ProgramOptions& o, index_t cols) {
     throw Error(Errc::invalid_argument, "--init " + o.init +
                                             ": expected k-means++, k-means||, afk-mc2, random or a file "
                                             "with centres, and there is no such file");
-  start.centers = read_centers(o.init, cols);
+  start.centers = read_centers(o.init, cols, o.read);
   if (o.clusters.size() > 1)
     throw Error(
         Errc::invalid_argument,
@@ -312,7 +312,7 @@ int run(const ProgramOptions& o) {
   const Points points(described, o.read, place, ctx.stream);
   const solvers::RowSource& rows = points.here();
   const std::vector<double> weights =
-      o.weights.empty() ? std::vector<double>() : read_weights(o.weights, rows.rows());
+      o.weights.empty() ? std::vector<double>() : read_weights(o.weights, rows.rows(), o.read);
   out.points = points.in_host() != nullptr ? points.in_host()->description : described;
   out.points.rows = rows.rows(), out.points.cols = rows.cols(), out.points.type = rows.type();
   out.read_seconds = watch.seconds();

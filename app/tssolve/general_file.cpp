@@ -17,16 +17,13 @@
 #include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/scaling.hpp"
 #include "tallskinny/solvers/eigen/shift_invert.hpp"
+#include "tallskinny/solvers/eigen/whole.hpp"
 
 namespace ts::app::tssolve {
 
 namespace {
 
 using Complex = std::complex<double>;
-
-Complex scaled(Complex z, int exponent) {
-  return {std::ldexp(z.real(), exponent), std::ldexp(z.imag(), exponent)};
-}
 
 template <class T>
 T scalar(Complex z) {
@@ -67,7 +64,7 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, An
   if (exponent != 0) scale(matrix, -exponent);
   if (exponent != 0 && real != nullptr) scale(*real, -exponent);
   Matrix<T> initial(facts.input.rows, 0);
-  if (!settings.initial.empty()) initial = read_initial<T>(settings.initial, facts.input.rows);
+  if (!settings.initial.empty()) initial = read_initial<T>(settings.initial, facts.input.rows, settings.read);
   std::optional<T> target;
   if (settings.sigma) {
     target = scalar<T>(scaled({*settings.sigma, settings.sigma_imaginary}, -exponent));
@@ -88,7 +85,12 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, An
   auto& common = options.common;
   if (common.convergence == solvers::Convergence::abs) common.tol = std::ldexp(common.tol, -exponent);
   common.stop = [] { return stop_requested(); };
-  common.progress = [&console](const solvers::Progress& p) {
+  std::optional<EndsOnSignal> whole;  // a dense solve cannot be stopped half-way
+  common.progress = [&console, &whole](const solvers::Progress& p) {
+    if (p.phase == "dense") {
+      whole.emplace();
+      return console.progress(-1, "computing all eigenvalues");
+    }
     console.progress(p.phase == "verify" ? -1 : p.fraction,
                      grouped(p.converged) + " of " + grouped(p.wanted) + " pairs, " +
                          grouped(p.operator_applications) + " operator applications");
@@ -98,14 +100,15 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, An
   if (kept.resumes()) console.note("going on from " + kept.name());
   preparing.reset();
   auto result = solvers::solve_general<T>(ctx, problem, options, initial.cview(), checkpoint.hooks());
+  whole.reset();
+  if (result.verification == solvers::Verification::all_computed)
+    facts.method = "dense, by the Schur form" +
+                   (result.iterations == 0 ? std::string() : ", in place of " + facts.method);
   if (real != nullptr)
     result =
         solvers::with_conjugates(ctx, operator_of<double>(*real), std::move(result),
                                  scaled({*settings.sigma, settings.sigma_imaginary}, -exponent), options);
-  for (auto& z : result.values) z = scaled(z, exponent);
-  result.next_value = scaled(result.next_value, exponent);
-  for (double& x : result.residual_norms) x = std::ldexp(x, exponent);
-  result.norm = std::ldexp(result.norm, exponent);
+  if (exponent != 0) scale_result(result, exponent, facts.input.where.text());
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!settings.common.json) print_general_table(result, facts);
   if (!settings.common.output.empty()) console.note("wrote " + write_general_file(result, settings, facts));
@@ -142,13 +145,18 @@ int solve_general_file(const Settings& settings) {
                 d.where.text() + " is " + grouped(d.rows) + " x " + grouped(d.cols) +
                     ": eigenvalues need a square matrix (--svd finds singular values of any)");
   const index_t columns = 4 * settings.eigen.nev + 30 * std::max<index_t>(settings.eigen.block_size, 4);
-  const std::vector<MemoryUse> uses = {
+  std::vector<MemoryUse> uses = {
       {"matrix", d.bytes},
       {"its adjoint", d.bytes},
       {"basis and blocks", static_cast<std::uint64_t>(d.rows) * static_cast<std::uint64_t>(columns) * 16}};
+  const bool whole = settings.eigen.method == solvers::Method::dense;
+  if (whole ||
+      d.rows <= solvers::whole_takeover_rows<double>)  // the matrix, T and U as Eigen has them and as we do
+    uses.push_back(
+        {"Schur form", static_cast<std::uint64_t>(d.rows) * static_cast<std::uint64_t>(d.rows) * 80});
   if (settings.common.dry_run) {
     std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols)
-              << ", block Krylov-Schur\nmemory:\n";
+              << (whole ? ", Schur form" : ", block Krylov-Schur") << "\nmemory:\n";
     print_memory(std::cout, uses, available_memory());
     if (settings.sigma)
       std::cout << "and the factors of A - sigma I, whose size is known only once they are ordered\n";

@@ -223,9 +223,9 @@ template CsrMatrix<double> as_sparse<double>(AnyMatrix<double>&&);
 template CsrMatrix<std::complex<double>> as_sparse<std::complex<double>>(AnyMatrix<std::complex<double>>&&);
 
 template <class T>
-Matrix<T> read_initial(const std::string& where, index_t rows) {
+Matrix<T> read_initial(const std::string& where, index_t rows, const io::ReadOptions& read) {
   const auto location = io::parse_location(where);
-  auto dense = io::read_dense(location);
+  auto dense = io::read_dense(location, read.of_another_file());
   return std::visit(
       [&](const auto& a) {
         if (a.rows() != rows)
@@ -245,7 +245,8 @@ Matrix<T> read_initial(const std::string& where, index_t rows) {
       dense);
 }
 
-template Matrix<double> read_initial<double>(const std::string&, index_t);
-template Matrix<std::complex<double>> read_initial<std::complex<double>>(const std::string&, index_t);
+template Matrix<double> read_initial<double>(const std::string&, index_t, const io::ReadOptions&);
+template Matrix<std::complex<double>> read_initial<std::complex<double>>(const std::string&, index_t,
+                                                                         const io::ReadOptions&);
 
 }  // namespace ts::app::tssolve

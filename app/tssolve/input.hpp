@@ -42,6 +42,6 @@ template <class T>
 
 /// The columns of a dense matrix, as the type asked for. @throws Error(bad_input) unless it has `rows` rows.
 template <class T>
-[[nodiscard]] Matrix<T> read_initial(const std::string& where, index_t rows);
+[[nodiscard]] Matrix<T> read_initial(const std::string& where, index_t rows, const io::ReadOptions& read);
 
 }  // namespace ts::app::tssolve

@@ -66,7 +66,8 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
   json.add(plural_name(facts.quantity), result.values)
       .add("residual_norms", result.residual_norms)
       .add("error_bounds", result.error_bounds)
-      .add("multiplicities", result.multiplicities);
+      .add("multiplicities", result.multiplicities)
+      .add("cut_off", result.cut_off);
   add_outcome(json, result);
   json.add("note", facts.note).add("method", facts.method);
   json.add("method_reason", facts.method_reason);

@@ -10,6 +10,13 @@
 
 namespace ts::app::tssolve {
 
+double scaled(double x, int exponent) {
+  return std::ldexp(x, exponent);
+}
+std::complex<double> scaled(std::complex<double> x, int exponent) {
+  return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
+}
+
 namespace {
 
 /// Squares, their sums over rows and the margins of tolerances stay far from 2^-1022 and 2^1023, or in
@@ -38,11 +45,25 @@ double largest_part(std::complex<double> x) {
   return std::max(std::abs(x.real()), std::abs(x.imag()));
 }
 
-double scaled(double x, int exponent) {
-  return std::ldexp(x, exponent);
+bool is_finite(double x) {
+  return std::isfinite(x);
 }
-std::complex<double> scaled(std::complex<double> x, int exponent) {
-  return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
+bool is_finite(std::complex<double> z) {
+  return std::isfinite(z.real()) && std::isfinite(z.imag());
+}
+
+/// The numbers times 2^exponent.
+template <class Numbers>
+void scale_numbers(Numbers& numbers, int exponent, const std::string& where) {
+  for (auto& x : numbers) {
+    const bool finite = is_finite(x);
+    x = scaled(x, exponent);
+    if (finite && !is_finite(x))
+      throw Error(Errc::out_of_range,
+                  where +
+                      " has eigenvalues or singular values larger than 1.8e308, the largest "
+                      "number of float64: divide its entries by a power of two");
+  }
 }
 
 }  // namespace
@@ -70,18 +91,25 @@ void scale(AnyMatrix<T>& matrix, int exponent) {
 }
 
 template <class T>
-void scale_result(solvers::EigenResult<T>& result, int exponent) {
+void scale_result(solvers::EigenResult<T>& result, int exponent, const std::string& where) {
   for (auto* numbers :
        {&result.values, &result.residual_norms, &result.error_bounds, &result.value_roundings})
-    for (double& x : *numbers) x = scaled(x, exponent);
+    scale_numbers(*numbers, exponent, where);
   for (double* x : {&result.norm, &result.next_value, &result.gap}) *x = scaled(*x, exponent);
   if (result.shift) *result.shift = scaled(*result.shift, exponent);
+}
+
+void scale_result(solvers::GeneralResult& result, int exponent, const std::string& where) {
+  scale_numbers(result.values, exponent, where);
+  scale_numbers(result.residual_norms, exponent, where);
+  result.next_value = scaled(result.next_value, exponent);
+  result.norm = std::ldexp(result.norm, exponent);
 }
 
 #define TS_INSTANTIATE(T)                                      \
   template int extreme_exponent<T>(const AnyMatrix<T>&, bool); \
   template void scale<T>(AnyMatrix<T>&, int);                  \
-  template void scale_result<T>(solvers::EigenResult<T>&, int);
+  template void scale_result<T>(solvers::EigenResult<T>&, int, const std::string&);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE

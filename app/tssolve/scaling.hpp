@@ -1,7 +1,11 @@
 // Matrices of very large or very small numbers are solved scaled by a power of two, which changes no digit.
 #pragma once
 
+#include <complex>
+#include <string>
+
 #include "tallskinny/app/tssolve/input.hpp"
+#include "tallskinny/solvers/eigen/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/result.hpp"
 
 namespace ts::app::tssolve {
@@ -11,12 +15,19 @@ namespace ts::app::tssolve {
 template <class T>
 [[nodiscard]] int extreme_exponent(const AnyMatrix<T>& matrix, bool in_float32 = false);
 
+/// x 2^exponent.
+[[nodiscard]] double scaled(double x, int exponent);
+[[nodiscard]] std::complex<double> scaled(std::complex<double> x, int exponent);
+
 /// Every entry times 2^exponent.
 template <class T>
 void scale(AnyMatrix<T>& matrix, int exponent);
 
 /// Everything in units of the matrix times 2^exponent.
+/// @param where names the matrix.
+/// @throws Error(out_of_range) where a value or what is said of it is beyond the largest number.
 template <class T>
-void scale_result(solvers::EigenResult<T>& result, int exponent);
+void scale_result(solvers::EigenResult<T>& result, int exponent, const std::string& where);
+void scale_result(solvers::GeneralResult& result, int exponent, const std::string& where);
 
 }  // namespace ts::app::tssolve

@@ -207,7 +207,9 @@ bool parse_settings(Arguments arguments, Settings& settings) {
           "which", "LA|SA|LM|SM|BE", name_of(eigen.which),
           "largest or smallest algebraic, largest or smallest magnitude, both ends. With --sigma: LM and "
           "SM the "
-          "nearest to it, LA and SA the nearest above and below, BE both. SM alone is nearest to 0. With "
+          "nearest to it, LA and SA the nearest above and below (where fewer lie there, all of them), BE "
+          "half from "
+          "each side. SM alone is nearest to 0. With "
           "--general: "
           "LM, LR or SR (largest or smallest real part), LI or SI (largest or smallest |imaginary part|), "
           "SM (nearest to 0 or to --sigma). With --svd: LM or SM",
@@ -260,7 +262,8 @@ bool parse_settings(Arguments arguments, Settings& settings) {
           "method", eigen.method,
           "block Lanczos; the same on a Chebyshev polynomial of the matrix (for SA and LA); LOBPCG or "
           "block Davidson, for SA or LA with a preconditioner; or all eigenvalues by a dense solver. auto "
-          "takes dense for small matrices, chebyshev for large and sparse ones",
+          "takes dense for small matrices, chebyshev for large and sparse ones. --general knows auto and "
+          "dense",
           {{"auto", Method::automatic},
            {"lanczos", Method::lanczos},
            {"chebyshev", Method::chebyshev},
@@ -346,9 +349,10 @@ bool parse_settings(Arguments arguments, Settings& settings) {
     expects(nearest || word->part.has_value(), "--general knows --which LM, SM, LR, SR, LI and SI");
     expects(!settings.sigma || nearest || word->part == Part::LM,
             "--general with --sigma finds the eigenvalues nearest to it: leave --which out");
-    expects(!settings.interval && !threshold && settings.mass.empty() && !settings.svd &&
-                eigen.method == Method::automatic,
-            "--interval, --threshold, --mass, --svd and --method do not go with --general");
+    expects(!settings.interval && !threshold && settings.mass.empty() && !settings.svd,
+            "--interval, --threshold, --mass and --svd do not go with --general");
+    expects(eigen.method == Method::automatic || eigen.method == Method::dense,
+            "--general knows --method dense, which computes the whole spectrum, beside block Krylov-Schur");
     settings.part = word->part.value_or(Part::LM);
   } else {
     expects(settings.sigma_imaginary == 0,

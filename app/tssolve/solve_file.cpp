@@ -232,7 +232,7 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
     exponent -= of_mass, mass = std::move(std::get<CsrMatrix<T>>(scaled));
   }
   Matrix<T> initial(facts.input.rows, 0);
-  if (!settings.initial.empty()) initial = read_initial<T>(settings.initial, facts.input.rows);
+  if (!settings.initial.empty()) initial = read_initial<T>(settings.initial, facts.input.rows, settings.read);
 
   std::optional<double> target = target_of(settings);
   if (target) target = std::ldexp(*target, -exponent);
@@ -274,7 +274,12 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
   options.vectors = !settings.common.output.empty() || mass || settings.interval;
   options.stop = [] { return stop_requested(); };
-  options.progress = [&console](const solvers::Progress& p) {
+  std::optional<EndsOnSignal> whole;  // a dense solve cannot be stopped half-way
+  options.progress = [&](const solvers::Progress& p) {
+    if (p.phase == "dense") {
+      preparing.reset(), whole.emplace();
+      return console.progress(-1, "computing all eigenvalues");
+    }
     const std::string counted = grouped(p.operator_applications) + " operator applications";
     if (p.phase == "verify")
       console.progress(-1, "searching for missing copies, " + counted);
@@ -284,18 +289,17 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   Checkpoint<T> checkpoint(kept, kept.asked_for() ? fingerprint_of(matrix, mass, ctx.thread_count()) : 0,
                            fingerprint<T>(settings, initial.cview()));
   if (kept.resumes()) console.note("going on from " + kept.name());
-  // Only iterations can be stopped between two steps.
-  if (plan.method != solvers::Method::dense) preparing.reset();
+  preparing.reset();
   auto result = settings.interval
                     ? solve_interval_of<T>(settings, ctx, problem, options, exponent, facts.input)
                     : solvers::solve_eigen<T>(ctx, problem, options, initial.cview(), checkpoint.hooks());
-  preparing.reset();
+  whole.reset();
   if (mass) {
     const auto checks =
         solvers::to_pencil<T>(ctx, operator_of<T>(matrix), mass->view(), *mass_factor, options, result);
     facts.backward_errors = checks.backward_errors;
   }
-  if (exponent != 0) scale_result(result, exponent);
+  if (exponent != 0) scale_result(result, exponent, facts.input.where.text());
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (result.taken_over || (options.method == solvers::Method::dense && plan.method != options.method))
     facts.method = "dense, in place of " + facts.method;
@@ -345,9 +349,11 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
 }  // namespace
 
 int solve_file(Settings settings) {
+  const bool on_processor = settings.svd || settings.general;
+  Device device = on_processor ? Device{} : resolve_device(settings.common.device);
+  if (device.kind == Device::Kind::cpu) settings.read.memory_limit = settings.memory;
   if (settings.svd) return decompose_file(settings);
   if (settings.general) return solve_general_file(settings);
-  Device device = resolve_device(settings.common.device);
   if (device.kind == Device::Kind::cuda) expect_on_device(settings, device);
   Console console("tssolve", settings.common.quiet);
   const auto location = io::parse_location(settings.matrix);
@@ -363,7 +369,9 @@ int solve_file(Settings settings) {
   RunFacts facts;
   facts.input = io::describe(location, settings.read);
   index_t initial_columns = 0;
-  if (!settings.initial.empty()) initial_columns = io::describe(io::parse_location(settings.initial)).cols;
+  if (!settings.initial.empty())
+    initial_columns =
+        io::describe(io::parse_location(settings.initial), settings.read.of_another_file()).cols;
   const bool is_complex_matrix =
       facts.input.type == DType::complex128 || facts.input.type == DType::complex64;
   const auto plan =

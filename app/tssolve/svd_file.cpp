@@ -85,14 +85,14 @@ int decompose(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix
     facts.method = "eigenvectors of A^H A, large ones taken out for the small";
   if (result.stage == solvers::SvdStage::inverse)
     facts.method = "block Lanczos on (A^H A + delta^2 I)^-1, by factors of [delta I, A; A^H, -delta I]";
-  if (exponent != 0) scale_result(triplets, exponent);
+  if (exponent != 0) scale_result(triplets, exponent, facts.input.where.text());
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   Matrix<T> mean_row(settings.centre ? 1 : 0, static_cast<index_t>(means.size()));
   Extras<T> extras{{"left_singular_vectors", &result.left}};
   if (settings.centre) {
     for (index_t j = 0; j < mean_row.cols(); ++j)
-      mean_row(0, j) = means[static_cast<std::size_t>(j)] * std::ldexp(1.0, exponent);
+      mean_row(0, j) = scaled(means[static_cast<std::size_t>(j)], exponent);
     extras.emplace_back("column_means", &mean_row);
     auto values = triplets.values;
     for (double& v : values) v = std::ldexp(v, -exponent);

@@ -11,6 +11,7 @@ enum class Errc {
   bad_input,         ///< a file or its content cannot be used
   io_failure,        ///< reading or writing failed although the request made sense
   out_of_memory,     ///< more memory is needed than there is
+  out_of_range,      ///< a result is larger than the largest number of its type
   no_device,         ///< the device asked for does not exist or is not supported by this build
   device_failure,    ///< the device reported an error
   interrupted        ///< the caller's stop request was honoured

@@ -13,15 +13,28 @@ namespace ts {
 /// Row and column counts, leading dimensions and offsets. Always 64-bit.
 using index_t = std::int64_t;
 
-/// IEEE binary16 as stored; computing is done in float.
+/// IEEE binary16 as stored; computing is done in float. Numbers become one by to_float16, and nothing else
+/// does by itself.
 struct float16 {
   std::uint16_t bits = 0;
+  constexpr float16() = default;
+  [[nodiscard]] static constexpr float16 from_bits(std::uint16_t bits) noexcept {
+    float16 x;
+    x.bits = bits;
+    return x;
+  }
   friend bool operator==(float16, float16) = default;
 };
 
-/// The upper half of a binary32 as stored; computing is done in float.
+/// The upper half of a binary32 as stored; computing is done in float. See to_bfloat16.
 struct bfloat16 {
   std::uint16_t bits = 0;
+  constexpr bfloat16() = default;
+  [[nodiscard]] static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {
+    bfloat16 x;
+    x.bits = bits;
+    return x;
+  }
   friend bool operator==(bfloat16, bfloat16) = default;
 };
 
@@ -43,14 +56,17 @@ struct bfloat16 {
 /// Round to nearest, ties to even. Overflow gives infinity, NaN stays NaN.
 [[nodiscard]] constexpr bfloat16 to_bfloat16(float x) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(x);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return {static_cast<std::uint16_t>((bits >> 16) | 0x40u)};
-  return {static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
+  const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+  const std::uint32_t upper = nan ? (bits >> 16) | 0x40u : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return bfloat16::from_bits(static_cast<std::uint16_t>(upper));
 }
 [[nodiscard]] constexpr float16 to_float16(float x) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
-  const auto signed_bits = [sign](std::uint32_t m) { return float16{static_cast<std::uint16_t>(sign | m)}; };
+  const auto signed_bits = [sign](std::uint32_t m) {
+    return float16::from_bits(static_cast<std::uint16_t>(sign | m));
+  };
   if (magnitude > 0x7f800000u) return signed_bits(0x7e00u | ((magnitude >> 13) & 0x3ffu));  // NaN
   if (magnitude >= 0x477ff000u) return signed_bits(0x7c00u);  // 65520 and above round to infinity
   if (magnitude >= 0x38800000u)                               // normal

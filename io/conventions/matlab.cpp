@@ -1,7 +1,7 @@
 // MATLAB's files of version 7.3 (also SuiteSparse's .mat): compressed columns `jc`, `ir`, `data` in a group
 // with the attribute MATLAB_sparse = rows; dense matrices with reversed dimensions and MATLAB_class.
 // PETSc's HDF5 viewer uses the same names for compressed rows with MATLAB_sparse = columns.
-#include <fstream>
+#include <span>
 
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
@@ -10,16 +10,16 @@ namespace ts::io::conventions {
 
 namespace {
 
-bool starts_with_matlab_header(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
+bool starts_with_matlab_header(const FileBytes& file) {
   std::string start(19, '\0');
-  return in.read(start.data(), static_cast<std::streamsize>(start.size())) && start == "MATLAB 7.3 MAT-file";
+  return file.read(0, std::as_writable_bytes(std::span(start))) == start.size() &&
+         start == "MATLAB 7.3 MAT-file";
 }
 
 /// Groups of this name that nothing marks as MATLAB's follow PETSc, unless the caller says columns.
 bool is_petsc(const hdf5::Node& group, const ReadOptions& options) {
   if (options.layout) return *options.layout == SparseLayout::csr;
-  return !group.has_attribute("MATLAB_class") && !starts_with_matlab_header(group.storage());
+  return !group.has_attribute("MATLAB_class") && !starts_with_matlab_header(*group.bytes());
 }
 
 Parts jc_ir_data(const hdf5::Node& group, bool petsc) {
@@ -37,10 +37,11 @@ Parts jc_ir_data(const hdf5::Node& group, bool petsc) {
   sparse.pointers = pointers;
   const auto minor = group.find("ir"), data = group.find("data");
   if (!minor && !data) {  // without entries both are left out: pairs of nothing, once the pointers say so
-    std::vector<index_t> ends(static_cast<std::size_t>(1));
-    if (dims_of(pointers)[0] == lines + 1) pointers.read(lines, lines + 1, hdf5::Memory::int64, ends.data());
-    if (ends[0] != 0)
-      group.refuse("has pointers to " + std::to_string(ends[0]) + " entries, but no 'ir' and no 'data'");
+    index_t end = 0;
+    if (dims_of(pointers)[0] == lines + 1)
+      pointers.read(lines, lines + 1, hdf5::Memory::int64, std::as_writable_bytes(std::span(&end, 1)));
+    if (end != 0)
+      group.refuse("has pointers to " + std::to_string(end) + " entries, but no 'ir' and no 'data'");
     sparse.values.type = {hdf5::ElementType::Kind::real, "float64", DType::float64};
     return parts;
   }

@@ -5,6 +5,7 @@
 namespace ts::io {
 
 Elements elements_of(const hdf5::Node& dataset) {
+  dataset.require_inside();
   Elements e;
   e.type = dataset.element_type();
   if (!e.type.numeric()) dataset.refuse("holds " + e.type.text + ", not numbers");

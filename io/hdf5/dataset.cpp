@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "tallskinny/io/hdf5/file_driver.hpp"
 #include "tallskinny/io/hdf5/h5.hpp"
-#include "tallskinny/io/hdf5/node.hpp"
+#include "tallskinny/io/hdf5/remote.hpp"
 
 namespace ts::io::hdf5 {
 
@@ -164,6 +165,35 @@ std::string filter_name(H5Z_filter_t id, const char* stored_name) {
   }
 }
 
+#if H5_VERSION_GE(1, 10, 5)
+/// HDF5 1.10 walks all chunks for each.
+Node::StoredChunk listed_place_of(hid_t id, const hsize_t* at) {
+  Node::StoredChunk chunk;
+  haddr_t offset = HADDR_UNDEF;
+  hsize_t bytes = 0;
+  if (H5Dget_chunk_info_by_coord(id, at, &chunk.skipped, &offset, &bytes) < 0 || offset == HADDR_UNDEF)
+    return chunk;
+  chunk.offset = offset, chunk.bytes = bytes;
+  return chunk;
+}
+
+/// Finds one chunk in its index: HDF5 reads it as it is stored, and the driver tells where that would be.
+Node::StoredChunk place_of(hid_t id, const hsize_t* at) {
+  Node::StoredChunk chunk;
+  // Where a chunk was never written HDF5 1.10 gives a size of 0, later releases an error.
+  hsize_t bytes = 0;
+  if (H5Dget_chunk_storage_size(id, at, &bytes) < 0 || bytes == 0) return chunk;
+  const Capture capture;
+  std::uint32_t mask = 0;
+  char nothing = 0;
+  if (H5Dread_chunk(id, H5P_DEFAULT, at, &mask, &nothing) < 0 || capture.readings != 1 ||
+      capture.bytes != bytes)
+    return chunk;
+  chunk.offset = capture.offset, chunk.bytes = bytes, chunk.skipped = mask;
+  return chunk;
+}
+#endif
+
 }  // namespace
 
 Memory memory_of(DType type) noexcept {
@@ -185,6 +215,7 @@ Memory memory_of(DType type) noexcept {
 }
 
 std::optional<std::vector<index_t>> Node::dims() const {
+  if (remote_) return remote_->ask<&Node::dims>();
   const Quiet quiet;
   const Handle space = own_space(H5Dget_space(object_->id())), type = own_type(H5Dget_type(object_->id()));
   if (!space || H5Sget_simple_extent_type(space.id()) == H5S_NULL) return std::nullopt;
@@ -205,12 +236,14 @@ std::optional<std::vector<index_t>> Node::dims() const {
 }
 
 ElementType Node::element_type() const {
+  if (remote_) return remote_->ask<&Node::element_type>();
   const Quiet quiet;
   const Handle type = own_type(H5Dget_type(object_->id()));
   return classify(type.id());
 }
 
 std::vector<Node::Member> Node::members() const {
+  if (remote_) return remote_->ask<&Node::members>();
   const Quiet quiet;
   std::vector<Member> members;
   const Handle type = own_type(H5Dget_type(object_->id()));
@@ -227,6 +260,7 @@ std::vector<Node::Member> Node::members() const {
 }
 
 index_t Node::chunk_rows() const {
+  if (remote_) return remote_->ask<&Node::chunk_rows>();
   const Quiet quiet;
   const Handle creation = own_properties(H5Dget_create_plist(object_->id()));
   if (H5Pget_layout(creation.id()) != H5D_CHUNKED) return 0;
@@ -235,6 +269,7 @@ index_t Node::chunk_rows() const {
 }
 
 std::optional<Node::RawPieces> Node::raw_pieces(Memory memory) const {
+  if (remote_) return remote_->ask<&Node::raw_pieces>(memory);
   const Quiet quiet;
   const hid_t id = object_->id();
   const Handle type = own_type(H5Dget_type(id)), wanted = memory_type(type.id(), memory);
@@ -265,13 +300,10 @@ std::optional<Node::RawPieces> Node::raw_pieces(Memory memory) const {
   RawPieces pieces{H5Tget_size(type.id()), {}};
   for (const hsize_t c : chunk) pieces.bytes *= c;
   for (; at[0] < size[0]; at[0] += chunk[0]) {
-    unsigned mask = 0;
-    haddr_t offset = HADDR_UNDEF;
-    hsize_t bytes = 0;
-    if (H5Dget_chunk_info_by_coord(id, at.data(), &mask, &offset, &bytes) < 0 || offset == HADDR_UNDEF ||
-        bytes < pieces.bytes)
-      return std::nullopt;
-    pieces.offsets.push_back(static_cast<std::uint64_t>(offset));
+    const StoredChunk there = bytes_ ? place_of(id, at.data()) : listed_place_of(id, at.data());
+    if (there.bytes == 0 || there.bytes < pieces.bytes) return std::nullopt;
+    pieces.offsets.push_back(there.offset);
+    if (at[0] > size[0] - std::min(size[0], chunk[0])) break;  // the next one might overflow
   }
   return pieces;
 #else
@@ -280,6 +312,7 @@ std::optional<Node::RawPieces> Node::raw_pieces(Memory memory) const {
 }
 
 std::optional<Node::ChunkGrid> Node::chunk_grid(Memory memory) const {
+  if (remote_) return remote_->ask<&Node::chunk_grid>(memory);
 #if H5_VERSION_GE(1, 10, 3)
   const Quiet quiet;
   const hid_t id = object_->id();
@@ -317,6 +350,7 @@ std::optional<Node::ChunkGrid> Node::chunk_grid(Memory memory) const {
 }
 
 bool Node::read_chunk(index_t row, index_t col, std::vector<char>& stored, unsigned& skipped) const {
+  if (remote_) return remote_->read_chunk(*this, row, col, stored, skipped);
 #if H5_VERSION_GE(1, 10, 3)
   const Quiet quiet;
   const hsize_t at[2] = {static_cast<hsize_t>(row), static_cast<hsize_t>(col)};
@@ -335,13 +369,38 @@ bool Node::read_chunk(index_t row, index_t col, std::vector<char>& stored, unsig
 #endif
 }
 
+std::vector<Node::StoredChunk> Node::chunk_places(index_t row, index_t col, index_t count) const {
+  if (remote_) return remote_->ask<&Node::chunk_places>(row, col, count);
+  std::vector<StoredChunk> places;
+#if H5_VERSION_GE(1, 10, 5)
+  const Quiet quiet;
+  const Handle creation = own_properties(H5Dget_create_plist(object_->id()));
+  const Handle space = own_space(H5Dget_space(object_->id()));
+  hsize_t chunk[2] = {}, size[2] = {};
+  if (H5Sget_simple_extent_ndims(space.id()) != 2 || H5Pget_chunk(creation.id(), 2, chunk) != 2)
+    return places;
+  H5Sget_simple_extent_dims(space.id(), size, nullptr);
+  hsize_t at[2] = {static_cast<hsize_t>(row), static_cast<hsize_t>(col)};
+  for (; count > 0 && at[0] < size[0]; --count) {
+    StoredChunk there = place_of(object_->id(), at);
+    there.row = static_cast<index_t>(at[0]), there.col = static_cast<index_t>(at[1]);
+    places.push_back(there);
+    if ((at[1] += chunk[1]) >= size[1]) at[1] = 0, at[0] += chunk[0];
+  }
+#endif
+  return places;
+}
+
 std::uint64_t Node::stored_bytes() const {
+  if (remote_) return remote_->ask<&Node::stored_bytes>();
   const Quiet quiet;
   return H5Dget_storage_size(object_->id());
 }
 
-void Node::require_readable() const {
+std::vector<Node::UsedFilter> Node::filters() const {
+  if (remote_) return remote_->filters();
   const Quiet quiet;
+  std::vector<UsedFilter> used;
   const Handle creation = own_properties(H5Dget_create_plist(object_->id()));
   const int filters = H5Pget_nfilters(creation.id());
   for (int i = 0; i < filters; ++i) {
@@ -350,19 +409,33 @@ void Node::require_readable() const {
     char name[64] = "";
     const H5Z_filter_t id = H5Pget_filter2(creation.id(), static_cast<unsigned>(i), &flags, &values, nullptr,
                                            sizeof name, name, nullptr);
-    if (id > 0 && H5Zfilter_avail(id) <= 0)
-      refuse("is compressed with HDF5 filter " + std::to_string(id) + " (" + filter_name(id, name) +
-             "), which is not installed here: set HDF5_PLUGIN_PATH to the folder of its plugin");
+    if (id > 0) used.push_back({id, filter_name(id, name), H5Zfilter_avail(id) > 0});
   }
+  return used;
+}
+
+bool Node::never_written() const {
+  if (remote_) return remote_->ask<&Node::never_written>();
+  const Quiet quiet;
+  const Handle creation = own_properties(H5Dget_create_plist(object_->id()));
   const Handle space = own_space(H5Dget_space(object_->id()));
-  if (!missing_as_fill_ && H5Sget_simple_extent_npoints(space.id()) > 0 &&
-      H5Dget_storage_size(object_->id()) == 0 && H5Pget_external_count(creation.id()) <= 0 &&
-      H5Pget_layout(creation.id()) != H5D_VIRTUAL)
+  return H5Sget_simple_extent_npoints(space.id()) > 0 && H5Dget_storage_size(object_->id()) == 0 &&
+         H5Pget_external_count(creation.id()) <= 0 && H5Pget_layout(creation.id()) != H5D_VIRTUAL;
+}
+
+void Node::require_readable() const {
+  for (const UsedFilter& filter : filters())
+    if (!filter.available)
+      refuse("is compressed with HDF5 filter " + std::to_string(filter.number) + " (" + filter.name +
+             "), which is not installed here: set HDF5_PLUGIN_PATH to the folder of its plugin");
+  if (!options_.missing_as_fill && never_written())
     refuse("has a shape, but no element of it was ever written");
 }
 
-void Node::read(index_t begin, index_t end, Memory memory, void* out, const std::string& member) const {
+void Node::read(index_t begin, index_t end, Memory memory, std::span<std::byte> out,
+                const std::string& member) const {
   if (begin == end) return;
+  if (remote_) return remote_->read(*this, begin, end, memory, out, member);
   require_written({begin, end});
   const Quiet quiet;
   const auto fail = [&] { refuse("cannot be read: it is damaged or truncated (" + last_error() + ")"); };
@@ -379,12 +452,18 @@ void Node::read(index_t begin, index_t end, Memory memory, void* out, const std:
     if (H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0)
       fail();
   }
-  if (std::find(count.begin(), count.end(), hsize_t{0}) != count.end()) return;
+  std::uint64_t bytes = H5Tget_size(type.id());
+  for (const hsize_t c : count)
+    if (__builtin_mul_overflow(bytes, c, &bytes)) fail();
+  if (bytes != out.size())
+    refuse("has elements of " + std::to_string(bytes) + " bytes where " + std::to_string(out.size()) +
+           " are wanted");
+  if (bytes == 0) return;
   const Handle target = own_space(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr));
   const Handle transfer = own_properties(H5Pcreate(H5P_DATASET_XFER));
   H5Pset_buffer(transfer.id(), std::size_t{1} << 20, nullptr,
                 nullptr);  // the default of 64 KiB costs a third
-  if (H5Dread(object_->id(), type.id(), target.id(), space.id(), transfer.id(), out) < 0) fail();
+  if (H5Dread(object_->id(), type.id(), target.id(), space.id(), transfer.id(), out.data()) < 0) fail();
 }
 
 }  // namespace ts::io::hdf5

@@ -2,6 +2,11 @@
 
 namespace ts::io::hdf5 {
 
+std::recursive_mutex& library_lock() {
+  static std::recursive_mutex lock;
+  return lock;
+}
+
 Quiet::Quiet() {
   H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

@@ -3,6 +3,7 @@
 
 #include <hdf5.h>
 
+#include <mutex>
 #include <string>
 
 #include "tallskinny/io/hdf5/handle.hpp"
@@ -11,7 +12,10 @@ namespace ts::io::hdf5 {
 
 static_assert(sizeof(hid_t) == sizeof(std::int64_t), "HDF5 1.10 or newer has 64-bit identifiers");
 
-/// While one lives, HDF5 prints nothing on this thread's error stack; the caller's setting comes back after.
+/// Held by whoever is inside HDF5 (Quiet does that), which is for one thread at a time.
+[[nodiscard]] std::recursive_mutex& library_lock();
+
+/// While one lives, this thread alone uses HDF5, which prints nothing; the caller's setting comes back after.
 class Quiet {
  public:
   Quiet();
@@ -20,6 +24,7 @@ class Quiet {
   Quiet& operator=(const Quiet&) = delete;
 
  private:
+  std::lock_guard<std::recursive_mutex> alone_{library_lock()};
   H5E_auto2_t function_ = nullptr;
   void* data_ = nullptr;
 };

@@ -27,7 +27,7 @@ __attribute__((target("avx,f16c"))) void widen_f16c(const std::uint16_t* in, flo
   std::size_t i = 0;
   for (; i + 8 <= n; i += 8)
     _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
-  for (; i < n; ++i) out[i] = to_float(float16{in[i]});
+  for (; i < n; ++i) out[i] = to_float(float16::from_bits(in[i]));
 }
 #endif
 
@@ -35,7 +35,7 @@ void widen(const Path& path, std::uint16_t* in, float* out, std::size_t n) {
   if (path.swap)
     for (std::size_t i = 0; i < n; ++i) in[i] = static_cast<std::uint16_t>(in[i] << 8 | in[i] >> 8);
   if (path.mantissa_bits == 7) {
-    for (std::size_t i = 0; i < n; ++i) out[i] = to_float(bfloat16{in[i]});
+    for (std::size_t i = 0; i < n; ++i) out[i] = to_float(bfloat16::from_bits(in[i]));
     return;
   }
 #if defined(__x86_64__)
@@ -43,7 +43,7 @@ void widen(const Path& path, std::uint16_t* in, float* out, std::size_t n) {
   static const bool fast = __builtin_cpu_supports("avx2") != 0;
   if (fast) return widen_f16c(in, out, n);
 #endif
-  for (std::size_t i = 0; i < n; ++i) out[i] = to_float(float16{in[i]});
+  for (std::size_t i = 0; i < n; ++i) out[i] = to_float(float16::from_bits(in[i]));
 }
 
 /// In place, 2 bytes to 4 or 8: from the last block to the first, so that nothing unread is overwritten.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tallskinny/io/hdf5/outside.hpp"
+#include "tallskinny/io/hdf5/remote.hpp"
 #include "tallskinny/io/hdf5/variable_text.hpp"
 
 namespace ts::io::hdf5 {
@@ -20,7 +22,7 @@ std::optional<std::string> read_text(const Node& node, hid_t object, hid_t type,
     Reference reference{};
     std::optional<std::string> text;
     if (read(memory.id(), static_cast<void*>(reference.data())) >= 0)
-      text = text_behind(reference, object, node.storage());
+      text = text_behind(reference, object, *node.bytes());
     if (!text) node.refuse("has a damaged text");
     return text;
   }
@@ -47,21 +49,11 @@ std::optional<std::vector<index_t>> read_integers(hid_t type, hid_t space, Read 
 
 }  // namespace
 
-Node::Node(std::shared_ptr<const std::filesystem::path> file, std::string path, Handle object, bool group,
-           bool missing_as_fill)
-    : file_(std::move(file)),
-      path_(std::move(path)),
-      object_(std::make_shared<const Handle>(std::move(object))),
-      group_(group),
-      missing_as_fill_(missing_as_fill) {}
-
-std::filesystem::path Node::storage() const {
+std::shared_ptr<const FileBytes> Node::bytes() const {
+  if (remote_) return remote_->reader()->bytes();
+  if (bytes_) return bytes_;
   const Quiet quiet;
-  const ssize_t length = H5Fget_name(object_->id(), nullptr, 0);
-  if (length <= 0) return *file_;
-  std::string name(static_cast<std::size_t>(length), '\0');
-  H5Fget_name(object_->id(), name.data(), name.size() + 1);
-  return name;
+  return std::make_shared<const FileBytes>(file_of(object_->id()));
 }
 
 void Node::refuse(const std::string& cause, Place where) const {
@@ -69,6 +61,7 @@ void Node::refuse(const std::string& cause, Place where) const {
 }
 
 std::vector<std::string> Node::children() const {
+  if (remote_) return remote_->ask<&Node::children>();
   std::vector<std::string> names;
   if (!group_) return names;
   const Quiet quiet;
@@ -86,15 +79,28 @@ std::vector<std::string> Node::children() const {
 }
 
 std::optional<Node> Node::find(std::string_view name) const {
-  const Quiet quiet;
   std::string path(name);
   while (path.size() > 1 && path.back() == '/') path.pop_back();
-  std::string full = path.front() == '/' ? path : (path_ == "/" ? "/" + path : path_ + "/" + path);
-  Handle object = own_object(H5Oopen(object_->id(), path.c_str(), H5P_DEFAULT));
+  Node found = *this;
+  found.complete_ = std::make_shared<bool>(false);
+  found.path_ = path.front() == '/' ? path : (path_ == "/" ? "/" + path : path_ + "/" + path);
+  if (remote_) {
+    auto there = Remote::find(remote_, found.path_);
+    if (!there) return std::nullopt;
+    found.group_ = there->group;
+    found.remote_ = std::move(there->object);
+    return found;
+  }
+  const Quiet quiet;
+  LinkGuard links(options_.trusted);
+  Handle object = own_object(H5Oopen(object_->id(), path.c_str(), links.access()));
+  if (links.refused()) found.refuse(*links.refused());
   if (!object) return std::nullopt;
   const H5I_type_t type = H5Iget_type(object.id());
   if (type != H5I_GROUP && type != H5I_DATASET) return std::nullopt;
-  return Node(file_, std::move(full), std::move(object), type == H5I_GROUP, missing_as_fill_);
+  found.group_ = type == H5I_GROUP;
+  found.object_ = std::make_shared<const Handle>(std::move(object));
+  return found;
 }
 
 Node Node::dataset(std::string_view name) const {
@@ -111,30 +117,51 @@ std::optional<Node> Node::parent() const {
 }
 
 std::uint64_t Node::address() const {
+  if (remote_) return remote_->ask<&Node::address>();
   const Quiet quiet;
   H5O_info_t info;
   return H5Oget_info2(object_->id(), &info, H5O_INFO_BASIC) < 0 ? 0 : info.addr;
 }
 
-bool Node::has_attribute(const char* name) const {
+std::vector<std::string> Node::attributes() const {
+  if (remote_) return remote_->ask<&Node::attributes>();
   const Quiet quiet;
-  return H5Aexists(object_->id(), name) > 0;
+  std::vector<std::string> names;
+  const auto keep = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
+    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+    return 0;
+  };
+  hsize_t at = 0;
+  H5Aiterate2(object_->id(), H5_INDEX_NAME, H5_ITER_NATIVE, &at, keep, &names);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
-std::optional<std::string> Node::text_attribute(const char* name) const {
-  if (!has_attribute(name)) return std::nullopt;
+bool Node::has_attribute(const std::string& name) const {
+  if (remote_) {
+    const auto names = attributes();
+    return std::binary_search(names.begin(), names.end(), name);
+  }
   const Quiet quiet;
-  const Handle attribute = own_attribute(H5Aopen(object_->id(), name, H5P_DEFAULT));
+  return H5Aexists(object_->id(), name.c_str()) > 0;
+}
+
+std::optional<std::string> Node::text_attribute(const std::string& name) const {
+  if (!has_attribute(name)) return std::nullopt;
+  if (remote_) return remote_->ask<&Node::text_attribute>(name);
+  const Quiet quiet;
+  const Handle attribute = own_attribute(H5Aopen(object_->id(), name.c_str(), H5P_DEFAULT));
   if (!attribute) return std::nullopt;
   const Handle type = own_type(H5Aget_type(attribute.id())), space = own_space(H5Aget_space(attribute.id()));
   return read_text(*this, object_->id(), type.id(), space.id(),
                    [&](hid_t memory, void* out) { return H5Aread(attribute.id(), memory, out); });
 }
 
-std::optional<std::vector<index_t>> Node::integer_attribute(const char* name) const {
+std::optional<std::vector<index_t>> Node::integer_attribute(const std::string& name) const {
   if (!has_attribute(name)) return std::nullopt;
+  if (remote_) return remote_->ask<&Node::integer_attribute>(name);
   const Quiet quiet;
-  const Handle attribute = own_attribute(H5Aopen(object_->id(), name, H5P_DEFAULT));
+  const Handle attribute = own_attribute(H5Aopen(object_->id(), name.c_str(), H5P_DEFAULT));
   if (!attribute) return std::nullopt;
   const Handle type = own_type(H5Aget_type(attribute.id())), space = own_space(H5Aget_space(attribute.id()));
   return read_integers(type.id(), space.id(),
@@ -143,6 +170,7 @@ std::optional<std::vector<index_t>> Node::integer_attribute(const char* name) co
 
 std::optional<std::vector<index_t>> Node::integers() const {
   if (group_) return std::nullopt;
+  if (remote_) return remote_->ask<&Node::integers>();
   const Quiet quiet;
   const Handle type = own_type(H5Dget_type(object_->id())), space = own_space(H5Dget_space(object_->id()));
   return read_integers(type.id(), space.id(), [&](hid_t memory, void* out) {
@@ -153,6 +181,7 @@ std::optional<std::vector<index_t>> Node::integers() const {
 
 std::optional<std::string> Node::text() const {
   if (group_) return std::nullopt;
+  if (remote_) return remote_->ask<&Node::text>();
   const Quiet quiet;
   const Handle type = own_type(H5Dget_type(object_->id())), space = own_space(H5Dget_space(object_->id()));
   return read_text(*this, object_->id(), type.id(), space.id(), [&](hid_t memory, void* out) {

@@ -5,15 +5,19 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/hdf5/handle.hpp"
 
 namespace ts::io::hdf5 {
+
+class Remote;
 
 /// What the elements of a dataset are.
 struct ElementType {
@@ -32,16 +36,26 @@ enum class Memory { int32, int64, float64, complex128, float32, complex64, float
 
 [[nodiscard]] Memory memory_of(DType type) noexcept;
 
+/// How a file is opened.
+struct OpenOptions {
+  bool missing_as_fill = false;  ///< elements without data are read as the file's fill value
+  bool trusted = false;          ///< HDF5 opens the file in this process, and follows it into other files
+  std::uint64_t memory_limit =
+      0;  ///< bytes that HDF5 may take for it elsewhere; 0: what the machine has free
+};
+
 class Node {
  public:
   [[nodiscard]] const std::filesystem::path& file() const noexcept { return *file_; }
   /// The file that the object lies in, which behind an external link is another than that of its name.
-  [[nodiscard]] std::filesystem::path storage() const;
+  /// @throws Error(bad_input) where it cannot be opened.
+  [[nodiscard]] std::shared_ptr<const FileBytes> bytes() const;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// "file.h5:/path"
   [[nodiscard]] std::string name() const { return file_->string() + ":" + path_; }
   [[nodiscard]] bool is_group() const noexcept { return group_; }
   [[nodiscard]] bool is_dataset() const noexcept { return !group_; }
+  [[nodiscard]] bool trusted() const noexcept { return options_.trusted; }
 
   /// Throws Error(bad_input) "file.h5:/path CAUSE".
   [[noreturn]] void refuse(const std::string& cause, Place where = Place::current()) const;
@@ -58,11 +72,12 @@ class Node {
   /// A number that is the same for two paths to one object.
   [[nodiscard]] std::uint64_t address() const;
 
-  [[nodiscard]] bool has_attribute(const char* name) const;
+  [[nodiscard]] std::vector<std::string> attributes() const;  ///< their names, sorted
+  [[nodiscard]] bool has_attribute(const std::string& name) const;
   /// A string attribute, fixed or variable length; nothing if missing or of another type.
-  [[nodiscard]] std::optional<std::string> text_attribute(const char* name) const;
+  [[nodiscard]] std::optional<std::string> text_attribute(const std::string& name) const;
   /// An integer attribute, scalar or list; nothing if missing or of another type.
-  [[nodiscard]] std::optional<std::vector<index_t>> integer_attribute(const char* name) const;
+  [[nodiscard]] std::optional<std::vector<index_t>> integer_attribute(const std::string& name) const;
 
   // For datasets.
   /// Sizes of the dimensions; those of an array element type come last. Nothing for a null dataspace.
@@ -100,6 +115,15 @@ class Node {
   /// The chunk that begins there, as it is stored, and a bit for each filter that was skipped. False if it
   /// was never written. @throws Error(bad_input).
   [[nodiscard]] bool read_chunk(index_t row, index_t col, std::vector<char>& stored, unsigned& skipped) const;
+  /// Where the file keeps a chunk; no bytes if it was never written.
+  struct StoredChunk {
+    index_t row = 0, col = 0;
+    std::uint64_t offset = 0, bytes = 0;
+    unsigned skipped = 0;
+  };
+  /// The next chunks of a two-dimensional dataset, at most `count`, row by row from the one that begins at
+  /// (row, col). Of a file that a reader process has open.
+  [[nodiscard]] std::vector<StoredChunk> chunk_places(index_t row, index_t col, index_t count) const;
   /// Bytes that the dataset takes in the file.
   [[nodiscard]] std::uint64_t stored_bytes() const;
   /// Entries begin .. end - 1 of the first dimension; a single number has one.
@@ -114,34 +138,58 @@ class Node {
   /// @throws Error(bad_input) naming the rows that are missing, unless the file was opened with
   /// missing_as_fill.
   void require_written(Rows rows) const;
+  struct UsedFilter {
+    int number = 0;
+    std::string name;
+    bool available = false;  ///< HDF5 has it, or has found its plugin
+  };
+  [[nodiscard]] std::vector<UsedFilter> filters() const;
+  /// Whether there is a shape, but no element.
+  [[nodiscard]] bool never_written() const;
   /// Refuses a dataset that a filter missing here compresses, and one that was never written.
   void require_readable() const;
+  /// Why its elements must not be read: they come from another file (by external storage, or a virtual
+  /// dataset) and this one is not trusted, or that one is no regular file. Nothing if all is well.
+  [[nodiscard]] std::optional<std::string> outside() const;
+  /// @throws Error(bad_input) with that cause.
+  void require_inside() const;
   /// Entries begin .. end - 1 of the first dimension, the others whole, converted to `memory`; of a compound
-  /// dataset the member named. @throws Error(bad_input) when HDF5 cannot read or convert them.
-  void read(index_t begin, index_t end, Memory memory, void* out, const std::string& member = {}) const;
+  /// dataset the member named. @param out exactly their bytes.
+  /// @throws Error(bad_input) when HDF5 cannot read or convert them.
+  void read(index_t begin, index_t end, Memory memory, std::span<std::byte> out,
+            const std::string& member = {}) const;
   /// A short list of integers (a scalar gives one), or nothing if the dataset is something else.
   [[nodiscard]] std::optional<std::vector<index_t>> integers() const;
   /// A short string, or nothing if the dataset is something else.
   [[nodiscard]] std::optional<std::string> text() const;
 
  private:
-  friend Node open(const std::filesystem::path& file, bool missing_as_fill);
-  Node(std::shared_ptr<const std::filesystem::path> file, std::string path, Handle object, bool group,
-       bool missing_as_fill);
+  friend Node open(const std::filesystem::path& file, const OpenOptions& options);
+  friend Node open_here(std::shared_ptr<const std::filesystem::path> file, const std::string& name,
+                        const Handle& access, std::shared_ptr<const FileBytes> bytes,
+                        const OpenOptions& options);
+  Node() = default;
 
   std::shared_ptr<const std::filesystem::path> file_;
   std::string path_;
-  std::shared_ptr<const Handle> object_;
   bool group_ = true;
-  bool missing_as_fill_ = false;
+  std::shared_ptr<const Remote> remote_;  ///< the object in a reader process; then what follows is not used
+  std::shared_ptr<const Handle> object_;
+  std::shared_ptr<const FileBytes> bytes_;  ///< nothing: the file is opened by its name
+  OpenOptions options_;
   std::shared_ptr<bool> complete_ = std::make_shared<bool>(false);  ///< no row is missing
 };
 
-/// The root group of a file. @throws Error(bad_input) for what cannot be opened, with the cause.
-/// With `missing_as_fill` elements without data are read as the file's fill value.
-[[nodiscard]] Node open(const std::filesystem::path& file, bool missing_as_fill = false);
+/// The root group of a file: in this process where it is trusted, else in a process of its own (reader.hpp).
+/// @throws Error(bad_input) for what cannot be opened, with the cause.
+[[nodiscard]] Node open(const std::filesystem::path& file, const OpenOptions& options = {});
 
-/// Does the file carry HDF5's signature (at 0, 512, 1024, ...)?
+/// The same in this process. `name` and `access` are what H5Fopen is given.
+[[nodiscard]] Node open_here(std::shared_ptr<const std::filesystem::path> file, const std::string& name,
+                             const Handle& access, std::shared_ptr<const FileBytes> bytes,
+                             const OpenOptions& options);
+
+/// Does the file carry HDF5's signature (at 0, 512, 1024, ...)? @throws Error(bad_input) as FileBytes.
 [[nodiscard]] bool has_signature(const std::filesystem::path& file);
 
 }  // namespace ts::io::hdf5

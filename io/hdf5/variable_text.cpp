@@ -1,9 +1,9 @@
 // Variable-length strings without HDF5's own reader of the global heap: in 1.10 that one trusts the sizes it
 // finds and crashes on a damaged file. HDF5 hands over the reference (length, heap address, index) through a
 // conversion to an opaque type that is registered here; the heap is then read from the file, bounds checked.
+#include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
 #include <mutex>
 #include <vector>
 
@@ -51,8 +51,7 @@ Handle registered_reference_type() {
   return reference_type();
 }
 
-std::optional<std::string> text_behind(const Reference& reference, hid_t object,
-                                       const std::filesystem::path& file) {
+std::optional<std::string> text_behind(const Reference& reference, hid_t object, const FileBytes& file) {
   const std::uint64_t length = number(reference.data(), 4), address = number(reference.data() + 4, 8),
                       index = number(reference.data() + 12, 4);
   if (length == 0 || address == 0) return "";
@@ -65,15 +64,16 @@ std::optional<std::string> text_behind(const Reference& reference, hid_t object,
   H5Pget_sizes(creation.id(), &address_bytes, &size_bytes);
   if (address_bytes != 8 || size_bytes != 8) return std::nullopt;
 
-  std::ifstream in(file, std::ios::binary);
+  const std::uint64_t at_heap = before + address;
   std::array<unsigned char, 16> head{};
-  in.seekg(static_cast<std::streamoff>(before + address));
-  if (!in.read(reinterpret_cast<char*>(head.data()), head.size())) return std::nullopt;
+  if (at_heap > file.size() || file.read(at_heap, std::as_writable_bytes(std::span(head))) != head.size())
+    return std::nullopt;
   const std::uint64_t heap_bytes = number(head.data() + 8, 8);
-  if (std::memcmp(head.data(), "GCOL", 4) != 0 || heap_bytes < head.size() || heap_bytes > largest_heap)
+  if (std::memcmp(head.data(), "GCOL", 4) != 0 || heap_bytes < head.size() ||
+      heap_bytes > std::min(largest_heap, file.size()))
     return std::nullopt;
   std::vector<unsigned char> heap(heap_bytes - head.size());
-  if (!in.read(reinterpret_cast<char*>(heap.data()), static_cast<std::streamsize>(heap.size())))
+  if (file.read(at_heap + head.size(), std::as_writable_bytes(std::span(heap))) != heap.size())
     return std::nullopt;
   // Objects: number (2 bytes), references (2), nothing (4), size (8), content up to a multiple of 8.
   for (std::uint64_t at = 0; heap.size() - at >= 16;) {

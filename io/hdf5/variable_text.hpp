@@ -2,10 +2,10 @@
 #pragma once
 
 #include <array>
-#include <filesystem>
 #include <optional>
 #include <string>
 
+#include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/hdf5/h5.hpp"
 
 namespace ts::io::hdf5 {
@@ -19,6 +19,6 @@ using Reference = std::array<unsigned char, reference_bytes>;
 
 /// The string; nothing if the heap is damaged. `object` is any open object of the file.
 [[nodiscard]] std::optional<std::string> text_behind(const Reference& reference, hid_t object,
-                                                     const std::filesystem::path& file);
+                                                     const FileBytes& file);
 
 }  // namespace ts::io::hdf5

@@ -1,12 +1,13 @@
 // Which rows of a dataset were never written. HDF5 gives its fill value for them, which nobody can tell from
 // data.
 #include <algorithm>
-#include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <system_error>
 
 #include "tallskinny/io/hdf5/h5.hpp"
-#include "tallskinny/io/hdf5/node.hpp"
+#include "tallskinny/io/hdf5/outside.hpp"
+#include "tallskinny/io/hdf5/remote.hpp"
 
 namespace ts::io::hdf5 {
 
@@ -35,14 +36,6 @@ Extent extent_of(hid_t space) {
   return e;
 }
 
-/// The file that an object lies in.
-fs::path file_of(hid_t id) {
-  const ssize_t length = H5Fget_name(id, nullptr, 0);
-  std::string name(static_cast<std::size_t>(std::max<ssize_t>(length, 0)), '\0');
-  if (length > 0) H5Fget_name(id, name.data(), name.size() + 1);
-  return name;
-}
-
 bool is_empty(hid_t space) {
   return H5Sget_simple_extent_npoints(space) <= 0;
 }
@@ -58,27 +51,14 @@ std::optional<Node::Rows> behind_the_end(hid_t id, const Extent& extent, hsize_t
   return Node::Rows{std::max(whole, rows.begin), rows.end};
 }
 
-/// HDF5 looks for external files under HDF5_EXTFILE_PREFIX, or from the folder that the program runs in.
-hsize_t external_bytes(const Node& node, hid_t id, hid_t creation) {
+hsize_t external_bytes(hid_t id, hid_t creation) {
   hsize_t there = 0;
-  for (int i = 0; i < H5Pget_external_count(creation); ++i) {
-    char name[4096] = "";
-    off_t offset = 0;
-    hsize_t size = 0;
-    if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0)
-      node.refuse("has a damaged list of external files");
-    const char* prefix = std::getenv("HDF5_EXTFILE_PREFIX");
-    fs::path file = name;
-    if (prefix != nullptr && file.is_relative())
-      file = std::string_view(prefix).starts_with("${ORIGIN}")
-                 ? file_of(id).parent_path() / (std::string(".") + (prefix + 9)) / file
-                 : fs::path(prefix) / file;
+  for (const ExternalPart& part : external_parts(id, creation)) {
     std::error_code failed;
-    const auto bytes = static_cast<hsize_t>(fs::file_size(file, failed));
-    const auto skipped = static_cast<hsize_t>(offset);
-    const hsize_t part = failed || bytes < skipped ? 0 : std::min(size, bytes - skipped);
-    there += part;
-    if (part < size) break;  // nothing behind a file that is too short is where it belongs
+    const auto bytes = static_cast<hsize_t>(fs::file_size(part.file, failed));
+    const hsize_t found = failed || bytes < part.offset ? 0 : std::min(part.bytes, bytes - part.offset);
+    there += found;
+    if (found < part.bytes) break;  // nothing behind a file that is too short is where it belongs
   }
   return there;
 }
@@ -146,62 +126,43 @@ std::optional<Node::Rows> without_chunk(const Node& node, hid_t id, hid_t creati
   return missing;
 }
 
-/// Where HDF5 looks for the source `name` of a virtual dataset in `file`, in this order.
-std::vector<fs::path> places_of(const fs::path& file, const fs::path& name) {
-  if (name == ".") return {file};
-  std::vector<fs::path> places;
-  fs::path relative = name;
-  if (name.is_absolute()) places.push_back(name), relative = name.filename();
-  if (const char* prefix = std::getenv("HDF5_VDS_PREFIX"); prefix != nullptr && *prefix != '\0')
-    places.push_back(std::string_view(prefix).starts_with("${ORIGIN}")
-                         ? file.parent_path() / (std::string(".") + (prefix + 9)) / relative
-                         : fs::path(prefix) / relative);
-  places.push_back(file.parent_path() / relative);
-  places.push_back(relative);
-  std::error_code failed;
-  if (const fs::path real = fs::canonical(file, failed); !failed)
-    places.push_back(real.parent_path() / relative);
-  return places;
-}
-
-std::string text_of(hid_t creation, std::size_t i,
-                    ssize_t (*get)(hid_t creation, std::size_t i, char* text, std::size_t size)) {
-  const ssize_t length = get(creation, i, nullptr, 0);
-  std::string text(static_cast<std::size_t>(std::max<ssize_t>(length, 0)), '\0');
-  if (length > 0) get(creation, i, text.data(), text.size() + 1);
-  return text;
-}
-
 std::optional<Node::Rows> missing_rows_of(const Node& node, hid_t id, Node::Rows rows, int depth);
 
-/// Whether the `points` elements selected of a source are there: its file, the dataset, its extent, its
+/// Whether the `points` elements selected of a source in an open file are there: the dataset, its extent, its
 /// elements.
+bool is_there(const Node& node, const Handle& file, const std::string& object, const Handle& selected,
+              hssize_t points, int depth) {
+  const Handle source = own_dataset(H5Dopen2(file.id(), object.c_str(), H5P_DEFAULT));
+  if (!source) return false;
+  const Handle space = own_space(H5Dget_space(source.id()));
+  const Extent extent = extent_of(space.id());
+  if (H5Sget_select_type(selected.id()) == H5S_SEL_ALL) {  // then its extent is that of no file
+    if (H5Sget_simple_extent_npoints(space.id()) != points) return false;
+    const index_t rows = extent.size.empty() ? 1 : static_cast<index_t>(extent.size[0]);
+    return !missing_rows_of(node, source.id(), {0, rows}, depth + 1);
+  }
+  std::vector<hsize_t> first(extent.size.size()), last(extent.size.size());
+  if (extent.size.empty() || H5Sget_simple_extent_ndims(selected.id()) != static_cast<int>(last.size()) ||
+      H5Sget_select_bounds(selected.id(), first.data(), last.data()) < 0)
+    return false;
+  for (std::size_t d = 0; d < last.size(); ++d)
+    if (last[d] >= extent.size[d]) return false;
+  const Node::Rows wanted{static_cast<index_t>(first[0]), static_cast<index_t>(last[0]) + 1};
+  return !missing_rows_of(node, source.id(), wanted, depth + 1);
+}
+
+/// The same for source i of a virtual dataset, in the first of the files where HDF5 looks that can be opened.
 bool source_is_there(const Node& node, hid_t id, hid_t creation, std::size_t i, hssize_t points, int depth) {
   if (depth >= deepest_virtual) return false;
-  const std::string object = text_of(creation, i, H5Pget_virtual_dsetname);
+  const VirtualSource source = virtual_source(id, creation, i);
   const Handle selected = own_space(H5Pget_virtual_srcspace(creation, i));
-  for (const fs::path& place : places_of(file_of(id), text_of(creation, i, H5Pget_virtual_filename))) {
+  if (source.places.empty())
+    return is_there(node, own_file(H5Iget_file_id(id)), source.object, selected, points, depth);
+  for (const fs::path& place : source.places) {
     std::error_code failed;
     if (!fs::is_regular_file(place, failed)) continue;
     const Handle file = own_file(H5Fopen(place.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-    if (!file) continue;
-    const Handle source = own_dataset(H5Dopen2(file.id(), object.c_str(), H5P_DEFAULT));
-    if (!source) return false;
-    const Handle space = own_space(H5Dget_space(source.id()));
-    const Extent extent = extent_of(space.id());
-    if (H5Sget_select_type(selected.id()) == H5S_SEL_ALL) {  // then its extent is that of no file
-      if (H5Sget_simple_extent_npoints(space.id()) != points) return false;
-      const index_t rows = extent.size.empty() ? 1 : static_cast<index_t>(extent.size[0]);
-      return !missing_rows_of(node, source.id(), {0, rows}, depth + 1);
-    }
-    std::vector<hsize_t> first(extent.size.size()), last(extent.size.size());
-    if (extent.size.empty() || H5Sget_simple_extent_ndims(selected.id()) != static_cast<int>(last.size()) ||
-        H5Sget_select_bounds(selected.id(), first.data(), last.data()) < 0)
-      return false;
-    for (std::size_t d = 0; d < last.size(); ++d)
-      if (last[d] >= extent.size[d]) return false;
-    const Node::Rows wanted{static_cast<index_t>(first[0]), static_cast<index_t>(last[0]) + 1};
-    return !missing_rows_of(node, source.id(), wanted, depth + 1);
+    if (file) return is_there(node, file, source.object, selected, points, depth);
   }
   return false;
 }
@@ -257,6 +218,7 @@ std::optional<Node::Rows> without_source(const Node& node, hid_t id, hid_t creat
 std::optional<Node::Rows> missing_rows_of(const Node& node, hid_t id, Node::Rows rows, int depth) {
   const Handle space = own_space(H5Dget_space(id)), creation = own_properties(H5Dget_create_plist(id));
   if (is_empty(space.id()) || rows.begin >= rows.end) return std::nullopt;
+  if (const auto cause = cause_outside(id, node.trusted())) node.refuse(*cause);
   const Extent extent = extent_of(space.id());
   switch (H5Pget_layout(creation.id())) {
     case H5D_VIRTUAL:
@@ -267,19 +229,32 @@ std::optional<Node::Rows> missing_rows_of(const Node& node, hid_t id, Node::Rows
       break;
   }
   const bool external = H5Pget_external_count(creation.id()) > 0;
-  return behind_the_end(id, extent,
-                        external ? external_bytes(node, id, creation.id()) : H5Dget_storage_size(id), rows);
+  return behind_the_end(id, extent, external ? external_bytes(id, creation.id()) : H5Dget_storage_size(id),
+                        rows);
 }
 
 }  // namespace
 
 std::optional<Node::Rows> Node::missing_rows(Rows rows) const {
+  if (remote_) return remote_->ask<&Node::missing_rows>(rows);
   const Quiet quiet;
   return missing_rows_of(*this, object_->id(), rows, 0);
 }
 
+std::optional<std::string> Node::outside() const {
+  if (remote_) return remote_->ask<&Node::outside>();
+  const Quiet quiet;
+  return cause_outside(object_->id(), options_.trusted);
+}
+
+void Node::require_inside() const {
+  if (const auto cause = outside()) refuse(*cause);
+}
+
 void Node::require_written(Rows rows) const {
-  if (missing_as_fill_ || *complete_) return;
+  if (*complete_) return;
+  require_inside();
+  if (options_.missing_as_fill) return;
   const Quiet quiet;
   const Handle space = own_space(H5Dget_space(object_->id()));
   const Extent extent = extent_of(space.id());

@@ -43,7 +43,7 @@ void split(std::string_view line, std::vector<std::string_view>& fields) {
   }
 }
 
-Attribute parse_attribute(const LineReader& in, std::string_view rest) {
+Attribute parse_attribute(LineReader& in, std::string_view rest) {
   rest = trimmed(rest);
   Attribute a;
   if (!rest.empty() && (rest.front() == '\'' || rest.front() == '"')) {
@@ -62,7 +62,10 @@ Attribute parse_attribute(const LineReader& in, std::string_view rest) {
     if (type.back() != '}') in.refuse("the list of values of attribute '" + a.name + "' is not closed");
     std::vector<std::string_view> values;
     split(type.substr(1, type.size() - 2), values);
-    for (const auto value : values) a.values.push_back(unquoted(value));
+    for (const auto value : values) {
+      in.hold(sizeof(std::string) + value.size());
+      a.values.push_back(unquoted(value));
+    }
   }
   return a;
 }
@@ -73,6 +76,7 @@ std::vector<Attribute> parse_attributes(LineReader& in) {
     std::string_view rest = *line;
     const std::string keyword = lower_case(next_word(rest));
     if (keyword == "@data") return attributes;
+    in.hold(sizeof(Attribute) + rest.size());
     if (keyword == "@attribute")
       attributes.push_back(parse_attribute(in, rest));
     else if (keyword != "@relation")
@@ -86,8 +90,8 @@ struct ArffTable {
   index_t rows = 0, cols = 0;
 };
 
-ArffTable survey_arff(const std::filesystem::path& file) {
-  LineReader in(file);
+ArffTable survey_arff(const std::filesystem::path& file, const ReadOptions& options) {
+  LineReader in(file, options.memory_limit);
   ArffTable t;
   t.attributes = parse_attributes(in);
   t.cols = std::count_if(t.attributes.begin(), t.attributes.end(), [](const auto& a) { return a.numeric; });
@@ -129,15 +133,15 @@ Description description_of(const ArffTable& t, const Location& where, const Read
 }  // namespace
 
 Description describe_arff(const Location& where, const ReadOptions& options) {
-  return description_of(survey_arff(where.file), where, options);
+  return description_of(survey_arff(where.file, options), where, options);
 }
 
 MatrixFile read_arff(const Location& where, const ReadOptions& options) {
-  const ArffTable t = survey_arff(where.file);
+  const ArffTable t = survey_arff(where.file, options);
   MatrixFile result{description_of(t, where, options), {}};
-  require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
+  LineReader in(where.file, options.memory_limit);
+  in.hold(result.description.peak_bytes);
   Matrix<double> a(t.rows, t.cols);
-  LineReader in(where.file);
   (void)parse_attributes(in);
   std::vector<std::string_view> fields;
   double* out = a.data();
@@ -150,8 +154,9 @@ MatrixFile read_arff(const Location& where, const ReadOptions& options) {
   return result;
 }
 
-std::vector<double> read_arff_attribute(const std::filesystem::path& file, const std::string& name) {
-  const ArffTable t = survey_arff(file);
+std::vector<double> read_arff_attribute(const std::filesystem::path& file, const std::string& name,
+                                        const ReadOptions& options) {
+  const ArffTable t = survey_arff(file, options);
   const auto found = std::find_if(t.attributes.begin(), t.attributes.end(),
                                   [&](const auto& a) { return lower_case(a.name) == lower_case(name); });
   if (found == t.attributes.end()) {
@@ -162,9 +167,11 @@ std::vector<double> read_arff_attribute(const std::filesystem::path& file, const
   if (!found->numeric && found->values.empty())
     throw Error(Errc::bad_input, file.string() + ": attribute '" + name + "' is neither numeric nor nominal");
   const auto column = static_cast<std::size_t>(found - t.attributes.begin());
-  LineReader in(file);
+  LineReader in(file, options.memory_limit);
   (void)parse_attributes(in);
+  in.hold(product({t.rows, sizeof(double)}));
   std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(t.rows));
   std::vector<std::string_view> fields;
   for (index_t i = 0; i < t.rows; ++i) {
     next_row(in, t.attributes.size(), fields);

@@ -80,8 +80,8 @@ std::string_view first_field(std::string_view line, char separator) {
   return field;
 }
 
-CsvTable survey_csv(const std::filesystem::path& file) {
-  LineReader in(file);
+CsvTable survey_csv(const std::filesystem::path& file, const ReadOptions& options) {
+  LineReader in(file, options.memory_limit);
   CsvTable t;
   const auto first = next_row(in);
   if (!first) throw Error(Errc::bad_input, file.string() + " holds no numbers");
@@ -109,7 +109,7 @@ CsvTable survey_csv(const std::filesystem::path& file) {
 
 /// What is read of the table. Only a first column without a name may be left out.
 CsvTable surveyed(const Location& where, const ReadOptions& options) {
-  CsvTable t = survey_csv(where.file);
+  CsvTable t = survey_csv(where.file, options);
   if (options.drop_index && options.keep_index)
     throw Error(Errc::invalid_argument, "--drop-index and --keep-index exclude each other: give one of them");
   if (options.drop_index && !t.unnamed)
@@ -198,9 +198,9 @@ MatrixFile read_csv(const Location& where, const ReadOptions& options) {
   const CsvTable t = surveyed(where, options);
   refuse_index(t, where, options);
   MatrixFile result{description_of(t, t.numbers(), where, options), {}};
-  require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
+  LineReader in(where.file, options.memory_limit);
+  in.hold(result.description.peak_bytes);
   Matrix<double> a(t.rows, t.numbers());
-  LineReader in(where.file);
   if (t.names) (void)next_row(in);
   for (index_t i = 0; i < t.rows; ++i) {
     const auto line = next_row(in);
@@ -220,9 +220,9 @@ LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& opt
   else
     refuse_index(t, where, options);
   LabelledTable result{{description_of(t, t.numbers() - 1, where, options), {}}, {}};
-  require_memory(result.table.description.peak_bytes, options.memory_limit, where.file.string());
+  LineReader in(where.file, options.memory_limit);
+  in.hold(result.table.description.peak_bytes);
   Matrix<double> a(t.rows, t.numbers() - 1);
-  LineReader in(where.file);
   if (t.names) (void)next_row(in);
   const index_t end = options.row_end < 0 ? t.rows : options.row_end;
   std::string label;

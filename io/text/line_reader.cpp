@@ -1,5 +1,6 @@
 #include "tallskinny/io/text/line_reader.hpp"
 
+#include <fcntl.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <cstring>
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/file_bytes.hpp"
+#include "tallskinny/io/memory.hpp"
 
 namespace ts::io {
 
@@ -25,9 +28,11 @@ struct LineReader::Stream {
   }
 };
 
-LineReader::LineReader(std::filesystem::path file)
-    : file_(std::move(file)), stream_(std::make_unique<Stream>()), buffer_(first_size) {
-  stream_->file = gzopen(file_.c_str(), "rb");  // reads plain files as they are
+LineReader::LineReader(std::filesystem::path file, std::uint64_t memory_limit)
+    : file_(std::move(file)), limit_(memory_limit), stream_(std::make_unique<Stream>()), buffer_(first_size) {
+  const FileBytes bytes(file_);
+  const int descriptor = ::fcntl(bytes.descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (descriptor >= 0) stream_->file = gzdopen(descriptor, "rb");  // reads plain files as they are
   if (stream_->file == nullptr) throw Error(Errc::bad_input, file_.string() + " cannot be opened");
   gzbuffer(stream_->file, 1 << 18);
 }
@@ -37,6 +42,13 @@ void LineReader::refuse(const std::string& cause) const {
   throw Error(Errc::bad_input, file_.string() + " line " + std::to_string(number_) + ": " + cause);
 }
 
+void LineReader::hold(std::uint64_t bytes) {
+  held_ = sum({held_, bytes});
+  if (held_ - checked_ < first_size && checked_ > 0) return;  // looked at once for many small ones
+  require_memory(sum({held_, buffer_.size() - first_size}), limit_, file_.string());
+  checked_ = held_;
+}
+
 void LineReader::fill() {
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -44,6 +56,8 @@ void LineReader::fill() {
   }
   if (end_ == buffer_.size()) {
     if (buffer_.size() >= longest_line) refuse("is longer than 1 GB");
+    require_memory(sum({held_, 3 * buffer_.size()}), limit_,
+                   file_.string());  // the old one, and one twice as long
     buffer_.resize(2 * buffer_.size());
   }
   const auto room = static_cast<unsigned>(buffer_.size() - end_);

@@ -14,19 +14,24 @@ namespace ts::io {
 
 class LineReader {
  public:
+  /// @param memory_limit  bytes that this and what its user holds of the file may take; 0: what is free
   /// @throws Error(bad_input) when the file cannot be opened.
-  explicit LineReader(std::filesystem::path file);
+  explicit LineReader(std::filesystem::path file, std::uint64_t memory_limit = 0);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
   /// The next line without its end; nothing at the end of the file. Valid until the next call.
-  /// @throws Error(bad_input) for a damaged or truncated gzip stream, or a line above 1 GB.
+  /// @throws Error(bad_input) for a damaged or truncated gzip stream, or a line above 1 GB;
+  /// Error(out_of_memory) for a line beyond the limit.
   [[nodiscard]] std::optional<std::string_view> next();
   /// The next line that holds more than blanks and does not begin with `comment`, without blanks at its ends.
   [[nodiscard]] std::optional<std::string_view> next_content(char comment);
   /// Number of the line that next() gave last, from 1.
   [[nodiscard]] index_t number() const noexcept { return number_; }
+
+  /// Counts memory that is taken for what was read. @throws Error(out_of_memory) beyond the limit.
+  void hold(std::uint64_t bytes);
 
   /// Throws Error(bad_input) "FILE line N: CAUSE".
   [[noreturn]] void refuse(const std::string& cause) const;
@@ -36,6 +41,7 @@ class LineReader {
 
   struct Stream;
   std::filesystem::path file_;
+  std::uint64_t limit_, held_ = 0, checked_ = 0;  ///< bytes: allowed, taken, taken when that was last checked
   std::unique_ptr<Stream> stream_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0, searched_ = 0;

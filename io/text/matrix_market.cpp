@@ -213,17 +213,17 @@ std::variant<SparseMatrix, DenseMatrix> read_body(LineReader& in, const MarketHe
 }  // namespace
 
 Description describe_matrix_market(const Location& where, const ReadOptions& options) {
-  LineReader in(where.file);
+  LineReader in(where.file, options.memory_limit);
   return description_of(parse_market_header(in), where, options);
 }
 
 MatrixFile read_matrix_market(const Location& where, const ReadOptions& options) {
-  LineReader in(where.file);
+  LineReader in(where.file, options.memory_limit);
   const MarketHeader h = parse_market_header(in);
   MatrixFile result{description_of(h, where, options), {}};
   require_plausible(h, where.file);
   const std::string name = where.file.string();
-  require_memory(result.description.peak_bytes, options.memory_limit, name);
+  in.hold(result.description.peak_bytes);
   (void)row_range(result.description.rows, options);
   result.matrix = h.field == Field::complex ? read_body<std::complex<double>>(in, h, name, options)
                                             : read_body<double>(in, h, name, options);

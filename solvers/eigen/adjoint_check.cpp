@@ -15,35 +15,6 @@ namespace {
 
 using Finding = AdjointCheck::Finding;
 
-/// ||A x - theta x|| for each column of X; a real operator takes the real parts, then the imaginary ones.
-template <class T>
-std::vector<double> residuals_of(const Context& ctx, const Operator<T>& a, HostView<const Complex> x,
-                                 const std::vector<Complex>& theta) {
-  const index_t n = x.rows(), k = x.cols();
-  Matrix<T> parts(n, is_complex<T> ? k : 2 * k), ax(n, parts.cols());
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < k; ++j)
-      if constexpr (is_complex<T>)
-        parts(i, j) = x(i, j);
-      else
-        parts(i, j) = x(i, j).real(), parts(i, k + j) = x(i, j).imag();
-  a.apply(ctx, parts.cview(), ax.view());
-  std::vector<double> norms(at(k));
-  for (index_t j = 0; j < k; ++j) {
-    double squares = 0;
-    for (index_t i = 0; i < n; ++i) {
-      Complex product;
-      if constexpr (is_complex<T>)
-        product = ax(i, j);
-      else
-        product = {ax(i, j), ax(i, k + j)};
-      squares += std::norm(product - theta[at(j)] * x(i, j));
-    }
-    norms[at(j)] = std::sqrt(squares);
-  }
-  return norms;
-}
-
 /// For each of `wanted` its own nearest of `there`, which are at least as many.
 std::vector<index_t> partners(const std::vector<Complex>& wanted, const std::vector<Complex>& there) {
   std::vector<bool> taken(there.size());
@@ -86,13 +57,41 @@ std::vector<double> norms_of_dual(const Context& ctx, HostView<const Complex> x,
 }  // namespace
 
 template <class T>
+std::vector<double> general_residuals(const Context& ctx, const Operator<T>& a, HostView<const Complex> x,
+                                      const std::vector<Complex>& theta) {
+  const index_t n = x.rows(), k = x.cols();
+  Matrix<T> parts(n, is_complex<T> ? k : 2 * k), ax(n, parts.cols());
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < k; ++j)
+      if constexpr (is_complex<T>)
+        parts(i, j) = x(i, j);
+      else
+        parts(i, j) = x(i, j).real(), parts(i, k + j) = x(i, j).imag();
+  a.apply(ctx, parts.cview(), ax.view());
+  std::vector<double> norms(at(k));
+  for (index_t j = 0; j < k; ++j) {
+    double squares = 0;
+    for (index_t i = 0; i < n; ++i) {
+      Complex product;
+      if constexpr (is_complex<T>)
+        product = ax(i, j);
+      else
+        product = {ax(i, j), ax(i, k + j)};
+      squares += std::norm(product - theta[at(j)] * x(i, j));
+    }
+    norms[at(j)] = std::sqrt(squares);
+  }
+  return norms;
+}
+
+template <class T>
 AdjointCheck ask_adjoint(const Context& ctx, const GeneralProblem<T>& adjoint, const GeneralOptions& options,
                          const GeneralResult& found, double bound) {
   const auto k = static_cast<index_t>(found.values.size());
   AdjointCheck check;
   std::vector<Complex> conjugates;
   for (const Complex z : found.values) conjugates.push_back(std::conj(z));
-  const auto norms = residuals_of(ctx, adjoint.a, found.vectors.cview(), conjugates);
+  const auto norms = general_residuals<T>(ctx, adjoint.a, found.vectors.cview(), conjugates);
   check.operator_applications = is_complex<T> ? k : 2 * k;
   bool normal = true;
   for (index_t j = 0; j < k; ++j)
@@ -132,8 +131,10 @@ AdjointCheck ask_adjoint(const Context& ctx, const GeneralProblem<T>& adjoint, c
   return check;
 }
 
-#define TS_INSTANTIATE(T)                                                                               \
-  template AdjointCheck ask_adjoint<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&, \
+#define TS_INSTANTIATE(T)                                                                                  \
+  template std::vector<double> general_residuals<T>(const Context&, const Operator<T>&,                    \
+                                                    HostView<const Complex>, const std::vector<Complex>&); \
+  template AdjointCheck ask_adjoint<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&,    \
                                        const GeneralResult&, double);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

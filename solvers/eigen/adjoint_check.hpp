@@ -21,6 +21,12 @@ struct AdjointCheck {
   index_t operator_applications = 0;  ///< of A^H, or of its inverse
 };
 
+/// ||A x - theta x|| for each column of X; a real operator takes the real parts, then the imaginary ones.
+template <class T>
+[[nodiscard]] std::vector<double> general_residuals(const Context&, const Operator<T>& a,
+                                                    HostView<const Complex> x,
+                                                    const std::vector<Complex>& theta);
+
 /// A search sees eigenvalues of a matrix near A, and far from normal they may be elsewhere: residuals are
 /// small, and so are the conditions that the projected matrix has. With left eigenvectors a condition is what
 /// it is (Golub and Van Loan, Matrix Computations, 4th edition, 7.2.2).

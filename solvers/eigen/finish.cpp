@@ -16,6 +16,8 @@ namespace {
 
 /// Of products that are not compensated, and of the projected matrix, relative to its norm.
 constexpr double rounding_of_projected = 64 * unit_roundoff;
+/// No bound is smaller, relative to ||A||: not even the eigenvalues that one compares with are better known.
+constexpr double least_bound = 8 * unit_roundoff;
 
 /// Positions of the values in the order of what was asked.
 std::vector<index_t> order_of(const std::vector<double>& values, Which which, std::optional<double> target) {
@@ -98,7 +100,7 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
   // top.
   result.error_bounds = result.residual_norms;
   for (double& error : result.error_bounds)
-    error = error * (1 + 1e-12) + (compensated ? 0 : rounding_of_projected * accept.norm);
+    error = error * (1 + 1e-12) + (compensated ? least_bound : rounding_of_projected) * accept.norm;
   // Theta is X^H A X but for the columns of X^H R, and X^H X is I but for the loss of orthogonality.
   tall.inner(here.cview(), residuals.cview(), h.view());
   result.value_roundings.resize(at(k));
@@ -126,6 +128,23 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
     const double d = std::abs(result.values[at(j)] - next_value);
     if (!(d >= result.gap)) result.gap = d;
   }
+}
+
+template <class T>
+index_t copies_cut_off(const EigenResult<T>& r) {
+  if (r.values.empty() || static_cast<index_t>(r.values.size()) == r.vectors.rows()) return 0;
+  std::size_t last = r.values.size() - 1;  // the nearest to what is outside
+  for (std::size_t i = 0; i < r.values.size(); ++i)
+    if (std::abs(r.values[i] - r.next_value) < std::abs(r.values[last] - r.next_value)) last = i;
+  const index_t copies = r.multiplicities[last];
+  // The next value is known roughly, unless all were computed.
+  const auto [low, high] = std::minmax_element(r.values.begin(), r.values.end());
+  const double rough =
+      r.verification == Verification::all_computed ? 0 : std::max(0.02 * (*high - *low), 1e-6 * r.norm);
+  const double same = 200 * unit_roundoff * r.norm + r.residual_norms[last];
+  const double apart = std::abs(r.values[last] - r.next_value);
+  return apart > (copies > 1 ? std::max(same, rough) : same) || (std::isnan(apart) && copies == 1) ? 0
+                                                                                                   : copies;
 }
 
 template <class T>
@@ -167,7 +186,7 @@ void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>
     for (last = first + 1; last < k && !(step(last) > 2 * (residual(last) + residual(last - 1))); ++last)
       squares += std::pow(residual(last), 2), roundings += std::pow(rounding(last), 2);
     const double gap = std::min({step(first), step(last), outside(value(first)), outside(value(last - 1))});
-    const double bound = gap > 0 ? squares / gap + std::sqrt(roundings) : inf;
+    const double bound = gap > 0 ? std::max(squares / gap + std::sqrt(roundings), least_bound * r.norm) : inf;
     for (index_t i = first; i < last; ++i) {
       double& error = r.error_bounds[at(rising[at(i)])];
       error = std::min(error, bound);
@@ -178,6 +197,7 @@ void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>
 #define TS_INSTANTIATE(T)                                                                                 \
   template void finish<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, \
                           PlacedMatrix<T>, double, EigenResult<T>&);                                      \
+  template index_t copies_cut_off<T>(const EigenResult<T>&);                                              \
   template void keep_pairs<T>(EigenResult<T>&, const std::vector<index_t>&);                              \
   template void sharpen_error_bounds<T>(EigenResult<T>&, const std::function<double(double)>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)

@@ -18,6 +18,10 @@ void finish(const Context&, const EigenProblem<T>&, const EigenOptions&, const A
 [[nodiscard]] std::vector<index_t> multiplicities_of(const std::vector<double>& values,
                                                      const std::vector<double>& residuals, double norm);
 
+/// EigenResult::cut_off, from values, multiplicities, residuals and the next value.
+template <class T>
+[[nodiscard]] index_t copies_cut_off(const EigenResult<T>& result);
+
 /// Drops all pairs but those of the given numbers (rising).
 template <class T>
 void keep_pairs(EigenResult<T>& result, const std::vector<index_t>& kept);

@@ -9,6 +9,7 @@
 #include "tallskinny/solvers/eigen/finish.hpp"
 #include "tallskinny/solvers/eigen/folded.hpp"
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -351,6 +352,7 @@ class Slicer {
 template <class T>
 EigenResult<T> solve_interval(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
                               Interval interval, const std::function<void(index_t)>& counted) {
+  expects_one_rank(ctx, "solve_interval");
   expects(interval.low <= interval.high, "an interval needs a low end that is not above its high end");
   return Slicer<T>(ctx, problem, options, interval, counted).run();
 }

@@ -25,7 +25,8 @@ struct Interval {
 /// slicing: Grimes, Lewis, Simon 1994, "A shifted block Lanczos algorithm for solving sparse symmetric
 /// generalized eigenproblems".
 /// @param counted called with the number of vectors that will be kept, once it is known.
-/// @throws Error(invalid_argument) for an interval that is empty by its ends or not a number.
+/// @throws Error(invalid_argument) for an interval that is empty by its ends or not a number, or a Context of
+/// several ranks.
 template <class T>
 [[nodiscard]] EigenResult<T> solve_interval(const Context&, const EigenProblem<T>&, const EigenOptions&,
                                             Interval, const std::function<void(index_t)>& counted = {});

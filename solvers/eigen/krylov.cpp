@@ -158,6 +158,29 @@ bool KrylovBasis<T>::can_expand() const noexcept {
   return f_ > 0 && l_ + m_ + 2 * f_ <= columns_;
 }
 
+/// Where V and F leave fewer directions of the space than W has columns, noise would count as rank: any basis
+/// Q of what is left will do, with W = [L V F] S + Q R.
+template <class T>
+ortho::Extension KrylovBasis<T>::complete_space(PlacedView<T> w, HostView<T> s, HostView<T> r) {
+  const index_t before = s.rows(), room = rows() - before;
+  ortho::Tall<T> tall(ctx_);
+  tall.inner(columns(0, before), w, s);
+  if (!ortho::all_finite(HostView<const T>(s))) return {};
+  ortho::Extension e;
+  e.rung = ortho::Rung::chol_qr;
+  PlacedMatrix<T> q = random_block(room);
+  if (room > 0) {
+    Matrix<T> t(before, room), u(room, room);
+    e.rank =
+        ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, columns(0, before), q.view(), t.view(), u.view())
+            .rank;
+    tall.inner(q.cview().cols(0, e.rank), w, r.rows(0, e.rank));
+    copy_block<T>(ctx_, q.cview().cols(0, e.rank), w.cols(0, e.rank));
+  }
+  e.dead = w.cols() - e.rank;
+  return e;
+}
+
 template <class T>
 void KrylovBasis<T>::expand() {
   const index_t n = rows(), f = f_, before = l_ + m_ + f;
@@ -190,8 +213,9 @@ void KrylovBasis<T>::expand() {
   Matrix<T> r(f, f);
   ortho::BcgsiPlusA method;
   method.noise_scale = noise_ * norm_;
-  const auto e =
-      ortho::orthonormalise<T>(ctx_, method, columns(0, before), w, s.view(), r.view(), hermitian_);
+  const auto e = n - before < f ? complete_space(w, s.view(), r.view())
+                                : ortho::orthonormalise<T>(ctx_, method, columns(0, before), w, s.view(),
+                                                           r.view(), hermitian_);
   if (e.rung == ortho::Rung::failed)
     throw Error(
         Errc::bad_input,

@@ -8,6 +8,7 @@
 #include "tallskinny/solvers/eigen/basis_memory.hpp"
 #include "tallskinny/solvers/eigen/state.hpp"
 #include "tallskinny/solvers/operator.hpp"
+#include "tallskinny/solvers/ortho/skeleton.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -143,6 +144,7 @@ class KrylovBasis {
   index_t append_to_f(PlacedView<const T> block);
   void fill_with_random();
   [[nodiscard]] PlacedMatrix<T> random_block(index_t width);
+  ortho::Extension complete_space(PlacedView<T> w, HostView<T> s, HostView<T> r);
   void move_f_behind(index_t p);
   void prepare();
 

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/eigen/whole.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -14,14 +18,11 @@ namespace ts::solvers {
 
 namespace {
 
-/// Up to this many rows the basis holds the whole space unless another size was asked for: then everything is
-/// computed. No search can prove itself complete inside of the spectrum, nor tell eigenvalues of a matrix far
-/// from normal from those of a matrix near it.
-constexpr index_t whole_rows = 600;
 /// Residuals of an inverse, relative to its eigenvalues, below which its vectors are near enough.
 constexpr double purified = 1e-4;
 
-/// Rises from the first wanted to the last.
+}  // namespace
+
 double key_of(Part part, Complex z) {
   switch (part) {
     case Part::LM:
@@ -37,8 +38,6 @@ double key_of(Part part, Complex z) {
   }
   return 0;
 }
-
-}  // namespace
 
 template <class T>
 KrylovSchur<T>::KrylovSchur(const Context& ctx, const GeneralProblem<T>& problem,
@@ -85,7 +84,6 @@ GeneralResult KrylovSchur<T>::run() {
 template <class T>
 index_t KrylovSchur<T>::most_columns() const {
   const index_t asked = options_.common.max_basis;
-  if (asked == 0 && n_ <= whole_rows) return n_;
   const index_t chosen = std::max(2 * nev_ + 8 * width_, nev_ + 20 * width_), least = nev_ + 1 + 4 * width_;
   if (asked > 0)
     expects(asked >= std::min(least, n_), "--max-basis must be at least nev + 1 + 4 blocks (--block-size)");
@@ -346,6 +344,7 @@ template <class T>
 GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem,
                             const GeneralOptions& options, HostView<const T> initial,
                             const Checkpointing<T>& checkpointing) {
+  expects_one_rank(ctx, "solve_general");
   const index_t n = problem.a.rows();
   expects(options.common.nev >= 1, "--nev must be at least 1");
   expects(options.common.convergence != Convergence::root, "convergence `root` belongs to singular values");
@@ -361,7 +360,38 @@ GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem
   }
   Context own = ctx;
   if (n < threaded_rows) own.threads = 1;
-  return KrylovSchur<T>(own, problem, options, initial, checkpointing).run();
+  const auto& common = options.common;
+  const bool may_take_over = common.verify && common.max_iterations == 0 && n <= whole_takeover_rows<T>;
+  GeneralProblem<T> asked = problem;  // whose adjoint is made once
+  if (problem.adjoint)
+    asked.adjoint = [&problem, made = std::make_shared<std::optional<GeneralProblem<T>>>()] {
+      if (!*made) *made = problem.adjoint();
+      return **made;
+    };
+  const auto normal = [&] {
+    return asked.adjoint && is_normal<T>(own, asked.a, asked.adjoint().a, common.seed);
+  };
+  const bool small = common.max_basis == 0 && (n <= whole_rows || (may_take_over && !normal()));
+  GeneralResult result;
+  if (common.method == Method::dense || small) {
+    solve_whole<T>(own, asked, options, result);
+    return result;
+  }
+  KrylovSchur<T> search(own, asked, options, initial, checkpointing);
+  if (may_take_over) search.leave_to_dense();
+  result = search.run();
+  if (!result.verified && result.stop != StopReason::interrupted && may_take_over) {
+    solve_whole<T>(own, asked, options, result);
+    result.reason += "; the search did not settle it, and the dense solver took over";
+  } else if (result.stop == StopReason::not_verified && search.hints().cols() > 0) {
+    // A search from the invariant subspace that holds what is missing.
+    GeneralResult again = KrylovSchur<T>(own, asked, options, search.hints().cview(), {}).run();
+    again.operator_applications += result.operator_applications;
+    again.verification_applications += result.operator_applications;
+    again.iterations += result.iterations;
+    result = std::move(again);
+  }
+  return result;
 }
 
 #define TS_INSTANTIATE(T)                                                                                  \

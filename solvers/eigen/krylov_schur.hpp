@@ -18,8 +18,8 @@ enum class Part { LM, LR, SR, LI, SI };
 
 struct GeneralOptions {
   Part part = Part::LM;  ///< has no say where the problem has a target
-  /// nev, tol, convergence (norm, rel or abs), block_size, max_basis, max_iterations, seed, verify, stop and
-  /// progress are read.
+  /// nev, tol, convergence (norm, rel or abs), method (automatic or dense), block_size, max_basis,
+  /// max_iterations, seed, verify, stop and progress are read.
   EigenOptions common;
 };
 
@@ -32,8 +32,8 @@ struct GeneralProblem {
   /// Y = (A - shift I)^-1 X, with a shift at or next to the target.
   std::optional<Operator<T>> inverse = std::nullopt;
   T shift{};
-  /// The same problem for A^H, with the conjugate target: called once, by solve_general, if only a search
-  /// found the set. Without it what is said of matrices far from normal is less certain.
+  /// The same problem for A^H, with the conjugate target: called once, by solve_general, to see whether the
+  /// matrix is normal and how well conditioned its eigenvalues are. Without it no search is vouched for.
   std::function<GeneralProblem()> adjoint = {};
 };
 
@@ -69,15 +69,18 @@ struct GeneralResult {
 /// converged, they are locked and the search is repeated from a fresh random block in their complement, where
 /// A is deflated by them: a value that comes before the last wanted one is missing. Unlike for Hermitian
 /// matrices no interlacing makes a rough Ritz value a proof, so a value counts only when its residual is
-/// small against its distance.
-/// What was found by a search is then held against A^H, whose left eigenvectors give the conditions
-/// (ask_adjoint). With a target the same is done with the inverse, whose eigenvalues 1 / (lambda - shift) of
-/// largest magnitude are wanted; residuals are those of A.
+/// small against its distance. With a target the same is done with the inverse, whose eigenvalues 1 / (lambda
+/// - shift) of largest magnitude are wanted; residuals are those of A. No search of a matrix that is not
+/// normal proves that nothing is missing, however small its residuals. A set is verified where the whole
+/// spectrum was computed (solve_whole: up to 600 rows at once, up to 1500 rows, 1000 complex ones, where a
+/// search does not settle it), or where the matrix is normal and a Hermitian matrix with the same
+/// eigenvectors has no others (ask_companion). Otherwise the result says so, and A^H gives the conditions
+/// (ask_adjoint).
 /// @param initial n x c, a warm start of any number of columns (0 columns: random).
 /// @param checkpointing a resumed run must get the same problem, options and initial columns (the budget of
 /// iterations may differ) and gives the bits of a run that was never interrupted.
-/// @throws Error(invalid_argument) naming the option that cannot be met, Error(bad_input) for an operator
-/// that gives NaN or Inf.
+/// @throws Error(invalid_argument) naming the option that cannot be met, or for a Context of several ranks;
+/// Error(bad_input) for an operator that gives NaN or Inf.
 template <class T>
 [[nodiscard]] GeneralResult solve_general(const Context&, const GeneralProblem<T>& problem,
                                           const GeneralOptions&, HostView<const T> initial = {},

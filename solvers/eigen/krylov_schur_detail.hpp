@@ -1,27 +1,48 @@
 // The run of block Krylov-Schur.
 #pragma once
 
+#include <algorithm>
+
 #include "tallskinny/solvers/eigen/adjoint_check.hpp"
 #include "tallskinny/solvers/eigen/krylov.hpp"
 #include "tallskinny/solvers/eigen/krylov_schur.hpp"
+#include "tallskinny/solvers/eigen/normal.hpp"
 #include "tallskinny/solvers/eigen/schur.hpp"
 #include "tallskinny/solvers/eigen/state.hpp"
 #include "tallskinny/solvers/eigen/transform.hpp"
 
 namespace ts::solvers {
 
+/// Rises from the first wanted to the last.
+[[nodiscard]] double key_of(Part part, Complex z);
+
+/// What decides whether a set is vouched for.
+struct GeneralVerdict {
+  bool whole = false;                            ///< everything was computed
+  std::optional<Companion::Finding> companion;   ///< of a normal matrix
+  std::optional<AdjointCheck::Finding> adjoint;  ///< of another one, if it was asked
+  bool searched = false;                         ///< fresh random blocks found no others
+  bool displaced = false;                        ///< what is nearest to the shift may not be to the target
+  bool inside = false;                           ///< of the spectrum: no search sees that from its rim
+};
+
+/// Fills converged, verified, stop and reason of a result whose pairs are there.
+void conclude(GeneralResult& result, const GeneralVerdict& verdict, index_t nev);
+
 template <class T>
 class KrylovSchur {
  public:
   KrylovSchur(const Context& ctx, const GeneralProblem<T>& problem, const GeneralOptions& options,
               HostView<const T> initial, const Checkpointing<T>& checkpointing);
+  /// A^H is asked for no more than whether the matrix is normal: a dense solver decides otherwise.
+  void leave_to_dense() { left_to_dense_ = true, steps_allowed_ = std::min(steps_allowed_, takeover_steps); }
+  /// Where a companion knows of eigenvalues that were not found, vectors of theirs among others.
+  [[nodiscard]] Matrix<T>& hints() { return hints_; }
 
   GeneralResult run();
 
  private:
   enum class Stage { reached, entered, budget, interrupted };
-  using Finding = AdjointCheck::Finding;
-
   /// Are values wanted that lie inside of the spectrum, where a search that comes from its rim sees last?
   [[nodiscard]] bool is_inside() const { return options_.part == Part::SI && !problem_.inverse; }
   [[nodiscard]] index_t most_columns() const;
@@ -63,16 +84,6 @@ class KrylovSchur {
   /// Asks A^H, where that can say more.
   void weigh();
   void conclude();
-  /// What decides whether the set is vouched for.
-  struct Verdict {
-    bool whole = false;              ///< everything was computed
-    std::optional<Finding> finding;  ///< of the adjoint matrix, if it was asked
-    bool opposed = false;            ///< by that
-    bool displaced = false;          ///< what is nearest to the shift may not be to the target
-    double worst = 1;                ///< condition
-    double limit = 0;                ///< of conditions
-  };
-  [[nodiscard]] std::string reason(const Verdict&) const;
   /// The nearest to a shift that was moved: are they the nearest to the target as well, but for the
   /// tolerance?
   [[nodiscard]] bool nearest_hold() const;
@@ -102,6 +113,9 @@ class KrylovSchur {
   index_t wanted_ = 0, steps_allowed_ = 0, found_applications_ = 0, extra_applications_ = 0;
   GeneralResult out_;
   std::optional<AdjointCheck> adjoint_;
+  std::optional<Companion> companion_;
+  Matrix<T> hints_;
+  bool left_to_dense_ = false;
 };
 
 }  // namespace ts::solvers

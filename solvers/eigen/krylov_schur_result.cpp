@@ -14,7 +14,7 @@ namespace {
 /// An eigenvalue that rounding of A alone moves, to first order, by a millionth of ||A|| is not known,
 /// however small its residual.
 constexpr double hopeless = 1e-6 / unit_roundoff;
-/// Conditions from which on a search alone is not trusted.
+/// Conditions from which on the reader is told.
 constexpr double doubtful = 1e4;
 
 }  // namespace
@@ -76,13 +76,20 @@ template <class T>
 void KrylovSchur<T>::weigh() {
   const bool searched = out_.verification == Verification::random_block && out_.stop == StopReason::converged;
   if (!searched || out_.converged_count < wanted_ || !problem_.adjoint) return;
-  Acceptance asked = accept_;
-  asked.tol = options_.common.tol;
-  adjoint_ = ask_adjoint<T>(ctx_, problem_.adjoint(), options_, out_, asked.bound(0));
-  const bool known = adjoint_->finding == Finding::normal || adjoint_->finding == Finding::agrees;
-  for (std::size_t j = 0; j < adjoint_->conditions.size(); ++j)
-    out_.conditions[j] =
-        known ? adjoint_->conditions[j] : std::max(out_.conditions[j], adjoint_->conditions[j]);
+  const GeneralProblem<T> adjoint = problem_.adjoint();
+  if (is_normal<T>(ctx_, problem_.a, adjoint.a, options_.common.seed)) {
+    companion_ = ask_companion<T>(ctx_, problem_, adjoint, options_, out_, hints_);
+    out_.conditions.assign(out_.conditions.size(), 1.0);
+  } else if (!left_to_dense_) {
+    Acceptance asked = accept_;
+    asked.tol = options_.common.tol;
+    adjoint_ = ask_adjoint<T>(ctx_, adjoint, options_, out_, asked.bound(0));
+    const bool known = adjoint_->finding == AdjointCheck::Finding::normal ||
+                       adjoint_->finding == AdjointCheck::Finding::agrees;
+    for (std::size_t j = 0; j < adjoint_->conditions.size(); ++j)
+      out_.conditions[j] =
+          known ? adjoint_->conditions[j] : std::max(out_.conditions[j], adjoint_->conditions[j]);
+  }
 }
 
 template <class T>
@@ -90,82 +97,101 @@ void KrylovSchur<T>::conclude() {
   auto& r = out_;
   r.iterations = basis_.steps(), r.norm = accept_.norm, r.seconds = basis_.seconds();
   if (found_applications_ > 0) r.verification_applications = basis_.applications() - found_applications_;
-  if (adjoint_) r.verification_applications += adjoint_->operator_applications;
-  r.operator_applications =
-      basis_.applications() + extra_applications_ + (adjoint_ ? adjoint_->operator_applications : 0);
-  r.converged = r.converged_count == wanted_ && wanted_ >= nev_;
-  if (r.converged && r.stop == StopReason::rounding) r.stop = StopReason::converged;
-  if (!r.converged && r.stop == StopReason::converged) r.stop = StopReason::rounding;
-
-  Verdict v;
+  index_t asked_of_adjoint = 0;
+  if (adjoint_) asked_of_adjoint += adjoint_->operator_applications;
+  if (companion_) asked_of_adjoint += companion_->operator_applications;
+  r.verification_applications += asked_of_adjoint;
+  r.operator_applications = basis_.applications() + extra_applications_ + asked_of_adjoint;
+  GeneralVerdict v;
   v.whole = r.verification == Verification::all_computed;
-  if (adjoint_) v.finding = adjoint_->finding;
-  double error = 0;
-  for (std::size_t j = 0; j < r.conditions.size(); ++j) {
-    v.worst = std::max(v.worst, r.conditions[j]);
-    error = std::max(error, r.conditions[j] * (r.residual_norms[j] + unit_roundoff * accept_.norm));
-  }
-  // Where conditions are `doubtful`, what a search found may be no more than eigenvalues of a matrix near A;
-  // unless residuals are so small that, with the conditions that left eigenvectors give, no eigenvalue is off
-  // by a millionth of ||A|| either.
-  const bool near = v.finding == Finding::agrees && error < 1e-6 * accept_.norm;
-  v.limit = v.whole || near ? hopeless : doubtful;
-  r.verified = r.converged && r.verification != Verification::none && v.worst < v.limit;
-  v.opposed = r.verified && v.finding && *v.finding != Finding::normal && *v.finding != Finding::agrees;
-  if (v.opposed)
-    r.stop = v.finding == Finding::interrupted ? StopReason::interrupted : StopReason::not_verified;
-  v.displaced = r.verified && !v.opposed && !nearest_hold();
-  if (v.displaced) r.stop = StopReason::not_verified;
-  r.verified = r.verified && !v.opposed && !v.displaced;
-  r.reason = reason(v);
+  v.searched = r.verification == Verification::random_block;
+  if (companion_) v.companion = companion_->finding;
+  if (adjoint_) v.adjoint = adjoint_->finding;
+  v.displaced = !nearest_hold(), v.inside = is_inside();
+  ts::solvers::conclude(r, v, nev_);
 }
 
-template <class T>
-std::string KrylovSchur<T>::reason(const Verdict& v) const {
-  const auto& r = out_;
+namespace {
+
+/// Why a set whose pairs have converged is not vouched for.
+std::string doubt(const GeneralVerdict& v, bool searched_to_the_end) {
+  constexpr const char* compute_all = "--method dense computes the whole spectrum";
+  using Asked = AdjointCheck::Finding;
+  if (v.displaced)
+    return ", but the shift that had to be moved is too far from the target to tell whether they are the "
+           "nearest to it: choose another --sigma";
+  if (v.inside)
+    return std::string(
+               ", but the smallest imaginary parts lie inside of the spectrum, where no search can "
+               "tell that none is missing: ") +
+           compute_all + ", --sigma seeks near a number";
+  if (v.companion == Companion::Finding::missing)
+    return ", but a Hermitian matrix with the same eigenvectors has others before them: raise --max-basis";
+  if (v.companion)
+    return ", but a Hermitian matrix with the same eigenvectors, which tells whether others come before "
+           "them, could not be solved";
+  if (v.adjoint == Asked::others)
+    return std::string(
+               ", but a search with the adjoint matrix finds other eigenvalues, as happens far from "
+               "normal: ") +
+           compute_all;
+  if (v.adjoint == Asked::unfinished)
+    return std::string(
+               ", but a search with the adjoint matrix did not converge: raise --max-iter or "
+               "--max-basis; ") +
+           compute_all;
+  if (!searched_to_the_end)
+    return ", but the block steps allowed ended before a search for missing values did: raise --max-iter";
+  return std::string(
+             ", and fresh random blocks find no others; but of a matrix that is not normal no search "
+             "can tell that none is missing: ") +
+         compute_all;
+}
+
+std::string reason_of(const GeneralResult& r, const GeneralVerdict& v, index_t nev, double worst) {
+  const auto wanted = static_cast<index_t>(r.values.size());
   std::string text =
-      std::to_string(r.converged_count) + " of " + std::to_string(wanted_) + " pairs converged";
-  if (wanted_ > nev_) text += " (one more than asked for, so as not to separate a conjugate pair)";
+      std::to_string(r.converged_count) + " of " + std::to_string(std::max(wanted, nev)) + " pairs converged";
+  if (wanted > nev) text += " (one more than asked for, so as not to separate a conjugate pair)";
   if (r.stop == StopReason::max_iterations)
     text += " within the block steps allowed: raise --max-iter or --max-basis";
   if (r.stop == StopReason::interrupted) text += "; stopped on request";
   if (r.stop == StopReason::rounding) text += "; residuals do not get smaller: ask for a larger --tol";
-  if (v.displaced)
+  if (r.stop == StopReason::not_verified) text += doubt(v, v.searched);
+  if (r.verified && v.whole) text += "; complete, for the whole spectrum was computed";
+  if (r.verified && !v.whole)
     text +=
-        ", but the shift that had to be moved is too far from the target to tell whether they are the "
-        "nearest to it: choose another --sigma";
-  else if (v.opposed && v.finding == Finding::others)
-    text +=
-        ", but a search with the adjoint matrix finds other eigenvalues, as happens far from normal: compute "
-        "the whole spectrum (--max-basis with the number of rows)";
-  else if (v.opposed && v.finding == Finding::unfinished)
-    text +=
-        ", but a search with the adjoint matrix, which tells how certain they are, did not converge: raise "
-        "--max-iter or --max-basis";
-  else if (r.stop == StopReason::not_verified && is_inside())
-    text +=
-        ", but the smallest imaginary parts lie inside of the spectrum, where no search can tell that none "
-        "is missing: compute the whole of it (--max-basis with the number of rows), or seek near a --sigma";
-  else if (r.stop == StopReason::not_verified)
-    text += ", but the block steps allowed ended before a search for missing values did: raise --max-iter";
-  if (r.verified && v.whole)
-    text += "; complete, for the whole spectrum was computed";
-  else if (r.verified)
-    text += std::string("; complete as far as a search from fresh random blocks") +
-            (v.finding == Finding::agrees ? " and one with the adjoint matrix" : "") + " can tell" +
-            (v.finding ? "" : ", which for a matrix far from normal is less than for a Hermitian one");
-  if (!(v.worst < hopeless))
+        "; complete as far as block Lanczos can tell for a Hermitian matrix with the same eigenvectors, as "
+        "there is one where A A^H = A^H A";
+  if (!(worst < hopeless))
     text +=
         "; the matrix is so far from normal that rounding decides where these eigenvalues are: none can be "
         "vouched for";
-  else if (!(v.worst < doubtful))
+  else if (!(worst < doubtful))
     text +=
         "; eigenvalues are ill-conditioned: errors may be larger than the residuals by the numbers given as "
-        "conditions" +
-        std::string(v.worst < v.limit              ? ""
-                    : v.finding == Finding::agrees ? ", so that none can be vouched for at this --tol"
-                                                   : ", so that none can be vouched for");
+        "conditions";
   return text;
+}
+
+}  // namespace
+
+void conclude(GeneralResult& r, const GeneralVerdict& v, index_t nev) {
+  const auto wanted = static_cast<index_t>(r.values.size());
+  r.converged = r.converged_count == wanted && wanted >= nev;
+  if (r.converged && r.stop == StopReason::rounding) r.stop = StopReason::converged;
+  if (!r.converged && r.stop == StopReason::converged) r.stop = StopReason::rounding;
+  double worst = 1;
+  for (const double condition : r.conditions)
+    worst = std::isnan(condition) ? inf : std::max(worst, condition);
+  const bool proved = v.whole || (v.companion == Companion::Finding::agrees && !v.displaced);
+  if (proved && !v.whole) r.verification = Verification::normal;
+  r.verified = r.converged && r.verification != Verification::none && proved && worst < hopeless;
+  if (r.converged && r.verification != Verification::none && !proved && r.stop == StopReason::converged)
+    r.stop = StopReason::not_verified;
+  if (v.companion == Companion::Finding::interrupted || v.adjoint == AdjointCheck::Finding::interrupted)
+    r.stop = StopReason::interrupted, r.verified = false;
+  r.reason = reason_of(r, v, nev, worst);
 }
 
 template <class T>

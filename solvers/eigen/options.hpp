@@ -36,13 +36,15 @@ inline constexpr double float32_tolerance = 0x1p-18;
 /// Up to this size all eigenvalues by a dense solver take about a second at most: it takes over from every
 /// method that does not succeed, unless the number of block steps was given.
 inline constexpr index_t takeover_rows = 1000;
+/// Block steps after which it does.
+inline constexpr index_t takeover_steps = 600;
 
 [[nodiscard]] constexpr bool is_preconditioned(Method method) noexcept {
   return method == Method::lobpcg || method == Method::davidson;
 }
 
 struct Progress {
-  std::string_view phase;  ///< "search" or "verify"
+  std::string_view phase;  ///< "search", "verify", or "dense" before all eigenvalues are computed at once
   index_t iteration = 0, max_iterations = 0;
   index_t operator_applications = 0;
   index_t converged = 0, wanted = 0;

@@ -20,7 +20,8 @@ enum class Verification {
   /// the search grew from a random block with columns to spare for every value found and resolved the first
   /// eigenvalue outside of the set as well
   start_block,
-  random_block  ///< cycles from fresh random blocks, orthogonal to what was found, brought nothing new
+  random_block,  ///< cycles from fresh random blocks, orthogonal to what was found, brought nothing new
+  normal         ///< of a normal matrix, by a Hermitian one with the same eigenvectors that was verified
 };
 
 [[nodiscard]] std::string_view name_of(StopReason) noexcept;
@@ -53,6 +54,9 @@ struct EigenResult {
   /// of orthogonality times |value|.
   std::vector<double> value_roundings;
   std::vector<index_t> multiplicities;  ///< how many of the values agree with this one, itself included
+  /// So many of the values are copies of one eigenvalue at the end of the set that may have more of them:
+  /// `nev` cuts them off. 0 where the next eigenvalue is clearly another one.
+  index_t cut_off = 0;
   std::vector<bool> converged_pairs;
 
   index_t converged_count = 0;  ///< pairs whose residual meets the tolerance

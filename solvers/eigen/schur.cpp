@@ -43,6 +43,11 @@ void swap_adjacent(Schur& schur, index_t i) {
   schur.t(i, i) = b, schur.t(i + 1, i + 1) = a, schur.t(i + 1, i) = 0;
 }
 
+void expect_convergence(Eigen::ComputationInfo info) {
+  if (info != Eigen::Success)
+    throw Error(Errc::bad_input, "the QR algorithm for the Schur form did not converge");
+}
+
 }  // namespace
 
 template <class T>
@@ -59,12 +64,14 @@ Schur schur_of(HostView<const T> h) {
   };
   if constexpr (is_complex<T>) {
     const Eigen::ComplexSchur<Dense<T>> form(dense);
+    expect_convergence(form.info());
     take(form.matrixT(), form.matrixU());
     for (index_t i = 0; i < m; ++i)
       for (index_t j = 0; j < i; ++j) schur.t(i, j) = 0;
     schur.units.assign(static_cast<std::size_t>(m), 1);
   } else {
     const Eigen::RealSchur<Dense<T>> form(dense);
+    expect_convergence(form.info());
     take(form.matrixT(), form.matrixU());
     for (index_t i = 0; i < m;) {
       const bool pair = i + 1 < m && schur.t(i + 1, i) != 0.0;
@@ -108,44 +115,80 @@ void sort_schur(Schur& schur, const std::function<double(Complex)>& key) {
   for (const Unit& unit : units) schur.units.push_back(unit.size);
 }
 
-SchurVectors eigenvectors_of(const Schur& schur, index_t k) {
-  const index_t m = schur.size();
+namespace {
+
+/// Solves (T - t_jj) x = 0 from row j upwards, or y^H (T - t_jj) = 0 from column j downwards, for x_j = 1,
+/// and returns the solution with length one and 1 / its element j before that: at most 1, 0 where it
+/// underflows.
+struct TriangularVector {
+  std::vector<Complex> x;
+  double length = 1;
+};
+
+/// @param coupling what the elements known so far give for row i; `known` holds them.
+template <class Coupling>
+TriangularVector triangular_vector(const Matrix<Complex>& t, index_t j, bool upwards, double norm,
+                                   const Coupling& coupling) {
+  const index_t m = t.rows();
+  constexpr double large = 0x1p300;
+  // Equal eigenvalues are held apart by one rounding; what couples them by no more than rounding is none.
+  const double least = std::max(unit_roundoff * norm, 1e-300),
+               rounding = 4 * std::sqrt(static_cast<double>(m)) * unit_roundoff * norm;
+  const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
+  TriangularVector v{std::vector<Complex>(at(m)), 1};
+  v.x[at(j)] = 1;
+  double largest = 1, head = 1;
+  for (index_t i = upwards ? j - 1 : j + 1; upwards ? i >= 0 : i < m; i += upwards ? -1 : 1) {
+    const Complex sum = coupling(v.x, i), d = t(i, i) - t(j, j);
+    if (std::abs(d) <= rounding && std::abs(sum) <= rounding * largest) continue;
+    v.x[at(i)] = -sum / (std::abs(d) < least ? Complex(least) : d);
+    largest = std::max(largest, std::abs(v.x[at(i)]));
+    if (largest < large) continue;
+    for (Complex& c : v.x) c /= large;
+    largest /= large, head /= large;
+  }
+  double squares = 0;
+  for (const Complex& c : v.x) squares += std::norm(c / largest);
+  const double length = largest * std::sqrt(squares);
+  for (Complex& c : v.x) c /= length;
+  v.length = length / head;
+  return v;
+}
+
+}  // namespace
+
+SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which) {
+  const index_t m = schur.size(), k = static_cast<index_t>(which.size());
+  const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
   const auto& t = schur.t;
   double norm = 0;
   for (index_t i = 0; i < m; ++i)
     for (index_t j = i; j < m; ++j) norm = std::max(norm, std::abs(t(i, j)));
-  const double least = std::max(unit_roundoff * norm, 1e-300);  // equal eigenvalues are held apart by this
-  const auto apart = [least](Complex d) { return std::abs(d) < least ? Complex(least) : d; };
   SchurVectors out{Matrix<Complex>(m, k), {}};
   auto triangular = Matrix<Complex>::zeros(m, k);
-  for (index_t j = 0; j < k; ++j) {
-    const Complex lambda = t(j, j);
-    std::vector<Complex> right(static_cast<std::size_t>(m)), left(static_cast<std::size_t>(m));
-    const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
-    right[at(j)] = 1;
-    for (index_t i = j; i-- > 0;) {  // (T - lambda) x = 0 from below
+  for (index_t c = 0; c < k; ++c) {
+    const index_t j = which[at(c)];
+    const auto right = triangular_vector(t, j, true, norm, [&](const std::vector<Complex>& x, index_t i) {
       Complex sum = 0;
-      for (index_t l = i + 1; l <= j; ++l) sum += t(i, l) * right[at(l)];
-      right[at(i)] = -sum / apart(t(i, i) - lambda);
-    }
-    left[at(j)] = 1;
-    for (index_t i = j + 1; i < m; ++i) {  // y^H (T - lambda) = 0 from above; `left` holds y^H
-      Complex sum = 0;
-      for (index_t l = j; l < i; ++l) sum += left[at(l)] * t(l, i);
-      left[at(i)] = -sum / apart(t(i, i) - lambda);
-    }
-    const auto norm_of = [](const std::vector<Complex>& x) {
-      double largest = 0, sum = 0;
-      for (const Complex& c : x) largest = std::max(largest, std::abs(c));
-      for (const Complex& c : x) sum += std::norm(c / largest);
-      return largest * std::sqrt(sum);
-    };
-    const double length = norm_of(right);
-    for (index_t i = 0; i <= j; ++i) triangular(i, j) = right[at(i)] / length;
-    out.conditions.push_back(length * norm_of(left));  // y^H x = 1 here
+      for (index_t l = i + 1; l <= j; ++l) sum += t(i, l) * x[at(l)];
+      return sum;
+    });
+    const auto left = triangular_vector(t, j, false, norm, [&](const std::vector<Complex>& y, index_t i) {
+      Complex sum = 0;  // y holds y^H
+      for (index_t l = j; l < i; ++l) sum += y[at(l)] * t(l, i);
+      return sum;
+    });
+    for (index_t i = 0; i <= j; ++i) triangular(i, c) = right.x[at(i)];
+    out.conditions.push_back(right.length * left.length);  // y^H x = 1 before both were scaled
   }
   out.vectors = ortho::product<Complex>(schur.u.cview(), triangular.cview());
   return out;
+}
+
+SchurVectors eigenvectors_of(const Schur& schur, index_t k) {
+  std::vector<index_t> first(static_cast<std::size_t>(k));
+  std::iota(first.begin(), first.end(), index_t{0});
+  return eigenvectors_of(schur, first);
 }
 
 template <class T>

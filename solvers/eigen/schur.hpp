@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -21,7 +22,7 @@ struct Schur {
   [[nodiscard]] Complex value(index_t i) const { return t(i, i); }
 };
 
-/// @param real H is real and has conjugate pairs.
+/// @throws Error(bad_input) where the QR algorithm does not converge.
 template <class T>
 [[nodiscard]] Schur schur_of(HostView<const T> h);
 
@@ -30,12 +31,14 @@ template <class T>
 void sort_schur(Schur& schur, const std::function<double(Complex)>& key);
 
 /// Columns: the unit eigenvectors of H for the first k diagonal elements, and the condition numbers 1 / |y^H
-/// x| of those eigenvalues of H.
+/// x| of those eigenvalues of H. Copies that only rounding couples are taken for uncoupled.
 struct SchurVectors {
   Matrix<Complex> vectors;
   std::vector<double> conditions;
 };
 [[nodiscard]] SchurVectors eigenvectors_of(const Schur& schur, index_t k);
+/// The same for the diagonal elements named.
+[[nodiscard]] SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which);
 
 /// An orthonormal basis of the span of the first k Schur vectors, real if T is (k then ends a unit).
 template <class T>

@@ -10,6 +10,7 @@
 #include "tallskinny/solvers/eigen/lobpcg.hpp"
 #include "tallskinny/solvers/eigen/narrow.hpp"
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -22,23 +23,6 @@ constexpr index_t dense_rows = 256;
 /// Up to this size the dense solver is taken when the basis would hold a third of the space.
 constexpr index_t dense_rows_wide = 3000;
 constexpr index_t default_block = 8;
-/// Block steps after which the dense solver takes over.
-constexpr index_t takeover_steps = 600;
-
-template <class T>
-Matrix<T> as_dense(const Context& ctx, const Operator<T>& a) {
-  const index_t n = a.rows(), width = std::min<index_t>(n, 64);
-  Matrix<T> dense(n, n), x(n, width), y(n, width);
-  for (index_t j = 0; j < n; j += width) {
-    const index_t w = std::min(width, n - j);
-    for (index_t i = 0; i < n; ++i)
-      for (index_t c = 0; c < width; ++c) x(i, c) = i == j + c ? T{1} : T{};
-    a.apply(ctx, x.cview(), y.view());
-    for (index_t i = 0; i < n; ++i)
-      for (index_t c = 0; c < w; ++c) dense(i, j + c) = y(i, c);
-  }
-  return dense;
-}
 
 /// With a target, LA and SA ask for one side of it and BE for both.
 bool seeks_sides(const EigenOptions& options, std::optional<double> target) {
@@ -107,6 +91,11 @@ template <class T>
 void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, index_t k,
                  EigenResult<T>& result) {
   const index_t n = problem.a.rows();
+  if (options.progress) {
+    Progress p;
+    p.phase = "dense", p.wanted = k;
+    options.progress(p);
+  }
   auto dense = as_dense(ctx, problem.a);
   result.operator_applications += n;
   if (!ortho::all_finite(dense.cview()))
@@ -361,6 +350,8 @@ std::string_view name_of(Verification how) noexcept {
       return "start_block";
     case Verification::random_block:
       return "random_block";
+    case Verification::normal:
+      return "normal";
   }
   return "?";
 }
@@ -443,6 +434,7 @@ template <class T>
 EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& problem,
                            const EigenOptions& options, HostView<const T> initial,
                            const Checkpointing<T>& checkpointing) {
+  expects_one_rank(context, "solve_eigen");
   Context ctx = context;
   const index_t n = problem.a.rows();
   expects(initial.cols() == 0 || initial.rows() == n,
@@ -523,6 +515,11 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   result.reason = describe(options, result.stop, result.verified, result.verification, options.nev, n,
                            result.converged_count, wanted, at_rounding);
   if (sides) result.reason += side_sentence(result, options.which, asked);
+  const bool ends_open = !sides || static_cast<index_t>(result.values.size()) == asked;
+  result.cut_off = ends_open && options.nev < n ? copies_cut_off(result) : 0;
+  if (result.cut_off > 0)
+    result.reason += "; of the last eigenvalue there are at least " + std::to_string(result.cut_off) +
+                     (result.cut_off == 1 ? " copy" : " copies") + ", cut off by --nev";
   if (result.taken_over) result.reason += "; the iteration did not succeed, and the dense solver took over";
   if (displaced)
     result.reason = std::to_string(result.converged_count) +

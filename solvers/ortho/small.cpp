@@ -78,12 +78,26 @@ Svd<T> svd(HostView<const T> a) {
   const index_t m = a.rows(), n = a.cols(), k = std::min(m, n);
   Svd<T> result{Matrix<T>(m, k), std::vector<real_t<T>>(static_cast<std::size_t>(k)), Matrix<T>(n, k)};
   if (k == 0) return result;
-  const Eigen::JacobiSVD<Dense<T>> jacobi(widened(a), Eigen::ComputeThinU | Eigen::ComputeThinV);
-  for (index_t j = 0; j < k; ++j) {
-    result.values[static_cast<std::size_t>(j)] = static_cast<real_t<T>>(jacobi.singularValues()(j));
-    for (index_t i = 0; i < m; ++i) result.u(i, j) = static_cast<T>(jacobi.matrixU()(i, j));
-    for (index_t i = 0; i < n; ++i) result.v(i, j) = static_cast<T>(jacobi.matrixV()(i, j));
+  constexpr index_t jacobi_columns = 128;  // beyond, divide and conquer is that much faster
+  constexpr unsigned thin = Eigen::ComputeThinU | Eigen::ComputeThinV;
+  const auto take = [&](const auto& form) {
+    for (index_t j = 0; j < k; ++j) {
+      result.values[static_cast<std::size_t>(j)] = static_cast<real_t<T>>(form.singularValues()(j));
+      for (index_t i = 0; i < m; ++i) result.u(i, j) = static_cast<T>(form.matrixU()(i, j));
+      for (index_t i = 0; i < n; ++i) result.v(i, j) = static_cast<T>(form.matrixV()(i, j));
+    }
+  };
+  const auto wide = widened(a);
+  if (k > jacobi_columns) {
+    const Eigen::BDCSVD<std::decay_t<decltype(wide)>> divided(wide, thin);
+    const auto loss = [](const auto& x) {
+      return (x.adjoint() * x - std::decay_t<decltype(x.adjoint() * x)>::Identity(x.cols(), x.cols())).norm();
+    };
+    take(divided);
+    if (divided.info() == Eigen::Success && loss(divided.matrixU()) + loss(divided.matrixV()) < 1e-11)
+      return result;
   }
+  take(Eigen::JacobiSVD<std::decay_t<decltype(wide)>>(wide, thin));
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/finish.hpp"
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/skeleton.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
@@ -22,6 +23,10 @@ namespace {
 /// Up to this many columns the triangular factor of a dense matrix is decomposed, and of a matrix that must
 /// be made dense first, which may have this many elements.
 constexpr index_t triangular_columns = 128;
+/// Up to this many unless the number of block steps was given.
+constexpr index_t triangular_columns_at_once = 600;
+/// Up to this many where nothing else succeeds.
+constexpr index_t takeover_columns = 1000;
 constexpr index_t made_dense_elements = index_t{1} << 24;
 
 }  // namespace
@@ -79,6 +84,27 @@ SvdSolver<T>::SvdSolver(const Context& ctx, const SvdProblem<T>& problem, const 
 
 template <class T>
 SvdResult<T> SvdSolver<T>::run() {
+  search();
+  conclude();
+  if (!out_.triplets.verified && may_take_over()) {
+    by_triangle();
+    out_.triplets.taken_over = true;
+    conclude();
+  }
+  if (transposed_) std::swap(out_.triplets.vectors, out_.left);
+  return std::move(out_);
+}
+
+template <class T>
+bool SvdSolver<T>::may_take_over() const {
+  const bool small =
+      a_.cols <= takeover_columns && (dense_.cols() > 0 || a_.rows * a_.cols <= made_dense_elements);
+  return small && out_.stage != SvdStage::triangular && out_.triplets.stop != StopReason::interrupted &&
+         options_.verify && options_.max_iterations == 0;
+}
+
+template <class T>
+void SvdSolver<T>::search() {
   if (smallest_ && wanted_ > 0) {
     if (has_triangle())
       by_triangle();
@@ -95,8 +121,6 @@ SvdResult<T> SvdSolver<T>::run() {
         by_deflation();
     }
   }
-  conclude();
-  return std::move(out_);
 }
 
 template <class T>
@@ -208,8 +232,9 @@ std::string SvdSolver<T>::reason() const {
   auto text = std::to_string(t.converged_count) + " of " + std::to_string(wanted_) +
               " singular triplets converged, residuals from the matrix itself";
   if (out_.stage == SvdStage::triangular)
-    text += smallest_ ? ", through its triangular factor"
-                      : ", through its triangular factor: the squares of A^H A had too few digits";
+    text += t.taken_over ? ", through its triangular factor, as the iteration did not succeed"
+            : smallest_  ? ", through its triangular factor"
+                         : ", through its triangular factor: the squares of A^H A had too few digits";
   if (out_.stage == SvdStage::deflated)
     text +=
         ", the small ones from what is left of A without the large ones: the squares of A^H A had too "
@@ -254,13 +279,12 @@ void SvdSolver<T>::conclude() {
       return std::isnan(gap) ? 0 : gap;
     });
   t.reason = reason();
-  if (transposed_) std::swap(t.vectors, out_.left);
 }
 
 template <class T>
 bool SvdSolver<T>::has_triangle() const {
-  if (dense_.cols() > 0) return a_.cols <= triangular_columns;
-  return a_.cols <= triangular_columns && a_.rows * a_.cols <= made_dense_elements;
+  const index_t most = options_.max_iterations == 0 ? triangular_columns_at_once : triangular_columns;
+  return a_.cols <= most && (dense_.cols() > 0 || a_.rows * a_.cols <= made_dense_elements);
 }
 
 template <class T>
@@ -283,6 +307,7 @@ void SvdSolver<T>::by_triangle() {
 
 template <class T>
 SvdResult<T> solve_svd(const Context& ctx, const SvdProblem<T>& problem, const EigenOptions& options) {
+  expects_one_rank(ctx, "solve_svd");
   expects(problem.a.times && problem.a.adjoint_times, "a singular value problem needs both products");
   return SvdSolver<T>(ctx, problem, options).run();
 }

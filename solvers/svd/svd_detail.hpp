@@ -36,7 +36,11 @@ class SvdSolver {
   SvdResult<T> run();
 
  private:
+  /// The way that the sizes call for.
+  void search();
   [[nodiscard]] bool has_triangle() const;
+  /// Are all singular values computed where a search did not succeed?
+  [[nodiscard]] bool may_take_over() const;
   [[nodiscard]] Acceptance acceptance() const {
     Acceptance accept;
     accept.tol = options_.tol, accept.convergence = options_.convergence, accept.norm = norm_;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What bounds spare tskmeans on a GPU: runs to the end with --bounds off and auto, on the same points from the same first centres.
 
-    tests/bench/kmeans_bounds.py --tskmeans build/app/tskmeans/tskmeans [--shapes 8388608x64x1024] [--types float32,float16] [--data blobs]
+    tests/bench/kmeans_bounds.py --tskmeans build/bin/tskmeans [--shapes 8388608x64x1024] [--types float32,float16] [--data blobs]
 
 Of each run: the iterations, the seconds of all of them as --log has them, and of those behind the first ten; of the run with bounds,
 which part of all rows its passes left alone. Labels and centres must be the same, bit for bit. Data: normal (no clusters at all), or

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tskmeans beside flash-kmeans on one GPU: same points, same first centres, same number of Lloyd iterations, one run.
 
-    tests/bench/kmeans_flash.py --tskmeans build/app/tskmeans/tskmeans [--shapes 8388608x64x1024] [--types float32,float16] [--data normal,blobs]
+    tests/bench/kmeans_flash.py --tskmeans build/bin/tskmeans [--shapes 8388608x64x1024] [--types float32,float16] [--data normal,blobs]
 
 Both programs make --iterations iterations, of which the median is compared: of flash-kmeans between two CUDA events, of tskmeans
 what its --log says, from call to return. The inertias are those of the centres they end with, summed in float64

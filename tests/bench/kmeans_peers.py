@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tskmeans beside scikit-learn and FAISS: same points, same first centres, same number of iterations.
 
-    tests/bench/kmeans_peers.py --tskmeans build/app/tskmeans/tskmeans [--shapes 100000x16x64] [--repeat 3] [--json FILE]
+    tests/bench/kmeans_peers.py --tskmeans build/bin/tskmeans [--shapes 100000x16x64] [--repeat 3] [--json FILE]
 
 Every program is run --repeat times and its fastest run counts; the order alternates, so that another user of
 the machine hurts all alike. tskmeans is timed by what it says itself, without reading and writing files.

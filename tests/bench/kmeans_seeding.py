@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """First centres beside Lloyd iterations on one GPU: what choosing them takes, in iterations of the same run.
 
-    tests/bench/kmeans_seeding.py --tskmeans build/app/tskmeans/tskmeans [--shapes 8388608x64x1024] [--inits "k-means++,k-means||"]
+    tests/bench/kmeans_seeding.py --tskmeans build/bin/tskmeans [--shapes 8388608x64x1024] [--inits "k-means++,k-means||"]
 
 Seconds of the first start, and of a later one (the mean of those of --n-init 4 but the first, in which kernels are loaded),
 beside the sum of the first five iterations of the first start and five times the median iteration. Points are blobs. Needs numpy and h5py.

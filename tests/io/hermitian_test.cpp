@@ -101,7 +101,7 @@ TEST_CASE("a large dense matrix is compared in blocks") {
 TEST_CASE("16-bit matrices are compared as numbers") {
   Matrix<float16> a(2, 2);
   a(0, 0) = a(1, 1) = to_float16(1.0f);
-  a(0, 1) = float16{0x0000}, a(1, 0) = float16{0x8000};  // 0 and -0
+  a(0, 1) = float16::from_bits(0x0000), a(1, 0) = float16::from_bits(0x8000);  // 0 and -0
   CHECK(io::is_hermitian(a.cview()));
   a(1, 0) = to_float16(0.5f);
   CHECK_FALSE(io::is_hermitian(a.cview()));

@@ -84,9 +84,14 @@ TEST_CASE("gzip with shuffle and checksum, szip, LZF, chunks of columns") {
   }
 }
 
-TEST_CASE("external links lead to the data of the other file") {
-  CHECK(table_in("links.h5:/dense") == table_in("dense.h5:/little_f4"));
-  CHECK(table_in("links.h5:/sparse") == table_in("anndata_sparse.h5ad:/layers/counts"));
+TEST_CASE("external links lead to the data of the other file, if the file is trusted") {
+  io::ReadOptions options;
+  options.trusted = true;
+  CHECK(table_in("links.h5:/dense", options) == table_in("dense.h5:/little_f4"));
+  CHECK(table_in("links.h5:/sparse", options) == table_in("anndata_sparse.h5ad:/layers/counts"));
+  const auto refused = refusal_of("links.h5:/dense");
+  CHECK(refused.code == Errc::bad_input);
+  CHECK(refused.says("links.h5:/dense leads to another file, dense.h5: --trust-input"));
 }
 
 TEST_CASE("a missing filter is named with its number and what to set") {

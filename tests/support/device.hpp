@@ -9,19 +9,17 @@
 
 namespace ts::test {
 
-/// A stream on the first device, the same for the whole program; empty without a device.
-inline const cuda::Stream& device_stream() {
-  static const cuda::Stream stream = [] {
-    return cuda::list_devices().devices.empty() ? cuda::Stream() : cuda::Stream(0);
-  }();
-  return stream;
+/// Whether there is a GPU: for tests that are repeated there. What only a GPU can be asked is a test of its
+/// own, with the tag [gpu] (see needs.hpp).
+inline bool has_device() {
+  static const bool any = !cuda::list_devices().devices.empty();
+  return any;
 }
 
-/// Whether there is no GPU, which is said in the test's output.
-inline bool no_device() {
-  if (device_stream()) return false;
-  WARN("skipped: " << cuda::list_devices().reason);
-  return true;
+/// A stream on the first device, the same for the whole program. @throws Error(no_device) without one.
+inline const cuda::Stream& device_stream() {
+  static const cuda::Stream stream(0);
+  return stream;
 }
 
 /// An operand's whole buffer on the device while this lives; taken back at its end.

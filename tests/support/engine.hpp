@@ -55,7 +55,7 @@ inline int& device_turn() {
 /// tells which kernels it takes, so that they are compiled in parallel and not one by one.
 template <class Body>
 void compiled_ahead(Body&& body) {
-  if (device_stream()) {
+  if (has_device()) {
     rehearsal_stream() = cuda::Stream::rehearsing(device_stream().device());
     device_turn() = 0;
     body();
@@ -71,7 +71,7 @@ void compiled_ahead(Body&& body) {
 /// at each; what `run` does must go through with_views(context, ...).
 template <class Out, class Run, class Check>
 void on_device(const Out& output, Run&& run, Check&& check) {
-  if (!device_stream()) return;
+  if (!has_device()) return;
   const bool both = device_turn()++ % 2 == 0;
   for (const Determinism level : {Determinism::run_to_run, Determinism::gpu_to_gpu}) {
     if (level == Determinism::gpu_to_gpu && !both) continue;

@@ -35,9 +35,9 @@ Outcome run(const std::function<int(Arguments)>& body, std::vector<std::string> 
 }  // namespace
 
 TEST_CASE("every kind of error has its exit status and its one line on standard error") {
-  const std::vector<std::pair<Errc, int>> expected = {{Errc::invalid_argument, 2}, {Errc::bad_input, 4},
-                                                      {Errc::io_failure, 1},       {Errc::out_of_memory, 1},
-                                                      {Errc::no_device, 5},        {Errc::device_failure, 1}};
+  const std::vector<std::pair<Errc, int>> expected = {
+      {Errc::invalid_argument, 2}, {Errc::bad_input, 4}, {Errc::io_failure, 1},    {Errc::out_of_memory, 1},
+      {Errc::out_of_range, 1},     {Errc::no_device, 5}, {Errc::device_failure, 1}};
   for (const auto& [code, status] : expected) {
     const Outcome outcome = run([code = code](Arguments) -> int { throw Error(code, "a sentence"); });
     CHECK(outcome.code == status);

@@ -90,8 +90,7 @@ TEST_CASE("memory moves whole sectors where lines have gaps") {
   CHECK(c.sector_bytes() == 1000 * (88 + 88 + 48));
 }
 
-TEST_CASE("every case of the tables has kernels, known without a GPU") {
-  if (!cuda::built()) return;
+TEST_CASE("every case of the tables has kernels, known without a GPU", "[cuda]") {
   const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
   for (const TableName& table : table_names()) {
     const auto cases = table_cases(std::string(table.name), DType::complex64, 1 << 30);

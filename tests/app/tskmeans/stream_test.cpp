@@ -54,18 +54,28 @@ void check(const PointOrigin& origin, const cuda::Stream& stream) {
   CHECK(rows.times().share_of_slowest() <= 1);
 }
 
+void write(const std::string& file, const Matrix<float>& x) {
+  io::OutputFile out(file);
+  out.write("x", x);
+  out.commit();
+}
+
 }  // namespace
 
 TEST_CASE("points pass by in blocks, from memory and from a file", "[tskmeans]") {
   const test::TemporaryFolder folder;
   const std::string file = folder / "x.h5";
   const Matrix<float> x = points();
-  io::OutputFile out(file);
-  out.write("x", x);
-  out.commit();
+  write(file, x);
   check(PointOrigin::memory(Rows(x.cview())), {});
   check(PointOrigin::file(io::parse_location(file), {}), {});
-  if (test::no_device()) return;
+}
+
+TEST_CASE("points pass by in blocks on a device", "[tskmeans][gpu]") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "x.h5";
+  const Matrix<float> x = points();
+  write(file, x);
   check(PointOrigin::memory(Rows(x.cview())), test::device_stream());
   check(PointOrigin::file(io::parse_location(file), {}), test::device_stream());
   const tskmeans::DevicePoints there(test::device_stream(), PointOrigin::file(io::parse_location(file), {}),

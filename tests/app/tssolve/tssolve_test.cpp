@@ -352,7 +352,7 @@ TEST_CASE("a general run leaves a checkpoint, and goes on from it to the same bi
   const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({20, 17}));
   for (const std::vector<std::string>& how :
        {std::vector<std::string>{"--which", "LR", "--tol", "1e-6"}, {"--sigma", "3.1+0.4i"}}) {
-    std::vector<std::string> plain = {matrix, "--general", "-k", "4"};
+    std::vector<std::string> plain = {matrix, "--general", "-k", "4", "--max-basis", "120"};
     plain.insert(plain.end(), how.begin(), how.end());
     const auto whole = solve_json(plain);
     auto kept = plain, few = plain;
@@ -641,4 +641,68 @@ TEST_CASE("the report is one well-formed page that needs nothing else") {
   }
   CHECK(text_of().find("not converged") != std::string::npos);
   CHECK(tssolve({matrix, "--report", "/nonexistent/folder/x.html"}).code == 2);
+}
+
+TEST_CASE("results beyond the largest number are refused with a sentence, not printed as nothing") {
+  const test::TemporaryFolder folder;
+  CsrMatrix<double> a;  // all elements 1e308: the eigenvalues 4e308 and 0
+  a.rows = a.cols = 4;
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 4; ++j) a.indices.push_back(j), a.values.push_back(1e308);
+    a.pointers.push_back(4 * (i + 1));
+  }
+  const auto matrix = write_sparse(folder / "large.h5", a);
+  for (const std::vector<std::string>& how :
+       {std::vector<std::string>{}, {"--general"}, {"--svd"}, {"--general", "--sigma", "1e308+1e308i"}}) {
+    std::vector<std::string> arguments = {matrix, "-k", how.size() == 3 ? "4" : "1"};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    const auto r = tssolve(arguments);
+    CHECK(r.code == 1);
+    CHECK(r.err.find("larger than 1.8e308") != std::string::npos);
+    CHECK(r.err.find("large.h5") != std::string::npos);
+  }
+  const auto json = solve_json({matrix, "-k", "1", "--which", "SA"});
+  CHECK(std::abs(json["eigenvalues"][0].get<double>()) < 1e294);
+}
+
+TEST_CASE("few on a side of the target are all of them, and the report says so") {
+  const test::TemporaryFolder folder;
+  CsrMatrix<double> a;
+  a.rows = a.cols = 300;
+  for (int i = 0; i < 300; ++i) {
+    a.indices.push_back(i), a.values.push_back(i + 1), a.pointers.push_back(i + 1);
+  }
+  const auto matrix = write_sparse(folder / "d.h5", a);
+  auto json = solve_json({matrix, "--sigma", "2.5", "--which", "SA", "-k", "4"});
+  CHECK(json["verified"] == true);
+  REQUIRE(json["eigenvalues"].size() == 2);
+  CHECK(std::abs(json["eigenvalues"][0].get<double>() - 2) < 1e-9);
+  CHECK(std::abs(json["eigenvalues"][1].get<double>() - 1) < 1e-9);
+  CHECK(json["reason"].get<std::string>().find("4 were asked for, and only 2 lie below the target") !=
+        std::string::npos);
+  json = solve_json({matrix, "--interval", "0:1e300"});
+  CHECK(json["verified"] == true);
+  CHECK(json["eigenvalues"].size() == 300);
+}
+
+TEST_CASE("the whole spectrum of a general matrix, asked for or taken over to") {
+  const test::TemporaryFolder folder;
+  // A permutation: cycles of 7, 100 times.
+  CsrMatrix<double> a;
+  a.rows = a.cols = 700;
+  for (int i = 0; i < 700; ++i) {
+    a.indices.push_back(i / 7 * 7 + (i + 1) % 7), a.values.push_back(1), a.pointers.push_back(i + 1);
+  }
+  const auto matrix = write_sparse(folder / "p.h5", a);
+  for (const std::vector<std::string>& how : {std::vector<std::string>{}, {"--method", "dense"}}) {
+    std::vector<std::string> arguments = {matrix, "--general", "-k", "5", "--which", "LR"};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    const auto json = solve_json(arguments);
+    CHECK(json["verified"] == true);
+    REQUIRE(json["eigenvalues_real"].size() == 5);
+    for (const auto& x : json["eigenvalues_real"]) CHECK(std::abs(x.get<double>() - 1) < 1e-9);
+    if (!how.empty()) CHECK(json["method"].get<std::string>().find("dense") == 0);
+  }
+  CHECK(tssolve({matrix, "--general", "--method", "lanczos"}).err.find("--method dense") !=
+        std::string::npos);
 }

@@ -363,9 +363,8 @@ void check_settled(const Case& c) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("on a device, labels and sums are those of the host, bit for bit", "[assign][sanitize]",
-                   double, float, float16, bfloat16) {
-  if (test::no_device()) return;
+TEMPLATE_TEST_CASE("on a device, labels and sums are those of the host, bit for bit",
+                   "[assign][sanitize][gpu]", double, float, float16, bfloat16) {
   check<TestType>({0, 3, 2});
   check<TestType>({1, 1, 1});
   check<TestType>({31, 4, 16});
@@ -377,9 +376,8 @@ TEMPLATE_TEST_CASE("on a device, labels and sums are those of the host, bit for 
   check<TestType>({77, 32, 300});
 }
 
-TEMPLATE_TEST_CASE("rows on a device may have gaps, lie by columns, weigh and be scaled", "[assign]", double,
-                   float, float16, bfloat16) {
-  if (test::no_device()) return;
+TEMPLATE_TEST_CASE("rows on a device may have gaps, lie by columns, weigh and be scaled", "[assign][gpu]",
+                   double, float, float16, bfloat16) {
   check<TestType>({300, 8, 10, 0, 1, 128, false, 1});
   check<TestType>({300, 8, 10, 0, 1, 128, false, 8, false, true});
   check<TestType>({300, 33, 10, 0, 1, 16, true, 5, true, true});
@@ -387,8 +385,7 @@ TEMPLATE_TEST_CASE("rows on a device may have gaps, lie by columns, weigh and be
   check<TestType>({300, 12, 5, 0, 1, 128, false, 0, false, true, true});
 }
 
-TEST_CASE("on a device, far from the origin and at the ends of the range", "[assign]") {
-  if (test::no_device()) return;
+TEST_CASE("on a device, far from the origin and at the ends of the range", "[assign][gpu]") {
   check<float>({150, 8, 8, 1e5});
   check<float>({5000, 16, 8, 1000, 1e-2, 1 << 20});
   check<double>({150, 8, 8, 1e8});
@@ -400,8 +397,7 @@ TEST_CASE("on a device, far from the origin and at the ends of the range", "[ass
   check<float16>({100, 64, 6, 0, 60000});
 }
 
-TEST_CASE("on a device, many rows", "[assign]") {
-  if (test::no_device()) return;
+TEST_CASE("on a device, many rows", "[assign][gpu]") {
   for (const auto& [d, k] : {std::pair{4, 16}, {8, 16}, {16, 16}, {16, 64}, {32, 32}, {64, 64}, {100, 100}}) {
     check<float>({(1 << 15) + 7, d, k, 0, 1, 1 << 20});
     check<float>({(1 << 15) + 7, d, k, 0.3, 1, 1 << 20, true});
@@ -414,9 +410,8 @@ TEST_CASE("on a device, many rows", "[assign]") {
   check<float>({1000, 300, 40, 0, 1, 1 << 20});
 }
 
-TEMPLATE_TEST_CASE("on a device, rows are taken as they are a little off the origin", "[assign][sanitize]",
-                   float, float16) {
-  if (test::no_device()) return;
+TEMPLATE_TEST_CASE("on a device, rows are taken as they are a little off the origin",
+                   "[assign][sanitize][gpu]", float, float16) {
   constexpr int levels = sizeof(TestType) == 2 ? 512 : 1 << 20;
   for (const auto& [d, k] :
        {std::pair{4, 16}, {8, 16}, {16, 16}, {20, 9}, {16, 64}, {64, 64}, {32, 256}, {128, 100}}) {
@@ -426,9 +421,8 @@ TEMPLATE_TEST_CASE("on a device, rows are taken as they are a little off the ori
   check<TestType>({333, 20, 16, 0.2, 1, levels, true, 4, false, true});
 }
 
-TEMPLATE_TEST_CASE("on a device, rows that move change sums as they do on the host", "[assign][sanitize]",
-                   double, float, float16, bfloat16) {
-  if (test::no_device()) return;
+TEMPLATE_TEST_CASE("on a device, rows that move change sums as they do on the host",
+                   "[assign][sanitize][gpu]", double, float, float16, bfloat16) {
   check_moves<TestType>({5000, 20, 70, 0, 1, 128, true});
   check_moves<TestType>({3001, 33, 200, 0.3, 1, 128, true, 5, false, true});
   check_moves<TestType>({2000, 769, 3, 0, 1, 128, true, 0, false, true});
@@ -437,8 +431,7 @@ TEMPLATE_TEST_CASE("on a device, rows that move change sums as they do on the ho
   check_moves<TestType>({4001, 512, 1, 0, 1, 128, false, 0, false, true});      // one cluster
 }
 
-TEST_CASE("on a device, rows move among many clusters", "[assign]") {
-  if (test::no_device()) return;
+TEST_CASE("on a device, rows move among many clusters", "[assign][gpu]") {
   check_moves<float>({20000, 24, 5000, 0, 1, 1 << 20, true});
   check_moves<float>({20000, 24, 5000, 0, 1, 1 << 20, true, 0, false, true});
   check_moves<float16>({9000, 130, 5000, 0, 1, 512, true});
@@ -449,8 +442,7 @@ TEST_CASE("on a device, rows move among many clusters", "[assign]") {
   check_moves<double>({100, 5, 6, 0, 1e-310});
 }
 
-TEST_CASE("on a device, wide rows and many centroids", "[assign]") {
-  if (test::no_device()) return;
+TEST_CASE("on a device, wide rows and many centroids", "[assign][gpu]") {
   check<float>({1500, 784, 70, 0, 1, 1 << 20});
   check<float>({2000, 200, 300, 0.3, 1, 3});
   check<float>({900, 260, 300, 0.3, 1, 1 << 20, true, 3, false, true});
@@ -462,9 +454,8 @@ TEST_CASE("on a device, wide rows and many centroids", "[assign]") {
   check<float>({3000, 40, 2000, 0, 1, 1 << 20});
 }
 
-TEMPLATE_TEST_CASE("on a device, passes that expect labels to stay find the same ones", "[assign][sanitize]",
-                   double, float, float16, bfloat16) {
-  if (test::no_device()) return;
+TEMPLATE_TEST_CASE("on a device, passes that expect labels to stay find the same ones",
+                   "[assign][sanitize][gpu]", double, float, float16, bfloat16) {
   constexpr int levels = sizeof(TestType) == 2 ? 128 : 1 << 20;
   // More than 4000 times 16 columns and centroids: labels are confirmed.
   check_settled<TestType>({1, 128, 500, 0, 1, levels});
@@ -490,8 +481,8 @@ TEMPLATE_TEST_CASE("on a device, passes that expect labels to stay find the same
   check_settled<TestType>({200, 200, 300, 0, 1, levels});
 }
 
-TEST_CASE("on a device, passes that expect labels to stay, many rows and the ends of the range", "[assign]") {
-  if (test::no_device()) return;
+TEST_CASE("on a device, passes that expect labels to stay, many rows and the ends of the range",
+          "[assign][gpu]") {
   check_settled<float>({150001, 64, 1000, 0, 1, 1 << 20, true});  // several times all that runs at once
   check_settled<float16>({100003, 128, 600, 0, 1, 512, true});
   check_settled<float>({500, 64, 1000, 1e5, 1, 1 << 20});
@@ -506,8 +497,7 @@ TEST_CASE("on a device, passes that expect labels to stay, many rows and the end
   check_settled<float>(one);
 }
 
-TEST_CASE("on a device, passes that expect labels to stay repeat, bit for bit", "[assign]") {
-  if (test::no_device()) return;
+TEST_CASE("on a device, passes that expect labels to stay repeat, bit for bit", "[assign][gpu]") {
   constexpr int times = 30;
   const Case c{20011, 100, 1000, 0, 1, 1 << 20, true};
   const auto [host, device] =
@@ -538,8 +528,7 @@ TEST_CASE("on a device, passes that expect labels to stay repeat, bit for bit", 
   }
 }
 
-TEST_CASE("an element that is not finite is named, wherever the rows are", "[assign]") {
-  if (test::no_device()) return;
+TEST_CASE("an element that is not finite is named, wherever the rows are", "[assign][gpu]") {
   Context ctx;
   ctx.stream = test::device_stream();
   for (const float bad : {std::nanf(""), HUGE_VALF}) {
@@ -553,8 +542,7 @@ TEST_CASE("an element that is not finite is named, wherever the rows are", "[ass
   }
 }
 
-TEST_CASE("rows, labels and weights must lie in one memory", "[assign]") {
-  if (test::no_device()) return;
+TEST_CASE("rows, labels and weights must lie in one memory", "[assign][gpu]") {
   Context ctx;
   ctx.stream = test::device_stream();
   DeviceMatrix<float> there(ctx.stream, 4, 2);
@@ -568,8 +556,8 @@ TEST_CASE("rows, labels and weights must lie in one memory", "[assign]") {
                   Error);
 }
 
-TEMPLATE_TEST_CASE("on a device, scores may be taken at their word", "[assign]", double, float, float16) {
-  if (test::no_device()) return;
+TEMPLATE_TEST_CASE("on a device, scores may be taken at their word", "[assign][gpu]", double, float,
+                   float16) {
   check_fast<TestType>({300, 4, 16});
   check_fast<TestType>({1000, 16, 64, 0, 1, 1 << 20});
   check_fast<TestType>({500, 7, 33});

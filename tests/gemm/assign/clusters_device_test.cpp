@@ -120,9 +120,8 @@ void check(const Case& c) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("on a device, clusters are those of the host, pass by pass", "[assign][sanitize]", double,
-                   float, float16) {
-  if (test::no_device()) return;
+TEMPLATE_TEST_CASE("on a device, clusters are those of the host, pass by pass", "[assign][sanitize][gpu]",
+                   double, float, float16) {
   check<TestType>({1, 1, 1});
   check<TestType>({300, 4, 16});
   check<TestType>({517, 33, 9, 0, 1, true});
@@ -130,8 +129,8 @@ TEMPLATE_TEST_CASE("on a device, clusters are those of the host, pass by pass", 
   check<TestType>({400, 5, 6, 0, 1, false, 0, true});
 }
 
-TEST_CASE("on a device, clusters far from the origin, at the ends of the range, wide and many", "[assign]") {
-  if (test::no_device()) return;
+TEST_CASE("on a device, clusters far from the origin, at the ends of the range, wide and many",
+          "[assign][gpu]") {
   check<float>({500, 40, 7, 1e5, 1});
   check<double>({500, 6, 5, 0, 1e-300});
   check<double>({500, 6, 5, 0, 1e140});
@@ -141,9 +140,8 @@ TEST_CASE("on a device, clusters far from the origin, at the ends of the range, 
   check<float>({5000, 64, 1000, 0.5, 1, true, 4096});  // labels are confirmed
 }
 
-TEMPLATE_TEST_CASE("on a device, bounds leave rows alone and change nothing", "[assign]", double, float,
+TEMPLATE_TEST_CASE("on a device, bounds leave rows alone and change nothing", "[assign][gpu]", double, float,
                    float16) {
-  if (test::no_device()) return;
   const auto check_bounded = [](Case c, bool skips = false) {
     c.steps = 40, c.bounded = true, c.skips = skips;
     check<TestType>(c);
@@ -156,8 +154,7 @@ TEMPLATE_TEST_CASE("on a device, bounds leave rows alone and change nothing", "[
   check_bounded({8000, 130, 4});
 }
 
-TEST_CASE("clusters on a device serve rows there", "[assign]") {
-  if (test::no_device()) return;
+TEST_CASE("clusters on a device serve rows there", "[assign][gpu]") {
   Context ctx;
   ctx.stream = test::device_stream();
   const auto x = Matrix<float>::zeros(10, 2);

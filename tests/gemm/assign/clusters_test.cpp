@@ -201,11 +201,7 @@ TEST_CASE("no centroid moves while a cluster is weightless", "[assign]") {
   CHECK_THROWS_AS(clusters.place(Matrix<double>(3, 3)), Error);
 }
 
-TEST_CASE("an iteration on a device starts one kernel more than its pass", "[assign]") {
-  if (!cuda::built()) {
-    WARN("skipped: this build is without the CUDA backend");
-    return;
-  }
+TEST_CASE("an iteration on a device starts one kernel more than its pass", "[assign][cuda]") {
   Context ctx;
   ctx.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"));
   const Clustered of({100, 3, 4});  // moments of rows that a rehearsal need not have

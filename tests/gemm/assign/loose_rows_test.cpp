@@ -175,9 +175,8 @@ TEST_CASE("bounds on a GPU learn from a pass in which too many rows are loose", 
   CHECK(static_cast<double>(loose.room()) < tried / 3);
 }
 
-TEMPLATE_TEST_CASE("on a device, rows that a pass with room keeps have it", "[assign][sanitize]", double,
+TEMPLATE_TEST_CASE("on a device, rows that a pass with room keeps have it", "[assign][sanitize][gpu]", double,
                    float, float16) {
-  if (test::no_device()) return;
   check<TestType>({4000, 4, 16});       // assign_narrow, assign_single
   check<TestType>({3001, 9, 20, 0.5});  // no whole loads
   check<TestType>({3000, 16, 64, 0, 1, 0.004});
@@ -187,17 +186,15 @@ TEMPLATE_TEST_CASE("on a device, rows that a pass with room keeps have it", "[as
   check<TestType>({3000, 24, 100, 0, 1, 0.004, true});
 }
 
-TEMPLATE_TEST_CASE("on a device, so do rows of many columns, or among many centroids", "[assign]", double,
-                   float, float16) {
-  if (test::no_device()) return;
+TEMPLATE_TEST_CASE("on a device, so do rows of many columns, or among many centroids", "[assign][gpu]",
+                   double, float, float16) {
   check<TestType>({3000, 128, 1000, 0, 1, 0.0005});  // assign_feeders
   check<TestType>({3000, 64, 1100, 0.25, 1, 0.0007});
   check<TestType>({2000, 200, 64, 0, 1, 0.001});  // assign_groups
   check<TestType>({1500, 520, 300, 0, 1, 0.0004});
 }
 
-TEST_CASE("on a device, room far from the origin and at the ends of the range", "[assign]") {
-  if (test::no_device()) return;
+TEST_CASE("on a device, room far from the origin and at the ends of the range", "[assign][gpu]") {
   check<float>({3000, 20, 30, 1e5, 1, 0.004});
   check<double>({3000, 6, 12, 0, 1e-300, 0.008});
   check<double>({3000, 6, 12, 0, 1e140, 0.008});

@@ -49,7 +49,7 @@ void everywhere(const Case<T>& c, const Use& use) {
     use(ctx, Rows(HostView<const T, Layout::col_major>(x.data(), c.n, c.d, c.n)));
   else
     use(ctx, Rows(x.cview()));
-  if (test::no_device()) return;
+  if (!test::has_device()) return;
   ctx.stream = test::device_stream();
   DeviceMatrix<T> there(ctx.stream, x.rows(), x.cols());
   copy(ctx.stream, there.view(), x.cview());
@@ -184,7 +184,7 @@ TEST_CASE("draws follow the running sum, and skip rows of which there is nothing
   };
   Context ctx;
   check(ctx, Space::host);
-  if (test::no_device()) return;
+  if (!test::has_device()) return;
   ctx.stream = test::device_stream();
   check(ctx, Space::device);
 }
@@ -267,8 +267,8 @@ void check_choices(index_t n, index_t d, const Choosing& how, bool weighted) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("on a device, all choices at once are those made one by one", "[assign]", float, double) {
-  if (test::no_device()) return;
+TEMPLATE_TEST_CASE("on a device, all choices at once are those made one by one", "[assign][gpu]", float,
+                   double) {
   check_choices<TestType>(1, 1, {3, 5, 0, random_numbers, 0}, false);
   check_choices<TestType>(20, 3, {2, 40, 0, random_numbers, 9}, false);  // until nothing is left
   check_choices<TestType>(5000, 2, {5, 100, 0, random_numbers, 1000}, true);
@@ -286,7 +286,7 @@ TEST_CASE("numbers are counted", "[assign]") {
     for (const std::int32_t number : numbers) ++expected[static_cast<std::size_t>(number)];
     Context ctx;
     CHECK(count_numbers(ctx, PerRow<const std::int32_t>(numbers), count) == expected);
-    if (test::no_device()) continue;
+    if (!test::has_device()) continue;
     ctx.stream = test::device_stream();
     const PerRowArray<std::int32_t> there(ctx, Space::device, numbers);
     CHECK(count_numbers(ctx, there.view(), count) == expected);

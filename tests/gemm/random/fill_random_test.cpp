@@ -72,10 +72,9 @@ TEST_CASE("a block in float32 holds the numbers of float64, rounded") {
   CHECK(same);
 }
 
-TEMPLATE_TEST_CASE("on a GPU a block has the bits of the host", "[device][sanitize]", double,
+TEMPLATE_TEST_CASE("on a GPU a block has the bits of the host", "[device][sanitize][gpu]", double,
                    std::complex<double>, float, std::complex<float>) {
   using T = TestType;
-  if (test::no_device()) return;
   Context ctx;
   ctx.stream = test::device_stream();
   for (const index_t rows : {index_t{1}, index_t{257}, index_t{100003}})

@@ -229,9 +229,8 @@ void inner_products_on_device(Op op, Operand<T>& a, Operand<T>& b, Check&& check
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("on a GPU few terms among many rows are as exact as few", "[short]", TS_ALL_TYPES) {
+TEMPLATE_TEST_CASE("on a GPU few terms among many rows are as exact as few", "[short][gpu]", TS_ALL_TYPES) {
   using R = result_t<TestType>;
-  if (no_device()) return;
   compiled_ahead([] {
     for (const index_t w : {24, 33, 48, 64}) {
       CAPTURE(w);
@@ -257,9 +256,8 @@ TEMPLATE_TEST_CASE("on a GPU few terms among many rows are as exact as few", "[s
   });
 }
 
-TEST_CASE("on a GPU complex products by three real ones keep the bounds of both parts", "[short]") {
+TEST_CASE("on a GPU complex products by three real ones keep the bounds of both parts", "[short][gpu]") {
   using T = std::complex<double>;
-  if (no_device()) return;
   const index_t w = 64;
   Values values(8);
   // Real and imaginary parts of many sizes: the bound of the imaginary part is that of all of them together.

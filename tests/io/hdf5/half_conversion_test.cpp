@@ -43,7 +43,8 @@ void check_all(const Format& format, hid_t to) {
   index_t wrong = 0;
   for (std::uint32_t i = 0; i < 65536; ++i) {
     const auto bits = static_cast<std::uint16_t>(i);
-    const float expected = format.mantissa_bits == 10 ? to_float(float16{bits}) : to_float(bfloat16{bits});
+    const float expected =
+        format.mantissa_bits == 10 ? to_float(float16::from_bits(bits)) : to_float(bfloat16::from_bits(bits));
     const R found = values[i];
     wrong += std::isnan(expected)
                  ? !std::isnan(found)

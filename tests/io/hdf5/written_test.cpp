@@ -127,10 +127,13 @@ TEST_CASE("storage in one piece that was never allocated is refused") {
     H5Pclose(external);
   }
   CHECK(refusal_of([&] { (void)io::read_matrix({where, "/late"}); }).says("ever written"));
-  CHECK(refusal_of([&] { (void)io::read_matrix({where, "/external"}); }).says("rows 24 to 39"));
   io::ReadOptions options;
-  options.missing_as_fill = true;
-  CHECK(table_of(io::read_matrix({where, "/late"}, options)) == Table(4, 3));
+  options.trusted = true;
+  CHECK(refusal_of([&] { (void)io::read_matrix({where, "/external"}, options); }).says("rows 24 to 39"));
+  for (const bool trusted : {false, true}) {
+    options.missing_as_fill = true, options.trusted = trusted;
+    CHECK(table_of(io::read_matrix({where, "/late"}, options)) == Table(4, 3));
+  }
 }
 
 TEST_CASE("virtual datasets need every source, whole and covering") {
@@ -150,22 +153,25 @@ TEST_CASE("virtual datasets need every source, whole and covering") {
     virtual_dataset(file, "short", 24, {{"1.h5", 10}, {"2.h5", 14}});
     virtual_dataset(file, "partial", 20, {{"1.h5", 10}, {"p.h5", 10}});
   }
+  io::ReadOptions options;
+  options.trusted = true;
   const auto says = [&](const std::string& object, const std::string& words) {
-    const auto refused = refusal_of([&] { (void)io::read_matrix({where, object}); });
+    const auto refused = refusal_of([&] { (void)io::read_matrix({where, object}, options); });
     INFO(object << ": " << refused.sentence);
     CHECK(refused.says(words));
   };
-  CHECK(table_of(io::read_matrix({where, "/good"}))(19, 2) == 30.0);
+  CHECK(table_of(io::read_matrix({where, "/good"}, options))(19, 2) == 30.0);
   says("/gone", "rows 10 to 19");
   says("/gap", "rows 20 to 24");
   says("/short", "rows 10 to 23");
   says("/partial", "rows 10 to 19");
-  io::ReadOptions options;
   options.missing_as_fill = true;
   CHECK(table_of(io::read_matrix({where, "/gone"}, options))(29, 2) == 30.0);
-  options = {};
+  options.missing_as_fill = false;
   options.row_begin = 20;
   CHECK(table_of(io::read_matrix({where, "/gone"}, options))(9, 2) == 30.0);
+  options.trusted = false;
+  says("/good", "v.h5:/good is a virtual dataset over another file, 1.h5: --trust-input");
 }
 
 TEST_CASE("a chunk that its stored bytes cannot fill takes no memory") {

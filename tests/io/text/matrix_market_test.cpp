@@ -121,3 +121,15 @@ TEST_CASE("gzip: whole, truncated and damaged") {
   other[other.size() / 2] = static_cast<char>(other[other.size() / 2] ^ 0x55);
   CHECK(refusal_of([&] { (void)io::read_matrix(folder.with("odd.mtx.gz", other)); }).code == Errc::bad_input);
 }
+
+TEST_CASE("a line that does not fit into the memory allowed is refused before it is there") {
+  const test::TemporaryFolder folder;
+  const auto where = folder.with("a.mtx", "%%MatrixMarket matrix coordinate real general\n%" +
+                                              std::string(20 << 20, 'x') + "\n1 1 1\n1 1 1\n");
+  CHECK(test::table_of(io::read_matrix(where))(0, 0) == 1.0);
+  io::ReadOptions options;
+  options.memory_limit = 8 << 20;
+  const auto refused = test::refusal_of([&] { (void)io::read_matrix(where, options); });
+  CHECK(refused.code == Errc::out_of_memory);
+  CHECK(refused.says("a.mtx needs"));
+}

@@ -74,7 +74,9 @@ TEST_CASE("a placed view says where it is and refuses to be elsewhere", "[device
   CHECK(on_host.space() == Space::host);
   CHECK(on_host.cols(1, 2).host().data() == here.data() + 1);
   CHECK_THROWS_AS(on_host.in<Space::device>(), Error);
-  if (!cuda::built()) return;
+}
+
+TEST_CASE("a placed view on a device says so", "[device][cuda]") {
   const Context ctx = rehearsing_context();
   PlacedMatrix<double> there(ctx, Space::device, 6, 4);
   const PlacedView<const double> on_device = there.cview();
@@ -83,9 +85,9 @@ TEST_CASE("a placed view says where it is and refuses to be elsewhere", "[device
   CHECK_THROWS_AS(on_device.host(), Error);
 }
 
-TEMPLATE_TEST_CASE("every operation on a tall matrix has kernels on a device", "[device]", double, float) {
+TEMPLATE_TEST_CASE("every operation on a tall matrix has kernels on a device", "[device][cuda]", double,
+                   float) {
   using T = TestType;
-  if (!cuda::built()) return;
   const Context ctx = rehearsing_context();
   const index_t n = 4000, m = 24, b = 8;
   PlacedMatrix<T> v(ctx, Space::device, n, m), w(ctx, Space::device, n, b), y(ctx, Space::device, n, b);
@@ -110,8 +112,7 @@ TEMPLATE_TEST_CASE("every operation on a tall matrix has kernels on a device", "
   CHECK(norms == std::vector<T>(static_cast<std::size_t>(b), 0));  // nothing was carried out
 }
 
-TEST_CASE("what float32 hands to float64 stays on the device", "[device]") {
-  if (!cuda::built()) return;
+TEST_CASE("what float32 hands to float64 stays on the device", "[device][cuda]") {
   const Context ctx = rehearsing_context();
   const auto& kernels = ctx.stream.rehearsal()->kernels;
   const auto last = [&] { return kernels.empty() ? std::string_view{} : kernels.back().family; };
@@ -127,8 +128,7 @@ TEST_CASE("what float32 hands to float64 stays on the device", "[device]") {
   CHECK(last() == "copy_rows");
 }
 
-TEST_CASE("a basis in page-locked memory meets blocks on a device by parts", "[device]") {
-  if (!cuda::built()) return;
+TEST_CASE("a basis in page-locked memory meets blocks on a device by parts", "[device][cuda]") {
   const Context ctx = rehearsing_context();
   const index_t n = 40000, m = 24, b = 8;  // 7.7 MB
   solvers::BasisMemory<double> basis(ctx, Space::device, n, m, true);
@@ -153,8 +153,7 @@ TEST_CASE("a basis in page-locked memory meets blocks on a device by parts", "[d
   CHECK_THROWS_AS(tall.inner(w.cview(), v, Matrix<double>(b, m).view()), Error);
 }
 
-TEST_CASE("a Krylov basis that spills is in host memory and its blocks are not", "[device]") {
-  if (!cuda::built()) return;
+TEST_CASE("a Krylov basis that spills is in host memory and its blocks are not", "[device][cuda]") {
   const auto a = generators::laplacian({10, 10});
   const Context ctx = rehearsing_context();
   const DeviceCsrMatrix<double> there(ctx.stream, a.view());
@@ -168,8 +167,7 @@ TEST_CASE("a Krylov basis that spills is in host memory and its blocks are not",
   CHECK(taken(true) == 0);
 }
 
-TEST_CASE("an operator is applied where its operands are", "[device]") {
-  if (!cuda::built()) return;
+TEST_CASE("an operator is applied where its operands are", "[device][cuda]") {
   const auto a = generators::laplacian({10, 10});
   const Context ctx = rehearsing_context();
   const DeviceCsrMatrix<double> there(ctx.stream, a.view());
@@ -191,8 +189,7 @@ TEST_CASE("an operator is applied where its operands are", "[device]") {
   CHECK(kernels.size() == 2);
 }
 
-TEST_CASE("on a GPU an operator of the host is applied through host memory", "[device][sanitize]") {
-  if (test::no_device()) return;
+TEST_CASE("on a GPU an operator of the host is applied through host memory", "[device][sanitize][gpu]") {
   const Context ctx = device_context();
   Matrix<double> ones(100, 4);
   std::fill_n(ones.data(), 400, 1.0);
@@ -203,10 +200,9 @@ TEST_CASE("on a GPU an operator of the host is applied through host memory", "[d
   CHECK(std::all_of(result.data(), result.data() + 400, [](double v) { return v == 2; }));
 }
 
-TEMPLATE_TEST_CASE("on a GPU one step of a polynomial is the processor's", "[device][sanitize]", double,
+TEMPLATE_TEST_CASE("on a GPU one step of a polynomial is the processor's", "[device][sanitize][gpu]", double,
                    std::complex<double>) {
   using T = TestType;
-  if (test::no_device()) return;
   const Context ctx = device_context();
   // Short rows, rows that are summed in parts, and empty ones, which have no diagonal.
   CsrMatrix<T> a;
@@ -242,8 +238,7 @@ TEMPLATE_TEST_CASE("on a GPU one step of a polynomial is the processor's", "[dev
     }
 }
 
-TEST_CASE("on a GPU a block is orthonormalised as on the processor", "[device][sanitize]") {
-  if (test::no_device()) return;
+TEST_CASE("on a GPU a block is orthonormalised as on the processor", "[device][sanitize][gpu]") {
   const Context ctx = device_context();
   const index_t n = 5003, b = 6;
   for (const bool deficient : {false, true}) {
@@ -263,8 +258,7 @@ TEST_CASE("on a GPU a block is orthonormalised as on the processor", "[device][s
   }
 }
 
-TEST_CASE("on a GPU a Krylov basis starts from the processor's random block", "[device][sanitize]") {
-  if (test::no_device()) return;
+TEST_CASE("on a GPU a Krylov basis starts from the processor's random block", "[device][sanitize][gpu]") {
   const auto a = generators::laplacian({17, 13, 9});
   const Context ctx = device_context();
   const DeviceCsrMatrix<double> there(ctx.stream, a.view());
@@ -288,16 +282,14 @@ TEST_CASE("on a GPU a Krylov basis starts from the processor's random block", "[
   for (std::size_t i = 0; i < values.size(); ++i) CHECK(std::abs(values[i] - expected[i]) < bound);
 }
 
-TEST_CASE("on a GPU degenerate problems have the processor's answers", "[device]") {
-  if (test::no_device()) return;
+TEST_CASE("on a GPU degenerate problems have the processor's answers", "[device][gpu]") {
   compare(generators::laplacian_copies(8, 100), Which::SA, 16);
   compare(generators::laplacian({20, 20, 20}), Which::SA, 20);
   compare(generators::laplacian({1000}, generators::Boundary::ring), Which::LA, 10);
   compare(generators::flux_ring(1000, 0.3), Which::SA, 10);
 }
 
-TEST_CASE("on a GPU a basis that spills gives the processor's answers", "[device]") {
-  if (test::no_device()) return;
+TEST_CASE("on a GPU a basis that spills gives the processor's answers", "[device][gpu]") {
   const auto a = generators::laplacian({30, 30, 30});
   const Context ctx = device_context();
   const DeviceCsrMatrix<double> there(ctx.stream, a.view());
@@ -315,14 +307,12 @@ TEST_CASE("on a GPU a basis that spills gives the processor's answers", "[device
   CHECK(r.values == again.values);
 }
 
-TEST_CASE("on a GPU a Chebyshev polynomial stands for the matrix", "[device]") {
-  if (test::no_device()) return;
+TEST_CASE("on a GPU a Chebyshev polynomial stands for the matrix", "[device][gpu]") {
   compare(generators::laplacian({30, 30, 30}), Which::SA, 20, solvers::Method::chebyshev);
   compare(generators::graphene(60, 60), Which::LA, 13, solvers::Method::chebyshev);  // no diagonal
 }
 
-TEST_CASE("on a GPU less precision finds the processor's set", "[device]") {
-  if (test::no_device()) return;
+TEST_CASE("on a GPU less precision finds the processor's set", "[device][gpu]") {
   const auto a = generators::laplacian({30, 30, 30});
   CsrMatrix<float> narrow{a.rows, a.cols, a.pointers, a.indices, {a.values.begin(), a.values.end()}};
   const Context ctx = device_context();
@@ -347,8 +337,7 @@ TEST_CASE("on a GPU less precision finds the processor's set", "[device]") {
   }
 }
 
-TEST_CASE("on a GPU a dense matrix is solved by blocks", "[device]") {
-  if (test::no_device()) return;
+TEST_CASE("on a GPU a dense matrix is solved by blocks", "[device][gpu]") {
   const index_t n = 700;
   auto a = Matrix<double>::zeros(n, n);
   for (index_t i = 0; i < n; ++i) a(i, i) = static_cast<double>(i / 3);

@@ -38,7 +38,10 @@ void check(const solvers::EigenResult<T>& r, const std::vector<double>& exact, d
   CHECK(r.converged);
   REQUIRE(r.values.size() == exact.size());
   for (std::size_t i = 0; i < exact.size(); ++i) CHECK(std::abs(r.values[i] - exact[i]) <= tolerance);
-  for (std::size_t i = 0; i < exact.size(); ++i) CHECK(std::abs(r.values[i] - exact[i]) <= r.error_bounds[i]);
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    CAPTURE(r.values[i] - exact[i], r.error_bounds[i], r.norm, r.residual_norms[i]);
+    CHECK(std::abs(r.values[i] - exact[i]) <= r.error_bounds[i]);
+  }
   CHECK(r.orthogonality_loss < 1e-12);
 }
 
@@ -120,4 +123,33 @@ TEST_CASE("without a factorisation nothing is called proved") {
     CHECK(r.verification != Verification::inertia);
     CHECK(r.reason.find("no proof") != std::string::npos);
   }
+}
+
+TEST_CASE("all of a multiplet is in an interval or none, ends closed") {
+  CsrMatrix<double> zero{400, 400, std::vector<index_t>(401, 0), {}, {}};
+  auto r = solvers::solve_interval<double>(Context{}, factorisable(zero), {}, {0, 100});
+  INFO(r.reason);
+  CHECK(r.verified);
+  CHECK(r.values.size() == 400);
+
+  auto cube = generators::hypercube(9);  // the Laplacian: 0, 2, .., 18; the adjacency has 9 minus that
+  for (index_t i = 0; i < cube.rows; ++i)
+    for (index_t k = cube.pointers[static_cast<std::size_t>(i)];
+         k < cube.pointers[static_cast<std::size_t>(i) + 1]; ++k)
+      if (auto& x = cube.values[static_cast<std::size_t>(k)]; cube.indices[static_cast<std::size_t>(k)] == i)
+        x = 0;
+      else
+        x = -x;
+  r = solvers::solve_interval<double>(Context{}, factorisable(cube), {}, {1, 3});
+  INFO(r.reason);
+  CHECK(r.verified);
+  CHECK(r.values.size() == 126 + 84);  // 9 over 4, 9 over 3
+}
+
+TEST_CASE("an end far beyond the spectrum is no harm") {
+  const auto a = generators::laplacian({300});
+  const auto r = solvers::solve_interval<double>(Context{}, factorisable(a), {}, {0, 1e300});
+  INFO(r.reason);
+  CHECK(r.verified);
+  CHECK(r.values.size() == 300);
 }

@@ -168,3 +168,18 @@ TEST_CASE("LOBPCG: misuse, stops and small matrices") {
   CHECK_FALSE(r.verified);
   CHECK(r.values.size() == 4);
 }
+
+TEST_CASE("block Davidson with one column, where copies make it lose directions") {
+  for (const index_t copies : {1, 3}) {
+    const auto a = generators::laplacian_copies(copies, 40);
+    const auto exact = generators::laplacian_copies_spectrum(copies, 40).smallest(6);
+    solvers::EigenOptions o;
+    o.nev = 6, o.which = Which::SA, o.method = Method::davidson, o.block_size = 1;
+    const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+    const auto r = solvers::solve_eigen<double>(Context{}, problem, o);
+    INFO(r.reason);
+    CHECK(r.verified);
+    REQUIRE(r.values.size() == 6);
+    for (std::size_t i = 0; i < 6; ++i) CHECK(std::abs(r.values[i] - exact[i]) < 1e-8);
+  }
+}

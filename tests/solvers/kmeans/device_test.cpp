@@ -125,23 +125,21 @@ void check(const Case& c) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("on a device, k-means is that of the host", "[kmeans][sanitize]", double, float, float16) {
-  if (test::no_device()) return;
+TEMPLATE_TEST_CASE("on a device, k-means is that of the host", "[kmeans][sanitize][gpu]", double, float,
+                   float16) {
   check<TestType>({1, 3, 1});
   check<TestType>({300, 5, 300});
   check<TestType>({9001, 7, 9, 0, 0.1, true});
 }
 
-TEST_CASE("on a device, k-means of more rows, of wide ones, and of many clusters", "[kmeans]") {
-  if (test::no_device()) return;
+TEST_CASE("on a device, k-means of more rows, of wide ones, and of many clusters", "[kmeans][gpu]") {
   check<float>({600, 3, 40, 3});  // fewer distinct rows than clusters
   check<float>({50000, 8, 50});
   check<float>({3000, 200, 20});
   check<float16>({20000, 16, 300});
 }
 
-TEST_CASE("on a device, k-means of so many clusters that passes confirm labels", "[kmeans]") {
-  if (test::no_device()) return;
+TEST_CASE("on a device, k-means of so many clusters that passes confirm labels", "[kmeans][gpu]") {
   const bool clustered = GENERATE(false, true);
   const Case c{20000, 64, 1000, 0, clustered ? 0.3 : 1};
   const Both<float> rows(c);
@@ -162,8 +160,7 @@ TEST_CASE("on a device, k-means of so many clusters that passes confirm labels",
   CHECK(solvers::verify(ctx, there, expected.centers.cview(), expected.labels) == 0);
 }
 
-TEST_CASE("on a device, every iteration tells what it tells on the host", "[kmeans]") {
-  if (test::no_device()) return;
+TEST_CASE("on a device, every iteration tells what it tells on the host", "[kmeans][gpu]") {
   const bool weighted = GENERATE(false, true), empty = GENERATE(false, true);
   INFO("weights " << weighted << " a cluster is empty " << empty);
   const Case c{9001, 12, 7};
@@ -195,8 +192,7 @@ TEST_CASE("on a device, every iteration tells what it tells on the host", "[kmea
   CHECK(told == told_here);
 }
 
-TEST_CASE("on a device, a run goes on from a state", "[kmeans]") {
-  if (test::no_device()) return;
+TEST_CASE("on a device, a run goes on from a state", "[kmeans][gpu]") {
   const Case c{20000, 6, 25};
   const Both<float> rows(c);
   const Context& ctx = rows.ctx;

@@ -71,7 +71,6 @@ inline void expect_same(const solvers::KMeansResult& a, const solvers::KMeansRes
 inline solvers::KMeansResult kmeans(const Context& ctx, const Rows& rows, const solvers::KMeansOptions& o) {
   solvers::KMeansResult here = solvers::kmeans(ctx, rows, o);
 #ifdef TS_TEST_ON_DEVICE
-  if (no_device()) return here;
   const bool there_too = !rows.sparse() && rows.rows() * rows.cols() > 0 &&
                          o.algorithm != solvers::KMeansAlgorithm::balanced && !o.on_progress && !o.on_state &&
                          o.resume == nullptr;

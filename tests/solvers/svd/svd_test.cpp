@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/solvers/eigen/krylov.hpp"
 #include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/random.hpp"
 #include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -46,6 +48,7 @@ void check(const solvers::SvdResult<T>& r, const std::vector<double>& exact, dou
 solvers::EigenOptions options_for(index_t k, solvers::Which which = solvers::Which::LA) {
   solvers::EigenOptions o;
   o.nev = k, o.which = which;
+  o.max_iterations = 20000;  // given, so that searches go on where all values would be computed otherwise
   return o;
 }
 
@@ -279,4 +282,29 @@ TEST_CASE("smallest singular values of dense matrices") {
   CHECK_THROWS_AS(solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(d.view())},
                                              options_for(3, solvers::Which::SM)),
                   Error);
+}
+
+TEST_CASE("the smallest singular values of matrices with random elements, to the last digits") {
+  // Their search went on past the dimension of the space, until its numbers overflowed.
+  for (const auto& [m, n] : {std::pair<index_t, index_t>{422, 233}, {300, 200}}) {
+    CAPTURE(m);
+    Matrix<double> a(m, n);
+    const solvers::Random random(7);
+    for (index_t i = 0; i < m * n; ++i) a.data()[i] = random.normal(static_cast<std::uint64_t>(i));
+    const auto exact = ortho::svd<double>(a.cview()).values;
+    for (const bool search : {false, true})
+      for (const index_t k : {3, 20}) {
+        CAPTURE(search, k);
+        auto options = options_for(k, solvers::Which::SM);
+        options.tol = 1e-12, options.max_iterations = search ? 150 : 0;
+        const auto r = solvers::solve_svd<double>(
+            Context{}, {solvers::rectangular<double>(a.cview()), a.cview()}, options);
+        INFO(r.triplets.reason);
+        CHECK((search || r.stage == SvdStage::triangular));
+        CHECK((search || r.triplets.verified));
+        for (index_t j = 0; j < k && r.triplets.verified; ++j)
+          CHECK(std::abs(r.triplets.values[static_cast<std::size_t>(j)] -
+                         exact[static_cast<std::size_t>(n - 1 - j)]) < 1e-12);
+      }
+  }
 }

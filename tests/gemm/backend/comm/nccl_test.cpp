@@ -6,31 +6,13 @@
 
 #include "tallskinny/tests/support/engine.hpp"
 #include "tallskinny/tests/support/gather.hpp"
+#include "tallskinny/tests/support/needs.hpp"
 #include "tallskinny/tests/support/sums_over_rows.hpp"
 
 using namespace ts;
 using namespace ts::test;
 
 namespace {
-
-/// Why several GPUs cannot be used here; empty when they can.
-std::string obstacle() {
-  const cuda::DeviceList list = cuda::list_devices();
-  if (list.devices.empty()) return list.reason;
-  if (list.devices.size() < 2) return "there is one GPU, and NCCL wants one for each rank";
-  try {
-    (void)new_nccl_id();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
-}
-
-bool no_second_device() {
-  const std::string reason = obstacle();
-  if (!reason.empty()) WARN("skipped: " << reason);
-  return !reason.empty();
-}
 
 /// use(context) by one thread for each GPU, at most three.
 template <class Use>
@@ -62,12 +44,11 @@ TEST_CASE("an NCCL communicator says what is missing, and which ranks there are"
   expect_misuse([] { (void)nccl_communicator({}, 2, 2, 0); }, {"nccl_communicator", "rank"});
   if (cuda::list_devices().devices.empty())
     CHECK_THROWS_AS(new_nccl_id(), Error);
-  else if (const std::string reason = obstacle(); !reason.empty())
+  else if (const std::string reason = obstacle_to("gpus"); !reason.empty())
     CHECK((reason.find("libnccl.so.2") != std::string::npos || reason.find("one GPU") != std::string::npos));
 }
 
-TEMPLATE_TEST_CASE("on all GPUs the bits of sums over rows are those of one GPU", "", TS_ALL_TYPES) {
-  if (no_second_device()) return;
+TEMPLATE_TEST_CASE("on all GPUs the bits of sums over rows are those of one GPU", "[gpus]", TS_ALL_TYPES) {
   using Bits = std::vector<unsigned char>;
   std::vector<SumsOverRows<TestType>> all;
   std::vector<Bits> alone;
@@ -93,8 +74,7 @@ TEMPLATE_TEST_CASE("on all GPUs the bits of sums over rows are those of one GPU"
     }
 }
 
-TEST_CASE("NCCL gathers parts of any lengths, empty ones too, in host memory") {
-  if (no_second_device()) return;
+TEST_CASE("NCCL gathers parts of any lengths, empty ones too, in host memory", "[gpus]") {
   on_all_ranks(Determinism::run_to_run, [](Context& ctx) {
     if (!gathers_parts(*ctx.communicator))
       throw std::runtime_error("rank " + std::to_string(ctx.communicator->rank()) + " has something else");

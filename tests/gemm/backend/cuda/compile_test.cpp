@@ -26,13 +26,6 @@ using namespace ts;
 
 namespace {
 
-bool no_compiler() {
-  const std::string reason = cuda::why_no_compiler();
-  if (reason.empty()) return false;
-  WARN("skipped: " << reason);
-  return true;
-}
-
 constexpr index_t biting_widths[] = {1, 3, 8, 17, 31, 32, 48, 64};
 
 /// How operands may lie: as they usually do, with gaps, on odd addresses, column-major.
@@ -343,27 +336,22 @@ void compile_families(const std::string& arch) {
 
 }  // namespace
 
-TEST_CASE("every kernel family compiles for sm_80 within its budget") {
-  if (no_compiler()) return;
+TEST_CASE("every kernel family compiles for sm_80 within its budget", "[nvrtc]") {
   compile_families("sm_80");
 }
-TEST_CASE("every kernel family compiles for sm_90a within its budget") {
-  if (no_compiler()) return;
+TEST_CASE("every kernel family compiles for sm_90a within its budget", "[nvrtc]") {
   compile_families("sm_90a");
 }
-TEST_CASE("every kernel family compiles for sm_100 within its budget") {
-  if (no_compiler()) return;
+TEST_CASE("every kernel family compiles for sm_100 within its budget", "[nvrtc]") {
   compile_families("sm_100");
 }
 
-TEST_CASE("the kernels of assign compile within their budget", "[assign]") {
-  if (no_compiler()) return;
+TEST_CASE("the kernels of assign compile within their budget", "[assign][nvrtc]") {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100"})
     compile_plans(arch, assign_plans(cuda::typical_device(arch)));
 }
 
-TEST_CASE("the attributes of a kernel are what the assembler reports") {
-  if (no_compiler()) return;
+TEST_CASE("the attributes of a kernel are what the assembler reports", "[nvrtc]") {
   const auto compiled = cuda::compile(
       {"scale", {cuda::define(DType::float64), {"TS_VECTOR", "2"}, {"TS_ALIGN", "16"}}, "sm_90a"});
   CHECK(compiled.attributes.registers >= 8);
@@ -372,8 +360,7 @@ TEST_CASE("the attributes of a kernel are what the assembler reports") {
   CHECK(compiled.cubin.substr(0, 4) == "\177ELF");
 }
 
-TEST_CASE("a program may carry kernels of its own, which are made of the library's parts") {
-  if (no_compiler()) return;
+TEST_CASE("a program may carry kernels of its own, which are made of the library's parts", "[nvrtc]") {
   static constexpr cuda::Source own[] = {
       {"own_kernel.cuh",
        "#include \"own_part.cuh\"\nextern \"C\" __global__ void own_kernel(Element* x) { *x = own_number; "
@@ -403,8 +390,7 @@ TEST_CASE("a budget that is exceeded is an error that names the kernel") {
   CHECK_THROWS_AS(cuda::expect_within_budget(plan, {65, 0, 0, 0, 0}), Error);
 }
 
-TEST_CASE("what does not compile is an error with the compiler's words") {
-  if (no_compiler()) return;
+TEST_CASE("what does not compile is an error with the compiler's words", "[nvrtc]") {
   try {
     (void)cuda::compile({"scale", {{"TS_TYPE", "17"}, {"TS_VECTOR", "1"}, {"TS_ALIGN", "8"}}, "sm_90a"});
     FAIL("compiled");

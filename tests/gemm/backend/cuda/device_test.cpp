@@ -29,8 +29,7 @@ TEST_CASE("without a device, what needs one says so") {
   }
 }
 
-TEST_CASE("what a device is told to do comes back") {
-  if (no_device()) return;
+TEST_CASE("what a device is told to do comes back", "[gpu]") {
   const cuda::Stream& stream = device_stream();
   CHECK(stream.device().multiprocessors > 0);
   CHECK(stream.device().read_bytes_per_second > 1e10);
@@ -49,8 +48,7 @@ TEST_CASE("what a device is told to do comes back") {
   CHECK(back.surroundings_untouched());
 }
 
-TEST_CASE("more memory than there is, is an error that says how much") {
-  if (no_device()) return;
+TEST_CASE("more memory than there is, is an error that says how much", "[gpu]") {
   try {
     const cuda::Memory memory(device_stream(), std::size_t{1} << 50);
     FAIL("a pebibyte was allocated");
@@ -60,8 +58,7 @@ TEST_CASE("more memory than there is, is an error that says how much") {
   }
 }
 
-TEMPLATE_TEST_CASE("convert gives the other layout", "", TS_ALL_TYPES) {
-  if (no_device()) return;
+TEMPLATE_TEST_CASE("convert gives the other layout", "[gpu]", TS_ALL_TYPES) {
   const Context ctx = device_context();
   Values values(3);
   for (const index_t n : {1, 127, 128, 1000})
@@ -112,9 +109,8 @@ void check_copy_rows(const Context& ctx, index_t rows, index_t cols, index_t fro
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("rows are copied to where they lie otherwise, in either precision", "[sanitize]", double,
-                   std::complex<double>) {
-  if (no_device()) return;
+TEMPLATE_TEST_CASE("rows are copied to where they lie otherwise, in either precision", "[sanitize][gpu]",
+                   double, std::complex<double>) {
   using Wide = TestType;
   using Narrow = std::conditional_t<is_complex<Wide>, std::complex<float>, float>;
   const Context ctx = device_context();
@@ -131,8 +127,7 @@ TEMPLATE_TEST_CASE("rows are copied to where they lie otherwise, in either preci
     }
 }
 
-TEMPLATE_TEST_CASE("what is left of an empty product is beta times the output", "", TS_RESULT_TYPES) {
-  if (no_device()) return;
+TEMPLATE_TEST_CASE("what is left of an empty product is beta times the output", "[gpu]", TS_RESULT_TYPES) {
   const Context ctx = device_context();
   const auto beta = element<TestType>(-0.5, 2);
   for (const index_t n : {1, 50, 3000})
@@ -159,16 +154,14 @@ TEMPLATE_TEST_CASE("what is left of an empty product is beta times the output", 
       }
 }
 
-TEST_CASE("a kernel is not started with arguments of other sizes than it declares") {
-  if (no_device()) return;
+TEST_CASE("a kernel is not started with arguments of other sizes than it declares", "[gpu]") {
   const Context ctx = device_context();
   const auto plan = cuda::plan_scale(DType::float64, {}, 1, 4, ctx.stream.device());
   CHECK_THROWS_AS(cuda::launch(ctx, plan, index_t{0}, index_t{0}, index_t{0}, index_t{0}, 1.0f), Error);
   CHECK_THROWS_AS(cuda::launch(ctx, plan, index_t{0}), Error);
 }
 
-TEST_CASE("a workspace does not grow while its stream is captured") {
-  if (no_device()) return;
+TEST_CASE("a workspace does not grow while its stream is captured", "[gpu]") {
   const Context ctx = device_context();
   CHECK_THROWS_AS(cuda::Graph(ctx.stream, [&] { (void)ctx.stream.workspace(std::size_t{1} << 30); }), Error);
   CHECK_NOTHROW(ctx.stream.synchronize());

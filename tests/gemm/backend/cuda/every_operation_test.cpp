@@ -65,8 +65,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("the kernels that an operation starts are those of its family, and no more", "[rehearsal]") {
-  if (!cuda::built()) return;
+TEST_CASE("the kernels that an operation starts are those of its family, and no more", "[rehearsal][cuda]") {
   for (const std::string arch : {"sm_80", "sm_90a", "sm_100"}) {
     CAPTURE(arch);
     const index_t n = 1 << 20;
@@ -106,9 +105,8 @@ TEST_CASE("the kernels that an operation starts are those of its family, and no 
   }
 }
 
-TEMPLATE_TEST_CASE("every operation has kernels for every width, layout and architecture", "[rehearsal]",
-                   TS_ALL_TYPES) {
-  if (!cuda::built()) return;
+TEMPLATE_TEST_CASE("every operation has kernels for every width, layout and architecture",
+                   "[rehearsal][cuda]", TS_ALL_TYPES) {
   for (const std::string arch : {"sm_80", "sm_90a", "sm_100"})
     for (const index_t width : {1, 31, 49, 64, 65, 90, 97, 100, 128, 129, 200})
       for (const Determinism level : {Determinism::run_to_run, Determinism::gpu_to_gpu}) {
@@ -122,9 +120,8 @@ TEMPLATE_TEST_CASE("every operation has kernels for every width, layout and arch
       }
 }
 
-TEMPLATE_TEST_CASE("inner products of operands in two layouts have kernels, too", "[rehearsal]",
+TEMPLATE_TEST_CASE("inner products of operands in two layouts have kernels, too", "[rehearsal][cuda]",
                    TS_ALL_TYPES) {
-  if (!cuda::built()) return;
   using T = TestType;
   using R = result_t<T>;
   constexpr Layout row_major = Layout::row_major, col_major = Layout::col_major;
@@ -146,8 +143,7 @@ TEMPLATE_TEST_CASE("inner products of operands in two layouts have kernels, too"
         }
 }
 
-TEST_CASE("long rows of a sparse matrix have a kernel of their own", "[rehearsal]") {
-  if (!cuda::built()) return;
+TEST_CASE("long rows of a sparse matrix have a kernel of their own", "[rehearsal][cuda]") {
   for (const index_t length : {512, 513}) {
     CAPTURE(length);
     CsrMatrix<float> a;
@@ -164,8 +160,7 @@ TEST_CASE("long rows of a sparse matrix have a kernel of their own", "[rehearsal
   }
 }
 
-TEST_CASE("spmm with A^T on a GPU asks for a matrix that keeps it", "[rehearsal]") {
-  if (!cuda::built()) return;
+TEST_CASE("spmm with A^T on a GPU asks for a matrix that keeps it", "[rehearsal][cuda]") {
   const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
   CsrMatrix<double> a;
   a.rows = a.cols = 2, a.pointers = {0, 1, 1}, a.indices = {1}, a.values = {3};
@@ -177,17 +172,15 @@ TEST_CASE("spmm with A^T on a GPU asks for a matrix that keeps it", "[rehearsal]
   CHECK_NOTHROW(multiply());
 }
 
-TEMPLATE_TEST_CASE("every operation is captured into a graph: nothing in it waits or allocates", "",
+TEMPLATE_TEST_CASE("every operation is captured into a graph: nothing in it waits or allocates", "[gpu]",
                    TS_ALL_TYPES) {
-  if (no_device()) return;
   check_graph<TestType>(8, 3, 0);
   check_graph<TestType>(17, 17, 1);
   check_graph<TestType>(200, 130, 0);  // wider than one kernel takes
   check_graph<TestType, Layout::col_major>(5, 2, 3);
 }
 
-TEMPLATE_TEST_CASE("every operation gives the same bits again", "[sanitize]", TS_ALL_TYPES) {
-  if (no_device()) return;
+TEMPLATE_TEST_CASE("every operation gives the same bits again", "[sanitize][gpu]", TS_ALL_TYPES) {
   check_repeats<TestType>(300, 1, 1, 0);
   check_repeats<TestType>(301, 7, 3, 0);
   check_repeats<TestType>(5003, 8, 8, 0);

@@ -39,8 +39,7 @@ void check_slabs(index_t n, index_t p, index_t q, Form form) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("sums over rows start the same kernels in the same grids on GPUs of every size",
-                   "[rehearsal]", TS_ALL_TYPES) {
-  if (!cuda::built()) return;
+                   "[rehearsal][cuda]", TS_ALL_TYPES) {
   for (const index_t width : {1, 8, 33, 200})
     for (const index_t n : {1, 1000, 100000}) {
       CAPTURE(width, n);
@@ -56,8 +55,7 @@ TEMPLATE_TEST_CASE("sums over rows start the same kernels in the same grids on G
     }
 }
 
-TEMPLATE_TEST_CASE("on a GPU the bits of 1, 2, 3 and 7 slabs are those of the whole", "", TS_ALL_TYPES) {
-  if (no_device()) return;
+TEMPLATE_TEST_CASE("on a GPU the bits of 1, 2, 3 and 7 slabs are those of the whole", "[gpu]", TS_ALL_TYPES) {
   for (std::size_t form = 0; form < 3; ++form) check_slabs<TestType>(50021, 33, 7, form_number(form));
   check_slabs<TestType>(1, 2, 1, form_number(2));
   check_slabs<TestType>(100003, 1, 1, form_number(0));
@@ -65,16 +63,14 @@ TEMPLATE_TEST_CASE("on a GPU the bits of 1, 2, 3 and 7 slabs are those of the wh
   check_slabs<TestType>(9001, 200, 40, form_number(1));  // wider than one kernel takes
 }
 
-TEMPLATE_TEST_CASE("sums over the rows of slabs, small enough for the sanitizer", "[sanitize]",
+TEMPLATE_TEST_CASE("sums over the rows of slabs, small enough for the sanitizer", "[sanitize][gpu]",
                    TS_ALL_TYPES) {
-  if (no_device()) return;
   check_slabs<TestType>(2003, 8, 8, {});
   check_slabs<TestType>(700, 7, 3, {Layout::col_major, 1, 1});
 }
 
-TEMPLATE_TEST_CASE("on a GPU at level run_to_run slabs may begin anywhere, and be empty", "",
+TEMPLATE_TEST_CASE("on a GPU at level run_to_run slabs may begin anywhere, and be empty", "[gpu]",
                    TS_RESULT_TYPES) {
-  if (no_device()) return;
   const SumsOverRows<TestType> sums(5000, 9, 4, {});
   const Context ctx = device_context();
   const auto bits = sums.bits_of_slabs(ctx, RowSlabs({0, 0, 17, 4000, 4000, 5000}));

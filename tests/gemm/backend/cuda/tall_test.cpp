@@ -182,16 +182,14 @@ void check_columns(index_t n, index_t m, index_t q) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("products with a wide basis", "[sanitize]", TS_ALL_TYPES) {
-  if (no_device()) return;
+TEMPLATE_TEST_CASE("products with a wide basis", "[sanitize][gpu]", TS_ALL_TYPES) {
   check_wide_inner<TestType>(Op::adjoint, 1501, 200, 1, 0);
   check_wide_inner<TestType>(Op::transpose, 1501, 512, 16, 8);
   check_wide_inner<TestType>(Op::adjoint, 1501, 200, 64, 16);
   check_wide_inner<TestType>(Op::adjoint, 1500, 193, 24, 3);  // off 16 bytes
 }
 
-TEMPLATE_TEST_CASE("products with a wide basis of many rows", "", TS_ALL_TYPES) {
-  if (no_device()) return;
+TEMPLATE_TEST_CASE("products with a wide basis of many rows", "[gpu]", TS_ALL_TYPES) {
   index_t turn = 0;
   for (const index_t q : {1, 16, 40, 64})
     for (const index_t p : {200, 512}) {
@@ -203,24 +201,20 @@ TEMPLATE_TEST_CASE("products with a wide basis of many rows", "", TS_ALL_TYPES) 
                              8);  // the last panel begins within the one before
 }
 
-TEMPLATE_TEST_CASE("a large column-major matrix times column-major blocks", "", TS_ALL_TYPES) {
-  if (no_device()) return;
+TEMPLATE_TEST_CASE("a large column-major matrix times column-major blocks", "[gpu]", TS_ALL_TYPES) {
   for (const index_t q : {1, 2, 5, 8, 16}) check_columns<TestType>(4100, 16200, q);
 }
 
-TEMPLATE_TEST_CASE("a wide basis times blocks", "[sanitize]", TS_ALL_TYPES) {
-  if (no_device()) return;
+TEMPLATE_TEST_CASE("a wide basis times blocks", "[sanitize][gpu]", TS_ALL_TYPES) {
   for (const index_t q : {1, 3, 17, 64}) check_wide<TestType>(500, 200, q);
   check_wide<TestType>(14003, 1040, 5);
 }
 
-TEMPLATE_TEST_CASE("a wide basis of more rows than all blocks take at once", "", TS_ALL_TYPES) {
-  if (no_device()) return;
+TEMPLATE_TEST_CASE("a wide basis of more rows than all blocks take at once", "[gpu]", TS_ALL_TYPES) {
   for (const index_t q : {3, 40}) check_wide<TestType>(70001, 200, q);
 }
 
-TEMPLATE_TEST_CASE("a thousand and a million rows", "", TS_ALL_TYPES) {
-  if (no_device()) return;
+TEMPLATE_TEST_CASE("a thousand and a million rows", "[gpu]", TS_ALL_TYPES) {
   for (const index_t n : {index_t{1000}, (index_t{1} << 20) + 7}) {
     check_tall<TestType>(n, 1, 1);
     check_tall<TestType>(n, 17, 5);
@@ -228,11 +222,6 @@ TEMPLATE_TEST_CASE("a thousand and a million rows", "", TS_ALL_TYPES) {
   }
 }
 
-TEMPLATE_TEST_CASE("more than 2^31 elements", "", ::ts::float16, float) {
-  if (no_device()) return;
-  if (device_stream().device().memory_bytes < std::uint64_t{40} << 30) {
-    WARN("skipped: takes a GPU of 40 GiB");
-    return;
-  }
+TEMPLATE_TEST_CASE("more than 2^31 elements", "[large_gpu]", ::ts::float16, float) {
   check_tall<TestType>((index_t{1} << 27) + 9, 17, 3);
 }

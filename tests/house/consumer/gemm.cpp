@@ -1,4 +1,4 @@
-// What a library author writes: the Gram matrix of a tall block.
+// The Gram matrix of a tall block.
 #include <cstdio>
 
 #include "tallskinny/gemm/core/matrix.hpp"

@@ -1,0 +1,66 @@
+#include "tallskinny/io/file_bytes.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts::io {
+
+FileBytes::FileBytes(const std::filesystem::path& file)
+    : descriptor_(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
+  const auto refuse = [&](const std::string& cause) {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    throw Error(Errc::bad_input, file.string() + " " + cause);
+  };
+  if (file.empty()) throw Error(Errc::bad_input, "no file is named");
+  const int cause = errno;
+  struct stat status {};
+  const bool seen =
+      descriptor_ >= 0 ? ::fstat(descriptor_, &status) == 0 : ::stat(file.c_str(), &status) == 0;
+  if (!seen && (errno == ENOENT || errno == ENOTDIR)) refuse("does not exist");
+  if (seen && S_ISDIR(status.st_mode)) refuse("is a folder, not a file");
+  if (seen && !S_ISREG(status.st_mode)) refuse("is not a regular file");
+  if (!seen || descriptor_ < 0) refuse("cannot be opened: " + std::generic_category().message(cause));
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+FileBytes::~FileBytes() {
+  ::close(descriptor_);
+}
+
+std::size_t FileBytes::read(std::uint64_t offset, std::span<std::byte> out) const {
+  return read_at(descriptor_, offset, out);
+}
+
+void FileBytes::lock() const {
+  const char* const set = std::getenv("HDF5_USE_FILE_LOCKING");
+  const std::string_view word = set != nullptr ? set : "";
+  if (word == "FALSE" || word == "0") return;
+  if (::flock(descriptor_, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw std::system_error(errno, std::generic_category());
+}
+
+std::size_t read_at(int descriptor, std::uint64_t offset, std::span<std::byte> out) {
+  constexpr std::size_t most = std::size_t{1} << 30;  // the system takes less than 2 GiB at a time
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const auto got = ::pread(descriptor, out.data() + done, std::min(most, out.size() - done),
+                             static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw std::system_error(errno, std::generic_category());
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+}  // namespace ts::io

@@ -1,0 +1,38 @@
+// A regular file, open for reading at any place.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+namespace ts::io {
+
+class FileBytes {
+ public:
+  /// Opens a file without ever waiting for it. @throws Error(bad_input) "FILE CAUSE" for what is missing, no
+  /// regular file, or not to be read.
+  explicit FileBytes(const std::filesystem::path& file);
+  ~FileBytes();
+  FileBytes(const FileBytes&) = delete;
+  FileBytes& operator=(const FileBytes&) = delete;
+
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  /// Bytes of the file when it was opened.
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  /// The bytes from `offset` on; how many there are, which is fewer only at the end of the file. Any number
+  /// of threads at a time. @throws std::system_error for a disk that fails.
+  [[nodiscard]] std::size_t read(std::uint64_t offset, std::span<std::byte> out) const;
+  /// HDF5's own lock, shared, unless HDF5_USE_FILE_LOCKING or the file system has none. It ends with this
+  /// object. @throws std::system_error where another program has the file open for writing.
+  void lock() const;
+
+ private:
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+/// FileBytes::read for a descriptor.
+[[nodiscard]] std::size_t read_at(int descriptor, std::uint64_t offset, std::span<std::byte> out);
+
+}  // namespace ts::io

@@ -1,0 +1,231 @@
+#include "tallskinny/io/hdf5/reader.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <set>
+#include <system_error>
+
+#include "tallskinny/io/hdf5/h5.hpp"
+#include "tallskinny/io/hdf5/sandbox.hpp"
+#include "tallskinny/io/memory.hpp"
+
+namespace ts::io::hdf5 {
+
+namespace {
+
+constexpr std::size_t longest_message = std::size_t{256} << 20;
+constexpr std::size_t small_window = std::size_t{64} << 20;  ///< bytes that are kept between readings
+constexpr std::uint64_t own_memory = std::uint64_t{512}
+                                     << 20;  ///< of HDF5 and this library, whatever the file
+constexpr index_t best_ratio = 1032;         ///< zlib makes so many bytes of one
+
+/// Filters that HDF5 has loaded as plugins into this process. Under library_lock().
+std::set<int>& loaded_filters() {
+  static std::set<int> loaded;
+  return loaded;
+}
+
+/// While one lives this thread takes no signals.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+bool send_message(int socket, const std::string& bytes) {
+  const std::size_t count = bytes.size();
+  std::string whole(reinterpret_cast<const char*>(&count), sizeof count);
+  whole += bytes;
+  for (std::string_view left = whole; !left.empty();) {
+    const auto sent = ::send(socket, left.data(), left.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    left.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+bool receive_message(int socket, std::string& bytes) {
+  std::size_t count = 0, got = 0;  // of the message with its length before it
+  bytes.resize(std::size_t{4} << 10);
+  for (;;) {
+    const auto received = ::read(socket, bytes.data() + got, bytes.size() - got);
+    if (received < 0 && errno == EINTR) continue;
+    if (received <= 0) return false;
+    got += static_cast<std::size_t>(received);
+    if (got < sizeof count) continue;
+    std::memcpy(&count, bytes.data(), sizeof count);
+    if (count > longest_message) return false;
+    count += sizeof count;
+    if (got == count) break;
+    if (got > count) return false;  // more than was asked for
+    bytes.resize(count);
+  }
+  bytes.erase(0, sizeof count).resize(count - sizeof count);
+  return true;
+}
+
+Reader::Reader(std::shared_ptr<const std::filesystem::path> file, std::shared_ptr<const FileBytes> bytes,
+               const OpenOptions& options)
+    : file_(std::move(file)), bytes_(std::move(bytes)), options_(options) {
+  try {
+    start();
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+Reader::~Reader() {
+  stop();
+}
+
+void Reader::start() {
+  const auto check = [this](bool fine) {
+    if (!fine)
+      throw Error(Errc::io_failure, file_->string() + " cannot be read in a process of its own: " +
+                                        std::generic_category().message(errno) +
+                                        "; --trust-input reads it in this one");
+  };
+  start_library();
+  const std::uint64_t allowed = options_.memory_limit != 0 ? options_.memory_limit : available_memory();
+  Service service{file_, bytes_, options_, std::filesystem::absolute(*file_).string(), -1, -1, 0};
+  // Memory that the file asks for, which is no more than it can fill.
+  service.address_space =
+      sum({address_space(), own_memory,
+           std::min(allowed, product({best_ratio, static_cast<index_t>(bytes_->size())}))});
+  int ends[2];
+  check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  socket_ = ends[0], service.socket = ends[1];
+  shared_ = service.shared = ::memfd_create("tallskinny", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  // Nobody takes away what is mapped here.
+  const bool made = shared_ >= 0 && ::fcntl(shared_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
+  if (made) {
+    // No other thread is inside HDF5 while the process is copied, so that the copy finds it as a whole.
+    const std::lock_guard alone(library_lock());
+    const NoSignals no_signals;
+    filters_known_ = loaded_filters().size();
+    process_ = ::fork();
+    if (process_ == 0) serve(service);
+  }
+  const int cause = errno;
+  ::close(ends[1]);
+  errno = cause;
+  check(made && process_ > 0);
+  std::string first;
+  if (!receive_message(socket_, first)) died();
+  (void)check_answer(std::move(first));
+}
+
+int Reader::stop() noexcept {
+  if (socket_ >= 0) ::close(socket_);
+  if (window_ != nullptr) ::munmap(window_, window_bytes_);
+  if (shared_ >= 0) ::close(shared_);
+  int status = 0;
+  if (process_ > 0)
+    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+  socket_ = shared_ = -1, process_ = -1;
+  window_ = nullptr, window_bytes_ = 0;
+  return status;
+}
+
+void Reader::damaged(const std::string& cause) const {
+  throw Error(Errc::bad_input,
+              file_->string() + " is damaged: " + cause +
+                  "; take another copy of it, or have the program that wrote it write it again");
+}
+
+void Reader::died() {
+  if (end_.empty()) {
+    const int status = stop(), number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    end_ = number == SIGVTALRM ? "HDF5 came to no end with it"
+           : number != 0
+               ? "HDF5 crashed on it (signal " + std::to_string(number) + ", in a process of its own)"
+               : "HDF5 ended on it (status " + std::to_string(WEXITSTATUS(status)) +
+                     ", in a process of its own)";
+  }
+  damaged(end_);
+}
+
+Message Reader::exchange(const Message& question) {
+  std::string bytes;
+  if (!end_.empty() || !send_message(socket_, question.bytes()) || !receive_message(socket_, bytes)) died();
+  return check_answer(std::move(bytes));
+}
+
+Message Reader::check_answer(std::string bytes) const {
+  Message answer(std::move(bytes));
+  auto outcome = Outcome::fine;
+  auto code = Errc::bad_input;
+  std::string sentence;
+  try {
+    outcome = answer.get<Outcome>();
+    if (outcome == Outcome::error) code = answer.get<Errc>(), sentence = answer.get<std::string>();
+  } catch (const std::runtime_error&) {
+    damaged("the process that reads it answered nonsense");
+  }
+  if (outcome == Outcome::error) throw Error(code, sentence);
+  if (outcome == Outcome::no_memory)
+    throw Error(Errc::bad_input, file_->string() +
+                                     " asks for more memory than --memory or a file of its size allows; "
+                                     "--trust-input reads it without that limit");
+  return answer;
+}
+
+Message Reader::ask(const Message& question) {
+  const std::lock_guard lock(one_at_a_time_);
+  return exchange(question);
+}
+
+void Reader::read(const Message& question, std::span<std::byte> out) {
+  const std::lock_guard lock(one_at_a_time_);
+  if (!end_.empty()) died();
+  if (out.size() > window_bytes_) {
+    if (window_ != nullptr) ::munmap(window_, window_bytes_);
+    window_ = nullptr, window_bytes_ = 0;
+    void* const mapped = ::ftruncate(shared_, static_cast<off_t>(out.size())) == 0
+                             ? ::mmap(nullptr, out.size(), PROT_READ, MAP_SHARED, shared_, 0)
+                             : MAP_FAILED;
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    window_ = static_cast<std::byte*>(mapped), window_bytes_ = out.size();
+  }
+  (void)exchange(question);
+  std::copy_n(window_, out.size(), out.data());
+  if (window_bytes_ > small_window)
+    ::fallocate(shared_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(window_bytes_));
+}
+
+bool Reader::load_filter(int number) {
+  const std::lock_guard lock(one_at_a_time_);
+  {
+    const Quiet quiet;
+    if (H5Zfilter_avail(number) <= 0) return false;
+    loaded_filters().insert(number);
+    if (loaded_filters().size() == filters_known_) return true;
+  }
+  stop();
+  start();
+  return true;
+}
+
+}  // namespace ts::io::hdf5

@@ -1,0 +1,21 @@
+// A process that gives up its rights.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+namespace ts::io::hdf5 {
+
+/// From here on this process can compute, take memory up to `address_space` bytes in all, read and write the
+/// `kept` descriptors, and end: it opens nothing, starts nothing, and signals meant for the program pass it
+/// by. Where the kernel filters no system calls, limits alone stand for that. To be called by a process with
+/// one thread.
+void give_up_rights(std::initializer_list<int> kept, std::uint64_t address_space);
+
+/// Ends this process by SIGVTALRM unless it is called again within so many seconds of computing.
+void allow_seconds(double seconds);
+
+/// Bytes of address space that this process has now.
+[[nodiscard]] std::uint64_t address_space();
+
+}  // namespace ts::io::hdf5

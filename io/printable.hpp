@@ -1,0 +1,13 @@
+// Names that come from files, for a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ts::io {
+
+/// The text with control characters, and bytes that are no UTF-8, written as \\xNN, so that it stays on its
+/// line and gives a terminal no orders.
+[[nodiscard]] std::string printable(std::string_view text);
+
+}  // namespace ts::io

@@ -1,0 +1,90 @@
+#include "tallskinny/solvers/eigen/whole.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tallskinny/solvers/eigen/krylov_schur_detail.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+/// Diagonal elements of a Schur form that are never separated.
+struct Unit {
+  double key;  ///< rises from the first wanted to the last
+  index_t first, size;
+};
+
+template <class T>
+std::vector<Unit> sorted_units(const Schur& schur, const GeneralProblem<T>& problem, Part part) {
+  std::vector<Unit> units;
+  index_t first = 0;
+  for (const index_t size : schur.units) {
+    const Complex z = schur.value(first);
+    units.push_back({problem.target ? std::abs(z - Complex(*problem.target)) : key_of(part, z), first, size});
+    first += size;
+  }
+  std::stable_sort(units.begin(), units.end(), [](const Unit& a, const Unit& b) { return a.key < b.key; });
+  return units;
+}
+
+}  // namespace
+
+template <class T>
+void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const GeneralOptions& options,
+                 GeneralResult& out) {
+  const index_t n = problem.a.rows(), nev = std::min(options.common.nev, n);
+  if (options.common.progress) {
+    Progress p;
+    p.phase = "dense", p.wanted = nev;
+    options.common.progress(p);
+  }
+  const auto dense = as_dense(ctx, problem.a);
+  out.operator_applications += n;
+  if (!ortho::all_finite(dense.cview()))
+    throw Error(Errc::bad_input, "the operator gave NaN or Inf for a finite block");
+  const Schur schur = schur_of<T>(dense.cview());
+
+  std::vector<index_t> chosen;
+  out.next_value = Complex(nan, 0);
+  for (const Unit& unit : sorted_units(schur, problem, options.part)) {
+    if (static_cast<index_t>(chosen.size()) >= nev) {
+      out.next_value = schur.value(unit.first);
+      break;
+    }
+    for (index_t i = 0; i < unit.size; ++i) chosen.push_back(unit.first + i);
+  }
+  SchurVectors pairs = eigenvectors_of(schur, chosen);
+  out.values.clear(), out.converged_pairs.clear(), out.converged_count = 0;
+  for (const index_t i : chosen) out.values.push_back(schur.value(i));
+  out.vectors = std::move(pairs.vectors), out.conditions = std::move(pairs.conditions);
+  out.residual_norms = general_residuals<T>(ctx, problem.a, out.vectors.cview(), out.values);
+  out.operator_applications += is_complex<T> ? out.vectors.cols() : 2 * out.vectors.cols();
+
+  Acceptance accept;
+  accept.tol = options.common.tol, accept.convergence = options.common.convergence, accept.rows = n;
+  for (index_t j = 0; j < n; ++j) {  // ||A||_2 is no less than the norm of a column or an eigenvalue
+    double squares = 0;
+    for (index_t i = 0; i < n; ++i) squares += std::norm(dense(i, j));
+    accept.norm = std::max({accept.norm, std::sqrt(squares), std::abs(schur.value(j))});
+  }
+  for (std::size_t j = 0; j < out.values.size(); ++j) {
+    out.converged_pairs.push_back(out.residual_norms[j] <= accept.bound(std::abs(out.values[j])));
+    out.converged_count += out.converged_pairs.back() ? 1 : 0;
+  }
+  out.norm = accept.norm;
+  out.verification = Verification::all_computed, out.stop = StopReason::converged;
+  GeneralVerdict verdict;
+  verdict.whole = true;
+  conclude(out, verdict, nev);
+}
+
+#define TS_INSTANTIATE(T)                                                                       \
+  template void solve_whole<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&, \
+                               GeneralResult&);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

@@ -1,0 +1,22 @@
+// What solvers that are not yet distributed say to a Context of several ranks.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts::solvers {
+
+/// @throws Error(invalid_argument) where the context has several ranks, as which `solver` would take one
+/// rank's rows for the whole matrix.
+inline void expects_one_rank(const Context& ctx, std::string_view solver, Place where = Place::current()) {
+  if (ctx.communicator->size() == 1) return;
+  throw Error(Errc::invalid_argument,
+              std::string(solver) + " works on one rank, and Context::communicator has " +
+                  std::to_string(ctx.communicator->size()) + ": give each rank a Context of its own",
+              where);
+}
+
+}  // namespace ts::solvers

@@ -1,0 +1,152 @@
+// The programs on files made to break them: an answer or an exit status, soon, in little memory.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "tallskinny/tests/support/process.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using test::ProcessResult;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool measured = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr bool measured = false;
+#else
+constexpr bool measured = true;
+#endif
+#else
+constexpr bool measured = true;
+#endif
+
+constexpr int done = 0, bad_input = 4;
+
+/// The files in a folder of their own, in which this process runs, with the FIFO that two of them name.
+class Hostile {
+ public:
+  Hostile() : before_(fs::current_path()) {
+    for (const auto& entry : fs::directory_iterator(TS_HOSTILE))
+      if (entry.path().extension() == ".h5") {
+        files.push_back(entry.path().filename());
+        fs::copy_file(entry.path(), folder_.path() / files.back());
+      }
+    std::sort(files.begin(), files.end());
+    fs::create_directories(folder_.path() / "ext/hidden");
+    REQUIRE(::mkfifo((folder_ / "ext/hidden/fifo").c_str(), 0600) == 0);
+    fs::current_path(folder_.path());
+  }
+  ~Hostile() { fs::current_path(before_); }
+  Hostile(const Hostile&) = delete;
+  Hostile& operator=(const Hostile&) = delete;
+
+  std::vector<std::string> files;
+
+ private:
+  test::TemporaryFolder folder_;
+  fs::path before_;
+};
+
+ProcessResult run(const std::string& program, const std::vector<std::string>& arguments) {
+  std::string line = program;
+  for (const std::string& argument : arguments) line += ' ' + argument;
+  const ProcessResult result = test::run_process(program, arguments);
+  INFO(line << ": " << result.err);
+  CHECK((result.code == done || result.code == bad_input));
+  if (result.code == bad_input)
+    CHECK_FALSE((result.err.empty() && result.out.find("problem") == std::string::npos));
+  for (const std::string* text : {&result.out, &result.err}) {
+    const bool orders =
+        std::any_of(text->begin(), text->end(), [](unsigned char c) { return c < 32 && c != '\n'; });
+    CHECK_FALSE(orders);
+  }
+  if (measured) {
+    CHECK(result.processor_seconds < 2);
+    CHECK(result.most_bytes < (std::uint64_t{200} << 20));
+  }
+  return result;
+}
+
+bool says(const ProcessResult& result, const std::string& words) {
+  return result.err.find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("no program ends by a signal, waits or takes much memory, whatever a file holds") {
+  const Hostile hostile;
+  REQUIRE(hostile.files.size() == 20);
+  for (const std::string& file : hostile.files) {
+    run(TS_TSDATA, {"info", file});
+    run(TS_TSDATA, {"info", file, "--missing-as-fill", "--json"});
+    run(TS_TSDATA, {"convert", file, "out.h5"});
+    run(TS_TSSOLVE, {file, "--quiet"});
+    run(TS_TSKMEANS, {file, "-k", "1", "--quiet"});
+    for (const char* object : {"/X", "/Y", "/columns", "/gzip", "/lzf_shuffled", "/szip"})
+      run(TS_TSDATA, {"convert", file + ":" + object, "out.h5"});
+  }
+}
+
+TEST_CASE("a crash of HDF5 is a sentence that says what to do") {
+  const Hostile hostile;
+  const auto result = run(TS_TSDATA, {"convert", "signal11_1_28221.h5:/gzip", "out.h5"});
+  CHECK(result.code == bad_input);
+  CHECK(says(result, "signal11_1_28221.h5"));
+  CHECK(says(result, "damaged"));
+}
+
+TEST_CASE("other files are named, and read for trusted files only, if they are files") {
+  const Hostile hostile;
+  CHECK(says(run(TS_TSDATA, {"convert", "ext_storage.h5:/X", "out.h5"}),
+             "ext_storage.h5:/X keeps its elements in another file, /etc/passwd: --trust-input"));
+  CHECK(says(run(TS_TSDATA, {"convert", "ext_fifo.h5:/X", "out.h5"}),
+             "ext_fifo.h5:/X leads to another file, ./ext/hidden/fifo: --trust-input"));
+  for (const char* file : {"ext_fifo.h5:/X", "ext_storage_fifo.h5:/X"})
+    for (const char* how : {"--accept-unsorted", "--missing-as-fill"}) {
+      const auto result = run(TS_TSDATA, {"convert", file, "out.h5", "--trust-input", how});
+      CHECK(result.code == bad_input);
+      CHECK(says(result, "which is not a regular file"));
+    }
+}
+
+TEST_CASE("names of objects are printed without what a terminal would obey") {
+  const Hostile hostile;
+  const auto result = run(TS_TSDATA, {"info", "esc_one.h5"});
+  CHECK(result.code == done);
+  CHECK(result.out.find("\\x1b") != std::string::npos);
+  CHECK(result.out.find("\\x07") != std::string::npos);
+}
+
+TEST_CASE("why an object cannot be read goes to standard error") {
+  const Hostile hostile;
+  const auto result = run(TS_TSDATA, {"info", "ext_storage.h5"});
+  CHECK(result.code == bad_input);
+  CHECK(result.out.find("cannot be read") != std::string::npos);
+  CHECK(result.out.find("/etc/passwd") == std::string::npos);
+  CHECK(says(result, "tsdata: ext_storage.h5:/X keeps its elements"));
+}
+
+TEST_CASE("--memory bounds what reading takes") {
+  const test::TemporaryFolder folder;
+  std::string table;
+  for (int i = 0; i < 100000; ++i) table += "1,2,3\n";
+  const std::string file = folder.file("a.csv", table), out = folder / "a.h5";
+  for (const auto& [program, arguments] :
+       {std::pair<std::string, std::vector<std::string>>{TS_TSDATA, {"convert", file, out}},
+        {TS_TSKMEANS, {file, "-k", "2"}},
+        {TS_TSSOLVE, {file, "--svd", "--device", "cpu"}}}) {
+    auto little = arguments;
+    little.insert(little.end(), {"--memory", "2M"});
+    const auto result = test::run_process(program, little);
+    INFO(program << ": " << result.err);
+    CHECK(result.code == 1);
+    CHECK(says(result, "of memory"));
+  }
+}

@@ -1,0 +1,232 @@
+// The process that has a file open: same answers, no rights, its end is a sentence, and others go on
+// meanwhile.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <random>
+#include <span>
+#include <thread>
+
+#include "tallskinny/io/hdf5/message.hpp"
+#include "tallskinny/io/hdf5/sandbox.hpp"
+#include "tallskinny/io/output_file.hpp"
+#include "tallskinny/io/row_reader.hpp"
+#include "tallskinny/tests/io/support.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+/// What is found in a file: the sentence of its refusal, or of each matrix its description and elements.
+std::vector<std::string> findings(const std::filesystem::path& file, bool trusted) {
+  io::ReadOptions options;
+  options.trusted = trusted;
+  std::vector<std::string> found;
+  const auto refused = refusal_of([&] {
+    io::visit_objects(file, options, [&](const io::Description& d, const auto& read) {
+      found.push_back(d.where.text() + " " + d.convention + " " + d.stored_type + " " + d.note + d.problem);
+      const auto not_read = refusal_of([&] {
+        const Table table = table_of(read(options));
+        found.emplace_back(reinterpret_cast<const char*>(table.values.data()),
+                           table.values.size() * sizeof table.values[0]);
+      });
+      found.push_back(not_read.sentence);
+    });
+  });
+  found.push_back(refused.sentence);
+  return found;
+}
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// A file with one dense matrix of `rows` x 3, without compression.
+std::filesystem::path plain_file(const TemporaryFolder& folder, index_t rows) {
+  io::OutputFile out(folder / "a.h5");
+  const Matrix<double> a = Matrix<double>::zeros(rows, 3);
+  out.write("X", a);
+  out.commit();
+  return folder / "a.h5";
+}
+
+}  // namespace
+
+TEST_CASE("a process of its own finds what this one finds, in the same words") {
+  for (const auto& entry : std::filesystem::directory_iterator(TS_IO_FIXTURES)) {
+    const auto extension = entry.path().extension();
+    if (extension == ".py" || extension == ".c") continue;
+    if (entry.path().filename() == "links.h5" || entry.path().filename() == "many_empty_rows.mat") continue;
+    INFO(entry.path());
+    CHECK(findings(entry.path(), false) == findings(entry.path(), true));
+  }
+}
+
+TEST_CASE("damaged bytes end in an error or an answer, never in a crash or a wait") {
+  const TemporaryFolder folder;
+  const std::string whole = content_of(fixture("filters.h5").file);
+  std::mt19937 random(20261124);
+  io::ReadOptions options;
+  options.memory_limit = 32 << 20;
+  for (int trial = 0; trial < 300; ++trial) {
+    std::string content = whole;
+    for (unsigned flips = 1 + random() % 2; flips > 0; --flips)
+      content[random() % content.size()] = static_cast<char>(random());
+    const auto where = folder.with("a.h5", content);
+    INFO("trial " << trial);
+    try {
+      for (const auto& d : io::list_objects(where.file, options)) {
+        try {
+          (void)io::read_matrix(d.where, options);
+        } catch (const Error& error) {
+          CHECK(std::string(error.what()).find("a.h5") != std::string::npos);
+        }
+      }
+    } catch (const Error& error) {
+      CHECK(std::string(error.what()).find("a.h5") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a process without rights opens, starts and connects nothing") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    io::hdf5::give_up_rights({ends[1]}, ~std::uint64_t{0});
+    char gained = 0;
+    if (::open("/dev/null", O_RDONLY) >= 0) gained |= 1;
+    if (::socket(AF_UNIX, SOCK_STREAM, 0) >= 0) gained |= 2;
+    if (::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+      gained |= 4;
+    if (::kill(::getppid(), 0) == 0) gained |= 8;
+    if (const pid_t other = ::fork(); other == 0)
+      ::_exit(0);
+    else if (other > 0)
+      gained |= 16;
+    ::_exit(::write(ends[1], &gained, 1) == 1 ? 0 : 1);
+  }
+  ::close(ends[1]);
+  char gained = 127;
+  CHECK(::read(ends[0], &gained, 1) == 1);
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(gained == 0);
+}
+
+TEST_CASE("a process that computes without end is ended") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    io::hdf5::give_up_rights({}, ~std::uint64_t{0});
+    io::hdf5::allow_seconds(0.1);
+    for (std::atomic<unsigned> i = 0;; ++i) {
+    }
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGVTALRM);
+}
+
+TEST_CASE("files are opened while other threads are inside HDF5") {
+  const TemporaryFolder folder;
+  std::atomic<bool> stop = false;
+  std::atomic<int> written = 0;
+  std::thread writer([&] {
+    const Matrix<double> a = Matrix<double>::zeros(1000, 8);
+    while (!stop) {
+      io::OutputFile out(folder / "out.h5", {.gzip = 1});
+      for (int i = 0; i < 20; ++i) out.write("a" + std::to_string(i), a);
+      out.commit();
+      ++written;
+    }
+  });
+  std::vector<std::thread> readers;
+  for (int t = 0; t < 3; ++t)
+    readers.emplace_back([&] {
+      for (int i = 0; i < 40; ++i)
+        if (table_in("dense.h5:/little_f4").rows == 0) std::abort();
+    });
+  for (std::thread& reader : readers) reader.join();
+  while (written == 0) std::this_thread::yield();
+  stop = true;
+  writer.join();
+  CHECK(io::read_dense_as<double>({folder / "out.h5", "/a19"}).rows() == 1000);
+}
+
+TEST_CASE("no process, descriptor or answer is left when a file is closed") {
+  const auto count = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                         std::filesystem::directory_iterator());
+  };
+  (void)table_in("dense.h5:/little_f4");
+  const auto before = count();
+  (void)table_in("dense.h5:/little_f4");
+  (void)refusal_of("broken.h5:/negative_pointer");
+  CHECK(count() == before);
+  int status = 0;
+  CHECK(::waitpid(-1, &status, WNOHANG) == -1);  // there is no child
+}
+
+TEST_CASE("a file that becomes shorter while it is read is an error") {
+  const TemporaryFolder folder;
+  const auto file = plain_file(folder, 100000);
+  const io::RowReader reader({file, "/X"}, {});
+  std::vector<double> rows(3 * 100000);
+  reader.read(0, 100000, true, rows.data());
+  std::filesystem::resize_file(file, 1000000);
+  const auto refused = refusal_of([&] { reader.read(0, 100000, true, rows.data()); });
+  CHECK(refused.code == Errc::bad_input);
+  CHECK(refused.says("damaged or truncated"));
+}
+
+TEST_CASE("a file that another program writes is refused, unless locks are switched off") {
+  const TemporaryFolder folder;
+  const auto file = plain_file(folder, 10);
+  const int writer = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(::flock(writer, LOCK_EX | LOCK_NB) == 0);
+  io::ReadOptions options;
+  for (const bool trusted : {false, true}) {
+    options.trusted = trusted;
+    const auto refused = refusal_of([&] { (void)io::read_matrix({file, "/X"}, options); });
+    CHECK(refused.says("is being written by another program"));
+    CHECK(refused.says("HDF5_USE_FILE_LOCKING=FALSE"));
+  }
+  ::setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
+  CHECK(io::read_dense_as<double>({file, "/X"}).rows() == 10);
+  ::unsetenv("HDF5_USE_FILE_LOCKING");
+  ::close(writer);
+}
+
+TEST_CASE("messages hold what was put, and nothing else is taken from them") {
+  using io::hdf5::Message;
+  using io::hdf5::Node;
+  Message message;
+  message.put(std::optional<std::string>("a")).put(std::vector<index_t>{1, -2}).put(true);
+  message.put(Node::Member{"b", {io::hdf5::ElementType::Kind::real, "float32", DType::float32}, 7});
+  Message received(message.bytes());
+  CHECK(received.get<std::optional<std::string>>() == "a");
+  CHECK(received.get<std::vector<index_t>>() == std::vector<index_t>{1, -2});
+  CHECK(received.get<bool>());
+  const auto member = received.get<Node::Member>();
+  CHECK(member.name == "b");
+  CHECK(member.type.read_as == DType::float32);
+  CHECK(member.width == 7);
+  CHECK_THROWS_AS(received.get<char>(), std::runtime_error);
+  CHECK_THROWS_AS(Message(Message().put(std::size_t{1} << 60).bytes()).get<std::string>(),
+                  std::runtime_error);
+  CHECK_THROWS_AS(Message(Message().put(std::size_t{1} << 60).bytes()).get<std::vector<index_t>>(),
+                  std::runtime_error);
+  CHECK_THROWS_AS(Message(Message().put(1000).bytes()).get<DType>(), std::runtime_error);
+}

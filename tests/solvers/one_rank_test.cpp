@@ -1,0 +1,29 @@
+#include "tallskinny/solvers/one_rank.hpp"
+
+#include "tallskinny/gemm/backend/comm/slab_collector.hpp"
+#include "tallskinny/solvers/eigen/interval.hpp"
+#include "tallskinny/solvers/eigen/krylov_schur.hpp"
+#include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/svd/svd.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using namespace ts::solvers;
+
+TEST_CASE("eigenvalues and singular values of rows on several ranks are refused") {
+  const auto a = Matrix<double>::zeros(20, 20);
+  const Operator<double> zero = DenseOperator<double>(a.cview());
+  Context ctx;
+  ctx.communicator = std::make_shared<SlabCollector>(2);
+  const auto refused = [&](const char* solver, auto&& call) {
+    const std::string said = test::message_of(call);
+    CAPTURE(solver, said);
+    CHECK(said.find(std::string(solver) + " works on one rank") == 0);
+    CHECK(said.find("has 2") != std::string::npos);
+  };
+  refused("solve_eigen", [&] { (void)solve_eigen<double>(ctx, {zero}, {}); });
+  refused("solve_general", [&] { (void)solve_general<double>(ctx, {zero}, {}); });
+  refused("solve_interval", [&] { (void)solve_interval<double>(ctx, {zero}, {}, {0, 2}); });
+  refused("solve_svd", [&] { (void)solve_svd<double>(ctx, {rectangular(a.cview())}, {}); });
+}
