@@ -4,6 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <iterator>
+#include <thread>
+
+#include "tallskinny/gemm/core/processors.hpp"
+#include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
 using namespace ts;
@@ -202,4 +207,33 @@ TEST_CASE("a truncated HDF5 file is called truncated") {
   std::string content((std::istreambuf_iterator<char>(in)), {});
   const auto where = folder.with("cut.h5", content.substr(0, content.size() / 2));
   CHECK(refusal_of([&] { (void)io::read_matrix(where); }).says("is truncated"));
+}
+
+TEST_CASE("reading takes as many threads as the process is to take", "[threads]") {
+  TemporaryFolder folder;
+  Matrix<double> numbers(400'000, 8);  // several chunks, and 24 MiB for three threads
+  for (index_t e = 0; e < numbers.rows() * 8; ++e) numbers.data()[e] = static_cast<double>(e % 1000);
+  for (const int gzip : {0, 1}) {
+    CAPTURE(gzip);
+    const io::Location where{folder / ("numbers-" + std::to_string(gzip) + ".h5"), "/x"};
+    io::OutputFile out(where.file, {.gzip = gzip});
+    out.write("x", numbers);
+    out.commit();
+    for (const int threads : {1, 3}) {
+      set_default_threads(threads);
+      const auto count = [] {
+        const std::filesystem::directory_iterator tasks("/proc/self/task");
+        return std::distance(begin(tasks), end(tasks));
+      };
+      std::ptrdiff_t more = -1;
+      std::thread([&] {  // the threads that its calls start stay until it ends
+        const auto before = count();
+        (void)io::read_matrix(where);
+        more = count() - before;
+      })
+          .join();
+      CHECK(more == threads - 1);
+    }
+  }
+  set_default_threads(0);
 }
