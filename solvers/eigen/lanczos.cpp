@@ -266,7 +266,9 @@ void Lanczos<T>::iterate(EigenResult<T>& record, LanczosOutcome<T>& out) {
       out.verification = Verification::inertia;
       return;
     }
-    const bool may_go_on = basis_.steps() < refine_until_ && record.history.back().worst > far_below_rounding;
+    // (Where no block step may follow a search would end where it began.)
+    const bool may_go_on =
+        !ended_ && basis_.steps() < refine_until_ && record.history.back().worst > far_below_rounding;
     if (is_narrow<T> && options_.precision == Precision::mixed && may_go_on) {
       search_applications_ = basis_.applications();
       begin_search(record);
@@ -281,7 +283,7 @@ void Lanczos<T>::iterate(EigenResult<T>& record, LanczosOutcome<T>& out) {
       out.verification = Verification::start_block;
       return;
     }
-    if (search_may_settle(shortfall)) {
+    if (!ended_ && search_may_settle(shortfall)) {
       begin_search(record);
       continue;
     }

@@ -97,6 +97,20 @@ TEST_CASE("mixed precision is right and verified on degenerate problems, to tole
   }
 }
 
+TEST_CASE("the last block step allowed ends the search, also where a few more would do", "[short]") {
+  // Once it went on for ever, without a step, where the set had converged when the steps were used up.
+  const auto a = generators::laplacian({1000}, generators::Boundary::ring);
+  for (const index_t steps : {20, 60, 80, 100, 120, 200, 600})
+    for (const auto precision : {Precision::mixed, Precision::float32}) {
+      CAPTURE(steps);
+      auto options = options_for(10, Which::LA, precision, precision == Precision::mixed ? 1e-8 : 1e-5);
+      options.max_iterations = steps;
+      const auto r = solve(a, options);
+      CHECK(r.iterations <= steps + 8);
+      CHECK(r.history.size() < 2000);
+    }
+}
+
 TEST_CASE("float32 is right to its error bounds, and in doubt where the gap is too narrow for it", "[long]") {
   for (const auto& p : test::degenerate_problems()) {
     if (p.inverse) continue;
