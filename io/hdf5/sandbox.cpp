@@ -49,11 +49,13 @@ void close_others(std::vector<int> kept) {
   close_to(~0u);
 }
 
-/// The program answers the signals that its users send; those that say what went wrong do their work here.
+/// Signals that say what went wrong here do their work, and so do those that stop and continue; all others
+/// are the program's to answer.
 void reset_signals() {
-  for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM})
-    std::signal(number, SIG_IGN);
+  for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_IGN);
+  for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP, SIGVTALRM, SIGXFSZ,
+                           SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD})
+    std::signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

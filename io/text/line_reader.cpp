@@ -17,7 +17,8 @@ namespace ts::io {
 
 namespace {
 constexpr std::size_t first_size = std::size_t{1} << 20;
-constexpr std::size_t longest_line = std::size_t{1} << 30;
+constexpr std::uint64_t longest_line = std::uint64_t{1} << 30, always_allowed = std::uint64_t{64} << 20;
+constexpr index_t usual_ratio = 64;  ///< more than gzip makes of numbers in text
 constexpr std::string_view blanks = " \t\r\n\v\f";
 }  // namespace
 
@@ -31,6 +32,8 @@ struct LineReader::Stream {
 LineReader::LineReader(std::filesystem::path file, std::uint64_t memory_limit)
     : file_(std::move(file)), limit_(memory_limit), stream_(std::make_unique<Stream>()), buffer_(first_size) {
   const FileBytes bytes(file_);
+  longest_ = std::min(longest_line,
+                      std::max(always_allowed, product({usual_ratio, static_cast<index_t>(bytes.size())})));
   const int descriptor = ::fcntl(bytes.descriptor(), F_DUPFD_CLOEXEC, 0);
   if (descriptor >= 0) stream_->file = gzdopen(descriptor, "rb");  // reads plain files as they are
   if (stream_->file == nullptr) throw Error(Errc::bad_input, file_.string() + " cannot be opened");
@@ -55,7 +58,7 @@ void LineReader::fill() {
     searched_ -= begin_, end_ -= begin_, begin_ = 0;
   }
   if (end_ == buffer_.size()) {
-    if (buffer_.size() >= longest_line) refuse("is longer than 1 GB");
+    if (buffer_.size() >= longest_) refuse("is longer than " + readable_bytes(longest_));
     require_memory(sum({held_, 3 * buffer_.size()}), limit_,
                    file_.string());  // the old one, and one twice as long
     buffer_.resize(2 * buffer_.size());

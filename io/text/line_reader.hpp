@@ -22,8 +22,8 @@ class LineReader {
   LineReader& operator=(const LineReader&) = delete;
 
   /// The next line without its end; nothing at the end of the file. Valid until the next call.
-  /// @throws Error(bad_input) for a damaged or truncated gzip stream, or a line above 1 GB;
-  /// Error(out_of_memory) for a line beyond the limit.
+  /// @throws Error(bad_input) for a damaged or truncated gzip stream, or a line above 1 GB or 64 times the
+  /// file; Error(out_of_memory) for a line beyond the limit.
   [[nodiscard]] std::optional<std::string_view> next();
   /// The next line that holds more than blanks and does not begin with `comment`, without blanks at its ends.
   [[nodiscard]] std::optional<std::string_view> next_content(char comment);
@@ -41,6 +41,7 @@ class LineReader {
 
   struct Stream;
   std::filesystem::path file_;
+  std::uint64_t longest_ = 0;                     ///< line, in bytes
   std::uint64_t limit_, held_ = 0, checked_ = 0;  ///< bytes: allowed, taken, taken when that was last checked
   std::unique_ptr<Stream> stream_;
   std::vector<char> buffer_;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/support/process.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -149,4 +150,18 @@ TEST_CASE("the memory option bounds what reading takes") {
     CHECK(result.code == 1);
     CHECK(says(result, "of memory"));
   }
+}
+
+TEST_CASE("many objects in a file are described in little memory") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "many.h5";
+  io::OutputFile out(file);
+  const Matrix<double> a = Matrix<double>::zeros(2, 3);
+  constexpr int count = 10000;
+  for (int i = 0; i < count; ++i) out.write("a" + std::to_string(i), a);
+  out.commit();
+  const ProcessResult result = test::run_process(TS_TSDATA, {"info", "--quick", file});
+  CHECK(result.code == done);
+  CHECK(std::count(result.out.begin(), result.out.end(), '\n') >= 3 * count);
+  if (measured) CHECK(result.most_bytes < (std::uint64_t{64} << 20));
 }

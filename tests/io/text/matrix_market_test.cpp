@@ -1,3 +1,5 @@
+#include <zlib.h>
+
 #include "tallskinny/tests/io/support.hpp"
 
 using namespace ts;
@@ -132,4 +134,17 @@ TEST_CASE("a line that does not fit into the memory allowed is refused before it
   const auto refused = test::refusal_of([&] { (void)io::read_matrix(where, options); });
   CHECK(refused.code == Errc::out_of_memory);
   CHECK(refused.says("a.mtx needs"));
+}
+
+TEST_CASE("a line that a small file cannot mean to hold is refused") {
+  const test::TemporaryFolder folder;
+  const std::string file = (folder / "a.mtx.gz").string();
+  const gzFile out = gzopen(file.c_str(), "wb1");
+  REQUIRE(out != nullptr);
+  const std::string part(1 << 20, 'x');
+  gzputs(out, "%%MatrixMarket matrix coordinate real general\n%");
+  for (int i = 0; i < 80; ++i) gzwrite(out, part.data(), static_cast<unsigned>(part.size()));
+  gzputs(out, "\n1 1 1\n1 1 1\n");
+  gzclose(out);
+  CHECK(test::refusal_of([&] { (void)io::read_matrix({file, ""}); }).says("line 1: is longer than 67.1 MB"));
 }
