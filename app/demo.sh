@@ -4,12 +4,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${PRESET:-default}
+case $preset in default | ci) build=build ;; *) build=build-$preset ;; esac
 
-echo "Builds tssolve, tskmeans and tsdata in build/ and runs them on the files in data/: about 6 minutes on two cores."
+echo "Builds tssolve, tskmeans and tsdata in $build/ and runs them on the files in data/: about 6 minutes on two cores."
 bash cmake/install_packages.sh
 cmake --preset "$preset"
 cmake --build --preset "$preset" --target tssolve tskmeans tsdata
-PATH=$PWD/build/bin:$PATH
+PATH=$PWD/$build/bin:$PATH
 mkdir -p out
 
 run() { printf '\n$ %s\n' "$*"; "$@"; }
@@ -20,5 +21,5 @@ run tsdata info out/membrane_pairs.h5
 cat <<END
 
 The results are in out/; out/membrane.html and out/blobs.html are pages with pictures about the runs.
-What else the programs do: $PWD/build/bin/tssolve --help
+What else the programs do: $PWD/$build/bin/tssolve --help
 END
