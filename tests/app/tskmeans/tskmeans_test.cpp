@@ -264,7 +264,7 @@ TEST_CASE("a csv file with an index is refused, or read as it is told", "[tskmea
   CHECK(tskmeans({file, "-k", "2", "--keep-index", "--drop-index"}).code == 2);
 }
 
-TEST_CASE("the number of threads counts for the whole program, and affinity without it", "[tskmeans]") {
+TEST_CASE("the number of threads is that of --threads, else of OMP_NUM_THREADS", "[tskmeans]") {
   const TemporaryFolder folder;
   const std::string points = blobs_file(folder) + ":/features";
   CHECK(json_of(tskmeans({points, "-k", "4", "--json", "--threads", "3"}))["threads"] == 3);
