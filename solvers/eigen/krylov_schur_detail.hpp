@@ -18,6 +18,9 @@ namespace ts::solvers {
 
 /// What decides whether a set is vouched for.
 struct GeneralVerdict {
+  /// Of a whole spectrum: how far rounding has moved a value at most, relative to ||A|| and in units of
+  /// roundoff, where that is better known than from the conditions.
+  std::optional<double> amplification;
   bool whole = false;                            ///< everything was computed
   std::optional<Companion::Finding> companion;   ///< of a normal matrix
   std::optional<AdjointCheck::Finding> adjoint;  ///< of another one, if it was asked

@@ -148,7 +148,8 @@ std::string doubt(const GeneralVerdict& v, bool searched_to_the_end) {
          compute_all;
 }
 
-std::string reason_of(const GeneralResult& r, const GeneralVerdict& v, index_t nev, double worst) {
+std::string reason_of(const GeneralResult& r, const GeneralVerdict& v, index_t nev, double worst,
+                      double moved) {
   const auto wanted = static_cast<index_t>(r.values.size());
   std::string text =
       std::to_string(r.converged_count) + " of " + std::to_string(std::max(wanted, nev)) + " pairs converged";
@@ -163,7 +164,7 @@ std::string reason_of(const GeneralResult& r, const GeneralVerdict& v, index_t n
     text +=
         "; complete as far as block Lanczos can tell for a Hermitian matrix with the same eigenvectors, as "
         "there is one where A A^H = A^H A";
-  if (!(worst < hopeless))
+  if (!(moved < hopeless))
     text +=
         "; the matrix is so far from normal that rounding decides where these eigenvalues are: none can be "
         "vouched for";
@@ -184,14 +185,15 @@ void conclude(GeneralResult& r, const GeneralVerdict& v, index_t nev) {
   double worst = 1;
   for (const double condition : r.conditions)
     worst = std::isnan(condition) ? inf : std::max(worst, condition);
+  const double moved = v.amplification.value_or(worst);
   const bool proved = v.whole || (v.companion == Companion::Finding::agrees && !v.displaced);
   if (proved && !v.whole) r.verification = Verification::normal;
-  r.verified = r.converged && r.verification != Verification::none && proved && worst < hopeless;
+  r.verified = r.converged && r.verification != Verification::none && proved && moved < hopeless;
   if (r.converged && r.verification != Verification::none && !proved && r.stop == StopReason::converged)
     r.stop = StopReason::not_verified;
   if (v.companion == Companion::Finding::interrupted || v.adjoint == AdjointCheck::Finding::interrupted)
     r.stop = StopReason::interrupted, r.verified = false;
-  r.reason = reason_of(r, v, nev, worst);
+  r.reason = reason_of(r, v, nev, worst, moved);
 }
 
 template <class T>

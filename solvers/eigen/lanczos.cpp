@@ -102,7 +102,8 @@ typename Lanczos<T>::Stage Lanczos<T>::next_step(EigenResult<T>& record) {
   Stage stage = Stage::reached;
   if (options_.stop && options_.stop())
     stage = Stage::interrupted;
-  else if (basis_.steps() >= plan_.max_iterations)
+  else if (basis_.steps() >= plan_.max_iterations ||
+           (plan_.max_applications > 0 && basis_.applications() >= plan_.max_applications))
     stage = Stage::budget;
   const bool ends = stage != Stage::reached;
   if (checkpointing_.write && !ended_ && (ends || (checkpointing_.due && checkpointing_.due())))

@@ -36,8 +36,9 @@ inline constexpr double float32_tolerance = 0x1p-18;
 /// Up to this size all eigenvalues by a dense solver take about a second at most: it takes over from every
 /// method that does not succeed, unless the number of block steps was given.
 inline constexpr index_t takeover_rows = 1000;
-/// Block steps after which it does.
-inline constexpr index_t takeover_steps = 600;
+/// Block steps after which it does, or columns that the operator was applied to, for each row: polynomials of
+/// high degree take many.
+inline constexpr index_t takeover_steps = 600, takeover_applications = 50;
 
 [[nodiscard]] constexpr bool is_preconditioned(Method method) noexcept {
   return method == Method::lobpcg || method == Method::davidson;
@@ -78,7 +79,8 @@ struct EigenPlan {
   std::string_view why;  ///< this method, as half a sentence; empty where it is the one that was asked for
   index_t nev = 0;       ///< at most n
   index_t block_size = 0, max_basis = 0, max_iterations = 0;
-  std::uint64_t bytes = 0;  ///< memory beside the operator's own
+  index_t max_applications = 0;  ///< columns that block Lanczos may apply the operator to; 0: any number
+  std::uint64_t bytes = 0;       ///< memory beside the operator's own
 };
 
 /// @param initial columns of a warm start, 0 without.

@@ -371,6 +371,7 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
   plan.max_iterations = options.max_iterations > 0 ? options.max_iterations
                         : n <= takeover_rows       ? takeover_steps
                                                    : 20000;
+  if (options.max_iterations == 0 && n <= takeover_rows) plan.max_applications = takeover_applications * n;
   const index_t wanted_basis = std::max(2 * plan.nev + 4 * start, plan.nev + 12 * start);
   plan.max_basis = options.max_basis > 0 ? options.max_basis : wanted_basis;
   const bool wide = 3 * (plan.max_basis + plan.block_size) > n;

@@ -395,11 +395,20 @@ TEST_CASE("many copies, of normal matrices and others: the Schur form settles th
 }
 
 TEST_CASE("eigenvalues that rounding alone decides are not vouched for", "[short]") {
-  // All zero, but those of a matrix within rounding of it lie on a circle of radius 0.7.
+  // All zero, but those of a matrix within rounding of it lie on a circle of radius 0.7: H N H with N the
+  // shift and H = I - 2 / n.
+  constexpr index_t n = 100;
   CsrMatrix<double> shift;
-  shift.rows = shift.cols = 100;
-  for (index_t i = 0; i < 100; ++i) {
-    if (i < 99) shift.indices.push_back(static_cast<std::int32_t>(i + 1)), shift.values.push_back(1);
+  shift.rows = shift.cols = n;
+  const auto reflected = [](index_t i, index_t j) {
+    return (i == j ? 1.0 : 0.0) - 2.0 / static_cast<double>(n);
+  };
+  for (index_t i = 0; i < n; ++i) {
+    for (index_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (index_t k = 0; k + 1 < n; ++k) sum += reflected(i, k) * reflected(k + 1, j);
+      shift.indices.push_back(static_cast<std::int32_t>(j)), shift.values.push_back(sum);
+    }
     shift.pointers.push_back(static_cast<index_t>(shift.indices.size()));
   }
   solvers::GeneralOptions o;
@@ -519,4 +528,32 @@ TEST_CASE("a general run that is stopped and resumed gives the bits of one that 
     }
     CHECK(rounds > 3);
   }
+}
+
+TEST_CASE("triangular in some order, or out of balance: known well all the same", "[short]") {
+  // Ten eigenvalues, twice each, with everything above them: defective, but elements of the matrix.
+  constexpr index_t n = 20;
+  const auto place = [](index_t i) { return 7 * i % n; };
+  std::vector<std::vector<double>> rows(n, std::vector<double>(n));
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = i; j < n; ++j)
+      rows[static_cast<std::size_t>(place(i))][static_cast<std::size_t>(place(j))] =
+          i == j ? static_cast<double>(i / 2) : 1;
+  CsrMatrix<double> a;
+  a.rows = a.cols = n;
+  for (index_t i = 0; i < n; ++i) {
+    for (index_t j = 0; j < n; ++j)
+      if (const double x = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]; x != 0)
+        a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(x);
+    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
+  }
+  auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
+                                          options_for(4, Part::LR));
+  check(r, {9, 9, 8, 8, 7, 7}, Part::LR, 1e-13);
+  // Conditions of 1e13 and more, but D^-1 A D is symmetric.
+  const auto t = generators::toeplitz(60, 0.1, 1, 1);
+  r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(t.view())},
+                                     options_for(3, Part::LR));
+  check(r, generators::toeplitz_spectrum(60, 0.1, 1, 1), Part::LR, 1e-12);
+  CHECK(r.conditions[0] > 1e10);
 }
