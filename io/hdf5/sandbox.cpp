@@ -97,6 +97,15 @@ void filter_system_calls() {
     program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1));
     program.push_back(allow);
   }
+#ifdef TS_SHADOW_MEMORY  // a sanitizer asks by a pipe whether memory can be read
+  program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pipe2, 1, 0));
+#ifdef SYS_pipe
+  program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pipe, 0, 1));
+#else
+  program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pipe2, 0, 1));
+#endif
+  program.push_back(allow);
+#endif
   for (const int call : {SYS_mmap, SYS_mprotect}) {  // memory, but none for instructions
     program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 4));
     program.push_back(word(offsetof(seccomp_data, args) + 2 * sizeof(std::uint64_t)));
@@ -126,11 +135,11 @@ void give_up_rights(std::initializer_list<int> kept, std::uint64_t address_space
   close_others(kept);
   reset_signals();
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_NOFILE, 0);
   limit(RLIMIT_NPROC, 0);
 #ifdef TS_SHADOW_MEMORY
   (void)address_space;
 #else
+  limit(RLIMIT_NOFILE, 0);
   limit(RLIMIT_AS, address_space);
 #endif
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -16,18 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool measured = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool measured = false;
-#else
-constexpr bool measured = true;
-#endif
-#else
-constexpr bool measured = true;
-#endif
-
 constexpr int done = 0, bad_input = 4;
 
 /// The files in a folder of their own, in which this process runs, with the FIFO that two of them name.
@@ -68,10 +56,8 @@ ProcessResult run(const std::string& program, const std::vector<std::string>& ar
         std::any_of(text->begin(), text->end(), [](unsigned char c) { return c < 32 && c != '\n'; });
     CHECK_FALSE(orders);
   }
-  if (measured) {
-    CHECK(result.processor_seconds < 2);
-    CHECK(result.most_bytes < (std::uint64_t{200} << 20));
-  }
+  CHECK(result.processor_seconds < 2);
+  CHECK(result.most_bytes < (std::uint64_t{200} << 20));
   return result;
 }
 
@@ -163,5 +149,5 @@ TEST_CASE("many objects in a file are described in little memory") {
   const ProcessResult result = test::run_process(TS_TSDATA, {"info", "--quick", file});
   CHECK(result.code == done);
   CHECK(std::count(result.out.begin(), result.out.end(), '\n') >= 3 * count);
-  if (measured) CHECK(result.most_bytes < (std::uint64_t{64} << 20));
+  CHECK(result.most_bytes < (std::uint64_t{64} << 20));
 }

@@ -104,3 +104,29 @@ TEST_CASE("damaged files give errors, never crashes") {
     }
   }
 }
+
+TEST_CASE("damaged bytes end in an error or an answer, never in a crash or a wait") {
+  const TemporaryFolder folder;
+  const std::string whole = content_of(fixture("filters.h5").file);
+  std::mt19937 random(20261124);
+  io::ReadOptions options;
+  options.memory_limit = 32 << 20;
+  for (int trial = 0; trial < 300; ++trial) {
+    std::string content = whole;
+    for (unsigned flips = 1 + random() % 2; flips > 0; --flips)
+      content[random() % content.size()] = static_cast<char>(random());
+    const auto where = folder.with("a.h5", content);
+    INFO("trial " << trial);
+    try {
+      for (const auto& d : io::list_objects(where.file, options)) {
+        try {
+          (void)io::read_matrix(d.where, options);
+        } catch (const Error& error) {
+          CHECK(std::string(error.what()).find("a.h5") != std::string::npos);
+        }
+      }
+    } catch (const Error& error) {
+      CHECK(std::string(error.what()).find("a.h5") != std::string::npos);
+    }
+  }
+}
