@@ -19,8 +19,14 @@ namespace {
 
 thread_local bool inside = false;  ///< of a part
 
-/// How long a thread looks for what it waits for before it sleeps: about what sleep and waking up cost.
-constexpr std::chrono::microseconds spin_time{50};
+using Clock = std::chrono::steady_clock;
+
+/// How long a thread looks for what it waits for before it sleeps, at most: about what sleep and waking up
+/// cost.
+constexpr Clock::duration most_patience = std::chrono::microseconds(50);
+/// How long this thread does so the next time: not at all after a longer wait, as they are where the machine
+/// is busy; twice as long after each one that patience was enough for.
+thread_local Clock::duration patience = most_patience;
 
 void pause() noexcept {
 #if defined(__x86_64__)
@@ -35,30 +41,31 @@ class Flag {
  public:
   /// Returns when it is no longer `value`.
   void wait_while(int value) noexcept {
-    while (!spin_while(value)) {
+    const auto start = Clock::now();
+    while (!spin_while(value, start + patience)) {
       ++sleepers_;
       futex(FUTEX_WAIT_PRIVATE, value);  // does not sleep if it is another number by now
       --sleepers_;
     }
+    constexpr Clock::duration least = std::chrono::microseconds(1);
+    patience = Clock::now() - start < most_patience ? std::clamp(2 * patience, least, most_patience)
+                                                    : Clock::duration::zero();
   }
   void set(int value) noexcept {
     value_ = value;
     if (sleepers_ > 0) futex(FUTEX_WAKE_PRIVATE, std::numeric_limits<int>::max());
   }
-  /// Whether it was `from`, and is `to` now.
-  bool change(int from, int to) noexcept { return value_.compare_exchange_strong(from, to); }
   [[nodiscard]] int value() const noexcept { return value_; }
 
  private:
   /// False if it is still `value` in the end.
-  [[nodiscard]] bool spin_while(int value) const noexcept {
-    const auto until = std::chrono::steady_clock::now() + spin_time;
+  [[nodiscard]] bool spin_while(int value, Clock::time_point until) const noexcept {
     do {
       for (int look = 0; look < 32; ++look) {
         if (value_.load(std::memory_order_acquire) != value) return true;
         pause();
       }
-    } while (std::chrono::steady_clock::now() < until);
+    } while (Clock::now() < until);
     return false;
   }
   void futex(int operation, int number) noexcept {
@@ -86,7 +93,7 @@ struct Job {
   }
 };
 
-/// A thread that does one part at a time, which whoever asked for it may take back until it is begun.
+/// A thread that does one part at a time.
 class alignas(128) Worker {
  public:
   explicit Worker(int part) : part_(part), thread_([this] { work(); }) {}
@@ -101,25 +108,21 @@ class alignas(128) Worker {
     job_ = job;
     state_.set(asked);
   }
-  bool take_back() noexcept { return state_.change(asked, idle); }
-  /// Waits for the part, once it is begun.
+  /// Waits for the part.
   [[nodiscard]] std::exception_ptr finish() noexcept {
-    state_.wait_while(begun);
+    state_.wait_while(asked);
     return std::exchange(failure_, nullptr);
   }
 
  private:
-  enum State { idle, asked, begun, ending };
+  enum State { idle, asked, ending };
 
   void work() noexcept {
     for (;;) {
       state_.wait_while(idle);
-      if (state_.change(asked, begun)) {
-        failure_ = job_.run(part_);
-        state_.set(idle);
-      } else if (state_.value() == ending) {
-        return;
-      }
+      if (state_.value() == ending) return;
+      failure_ = job_.run(part_);
+      state_.set(idle);
     }
   }
 
@@ -143,8 +146,7 @@ class Team {
       if (thrown && part < failed) failed = part, failure = std::move(thrown);
     };
     note(0, job.run(0));
-    for (int part = parts - 1; part > 0; --part)  // those asked last begin last
-      if (part > asked || worker(part - 1).take_back()) note(part, job.run(part));
+    for (int part = asked + 1; part < parts; ++part) note(part, job.run(part));
     for (int part = 1; part <= asked; ++part) note(part, worker(part - 1).finish());
     if (failure) std::rethrow_exception(failure);
   }

@@ -1,6 +1,5 @@
 // How work is shared among threads. Threads that wait spin for a short time and then sleep, so that they take
-// no processor from whom it is needed by; parts that no thread has begun are done by the thread that asked
-// for them.
+// no processor from whom it is needed by.
 #pragma once
 
 #include <algorithm>
