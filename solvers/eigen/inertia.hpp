@@ -15,6 +15,7 @@ struct FoundSet {
   index_t n = 0;
   double norm = 0;
   std::vector<double> values, errors;
+  double tolerance = 0;  ///< values that differ by no more need not be told apart
   /// Estimates of the first eigenvalues outside the set, at its low and its high end; NaN when not known.
   double next_low = std::numeric_limits<double>::quiet_NaN();
   double next_high = std::numeric_limits<double>::quiet_NaN();
@@ -25,7 +26,8 @@ struct FoundSet {
 using CountBelow = std::function<std::optional<index_t>(double shift, double clearance)>;
 
 /// True when counts prove that no eigenvalue beyond the ends of the set is missing. The shift is put into the
-/// gap outside the set, or, where the set cuts through a cluster, just inside of the cluster.
+/// gap outside the set, or, where the set cuts through a cluster, just inside of the cluster. A cluster wider
+/// than the tolerance is not settled so: others in it may come before those that were found.
 [[nodiscard]] bool count_ends(const FoundSet&, Which, Ends, const CountBelow&);
 
 /// The same for a set of eigenvalues nearest to sigma.

@@ -225,6 +225,7 @@ bool Lobpcg<T>::count_settles() const {
   found.n = accept_.rows, found.norm = accept_.norm;
   found.values.assign(values_.begin(), values_.begin() + plan_.nev);
   found.errors.assign(residuals_.begin(), residuals_.begin() + plan_.nev);
+  for (const double v : found.values) found.tolerance = std::max(found.tolerance, accept_.bound(v));
   const double next = plan_.nev < x_ ? values_[at(plan_.nev)] : std::numeric_limits<double>::quiet_NaN();
   Ends ends{plan_.nev, 0};
   if (sign_ < 0) {

@@ -31,6 +31,7 @@ bool Lanczos<T>::count_settles() const {
   for (const index_t i : indices_of(wanted_, m)) {
     const double ritz = ritz_.values[at(i)];
     found.values.push_back(accept_.transform.eigenvalue(ritz));
+    found.tolerance = std::max(found.tolerance, accept_.bound(found.values.back()));
     found.errors.push_back(accept_.transform.residual_of_a(ritz, ritz_.residuals[at(i)], accept_.largest));
   }
   if (wanted_.low < m - wanted_.high) {
@@ -90,9 +91,10 @@ double Lanczos<T>::search_shortfall() const {
     for (index_t i = first; i < last; ++i) {
       const double value = ritz_.values[at(i)], depth = std::abs(mu - value);
       if (std::abs(value - limit) <= copy) continue;  // more copies of the threshold are not wanted
-      index_t copies = 0;  // polynomials that resolve mu hardly tell values apart that are this close
-      for (index_t j = first; j < last; ++j)
-        copies += std::abs(ritz_.values[at(j)] - value) <= 0.02 * depth ? 1 : 0;
+      // Polynomials that resolve mu hardly tell values apart that are this close, nor does the tolerance.
+      const double close = std::max(0.02 * depth, copy);
+      index_t copies = 0;
+      for (index_t j = first; j < last; ++j) copies += std::abs(ritz_.values[at(j)] - value) <= close ? 1 : 0;
       const double required = copies < random_columns_ ? trust_factor(random_columns_ - copies) * depth : 0;
       shortfall = required > 0 ? std::max(shortfall, residual / required) : inf;
       if (shortfall == inf) return;
