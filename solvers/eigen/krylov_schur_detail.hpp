@@ -18,8 +18,8 @@ namespace ts::solvers {
 
 /// What decides whether a set is vouched for.
 struct GeneralVerdict {
-  /// Of a whole spectrum: how far rounding has moved a value at most, relative to ||A|| and in units of
-  /// roundoff, where that is better known than from the conditions.
+  /// How far rounding moves a value at most, in units of roundoff of ||A||, where that is better known than
+  /// from the conditions.
   std::optional<double> amplification;
   bool whole = false;                            ///< everything was computed
   std::optional<Companion::Finding> companion;   ///< of a normal matrix

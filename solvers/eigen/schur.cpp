@@ -164,8 +164,8 @@ SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which)
   double norm = 0;
   for (index_t i = 0; i < m; ++i)
     for (index_t j = i; j < m; ++j) norm = std::max(norm, std::abs(t(i, j)));
-  SchurVectors out;
-  auto triangular = Matrix<Complex>::zeros(m, k), of_left = Matrix<Complex>::zeros(m, k);
+  SchurVectors out{Matrix<Complex>(m, k), {}};
+  auto triangular = Matrix<Complex>::zeros(m, k);
   for (index_t c = 0; c < k; ++c) {
     const index_t j = which[at(c)];
     const auto right = triangular_vector(t, j, true, norm, [&](const std::vector<Complex>& x, index_t i) {
@@ -179,11 +179,9 @@ SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which)
       return sum;
     });
     for (index_t i = 0; i <= j; ++i) triangular(i, c) = right.x[at(i)];
-    for (index_t i = j; i < m; ++i) of_left(i, c) = std::conj(left.x[at(i)]);
     out.conditions.push_back(right.length * left.length);  // y^H x = 1 before both were scaled
   }
   out.vectors = ortho::product<Complex>(schur.u.cview(), triangular.cview());
-  out.left = ortho::product<Complex>(schur.u.cview(), of_left.cview());
   return out;
 }
 

@@ -33,7 +33,7 @@ void sort_schur(Schur& schur, const std::function<double(Complex)>& key);
 /// Columns: the unit eigenvectors of H for the first k diagonal elements, and the condition numbers 1 / |y^H
 /// x| of those eigenvalues of H. Copies that only rounding couples are taken for uncoupled.
 struct SchurVectors {
-  Matrix<Complex> vectors, left;  ///< left: unit vectors y with y^H H = lambda y^H
+  Matrix<Complex> vectors;
   std::vector<double> conditions;
 };
 [[nodiscard]] SchurVectors eigenvectors_of(const Schur& schur, index_t k);

@@ -530,7 +530,7 @@ TEST_CASE("a general run that is stopped and resumed gives the bits of one that 
   }
 }
 
-TEST_CASE("triangular in some order, or out of balance: known well all the same", "[short]") {
+TEST_CASE("triangular in some order: eigenvalues are elements of the matrix", "[short]") {
   // Ten eigenvalues, twice each, with everything above them: defective, but elements of the matrix.
   constexpr index_t n = 20;
   const auto place = [](index_t i) { return 7 * i % n; };
@@ -547,13 +547,7 @@ TEST_CASE("triangular in some order, or out of balance: known well all the same"
         a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(x);
     a.pointers.push_back(static_cast<index_t>(a.indices.size()));
   }
-  auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
-                                          options_for(4, Part::LR));
+  const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
+                                                options_for(4, Part::LR));
   check(r, {9, 9, 8, 8, 7, 7}, Part::LR, 1e-13);
-  // Conditions of 1e13 and more, but D^-1 A D is symmetric.
-  const auto t = generators::toeplitz(60, 0.1, 1, 1);
-  r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(t.view())},
-                                     options_for(3, Part::LR));
-  check(r, generators::toeplitz_spectrum(60, 0.1, 1, 1), Part::LR, 1e-12);
-  CHECK(r.conditions[0] > 1e10);
 }
