@@ -202,6 +202,7 @@ void keep_sides(const EigenProblem<T>& problem, const EigenOptions& options, Eig
   std::stable_sort(order.begin(), order.end(),
                    [&](index_t a, index_t b) { return result.values[at(a)] < result.values[at(b)]; });
   std::vector<double> rising;
+  rising.reserve(order.size());
   for (const index_t j : order) rising.push_back(result.values[at(j)]);
   Acceptance accept;
   accept.norm = result.norm, accept.rows = problem.a.rows();
