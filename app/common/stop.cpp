@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <string>
 
 #include "tallskinny/gemm/core/error.hpp"
@@ -17,8 +19,12 @@ namespace ts::app {
 namespace {
 
 std::atomic<int> received = 0, ends_at_once = 0;
+std::atomic<std::int64_t> received_at = 0;  ///< milliseconds
+/// timeout(1) and batch systems signal a process and its group, one after the other: that is one wish.
+constexpr std::int64_t one_wish = 500;
 std::atomic<bool> on_terminal = false;
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
+                  std::atomic<std::int64_t>::is_always_lock_free,
               "a signal handler may only touch lock-free atomics");
 std::array<char, 64> farewell{};  ///< "tsdata: stopped by signal "
 std::size_t farewell_size = 0;
@@ -35,14 +41,23 @@ void say(std::string_view text) {
   ::_exit(128 + signal);
 }
 
+std::int64_t milliseconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+}
+
 void on_signal(int signal) {
   const int saved = errno;
   if (received.exchange(signal) == 0) {
+    received_at = milliseconds();
     if (ends_at_once > 0) end_at_once(signal);
     if (on_terminal) say("\nstopping after this step; once more to kill\n");
     errno = saved;
     return;
   }
+  errno = saved;
+  if (milliseconds() - received_at < one_wish) return;
   io::remove_unfinished_files();
   std::signal(signal, SIG_DFL);
   std::raise(signal);

@@ -1,5 +1,6 @@
 // Stopping on signals (SIGINT, SIGTERM, SIGHUP, SIGUSR1, which Slurm sends before a limit, and SIGXCPU): the
-// first asks the program to finish its step and write what it has, the second kills it.
+// first asks the program to finish its step and write what it has; the next kills it, half a second later at
+// the earliest.
 #pragma once
 
 #include <string_view>

@@ -111,6 +111,20 @@ TEST_CASE("what the parent ignores stays ignored, and a signal ends work without
             std::raise(signal);
             if (stop_signal() != signal) ::_exit(1);
           }) == 7);
+    // Twice at once, as timeout(1) sends it, is once; again later kills.
+    CHECK(in_child([signal] {
+            std::signal(signal, SIG_DFL);
+            install_stop_handlers("tsprobe");
+            std::raise(signal), std::raise(signal);
+            if (stop_signal() != signal) ::_exit(1);
+          }) == 7);
+    CHECK(in_child([signal] {
+            std::signal(signal, SIG_DFL);
+            install_stop_handlers("tsprobe");
+            std::raise(signal);
+            ::usleep(600000);
+            std::raise(signal);
+          }) == -signal);
     CHECK(in_child([&] {
             std::signal(signal, SIG_DFL);
             install_stop_handlers("tsprobe");
