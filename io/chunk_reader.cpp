@@ -45,8 +45,6 @@ void unshuffle(const std::vector<char>& from, std::size_t element, std::vector<c
             to.begin() + static_cast<std::ptrdiff_t>(count * element));
 }
 
-constexpr std::size_t best_ratio = 1032;  ///< of zlib
-
 bool inflate_all(const std::vector<char>& from, std::vector<char>& to) {
   uLongf bytes = static_cast<uLongf>(to.size());
   const int code = uncompress(reinterpret_cast<Bytef*>(to.data()), &bytes,
@@ -67,7 +65,7 @@ void ChunkReader::expand(std::vector<char>& stored, unsigned skipped, std::vecto
       unshuffle(stored, grid_.element_bytes, spare);
     } else {
       // Neither filter makes more of a byte than zlib, so memory is taken for nothing that cannot fill it.
-      if (grid_.chunk_bytes() / best_ratio > stored.size()) damaged();
+      if (grid_.chunk_bytes() / best_deflate > stored.size()) damaged();
       spare.resize(grid_.chunk_bytes());
       const bool whole = grid_.filters[f] == Filter::deflate
                              ? inflate_all(stored, spare)

@@ -10,6 +10,9 @@
 
 namespace ts::io {
 
+/// zlib makes no more bytes of one.
+inline constexpr index_t best_deflate = 1032;
+
 /// The product of non-negative factors, 2^64 - 1 if it is larger.
 [[nodiscard]] std::uint64_t product(std::initializer_list<index_t> factors) noexcept;
 /// The sum, 2^64 - 1 if it is larger.

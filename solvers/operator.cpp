@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <mutex>
 
 #include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/gemm/core/processors.hpp"
@@ -93,10 +92,13 @@ void compensated_residual(const Context& ctx, HostView<const T> a, HostView<cons
 template <class T, class I>
 OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a) {
   if (a.rows == 0) return {0, 0, 0};
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  std::mutex mutex;
-  parallel_ranges(default_threads(), a.rows, [&](index_t first, index_t last) {
-    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+  const auto both = [](const OperatorFacts& x, const OperatorFacts& y) {
+    return OperatorFacts{x.entries, std::min(x.low, y.low), std::max(x.high, y.high)};
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const OperatorFacts none{a.nonzeros(), infinity, -infinity};
+  const auto of_rows = [&](index_t first, index_t last) {
+    OperatorFacts facts = none;
     for (index_t i = first; i < last; ++i) {
       double centre = 0, radius = 0;
       for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k)
@@ -104,12 +106,11 @@ OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a) {
           centre += std::real(a.values[k]);
         else
           radius += std::abs(a.values[k]);
-      lowest = std::min(lowest, centre - radius), highest = std::max(highest, centre + radius);
+      facts = both(facts, {facts.entries, centre - radius, centre + radius});
     }
-    const std::lock_guard lock(mutex);
-    low = std::min(low, lowest), high = std::max(high, highest);
-  });
-  return {a.nonzeros(), low, high};
+    return facts;
+  };
+  return parallel_reduce(default_threads(), a.rows, none, of_rows, both);
 }
 
 template <class T>

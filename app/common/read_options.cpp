@@ -1,5 +1,7 @@
 #include "tallskinny/app/common/read_options.hpp"
 
+#include "tallskinny/app/common/memory.hpp"
+
 namespace ts::app {
 
 void add_read_options(Options& options, io::ReadOptions& target) {
@@ -22,8 +24,13 @@ void add_read_options(Options& options, io::ReadOptions& target) {
             "refusing it")
       .flag("trust-input", target.trusted,
             "let HDF5 open the input in this process instead of one without rights, and take data from the "
-            "other "
-            "files that it names: only for files whose writer you trust");
+            "other files that it names: only for files whose writer you trust");
+}
+
+void add_reading_memory_option(Options& options, io::ReadOptions& target) {
+  options.custom("memory", "BYTES", {}, "memory that reading may take, like 500M or 4G; default what is free",
+                 "a number of bytes like 500M or 4G",
+                 [&target](std::string_view text) { return parse_bytes(text, target.memory_limit); });
 }
 
 void add_rows_option(Options& options, io::ReadOptions& target) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
+#include <functional>
 
 #include "tallskinny/app/tsbench/error_bound.hpp"
 #include "tallskinny/app/tsbench/values.hpp"
@@ -133,17 +133,17 @@ double Check<T>::worst_error(bool sums) const {
       return worst;
     case Operation::column_norms:
       for (index_t j = 0; j < std::min(p, sampled_entries); ++j) {
-        long double sum = 0;
-        std::mutex mutex;
-        parallel_ranges(default_threads(), n, [&](index_t first, index_t last) {
-          long double mine = 0;
-          for (index_t k = first; k < last; ++k) {
-            const Wide v = wide(o_.x[k * p + j]);
-            mine += v.re * v.re + v.im * v.im;
-          }
-          const std::lock_guard lock(mutex);
-          sum += mine;
-        });
+        const auto sum = parallel_reduce(
+            default_threads(), n, 0.0L,
+            [&](index_t first, index_t last) {
+              long double mine = 0;
+              for (index_t k = first; k < last; ++k) {
+                const Wide v = wide(o_.x[k * p + j]);
+                mine += v.re * v.re + v.im * v.im;
+              }
+              return mine;
+            },
+            std::plus<>{});
         Sum norm;
         norm.add({std::sqrt(sum), 0});
         norm.terms = is_complex<T> || std::is_same_v<T, double> ? static_cast<long double>(n) : 1;

@@ -50,10 +50,7 @@ bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
       "store this column of a table as /labels instead: its number from 0 (from -1 at the end), or its "
       "name in a csv or arff file",
       "a column", [&target](std::string_view text) { return app::parse_value(text, target.labels_column); });
-  options.custom("memory", "BYTES", {}, "memory that reading may take, like 500M or 4G; default what is free",
-                 "a number of bytes like 500M or 4G", [&target](std::string_view text) {
-                   return app::parse_bytes(text, target.read.memory_limit);
-                 });
+  app::add_reading_memory_option(options, target.read);
   options.group("Writing")
       .custom("object", "NAME", target.object, "what the matrix is called in the output", "a name",
               [&target](std::string_view text) {

@@ -35,11 +35,8 @@ bool parse_info(app::Arguments arguments, InfoOptions& target) {
         {"One of them, for a script", "tsdata info data.h5:/X --json"}},
        ""});
   options.positional("FILE", target.file, "a file, or FILE.h5:/OBJECT for one object in it");
-  options.group("Reading")
-      .flag("quick", target.quick, "do not read the elements")
-      .custom("memory", "BYTES", {}, "memory that reading may take, like 500M or 4G; default what is free",
-              "a number of bytes like 500M or 4G",
-              [&target](std::string_view text) { return app::parse_bytes(text, target.read.memory_limit); });
+  options.group("Reading").flag("quick", target.quick, "do not read the elements");
+  app::add_reading_memory_option(options, target.read);
   app::add_read_options(options, target.read);
   app::add_report_options(options.group("Output"), target.common);
   return options.parse(arguments);

@@ -150,8 +150,8 @@ int solve_general_file(const Settings& settings) {
       {"its adjoint", d.bytes},
       {"basis and blocks", static_cast<std::uint64_t>(d.rows) * static_cast<std::uint64_t>(columns) * 16}};
   const bool whole = settings.eigen.method == solvers::Method::dense;
-  if (whole ||
-      d.rows <= solvers::whole_takeover_rows<double>)  // the matrix, T and U as Eigen has them and as we do
+  // The matrix, T and U as Eigen has them and as we do.
+  if (whole || d.rows <= solvers::whole_takeover_rows<double>)
     uses.push_back(
         {"Schur form", static_cast<std::uint64_t>(d.rows) * static_cast<std::uint64_t>(d.rows) * 80});
   if (settings.common.dry_run) {

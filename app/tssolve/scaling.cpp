@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <span>
 
 #include "tallskinny/gemm/core/parallel.hpp"
@@ -71,15 +70,15 @@ void scale_numbers(Numbers& numbers, int exponent, const std::string& where) {
 template <class T>
 int extreme_exponent(const AnyMatrix<T>& matrix, bool in_float32) {
   const std::span<const T> entries = entries_of(matrix);
-  double largest = 0;
-  std::mutex mutex;
-  parallel_ranges(default_threads(), std::ssize(entries), [&](index_t first, index_t last) {
-    double mine = 0;
-    for (index_t i = first; i < last; ++i)
-      mine = std::max(mine, largest_part(entries[static_cast<std::size_t>(i)]));
-    const std::lock_guard lock(mutex);
-    largest = std::max(largest, mine);
-  });
+  const double largest = parallel_reduce(
+      default_threads(), std::ssize(entries), 0.0,
+      [&](index_t first, index_t last) {
+        double mine = 0;
+        for (index_t i = first; i < last; ++i)
+          mine = std::max(mine, largest_part(entries[static_cast<std::size_t>(i)]));
+        return mine;
+      },
+      [](double a, double b) { return std::max(a, b); });
   int exponent = 0;
   std::frexp(largest, &exponent);
   return std::abs(exponent) > (in_float32 ? ordinary_in_float32 : ordinary_exponent) ? exponent : 0;
@@ -103,7 +102,7 @@ void scale_result(solvers::GeneralResult& result, int exponent, const std::strin
   scale_numbers(result.values, exponent, where);
   scale_numbers(result.residual_norms, exponent, where);
   result.next_value = scaled(result.next_value, exponent);
-  result.norm = std::ldexp(result.norm, exponent);
+  result.norm = scaled(result.norm, exponent);
 }
 
 #define TS_INSTANTIATE(T)                                      \

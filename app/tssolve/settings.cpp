@@ -203,18 +203,14 @@ bool parse_settings(Arguments arguments, Settings& settings) {
 
   options.group("What to find")
       .value("nev,k", "COUNT", eigen.nev, "how many eigenvalues", at_least<index_t>(1))
-      .custom(
-          "which", "LA|SA|LM|SM|BE", name_of(eigen.which),
-          "largest or smallest algebraic, largest or smallest magnitude, both ends. With --sigma: LM and "
-          "SM the "
-          "nearest to it, LA and SA the nearest above and below (where fewer lie there, all of them), BE "
-          "half from "
-          "each side. SM alone is nearest to 0. With "
-          "--general: "
-          "LM, LR or SR (largest or smallest real part), LI or SI (largest or smallest |imaginary part|), "
-          "SM (nearest to 0 or to --sigma). With --svd: LM or SM",
-          "LA, SA, LM, SM, BE, LR, SR, LI or SI",
-          [&word](std::string_view text) { return (word = word_named(text)) != nullptr; })
+      .custom("which", "LA|SA|LM|SM|BE", name_of(eigen.which),
+              "largest or smallest algebraic, largest or smallest magnitude, both ends. With --sigma: LM and "
+              "SM the nearest to it, LA and SA the nearest above and below (where fewer lie there, all of "
+              "them), BE half from each side. SM alone is nearest to 0. With --general: LM, LR or SR "
+              "(largest or smallest real part), LI or SI (largest or smallest |imaginary part|), "
+              "SM (nearest to 0 or to --sigma). With --svd: LM or SM",
+              "LA, SA, LM, SM, BE, LR, SR, LI or SI",
+              [&word](std::string_view text) { return (word = word_named(text)) != nullptr; })
       .custom("sigma", "NUMBER", "",
               "look near this number, by factorising A - sigma I. With --general it may be complex, as in "
               "0.5+2i: of a real matrix the values nearest to it or to its conjugate, pairs together",

@@ -29,17 +29,39 @@ void parallel(int parts, const Body& body) {
       parts, [](const void* b, int part) { (*static_cast<const Body*>(b))(part); }, &body);
 }
 
-/// Calls body(first, last) for up to `threads` ranges of neighbours that make up 0 .. count - 1.
+/// Calls body(first, last, range) for up to `threads` ranges of neighbours that make up 0 .. count - 1, which
+/// are numbered from 0 on.
 /// @throws what `body` throws, as parallel() does.
 template <class Body>
-void parallel_ranges(int threads, index_t count, const Body& body) {
+void parallel_numbered_ranges(int threads, index_t count, const Body& body) {
   if (count <= 0) return;
   const index_t team = std::clamp<index_t>(threads, 1, count);
   const index_t least = count / team, longer = count % team;
   parallel(static_cast<int>(team), [&](int part) {
     const index_t first = part * least + std::min<index_t>(part, longer);
-    body(first, first + least + (part < longer ? 1 : 0));
+    body(first, first + least + (part < longer ? 1 : 0), part);
   });
+}
+
+/// Calls body(first, last) for up to `threads` ranges of neighbours that make up 0 .. count - 1.
+/// @throws what `body` throws, as parallel() does.
+template <class Body>
+void parallel_ranges(int threads, index_t count, const Body& body) {
+  parallel_numbered_ranges(threads, count, [&](index_t first, index_t last, int) { body(first, last); });
+}
+
+/// combine(.. combine(combine(start, v_0), v_1) ..) for the values v = body(first, last) of such ranges, from
+/// the lowest range on.
+/// @throws what `body` throws, as parallel() does.
+template <class Value, class Body, class Combine>
+[[nodiscard]] Value parallel_reduce(int threads, index_t count, Value start, const Body& body,
+                                    const Combine& combine) {
+  std::vector<Value> values(static_cast<std::size_t>(std::clamp<index_t>(count, 0, std::max(threads, 1))));
+  parallel_numbered_ranges(threads, count, [&](index_t first, index_t last, int range) {
+    values[static_cast<std::size_t>(range)] = body(first, last);
+  });
+  for (const Value& value : values) start = combine(start, value);
+  return start;
 }
 
 /// Calls body(i) for i = 0 .. count - 1, each of up to `threads` threads for neighbours.

@@ -25,7 +25,6 @@ constexpr std::size_t longest_message = std::size_t{256} << 20;
 constexpr std::size_t small_window = std::size_t{64} << 20;  ///< bytes that are kept between readings
 constexpr std::uint64_t own_memory = std::uint64_t{512}
                                      << 20;  ///< of HDF5 and this library, whatever the file
-constexpr index_t best_ratio = 1032;         ///< zlib makes so many bytes of one
 
 /// Filters that HDF5 has loaded as plugins into this process. Under library_lock().
 std::set<int>& loaded_filters() {
@@ -112,7 +111,7 @@ void Reader::start() {
   // Memory that the file asks for, which is no more than it can fill.
   service.address_space =
       sum({address_space(), own_memory,
-           std::min(allowed, product({best_ratio, static_cast<index_t>(bytes_->size())}))});
+           std::min(allowed, product({best_deflate, static_cast<index_t>(bytes_->size())}))});
   int ends[2];
   check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
   socket_ = ends[0], service.socket = ends[1];

@@ -8,6 +8,7 @@
 #include "tallskinny/io/hdf5/h5.hpp"
 #include "tallskinny/io/hdf5/outside.hpp"
 #include "tallskinny/io/hdf5/remote.hpp"
+#include "tallskinny/io/memory.hpp"
 
 namespace ts::io::hdf5 {
 
@@ -17,7 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr int deepest_virtual = 8;                  ///< virtual datasets made of virtual datasets
 constexpr hsize_t large_chunk = hsize_t{16} << 20;  ///< bytes, from which its expansion is judged
-constexpr hsize_t best_deflate = 1032;              ///< zlib's greatest ratio
 constexpr auto most_rows = std::numeric_limits<index_t>::max();
 
 struct Extent {

@@ -106,12 +106,13 @@ Description description_of(const MarketHeader& h, const Location& where, const R
   return d;
 }
 
-/// An entry takes at least 4 characters ("1 1\n"; 2 in an array), and gzip compresses at most 1032 : 1. A
-/// size line that promises more than the file can hold is refused before memory is taken for it.
+/// An entry takes at least 4 characters ("1 1\n"; 2 in an array), and gzip compresses no better than
+/// best_deflate. A size line that promises more than the file can hold is refused before memory is taken for
+/// it.
 void require_plausible(const MarketHeader& h, const std::filesystem::path& file) {
   std::error_code failed;
   const auto bytes = static_cast<double>(std::filesystem::file_size(file, failed));
-  if (!failed && static_cast<double>(h.entries) > 1 + bytes * 1032 / (h.sparse ? 4 : 2))
+  if (!failed && static_cast<double>(h.entries) > 1 + bytes * best_deflate / (h.sparse ? 4 : 2))
     throw Error(Errc::bad_input, file.string() + " announces " + std::to_string(h.entries) +
                                      " entries, more than a file of its size can hold");
 }

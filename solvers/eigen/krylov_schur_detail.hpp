@@ -24,7 +24,6 @@ struct GeneralVerdict {
   bool whole = false;                            ///< everything was computed
   std::optional<Companion::Finding> companion;   ///< of a normal matrix
   std::optional<AdjointCheck::Finding> adjoint;  ///< of another one, if it was asked
-  bool searched = false;                         ///< fresh random blocks found no others
   bool displaced = false;                        ///< what is nearest to the shift may not be to the target
   bool inside = false;                           ///< of the spectrum: no search sees that from its rim
 };

@@ -22,12 +22,12 @@ constexpr double doubtful = 1e4;
 template <class T>
 void KrylovSchur<T>::finish() {
   const index_t k = std::min(wanted_, schur_.size());
-  out_.values.clear(), out_.residual_norms.assign(at(k), 0.0), out_.converged_pairs.assign(at(k), false);
+  out_.values.clear(), out_.converged_pairs.assign(at(k), false);
   out_.conditions.assign(pairs_.conditions.begin(), pairs_.conditions.begin() + k);
   out_.vectors = Matrix<Complex>(n_, k);
   // Parts of the coefficients in the arithmetic of the operator: [Re Y, Im Y], or Y itself.
   const index_t m = schur_.size(), f = basis_.width(), parts = is_complex<T> ? k : 2 * k;
-  Matrix<T> y(m, parts), c(f, parts), ax(n_, parts);
+  Matrix<T> y(m, parts), c(f, parts);
   const auto put = [&](Matrix<T>& to, index_t i, index_t j, Complex z) {
     if constexpr (is_complex<T>)
       to(i, j) = z;
@@ -44,31 +44,28 @@ void KrylovSchur<T>::finish() {
   }
   const auto x =
       (problem_.inverse ? basis_.combine(y.cview(), c.cview()) : basis_.combine(y.cview())).to_host(ctx_);
-  problem_.a.apply(ctx_, x.cview(), ax.view());
-  extra_applications_ += parts;
-  const auto entry = [&](const Matrix<T>& z, index_t i, index_t j) -> Complex {
-    if constexpr (is_complex<T>)
-      return z(i, j);
-    else
-      return {z(i, j), z(i, k + j)};
-  };
-  out_.converged_count = 0;
   for (index_t j = 0; j < k; ++j) {
-    double squares = 0, off = 0;
-    for (index_t i = 0; i < n_; ++i) squares += std::norm(entry(x, i, j));
+    const auto entry = [&](index_t i) -> Complex {
+      if constexpr (is_complex<T>)
+        return x(i, j);
+      else
+        return {x(i, j), x(i, k + j)};
+    };
+    double squares = 0;
+    for (index_t i = 0; i < n_; ++i) squares += std::norm(entry(i));
     const double length = std::sqrt(squares);
+    for (index_t i = 0; i < n_; ++i) out_.vectors(i, j) = entry(i) / length;
     // Of a matrix of zeros no rounding is acceptable, that of sigma + 1 / nu either.
-    const Complex theta = accept_.norm > 0 ? eigenvalue(schur_.value(j)) : 0;
-    for (index_t i = 0; i < n_; ++i) {
-      out_.vectors(i, j) = entry(x, i, j) / length;
-      off += std::norm((entry(ax, i, j) - theta * entry(x, i, j)) / length);
-    }
-    out_.values.push_back(theta);
-    out_.residual_norms[at(j)] = std::sqrt(off);
-    Acceptance asked = accept_;
-    asked.tol = options_.common.tol;
-    out_.converged_pairs[at(j)] = out_.residual_norms[at(j)] <= asked.bound(std::abs(theta));
-    out_.converged_count += out_.converged_pairs[at(j)] ? 1 : 0;
+    out_.values.push_back(accept_.norm > 0 ? eigenvalue(schur_.value(j)) : 0);
+  }
+  out_.residual_norms = general_residuals<T>(ctx_, problem_.a, out_.vectors.cview(), out_.values);
+  extra_applications_ += parts;
+  Acceptance asked = accept_;
+  asked.tol = options_.common.tol;
+  out_.converged_count = 0;
+  for (std::size_t j = 0; j < out_.values.size(); ++j) {
+    out_.converged_pairs[j] = out_.residual_norms[j] <= asked.bound(std::abs(out_.values[j]));
+    out_.converged_count += out_.converged_pairs[j] ? 1 : 0;
   }
 }
 
@@ -104,7 +101,6 @@ void KrylovSchur<T>::conclude() {
   r.operator_applications = basis_.applications() + extra_applications_ + asked_of_adjoint;
   GeneralVerdict v;
   v.whole = r.verification == Verification::all_computed;
-  v.searched = r.verification == Verification::random_block;
   if (companion_) v.companion = companion_->finding;
   if (adjoint_) v.adjoint = adjoint_->finding;
   v.displaced = !nearest_hold(), v.inside = is_inside();
@@ -114,7 +110,7 @@ void KrylovSchur<T>::conclude() {
 namespace {
 
 /// Why a set whose pairs have converged is not vouched for.
-std::string doubt(const GeneralVerdict& v, bool searched_to_the_end) {
+std::string doubt(const GeneralResult& r, const GeneralVerdict& v) {
   constexpr const char* compute_all = "--method dense computes the whole spectrum";
   using Asked = AdjointCheck::Finding;
   if (v.displaced)
@@ -140,7 +136,7 @@ std::string doubt(const GeneralVerdict& v, bool searched_to_the_end) {
                ", but a search with the adjoint matrix did not converge: raise --max-iter or "
                "--max-basis; ") +
            compute_all;
-  if (!searched_to_the_end)
+  if (r.verification != Verification::random_block)
     return ", but the block steps allowed ended before a search for missing values did: raise --max-iter";
   return std::string(
              ", and fresh random blocks find no others; but of a matrix that is not normal no search "
@@ -158,7 +154,7 @@ std::string reason_of(const GeneralResult& r, const GeneralVerdict& v, index_t n
     text += " within the block steps allowed: raise --max-iter or --max-basis";
   if (r.stop == StopReason::interrupted) text += "; stopped on request";
   if (r.stop == StopReason::rounding) text += "; residuals do not get smaller: ask for a larger --tol";
-  if (r.stop == StopReason::not_verified) text += doubt(v, v.searched);
+  if (r.stop == StopReason::not_verified) text += doubt(r, v);
   if (r.verified && v.whole) text += "; complete, for the whole spectrum was computed";
   if (r.verified && !v.whole)
     text +=

@@ -73,6 +73,9 @@ struct EigenOptions {
   std::function<void(const Progress&)> progress;  ///< called after each look at the Ritz values
 };
 
+/// Tells options.progress that all eigenvalues are computed at once now, of which `wanted` were asked for.
+void announce_dense(const EigenOptions& options, index_t wanted);
+
 /// The sizes that a run will use: a pure function of n and what is asked.
 struct EigenPlan {
   Method method = Method::lanczos;

@@ -117,15 +117,13 @@ void sort_schur(Schur& schur, const std::function<double(Complex)>& key) {
 
 namespace {
 
-/// Solves (T - t_jj) x = 0 from row j upwards, or y^H (T - t_jj) = 0 from column j downwards, for x_j = 1,
-/// and returns the solution with length one and 1 / its element j before that: at most 1, 0 where it
-/// underflows.
 struct TriangularVector {
-  std::vector<Complex> x;
-  double length = 1;
+  std::vector<Complex> x;  ///< of length one
+  double length = 1;       ///< before that, with element j equal to one; infinite where it overflows
 };
 
-/// @param coupling what the elements known so far give for row i; `known` holds them.
+/// Solves (T - t_jj) x = 0 from row j upwards, or y^H (T - t_jj) = 0 from column j downwards.
+/// @param coupling(x, i) what the elements known so far give for row i.
 template <class Coupling>
 TriangularVector triangular_vector(const Matrix<Complex>& t, index_t j, bool upwards, double norm,
                                    const Coupling& coupling) {

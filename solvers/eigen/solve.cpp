@@ -91,11 +91,7 @@ template <class T>
 void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, index_t k,
                  EigenResult<T>& result) {
   const index_t n = problem.a.rows();
-  if (options.progress) {
-    Progress p;
-    p.phase = "dense", p.wanted = k;
-    options.progress(p);
-  }
+  announce_dense(options, k);
   auto dense = as_dense(ctx, problem.a);
   result.operator_applications += n;
   if (!ortho::all_finite(dense.cview()))
@@ -355,6 +351,13 @@ std::string_view name_of(Verification how) noexcept {
       return "normal";
   }
   return "?";
+}
+
+void announce_dense(const EigenOptions& options, index_t wanted) {
+  if (!options.progress) return;
+  Progress p;
+  p.phase = "dense", p.wanted = wanted;
+  options.progress(p);
 }
 
 EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& options, index_t initial) {

@@ -66,11 +66,7 @@ template <class T>
 void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const GeneralOptions& options,
                  GeneralResult& out) {
   const index_t n = problem.a.rows(), nev = std::min(options.common.nev, n);
-  if (options.common.progress) {
-    Progress p;
-    p.phase = "dense", p.wanted = nev;
-    options.common.progress(p);
-  }
+  announce_dense(options.common, nev);
   const auto dense = as_dense(ctx, problem.a);
   out.operator_applications += n;
   if (!ortho::all_finite(dense.cview()))

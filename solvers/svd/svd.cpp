@@ -96,11 +96,14 @@ SvdResult<T> SvdSolver<T>::run() {
 }
 
 template <class T>
+bool SvdSolver<T>::fits_triangle(index_t columns) const {
+  return a_.cols <= columns && (dense_.cols() > 0 || a_.rows * a_.cols <= made_dense_elements);
+}
+
+template <class T>
 bool SvdSolver<T>::may_take_over() const {
-  const bool small =
-      a_.cols <= takeover_columns && (dense_.cols() > 0 || a_.rows * a_.cols <= made_dense_elements);
-  return small && out_.stage != SvdStage::triangular && out_.triplets.stop != StopReason::interrupted &&
-         options_.verify && options_.max_iterations == 0;
+  return fits_triangle(takeover_columns) && out_.stage != SvdStage::triangular &&
+         out_.triplets.stop != StopReason::interrupted && options_.verify && options_.max_iterations == 0;
 }
 
 template <class T>
@@ -283,8 +286,7 @@ void SvdSolver<T>::conclude() {
 
 template <class T>
 bool SvdSolver<T>::has_triangle() const {
-  const index_t most = options_.max_iterations == 0 ? triangular_columns_at_once : triangular_columns;
-  return a_.cols <= most && (dense_.cols() > 0 || a_.rows * a_.cols <= made_dense_elements);
+  return fits_triangle(options_.max_iterations == 0 ? triangular_columns_at_once : triangular_columns);
 }
 
 template <class T>

@@ -38,6 +38,8 @@ class SvdSolver {
  private:
   /// The way that the sizes call for.
   void search();
+  /// May the matrix be dense, and has it at most so many columns?
+  [[nodiscard]] bool fits_triangle(index_t columns) const;
   [[nodiscard]] bool has_triangle() const;
   /// Are all singular values computed where a search did not succeed?
   [[nodiscard]] bool may_take_over() const;

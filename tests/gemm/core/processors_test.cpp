@@ -10,15 +10,11 @@
 #include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/write_file.hpp"
 
 using namespace ts;
 
 namespace {
-
-void put(const std::filesystem::path& file, const std::string& text) {
-  std::filesystem::create_directories(file.parent_path());
-  std::ofstream(file) << text;
-}
 
 std::optional<int> quota_in(const test::TemporaryFolder& folder) {
   return processor_quota({folder / "cgroup", folder / "sys"});
@@ -29,33 +25,34 @@ std::optional<int> quota_in(const test::TemporaryFolder& folder) {
 TEST_CASE("quotas of version 2: the least on the way to the root, rounded up") {
   const test::TemporaryFolder folder;
   CHECK(!quota_in(folder));
-  put(folder / "cgroup", "0::/a/b\n");
+  test::write_file(folder / "cgroup", "0::/a/b\n");
   CHECK(!quota_in(folder));
-  put(folder / "sys/a/b/cpu.max", "max 100000\n");
+  test::write_file(folder / "sys/a/b/cpu.max", "max 100000\n");
   CHECK(!quota_in(folder));
-  put(folder / "sys/a/cpu.max", "250000 100000\n");
+  test::write_file(folder / "sys/a/cpu.max", "250000 100000\n");
   CHECK(quota_in(folder) == 3);
-  put(folder / "sys/a/b/cpu.max", "400000 100000\n");
+  test::write_file(folder / "sys/a/b/cpu.max", "400000 100000\n");
   CHECK(quota_in(folder) == 3);
-  put(folder / "sys/cpu.max", "50000 100000\n");
+  test::write_file(folder / "sys/cpu.max", "50000 100000\n");
   CHECK(quota_in(folder) == 1);
-  put(folder / "sys/cpu.max", "200000 100000\n");
+  test::write_file(folder / "sys/cpu.max", "200000 100000\n");
   CHECK(quota_in(folder) == 2);
-  put(folder / "sys/cpu.max", "nonsense\n");
+  test::write_file(folder / "sys/cpu.max", "nonsense\n");
   CHECK(quota_in(folder) == 3);
 }
 
 TEST_CASE("quotas of version 1 have a folder for processors") {
   const test::TemporaryFolder folder;
-  put(folder / "cgroup", "12:cpuset:/x\n4:cpu,cpuacct:/docker/c\n1:name=systemd:/y\n");
+  test::write_file(folder / "cgroup", "12:cpuset:/x\n4:cpu,cpuacct:/docker/c\n1:name=systemd:/y\n");
   CHECK(!quota_in(folder));
-  put(folder / "sys/cpu/docker/c/cpu.cfs_quota_us", "-1\n");
-  put(folder / "sys/cpu/docker/c/cpu.cfs_period_us", "100000\n");
+  test::write_file(folder / "sys/cpu/docker/c/cpu.cfs_quota_us", "-1\n");
+  test::write_file(folder / "sys/cpu/docker/c/cpu.cfs_period_us", "100000\n");
   CHECK(!quota_in(folder));
-  put(folder / "sys/cpu/cpu.cfs_quota_us", "150000\n");  // a container sees its own group as the root
-  put(folder / "sys/cpu/cpu.cfs_period_us", "100000\n");
+  test::write_file(folder / "sys/cpu/cpu.cfs_quota_us",
+                   "150000\n");  // a container sees its own group as the root
+  test::write_file(folder / "sys/cpu/cpu.cfs_period_us", "100000\n");
   CHECK(quota_in(folder) == 2);
-  put(folder / "sys/cpu/docker/c/cpu.cfs_quota_us", "50000\n");
+  test::write_file(folder / "sys/cpu/docker/c/cpu.cfs_quota_us", "50000\n");
   CHECK(quota_in(folder) == 1);
 }
 
