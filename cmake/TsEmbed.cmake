@@ -1,14 +1,14 @@
 # ts_embed_texts(TARGET HEADER FUNCTION FILES...): a generated .cpp that defines ts::FUNCTION(), which HEADER
 # declares, with the text of these files, made anew when one of them changes.
-# As a script, cmake -DOUT=file -DHEADER=h -DFUNCTION=f -DFILES=a;b -P TsEmbed.cmake writes that .cpp.
+# As a script, cmake -DROOT=folder -DOUT=file -DHEADER=h -DFUNCTION=f -DFILES=a;b -P TsEmbed.cmake writes that .cpp.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   # sv: lengths are not counted by the compiler, for which clang has a limit of steps.
   set(text "#include \"tallskinny/${HEADER}\"\n\nnamespace {\n\nusing namespace std::string_view_literals;\n\nconstexpr ts::cuda::Source all[] = {\n")
   foreach(file ${FILES})
-    cmake_path(GET file FILENAME name)
+    file(RELATIVE_PATH name ${ROOT} ${file})
     file(READ ${file} content)
-    string(APPEND text "    {\"${name}\", R\"TS_TEXT(${content})TS_TEXT\"sv},\n")
+    string(APPEND text "    {\"tallskinny/${name}\", R\"TS_TEXT(${content})TS_TEXT\"sv},\n")
   endforeach()
   string(APPEND text "};\n\n}  // namespace\n\nstd::span<const ts::cuda::Source> ts::${FUNCTION}() noexcept {\n  return all;\n}\n")
   file(WRITE ${OUT} "${text}")
@@ -21,7 +21,7 @@ function(ts_embed_texts target header function)
   string(REGEX REPLACE ".*::" "" name ${function})
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${target}_${name}.cpp)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} "-DOUT=${out}" "-DHEADER=${header}" "-DFUNCTION=${function}" "-DFILES=${ARGN}"
+    COMMAND ${CMAKE_COMMAND} "-DROOT=${PROJECT_SOURCE_DIR}" "-DOUT=${out}" "-DHEADER=${header}" "-DFUNCTION=${function}" "-DFILES=${ARGN}"
             -P ${TS_EMBED_SCRIPT}
     DEPENDS ${ARGN} ${TS_EMBED_SCRIPT}
     VERBATIM)

@@ -8,8 +8,8 @@
 #include <exception>
 #include <mutex>
 
-#include "tallskinny/gemm/core/parallel.hpp"
-#include "tallskinny/gemm/core/processors.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/io/hdf5/lzf.hpp"
 #include "tallskinny/io/memory.hpp"
 

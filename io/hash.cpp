@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::io {
 

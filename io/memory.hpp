@@ -5,8 +5,8 @@
 #include <initializer_list>
 #include <string>
 
-#include "tallskinny/gemm/core/control_groups.hpp"
 #include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/gemm/runtime/control_groups.hpp"
 
 namespace ts::io {
 

@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "tallskinny/gemm/core/parallel.hpp"
-#include "tallskinny/gemm/core/processors.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/io/assembly.hpp"
 #include "tallskinny/io/chunk_reader.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::solvers {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "tallskinny/gemm/backend/placed.hpp"
+#include "tallskinny/gemm/runtime/placed.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/solvers/types.hpp"

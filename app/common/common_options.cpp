@@ -1,7 +1,7 @@
 #include "tallskinny/app/common/common_options.hpp"
 
 #include "tallskinny/app/common/device.hpp"
-#include "tallskinny/gemm/core/processors.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
 
 namespace ts::app {
 

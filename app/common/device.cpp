@@ -1,8 +1,8 @@
 #include "tallskinny/app/common/device.hpp"
 
 #include "tallskinny/app/common/options.hpp"
-#include "tallskinny/gemm/backend/cuda/devices.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
 
 namespace ts::app {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "tallskinny/gemm/backend/context.hpp"
-#include "tallskinny/gemm/backend/cuda/graph.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/gemm/runtime/gpu/graph.hpp"
 
 namespace ts::app {
 

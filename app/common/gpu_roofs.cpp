@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tallskinny/app/common/gpu_clock.hpp"
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
 namespace ts::app {
 

@@ -1,9 +1,9 @@
 // What the GPU itself can do: the roofs that every measured operation is judged against.
 #pragma once
 
-#include "tallskinny/gemm/backend/context.hpp"
-#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
-#include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
 namespace ts::app {
 

@@ -5,8 +5,8 @@
 
 #include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/gemm/plan/device_info.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

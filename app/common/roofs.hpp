@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "tallskinny/gemm/backend/profile.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
 
 namespace ts::app {
 

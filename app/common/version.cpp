@@ -1,5 +1,5 @@
 #include "tallskinny/app/common/options.hpp"
-#include "tallskinny/gemm/backend/cuda/devices.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
 
 namespace ts::app {
 

@@ -6,8 +6,8 @@
 
 #include "tallskinny/app/tsbench/error_bound.hpp"
 #include "tallskinny/app/tsbench/values.hpp"
-#include "tallskinny/gemm/core/parallel.hpp"
-#include "tallskinny/gemm/core/processors.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
 
 namespace ts::bench {
 

@@ -5,8 +5,8 @@
 
 #include "tallskinny/app/tsbench/sparse_pattern.hpp"
 #include "tallskinny/app/tsbench/values.hpp"
-#include "tallskinny/gemm/core/parallel.hpp"
-#include "tallskinny/gemm/core/processors.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
 
 namespace ts::bench {
 

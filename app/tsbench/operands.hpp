@@ -6,7 +6,7 @@
 #include "tallskinny/app/tsbench/sparse_pattern.hpp"
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/gemm/plan/problem.hpp"
+#include "tallskinny/gemm/core/problem.hpp"
 
 namespace ts::bench {
 

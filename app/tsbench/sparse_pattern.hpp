@@ -1,4 +1,4 @@
-// The sparse matrices of the benchmark, row by row in closed form (gemm/backend/cuda/kernels/bench_sparse.cuh
+// The sparse matrices of the benchmark, row by row in closed form (app/tsbench/kernels/bench_sparse.cuh
 // makes the same ones on the device).
 #pragma once
 

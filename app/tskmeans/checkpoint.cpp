@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/io/hash.hpp"
 
 namespace ts::tskmeans {

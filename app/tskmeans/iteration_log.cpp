@@ -8,7 +8,7 @@
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::tskmeans {
 

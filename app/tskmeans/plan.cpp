@@ -6,7 +6,7 @@
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tskmeans/stream.hpp"
-#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::tskmeans {
 

@@ -6,8 +6,8 @@
 #include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/app/tskmeans/block_pass.hpp"
 #include "tallskinny/app/tskmeans/input.hpp"
-#include "tallskinny/gemm/core/parallel.hpp"
-#include "tallskinny/gemm/core/processors.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
 
 namespace ts::tskmeans {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
-#include "tallskinny/gemm/backend/cuda/graph.hpp"
-#include "tallskinny/gemm/backend/cuda/transfer.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/graph.hpp"
+#include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 #include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 

@@ -16,8 +16,8 @@
 #include "tallskinny/app/tssolve/problem.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/scaling.hpp"
-#include "tallskinny/solvers/eigen/shift_invert.hpp"
-#include "tallskinny/solvers/eigen/whole.hpp"
+#include "tallskinny/solvers/eigen/general/whole.hpp"
+#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 
 namespace ts::app::tssolve {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tallskinny/app/tssolve/report.hpp"
-#include "tallskinny/solvers/eigen/krylov_schur.hpp"
+#include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 
 namespace ts::app::tssolve {
 

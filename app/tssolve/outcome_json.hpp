@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tallskinny/app/common/json.hpp"
-#include "tallskinny/solvers/eigen/result.hpp"
+#include "tallskinny/solvers/eigen/result/result.hpp"
 
 namespace ts::app::tssolve {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "tallskinny/gemm/backend/copy_block.hpp"
-#include "tallskinny/solvers/eigen/preconditioners.hpp"
-#include "tallskinny/solvers/eigen/shift_invert.hpp"
+#include "tallskinny/gemm/copy/copy_block.hpp"
+#include "tallskinny/solvers/eigen/transform/preconditioners.hpp"
+#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 
 namespace ts::app::tssolve {
 

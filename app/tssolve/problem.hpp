@@ -5,8 +5,8 @@
 #include <string>
 
 #include "tallskinny/app/tssolve/input.hpp"
-#include "tallskinny/gemm/backend/cuda/device_csr.hpp"
-#include "tallskinny/solvers/eigen/mass.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
+#include "tallskinny/solvers/eigen/transform/mass.hpp"
 
 namespace ts::app::tssolve {
 

@@ -6,9 +6,9 @@
 #include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/app/common/roofs.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
-#include "tallskinny/gemm/backend/cuda/transfer.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 
 namespace ts::app::tssolve {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "tallskinny/app/common/json.hpp"
-#include "tallskinny/gemm/backend/profile.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
 
 namespace ts::app::tssolve {
 

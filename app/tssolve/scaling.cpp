@@ -4,8 +4,8 @@
 #include <cmath>
 #include <span>
 
-#include "tallskinny/gemm/core/parallel.hpp"
-#include "tallskinny/gemm/core/processors.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
 
 namespace ts::app::tssolve {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "tallskinny/app/tssolve/input.hpp"
-#include "tallskinny/solvers/eigen/krylov_schur.hpp"
-#include "tallskinny/solvers/eigen/result.hpp"
+#include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
+#include "tallskinny/solvers/eigen/result/result.hpp"
 
 namespace ts::app::tssolve {
 

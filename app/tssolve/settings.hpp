@@ -8,8 +8,8 @@
 #include "tallskinny/app/common/checkpoint_file.hpp"
 #include "tallskinny/app/common/common_options.hpp"
 #include "tallskinny/io/matrix_file.hpp"
-#include "tallskinny/solvers/eigen/interval.hpp"
-#include "tallskinny/solvers/eigen/krylov_schur.hpp"
+#include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
+#include "tallskinny/solvers/eigen/transform/interval.hpp"
 
 namespace ts::app::tssolve {
 

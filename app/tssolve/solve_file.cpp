@@ -22,9 +22,9 @@
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/scaling.hpp"
 #include "tallskinny/app/tssolve/svd_file.hpp"
-#include "tallskinny/gemm/backend/cuda/transfer.hpp"
-#include "tallskinny/solvers/eigen/memory_plan.hpp"
-#include "tallskinny/solvers/eigen/narrow.hpp"
+#include "tallskinny/gemm/runtime/gpu/transfer.hpp"
+#include "tallskinny/solvers/eigen/hermitian/memory_plan.hpp"
+#include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
 
 namespace ts::app::tssolve {

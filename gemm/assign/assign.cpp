@@ -8,8 +8,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "tallskinny/gemm/assign/assign_detail.hpp"
-#include "tallskinny/gemm/assign/cuda/assign_device.hpp"
+#include "tallskinny/gemm/assign/detail.hpp"
+#include "tallskinny/gemm/assign/launch.hpp"
 #include "tallskinny/gemm/assign/team_detail.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 

@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "tallskinny/gemm/assign/cluster_sums.hpp"
 #include "tallskinny/gemm/assign/per_row.hpp"
 #include "tallskinny/gemm/assign/row_bounds.hpp"
 #include "tallskinny/gemm/assign/rows.hpp"
-#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 #include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts {
 

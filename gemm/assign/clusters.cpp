@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/assign/clusters.hpp"
 
-#include "tallskinny/gemm/assign/assign_detail.hpp"
-#include "tallskinny/gemm/assign/cuda/clusters_device.hpp"
+#include "tallskinny/gemm/assign/clusters_launch.hpp"
+#include "tallskinny/gemm/assign/detail.hpp"
 
 namespace ts {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/assign.hpp"
-#include "tallskinny/gemm/assign/means.hpp"
+#include "tallskinny/gemm/assign/sums/means.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
 namespace ts {

@@ -6,9 +6,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "tallskinny/gemm/backend/context.hpp"
-#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
 #include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
 namespace ts {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/rows.hpp"
-#include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
 namespace ts {
 

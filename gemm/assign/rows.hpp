@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "tallskinny/gemm/assign/per_row.hpp"
-#include "tallskinny/gemm/backend/cuda/stream.hpp"
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/runtime/gpu/stream.hpp"
 
 namespace ts {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/assign.hpp"
-#include "tallskinny/gemm/backend/cpu/rows.hpp"
+#include "tallskinny/gemm/cpu/rows.hpp"
 
 namespace ts::assign_detail {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "tallskinny/gemm/assign/assign_detail.hpp"
-#include "tallskinny/gemm/assign/cuda/assign_device.hpp"
-#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/assign/detail.hpp"
+#include "tallskinny/gemm/assign/launch.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts {
 

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/assign/per_row.hpp"
 #include "tallskinny/gemm/assign/rows.hpp"
-#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts {
 

@@ -7,7 +7,7 @@ namespace ts {
 
 /// The unevaluated sum hi + lo with |lo| <= ulp(hi) / 2. Source: Dekker 1971; Joldes, Muller, Popescu 2017,
 /// "Tight and rigorous error bounds for basic building blocks of double-word arithmetic". What GPUs must do
-/// alike is in backend/cuda/kernels/twofold.cuh.
+/// alike is in device/twofold.cuh.
 struct Twofold {
   double hi = 0, lo = 0;
 

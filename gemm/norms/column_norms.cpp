@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "tallskinny/gemm/backend/comm/row_parts.hpp"
-#include "tallskinny/gemm/backend/profile.hpp"
+#include "tallskinny/gemm/comm/row_parts.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
-#include "tallskinny/gemm/norms/column_norms_detail.hpp"
+#include "tallskinny/gemm/norms/detail.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
 
 namespace ts::detail {
 

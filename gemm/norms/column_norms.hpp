@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts {
 

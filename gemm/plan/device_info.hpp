@@ -5,7 +5,7 @@
 #include <compare>
 #include <string>
 
-#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "tallskinny/gemm/backend/cuda/devices.hpp"
-#include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
 #include "tallskinny/gemm/plan/gpu_problem.hpp"
 #include "tallskinny/gemm/plan/plan.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
+#include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
 namespace ts::cuda {
 
@@ -27,7 +27,7 @@ struct Family {
   std::vector<Candidate> (*candidates)(const GpuProblem& problem, const DeviceInfo& device);
 };
 
-/// The families there are (plan/gpu_families.cpp lists them).
+/// The families there are (families.cpp lists them).
 [[nodiscard]] std::span<const Family> families() noexcept;
 
 struct GpuPlan {

@@ -4,8 +4,8 @@
 #include <bit>
 #include <compare>
 
-#include "tallskinny/gemm/backend/context.hpp"
-#include "tallskinny/gemm/plan/problem.hpp"
+#include "tallskinny/gemm/core/problem.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::cuda {
 

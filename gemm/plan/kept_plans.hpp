@@ -7,8 +7,8 @@
 #include <string>
 #include <tuple>
 
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
 namespace ts::cuda {
 

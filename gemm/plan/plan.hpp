@@ -4,8 +4,8 @@
 #include <iosfwd>
 #include <string>
 
+#include "tallskinny/gemm/core/problem.hpp"
 #include "tallskinny/gemm/plan/device_info.hpp"
-#include "tallskinny/gemm/plan/problem.hpp"
 
 namespace ts {
 

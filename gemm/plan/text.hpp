@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tallskinny/gemm/plan/problem.hpp"
+#include "tallskinny/gemm/core/problem.hpp"
 
 namespace ts {
 

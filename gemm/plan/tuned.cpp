@@ -4,9 +4,9 @@
 #include <mutex>
 #include <sstream>
 
-#include "tallskinny/gemm/backend/cuda/disk_cache.hpp"
-#include "tallskinny/gemm/backend/cuda/sources.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
+#include "tallskinny/gemm/runtime/gpu/disk_cache.hpp"
+#include "tallskinny/gemm/runtime/gpu/sources.hpp"
 
 namespace ts::cuda {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
 #include "tallskinny/gemm/plan/gpu_problem.hpp"
+#include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
 namespace ts::cuda {
 
@@ -51,7 +51,5 @@ class TunedTable {
 /// The user's own table of a device, in the cache folder; a table that cannot be kept or read is none.
 [[nodiscard]] TunedTable users_table(const std::string& device_name);
 void keep_users_table(const std::string& device_name, const TunedTable& table);
-/// The shipped table, overruled by the user's own.
-[[nodiscard]] std::shared_ptr<const TunedTable> tuned_for(const std::string& device_name);
 
 }  // namespace ts::cuda

@@ -1,9 +1,9 @@
 #include "tallskinny/gemm/project/project.hpp"
 
-#include "tallskinny/gemm/backend/comm/row_parts.hpp"
-#include "tallskinny/gemm/backend/profile.hpp"
+#include "tallskinny/gemm/comm/row_parts.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
-#include "tallskinny/gemm/project/project_detail.hpp"
+#include "tallskinny/gemm/project/detail.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
 
 namespace ts::detail {
 

@@ -1,8 +1,8 @@
 // The fused steps of block Gram-Schmidt: what would be three operations in one pass over V and W.
 #pragma once
 
-#include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts {
 

@@ -2,11 +2,11 @@
 
 #include <complex>
 
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
-#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/near_normal.hpp"
-#include "tallskinny/gemm/core/parallel.hpp"
-#include "tallskinny/gemm/random/cuda/random_kernel.hpp"
+#include "tallskinny/gemm/random/plan.hpp"
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
 
 namespace ts {
 

@@ -1,8 +1,8 @@
 #include "tallskinny/gemm/spmm/spmm.hpp"
 
-#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
-#include "tallskinny/gemm/spmm/spmm_detail.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/spmm/detail.hpp"
 
 namespace ts::detail {
 

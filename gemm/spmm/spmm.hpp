@@ -1,8 +1,8 @@
 // SpMM: sparse matrix (CSR) times tall-skinny matrix.
 #pragma once
 
-#include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/csr.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts {
 

@@ -1,8 +1,8 @@
 #include "tallskinny/gemm/trsm/trsm.hpp"
 
-#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
-#include "tallskinny/gemm/trsm/trsm_detail.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/trsm/detail.hpp"
 
 namespace ts::detail {
 

@@ -1,8 +1,8 @@
 // Triangular solve with a small factor, from the right: the scaling step of Cholesky QR.
 #pragma once
 
-#include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts {
 

@@ -1,8 +1,8 @@
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 
-#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
-#include "tallskinny/gemm/tsm2r/tsm2r_detail.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/tsm2r/detail.hpp"
 
 namespace ts::detail {
 

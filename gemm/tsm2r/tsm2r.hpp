@@ -1,8 +1,8 @@
 // TSM2R: large dense matrix times tall-skinny matrix, a tall-skinny result.
 #pragma once
 
-#include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts {
 

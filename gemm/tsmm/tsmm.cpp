@@ -1,8 +1,8 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 
-#include "tallskinny/gemm/backend/profile.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
-#include "tallskinny/gemm/tsmm/tsmm_detail.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/tsmm/detail.hpp"
 
 namespace ts::detail {
 

@@ -1,8 +1,8 @@
 // TSMM: tall-skinny matrix times small matrix, a tall-skinny result.
 #pragma once
 
-#include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts {
 

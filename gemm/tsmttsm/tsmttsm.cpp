@@ -1,9 +1,9 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 
-#include "tallskinny/gemm/backend/comm/row_parts.hpp"
-#include "tallskinny/gemm/backend/profile.hpp"
+#include "tallskinny/gemm/comm/row_parts.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
-#include "tallskinny/gemm/tsmttsm/tsmttsm_detail.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/tsmttsm/detail.hpp"
 
 namespace ts::detail {
 

@@ -1,8 +1,8 @@
 // TSMTTSM: transposed tall-skinny matrix times tall-skinny matrix, a small result.
 #pragma once
 
-#include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts {
 

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <string>
 
-#include "tallskinny/solvers/eigen/finish.hpp"
-#include "tallskinny/solvers/eigen/lobpcg.hpp"
-#include "tallskinny/solvers/eigen/narrow.hpp"
+#include "tallskinny/solvers/eigen/hermitian/lobpcg.hpp"
+#include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 #include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"

@@ -4,10 +4,10 @@
 #include <functional>
 #include <optional>
 
-#include "tallskinny/solvers/eigen/inertia.hpp"
 #include "tallskinny/solvers/eigen/options.hpp"
-#include "tallskinny/solvers/eigen/result.hpp"
+#include "tallskinny/solvers/eigen/result/result.hpp"
 #include "tallskinny/solvers/eigen/state.hpp"
+#include "tallskinny/solvers/eigen/transform/inertia.hpp"
 #include "tallskinny/solvers/operator.hpp"
 #include "tallskinny/solvers/types.hpp"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/rows.hpp"
-#include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 
 namespace ts::solvers {

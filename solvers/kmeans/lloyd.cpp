@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "tallskinny/gemm/assign/unit_rows.hpp"
-#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::solvers::kmeans_detail {
 

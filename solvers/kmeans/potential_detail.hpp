@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "tallskinny/gemm/assign/potential.hpp"
+#include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
 namespace ts::solvers::kmeans_detail {

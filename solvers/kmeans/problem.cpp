@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "tallskinny/gemm/assign/potential.hpp"
+#include "tallskinny/gemm/assign/seeding/potential.hpp"
 
 namespace ts::solvers::kmeans_detail {
 

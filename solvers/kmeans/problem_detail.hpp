@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/assign.hpp"
-#include "tallskinny/gemm/assign/means.hpp"
+#include "tallskinny/gemm/assign/sums/means.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 
 namespace ts::solvers::kmeans_detail {

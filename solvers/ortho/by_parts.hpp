@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "tallskinny/gemm/backend/profile.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"

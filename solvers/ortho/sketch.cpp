@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "tallskinny/gemm/backend/context.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::ortho {
 

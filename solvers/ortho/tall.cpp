@@ -1,8 +1,8 @@
 #include "tallskinny/solvers/ortho/tall.hpp"
 
-#include "tallskinny/gemm/backend/run_where.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
+#include "tallskinny/gemm/runtime/run_where.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"

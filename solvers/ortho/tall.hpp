@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "tallskinny/gemm/backend/copy_block.hpp"
-#include "tallskinny/gemm/plan/problem.hpp"
+#include "tallskinny/gemm/copy/copy_block.hpp"
+#include "tallskinny/gemm/core/problem.hpp"
 
 namespace ts::ortho {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tallskinny/gemm/core/parallel.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/ortho/householder.hpp"
 #include "tallskinny/solvers/ortho/muscle_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"

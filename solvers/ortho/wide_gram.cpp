@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tallskinny/gemm/core/parallel.hpp"
 #include "tallskinny/gemm/core/twofold.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 
 namespace ts::ortho {

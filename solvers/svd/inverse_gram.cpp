@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "tallskinny/solvers/eigen/shift_invert.hpp"
+#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "tallskinny/solvers/eigen/inertia.hpp"
+#include "tallskinny/solvers/eigen/transform/inertia.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
 namespace ts::solvers {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tallskinny/solvers/eigen/options.hpp"
-#include "tallskinny/solvers/eigen/result.hpp"
+#include "tallskinny/solvers/eigen/result/result.hpp"
 #include "tallskinny/solvers/svd/rectangular.hpp"
 
 namespace ts::solvers {

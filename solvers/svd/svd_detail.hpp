@@ -5,9 +5,9 @@
 #include <limits>
 #include <string>
 
-#include "tallskinny/solvers/eigen/inertia.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
-#include "tallskinny/solvers/eigen/transform.hpp"
+#include "tallskinny/solvers/eigen/transform/inertia.hpp"
+#include "tallskinny/solvers/eigen/transform/transform.hpp"
 #include "tallskinny/solvers/svd/inverse_gram.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 

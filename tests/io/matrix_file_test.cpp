@@ -7,7 +7,7 @@
 #include <iterator>
 #include <thread>
 
-#include "tallskinny/gemm/core/processors.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/io/support.hpp"
 

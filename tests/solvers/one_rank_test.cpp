@@ -1,9 +1,9 @@
 #include "tallskinny/solvers/one_rank.hpp"
 
-#include "tallskinny/gemm/backend/comm/slab_collector.hpp"
-#include "tallskinny/solvers/eigen/interval.hpp"
-#include "tallskinny/solvers/eigen/krylov_schur.hpp"
+#include "tallskinny/gemm/comm/slab_collector.hpp"
+#include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/transform/interval.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/test.hpp"

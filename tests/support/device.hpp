@@ -1,9 +1,9 @@
 // The GPU of this machine, if there is one: operands go there and come back with everything around them.
 #pragma once
 
-#include "tallskinny/gemm/backend/context.hpp"
-#include "tallskinny/gemm/backend/cuda/device_csr.hpp"
-#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/tests/support/operands.hpp"
 #include "tallskinny/tests/support/test.hpp"
 

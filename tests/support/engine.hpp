@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/plan/device_info.hpp"
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/operands.hpp"
 #include "tallskinny/tests/support/test.hpp"

@@ -2,7 +2,7 @@
 // tested of all operations.
 #pragma once
 
-#include "tallskinny/gemm/backend/cuda/convert.hpp"
+#include "tallskinny/gemm/device/convert.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tallskinny/gemm/backend/comm/communicator.hpp"
+#include "tallskinny/gemm/runtime/communicator.hpp"
 
 namespace ts::test {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "tallskinny/gemm/backend/comm/nccl_communicator.hpp"
-#include "tallskinny/gemm/backend/cuda/compile.hpp"
-#include "tallskinny/gemm/backend/cuda/devices.hpp"
+#include "tallskinny/gemm/comm/nccl_communicator.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/gpu/compile.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
 
 namespace ts::test {
 

@@ -2,7 +2,7 @@
 // of.
 #pragma once
 
-#include "tallskinny/gemm/backend/comm/slab_collector.hpp"
+#include "tallskinny/gemm/comm/slab_collector.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"

@@ -15,8 +15,8 @@
 #include "tallskinny/app/tsbench/page.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
 namespace ts::bench {
 

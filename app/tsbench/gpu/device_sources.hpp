@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "tallskinny/gemm/backend/cuda/sources.hpp"
+#include "tallskinny/gemm/runtime/gpu/sources.hpp"
 
 namespace ts::bench {
 

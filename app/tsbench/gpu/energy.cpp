@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "tallskinny/gemm/backend/cuda/shared_library.hpp"
+#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
 namespace ts::bench {
 

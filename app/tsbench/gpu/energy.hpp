@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tallskinny/app/tsbench/gpu/clock.hpp"
-#include "tallskinny/gemm/backend/cuda/devices.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
 
 namespace ts::bench {
 

@@ -3,10 +3,11 @@
 #include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/words.hpp"
-#include "tallskinny/gemm/backend/cuda/compile.hpp"
-#include "tallskinny/gemm/backend/cuda/sources.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/runtime/gpu/compile.hpp"
+#include "tallskinny/gemm/runtime/gpu/sources.hpp"
 
 namespace ts::bench {
 

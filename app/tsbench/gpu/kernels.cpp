@@ -1,7 +1,7 @@
 #include "tallskinny/app/tsbench/gpu/kernels.hpp"
 
 #include "tallskinny/app/tsbench/gpu/device_sources.hpp"
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
 namespace ts::bench {
 

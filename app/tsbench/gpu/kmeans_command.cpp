@@ -9,8 +9,8 @@
 #include "tallskinny/app/tsbench/gpu/report.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
 #include "tallskinny/app/tsbench/words.hpp"
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
 namespace ts::bench {
 

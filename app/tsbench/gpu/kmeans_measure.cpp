@@ -5,7 +5,7 @@
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/app/tsbench/gpu/clock.hpp"
 #include "tallskinny/gemm/assign/clusters.hpp"
-#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
 namespace ts::bench {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tallskinny/app/tsbench/measure.hpp"
-#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::bench {
 

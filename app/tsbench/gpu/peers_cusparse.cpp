@@ -5,7 +5,7 @@
 
 #include "tallskinny/app/tsbench/gpu/product.hpp"
 #include "tallskinny/app/tsbench/gpu/vendor.hpp"
-#include "tallskinny/gemm/backend/cuda/shared_library.hpp"
+#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
 namespace ts::bench {
 

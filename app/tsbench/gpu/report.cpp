@@ -6,8 +6,8 @@
 
 #include "tallskinny/app/tsbench/gpu/peers.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
-#include "tallskinny/gemm/backend/cuda/compile.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
+#include "tallskinny/gemm/runtime/gpu/compile.hpp"
 
 namespace ts::bench {
 

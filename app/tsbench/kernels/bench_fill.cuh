@@ -1,5 +1,5 @@
 // Element c of line l of an operand becomes the value of key seed + l line_step + c step.
-#include "bench_value.cuh"
+#include "tallskinny/app/tsbench/kernels/bench_value.cuh"
 
 extern "C" __global__ void __launch_bounds__(256, 4)
     bench_fill(Element* a, int64 lines, int64 length, int64 ld, uint64 seed, uint64 line_step, uint64 step) {

@@ -1,5 +1,5 @@
 // Some rows of an operand, one after the other: to(s, j) = a(rows[s], j).
-#include "element.cuh"
+#include "tallskinny/gemm/device/element.cuh"
 
 extern "C" __global__ void __launch_bounds__(256, 4)
     bench_gather(Element* to, const Element* a, int64 row_stride, int64 column_stride, int64 columns,

@@ -1,6 +1,6 @@
 // A sum of hashes of all 32-bit words of a matrix and their places, which equals another only where all bits
 // do: *sum += that of `lines` lines of `length` words, ld words apart. Integers may be added in any order.
-#include "element.cuh"
+#include "tallskinny/gemm/device/element.cuh"
 
 extern "C" __global__ void __launch_bounds__(256, 4)
     bench_hash(const uint32* a, int64 lines, int64 length, int64 ld, uint64* sum) {

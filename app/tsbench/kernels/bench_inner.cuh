@@ -1,7 +1,7 @@
 // Some entries of A^H B in about twice float64's precision (Ogita, Rump and Oishi 2005, Dot2), to check others
 // against: sums over this block's rows of conj(a(k, i)) b(k, j) and of the sizes of these terms, for the entry
 // (i, j) that the block is for. Plain on purpose.
-#include "element.cuh"
+#include "tallskinny/gemm/device/element.cuh"
 
 struct Wide {
   double re, im;

@@ -1,6 +1,6 @@
 // The sparse matrices of the benchmark as CSR with random values (app/tsbench/sparse_pattern.hpp): pattern 0 is
 // a seven-point stencil on a cube of `side`, 1 a band of 17, 2 has 16 columns a row, each in its sixteenth.
-#include "bench_value.cuh"
+#include "tallskinny/app/tsbench/kernels/bench_value.cuh"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // (app/tsbench/values.hpp).
 #pragma once
 
-#include "element.cuh"
+#include "tallskinny/gemm/device/element.cuh"
 
 __device__ __forceinline__ double uniform_at(uint64 key) {
   uint64 z = (key + 1) * 0x9e3779b97f4a7c15ull;

@@ -5,8 +5,8 @@
 
 #include "tallskinny/app/tsbench/gpu/clock.hpp"
 #include "tallskinny/app/tsbench/gpu/device_sources.hpp"
-#include "tallskinny/gemm/backend/cuda/launch.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
 namespace ts::bench {
 

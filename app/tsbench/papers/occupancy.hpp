@@ -4,9 +4,9 @@
 #include <iosfwd>
 #include <vector>
 
-#include "tallskinny/gemm/backend/context.hpp"
-#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
-#include "tallskinny/gemm/backend/cuda/kernel_plan.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
 namespace ts::bench {
 

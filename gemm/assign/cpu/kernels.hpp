@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "tallskinny/gemm/assign/rows.hpp"
-#include "tallskinny/gemm/backend/context.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::assign_cpu {
 
@@ -127,7 +127,7 @@ struct Kernels {
   /// reach[j] = max(reach[j], |row[j] - shift[j]|), squares[j] += (row[j] - mean[j])^2.
   void (*spread)(const double* row, const double* shift, const double* mean, index_t d, double* reach,
                  double* squares) = nullptr;
-  // What follows has the same bits everywhere, and on a GPU (backend/cuda/kernels/assign_means.cuh).
+  // What follows has the same bits everywhere, and on a GPU (assign/sums/kernels/assign_means.cuh).
   /// mean[j] = ClusterSums::mean() of column j with its shift.
   void (*means)(const SumsOfCluster& sums, double* mean) = nullptr;
   /// ||a - b||^2, in partial sums of the columns that are equal modulo 32.

@@ -1,5 +1,5 @@
 // Means and inertias from sums in fixed point (ClusterSums::exact_sum), a vector of columns at a time: step by
-// step what backend/cuda/kernels/assign_means.cuh does, for the same bits. Part of kernels.ipp.
+// step what assign/sums/kernels/assign_means.cuh does, for the same bits. Part of kernels.ipp.
 
 using VecU64 = std::uint64_t __attribute__((vector_size(vector_bytes)));
 

@@ -1,7 +1,7 @@
 #include <string_view>
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
-#include "tallskinny/gemm/backend/cpu/kernels.hpp"
+#include "tallskinny/gemm/cpu/kernels.hpp"
 
 namespace ts::assign_cpu {
 

@@ -1,7 +1,7 @@
 #include "tallskinny/app/common/device.hpp"
 
-#include "tallskinny/gemm/backend/cuda/devices.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

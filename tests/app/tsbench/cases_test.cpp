@@ -1,4 +1,5 @@
 #include "tallskinny/app/tsbench/cases.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
 
 #include <array>
 #include <set>

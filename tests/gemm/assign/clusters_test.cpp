@@ -1,5 +1,6 @@
 // Means, shifts and inertias from sums in fixed point, and clusters that take many passes.
 #include "tallskinny/gemm/assign/clusters.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
-#include "tallskinny/gemm/backend/cuda/devices.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

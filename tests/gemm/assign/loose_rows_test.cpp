@@ -4,8 +4,8 @@
 #include <numeric>
 #include <vector>
 
-#include "tallskinny/gemm/assign/assign_detail.hpp"
-#include "tallskinny/gemm/assign/cuda/assign_device.hpp"
+#include "tallskinny/gemm/assign/detail.hpp"
+#include "tallskinny/gemm/assign/launch.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/tests/support/device.hpp"

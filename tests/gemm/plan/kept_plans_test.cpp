@@ -1,4 +1,5 @@
 #include "tallskinny/gemm/plan/kept_plans.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
 
 #include "tallskinny/tests/support/test.hpp"
 

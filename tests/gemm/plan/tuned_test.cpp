@@ -1,7 +1,8 @@
 #include "tallskinny/gemm/plan/tuned.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
 
-#include "tallskinny/gemm/backend/cuda/sources.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/gemm/runtime/gpu/sources.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/test.hpp"
 

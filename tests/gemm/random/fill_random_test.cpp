@@ -9,7 +9,7 @@
 #define __device__
 #define __forceinline__ inline
 namespace on_device {
-#include "tallskinny/gemm/backend/cuda/kernels/philox.cuh"
+#include "tallskinny/gemm/device/philox.cuh"
 }
 
 using namespace ts;

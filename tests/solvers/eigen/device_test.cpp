@@ -1,9 +1,10 @@
 // One solver in two places: what it asks of a device, and that a GPU gives the processor's answers.
 #include <span>
 
-#include "problems.hpp"
-#include "tallskinny/gemm/backend/copy_block.hpp"
+#include "tallskinny/gemm/copy/copy_block.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
 #include "tallskinny/solvers/ortho/skeleton.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/solvers/eigen/shift_invert.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 
 namespace ts::test {
 

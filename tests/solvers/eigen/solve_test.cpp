@@ -3,8 +3,8 @@
 #include <limits>
 #include <numeric>
 
-#include "problems.hpp"
-#include "tallskinny/solvers/eigen/shift_invert.hpp"
+#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 

@@ -1,7 +1,7 @@
 // A run that is interrupted and resumed gives the bits of one that was not.
 #include "tallskinny/solvers/eigen/state.hpp"
 
-#include "problems.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

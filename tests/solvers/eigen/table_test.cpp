@@ -1,7 +1,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "problems.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/solvers/eigen/krylov.hpp"
+#include "tallskinny/solvers/eigen/hermitian/krylov.hpp"
 #include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random.hpp"

@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <cmath>
+
+#include "tallskinny/gemm/assign/cpu/kernels.hpp"
+#include "tallskinny/gemm/assign/detail.hpp"
+#include "tallskinny/gemm/assign/launch.hpp"
+#include "tallskinny/gemm/assign/team_detail.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+
+namespace ts {
+
+namespace {
+
+using assign_detail::chunk_count;
+using assign_detail::sparse_squared_distance;
+using assign_detail::squared_norm;
+
+/// Exact-difference distances of single rows to centroids.
+class Direct {
+ public:
+  Direct(const Context& ctx, const Rows& x, HostView<const double> centroids)
+      : kernels_(assign_cpu::select(ctx.simd)),
+        x_(x),
+        c_(Matrix<double>::copy_of(centroids)),
+        none_(static_cast<std::size_t>(x.cols())) {
+    if (x.sparse())
+      for (index_t m = 0; m < c_.rows(); ++m)
+        norms_.push_back(squared_norm<long double>(c_.data() + m * c_.cols(), c_.cols()));
+  }
+
+  struct Scratch {
+    std::vector<double> row;
+  };
+  void load(index_t i, Scratch& s) const {
+    s.row.resize(static_cast<std::size_t>(x_.entries(i)));
+    if (x_.sparse())
+      x_.load_entries(i, s.row.data());
+    else
+      kernels_.centred(x_, i, none_.data(), s.row.data());
+  }
+  [[nodiscard]] double to(index_t i, index_t m, const Scratch& s) const {
+    const double* c = c_.data() + m * c_.cols();
+    if (!x_.sparse()) return kernels_.squared_distance(s.row.data(), c, c_.cols());
+    return static_cast<double>(sparse_squared_distance(s.row.data(), x_.indices() + x_.pointers()[i],
+                                                       x_.entries(i), c,
+                                                       norms_[static_cast<std::size_t>(m)]));
+  }
+  /// What rounding may have done to a distance: relative for dense rows, to the norms for sparse ones.
+  [[nodiscard]] double rounding(double distance, index_t m, const Scratch& s) const {
+    const double d = static_cast<double>(c_.cols() + 3);
+    if (!x_.sparse()) return d * 0x1p-51 * distance;
+    const auto norm = squared_norm<long double>(s.row.data(), static_cast<index_t>(s.row.size()));
+    return d * 0x1p-51 * distance +
+           d * 0x1p-61 * static_cast<double>(norm + norms_[static_cast<std::size_t>(m)]);
+  }
+  [[nodiscard]] index_t k() const noexcept { return c_.rows(); }
+
+ private:
+  const assign_cpu::Kernels& kernels_;
+  const Rows& x_;
+  Matrix<double> c_;
+  std::vector<double> none_;  ///< a shift of zero
+  std::vector<long double> norms_;
+};
+
+/// use(i, scratch, chunk) for every row; chunks in parallel, the rows of one in order.
+template <class Use>
+void for_each_row(const Context& ctx, index_t rows, Use&& use) {
+  constexpr double products_per_chunk = 16.0 * chunk_rows;  // at the least
+  const index_t chunks = chunk_count(rows);
+  const int team = assign_detail::team_size(ctx, chunks, products_per_chunk);
+  std::vector<Direct::Scratch> scratch(static_cast<std::size_t>(team));
+  parallel_pieces(team, chunks, [&](index_t c, int thread) {
+    Direct::Scratch& mine = scratch[static_cast<std::size_t>(thread)];
+    for (index_t i = c * chunk_rows; i < std::min(rows, (c + 1) * chunk_rows); ++i) use(i, mine, c);
+  });
+}
+
+void expect_labels(const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels) {
+  expects(centroids.cols() == x.cols(), "the centroids have another number of columns than the rows");
+  assign_detail::expect_per_row(x, labels, "labels");
+}
+
+std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<const double> centroids,
+                                   PerRow<const std::int32_t> labels, PerRow<const double> weights) {
+  const Direct direct(ctx, x, centroids);
+  std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
+  for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t chunk) {
+    const double weight = weights.empty() ? 1.0 : weights.data[i];
+    if (weight == 0) return;  // even where the distance is infinite
+    direct.load(i, s);
+    partial[static_cast<std::size_t>(chunk)] += weight * direct.to(i, labels.data[i], s);
+  });
+  return partial;
+}
+
+}  // namespace
+
+void own_squared_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
+                           PerRow<const std::int32_t> labels, std::span<double> distances) {
+  expect_labels(x, centroids, labels);
+  expects(static_cast<index_t>(distances.size()) == x.rows(), "distances must have one entry for each row");
+  if (x.on_device()) return assign_device::own_squared_distances(ctx, x, centroids, labels, distances);
+  const Direct direct(ctx, x, centroids);
+  for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t) {
+    direct.load(i, s);
+    distances[static_cast<std::size_t>(i)] = direct.to(i, labels.data[i], s);
+  });
+}
+
+double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids,
+               PerRow<const std::int32_t> labels, PerRow<const double> weights, double before) {
+  expect_labels(x, centroids, labels);
+  if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
+  const std::vector<double> partial = x.on_device()
+                                          ? assign_device::chunk_inertias(ctx, x, centroids, labels, weights)
+                                          : chunk_inertias(ctx, x, centroids, labels, weights);
+  double sum = before;
+  for (const double p : partial) sum += p;
+  return sum;
+}
+
+index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const double> centroids,
+                          PerRow<const std::int32_t> labels) {
+  expect_labels(x, centroids, labels);
+  if (x.on_device()) return assign_device::count_misassigned(ctx, x, centroids, labels);
+  const Direct direct(ctx, x, centroids);
+  std::vector<index_t> wrong(static_cast<std::size_t>(chunk_count(x.rows())));
+  for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t chunk) {
+    direct.load(i, s);
+    const index_t label = labels.data[i];
+    if (label < 0 || label >= direct.k()) {
+      ++wrong[static_cast<std::size_t>(chunk)];
+      return;
+    }
+    const double own = direct.to(i, label, s), limit = own - direct.rounding(own, label, s);
+    for (index_t m = 0; m < direct.k(); ++m)
+      if (direct.to(i, m, s) < limit) {
+        ++wrong[static_cast<std::size_t>(chunk)];
+        break;
+      }
+  });
+  index_t sum = 0;
+  for (const index_t w : wrong) sum += w;
+  return sum;
+}
+
+void distances(const Context& ctx, const Rows& x, HostView<const double> centroids, HostView<double> out) {
+  expects(centroids.cols() == x.cols(), "the centroids have another number of columns than the rows");
+  expects(out.rows() == x.rows() && out.cols() == centroids.rows(),
+          "distances need room for one row for each point and one column for each centroid");
+  expects(!x.on_device(), "distances of all rows to all centroids are computed for rows in host memory only");
+  const Direct direct(ctx, x, centroids);
+  for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t) {
+    direct.load(i, s);
+    for (index_t m = 0; m < direct.k(); ++m) out(i, m) = std::sqrt(direct.to(i, m, s));
+  });
+}
+
+}  // namespace ts

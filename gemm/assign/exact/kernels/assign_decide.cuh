@@ -1,0 +1,63 @@
+// The exact label of every selected row, or of those among them that `undecided` marks (bit p % 32 of word p
+// / 32 for the row at position p). Of rows with a pair of centroids left a warp takes two at a time, of
+// others one, so that few of them keep all multiprocessors busy; where a row has many centroids to choose
+// from, all warps of the block share it.
+#include "tallskinny/gemm/assign/exact/kernels/assign_exact.cuh"
+
+constexpr int many = 256;  // centroids
+
+extern "C" __global__ void __launch_bounds__(32 * warps, 2)
+    assign_decide(Rows x, Centroids c, Selection selection, const uint32* undecided, const Pair* pairs, int* labels,
+                  Sums sums, Stats* stats) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int64 count = selection.count(x);
+  uint64 changed = 0;
+  // The warp's next 32 positions, of which mostly few are open, are looked at together: each lane answers for one.
+  const int64 stride = static_cast<int64>(gridDim.x) * warps;
+  for (int64 begin = static_cast<int64>(blockIdx.x) * warps; begin < count; begin += 32 * stride) {
+    const int64 mine = begin + warp + lane * stride;
+    const bool open = mine < count && (undecided == nullptr || (undecided[mine / 32] >> mine % 32 & 1) != 0);
+    const int64 row = open ? selection.row(mine) : 0;
+    const Pair pair = open && pairs != nullptr ? pairs[row] : Pair{-1, -1};
+    const int before = open ? labels[row] : -1;
+    int label = before;
+    for (uint32 left = __ballot_sync(everyone, open && pair.first >= 0); left != 0;) {
+      const int turn = __ffs(left) - 1;
+      left &= left - 1;
+      const int next = left != 0 ? __ffs(left) - 1 : turn;
+      left &= left - 1;
+      const int of = lane < 16 ? turn : next;
+      const Pair two = {__shfl_sync(everyone, pair.first, of), __shfl_sync(everyone, pair.second, of)};
+      const int found = exact_label_of_pair(c, x, __shfl_sync(everyone, row, of), two);
+      const int told = __shfl_sync(everyone, found, lane == turn ? 0 : 16);
+      if (lane == turn || lane == next) label = told;
+    }
+    const uint32 others = __ballot_sync(everyone, open && pair.first < 0);
+    if (c.count <= many) {
+      for (uint32 left = others; left != 0; left &= left - 1) {
+        const int turn = __ffs(left) - 1;
+        const int found = exact_label<Team<false>>(c, x, __shfl_sync(everyone, row, turn), lane, 32);
+        if (lane == turn) label = found;
+      }
+    } else {
+      __shared__ uint32 wanted[warps];
+      if (lane == 0) wanted[warp] = others;
+      __syncthreads();
+      for (int w = 0; w < warps; ++w)
+        for (uint32 left = wanted[w]; left != 0; left &= left - 1) {
+          const int turn = __ffs(left) - 1;
+          const int found = exact_label<Team<true>>(c, x, selection.row(begin + w + turn * stride), Team<true>::rank(),
+                                                    Team<true>::size);
+          if (warp == w && lane == turn) label = found;
+        }
+      __syncthreads();
+    }
+    const bool moves = label != before;
+    const uint32 moving = __ballot_sync(everyone, moves);
+    if (moving == 0) continue;
+    changed += __popc(moving);
+    if (sums.upper != nullptr) list_moves(sums.moves, row, before, moving);
+    if (moves) labels[row] = label;
+  }
+  if (lane == 0 && changed != 0) atomicAdd(&stats->changed, changed);
+}

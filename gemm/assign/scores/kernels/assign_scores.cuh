@@ -1,0 +1,241 @@
+// Labels of the selected rows whose scores ||c||^2 / 2 - x c decide them, by tensor instructions with float16 parts; marks of the
+// others. One pass over the rows, straight from memory into registers: the lanes of a quad share a row, a warp has 16 TS_MT of
+// them. Centroids stay in shared memory if they fit, or all warps of a block go through them together, chunk by chunk. Scores
+// never leave registers: each lane keeps the keys of the best two, or three, of its columns.
+// TS_D: columns; TS_STEPS: steps of 16 columns; TS_TILES: groups of 8 centroids; TS_CHUNK: those of a chunk; TS_RESIDENT: all stay;
+// TS_MT: tiles of 16 rows; TS_PARTS: of each number, 1 or 2; TS_WIDE: shift in float64; TS_COUNT: elements of one load, TS_ALIGN:
+// its alignment; TS_PAIRED: where only two centroids are left, they are told; TS_ON_CHIP, TS_WARPS, TS_BLOCKS.
+#define TS_CLUSTERS (8 * TS_TILES)
+#include "tallskinny/gemm/assign/scores/kernels/assign_settle.cuh"
+
+constexpr int steps = TS_STEPS, tiles = TS_TILES, row_tiles = TS_MT, slots = 2 * row_tiles;
+constexpr int chunk = TS_CHUNK, chunks = (tiles + chunk - 1) / chunk;
+constexpr bool paired = TS_PAIRED;
+#define TS_SLOTS (2 * TS_MT)
+constexpr int warp_rows = 16 * row_tiles, words = (slots + 3) / 4, mark_bits = row_tiles == 1 ? 16 : 32;
+constexpr int registers_of_a_step = slots * sizeof(Element), registers_for_loads = 32;
+constexpr int steps_at_once = registers_of_a_step * steps <= registers_for_loads ? steps
+                              : registers_of_a_step >= registers_for_loads       ? 1
+                                                                                 : registers_for_loads / registers_of_a_step;
+constexpr int index_bits = bits_for(2 * chunk), tiles_at_once = steps * row_tiles * TS_PARTS <= 4 ? 4 : 2;
+#include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
+#include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
+
+/// The columns 16 step + 4 t .. + 3 of a row, zeros beyond the last.
+__device__ __forceinline__ void load_four(const Element* row, int column, Element (&out)[4]) {
+#pragma unroll
+  for (int p = 0; p < 4; p += TS_COUNT) {
+    Piece piece{};
+    if (TS_D % 16 == 0 || column + p < TS_D) piece = *reinterpret_cast<const Piece*>(row + column + p);
+#pragma unroll
+    for (int e = 0; e < TS_COUNT; ++e) out[p + e] = piece.part[e];
+  }
+}
+
+/// A chunk of centroids in shared memory: two registers of B for each lane, step and tile, part after part; then the
+/// origins of columns 2t, 2t + 1, four times for each tile.
+struct Chunk {
+  const uint2* fragments;
+  const float2* origins;
+
+  static constexpr int plane = chunk * steps * 32, bytes = plane * 8 * TS_PARTS + chunk * 32;
+  __device__ __forceinline__ explicit Chunk(const unsigned char* memory)
+      : fragments(reinterpret_cast<const uint2*>(memory)),
+        origins(reinterpret_cast<const float2*>(memory + plane * 8 * TS_PARTS)) {}
+};
+
+/// All threads of the block fetch a chunk, the last of which may be shorter; asynchronous.
+__device__ __forceinline__ void fetch(unsigned char* to, const unsigned char* fragments, const float* origins, int number) {
+  const int present = tiles - number * chunk < chunk ? tiles - number * chunk : chunk;
+  constexpr int tile_bytes = steps * 256;
+#pragma unroll
+  for (int part = 0; part < TS_PARTS; ++part) {
+    const unsigned char* const from = fragments + (static_cast<int64>(part) * tiles + number * chunk) * tile_bytes;
+    for (int at = 16 * threadIdx.x; at < present * tile_bytes; at += 16 * 32 * TS_WARPS)
+      copy_async<16>(to + part * Chunk::plane * 8 + at, from + at, 16);
+  }
+  for (int at = threadIdx.x; at < 2 * present; at += 32 * TS_WARPS)
+    copy_async<16>(to + Chunk::plane * 8 * TS_PARTS + 16 * at, origins + 8 * number * chunk + 4 * at, 16);
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/// The fragments of the tile's rows, and the squared norms of a lane's columns of them.
+struct Operand {
+  uint32 part[TS_PARTS][row_tiles][steps][4];
+  float squared[slots];
+#if TS_PARTS == 1
+  float rest[slots];  // of what float16 leaves of them
+#endif
+};
+
+__device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[words], const Shift* shifts, double scale,
+                                             Operand& a) {
+  const int lane = threadIdx.x % 32, t = lane % 4;
+  int64 rows[slots];
+#pragma unroll
+  for (int s = 0; s < slots; ++s) {
+    // Slot s of quad g is the row for which lane 4g + s % 4 answers; of two slots, lane 2g + s.
+    const int64 row = __shfl_sync(everyone, mine[s / 4], row_tiles == 1 ? lane / 4 * 2 + s : (lane & 28) + s % 4);
+    rows[s] = row < 0 ? 0 : row;
+    a.squared[s] = 0;
+#if TS_PARTS == 1
+    a.rest[s] = 0;
+#endif
+  }
+#pragma unroll
+  for (int begin = 0; begin < steps; begin += steps_at_once) {
+    Element raw[steps_at_once][slots][4];
+#pragma unroll
+    for (int s = 0; s < slots; ++s)
+#pragma unroll
+      for (int step = begin; step < begin + steps_at_once && step < steps; ++step)
+        load_four(row_of(x, rows[s]), 16 * step + 4 * t, raw[step - begin][s]);
+#pragma unroll
+    for (int step = begin; step < begin + steps_at_once && step < steps; ++step) {
+      const int column = 16 * step + 4 * t;
+#pragma unroll
+      for (int s = 0; s < slots; ++s) {
+        float v[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          v[e] = centred(raw[step - begin][s][e], shifts[column + e], scale);
+          if (TS_D % 16 != 0 && column + e >= TS_D) v[e] = 0;
+          a.squared[s] = __fmaf_rn(v[e], v[e], a.squared[s]);
+        }
+#pragma unroll
+        for (int pair = 0; pair < 2; ++pair) {
+          const uint32 high = halves(v[2 * pair], v[2 * pair + 1]);
+          a.part[0][s / 2][step][2 * pair + s % 2] = high;
+          const float even = v[2 * pair] - lower_half(high), odd = v[2 * pair + 1] - upper_half(high);
+#if TS_PARTS == 2
+          a.part[1][s / 2][step][2 * pair + s % 2] = halves(even, odd);
+#else
+          a.rest[s] = __fmaf_rn(even, even, __fmaf_rn(odd, odd, a.rest[s]));
+#endif
+        }
+      }
+    }
+  }
+}
+
+/// The best scores of a lane's columns for each slot.
+struct Best {
+  uint32 best[slots], second[slots], third[slots];  // the last if `paired`
+
+  __device__ __forceinline__ Best() {
+#pragma unroll
+    for (int s = 0; s < slots; ++s) best[s] = second[s] = third[s] = ~0u;
+  }
+  __device__ __forceinline__ void look_at(int s, uint32 a, uint32 b) {
+    if (paired)
+      take(a, b, best[s], second[s], third[s]);
+    else
+      take(a, b, best[s], second[s]);
+  }
+  __device__ __forceinline__ Row of(int s, int first) const {
+    return {score_of(best[s]), score_of(second[s]), 0, 0, label_of(best[s], first), score_of(third[s]), label_of(second[s], first)};
+  }
+};
+
+__device__ __forceinline__ void score(const Operand& a, const Chunk& b, int present, uint32 places, Best& found) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll tiles_at_once
+  for (int tile = 0; tile < present; ++tile) {
+    float c[row_tiles][4] = {};
+#pragma unroll
+    for (int step = 0; step < steps; ++step) {
+      const uint2* const from = b.fragments + (tile * steps + step) * 32 + lane;
+      const uint2 upper = from[0];
+#if TS_PARTS == 2
+      // Instructions truncate: lower parts go first, and steps are added up with rounding.
+      const uint2 lower = from[Chunk::plane];
+      float sum[row_tiles][4];
+#pragma unroll
+      for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[0][r][step], lower, {});
+#pragma unroll
+      for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[1][r][step], upper, sum[r]);
+#pragma unroll
+      for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[0][r][step], upper, sum[r]);
+#pragma unroll
+      for (int r = 0; r < row_tiles; ++r)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) c[r][i] = step == 0 ? sum[r][i] : c[r][i] + sum[r][i];
+#else
+#pragma unroll
+      for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[0][r][step], upper, c[r]);
+#endif
+    }
+    const float2 origin = b.origins[4 * tile + lane % 4];
+#pragma unroll
+    for (int s = 0; s < slots; ++s)
+      found.look_at(s, key_of(origin.x + c[s / 2][s % 2 * 2], places, 2 * tile),
+                    key_of(origin.y + c[s / 2][s % 2 * 2 + 1], places, 2 * tile + 1));
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
+    assign_scores(Rows x, Selection selection, const unsigned char* fragments, const float* origins, float per_unit,
+                  uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
+                  Pairs pairs, Room room, Sums sums, Stats* stats) {
+  const uint32 places = one << index_bits;
+  extern __shared__ __align__(16) unsigned char memory[];
+  constexpr int buffers = TS_RESIDENT ? chunks : 2;
+  Shift* const shifts = reinterpret_cast<Shift*>(memory + buffers * Chunk::bytes);
+  Settle settle{x, selection, sums, labels, undecided, reinterpret_cast<int*>(shifts + 16 * steps)};
+  const int64 count = selection.count(x);
+  settle.begin();
+  for (int j = threadIdx.x; j < 16 * steps; j += 32 * TS_WARPS) shifts[j] = shift_of(j < TS_D ? shift[j] : 0, scale);
+  for (int c = 0; c < (TS_RESIDENT ? chunks : 1); ++c) fetch(memory + c * Chunk::bytes, fragments, origins, c);
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  __syncthreads();
+  const Margin margin = margin_of_parts(*largest, TS_D, TS_PARTS, TS_PARTS == 2 ? 1 : steps, TS_PARTS == 2 ? steps : 0);
+  const int lane = threadIdx.x % 32;
+  int buffer = 0;
+  for (int64 block = static_cast<int64>(blockIdx.x) * TS_WARPS * warp_rows; block < count;
+       block += static_cast<int64>(gridDim.x) * TS_WARPS * warp_rows) {
+    const int64 first = block + threadIdx.x / 32 * warp_rows;
+    int64 mine[words];
+    int before[words];
+#pragma unroll
+    for (int w = 0; w < words; ++w) {
+      mine[w] = w * 32 + lane < warp_rows ? settle.row(first + w * 32 + lane, count) : -1;
+      if (!paired) before[w] = settle.before(mine[w]);
+    }
+    Operand a;
+    load_operand(x, mine, shifts, scale, a);
+    Row row[slots];
+#pragma unroll
+    for (int s = 0; s < slots; ++s) {
+      row[s] = {3e30f, 3e30f, a.squared[s], 0, 0, 3e30f, 0};
+#if TS_PARTS == 1
+      row[s].rest = a.rest[s];
+#endif
+    }
+#pragma unroll 1
+    for (int c = 0; c < chunks; ++c) {
+#if !TS_RESIDENT
+      fetch(memory + (buffer ^ 1) * Chunk::bytes, fragments, origins, c + 1 < chunks ? c + 1 : 0);
+#endif
+      Best found;
+      score(a, Chunk(memory + (TS_RESIDENT ? c : buffer) * Chunk::bytes),
+            tiles - c * chunk < chunk ? tiles - c * chunk : chunk, places, found);
+#pragma unroll
+      for (int s = 0; s < slots; ++s) also(row[s], found.of(s, 8 * chunk * c));
+#if !TS_RESIDENT
+      asm volatile("cp.async.wait_all;" ::: "memory");
+      __syncthreads();
+      buffer ^= 1;
+#endif
+    }
+#pragma unroll
+    for (int w = 0; w < words; ++w) {
+      if (first + w * 32 >= count) continue;
+      const Row all = collect(row, w);
+      const float open = open_within(margin, all, per_unit, room);
+      if (paired && mine[w] >= 0) pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
+      if (paired) before[w] = settle.before(mine[w]);  // not earlier: registers are few
+      settle.settle<mark_bits>(first + w * 32, mine[w], before[w], all.label, all.second - all.best > open);
+    }
+  }
+  settle.end(stats);
+}

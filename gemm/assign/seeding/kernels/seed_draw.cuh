@@ -1,0 +1,45 @@
+// The row at which the running sum of weighted squared distances passes a number, a block a draw. Begin with the first row of a
+// chunk and what the chunks before it leave of the number. A row of which nothing is to be had is never drawn.
+#include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
+
+using Score = TS_SCORE;
+constexpr int threads = 256;
+
+struct Draw {
+  int64 first;
+  double rest;
+};
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    seed_draw(const Score* squared, const double* weights, int64 count, int64 chunk, const Draw* draws, int64* rows) {
+  __shared__ double sums[threads];
+  const Draw draw = draws[blockIdx.x];
+  const int64 each = (chunk + threads - 1) / threads;
+  const int64 end = draw.first + chunk < count ? draw.first + chunk : count;
+  const auto begin_of = [&](int thread) { return draw.first + thread * each < end ? draw.first + thread * each : end; };
+  const auto value = [&](int64 i) { return (weights == nullptr ? 1.0 : weights[i]) * static_cast<double>(squared[i]); };
+  double sum = 0;
+  for (int64 i = begin_of(threadIdx.x); i < begin_of(threadIdx.x + 1); ++i) sum += value(i);
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  // Rounding may carry past the end: then the last row that can be drawn is.
+  double rest = draw.rest;
+  int found = 0;
+  bool passed = false;
+  for (int t = 0; t < threads && !passed; ++t) {
+    if (sums[t] <= 0) continue;
+    found = t;
+    passed = rest < sums[t];
+    if (!passed) rest -= sums[t];
+  }
+  int64 row = draw.first;
+  for (int64 i = begin_of(found); i < begin_of(found + 1); ++i) {
+    const double v = value(i);
+    if (v <= 0) continue;
+    row = i;
+    if (passed && rest < v) break;
+    rest -= v;
+  }
+  rows[blockIdx.x] = row;
+}

@@ -1,0 +1,17 @@
+// Some rows, one after the other, a thread an element, each filled up with zeros to `ld` elements: as they are, or, with a shift, in
+// the coordinates of distances, (x - shift) scale.
+#include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
+
+using Score = TS_SCORE;
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    seed_gather(Rows x, int d, const int64* numbers, int64 count, const double* shift, double scale, Score* out, int ld) {
+  const int64 thread = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x;
+  if (thread >= count * ld) return;
+  const int64 at = thread / ld;
+  const int j = static_cast<int>(thread % ld);
+  double v = 0;
+  if (j < d) v = value(x, numbers == nullptr ? at : numbers[at], j);
+  if (shift != nullptr && j < d) v = __dmul_rn(__dsub_rn(v, shift[j]), scale);
+  out[thread] = static_cast<Score>(v);
+}

@@ -1,0 +1,67 @@
+// Squared distances of all rows to the candidates of their labels, for seeding: a block a chunk of rows, eight lanes two rows, side by
+// side over columns. Coordinates are (x - shift) scale in TS_SCORE, those of the candidates come so. squared = the least of itself
+// and the distance, and the weighted sum of that over the chunk. With `nearest` first_number plus the label is left there for
+// each row that has come nearer.
+#include "tallskinny/gemm/assign/seeding/kernels/seed_coordinate.cuh"
+
+constexpr int threads = 256, lanes = 8, at_once = 2;
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+    seed_labelled(Rows x, int d, const Score* candidates, const int* labels, const double* shift, double scale, int64 chunk,
+                  Score* squared, const double* weights, int* nearest, int first_number, double* totals) {
+  __shared__ double sums[threads / 32];
+  const int thread = threadIdx.x, own = thread % lanes;
+  const int64 begin = blockIdx.x * chunk, end = begin + chunk < x.count ? begin + chunk : x.count;
+  const auto clamped = [&](int64 i) { return i < end ? i : end - 1; };
+  constexpr int step = threads / lanes * at_once;
+  const int64 offset = thread / lanes * at_once;
+  double total = 0;
+  int ahead[at_once];  // labels of the rows that come next
+#pragma unroll
+  for (int r = 0; r < at_once; ++r) ahead[r] = labels[clamped(begin + offset + r)];
+  for (int64 first = begin + offset; first - offset < end; first += step) {
+    const Element* row[at_once];
+    const Score* other[at_once];
+    const double* of_row[at_once];
+    int label[at_once];
+#pragma unroll
+    for (int r = 0; r < at_once; ++r) {
+      const int64 i = clamped(first + r);
+      label[r] = ahead[r];
+      ahead[r] = labels[clamped(first + step + r)];
+      row[r] = row_of(x, i);
+      other[r] = candidates + static_cast<int64>(label[r]) * d;
+      of_row[r] = x.scale == nullptr ? nullptr : x.scale + i;
+    }
+    Score distance[at_once] = {};
+#pragma unroll 4
+    for (int j = own; j < d; j += lanes) {
+#pragma unroll
+      for (int r = 0; r < at_once; ++r) {
+        const Score difference = coordinate(row[r][j * x.column_stride], of_row[r], shift[j], scale) - other[r][j];
+        distance[r] = madd(difference, difference, distance[r]);
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < at_once; ++r) {
+#pragma unroll
+      for (int far = lanes / 2; far > 0; far /= 2) distance[r] += __shfl_xor_sync(~0u, distance[r], far);
+      const int64 i = first + r;
+      if (own != 0 || i >= end) continue;
+      Score least = squared[i];
+      if (distance[r] < least) {
+        squared[i] = least = distance[r];
+        if (nearest != nullptr) nearest[i] = first_number + label[r];
+      }
+      total += (weights == nullptr ? 1.0 : weights[i]) * static_cast<double>(least);
+    }
+  }
+#pragma unroll
+  for (int far = 16; far > 0; far /= 2) total += __shfl_xor_sync(~0u, total, far);
+  if (thread % 32 == 0) sums[thread / 32] = total;
+  __syncthreads();
+  if (thread != 0) return;
+  double sum = 0;
+  for (int w = 0; w < threads / 32; ++w) sum += sums[w];
+  totals[blockIdx.x] = sum;
+}

@@ -1,0 +1,295 @@
+#include "tallskinny/gemm/assign/seeding/launch.hpp"
+
+#include "tallskinny/gemm/assign/arguments.hpp"
+#include "tallskinny/gemm/assign/detail.hpp"
+#include "tallskinny/gemm/assign/launch.hpp"
+#include "tallskinny/gemm/assign/seeding/plan.hpp"
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+
+namespace ts::assign_device {
+
+namespace {
+
+using assign_detail::chunk_count;
+using cuda::SeedTask;
+
+template <class S>
+constexpr bool is_wide = sizeof(S) == sizeof(double);
+
+template <class S>
+cuda::Coordinates coordinates_of(const Rows& x, const SeedingUnit& unit) {
+  if (is_wide<S>) return cuda::Coordinates::wide;
+  const bool direct =
+      x.type() != DType::float64 && !x.has_scale() && unit.scale >= 0x1p-100 && unit.scale <= 0x1p100;
+  return direct ? cuda::Coordinates::direct : cuda::Coordinates::narrow;
+}
+
+/// The candidates in the coordinates of the unit.
+Matrix<double> in_unit(const SeedingUnit& unit, HostView<const double> candidates) {
+  Matrix<double> out(candidates.rows(), candidates.cols());
+  for (index_t q = 0; q < out.rows(); ++q)
+    for (index_t j = 0; j < out.cols(); ++j)
+      out(q, j) = (candidates(q, j) - unit.moments.shift[static_cast<std::size_t>(j)]) * unit.scale;
+  return out;
+}
+
+/// Where the numbers of the nearest candidates are left, if they are.
+struct Nearest {
+  std::int32_t* of_row = nullptr;
+  std::int32_t first_number = 0;
+};
+
+/// Room for the numbers is on the device; none: all rows. With a shift, in the coordinates of distances.
+template <class S>
+void launch_gather(const Context& ctx, const Rows& x, const index_t* numbers, index_t count,
+                   const double* shift, double scale, S* out, index_t ld) {
+  cuda::launch(ctx, cuda::seed_plan("seed_gather", x.type(), is_wide<S>, count * ld), RowsArgument(x),
+               static_cast<int>(x.cols()), numbers, count, shift, scale, out, static_cast<int>(ld));
+}
+
+/// Candidates in the coordinates of the unit and its shift on their way, and what chunks leave, to host
+/// memory.
+template <class Launch>
+void with_candidates(const Context& ctx, const SeedingUnit& unit, HostView<const double> candidates,
+                     std::span<double> totals, const Launch& launch) {
+  const index_t count = candidates.rows() * candidates.cols();
+  const Matrix<double> scaled = in_unit(unit, candidates);
+  Parcel parcel(ctx, count + candidates.cols());
+  parcel.add(scaled.cview());
+  parcel.add(unit.moments.shift);
+  Workspace w;
+  const std::size_t sent = w.reserve<double>(parcel.size()), narrow = w.reserve<double>(count),
+                    found = w.reserve<double>(static_cast<index_t>(totals.size()));
+  w.get(ctx.stream);
+  parcel.send(w.at<double>(sent));
+  launch(w.at<double>(sent), w.at<double>(sent) + count, w.at<char>(narrow), w.at<double>(found));
+  cuda::copy_bytes(ctx.stream, totals.data(), w.at<double>(found), totals.size_bytes());
+  ctx.stream.synchronize();
+}
+
+/// One launch of assign/seeding/kernels/seed_distances.cuh; totals: chunks x what the task leaves.
+template <class S>
+void launch_distances(const Context& ctx, SeedTask task, const Rows& x, const SeedingUnit& unit,
+                      HostView<const double> candidates, S* squared, const double* weights,
+                      const Nearest& nearest, std::span<double> totals) {
+  with_candidates(
+      ctx, unit, candidates, totals, [&](const double* sent, const double* shift, void*, double* found) {
+        const index_t count = candidates.rows();
+        cuda::launch(ctx,
+                     cuda::seed_distances_plan(task, x.type(), coordinates_of<S>(x, unit), count,
+                                               chunk_count(x.rows())),
+                     RowsArgument(x), static_cast<int>(x.cols()), sent, static_cast<int>(count), shift,
+                     unit.scale, chunk_rows, squared, weights, nearest.of_row, nearest.first_number, found);
+      });
+}
+
+/// The same to the candidates of labels: assign/seeding/kernels/seed_labelled.cuh.
+template <class S>
+void launch_labelled(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                     HostView<const double> candidates, const std::int32_t* labels, S* squared,
+                     const double* weights, const Nearest& nearest, std::span<double> totals) {
+  with_candidates(ctx, unit, candidates, totals,
+                  [&](const double* sent, const double* shift, void* narrow, double* found) {
+                    const index_t t = candidates.rows(), d = x.cols();
+                    auto* const others = static_cast<S*>(narrow);
+                    const Rows as_rows(ctx.stream, DeviceView<const double>::unchecked(sent, t, d, d));
+                    launch_gather<S>(ctx, as_rows, nullptr, t, nullptr, 1, others, d);
+                    cuda::launch(
+                        ctx,
+                        cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, unit), chunk_count(x.rows())),
+                        RowsArgument(x), static_cast<int>(d), others, labels, shift, unit.scale, chunk_rows,
+                        squared, weights, nearest.of_row, nearest.first_number, found);
+                  });
+}
+
+}  // namespace
+
+template <class S>
+void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                     HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
+                     std::span<double> totals, PerRow<std::int32_t> nearest, std::int32_t first_number,
+                     PerRow<std::int32_t> labels) {
+  if (x.rows() == 0) return;
+  // Beyond this, finding the nearest candidate by tensor instructions first costs less than all distances.
+  if (candidates.rows() <= cuda::most_seed_candidates)
+    return launch_distances<S>(ctx, SeedTask::lower, x, unit, candidates, squared.data, weights.data,
+                               {nearest.data, first_number}, totals);
+  cuda::Memory memory;
+  if (labels.empty()) {
+    memory = cuda::Memory(ctx.stream, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
+    labels = {static_cast<std::int32_t*>(memory.data()), x.rows(), Space::device};
+  }
+  const Matrix<double> padded = with_copies(candidates, Space::device);
+  cuda::fill_bytes(ctx.stream, labels.data, 0xff, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
+  (void)assign_device::assign(ctx, x, unit.moments, padded.cview(), Scores::float32, labels, {}, nullptr,
+                              nullptr);
+  launch_labelled<S>(ctx, x, unit, candidates, labels.data, squared.data, weights.data,
+                     {nearest.data, first_number}, totals);
+}
+
+template <class S>
+void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                    HostView<const double> candidates, PerRow<const S> squared, PerRow<const double> weights,
+                    HostView<double> totals) {
+  const index_t chunks = totals.rows();
+  if (chunks == 0) return;
+  for (index_t c = 0; c < candidates.rows(); c += cuda::most_seed_candidates) {
+    const index_t count = std::min(cuda::most_seed_candidates, candidates.rows() - c),
+                  width = cuda::seed_candidates(count);
+    std::vector<double> found(static_cast<std::size_t>(chunks * width));
+    // This task only reads the distances so far.
+    launch_distances<S>(ctx, SeedTask::totals, x, unit, candidates.rows(c, count),
+                        const_cast<S*>(squared.data), weights.data, {}, found);
+    for (index_t chunk = 0; chunk < chunks; ++chunk)
+      for (index_t q = 0; q < count; ++q)
+        totals(chunk, c + q) = found[static_cast<std::size_t>(chunk * width + q)];
+  }
+}
+
+template <class S>
+std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
+                               std::span<const SeedingDraw> draws) {
+  static_assert(sizeof(SeedingDraw) == 16, "as assign/seeding/kernels/seed_draw.cuh has it");
+  const auto count = std::ssize(draws);
+  std::vector<index_t> rows(draws.size());
+  if (count == 0) return rows;
+  Workspace w;
+  const std::size_t sent = w.reserve<SeedingDraw>(count), found = w.reserve<index_t>(count);
+  w.get(ctx.stream);
+  cuda::copy_bytes(ctx.stream, w.at<char>(sent), draws.data(), draws.size_bytes());
+  auto plan = cuda::seed_plan("seed_draw", DType::float64, is_wide<S>, count);
+  plan.grid = static_cast<unsigned>(count);
+  cuda::launch(ctx, plan, squared.data, weights.data, squared.size, chunk_rows, w.at<SeedingDraw>(sent),
+               w.at<index_t>(found));
+  cuda::copy_bytes(ctx.stream, rows.data(), w.at<char>(found), rows.size() * sizeof(index_t));
+  ctx.stream.synchronize();
+  return rows;
+}
+
+template <class S>
+std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
+                               double factor, const Philox& random) {
+  const index_t n = squared.size, words = (n + 63) / 64;
+  std::vector<index_t> rows;
+  if (n == 0) return rows;
+  const std::size_t bytes = static_cast<std::size_t>(words) * sizeof(std::uint64_t);
+  cuda::Staging& staging = ctx.stream.staging();
+  staging.begin(ctx.stream, cuda::Staging::rounded(bytes));
+  auto* const marks = static_cast<std::uint64_t*>(staging.take(bytes).host);
+  Workspace w;
+  const std::size_t found = w.reserve<std::uint64_t>(words);
+  w.get(ctx.stream);
+  cuda::fill_bytes(ctx.stream, w.at<std::uint64_t>(found) + words - 1, 0, sizeof(std::uint64_t));
+  cuda::launch(ctx, cuda::seed_plan("seed_keep", DType::float64, is_wide<S>, n), squared.data, weights.data,
+               n, factor, random.stream, random.key, w.at<std::uint32_t>(found));
+  cuda::copy_bytes(ctx.stream, marks, w.at<char>(found), bytes);
+  ctx.stream.synchronize();
+  for (index_t word = 0; word < words; ++word)
+    for (std::uint64_t left = marks[word]; left != 0; left &= left - 1)
+      rows.push_back(64 * word + std::countr_zero(left));
+  return rows;
+}
+
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out) {
+  constexpr index_t most_elements = index_t{1} << 23;
+  const index_t d = x.cols();
+  if (numbers.empty() || d == 0) return;
+  const index_t at_once = std::max<index_t>(1, most_elements / d);
+  for (index_t first = 0; first < out.rows(); first += at_once) {
+    const index_t count = std::min(at_once, out.rows() - first);
+    Workspace w;
+    const std::size_t sent = w.reserve<index_t>(count), found = w.reserve<double>(count * d);
+    w.get(ctx.stream);
+    cuda::copy_bytes(ctx.stream, w.at<char>(sent), numbers.data() + first,
+                     static_cast<std::size_t>(count) * sizeof(index_t));
+    launch_gather(ctx, x, w.at<index_t>(sent), count, nullptr, 1, w.at<double>(found), d);
+    const auto line = static_cast<std::size_t>(d) * sizeof(double);
+    cuda::copy_lines(ctx.stream, out.data() + first * out.ld(),
+                     static_cast<std::size_t>(out.ld()) * sizeof(double), w.at<double>(found), line, line,
+                     static_cast<std::size_t>(count));
+    ctx.stream.synchronize();
+  }
+}
+
+template <class S>
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out) {
+  if (numbers.empty() || x.cols() == 0) return;
+  Workspace w;
+  const std::size_t sent = w.reserve<index_t>(std::ssize(numbers));
+  w.get(ctx.stream);
+  cuda::copy_bytes(ctx.stream, w.at<char>(sent), numbers.data(), numbers.size_bytes());
+  launch_gather(ctx, x, w.at<index_t>(sent), std::ssize(numbers), nullptr, 1, out.data, x.cols());
+  ctx.stream.synchronize();
+}
+
+std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers,
+                                         index_t count) {
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(count));
+  if (numbers.empty() || count == 0) return counts;
+  Workspace w;
+  const std::size_t found = w.reserve<std::uint64_t>(count), bytes = counts.size() * sizeof(std::uint64_t);
+  w.get(ctx.stream);
+  cuda::fill_bytes(ctx.stream, w.at<char>(found), 0, bytes);
+  cuda::launch(ctx, cuda::seed_count_plan(count, numbers.size, ctx.stream.device()), numbers.data,
+               numbers.size, static_cast<int>(count), w.at<std::uint64_t>(found));
+  cuda::copy_bytes(ctx.stream, counts.data(), w.at<char>(found), bytes);
+  ctx.stream.synchronize();
+  return counts;
+}
+
+template <class S>
+ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
+                       PerRow<const double> weights, const Choosing& how) {
+  struct Outcome {
+    index_t count;
+    double left;
+  } outcome{};
+  ChosenRows chosen;
+  const index_t n = x.rows(), d = x.cols(), together = 16 / static_cast<index_t>(sizeof(S));
+  if (n == 0 || d == 0 || how.most == 0) return chosen;
+  const index_t ld = cuda::ceil_div(d, together) * together, places = cuda::padded_trials(how.trials);
+  const cuda::KernelPlan plan = cuda::seed_choose_plan(
+      is_wide<S>, how.trials, n, ld * static_cast<index_t>(sizeof(S)), ctx.stream.device());
+  Parcel parcel(ctx, d);
+  parcel.add(unit.moments.shift);
+  Workspace w;
+  const std::size_t shift = w.reserve<double>(d), rows = w.reserve<S>(n * ld),
+                    found = w.reserve<S>(2 * n * places),
+                    sums = w.reserve<double>(2 * static_cast<index_t>(plan.grid) * places),
+                    arrivals = w.reserve<std::uint32_t>(1), numbers = w.reserve<index_t>(how.most),
+                    left = w.reserve<Outcome>(1);
+  w.get(ctx.stream);
+  parcel.send(w.at<double>(shift));
+  cuda::fill_bytes(ctx.stream, w.at<char>(arrivals), 0, sizeof(std::uint32_t));
+  launch_gather(ctx, x, nullptr, n, w.at<double>(shift), unit.scale, w.at<S>(rows), ld);
+  cuda::launch(ctx, plan, w.at<S>(rows), n, static_cast<int>(ld), weights.data, squared.data,
+               static_cast<int>(how.trials), how.random.stream, how.random.key, how.first_number,
+               static_cast<int>(how.most), how.enough, w.at<S>(found), w.at<double>(sums),
+               w.at<std::uint32_t>(arrivals), w.at<index_t>(numbers), w.at<Outcome>(left));
+  chosen.rows.resize(static_cast<std::size_t>(how.most));
+  cuda::copy_bytes(ctx.stream, chosen.rows.data(), w.at<char>(numbers), chosen.rows.size() * sizeof(index_t));
+  cuda::copy_bytes(ctx.stream, &outcome, w.at<char>(left), sizeof outcome);
+  ctx.stream.synchronize();
+  chosen.rows.resize(static_cast<std::size_t>(outcome.count));
+  chosen.left = outcome.left;
+  return chosen;
+}
+
+#define TS_INSTANTIATE(S)                                                                                    \
+  template void lower_potential<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
+                                   PerRow<S>, PerRow<const double>, std::span<double>, PerRow<std::int32_t>, \
+                                   std::int32_t, PerRow<std::int32_t>);                                      \
+  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,   \
+                                  PerRow<const S>, PerRow<const double>, HostView<double>);                  \
+  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,          \
+                                             std::span<const SeedingDraw>);                                  \
+  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double,  \
+                                             const Philox&);                                                 \
+  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>,             \
+                                     PerRow<const double>, const Choosing&);                                 \
+  template void gather_rows<S>(const Context&, const Rows&, std::span<const index_t>, PerRow<S>);
+TS_INSTANTIATE(float)
+TS_INSTANTIATE(double)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::assign_device

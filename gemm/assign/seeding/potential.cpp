@@ -1,0 +1,248 @@
+#include "tallskinny/gemm/assign/seeding/potential.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "tallskinny/gemm/assign/seeding/candidate_distances.hpp"
+#include "tallskinny/gemm/assign/seeding/launch.hpp"
+#include "tallskinny/gemm/assign/seeding/plan.hpp"
+#include "tallskinny/gemm/assign/team_detail.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+
+namespace ts {
+
+namespace {
+
+using assign_detail::CandidateDistances;
+using assign_detail::chunk_count;
+
+/// Small problems stay on one thread.
+int team_for(const Context& ctx, index_t rows) noexcept {
+  return static_cast<int>(std::clamp<index_t>(rows / (8 * chunk_rows), 1, ctx.thread_count()));
+}
+
+double weight_of(PerRow<const double> weights, index_t i) noexcept {
+  return weights.empty() ? 1.0 : weights.data[i];
+}
+
+/// work(chunk, first row, rows of it, distances, scratch) for every chunk of rows in host memory.
+template <class S, class Work>
+void for_chunks(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
+                const Work& work) {
+  const CandidateDistances<S> distances(ctx, x, unit, candidates);
+  const index_t chunks = chunk_count(x.rows());
+  const double products = static_cast<double>(chunk_rows * x.cols()) * static_cast<double>(candidates.rows());
+  const int team = assign_detail::team_size(ctx, chunks, products);
+  parallel_ranges(team, chunks, [&](index_t begin, index_t end) {
+    auto scratch = distances.scratch();
+    for (index_t c = begin; c < end; ++c) {
+      const index_t first = c * chunk_rows;
+      work(c, first, std::min(chunk_rows, x.rows() - first), distances, scratch);
+    }
+  });
+}
+
+/// The nearest candidate of each row. Where float32 leaves many rows undecided, as with a few rows far from
+/// all others, it does so all along: the first rows tell.
+std::vector<std::int32_t> nearest_of(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                                     HostView<const double> candidates) {
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(x.rows()), -1);
+  const PerRow<std::int32_t> all(labels);
+  const auto assign_rows = [&](index_t first, index_t count, Scores scores) {
+    return assign(ctx, x.block(first, count), moments, candidates, scores, all.part(first, count), {},
+                  nullptr, nullptr);
+  };
+  const index_t tried = std::min(x.rows(), 4 * chunk_rows);
+  const bool undecided = assign_rows(0, tried, Scores::float32).rescored > tried / 4;
+  assign_rows(tried, x.rows() - tried, undecided ? Scores::float64 : Scores::float32);
+  return labels;
+}
+
+template <class S>
+void expect_potential(const Rows& x, HostView<const double> candidates, PerRow<const S> squared,
+                      PerRow<const double> weights, index_t totals) {
+  expects(candidates.cols() == x.cols(), "the candidates have another number of columns than the rows");
+  assign_detail::expect_per_row(x, squared, "squared distances");
+  if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
+  expects(totals == chunk_count(x.rows()), "there must be one total for each chunk of rows");
+}
+
+}  // namespace
+
+template <class S>
+void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                     HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
+                     std::span<double> totals, PerRow<std::int32_t> nearest, std::int32_t first_number,
+                     PerRow<std::int32_t> room) {
+  expect_potential<S>(x, candidates, squared, weights, static_cast<index_t>(totals.size()));
+  if (!nearest.empty()) assign_detail::expect_per_row(x, nearest, "nearest");
+  if (!room.empty()) assign_detail::expect_per_row(x, room, "labels");
+  if (x.on_device())
+    return assign_device::lower_potential<S>(ctx, x, unit, candidates, squared, weights, totals, nearest,
+                                             first_number, room);
+  const auto& kernels = assign_cpu::score_kernels<S>(assign_cpu::select(ctx.simd));
+  // Beyond this, finding the nearest candidate by scores first costs less than all distances.
+  constexpr index_t most_by_distance = 24;
+  std::vector<std::int32_t> labels;
+  if (candidates.rows() > most_by_distance) labels = nearest_of(ctx, x, unit.moments, candidates);
+  for_chunks<S>(
+      ctx, x, unit, candidates,
+      [&](index_t chunk, index_t first, index_t count, const CandidateDistances<S>& distances, auto& s) {
+        S* const least = squared.data + first;
+        if (labels.empty())
+          distances.to_all(first, count, s);
+        else
+          distances.to_labels(first, count, labels.data() + first, s);
+        for (index_t q = 0; q < (labels.empty() ? candidates.rows() : 1); ++q)
+          for (index_t r = 0; r < count; ++r) {
+            const S found = s.found(q, r);
+            if (nearest.empty()) {
+              least[r] = std::min(least[r], found);
+            } else if (found < least[r]) {
+              least[r] = found;
+              nearest.data[first + r] =
+                  first_number + (labels.empty() ? static_cast<std::int32_t>(q)
+                                                 : labels[static_cast<std::size_t>(first + r)]);
+            }
+          }
+        totals[static_cast<std::size_t>(chunk)] =
+            kernels.sum_of_least(least, least, weights.empty() ? nullptr : weights.data + first, count);
+      });
+}
+
+template <class S>
+void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                    HostView<const double> candidates, PerRow<const S> squared, PerRow<const double> weights,
+                    HostView<double> totals) {
+  expect_potential<S>(x, candidates, squared, weights, totals.rows());
+  expects(totals.cols() == candidates.rows(), "there must be a column of totals for each candidate");
+  if (x.on_device())
+    return assign_device::potential_with<S>(ctx, x, unit, candidates, squared, weights, totals);
+  const auto& kernels = assign_cpu::score_kernels<S>(assign_cpu::select(ctx.simd));
+  for_chunks<S>(
+      ctx, x, unit, candidates,
+      [&](index_t chunk, index_t first, index_t count, const CandidateDistances<S>& distances, auto& s) {
+        distances.to_all(first, count, s);
+        for (index_t q = 0; q < candidates.rows(); ++q)
+          totals(chunk, q) = kernels.sum_of_least(squared.data + first, s.found.data() + q * s.found.ld(),
+                                                  weights.empty() ? nullptr : weights.data + first, count);
+      });
+}
+
+template <class S>
+std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
+                               std::span<const SeedingDraw> draws) {
+  if (squared.space == Space::device) return assign_device::draw_rows<S>(ctx, squared, weights, draws);
+  std::vector<index_t> rows(draws.size());
+  parallel_for(team_for(ctx, std::ssize(draws) * chunk_rows), std::ssize(draws), [&](index_t q) {
+    const SeedingDraw& draw = draws[static_cast<std::size_t>(q)];
+    double rest = draw.rest;
+    index_t last = draw.first;  // rounding may carry past the end: then the last row that can be drawn is
+    for (index_t i = draw.first; i < std::min(squared.size, draw.first + chunk_rows); ++i) {
+      const double value = weight_of(weights, i) * static_cast<double>(squared.data[i]);
+      if (value <= 0) continue;
+      last = i;
+      rest -= value;
+      if (rest < 0) break;
+    }
+    rows[static_cast<std::size_t>(q)] = last;
+  });
+  return rows;
+}
+
+template <class S>
+std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
+                               double factor, const Philox& random) {
+  if (squared.space == Space::device)
+    return assign_device::keep_rows<S>(ctx, squared, weights, factor, random);
+  constexpr index_t chunk = index_t{1} << 16;
+  std::vector<std::vector<index_t>> parts(static_cast<std::size_t>((squared.size + chunk - 1) / chunk));
+  parallel_for(team_for(ctx, squared.size), std::ssize(parts), [&](index_t c) {
+    for (index_t i = c * chunk; i < std::min(squared.size, (c + 1) * chunk); ++i) {
+      const double probability = factor * (weight_of(weights, i) * static_cast<double>(squared.data[i]));
+      if (probability > 0 && random.uniform(static_cast<std::uint64_t>(i)) < probability)
+        parts[static_cast<std::size_t>(c)].push_back(i);
+    }
+  });
+  std::vector<index_t> rows;
+  for (const auto& part : parts) rows.insert(rows.end(), part.begin(), part.end());
+  return rows;
+}
+
+bool can_choose(const Context& ctx, const Rows& x, const Choosing& how) {
+  if (!x.on_device() || how.trials > cuda::most_trials || x.rows() * (x.cols() + 4) >= INT32_MAX)
+    return false;
+  const cuda::DeviceInfo& device = ctx.stream.device();
+  const index_t row_bytes = (x.cols() + 4) * static_cast<index_t>(sizeof(double));
+  const cuda::KernelPlan plan = cuda::seed_choose_plan(true, how.trials, x.rows(), row_bytes, device);
+  return static_cast<index_t>(plan.shared_bytes) + plan.budget.shared_bytes <= device.shared_bytes_per_block;
+}
+
+template <class S>
+ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
+                       PerRow<const double> weights, const Choosing& how) {
+  expects(can_choose(ctx, x, how), "choose_rows() cannot choose among these rows");
+  assign_detail::expect_per_row(x, squared, "squared distances");
+  if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
+  return assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how);
+}
+
+std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers,
+                                         index_t count) {
+  if (numbers.space == Space::device) return assign_device::count_numbers(ctx, numbers, count);
+  std::vector<std::uint64_t> found(static_cast<std::size_t>(count));
+  for (const std::int32_t number : numbers.span()) ++found[static_cast<std::size_t>(number)];
+  return found;
+}
+
+Matrix<double> with_copies(HostView<const double> candidates, Space space) {
+  const index_t count = candidates.rows();
+  if (space == Space::host || count <= 8) return Matrix<double>::copy_of(candidates);
+  // Four numbers between a power of two and the next.
+  const auto step = static_cast<index_t>(std::bit_floor(static_cast<std::uint64_t>(count)) / 4);
+  Matrix<double> out((count + step - 1) / step * step, candidates.cols());
+  for (index_t q = 0; q < out.rows(); ++q)
+    for (index_t j = 0; j < out.cols(); ++j) out(q, j) = candidates(std::min(q, count - 1), j);
+  return out;
+}
+
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out) {
+  expects(out.rows() == std::ssize(numbers) && out.cols() == x.cols(),
+          "gathered rows need room for each of them");
+  expects(std::all_of(numbers.begin(), numbers.end(), [&](index_t i) { return i >= 0 && i < x.rows(); }),
+          "a row to gather is outside of the matrix");
+  if (x.on_device()) return assign_device::gather_rows(ctx, x, numbers, out);
+  for (index_t q = 0; q < out.rows(); ++q)
+    x.load(numbers[static_cast<std::size_t>(q)], out.data() + q * out.ld());
+}
+
+template <class S>
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out) {
+  expects(out.size == std::ssize(numbers) * x.cols() && out.space == x.space(),
+          "gathered rows need room for each of them, in the same memory");
+  if (x.on_device()) return assign_device::gather_rows<S>(ctx, x, numbers, out);
+  std::vector<double> row(static_cast<std::size_t>(x.cols()));
+  for (std::size_t q = 0; q < numbers.size(); ++q) {
+    x.load(numbers[q], row.data());
+    std::copy(row.begin(), row.end(), out.data + static_cast<index_t>(q) * x.cols());
+  }
+}
+
+#define TS_INSTANTIATE(S)                                                                                    \
+  template void lower_potential<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
+                                   PerRow<S>, PerRow<const double>, std::span<double>, PerRow<std::int32_t>, \
+                                   std::int32_t, PerRow<std::int32_t>);                                      \
+  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,   \
+                                  PerRow<const S>, PerRow<const double>, HostView<double>);                  \
+  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,          \
+                                             std::span<const SeedingDraw>);                                  \
+  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double,  \
+                                             const Philox&);                                                 \
+  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>,             \
+                                     PerRow<const double>, const Choosing&);                                 \
+  template void gather_rows<S>(const Context&, const Rows&, std::span<const index_t>, PerRow<S>);
+TS_INSTANTIATE(float)
+TS_INSTANTIATE(double)
+#undef TS_INSTANTIATE
+
+}  // namespace ts

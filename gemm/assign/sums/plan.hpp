@@ -1,0 +1,23 @@
+// The kernels that add up the rows that change clusters on a GPU: pure functions of shapes and device.
+#pragma once
+
+#include "tallskinny/gemm/assign/problem.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
+#include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
+
+namespace ts::cuda {
+
+/// Of the entries of clusters: they are counted, and later put in order.
+enum class SumsTask { count, order };
+
+/// assign/sums/kernels/sums_sort.cuh for so many moves.
+[[nodiscard]] KernelPlan sums_sort_plan(SumsTask task, index_t clusters, index_t moves,
+                                        const DeviceInfo& device);
+/// assign/sums/kernels/sums_places.cuh
+[[nodiscard]] KernelPlan sums_places_plan(index_t clusters);
+/// assign/sums/kernels/sums_add.cuh for so many entries at most; weighed: rows have weights, or factors are
+/// not to be multiplied.
+[[nodiscard]] KernelPlan sums_add_plan(const AssignProblem& problem, bool weighed, index_t entries,
+                                       const DeviceInfo& device);
+
+}  // namespace ts::cuda

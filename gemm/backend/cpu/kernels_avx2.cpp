@@ -1,9 +1,0 @@
-#include "tallskinny/gemm/backend/cpu/vec_avx2.hpp"
-// The vectors come first.
-#include "tallskinny/gemm/backend/cpu/table.hpp"
-
-namespace ts::cpu::avx2 {
-
-extern constinit const Kernels table = make_table("avx2");
-
-}  // namespace ts::cpu::avx2

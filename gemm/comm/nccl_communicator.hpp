@@ -1,0 +1,25 @@
+// Ranks that have a GPU each and talk through NVIDIA's NCCL, in one process or in many. NCCL is loaded when
+// it is asked for; nothing of it is needed to build.
+#pragma once
+
+#include <array>
+
+#include "tallskinny/gemm/runtime/communicator.hpp"
+
+namespace ts {
+
+/// What the ranks of one communicator have in common: made by one of them, brought to the others by whatever
+/// started them (MPI_Bcast, a file, a thread's argument).
+using NcclId = std::array<char, 128>;
+
+/// @throws Error(no_device) when there is no GPU or no libnccl.so.2, Error(device_failure) with NCCL's words.
+[[nodiscard]] NcclId new_nccl_id();
+
+/// Rank `rank` of `ranks`, on device number `device`; returns when all ranks have called it. Sums travel from
+/// device to device in the order of the stream of each operation, nothing waits for the host, and a stream
+/// may be captured into a graph. Give every rank a GPU of its own.
+/// @throws Error(invalid_argument) unless 0 <= rank < ranks; else as new_nccl_id, then and in all_gather.
+[[nodiscard]] std::shared_ptr<Communicator> nccl_communicator(const NcclId& id, int rank, int ranks,
+                                                              int device);
+
+}  // namespace ts

@@ -1,0 +1,61 @@
+#include "tallskinny/gemm/copy/copy_rows.hpp"
+
+#include "tallskinny/gemm/core/checks.hpp"
+#include "tallskinny/gemm/device/geometry.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+
+namespace ts {
+
+cuda::KernelPlan cuda::plan_copy_rows(DType to, const Form& to_form, DType from, const Form& from_form,
+                                      index_t rows, index_t width, const DeviceInfo& device) {
+  // As many numbers at once as are 16 bytes in the narrower type.
+  const Piece to_piece = widest_piece(size_of(to), to_form, width),
+              from_piece = widest_piece(size_of(from), from_form, width);
+  const int count = std::max(to_piece.count, from_piece.count);
+  const auto alignment = [count](DType type, const Form& form) {
+    return index_t{std::min({16, form.alignment, count * static_cast<int>(size_of(type))})};
+  };
+  const index_t across = std::min<index_t>(width / count, 256);
+  KernelPlan plan;
+  plan.family = "copy_rows";
+  plan.defines = {define(to), define("TS_FROM", static_cast<index_t>(from)), define("TS_VECTOR", count),
+                  define("TS_ALIGN", alignment(to, to_form)),
+                  define("TS_FROM_ALIGN", alignment(from, from_form))};
+  plan.grid = grid_of(ceil_div(rows, 256 / across), index_t{4} * device.multiprocessors);
+  plan.block = 256;
+  plan.budget = {64, 0};
+  return plan;
+}
+
+template <class To, class From>
+void copy_rows(const Context& ctx, DeviceView<const From> from, DeviceView<To> to) {
+  detail::expect_shape("copy_rows", "the result", DeviceStrided<To>(to), from.rows(), from.cols(),
+                       "the shape of what is copied");
+  if (from.empty()) return;
+  if constexpr (std::is_same_v<To, From>)
+    if (to.ld() == to.cols() && from.ld() == from.cols()) return copy(ctx.stream, to, from);
+  const auto source = as_reals(from);
+  const auto target = as_reals(to);
+  using R = real_t<To>;
+  using S = real_t<From>;
+  const cuda::KernelPlan plan = cuda::plan_copy_rows(
+      dtype_of<R>, cuda::form_of(DeviceStrided<R>(target)), dtype_of<S>,
+      cuda::form_of(DeviceStrided<const S>(source)), target.rows(), target.cols(), ctx.stream.device());
+  cuda::launch(ctx, plan, target.data(), target.ld(), source.data(), source.ld(), target.rows(),
+               target.cols());
+}
+
+#define TS_INSTANTIATE(To, From) \
+  template void copy_rows<To, From>(const Context&, DeviceView<const From>, DeviceView<To>);
+TS_INSTANTIATE(double, double)
+TS_INSTANTIATE(double, float)
+TS_INSTANTIATE(float, double)
+TS_INSTANTIATE(float, float)
+TS_INSTANTIATE(std::complex<double>, std::complex<double>)
+TS_INSTANTIATE(std::complex<double>, std::complex<float>)
+TS_INSTANTIATE(std::complex<float>, std::complex<double>)
+TS_INSTANTIATE(std::complex<float>, std::complex<float>)
+#undef TS_INSTANTIATE
+
+}  // namespace ts

@@ -1,0 +1,9 @@
+#include "tallskinny/gemm/cpu/vec_avx512.hpp"
+// The vectors come first.
+#include "tallskinny/gemm/cpu/row_table.hpp"
+
+namespace ts::cpu::avx512 {
+
+extern constinit const RowKernels row_table = make_row_table();
+
+}  // namespace ts::cpu::avx512

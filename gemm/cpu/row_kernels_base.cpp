@@ -1,0 +1,9 @@
+#include "tallskinny/gemm/cpu/vec_base.hpp"
+// The vectors come first.
+#include "tallskinny/gemm/cpu/row_table.hpp"
+
+namespace ts::cpu::base {
+
+extern constinit const RowKernels row_table = make_row_table();
+
+}  // namespace ts::cpu::base

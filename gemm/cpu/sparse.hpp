@@ -1,0 +1,217 @@
+// Sparse times block: the sums of a row stay in registers while its entries pass by.
+#pragma once
+
+#include <cstring>
+
+#include "tallskinny/gemm/cpu/row_kernels.hpp"
+#include "tallskinny/gemm/cpu/tile.hpp"
+
+namespace ts::cpu::TS_ISA {
+
+/// What a vector is loaded from: the reals of a complex number, 16-bit elements as stored.
+template <class T>
+using element_t = std::conditional_t<std::is_same_v<T, result_t<T>>, real_t<T>, T>;
+template <class T>
+inline constexpr int reals = is_complex<T> ? 2 : 1;
+
+template <class E>
+TS_INLINE real_t<E> as_real(E x) {
+  if constexpr (std::is_same_v<E, real_t<E>>) return x;
+#if defined(__F16C__)
+  else if constexpr (std::is_same_v<E, float16>)
+    return _cvtsh_ss(x.bits);
+#endif
+  else
+    return to_float(x);
+}
+
+/// The first lanes of a vector, of any element type; what lies behind them is not read.
+template <class E>
+struct Head {
+  using V = Vec<real_t<E>>;
+  index_t count;
+  typename V::Mask mask;
+  TS_INLINE Head make(index_t count) { return {count, V::first(count)}; }
+  TS_INLINE typename V::Reg load(const E* p, const Head& head) {
+    if constexpr (std::is_same_v<E, real_t<E>>) {
+      return V::load_first(p, head.mask);
+    } else {
+      E lanes[V::lanes] = {};
+      std::memcpy(lanes, p, static_cast<std::size_t>(head.count) * sizeof(E));
+      return V::load(lanes);
+    }
+  }
+};
+
+/// Vectors of one row that are summed together. A complex entry needs two sums: with its real part and with
+/// its imaginary part.
+template <class T>
+inline constexpr int sparse_vectors = is_complex<T> ? 2 : 4;
+
+template <class T, class I, int NV>
+void gather_columns(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end,
+                    index_t last_entry, const T* x, index_t ld_x, index_t tail, real_t<T>* out,
+                    index_t ld_out) {
+  using E = element_t<T>;
+  using R = real_t<T>;
+  using V = Vec<R>;
+  constexpr index_t ahead = 16;  // entries: hides the latency of memory behind some hundred cycles of work
+  const auto head = Head<E>::make(tail);
+  const auto* base = reinterpret_cast<const E*>(x);
+  const index_t ld = ld_x * reals<T>;
+  for (index_t i = begin; i < end; ++i, out += ld_out) {
+    typename V::Reg sum[NV], cross[NV];
+    TS_UNROLL
+    for (int v = 0; v < NV; ++v) sum[v] = V::zero(), cross[v] = V::zero();
+    for (index_t e = pointers[i]; e < pointers[i + 1]; ++e) {
+      const E* row = base + static_cast<index_t>(indices[e]) * ld;
+      if (e + ahead < last_entry) __builtin_prefetch(base + static_cast<index_t>(indices[e + ahead]) * ld);
+      typename V::Reg line[NV];
+      TS_UNROLL
+      for (int v = 0; v < NV - 1; ++v) line[v] = V::load(row + v * V::lanes);
+      line[NV - 1] = Head<E>::load(row + (NV - 1) * V::lanes, head);
+      if constexpr (is_complex<T>) {
+        const auto re = V::broadcast(values[e].real()), im = V::broadcast(values[e].imag());
+        TS_UNROLL
+        for (int v = 0; v < NV; ++v) {
+          sum[v] = V::fma(re, line[v], sum[v]);
+          cross[v] = V::fma(im, line[v], cross[v]);
+        }
+      } else {
+        const auto a = V::broadcast(as_real(values[e]));
+        TS_UNROLL
+        for (int v = 0; v < NV; ++v) sum[v] = V::fma(a, line[v], sum[v]);
+      }
+    }
+    if constexpr (is_complex<T>) {  // (re x) + i (im x): the parts of the second sum change places
+      R direct[NV * V::lanes], turned[NV * V::lanes];
+      TS_UNROLL
+      for (int v = 0; v < NV; ++v) {
+        V::store(direct + v * V::lanes, sum[v]);
+        V::store(turned + v * V::lanes, cross[v]);
+      }
+      const index_t count = (NV - 1) * V::lanes + tail;
+      for (index_t l = 0; l < count; l += 2) {
+        out[l] = direct[l] - turned[l + 1];
+        out[l + 1] = direct[l + 1] + turned[l];
+      }
+    } else {
+      TS_UNROLL
+      for (int v = 0; v < NV - 1; ++v) V::store(out + v * V::lanes, sum[v]);
+      V::store_first(out + (NV - 1) * V::lanes, V::first(tail), sum[NV - 1]);
+    }
+  }
+}
+
+/// Calls work(first column in reals, integral_constant<number of vectors>, reals in the last one) for runs of
+/// columns.
+template <class T, class Work>
+TS_INLINE void column_runs(index_t q, const Work& work) {
+  constexpr index_t lanes = Vec<real_t<T>>::lanes, most = sparse_vectors<T>;
+  const index_t width = q * reals<T>;
+  for (index_t first = 0; first < width; first += most * lanes) {
+    const index_t count = least(most * lanes, width - first), vectors = parts(count, lanes);
+    const index_t tail = count - (vectors - 1) * lanes;
+    switch (vectors) {
+      case 1:
+        work(first, std::integral_constant<int, 1>{}, tail);
+        break;
+      case 2:
+        work(first, std::integral_constant<int, 2>{}, tail);
+        break;
+      case 3:
+        if constexpr (most >= 3) work(first, std::integral_constant<int, 3>{}, tail);
+        break;
+      default:
+        if constexpr (most >= 4) work(first, std::integral_constant<int, 4>{}, tail);
+        break;
+    }
+  }
+}
+
+/// One column: the rows' sums are independent chains that the processor overlaps by itself.
+template <class T, class I>
+void gather_single(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end,
+                   const T* x, index_t ld_x, result_t<T>* out) {
+  for (index_t i = begin; i < end; ++i) {
+    real_t<T> sum = 0;
+    for (index_t e = pointers[i]; e < pointers[i + 1]; ++e)
+      sum += as_real(values[e]) * as_real(x[static_cast<index_t>(indices[e]) * ld_x]);
+    out[i - begin] = sum;
+  }
+}
+
+template <class T, class I>
+void gather(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end,
+            index_t last_entry, const T* x, index_t ld_x, index_t q, result_t<T>* out) {
+  if constexpr (!is_complex<T>)
+    if (q == 1) return gather_single(pointers, indices, values, begin, end, x, ld_x, out);
+  column_runs<T>(q, [&](index_t first, auto vectors, index_t tail) {
+    gather_columns<T, I, vectors.value>(pointers, indices, values, begin, end, last_entry,
+                                        x + first / reals<T>, ld_x, tail,
+                                        reinterpret_cast<real_t<T>*>(out) + first, q * reals<T>);
+  });
+}
+
+template <class T, class I, int NV>
+void scatter_columns(const index_t* pointers, const I* indices, const T* values, index_t rows,
+                     index_t first_column, index_t end_column, bool conjugate, result_t<T> alpha, const T* x,
+                     index_t ld_x, index_t tail, real_t<T>* y, index_t ld_y) {
+  using E = element_t<T>;
+  using V = Vec<real_t<T>>;
+  const auto head = Head<E>::make(tail);
+  const auto mask = V::first(tail);
+  for (index_t i = 0; i < rows; ++i) {
+    const E* row = reinterpret_cast<const E*>(x + i * ld_x);
+    // For complex numbers the second set of lines is i times the first: (-im, re).
+    typename V::Reg line[NV], turned[NV];
+    TS_UNROLL
+    for (int v = 0; v < NV - 1; ++v) line[v] = V::load(row + v * V::lanes);
+    line[NV - 1] = Head<E>::load(row + (NV - 1) * V::lanes, head);
+    if constexpr (is_complex<T>) {
+      real_t<T> direct[NV * V::lanes], swapped[NV * V::lanes];
+      TS_UNROLL
+      for (int v = 0; v < NV; ++v) V::store(direct + v * V::lanes, line[v]);
+      for (int l = 0; l < NV * V::lanes; l += 2) swapped[l] = -direct[l + 1], swapped[l + 1] = direct[l];
+      TS_UNROLL
+      for (int v = 0; v < NV; ++v) turned[v] = V::load(swapped + v * V::lanes);
+    }
+    for (index_t e = pointers[i]; e < pointers[i + 1]; ++e) {
+      const auto j = static_cast<index_t>(indices[e]);
+      if (j < first_column || j >= end_column) continue;
+      real_t<T>* out = y + j * ld_y;
+      typename V::Reg old[NV];
+      TS_UNROLL
+      for (int v = 0; v < NV - 1; ++v) old[v] = V::load(out + v * V::lanes);
+      old[NV - 1] = V::load_first(out + (NV - 1) * V::lanes, mask);
+      if constexpr (is_complex<T>) {
+        const real_t<T> im = conjugate ? -values[e].imag() : values[e].imag();
+        const real_t<T> re = values[e].real();
+        const auto a = V::broadcast(alpha.real() * re - alpha.imag() * im);
+        const auto b = V::broadcast(alpha.real() * im + alpha.imag() * re);
+        TS_UNROLL
+        for (int v = 0; v < NV; ++v) old[v] = V::fma(b, turned[v], V::fma(a, line[v], old[v]));
+      } else {
+        const auto a = V::broadcast(alpha * as_real(values[e]));
+        TS_UNROLL
+        for (int v = 0; v < NV; ++v) old[v] = V::fma(a, line[v], old[v]);
+      }
+      TS_UNROLL
+      for (int v = 0; v < NV - 1; ++v) V::store(out + v * V::lanes, old[v]);
+      V::store_first(out + (NV - 1) * V::lanes, mask, old[NV - 1]);
+    }
+  }
+}
+
+template <class T, class I>
+void scatter(const index_t* pointers, const I* indices, const T* values, index_t rows, index_t first_column,
+             index_t end_column, bool conjugate, result_t<T> alpha, const T* x, index_t ld_x, index_t q,
+             result_t<T>* y, index_t ld_y) {
+  column_runs<T>(q, [&](index_t first, auto vectors, index_t tail) {
+    scatter_columns<T, I, vectors.value>(pointers, indices, values, rows, first_column, end_column, conjugate,
+                                         alpha, x + first / reals<T>, ld_x, tail,
+                                         reinterpret_cast<real_t<T>*>(y) + first, ld_y * reals<T>);
+  });
+}
+
+}  // namespace ts::cpu::TS_ISA

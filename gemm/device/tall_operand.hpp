@@ -1,0 +1,78 @@
+// Planning what the row-streaming kernels have in common: how a tall operand gets into shared memory
+// (device/operand.cuh), from its strides and alignment.
+#pragma once
+
+#include "tallskinny/gemm/plan/gpu_problem.hpp"
+#include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
+
+namespace ts::cuda {
+
+/// A tall operand as far as planning needs it: strides in elements, address modulo 256.
+struct TallOperand {
+  index_t row_stride = 1, column_stride = 1;
+  unsigned address = 0;
+  friend bool operator==(const TallOperand&, const TallOperand&) = default;
+};
+
+/// An operand of this form, with strides and an address that stand for all of the form.
+[[nodiscard]] TallOperand tall_operand_of(const Form& form, DType type, index_t rows,
+                                          index_t columns) noexcept;
+
+/// What a persistent grid of one block a multiprocessor may use.
+struct BlockLimits {
+  int multiprocessors = 132;
+  int shared_bytes = 227 * 1024;  ///< that one block may use
+  bool bulk_copies = true;        ///< the copy engine of sm_90 and later
+  bool warpgroups = false;        ///< the tensor instructions of sm_90a
+  int residents = 1;              ///< blocks that should share a multiprocessor where they can
+  bool few_requests = false;      ///< memory slows down when it is asked for more than it can bring
+  friend bool operator==(const BlockLimits&, const BlockLimits&) = default;
+};
+
+/// The device's; at the level gpu_to_gpu the same numbers for every device, so that what belongs together in
+/// partial sums depends on the shape alone.
+[[nodiscard]] BlockLimits limits_of(const DeviceInfo& device, Determinism level) noexcept;
+/// The same for the blocks that share one of problem.parts parts of the rows; at the level gpu_to_gpu so many
+/// that the blocks of all parts fill 132 multiprocessors, as they do 66 or 44, whole numbers of times.
+[[nodiscard]] BlockLimits part_limits_of(const DeviceInfo& device, const GpuProblem& problem,
+                                         index_t panels) noexcept;
+
+/// TS_MODE_..: contiguous runs, rows in units, columns in units.
+enum class TallMode { flat = 0, by_rows = 1, by_columns = 2 };
+
+/// A tall operand in shared memory; sizes in scalars (the parts of complex elements) and bytes of scalars.
+struct TallLayout {
+  int scalar = 8, parts = 1;
+  int width = 1;  ///< scalars of a row
+  TallMode mode = TallMode::flat;
+  int pitch = 1;       ///< scalars between rows in shared memory
+  int unit = 16;       ///< bytes of an asynchronous copy
+  bool shift = false;  ///< a flat operand that may begin off a 128-byte line
+  unsigned address = 0;
+  int vector = 1;  ///< scalars that a lane reads at once
+
+  [[nodiscard]] int folded(int fold) const noexcept { return (fold - 1) * pitch + width; }
+  [[nodiscard]] int row_bytes(int fold) const noexcept { return fold * pitch * scalar; }
+};
+
+[[nodiscard]] TallLayout layout_of(DType type, index_t columns, const TallOperand& operand) noexcept;
+
+[[nodiscard]] constexpr int parts_of(DType t) noexcept {
+  return t == DType::complex128 || t == DType::complex64 ? 2 : 1;
+}
+[[nodiscard]] constexpr int scalar_bytes(DType t) noexcept {
+  return static_cast<int>(size_of(t)) / parts_of(t);
+}
+[[nodiscard]] constexpr DType result_type_of(DType t) noexcept {
+  return scalar_bytes(t) == 2 ? DType::float32 : t;
+}
+[[nodiscard]] constexpr int round_up(int x, int unit) noexcept {
+  return (x + unit - 1) / unit * unit;
+}
+
+/// Registers that a thread of a block of so many warps may have: each of four schedulers has 16 Ki.
+[[nodiscard]] int register_cap(int warps) noexcept;
+/// The same of `warps` warps beside `givers` that keep `kept` of theirs and give the rest away.
+[[nodiscard]] int registers_left(int warps, int givers, int kept) noexcept;
+
+}  // namespace ts::cuda

@@ -1,0 +1,38 @@
+// What the ranks of a distributed computation say to each other. Tall operands are distributed by rows;
+// operations that sum over rows put the sums of all ranks together through the communicator of their Context,
+// so that nobody else needs to know how many ranks there are.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "tallskinny/gemm/runtime/gpu/stream.hpp"
+
+namespace ts {
+
+/// One body for every way in which ranks can be connected. All ranks make the same calls in the same order.
+class Communicator {
+ public:
+  Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  virtual ~Communicator() = default;
+
+  [[nodiscard]] virtual int rank() const noexcept = 0;
+  [[nodiscard]] virtual int size() const noexcept = 0;
+
+  /// `data` has offsets[size()] bytes, of which rank r contributes those from offsets[r] to offsets[r + 1];
+  /// its own are there when it calls, all of them when true is returned. False: the other ranks have not all
+  /// been here yet, and there is nothing to go on with (SlabCollector alone says so).
+  [[nodiscard]] virtual bool all_gather(std::byte* data, std::span<const std::size_t> offsets) = 0;
+  /// The same with data in the memory of the stream's device, in the order of its work. Unless a body knows a
+  /// way from device to device, this goes through host memory and waits for the stream.
+  [[nodiscard]] virtual bool all_gather(const cuda::Stream& stream, std::byte* data,
+                                        std::span<const std::size_t> offsets);
+};
+
+/// The communicator of a process that is alone, which every Context begins with.
+[[nodiscard]] const std::shared_ptr<Communicator>& self_communicator();
+
+}  // namespace ts

@@ -1,0 +1,44 @@
+// Where and how an operation runs. Passed first to every operation; holds no global state.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/gemm/runtime/communicator.hpp"
+#include "tallskinny/gemm/runtime/gpu/stream.hpp"
+#include "tallskinny/gemm/runtime/row_slabs.hpp"
+
+namespace ts {
+
+/// How far equal input gives equal bits. `run_to_run`: on one machine, distributed in one way; on the CPU
+/// whatever the number of threads. `gpu_to_gpu`: on every GPU, and however many ranks or slabs the rows are
+/// distributed over, as long as these begin where units of rows do (RowSlabs::of_units).
+enum class Determinism { run_to_run, gpu_to_gpu };
+
+/// Which of the two CPU implementations runs: the vectorised fast path, or the plain Eigen reference that a
+/// reader can check against the formula. Both have one signature and one meaning.
+enum class Implementation { fast, reference };
+
+/// Vector instructions of the fast path; `best` takes what the processor offers.
+enum class Simd { best, sse2, avx2, avx512 };
+
+struct Context {
+  int threads = 0;  ///< 0: default_threads() of runtime/processors.hpp
+  Determinism determinism = Determinism::run_to_run;
+  Implementation implementation = Implementation::fast;
+  Simd simd = Simd::best;  ///< an override the processor cannot meet is an error, never a silent fallback
+  cuda::Stream stream;     ///< where operations on device views run; set it with cuda::Stream(device)
+  /// With several ranks the rows of tall operands are distributed: inner products, Gram matrices, norms and
+  /// fused steps sum over all ranks, which all make the same calls and get the same results. Operations on
+  /// what every rank holds take a Context without it.
+  std::shared_ptr<Communicator> communicator = self_communicator();
+  RowSlabs slabs;  ///< how rows are distributed over several ranks: asked for at level gpu_to_gpu alone
+  std::function<void(std::string_view)> log;  ///< called with whole lines; empty: silent
+
+  /// The number of threads to use: `threads`, or default_threads() for 0.
+  [[nodiscard]] int thread_count() const noexcept;
+};
+
+}  // namespace ts

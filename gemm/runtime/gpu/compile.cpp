@@ -1,0 +1,212 @@
+#include "tallskinny/gemm/runtime/gpu/compile.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/gpu/disk_cache.hpp"
+#include "tallskinny/gemm/runtime/gpu/nvrtc.hpp"
+#include "tallskinny/gemm/runtime/gpu/sha256.hpp"
+#include "tallskinny/gemm/runtime/gpu/sources.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
+
+namespace ts::cuda {
+
+namespace {
+
+const Nvrtc& nvrtc() {
+  const Nvrtc& n = find_nvrtc();
+  if (!n.missing.empty()) throw Error(Errc::no_device, "no kernel can be compiled: " + n.missing);
+  return n;
+}
+
+void expect_known_arch(const std::string& arch) {
+  const Nvrtc& n = nvrtc();
+  int count = 0;
+  std::vector<int> known;
+  if (n.arch_count(&count) != NVRTC_SUCCESS) return;
+  known.resize(static_cast<std::size_t>(count));
+  if (n.archs(known.data()) != NVRTC_SUCCESS) return;
+  for (const int a : known)
+    if (arch == "sm_" + std::to_string(a) || arch == "sm_" + std::to_string(a) + "a") return;
+  throw Error(Errc::no_device, "CUDA's run-time compiler " + compiler_version() +
+                                   " does not know the architecture " + arch +
+                                   ": install the one of a CUDA release that does");
+}
+
+/// The number before `unit` in the first line that has `unit` in it; 0 if there is none.
+int number_before(std::string_view log, std::string_view unit) {
+  const std::size_t end = log.find(unit);
+  if (end == std::string_view::npos) return 0;
+  std::size_t begin = end;
+  while (begin > 0 && log[begin - 1] >= '0' && log[begin - 1] <= '9') --begin;
+  int number = 0;
+  std::from_chars(log.data() + begin, log.data() + end, number);
+  return number;
+}
+
+/// What the assembler says under --ptxas-options=-v.
+Attributes read_log(std::string_view log) {
+  return {number_before(log, " registers"), number_before(log, " bytes smem"),
+          number_before(log, " bytes stack frame"), number_before(log, " bytes spill stores"),
+          number_before(log, " bytes spill loads")};
+}
+
+struct Result {
+  std::string log, cubin;
+};
+
+class Program {
+ public:
+  explicit Program(const CompileJob& job) {
+    const Source& main = source_of(job.family, job.beside);
+    std::vector<const char*> texts, names;
+    for (const SourceFiles files : {SourceFiles{sources}, job.beside})
+      if (files != nullptr)
+        for (const Source& s : files())
+          if (s.name != main.name) texts.push_back(s.text.data()), names.push_back(s.name.data());
+    expect(nvrtc().create(&program_, main.text.data(), main.name.data(), static_cast<int>(texts.size()),
+                          texts.data(), names.data()));
+  }
+  ~Program() { nvrtc().destroy(&program_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  [[nodiscard]] Result compile(const CompileJob& job) const {
+    const std::vector<std::string> options = options_of(job);
+    std::vector<const char*> pointers;
+    pointers.reserve(options.size());
+    for (const std::string& o : options) pointers.push_back(o.c_str());
+    const nvrtcResult code = nvrtc().compile(program_, static_cast<int>(pointers.size()), pointers.data());
+    Result result;
+    std::size_t size = 0;
+    expect(nvrtc().log_size(program_, &size));
+    result.log.resize(size);
+    expect(nvrtc().log(program_, result.log.data()));
+    if (code != NVRTC_SUCCESS)
+      throw Error(Errc::device_failure, "the kernel " + job.family + " could not be compiled for " +
+                                            job.arch + ": " + nvrtc().error_text(code) + "\n" + result.log);
+    expect(nvrtc().cubin_size(program_, &size));
+    result.cubin.resize(size);
+    expect(nvrtc().cubin(program_, result.cubin.data()));
+    return result;
+  }
+
+ private:
+  static void expect(nvrtcResult code) {
+    if (code != NVRTC_SUCCESS)
+      throw Error(Errc::device_failure,
+                  std::string("CUDA's run-time compiler failed: ") + nvrtc().error_text(code));
+  }
+  nvrtcProgram program_ = nullptr;
+};
+
+std::string hash_of(std::span<const Source> files) {
+  std::string text;
+  for (const Source& s : files) {
+    text.append(s.name).append("\n");
+    text.append(s.text).append("\n");
+  }
+  return sha256(text);
+}
+
+/// Everything that the machine code depends on.
+std::string cache_key(const CompileJob& job) {
+  static const std::string all_sources = hash_of(sources());
+  std::string key = all_sources + "\n" + compiler_version() + "\n" + job.family;
+  if (job.beside != nullptr) key += "\n" + hash_of(job.beside());
+  for (const std::string& option : options_of(job)) key += "\n" + option;
+  return key;
+}
+
+const DiskCache& disk_cache() {
+  static const DiskCache cache(default_cache_folder());
+  return cache;
+}
+
+/// An entry of the cache: the length of the log, the log, the machine code.
+std::string pack(const Result& r) {
+  return std::to_string(r.log.size()) + "\n" + r.log + r.cubin;
+}
+bool unpack(const std::string& entry, Result& r) {
+  std::size_t length = 0;
+  const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), length);
+  const auto begin = static_cast<std::size_t>(end - entry.data()) + 1;
+  if (error != std::errc() || begin + length > entry.size()) return false;
+  r.log = entry.substr(begin, length), r.cubin = entry.substr(begin + length);
+  return true;
+}
+
+}  // namespace
+
+std::string why_no_compiler() {
+  return find_nvrtc().missing;
+}
+
+std::string compiler_version() {
+  return std::to_string(nvrtc().major) + "." + std::to_string(nvrtc().minor);
+}
+
+std::vector<std::string> options_of(const CompileJob& job) {
+  std::vector<std::string> options = {"--gpu-architecture=" + job.arch, "--std=c++17", "--no-source-include",
+                                      "--ptxas-options=-v"};
+  for (const auto& [name, value] : job.defines)
+    options.push_back(std::string("-D").append(name).append("=").append(value));
+  if (const char* more = std::getenv("TALLSKINNY_NVRTC_OPTIONS"); more != nullptr) {
+    std::istringstream words(more);
+    for (std::string word; words >> word;) options.push_back(word);
+  }
+  return options;
+}
+
+Compiled compile(const CompileJob& job) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string key = cache_key(job);
+  Result result;
+  Compiled compiled;
+  const auto entry = disk_cache().find(key);
+  compiled.cached = entry && unpack(*entry, result);
+  if (!compiled.cached) {
+    expect_known_arch(job.arch);
+    result = Program(job).compile(job);
+    disk_cache().store(key, pack(result));
+  }
+  compiled.attributes = read_log(result.log);
+  compiled.cubin = std::move(result.cubin);
+  compiled.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return compiled;
+}
+
+std::vector<Compiled> compile_all(std::span<const CompileJob> jobs, int threads) {
+  std::vector<Compiled> results(jobs.size());
+  std::atomic<std::size_t> next = 0;
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < jobs.size(); i = next++) try {
+        results[i] = compile(jobs[i]);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+        return;
+      }
+  };
+  const auto available = static_cast<std::size_t>(threads > 0 ? threads : default_threads());
+  {
+    std::vector<std::jthread> helpers;
+    for (std::size_t i = 1; i < std::min(available, jobs.size()); ++i) helpers.emplace_back(work);
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+  return results;
+}
+
+}  // namespace ts::cuda

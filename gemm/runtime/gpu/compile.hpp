@@ -1,0 +1,54 @@
+// Compiling kernels at run time: (family, defines, architecture) -> machine code. Needs NVRTC but no GPU.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
+
+namespace ts::cuda {
+
+/// What the assembler reports of a kernel.
+struct Attributes {
+  int registers = 0;     ///< per thread
+  int shared_bytes = 0;  ///< static
+  int stack_bytes = 0;   ///< local memory of a thread: arrays that did not fit into registers, and spills
+  int spill_store_bytes = 0, spill_load_bytes = 0;
+  friend bool operator==(const Attributes&, const Attributes&) = default;
+};
+
+struct CompileJob {
+  std::string family;
+  Defines defines;
+  std::string arch;              ///< "sm_90a"
+  SourceFiles beside = nullptr;  ///< KernelPlan::beside
+};
+
+struct Compiled {
+  std::string cubin;
+  Attributes attributes;
+  bool cached = false;  ///< came from the disk cache
+  double seconds = 0;
+};
+
+/// Empty when NVRTC can be loaded, else a clause that says why not.
+[[nodiscard]] std::string why_no_compiler();
+/// "13.0". @throws Error(no_device) when NVRTC cannot be loaded (as all of what follows).
+[[nodiscard]] std::string compiler_version();
+
+/// The options that NVRTC is given for a job, with those of the environment's TALLSKINNY_NVRTC_OPTIONS behind
+/// them (words; "-lineinfo" for profilers).
+[[nodiscard]] std::vector<std::string> options_of(const CompileJob& job);
+
+/// @throws Error(device_failure) with the compiler's log.
+[[nodiscard]] Compiled compile(const CompileJob& job);
+/// The same for many jobs on up to `threads` threads (0: as many as there are processors); results in order.
+[[nodiscard]] std::vector<Compiled> compile_all(std::span<const CompileJob> jobs, int threads = 0);
+
+/// Throws Error(device_failure) with a sentence that names the kernel and the excess when `attributes` shows
+/// spills, or more than the plan's budget, or more threads than the registers allow.
+void expect_within_budget(const KernelPlan& plan, const Attributes& attributes);
+
+}  // namespace ts::cuda

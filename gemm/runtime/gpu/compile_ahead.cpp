@@ -1,0 +1,15 @@
+#include "tallskinny/gemm/runtime/gpu/compile_ahead.hpp"
+
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+
+namespace ts {
+
+void compile_ahead(const Context& ctx, const std::function<void(const Context&)>& work) {
+  if (!ctx.stream) return;
+  Context rehearsal = ctx;
+  rehearsal.stream = cuda::Stream::rehearsing(ctx.stream.device());
+  work(rehearsal);
+  cuda::prepare(ctx, rehearsal.stream.rehearsal()->kernels);
+}
+
+}  // namespace ts

@@ -1,0 +1,85 @@
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+
+#include <cstdint>
+
+#include "tallskinny/gemm/runtime/gpu/driver.hpp"
+
+namespace ts::cuda {
+
+namespace {
+
+CUdeviceptr address(const void* p) noexcept {
+  return reinterpret_cast<CUdeviceptr>(p);
+}
+
+void* pointer(CUdeviceptr p) noexcept {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's addresses are integers
+  return reinterpret_cast<void*>(p);
+}
+
+/// Lines from this size on are copied one by one: the driver's two-dimensional copy takes distances below 2
+/// GiB only.
+constexpr std::size_t long_line = std::size_t{1} << 20;
+
+constexpr int nowhere = -1;  ///< the device of a rehearsal's memory
+
+}  // namespace
+
+Memory::Memory(const Stream& stream, std::size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  if (Rehearsal* const rehearsal = stream.rehearsal(); rehearsal != nullptr) {
+    data_ = {pointer(rehearsal->next_address), Release{nowhere}};
+    rehearsal->next_address += (bytes + 255) / 256 * 256;
+    return;
+  }
+  const int device = stream.device().index;
+  const Active active(device);
+  CUdeviceptr p = 0;
+  check(driver().mem_alloc(&p, bytes), "allocate " + std::to_string(bytes) + " bytes of its memory");
+  data_ = {pointer(p), Release{device}};
+}
+
+void Memory::Release::operator()(void* data) const noexcept {
+  if (device == nowhere) return;
+  try {
+    const Active active(device);
+    driver().mem_free(address(data));  // waits for work that may use it; an error belongs to that work
+  } catch (const Error&) {             // the driver is gone, and the memory with it
+  }
+}
+
+void copy_bytes(const Stream& stream, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0 || stream.rehearsal() != nullptr) return;
+  const Active active(stream.device().index);
+  check(driver().mem_copy(address(to), address(from), bytes, stream.handle()),
+        "copy " + std::to_string(bytes) + " bytes");
+}
+
+void copy_lines(const Stream& stream, void* to, std::size_t to_pitch, const void* from,
+                std::size_t from_pitch, std::size_t line_bytes, std::size_t lines) {
+  if (to_pitch == line_bytes && from_pitch == line_bytes)
+    return copy_bytes(stream, to, from, line_bytes * lines);
+  if (line_bytes == 0 || lines == 0 || stream.rehearsal() != nullptr) return;
+  if (line_bytes >= long_line || to_pitch > INT32_MAX || from_pitch > INT32_MAX) {
+    for (std::size_t i = 0; i < lines; ++i)
+      copy_bytes(stream, static_cast<char*>(to) + i * to_pitch,
+                 static_cast<const char*>(from) + i * from_pitch, line_bytes);
+    return;
+  }
+  const Active active(stream.device().index);
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+  copy.srcDevice = address(from), copy.srcPitch = from_pitch;
+  copy.dstDevice = address(to), copy.dstPitch = to_pitch;
+  copy.WidthInBytes = line_bytes, copy.Height = lines;
+  check(driver().mem_copy_2d(&copy, stream.handle()), "copy " + std::to_string(lines) + " lines");
+}
+
+void fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t bytes) {
+  if (bytes == 0 || stream.rehearsal() != nullptr) return;
+  const Active active(stream.device().index);
+  check(driver().mem_set(address(to), value, bytes, stream.handle()),
+        "fill " + std::to_string(bytes) + " bytes");
+}
+
+}  // namespace ts::cuda

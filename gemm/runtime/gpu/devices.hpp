@@ -1,0 +1,58 @@
+// Which CUDA devices this process can see, and what the planner knows about one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ts::cuda {
+
+class TunedTable;  // plan/tuned.hpp has it
+/// The measured choices for devices of this name. Its body is in plan/: what tables say is no matter of the
+/// runtime.
+[[nodiscard]] std::shared_ptr<const TunedTable> tuned_for(const std::string& device_name);
+
+/// A plain value, so that plans for any device can be made and tested without one. Rates are assumed from the
+/// kind of device; `tsbench gpu` measures them.
+struct DeviceInfo {
+  int index = 0;
+  std::string name;
+  int compute_major = 0, compute_minor = 0;
+  int multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
+  int shared_bytes_per_block = 48 << 10;  ///< the most a block can ask for
+  int shared_bytes_per_multiprocessor = 64 << 10;
+  int registers_per_multiprocessor = 65536;
+  int threads_per_multiprocessor = 2048;
+  std::int64_t l2_bytes = 4 << 20;
+  double read_bytes_per_second = 5e11;
+  double copy_bytes_per_second = 4.5e11;  ///< bytes read plus bytes written
+  double float64_flops = 1e12;            ///< fused multiply-adds count 2
+  double float64_tensor_flops = 1e12;     ///< as fast as float64_flops where there are no such units
+  double float32_flops = 1e13;
+  double tf32_tensor_flops = 5e13;
+  double half_tensor_flops = 1e14;  ///< float16 and bfloat16 inputs, float32 sums
+  double launch_seconds = 4e-6;
+  std::shared_ptr<const TunedTable> tuned;  ///< measured choices among kernels; none: the model decides
+  friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
+
+  /// Compute capability as one number: 80, 90, 100.
+  [[nodiscard]] int capability() const noexcept { return 10 * compute_major + compute_minor; }
+  /// The name under which kernels are compiled for it: "sm_80", "sm_90a", "sm_100".
+  [[nodiscard]] std::string arch() const;
+};
+
+struct DeviceList {
+  std::vector<DeviceInfo> devices;
+  std::string reason;  ///< a clause saying why there are none; empty when there are some
+};
+
+/// Whether the CUDA backend is part of this build.
+[[nodiscard]] bool built() noexcept;
+
+/// Asks the driver. A machine without GPU or driver gives an empty list and the reason.
+/// @throws Error(device_failure) when the driver reports anything else.
+[[nodiscard]] DeviceList list_devices();
+
+}  // namespace ts::cuda

@@ -1,0 +1,77 @@
+// The GPU side of a Context: a device, a stream of work on it, and memory that operations share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
+#include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
+
+struct CUstream_st;  // CUDA's own declaration: a CUstream or cudaStream_t points to one
+
+namespace ts::cuda {
+
+class Staging;
+
+/// What a stream that rehearses has been asked for.
+struct Rehearsal {
+  std::vector<KernelPlan> kernels;        ///< in the order of their starts
+  std::uintptr_t next_address = 1 << 20;  ///< of memory that is not there
+};
+
+/// A handle; copies share the stream and its workspace. Work in one stream runs in the order it was given.
+/// One thread at a time gives work to a stream.
+class Stream {
+ public:
+  /// No device: operations on device views refuse to run.
+  Stream() noexcept = default;
+  /// A new stream on device number `device`.
+  /// @throws Error(no_device) with the reason when there is no such device.
+  explicit Stream(int device);
+  /// A stream that belongs to somebody else and outlives this handle; nullptr is the device's default stream.
+  Stream(int device, CUstream_st* theirs);
+
+  /// A stream that carries nothing out and needs no GPU: operations plan for `device` and note the kernels
+  /// that they would start, so that these can be looked at, or compiled in parallel before the real run
+  /// (`prepare`). Its memory has addresses but no bytes.
+  [[nodiscard]] static Stream rehearsing(const DeviceInfo& device);
+  /// Null unless this stream rehearses.
+  [[nodiscard]] Rehearsal* rehearsal() const;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
+  /// @throws Error(no_device) for a handle without a device (as all of what follows).
+  [[nodiscard]] const DeviceInfo& device() const;
+  [[nodiscard]] CUstream_st* handle() const;
+
+  /// Lets plans of this stream take their choices among kernels from this table instead of the device's own.
+  void choose_by(std::shared_ptr<const TunedTable> table) const;
+
+  /// Waits until all work given so far is done. @throws Error(device_failure) if any of it failed.
+  void synchronize() const;
+
+  /// Device memory of at least `bytes` (aligned to 256) for the partial results of one operation. The next
+  /// operation of this stream may overwrite it. Grows when needed, which allocates and waits: ask for the
+  /// most that will be needed before a steady loop. @throws Error(out_of_memory), and Error(invalid_argument)
+  /// if it had to grow while the stream is being captured into a graph.
+  [[nodiscard]] void* workspace(std::size_t bytes) const;
+
+  /// `counter_count` unsigned integers in device memory that are zero before and after every kernel: tickets
+  /// by which the last block of a grid is known.
+  [[nodiscard]] unsigned* counters() const;
+  static constexpr int counter_count = 4096;
+  /// So many numbers, all bits of which are zero before and after every kernel: what clusters of blocks send
+  /// to each other.
+  [[nodiscard]] double* letters() const;
+  static constexpr int letter_count = 1 << 17;
+
+  /// Where small matrices of the host pass on their way to operations of this stream and back.
+  [[nodiscard]] Staging& staging() const;
+
+ private:
+  struct State;
+  [[nodiscard]] State& state() const;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace ts::cuda

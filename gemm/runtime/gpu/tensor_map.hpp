@@ -1,0 +1,19 @@
+// What the copy engine is told of a matrix (device/tensor_copy.cuh).
+#pragma once
+
+#include "tallskinny/gemm/core/types.hpp"
+
+namespace ts::cuda {
+
+/// CUtensorMap, as cuda.h calls it.
+struct alignas(64) TensorMap {
+  unsigned char bytes[128];
+};
+
+/// `rows` lines of `columns` scalars of `scalar_bytes`, `line_bytes` apart (a multiple of 16, as `data` is),
+/// to be copied in boxes of `box_rows` lines of 128 bytes.
+/// @throws Error(no_device) where there is no driver, Error(device_failure) with its words if it refuses.
+[[nodiscard]] TensorMap tensor_map_of(int device, const void* data, int scalar_bytes, index_t rows,
+                                      index_t columns, index_t line_bytes, int box_rows);
+
+}  // namespace ts::cuda

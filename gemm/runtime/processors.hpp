@@ -1,0 +1,29 @@
+// How many threads to use.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "tallskinny/gemm/runtime/control_groups.hpp"
+
+namespace ts {
+
+/// The number of threads of everything that is not told one, at least 1: what set_default_threads() said,
+/// else the first number in OMP_NUM_THREADS, else available_processors().
+[[nodiscard]] int default_threads() noexcept;
+
+/// For the whole process, as a program's option --threads does; 0: no wish.
+void set_default_threads(int threads) noexcept;
+
+/// Processors that this process may keep busy, at least 1: those of its affinity mask, of which its control
+/// groups may leave fewer.
+[[nodiscard]] int available_processors();
+
+/// The least quota of processor time that control groups leave, in whole processors, rounded up; nothing
+/// without one.
+[[nodiscard]] std::optional<int> processor_quota(const ControlGroups& groups = {});
+
+/// The first number of a list such as OMP_NUM_THREADS, "4" or "4,2"; nothing unless it is at least 1.
+[[nodiscard]] std::optional<int> first_of_thread_list(std::string_view text) noexcept;
+
+}  // namespace ts

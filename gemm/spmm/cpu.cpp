@@ -1,0 +1,152 @@
+#include <vector>
+
+#include "tallskinny/gemm/core/checks.hpp"
+#include "tallskinny/gemm/cpu/outer.hpp"
+#include "tallskinny/gemm/cpu/row_cuts.hpp"
+#include "tallskinny/gemm/spmm/detail.hpp"
+
+namespace ts::fast {
+
+namespace {
+
+/// A row-major view of X: X itself, or a copy where it lies column by column.
+template <class T>
+Strided<const T> row_major(const Strided<const T>& x, Matrix<T>& copy, int threads) {
+  if (x.col_stride == 1 || x.cols == 1) return x;
+  copy = Matrix<T>(x.rows, x.cols);
+  const auto to = copy.view();
+  constexpr index_t block = 512;  // whole lines of the source, and a target block that stays in cache
+  parallel_pieces(threads, (x.rows + block - 1) / block, [&](index_t c, int) {
+    const index_t end = std::min(x.rows, (c + 1) * block);
+    for (index_t j = 0; j < x.cols; ++j)
+      for (index_t i = c * block; i < end; ++i) to(i, j) = x(i, j);
+  });
+  return Strided<const T>(copy.cview());
+}
+
+/// Rows cut where the number of entries (and rows) before the cut is about even.
+template <class T, class I>
+class RowCuts {
+ public:
+  RowCuts(const CsrView<T, Space::host, I>& a, index_t count) : a_(a), count_(std::max<index_t>(1, count)) {}
+  [[nodiscard]] index_t begin(index_t c) const noexcept {
+    const index_t all = a_.nonzeros() + a_.rows, wanted = all / count_ * c + all % count_ * c / count_;
+    index_t low = 0, high = a_.rows;  // the first row with pointers[row] + row >= wanted
+    while (low < high) {
+      const index_t middle = low + (high - low) / 2;
+      if (a_.pointers[middle] + middle < wanted)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return c == count_ ? a_.rows : low;
+  }
+
+ private:
+  CsrView<T, Space::host, I> a_;
+  index_t count_;
+};
+
+/// Y = alpha A X + beta Y: each row of Y is the work of one thread.
+template <class T, class I>
+void multiply(const Context& ctx, int threads, result_t<T> alpha, const CsrView<T, Space::host, I>& a,
+              Strided<const T> x, result_t<T> beta, Strided<result_t<T>> y) {
+  using C = result_t<T>;
+  const auto& kernel = std::get<cpu::SparseKernels<T, I>>(cpu::row_kernels(ctx.simd).sparse);
+  const cpu::Target<C> target(cpu::kernels(ctx.simd), beta, y, true);
+  const index_t width = y.cols * cpu::reals_in<C>;
+  constexpr index_t rows_unit = 64, buffer_bytes = 16 << 10;  // streamed blocks meet on line boundaries
+  const index_t block =
+      std::max<index_t>(1, buffer_bytes / (width * static_cast<index_t>(sizeof(real_t<C>))) / rows_unit) *
+      rows_unit;
+  cpu::Scratch<C> scratch(threads, block * y.cols + 64);
+  const index_t chunks = cpu::sparse_chunks(a.nonzeros(), a.rows, threads);
+  const RowCuts<T, I> cuts(a, chunks);
+  parallel_pieces(threads, chunks, [&](index_t chunk, int thread) {
+    C* out = scratch.of(thread);
+    const index_t end = cuts.begin(chunk + 1);
+    for (index_t i = cuts.begin(chunk); i < end; i += block) {
+      const index_t rows = std::min(block, end - i);
+      kernel.gather(a.pointers, a.indices, a.values, i, i + rows, a.nonzeros(), x.data, x.row_stride, x.cols,
+                    out);
+      if (alpha != C{1})
+        for (index_t k = 0; k < rows * y.cols; ++k) out[k] = cpu::scaled(alpha, out[k]);
+      target.put(i, rows, reinterpret_cast<real_t<C>*>(out));
+    }
+    target.finish();
+  });
+}
+
+/// Columns of A cut so that each range holds about as many entries; counted in bins of neighbouring columns.
+template <class T, class I>
+std::vector<index_t> column_cuts(const CsrView<T, Space::host, I>& a, int ranges) {
+  const index_t bins = std::min<index_t>(a.cols, 4096), in_bin = (a.cols + bins - 1) / bins;
+  std::vector<index_t> entries(static_cast<std::size_t>(bins));
+  for (index_t e = 0; e < a.nonzeros(); ++e) ++entries[static_cast<std::size_t>(a.indices[e] / in_bin)];
+  std::vector<index_t> cuts = {0};
+  index_t before = 0;
+  for (index_t bin = 0; bin < bins; ++bin) {
+    before += entries[static_cast<std::size_t>(bin)];
+    while (static_cast<int>(cuts.size()) < ranges &&
+           before >= a.nonzeros() / ranges * static_cast<index_t>(cuts.size()))
+      cuts.push_back(std::min(a.cols, (bin + 1) * in_bin));
+  }
+  cuts.resize(static_cast<std::size_t>(ranges), a.cols);
+  cuts.push_back(a.cols);
+  return cuts;
+}
+
+/// Y = alpha A^T X + beta Y (or A^H): every thread reads all of A but writes only its own rows of Y, in the
+/// order of A's rows, so that the bits do not depend on how many threads there are.
+template <class T, class I>
+void multiply_transposed(const Context& ctx, int threads, Op op, result_t<T> alpha,
+                         const CsrView<T, Space::host, I>& a, Strided<const T> x, result_t<T> beta,
+                         Strided<result_t<T>> y) {
+  using C = result_t<T>;
+  const auto& kernel = std::get<cpu::SparseKernels<T, I>>(cpu::row_kernels(ctx.simd).sparse);
+  const bool in_place = y.col_stride == 1 || y.cols == 1;
+  Matrix<C> copy;
+  Strided<C> sum = y;
+  if (!in_place) {
+    copy = Matrix<C>(y.rows, y.cols);
+    sum = Strided<C>(copy.view());
+  }
+  const auto cuts = threads > 1 ? column_cuts(a, threads) : std::vector<index_t>{0, a.cols};
+  parallel_pieces(threads, threads, [&](index_t range, int) {
+    const index_t first = cuts[static_cast<std::size_t>(range)],
+                  end = cuts[static_cast<std::size_t>(range) + 1];
+    for (index_t i = first; i < end; ++i)
+      for (index_t j = 0; j < y.cols; ++j) sum(i, j) = beta == C{} ? C{} : cpu::scaled(beta, y(i, j));
+    kernel.scatter(a.pointers, a.indices, a.values, a.rows, first, end, op == Op::adjoint, alpha, x.data,
+                   x.row_stride, x.cols, sum.data, sum.row_stride);
+    if (!in_place)
+      for (index_t j = 0; j < y.cols; ++j)
+        for (index_t i = first; i < end; ++i) y(i, j) = sum(i, j);
+  });
+}
+
+}  // namespace
+
+template <class T, class I>
+void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x,
+          result_t<T> beta, Strided<result_t<T>> y) {
+  const index_t bytes = a.nonzeros() * static_cast<index_t>(sizeof(T) + sizeof(I)) +
+                        (x.rows * x.cols + y.rows * y.cols) * static_cast<index_t>(sizeof(T));
+  const int threads = cpu::threads_for(ctx, bytes);
+  Matrix<T> copy;
+  const auto rows_of_x = row_major(x, copy, threads);
+  if (op_a == Op::none)
+    multiply<T, I>(ctx, threads, alpha, a, rows_of_x, beta, y);
+  else
+    multiply_transposed<T, I>(ctx, threads, op_a, alpha, a, rows_of_x, beta, y);
+}
+
+#define TS_INSTANTIATE_INDEX(T, I)                                                                        \
+  template void spmm<T, I>(const Context&, Op, result_t<T>, CsrView<T, Space::host, I>, Strided<const T>, \
+                           result_t<T>, Strided<result_t<T>>);
+#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+#undef TS_INSTANTIATE_INDEX
+
+}  // namespace ts::fast

@@ -1,0 +1,85 @@
+#include "tallskinny/gemm/core/checks.hpp"
+#include "tallskinny/gemm/device/arguments.hpp"
+#include "tallskinny/gemm/device/geometry.hpp"
+#include "tallskinny/gemm/device/scale.hpp"
+#include "tallskinny/gemm/plan/kept_plans.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/spmm/plan.hpp"
+#include "tallskinny/gemm/spmm/spmm.hpp"
+
+namespace ts::detail {
+namespace {
+
+/// As spmm/kernels/sparse_row.cuh declares it.
+struct SparseArgument {
+  const void *pointers, *indices, *values;
+};
+
+/// Y = alpha (B - shift I) X + beta Y with at most spmm_widest columns; B is A or, for other ops, the
+/// transposed that A keeps.
+template <class T, class I>
+void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, Space::device, I>& b,
+                 result_t<T> shift, DeviceStrided<const T> x, result_t<T> beta,
+                 DeviceStrided<result_t<T>> y) {
+  using cuda::OperandArgument;
+  cuda::GpuProblem problem;
+  problem.problem = {Operation::spmm, dtype_of<T>, b.rows, b.cols, x.cols};
+  problem.problem.accumulate = beta != result_t<T>{};
+  problem.shifted = shift != result_t<T>{};
+  problem.problem.nonzeros = b.stored, problem.problem.index_bytes = static_cast<int>(sizeof(I));
+  problem.op = op, problem.second = cuda::form_of(x), problem.out = cuda::form_of(y);
+  const auto planned = cuda::kept_plan(problem, ctx.stream.device());
+  const SparseArgument entries{b.pointers, b.indices, b.values};
+  const OperandArgument from{x.data, x.row_stride, x.col_stride}, to{y.data, y.row_stride, y.col_stride};
+  if (b.long_part_count == 0)
+    return planned->kernel.launch(ctx, b.rows, index_t{INT64_MAX}, entries, from, to, alpha, beta, -shift,
+                                  static_cast<unsigned*>(nullptr), index_t{0});
+  const cuda::KernelPlan parts = cuda::spmm_long_plan(problem, b.long_part_count);
+  const auto ticket_bytes =
+      static_cast<std::size_t>(cuda::ceil_div(b.long_part_count, 64)) * 64 * sizeof(unsigned);
+  auto* const tickets = static_cast<unsigned*>(ctx.stream.workspace(ticket_bytes + parts.workspace_bytes));
+  auto* const partials = reinterpret_cast<result_t<T>*>(tickets + ticket_bytes / sizeof(unsigned));
+  planned->kernel.launch(ctx, b.rows, cuda::longest_short_row, entries, from, to, alpha, beta, -shift,
+                         tickets, b.long_part_count);
+  cuda::launch(ctx, parts, b.long_parts, entries, from, to, alpha, beta, -shift, tickets, partials);
+}
+
+}  // namespace
+
+template <class T, class I>
+void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::device, I> a, result_t<T> shift,
+          DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y) {
+  expect_argument("spmm", a.rows >= 0 && a.cols >= 0, "A has negative rows or columns");
+  expect_argument("spmm", a.rows == 0 || a.pointers != nullptr, "A has rows but no row pointers");
+  const index_t m = op_a == Op::none ? a.rows : a.cols, n = op_a == Op::none ? a.cols : a.rows;
+  expect_shape("spmm", "X", x, n, x.cols, "as many rows as op(A) has columns");
+  expect_shape("spmm", "Y", y, m, x.cols, "rows of op(A) by columns of X");
+  expect_argument("spmm", shift == result_t<T>{} || m == n, "A - shift I takes a square A");
+  expect_disjoint("spmm", y, "Y", x, "X");
+  if (y.empty()) return;
+  if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
+  expect_argument(
+      "spmm", op_a == Op::none || a.transposed != nullptr,
+      "on a GPU A^T X takes a matrix that keeps its transposed: call DeviceCsrMatrix::keep_transposed");
+  const auto& b = op_a == Op::none ? a : *a.transposed;
+  Problem problem{Operation::spmm, dtype_of<T>, m, n, y.cols, beta != result_t<T>{}};
+  problem.nonzeros = b.stored, problem.index_bytes = static_cast<int>(sizeof(I));
+  const Profile::Piece piece(ctx, problem, Space::device);
+  const index_t widest = cuda::spmm_widest(dtype_of<T>);
+  for (index_t first = 0; first < x.cols; first += widest) {
+    const index_t width = std::min(widest, x.cols - first);
+    launch_spmm<T, I>(ctx, op_a, alpha, b, shift, x.block(0, first, n, width), beta,
+                      y.block(0, first, m, width));
+  }
+}
+
+#define TS_INSTANTIATE_INDEX(T, I)                                                                     \
+  template void spmm<T, I>(const Context&, Op, result_t<T>, CsrView<T, Space::device, I>, result_t<T>, \
+                           DeviceStrided<const T>, result_t<T>, DeviceStrided<result_t<T>>);
+#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+#undef TS_INSTANTIATE_INDEX
+
+}  // namespace ts::detail

@@ -1,0 +1,142 @@
+#include "tallskinny/solvers/eigen/general/adjoint_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/types.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+using Finding = AdjointCheck::Finding;
+
+/// For each of `wanted` its own nearest of `there`, which are at least as many.
+std::vector<index_t> partners(const std::vector<Complex>& wanted, const std::vector<Complex>& there) {
+  std::vector<bool> taken(there.size());
+  std::vector<index_t> of;
+  for (const Complex z : wanted) {
+    std::size_t best = there.size();
+    for (std::size_t i = 0; i < there.size(); ++i)
+      if (!taken[i] && (best == there.size() || std::abs(there[i] - z) < std::abs(there[best] - z))) best = i;
+    taken[best] = true;
+    of.push_back(static_cast<index_t>(best));
+  }
+  return of;
+}
+
+/// ||y_j|| of the Y' = [y_1 ...] in the span of Y with Y'^H X = I, for unit columns of X: the conditions of
+/// X's eigenvalues if Y spans their left eigenvectors.
+std::vector<double> norms_of_dual(const Context& ctx, HostView<const Complex> x, HostView<const Complex> y) {
+  const index_t k = x.cols();
+  Matrix<Complex> w(k, k), yy(k, k);
+  tsmttsm(ctx, Op::adjoint, Complex(1), x, y, Complex(0), w.view());
+  tsmttsm(ctx, Op::adjoint, Complex(1), y, y, Complex(0), yy.view());
+  const auto s = ortho::svd<Complex>(w.cview());
+  if (!(s.values.back() > 0)) return std::vector<double>(at(k), std::numeric_limits<double>::infinity());
+  Matrix<Complex> c(k, k);  // (X^H Y)^-1 = V S^-1 U^H
+  for (index_t i = 0; i < k; ++i)
+    for (index_t j = 0; j < k; ++j) {
+      c(i, j) = 0;
+      for (index_t l = 0; l < k; ++l) c(i, j) += s.v(i, l) / s.values[at(l)] * std::conj(s.u(j, l));
+    }
+  const auto yyc = ortho::product<Complex>(yy.cview(), c.cview());
+  std::vector<double> norms;
+  for (index_t j = 0; j < k; ++j) {
+    Complex squares = 0;
+    for (index_t i = 0; i < k; ++i) squares += std::conj(c(i, j)) * yyc(i, j);
+    norms.push_back(std::sqrt(std::max(squares.real(), 0.0)));
+  }
+  return norms;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<double> general_residuals(const Context& ctx, const Operator<T>& a, HostView<const Complex> x,
+                                      const std::vector<Complex>& theta) {
+  const index_t n = x.rows(), k = x.cols();
+  Matrix<T> parts(n, is_complex<T> ? k : 2 * k), ax(n, parts.cols());
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < k; ++j)
+      if constexpr (is_complex<T>)
+        parts(i, j) = x(i, j);
+      else
+        parts(i, j) = x(i, j).real(), parts(i, k + j) = x(i, j).imag();
+  a.apply(ctx, parts.cview(), ax.view());
+  std::vector<double> norms(at(k));
+  for (index_t j = 0; j < k; ++j) {
+    double squares = 0;
+    for (index_t i = 0; i < n; ++i) {
+      Complex product;
+      if constexpr (is_complex<T>)
+        product = ax(i, j);
+      else
+        product = {ax(i, j), ax(i, k + j)};
+      squares += std::norm(product - theta[at(j)] * x(i, j));
+    }
+    norms[at(j)] = std::sqrt(squares);
+  }
+  return norms;
+}
+
+template <class T>
+AdjointCheck ask_adjoint(const Context& ctx, const GeneralProblem<T>& adjoint, const GeneralOptions& options,
+                         const GeneralResult& found, double bound) {
+  const auto k = static_cast<index_t>(found.values.size());
+  AdjointCheck check;
+  std::vector<Complex> conjugates;
+  for (const Complex z : found.values) conjugates.push_back(std::conj(z));
+  const auto norms = general_residuals<T>(ctx, adjoint.a, found.vectors.cview(), conjugates);
+  check.operator_applications = is_complex<T> ? k : 2 * k;
+  bool normal = true;
+  for (index_t j = 0; j < k; ++j)
+    normal = normal && norms[at(j)] <= std::max(bound, 2 * found.residual_norms[at(j)]);
+  if (normal) {
+    check.finding = Finding::normal, check.conditions.assign(at(k), 1.0);
+    return check;
+  }
+  GeneralOptions o = options;
+  o.common.verify = false, o.common.seed ^= 0xd1b54a32d192ed03u;
+  // Where several come last at once, the search with A^H may choose others of them: then it finds more.
+  for (const index_t asked : {k, 2 * k + 4}) {
+    o.common.nev = std::min(asked, adjoint.a.rows());
+    if (options.common.max_basis > 0)
+      o.common.max_basis = std::max(options.common.max_basis, 2 * o.common.nev + 32);
+    const GeneralResult left = solve_general<T>(ctx, adjoint, o);
+    check.operator_applications += left.operator_applications;
+    check.finding = left.stop == StopReason::interrupted ? Finding::interrupted : Finding::unfinished;
+    if (!left.converged) return check;
+    const auto of = partners(conjugates, left.values);
+    Matrix<Complex> y(adjoint.a.rows(), k);
+    for (index_t i = 0; i < y.rows(); ++i)
+      for (index_t j = 0; j < k; ++j) y(i, j) = left.vectors(i, of[at(j)]);
+    check.conditions = norms_of_dual(ctx, found.vectors.cview(), y.cview());
+    check.finding = Finding::agrees;
+    for (index_t j = 0; j < k; ++j) {
+      const double error = found.residual_norms[at(j)] + left.residual_norms[at(of[at(j)])] + bound;
+      // (Beyond a square root of 1 / u conditions say no more than that.)
+      const double condition = std::min(check.conditions[at(j)], 1 / std::sqrt(unit_roundoff));
+      if (std::abs(left.values[at(of[at(j)])] - conjugates[at(j)]) > 4 * condition * error)
+        check.finding = Finding::others;
+    }
+    if (check.finding == Finding::agrees &&
+        *std::max_element(check.conditions.begin(), check.conditions.end()) < 1 / std::sqrt(unit_roundoff))
+      break;
+  }
+  return check;
+}
+
+#define TS_INSTANTIATE(T)                                                                                  \
+  template std::vector<double> general_residuals<T>(const Context&, const Operator<T>&,                    \
+                                                    HostView<const Complex>, const std::vector<Complex>&); \
+  template AdjointCheck ask_adjoint<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&,    \
+                                       const GeneralResult&, double);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

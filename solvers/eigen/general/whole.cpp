@@ -1,0 +1,123 @@
+#include "tallskinny/solvers/eigen/general/whole.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+/// Diagonal elements of a Schur form that are never separated.
+struct Unit {
+  double key;  ///< rises from the first wanted to the last
+  index_t first, size;
+};
+
+template <class T>
+std::vector<Unit> sorted_units(const Schur& schur, const GeneralProblem<T>& problem, Part part) {
+  std::vector<Unit> units;
+  index_t first = 0;
+  for (const index_t size : schur.units) {
+    const Complex z = schur.value(first);
+    units.push_back({problem.target ? std::abs(z - Complex(*problem.target)) : key_of(part, z), first, size});
+    first += size;
+  }
+  std::stable_sort(units.begin(), units.end(), [](const Unit& a, const Unit& b) { return a.key < b.key; });
+  return units;
+}
+
+/// An order of rows and columns in which the matrix is upper triangular, or nothing: those whose rows have no
+/// other element among the rest come last, one after the other.
+template <class T>
+std::vector<index_t> triangular_order(const Matrix<T>& a) {
+  const index_t n = a.rows();
+  std::vector<index_t> others(at(n)), order;
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) others[at(i)] += i != j && a(i, j) != T{} ? 1 : 0;
+  for (index_t i = 0; i < n; ++i)
+    if (others[at(i)] == 0) order.push_back(i);
+  for (std::size_t done = 0; done < order.size(); ++done)
+    for (index_t i = 0; i < n; ++i)
+      if (i != order[done] && a(i, order[done]) != T{} && --others[at(i)] == 0) order.push_back(i);
+  std::reverse(order.begin(), order.end());
+  return static_cast<index_t>(order.size()) == n ? order : std::vector<index_t>{};
+}
+
+/// max ||column||: no more than ||A||_2.
+template <class T>
+double longest_column(const Matrix<T>& a) {
+  double norm = 0;
+  for (index_t j = 0; j < a.cols(); ++j) {
+    double squares = 0;
+    for (index_t i = 0; i < a.rows(); ++i) squares += std::norm(a(i, j));
+    norm = std::max(norm, std::sqrt(squares));
+  }
+  return norm;
+}
+
+}  // namespace
+
+template <class T>
+void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const GeneralOptions& options,
+                 GeneralResult& out) {
+  const index_t n = problem.a.rows(), nev = std::min(options.common.nev, n);
+  announce_dense(options.common, nev);
+  const auto dense = as_dense(ctx, problem.a);
+  out.operator_applications += n;
+  if (!ortho::all_finite(dense.cview()))
+    throw Error(Errc::bad_input, "the operator gave NaN or Inf for a finite block");
+  // Triangular but for the order of its rows, the matrix is its own Schur form.
+  const std::vector<index_t> order = triangular_order(dense);
+  auto ordered = Matrix<T>::copy_of(dense.cview());
+  for (index_t i = 0; i < n && !order.empty(); ++i)
+    for (index_t j = 0; j < n; ++j) ordered(i, j) = dense(order[at(i)], order[at(j)]);
+  const Schur schur = schur_of<T>(ordered.cview());
+
+  std::vector<index_t> chosen;
+  out.next_value = Complex(nan, 0);
+  for (const Unit& unit : sorted_units(schur, problem, options.part)) {
+    if (static_cast<index_t>(chosen.size()) >= nev) {
+      out.next_value = schur.value(unit.first);
+      break;
+    }
+    for (index_t i = 0; i < unit.size; ++i) chosen.push_back(unit.first + i);
+  }
+  SchurVectors pairs = eigenvectors_of(schur, chosen);
+  out.values.clear(), out.converged_pairs.clear(), out.converged_count = 0;
+  for (const index_t i : chosen) out.values.push_back(schur.value(i));
+  out.vectors = Matrix<Complex>(n, pairs.vectors.cols());
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < pairs.vectors.cols(); ++j)
+      out.vectors(order.empty() ? i : order[at(i)], j) = pairs.vectors(i, j);
+  out.conditions = std::move(pairs.conditions);
+  out.residual_norms = general_residuals<T>(ctx, problem.a, out.vectors.cview(), out.values);
+  out.operator_applications += is_complex<T> ? out.vectors.cols() : 2 * out.vectors.cols();
+
+  Acceptance accept;
+  accept.tol = options.common.tol, accept.convergence = options.common.convergence, accept.rows = n;
+  accept.norm = longest_column(dense);
+  for (index_t j = 0; j < n; ++j) accept.norm = std::max(accept.norm, std::abs(schur.value(j)));
+  for (std::size_t j = 0; j < out.values.size(); ++j) {
+    out.converged_pairs.push_back(out.residual_norms[j] <= accept.bound(std::abs(out.values[j])));
+    out.converged_count += out.converged_pairs.back() ? 1 : 0;
+  }
+  out.norm = accept.norm;
+  out.verification = Verification::all_computed, out.stop = StopReason::converged;
+  GeneralVerdict verdict;
+  verdict.whole = true;
+  if (!order.empty()) verdict.amplification = 1;  // eigenvalues are elements of the matrix
+  conclude(out, verdict, nev);
+}
+
+#define TS_INSTANTIATE(T)                                                                       \
+  template void solve_whole<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&, \
+                               GeneralResult&);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

@@ -1,0 +1,189 @@
+#include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "tallskinny/gemm/copy/copy_block.hpp"
+#include "tallskinny/solvers/eigen/hermitian/lobpcg.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/types.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+template <class T>
+const Operator<narrow_t<T>>& narrow_of(const EigenProblem<T>& problem) {
+  expects(problem.narrow && problem.narrow->rows() == problem.a.rows(),
+          "--precision float32 and mixed need the operator in float32 as well");
+  expects(problem.narrow->space() == problem.a.space(),
+          "the operator in float32 is elsewhere than that in float64");
+  return *problem.narrow;
+}
+
+/// A X, where X is.
+template <class T>
+PlacedMatrix<T> image_of(const Context& ctx, const Operator<T>& a, const PlacedMatrix<T>& x) {
+  PlacedMatrix<T> y(ctx, x.space(), x.rows(), x.cols());
+  a.apply(ctx, x.cview(), y.view());
+  return y;
+}
+
+/// Block steps that a refinement takes at least and at most, and the basis that it needs, in blocks of its
+/// width. With that few between restarts it must not take many: blocks so wide converge slowly.
+constexpr index_t least_steps = 4, most_steps = 24, refining_blocks = 4;
+
+index_t refining_basis(const EigenPlan& plan, index_t width) {
+  return std::max(plan.max_basis, refining_blocks * width);
+}
+
+/// Residuals in float32 miss what rounding adds: half of the tolerance is left to that.
+EigenOptions with_half_the_tolerance(EigenOptions options) {
+  options.tol *= 0.5;
+  return options;
+}
+
+/// Half of the steps are left to float64, should float32 not come far enough.
+EigenPlan first_part_of(EigenPlan plan, const EigenOptions& options) {
+  if (options.precision == Precision::mixed) plan.max_iterations -= plan.max_iterations / 2;
+  return plan;
+}
+
+}  // namespace
+
+template <class T>
+NarrowLanczos<T>::NarrowLanczos(const Context& ctx, const EigenProblem<T>& problem,
+                                const EigenOptions& options, const EigenPlan& plan, HostView<const T> initial)
+    : ctx_(ctx),
+      problem_(problem),
+      options_(options),
+      plan_(plan),
+      narrow_options_(with_half_the_tolerance(options)),
+      narrow_plan_(first_part_of(plan, options)),
+      narrow_problem_{narrow_of(problem)},
+      initial_(initial),
+      narrow_initial_(cast<N, T>(ctx, initial)) {
+  narrow_.emplace(ctx, narrow_problem_, narrow_options_, narrow_plan_, narrow_initial_.cview(),
+                  no_narrow_checkpoints_, narrow_record_);
+}
+
+template <class T>
+void NarrowLanczos<T>::take_over(EigenResult<T>& record) const {
+  const auto& of = narrow_record_;
+  record.history = of.history, record.norm = of.norm, record.seconds = of.seconds;
+  record.iterations = of.iterations, record.restarts = of.restarts;
+  record.dead_directions = of.dead_directions, record.filter_degree = of.filter_degree;
+  record.operator_applications = record.narrow_applications = of.operator_applications;
+  record.verification_rounds = of.verification_rounds;
+  record.verification_applications = of.verification_applications;
+}
+
+/// Is `narrow` the operator but for rounding, as far as random vectors tell? What was found with another one
+/// may be a good start, but is no evidence.
+template <class T>
+bool NarrowLanczos<T>::agree(double norm) const {
+  constexpr index_t columns = 4;
+  constexpr double units = 64;  // of roundoff
+  PlacedMatrix<N> random(ctx_, problem_.a.space(), problem_.a.rows(), columns);
+  fill_random<N>(ctx_, options_.seed, ~std::uint64_t{0}, random.view());
+  const auto x = cast<T, N>(ctx_, random.cview());
+  const auto rounded = cast<T, N>(ctx_, image_of(ctx_, *problem_.narrow, random).cview());
+  auto difference = image_of(ctx_, problem_.a, x);
+  Matrix<T> identity(columns, columns);
+  ortho::set_identity(identity.view());
+  ortho::Tall<T> tall(ctx_);
+  tall.combine(T{-1}, rounded.cview(), identity.cview(), T{1}, difference.view());
+  std::array<double, columns> lengths{}, differences{};
+  tall.norms(x.cview(), lengths);
+  tall.norms(difference.cview(), differences);
+  for (std::size_t j = 0; j < columns; ++j)
+    if (!(differences.at(j) <= units * roundoff_of<N> * norm * lengths.at(j))) return false;
+  return true;
+}
+
+template <class T>
+Evidence NarrowLanczos<T>::evidence() const {
+  auto found = narrow_->evidence();
+  if (found.how != Verification::none && !agree(narrow_record_.norm)) found.how = Verification::none;
+  return found;
+}
+
+/// The Ritz vectors of float32, and a few more, become the start block of a run in float64.
+template <class T>
+void NarrowLanczos<T>::refine(EigenResult<T>& record) {
+  start_ = cast<T, N>(ctx_, narrow_->leading(with_guards(plan_.nev) - plan_.nev).cview());
+  auto before = narrow_->left_behind();
+  before.evidence = evidence();
+  narrow_.reset();
+  EigenPlan plan = plan_;
+  plan.max_basis = refining_basis(plan_, start_.cols());
+  wide_.emplace(ctx_, problem_, options_, plan, start_.cview(), no_checkpoints_, record);
+  wide_->follow(before, most_steps);
+  refining_ = true;
+}
+
+/// A run in float64 that knows no more than the polynomial.
+template <class T>
+void NarrowLanczos<T>::go_on_alone(const Predecessor& before, EigenResult<T>& record) {
+  narrow_.reset(), wide_.reset();
+  wide_.emplace(ctx_, problem_, options_, plan_, initial_, no_checkpoints_, record);
+  wide_->follow(before);
+  refining_ = false;
+}
+
+template <class T>
+LanczosOutcome<T> NarrowLanczos<T>::run(EigenResult<T>& record) {
+  if (narrow_) {
+    auto found = narrow_->run(narrow_record_);
+    take_over(record);
+    const bool done = found.stop == StopReason::interrupted || options_.precision == Precision::float32;
+    if (done || record.iterations + least_steps > plan_.max_iterations) {
+      LanczosOutcome<T> out;
+      out.vectors = cast<T, N>(ctx_, found.vectors.cview());
+      out.stop = done ? found.stop : StopReason::max_iterations;
+      out.evidence = evidence();
+      out.verification = out.evidence->how;
+      out.next_value = found.next_value;
+      return out;
+    }
+    if (found.stop == StopReason::max_iterations)
+      go_on_alone(narrow_->left_behind(), record);
+    else
+      refine(record);
+  }
+  auto out = wide_->run(record);
+  if (refining_ && out.stop == StopReason::max_iterations && record.iterations < plan_.max_iterations) {
+    go_on_alone(wide_->left_behind(), record);
+    out = wide_->run(record);
+  }
+  record.verification_applications += narrow_record_.verification_applications;
+  return out;
+}
+
+template <class T>
+void NarrowLanczos<T>::tighten() {
+  if (narrow_)
+    narrow_->tighten();
+  else
+    wide_->tighten();
+}
+
+template <class T>
+void prepare_lanczos(const Context& ctx, index_t rows, const EigenPlan& plan, Precision precision) {
+  const index_t block = plan.block_size;
+  if (precision == Precision::float64)
+    return prepare_block_steps<T>(ctx, rows, plan.max_basis + block, block);
+  prepare_block_steps<narrow_t<T>>(ctx, rows, plan.max_basis + block, block);
+  if (precision == Precision::float32) return;
+  const index_t width = with_guards(plan.nev);
+  prepare_block_steps<T>(ctx, rows, refining_basis(plan, width) + block, width);
+  prepare_block_steps<T>(ctx, rows, norm_columns, norm_block);  // begins with a transform, so asks for ||A||
+}
+
+#define TS_INSTANTIATE(T)          \
+  template class NarrowLanczos<T>; \
+  template void prepare_lanczos<T>(const Context&, index_t, const EigenPlan&, Precision);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

@@ -1,0 +1,206 @@
+#include "tallskinny/solvers/eigen/result/finish.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/ortho/muscle.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/types.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+/// Of products that are not compensated, and of the projected matrix, relative to its norm.
+constexpr double rounding_of_projected = 64 * unit_roundoff;
+/// No bound is smaller, relative to ||A||: not even the eigenvalues that one compares with are better known.
+constexpr double least_bound = 8 * unit_roundoff;
+
+/// Positions of the values in the order of what was asked.
+std::vector<index_t> order_of(const std::vector<double>& values, Which which, std::optional<double> target) {
+  std::vector<index_t> order(values.size());
+  std::iota(order.begin(), order.end(), index_t{0});
+  const auto key = [&](index_t i) {
+    const double v = values[at(i)];
+    if (which == Which::SM || (which == Which::LM && target)) return std::abs(v - target.value_or(0));
+    if (which == Which::LM) return -std::abs(v);
+    if (which == Which::LA) return target ? v : -v;
+    if (which == Which::SA) return target ? -v : v;
+    return v;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return key(a) < key(b); });
+  return order;
+}
+
+}  // namespace
+
+std::vector<index_t> multiplicities_of(const std::vector<double>& values,
+                                       const std::vector<double>& residuals, double norm) {
+  const auto k = static_cast<index_t>(values.size());
+  std::vector<double> error(residuals);
+  for (index_t i = 0; i < k; ++i) {
+    double gap = std::numeric_limits<double>::infinity();
+    const double r = residuals[at(i)];
+    for (const double v : values)
+      if (std::abs(v - values[at(i)]) > r) gap = std::min(gap, std::abs(v - values[at(i)]));
+    error[at(i)] = std::min(r, 10 * r * r / gap);
+  }
+  std::vector<index_t> rising(values.size());
+  std::iota(rising.begin(), rising.end(), index_t{0});
+  std::stable_sort(rising.begin(), rising.end(),
+                   [&](index_t a, index_t b) { return values[at(a)] < values[at(b)]; });
+  std::vector<index_t> sizes(values.size(), 1);
+  for (index_t first = 0, last = 0; first < k; first = last) {
+    for (last = first + 1; last < k; ++last) {
+      const index_t a = rising[at(last - 1)], b = rising[at(last)];
+      if (values[at(b)] - values[at(a)] > 200 * unit_roundoff * norm + error[at(a)] + error[at(b)]) break;
+    }
+    for (index_t i = first; i < last; ++i) sizes[at(rising[at(i)])] = last - first;
+  }
+  return sizes;
+}
+
+template <class T>
+void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
+            const Acceptance& accept, PlacedMatrix<T> x, double next_value, EigenResult<T>& result) {
+  const index_t n = problem.a.rows();
+  Matrix<T> r(x.cols(), x.cols());
+  const auto f = ortho::orthonormalise<T>(ctx, ortho::Ladder{1e-8}, x.view(), r.view());
+  const index_t k = f.rank;
+
+  const Space space = x.space();
+  ortho::Tall<T> tall(ctx);
+  PlacedMatrix<T> basis(ctx, space, n, k), ax(ctx, space, n, k), vectors(ctx, space, n, k);
+  Matrix<T> h(k, k);
+  copy_block<T>(ctx, x.cview().cols(0, k), basis.view());
+  problem.a.apply(ctx, basis.cview(), ax.view());
+  result.operator_applications += k;
+  tall.inner(basis.cview(), ax.cview(), h.view());
+  const auto e = ortho::hermitian_eigen<T>(h.cview());
+  const auto order = order_of(e.values, options.which, problem.target);
+  Matrix<T> rotation(k, k);
+  result.values.resize(at(k));
+  for (index_t j = 0; j < k; ++j) {
+    result.values[at(j)] = e.values[at(order[at(j)])];
+    for (index_t i = 0; i < k; ++i) rotation(i, j) = e.vectors(i, order[at(j)]);
+  }
+  tall.combine(T{1}, basis.cview(), rotation.cview(), T{0}, vectors.view());
+
+  // R = A X - X Theta, from A itself, on the host.
+  result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, vectors.cview());
+  Matrix<T> here = std::move(vectors).to_host(ctx), residuals(n, k);
+  const bool compensated = problem.a.residual(ctx, here.cview(), result.values, residuals.view());
+  result.operator_applications += k;
+  result.residual_norms.resize(at(k));
+  tall.norms(PlacedView<const T>(residuals.cview()), result.residual_norms);
+  // Weinstein: an eigenvalue lies within ||r|| / ||x||. Of a product like any other, its rounding comes on
+  // top.
+  result.error_bounds = result.residual_norms;
+  for (double& error : result.error_bounds)
+    error = error * (1 + 1e-12) + (compensated ? least_bound : rounding_of_projected) * accept.norm;
+  // Theta is X^H A X but for the columns of X^H R, and X^H X is I but for the loss of orthogonality.
+  tall.inner(here.cview(), residuals.cview(), h.view());
+  result.value_roundings.resize(at(k));
+  for (index_t j = 0; j < k; ++j) {
+    double squares = 0;
+    for (index_t i = 0; i < k; ++i) squares += std::norm(h(i, j));
+    result.value_roundings[at(j)] =
+        std::sqrt(squares) + (result.orthogonality_loss + 4 * unit_roundoff) * std::abs(result.values[at(j)]);
+    if (!compensated) result.value_roundings[at(j)] += rounding_of_projected * accept.norm;
+  }
+  result.vectors = options.vectors ? std::move(here) : Matrix<T>(n, 0);
+  result.norm = accept.norm;
+
+  result.converged_pairs.assign(at(k), false);
+  result.converged_count = 0;
+  for (index_t j = 0; j < k; ++j)
+    if (result.residual_norms[at(j)] <= accept.bound(result.values[at(j)]))
+      result.converged_pairs[at(j)] = true, ++result.converged_count;
+  result.converged = result.converged_count >= std::min(options.nev, n);
+
+  result.multiplicities = multiplicities_of(result.values, result.residual_norms, result.norm);
+  result.next_value = next_value;
+  result.gap = std::numeric_limits<double>::quiet_NaN();
+  for (index_t j = 0; j < k; ++j) {
+    const double d = std::abs(result.values[at(j)] - next_value);
+    if (!(d >= result.gap)) result.gap = d;
+  }
+}
+
+template <class T>
+index_t copies_cut_off(const EigenResult<T>& r) {
+  if (r.values.empty() || static_cast<index_t>(r.values.size()) == r.vectors.rows()) return 0;
+  std::size_t last = r.values.size() - 1;  // the nearest to what is outside
+  for (std::size_t i = 0; i < r.values.size(); ++i)
+    if (std::abs(r.values[i] - r.next_value) < std::abs(r.values[last] - r.next_value)) last = i;
+  const index_t copies = r.multiplicities[last];
+  // The next value is known roughly, unless all were computed.
+  const auto [low, high] = std::minmax_element(r.values.begin(), r.values.end());
+  const double rough =
+      r.verification == Verification::all_computed ? 0 : std::max(0.02 * (*high - *low), 1e-6 * r.norm);
+  const double same = 200 * unit_roundoff * r.norm + r.residual_norms[last];
+  const double apart = std::abs(r.values[last] - r.next_value);
+  return apart > (copies > 1 ? std::max(same, rough) : same) || (std::isnan(apart) && copies == 1) ? 0
+                                                                                                   : copies;
+}
+
+template <class T>
+void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
+  const auto k = static_cast<index_t>(kept.size());
+  Matrix<T> vectors(r.vectors.rows(), k);
+  for (index_t j = 0; j < k; ++j) {
+    const index_t from = kept[at(j)];
+    for (index_t i = 0; i < vectors.rows(); ++i) vectors(i, j) = r.vectors(i, from);
+    for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.value_roundings})
+      (*numbers)[at(j)] = (*numbers)[at(from)];
+    r.multiplicities[at(j)] = r.multiplicities[at(from)];
+    r.converged_pairs[at(j)] = r.converged_pairs[at(from)];
+  }
+  r.vectors = std::move(vectors);
+  for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.value_roundings})
+    numbers->resize(at(k));
+  r.multiplicities.resize(at(k)), r.converged_pairs.resize(at(k));
+  r.converged_count = std::count(r.converged_pairs.begin(), r.converged_pairs.end(), true);
+}
+
+template <class T>
+void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>& outside) {
+  const auto k = static_cast<index_t>(r.values.size());
+  std::vector<index_t> rising(at(k));
+  std::iota(rising.begin(), rising.end(), index_t{0});
+  std::stable_sort(rising.begin(), rising.end(),
+                   [&](index_t a, index_t b) { return r.values[at(a)] < r.values[at(b)]; });
+  const auto value = [&](index_t i) { return r.values[at(rising[at(i)])]; };
+  const auto residual = [&](index_t i) { return r.residual_norms[at(rising[at(i)])]; };
+  const auto rounding = [&](index_t i) { return r.value_roundings[at(rising[at(i)])]; };
+  // The value i - 1 stands for an eigenvalue within its residual of it.
+  const auto step = [&](index_t i) {
+    return i <= 0 || i >= k ? inf : value(i) - value(i - 1) - residual(i) - residual(i - 1);
+  };
+  for (index_t first = 0, last = 0; first < k; first = last) {
+    double squares = std::pow(residual(first), 2);
+    double roundings = std::pow(rounding(first), 2);
+    for (last = first + 1; last < k && !(step(last) > 2 * (residual(last) + residual(last - 1))); ++last)
+      squares += std::pow(residual(last), 2), roundings += std::pow(rounding(last), 2);
+    const double gap = std::min({step(first), step(last), outside(value(first)), outside(value(last - 1))});
+    const double bound = gap > 0 ? std::max(squares / gap + std::sqrt(roundings), least_bound * r.norm) : inf;
+    for (index_t i = first; i < last; ++i) {
+      double& error = r.error_bounds[at(rising[at(i)])];
+      error = std::min(error, bound);
+    }
+  }
+}
+
+#define TS_INSTANTIATE(T)                                                                                 \
+  template void finish<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, \
+                          PlacedMatrix<T>, double, EigenResult<T>&);                                      \
+  template index_t copies_cut_off<T>(const EigenResult<T>&);                                              \
+  template void keep_pairs<T>(EigenResult<T>&, const std::vector<index_t>&);                              \
+  template void sharpen_error_bounds<T>(EigenResult<T>&, const std::function<double(double)>&);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

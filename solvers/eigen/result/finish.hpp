@@ -1,0 +1,37 @@
+// The end of every method: true residuals, orthogonality, order, multiplicities.
+#pragma once
+
+#include "tallskinny/solvers/eigen/hermitian/lanczos.hpp"
+
+namespace ts::solvers {
+
+/// Orthonormalises X, solves the projected problem of A on it, and fills values, vectors, residual norms
+/// (computed from A), error bounds, multiplicities, converged_pairs, converged_count, converged,
+/// orthogonality_loss, and next_value with its gap.
+/// @param x n x k, independent columns that span the wanted invariant subspace.
+template <class T>
+void finish(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, PlacedMatrix<T> x,
+            double next_value, EigenResult<T>& result);
+
+/// Sizes of the groups of values that agree to within what their residuals r allow: r^2 / gap, for the gap to
+/// the nearest value farther away than r (Kato and Temple), or r itself where that is smaller.
+[[nodiscard]] std::vector<index_t> multiplicities_of(const std::vector<double>& values,
+                                                     const std::vector<double>& residuals, double norm);
+
+/// EigenResult::cut_off, from values, multiplicities, residuals and the next value.
+template <class T>
+[[nodiscard]] index_t copies_cut_off(const EigenResult<T>& result);
+
+/// Drops all pairs but those of the given numbers (rising).
+template <class T>
+void keep_pairs(EigenResult<T>& result, const std::vector<index_t>& kept);
+
+/// Error bounds of a complete set: for a cluster of Ritz values with residuals R, ||R||^2 / gap, where the
+/// gap is the distance to every other eigenvalue (Davis and Kahan 1970; Stewart and Sun 1990, V.3). Never
+/// above the residual norm, never below `value_roundings`.
+/// @param outside a lower bound of the distance from a value of the set to all eigenvalues that are not in
+/// it.
+template <class T>
+void sharpen_error_bounds(EigenResult<T>& result, const std::function<double(double)>& outside);
+
+}  // namespace ts::solvers

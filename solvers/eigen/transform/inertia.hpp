@@ -1,0 +1,36 @@
+// Completeness from counts: what an LDL^H factorisation says about the number of eigenvalues beyond a shift.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "tallskinny/solvers/eigen/result/selection.hpp"
+
+namespace ts::solvers {
+
+/// The eigenvalues found, ascending in the Ritz value they came from, with bounds of their errors.
+struct FoundSet {
+  index_t n = 0;
+  double norm = 0;
+  std::vector<double> values, errors;
+  double tolerance = 0;  ///< values that differ by no more need not be told apart
+  /// Estimates of the first eigenvalues outside the set, at its low and its high end; NaN when not known.
+  double next_low = std::numeric_limits<double>::quiet_NaN();
+  double next_high = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// The number of eigenvalues below `shift`, which no eigenvalue is supposed to be nearer to than `clearance`;
+/// nothing when rounding could have moved one across.
+using CountBelow = std::function<std::optional<index_t>(double shift, double clearance)>;
+
+/// True when counts prove that no eigenvalue beyond the ends of the set is missing. The shift is put into the
+/// gap outside the set, or, where the set cuts through a cluster, just inside of the cluster. A cluster wider
+/// than the tolerance is not settled so: others in it may come before those that were found.
+[[nodiscard]] bool count_ends(const FoundSet&, Which, Ends, const CountBelow&);
+
+/// The same for a set of eigenvalues nearest to sigma.
+[[nodiscard]] bool count_near(const FoundSet&, double sigma, const CountBelow&);
+
+}  // namespace ts::solvers

@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/eigen/general/schur.hpp"
+#include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
+
+namespace ts::solvers::detail {
+
+namespace {
+
+/// |eigenvalues| of a small matrix.
+template <class T>
+std::vector<double> magnitudes_of(HostView<const T> h, bool hermitian) {
+  std::vector<double> magnitudes;
+  if (hermitian) {
+    for (const double value : ortho::hermitian_eigen<T>(h).values) magnitudes.push_back(std::abs(value));
+  } else {
+    const Schur schur = schur_of<T>(h);
+    for (index_t i = 0; i < schur.size(); ++i) magnitudes.push_back(std::abs(schur.value(i)));
+  }
+  return magnitudes;
+}
+
+/// How near to the shift of M = A - sigma I the eigenvalues begin that are not on it (nearer than 1e-10
+/// norm), by inverse iteration with a few columns; 0 when those see none.
+template <class T, class Shift>
+double distance_of_others(const Factored<T, Shift>& body, double norm) {
+  const index_t n = body.n;
+  Context ctx;
+  ctx.threads = 1;
+  Matrix<T> y(n, std::min<index_t>(32, n));
+  fill_random<T>(ctx, 0x5eed, 20, y.view());
+  double distance = 0;
+  for (int step = 0; step < 4; ++step) {
+    const Matrix<T> q = ortho::pivoted_qr<T>(y.cview(), 0).q;
+    const index_t width = q.cols();
+    y = Matrix<T>(n, width);
+    apply_columns<T>(
+        ctx, [&body](const Column<T>& b) { return body.solve(b); }, q.cview(), y.view());
+    if (!ortho::all_finite<T>(y.cview())) return 0;
+    Matrix<T> projected(width, width);
+    tsmttsm(ctx, Op::adjoint, T{1}, q.cview(), y.cview(), T{0}, projected.view());
+    distance = 0;
+    for (const double nu : magnitudes_of<T>(projected.cview(), body.hermitian))
+      if (nu * norm < 1e10 && (distance == 0 || nu > 1 / distance)) distance = 1 / nu;
+  }
+  return distance;
+}
+
+std::string shift_text(double x, int digits) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*g", digits, x);
+  return text;
+}
+std::string shift_text(std::complex<double> z, int digits) {
+  const auto imaginary = shift_text(z.imag(), digits);
+  return shift_text(z.real(), digits) + (imaginary.front() == '-' ? "" : "+") + imaginary + "i";
+}
+
+}  // namespace
+
+template <class T, class Shift>
+void settle_shift(Factored<T, Shift>& body, Shift sigma, double norm, double mass_norm,
+                  const std::function<bool()>& factorise) {
+  constexpr double largest_growth = 1e13, of_distance = 1e-5, least_move = 1e-12, usual_move = 1e-7;
+  const double unit = (norm > 0 ? norm : 1) / (mass_norm > 0 ? mass_norm : 1);
+  const auto usable = [&] { return factorise() && inverse_norm<T>(body) * norm < largest_growth; };
+  body.sigma = sigma;
+  if (body.n == 0 || usable()) return;
+  double move = usual_move;
+  body.sigma = sigma - least_move * unit;
+  if (factorise()) {
+    const double others = distance_of_others(body, norm) / unit;
+    if (others > 0) move = std::clamp(of_distance * others, least_move, of_distance);
+  }
+  for (int attempt = 0; attempt < 4; ++attempt, move *= 4.0 / 3) {
+    body.sigma = sigma - move * unit;
+    body.note = "the matrix minus " + shift_text(sigma, 6) +
+                " times the identity (or the mass matrix) is singular to rounding; the shift was moved to " +
+                shift_text(body.sigma, 17);
+    if (usable()) return;
+  }
+  throw Error(Errc::invalid_argument,
+              "the matrix minus --sigma times the identity (or the mass matrix) cannot be factorised; choose "
+              "another --sigma");
+}
+
+template void settle_shift(Factored<double, double>&, double, double, double, const std::function<bool()>&);
+template void settle_shift(Factored<Complex, double>&, double, double, double, const std::function<bool()>&);
+template void settle_shift(Factored<Complex, Complex>&, Complex, double, double,
+                           const std::function<bool()>&);
+
+}  // namespace ts::solvers::detail

@@ -1,0 +1,35 @@
+// The shift that is factorised: the wanted one, or one beside it. For the .cpp files of this folder alone.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tallskinny/solvers/eigen/transform/factor_detail.hpp"
+
+namespace ts::solvers::detail {
+
+/// M = A - sigma I (or A - sigma times a mass matrix), factorised.
+template <class T, class Shift>
+struct Factored {
+  index_t n = 0;
+  bool hermitian = true;
+  Shift sigma{};
+  std::string note;  ///< empty, or one sentence on a shift that was moved
+
+  Factored() = default;
+  Factored(const Factored&) = delete;
+  Factored& operator=(const Factored&) = delete;
+  virtual ~Factored() = default;
+  /// M^-1 b
+  [[nodiscard]] virtual Column<T> solve(const Column<T>& b) const = 0;
+};
+
+/// Tries sigma, then shifts beside it: `factorise()` is called with body.sigma set. An eigenvalue at the
+/// shift would drown all others in the rounding of its huge inverse: the less the farther the shift is from
+/// it, but the others should stay where they are as seen from the shift.
+/// @throws Error(invalid_argument) when none can be factorised.
+template <class T, class Shift>
+void settle_shift(Factored<T, Shift>& body, Shift sigma, double norm, double mass_norm,
+                  const std::function<bool()>& factorise);
+
+}  // namespace ts::solvers::detail

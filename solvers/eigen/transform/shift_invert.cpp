@@ -1,0 +1,368 @@
+#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+
+#include <Eigen/LU>
+#include <Eigen/SparseCholesky>
+#include <Eigen/SparseLU>
+#include <algorithm>
+
+#include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
+#include "tallskinny/solvers/types.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+using detail::apply_columns;
+using detail::Column;
+using detail::random_column;
+using detail::Sparse;
+template <class T>
+using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+
+/// A - sigma M on a pattern that is the same for every shift.
+template <class T>
+class Pencil {
+ public:
+  Pencil() = default;
+  Pencil(CsrView<T> a, CsrView<T> mass) {
+    expects(a.rows == a.cols, "a shift needs a square matrix");
+    expects(mass.rows == 0 || (mass.rows == a.rows && mass.cols == a.cols),
+            "the mass matrix has another size than the matrix");
+    matrix = assemble(a, 1, mass, 0);
+    a_values_ = values();
+    m_values_ = Eigen::Map<const Column<T>>(assemble(a, 0, mass, 1).valuePtr(), a_values_.size());
+  }
+
+  Sparse<T> matrix;
+  void shift(double sigma) { values() = a_values_ - sigma * m_values_; }
+
+ private:
+  Eigen::Map<Column<T>> values() { return {matrix.valuePtr(), matrix.nonZeros()}; }
+
+  static Sparse<T> assemble(CsrView<T> a, double of_a, CsrView<T> mass, double of_mass) {
+    std::vector<Eigen::Triplet<T, std::int64_t>> entries;
+    entries.reserve(static_cast<std::size_t>(a.nonzeros() + std::max(mass.nonzeros(), a.rows)));
+    const auto add = [&entries](CsrView<T> m, double factor) {
+      for (index_t i = 0; i < m.rows; ++i)
+        for (index_t k = m.pointers[i]; k < m.pointers[i + 1]; ++k)
+          entries.emplace_back(i, m.indices[k], factor * m.values[k]);
+    };
+    add(a, of_a);
+    add(mass, of_mass);
+    for (index_t i = 0; mass.rows == 0 && i < a.rows; ++i) entries.emplace_back(i, i, of_mass);
+    Sparse<T> s(a.rows, a.cols);
+    s.setFromTriplets(entries.begin(), entries.end());
+    return s;
+  }
+
+  Column<T> a_values_, m_values_;
+};
+
+/// The largest absolute row sum: a bound of ||A||_2 from above.
+template <class T>
+double row_sum_norm(CsrView<T> a) {
+  double norm = 0;
+  for (index_t i = 0; i < a.rows; ++i) {
+    double sum = 0;
+    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) sum += std::abs(a.values[k]);
+    norm = std::max(norm, sum);
+  }
+  return norm;
+}
+
+/// Exposes the column counts of the factor, known after the symbolic analysis.
+template <class T>
+class Ldlt : public Eigen::SimplicialLDLT<Sparse<T>, Eigen::Lower, Eigen::AMDOrdering<std::int64_t>> {
+ public:
+  /// Flops of the numeric factorisation: the sum of squared column counts.
+  [[nodiscard]] double flops() const {
+    double sum = 0;
+    for (Eigen::Index j = 0; j < this->m_nonZerosPerCol.size(); ++j) {
+      const auto c = static_cast<double>(this->m_nonZerosPerCol[j]);
+      sum += c * c;
+    }
+    return is_complex<T> ? 4 * sum : sum;
+  }
+};
+
+template <class T>
+using Lu = Eigen::SparseLU<Sparse<T>, Eigen::COLAMDOrdering<std::int64_t>>;
+
+}  // namespace
+
+template <class T>
+struct ShiftInvert<T>::Body : detail::Factored<T, double> {
+  Pencil<T> pencil;
+  Ldlt<T> ldlt;
+  Lu<T> lu;
+  bool use_lu = false;
+
+  [[nodiscard]] Column<T> solve(const Column<T>& b) const override {
+    if (use_lu) return lu.solve(b);
+    return ldlt.solve(b);
+  }
+
+  /// Backward error of a solve: ||b - M x|| / (||M|| ||x|| + ||b||).
+  [[nodiscard]] double backward_error(double norm) const {
+    const auto b = random_column<T>(this->n, 1);
+    const Column<T> x = solve(b);
+    const double e = (b - pencil.matrix * x).norm() / (norm * x.norm() + b.norm());
+    return std::isfinite(e) ? e : std::numeric_limits<double>::infinity();
+  }
+
+  bool factorise(double norm) {
+    use_lu = false;
+    ldlt.factorize(pencil.matrix);
+    if (ldlt.info() == Eigen::Success && backward_error(norm) < 1e-13) return true;
+    use_lu = true;
+    lu.analyzePattern(pencil.matrix);
+    lu.factorize(pencil.matrix);
+    return lu.info() == Eigen::Success && backward_error(norm) < 1e-11;
+  }
+};
+
+template <class T>
+ShiftInvert<T>::ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass) {
+  expects(std::isfinite(sigma), "--sigma must be a finite number");
+  auto body = std::make_shared<Body>();
+  body->n = a.rows;
+  body->pencil = Pencil<T>(a, mass);
+  const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm(mass);
+  const double norm = row_sum_norm(a) + std::abs(sigma) * mass_norm;
+  body->ldlt.analyzePattern(body->pencil.matrix);
+  detail::settle_shift<T, double>(*body, sigma, norm, mass_norm, [&] {
+    body->pencil.shift(body->sigma);
+    return body->factorise(norm);
+  });
+  body_ = std::move(body);
+}
+
+template <class T>
+index_t ShiftInvert<T>::rows() const noexcept {
+  return body_->n;
+}
+
+template <class T>
+double ShiftInvert<T>::sigma() const noexcept {
+  return body_->sigma;
+}
+
+template <class T>
+const std::string& ShiftInvert<T>::note() const noexcept {
+  return body_->note;
+}
+
+template <class T>
+void ShiftInvert<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
+  apply_columns<T>(
+      ctx, [this](const Column<T>& b) { return body_->solve(b); }, x, y);
+}
+
+template <class T>
+struct DenseShiftInvert<T>::Body : detail::Factored<T, double> {
+  Eigen::PartialPivLU<Dense<T>> lu;
+
+  [[nodiscard]] Column<T> solve(const Column<T>& b) const override { return lu.solve(b); }
+};
+
+template <class T>
+DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView<T> mass) {
+  expects(a.rows() == a.cols(), "a shift needs a square matrix");
+  expects(mass.rows == 0 || mass.rows == a.rows(), "the mass matrix has another size than the matrix");
+  expects(std::isfinite(sigma), "--sigma must be a finite number");
+  auto body = std::make_shared<Body>();
+  body->n = a.rows();
+  double norm = 0;
+  for (index_t i = 0; i < body->n; ++i) {
+    double sum = 0;
+    for (index_t j = 0; j < body->n; ++j) sum += std::abs(a(i, j));
+    norm = std::max(norm, sum);
+  }
+  const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm(mass);
+  detail::settle_shift<T, double>(*body, sigma, norm + std::abs(sigma) * mass_norm, mass_norm, [&] {
+    Dense<T> shifted(body->n, body->n);
+    for (index_t i = 0; i < body->n; ++i) {
+      for (index_t j = 0; j < body->n; ++j) shifted(i, j) = a(i, j);
+      if (mass.rows == 0) shifted(i, i) -= body->sigma;
+      for (index_t k = mass.rows == 0 ? 0 : mass.pointers[i]; mass.rows > 0 && k < mass.pointers[i + 1]; ++k)
+        shifted(i, mass.indices[k]) -= body->sigma * mass.values[k];
+    }
+    body->lu.compute(shifted);
+    return true;
+  });
+  body_ = std::move(body);
+}
+
+template <class T>
+index_t DenseShiftInvert<T>::rows() const noexcept {
+  return body_->n;
+}
+
+template <class T>
+double DenseShiftInvert<T>::sigma() const noexcept {
+  return body_->sigma;
+}
+
+template <class T>
+const std::string& DenseShiftInvert<T>::note() const noexcept {
+  return body_->note;
+}
+
+template <class T>
+void DenseShiftInvert<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
+  apply_columns<T>(
+      ctx, [this](const Column<T>& b) { return body_->solve(b); }, x, y);
+}
+
+template <class T>
+struct GeneralInverse<T>::Body : detail::Factored<T, T> {
+  Body() { this->hermitian = false; }
+
+  bool sparse = false;
+  Lu<T> sparse_lu;
+  Eigen::PartialPivLU<Dense<T>> dense_lu;
+
+  [[nodiscard]] Column<T> solve(const Column<T>& b) const override {
+    if (sparse) return sparse_lu.solve(b);
+    return dense_lu.solve(b);
+  }
+};
+
+template <class T>
+GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
+  expects(a.rows == a.cols, "a shift needs a square matrix");
+  expects(std::isfinite(std::abs(sigma)), "--sigma must be a finite number");
+  auto body = std::make_shared<Body>();
+  body->n = a.rows, body->sparse = true;
+  std::vector<Eigen::Triplet<T, std::int64_t>> entries;
+  double norm = 0;
+  for (index_t i = 0; i < a.rows; ++i) {
+    double sum = 0;
+    entries.emplace_back(i, i, T{});
+    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
+      entries.emplace_back(i, a.indices[k], a.values[k]);
+      sum += std::abs(a.values[k]);
+    }
+    norm = std::max(norm, sum);
+  }
+  Sparse<T> plain(a.rows, a.cols);
+  plain.setFromTriplets(entries.begin(), entries.end());
+  body->sparse_lu.analyzePattern(plain);
+  detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
+    Sparse<T> shifted = plain;
+    for (index_t i = 0; i < a.rows; ++i) shifted.coeffRef(i, i) -= body->sigma;
+    body->sparse_lu.factorize(shifted);
+    if (body->sparse_lu.info() != Eigen::Success) return false;
+    const auto b = random_column<T>(body->n, 1);
+    const Column<T> x = body->solve(b);
+    return (b - shifted * x).norm() < 1e-11 * (norm * x.norm() + b.norm());
+  });
+  body_ = std::move(body);
+}
+
+template <class T>
+GeneralInverse<T>::GeneralInverse(HostView<const T> a, T sigma) {
+  expects(a.rows() == a.cols(), "a shift needs a square matrix");
+  expects(std::isfinite(std::abs(sigma)), "--sigma must be a finite number");
+  auto body = std::make_shared<Body>();
+  body->n = a.rows();
+  Dense<T> plain(a.rows(), a.cols());
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = 0; j < a.cols(); ++j) plain(i, j) = a(i, j);
+  const double norm = a.rows() > 0 ? plain.cwiseAbs().rowwise().sum().maxCoeff() : 0;
+  detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
+    auto shifted = plain;
+    shifted.diagonal().array() -= body->sigma;
+    body->dense_lu.compute(shifted);
+    return true;
+  });
+  body_ = std::move(body);
+}
+
+template <class T>
+index_t GeneralInverse<T>::rows() const noexcept {
+  return body_->n;
+}
+
+template <class T>
+T GeneralInverse<T>::sigma() const noexcept {
+  return body_->sigma;
+}
+
+template <class T>
+const std::string& GeneralInverse<T>::note() const noexcept {
+  return body_->note;
+}
+
+template <class T>
+void GeneralInverse<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
+  apply_columns<T>(
+      ctx, [this](const Column<T>& b) { return body_->solve(b); }, x, y);
+}
+
+template <class T>
+struct InertiaCounter<T>::Body {
+  Pencil<T> pencil;
+  Ldlt<T> ldlt;
+  double flop_limit = 0;
+  double mass_least = 1;
+  bool analysed = false, affordable = true;
+};
+
+template <class T>
+InertiaCounter<T>::InertiaCounter(CsrView<T> a, double flop_limit, CsrView<T> mass, double mass_least)
+    : body_(std::make_shared<Body>()) {
+  // The analysis alone costs about as much as hundreds of passes over the pattern.
+  body_->affordable = flop_limit == 0 || 300.0 * static_cast<double>(a.nonzeros()) < flop_limit;
+  body_->flop_limit = flop_limit;
+  if (!body_->affordable) return;
+  body_->pencil = Pencil<T>(a, mass);
+  body_->mass_least = mass_least;
+}
+
+template <class T>
+std::optional<index_t> InertiaCounter<T>::operator()(double shift, double clearance) const {
+  Body& body = *body_;
+  if (!body.affordable) return std::nullopt;
+  if (!body.analysed) {
+    body.ldlt.analyzePattern(body.pencil.matrix);
+    body.analysed = true;
+    body.affordable = body.flop_limit == 0 || body.ldlt.flops() < body.flop_limit;
+    if (!body.affordable) return std::nullopt;
+  }
+  body.pencil.shift(shift);
+  body.ldlt.factorize(body.pencil.matrix);
+  if (body.ldlt.info() != Eigen::Success) return std::nullopt;
+  const auto d = body.ldlt.vectorD();
+  index_t below = 0;
+  for (Eigen::Index i = 0; i < d.size(); ++i) {
+    if (!std::isfinite(std::real(d(i))) || std::real(d(i)) == 0) return std::nullopt;
+    below += std::real(d(i)) < 0 ? 1 : 0;
+  }
+  // L D L^H = A - shift M + E: the count is that of the pencil when ||E|| ||M^-1|| is below the distance of
+  // the shift from the spectrum. For a random unit x, ||E x|| is about ||E||_F / sqrt(n).
+  double error = 0;
+  for (std::uint64_t stream = 10; stream < 13; ++stream) {
+    Column<T> x = random_column<T>(body.pencil.matrix.rows(), stream);
+    x /= x.norm();
+    const Column<T> permuted = body.ldlt.permutationP() * x;
+    const Column<T> upper = body.ldlt.matrixU() * permuted;
+    const Column<T> scaled = d.cwiseProduct(upper);
+    const Column<T> lower = body.ldlt.matrixL() * scaled;
+    const Column<T> back = body.ldlt.permutationPinv() * lower;
+    error = std::max(error, (back - body.pencil.matrix * x).norm());
+  }
+  if (!(error * std::sqrt(static_cast<double>(body.pencil.matrix.rows())) < clearance * body.mass_least))
+    return std::nullopt;
+  return below;
+}
+
+#define TS_INSTANTIATE(T)             \
+  template class ShiftInvert<T>;      \
+  template class DenseShiftInvert<T>; \
+  template class GeneralInverse<T>;   \
+  template class InertiaCounter<T>;
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

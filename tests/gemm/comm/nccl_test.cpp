@@ -1,0 +1,82 @@
+// Ranks that are threads of this process with a GPU each.
+#include "tallskinny/gemm/comm/nccl_communicator.hpp"
+
+#include <exception>
+#include <thread>
+
+#include "tallskinny/tests/support/engine.hpp"
+#include "tallskinny/tests/support/gather.hpp"
+#include "tallskinny/tests/support/needs.hpp"
+#include "tallskinny/tests/support/sums_over_rows.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+/// use(context) by one thread for each GPU, at most three.
+template <class Use>
+void on_all_ranks(Determinism level, const Use& use) {
+  const int ranks = std::min(3, static_cast<int>(cuda::list_devices().devices.size()));
+  const NcclId id = new_nccl_id();
+  std::vector<std::exception_ptr> failure(static_cast<std::size_t>(ranks));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        Context ctx;
+        ctx.stream = cuda::Stream(rank);
+        ctx.determinism = level;
+        ctx.communicator = nccl_communicator(id, rank, ranks, rank);
+        use(ctx);
+      } catch (...) {
+        failure[static_cast<std::size_t>(rank)] = std::current_exception();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& e : failure)
+    if (e) std::rethrow_exception(e);
+}
+
+}  // namespace
+
+TEST_CASE("an NCCL communicator says what is missing, and which ranks there are") {
+  expect_misuse([] { (void)nccl_communicator({}, 2, 2, 0); }, {"nccl_communicator", "rank"});
+  if (cuda::list_devices().devices.empty())
+    CHECK_THROWS_AS(new_nccl_id(), Error);
+  else if (const std::string reason = obstacle_to("gpus"); !reason.empty())
+    CHECK((reason.find("libnccl.so.2") != std::string::npos || reason.find("one GPU") != std::string::npos));
+}
+
+TEMPLATE_TEST_CASE("on all GPUs the bits of sums over rows are those of one GPU", "[gpus]", TS_ALL_TYPES) {
+  using Bits = std::vector<unsigned char>;
+  std::vector<SumsOverRows<TestType>> all;
+  std::vector<Bits> alone;
+  for (const index_t n : {1, 300, 20011})
+    for (std::size_t form = 0; form < 3; ++form) {
+      all.emplace_back(n, 9, 4, form_number(form));
+      alone.push_back(all.back().bits_of_whole(device_context(Determinism::gpu_to_gpu)));
+    }
+  std::vector<std::vector<Bits>> of_ranks(3,
+                                          alone);  // a communicator takes a second to make: one for all sums
+  on_all_ranks(Determinism::gpu_to_gpu, [&](Context& ctx) {
+    const int rank = ctx.communicator->rank();
+    for (std::size_t c = 0; c < all.size(); ++c) {
+      ctx.slabs = RowSlabs::of_units(all[c].rows(), ctx.communicator->size());
+      of_ranks[static_cast<std::size_t>(rank)][c] =
+          all[c].bits_of_slab(ctx, ctx.slabs.begin(rank), ctx.slabs.rows(rank));
+    }
+  });
+  for (std::size_t c = 0; c < all.size(); ++c)
+    for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+      CAPTURE(c, rank);
+      CHECK(of_ranks[rank][c] == alone[c]);
+    }
+}
+
+TEST_CASE("NCCL gathers parts of any lengths, empty ones too, in host memory", "[gpus]") {
+  on_all_ranks(Determinism::run_to_run, [](Context& ctx) {
+    if (!gathers_parts(*ctx.communicator))
+      throw std::runtime_error("rank " + std::to_string(ctx.communicator->rank()) + " has something else");
+  });
+}

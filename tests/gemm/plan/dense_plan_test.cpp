@@ -1,0 +1,222 @@
+// Plans of the dense kernels, made without a GPU: every shape and form has one that fits the device.
+#include "tallskinny/gemm/device/plan_constant.hpp"
+#include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/tsmm/plan.hpp"
+#include "tallskinny/gemm/tsmttsm/plan.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+
+namespace {
+
+constexpr const char* archs[] = {"sm_80", "sm_90a", "sm_100"};
+
+/// As operands usually lie, with a gap of one, far apart, on odd addresses, column-major, and that oddly.
+std::vector<cuda::Form> forms_of(DType type) {
+  const int size = cuda::scalar_bytes(type);
+  return {{},
+          {Layout::row_major, false, size, 1},
+          {Layout::row_major, false, 16, 0},
+          {Layout::row_major, true, size, 0},
+          {Layout::col_major, true, 256, 0},
+          {Layout::col_major, false, size, 0}};
+}
+
+std::string define_of(const cuda::KernelPlan& plan, std::string_view name) {
+  for (const auto& [key, value] : plan.defines)
+    if (key == name) return value;
+  return "";
+}
+
+template <class Check>
+void for_each_problem(Operation operation, Check&& check) {
+  for (const DType type : every_dtype)
+    for (const index_t p : {1, 2, 7, 8, 9, 16, 31, 33, 48, 63, 64})
+      for (const index_t q : {1, 3, 8, 17, 32, 49, 64})
+        for (const cuda::Form& form : forms_of(type)) {
+          cuda::GpuProblem problem;
+          problem.problem = {operation, type, 1 << 22, p, operation == Operation::gram ? p : q};
+          problem.problem.accumulate = p % 2 == 0;
+          problem.first = problem.second = problem.out = form;
+          CAPTURE(name_of(operation), name_of(type), p, q, static_cast<int>(form.layout), form.alignment,
+                  form.gap);
+          check(problem);
+        }
+}
+
+}  // namespace
+
+TEST_CASE("every inner product of tall operands has a plan that fits") {
+  for (const char* arch : archs) {
+    const cuda::DeviceInfo device = cuda::typical_device(arch);
+    for_each_problem(Operation::tsmttsm, [&](const cuda::GpuProblem& problem) {
+      const auto candidates = cuda::inner_candidates(problem, device);
+      REQUIRE_FALSE(candidates.empty());
+      for (const cuda::Candidate& c : candidates) {
+        REQUIRE(c.seconds > 0);
+        REQUIRE(c.kernel.shared_bytes <= static_cast<std::size_t>(device.shared_bytes_per_block));
+        REQUIRE(c.kernel.block <= 1024);
+        REQUIRE(c.kernel.grid <= static_cast<unsigned>(device.multiprocessors));
+      }
+    });
+  }
+}
+
+TEST_CASE("every tall times small product has a plan that fits") {
+  for (const char* arch : archs) {
+    const cuda::DeviceInfo device = cuda::typical_device(arch);
+    const index_t widest =
+        cuda::update_widest(DType::complex128, cuda::limits_of(device, Determinism::run_to_run));
+    CHECK(widest >= 16);
+    for_each_problem(Operation::tsmm, [&](const cuda::GpuProblem& problem) {
+      const Problem& pr = problem.problem;
+      if (std::max(pr.p, pr.q) >
+          cuda::update_widest(pr.type, cuda::limits_of(device, Determinism::run_to_run)))
+        return;
+      const auto candidates = cuda::tsmm_candidates(problem, device);
+      REQUIRE_FALSE(candidates.empty());
+      for (const cuda::Candidate& c : candidates)
+        REQUIRE(c.kernel.shared_bytes <= static_cast<std::size_t>(device.shared_bytes_per_block));
+    });
+  }
+}
+
+TEST_CASE("chunks of tall times small products are worth a ticket, and leave in bulk") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  for (const DType type : every_dtype)
+    for (index_t width = 1; width <= 64; ++width) {
+      CAPTURE(name_of(type), width);
+      cuda::GpuProblem problem;
+      problem.problem = {Operation::tsmm, type, 1 << 22, width, width};
+      const auto kernel = cuda::tsmm_candidates(problem, device).front().kernel;
+      const index_t row = width * static_cast<index_t>(size_of(type) + size_of(cuda::result_type_of(type)));
+      CHECK(std::stoll(define_of(kernel, "TS_ROWS")) * row >= 6 * 1024);
+      CHECK(define_of(kernel, "TS_BULK_Y") == "1");
+      CHECK(kernel.grid == static_cast<unsigned>(device.multiprocessors));
+    }
+}
+
+TEST_CASE("at level gpu_to_gpu a plan depends on the shape alone") {
+  const cuda::DeviceInfo here = cuda::typical_device("sm_90a"), there = cuda::typical_device("sm_100");
+  for_each_problem(Operation::gram, [&](cuda::GpuProblem problem) {
+    problem.determinism = Determinism::gpu_to_gpu;
+    const auto a = cuda::inner_candidates(problem, here), b = cuda::inner_candidates(problem, there);
+    REQUIRE(a.size() == b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(a[i].kernel == b[i].kernel);
+  });
+}
+
+TEST_CASE(
+    "the blocks of a short inner product meet in clusters that all find room, those of a long one do not") {
+  const auto plan = [](const char* arch, index_t n) {
+    cuda::GpuProblem problem;
+    problem.problem = {Operation::tsmttsm, DType::float16, n, 32, 32};
+    return cuda::make_plan(problem, cuda::typical_device(arch)).kernel;
+  };
+  for (const index_t n : {200, 1 << 14, 1 << 17, 1 << 20}) {
+    CAPTURE(n);
+    const cuda::KernelPlan kernel = plan("sm_90a", n);
+    CHECK(define_of(kernel, "TS_CLUSTER") == "8");
+    CHECK(kernel.grid % 8 == 0);
+    CHECK(kernel.grid <= 120);
+    CHECK(2 * kernel.shared_bytes > static_cast<std::size_t>(227 * 1024));
+    CHECK(define_of(plan("sm_80", n), "TS_CLUSTER") == "1");
+  }
+  CHECK(define_of(plan("sm_90a", 1 << 14), "TS_FLUSH") == "0");
+  CHECK(define_of(plan("sm_90a", 100), "TS_CLUSTER") == "1");  // one block
+  CHECK(define_of(plan("sm_90a", 1 << 24), "TS_CLUSTER") == "1");
+  CHECK(plan("sm_90a", 1 << 24).grid == 132);
+}
+
+TEST_CASE("narrow operands fold, contiguous ones are copied in bulk, and a wide basis is cut into panels") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  cuda::GpuProblem problem;
+  problem.problem = {Operation::tsmttsm, DType::float64, 1 << 24, 3, 5};
+  const auto narrow = cuda::inner_candidates(problem, device).front().kernel;
+  CHECK(define_of(narrow, "TS_FOLD") == "3");  // 3 x 5 columns are the most within 16
+  CHECK(define_of(narrow, "TS_MODE_A") == "0");
+  CHECK(define_of(narrow, "TS_PRODUCERS") == "1");
+
+  problem.problem.p = 512, problem.problem.q = 16;
+  const auto wide = cuda::inner_candidates(problem, device).front().kernel;
+  const index_t panels = cuda::inner_panels(problem, wide);
+  CHECK(panels >= 2);
+  CHECK(wide.grid % static_cast<unsigned>(panels) == 0);
+
+  problem.problem = {Operation::tsm2r, DType::float32, 20480, 20480, 8};
+  const auto square_plan = cuda::inner_candidates(problem, device).front().kernel;
+  const auto square = cuda::inner_problem_of(problem, cuda::constant_of(square_plan, "TS_P"));
+  CHECK(square.rows == 20480);
+  CHECK(square.p * square.panels >= 20480);
+  CHECK(square.panels <= device.multiprocessors);
+}
+
+TEST_CASE("float32 is split where arithmetic bounds, and warpgroups multiply where the device has them") {
+  cuda::GpuProblem problem;
+  problem.problem = {Operation::tsmttsm, DType::complex64, 1 << 22, 64, 64};
+  const auto best = [&](const char* arch) {
+    return cuda::make_plan(problem, cuda::typical_device(arch)).kernel;
+  };
+  CHECK(best("sm_90a").family == "tsmttsm_wgmma");
+  problem.problem.operation = Operation::gram;
+  CHECK(best("sm_90a").family == "tsmttsm_wgmma");
+  problem.problem.p = problem.problem.q = 32;  // at most 64 real columns
+  CHECK(best("sm_90a").family == "gram_wgmma");
+  problem.problem = {Operation::tsmttsm, DType::complex64, 1 << 22, 64, 64};
+  CHECK(best("sm_80").family == "tsmttsm");
+  CHECK(define_of(best("sm_80"), "TS_CORE") == "1");
+  problem.problem.p = problem.problem.q = 8;  // memory bounds, and other kernels start faster
+  CHECK(best("sm_90a").family == "tsmttsm");
+  problem.problem.p = problem.problem.q = 64;
+  problem.problem.n = 1000;  // float64 is exact and costs nothing here
+  CHECK(best("sm_90a").family == "tsmttsm");
+  CHECK(define_of(best("sm_90a"), "TS_CORE") == "0");
+}
+
+TEST_CASE("complex128 takes three real products for a complex one where arithmetic bounds, and only there") {
+  const auto kernel = [](Operation op, DType type, index_t n, index_t width, const char* arch) {
+    cuda::GpuProblem problem;
+    problem.problem = {op, type, n, width, width};
+    return cuda::make_plan(problem, cuda::typical_device(arch)).kernel;
+  };
+  for (const Operation op : {Operation::tsmttsm, Operation::gram})
+    for (const index_t width : {32, 48, 49, 56, 64}) {
+      CAPTURE(width);
+      const bool bound = width > 48;
+      CHECK(define_of(kernel(op, DType::complex128, 1 << 22, width, "sm_90a"), "TS_THREE") ==
+            (bound ? "1" : "0"));
+      CHECK(define_of(kernel(op, DType::complex128, 1000, width, "sm_90a"), "TS_THREE") == "0");
+    }
+  CHECK(define_of(kernel(Operation::gram, DType::complex128, 1 << 22, 64, "sm_90a"), "TS_PAIRS") == "1");
+  CHECK(define_of(kernel(Operation::tsmttsm, DType::float64, 1 << 22, 64, "sm_90a"), "TS_THREE") == "0");
+}
+
+TEST_CASE("the small tiles of a narrow Gram matrix of float32 are summed in float64 rather than split") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  cuda::GpuProblem problem;
+  problem.problem = {Operation::gram, DType::float32, 1 << 24, 40, 40};
+  const auto tilings = cuda::inner_tilings(cuda::inner_problem_of(problem, 40),
+                                           cuda::limits_of(device, Determinism::run_to_run));
+  const auto single =
+      std::find_if(tilings.begin(), tilings.end(), [](const auto& t) { return !t.warpgroups; });
+  REQUIRE(single != tilings.end());
+  CHECK_FALSE(single->split);
+}
+
+TEST_CASE("memory that is fast for its multiprocessors is asked for less at once") {
+  cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  cuda::GpuProblem problem;
+  const auto shared_kib = [&](double bytes_per_second) {
+    device.read_bytes_per_second = bytes_per_second;
+    return cuda::inner_candidates(problem, device).front().kernel.shared_bytes / 1024;
+  };
+  for (const index_t w : {10, 12, 20}) {
+    CAPTURE(w);
+    problem.problem = {Operation::gram, DType::float64, 10'000'000, w, w};
+    CHECK(shared_kib(4.6e12) <= 76);
+    problem.problem = {Operation::tsmttsm, DType::float64, 10'000'000, w, w};
+    CHECK(shared_kib(4.6e12) <= 76);
+    CHECK(shared_kib(3.1e12) > 76);
+  }
+}

@@ -1,0 +1,76 @@
+// The cache of compiled kernels, and the digest that names and verifies its entries.
+#include "tallskinny/gemm/runtime/gpu/disk_cache.hpp"
+
+#include <sys/stat.h>
+
+#include "tallskinny/gemm/runtime/gpu/sha256.hpp"
+#include "tallskinny/tests/support/temporary_folder.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+TEST_CASE("sha256 gives the digests of FIPS 180-4") {
+  CHECK(cuda::sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(cuda::sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(cuda::sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  CHECK(cuda::sha256(std::string(1000000, 'a')) ==
+        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("what is stored is found again, under its key only") {
+  const TemporaryFolder folder;
+  const cuda::DiskCache cache(folder.path() / "deep" / "cache");
+  REQUIRE(cache.usable());
+  const std::string content("machine\0code", 12);
+  CHECK_FALSE(cache.find("a key"));
+  cache.store("a key", content);
+  CHECK(cache.find("a key") == content);
+  CHECK_FALSE(cache.find("another key"));
+  cache.store("a key", "newer");
+  CHECK(cache.find("a key") == "newer");
+
+  struct stat status {};
+  REQUIRE(::stat((folder.path() / "deep" / "cache").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0700);
+}
+
+TEST_CASE("an entry that was changed or cut is not found") {
+  const TemporaryFolder folder;
+  const cuda::DiskCache cache(folder.path() / "cache");
+  cache.store("key", "some machine code");
+  const auto file = folder.path() / "cache" / cuda::sha256("key");
+  const auto size = std::filesystem::file_size(file);
+  {
+    std::fstream out(file, std::ios::in | std::ios::out | std::ios::binary);
+    out.seekp(-1, std::ios::end);
+    out.put('X');
+  }
+  CHECK_FALSE(cache.find("key"));
+  for (const std::uintmax_t length : {size - 1, std::uintmax_t{20}, std::uintmax_t{0}}) {
+    cache.store("key", "some machine code");
+    std::filesystem::resize_file(file, length);
+    CHECK_FALSE(cache.find("key"));
+  }
+  std::filesystem::remove(file);
+  std::filesystem::create_directory(file);
+  CHECK_FALSE(cache.find("key"));
+  cache.store("key", "some machine code");  // cannot be kept, and says nothing
+}
+
+TEST_CASE("a folder that others can enter, or that is none, is not used") {
+  const TemporaryFolder folder;
+  const auto open = folder.path() / "open", link = folder.path() / "link", file = folder.path() / "file";
+  std::filesystem::create_directory(open);
+  std::filesystem::permissions(open, std::filesystem::perms::all);
+  CHECK_FALSE(cuda::DiskCache(open).usable());
+  std::filesystem::create_directory_symlink(open, link);
+  CHECK_FALSE(cuda::DiskCache(link).usable());
+  folder.file("file", "text");
+  CHECK_FALSE(cuda::DiskCache(file).usable());
+  const cuda::DiskCache none("");
+  CHECK_FALSE(none.usable());
+  none.store("key", "content");
+  CHECK_FALSE(none.find("key"));
+}

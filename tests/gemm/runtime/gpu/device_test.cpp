@@ -1,0 +1,168 @@
+// Streams, device memory, copies, graphs and what operations share, on the GPU of this machine.
+#include "tallskinny/gemm/copy/copy_rows.hpp"
+#include "tallskinny/gemm/device/convert.hpp"
+#include "tallskinny/gemm/device/scale.hpp"
+#include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/gemm/random/fill_random.hpp"
+#include "tallskinny/gemm/runtime/gpu/graph.hpp"
+#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/tests/support/engine.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+TEST_CASE("without a device, what needs one says so") {
+  const Context ctx;
+  double memory[4] = {};
+  const DeviceView<double> x(memory, 2, 2), r(memory, 2, 2);
+  try {
+    column_norms(ctx, x, r.rows(0, 1));
+    FAIL("ran");
+  } catch (const Error& e) {
+    CHECK(e.code() == Errc::no_device);
+  }
+  try {
+    const cuda::Stream stream(1000);
+    FAIL("a stream on device 1000");
+  } catch (const Error& e) {
+    CHECK(e.code() == Errc::no_device);
+  }
+}
+
+TEST_CASE("what a device is told to do comes back", "[gpu]") {
+  const cuda::Stream& stream = device_stream();
+  CHECK(stream.device().multiprocessors > 0);
+  CHECK(stream.device().read_bytes_per_second > 1e10);
+  Values values(1);
+  auto a = Operand<double>::random(100, 7, {Layout::row_major, 3, 1}, values);
+  DeviceMatrix<double> there(stream, 100, 7);
+  Operand<double> back(100, 7, {Layout::row_major, 1, 3});
+  a.with_view([&]<Layout L>(HostView<double, L> v) {
+    if constexpr (L == Layout::row_major) copy(stream, there.view(), v);
+  });
+  back.with_view([&]<Layout L>(HostView<double, L> v) {
+    if constexpr (L == Layout::row_major) copy(stream, v, there.cview());
+  });
+  stream.synchronize();
+  CHECK(everywhere(100, 7, [&](index_t i, index_t j) { return back.at(i, j) == a.at(i, j); }));
+  CHECK(back.surroundings_untouched());
+}
+
+TEST_CASE("more memory than there is, is an error that says how much", "[gpu]") {
+  try {
+    const cuda::Memory memory(device_stream(), std::size_t{1} << 50);
+    FAIL("a pebibyte was allocated");
+  } catch (const Error& e) {
+    CHECK(e.code() == Errc::out_of_memory);
+    CHECK(std::string(e.what()).find("1125899906842624 bytes") != std::string::npos);
+  }
+}
+
+TEMPLATE_TEST_CASE("convert gives the other layout", "[gpu]", TS_ALL_TYPES) {
+  const Context ctx = device_context();
+  Values values(3);
+  for (const index_t n : {1, 127, 128, 1000})
+    for (const index_t p : {1, 3, 16, 17, 40})
+      for (const bool from_rows : {false, true}) {
+        CAPTURE(n, p, from_rows);
+        const Form rows = {Layout::row_major, p % 2 == 0 ? 3 : 0, 1}, columns = {Layout::col_major, 0, n % 3};
+        auto from = Operand<TestType>::random(n, p, from_rows ? rows : columns, values);
+        Operand<TestType> to(n, p, from_rows ? columns : rows);
+        with_views(
+            ctx,
+            [&]<class A, class B>(A a, B b) {
+              if constexpr (A::space == Space::device && B::space == Space::device && A::layout != B::layout)
+                convert(ctx, a, b);
+            },
+            from, to);
+        CHECK(everywhere(n, p, [&](index_t i, index_t j) {
+          return std::memcmp(&from.at(i, j), &to.at(i, j), sizeof(TestType)) == 0;
+        }));
+        CHECK(to.surroundings_untouched());
+      }
+}
+
+namespace {
+
+/// Copies from rows with `from_gap` to rows with `to_gap` elements between them.
+template <class To, class From>
+void check_copy_rows(const Context& ctx, index_t rows, index_t cols, index_t from_gap, index_t to_gap) {
+  CAPTURE(rows, cols, from_gap, to_gap, sizeof(To), sizeof(From));
+  Matrix<From> from(rows, cols + from_gap);
+  fill_random<From>(ctx, Philox{1, 2}, from.view());
+  from(0, from_gap / 2) = std::numeric_limits<real_t<From>>::infinity();
+  auto to = Matrix<To>::zeros(rows, cols + to_gap);
+  DeviceMatrix<From> from_there(ctx.stream, rows, cols + from_gap);
+  DeviceMatrix<To> to_there(ctx.stream, rows, cols + to_gap);
+  copy(ctx.stream, from_there.view(), from.cview());
+  copy(ctx.stream, to_there.view(), to.cview());
+  copy_rows<To, From>(ctx, from_there.cview().cols(from_gap / 2, cols),
+                      to_there.view().cols(to_gap / 2, cols));
+  copy(ctx.stream, to.view(), to_there.cview());
+  ctx.stream.synchronize();
+  CHECK(everywhere(rows, cols + to_gap, [&](index_t i, index_t c) {
+    const index_t j = c - to_gap / 2;
+    const bool copied = j >= 0 && j < cols;
+    return to(i, c) == (copied ? static_cast<To>(from(i, j + from_gap / 2)) : To{});
+  }));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("rows are copied to where they lie otherwise, in either precision", "[sanitize][gpu]",
+                   double, std::complex<double>) {
+  using Wide = TestType;
+  using Narrow = std::conditional_t<is_complex<Wide>, std::complex<float>, float>;
+  const Context ctx = device_context();
+  for (const index_t rows : {1, 33, 70001})
+    for (const index_t cols : {1, 3, 8, 24, 300}) {
+      if (rows * cols > 2000000) continue;
+      for (const auto& [from_gap, to_gap] :
+           {std::pair<index_t, index_t>{0, 0}, {0, 120}, {120, 0}, {1, 0}, {0, 3}, {8, 16}}) {
+        check_copy_rows<Wide, Wide>(ctx, rows, cols, from_gap, to_gap);
+        check_copy_rows<Wide, Narrow>(ctx, rows, cols, from_gap, to_gap);
+        check_copy_rows<Narrow, Wide>(ctx, rows, cols, from_gap, to_gap);
+        check_copy_rows<Narrow, Narrow>(ctx, rows, cols, from_gap, to_gap);
+      }
+    }
+}
+
+TEMPLATE_TEST_CASE("what is left of an empty product is beta times the output", "[gpu]", TS_RESULT_TYPES) {
+  const Context ctx = device_context();
+  const auto beta = element<TestType>(-0.5, 2);
+  for (const index_t n : {1, 50, 3000})
+    for (const index_t p : {1, 5, 64, 600})
+      for (std::size_t form = 0; form < 6; ++form) {
+        CAPTURE(n, p, form);
+        Values values(form);
+        const auto before = Operand<TestType>::integers(n, p, form_number(form), values);
+        auto out = before, zero = Operand<TestType>(n, p, form_number(form));  // NaN everywhere
+        const auto scale = [&](TestType factor) {
+          return [&ctx, factor]<class V>(V v) {
+            if constexpr (V::space == Space::device)
+              detail::scale_output(ctx, factor, DeviceStrided<TestType>(v));
+          };
+        };
+        with_views(ctx, scale(beta), out);
+        with_views(ctx, scale(TestType{}), zero);
+        CHECK(everywhere(n, p, [&](index_t i, index_t j) {
+          return out.wide_at(i, j) == multiply(wide(beta), before.wide_at(i, j)) &&
+                 zero.at(i, j) == TestType{};
+        }));
+        CHECK(out.surroundings_untouched());
+        CHECK(zero.surroundings_untouched());
+      }
+}
+
+TEST_CASE("a kernel is not started with arguments of other sizes than it declares", "[gpu]") {
+  const Context ctx = device_context();
+  const auto plan = cuda::plan_scale(DType::float64, {}, 1, 4, ctx.stream.device());
+  CHECK_THROWS_AS(cuda::launch(ctx, plan, index_t{0}, index_t{0}, index_t{0}, index_t{0}, 1.0f), Error);
+  CHECK_THROWS_AS(cuda::launch(ctx, plan, index_t{0}), Error);
+}
+
+TEST_CASE("a workspace does not grow while its stream is captured", "[gpu]") {
+  const Context ctx = device_context();
+  CHECK_THROWS_AS(cuda::Graph(ctx.stream, [&] { (void)ctx.stream.workspace(std::size_t{1} << 30); }), Error);
+  CHECK_NOTHROW(ctx.stream.synchronize());
+}

@@ -1,0 +1,99 @@
+// The number of threads, from affinity, quotas as the kernel tells them, OMP_NUM_THREADS and wishes.
+#include "tallskinny/gemm/runtime/processors.hpp"
+
+#include <sched.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/tests/support/temporary_folder.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/write_file.hpp"
+
+using namespace ts;
+
+namespace {
+
+std::optional<int> quota_in(const test::TemporaryFolder& folder) {
+  return processor_quota({folder / "cgroup", folder / "sys"});
+}
+
+}  // namespace
+
+TEST_CASE("quotas of version 2: the least on the way to the root, rounded up") {
+  const test::TemporaryFolder folder;
+  CHECK(!quota_in(folder));
+  test::write_file(folder / "cgroup", "0::/a/b\n");
+  CHECK(!quota_in(folder));
+  test::write_file(folder / "sys/a/b/cpu.max", "max 100000\n");
+  CHECK(!quota_in(folder));
+  test::write_file(folder / "sys/a/cpu.max", "250000 100000\n");
+  CHECK(quota_in(folder) == 3);
+  test::write_file(folder / "sys/a/b/cpu.max", "400000 100000\n");
+  CHECK(quota_in(folder) == 3);
+  test::write_file(folder / "sys/cpu.max", "50000 100000\n");
+  CHECK(quota_in(folder) == 1);
+  test::write_file(folder / "sys/cpu.max", "200000 100000\n");
+  CHECK(quota_in(folder) == 2);
+  test::write_file(folder / "sys/cpu.max", "nonsense\n");
+  CHECK(quota_in(folder) == 3);
+}
+
+TEST_CASE("quotas of version 1 have a folder for processors") {
+  const test::TemporaryFolder folder;
+  test::write_file(folder / "cgroup", "12:cpuset:/x\n4:cpu,cpuacct:/docker/c\n1:name=systemd:/y\n");
+  CHECK(!quota_in(folder));
+  test::write_file(folder / "sys/cpu/docker/c/cpu.cfs_quota_us", "-1\n");
+  test::write_file(folder / "sys/cpu/docker/c/cpu.cfs_period_us", "100000\n");
+  CHECK(!quota_in(folder));
+  test::write_file(folder / "sys/cpu/cpu.cfs_quota_us",
+                   "150000\n");  // a container sees its own group as the root
+  test::write_file(folder / "sys/cpu/cpu.cfs_period_us", "100000\n");
+  CHECK(quota_in(folder) == 2);
+  test::write_file(folder / "sys/cpu/docker/c/cpu.cfs_quota_us", "50000\n");
+  CHECK(quota_in(folder) == 1);
+}
+
+TEST_CASE("lists of threads, as in OMP_NUM_THREADS") {
+  CHECK(first_of_thread_list("4") == 4);
+  CHECK(first_of_thread_list(" 4,2") == 4);
+  CHECK(first_of_thread_list("16 ") == 16);
+  for (const char* text : {"", " ", "0", "-2", "four", "4x", ",3", "99999999999"}) {
+    CAPTURE(text);
+    CHECK(!first_of_thread_list(text));
+  }
+}
+
+TEST_CASE("processors follow the affinity of the thread") {
+  CHECK(available_processors() >= 1);
+  CHECK(available_processors() <= static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  cpu_set_t all;
+  REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+  int pinned = 0;
+  std::thread([&] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &all)) {
+        CPU_SET(cpu, &one);
+        break;
+      }
+    if (sched_setaffinity(0, sizeof one, &one) == 0) pinned = available_processors();
+  }).join();
+  CHECK(pinned == 1);
+}
+
+TEST_CASE("a wish for the whole process counts for contexts without one") {
+  const int before = default_threads();
+  CHECK(before >= 1);
+  set_default_threads(5);
+  CHECK(default_threads() == 5);
+  CHECK(Context{}.thread_count() == 5);
+  Context own;
+  own.threads = 2;
+  CHECK(own.thread_count() == 2);
+  set_default_threads(0);
+  CHECK(default_threads() == before);
+}

@@ -1,0 +1,155 @@
+#include "tallskinny/solvers/eigen/hermitian/chebyshev.hpp"
+
+#include "tallskinny/solvers/eigen/hermitian/krylov.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+using namespace ts;
+using solvers::Method;
+using solvers::SpectralTransform;
+using solvers::Which;
+
+namespace {
+
+/// The operator without what it knows of itself.
+struct Bare {
+  solvers::Operator<double> a;
+  [[nodiscard]] index_t rows() const { return a.rows(); }
+  void apply(const Context& ctx, HostView<const double> x, HostView<double> y) const { a.apply(ctx, x, y); }
+};
+
+solvers::EigenOptions options_for(index_t nev, Which which, Method method) {
+  solvers::EigenOptions o;
+  o.nev = nev, o.which = which, o.method = method;
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("the recurrence gives Chebyshev's polynomials, and their inverse the eigenvalue") {
+  const auto a = generators::laplacian({50});
+  const auto lambda = generators::laplacian_spectrum({50}).smallest(50);
+  const auto t = solvers::chebyshev_transform(0.5, 4.0, 7);
+  const solvers::ChebyshevFilter<double> filter(solvers::CsrOperator<double>(a.view()), t);
+  for (const index_t j : {0, 3, 20, 49}) {
+    Matrix<double> x(50, 1), y(50, 1);  // an eigenvector: sin(i (j + 1) pi / 51)
+    for (index_t i = 0; i < 50; ++i)
+      x(i, 0) = std::sin(static_cast<double>((i + 1) * (j + 1)) * std::acos(-1.0) / 51);
+    filter.apply(Context{}, x.cview(), y.view());
+    const double s = (lambda[static_cast<std::size_t>(j)] - t.centre) / t.half_width;
+    const double nu = std::abs(s) <= 1 ? std::cos(7 * std::acos(s)) : std::cosh(7 * std::acosh(s));
+    for (index_t i = 0; i < 50; ++i) CHECK(std::abs(y(i, 0) - nu * x(i, 0)) < 1e-12 * std::max(1.0, nu));
+    if (s > 1) CHECK(t.eigenvalue(nu) == Approx(lambda[static_cast<std::size_t>(j)]));
+  }
+  CHECK(t.eigenvalue(0.3) == Approx(0.5));  // damped values are not told apart
+}
+
+TEST_CASE("the last polynomial is left in the result, wherever its rows lie") {
+  const auto a = generators::laplacian({50});
+  const solvers::Operator<double> op = solvers::CsrOperator<double>(a.view());
+  Matrix<double> x(50, 3);
+  solvers::fill_random<double>(Context{}, 1, 2, x.view());
+  for (const index_t degree : {1, 2, 5, 6}) {
+    const solvers::ChebyshevFilter<double> filter(op, solvers::chebyshev_transform(0.5, 4.0, degree));
+    Matrix<double> y(50, 3);
+    auto gaps = Matrix<double>::zeros(50, 8);
+    filter.apply(Context{}, x.cview(), y.view());
+    filter.apply(Context{}, x.cview(), gaps.view().cols(2, 3));
+    for (index_t i = 0; i < 50; ++i) {
+      for (index_t j = 0; j < 3; ++j) CHECK(gaps(i, j + 2) == y(i, j));
+      CHECK((gaps(i, 1) == 0 && gaps(i, 5) == 0));
+    }
+  }
+}
+
+TEST_CASE("residuals carried over from the polynomial bound those of the matrix") {
+  const auto t = solvers::chebyshev_transform(1.0, 12.0, 7);
+  const double nu = 30, largest = 60;
+  const double bound = t.residual_of_a(nu, 1e-6, largest);
+  // One error component at a time: e_j = r / (nu - nu_j), purified, weighs |lambda_j - lambda|.
+  for (double lambda = t.eigenvalue(largest); lambda < 12; lambda += 0.01) {
+    const double s = (lambda - t.centre) / t.half_width;
+    const double nu_j = std::abs(s) <= 1 ? std::cos(7 * std::acos(s)) : std::cosh(7 * std::acosh(s));
+    if (std::abs(nu_j - nu) < 1e-3) continue;
+    const double error = 1e-6 / std::abs(nu - nu_j) * std::abs(nu_j) / nu;
+    CHECK(std::abs(lambda - t.eigenvalue(nu)) * error <= bound);
+  }
+  CHECK(std::isinf(t.residual_of_a(0.5, 1e-6, largest)));
+}
+
+TEST_CASE("a filter is taken where it pays") {
+  CHECK_FALSE(solvers::choose_filter(1.0, 1.0, 12.0, 63));
+  CHECK_FALSE(
+      solvers::choose_filter(0.0, 6.0, 12.0, 63));  // the wanted end is far from the rest: Lanczos is quick
+  const auto t = solvers::choose_filter(0.05, 0.9, 12.0, 63);
+  REQUIRE(t);
+  CHECK(t->degree % 2 == 1);
+  CHECK(t->eigenvalue(1.0) == Approx(0.9));
+}
+
+TEST_CASE("the filtered iteration finds what the plain one finds") {
+  for (const auto which : {Which::SA, Which::LA}) {
+    const auto a = generators::laplacian({16, 16, 16});
+    const auto spectrum = generators::laplacian_spectrum({16, 16, 16});
+    const auto exact = which == Which::SA ? spectrum.smallest(14) : spectrum.largest(14);
+    const bool told = GENERATE(true, false);
+    solvers::Operator<double> op = solvers::CsrOperator<double>(a.view());
+    if (!told) op = Bare{op};
+    const solvers::EigenProblem<double> problem{op};
+    const auto r =
+        solvers::solve_eigen<double>(Context{}, problem, options_for(14, which, Method::chebyshev));
+    CAPTURE(told, static_cast<int>(which), r.reason);
+    CHECK(r.filter_degree >= 5);
+    CHECK(r.verified);
+    CHECK(r.operator_applications >= r.filter_degree * 8);
+    auto values = r.values;
+    std::sort(values.begin(), values.end());
+    auto sorted = exact;
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t i = 0; i < values.size(); ++i) CHECK(std::abs(values[i] - sorted[i]) < 1e-7);
+    for (const double residual : r.residual_norms) CHECK(residual <= 1e-8 * 12);
+  }
+  const auto ring = generators::flux_ring(900, 0.3);
+  const solvers::EigenProblem<std::complex<double>> problem{
+      solvers::CsrOperator<std::complex<double>>(ring.view())};
+  const auto r = solvers::solve_eigen<std::complex<double>>(Context{}, problem,
+                                                            options_for(6, Which::SA, Method::chebyshev));
+  CHECK(r.verified);
+  CHECK(r.filter_degree > 0);
+  const auto exact = generators::flux_ring_spectrum(900, 0.3).smallest(6);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(std::abs(r.values[i] - exact[i]) < 1e-7);
+}
+
+TEST_CASE("ends that no filter serves go without") {
+  const auto a = generators::laplacian({12, 12, 12});
+  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+  for (const auto which : {Which::LM, Which::BE}) {
+    const auto r = solvers::solve_eigen<double>(Context{}, problem, options_for(4, which, Method::chebyshev));
+    CHECK(r.verified);
+    CHECK(r.filter_degree == 0);
+  }
+}
+
+TEST_CASE("what an operator knows of its spectrum") {
+  const auto a = generators::laplacian({20, 20});
+  const auto facts = solvers::Operator<double>(solvers::CsrOperator<double>(a.view())).facts();
+  CHECK(facts.entries == a.view().nonzeros());
+  CHECK(facts.low == 0);
+  CHECK(facts.high == 8);
+  CHECK(solvers::Operator<double>(Bare{solvers::CsrOperator<double>(a.view())}).facts().entries == -1);
+}
+
+TEST_CASE(
+    "an end with a condition of 1e10 takes longer polynomials, each chosen by a basis of the one before") {
+  const auto a = generators::sakurai(500);
+  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+  const auto r =
+      solvers::solve_eigen<double>(Context{}, problem, options_for(5, Which::SA, Method::chebyshev));
+  INFO(r.reason);
+  CHECK(r.verified);
+  CHECK(r.filter_degree > 63);
+  CHECK(r.iterations < 2000);
+  const auto exact = generators::sakurai_spectrum(500).smallest(5);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(std::abs(r.values[i] - exact[i]) < 1e-8 * 16);
+}

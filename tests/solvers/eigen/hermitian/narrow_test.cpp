@@ -1,0 +1,271 @@
+#include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+using namespace ts;
+using solvers::Method;
+using solvers::Precision;
+using solvers::Which;
+
+namespace {
+
+template <class T>
+CsrMatrix<narrow_t<T>> narrowed(const CsrMatrix<T>& a) {
+  CsrMatrix<narrow_t<T>> narrow{a.rows, a.cols, a.pointers, a.indices, {}};
+  for (const T& x : a.values) narrow.values.push_back(static_cast<narrow_t<T>>(x));
+  return narrow;
+}
+
+solvers::EigenOptions options_for(index_t nev, Which which, Precision precision, double tol) {
+  solvers::EigenOptions o;
+  o.nev = nev, o.which = which, o.precision = precision, o.tol = tol;
+  o.method = Method::lanczos;
+  return o;
+}
+
+template <class T>
+solvers::EigenResult<T> solve(const CsrMatrix<T>& a, const solvers::EigenOptions& options) {
+  const auto narrow = narrowed(a);
+  solvers::EigenProblem<T> problem{solvers::CsrOperator<T>(a.view())};
+  problem.narrow = solvers::CsrOperator<narrow_t<T>>(narrow.view());
+  return solvers::solve_eigen<T>(Context{}, problem, options);
+}
+
+CsrMatrix<double> diagonal(const std::vector<double>& values) {
+  CsrMatrix<double> a;
+  a.rows = a.cols = static_cast<index_t>(values.size());
+  a.indices.resize(values.size()), a.pointers.resize(values.size() + 1);
+  std::iota(a.indices.begin(), a.indices.end(), 0);
+  std::iota(a.pointers.begin(), a.pointers.end(), index_t{0});
+  a.values = values;
+  return a;
+}
+
+/// The largest error of an eigenvalue in units of its error bound; infinite for another number of values.
+template <class T>
+double worst_error(const solvers::EigenResult<T>& r, const std::vector<double>& exact) {
+  if (r.values.size() != exact.size()) return INFINITY;
+  std::vector<std::size_t> order(exact.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return r.values[a] < r.values[b]; });
+  double worst = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    worst = std::max(worst, std::abs(r.values[order[i]] - exact[i]) / r.error_bounds[order[i]]);
+  return worst;
+}
+
+template <class Call>
+std::string refusal(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+bool names(const std::string& text, const char* word) {
+  return text.find(word) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("mixed precision is right and verified on degenerate problems, to tolerances of float64",
+          "[long]") {
+  double tol = 1e-8;
+  for (const auto& p : test::degenerate_problems()) {
+    if (p.inverse) continue;
+    tol = tol == 1e-8 ? 1e-11 : 1e-8;
+    CAPTURE(p.name, tol);
+    std::visit(
+        [&](const auto& a) {
+          const auto r = solve(a, options_for(p.nev, p.which, Precision::mixed, tol));
+          CAPTURE(r.reason, r.narrow_applications, r.operator_applications);
+          CHECK(r.verified);
+          CHECK(r.narrow_applications > 0);
+          CHECK(worst_error(r, p.exact) <= 1);
+          for (const double residual : r.residual_norms) CHECK(residual <= tol * r.norm);
+          CHECK(r.orthogonality_loss < 1e-13);
+        },
+        p.matrix);
+  }
+}
+
+TEST_CASE("the last block step allowed ends the search, also where a few more would do", "[short]") {
+  // Once it went on for ever, without a step, where the set had converged when the steps were used up.
+  const auto a = generators::laplacian({1000}, generators::Boundary::ring);
+  for (const index_t steps : {20, 60, 80, 100, 120, 200, 600})
+    for (const auto precision : {Precision::mixed, Precision::float32}) {
+      CAPTURE(steps);
+      auto options = options_for(10, Which::LA, precision, precision == Precision::mixed ? 1e-8 : 1e-5);
+      options.max_iterations = steps;
+      const auto r = solve(a, options);
+      CHECK(r.iterations <= steps + 8);
+      CHECK(r.history.size() < 2000);
+    }
+}
+
+TEST_CASE("float32 is right to its error bounds, and in doubt where the gap is too narrow for it", "[long]") {
+  for (const auto& p : test::degenerate_problems()) {
+    if (p.inverse) continue;
+    CAPTURE(p.name);
+    std::visit(
+        [&](const auto& a) {
+          const auto r = solve(a, options_for(p.nev, p.which, Precision::float32, 1e-5));
+          CAPTURE(r.reason, r.narrow_applications, r.operator_applications, r.gap, r.norm);
+          CHECK(r.converged);
+          CHECK(r.narrow_applications > 0);
+          if (r.gap > 1e-4 * r.norm) CHECK(r.verified);
+          if (r.verified) CHECK(worst_error(r, p.exact) <= 1);
+          for (const double residual : r.residual_norms) CHECK(residual <= 1e-5 * r.norm);
+        },
+        p.matrix);
+  }
+}
+
+TEST_CASE("what float32 cannot tell apart is left to float64", "[short]") {
+  // The two largest are one number in float32.
+  std::vector<double> values(3000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 2000) / 4000;
+  values[1234] = 1 + 1e-9, values[77] = 1;
+  const auto a = diagonal(values);
+  const auto mixed = solve(a, options_for(1, Which::LA, Precision::mixed, 1e-12));
+  CHECK(mixed.verified);
+  REQUIRE(mixed.values.size() == 1);
+  CHECK(std::abs(mixed.values[0] - values[1234]) < 1e-13);
+  const auto single = solve(a, options_for(1, Which::LA, Precision::float32, 1e-5));
+  CHECK(single.converged);
+  CHECK_FALSE(single.verified);
+  CHECK(single.stop == solvers::StopReason::not_verified);
+  CHECK(names(single.reason, "--precision mixed"));
+  const auto both = solve(a, options_for(2, Which::LA, Precision::float32, 1e-5));
+  CHECK(both.verified);
+}
+
+TEST_CASE("an operator in float32 that is another one is no evidence", "[short]") {
+  std::vector<double> values(2000);
+  std::iota(values.begin(), values.end(), 1.0);
+  const auto a = diagonal(values);
+  auto other = narrowed(a);
+  other.values[1999] = 0;  // hides the largest
+  solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+  problem.narrow = solvers::CsrOperator<float>(other.view());
+  const auto mixed =
+      solvers::solve_eigen<double>(Context{}, problem, options_for(4, Which::LA, Precision::mixed, 1e-9));
+  CHECK(mixed.verified);
+  CHECK(worst_error(mixed, {1997, 1998, 1999, 2000}) <= 1);
+  const auto single =
+      solvers::solve_eigen<double>(Context{}, problem, options_for(4, Which::LA, Precision::float32, 1e-5));
+  CHECK_FALSE(single.verified);
+}
+
+TEST_CASE("evidence holds while rounding is small beside the gap", "[short]") {
+  const solvers::Evidence found{solvers::Verification::start_block, {1, 2, 3}, 0.16};
+  const std::vector<double> near = {1.009, 2, 2.991}, far = {1, 2.011, 3}, fewer = {1, 2};
+  CHECK(found.holds_for(near));
+  CHECK_FALSE(found.holds_for(far));
+  CHECK_FALSE(found.holds_for(fewer));
+  CHECK_FALSE(solvers::Evidence{}.holds_for(std::vector<double>{}));
+}
+
+TEST_CASE("tiny matrices in less precision, every end", "[short]") {
+  const auto precision = GENERATE(Precision::mixed, Precision::float32);
+  const double tol = precision == Precision::mixed ? 1e-10 : 1e-5;
+  for (index_t n = 1; n <= 9; ++n)
+    for (index_t nev = 1; nev <= n + 1; ++nev)
+      for (const auto which : {Which::LA, Which::SA, Which::LM, Which::BE}) {
+        CAPTURE(n, nev, static_cast<int>(which));
+        const auto r = solve(generators::laplacian({n}), options_for(nev, which, precision, tol));
+        const index_t k = std::min(n, nev);
+        const auto spectrum = generators::laplacian_spectrum({n});
+        auto exact = which == Which::SA ? spectrum.smallest(k) : spectrum.largest(k);
+        if (which == Which::BE) {
+          exact = spectrum.smallest(k / 2);
+          const auto high = spectrum.largest(k - k / 2);
+          exact.insert(exact.end(), high.begin(), high.end());
+        }
+        CAPTURE(r.reason);
+        CHECK(r.verified);
+        CHECK(worst_error(r, exact) <= 1);
+      }
+}
+
+TEST_CASE("a filter found in float32 goes on in float64", "[short]") {
+  auto options = options_for(14, Which::SA, Precision::mixed, 1e-9);
+  options.method = Method::chebyshev;
+  const auto r = solve(generators::laplacian({16, 16, 16}), options);
+  CHECK(r.verified);
+  CHECK(r.filter_degree >= 5);
+  CHECK(r.narrow_applications > 0);
+  CHECK(r.operator_applications > r.narrow_applications);
+  CHECK(worst_error(r, generators::laplacian_spectrum({16, 16, 16}).smallest(14)) <= 1);
+  for (std::size_t i = 1; i < r.history.size(); ++i)
+    CHECK(r.history[i].operator_applications >= r.history[i - 1].operator_applications);
+}
+
+TEST_CASE("where float32 stalls, or its vectors are no help, mixed costs little more than float64",
+          "[short]") {
+  std::vector<double> close(1500);  // six clusters that float32 sees as one number each
+  for (std::size_t i = 0; i < close.size(); ++i)
+    close[i] = static_cast<double>(i % 6) + 4e-9 * static_cast<double>(i / 6);
+  const auto stalls = diagonal(close);
+  std::sort(close.begin(), close.end());
+  auto options = options_for(12, Which::LA, Precision::mixed, 1e-9);
+  options.max_iterations = 2000;
+  const auto r = solve(stalls, options);
+  INFO(r.reason);
+  CHECK(r.verified);
+  CHECK(r.narrow_applications < 200 * 8);
+  CHECK(worst_error(r, {close.end() - 12, close.end()}) <= 1);
+
+  const auto ring =
+      generators::flux_ring(160, 0.3);  // a block that is as wide as the set converges slowly there
+  options = options_for(9, Which::LM, Precision::mixed, 1e-10);
+  options.block_size = 1;
+  const auto alone = solve(ring, [options] {
+    auto float64 = options;
+    float64.precision = Precision::float64;
+    return float64;
+  }());
+  const auto both = solve(ring, options);
+  INFO(both.reason);
+  CHECK(alone.verified);
+  CHECK(both.verified);
+  CHECK(both.operator_applications < 4 * alone.operator_applications);
+}
+
+TEST_CASE("a run in less precision that ends early says so", "[short]") {
+  const auto a = generators::laplacian({30, 30});
+  for (const auto precision : {Precision::float32, Precision::mixed}) {
+    auto options = options_for(10, Which::SA, precision, 1e-5);
+    options.max_iterations = 6;
+    CHECK(solve(a, options).stop == solvers::StopReason::max_iterations);
+    options.max_iterations = 0, options.stop = [] { return true; };
+    const auto r = solve(a, options);
+    CHECK(r.stop == solvers::StopReason::interrupted);
+    CHECK_FALSE(r.verified);
+  }
+}
+
+TEST_CASE("what less precision does not go with is refused by name", "[short]") {
+  const auto a = generators::laplacian({40, 40});
+  const solvers::EigenProblem<double> bare{solvers::CsrOperator<double>(a.view())};
+  const auto mixed = options_for(4, Which::LA, Precision::mixed, 1e-8);
+  const auto run = [&](const solvers::EigenOptions& options, const solvers::Checkpointing<double>& c = {}) {
+    return refusal([&] { (void)solvers::solve_eigen<double>(Context{}, bare, options, {}, c); });
+  };
+  CHECK(names(run(mixed), "float32 as well"));
+  CHECK(names(run(options_for(4, Which::LA, Precision::float32, 1e-8)), "--precision mixed"));
+  auto davidson = mixed;
+  davidson.method = Method::davidson;
+  CHECK(names(run(davidson), "Davidson"));
+  solvers::Checkpointing<double> writing;
+  writing.write = [](const solvers::SavedState<double>&) {};
+  CHECK(names(run(mixed, writing), "checkpoint"));
+}
