@@ -77,7 +77,7 @@ using Element = Bfloat;
 #endif
 
 using Real = TypeTraits<Element>::Real;
-using Result = TypeTraits<Element>::Result;  ///< what products of elements are
+using Result = TypeTraits<Element>::Result;        ///< what products of elements are
 constexpr int parts = TypeTraits<Element>::parts;  ///< reals in an element
 constexpr bool is_complex = parts == 2;
 

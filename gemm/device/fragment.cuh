@@ -58,7 +58,8 @@ __device__ __forceinline__ void multiply_tf32(float (&p)[4], const uint32* lower
 __device__ __forceinline__ void multiply_add(AccumulatorTile& c, const Fragment& lower, const Fragment& upper,
                                              const Fragment& right) {
 #if TS_CORE == 0 && __CUDA_ARCH__ >= 900
-  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, "
+  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, "
+      "%11}, "
       "{%12, %13, %14, %15}, {%0, %1, %2, %3};"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
       : "d"(lower.k[0]), "d"(upper.k[0]), "d"(lower.k[1]), "d"(upper.k[1]), "d"(lower.k[2]), "d"(upper.k[2]),
@@ -103,7 +104,8 @@ __device__ __forceinline__ void multiply_add(AccumulatorTile& c, const Fragment&
 /// alternate, so that each has the time that it takes.
 template <int N>
 __device__ __forceinline__ void multiply_add_row(AccumulatorTile (&c)[N], const Fragment& lower,
-                                                 const Fragment& upper, const Fragment (&right)[N], int first) {
+                                                 const Fragment& upper, const Fragment (&right)[N],
+                                                 int first) {
 #if TS_CORE == 1
   float p[N][4] = {};
 #pragma unroll
@@ -113,7 +115,8 @@ __device__ __forceinline__ void multiply_add_row(AccumulatorTile (&c)[N], const 
 #pragma unroll
       for (int j = 0; j < N; ++j)
         if (j >= first)
-          multiply_tf32(p[j], (part == 0 ? lower.low : lower.high) + u, (part == 0 ? upper.low : upper.high) + u,
+          multiply_tf32(p[j], (part == 0 ? lower.low : lower.high) + u,
+                        (part == 0 ? upper.low : upper.high) + u,
                         (part == 1 ? right[j].low : right[j].high) + u);
 #pragma unroll
   for (int j = 0; j < N; ++j)
@@ -148,11 +151,17 @@ __device__ __forceinline__ Words<Bytes> load_words(const unsigned char* from) {
 
 /// Place u of a fragment becomes x.
 #if TS_CORE == 0
-__device__ __forceinline__ void set(Fragment& f, int u, double x) { f.k[u] = x; }
-__device__ __forceinline__ void set_short(Fragment& f, int u, float x) { f.k[u] = x; }
+__device__ __forceinline__ void set(Fragment& f, int u, double x) {
+  f.k[u] = x;
+}
+__device__ __forceinline__ void set_short(Fragment& f, int u, float x) {
+  f.k[u] = x;
+}
 #elif TS_CORE == 1
 /// A float32 rounded to the 11 bits that the instructions see.
-__device__ __forceinline__ uint32 rounded(uint32 x) { return (x + 0x1000u) & 0xffffe000u; }
+__device__ __forceinline__ uint32 rounded(uint32 x) {
+  return (x + 0x1000u) & 0xffffe000u;
+}
 /// The same of a low part. NaN stays NaN: the one that GPUs make has all bits set and would turn into a zero, as
 /// the high part does.
 __device__ __forceinline__ uint32 rounded_low(uint32 x) {
@@ -163,11 +172,14 @@ __device__ __forceinline__ void set(Fragment& f, int u, float x) {
   f.low[u] = __float_as_uint(x - __uint_as_float(f.high[u]));
 }
 /// The same of a widened 16-bit number, which has 11 bits or fewer: no low part.
-__device__ __forceinline__ void set_short(Fragment& f, int u, float x) { f.high[u] = __float_as_uint(x); }
+__device__ __forceinline__ void set_short(Fragment& f, int u, float x) {
+  f.high[u] = __float_as_uint(x);
+}
 #endif
 /// The scalar whose bits begin at w.
 __device__ __forceinline__ double scalar_of(const uint32* w, double) {
   return __hiloint2double(static_cast<int>(w[1]), static_cast<int>(w[0]));
 }
-__device__ __forceinline__ float scalar_of(const uint32* w, float) { return __uint_as_float(w[0]); }
-
+__device__ __forceinline__ float scalar_of(const uint32* w, float) {
+  return __uint_as_float(w[0]);
+}

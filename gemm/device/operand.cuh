@@ -29,7 +29,10 @@ struct OperandArgument {
 /// how far apart columns start, modulo 128, so that the lanes that read together meet in no bank; Subs 1: rows follow one another,
 /// and lane group t reads rows 4t.. of each 16 (column-major operands and their partners).
 template <int Mode, int Width, int Pitch, int Fold, int Vector, int Unit, int Subs, int SubRows, int Pad,
-          bool Shift, int ColumnGap = sizeof(Scalar) == 8 ? 16 : sizeof(Scalar) == 4 ? 64 : 32>
+          bool Shift,
+          int ColumnGap = sizeof(Scalar) == 8   ? 16
+                          : sizeof(Scalar) == 4 ? 64
+                                                : 32>
 struct Operand {
   static constexpr int scalar_size = sizeof(Scalar), element_size = sizeof(Element);
   static constexpr bool by_columns = Mode == load_columns || Mode == load_long_columns;
@@ -102,8 +105,7 @@ struct Operand {
   /// Byte offset in a row of its element of a column. A slanted column lies as far behind 16 bytes as in memory.
   __device__ __forceinline__ int column_offset(int column) const {
     if constexpr (!by_columns) return column * element_size;
-    return column * column_pitch +
-           (slanted ? (shift + column * static_cast<int>(column_stride)) & 15 : 0);
+    return column * column_pitch + (slanted ? (shift + column * static_cast<int>(column_stride)) & 15 : 0);
   }
   /// Bytes from one step of 16 rows to the next.
   static constexpr int step_bytes = by_columns ? 16 * element_size : (Subs == 1 ? 16 : 4) * row_bytes;

@@ -6,7 +6,8 @@ struct PhiloxWords {
   unsigned int word[4];
 };
 
-__device__ __forceinline__ PhiloxWords philox(unsigned long long counter, unsigned long long stream, unsigned long long key) {
+__device__ __forceinline__ PhiloxWords philox(unsigned long long counter, unsigned long long stream,
+                                              unsigned long long key) {
   unsigned int c0 = static_cast<unsigned int>(counter), c1 = static_cast<unsigned int>(counter >> 32);
   unsigned int c2 = static_cast<unsigned int>(stream), c3 = static_cast<unsigned int>(stream >> 32);
   unsigned int k0 = static_cast<unsigned int>(key), k1 = static_cast<unsigned int>(key >> 32);

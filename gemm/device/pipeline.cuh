@@ -19,13 +19,15 @@ __device__ __forceinline__ void barrier_init_fence() {
 #endif
 }
 __device__ __forceinline__ void barrier_arrive(uint64* barrier) {
-  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(shared_address(barrier)) : "memory");
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(shared_address(barrier))
+               : "memory");
 }
 /// (From sm_90 on.) Arrives as often as `arrivals` threads would.
 __device__ __forceinline__ void barrier_arrive_for(uint64* barrier, int arrivals) {
-  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0], %1; }" ::"r"(shared_address(barrier)),
-               "r"(arrivals)
-               : "memory");
+  asm volatile(
+      "{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0], %1; }" ::"r"(shared_address(barrier)),
+      "r"(arrivals)
+      : "memory");
 }
 /// Waits until the phase of this parity is complete.
 __device__ __forceinline__ void barrier_wait(uint64* barrier, uint32 parity) {
@@ -99,7 +101,8 @@ __device__ __forceinline__ void wait_for_copies() {
 
 /// Registers that each of `threads` threads can have where `givers` of them, whole warpgroups, keep `kept`.
 __host__ __device__ constexpr int registers_left(int threads, int givers, int kept) {
-  const int all = threads * (65536 / threads / 8 * 8), each = (all - givers * kept) / (threads - givers) / 8 * 8;
+  const int all = threads * (65536 / threads / 8 * 8),
+            each = (all - givers * kept) / (threads - givers) / 8 * 8;
   return each < 240 ? each : 240;
 }
 /// (sm_90a.) What the threads of a warpgroup give away, others of the block may take; both wait for all of it.

@@ -6,6 +6,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
   const int64 count = lines * length, stride = static_cast<int64>(gridDim.x) * 256;
   for (int64 e = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x; e < count; e += stride) {
     const int64 l = e / length, c = e - l * length;
-    a[l * ld + c] = Value<Element>::at(seed + static_cast<uint64>(l) * line_step + static_cast<uint64>(c) * step);
+    a[l * ld + c] =
+        Value<Element>::at(seed + static_cast<uint64>(l) * line_step + static_cast<uint64>(c) * step);
   }
 }

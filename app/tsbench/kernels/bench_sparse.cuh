@@ -13,9 +13,9 @@ __device__ uint64 mixed(uint64 x) {
 /// Seven entries a row, less those beyond each of the six faces in the rows before this one.
 __device__ int64 first_of_stencil(int64 i, int64 n, int64 side) {
   const int64 layer = side * side, z = i / layer, in_layer = i % layer;
-  return 7 * i - min(i, layer) - max(0ll, i - (n - layer))     //
-         - z * side - min(in_layer, side)                      //
-         - z * side - max(0ll, in_layer - (layer - side))      //
+  return 7 * i - min(i, layer) - max(0ll, i - (n - layer))  //
+         - z * side - min(in_layer, side)                   //
+         - z * side - max(0ll, in_layer - (layer - side))   //
          - (i + side - 1) / side - i / side;
 }
 
@@ -42,7 +42,8 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     } else if (pattern == 2) {
       const int64 part = n / 16;
       for (int k = 0; k < 16; ++k)
-        add(true, k * part + static_cast<int64>(mixed(static_cast<uint64>(16 * i + k)) % static_cast<uint64>(part)));
+        add(true, k * part +
+                      static_cast<int64>(mixed(static_cast<uint64>(16 * i + k)) % static_cast<uint64>(part)));
     } else {
       const int64 x = i % side, y = i / side % side, z = i / layer;
       add(z > 0, i - layer);

@@ -5,7 +5,8 @@ extern "C" __global__ void __launch_bounds__(128)
     roof_streams(const double* from, double* to, long long count) {
   const long long threads = static_cast<long long>(gridDim.x) * 128;
   double sum = 0;
-  for (long long i = static_cast<long long>(blockIdx.x) * 128 + threadIdx.x; i < count; i += threads * TS_STREAMS) {
+  for (long long i = static_cast<long long>(blockIdx.x) * 128 + threadIdx.x; i < count;
+       i += threads * TS_STREAMS) {
     double piece[TS_STREAMS];
 #pragma unroll
     for (int s = 0; s < TS_STREAMS; ++s) piece[s] = from[i + s * threads];

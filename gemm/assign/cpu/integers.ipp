@@ -7,7 +7,8 @@ TS_INLINE VecI32 rounded(VecF x) {
 }
 /// a_2i b_2i + a_2i+1 b_2i+1 of 16-bit integers.
 TS_INLINE VecI32 products_of_pairs(VecI32 a, VecI32 b) {
-  return reinterpret_cast<VecI32>(_mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+  return reinterpret_cast<VecI32>(
+      _mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
 }
 /// acc += those. The intrinsic lets GCC 12 keep sums in memory.
 TS_INLINE void add_products(VecI32& acc, VecI32 x, VecI32 c) {
@@ -19,7 +20,8 @@ TS_INLINE VecI32 rounded(VecF x) {
 }
 /// a_2i b_2i + a_2i+1 b_2i+1 of 16-bit integers.
 TS_INLINE VecI32 products_of_pairs(VecI32 a, VecI32 b) {
-  return reinterpret_cast<VecI32>(_mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+  return reinterpret_cast<VecI32>(
+      _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
 }
 /// acc += those.
 TS_INLINE void add_products(VecI32& acc, VecI32 x, VecI32 c) {

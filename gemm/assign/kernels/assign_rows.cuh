@@ -41,7 +41,8 @@ __device__ __forceinline__ double squared_distance(int d, double factor, const X
 
 /// The rows that leave one sum for another once all labels are known (sums_sort.cuh), in any order.
 struct Moves {
-  int *rows, *before;  // the row of each move; by rows, the label that it had, negative for none. Null: every row, from nowhere
+  int *rows,
+      *before;  // the row of each move; by rows, the label that it had, negative for none. Null: every row, from nowhere
   uint64* count;
 };
 
@@ -87,7 +88,9 @@ struct Selection {
   __device__ __forceinline__ int64 count(const Rows& x) const {
     return list == nullptr ? x.count : static_cast<int64>(*listed);
   }
-  __device__ __forceinline__ int64 row(int64 position) const { return list == nullptr ? position : list[position]; }
+  __device__ __forceinline__ int64 row(int64 position) const {
+    return list == nullptr ? position : list[position];
+  }
 };
 
 /// The bits of a word of marks, one for each position, that stand for positions below `count`.

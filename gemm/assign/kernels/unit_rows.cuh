@@ -1,7 +1,8 @@
 // Rows divided by their norms, a thread each: sums in the order of columns, as the host adds them (gemm/assign/unit_rows.cpp).
 #include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
 
-extern "C" __global__ void __launch_bounds__(256, 2) unit_rows(Rows x, int d, double least_norm, double* unit, double* scales) {
+extern "C" __global__ void __launch_bounds__(256, 2)
+    unit_rows(Rows x, int d, double least_norm, double* unit, double* scales) {
   const int64 i = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= x.count) return;
   double largest = 0, sum = 0;

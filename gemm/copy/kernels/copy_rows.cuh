@@ -13,11 +13,13 @@ constexpr int batch = 4;  // pieces of a thread under way
 extern "C" __global__ void __launch_bounds__(256, 4)
     copy_rows(Real* to, int64 to_ld, const Source* from, int64 from_ld, int64 rows, int64 width) {
   const int64 pieces = width / TS_VECTOR;
-  const int across = static_cast<int>(min(pieces, int64(256))), rows_at_once = 256 / across, row = threadIdx.x / across;
+  const int across = static_cast<int>(min(pieces, int64(256))), rows_at_once = 256 / across,
+            row = threadIdx.x / across;
   if (row >= rows_at_once) return;
   const int64 stride = static_cast<int64>(gridDim.x) * rows_at_once;
   for (int64 p = threadIdx.x % across; p < pieces; p += across)
-    for (int64 first = static_cast<int64>(blockIdx.x) * rows_at_once + row; first < rows; first += batch * stride) {
+    for (int64 first = static_cast<int64>(blockIdx.x) * rows_at_once + row; first < rows;
+         first += batch * stride) {
       SourcePiece read[batch];
 #pragma unroll
       for (int k = 0; k < batch; ++k)

@@ -17,8 +17,8 @@ __device__ __forceinline__ void add_square(Sum& sum, Complex<R> x) {
 
 using Piece = Vector<Element, TS_VECTOR, TS_ALIGN>;
 constexpr int threads = 256;
-constexpr int line = TS_FOLD * TS_TILE;                  // elements
-constexpr int line_threads = line / TS_VECTOR;           // that read one line together
+constexpr int line = TS_FOLD * TS_TILE;         // elements
+constexpr int line_threads = line / TS_VECTOR;  // that read one line together
 constexpr int lines_at_once = threads / line_threads;
 constexpr int unroll = 4;
 constexpr int tiles = (TS_P + TS_TILE - 1) / TS_TILE;
@@ -30,7 +30,8 @@ __device__ __forceinline__ void add_piece(Sum* sums, const Piece& piece) {
 
 extern "C" __global__ void __launch_bounds__(256, 3)
     column_norms(const Element* x, int64 lines, int64 line_stride, int64 tile_stride, int rest, Sum* partial,
-                 unsigned* counter, Real* norms, int64 norms_stride, int64 rows, int64 row_stride, PartsArgument parts) {
+                 unsigned* counter, Real* norms, int64 norms_stride, int64 rows, int64 row_stride,
+                 PartsArgument parts) {
   __shared__ Sum sums[threads * TS_VECTOR];
   const PartOfGrid part(parts);
 #if TS_PARTS
@@ -39,7 +40,8 @@ extern "C" __global__ void __launch_bounds__(256, 3)
   lines = rows_here / TS_FOLD, rest = static_cast<int>(rows_here % TS_FOLD);
   partial += static_cast<int64>(part.number) * (part.blocks / tiles) * TS_P;
 #endif
-  const int blocks_a_tile = part.blocks / tiles, tile = part.block / blocks_a_tile, block = part.block % blocks_a_tile;
+  const int blocks_a_tile = part.blocks / tiles, tile = part.block / blocks_a_tile,
+            block = part.block % blocks_a_tile;
   const int thread = threadIdx.x, place = thread % line_threads * TS_VECTOR;
   const int columns = min(TS_TILE, TS_P - tile * TS_TILE);  // of this tile
   const Element* const from = x + tile * tile_stride;
@@ -71,8 +73,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
 
   for (int c = thread; c < columns; c += threads) {
     if (block == 0)
-      for (int r = 0; r < rest; ++r)
-        add_square(sums[c], widen(from[lines * line_stride + r * TS_TILE + c]));
+      for (int r = 0; r < rest; ++r) add_square(sums[c], widen(from[lines * line_stride + r * TS_TILE + c]));
     partial[static_cast<int64>(block) * TS_P + tile * TS_TILE + c] = sums[c];
   }
   if (!last_block(counter + part.number, part.blocks)) return;
@@ -88,7 +89,8 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     if (group < groups) sums[thread] = total;
     add_groups(sums, across, groups, threads);
 #if TS_PARTS
-    if (group == 0 && c < TS_P) reinterpret_cast<Sum*>(parts.sums + part.number * parts.size)[c] = sums[thread];
+    if (group == 0 && c < TS_P)
+      reinterpret_cast<Sum*>(parts.sums + part.number * parts.size)[c] = sums[thread];
 #else
     if (group == 0 && c < TS_P) norms[c * norms_stride] = static_cast<Real>(sums[thread].root());
 #endif

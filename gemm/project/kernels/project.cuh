@@ -27,8 +27,10 @@
 #include "tallskinny/gemm/device/parts.cuh"
 
 constexpr int chunk_rows = 16 * TS_TILES, pad = TS_SUBS == 1 ? 0 : 32;
-using V = Operand<TS_MODE_V, TS_P, TS_PITCH_V, 1, 1, TS_UNIT_V, TS_SUBS, chunk_rows / TS_SUBS, pad, TS_SHIFT_V>;
-using W = Operand<TS_MODE_W, TS_Q, TS_PITCH_W, 1, 1, TS_UNIT_W, TS_SUBS, chunk_rows / TS_SUBS, pad, TS_SHIFT_W>;
+using V =
+    Operand<TS_MODE_V, TS_P, TS_PITCH_V, 1, 1, TS_UNIT_V, TS_SUBS, chunk_rows / TS_SUBS, pad, TS_SHIFT_V>;
+using W =
+    Operand<TS_MODE_W, TS_Q, TS_PITCH_W, 1, 1, TS_UNIT_W, TS_SUBS, chunk_rows / TS_SUBS, pad, TS_SHIFT_W>;
 
 constexpr bool uses_v = TS_UPDATE || TS_INNER;
 constexpr int group_warps = TS_GROUP_L * TS_GROUP_R, threads = 32 * group_warps * TS_GROUPS;
@@ -38,7 +40,8 @@ constexpr int p_scalars = TS_P * parts, q_scalars = TS_Q * parts;
 
 // The update: blocks of 16 scalars of K and of 8 columns of W.
 constexpr int k_blocks = (p_scalars + 15) / 16, column_blocks = (TS_Q + 7) / 8;
-constexpr int at_once = column_blocks < 4 / parts ? column_blocks : 4 / parts;  ///< blocks that a warp computes together
+constexpr int at_once =
+    column_blocks < 4 / parts ? column_blocks : 4 / parts;  ///< blocks that a warp computes together
 constexpr int factor_bytes = TS_UPDATE ? k_blocks * column_blocks * 32 * 32 : 0;
 
 // The products: tiles on the left, first of V, then of W.
@@ -69,7 +72,9 @@ struct Meeting {
 struct MatrixArgument {
   Result* data;
   int64 row_stride, column_stride;
-  __device__ __forceinline__ Result* at(int64 i, int64 j) const { return data + i * row_stride + j * column_stride; }
+  __device__ __forceinline__ Result* at(int64 i, int64 j) const {
+    return data + i * row_stride + j * column_stride;
+  }
 };
 
 /// Which row of a chunk stands at `index` of a tile of the update. With four sub-blocks: neighbouring lanes read
@@ -85,7 +90,9 @@ __device__ __forceinline__ int scalar_offset(int scalar) {
   return Side::by_columns ? scalar / parts * Side::column_pitch + scalar % parts * Side::scalar_size
                           : scalar * Side::scalar_size;
 }
-__device__ __forceinline__ double scalar_at(const unsigned char* at) { return *reinterpret_cast<const Scalar*>(at); }
+__device__ __forceinline__ double scalar_at(const unsigned char* at) {
+  return *reinterpret_cast<const Scalar*>(at);
+}
 
 #if TS_UPDATE
 
@@ -95,9 +102,13 @@ __device__ __forceinline__ constexpr int k_of(int t, int u) {
   return u / v * (4 * v) + t * v + u % v;
 }
 
-__device__ __forceinline__ void set_negative(double* to, double x) { to[0] = -x; }
+__device__ __forceinline__ void set_negative(double* to, double x) {
+  to[0] = -x;
+}
 template <class R>
-__device__ __forceinline__ void set_negative(double* to, Complex<R> x) { to[0] = -x.re, to[1] = -x.im; }
+__device__ __forceinline__ void set_negative(double* to, Complex<R> x) {
+  to[0] = -x.re, to[1] = -x.im;
+}
 
 /// -S as fragments: two places of a lane side by side, then those of the next lane.
 __device__ __forceinline__ void prepare_factor(double* to, const MatrixArgument& s, int thread) {
@@ -130,9 +141,11 @@ __device__ __forceinline__ Fragment load_row(const unsigned char* row, int kb, i
   for (int u = 0; u < 4; u += v) {
     const int k = kb * 16 + k_of(t, u);
     const bool valid = p_scalars % 16 == 0 || k < p_scalars;  // vectors do not straddle the end
-    const Words<v * V::scalar_size> words = load_words<v * V::scalar_size>(row + (valid ? scalar_offset<V>(k) : 0));
+    const Words<v* V::scalar_size> words =
+        load_words<v * V::scalar_size>(row + (valid ? scalar_offset<V>(k) : 0));
 #pragma unroll
-    for (int e = 0; e < v; ++e) set(f, u + e, valid ? scalar_of(words.w + e * (V::scalar_size / 4), Scalar()) : 0);
+    for (int e = 0; e < v; ++e)
+      set(f, u + e, valid ? scalar_of(words.w + e * (V::scalar_size / 4), Scalar()) : 0);
   }
   return f;
 }
@@ -141,8 +154,8 @@ using UpdateSums = AccumulatorTile[at_once][parts];
 
 /// f(sum, scalar of W in the slot, column is inside) for what a lane holds of 16 rows and `at_once` blocks of columns.
 template <class F>
-__device__ __forceinline__ void for_each_scalar(UpdateSums& sum, const W& w, unsigned char* slot, const int (&row)[2],
-                                                int first_block, int t, F f) {
+__device__ __forceinline__ void for_each_scalar(UpdateSums& sum, const W& w, unsigned char* slot,
+                                                const int (&row)[2], int first_block, int t, F f) {
 #pragma unroll
   for (int b = 0; b < at_once; ++b)
 #pragma unroll
@@ -156,13 +169,14 @@ __device__ __forceinline__ void for_each_scalar(UpdateSums& sum, const W& w, uns
 }
 
 /// W = W - V S in the slot, for 16 rows and `at_once` blocks of columns; rows beyond the end become zero.
-__device__ __forceinline__ void update(const V& v, const W& w, unsigned char* slot, const double* factor, int tile,
-                                       int first_block, int valid_rows, int lane) {
+__device__ __forceinline__ void update(const V& v, const W& w, unsigned char* slot, const double* factor,
+                                       int tile, int first_block, int valid_rows, int lane) {
   const int g = lane / 4, t = lane % 4;
   const int row[2] = {row_of(tile, g), row_of(tile, g + 8)};
   UpdateSums sum;
-  for_each_scalar(sum, w, slot, row, first_block, t,
-                  [](double& x, const Scalar* at, bool inside, int) { x = inside ? static_cast<double>(*at) : 0; });
+  for_each_scalar(sum, w, slot, row, first_block, t, [](double& x, const Scalar* at, bool inside, int) {
+    x = inside ? static_cast<double>(*at) : 0;
+  });
   const unsigned char* const lower_row = slot + v.row_offset(row[0]);
   const unsigned char* const upper_row = slot + v.row_offset(row[1]);
 #pragma unroll 2
@@ -170,7 +184,8 @@ __device__ __forceinline__ void update(const V& v, const W& w, unsigned char* sl
     const Fragment lower = load_row(lower_row, kb, t), upper = load_row(upper_row, kb, t);
 #pragma unroll
     for (int b = 0; b < at_once; ++b) {
-      const int block = first_block + b < column_blocks ? first_block + b : first_block;  // others are not stored
+      const int block =
+          first_block + b < column_blocks ? first_block + b : first_block;  // others are not stored
       Fragment right = factor_block(factor, kb * column_blocks + block, lane);
       if constexpr (is_complex) {
         const Fragment imaginary = imaginary_of(right);
@@ -216,7 +231,8 @@ struct Products {
   }
 
   static __device__ __forceinline__ Fragment load(const unsigned char* from, int pitch) {
-    return {scalar_at(from), scalar_at(from + pitch), scalar_at(from + 2 * pitch), scalar_at(from + 3 * pitch)};
+    return {scalar_at(from), scalar_at(from + pitch), scalar_at(from + 2 * pitch),
+            scalar_at(from + 3 * pitch)};
   }
   /// Adds the products of the rows of a slot.
   __device__ __forceinline__ void add(const unsigned char* slot) {
@@ -230,7 +246,8 @@ struct Products {
 #pragma unroll
       for (int i = 0; i < TS_TILES_L; ++i) {
         const int pitch = is_v(i) ? v_pitch : w_pitch, at = step * (is_v(i) ? V::step_bytes : W::step_bytes);
-        const Fragment lower = load(slot + left[i][0] + at, pitch), upper = load(slot + left[i][1] + at, pitch);
+        const Fragment lower = load(slot + left[i][0] + at, pitch),
+                       upper = load(slot + left[i][1] + at, pitch);
 #pragma unroll
         for (int j = 0; j < TS_TILES_R; ++j) multiply_add(sum[i][j], lower, upper, r[j]);
       }
@@ -244,27 +261,33 @@ struct Products {
       for (int j = 0; j < TS_TILES_R; ++j)
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
-          const int row = (first_left + i) * 16 + g + e / 2 * 8, column = (first_right + j) * 8 + 2 * t + e % 2;
-          if (row < product_rows && column < 8 * right_blocks) to[row * product_pitch + column] = sum[i][j][e];
+          const int row = (first_left + i) * 16 + g + e / 2 * 8,
+                    column = (first_right + j) * 8 + 2 * t + e % 2;
+          if (row < product_rows && column < 8 * right_blocks)
+            to[row * product_pitch + column] = sum[i][j][e];
         }
   }
 };
 
-__device__ __forceinline__ Real with_imaginary(double re, double, Real) { return static_cast<Real>(re); }
+__device__ __forceinline__ Real with_imaginary(double re, double, Real) {
+  return static_cast<Real>(re);
+}
 __device__ __forceinline__ Complex<Real> with_imaginary(double re, double im, Complex<Real>) {
   return {static_cast<Real>(re), static_cast<Real>(im)};
 }
 
 /// Adds the products over groups and blocks, in their order; the last block stores them.
 __device__ __forceinline__ void finish(const double* products, const MatrixArgument& s_next, Result* mirror,
-                                       const MatrixArgument& g, double* partials, unsigned* tickets, int group_size,
-                                       const PartOfGrid& part, [[maybe_unused]] const PartsArgument& sums, int thread) {
+                                       const MatrixArgument& g, double* partials, unsigned* tickets,
+                                       int group_size, const PartOfGrid& part,
+                                       [[maybe_unused]] const PartsArgument& sums, int thread) {
   constexpr int inner_rows = TS_INNER ? TS_P : 0, results = (inner_rows + (TS_GRAM ? TS_Q : 0)) * TS_Q;
   constexpr int count = results * parts;
   const auto product = [&](int l, int r) {
     double sum = 0;
 #pragma unroll
-    for (int group = 0; group < TS_GROUPS; ++group) sum += products[(group * product_rows + l) * product_pitch + r];
+    for (int group = 0; group < TS_GROUPS; ++group)
+      sum += products[(group * product_rows + l) * product_pitch + r];
     return sum;
   };
   const int blocks = part.blocks, block = part.block, groups = (blocks + group_size - 1) / group_size;
@@ -281,13 +304,16 @@ __device__ __forceinline__ void finish(const double* products, const MatrixArgum
       mine[e] = product(l, r);
     }
   }
-  const OrderedSum order{partials, partials + static_cast<int64>(blocks) * count, tickets, blocks, block, group_size};
+  const OrderedSum order{partials,  partials + static_cast<int64>(blocks) * count, tickets, blocks, block,
+                         group_size};
   if (!order.last(count, thread, threads)) return;
   const double* total = order.total();
 #if TS_PARTS
   for (int e = thread; e < count; e += threads) sums.sums[part.number * sums.size + e] = total[e];
 #else
-  const auto value = [&](int e) { return with_imaginary(total[e], is_complex ? total[results + e] : 0, Result{}); };
+  const auto value = [&](int e) {
+    return with_imaginary(total[e], is_complex ? total[results + e] : 0, Result{});
+  };
   for (int e = thread; e < results; e += threads) {
     const int i = e / TS_Q, j = e % TS_Q, row = i - inner_rows;
     if (i < inner_rows) {
@@ -312,20 +338,24 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   unsigned char* const ring = shared + ring_offset + group * TS_STAGES * slot_bytes;
   Meeting meeting{reinterpret_cast<uint64*>(shared) + TS_GROUPS * TS_STAGES + group};
   if (warp == 0 && lane == 0) {
-    for (int i = 0; i < TS_STAGES; ++i) barrier_init(full + i, (uses_v ? V::arrivals(32) : 0) + W::arrivals(32));
+    for (int i = 0; i < TS_STAGES; ++i)
+      barrier_init(full + i, (uses_v ? V::arrivals(32) : 0) + W::arrivals(32));
     barrier_init(meeting.barrier, 32 * group_warps);
   }
   if (lane == 0) barrier_init_fence();
   const PartOfGrid part(sums);
 #if TS_PARTS
   rows = part.rows(sums, rows);
-  v_argument.data = static_cast<const Element*>(v_argument.data) + part.number * sums.rows * v_argument.row_stride;
-  w_argument.data = static_cast<const Element*>(w_argument.data) + part.number * sums.rows * w_argument.row_stride;
+  v_argument.data =
+      static_cast<const Element*>(v_argument.data) + part.number * sums.rows * v_argument.row_stride;
+  w_argument.data =
+      static_cast<const Element*>(w_argument.data) + part.number * sums.rows * w_argument.row_stride;
 #endif
   const V v(v_argument, rows);
   const W w(w_argument, rows);
   [[maybe_unused]] Element* const w_rows = reinterpret_cast<Element*>(const_cast<unsigned char*>(w.base));
-  const int64 chunks = (rows + chunk_rows - 1) / chunk_rows, stride = static_cast<int64>(part.blocks) * TS_GROUPS;
+  const int64 chunks = (rows + chunk_rows - 1) / chunk_rows,
+              stride = static_cast<int64>(part.blocks) * TS_GROUPS;
   int64 to_load = static_cast<int64>(part.block) * TS_GROUPS + group, chunk = to_load;
   __syncthreads();
 
@@ -356,8 +386,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     constexpr int runs = (column_blocks + at_once - 1) / at_once;
 #pragma unroll 1
     for (int unit = warp; unit < TS_TILES * runs; unit += group_warps)
-      update(v, w, slot, reinterpret_cast<const double*>(shared + factor_offset), unit / runs, unit % runs * at_once,
-             valid, lane);
+      update(v, w, slot, reinterpret_cast<const double*>(shared + factor_offset), unit / runs,
+             unit % runs * at_once, valid, lane);
 #if __CUDA_ARCH__ >= 900
     const bool in_bulk = TS_BULK_W && valid == chunk_rows;
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -373,8 +403,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
 #pragma unroll
           for (int sub = 0; sub < TS_SUBS; ++sub)
             asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
-                             w_rows +
-                             (first + sub * (chunk_rows / TS_SUBS)) * TS_Q),
+                             w_rows + (first + sub * (chunk_rows / TS_SUBS)) * TS_Q),
                          "r"(shared_address(slot + w_offset + sub * W::sub_pitch)), "n"(W::sub_bytes)
                          : "memory");
         asm volatile("cp.async.bulk.commit_group;" ::: "memory");
@@ -387,11 +416,12 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
 #if TS_UPDATE
     if (!in_bulk)
       for (int e = thread % (32 * group_warps); e < chunk_rows * TS_Q; e += 32 * group_warps) {
-        const int row = W::by_columns ? e % chunk_rows : e / TS_Q, column = W::by_columns ? e / chunk_rows : e % TS_Q;
+        const int row = W::by_columns ? e % chunk_rows : e / TS_Q,
+                  column = W::by_columns ? e / chunk_rows : e % TS_Q;
         if (row < valid)
-          *(w_rows + (first + row) * w_argument.row_stride +
-            column * w_argument.column_stride) =
-              *reinterpret_cast<const Element*>(slot + w_offset + w.row_offset(row) + scalar_offset<W>(column * parts));
+          *(w_rows + (first + row) * w_argument.row_stride + column * w_argument.column_stride) =
+              *reinterpret_cast<const Element*>(slot + w_offset + w.row_offset(row) +
+                                                scalar_offset<W>(column * parts));
       }
 #endif
     if (has_products) products.add(slot);

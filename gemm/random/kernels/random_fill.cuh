@@ -15,7 +15,8 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     Piece piece;
 #pragma unroll
     for (int k = 0; k < TS_VECTOR; ++k)
-      piece.part[k] = static_cast<Real>(near_normal(philox(static_cast<uint64>(i) << 16 | static_cast<uint64>(j + k), stream, key)));
+      piece.part[k] = static_cast<Real>(
+          near_normal(philox(static_cast<uint64>(i) << 16 | static_cast<uint64>(j + k), stream, key)));
     *reinterpret_cast<Piece*>(x + i * ld + j) = piece;
   }
 }

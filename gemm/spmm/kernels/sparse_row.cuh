@@ -31,8 +31,12 @@ struct YArgument {
   int64 row_stride, column_stride;
 };
 
-__device__ __forceinline__ double plus(double a, double b) { return a + b; }
-__device__ __forceinline__ float plus(float a, float b) { return a + b; }
+__device__ __forceinline__ double plus(double a, double b) {
+  return a + b;
+}
+__device__ __forceinline__ float plus(float a, float b) {
+  return a + b;
+}
 template <class R>
 __device__ __forceinline__ Complex<R> plus(Complex<R> a, Complex<R> b) {
   return {a.re + b.re, a.im + b.im};
@@ -44,15 +48,17 @@ struct RowSums {
 };
 
 /// The first column of a lane in a pass, and whether there is one.
-__device__ __forceinline__ int place_of(int pass, int lane) { return (pass * TS_LANES + lane) * TS_VECTOR; }
+__device__ __forceinline__ int place_of(int pass, int lane) {
+  return (pass * TS_LANES + lane) * TS_VECTOR;
+}
 __device__ __forceinline__ bool inside(int pass, int lane) {
   constexpr int across = TS_Q / TS_VECTOR;
   return (pass + 1) * TS_LANES <= across || pass * TS_LANES + lane < across;
 }
 
 /// sums += the entries begin, begin + step, ... before `end`, TS_UNROLL of them under way at the same time.
-__device__ __forceinline__ void add_entries(RowSums& sums, const SparseArgument& a, const XArgument& x, int64 begin,
-                                            int64 end, int step, int lane) {
+__device__ __forceinline__ void add_entries(RowSums& sums, const SparseArgument& a, const XArgument& x,
+                                            int64 begin, int64 end, int step, int lane) {
   for (int64 e = begin; e < end; e += step * TS_UNROLL) {
     Element value[TS_UNROLL];
     Index column[TS_UNROLL];
@@ -115,7 +121,8 @@ struct RowBefore {
 #endif
 };
 #if TS_SHIFTED
-__device__ __forceinline__ void load_row(RowBefore& before, const YArgument& y, int64 i, int lane, Result beta) {
+__device__ __forceinline__ void load_row(RowBefore& before, const YArgument& y, int64 i, int lane,
+                                         Result beta) {
   if (is_zero(beta)) return;
 #pragma unroll
   for (int pass = 0; pass < TS_PASSES; ++pass) {

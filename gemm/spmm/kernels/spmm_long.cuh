@@ -11,8 +11,8 @@ struct Part {
 };
 
 extern "C" __global__ void __launch_bounds__(256, 2)
-    spmm_long(const Part* parts_of_rows, SparseArgument a, XArgument x, YArgument y, Result alpha, Result beta,
-              Result diagonal, unsigned* tickets, Result* partials) {
+    spmm_long(const Part* parts_of_rows, SparseArgument a, XArgument x, YArgument y, Result alpha,
+              Result beta, Result diagonal, unsigned* tickets, Result* partials) {
   extern __shared__ __align__(16) unsigned char shared[];
   Result* const sums = reinterpret_cast<Result*>(shared);  // teams x TS_Q
   __shared__ bool last;

@@ -19,8 +19,8 @@ __device__ __forceinline__ Result shuffled(Result x, int distance) {
 }
 
 extern "C" __global__ void __launch_bounds__(256, TS_BLOCKS)
-    spmm_rows(int64 rows, int64 longest, SparseArgument a, XArgument x, YArgument y, Result alpha, Result beta,
-              Result diagonal, unsigned* tickets, int64 ticket_count) {
+    spmm_rows(int64 rows, int64 longest, SparseArgument a, XArgument x, YArgument y, Result alpha,
+              Result beta, Result diagonal, unsigned* tickets, int64 ticket_count) {
   const int64 thread = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x;
   for (int64 i = thread; i < ticket_count; i += static_cast<int64>(gridDim.x) * 256) tickets[i] = 0;
 

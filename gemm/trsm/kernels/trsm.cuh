@@ -16,8 +16,11 @@ struct Reciprocal {
   Real scale;
 };
 
-__device__ __forceinline__ double power_near(double x) {  // 2^-k with x 2^-k in [1, 2); 1 for zero, infinity and NaN
-  return x > 0 && x < __longlong_as_double(0x7ff0000000000000ll) ? scalbn(1.0, -max(-1022, min(1022, ilogb(x)))) : 1.0;
+__device__ __forceinline__ double power_near(
+    double x) {  // 2^-k with x 2^-k in [1, 2); 1 for zero, infinity and NaN
+  return x > 0 && x < __longlong_as_double(0x7ff0000000000000ll)
+             ? scalbn(1.0, -max(-1022, min(1022, ilogb(x))))
+             : 1.0;
 }
 __device__ __forceinline__ float power_near(float x) {
   return x > 0 && x < __int_as_float(0x7f800000) ? scalbnf(1.0f, -max(-126, min(126, ilogbf(x)))) : 1.0f;
@@ -100,7 +103,8 @@ struct Row {
   Piece pieces[TS_P / TS_VECTOR];
   __device__ __forceinline__ void load(const Result* from) {
 #pragma unroll
-    for (int i = 0; i < TS_P / TS_VECTOR; ++i) pieces[i] = *reinterpret_cast<const Piece*>(from + i * TS_VECTOR);
+    for (int i = 0; i < TS_P / TS_VECTOR; ++i)
+      pieces[i] = *reinterpret_cast<const Piece*>(from + i * TS_VECTOR);
   }
   __device__ __forceinline__ void store(Result* to) const {
 #pragma unroll
@@ -169,7 +173,8 @@ extern "C" __global__ void __launch_bounds__(TS_ROWS, TS_BLOCKS)
     __syncthreads();
 #else
 #pragma unroll 1
-    for (int row = thread; row < count; row += TS_ROWS) solve_row(x + (first + row) * row_stride, col_stride, factor);
+    for (int row = thread; row < count; row += TS_ROWS)
+      solve_row(x + (first + row) * row_stride, col_stride, factor);
 #endif
   }
 #endif

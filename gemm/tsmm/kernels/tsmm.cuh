@@ -160,8 +160,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
     place.sync_team();
-    if (!in_bulk)
-      move_results<false>(staged, y, first, valid, place.thread_of_team());
+    if (!in_bulk) move_results<false>(staged, y, first, valid, place.thread_of_team());
 #if __CUDA_ARCH__ >= 900
     if (store_in_bulk && place.thread_of_team() == 0) {
       if (in_bulk)

@@ -4,8 +4,8 @@
 // imaginary part of S serve both parts of Y.
 #pragma once
 
-#include "tallskinny/gemm/tsmm/kernels/tsmm_rows.cuh"
 #include "tallskinny/gemm/device/wgmma.cuh"
+#include "tallskinny/gemm/tsmm/kernels/tsmm_rows.cuh"
 
 static_assert(TS_TYPE <= 3 && TS_CORE == 1 && TS_TEAMS == 4 && TS_COLUMN_WARPS == 1 && TS_TILES == 1,
               "64 rows, all columns");

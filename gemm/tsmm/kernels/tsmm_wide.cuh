@@ -14,9 +14,9 @@
 //   TS_VECTOR_Y     rows of Y are stored in pieces of 16 bytes
 #pragma once
 
+#include "tallskinny/gemm/device/tensor_copy.cuh"
 #include "tallskinny/gemm/tsmm/kernels/scalars.cuh"
 #include "tallskinny/gemm/tsmm/kernels/split_repair.cuh"
-#include "tallskinny/gemm/device/tensor_copy.cuh"
 #include "tallskinny/gemm/tsmm/kernels/wide.cuh"
 
 constexpr int warps = TS_TEAMS * TS_COLUMN_WARPS, threads = 32 * warps;
@@ -186,7 +186,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   const Scalars scalars{{static_cast<Sum>(wide_alpha.re), static_cast<Sum>(wide_alpha.im)},
                         {static_cast<Sum>(wide_beta.re), static_cast<Sum>(wide_beta.im)}};
   if (thread == 0) {
-    for (int i = 0; i < TS_STAGES; ++i) barrier_init(full + i, 1), barrier_init(empty + i, warps * warp_arrivals);
+    for (int i = 0; i < TS_STAGES; ++i)
+      barrier_init(full + i, 1), barrier_init(empty + i, warps * warp_arrivals);
     barrier_init_fence();
   }
   __syncthreads();

@@ -10,7 +10,7 @@ __device__ __forceinline__ void load_columns_of(const unsigned char* from, Fragm
 #if TS_CORE < 2
 #pragma unroll
   for (int u = 0; u < 4; ++u) {
-    const Words<V * size> row = load_words<V * size>(from + u * Pitch);
+    const Words<V* size> row = load_words<V * size>(from + u * Pitch);
 #pragma unroll
     for (int e = 0; e < V; ++e) set(x[e], u, scalar_of(row.w + e * (size / 4), Scalar()));
   }

@@ -15,9 +15,9 @@
 //   bulk copies), TS_FLUSH, TS_COLUMNS (a multiple of 16, at most 64), TS_SLICES
 #pragma once
 
+#include "tallskinny/gemm/device/wgmma.cuh"
 #include "tallskinny/gemm/tsmttsm/kernels/inner.cuh"
 #include "tallskinny/gemm/tsmttsm/kernels/split.cuh"
-#include "tallskinny/gemm/device/wgmma.cuh"
 
 constexpr int sub_batch = 8;  ///< rows of each of the four sub-blocks in a batch
 constexpr int batches = TS_SUB_ROWS / sub_batch / TS_SLICES;  ///< of a slice in a chunk
@@ -171,14 +171,14 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   uint64* const full = reinterpret_cast<uint64*>(shared);
   uint64* const empty = full + TS_STAGES;
   uint64* const plane_barriers = empty + TS_STAGES;
-  static_assert(8 * 2 * (TS_STAGES + TS_SLICES * planes) <= planes_offset,
-                "there is room for the barriers");
+  static_assert(8 * 2 * (TS_STAGES + TS_SLICES * planes) <= planes_offset, "there is room for the barriers");
   unsigned char* const ring = shared + ring_offset;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
 
   if (thread == 0) {
     for (int s = 0; s < TS_STAGES; ++s)
-      barrier_init(full + s, OperandA::arrivals(fillers)), barrier_init(empty + s, consumers / 32 * warp_arrivals);
+      barrier_init(full + s, OperandA::arrivals(fillers)),
+          barrier_init(empty + s, consumers / 32 * warp_arrivals);
     for (int s = 0; s < TS_SLICES; ++s)
       for (int p = 0; p < planes; ++p) {
         barrier_init(plane_barriers + (2 * s) * planes + p, slice_threads);
@@ -238,9 +238,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       sum += __ldcg(sums + static_cast<int64>(value) * consumers + s * slice_threads + of_slice);
     return sum;
   };
-  const auto real_product = [&](int l, int r) {
-    return 0.5 * (sum_at(l, r) + sum_at(r, l));
-  };
+  const auto real_product = [&](int l, int r) { return 0.5 * (sum_at(l, r) + sum_at(r, l)); };
   using Sum = Totals<double, result_count, parts>;
   finish(totals_of<Sum>(part, nullptr, partials, letters, tickets, group_size),
          output_of(part, c, c_row_stride, c_column_stride, mirror, alpha, beta, adjoint, sums_of_parts), part,

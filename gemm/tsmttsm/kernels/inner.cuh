@@ -15,10 +15,10 @@
 #pragma once
 
 #include "tallskinny/gemm/device/cluster_sum.cuh"
-#include "tallskinny/gemm/tsmttsm/kernels/columns.cuh"
 #include "tallskinny/gemm/device/operand.cuh"
 #include "tallskinny/gemm/device/ordered_sum.cuh"
 #include "tallskinny/gemm/device/parts.cuh"
+#include "tallskinny/gemm/tsmttsm/kernels/columns.cuh"
 
 using OperandA = Operand<TS_MODE_A, TS_P, TS_PITCH_A, TS_FOLD, TS_VECTOR_A, TS_UNIT_A, TS_SUBS, TS_SUB_ROWS,
                          TS_SUBS == 1 ? 0 : 32, TS_SHIFT_A>;

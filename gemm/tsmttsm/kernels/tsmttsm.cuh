@@ -59,7 +59,8 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
 
   if (thread == 0) {
     const int arrivals = OperandA::arrivals(fillers) + (TS_GRAM ? 0 : OperandB::arrivals(fillers));
-    for (int s = 0; s < TS_STAGES; ++s) barrier_init(full + s, arrivals), barrier_init(empty + s, consumers * warp_arrivals);
+    for (int s = 0; s < TS_STAGES; ++s)
+      barrier_init(full + s, arrivals), barrier_init(empty + s, consumers * warp_arrivals);
     barrier_init_fence();
   }
   const Part part =
@@ -131,8 +132,8 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
     int left_offset[left_vectors], right_offset[right_vectors];
     Reach reach;
 #if TS_PAIRS
-    find_columns(left_offset, right_offset, reach, left, right, left_stage, right_stage, slice * steps, right_tile,
-                 g, t);
+    find_columns(left_offset, right_offset, reach, left, right, left_stage, right_stage, slice * steps,
+                 right_tile, g, t);
 #else
 #pragma unroll
     for (int i = 0; i < left_vectors; ++i)
@@ -143,8 +144,8 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
     for (int i = 0; i < right_vectors; ++i)
       right_offset[i] =
           right_stage + slice * steps * Right::step_bytes +
-          right.offset(t, vector_column<Right>(
-                              right_tile * tile_columns * column_scalars + i * 8 * Right::vector, g));
+          right.offset(
+              t, vector_column<Right>(right_tile * tile_columns * column_scalars + i * 8 * Right::vector, g));
 #endif
     int since_flush = 0;
     sums.clear();

@@ -8,9 +8,9 @@
 //   Beside what inner.cuh asks for: TS_STAGES
 #pragma once
 
-#include "tallskinny/gemm/tsmttsm/kernels/inner.cuh"
 #include "tallskinny/gemm/device/tensor_copy.cuh"
 #include "tallskinny/gemm/device/wgmma_half.cuh"
+#include "tallskinny/gemm/tsmttsm/kernels/inner.cuh"
 
 constexpr int groups_of_block = (TS_P + 63) / 64, threads = 128 * groups_of_block;
 constexpr int box_bytes = folded_chunk * 128, stage_bytes = (groups_of_block + 1) * box_bytes;
@@ -29,7 +29,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   unsigned char* const ring = unaligned + (-shared_address(unaligned) & 1023);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
   if (thread == 0) {
-    for (int s = 0; s < TS_STAGES; ++s) barrier_init(full + s, 1), barrier_init(empty + s, threads / 32 * warp_arrivals);
+    for (int s = 0; s < TS_STAGES; ++s)
+      barrier_init(full + s, 1), barrier_init(empty + s, threads / 32 * warp_arrivals);
     barrier_init_fence();
   }
   __syncthreads();

@@ -29,8 +29,8 @@ struct Reach {
 /// Where a lane finds its columns of the slice's first step in a stage.
 __device__ __forceinline__ void find_columns(int (&left)[left_vectors], int (&right)[right_vectors],
                                              Reach& reach, const Left& left_side, const Right& right_side,
-                                             int left_stage, int right_stage, int first_step, int pair,
-                                             int g, int t) {
+                                             int left_stage, int right_stage, int first_step, int pair, int g,
+                                             int t) {
 #pragma unroll
   for (int i = 0; i < left_vectors; ++i)
     left[i] = left_stage + first_step * Left::step_bytes + left_side.offset(t, 2 * (first_column(i) + g));
@@ -46,7 +46,8 @@ __device__ __forceinline__ void find_columns(int (&left)[left_vectors], int (&ri
 /// One step: 16 rows of a warp's pair. `sign` is that of the imaginary part on the left.
 __device__ __forceinline__ void step(Sums& sums, const unsigned char* left, const unsigned char* right,
                                      const int (&left_offset)[left_vectors],
-                                     const int (&right_offset)[right_vectors], const Reach& reach, double sign) {
+                                     const int (&right_offset)[right_vectors], const Reach& reach,
+                                     double sign) {
   Fragment r[2][2];
 #pragma unroll
   for (int index = 0; index < 2; ++index) load<Right>(right + right_offset[index], r[index]);

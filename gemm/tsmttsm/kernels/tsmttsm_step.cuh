@@ -8,7 +8,9 @@ struct Reach {};
 
 /// Within a diagonal tile, blocks wholly below the diagonal are left out: the first that is not, beside
 /// `block` of 8 columns on the left.
-__host__ __device__ constexpr int first_block(int block) { return TS_GRAM && TS_WARPS_L == 1 ? block : 0; }
+__host__ __device__ constexpr int first_block(int block) {
+  return TS_GRAM && TS_WARPS_L == 1 ? block : 0;
+}
 
 #if TS_THREE
 /// One step: 16 rows of a warp's tile. `sign` is that of the imaginary part of A.

@@ -13,9 +13,9 @@
 //   copies), TS_FLUSH, TS_WARPGROUPS, TS_COLUMNS (a multiple of 8, at most 128), TS_SLICES
 #pragma once
 
+#include "tallskinny/gemm/device/wgmma.cuh"
 #include "tallskinny/gemm/tsmttsm/kernels/inner.cuh"
 #include "tallskinny/gemm/tsmttsm/kernels/split.cuh"
-#include "tallskinny/gemm/device/wgmma.cuh"
 
 constexpr int sub_batch = 8;  ///< rows of each of the four sub-blocks in a batch
 constexpr int batches = TS_SUB_ROWS / sub_batch / TS_SLICES;  ///< of a slice in a chunk

@@ -7,8 +7,8 @@
 constexpr int many = 256;  // centroids
 
 extern "C" __global__ void __launch_bounds__(32 * warps, 2)
-    assign_decide(Rows x, Centroids c, Selection selection, const uint32* undecided, const Pair* pairs, int* labels,
-                  Sums sums, Stats* stats) {
+    assign_decide(Rows x, Centroids c, Selection selection, const uint32* undecided, const Pair* pairs,
+                  int* labels, Sums sums, Stats* stats) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int64 count = selection.count(x);
   uint64 changed = 0;
@@ -46,8 +46,8 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
       for (int w = 0; w < warps; ++w)
         for (uint32 left = wanted[w]; left != 0; left &= left - 1) {
           const int turn = __ffs(left) - 1;
-          const int found = exact_label<Team<true>>(c, x, selection.row(begin + w + turn * stride), Team<true>::rank(),
-                                                    Team<true>::size);
+          const int found = exact_label<Team<true>>(c, x, selection.row(begin + w + turn * stride),
+                                                    Team<true>::rank(), Team<true>::size);
           if (warp == w && lane == turn) label = found;
         }
       __syncthreads();

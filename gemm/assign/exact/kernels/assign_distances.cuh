@@ -4,14 +4,14 @@
 #include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
 
 extern "C" __global__ void __launch_bounds__(256, 2)
-    assign_distances(Rows x, int d, const double* centroids, const int* labels, const double* weights, int64 chunk,
-                     double* distances, double* out) {
+    assign_distances(Rows x, int d, const double* centroids, const int* labels, const double* weights,
+                     int64 chunk, double* distances, double* out) {
   const int64 thread = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x;
 #if TS_TASK == 0
   if (thread >= x.count) return;
   const double* c = centroids + static_cast<int64>(labels[thread]) * d;
-  distances[thread] =
-      squared_distance(d, 1, [&](int j) { return value(x, thread, j); }, [&](int j) { return c[j]; });
+  distances[thread] = squared_distance(
+      d, 1, [&](int j) { return value(x, thread, j); }, [&](int j) { return c[j]; });
 #else
   const int64 begin = thread * chunk, end = begin + chunk < x.count ? begin + chunk : x.count;
   if (begin >= x.count) return;

@@ -5,11 +5,11 @@
 #include "tallskinny/gemm/device/twofold.cuh"
 
 struct Centroids {
-  const double* rows;        // count x d: c, not multiplied by anything
-  const double* columns;     // d x padded: (c shrink) by columns
-  const float* half_norms;   // of padded centroids; `never` or more for a copy of an earlier one
+  const double* rows;       // count x d: c, not multiplied by anything
+  const double* columns;    // d x padded: (c shrink) by columns
+  const float* half_norms;  // of padded centroids; `never` or more for a copy of an earlier one
   int count, padded, cols;
-  double shrink, factor;     // rows are multiplied by shrink, differences by factor
+  double shrink, factor;  // rows are multiplied by shrink, differences by factor
 };
 
 constexpr float never = 1e30f;
@@ -25,8 +25,10 @@ __device__ __forceinline__ double distance(const Centroids& c, const Rows& x, in
 __device__ __forceinline__ Twofold twofold_distance(const Centroids& c, const Rows& x, int64 i, int m) {
   Twofold sum = {0, 0};
   for (int j = 0; j < c.cols; ++j) {
-    Twofold difference = two_sum(__dmul_rn(value(x, i, j), c.shrink), -c.columns[static_cast<int64>(j) * c.padded + m]);
-    difference.high = __dmul_rn(difference.high, c.factor), difference.low = __dmul_rn(difference.low, c.factor);
+    Twofold difference =
+        two_sum(__dmul_rn(value(x, i, j), c.shrink), -c.columns[static_cast<int64>(j) * c.padded + m]);
+    difference.high = __dmul_rn(difference.high, c.factor),
+    difference.low = __dmul_rn(difference.low, c.factor);
     sum = add(sum, square(difference));
   }
   return sum;
@@ -77,7 +79,8 @@ struct Team {
 
 /// A thread of the team looks at the centroids first, first + stride ...
 template <class Together>
-__device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, int64 i, int first, int stride) {
+__device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, int64 i, int first,
+                                           int stride) {
   const double infinity = __longlong_as_double(0x7ff0000000000000ll);
   constexpr int none = 0x7fffffff;
   Nearest near = {infinity, infinity, none};
@@ -89,7 +92,8 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
   }
   near = Together::together(near, [](const Nearest& a, const Nearest& b) {
     const bool other = b.best < a.best || (b.best == a.best && b.which < a.which);
-    return Nearest{other ? b.best : a.best, fmin(fmin(a.second, b.second), fmax(a.best, b.best)), other ? b.which : a.which};
+    return Nearest{other ? b.best : a.best, fmin(fmin(a.second, b.second), fmax(a.best, b.best)),
+                   other ? b.which : a.which};
   });
   const double limit = rounded_beyond(c, near.best);
   if (near.second > limit) return near.which;
@@ -118,7 +122,8 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
 __device__ __forceinline__ int exact_label_of_pair(const Centroids& c, const Rows& x, int64 i, Pair pair) {
   constexpr int at_once = 8;  // loads under way
   const int lane = threadIdx.x % 32, half = lane & 16;
-  const double* const centroid = c.rows + static_cast<int64>(lane / 8 % 2 == 0 ? pair.first : pair.second) * c.cols;
+  const double* const centroid =
+      c.rows + static_cast<int64>(lane / 8 % 2 == 0 ? pair.first : pair.second) * c.cols;
   double part = 0;
 #pragma unroll 1
   for (int begin = lane % 8; begin < c.cols; begin += 8 * at_once) {
@@ -144,7 +149,10 @@ __device__ __forceinline__ int exact_label_of_pair(const Centroids& c, const Row
     const int turn = __ffs(left) - 1;
     const int one = __shfl_sync(everyone, pair.first, turn), other = __shfl_sync(everyone, pair.second, turn);
     const int found = exact_label<Team<false>>(c, x, __shfl_sync(everyone, i, turn),
-                                               lane == 0 ? one : lane == 1 ? other : c.count, c.count);
+                                               lane == 0   ? one
+                                               : lane == 1 ? other
+                                                           : c.count,
+                                               c.count);
     if (half == turn) label = found;
   }
   return label;

@@ -20,8 +20,9 @@ struct Row {
   int other;  // the label of the second best
 };
 __device__ __forceinline__ Row select(bool first, const Row& a, const Row& b) {
-  return {first ? a.best : b.best,   first ? a.second : b.second, first ? a.squared : b.squared, first ? a.rest : b.rest,
-          first ? a.label : b.label, first ? a.third : b.third,   first ? a.other : b.other};
+  return {first ? a.best : b.best,  first ? a.second : b.second, first ? a.squared : b.squared,
+          first ? a.rest : b.rest,  first ? a.label : b.label,   first ? a.third : b.third,
+          first ? a.other : b.other};
 }
 /// Where the second best is no further from the best than this, nothing is decided. Origins and scores were rounded to units,
 /// which are 2^-23 here.
@@ -31,7 +32,8 @@ __device__ __forceinline__ float open_within(const Margin& margin, const Row& ro
   return __fmaf_rn(gap, per_unit, 0x1p-21f);
 }
 /// The same for a pass with room. Scores are from 1 to 2 here, half a unit of that above their origin.
-__device__ __forceinline__ float open_within(const Margin& margin, const Row& row, float per_unit, const Room& room) {
+__device__ __forceinline__ float open_within(const Margin& margin, const Row& row, float per_unit,
+                                             const Room& room) {
   const float open = open_within(margin, row, per_unit);
   if (!TS_ROOM) return open;
   const float unit = 0x1p23f * room.unit;

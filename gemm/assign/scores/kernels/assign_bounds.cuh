@@ -29,7 +29,7 @@ __device__ __forceinline__ Margin margin_of(float constant, float by_norm, float
 /// first: while they are alone, terms and sums are below 2.1 u ||x|| C, so that their 2 steps instructions lose less than 2^-8 of
 /// what the last `steps` do.
 __device__ __forceinline__ Margin margin_of_parts(const Largest& c, int d, int parts, int steps,
-                                                      int additions) {
+                                                  int additions) {
   const float u = 0x1p-11f, subnormal = 0x1p-25f * sqrtf(static_cast<float>(d));
   const float relative = static_cast<float>(18 * steps) * (parts == 2 ? 1 + 0x1p-8f : 1.0f) * 0x1p-23f +
                          static_cast<float>(1 + additions) * 0x1p-24f;

@@ -7,16 +7,21 @@
 #include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
 
 /// A label that is one; otherwise some centroid.
-__device__ __forceinline__ int known(int label) { return static_cast<uint32>(label) < TS_CLUSTERS ? label : 0; }
+__device__ __forceinline__ int known(int label) {
+  return static_cast<uint32>(label) < TS_CLUSTERS ? label : 0;
+}
 
 /// The row's six columns. `score`: that of its label by float32 multiply-adds, +-error; scores within `open` of the own one matter. An
 /// instruction truncates 17 terms and their sum (assign_bounds.cuh), none of which is larger than 2 (||x|| + C) C; a lane rounds at most
 /// four times a step, and parts lose 2^-24. Then the own score is below the limit, computed either way, and so is every other that matters.
-__device__ __forceinline__ uint4 limit_of(int label, float score, float open, const Room& room, const Largest& c, float norm, int steps) {
+__device__ __forceinline__ uint4 limit_of(int label, float score, float open, const Room& room,
+                                          const Largest& c, float norm, int steps) {
   constexpr float most = 60000;  // of float16, less than what copies of centroids have as origin
-  const float error = __fmaf_rn(static_cast<float>(40 * (steps + 1)) * 0x1p-23f * c.norm, norm + c.norm, 0x1p-22f);
+  const float error =
+      __fmaf_rn(static_cast<float>(40 * (steps + 1)) * 0x1p-23f * c.norm, norm + c.norm, 0x1p-22f);
   if (TS_ROOM) open += room_of_scores(room, score, open + error, norm);
-  const float beyond = score + (open + 3 * error), limit = known(label) == label && beyond < most ? beyond : 65504.0f;
+  const float beyond = score + (open + 3 * error),
+              limit = known(label) == label && beyond < most ? beyond : 65504.0f;
   const uint32 upper = halves(1, limit), middle = halves(limit - upper_half(upper), 0);
   return {0x3c003c00u, upper, halves(lower_half(middle), limit - upper_half(upper) - lower_half(middle)), 0};
 }
@@ -27,7 +32,8 @@ struct Below {
   uint32 signs[2], one, two;  // of the last scores, and whether there was one, or more, before them
 
   __device__ __forceinline__ void look_at(float a, float b) {
-    signs[0] = __funnelshift_l(__float_as_uint(a), signs[0], 1), signs[1] = __funnelshift_l(__float_as_uint(b), signs[1], 1);
+    signs[0] = __funnelshift_l(__float_as_uint(a), signs[0], 1),
+    signs[1] = __funnelshift_l(__float_as_uint(b), signs[1], 1);
   }
   /// After at most 32 scores.
   __device__ __forceinline__ void end_stretch() {
@@ -42,7 +48,8 @@ template <int Rows>
 __device__ __forceinline__ uint32 with_only_one(const Below (&below)[Rows]) {
   uint32 bits = 0;  // one, and in the upper half two
 #pragma unroll
-  for (int row = 0; row < Rows; ++row) bits |= (below[row].one != 0 ? 1u << row : 0u) | (below[row].two != 0 ? 1u << (16 + row) : 0u);
+  for (int row = 0; row < Rows; ++row)
+    bits |= (below[row].one != 0 ? 1u << row : 0u) | (below[row].two != 0 ? 1u << (16 + row) : 0u);
 #pragma unroll
   for (int step = 1; step < 4; step *= 2) {
     const uint32 other = __shfl_xor_sync(0xffffffffu, bits, step);

@@ -10,14 +10,19 @@
 #include "tallskinny/gemm/assign/scores/kernels/assign_settle.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_wgmma.cuh"
 
-constexpr int steps = TS_STEPS + TS_CONFIRM, slots = 2, chunks = TS_CENTROIDS / TS_CHUNK, blocks_of_8 = TS_CHUNK / 8;
+constexpr int steps = TS_STEPS + TS_CONFIRM, slots = 2, chunks = TS_CENTROIDS / TS_CHUNK,
+              blocks_of_8 = TS_CHUNK / 8;
 constexpr bool paired = false;
 static_assert(TS_CONFIRM || !TS_ROOM, "a pass with room confirms labels");
 constexpr int groups = 3, consumers = 4 * groups, feeders = TS_WARPS - consumers - 1;
 constexpr int group_rows = 64, block_rows = group_rows * groups;
-constexpr int right_step = 32 * TS_CHUNK, stage_bytes = steps * right_step, left_step = 32 * group_rows, left_bytes = steps * left_step;
-constexpr int held = steps < TS_HELD ? steps : TS_HELD;  // steps of rows that multiply from registers, which spares shared memory
-constexpr int chunk_bytes = (TS_CONFIRM ? 1 : 2) * stage_bytes;  // behind upper parts there are the lower ones
+constexpr int right_step = 32 * TS_CHUNK, stage_bytes = steps * right_step, left_step = 32 * group_rows,
+              left_bytes = steps * left_step;
+constexpr int held = steps < TS_HELD
+                         ? steps
+                         : TS_HELD;  // steps of rows that multiply from registers, which spares shared memory
+constexpr int chunk_bytes =
+    (TS_CONFIRM ? 1 : 2) * stage_bytes;  // behind upper parts there are the lower ones
 constexpr int index_bits = bits_for(2 * blocks_of_8);
 #include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_confirm.cuh"
@@ -33,14 +38,17 @@ struct Known {
 // origins; shifts of columns; barriers.
 constexpr int left_at = TS_STAGES * stage_bytes, known_at = left_at + 2 * groups * left_bytes,
               origins_at = known_at + (TS_CONFIRM ? 0 : 2 * block_rows * static_cast<int>(sizeof(Known))),
-              origins_here = !TS_CONFIRM && TS_CENTROIDS <= 2048 ? TS_CENTROIDS : 0, shifts_at = origins_at + 4 * origins_here,
+              origins_here = !TS_CONFIRM && TS_CENTROIDS <= 2048 ? TS_CENTROIDS : 0,
+              shifts_at = origins_at + 4 * origins_here,
               barriers_at = shifts_at + 16 * steps * static_cast<int>(sizeof(Shift));
 struct Shared {
   unsigned char* memory;
   __device__ __forceinline__ uint64* chunk_full(int stage) const { return barrier(stage); }
   __device__ __forceinline__ uint64* chunk_empty(int stage) const { return barrier(TS_STAGES + stage); }
   /// Of a group's rows, the one or the other time.
-  __device__ __forceinline__ uint64* rows_full(int group, int turn) const { return barrier(2 * TS_STAGES + 2 * group + turn); }
+  __device__ __forceinline__ uint64* rows_full(int group, int turn) const {
+    return barrier(2 * TS_STAGES + 2 * group + turn);
+  }
   __device__ __forceinline__ uint64* rows_empty(int group, int turn) const {
     return barrier(2 * TS_STAGES + 2 * groups + 2 * group + turn);
   }
@@ -54,7 +62,9 @@ struct Shared {
   __device__ __forceinline__ Shift* shifts() const { return reinterpret_cast<Shift*>(memory + shifts_at); }
 
  private:
-  __device__ __forceinline__ uint64* barrier(int number) const { return reinterpret_cast<uint64*>(memory + barriers_at) + number; }
+  __device__ __forceinline__ uint64* barrier(int number) const {
+    return reinterpret_cast<uint64*>(memory + barriers_at) + number;
+  }
 };
 
 /// One thread brings all chunks for so many tiles of rows.
@@ -68,8 +78,8 @@ __device__ __forceinline__ void produce(const Shared& shared, const unsigned cha
       else
         ++filled;
       barrier_arrive_expecting(shared.chunk_full(at.stage), stage_bytes);
-      bulk_load(shared.memory + at.stage * stage_bytes, fragments + static_cast<int64>(c) * chunk_bytes, stage_bytes,
-                shared.chunk_full(at.stage));
+      bulk_load(shared.memory + at.stage * stage_bytes, fragments + static_cast<int64>(c) * chunk_bytes,
+                stage_bytes, shared.chunk_full(at.stage));
     }
 }
 
@@ -107,8 +117,9 @@ struct Scoring {
 };
 
 /// Makes 16 rows from `first` on ready, the quarter `quarter` of a group's. The row at position 2g + s is the row g + 8s of them.
-__device__ __forceinline__ void feed(const Rows& x, const Scoring& scoring, const int* labels, int64 first, int quarter,
-                                     const Shift* shifts, unsigned char* left, Known* known_rows) {
+__device__ __forceinline__ void feed(const Rows& x, const Scoring& scoring, const int* labels, int64 first,
+                                     int quarter, const Shift* shifts, unsigned char* left,
+                                     Known* known_rows) {
   // Registers are few.
   constexpr int at_once = sizeof(Element) == 8 || TS_CONFIRM || TS_WIDE ? 1 : 2, octets = 2 * TS_STEPS;
   const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
@@ -132,7 +143,8 @@ __device__ __forceinline__ void feed(const Rows& x, const Scoring& scoring, cons
       for (int s = 0; s < slots; ++s) {
         load_octet(raw[o][s], from[s], begin + 4 * o);
         if (TS_CONFIRM && begin + 4 * o < octets)
-          centroid[o][s] = __ldg(reinterpret_cast<const uint4*>(own[s].eights + (begin + 4 * o) * (16 * TS_CHUNK)));
+          centroid[o][s] =
+              __ldg(reinterpret_cast<const uint4*>(own[s].eights + (begin + 4 * o) * (16 * TS_CHUNK)));
       }
 #pragma unroll
     for (int o = 0; o < at_once; ++o) {
@@ -142,8 +154,8 @@ __device__ __forceinline__ void feed(const Rows& x, const Scoring& scoring, cons
       for (int s = 0; s < slots; ++s) {
         uint32 high[4], low[4];
         split_octet(raw[o][s], octet, shifts, scoring.scale, squared[s], rest[s], high, low);
-        *reinterpret_cast<uint4*>(left + octet * (16 * group_rows) + (16 * quarter + g + 8 * s) * 16) = {high[0], high[1], high[2],
-                                                                                                      high[3]};
+        *reinterpret_cast<uint4*>(left + octet * (16 * group_rows) + (16 * quarter + g + 8 * s) * 16) = {
+            high[0], high[1], high[2], high[3]};
         if (TS_CONFIRM) own[s].add(high, centroid[o][s]);
       }
     }
@@ -157,7 +169,8 @@ __device__ __forceinline__ void feed(const Rows& x, const Scoring& scoring, cons
     const uint4 limit = limit_of(label[s], score, open_within(scoring.margin, row, 1), scoring.room,
                                  *scoring.largest, norm_of(row.squared), TS_STEPS);
     if (q < 2)
-      *reinterpret_cast<uint4*>(left + (octets + q) * (16 * group_rows) + (16 * quarter + g + 8 * s) * 16) = q == 0 ? limit : uint4{};
+      *reinterpret_cast<uint4*>(left + (octets + q) * (16 * group_rows) + (16 * quarter + g + 8 * s) * 16) =
+          q == 0 ? limit : uint4{};
 #else
     if (q == 0) known_rows[16 * quarter + 2 * g + s] = {row.squared, row.rest, label[s], 0};
 #endif
@@ -176,33 +189,40 @@ __device__ __forceinline__ void load_fragment(uint32 (&rows)[4], const unsigned 
 }
 
 /// Starts product = rows times a chunk of centroids.
-__device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&rows)[held][4], uint64 lefts, uint64 right) {
+__device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&rows)[held][4],
+                                         uint64 lefts, uint64 right) {
   wgmma_fence();
 #pragma unroll
   for (int step = 0; step < steps; ++step)
     if (step < held)
-      WgmmaHalf<blocks_of_8>::multiply(product, rows[step < held ? step : 0], right + step * (right_step / 16), step);
+      WgmmaHalf<blocks_of_8>::multiply(product, rows[step < held ? step : 0],
+                                       right + step * (right_step / 16), step);
     else
-      WgmmaHalf<blocks_of_8>::multiply(product, lefts + step * (left_step / 16), right + step * (right_step / 16), step);
+      WgmmaHalf<blocks_of_8>::multiply(product, lefts + step * (left_step / 16),
+                                       right + step * (right_step / 16), step);
   wgmma_commit();
 }
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_feeders(Rows x, Selection, const unsigned char* fragments, const float* origins, float per_unit,
-                   uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
-                   Pairs, Room room, Sums sums, Stats* stats) {
+                   uint32 one, const Largest* largest, const double* shift, double scale, int* labels,
+                   uint32* undecided, Pairs, Room room, Sums sums, Stats* stats) {
   constexpr int kept = 72;
   extern __shared__ __align__(128) unsigned char memory[];
   const Shared shared{memory};
-  const int64 count = x.count, stride = static_cast<int64>(gridDim.x) * block_rows, begin = static_cast<int64>(blockIdx.x) * block_rows;
-  for (int j = threadIdx.x; j < 16 * steps; j += 32 * TS_WARPS) shared.shifts()[j] = shift_of(j < TS_D ? shift[j] : 0, scale);
+  const int64 count = x.count, stride = static_cast<int64>(gridDim.x) * block_rows,
+              begin = static_cast<int64>(blockIdx.x) * block_rows;
+  for (int j = threadIdx.x; j < 16 * steps; j += 32 * TS_WARPS)
+    shared.shifts()[j] = shift_of(j < TS_D ? shift[j] : 0, scale);
   for (int m = threadIdx.x; m < origins_here; m += 32 * TS_WARPS) shared.origins()[m] = origins[m];
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < TS_STAGES; ++stage)
-      barrier_init(shared.chunk_full(stage), 1), barrier_init(shared.chunk_empty(stage), consumers * warp_arrivals);
+      barrier_init(shared.chunk_full(stage), 1),
+          barrier_init(shared.chunk_empty(stage), consumers * warp_arrivals);
     for (int group = 0; group < groups; ++group)
       for (int turn = 0; turn < 2; ++turn)
-        barrier_init(shared.rows_full(group, turn), 4 * warp_arrivals), barrier_init(shared.rows_empty(group, turn), 4 * warp_arrivals);
+        barrier_init(shared.rows_full(group, turn), 4 * warp_arrivals),
+            barrier_init(shared.rows_empty(group, turn), 4 * warp_arrivals);
     barrier_init_fence();
   }
   __syncthreads();
@@ -220,7 +240,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       for (; unit < consumers; unit += feeders) {
         const int turn = tile % 2, to = unit / 4;
         if (tile >= 2) barrier_wait(shared.rows_empty(to, turn), tile / 2 % 2 ^ 1);
-        feed(x, scoring, labels, block + 16 * unit, unit % 4, shared.shifts(), shared.left(to, turn), shared.known(to, turn));
+        feed(x, scoring, labels, block + 16 * unit, unit % 4, shared.shifts(), shared.left(to, turn),
+             shared.known(to, turn));
         if (arrives_for_warp(lane)) barrier_arrive(shared.rows_full(to, turn));
       }
     return;
@@ -240,7 +261,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     barrier_wait(shared.rows_full(group, turn), parity);
     uint32 rows[held][4];
 #pragma unroll
-    for (int step = 0; step < held; ++step) load_fragment(rows[step], left + 2 * step * (16 * group_rows), warp % 4);
+    for (int step = 0; step < held; ++step)
+      load_fragment(rows[step], left + 2 * step * (16 * group_rows), warp % 4);
     const uint64 lefts = wgmma_descriptor(left, group_rows);
 #if TS_CONFIRM
     Below below[slots] = {};
@@ -263,7 +285,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       for (int s = 0; s < slots; ++s) below[s].end_stretch();
 #else
       const float2* const from =
-          reinterpret_cast<const float2*>((origins_here > 0 ? shared.origins() : origins) + c * TS_CHUNK) + lane % 4;
+          reinterpret_cast<const float2*>((origins_here > 0 ? shared.origins() : origins) + c * TS_CHUNK) +
+          lane % 4;
       uint32 best[slots] = {~0u, ~0u}, second[slots] = {~0u, ~0u};
 #pragma unroll
       for (int b = 0; b < blocks_of_8; ++b) {
@@ -281,7 +304,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     const int64 mine = lane < 16 ? settle.row(first + lane, count) : -1;
 #if TS_CONFIRM
     // Position 2g + s is the row s of quad g.
-    const bool certain = (__shfl_sync(everyone, with_only_one(below), lane / 2 * 4 % 32) >> lane % 2 & 1) != 0;
+    const bool certain =
+        (__shfl_sync(everyone, with_only_one(below), lane / 2 * 4 % 32) >> lane % 2 & 1) != 0;
     const int before = -1, label = -1;  // nothing moves
 #else
     const Known of_row = of_warp[lane % 16];

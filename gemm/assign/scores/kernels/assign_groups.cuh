@@ -15,11 +15,15 @@ constexpr int steps = TS_STEPS, slots = 2, chunks = TS_CENTROIDS / TS_CHUNK, blo
 constexpr bool paired = true;
 constexpr int group_rows = 64, block_rows = group_rows * TS_GROUPS, consumers = 4 * TS_GROUPS;
 constexpr int stage_steps = TS_STAGE_STEPS, stages_of_chunk = steps / stage_steps;
-constexpr int right_step = 32 * TS_CHUNK, right_part = stage_steps * right_step, stage_bytes = TS_PARTS * right_part;
-constexpr int left_step = 32 * group_rows, left_part = (steps - TS_HELD) * left_step, left_bytes = TS_PARTS * left_part;
-constexpr int held_stages = TS_HELD / stage_steps, held_steps = TS_HELD > 0 ? TS_HELD : 1, producer_registers = 24;
+constexpr int right_step = 32 * TS_CHUNK, right_part = stage_steps * right_step,
+              stage_bytes = TS_PARTS * right_part;
+constexpr int left_step = 32 * group_rows, left_part = (steps - TS_HELD) * left_step,
+              left_bytes = TS_PARTS * left_part;
+constexpr int held_stages = TS_HELD / stage_steps, held_steps = TS_HELD > 0 ? TS_HELD : 1,
+              producer_registers = 24;
 constexpr bool gives = TS_WARPS == consumers + 4;
-static_assert(TS_HELD % stage_steps == 0 && TS_HELD % 2 == 0, "whole stages, and 32 columns at a time, are held");
+static_assert(TS_HELD % stage_steps == 0 && TS_HELD % 2 == 0,
+              "whole stages, and 32 columns at a time, are held");
 static_assert(TS_HELD == 0 || TS_PARTS == 1, "upper parts alone are held");
 constexpr int index_bits = bits_for(2 * blocks_of_8);
 #include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
@@ -47,8 +51,8 @@ __device__ __forceinline__ void produce(const Ring& ring, const unsigned char* f
             fragments + static_cast<int64>(c) * 2 * steps * right_step + stage * right_part;
 #pragma unroll
         for (int part = 0; part < TS_PARTS; ++part)
-          bulk_load(ring.memory + at.stage * stage_bytes + part * right_part, from + part * steps * right_step, right_part,
-                    &ring.full[at.stage]);
+          bulk_load(ring.memory + at.stage * stage_bytes + part * right_part,
+                    from + part * steps * right_step, right_part, &ring.full[at.stage]);
       }
 }
 
@@ -71,8 +75,8 @@ __device__ __forceinline__ void transpose(uint32 (&x)[4]) {
 
 /// What a warp's 16 rows become in registers and in shared memory, and what its lanes know of their norms. The row at position
 /// 2g + s is the row g + 8s of the warp's 16, of which the lanes of quad g get to know the scores.
-__device__ __forceinline__ void load_left(uint32 (&held)[held_steps][4], unsigned char* left, const Rows& x, int64 mine,
-                                          const Shift* shifts, double scale, Row (&row)[slots]) {
+__device__ __forceinline__ void load_left(uint32 (&held)[held_steps][4], unsigned char* left, const Rows& x,
+                                          int64 mine, const Shift* shifts, double scale, Row (&row)[slots]) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, g = lane / 4, q = lane % 4;
   constexpr int at_once = sizeof(Element) == 8 ? 2 : 4, held_at_once = 2;  // beside what is held
   constexpr int octets = 2 * steps, held_octets = 2 * TS_HELD;
@@ -98,7 +102,8 @@ __device__ __forceinline__ void load_left(uint32 (&held)[held_steps][4], unsigne
       for (int s = 0; s < slots; ++s) {
         uint32 high[4], low[4];
         split_octet(raw[o][s], octet, shifts, scale, squared[s], rest[s], high, low);
-        unsigned char* const to = left + (octet - held_octets) * (16 * group_rows) + (16 * warp + g + 8 * s) * 16;
+        unsigned char* const to =
+            left + (octet - held_octets) * (16 * group_rows) + (16 * warp + g + 8 * s) * 16;
         *reinterpret_cast<uint4*>(to) = {high[0], high[1], high[2], high[3]};
         if (TS_PARTS == 2) *reinterpret_cast<uint4*>(to + left_part) = {low[0], low[1], low[2], low[3]};
       }
@@ -152,41 +157,47 @@ __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], cons
 #pragma unroll
   for (int step = 0; step < stage_steps; ++step) {
     WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + step * left_step, group_rows),
-                                     wgmma_descriptor(right + right_part + step * right_step, TS_CHUNK), add + step);
-    WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + left_part + step * left_step, group_rows),
+                                     wgmma_descriptor(right + right_part + step * right_step, TS_CHUNK),
+                                     add + step);
+    WgmmaHalf<blocks_of_8>::multiply(product,
+                                     wgmma_descriptor(left + left_part + step * left_step, group_rows),
                                      wgmma_descriptor(right + step * right_step, TS_CHUNK), 1);
   }
 #endif
 #pragma unroll
   for (int step = 0; step < stage_steps; ++step)
     WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + step * left_step, group_rows),
-                                     wgmma_descriptor(right + step * right_step, TS_CHUNK), TS_PARTS == 2 ? 1 : add + step);
+                                     wgmma_descriptor(right + step * right_step, TS_CHUNK),
+                                     TS_PARTS == 2 ? 1 : add + step);
   wgmma_commit();
 }
 
 /// The same of a stage whose left factors are in registers.
-__device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&held)[held_steps][4], int first,
+__device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8],
+                                         const uint32 (&held)[held_steps][4], int first,
                                          const unsigned char* right) {
   wgmma_fence();
 #pragma unroll
   for (int step = 0; step < stage_steps; ++step)
-    WgmmaHalf<blocks_of_8>::multiply(product, held[first + step], wgmma_descriptor(right + step * right_step, TS_CHUNK),
-                                     first + step);
+    WgmmaHalf<blocks_of_8>::multiply(product, held[first + step],
+                                     wgmma_descriptor(right + step * right_step, TS_CHUNK), first + step);
   wgmma_commit();
 }
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
-    assign_groups(Rows x, Selection selection, const unsigned char* fragments, const float* origins, float per_unit,
-                  uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
-                  Pairs pairs, Room room, Sums sums, Stats* stats) {
+    assign_groups(Rows x, Selection selection, const unsigned char* fragments, const float* origins,
+                  float per_unit, uint32 one, const Largest* largest, const double* shift, double scale,
+                  int* labels, uint32* undecided, Pairs pairs, Room room, Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(128) unsigned char memory[];
-  const Ring ring{memory, reinterpret_cast<uint64*>(memory + TS_STAGES * stage_bytes + TS_GROUPS * left_bytes),
-                  reinterpret_cast<uint64*>(memory + TS_STAGES * stage_bytes + TS_GROUPS * left_bytes) + TS_STAGES};
+  const Ring ring{
+      memory, reinterpret_cast<uint64*>(memory + TS_STAGES * stage_bytes + TS_GROUPS * left_bytes),
+      reinterpret_cast<uint64*>(memory + TS_STAGES * stage_bytes + TS_GROUPS * left_bytes) + TS_STAGES};
   Shift* const shifts = reinterpret_cast<Shift*>(ring.full + 2 * TS_STAGES);
   Settle settle{x, selection, sums, labels, undecided, nullptr};
   const int64 count = selection.count(x);
-  for (int j = threadIdx.x; j < 16 * steps; j += 32 * TS_WARPS) shifts[j] = shift_of(j < TS_D ? shift[j] : 0, scale);
+  for (int j = threadIdx.x; j < 16 * steps; j += 32 * TS_WARPS)
+    shifts[j] = shift_of(j < TS_D ? shift[j] : 0, scale);
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < TS_STAGES; ++stage) {
       barrier_init(&ring.full[stage], 1);
@@ -196,14 +207,17 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
   }
   __syncthreads();
   const int warp = __shfl_sync(everyone, threadIdx.x / 32, 0), lane = threadIdx.x % 32, group = warp / 4;
-  const int64 stride = static_cast<int64>(gridDim.x) * block_rows, begin = static_cast<int64>(blockIdx.x) * block_rows;
+  const int64 stride = static_cast<int64>(gridDim.x) * block_rows,
+              begin = static_cast<int64>(blockIdx.x) * block_rows;
   if (warp >= consumers) {
     if constexpr (gives) give_registers<producer_registers>();
-    if (warp == consumers && lane == 0 && begin < count) produce(ring, fragments, (count - begin + stride - 1) / stride);
+    if (warp == consumers && lane == 0 && begin < count)
+      produce(ring, fragments, (count - begin + stride - 1) / stride);
     return;
   }
   if constexpr (gives) take_registers<registers_left(32 * TS_WARPS, 128, producer_registers)>();
-  const Margin margin = margin_of_parts(*largest, TS_D, TS_PARTS, TS_PARTS == 2 ? stage_steps : steps, stages_of_chunk);
+  const Margin margin =
+      margin_of_parts(*largest, TS_D, TS_PARTS, TS_PARTS == 2 ? stage_steps : steps, stages_of_chunk);
   unsigned char* const left = memory + TS_STAGES * stage_bytes + group * left_bytes;
   RingPosition<TS_STAGES> at;
   for (int64 block = begin; block < count; block += stride) {
@@ -276,12 +290,13 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
 #pragma unroll
         for (int s = 0; s < slots; ++s)
           take(key_of(origin.x + product[4 * b + 2 * s], places, 2 * b),
-               key_of(origin.y + product[4 * b + 2 * s + 1], places, 2 * b + 1), best[s], second[s], third[s]);
+               key_of(origin.y + product[4 * b + 2 * s + 1], places, 2 * b + 1), best[s], second[s],
+               third[s]);
       }
 #pragma unroll
       for (int s = 0; s < slots; ++s)
-        also(row[s], {score_of(best[s]), score_of(second[s]), 0, 0, label_of(best[s], c * TS_CHUNK), score_of(third[s]),
-                      label_of(second[s], c * TS_CHUNK)});
+        also(row[s], {score_of(best[s]), score_of(second[s]), 0, 0, label_of(best[s], c * TS_CHUNK),
+                      score_of(third[s]), label_of(second[s], c * TS_CHUNK)});
     }
     if (first >= count) continue;
     const Row all = collect(row, 0);

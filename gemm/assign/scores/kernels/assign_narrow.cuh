@@ -20,9 +20,9 @@ __device__ __forceinline__ void load_row(const Rows& x, int64 i, Element (&row)[
 }
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
-    assign_narrow(Rows x, Selection selection, const float* negated, const float* origins, uint32 one, uint32 open,
-                  const double* shift, double scale, int* labels, uint32* undecided, Room room, Sums sums,
-                  Stats* stats) {
+    assign_narrow(Rows x, Selection selection, const float* negated, const float* origins, uint32 one,
+                  uint32 open, const double* shift, double scale, int* labels, uint32* undecided, Room room,
+                  Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   // Of each group, column by column, what its four centroids have there, negated; then where their scores begin.
@@ -32,14 +32,15 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
   settle.begin();
   for (int e = threadIdx.x; e < TS_GROUPS * (TS_D + 1); e += 32 * TS_WARPS) {
     const int group = e / (TS_D + 1), j = e % (TS_D + 1);
-    centroids[e] = reinterpret_cast<const float4*>(j < TS_D ? negated : origins)[j < TS_D ? group * TS_D + j : group];
+    centroids[e] =
+        reinterpret_cast<const float4*>(j < TS_D ? negated : origins)[j < TS_D ? group * TS_D + j : group];
   }
   for (int j = threadIdx.x; j < TS_D; j += 32 * TS_WARPS) shifts[j] = shift_of(shift[j], scale);
   __syncthreads();
   const int lane = threadIdx.x % 32;
   const int64 count = selection.count(x);
-  for (int64 first = (static_cast<int64>(blockIdx.x) * TS_WARPS + threadIdx.x / 32) * warp_rows; first < count;
-       first += static_cast<int64>(gridDim.x) * TS_WARPS * warp_rows) {
+  for (int64 first = (static_cast<int64>(blockIdx.x) * TS_WARPS + threadIdx.x / 32) * warp_rows;
+       first < count; first += static_cast<int64>(gridDim.x) * TS_WARPS * warp_rows) {
     Element raw[rows_of_a_lane][TS_D];
     int64 row[rows_of_a_lane];
     int before[rows_of_a_lane];
@@ -82,8 +83,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       for (int r = 0; r < rows_of_a_lane; ++r) {
 #pragma unroll
         for (int m = 0; m < 4; m += 2)
-          take(key_of(score[r][m], places, 4 * group + m), key_of(score[r][m + 1], places, 4 * group + m + 1), best[r],
-               second[r]);
+          take(key_of(score[r][m], places, 4 * group + m), key_of(score[r][m + 1], places, 4 * group + m + 1),
+               best[r], second[r]);
       }
     }
 #pragma unroll
@@ -97,7 +98,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
         for (int j = 0; j < TS_D; ++j) squared = __fmaf_rn(v[r][j], v[r][j], squared);
         const float own = (static_cast<float>(best[r] >> index_bits & 0x7fffff) - 0x1p22f) * room.unit,
                     error = static_cast<float>(open) * room.unit;
-        certain = static_cast<float>(gap - open) * room.unit > room_of_scores(room, own, error, norm_of(squared));
+        certain =
+            static_cast<float>(gap - open) * room.unit > room_of_scores(room, own, error, norm_of(squared));
       }
       settle.settle<32>(first + 32 * r, row[r], before[r], static_cast<int>(best[r] & index_mask), certain);
     }

@@ -29,7 +29,9 @@ __device__ __forceinline__ bool is_copy(const double* centroids, const double* f
   for (int other = threadIdx.x % 32; other < m && !found; other += 32) {
     if (first[other] != own) continue;
     int j = 1;
-    while (j < TS_D && centroids[static_cast<int64>(other) * TS_D + j] == centroids[static_cast<int64>(m) * TS_D + j]) ++j;
+    while (j < TS_D &&
+           centroids[static_cast<int64>(other) * TS_D + j] == centroids[static_cast<int64>(m) * TS_D + j])
+      ++j;
     found = j == TS_D;
   }
   return __any_sync(everyone, found);
@@ -38,21 +40,23 @@ __device__ __forceinline__ bool is_copy(const double* centroids, const double* f
 #if TS_CHUNK != 0
 /// Where column j of a centroid is in chunks that have upper parts and a step more (assign_confirm.cuh).
 __device__ __forceinline__ int64 confirming_at(int m, int j) {
-  return static_cast<int64>(m / TS_CHUNK) * TS_CHUNK * (TS_STEPS + 1) * 16 + (j / 8 * TS_CHUNK + m % TS_CHUNK) * 8 + j % 8;
+  return static_cast<int64>(m / TS_CHUNK) * TS_CHUNK * (TS_STEPS + 1) * 16 +
+         (j / 8 * TS_CHUNK + m % TS_CHUNK) * 8 + j % 8;
 }
 #endif
 
 extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     assign_prepare(const double* centroids, const double* first, int count, int padded, const double* shift,
-                   double scale, double shrink, double origin, double* columns,
-                   float* half_norms, float* origins, float* plain_origins, void* negated, void* confirming,
-                   Largest* largest, uint64* copies) {
+                   double scale, double shrink, double origin, double* columns, float* half_norms,
+                   float* origins, float* plain_origins, void* negated, void* confirming, Largest* largest,
+                   uint64* copies) {
   const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (m >= padded) return;
   const bool copy = m < count && is_copy(centroids, first, m), counts = m < count && !copy;
   double norm = 0, low_norm = 0, rest_norm = 0, offset = 0;
   for (int j = lane; j < TS_D; j += 32)
-    columns[static_cast<int64>(j) * padded + m] = m < count ? centroids[static_cast<int64>(m) * TS_D + j] * shrink : 0.0;
+    columns[static_cast<int64>(j) * padded + m] =
+        m < count ? centroids[static_cast<int64>(m) * TS_D + j] * shrink : 0.0;
   for (int j = lane; j < (TS_STEPS != 0 ? 16 * TS_STEPS : TS_D); j += 32) {
     double c = 0;
     if (counts && j < TS_D) c = (centroids[static_cast<int64>(m) * TS_D + j] - shift[j]) * scale;
@@ -60,7 +64,8 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     if (counts && j < TS_D) offset += shift[j] * scale * c;
 #if TS_STEPS == 0
     if (negated != nullptr)
-      static_cast<float*>(negated)[(static_cast<int64>(m / 4) * TS_D + j) * 4 + m % 4] = static_cast<float>(-c);
+      static_cast<float*>(negated)[(static_cast<int64>(m / 4) * TS_D + j) * 4 + m % 4] =
+          static_cast<float>(-c);
 #else
     const unsigned short high = half_of(static_cast<float>(-c));
     const double rest = -c - widen(Half{high});
@@ -70,7 +75,8 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     rest_norm += lost * lost;
 #if TS_CHUNK == 0
     // Lane 4 (m % 8) + t of an instruction's 16 columns takes the columns 4t .. 4t + 3.
-    const int64 at = ((static_cast<int64>(m / 8) * TS_STEPS + j / 16) * 32 + m % 8 * 4 + j % 16 / 4) * 4 + j % 4,
+    const int64 at = ((static_cast<int64>(m / 8) * TS_STEPS + j / 16) * 32 + m % 8 * 4 + j % 16 / 4) * 4 +
+                     j % 4,
                 part = static_cast<int64>(padded) * TS_STEPS * 16;
 #else
     const int64 part = TS_CHUNK * TS_STEPS * 16,
@@ -83,7 +89,8 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
 #endif
 #endif
   }
-  norm = sum_of_warp(norm), low_norm = sum_of_warp(low_norm), rest_norm = sum_of_warp(rest_norm), offset = sum_of_warp(offset);
+  norm = sum_of_warp(norm), low_norm = sum_of_warp(low_norm), rest_norm = sum_of_warp(rest_norm),
+  offset = sum_of_warp(offset);
 #if TS_STEPS != 0 && TS_CHUNK != 0
   if (confirming != nullptr && lane < 16) {
     double left = counts ? norm / 2 : 60000;
@@ -91,7 +98,11 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
 #pragma unroll
     for (int p = 0; p < 3; ++p) part[p] = half_of(static_cast<float>(left)), left -= widen(Half{part[p]});
     static_cast<unsigned short*>(confirming)[confirming_at(m, 16 * TS_STEPS + lane)] =
-        lane < 3 ? (lane == 0 ? part[0] : lane == 1 ? part[1] : part[2]) : lane < 6 ? half_of(-1) : 0;
+        lane < 3   ? (lane == 0   ? part[0]
+                      : lane == 1 ? part[1]
+                                  : part[2])
+        : lane < 6 ? half_of(-1)
+                   : 0;
   }
 #endif
   if (lane != 0) return;

@@ -15,8 +15,9 @@ constexpr bool paired = TS_PAIRED;
 constexpr int warp_rows = 16 * row_tiles, words = (slots + 3) / 4, mark_bits = row_tiles == 1 ? 16 : 32;
 constexpr int registers_of_a_step = slots * sizeof(Element), registers_for_loads = 32;
 constexpr int steps_at_once = registers_of_a_step * steps <= registers_for_loads ? steps
-                              : registers_of_a_step >= registers_for_loads       ? 1
-                                                                                 : registers_for_loads / registers_of_a_step;
+                              : registers_of_a_step >= registers_for_loads
+                                  ? 1
+                                  : registers_for_loads / registers_of_a_step;
 constexpr int index_bits = bits_for(2 * chunk), tiles_at_once = steps * row_tiles * TS_PARTS <= 4 ? 4 : 2;
 #include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
@@ -45,12 +46,14 @@ struct Chunk {
 };
 
 /// All threads of the block fetch a chunk, the last of which may be shorter; asynchronous.
-__device__ __forceinline__ void fetch(unsigned char* to, const unsigned char* fragments, const float* origins, int number) {
+__device__ __forceinline__ void fetch(unsigned char* to, const unsigned char* fragments, const float* origins,
+                                      int number) {
   const int present = tiles - number * chunk < chunk ? tiles - number * chunk : chunk;
   constexpr int tile_bytes = steps * 256;
 #pragma unroll
   for (int part = 0; part < TS_PARTS; ++part) {
-    const unsigned char* const from = fragments + (static_cast<int64>(part) * tiles + number * chunk) * tile_bytes;
+    const unsigned char* const from =
+        fragments + (static_cast<int64>(part) * tiles + number * chunk) * tile_bytes;
     for (int at = 16 * threadIdx.x; at < present * tile_bytes; at += 16 * 32 * TS_WARPS)
       copy_async<16>(to + part * Chunk::plane * 8 + at, from + at, 16);
   }
@@ -68,14 +71,15 @@ struct Operand {
 #endif
 };
 
-__device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[words], const Shift* shifts, double scale,
-                                             Operand& a) {
+__device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[words], const Shift* shifts,
+                                             double scale, Operand& a) {
   const int lane = threadIdx.x % 32, t = lane % 4;
   int64 rows[slots];
 #pragma unroll
   for (int s = 0; s < slots; ++s) {
     // Slot s of quad g is the row for which lane 4g + s % 4 answers; of two slots, lane 2g + s.
-    const int64 row = __shfl_sync(everyone, mine[s / 4], row_tiles == 1 ? lane / 4 * 2 + s : (lane & 28) + s % 4);
+    const int64 row =
+        __shfl_sync(everyone, mine[s / 4], row_tiles == 1 ? lane / 4 * 2 + s : (lane & 28) + s % 4);
     rows[s] = row < 0 ? 0 : row;
     a.squared[s] = 0;
 #if TS_PARTS == 1
@@ -133,11 +137,13 @@ struct Best {
       take(a, b, best[s], second[s]);
   }
   __device__ __forceinline__ Row of(int s, int first) const {
-    return {score_of(best[s]), score_of(second[s]), 0, 0, label_of(best[s], first), score_of(third[s]), label_of(second[s], first)};
+    return {score_of(best[s]),  score_of(second[s]),       0, 0, label_of(best[s], first),
+            score_of(third[s]), label_of(second[s], first)};
   }
 };
 
-__device__ __forceinline__ void score(const Operand& a, const Chunk& b, int present, uint32 places, Best& found) {
+__device__ __forceinline__ void score(const Operand& a, const Chunk& b, int present, uint32 places,
+                                      Best& found) {
   const int lane = threadIdx.x % 32;
 #pragma unroll tiles_at_once
   for (int tile = 0; tile < present; ++tile) {
@@ -174,9 +180,9 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
 }
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
-    assign_scores(Rows x, Selection selection, const unsigned char* fragments, const float* origins, float per_unit,
-                  uint32 one, const Largest* largest, const double* shift, double scale, int* labels, uint32* undecided,
-                  Pairs pairs, Room room, Sums sums, Stats* stats) {
+    assign_scores(Rows x, Selection selection, const unsigned char* fragments, const float* origins,
+                  float per_unit, uint32 one, const Largest* largest, const double* shift, double scale,
+                  int* labels, uint32* undecided, Pairs pairs, Room room, Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   constexpr int buffers = TS_RESIDENT ? chunks : 2;
@@ -184,11 +190,14 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
   Settle settle{x, selection, sums, labels, undecided, reinterpret_cast<int*>(shifts + 16 * steps)};
   const int64 count = selection.count(x);
   settle.begin();
-  for (int j = threadIdx.x; j < 16 * steps; j += 32 * TS_WARPS) shifts[j] = shift_of(j < TS_D ? shift[j] : 0, scale);
-  for (int c = 0; c < (TS_RESIDENT ? chunks : 1); ++c) fetch(memory + c * Chunk::bytes, fragments, origins, c);
+  for (int j = threadIdx.x; j < 16 * steps; j += 32 * TS_WARPS)
+    shifts[j] = shift_of(j < TS_D ? shift[j] : 0, scale);
+  for (int c = 0; c < (TS_RESIDENT ? chunks : 1); ++c)
+    fetch(memory + c * Chunk::bytes, fragments, origins, c);
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
-  const Margin margin = margin_of_parts(*largest, TS_D, TS_PARTS, TS_PARTS == 2 ? 1 : steps, TS_PARTS == 2 ? steps : 0);
+  const Margin margin =
+      margin_of_parts(*largest, TS_D, TS_PARTS, TS_PARTS == 2 ? 1 : steps, TS_PARTS == 2 ? steps : 0);
   const int lane = threadIdx.x % 32;
   int buffer = 0;
   for (int64 block = static_cast<int64>(blockIdx.x) * TS_WARPS * warp_rows; block < count;
@@ -232,7 +241,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       if (first + w * 32 >= count) continue;
       const Row all = collect(row, w);
       const float open = open_within(margin, all, per_unit, room);
-      if (paired && mine[w] >= 0) pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
+      if (paired && mine[w] >= 0)
+        pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
       if (paired) before[w] = settle.before(mine[w]);  // not earlier: registers are few
       settle.settle<mark_bits>(first + w * 32, mine[w], before[w], all.label, all.second - all.best > open);
     }

@@ -2,8 +2,8 @@
 // columns are kept in shared memory until the block is done; otherwise rows that move are listed. TS_D: columns; TS_CLUSTERS: padded
 // centroids; TS_ON_CHIP: the sums fit into shared memory; TS_WARPS: in a block.
 #pragma once
-#include "tallskinny/gemm/assign/scores/kernels/assign_bounds.cuh"
 #include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
+#include "tallskinny/gemm/assign/scores/kernels/assign_bounds.cuh"
 #include "tallskinny/gemm/device/pipeline.cuh"
 
 constexpr unsigned everyone = 0xffffffffu;
@@ -12,7 +12,8 @@ constexpr unsigned everyone = 0xffffffffu;
 /// The halves of limbs are integers of 16 bits, so that words of 32 hold the sums of the 2^15 rows that a block has at most.
 /// Integers of 32 bits are what shared memory adds by itself.
 struct ChipSums {
-  int* words;  // lower and upper halves of upper limbs, then of lower limbs; each: columns and weight of each cluster; counts
+  int*
+      words;  // lower and upper halves of upper limbs, then of lower limbs; each: columns and weight of each cluster; counts
   static constexpr int line = TS_D + 1, part = TS_CLUSTERS * line, all = 4 * part + TS_CLUSTERS;
 
   __device__ __forceinline__ void add(int cluster, int j, const Limbs& l, int sign) const {
@@ -38,14 +39,15 @@ struct ChipSums {
       atomicAdd(j == TS_D ? s.weight_lower + cluster : s.lower + at, static_cast<uint64>(lower));
     }
     for (int m = threadIdx.x; m < TS_CLUSTERS; m += 32 * TS_WARPS)
-      if (words[4 * part + m] != 0) atomicAdd(s.counts + m, static_cast<uint64>(static_cast<int64>(words[4 * part + m])));
+      if (words[4 * part + m] != 0)
+        atomicAdd(s.counts + m, static_cast<uint64>(static_cast<int64>(words[4 * part + m])));
   }
 };
 
 /// Called by a whole warp: the row `row` of each lane that has its bit in `moving` moves from the cluster `from` (from nowhere if
 /// that is negative) to `to`. So many lanes share a row as its columns and its weight need.
-__device__ __forceinline__ void move_rows(const Rows& x, const Sums& s, const ChipSums& into, int64 row, uint32 moving, int from,
-                                          int to) {
+__device__ __forceinline__ void move_rows(const Rows& x, const Sums& s, const ChipSums& into, int64 row,
+                                          uint32 moving, int from, int to) {
   const int lane = threadIdx.x % 32;
   int across = 32;
   while (across / 2 > TS_D) across /= 2;
@@ -101,7 +103,8 @@ struct Settle {
   /// The rows at these positions have this label if that is certain, and are marked as undecided if they are open. TS_FAST 1: they
   /// have it.
   template <int Bits>
-  __device__ __forceinline__ void settle(int64 first, int64 row, int before, int label, bool certain, bool open) {
+  __device__ __forceinline__ void settle(int64 first, int64 row, int before, int label, bool certain,
+                                         bool open) {
     const bool real = row >= 0 && static_cast<int>(threadIdx.x) % 32 < Bits;
     mark<Bits>(undecided, first, real && open && !TS_FAST);
     move(row, before, label, real && (certain || TS_FAST) && label != before);
@@ -186,12 +189,14 @@ __device__ __forceinline__ void take(uint32 a, uint32 b, uint32& best, uint32& s
 /// The two least of these, unless keys are the first, and of an even number of keys, all of which differ: behind the least itself,
 /// what follows it by least.
 template <int Keys>
-__device__ __forceinline__ void take_all(const uint32 (&key)[Keys], bool first, uint32& best, uint32& second) {
+__device__ __forceinline__ void take_all(const uint32 (&key)[Keys], bool first, uint32& best,
+                                         uint32& second) {
   uint32 least = first ? min(key[0], key[1]) : __vimin3_u32(best, key[0], key[1]);
 #pragma unroll
   for (int i = 2; i < Keys; i += 2) least = __vimin3_u32(least, key[i], key[i + 1]);
   const uint32 before = ~least;  // - least - 1, by which the least itself becomes the largest
-  uint32 next = first ? key[0] + before : __viaddmin_u32(key[0], before, __viaddmin_u32(best, before, second + before));
+  uint32 next =
+      first ? key[0] + before : __viaddmin_u32(key[0], before, __viaddmin_u32(best, before, second + before));
 #pragma unroll
   for (int i = 1; i < Keys; ++i) next = __viaddmin_u32(key[i], before, next);
   best = least, second = next - before;

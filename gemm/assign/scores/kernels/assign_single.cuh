@@ -36,14 +36,21 @@ __device__ __forceinline__ uint32 add_halves(uint32 a, uint32 b) {
 /// Four elements of a row, and as float16 numbers.
 #if TS_TYPE == 4
 using Four = uint2;
-__device__ __forceinline__ uint2 halves_of(Four x) { return x; }
-__device__ __forceinline__ uint2 rest_of(Four, uint2) { return {}; }
+__device__ __forceinline__ uint2 halves_of(Four x) {
+  return x;
+}
+__device__ __forceinline__ uint2 rest_of(Four, uint2) {
+  return {};
+}
 #else
 using Four = float4;
-__device__ __forceinline__ uint2 halves_of(Four x) { return {halves(x.x, x.y), halves(x.z, x.w)}; }
+__device__ __forceinline__ uint2 halves_of(Four x) {
+  return {halves(x.x, x.y), halves(x.z, x.w)};
+}
 /// What these leave of them.
 __device__ __forceinline__ uint2 rest_of(Four x, uint2 both) {
-  return {halves(x.x - lower_half(both.x), x.y - upper_half(both.x)), halves(x.z - lower_half(both.y), x.w - upper_half(both.y))};
+  return {halves(x.x - lower_half(both.x), x.y - upper_half(both.x)),
+          halves(x.z - lower_half(both.y), x.w - upper_half(both.y))};
 }
 #endif
 
@@ -58,7 +65,8 @@ struct Raw {
     const int64 stride = TS_PACKED ? TS_D : x.row_stride;
     const Element* const from = static_cast<const Element*>(x.data) + (first + (lane & 28)) * stride + column;
 #pragma unroll
-    for (int w = 0; w < words; ++w) before[w] = Whole || first + 32 * w + lane < count ? labels[first + 32 * w + lane] : -1;
+    for (int w = 0; w < words; ++w)
+      before[w] = Whole || first + 32 * w + lane < count ? labels[first + 32 * w + lane] : -1;
 #pragma unroll
     for (int s = 0; s < slots; ++s) {
       int64 at = s / 4 * 32 + s % 4;
@@ -86,13 +94,16 @@ __device__ __forceinline__ Two select(bool first, Two a, Two b) {
   return {first ? a.best : b.best, first ? a.second : b.second};
 }
 __device__ __forceinline__ Two merge(Two mine, Two sent, int bit) {
-  const uint32 best = __shfl_xor_sync(everyone, sent.best, bit), second = __shfl_xor_sync(everyone, sent.second, bit);
+  const uint32 best = __shfl_xor_sync(everyone, sent.best, bit),
+               second = __shfl_xor_sync(everyone, sent.second, bit);
   return {min(mine.best, best), __vimin3_u32(mine.second, second, max(mine.best, best))};
 }
 __device__ __forceinline__ uint32 merge(uint32 mine, uint32 sent, int bit) {
   return add_halves(mine, __shfl_xor_sync(everyone, sent, bit));
 }
-__device__ __forceinline__ uint32 select(bool first, uint32 a, uint32 b) { return first ? a : b; }
+__device__ __forceinline__ uint32 select(bool first, uint32 a, uint32 b) {
+  return first ? a : b;
+}
 /// Of four slots what all lanes of a quad know of slot t, to its lane t.
 template <class T>
 __device__ __forceinline__ T collect(const T* of) {
@@ -126,9 +137,10 @@ __device__ __forceinline__ uint2 factor_of(const uint2* fragments, int tile, int
 
 /// score = the scores of all tiles of rows and a tile of 8 centroids, of which a lane has these columns, and whose sums begin with `begins`,
 /// or zero where rows have lower parts.
-__device__ __forceinline__ void score_tile(float (&score)[row_tiles][4], const uint32 (&a)[row_tiles][steps][4],
-                                           const uint32 (&low)[row_tiles][steps][4], const uint2 (&b)[products],
-                                           const float (&begins)[row_tiles][4]) {
+__device__ __forceinline__ void score_tile(float (&score)[row_tiles][4],
+                                           const uint32 (&a)[row_tiles][steps][4],
+                                           const uint32 (&low)[row_tiles][steps][4],
+                                           const uint2 (&b)[products], const float (&begins)[row_tiles][4]) {
   constexpr float zero[4] = {};
   if (low_rows) {  // first what is small, since instructions truncate
 #pragma unroll
@@ -158,7 +170,9 @@ __device__ __forceinline__ void score_tile(float (&score)[row_tiles][4], const u
 /// The norm of a row, rounded up, from the sum of its squares in two halves. Each sum of halves lost at most one part in 2^11, or 2^-25;
 /// copies count more than once.
 __device__ __forceinline__ float norm_of_halves(uint32 sums_of_squares) {
-  const float squared = (lower_half(sums_of_squares) + upper_half(sums_of_squares)) * (1 + (steps + 2) * 0x1p-9f) + (steps + 2) * 0x1p-20f;
+  const float squared =
+      (lower_half(sums_of_squares) + upper_half(sums_of_squares)) * (1 + (steps + 2) * 0x1p-9f) +
+      (steps + 2) * 0x1p-20f;
   float norm;
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(norm) : "f"(squared));
   return norm * 1.0001f;
@@ -172,8 +186,10 @@ __device__ __forceinline__ float room_of_row(const Room& room, float own, float 
 #if TS_CONFIRM
 /// The scores that rows have with the centroids of their labels, of which a quad has that of its own row in each slot: a tile of 8 rows
 /// meets a tile of their 8 centroids, and its diagonal is what is wanted.
-__device__ __forceinline__ void own_scores(float (&own)[slots], const int (&label)[slots], const uint32 (&a)[row_tiles][steps][4],
-                                           const uint32 (&low)[row_tiles][steps][4], const uint2* factors, const float* starts) {
+__device__ __forceinline__ void own_scores(float (&own)[slots], const int (&label)[slots],
+                                           const uint32 (&a)[row_tiles][steps][4],
+                                           const uint32 (&low)[row_tiles][steps][4], const uint2* factors,
+                                           const float* starts) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
@@ -183,7 +199,8 @@ __device__ __forceinline__ void own_scores(float (&own)[slots], const int (&labe
       const int m = known(label[2 * r + h]);
       uint2 b[products];
 #pragma unroll
-      for (int product = 0; product < products; ++product) b[product] = factors[(m / 8 * products + product) * 32 + m % 8 * 4 + lane % 4];
+      for (int product = 0; product < products; ++product)
+        b[product] = factors[(m / 8 * products + product) * 32 + m % 8 * 4 + lane % 4];
       const float start = starts[m];
       float score[row_tiles][4], begins[row_tiles][4];
 #pragma unroll
@@ -192,14 +209,16 @@ __device__ __forceinline__ void own_scores(float (&own)[slots], const int (&labe
       mine[r] = lane / 4 % 2 == 0 ? score[r][2 * h] : score[r][2 * h + 1];
     }
 #pragma unroll
-    for (int r = 0; r < row_tiles; ++r) own[2 * r + h] = __shfl_sync(everyone, mine[r], (lane & 28) + lane / 8);
+    for (int r = 0; r < row_tiles; ++r)
+      own[2 * r + h] = __shfl_sync(everyone, mine[r], (lane & 28) + lane / 8);
   }
 }
 #endif
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
-    assign_single(Rows x, const unsigned char* fragments, const float* origins, float units, float reach, uint32 one,
-                  const Largest* largest, double scale, int* labels, uint32* undecided, Room room, Sums sums, Stats* stats) {
+    assign_single(Rows x, const unsigned char* fragments, const float* origins, float units, float reach,
+                  uint32 one, const Largest* largest, double scale, int* labels, uint32* undecided, Room room,
+                  Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   uint2* const factors = reinterpret_cast<uint2*>(memory);
@@ -208,8 +227,10 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
   Settle settle{x, everything, sums, labels, undecided, reinterpret_cast<int*>(starts + 4 * tiles)};
   settle.begin();
   for (int e = threadIdx.x; e < tiles * products * 32; e += 32 * TS_WARPS)
-    factors[e] = factor_of(reinterpret_cast<const uint2*>(fragments), e / 32 / products, e / 32 % products, e % 32);
-  for (int e = threadIdx.x; e < 4 * tiles; e += 32 * TS_WARPS) starts[e] = reinterpret_cast<const float2*>(origins)[e];
+    factors[e] =
+        factor_of(reinterpret_cast<const uint2*>(fragments), e / 32 / products, e / 32 % products, e % 32);
+  for (int e = threadIdx.x; e < 4 * tiles; e += 32 * TS_WARPS)
+    starts[e] = reinterpret_cast<const float2*>(origins)[e];
   __syncthreads();
   const int lane = threadIdx.x % 32, t = lane % 4;
 
@@ -228,7 +249,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
   if (low_rows) constant = 1 + units * (1 + scaled) * of_parts.constant;
   constant = (2.04f * constant + 1) * one_key;
   const uint32 open = constant < 0x1p31f ? static_cast<uint32>(constant) + 1 : ~0u;
-  __shared__ float2 kept;  // both, where scores take all registers; of scores, not of keys, where labels are confirmed
+  __shared__ float2
+      kept;  // both, where scores take all registers; of scores, not of keys, where labels are confirmed
   if (TS_CONFIRM || (by_norms && !in_registers)) {
     const float unit = TS_CONFIRM ? 1 / (units * scaled * one_key) : 1;
     if (threadIdx.x == 0) kept = {by_norm * unit, constant * unit};
@@ -242,7 +264,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     for (int tile = 0; tile < tiles; ++tile) {
       start[tile] = starts[4 * tile + t];
 #pragma unroll
-      for (int product = 0; product < products; ++product) factor[tile][product] = factors[(tile * products + product) * 32 + lane];
+      for (int product = 0; product < products; ++product)
+        factor[tile][product] = factors[(tile * products + product) * 32 + lane];
     }
 
   const int count = static_cast<int>(x.count), stride = static_cast<int>(gridDim.x) * TS_WARPS * warp_rows;
@@ -284,10 +307,14 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 1));
       norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 2));
       const auto beyond = [&](float bound) {
-        if (TS_ROOM) bound += room_of_row(room, limit[s] * scaled, bound * scaled, norm_of_halves(norm) * scaled) / scaled;
+        if (TS_ROOM)
+          bound +=
+              room_of_row(room, limit[s] * scaled, bound * scaled, norm_of_halves(norm) * scaled) / scaled;
         return limit[s] + bound;
       };
-      limit[s] = known(label[s]) == label[s] ? beyond(by_norms ? __fmaf_rn(kept.x, norm_of_halves(norm), kept.y) : kept.y) : 3e30f;
+      limit[s] = known(label[s]) == label[s]
+                     ? beyond(by_norms ? __fmaf_rn(kept.x, norm_of_halves(norm), kept.y) : kept.y)
+                     : 3e30f;
     }
     Below below[slots] = {};
     constexpr int stretch = 8;  // tiles
@@ -298,13 +325,16 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
         const float2 from = starts[4 * tile + t];
         uint2 b[products];
 #pragma unroll
-        for (int product = 0; product < products; ++product) b[product] = factors[(tile * products + product) * 32 + lane];
+        for (int product = 0; product < products; ++product)
+          b[product] = factors[(tile * products + product) * 32 + lane];
         float score[row_tiles][4], begins[row_tiles][4];
 #pragma unroll
-        for (int i = 0; i < 4 * row_tiles; ++i) begins[i / 4][i % 4] = (i % 2 == 0 ? from.x : from.y) - limit[i / 2];
+        for (int i = 0; i < 4 * row_tiles; ++i)
+          begins[i / 4][i % 4] = (i % 2 == 0 ? from.x : from.y) - limit[i / 2];
         score_tile(score, a, low, b, begins);
 #pragma unroll
-        for (int s = 0; s < slots; ++s) below[s].look_at(score[s / 2][s % 2 * 2], score[s / 2][s % 2 * 2 + 1]);
+        for (int s = 0; s < slots; ++s)
+          below[s].look_at(score[s / 2][s % 2 * 2], score[s / 2][s % 2 * 2 + 1]);
       }
 #pragma unroll
       for (int s = 0; s < slots; ++s) below[s].end_stretch();
@@ -312,7 +342,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     const uint32 kept_labels = with_only_one(below);
 #pragma unroll
     for (int w = 0; w < words; ++w)
-      marks[w] = __ballot_sync(everyone, first + 32 * w + lane < count && (kept_labels >> (4 * w + t) & 1) == 0);
+      marks[w] =
+          __ballot_sync(everyone, first + 32 * w + lane < count && (kept_labels >> (4 * w + t) & 1) == 0);
 #else
     Two found[slots];
 #pragma unroll
@@ -327,8 +358,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
         uint2 b[products];
 #pragma unroll
         for (int product = 0; product < products; ++product)
-          b[product] =
-              in_registers ? factor[in_registers ? tile : 0][product] : factors[(tile * products + product) * 32 + lane];
+          b[product] = in_registers ? factor[in_registers ? tile : 0][product]
+                                    : factors[(tile * products + product) * 32 + lane];
         float score[row_tiles][4], begins[row_tiles][4];
 #pragma unroll
         for (int i = 0; i < 4 * row_tiles; ++i) begins[i / 4][i % 4] = i % 2 == 0 ? from.x : from.y;
@@ -336,10 +367,12 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
 #pragma unroll
         for (int s = 0; s < slots; ++s)
 #pragma unroll
-          for (int e = 0; e < 2; ++e) keys[s][2 * g + e] = key_of(score[s / 2][s % 2 * 2 + e], places, 8 * tile + 2 * t + e);
+          for (int e = 0; e < 2; ++e)
+            keys[s][2 * g + e] = key_of(score[s / 2][s % 2 * 2 + e], places, 8 * tile + 2 * t + e);
       }
 #pragma unroll
-      for (int s = 0; s < slots; ++s) take_group(keys[s], in_registers ? begin == 0 : tiles == group, found[s]);
+      for (int s = 0; s < slots; ++s)
+        take_group(keys[s], in_registers ? begin == 0 : tiles == group, found[s]);
     }
 
     int label[words];
@@ -350,11 +383,14 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       const uint32 gap = two.second - two.best;
       bool certain = TS_FAST || gap > open;
       if (norms && !TS_FAST) {
-        const float2 bound = !by_norms ? float2{0, constant} : in_registers ? float2{by_norm, constant} : kept;
+        const float2 bound = !by_norms      ? float2{0, constant}
+                             : in_registers ? float2{by_norm, constant}
+                                            : kept;
         const float norm = norm_of_halves(collect(squared + 4 * w));
         float beyond = __fmaf_rn(bound.x, norm, bound.y);
         if (TS_ROOM) {
-          const float key = room.unit / one_key, own = static_cast<float>((two.best >> index_bits & 0x7fffff) + 0x800000) * room.unit;
+          const float key = room.unit / one_key,
+                      own = static_cast<float>((two.best >> index_bits & 0x7fffff) + 0x800000) * room.unit;
           beyond += units * one_key * room_of_row(room, own, beyond * key, norm * scaled);
         }
         certain = static_cast<float>(gap) > beyond;
@@ -376,8 +412,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     if (__any_sync(everyone, any))
 #pragma unroll 1
       for (int w = 0; w < words; ++w)
-        settle.move(first + 32 * w + lane, w == 0 ? before[0] : before[words - 1], w == 0 ? label[0] : label[words - 1],
-                    w == 0 ? moves[0] : moves[words - 1]);
+        settle.move(first + 32 * w + lane, w == 0 ? before[0] : before[words - 1],
+                    w == 0 ? label[0] : label[words - 1], w == 0 ? moves[0] : moves[words - 1]);
 #endif
   }
   settle.end(stats);

@@ -6,7 +6,8 @@
 #include "tallskinny/gemm/device/philox.cuh"
 
 using Score = TS_SCORE;
-constexpr int threads = 512, warps = threads / 32, lanes = 8, together = 16 / sizeof(Score), groups = TS_T / lanes;
+constexpr int threads = 512, warps = threads / 32, lanes = 8, together = 16 / sizeof(Score),
+              groups = TS_T / lanes;
 constexpr int at_once = sizeof(Score) > 4 ? 1 : 2;  // rows of eight lanes
 struct alignas(16) Part {
   Score of[together];
@@ -117,9 +118,10 @@ __device__ const double weight_of_all = 1;
 /// @param rows count x ld in the coordinates of the distances, filled up with zeros. @param found 2 x TS_T x count.
 /// @param sums 2 x TS_T x blocks, as many as one of these in shared memory, and behind them TS_T rows. @param arrivals 0 at first. @param first_number of the random ones, `trials` a choice.
 extern "C" __global__ void __launch_bounds__(512, 1)
-    seed_choose(const Score* __restrict__ rows, int64 count, int ld, const double* __restrict__ weights, Score* squared, int trials,
-                uint64 stream, uint64 key, uint64 first_number, int most, double enough, Score* found, double* sums,
-                uint32* arrivals, int64* chosen, Outcome* outcome) {
+    seed_choose(const Score* __restrict__ rows, int64 count, int ld, const double* __restrict__ weights,
+                Score* squared, int trials, uint64 stream, uint64 key, uint64 first_number, int most,
+                double enough, Score* found, double* sums, uint32* arrivals, int64* chosen,
+                Outcome* outcome) {
   extern __shared__ __align__(16) double left_by[];  // TS_T x blocks
   __shared__ double of_warps[warps][TS_T], totals[TS_T];
   __shared__ int64 drawn_at[2][TS_T];
@@ -145,13 +147,15 @@ extern "C" __global__ void __launch_bounds__(512, 1)
   };
 
   double so_far = 0;
-  for (int64 i = begin + thread / lanes; i < end; i += threads / lanes) so_far += weighs[i * weighs_by] * static_cast<double>(squared[i]);
+  for (int64 i = begin + thread / lanes; i < end; i += threads / lanes)
+    so_far += weighs[i * weighs_by] * static_cast<double>(squared[i]);
   for (int g = 0; g < groups; ++g) add_to_warp(g, so_far);
   leave_sums(sums);
 
   for (int s = 0;; ++s) {  // choices made
     meet(arrivals, s + 1);
-    for (int e = thread; e < TS_T * blocks; e += threads) left_by[e] = __ldcg(sums + (s % 2) * TS_T * blocks + e);
+    for (int e = thread; e < TS_T * blocks; e += threads)
+      left_by[e] = __ldcg(sums + (s % 2) * TS_T * blocks + e);
     __syncthreads();
     for (int q = warp; q < TS_T; q += warps) {
       double total = 0;
@@ -171,7 +175,9 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     }
     // Others may read a distance before or after it is lowered: they lower it, too.
     const Score* const to_best = s == 0 ? squared : found + (s % 2 * TS_T + best) * count;
-    const auto share_of = [&](int64 i) -> RowShare { return {weighs[i * weighs_by], __ldcg(squared + i), __ldcg(to_best + i)}; };
+    const auto share_of = [&](int64 i) -> RowShare {
+      return {weighs[i * weighs_by], __ldcg(squared + i), __ldcg(to_best + i)};
+    };
     if (done) {
       for (int64 i = begin + thread; i < end; i += threads) squared[i] = share_of(i).squared();
       return;
@@ -180,7 +186,8 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     for (int q = warp; q < TS_T; q += warps) {
       const int trial = q < trials ? q : 0;
       const double u = uniform(philox(first_number + static_cast<uint64>(s) * trials + trial, stream, key));
-      const Passed block = pass<5>(blocks, u * left, [&](int64 b) { return BlockSum{left_by[best * blocks + b]}; });
+      const Passed block =
+          pass<5>(blocks, u * left, [&](int64 b) { return BlockSum{left_by[best * blocks + b]}; });
       const int64 from = begin_of(block.at);
       const Passed row =
           pass<4>(begin_of(block.at + 1) - from, block.rest, [&](int64 i) { return share_of(from + i); });
@@ -188,7 +195,8 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     }
     __syncthreads();
     for (int e = thread * together; e < TS_T * ld; e += threads * together)
-      *reinterpret_cast<Part*>(candidates + e) = *reinterpret_cast<const Part*>(rows + drawn[e / ld] * ld + e % ld);
+      *reinterpret_cast<Part*>(candidates + e) =
+          *reinterpret_cast<const Part*>(rows + drawn[e / ld] * ld + e % ld);
     __syncthreads();
 
     Score* const to = found + ((s + 1) % 2) * count * TS_T;

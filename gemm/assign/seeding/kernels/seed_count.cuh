@@ -8,7 +8,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
   for (int m = threadIdx.x; m < count; m += 256) here[m] = 0;
   __syncthreads();
 #endif
-  for (long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; i < size; i += static_cast<long long>(gridDim.x) * 256) {
+  for (long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; i < size;
+       i += static_cast<long long>(gridDim.x) * 256) {
 #if TS_SHARED
     atomicAdd(&here[numbers[i]], 1u);
 #else

@@ -9,9 +9,13 @@ struct alignas(16) Scores {
   Score part[together];
 };
 
-extern "C" __global__ void __launch_bounds__(256, TS_T == 1 ? 4 : TS_T <= 4 ? 3 : TS_T > 8 && sizeof(Score) > 4 ? 1 : 2)
+extern "C" __global__ void __launch_bounds__(256, TS_T == 1                       ? 4
+                                                  : TS_T <= 4                     ? 3
+                                                  : TS_T > 8 && sizeof(Score) > 4 ? 1
+                                                                                  : 2)
     seed_distances(Rows x, int d, const double* candidates, int count, const double* shift, double scale,
-                   int64 chunk, Score* squared, const double* weights, int* nearest, int first_number, double* totals) {
+                   int64 chunk, Score* squared, const double* weights, int* nearest, int first_number,
+                   double* totals) {
   __shared__ __align__(16) Score rows[threads][columns + together];
   __shared__ __align__(16) Score others[TS_T][columns];
   __shared__ double sums[results][threads / 32];
@@ -36,7 +40,8 @@ extern "C" __global__ void __launch_bounds__(256, TS_T == 1 ? 4 : TS_T <= 4 ? 3 
         const double shifted = j0 + c < d ? shift[j0 + c] : 0;
         const Element* from = row_of(x, first + thread / columns) + j0 + c;
 #pragma unroll 8
-        for (int r = thread / columns; r < threads; r += step, from += step * x.row_stride) put(r, c, from, shifted);
+        for (int r = thread / columns; r < threads; r += step, from += step * x.row_stride)
+          put(r, c, from, shifted);
       } else {
         const Element* from = row_of(x, first + thread) + j0 * x.column_stride;
 #pragma unroll 4
@@ -45,7 +50,8 @@ extern "C" __global__ void __launch_bounds__(256, TS_T == 1 ? 4 : TS_T <= 4 ? 3 
       }
       for (int e = thread; e < TS_T * columns; e += threads) {
         const int q = e / columns, j = j0 + e % columns;
-        others[q][e % columns] = q < count && j < d ? static_cast<Score>(candidates[static_cast<int64>(q) * d + j]) : Score(0);
+        others[q][e % columns] =
+            q < count && j < d ? static_cast<Score>(candidates[static_cast<int64>(q) * d + j]) : Score(0);
       }
       __syncthreads();
 #pragma unroll
@@ -75,7 +81,8 @@ extern "C" __global__ void __launch_bounds__(256, TS_T == 1 ? 4 : TS_T <= 4 ? 3 
     total[0] += weight * static_cast<double>(least);
 #else
 #pragma unroll
-    for (int q = 0; q < TS_T; ++q) total[q] += weight * static_cast<double>(distance[q] < least ? distance[q] : least);
+    for (int q = 0; q < TS_T; ++q)
+      total[q] += weight * static_cast<double>(distance[q] < least ? distance[q] : least);
 #endif
   }
 #pragma unroll

@@ -5,7 +5,8 @@
 using Score = TS_SCORE;
 
 extern "C" __global__ void __launch_bounds__(256, 2)
-    seed_gather(Rows x, int d, const int64* numbers, int64 count, const double* shift, double scale, Score* out, int ld) {
+    seed_gather(Rows x, int d, const int64* numbers, int64 count, const double* shift, double scale,
+                Score* out, int ld) {
   const int64 thread = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x;
   if (thread >= count * ld) return;
   const int64 at = thread / ld;

@@ -6,7 +6,8 @@
 using Score = TS_SCORE;
 
 extern "C" __global__ void __launch_bounds__(256, 2)
-    seed_keep(const Score* squared, const double* weights, int64 count, double factor, uint64 stream, uint64 key, uint32* marks) {
+    seed_keep(const Score* squared, const double* weights, int64 count, double factor, uint64 stream,
+              uint64 key, uint32* marks) {
   const int64 i = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x;
   bool kept = false;
   if (i < count) {

@@ -7,8 +7,9 @@
 constexpr int threads = 256, lanes = 8, at_once = 2;
 
 extern "C" __global__ void __launch_bounds__(256, 4)
-    seed_labelled(Rows x, int d, const Score* candidates, const int* labels, const double* shift, double scale, int64 chunk,
-                  Score* squared, const double* weights, int* nearest, int first_number, double* totals) {
+    seed_labelled(Rows x, int d, const Score* candidates, const int* labels, const double* shift,
+                  double scale, int64 chunk, Score* squared, const double* weights, int* nearest,
+                  int first_number, double* totals) {
   __shared__ double sums[threads / 32];
   const int thread = threadIdx.x, own = thread % lanes;
   const int64 begin = blockIdx.x * chunk, end = begin + chunk < x.count ? begin + chunk : x.count;
@@ -38,7 +39,8 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     for (int j = own; j < d; j += lanes) {
 #pragma unroll
       for (int r = 0; r < at_once; ++r) {
-        const Score difference = coordinate(row[r][j * x.column_stride], of_row[r], shift[j], scale) - other[r][j];
+        const Score difference =
+            coordinate(row[r][j * x.column_stride], of_row[r], shift[j], scale) - other[r][j];
         distance[r] = madd(difference, difference, distance[r]);
       }
     }

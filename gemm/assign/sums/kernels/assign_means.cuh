@@ -35,7 +35,8 @@ __device__ __forceinline__ Twofold join(uint64 upper, uint64 lower, double inver
 
 /// What a b rounded to p has lost, with the lower parts of both.
 __device__ __forceinline__ double rest_of_product(Twofold a, Twofold b, double p) {
-  return __dadd_rn(__fma_rn(a.high, b.high, -p), __dadd_rn(__dmul_rn(a.high, b.low), __dmul_rn(a.low, b.high)));
+  return __dadd_rn(__fma_rn(a.high, b.high, -p),
+                   __dadd_rn(__dmul_rn(a.high, b.low), __dmul_rn(a.low, b.high)));
 }
 
 /// As ClusterSums::mean(); share: 1 / weight.
@@ -46,11 +47,13 @@ __device__ __forceinline__ double mean_of(Twofold sum, Twofold share, double fro
 }
 
 /// so_far + (c - shift) ((c - shift) weight - 2 sum), both parts of so_far apart; as inertia_term() of gemm/assign/cpu/means.ipp.
-__device__ __forceinline__ Twofold add_inertia(Twofold so_far, Twofold from_shift, Twofold weight, Twofold sum, double minus_twice) {
+__device__ __forceinline__ Twofold add_inertia(Twofold so_far, Twofold from_shift, Twofold weight,
+                                               Twofold sum, double minus_twice) {
   const double p = __dmul_rn(from_shift.high, weight.high), rest = rest_of_product(from_shift, weight, p);
   Twofold factor = two_sum(p, __dmul_rn(sum.high, minus_twice));
   factor.low = __dadd_rn(factor.low, __dadd_rn(rest, __dmul_rn(sum.low, minus_twice)));
-  const double term = __dmul_rn(from_shift.high, factor.high), term_low = rest_of_product(from_shift, factor, term);
+  const double term = __dmul_rn(from_shift.high, factor.high),
+               term_low = rest_of_product(from_shift, factor, term);
   const Twofold next = two_sum(so_far.high, term);
   return {next.high, __dadd_rn(so_far.low, __dadd_rn(next.low, term_low))};
 }
@@ -63,7 +66,8 @@ __device__ __forceinline__ Twofold from_lane(const Twofold& x, int step) {
 }
 
 extern "C" __global__ void __launch_bounds__(32 * warps, 2)
-    assign_means(FixedSums sums, int k, int d, double scale, const double* centroids, const double* from, double* means, News* news) {
+    assign_means(FixedSums sums, int k, int d, double scale, const double* centroids, const double* from,
+                 double* means, News* news) {
   const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (m >= k) return;
   const Twofold weight = join(sums.weight_upper[m], sums.weight_lower[m], sums.inverse);
@@ -84,7 +88,8 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
       squared_step = __dadd_rn(squared_step, __dmul_rn(step, step));
       c = mean;
 #endif
-      inertia = add_inertia(inertia, two_sum(c, -shift), of_one, sum, __dmul_rn(from_units, __dmul_rn(-2, sums.inverse)));
+      inertia = add_inertia(inertia, two_sum(c, -shift), of_one, sum,
+                            __dmul_rn(from_units, __dmul_rn(-2, sums.inverse)));
     }
 #if TS_MOVE
     means[at] = c;

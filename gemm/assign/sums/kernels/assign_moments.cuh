@@ -4,7 +4,8 @@
 #include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
 
 extern "C" __global__ void __launch_bounds__(256, 2)
-    assign_moments(Rows x, int d, int64 chunk, const double* shift, const double* mean, double* out, uint64* first) {
+    assign_moments(Rows x, int d, int64 chunk, const double* shift, const double* mean, double* out,
+                   uint64* first) {
   const int64 thread = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x;
   const int64 chunks = (x.count + chunk - 1) / chunk, begin = thread / d * chunk;
   const int j = static_cast<int>(thread % d);

@@ -13,7 +13,8 @@ __device__ __forceinline__ constexpr int team_for(int lanes) {
   while (team < lanes && team < 32) team *= 2;
   return team;
 }
-constexpr int team = team_for((TS_D + columns - 1) / columns), slab = team * columns, slabs = (TS_D + slab - 1) / slab;
+constexpr int team = team_for((TS_D + columns - 1) / columns), slab = team * columns,
+              slabs = (TS_D + slab - 1) / slab;
 
 using Piece = Vector<Element, TS_COUNT, TS_ALIGN>;
 
@@ -46,14 +47,18 @@ struct Part {
     for (int p = 0; p < TS_PIECES; ++p)
       piece[p] = of.has(p * TS_COUNT) ? *reinterpret_cast<const Piece*>(from + p * Columns::apart) : Piece{};
   }
-  __device__ __forceinline__ double number(int c) const { return widen(piece[c / TS_COUNT].part[c % TS_COUNT]); }
+  __device__ __forceinline__ double number(int c) const {
+    return widen(piece[c / TS_COUNT].part[c % TS_COUNT]);
+  }
 #else
   double wide[columns];
   __device__ __forceinline__ void load(const Rows& x, int64 row, const Columns& of) {
 #pragma unroll
     for (int c = 0; c < columns; ++c) wide[c] = of.has(c) ? value(x, row, of.number(c)) : 0;
   }
-  __device__ __forceinline__ double number(int c) const { return wide[c]; }
+  __device__ __forceinline__ double number(int c) const {
+    return wide[c];
+  }
 #endif
 };
 
@@ -63,7 +68,8 @@ struct Total {
   uint64 weight_upper = 0, weight_lower = 0;
   int rows = 0;
 
-  __device__ __forceinline__ void add(const Part& x, bool leaving, double weight, const Columns& of, const Sums& s) {
+  __device__ __forceinline__ void add(const Part& x, bool leaving, double weight, const Columns& of,
+                                      const Sums& s) {
     constexpr double magic = 0x1.8p52;
     const int64 zero = __double_as_longlong(magic);
 #if TS_WEIGHED
@@ -116,11 +122,13 @@ extern "C" __global__ void __launch_bounds__(threads, 2)
     sums_add(Rows x, const int* labels, const uint32* order, const uint32* entries, Sums sums) {
   const int teams = static_cast<int>(gridDim.x) * (threads / team), lane = threadIdx.x % team;
   const int count = static_cast<int>(*entries);
-  const int64 work = static_cast<int64>(count) * slabs, rounds = (work - 1) / (static_cast<int64>(teams) * most_stretch) + 1;
+  const int64 work = static_cast<int64>(count) * slabs,
+              rounds = (work - 1) / (static_cast<int64>(teams) * most_stretch) + 1;
   const int stretch = max(least_stretch, static_cast<int>((work - 1) / (teams * rounds) + 1));
   const int tasks = (count + stretch - 1) / stretch * slabs;
 #pragma unroll 1
-  for (int task = static_cast<int>(blockIdx.x) * (threads / team) + threadIdx.x / team; task < tasks; task += teams) {
+  for (int task = static_cast<int>(blockIdx.x) * (threads / team) + threadIdx.x / team; task < tasks;
+       task += teams) {
     const Columns mine(sums, task % slabs * slab + lane * TS_COUNT);
     const int begin = task / slabs * stretch, end = min(begin + stretch, count);
     Total total;

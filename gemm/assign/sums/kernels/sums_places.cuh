@@ -4,7 +4,8 @@
 
 constexpr int threads = 256;
 
-extern "C" __global__ void __launch_bounds__(threads) sums_places(int clusters, uint32* places, uint32* taken) {
+extern "C" __global__ void __launch_bounds__(threads)
+    sums_places(int clusters, uint32* places, uint32* taken) {
   const int lane = threadIdx.x % 32, cluster = static_cast<int>(blockIdx.x) * threads + threadIdx.x;
   const uint32 own = cluster < clusters ? places[cluster] : 0;
   uint32 before = own;

@@ -9,7 +9,8 @@ constexpr int threads = 1024, at_once = 4;
 
 /// Calls work(cluster, entry) for the entries of the moves that this thread has of [begin, end).
 template <class Work>
-__device__ __forceinline__ void for_entries(int begin, int end, const Moves& moves, const int* labels, const Work& work) {
+__device__ __forceinline__ void for_entries(int begin, int end, const Moves& moves, const int* labels,
+                                            const Work& work) {
   for (int first = begin + threadIdx.x; first < end; first += at_once * threads) {
     int row[at_once], to[at_once], from[at_once];
 #pragma unroll
@@ -33,7 +34,8 @@ __device__ __forceinline__ void for_entries(int begin, int end, const Moves& mov
 extern "C" __global__ void __launch_bounds__(threads, 1)
     sums_sort(int count, Moves moves, const int* labels, int clusters, uint32* places, uint32* order) {
   const int stretch = (count - 1) / static_cast<int>(gridDim.x) + 1;
-  const int begin = min(count, static_cast<int>(blockIdx.x) * stretch), end = min(count - begin, stretch) + begin;
+  const int begin = min(count, static_cast<int>(blockIdx.x) * stretch),
+            end = min(count - begin, stretch) + begin;
   uint32* counters = places;
 #if TS_SHARED
   extern __shared__ uint32 own[];
@@ -49,6 +51,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   for_entries(begin, end, moves, labels, [&](int cluster, uint32) { atomicAdd(places + cluster, 1u); });
 #endif
 #if TS_ORDER
-  for_entries(begin, end, moves, labels, [&](int cluster, uint32 entry) { order[atomicAdd(counters + cluster, 1u)] = entry; });
+  for_entries(begin, end, moves, labels,
+              [&](int cluster, uint32 entry) { order[atomicAdd(counters + cluster, 1u)] = entry; });
 #endif
 }
