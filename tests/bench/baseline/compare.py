@@ -35,10 +35,8 @@ def difference(old, new):
     before, after = fields(old), fields(new)
     if not before or not after:
         return f"{old} -> {new}"
-    parts = [f"{key} {before.get(key, '-')} -> {after.get(key, '-')}" for key in COUNTS if key in before or key in after]
-    parts += [f"{key} {before.get(key, '-')} -> {after.get(key, '-')}"
-              for key in {**before, **after} if key not in COUNTS and before.get(key) != after.get(key)]
-    return ", ".join(parts)
+    keys = [key for key in {**before, **after} if key in COUNTS or before.get(key) != after.get(key)]
+    return ", ".join(f"{key} {before.get(key, '-')} -> {after.get(key, '-')}" for key in keys)
 
 
 def main():

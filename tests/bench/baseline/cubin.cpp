@@ -1,4 +1,4 @@
-#include "cubin.hpp"
+#include "tallskinny/tests/bench/baseline/cubin.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hash.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/tests/bench/baseline/hash.hpp"
 
 namespace ts::baseline {
 

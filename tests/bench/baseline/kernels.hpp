@@ -24,9 +24,11 @@ class KernelCases {
   [[nodiscard]] const cuda::DeviceInfo& device() const noexcept { return device_; }
   [[nodiscard]] const std::vector<KernelCase>& all() const noexcept { return all_; }
 
-  /// The kernels that work(context) starts.
+  /// The kernels that work(context) starts; nothing where a case of this name was added before.
   template <class Work>
   void rehearse(std::string name, Work&& work, Determinism determinism = Determinism::run_to_run) {
+    for (const KernelCase& c : all_)
+      if (c.name == name) return;
     Context ctx;
     ctx.threads = 1;
     ctx.stream = cuda::Stream::rehearsing(device_);

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "kernels.hpp"
 #include "tallskinny/gemm/assign/clusters.hpp"
 #include "tallskinny/gemm/assign/potential.hpp"
 #include "tallskinny/gemm/assign/unit_rows.hpp"
 #include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/tests/bench/baseline/kernels.hpp"
 
 namespace ts::baseline {
 
@@ -81,8 +81,6 @@ template <class T>
 void add_rest(KernelCases& cases, const Shape& s) {
   const std::string type = " " + std::string(name_of(dtype_of<T>)) + s.text();
   const Matrix<double> c = centres(s.k, s.d);
-  cases.rehearse("moments" + type,
-                 [&](const Context& ctx) { (void)column_moments(ctx, There<T>(ctx, s).rows); });
   cases.rehearse("distances" + type, [&](const Context& ctx) {
     const There<T> t(ctx, s);
     std::vector<double> out(static_cast<std::size_t>(n));

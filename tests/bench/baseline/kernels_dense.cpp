@@ -1,6 +1,5 @@
 #include <array>
 
-#include "kernels.hpp"
 #include "tallskinny/gemm/backend/copy_block.hpp"
 #include "tallskinny/gemm/backend/cuda/convert.hpp"
 #include "tallskinny/gemm/backend/cuda/device_csr.hpp"
@@ -13,6 +12,7 @@
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/tests/bench/baseline/kernels.hpp"
 
 namespace ts::baseline {
 

@@ -7,9 +7,9 @@
 #include <tuple>
 #include <vector>
 
-#include "cubin.hpp"
-#include "kernels.hpp"
 #include "tallskinny/gemm/backend/cuda/compile.hpp"
+#include "tallskinny/tests/bench/baseline/cubin.hpp"
+#include "tallskinny/tests/bench/baseline/kernels.hpp"
 
 namespace {
 

@@ -1,9 +1,11 @@
-#include "kernels.hpp"
+#include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/gemm/assign/cuda/assign_kernel.hpp"
+#include "tallskinny/tests/bench/baseline/kernels.hpp"
 
 namespace ts::baseline {
 
-/// Passes with room, which a run comes to only when it has seen labels settle.
+/// Passes with room, which a run comes to only when it has seen labels settle; moments, which ask whether
+/// rows are finite, and those of a rehearsal are not there; and what measures a GPU's roofs.
 void add_planned_cases(KernelCases& cases) {
   for (const DType type : {DType::float32, DType::float16})
     for (const auto& [d, k] :
@@ -19,6 +21,14 @@ void add_planned_cases(KernelCases& cases) {
           "assign room " + std::string(name_of(type)) + " d" + std::to_string(d) + " k" + std::to_string(k),
           std::move(kernels));
     }
+  for (const DType type : {DType::float64, DType::float32, DType::float16, DType::bfloat16}) {
+    std::vector<cuda::KernelPlan> rounds;
+    for (const index_t round : {0, 1, 2})
+      rounds.push_back(
+          cuda::assign_threads_plan("assign_moments", type, {cuda::define("TS_ROUND", round)}, 1 << 20));
+    cases.add("moments " + std::string(name_of(type)), std::move(rounds));
+  }
+  cases.add("roofs", app::roof_plans(cases.device()));
 }
 
 }  // namespace ts::baseline

@@ -1,7 +1,7 @@
 // Shapes and scalars that the lists of dense operations share.
 #pragma once
 
-#include "results.hpp"
+#include "tallskinny/tests/bench/baseline/results.hpp"
 #include "tallskinny/tests/support/operands.hpp"
 
 namespace ts::baseline {

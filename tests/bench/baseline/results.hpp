@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "hash.hpp"
 #include "tallskinny/gemm/plan/device_info.hpp"
+#include "tallskinny/tests/bench/baseline/hash.hpp"
 
 namespace ts::baseline {
 

@@ -1,11 +1,11 @@
 #include <cmath>
 
-#include "results.hpp"
 #include "tallskinny/gemm/assign/clusters.hpp"
 #include "tallskinny/gemm/assign/potential.hpp"
 #include "tallskinny/gemm/assign/unit_rows.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
+#include "tallskinny/tests/bench/baseline/results.hpp"
 
 namespace ts::baseline {
 

@@ -1,12 +1,12 @@
 #include <limits>
 
-#include "solved.hpp"
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/solvers/eigen/interval.hpp"
 #include "tallskinny/solvers/eigen/preconditioners.hpp"
 #include "tallskinny/solvers/eigen/shift_invert.hpp"
 #include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/tests/bench/baseline/solved.hpp"
 
 namespace ts::baseline {
 

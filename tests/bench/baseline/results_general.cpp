@@ -1,4 +1,3 @@
-#include "solved.hpp"
 #include "tallskinny/app/generators/gram_schmidt.hpp"
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/solvers/eigen/krylov_schur.hpp"
@@ -6,6 +5,7 @@
 #include "tallskinny/solvers/eigen/shift_invert.hpp"
 #include "tallskinny/solvers/ortho/catalogue.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
+#include "tallskinny/tests/bench/baseline/solved.hpp"
 
 namespace ts::baseline {
 

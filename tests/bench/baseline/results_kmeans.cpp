@@ -1,8 +1,8 @@
-#include "results.hpp"
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/measures.hpp"
+#include "tallskinny/tests/bench/baseline/results.hpp"
 
 namespace ts::baseline {
 

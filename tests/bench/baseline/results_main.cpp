@@ -1,7 +1,7 @@
 // Prints a line for each of a fixed list of results: its name, and a hash of its bits.
 #include <cstring>
 
-#include "results.hpp"
+#include "tallskinny/tests/bench/baseline/results.hpp"
 
 int main(int argc, char** argv) {
   using namespace ts::baseline;

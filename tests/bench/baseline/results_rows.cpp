@@ -1,10 +1,10 @@
-#include "operands.hpp"
 #include "tallskinny/gemm/backend/copy_block.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/tests/bench/baseline/operands.hpp"
 
 namespace ts::baseline {
 

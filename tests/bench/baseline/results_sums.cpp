@@ -1,7 +1,7 @@
-#include "operands.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/tests/bench/baseline/operands.hpp"
 
 namespace ts::baseline {
 

@@ -1,8 +1,8 @@
 // Lines of what solvers answer.
 #pragma once
 
-#include "results.hpp"
 #include "tallskinny/solvers/eigen/result.hpp"
+#include "tallskinny/tests/bench/baseline/results.hpp"
 
 namespace ts::baseline {
 
