@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "tallskinny/gemm/backend/context.hpp"
-#include "tallskinny/gemm/backend/cuda/devices.hpp"
-#include "tallskinny/gemm/backend/cuda/stream.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
+#include "tallskinny/gemm/runtime/gpu/stream.hpp"
 
 namespace ts::baseline {
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "tallskinny/gemm/assign/clusters.hpp"
-#include "tallskinny/gemm/assign/potential.hpp"
+#include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/gemm/assign/unit_rows.hpp"
-#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/tests/bench/baseline/kernels.hpp"
 
 namespace ts::baseline {

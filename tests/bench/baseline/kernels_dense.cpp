@@ -1,12 +1,12 @@
 #include <array>
 
-#include "tallskinny/gemm/backend/copy_block.hpp"
-#include "tallskinny/gemm/backend/cuda/convert.hpp"
-#include "tallskinny/gemm/backend/cuda/device_csr.hpp"
-#include "tallskinny/gemm/backend/cuda/device_matrix.hpp"
+#include "tallskinny/gemm/copy/copy_block.hpp"
+#include "tallskinny/gemm/device/convert.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"

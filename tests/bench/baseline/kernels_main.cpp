@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "tallskinny/gemm/backend/cuda/compile.hpp"
+#include "tallskinny/gemm/runtime/gpu/compile.hpp"
 #include "tallskinny/tests/bench/baseline/cubin.hpp"
 #include "tallskinny/tests/bench/baseline/kernels.hpp"
 
@@ -53,7 +53,7 @@ std::map<Key, cuda::Compiled> compiled(const std::vector<Line>& lines, int threa
   std::vector<cuda::CompileJob> jobs;
   for (const Line& line : lines)
     if (numbers.emplace(key_of(line), jobs.size()).second)
-      jobs.push_back({std::string(line.plan.family), line.plan.defines, line.arch, line.plan.beside});
+      jobs.push_back(cuda::job_of(line.plan, line.arch));
   std::fprintf(stderr, "%zu lines, %zu kernels to compile\n", lines.size(), jobs.size());
   std::vector<cuda::Compiled> results = cuda::compile_all(jobs, threads);
   std::map<Key, cuda::Compiled> all;

@@ -1,5 +1,5 @@
 #include "tallskinny/app/common/gpu_roofs.hpp"
-#include "tallskinny/gemm/assign/cuda/assign_kernel.hpp"
+#include "tallskinny/gemm/assign/scores/plan.hpp"
 #include "tallskinny/tests/bench/baseline/kernels.hpp"
 
 namespace ts::baseline {

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "tallskinny/gemm/assign/clusters.hpp"
-#include "tallskinny/gemm/assign/potential.hpp"
+#include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/gemm/assign/unit_rows.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"

@@ -1,4 +1,4 @@
-#include "tallskinny/gemm/backend/copy_block.hpp"
+#include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
