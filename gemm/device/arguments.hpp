@@ -1,20 +1,11 @@
-// Arguments of kernels that are more than a number: the host's side of what kernels/*.cuh declare.
+// Values as arguments of kernels.
 #pragma once
 
 #include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/gemm/device/tall_policy.hpp"
 
 namespace ts::cuda {
 
-/// device/operand.cuh; strides in elements.
-struct OperandArgument {
-  const void* data;
-  index_t row_stride, column_stride;
-};
-
-/// Complex<double>: a scalar of any result type.
-struct ScalarArgument {
-  double re, im;
-};
 template <class R>
 [[nodiscard]] ScalarArgument scalars_of(R x) noexcept {
   if constexpr (is_complex<R>)
