@@ -9,7 +9,7 @@
 #include "tallskinny/app/common/common_options.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
-#include "tallskinny/solvers/eigen/transform/interval.hpp"
+#include "tallskinny/solvers/eigen/interval/interval.hpp"
 
 namespace ts::app::tssolve {
 

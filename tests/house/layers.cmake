@@ -92,6 +92,13 @@ floors(gemm/assign
   "exact"
   "scores"
   "seeding")
+floors(solvers/eigen
+  "values"
+  "small krylov"
+  "transform"
+  "result"
+  "hermitian"
+  "general interval")
 floors(solvers
   "ortho"
   "eigen"

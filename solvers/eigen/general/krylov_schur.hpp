@@ -6,9 +6,9 @@
 #include <limits>
 #include <optional>
 
-#include "tallskinny/solvers/eigen/general/schur.hpp"
-#include "tallskinny/solvers/eigen/result/result.hpp"
-#include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/eigen/small/schur.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
 
 namespace ts::solvers {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
-#include "tallskinny/solvers/eigen/general/schur.hpp"
+#include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 

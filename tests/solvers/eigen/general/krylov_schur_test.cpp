@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/solvers/eigen/general/schur.hpp"
+#include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/tests/support/test.hpp"

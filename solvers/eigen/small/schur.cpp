@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/eigen/general/schur.hpp"
+#include "tallskinny/solvers/eigen/small/schur.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
@@ -199,10 +199,7 @@ Matrix<T> leading_basis(const Schur& schur, index_t k) {
     return basis;
   } else {
     // The span is closed under conjugation: real and imaginary parts span it too, and have rank k.
-    Matrix<T> parts(m, 2 * k);
-    for (index_t i = 0; i < m; ++i)
-      for (index_t j = 0; j < k; ++j)
-        parts(i, j) = schur.u(i, j).real(), parts(i, k + j) = schur.u(i, j).imag();
+    const auto parts = parts_of<T>(schur.u.cview().cols(0, k));
     const auto qr = ortho::pivoted_qr<T>(parts.cview(), 0);
     Matrix<T> basis(m, k);
     for (index_t i = 0; i < m; ++i)

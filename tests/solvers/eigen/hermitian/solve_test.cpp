@@ -1,9 +1,10 @@
-#include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 
 #include <limits>
 #include <numeric>
 
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"

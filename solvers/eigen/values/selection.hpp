@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "tallskinny/solvers/eigen/options.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/eigen/values/options.hpp"
 
 namespace ts::solvers {
 
@@ -30,5 +31,17 @@ struct Thresholds {
   double low, high;
 };
 [[nodiscard]] Thresholds thresholds(std::span<const double> ascending, Which which, Ends ends);
+
+/// The indices of values in the order in which these rise; equal ones keep their order.
+[[nodiscard]] std::vector<index_t> rising_order(const std::vector<double>& values);
+
+/// The columns of A that are named, in this order.
+template <class T>
+[[nodiscard]] Matrix<T> columns_of(const Matrix<T>& a, const std::vector<index_t>& which) {
+  Matrix<T> chosen(a.rows(), static_cast<index_t>(which.size()));
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = 0; j < chosen.cols(); ++j) chosen(i, j) = a(i, which[static_cast<std::size_t>(j)]);
+  return chosen;
+}
 
 }  // namespace ts::solvers

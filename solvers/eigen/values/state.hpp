@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
 
 namespace ts::solvers {
 
@@ -24,6 +25,24 @@ struct Checkpointing {
   std::function<void(const SavedState<T>&)> write;  ///< called when due, and when a run ends early
   const SavedState<T>* resume = nullptr;            ///< continue from here
 };
+
+/// Between two block steps: may another follow? The state is stored when it is time to, or when the run is
+/// about to end early; what is still tried then is no part of it.
+/// @param spent the budget is. @param ended whether the run was about to end before, and is now.
+/// @param store called to store the state.
+template <class T, class Store>
+[[nodiscard]] Stage next_step(const EigenOptions& options, bool spent, const Checkpointing<T>& checkpointing,
+                              bool& ended, const Store& store) {
+  Stage stage = Stage::reached;
+  if (options.stop && options.stop())
+    stage = Stage::interrupted;
+  else if (spent)
+    stage = Stage::budget;
+  const bool ends = stage != Stage::reached;
+  if (checkpointing.write && !ended && (ends || (checkpointing.due && checkpointing.due()))) store();
+  ended = ended || ends;
+  return stage;
+}
 
 /// Lists members: `archive(a, b, c)` stores them, or brings them back, in this order.
 template <class T>
@@ -84,5 +103,16 @@ class StateArchive {
   const SavedState<T>* in_ = nullptr;
   std::size_t next_number_ = 0, next_matrix_ = 0;
 };
+
+/// What must agree for a stored state to be this run's is stored with it.
+/// @throws Error(invalid_argument) where it does not.
+template <class T>
+void expect_same_run(StateArchive<T>& archive, const std::vector<double>& identity) {
+  auto stored = identity;
+  archive(stored);
+  if (stored != identity)
+    throw Error(Errc::invalid_argument,
+                "the stored state belongs to a run on another matrix or with other options");
+}
 
 }  // namespace ts::solvers

@@ -1,5 +1,5 @@
 // A run that is interrupted and resumed gives the bits of one that was not.
-#include "tallskinny/solvers/eigen/state.hpp"
+#include "tallskinny/solvers/eigen/values/state.hpp"
 
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"

@@ -3,10 +3,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/solvers/eigen/hermitian/krylov.hpp"
+#include "tallskinny/solvers/eigen/values/options.hpp"
+#include "tallskinny/solvers/eigen/values/work.hpp"
 
 namespace ts::solvers {
 
@@ -27,6 +29,12 @@ enum class Verification {
 [[nodiscard]] std::string_view name_of(StopReason) noexcept;
 [[nodiscard]] std::string_view name_of(Verification) noexcept;
 
+/// How a search for the wanted, or one for what is missing, ended. `entered`: something missing was found.
+enum class Stage { reached, entered, budget, interrupted, stagnated };
+
+/// What a run that ends so has to say. @param verifying the wanted had been found.
+[[nodiscard]] StopReason stop_of(Stage, bool verifying) noexcept;
+
 /// One look at the Ritz values, for the history.
 struct HistoryEntry {
   index_t iteration = 0, operator_applications = 0, converged = 0;
@@ -39,6 +47,14 @@ struct HistoryEntry {
     archive(iteration, operator_applications, converged, worst, verifying, ratios);
   }
 };
+
+/// A look in which pairs have these residuals, as multiples of their tolerances; a prefix of them counts as
+/// converged.
+[[nodiscard]] HistoryEntry look_at(index_t iteration, index_t applications, std::vector<double> ratios);
+
+/// Writes a look into the history, and tells options.progress. @param fraction see Progress.
+void note(HistoryEntry look, double fraction, const EigenOptions&, index_t max_iterations, index_t wanted,
+          std::vector<HistoryEntry>& history);
 
 /// Pairs in the order of what was asked: LA falling, SA rising, LM by falling magnitude, SM by distance from
 /// the target, BE rising.

@@ -44,6 +44,12 @@ inline constexpr index_t takeover_steps = 600, takeover_applications = 50;
   return method == Method::lobpcg || method == Method::davidson;
 }
 
+/// Ritz vectors that are kept for `nev` wanted: the rate of convergence goes with the distance to the first
+/// outside.
+[[nodiscard]] constexpr index_t with_guards(index_t nev) noexcept {
+  return nev + (nev / 5 > 2 ? nev / 5 : 2);
+}
+
 struct Progress {
   std::string_view phase;  ///< "search", "verify", or "dense" before all eigenvalues are computed at once
   index_t iteration = 0, max_iterations = 0;

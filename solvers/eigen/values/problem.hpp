@@ -1,17 +1,17 @@
-// Eigenvalues of Hermitian operators: the one entry.
+// The problem A x = lambda x with A Hermitian, and what is known of it beside A.
 #pragma once
 
 #include <functional>
 #include <optional>
 
-#include "tallskinny/solvers/eigen/options.hpp"
-#include "tallskinny/solvers/eigen/result/result.hpp"
-#include "tallskinny/solvers/eigen/state.hpp"
-#include "tallskinny/solvers/eigen/transform/inertia.hpp"
 #include "tallskinny/solvers/operator.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
+
+/// The number of eigenvalues below `shift`, which no eigenvalue is supposed to be nearer to than `clearance`;
+/// nothing when rounding could have moved one across.
+using CountBelow = std::function<std::optional<index_t>(double shift, double clearance)>;
 
 /// (A - shift I)^-1
 template <class T>
@@ -41,19 +41,5 @@ struct EigenProblem {
   /// Hermitian and positive definite, near A^-1 in what matters: for LOBPCG and Davidson.
   std::optional<Operator<T>> preconditioner = std::nullopt;
 };
-
-/// The wanted eigenpairs by block Lanczos with thick restart, or by a dense solver where the matrix is small.
-/// The set is called verified only after a search for missing copies found none; see README.md beside this
-/// file.
-/// @param initial n x c, a warm start of any number of columns (0 columns: random).
-/// @throws Error(invalid_argument) naming the option that cannot be met, or for a Context of several ranks;
-/// Error(bad_input) for an operator that gives NaN or Inf. Not converging is a returned outcome.
-/// @param checkpointing of block Lanczos; a dense solve takes no part in it. A resumed run must get the same
-/// problem, options and initial columns (the budget of iterations may differ) and gives the bits of a run
-/// that was never interrupted.
-template <class T>
-[[nodiscard]] EigenResult<T> solve_eigen(const Context&, const EigenProblem<T>&, const EigenOptions&,
-                                         HostView<const T> initial = {},
-                                         const Checkpointing<T>& checkpointing = {});
 
 }  // namespace ts::solvers

@@ -1,9 +1,10 @@
-#include "tallskinny/solvers/eigen/result/selection.hpp"
-#include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/eigen/values/selection.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
+
+#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 
 namespace ts::solvers {
 
@@ -75,6 +76,14 @@ Thresholds thresholds(std::span<const double> ascending, Which which, Ends ends)
     t = {-bound, bound};
   }
   return t;
+}
+
+std::vector<index_t> rising_order(const std::vector<double>& values) {
+  std::vector<index_t> order(values.size());
+  std::iota(order.begin(), order.end(), index_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](index_t a, index_t b) { return values[at(a)] < values[at(b)]; });
+  return order;
 }
 
 }  // namespace ts::solvers

@@ -4,11 +4,20 @@
 
 #include "tallskinny/gemm/runtime/locked_matrix.hpp"
 #include "tallskinny/gemm/runtime/placed.hpp"
-#include "tallskinny/solvers/eigen/hermitian/memory_plan.hpp"
 
 namespace ts::solvers {
 
-/// Room for so many rows and columns, row-major with padded columns, not initialised, move-only.
+/// The leading dimension of a basis: whole cache lines, and on the host an odd number of them so that rows do
+/// not share cache sets.
+[[nodiscard]] constexpr index_t padded_columns(Space space, index_t columns,
+                                               std::size_t element_bytes) noexcept {
+  const index_t line = (space == Space::host ? 64 : 128) / static_cast<index_t>(element_bytes);
+  index_t lines = (columns + line - 1) / line;
+  if (space == Space::host && lines % 2 == 0) ++lines;
+  return lines * line;
+}
+
+/// Memory of so many rows and columns, row-major with padded columns, not initialised, move-only.
 template <class T>
 class BasisMemory {
  public:

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 
 namespace ts::solvers {
 

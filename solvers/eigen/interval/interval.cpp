@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/eigen/transform/interval.hpp"
+#include "tallskinny/solvers/eigen/interval/interval.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,10 @@
 #include <numeric>
 #include <string>
 
-#include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/eigen/transform/folded.hpp"
+#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/types.hpp"
 

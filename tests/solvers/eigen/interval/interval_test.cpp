@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/eigen/transform/interval.hpp"
+#include "tallskinny/solvers/eigen/interval/interval.hpp"
 
 #include <limits>
 

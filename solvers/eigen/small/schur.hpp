@@ -1,16 +1,13 @@
 // The Schur form of a small matrix, in an order of one's own.
 #pragma once
 
-#include <complex>
 #include <functional>
 #include <span>
 #include <vector>
 
-#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/eigen/small/parts.hpp"
 
 namespace ts::solvers {
-
-using Complex = std::complex<double>;
 
 /// H = U T U^H with T upper triangular. Diagonal elements come in units that are never separated: one, or for
 /// a real H the two of a conjugate pair, that with the positive imaginary part first.
