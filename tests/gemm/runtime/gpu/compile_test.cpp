@@ -160,7 +160,7 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
 void compile_plans(const std::string& arch, const std::vector<cuda::KernelPlan>& plans) {
   const auto shared = static_cast<std::size_t>(cuda::typical_device(arch).shared_bytes_per_block);
   std::vector<cuda::CompileJob> jobs;
-  for (const cuda::KernelPlan& plan : plans) jobs.push_back({std::string(plan.family), plan.defines, arch});
+  for (const cuda::KernelPlan& plan : plans) jobs.push_back(cuda::job_of(plan, arch));
   const auto compiled = cuda::compile_all(jobs);
   for (std::size_t i = 0; i < plans.size(); ++i) {
     CHECK_NOTHROW(cuda::expect_within_budget(plans[i], compiled[i].attributes));
