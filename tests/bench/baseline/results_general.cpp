@@ -1,7 +1,7 @@
 #include "tallskinny/app/generators/gram_schmidt.hpp"
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
-#include "tallskinny/solvers/eigen/transform/mass.hpp"
+#include "tallskinny/solvers/eigen/result/pencil.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/ortho/catalogue.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
