@@ -66,6 +66,41 @@ double dead_factor(index_t n, double roundoff) noexcept {
 
 namespace detail {
 
+namespace {
+
+/// BCGSI+ proper: normalise, project again, normalise, until a pass changes nothing but the last digits.
+template <class T>
+Factored normalise_and_project(Tall<T>& tall, double dead, PlacedView<const T> v, PlacedView<T> x,
+                               HostView<T> s, HostView<T> r) {
+  constexpr double u = roundoff_of<T>;
+  auto f = factorise(tall, Muscle(Ladder{dead}), x, r);
+  Matrix<T> step(x.cols(), x.cols());
+  for (int round = 0; round < 4 && f.rank > 0; ++round) {
+    const index_t k = f.rank;
+    const auto q = x.cols(0, k);
+    Matrix<T> again(v.cols(), k), gk(k, k);
+    tall.inner(v, q, again.view());
+    tall.project_out(v, again.cview(), q, HostView<T>{}, gk.view());
+    const auto r_before = Matrix<T>::copy_of(HostView<const T>(r.rows(0, k)));
+    add<T>(s, product<T>(again.cview(), r_before.cview()).view());
+    double shrink = 1;
+    for (index_t j = 0; j < k; ++j)
+      shrink = std::min(shrink, std::sqrt(static_cast<double>(std::real(gk(j, j)))));
+    const bool settled = shrink > 0.9 && scaled_condition(gk) < 1.5;
+    const auto small = step.view().block(0, 0, k, k);
+    // Noise of unit columns: a direction that the projection took away altogether was never there.
+    const auto again_f = factorise(tall, Muscle(Ladder{dead_factor(x.rows(), u) * u}), q, small);
+    set_zero(r);
+    copy<T>(product<T>(small.rows(0, again_f.rank), r_before.cview()).view(), r.rows(0, again_f.rank));
+    f.rank = again_f.rank;
+    if (again_f.rung == Rung::failed) f.rung = Rung::failed;
+    if ((settled && f.rank == k) || f.rung == Rung::failed) break;
+  }
+  return f;
+}
+
+}  // namespace
+
 template <class T>
 Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, PlacedView<T> x, HostView<T> s,
                  HostView<T> r, bool known) {
@@ -112,31 +147,7 @@ Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, Placed
     }
   }
 
-  // BCGSI+ proper: normalise, project again, normalise, until a pass changes nothing but the last digits.
-  auto f = factorise(tall, Muscle(Ladder{dead}), x, r);
-  Matrix<T> step(b, b);
-  for (int round = 0; round < 4 && f.rank > 0; ++round) {
-    const index_t k = f.rank;
-    const auto q = x.cols(0, k);
-    Matrix<T> again(m, k), gk(k, k);
-    tall.inner(v, q, again.view());
-    tall.project_out(v, again.cview(), q, HostView<T>{}, gk.view());
-    const auto r_before = Matrix<T>::copy_of(HostView<const T>(r.rows(0, k)));
-    add<T>(s, product<T>(again.cview(), r_before.cview()).view());
-    double shrink = 1;
-    for (index_t j = 0; j < k; ++j)
-      shrink = std::min(shrink, std::sqrt(static_cast<double>(std::real(gk(j, j)))));
-    const bool settled = shrink > 0.9 && scaled_condition(gk) < 1.5;
-    const auto small = step.view().block(0, 0, k, k);
-    // Noise of unit columns: a direction that the projection took away altogether was never there.
-    const auto again_f = factorise(tall, Muscle(Ladder{dead_factor(x.rows(), u) * u}), q, small);
-    set_zero(r);
-    copy<T>(product<T>(small.rows(0, again_f.rank), r_before.cview()).view(), r.rows(0, again_f.rank));
-    f.rank = again_f.rank;
-    if (again_f.rung == Rung::failed) f.rung = Rung::failed;
-    if ((settled && f.rank == k) || f.rung == Rung::failed) break;
-  }
-  return finish(f);
+  return finish(normalise_and_project<T>(tall, dead, v, x, s, r));
 }
 
 template <class T>

@@ -6,10 +6,12 @@
 #include <numeric>
 #include <string>
 
+#include "tallskinny/solvers/eigen/interval/inside.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/eigen/transform/folded.hpp"
 #include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
+#include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -59,11 +61,11 @@ class Slicer {
       clip();
       if (accept_.norm > 0 && (!counts || !slice())) search();
     }
-    select();
+    keep_inside(interval_, accept_.rounding(), result_);
     if (!result_.verified && rows() <= takeover_rows && options_.max_iterations == 0 &&
         result_.stop != StopReason::interrupted) {
       compute_all();
-      select();
+      keep_inside(interval_, accept_.rounding(), result_);
     }
     return std::move(result_);
   }
@@ -228,10 +230,7 @@ class Slicer {
         options.nev = std::min(2 * options.nev, rows());
         continue;
       }
-      Matrix<T> x(rows(), static_cast<index_t>(kept.size()));
-      for (index_t i = 0; i < rows(); ++i)
-        for (index_t j = 0; j < x.cols(); ++j) x(i, j) = part.vectors(i, kept[at(j)]);
-      finish_with(x.cview());
+      finish_with(columns_of(part.vectors, kept).cview());
       result_.verification = part.verification, result_.stop = part.stop;
       // The residuals of A decide, not those of its square.
       if (!folds || !part.verified || result_.converged || ++refinements > 3) return;
@@ -255,77 +254,6 @@ class Slicer {
     result_.history.insert(result_.history.end(), part.history.begin(), part.history.end());
     result_.filter_degree = std::max(result_.filter_degree, part.filter_degree);
     interrupted_ = interrupted_ || part.stop == StopReason::interrupted;
-  }
-
-  /// How far beyond an end a value may lie and count in, beside its error bound: the ends are closed, and
-  /// rounding of the matrix product is not to tell them from an eigenvalue.
-  [[nodiscard]] double slack() const { return accept_.rounding(); }
-
-  /// Is a value in? Those of a multiplet, which the slack does not tell apart, are in or out as a whole:
-  /// `rising` are all values found, `i` is one of them.
-  [[nodiscard]] bool is_in(const std::vector<index_t>& rising, std::size_t i) const {
-    const auto value = [&](std::size_t j) { return result_.values[at(rising[j])]; };
-    const auto within = [&](std::size_t j) {
-      const double beyond = std::max(interval_.low - value(j), value(j) - interval_.high);
-      return beyond <= result_.error_bounds[at(rising[j])] + slack();
-    };
-    for (std::size_t j = i;; --j) {
-      if (within(j)) return true;
-      if (j == 0 || value(j) - value(j - 1) > slack()) break;
-    }
-    for (std::size_t j = i + 1; j < rising.size() && value(j) - value(j - 1) <= slack(); ++j)
-      if (within(j)) return true;
-    return false;
-  }
-
-  /// Drops what lies outside of the interval for certain, and says what is left.
-  void select() {
-    auto& r = result_;
-    std::vector<index_t> rising(r.values.size()), kept;
-    std::iota(rising.begin(), rising.end(), index_t{0});
-    std::stable_sort(rising.begin(), rising.end(),
-                     [&](index_t a, index_t b) { return r.values[at(a)] < r.values[at(b)]; });
-    index_t at_ends = 0;
-    r.next_value = r.gap = nan;
-    for (std::size_t i = 0; i < rising.size(); ++i) {
-      const index_t j = rising[i];
-      const double v = r.values[at(j)], beyond = std::max(interval_.low - v, v - interval_.high);
-      if (is_in(rising, i)) {
-        kept.push_back(j);
-        at_ends += beyond >= -r.error_bounds[at(j)] - slack() ? 1 : 0;
-      } else if (!(beyond >= r.gap)) {
-        r.next_value = v, r.gap = beyond;
-      }
-    }
-    std::sort(kept.begin(), kept.end());
-    keep_pairs(r, kept);
-    const bool all = r.converged_count == static_cast<index_t>(kept.size());
-    r.converged = all && r.stop != StopReason::interrupted && r.stop != StopReason::max_iterations;
-    r.verified = r.converged && r.verification != Verification::none;
-    if (r.converged && r.verified) r.stop = StopReason::converged;
-    r.reason = sentence(at_ends);
-  }
-
-  [[nodiscard]] std::string sentence(index_t at_ends) const {
-    const auto& r = result_;
-    const auto k = static_cast<index_t>(r.values.size());
-    std::string s = std::to_string(k) + (k == 1 ? " eigenvalue" : " eigenvalues") + " found in the interval";
-    if (r.converged_count < k)
-      s += ", " + std::to_string(r.converged_count) + " of them converged: ask for a larger --tol";
-    if (r.stop == StopReason::interrupted) s += "; stopped on request";
-    if (r.verified && r.verification == Verification::all_computed)
-      s += "; complete, for the whole spectrum was computed";
-    else if (r.verified && r.verification == Verification::inertia)
-      s += "; complete: LDL^H factorisations count as many";
-    else if (r.verified)
-      s += "; complete as far as a search from random blocks can tell, which is no proof: nothing was "
-           "factorised";
-    else
-      s += "; not shown to be complete: raise --max-iter or lower --tol";
-    if (at_ends > 0)
-      s += "; " + std::to_string(at_ends) +
-           " of them cannot be told from an end of the interval by the error bounds, and are counted in";
-    return s;
   }
 
   template <class Test>
