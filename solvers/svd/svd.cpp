@@ -11,7 +11,7 @@
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
-#include "tallskinny/solvers/ortho/skeleton.hpp"
+#include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"

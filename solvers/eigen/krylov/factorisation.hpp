@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/eigen/values/state.hpp"
 #include "tallskinny/solvers/eigen/values/work.hpp"
 #include "tallskinny/solvers/operator.hpp"
-#include "tallskinny/solvers/ortho/skeleton.hpp"
+#include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
-#include "tallskinny/solvers/ortho/skeleton.hpp"
+#include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {

@@ -3,7 +3,7 @@
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
-#include "tallskinny/solvers/ortho/catalogue.hpp"
+#include "tallskinny/solvers/ortho/compared/catalogue.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 #include "tallskinny/tests/bench/baseline/solved.hpp"
 
@@ -80,7 +80,7 @@ void print_svd(const std::string& matrix, const solvers::SvdProblem<T>& problem)
 
 template <class T>
 void print_orthonormal() {
-  for (const ortho::Method& method : ortho::every_method()) {
+  for (const ortho::NamedMethod& method : ortho::every_method()) {
     item("orthonormalise " + std::string(name_of(dtype_of<T>)) + " " + std::string(method.name),
          [&](Hash& hash) {
            Matrix<T> x = generators::graded_block<T>(1000, 24, -5, 0, 3), r(24, 24);

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/plan/typical_device.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
-#include "tallskinny/solvers/ortho/skeleton.hpp"
+#include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/device.hpp"

@@ -1,8 +1,8 @@
 // Cholesky QR of a block that a better factor has brought near to orthonormal columns: the factor comes from
 // a Gram matrix with twice the digits, or from a random sketch.
-#include "tallskinny/solvers/ortho/householder.hpp"
-#include "tallskinny/solvers/ortho/muscle_detail.hpp"
-#include "tallskinny/solvers/ortho/sketch.hpp"
+#include "tallskinny/solvers/ortho/compared/householder.hpp"
+#include "tallskinny/solvers/ortho/compared/skeleton_detail.hpp"
+#include "tallskinny/solvers/ortho/compared/sketch.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/ortho/wide_gram.hpp"
 #include "tallskinny/solvers/types.hpp"

@@ -1,7 +1,7 @@
 // Skeletons that finish one block before they look at the next.
 #include <algorithm>
 
-#include "tallskinny/solvers/ortho/skeleton_detail.hpp"
+#include "tallskinny/solvers/ortho/compared/skeleton_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -11,8 +11,8 @@ namespace {
 
 /// Calls step(V, X_k, S, R_kk) for each block behind the first; false is a breakdown.
 template <class T, class Step>
-Outcome block_by_block(Tall<T>& tall, const Muscle& first, HostView<T> x, HostView<T> r, index_t width,
-                       const Step& step) {
+Orthonormalised block_by_block(Tall<T>& tall, const Muscle& first, HostView<T> x, HostView<T> r,
+                               index_t width, const Step& step) {
   for (index_t j = 0; j < x.cols(); j += width) {
     const index_t b = std::min(width, x.cols() - j);
     const auto block = x.cols(j, b), s = r.block(0, j, j, b), rk = r.block(j, j, b, b);
@@ -53,7 +53,7 @@ void combine(HostView<T> s, HostView<T> r, const Matrix<T>& s2, const Matrix<T>&
 }  // namespace
 
 template <class T>
-Outcome run(Tall<T>& tall, const Bcgs& method, HostView<T> x, HostView<T> r, index_t width) {
+Orthonormalised run(Tall<T>& tall, const Bcgs& method, HostView<T> x, HostView<T> r, index_t width) {
   return block_by_block(tall, method.muscle, x, r, width, [&](auto v, auto block, auto s, auto rk) {
     project(tall, v, block, s);
     return factorise_in_full(tall, method.muscle, block, rk);
@@ -61,7 +61,7 @@ Outcome run(Tall<T>& tall, const Bcgs& method, HostView<T> x, HostView<T> r, ind
 }
 
 template <class T>
-Outcome run(Tall<T>& tall, const BcgsiPlus& method, HostView<T> x, HostView<T> r, index_t width) {
+Orthonormalised run(Tall<T>& tall, const BcgsiPlus& method, HostView<T> x, HostView<T> r, index_t width) {
   return block_by_block(tall, method.first, x, r, width, [&](auto v, auto block, auto s, auto rk) {
     Matrix<T> s2(s.rows(), s.cols()), r2(rk.rows(), rk.cols());
     project(tall, v, block, s);
@@ -74,14 +74,14 @@ Outcome run(Tall<T>& tall, const BcgsiPlus& method, HostView<T> x, HostView<T> r
 }
 
 template <class T>
-Outcome run(Tall<T>& tall, const BcgsPip& method, HostView<T> x, HostView<T> r, index_t width) {
+Orthonormalised run(Tall<T>& tall, const BcgsPip& method, HostView<T> x, HostView<T> r, index_t width) {
   return block_by_block(tall, method.first, x, r, width, [&](auto v, auto block, auto s, auto rk) {
     return pythagorean_projection(tall, v, block, s, rk);
   });
 }
 
 template <class T>
-Outcome run(Tall<T>& tall, const BcgsPipiPlus& method, HostView<T> x, HostView<T> r, index_t width) {
+Orthonormalised run(Tall<T>& tall, const BcgsPipiPlus& method, HostView<T> x, HostView<T> r, index_t width) {
   return block_by_block(tall, method.first, x, r, width, [&](auto v, auto block, auto s, auto rk) {
     Matrix<T> s2(s.rows(), s.cols()), r2(rk.rows(), rk.cols());
     if (!pythagorean_projection(tall, v, block, s, rk)) return false;
@@ -92,19 +92,19 @@ Outcome run(Tall<T>& tall, const BcgsPipiPlus& method, HostView<T> x, HostView<T
 }
 
 template <class T>
-Outcome run(Tall<T>& tall, const BlockMgs& method, HostView<T> x, HostView<T> r, index_t width) {
+Orthonormalised run(Tall<T>& tall, const BlockMgs& method, HostView<T> x, HostView<T> r, index_t width) {
   return block_by_block(tall, method.muscle, x, r, width, [&](auto v, auto block, auto s, auto rk) {
     for (index_t i = 0; i < v.cols(); i += width) project(tall, v.cols(i, width), block, s.rows(i, width));
     return factorise_in_full(tall, method.muscle, block, rk);
   });
 }
 
-#define TS_INSTANTIATE(T)                                                                    \
-  template Outcome run<T>(Tall<T>&, const Bcgs&, HostView<T>, HostView<T>, index_t);         \
-  template Outcome run<T>(Tall<T>&, const BcgsiPlus&, HostView<T>, HostView<T>, index_t);    \
-  template Outcome run<T>(Tall<T>&, const BcgsPip&, HostView<T>, HostView<T>, index_t);      \
-  template Outcome run<T>(Tall<T>&, const BcgsPipiPlus&, HostView<T>, HostView<T>, index_t); \
-  template Outcome run<T>(Tall<T>&, const BlockMgs&, HostView<T>, HostView<T>, index_t);
+#define TS_INSTANTIATE(T)                                                                            \
+  template Orthonormalised run<T>(Tall<T>&, const Bcgs&, HostView<T>, HostView<T>, index_t);         \
+  template Orthonormalised run<T>(Tall<T>&, const BcgsiPlus&, HostView<T>, HostView<T>, index_t);    \
+  template Orthonormalised run<T>(Tall<T>&, const BcgsPip&, HostView<T>, HostView<T>, index_t);      \
+  template Orthonormalised run<T>(Tall<T>&, const BcgsPipiPlus&, HostView<T>, HostView<T>, index_t); \
+  template Orthonormalised run<T>(Tall<T>&, const BlockMgs&, HostView<T>, HostView<T>, index_t);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

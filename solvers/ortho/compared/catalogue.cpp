@@ -1,10 +1,10 @@
-#include "tallskinny/solvers/ortho/catalogue.hpp"
+#include "tallskinny/solvers/ortho/compared/catalogue.hpp"
 
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::ortho {
 
-std::vector<Method> every_method() {
+std::vector<NamedMethod> every_method() {
   return {{"default", Skeleton(BcgsiPlusA{})},
           {"BCGS.HQR", Skeleton(Bcgs{HouseholderQr{}})},
           {"BCGSI+.HQR", Skeleton(BcgsiPlus{HouseholderQr{}, HouseholderQr{}})},
@@ -28,20 +28,20 @@ std::vector<Method> every_method() {
           {"HouseholderQR", Muscle(HouseholderQr{})}};
 }
 
-std::optional<Method> method_named(std::string_view name) {
-  for (const Method& m : every_method())
+std::optional<NamedMethod> method_named(std::string_view name) {
+  for (const NamedMethod& m : every_method())
     if (m.name == name) return m;
   return std::nullopt;
 }
 
-Counts counts(const Method& method, int blocks) {
+Counts counts(const NamedMethod& method, int blocks) {
   if (const auto* skeleton = std::get_if<Skeleton>(&method.how)) return counts(*skeleton, blocks);
   return {std::visit([](const auto& m) { return m.reductions; }, *std::get_if<Muscle>(&method.how)), 0};
 }
 
 template <class T>
-Outcome orthonormalise(const Context& ctx, const Method& method, HostView<T> x, HostView<T> r,
-                       index_t width) {
+Orthonormalised orthonormalise(const Context& ctx, const NamedMethod& method, HostView<T> x, HostView<T> r,
+                               index_t width) {
   if (const auto* skeleton = std::get_if<Skeleton>(&method.how))
     return orthonormalise<T>(ctx, *skeleton, x, r, width);
   const Factored f = orthonormalise<T>(ctx, std::get<Muscle>(method.how), x, r);
@@ -50,8 +50,9 @@ Outcome orthonormalise(const Context& ctx, const Method& method, HostView<T> x, 
   return {f.rank, complete ? x.cols() - f.rank : 0, complete, f.work};
 }
 
-#define TS_INSTANTIATE(T) \
-  template Outcome orthonormalise<T>(const Context&, const Method&, HostView<T>, HostView<T>, index_t);
+#define TS_INSTANTIATE(T)                                                                                  \
+  template Orthonormalised orthonormalise<T>(const Context&, const NamedMethod&, HostView<T>, HostView<T>, \
+                                             index_t);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/ortho/sketch.hpp"
+#include "tallskinny/solvers/ortho/compared/sketch.hpp"
 
 #include <algorithm>
 #include <cmath>

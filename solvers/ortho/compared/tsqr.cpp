@@ -3,19 +3,19 @@
 #include <vector>
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/solvers/ortho/householder.hpp"
-#include "tallskinny/solvers/ortho/muscle_detail.hpp"
+#include "tallskinny/solvers/ortho/compared/householder.hpp"
+#include "tallskinny/solvers/ortho/compared/skeleton_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::ortho::detail {
 
 namespace {
 
-/// Rows of chunk `c` of `count` near-equal ones.
-struct Rows {
+/// RowChunk of chunk `c` of `count` near-equal ones.
+struct RowChunk {
   index_t first, count;
 };
-Rows rows_of(index_t n, index_t count, index_t c) {
+RowChunk rows_of(index_t n, index_t count, index_t c) {
   const index_t first = n * c / count;
   return {first, n * (c + 1) / count - first};
 }

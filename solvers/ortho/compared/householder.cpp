@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/ortho/householder.hpp"
+#include "tallskinny/solvers/ortho/compared/householder.hpp"
 
 #include <algorithm>
 #include <cmath>

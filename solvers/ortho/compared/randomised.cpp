@@ -1,9 +1,9 @@
 // Randomised block Gram-Schmidt.
 #include <algorithm>
 
-#include "tallskinny/solvers/ortho/householder.hpp"
-#include "tallskinny/solvers/ortho/skeleton_detail.hpp"
-#include "tallskinny/solvers/ortho/sketch.hpp"
+#include "tallskinny/solvers/ortho/compared/householder.hpp"
+#include "tallskinny/solvers/ortho/compared/skeleton_detail.hpp"
+#include "tallskinny/solvers/ortho/compared/sketch.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::ortho::detail {
@@ -42,7 +42,7 @@ bool factorise_small(HostView<T> p, HostView<T> r) {
 }  // namespace
 
 template <class T>
-Outcome run(Tall<T>& tall, RandomisedBcgs method, HostView<T> x, HostView<T> r, index_t width) {
+Orthonormalised run(Tall<T>& tall, RandomisedBcgs method, HostView<T> x, HostView<T> r, index_t width) {
   if (x.rows() < x.cols()) return {};
   const Context& ctx = tall.context();
   const index_t rows = sketch_rows(x.cols());
@@ -81,7 +81,7 @@ Outcome run(Tall<T>& tall, RandomisedBcgs method, HostView<T> x, HostView<T> r, 
 }
 
 #define TS_INSTANTIATE(T) \
-  template Outcome run<T>(Tall<T>&, RandomisedBcgs, HostView<T>, HostView<T>, index_t);
+  template Orthonormalised run<T>(Tall<T>&, RandomisedBcgs, HostView<T>, HostView<T>, index_t);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

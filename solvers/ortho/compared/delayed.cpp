@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "tallskinny/solvers/ortho/skeleton_detail.hpp"
+#include "tallskinny/solvers/ortho/compared/skeleton_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -22,7 +22,7 @@ class Delayed {
   Delayed(Tall<T>& tall, Between between, const Muscle& muscle, HostView<T> x, HostView<T> r, index_t width)
       : tall_(tall), between_(between), muscle_(muscle), x_(x), r_(r), width_(width) {}
 
-  Outcome run(const Muscle& first) {
+  Orthonormalised run(const Muscle& first) {
     u_ = std::min(width_, x_.cols());
     if (u_ == 0) return {0, 0, true, {}};
     if (!factorise_in_full(tall_, first, x_.cols(0, u_), r_.block(0, 0, u_, u_))) {
@@ -128,27 +128,28 @@ class Delayed {
 }  // namespace
 
 template <class T>
-Outcome run(Tall<T>& tall, const BcgsiPlusA1s& method, HostView<T> x, HostView<T> r, index_t width) {
+Orthonormalised run(Tall<T>& tall, const BcgsiPlusA1s& method, HostView<T> x, HostView<T> r, index_t width) {
   return Delayed<T>(tall, Between::nothing, method.first, x, r, width).run(method.first);
 }
 template <class T>
-Outcome run(Tall<T>& tall, const BcgsiPlusP1s& method, HostView<T> x, HostView<T> r, index_t width) {
+Orthonormalised run(Tall<T>& tall, const BcgsiPlusP1s& method, HostView<T> x, HostView<T> r, index_t width) {
   return Delayed<T>(tall, Between::pythagoras, method.first, x, r, width).run(method.first);
 }
 template <class T>
-Outcome run(Tall<T>& tall, const BcgsiPlusP2s& method, HostView<T> x, HostView<T> r, index_t width) {
+Orthonormalised run(Tall<T>& tall, const BcgsiPlusP2s& method, HostView<T> x, HostView<T> r, index_t width) {
   return Delayed<T>(tall, Between::muscle, method.muscle, x, r, width).run(method.first);
 }
 template <class T>
-Outcome run(Tall<T>& tall, const BcgsiPlusAdaptive& method, HostView<T> x, HostView<T> r, index_t width) {
+Orthonormalised run(Tall<T>& tall, const BcgsiPlusAdaptive& method, HostView<T> x, HostView<T> r,
+                    index_t width) {
   return Delayed<T>(tall, Between::pythagoras_then_muscle, method.muscle, x, r, width).run(method.first);
 }
 
-#define TS_INSTANTIATE(T)                                                                    \
-  template Outcome run<T>(Tall<T>&, const BcgsiPlusA1s&, HostView<T>, HostView<T>, index_t); \
-  template Outcome run<T>(Tall<T>&, const BcgsiPlusP1s&, HostView<T>, HostView<T>, index_t); \
-  template Outcome run<T>(Tall<T>&, const BcgsiPlusP2s&, HostView<T>, HostView<T>, index_t); \
-  template Outcome run<T>(Tall<T>&, const BcgsiPlusAdaptive&, HostView<T>, HostView<T>, index_t);
+#define TS_INSTANTIATE(T)                                                                            \
+  template Orthonormalised run<T>(Tall<T>&, const BcgsiPlusA1s&, HostView<T>, HostView<T>, index_t); \
+  template Orthonormalised run<T>(Tall<T>&, const BcgsiPlusP1s&, HostView<T>, HostView<T>, index_t); \
+  template Orthonormalised run<T>(Tall<T>&, const BcgsiPlusP2s&, HostView<T>, HostView<T>, index_t); \
+  template Orthonormalised run<T>(Tall<T>&, const BcgsiPlusAdaptive&, HostView<T>, HostView<T>, index_t);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
