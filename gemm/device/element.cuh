@@ -63,7 +63,9 @@ struct alignas(alignment) Vector {
 
 #ifndef TS_TYPE
 template <ts::DType type>
-struct ElementOf {
+struct ElementOf;  // the policy's type must be one of the six element types
+template <>
+struct ElementOf<ts::DType::float64> {
   using Type = double;
 };
 template <>

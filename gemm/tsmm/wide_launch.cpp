@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "tallskinny/gemm/device/arguments.hpp"
+#include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/tall_operand.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/gpu/tensor_map.hpp"
