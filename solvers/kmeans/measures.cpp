@@ -16,7 +16,7 @@ namespace {
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 /// The weighted mean of (b - a) / max(a, b).
-double simplified_silhouette_of(const Problem& p, HostView<const double> centers,
+double simplified_silhouette_of(const KMeansProblem& p, HostView<const double> centers,
                                 std::span<const std::int32_t> labels, std::span<const index_t> sizes,
                                 double total) {
   RowBounds bounds(p.rows());
@@ -74,13 +74,13 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   const Matrix<double> usable = usable_centers(d, centers, metric);
   check_weights(rows.rows(), given);
   const Directions normal(ctx, rows, given, metric);
-  Problem p{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(given), k, normal.zero_rows};
+  KMeansProblem p{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(given), k, normal.zero_rows};
   p.find_moments();
 
   const FixedPoint unit = unit_of(p);
   ClusterSums sums(k, d);
   p.for_each_block([&](index_t first, const Rows& block) {
-    add_rows(ctx, block, p.moments, Problem::part(labels, first, block.rows()),
+    add_rows(ctx, block, p.moments, KMeansProblem::part(labels, first, block.rows()),
              p.weights_of(first, block.rows()), unit, sums);
   });
   std::vector<index_t> clusters;  // with rows

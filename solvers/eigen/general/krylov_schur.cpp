@@ -25,17 +25,17 @@ index_t most_columns(const EigenOptions& options, index_t n, index_t nev, index_
 
 }  // namespace
 
-double key_of(Part part, Complex z) {
+double key_of(GeneralWhich part, Complex z) {
   switch (part) {
-    case Part::LM:
+    case GeneralWhich::LM:
       return -std::abs(z);
-    case Part::LR:
+    case GeneralWhich::LR:
       return -z.real();
-    case Part::SR:
+    case GeneralWhich::SR:
       return z.real();
-    case Part::LI:
+    case GeneralWhich::LI:
       return -std::abs(z.imag());
-    case Part::SI:
+    case GeneralWhich::SI:
       return std::abs(z.imag());
   }
   return 0;

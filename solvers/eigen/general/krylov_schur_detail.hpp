@@ -12,7 +12,7 @@
 namespace ts::solvers {
 
 /// Rises from the first wanted to the last.
-[[nodiscard]] double key_of(Part part, Complex z);
+[[nodiscard]] double key_of(GeneralWhich part, Complex z);
 
 /// A cycle from a fresh random block in the complement of the wanted, while it lasts.
 template <class T>
@@ -58,7 +58,7 @@ struct KrylovSchur {
   Matrix<T> hints;
 
   /// Are values wanted that lie inside of the spectrum, where a search that comes from its rim sees last?
-  [[nodiscard]] bool is_inside() const { return options.part == Part::SI && !problem.inverse; }
+  [[nodiscard]] bool is_inside() const { return options.part == GeneralWhich::SI && !problem.inverse; }
   /// The eigenvalue of A that a Ritz value stands for.
   [[nodiscard]] Complex eigenvalue(Complex ritz) const {
     return problem.inverse ? Complex(problem.shift) + 1.0 / ritz : ritz;

@@ -19,7 +19,7 @@ struct SchurUnit {
 };
 
 template <class T>
-std::vector<SchurUnit> sorted_units(const Schur& schur, const GeneralProblem<T>& problem, Part part) {
+std::vector<SchurUnit> sorted_units(const Schur& schur, const GeneralProblem<T>& problem, GeneralWhich part) {
   std::vector<SchurUnit> units;
   index_t first = 0;
   for (const index_t size : schur.units) {

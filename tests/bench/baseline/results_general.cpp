@@ -11,7 +11,7 @@ namespace ts::baseline {
 
 namespace {
 
-using solvers::Part;
+using solvers::GeneralWhich;
 using solvers::Which;
 
 void add(Hash& hash, const solvers::GeneralResult& r) {
@@ -23,8 +23,11 @@ void add(Hash& hash, const solvers::GeneralResult& r) {
 template <class T>
 void print_parts(const std::string& matrix, const CsrMatrix<T>& a) {
   const auto adjoint = solvers::adjoint_of(a.view());
-  for (const auto& [name, part] :
-       {std::pair{"LM", Part::LM}, {"LR", Part::LR}, {"SR", Part::SR}, {"LI", Part::LI}, {"SI", Part::SI}})
+  for (const auto& [name, part] : {std::pair{"LM", GeneralWhich::LM},
+                                   {"LR", GeneralWhich::LR},
+                                   {"SR", GeneralWhich::SR},
+                                   {"LI", GeneralWhich::LI},
+                                   {"SI", GeneralWhich::SI}})
     for (const bool searched : {true, false}) {
       solvers::GeneralProblem<T> problem{solvers::CsrOperator<T>(a.view())};
       problem.adjoint = [&adjoint] {
