@@ -5,7 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/transform/inertia.hpp"
 #include "tallskinny/solvers/eigen/transform/transform.hpp"
 #include "tallskinny/solvers/svd/inverse_gram.hpp"

@@ -6,18 +6,18 @@
 #include <limits>
 #include <optional>
 
-#include "tallskinny/solvers/eigen/general/schur.hpp"
-#include "tallskinny/solvers/eigen/result/result.hpp"
-#include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/eigen/small/schur.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
 
 namespace ts::solvers {
 
 /// Which eigenvalues are wanted: of largest magnitude, largest or smallest real part, or largest or smallest
 /// |imaginary part|. SI lies inside of the spectrum: it is verified only where everything is computed.
-enum class Part { LM, LR, SR, LI, SI };
+enum class GeneralWhich { LM, LR, SR, LI, SI };
 
 struct GeneralOptions {
-  Part part = Part::LM;  ///< has no say where the problem has a target
+  GeneralWhich part = GeneralWhich::LM;  ///< has no say where the problem has a target
   /// nev, tol, convergence (norm, rel or abs), method (automatic or dense), block_size, max_basis,
   /// max_iterations, seed, verify, stop and progress are read.
   EigenOptions common;

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
-#include "tallskinny/solvers/eigen/hermitian/krylov.hpp"
+#include "tallskinny/solvers/random_block.hpp"
 
 namespace ts::solvers::detail {
 
