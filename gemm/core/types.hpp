@@ -8,10 +8,11 @@
 #include <string_view>
 #include <type_traits>
 
+#include "tallskinny/gemm/core/dtype.hpp"
+
 namespace ts {
 
-/// Row and column counts, leading dimensions and offsets. Always 64-bit.
-using index_t = std::int64_t;
+static_assert(std::is_same_v<index_t, std::int64_t>);
 
 /// IEEE binary16 as stored; computing is done in float. Numbers become one by to_float16, and nothing else
 /// does by itself.
@@ -79,8 +80,6 @@ struct bfloat16 {
 /// op(A): A itself, its transpose, or its conjugate transpose (for real types the last two are one).
 enum class Op { none, transpose, adjoint };
 
-/// The six element types.
-enum class DType { float64, complex128, float32, complex64, float16, bfloat16 };
 inline constexpr DType every_dtype[] = {DType::float64,   DType::complex128, DType::float32,
                                         DType::complex64, DType::float16,    DType::bfloat16};
 

@@ -1,7 +1,7 @@
-// Arguments of kernels that are more than a number: the host's side of what kernels/*.cuh declare.
+// Arguments of kernels that several families have: host code and kernels read this text.
 #pragma once
 
-#include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/gemm/core/dtype.hpp"
 
 namespace ts::cuda {
 
@@ -11,16 +11,17 @@ struct OperandArgument {
   index_t row_stride, column_stride;
 };
 
-/// Complex<double>: a scalar of any result type.
+/// A scalar of any result type.
 struct ScalarArgument {
   double re, im;
 };
-template <class R>
-[[nodiscard]] ScalarArgument scalars_of(R x) noexcept {
-  if constexpr (is_complex<R>)
-    return {x.real(), x.imag()};
-  else
-    return {x, 0};
-}
+
+/// The parts of a sum over rows (device/parts.cuh).
+struct PartsArgument {
+  double* sums = nullptr;  ///< of the first part here
+  index_t rows = 0;        ///< of every part but the last
+  index_t size = 0;        ///< numbers of a part
+  index_t here = 1;        ///< parts, whose blocks follow each other in the grid
+};
 
 }  // namespace ts::cuda

@@ -1,6 +1,7 @@
-// The element types on the device. TS_TYPE says which one a kernel is compiled for, in the order of ts::DType:
-// 0 float64, 1 complex128, 2 float32, 3 complex64, 4 float16, 5 bfloat16.
+// The element types on the device: Element is that of the kernel's policy.
 #pragma once
+
+#include "tallskinny/gemm/core/dtype.hpp"
 
 using int64 = long long;
 using uint32 = unsigned int;
@@ -60,7 +61,35 @@ struct alignas(alignment) Vector {
   T part[count];
 };
 
-#if TS_TYPE == 0
+#ifndef TS_TYPE
+template <ts::DType type>
+struct ElementOf;  // the policy's type must be one of the six element types
+template <>
+struct ElementOf<ts::DType::float64> {
+  using Type = double;
+};
+template <>
+struct ElementOf<ts::DType::complex128> {
+  using Type = Complex<double>;
+};
+template <>
+struct ElementOf<ts::DType::float32> {
+  using Type = float;
+};
+template <>
+struct ElementOf<ts::DType::complex64> {
+  using Type = Complex<float>;
+};
+template <>
+struct ElementOf<ts::DType::float16> {
+  using Type = Half;
+};
+template <>
+struct ElementOf<ts::DType::bfloat16> {
+  using Type = Bfloat;
+};
+using Element = ElementOf<policy.type>::Type;
+#elif TS_TYPE == 0  // kernels that have no policy
 using Element = double;
 #elif TS_TYPE == 1
 using Element = Complex<double>;

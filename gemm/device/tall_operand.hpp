@@ -57,15 +57,6 @@ struct TallLayout {
 
 [[nodiscard]] TallLayout layout_of(DType type, index_t columns, const TallOperand& operand) noexcept;
 
-[[nodiscard]] constexpr int parts_of(DType t) noexcept {
-  return t == DType::complex128 || t == DType::complex64 ? 2 : 1;
-}
-[[nodiscard]] constexpr int scalar_bytes(DType t) noexcept {
-  return static_cast<int>(size_of(t)) / parts_of(t);
-}
-[[nodiscard]] constexpr DType result_type_of(DType t) noexcept {
-  return scalar_bytes(t) == 2 ? DType::float32 : t;
-}
 [[nodiscard]] constexpr int round_up(int x, int unit) noexcept {
   return (x + unit - 1) / unit * unit;
 }

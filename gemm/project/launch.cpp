@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "tallskinny/gemm/device/arguments.hpp"
+#include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/parts.hpp"
 #include "tallskinny/gemm/device/scale.hpp"
@@ -56,7 +56,7 @@ void launch(const Context& ctx, Operation operation, Tall<T> v, Tall<T> s, Tall<
   // The parts hold S_next and G as they lie row by row; G's triangle stands for all of it.
   const index_t inner = s_next.rows * s_next.cols, results = inner + g.rows * g.cols;
   const auto planned = w.rows > 0 ? planned_for() : nullptr;
-  const cuda::PartSums sums(ctx, parts, results * cuda::parts_of(dtype_of<T>),
+  const cuda::PartSums sums(ctx, parts, results * parts_of(dtype_of<T>),
                             planned ? planned->kernel.plan().workspace_bytes : 0);
   if (planned)
     launch(*planned, sums.workspace(), sums.argument());

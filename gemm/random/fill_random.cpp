@@ -4,6 +4,7 @@
 
 #include "tallskinny/gemm/core/near_normal.hpp"
 #include "tallskinny/gemm/random/plan.hpp"
+#include "tallskinny/gemm/random/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
@@ -41,8 +42,9 @@ void fill_random(const Context& ctx, const Philox& random, DeviceView<T> x) {
   const Profile::Piece piece(ctx, work, cost_of(real), dtype_of<R>, Space::device);
   const cuda::KernelPlan plan = cuda::plan_random_fill(dtype_of<R>, cuda::form_of(DeviceStrided<R>(real)),
                                                        real.rows(), real.cols(), ctx.stream.device());
-  cuda::launch(ctx, plan, real.data(), real.rows(), static_cast<int>(real.cols()), real.ld(), random.stream,
-               random.key);
+  cuda::launch_with<cuda::RandomFillPolicy>(
+      ctx, plan,
+      {real.data(), real.rows(), static_cast<int>(real.cols()), real.ld(), random.stream, random.key});
 }
 
 #define TS_INSTANTIATE(T)                                                   \

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "tallskinny/gemm/device/arguments.hpp"
+#include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/tall_operand.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/gpu/tensor_map.hpp"
@@ -56,8 +56,8 @@ bool launch_wide(const Context& ctx, Operation operation, Conjugated conjugated,
   planned->factor->launch(ctx, small, x.cols, shape.k_blocks, fragments);
   cuda::TensorMap map{};
   if (ctx.stream.rehearsal() == nullptr)
-    map = cuda::tensor_map_of(ctx.stream.device().index, x.data, cuda::scalar_bytes(type), x.rows,
-                              x.cols * cuda::parts_of(type), x.row_stride * static_cast<index_t>(sizeof(T)),
+    map = cuda::tensor_map_of(ctx.stream.device().index, x.data, scalar_bytes(type), x.rows,
+                              x.cols * parts_of(type), x.row_stride * static_cast<index_t>(sizeof(T)),
                               shape.rows);
   const auto panels = static_cast<int>(shape.panels);
   planned->product->launch(ctx, map, cuda::OperandArgument{x.data, x.row_stride, x.col_stride}, small,

@@ -1,6 +1,6 @@
 #include "tallskinny/gemm/tsmttsm/inner_launch.hpp"
 
-#include "tallskinny/gemm/device/arguments.hpp"
+#include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/convert.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/parts.hpp"
@@ -27,7 +27,7 @@ struct PlannedInner : cuda::PlannedKernel {
 template <class T>
 bool turns(Operation operation, const DeviceStrided<const T>& a, const DeviceStrided<const T>& b) {
   constexpr index_t large = 4096;
-  return operation == Operation::tsm2r && cuda::scalar_bytes(dtype_of<T>) < 8 && a.rows >= large &&
+  return operation == Operation::tsm2r && scalar_bytes(dtype_of<T>) < 8 && a.rows >= large &&
          a.cols >= large && cuda::form_of(a).layout == Layout::row_major &&
          cuda::form_of(b).layout == Layout::col_major && b.cols > 1;
 }
@@ -67,7 +67,7 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
       // (A transpose is its own adjoint, and no Gram matrix has a mirror here.)
       const auto map_of = [&](const DeviceStrided<const T>& x) {
         if (ctx.stream.rehearsal() != nullptr) return cuda::TensorMap{};
-        return cuda::tensor_map_of(ctx.stream.device().index, x.data, cuda::scalar_bytes(dtype_of<T>), x.rows,
+        return cuda::tensor_map_of(ctx.stream.device().index, x.data, scalar_bytes(dtype_of<T>), x.rows,
                                    x.cols, x.row_stride * static_cast<index_t>(sizeof(T)),
                                    cuda::half_chunk_rows);
       };
@@ -88,7 +88,7 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
   }
   problem.first = cuda::part_form_of(a), problem.second = cuda::part_form_of(b), problem.out = {};
   cuda::plan_for_parts(problem, parts);
-  const index_t results = a.cols * b.cols, size = results * cuda::parts_of(dtype_of<T>);
+  const index_t results = a.cols * b.cols, size = results * parts_of(dtype_of<T>);
   const auto planned = a.rows > 0 ? planned_for() : nullptr;
   const cuda::PartSums sums(ctx, parts, size, planned ? planned->kernel.plan().workspace_bytes : 0);
   if (planned)

@@ -18,7 +18,7 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
 /// this.
 template <class T>
 [[nodiscard]] index_t inner_width(index_t columns, index_t scalars) noexcept {
-  const index_t most = scalars / cuda::parts_of(dtype_of<T>);
+  const index_t most = scalars / parts_of(dtype_of<T>);
   const index_t panels = (columns + most - 1) / most;
   return (columns + panels - 1) / panels;
 }

@@ -14,7 +14,7 @@ namespace ts::bench {
 namespace {
 
 void print_compiled(const cuda::KernelPlan& plan, const std::string& arch) {
-  const cuda::CompileJob job{std::string(plan.family), plan.defines, arch, plan.beside};
+  const cuda::CompileJob job = cuda::job_of(plan, arch);
   std::string options;
   for (const std::string& option : cuda::options_of(job)) options += (options.empty() ? "" : " ") + option;
   const cuda::Compiled compiled = cuda::compile(job);

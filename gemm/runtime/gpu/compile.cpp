@@ -67,14 +67,13 @@ struct Result {
 class Program {
  public:
   explicit Program(const CompileJob& job) {
-    const Source& main = source_of(job.family, job.beside);
+    const std::string main = program_of(job), name = job.family + ".cu";
     std::vector<const char*> texts, names;
     for (const SourceFiles files : {SourceFiles{sources}, job.beside})
       if (files != nullptr)
-        for (const Source& s : files())
-          if (s.name != main.name) texts.push_back(s.text.data()), names.push_back(s.name.data());
-    expect(nvrtc().create(&program_, main.text.data(), main.name.data(), static_cast<int>(texts.size()),
-                          texts.data(), names.data()));
+        for (const Source& s : files()) texts.push_back(s.text.data()), names.push_back(s.name.data());
+    expect(nvrtc().create(&program_, main.c_str(), name.c_str(), static_cast<int>(texts.size()), texts.data(),
+                          names.data()));
   }
   ~Program() { nvrtc().destroy(&program_); }
   Program(const Program&) = delete;
@@ -121,7 +120,7 @@ std::string hash_of(std::span<const Source> files) {
 /// Everything that the machine code depends on.
 std::string cache_key(const CompileJob& job) {
   static const std::string all_sources = hash_of(sources());
-  std::string key = all_sources + "\n" + compiler_version() + "\n" + job.family;
+  std::string key = all_sources + "\n" + compiler_version() + "\n" + program_of(job);
   if (job.beside != nullptr) key += "\n" + hash_of(job.beside());
   for (const std::string& option : options_of(job)) key += "\n" + option;
   return key;
@@ -156,9 +155,9 @@ std::string compiler_version() {
 }
 
 std::vector<std::string> options_of(const CompileJob& job) {
-  std::vector<std::string> options = {"--gpu-architecture=" + job.arch, "--std=c++17", "--no-source-include",
-                                      "--ptxas-options=-v"};
-  for (const auto& [name, value] : job.defines)
+  std::vector<std::string> options = {"--gpu-architecture=" + job.arch, "--std=c++20", "--no-source-include",
+                                      "--device-as-default-execution-space", "--ptxas-options=-v"};
+  for (const auto& [name, value] : job.policy.name.empty() ? job.defines : Defines{})
     options.push_back(std::string("-D").append(name).append("=").append(value));
   if (const char* more = std::getenv("TALLSKINNY_NVRTC_OPTIONS"); more != nullptr) {
     std::istringstream words(more);

@@ -24,7 +24,12 @@ struct CompileJob {
   Defines defines;
   std::string arch;              ///< "sm_90a"
   SourceFiles beside = nullptr;  ///< KernelPlan::beside
+  PolicyType policy = {};        ///< KernelPlan::policy
 };
+
+[[nodiscard]] CompileJob job_of(const KernelPlan& plan, const std::string& arch);
+/// The text that is compiled: the policy, if there is one, and the kernel's file.
+[[nodiscard]] std::string program_of(const CompileJob& job);
 
 struct Compiled {
   std::string cubin;

@@ -30,6 +30,12 @@ struct Budget {
   friend bool operator==(const Budget&, const Budget&) = default;
 };
 
+/// The type of a policy (policy.hpp); empty for kernels that have none.
+struct PolicyType {
+  std::string_view header, name;
+  friend bool operator==(const PolicyType&, const PolicyType&) = default;
+};
+
 struct Source;
 /// Device sources that a program carries beside the library's (sources.hpp).
 using SourceFiles = std::span<const Source> (*)() noexcept;
@@ -38,7 +44,8 @@ using SourceFiles = std::span<const Source> (*)() noexcept;
 /// its launch. Sizes that change from call to call are kernel arguments, never defines.
 struct KernelPlan {
   std::string_view family;
-  Defines defines;
+  PolicyType policy;
+  Defines defines;  ///< the members of the policy, or macros where there is none
   unsigned grid = 1, block = 1;
   std::size_t shared_bytes = 0;     ///< dynamic
   std::size_t workspace_bytes = 0;  ///< of Stream::workspace
@@ -50,5 +57,8 @@ struct KernelPlan {
   SourceFiles beside = nullptr;  ///< where FAMILY.cuh is if the library has none
   friend bool operator==(const KernelPlan&, const KernelPlan&) = default;
 };
+
+/// @throws Error(invalid_argument) when the policy of `plan` has another type.
+void expect_policy(const KernelPlan& plan, const PolicyType& type);
 
 }  // namespace ts::cuda

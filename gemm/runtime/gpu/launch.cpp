@@ -66,7 +66,7 @@ class Kernels {
       std::string key = key_of(plan);
       if (loaded_.contains(key) || std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
       keys.push_back(std::move(key));
-      jobs.push_back({std::string(plan.family), plan.defines, device.arch(), plan.beside});
+      jobs.push_back(job_of(plan, device.arch()));
       missing.push_back(&plan);
     }
     if (jobs.empty()) return;

@@ -38,6 +38,22 @@ void launch(const Context& ctx, const KernelPlan& plan, const Args&... args) {
   detail::launch(ctx, plan, detail::list(args...));
 }
 
+/// The same for a kernel with a policy P, whose one parameter is P::Arguments.
+/// @throws Error(invalid_argument) when the plan has another policy.
+template <class P>
+void launch_with(const Context& ctx, const KernelPlan& plan, const typename P::Arguments& arguments) {
+  expect_policy(plan, {P::header, P::name});
+  detail::launch(ctx, plan, detail::list(arguments));
+}
+
+/// The same where P::Arguments depends on a type, that of results or elements.
+template <class P, class R>
+void launch_with(const Context& ctx, const KernelPlan& plan,
+                 const typename P::template Arguments<R>& arguments) {
+  expect_policy(plan, {P::header, P::name});
+  detail::launch(ctx, plan, detail::list(arguments));
+}
+
 /// A plan for one device that remembers its kernel: what a caller keeps that starts it again and again.
 class ReadyKernel {
  public:
@@ -47,6 +63,16 @@ class ReadyKernel {
   template <class... Args>
   void launch(const Context& ctx, const Args&... args) const {
     detail::launch(ctx, plan_, detail::list(args...), &kernel_);
+  }
+  template <class P>
+  void launch_with(const Context& ctx, const typename P::Arguments& arguments) const {
+    expect_policy(plan_, {P::header, P::name});
+    detail::launch(ctx, plan_, detail::list(arguments), &kernel_);
+  }
+  template <class P, class R>
+  void launch_with(const Context& ctx, const typename P::template Arguments<R>& arguments) const {
+    expect_policy(plan_, {P::header, P::name});
+    detail::launch(ctx, plan_, detail::list(arguments), &kernel_);
   }
 
  private:

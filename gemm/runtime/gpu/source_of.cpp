@@ -1,7 +1,33 @@
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/gpu/compile.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
 
 namespace ts::cuda {
+
+CompileJob job_of(const KernelPlan& plan, const std::string& arch) {
+  return {std::string(plan.family), plan.defines, arch, plan.beside, plan.policy};
+}
+
+std::string program_of(const CompileJob& job) {
+  const auto include = [](std::string_view name) { return "#include \"" + std::string(name) + "\"\n"; };
+  std::string text;
+  if (!job.policy.name.empty()) {
+    const std::string type(job.policy.name);
+    // The members' own types are named by decltype: a value's text is a number, whatever its type.
+    text = include(job.policy.header) + "constexpr " + type + " policy{";
+    for (const auto& [name, value] : job.defines)
+      text += "\n    ." + name + " = static_cast<decltype(" + type + "::" + name + ")>(" + value + "),";
+    text += "};\n";
+  }
+  return text + include(source_of(job.family, job.beside).name);
+}
+
+void expect_policy(const KernelPlan& plan, const PolicyType& type) {
+  if (plan.policy != type)
+    throw Error(Errc::invalid_argument, "the kernel " + std::string(plan.family) + " has the policy '" +
+                                            std::string(plan.policy.name) + "', not '" +
+                                            std::string(type.name) + "'");
+}
 
 const Source& source_of(std::string_view family, SourceFiles beside) {
   for (const SourceFiles files : {SourceFiles{sources}, beside})

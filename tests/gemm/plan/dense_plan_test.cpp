@@ -14,7 +14,7 @@ constexpr const char* archs[] = {"sm_80", "sm_90a", "sm_100"};
 
 /// As operands usually lie, with a gap of one, far apart, on odd addresses, column-major, and that oddly.
 std::vector<cuda::Form> forms_of(DType type) {
-  const int size = cuda::scalar_bytes(type);
+  const int size = scalar_bytes(type);
   return {{},
           {Layout::row_major, false, size, 1},
           {Layout::row_major, false, 16, 0},
@@ -90,7 +90,7 @@ TEST_CASE("chunks of tall times small products are worth a ticket, and leave in 
       cuda::GpuProblem problem;
       problem.problem = {Operation::tsmm, type, 1 << 22, width, width};
       const auto kernel = cuda::tsmm_candidates(problem, device).front().kernel;
-      const index_t row = width * static_cast<index_t>(size_of(type) + size_of(cuda::result_type_of(type)));
+      const index_t row = width * static_cast<index_t>(size_of(type) + size_of(result_type_of(type)));
       CHECK(std::stoll(define_of(kernel, "TS_ROWS")) * row >= 6 * 1024);
       CHECK(define_of(kernel, "TS_BULK_Y") == "1");
       CHECK(kernel.grid == static_cast<unsigned>(device.multiprocessors));

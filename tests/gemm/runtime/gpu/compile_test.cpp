@@ -1,6 +1,8 @@
 // Every kernel family compiled for every architecture, without a GPU: no spills, nothing beyond the budget.
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
+#include "tallskinny/gemm/device/policy.hpp"
 #include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 #include <algorithm>
 #include <set>
@@ -160,7 +162,7 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
 void compile_plans(const std::string& arch, const std::vector<cuda::KernelPlan>& plans) {
   const auto shared = static_cast<std::size_t>(cuda::typical_device(arch).shared_bytes_per_block);
   std::vector<cuda::CompileJob> jobs;
-  for (const cuda::KernelPlan& plan : plans) jobs.push_back({std::string(plan.family), plan.defines, arch});
+  for (const cuda::KernelPlan& plan : plans) jobs.push_back(cuda::job_of(plan, arch));
   const auto compiled = cuda::compile_all(jobs);
   for (std::size_t i = 0; i < plans.size(); ++i) {
     CHECK_NOTHROW(cuda::expect_within_budget(plans[i], compiled[i].attributes));
@@ -353,8 +355,8 @@ TEST_CASE("the kernels of assign compile within their budget", "[assign][nvrtc]"
 }
 
 TEST_CASE("the attributes of a kernel are what the assembler reports", "[nvrtc]") {
-  const auto compiled = cuda::compile(
-      {"scale", {cuda::define(DType::float64), {"TS_VECTOR", "2"}, {"TS_ALIGN", "16"}}, "sm_90a"});
+  const auto compiled =
+      cuda::compile(cuda::job_of(cuda::plan_of("scale", cuda::ScalePolicy{DType::float64, 2, 16}), "sm_90a"));
   CHECK(compiled.attributes.registers >= 8);
   CHECK(compiled.attributes.registers <= 64);
   CHECK(compiled.attributes.stack_bytes == 0);
@@ -395,10 +397,10 @@ TEST_CASE("a budget that is exceeded is an error that names the kernel") {
 
 TEST_CASE("what does not compile is an error with the compiler's words", "[nvrtc]") {
   try {
-    (void)cuda::compile({"scale", {{"TS_TYPE", "17"}, {"TS_VECTOR", "1"}, {"TS_ALIGN", "8"}}, "sm_90a"});
+    (void)cuda::compile(cuda::job_of(cuda::plan_of("scale", cuda::ScalePolicy{DType{17}, 1, 8}), "sm_90a"));
     FAIL("compiled");
   } catch (const Error& e) {
-    CHECK(std::string(e.what()).find("TS_TYPE must be one of the six element types") != std::string::npos);
+    CHECK(std::string(e.what()).find("ElementOf") != std::string::npos);
   }
   CHECK_THROWS_AS(cuda::compile({"scale", {}, "sm_1"}), Error);
   CHECK_THROWS_AS(cuda::compile({"no_such_family", {}, "sm_90a"}), Error);

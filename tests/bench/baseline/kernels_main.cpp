@@ -1,0 +1,119 @@
+// Prints a line for each kernel of a fixed list: how it is started, and a digest of its machine code.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tallskinny/gemm/runtime/gpu/compile.hpp"
+#include "tallskinny/tests/bench/baseline/cubin.hpp"
+#include "tallskinny/tests/bench/baseline/kernels.hpp"
+
+namespace {
+
+using namespace ts;
+using namespace ts::baseline;
+
+struct Line {
+  std::string name;  ///< architecture, case, and number of the kernel within it
+  cuda::KernelPlan plan;
+  std::string arch;
+};
+
+using Key = std::tuple<std::string, std::string, cuda::Defines>;
+Key key_of(const Line& line) {
+  return {line.arch, std::string(line.plan.family), line.plan.defines};
+}
+
+/// The kernels of all cases; what an operation starts twice is listed once.
+std::vector<Line> lines_of(const std::string& arch, int& failures) {
+  KernelCases cases(arch);
+  add_dense_cases(cases);
+  add_assign_cases(cases);
+  add_planned_cases(cases);
+  std::vector<Line> lines;
+  for (const KernelCase& c : cases.all()) {
+    if (!c.failure.empty())
+      ++failures, std::fprintf(stderr, "%s %s: %s\n", arch.c_str(), c.name.c_str(), c.failure.c_str());
+    std::vector<cuda::KernelPlan> seen;
+    for (const cuda::KernelPlan& plan : c.kernels) {
+      if (std::find(seen.begin(), seen.end(), plan) != seen.end()) continue;
+      seen.push_back(plan);
+      lines.push_back({arch + " " + c.name + " #" + std::to_string(seen.size()), plan, arch});
+    }
+  }
+  return lines;
+}
+
+/// Each kernel once, however many lines have it.
+std::map<Key, cuda::Compiled> compiled(const std::vector<Line>& lines, int threads) {
+  std::map<Key, std::size_t> numbers;
+  std::vector<cuda::CompileJob> jobs;
+  for (const Line& line : lines)
+    if (numbers.emplace(key_of(line), jobs.size()).second)
+      jobs.push_back(cuda::job_of(line.plan, line.arch));
+  std::fprintf(stderr, "%zu lines, %zu kernels to compile\n", lines.size(), jobs.size());
+  std::vector<cuda::Compiled> results = cuda::compile_all(jobs, threads);
+  std::map<Key, cuda::Compiled> all;
+  for (const auto& [key, number] : numbers) all.emplace(key, std::move(results[number]));
+  return all;
+}
+
+void print(const Line& line, const cuda::Compiled* code) {
+  std::printf("%s: family=%s grid=%u block=%u shared=%zu", line.name.c_str(),
+              std::string(line.plan.family).c_str(), line.plan.grid, line.plan.block, line.plan.shared_bytes);
+  if (code != nullptr) {
+    const MachineCode machine = machine_code(code->cubin);
+    const cuda::Attributes& a = code->attributes;
+    std::printf(" registers=%d spills=%d instructions=%zu code=%s", a.registers,
+                a.spill_store_bytes + a.spill_load_bytes, machine.instructions, machine.digest.c_str());
+  }
+  std::printf("\n");
+}
+
+int usage() {
+  std::fprintf(stderr,
+               "Usage: baseline_kernels [--list] [--no-cache] [--threads N] [ARCHITECTURE...]\n"
+               "  --list      do not compile\n"
+               "  --no-cache  compile anew what the cache of kernels has\n"
+               "Architectures: sm_80 sm_90a sm_100 (default: all)\n");
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool list = false;
+  int threads = 0, failures = 0;
+  std::vector<std::string> archs;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--list")
+      list = true;
+    else if (word == "--no-cache")
+      unsetenv("XDG_CACHE_HOME"), unsetenv("HOME");  // no folder is known then
+    else if (word == "--threads" && i + 1 < argc)
+      threads = std::atoi(argv[++i]);
+    else if (word.starts_with("sm_"))
+      archs.push_back(word);
+    else
+      return usage();
+  }
+  if (archs.empty()) archs = {"sm_80", "sm_90a", "sm_100"};
+  try {
+    if (!list) std::printf("# NVRTC %s\n", cuda::compiler_version().c_str());
+    for (const std::string& arch : archs) {
+      const std::vector<Line> lines = lines_of(arch, failures);
+      std::map<Key, cuda::Compiled> code;
+      if (!list) code = compiled(lines, threads);
+      for (const Line& line : lines) print(line, list ? nullptr : &code.at(key_of(line)));
+      std::fflush(stdout);
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return failures > 0 ? 1 : 0;
+}
