@@ -146,11 +146,8 @@ void SvdSolver<T>::solve(const EigenProblem<T>& problem, const EigenOptions& opt
                          HostView<const T> initial) {
   auto now = solve_eigen<T>(ctx_, problem, options, initial);
   auto& t = out_.triplets;
-  now.operator_applications += t.operator_applications, now.iterations += t.iterations;
-  now.verification_applications += t.verification_applications, now.restarts += t.restarts;
-  now.verification_rounds += t.verification_rounds, now.dead_directions += t.dead_directions;
-  now.seconds += t.seconds;
-  now.history.insert(now.history.begin(), t.history.begin(), t.history.end());
+  std::swap(now.history, t.history);  // the earlier comes first
+  add_costs(t, now);
   t = std::move(now);
   next_ = std::sqrt(std::max(t.next_value, 0.0));
   verification_ = t.verification;

@@ -64,7 +64,7 @@ struct GeneralResult {
   std::vector<HistoryEntry> history;
 };
 
-/// Block Krylov-Schur: the Krylov decomposition of KrylovBasis, restarted with Schur vectors (Stewart 2002;
+/// Block Krylov-Schur: a Krylov factorisation that is restarted with Schur vectors (Stewart 2002;
 /// blocks: Zhou and Saad 2008). Real matrices are computed with in real arithmetic. When the wanted are
 /// converged, they are locked and the search is repeated from a fresh random block in their complement, where
 /// A is deflated by them: a value that comes before the last wanted one is missing. Unlike for Hermitian

@@ -104,6 +104,12 @@ class StateArchive {
   std::size_t next_number_ = 0, next_matrix_ = 0;
 };
 
+/// Numbers of any kind, to be stored.
+template <class... Numbers>
+[[nodiscard]] std::vector<double> as_numbers(Numbers... numbers) {
+  return {static_cast<double>(numbers)...};
+}
+
 /// What must agree for a stored state to be this run's is stored with it.
 /// @throws Error(invalid_argument) where it does not.
 template <class T>
