@@ -27,7 +27,7 @@ template <Space S, class T, class Use>
 void pass(At<S>, const Context& ctx, PlacedView<const T> v, const Use& use) {
   const index_t rows = std::max<index_t>(1, std::min(v.rows(), rows_of_a_part<T>(v.cols(), passage_bytes)));
   const HostView<const T> here = v.host();  // asked first
-  const cuda::Memory memory(ctx.stream, at(rows * v.cols()) * sizeof(T));
+  const cuda::Memory memory(ctx.stream, static_cast<std::size_t>(rows * v.cols()) * sizeof(T));
   use(Passing<S, T>{ctx, here, static_cast<T*>(memory.data()), rows});
 }
 
@@ -155,7 +155,7 @@ void Tall<T>::norms(PlacedView<const T> x, std::span<real_t<T>> norms) {
       ctx_, x.space(),
       [&](auto at, auto out) {
         if constexpr (decltype(at)::space == Space::host)
-          column_norms(ctx_, at(x), std::span<R>(out.data(), at(out.cols())));
+          column_norms(ctx_, at(x), std::span<R>(out.data(), static_cast<std::size_t>(out.cols())));
         else
           column_norms(ctx_, at(x), out);
       },
