@@ -4,39 +4,39 @@
 #include <cmath>
 
 #include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/solvers/eigen/general/schur.hpp"
+#include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
 using solvers::Complex;
-using solvers::Part;
+using solvers::GeneralWhich;
 
 namespace {
 
-double key(Part part, Complex z) {
-  if (part == Part::LM) return -std::abs(z);
-  if (part == Part::LR) return -z.real();
-  if (part == Part::SR) return z.real();
-  return part == Part::LI ? -std::abs(z.imag()) : std::abs(z.imag());
+double key(GeneralWhich part, Complex z) {
+  if (part == GeneralWhich::LM) return -std::abs(z);
+  if (part == GeneralWhich::LR) return -z.real();
+  if (part == GeneralWhich::SR) return z.real();
+  return part == GeneralWhich::LI ? -std::abs(z.imag()) : std::abs(z.imag());
 }
 
-solvers::GeneralOptions options_for(index_t nev, Part part, double tol = 1e-8) {
+solvers::GeneralOptions options_for(index_t nev, GeneralWhich part, double tol = 1e-8) {
   solvers::GeneralOptions o;
   o.part = part, o.common.nev = nev, o.common.tol = tol;
   return o;
 }
 
 /// The same with a basis that does not hold the whole space of a few hundred rows.
-solvers::GeneralOptions searching(index_t nev, Part part, double tol = 1e-8) {
+solvers::GeneralOptions searching(index_t nev, GeneralWhich part, double tol = 1e-8) {
   auto o = options_for(nev, part, tol);
   o.common.max_basis = std::max(2 * nev + 32, nev + 80);
   return o;
 }
 
 /// Nothing but a search: with the number of block steps given no dense solver takes over.
-solvers::GeneralOptions only_searching(index_t nev, Part part, double tol = 1e-8) {
+solvers::GeneralOptions only_searching(index_t nev, GeneralWhich part, double tol = 1e-8) {
   auto o = searching(nev, part, tol);
   o.common.max_iterations = 20000;
   return o;
@@ -44,7 +44,7 @@ solvers::GeneralOptions only_searching(index_t nev, Part part, double tol = 1e-8
 
 /// Every value has its own partner in `exact`, and nothing in `exact` that is not matched comes before the
 /// last.
-void check(const solvers::GeneralResult& r, std::vector<Complex> exact, Part part, double tolerance) {
+void check(const solvers::GeneralResult& r, std::vector<Complex> exact, GeneralWhich part, double tolerance) {
   INFO(r.reason);
   CHECK(r.converged);
   CHECK(r.verified);
@@ -74,7 +74,8 @@ CsrMatrix<double> rotations(const std::vector<Complex>& pairs) {
   return m;
 }
 
-solvers::GeneralResult solve_with(const CsrMatrix<double>& a, const CsrMatrix<double>& adjoint, Part part) {
+solvers::GeneralResult solve_with(const CsrMatrix<double>& a, const CsrMatrix<double>& adjoint,
+                                  GeneralWhich part) {
   solvers::GeneralProblem<double> problem{solvers::CsrOperator<double>(a.view())};
   problem.adjoint = [&adjoint] {
     return solvers::GeneralProblem<double>{solvers::CsrOperator<double>(adjoint.view())};
@@ -156,7 +157,7 @@ TEST_CASE("circulant matrices: pairs on a curve", "[long]") {
   const auto a = generators::circulant(210, c);
   const auto exact = generators::circulant_spectrum(210, c);
   const solvers::Operator<double> op = solvers::CsrOperator<double>(a.view());
-  for (const auto part : {Part::SR, Part::LI}) {
+  for (const auto part : {GeneralWhich::SR, GeneralWhich::LI}) {
     CAPTURE(static_cast<int>(part));
     const auto r = solvers::solve_general<double>(Context{}, {op}, searching(5, part, 1e-6));
     check(r, exact, part, 1e-5);
@@ -173,18 +174,18 @@ TEST_CASE("copies of pairs, also beyond the block", "[long]") {
   std::vector<Complex> exact;
   for (const Complex z : pairs) exact.push_back(z), exact.push_back(std::conj(z));
   for (const std::uint64_t seed : {1u, 2u}) {
-    auto o = searching(14, Part::LR);
+    auto o = searching(14, GeneralWhich::LR);
     o.common.seed = seed;
     const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())}, o);
-    check(r, exact, Part::LR, 1e-6);
+    check(r, exact, GeneralWhich::LR, 1e-6);
     CHECK(std::count_if(r.values.begin(), r.values.end(), [](Complex z) { return z.real() > 3.9; }) == 12);
   }
 }
 
 TEST_CASE("a matrix of zeros near a target", "[short]") {
   CsrMatrix<Complex> zero{7, 7, std::vector<index_t>(8, 0), {}, {}};
-  const auto r =
-      solvers::solve_general<Complex>(Context{}, near(zero, Complex(0.5, 1)), options_for(3, Part::LM));
+  const auto r = solvers::solve_general<Complex>(Context{}, near(zero, Complex(0.5, 1)),
+                                                 options_for(3, GeneralWhich::LM));
   CHECK(r.verified);
   CHECK(r.values == std::vector<Complex>(3, 0));
 }
@@ -197,15 +198,15 @@ TEST_CASE("smallest imaginary parts are inside of the spectrum: all or no proof"
   pairs[100] = 0.1, pairs.emplace_back(5);
   const auto large = rotations(pairs);
   const auto hidden = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(large.view())},
-                                                     only_searching(1, Part::SI, 1e-3));
+                                                     only_searching(1, GeneralWhich::SI, 1e-3));
   CHECK(hidden.converged);
   CHECK_FALSE(hidden.verified);
   pairs.resize(101);
   const auto small = rotations(pairs);
   for (const Complex z : pairs) exact.push_back(z), exact.push_back(std::conj(z));
   const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(small.view())},
-                                                options_for(6, Part::SI));
-  check(r, exact, Part::SI, 1e-7);
+                                                options_for(6, GeneralWhich::SI));
+  check(r, exact, GeneralWhich::SI, 1e-7);
   CHECK(r.verification == solvers::Verification::all_computed);
 }
 
@@ -216,19 +217,19 @@ TEST_CASE("complex matrices, matrices far from normal, and small ones", "[long]"
   std::vector<Complex> exact;
   for (const double v : generators::flux_ring_spectrum(300, 0.3).all()) exact.emplace_back(0, v);
   check(solvers::solve_general<Complex>(Context{}, {solvers::CsrOperator<Complex>(a.view())},
-                                        searching(4, Part::LM)),
-        exact, Part::LM, 1e-6);
+                                        searching(4, GeneralWhich::LM)),
+        exact, GeneralWhich::LM, 1e-6);
 
   const auto t = generators::toeplitz(18, 0.2, 1, 3);  // condition of the eigenvalues about 1e5
   const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(t.view())},
-                                                options_for(3, Part::LR, 1e-12));
-  check(r, generators::toeplitz_spectrum(18, 0.2, 1, 3), Part::LR, 1e-6);
+                                                options_for(3, GeneralWhich::LR, 1e-12));
+  check(r, generators::toeplitz_spectrum(18, 0.2, 1, 3), GeneralWhich::LR, 1e-6);
   CHECK(r.verification == solvers::Verification::all_computed);
   for (index_t n = 1; n <= 6; ++n) {
     const auto c = generators::circulant(n, {1, 2, 4});
     const auto s = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(c.view())},
-                                                  options_for(9, Part::LM));
-    check(s, generators::circulant_spectrum(n, {1, 2, 4}), Part::LM, 1e-10);
+                                                  options_for(9, GeneralWhich::LM));
+    check(s, generators::circulant_spectrum(n, {1, 2, 4}), GeneralWhich::LM, 1e-10);
     CHECK(static_cast<index_t>(s.values.size()) == n);
   }
 }
@@ -236,7 +237,7 @@ TEST_CASE("complex matrices, matrices far from normal, and small ones", "[long]"
 TEST_CASE("ill-conditioned eigenvalues are vouched for only where all are computed", "[short]") {
   auto a = generators::toeplitz(18, 0.2, 3, 3);  // condition of the eigenvalues about 1e5
   const auto whole = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
-                                                    options_for(18, Part::LR, 1e-9));
+                                                    options_for(18, GeneralWhich::LR, 1e-9));
   CHECK(whole.conditions[0] > 1e4);
   CHECK(whole.verified);
   for (; a.rows < 400; ++a.rows, ++a.cols) {  // others beside them, far away
@@ -245,7 +246,7 @@ TEST_CASE("ill-conditioned eigenvalues are vouched for only where all are comput
     a.pointers.push_back(static_cast<index_t>(a.values.size()));
   }
   const auto searched = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
-                                                       only_searching(18, Part::LR, 1e-9));
+                                                       only_searching(18, GeneralWhich::LR, 1e-9));
   INFO(searched.reason);
   CHECK(searched.converged);
   CHECK_FALSE(searched.verified);
@@ -253,20 +254,20 @@ TEST_CASE("ill-conditioned eigenvalues are vouched for only where all are comput
 
 TEST_CASE("a search with the adjoint matrix gives the conditions, and proves nothing", "[short]") {
   const auto a = generators::toeplitz(120, 0.98, 1, 1);
-  const auto r = solve_with(a, transposed(a.view()), Part::LR);
+  const auto r = solve_with(a, transposed(a.view()), GeneralWhich::LR);
   CHECK(r.converged);
   CHECK_FALSE(r.verified);
   CHECK(r.stop == solvers::StopReason::not_verified);
   CHECK(r.reason.find("no search can tell") != std::string::npos);
   CHECK(r.conditions[0] == Approx(1.1015).epsilon(1e-3));  // of x_i = 0.98^(i/2) sin(pi i / 121)
-  const auto other = solve_with(a, generators::toeplitz(120, 0.9, 1, 1.3), Part::LR);
+  const auto other = solve_with(a, generators::toeplitz(120, 0.9, 1, 1.3), GeneralWhich::LR);
   CHECK(other.converged);
   CHECK_FALSE(other.verified);
   INFO(other.reason);
   CHECK(other.reason.find("finds other eigenvalues") != std::string::npos);
   const auto whole = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
-                                                    searching(6, Part::LR));
-  check(whole, generators::toeplitz_spectrum(120, 0.98, 1, 1), Part::LR, 1e-10);
+                                                    searching(6, GeneralWhich::LR));
+  check(whole, generators::toeplitz_spectrum(120, 0.98, 1, 1), GeneralWhich::LR, 1e-10);
   CHECK(whole.verification == solvers::Verification::all_computed);
   CHECK(whole.conditions[0] == Approx(1.1015).epsilon(1e-3));
 }
@@ -274,7 +275,7 @@ TEST_CASE("a search with the adjoint matrix gives the conditions, and proves not
 TEST_CASE("far from normal, values beyond the spectrum have small residuals and are not vouched for",
           "[long]") {
   const auto a = generators::toeplitz(260, 0.8, 1, 1.2);
-  const auto r = solve_with(a, transposed(a.view()), Part::LR);
+  const auto r = solve_with(a, transposed(a.view()), GeneralWhich::LR);
   INFO(r.reason);
   CHECK(r.converged);
   CHECK(r.values[0].real() > 1.001 * generators::toeplitz_spectrum(260, 0.8, 1, 1.2)[0].real());
@@ -327,7 +328,7 @@ solvers::GeneralResult solve_normal(const CsrMatrix<double>& a, const solvers::G
 
 TEST_CASE("a normal matrix is held against a Hermitian one with its eigenvectors", "[long]") {
   const auto a = generators::circulant(200, {1, 2, 4});
-  for (const auto part : {Part::LM, Part::LR, Part::SR, Part::LI}) {
+  for (const auto part : {GeneralWhich::LM, GeneralWhich::LR, GeneralWhich::SR, GeneralWhich::LI}) {
     CAPTURE(static_cast<int>(part));
     const auto r = solve_normal(a, only_searching(6, part));
     check(r, generators::circulant_spectrum(200, {1, 2, 4}), part, 1e-6);
@@ -341,7 +342,7 @@ TEST_CASE("an eigenvalue beside many copies is not missed where nothing found te
   const double low = std::cos(6 * 3.14159265358979323846 / 7), alone = low - 1e-4;
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
     const auto a = skew_and_shift(9, 7, 2, alone);
-    auto options = only_searching(2, Part::SR);
+    auto options = only_searching(2, GeneralWhich::SR);
     options.common.seed = seed;
     const auto r = solve_normal(a, options);
     INFO(r.reason);
@@ -370,7 +371,7 @@ TEST_CASE("many copies, of normal matrices and others: the Schur form settles th
       }
     }
   permutation.rows = permutation.cols = static_cast<index_t>(permutation.indices.size());
-  for (const auto part : {Part::LM, Part::LR, Part::LI, Part::SI}) {
+  for (const auto part : {GeneralWhich::LM, GeneralWhich::LR, GeneralWhich::LI, GeneralWhich::SI}) {
     CAPTURE(static_cast<int>(part));
     check(solve_normal(permutation, options_for(7, part)), exact, part, 1e-10);
   }
@@ -385,7 +386,7 @@ TEST_CASE("many copies, of normal matrices and others: the Schur form settles th
     copies.pointers.push_back(static_cast<index_t>(copies.indices.size()));
   }
   copies.rows = copies.cols = m * repeats;
-  for (const auto part : {Part::LM, Part::LR}) {
+  for (const auto part : {GeneralWhich::LM, GeneralWhich::LR}) {
     const auto r = solve_normal(copies, options_for(5, part));
     INFO(r.reason);
     CHECK(r.verified);
@@ -430,7 +431,7 @@ TEST_CASE("eigenvalues nearest to a real target, pairs together", "[short]") {
   for (const double target : {1.0, -2.3}) {
     CAPTURE(target);
     const auto r =
-        solvers::solve_general<double>(Context{}, near<double>(a, target), searching(11, Part::LM));
+        solvers::solve_general<double>(Context{}, near<double>(a, target), searching(11, GeneralWhich::LM));
     INFO(r.reason);
     CHECK(r.verified);
     CHECK(r.values.size() == 12);
@@ -446,7 +447,7 @@ TEST_CASE("a target that is an eigenvalue", "[short]") {
   const double target = 0.5 + 1 - 0.3 + 0.2;  // of (1, 1, ..., 1)
   const auto problem = near<double>(a, target);
   CHECK(problem.shift != target);
-  const auto r = solvers::solve_general<double>(Context{}, problem, searching(5, Part::LM));
+  const auto r = solvers::solve_general<double>(Context{}, problem, searching(5, GeneralWhich::LM));
   INFO(r.reason);
   CHECK(r.verified);
   check_same_values(r.values, nearest_units(generators::circulant_spectrum(210, c), target, 5), 1e-6);
@@ -459,7 +460,8 @@ TEST_CASE("a complex target: of a complex matrix, and of a real one with the con
   std::vector<Complex> exact;
   for (const double v : generators::flux_ring_spectrum(220, 0.3).all()) exact.emplace_back(0, v);
   const Complex target(0.1, 0.7);
-  const auto r = solvers::solve_general<Complex>(Context{}, near<Complex>(a, target), searching(6, Part::LM));
+  const auto r =
+      solvers::solve_general<Complex>(Context{}, near<Complex>(a, target), searching(6, GeneralWhich::LM));
   CHECK(r.verified);
   std::sort(exact.begin(), exact.end(),
             [&](Complex x, Complex y) { return std::abs(x - target) < std::abs(y - target); });
@@ -473,7 +475,7 @@ TEST_CASE("a complex target: of a complex matrix, and of a real one with the con
   const solvers::Operator<double> op = solvers::CsrOperator<double>(real.view());
   for (const Complex z : {Complex(1.3, 0.01), Complex(-0.5, -0.4)}) {
     CAPTURE(z);
-    const auto options = searching(5, Part::LM);
+    const auto options = searching(5, GeneralWhich::LM);
     auto found = solvers::solve_general<Complex>(Context{}, near<Complex>(wide, z), options);
     REQUIRE(found.verified);
     const auto whole = solvers::with_conjugates(Context{}, op, std::move(found), z, options);
@@ -493,7 +495,7 @@ TEST_CASE("a general run that is stopped and resumed gives the bits of one that 
     CAPTURE(inverted);
     solvers::GeneralProblem<double> problem{solvers::CsrOperator<double>(a.view())};
     if (inverted) problem = near<double>(a, 3.9);
-    auto options = searching(14, Part::LR);
+    auto options = searching(14, GeneralWhich::LR);
     const auto whole = solvers::solve_general<double>(Context{}, problem, options);
     REQUIRE(whole.verified);
     REQUIRE(whole.verification_rounds > 0);
@@ -548,6 +550,6 @@ TEST_CASE("triangular in some order: eigenvalues are elements of the matrix", "[
     a.pointers.push_back(static_cast<index_t>(a.indices.size()));
   }
   const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
-                                                options_for(4, Part::LR));
-  check(r, {9, 9, 8, 8, 7, 7}, Part::LR, 1e-13);
+                                                options_for(4, GeneralWhich::LR));
+  check(r, {9, 9, 8, 8, 7, 7}, GeneralWhich::LR, 1e-13);
 }
