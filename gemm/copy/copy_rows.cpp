@@ -1,9 +1,11 @@
 #include "tallskinny/gemm/copy/copy_rows.hpp"
 
+#include "tallskinny/gemm/copy/policy.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 namespace ts {
 
@@ -14,16 +16,13 @@ cuda::KernelPlan cuda::plan_copy_rows(DType to, const Form& to_form, DType from,
               from_piece = widest_piece(size_of(from), from_form, width);
   const int count = std::max(to_piece.count, from_piece.count);
   const auto alignment = [count](DType type, const Form& form) {
-    return index_t{std::min({16, form.alignment, count * static_cast<int>(size_of(type))})};
+    return std::min({16, form.alignment, count * static_cast<int>(size_of(type))});
   };
   const index_t across = std::min<index_t>(width / count, 256);
-  KernelPlan plan;
-  plan.family = "copy_rows";
-  plan.defines = {define(to), define("TS_FROM", static_cast<index_t>(from)), define("TS_VECTOR", count),
-                  define("TS_ALIGN", alignment(to, to_form)),
-                  define("TS_FROM_ALIGN", alignment(from, from_form))};
+  const CopyRowsPolicy policy{to, from, count, alignment(to, to_form), alignment(from, from_form)};
+  KernelPlan plan = plan_of("copy_rows", policy);
   plan.grid = grid_of(ceil_div(rows, 256 / across), index_t{4} * device.multiprocessors);
-  plan.block = 256;
+  plan.block = policy.threads;
   plan.budget = {64, 0};
   return plan;
 }
@@ -42,8 +41,8 @@ void copy_rows(const Context& ctx, DeviceView<const From> from, DeviceView<To> t
   const cuda::KernelPlan plan = cuda::plan_copy_rows(
       dtype_of<R>, cuda::form_of(DeviceStrided<R>(target)), dtype_of<S>,
       cuda::form_of(DeviceStrided<const S>(source)), target.rows(), target.cols(), ctx.stream.device());
-  cuda::launch(ctx, plan, target.data(), target.ld(), source.data(), source.ld(), target.rows(),
-               target.cols());
+  cuda::launch_with<cuda::CopyRowsPolicy>(
+      ctx, plan, {target.data(), target.ld(), source.data(), source.ld(), target.rows(), target.cols()});
 }
 
 #define TS_INSTANTIATE(To, From) \

@@ -1,17 +1,27 @@
-// Values as arguments of kernels.
+// Arguments of kernels that several families have: host code and kernels read this text.
 #pragma once
 
-#include "tallskinny/gemm/core/types.hpp"
-#include "tallskinny/gemm/device/tall_policy.hpp"
+#include "tallskinny/gemm/core/dtype.hpp"
 
 namespace ts::cuda {
 
-template <class R>
-[[nodiscard]] ScalarArgument scalars_of(R x) noexcept {
-  if constexpr (is_complex<R>)
-    return {x.real(), x.imag()};
-  else
-    return {x, 0};
-}
+/// device/operand.cuh; strides in elements.
+struct OperandArgument {
+  const void* data;
+  index_t row_stride, column_stride;
+};
+
+/// A scalar of any result type.
+struct ScalarArgument {
+  double re, im;
+};
+
+/// The parts of a sum over rows (device/parts.cuh).
+struct PartsArgument {
+  double* sums = nullptr;  ///< of the first part here
+  index_t rows = 0;        ///< of every part but the last
+  index_t size = 0;        ///< numbers of a part
+  index_t here = 1;        ///< parts, whose blocks follow each other in the grid
+};
 
 }  // namespace ts::cuda

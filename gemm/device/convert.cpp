@@ -2,22 +2,21 @@
 
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
+#include "tallskinny/gemm/device/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 namespace ts {
 
 cuda::KernelPlan cuda::plan_convert(std::size_t bytes, int alignment, bool from_rows, index_t rows,
                                     index_t cols, const DeviceInfo& device) {
-  constexpr index_t tile_rows = 128, tile_cols = 16;  // as the kernel has them
-  KernelPlan plan;
-  plan.family = "convert";
-  plan.defines = {define("TS_TYPE", 0), define("TS_BYTES", static_cast<index_t>(bytes)),
-                  define("TS_ALIGN", std::min(alignment, static_cast<int>(bytes))),
-                  define("TS_FROM_ROWS", from_rows ? 1 : 0)};
-  plan.grid =
-      grid_of(ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols), index_t{16} * device.multiprocessors);
-  plan.block = 256;
-  plan.budget = {64, static_cast<int>((tile_rows + 1) * tile_cols * static_cast<index_t>(bytes))};
+  const ConvertPolicy policy{static_cast<int>(bytes), std::min(alignment, static_cast<int>(bytes)),
+                             from_rows};
+  KernelPlan plan = plan_of("convert", policy);
+  plan.grid = grid_of(ceil_div(rows, policy.tile_rows) * ceil_div(cols, policy.tile_cols),
+                      index_t{16} * device.multiprocessors);
+  plan.block = policy.threads;
+  plan.budget = {64, policy.shared_bytes()};
   return plan;
 }
 
@@ -30,8 +29,10 @@ void detail::convert(const Context& ctx, DeviceStrided<const T> from, DeviceStri
   const int alignment = std::min(cuda::form_of(from).alignment, cuda::form_of(to).alignment);
   const cuda::KernelPlan plan =
       cuda::plan_convert(sizeof(T), alignment, from_rows, from.rows, from.cols, ctx.stream.device());
-  cuda::launch(ctx, plan, to.data, from_rows ? to.col_stride : to.row_stride, from.data,
-               from_rows ? from.row_stride : from.col_stride, from.rows, from.cols);
+  cuda::launch_with<cuda::ConvertPolicy>(
+      ctx, plan,
+      {to.data, from_rows ? to.col_stride : to.row_stride, from.data,
+       from_rows ? from.row_stride : from.col_stride, from.rows, from.cols});
 }
 
 #define TS_INSTANTIATE(T) \

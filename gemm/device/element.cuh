@@ -62,7 +62,9 @@ struct alignas(alignment) Vector {
 };
 
 template <ts::DType type>
-struct ElementOf {
+struct ElementOf;  // the policy's type must be one of the six element types
+template <>
+struct ElementOf<ts::DType::float64> {
   using Type = double;
 };
 template <>

@@ -1,19 +1,20 @@
 #include "tallskinny/gemm/device/parts.hpp"
 
-#include "tallskinny/gemm/device/arguments.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
+#include "tallskinny/gemm/device/policy.hpp"
+#include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 namespace ts::cuda {
 
 KernelPlan plan_sum_parts(DType type, index_t results) {
-  KernelPlan plan;
-  plan.family = "sum_parts";
+  const SumPartsPolicy policy{type};
+  KernelPlan plan = plan_of("sum_parts", policy);
   plan.overlaps = true;
-  plan.defines = {define(type)};
-  plan.grid = grid_of(ceil_div(results, 256), INT32_MAX);
-  plan.block = 256;
+  plan.grid = grid_of(ceil_div(results, policy.threads), INT32_MAX);
+  plan.block = policy.threads;
   plan.budget = {128, 0};
   return plan;
 }
@@ -39,10 +40,11 @@ template <class R>
 void PartSums::finish(index_t first, index_t imaginary, Op op, R alpha, R beta, DeviceStrided<R> out,
                       R* mirror, bool triangle) const {
   if (out.empty()) return;
-  launch(ctx_, plan_sum_parts(dtype_of<R>, out.rows * out.cols), static_cast<const double*>(sums_ + first),
-         size_, parts_.count, imaginary, out.data, out.row_stride, out.col_stride, mirror, out.rows, out.cols,
-         scalars_of(alpha), scalars_of(beta), static_cast<int>(op == Op::adjoint),
-         static_cast<int>(triangle));
+  launch_with<SumPartsPolicy, R>(
+      ctx_, plan_sum_parts(dtype_of<R>, out.rows * out.cols),
+      {sums_ + first, size_, parts_.count, imaginary, out.data, out.row_stride, out.col_stride, mirror,
+       out.rows, out.cols, scalars_of(alpha), scalars_of(beta), static_cast<int>(op == Op::adjoint),
+       static_cast<int>(triangle)});
 }
 
 #define TS_INSTANTIATE(R) \

@@ -1,16 +1,19 @@
 // The parts of a sum over rows: consecutive runs of rows, each added up by blocks of its own and left in
 // float64. sum_parts.cuh makes the result of them, when those of other slabs or ranks have come too.
-//   TS_PARTS   0: the whole grid works on all rows
 #pragma once
 
+#include "tallskinny/gemm/device/arguments.hpp"
 #include "tallskinny/gemm/device/element.cuh"
 
-struct PartsArgument {
-  double* sums;  ///< of the first part here
-  int64 rows;    ///< of every part but the last
-  int64 size;    ///< numbers of a part
-  int64 here;    ///< parts, whose blocks follow each other in the grid
-};
+using ts::cuda::PartsArgument;
+
+#ifdef TS_PARTS
+constexpr bool in_parts = TS_PARTS;
+#elif defined(TS_TYPE)
+constexpr bool in_parts = false;
+#else
+constexpr bool in_parts = policy.parts;  ///< else the whole grid works on all rows
+#endif
 
 /// Which part this block works on, as one of how many blocks. Worked out anew each time it is asked for, so
 /// that no registers hold it meanwhile.
@@ -19,10 +22,10 @@ struct PartOfGrid {
   __device__ __forceinline__ explicit PartOfGrid([[maybe_unused]] const PartsArgument& parts) {
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
     number = 0, blocks = static_cast<int>(gridDim.x);
-#if TS_PARTS
-    blocks /= static_cast<int>(parts.here);
-    number = block / blocks, block %= blocks;
-#endif
+    if constexpr (in_parts) {
+      blocks /= static_cast<int>(parts.here);
+      number = block / blocks, block %= blocks;
+    }
   }
   /// Of all rows, those of this part.
   __device__ __forceinline__ int64 rows(const PartsArgument& parts, int64 all) const {

@@ -4,16 +4,11 @@
 
 #include "tallskinny/gemm/comm/row_parts.hpp"
 #include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/device/arguments.hpp"
 #include "tallskinny/gemm/plan/gpu_problem.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
 namespace ts::cuda {
-
-/// As device/parts.cuh declares it.
-struct PartsArgument {
-  double* sums = nullptr;
-  index_t rows = 0, size = 0, here = 1;
-};
 
 [[nodiscard]] KernelPlan plan_sum_parts(DType type, index_t results);
 

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "tallskinny/gemm/device/geometry.hpp"
+#include "tallskinny/gemm/device/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 namespace ts::cuda {
 
@@ -11,11 +13,10 @@ KernelPlan plan_scale(DType type, const Form& form, index_t lines, index_t width
   const Piece piece = widest_piece(size_of(type), form, width);
   const index_t across = width / piece.count;
   const index_t blocks = across >= 256 ? ceil_div(across, 256) : ceil_div(lines, 256 / across);
-  KernelPlan plan;
-  plan.family = "scale";
-  plan.defines = {define(type), define("TS_VECTOR", piece.count), define("TS_ALIGN", piece.alignment)};
+  const ScalePolicy policy{type, piece.count, piece.alignment};
+  KernelPlan plan = plan_of("scale", policy);
   plan.grid = grid_of(blocks, index_t{8} * device.multiprocessors);
-  plan.block = 256;
+  plan.block = policy.threads;
   plan.budget = {64, 0};
   return plan;
 }
@@ -33,7 +34,7 @@ void scale_output(const Context& ctx, R beta, const DeviceStrided<R>& out) {
   if (form.contiguous) width *= std::exchange(lines, 1);
   const index_t ld = row_major ? out.row_stride : out.col_stride;
   const cuda::KernelPlan plan = cuda::plan_scale(dtype_of<R>, form, lines, width, ctx.stream.device());
-  cuda::launch(ctx, plan, out.data, lines, width, ld, beta);
+  cuda::launch_with<cuda::ScalePolicy, R>(ctx, plan, {out.data, lines, width, ld, beta});
 }
 
 #define TS_INSTANTIATE(R) template void scale_output<R>(const Context&, R, const DeviceStrided<R>&);

@@ -1,8 +1,5 @@
-// C = alpha (the sum of all parts, in their order) + beta C, with C rows x columns; beta = 0 never reads. The
-// numbers of a part are the products as they lie row by row, the imaginary ones `imaginary` later.
-//   TS_TYPE   of C
-// `mirror`, unless null, is where the (conjugate) transpose of C goes too. `triangle`: what is on and above
-// the diagonal is computed and mirrored.
+// C = alpha (the sum of all parts, in their order) + beta C; beta = 0 never reads. The numbers of a part are the products
+// as they lie row by row.
 #include "tallskinny/gemm/device/cluster.cuh"
 
 __device__ __forceinline__ Complex<double> as_pair(Real x) {
@@ -22,29 +19,29 @@ __device__ __forceinline__ Complex<double> times(Complex<double> x, Complex<doub
   return x.im == 0 ? Complex<double>{x.re * y.re, x.re * y.im} : mul(x, y);
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-    sum_parts(const double* parts, int64 size, int64 count, int64 imaginary, Result* c, int64 row_stride,
-              int64 column_stride, Result* mirror, int64 rows, int64 columns, Complex<double> alpha,
-              Complex<double> beta, int adjoint, int triangle) {
-  const int64 e = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x, i = e / columns, j = e % columns;
-  if (e >= rows * columns || (triangle && i > j)) return;
+extern "C" __global__ void __launch_bounds__(policy.threads)
+    sum_parts(const __grid_constant__ ts::cuda::SumPartsArguments<Result> a) {
+  const int64 e = static_cast<int64>(blockIdx.x) * policy.threads + threadIdx.x, i = e / a.columns,
+              j = e % a.columns;
+  if (e >= a.rows * a.columns || (a.triangle && i > j)) return;
   let_next_kernel_start();
   wait_for_earlier_kernels();
+  const Complex<double> alpha = {a.alpha.re, a.alpha.im}, beta = {a.beta.re, a.beta.im};
   Complex<double> sum = {0, 0};
 #pragma unroll 8
-  for (int64 part = 0; part < count; ++part) {
-    const double* const from = parts + part * size + e;
+  for (int64 part = 0; part < a.count; ++part) {
+    const double* const from = a.parts + part * a.size + e;
     sum.re += __ldcg(from);
-    if (is_complex) sum.im += __ldcg(from + imaginary);
+    if (is_complex) sum.im += __ldcg(from + a.imaginary);
   }
-  Result* const out = c + i * row_stride + j * column_stride;
+  Result* const out = a.c + i * a.row_stride + j * a.column_stride;
   Complex<double> value = times(alpha, sum);
   if (!is_zero(beta)) {
     const Complex<double> old = times(beta, as_pair(*out));
     value = {value.re + old.re, value.im + old.im};
   }
   store(out, value);
-  const Result turned = adjoint ? conj(*out) : *out;
-  if (mirror) mirror[j * row_stride + i * column_stride] = turned;
-  if (triangle && i < j) c[j * row_stride + i * column_stride] = turned;
+  const Result turned = a.adjoint ? conj(*out) : *out;
+  if (a.mirror) a.mirror[j * a.row_stride + i * a.column_stride] = turned;
+  if (a.triangle && i < j) a.c[j * a.row_stride + i * a.column_stride] = turned;
 }

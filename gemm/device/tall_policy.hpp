@@ -1,24 +1,14 @@
 // What host code and row-streaming kernels both know: how a chunk of rows of a tall operand lies in a stage of shared
-// memory, by which arithmetic fragments are multiplied, and arguments that several kernels take.
+// memory, by which arithmetic fragments are multiplied.
 #pragma once
 
-#include "tallskinny/gemm/core/dtype.hpp"
+#include "tallskinny/gemm/device/arguments.hpp"
 
 namespace ts::cuda {
 
 [[nodiscard]] constexpr int round_up(int x, int unit) noexcept {
   return (x + unit - 1) / unit * unit;
 }
-
-/// Strides in elements.
-struct OperandArgument {
-  const void* data;
-  index_t row_stride, column_stride;
-};
-/// A scalar of any result type, as Complex<double>.
-struct ScalarArgument {
-  double re, im;
-};
 
 /// How device/fragment.cuh multiplies.
 enum class Arithmetic {

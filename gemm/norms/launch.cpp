@@ -4,19 +4,10 @@
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/norms/plan.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 
 namespace ts::detail {
-
-namespace {
-
-struct PlannedNorms : cuda::PlannedKernel {
-  PlannedNorms(const cuda::GpuProblem& problem, const cuda::DeviceInfo& device)
-      : PlannedKernel(problem, device), shape(cuda::column_norms_shape(problem, device)) {}
-  cuda::ColumnNormsShape shape;
-};
-
-}  // namespace
 
 template <class T>
 void column_norms(const Context& ctx, DeviceStrided<const T> x, DeviceStrided<real_t<T>> norms) {
@@ -31,15 +22,17 @@ void column_norms(const Context& ctx, DeviceStrided<const T> x, DeviceStrided<re
   problem.first = parts.one() ? cuda::form_of(x) : cuda::part_form_of(x);
   problem.determinism = ctx.determinism;
   cuda::plan_for_parts(problem, parts);
-  const auto launch = [&](const PlannedNorms& planned, void* workspace, const cuda::PartsArgument& sums) {
-    const cuda::ColumnNormsShape& s = planned.shape;
+  const auto launch = [&](const cuda::PlannedKernel& planned, void* workspace,
+                          const cuda::PartsArgument& sums) {
+    const auto policy = cuda::policy_of<cuda::ColumnNormsPolicy>(planned.kernel.plan());
     const bool col_major = problem.first.layout == Layout::col_major;
-    const index_t line_stride = col_major || s.fold > 1 ? s.fold * s.tile : x.row_stride;
-    const index_t tile_stride = col_major ? x.col_stride : s.tile;
-    planned.kernel.launch(ctx, x.data, s.lines, line_stride, tile_stride, static_cast<int>(s.rest), workspace,
-                          ctx.stream.counters(), norms.data, norms.col_stride, x.rows, x.row_stride, sums);
+    const index_t n = problem.problem.n;
+    planned.kernel.launch_with<cuda::ColumnNormsPolicy>(
+        ctx, {x.data, n / policy.fold, col_major || policy.fold > 1 ? policy.line() : x.row_stride,
+              col_major ? x.col_stride : policy.tile, static_cast<int>(n % policy.fold), workspace,
+              ctx.stream.counters(), norms.data, norms.col_stride, x.rows, x.row_stride, sums});
   };
-  const auto planned = x.rows > 0 ? cuda::kept_plan<PlannedNorms>(problem, ctx.stream.device()) : nullptr;
+  const auto planned = x.rows > 0 ? cuda::kept_plan(problem, ctx.stream.device()) : nullptr;
   const std::size_t bytes = planned ? planned->kernel.plan().workspace_bytes : 0;
   if (parts.one()) return launch(*planned, ctx.stream.workspace(bytes), {});
   const cuda::PartSums sums(ctx, parts, x.cols * cuda::numbers_of_a_norm(dtype_of<T>), bytes);
@@ -48,8 +41,9 @@ void column_norms(const Context& ctx, DeviceStrided<const T> x, DeviceStrided<re
   else
     sums.clear();
   if (!sums.gather()) return;
-  cuda::launch(ctx, cuda::plan_norms_of_parts(dtype_of<T>, x.cols), sums.sums(), sums.size(), sums.count(),
-               x.cols, norms.data, norms.col_stride);
+  cuda::launch_with<cuda::NormsOfPartsPolicy>(
+      ctx, cuda::plan_norms_of_parts(dtype_of<T>, x.cols),
+      {sums.sums(), sums.size(), sums.count(), x.cols, norms.data, norms.col_stride});
 }
 
 #define TS_INSTANTIATE(T) \

@@ -1,82 +1,68 @@
 #include "tallskinny/gemm/norms/plan.hpp"
 
 #include "tallskinny/gemm/device/geometry.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 namespace ts::cuda {
 
 namespace {
 
-constexpr int threads = 256, unroll = 4;
-constexpr index_t blocks_at_once = 3;  // on a multiprocessor, by the kernel's launch bounds
-constexpr index_t part_blocks =
-    33;  // of each of 24 parts, on every device: 2 x 396, which 132 multiprocessors hold
+/// Blocks of each of 24 parts, on every device: 2 x 396, which 132 multiprocessors hold.
+constexpr index_t part_blocks = 33;
 
 }  // namespace
 
-index_t numbers_of_a_norm(DType type) noexcept {
-  return type == DType::float64 || type == DType::complex128 ? 3 : 1;
-}
-
 KernelPlan plan_norms_of_parts(DType type, index_t columns) {
-  KernelPlan plan;
-  plan.family = "norms_of_parts";
-  plan.defines = {define(type)};
-  plan.grid = grid_of(ceil_div(columns, threads), INT32_MAX);
-  plan.block = threads;
+  const NormsOfPartsPolicy policy{type};
+  KernelPlan plan = plan_of("norms_of_parts", policy);
+  plan.grid = grid_of(ceil_div(columns, policy.threads), INT32_MAX);
+  plan.block = policy.threads;
   plan.budget = {128, 0};
   return plan;
 }
 
-ColumnNormsShape column_norms_shape(const GpuProblem& problem, const DeviceInfo& device) {
+ColumnNormsPolicy column_norms_policy(const GpuProblem& problem) {
   const index_t n = problem.problem.n, p = problem.problem.p;
-  const auto size = static_cast<index_t>(size_of(problem.problem.type));
+  const std::size_t size = size_of(problem.problem.type);
+  ColumnNormsPolicy policy{problem.problem.type, static_cast<int>(p)};
+  policy.parts = problem.parts > 0;
   Form form = problem.first;
   const bool col_major = form.layout == Layout::col_major;
-  if (col_major && p > 1)
-    form.alignment = std::min(form.alignment, common_power(n * size, 256));  // every column's
-  const Piece widest = widest_piece(static_cast<std::size_t>(size), form, 16);
+  if (col_major && p > 1)  // every column's
+    form.alignment = std::min(form.alignment, common_power(n * static_cast<index_t>(size), 256));
+  const Piece widest = widest_piece(size, form, 16);
   const int fold = widest.count / common_power(p, widest.count);
-
-  ColumnNormsShape s;
   if (col_major) {
-    s.tile = 1, s.fold = s.vector = widest.count, s.alignment = widest.alignment;
-  } else if (form.contiguous && fold * p / widest.count <= threads) {
-    s.tile = p, s.fold = fold, s.vector = widest.count, s.alignment = widest.alignment;
+    policy.tile = 1, policy.fold = policy.vector = widest.count, policy.alignment = widest.alignment;
+  } else if (form.contiguous && fold * p / widest.count <= policy.threads) {
+    policy.tile = policy.columns, policy.fold = fold, policy.vector = widest.count,
+    policy.alignment = widest.alignment;
   } else {
-    const Piece piece = widest_piece(static_cast<std::size_t>(size), form, p);
-    s.tile = std::min<index_t>(p, index_t{threads} * piece.count);
-    s.vector = piece.count, s.alignment = piece.alignment;
+    const Piece piece = widest_piece(size, form, p);
+    policy.tile = std::min(policy.columns, policy.threads * piece.count);
+    policy.vector = piece.count, policy.alignment = piece.alignment;
   }
-  s.lines = n / s.fold, s.rest = n % s.fold;
-  s.tiles = ceil_div(p, s.tile);
-  const index_t lines_at_once = threads / (s.fold * s.tile / s.vector);
-  const index_t blocks =
-      problem.determinism == Determinism::gpu_to_gpu ? part_blocks : blocks_at_once * device.multiprocessors;
-  s.blocks_a_tile = std::clamp<index_t>(ceil_div(s.lines, lines_at_once * unroll), 1,
-                                        std::max<index_t>(1, blocks / s.tiles));
-  return s;
+  return policy;
 }
 
 std::vector<Candidate> column_norms_candidates(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
   if (pr.operation != Operation::column_norms || pr.p < 1) return {};
-  const ColumnNormsShape s = column_norms_shape(problem, device);
-  const auto sum_bytes =
-      static_cast<int>(sizeof(double) * static_cast<std::size_t>(numbers_of_a_norm(pr.type)));
-  Candidate c;
-  c.kernel.family = "column_norms";
-  c.kernel.defines = {define(pr.type),
-                      define("TS_P", pr.p),
-                      define("TS_TILE", s.tile),
-                      define("TS_FOLD", s.fold),
-                      define("TS_VECTOR", s.vector),
-                      define("TS_ALIGN", s.alignment),
-                      define("TS_PARTS", problem.parts > 0)};
+  const ColumnNormsPolicy policy = column_norms_policy(problem);
+  const index_t blocks = problem.determinism == Determinism::gpu_to_gpu
+                             ? part_blocks
+                             : index_t{policy.blocks_at_once} * device.multiprocessors;
+  const index_t blocks_a_tile =
+      std::clamp<index_t>(ceil_div(pr.n / policy.fold, policy.lines_at_once() * policy.unroll), 1,
+                          std::max<index_t>(1, blocks / policy.tiles()));
   const index_t parts = std::max<index_t>(1, problem.parts);
-  c.kernel.grid = grid_of(parts * s.tiles * s.blocks_a_tile, INT32_MAX);
-  c.kernel.block = threads;
-  c.kernel.workspace_bytes = static_cast<std::size_t>(parts * s.blocks_a_tile * pr.p * sum_bytes);
-  c.kernel.budget = {80, threads * s.vector * sum_bytes + 16};
+  Candidate c;
+  c.kernel = plan_of("column_norms", policy);
+  c.kernel.grid = grid_of(parts * policy.tiles() * blocks_a_tile, INT32_MAX);
+  c.kernel.block = policy.threads;
+  c.kernel.workspace_bytes =
+      static_cast<std::size_t>(parts * blocks_a_tile * pr.p * numbers_of_a_norm(pr.type) * 8);
+  c.kernel.budget = {80, policy.shared_bytes()};
   const Limits limits = limits_of(pr, device);
   c.seconds = std::max(limits.memory_seconds, limits.arithmetic_seconds) + device.launch_seconds;
   return {std::move(c)};

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "tallskinny/gemm/device/arguments.hpp"
+#include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/parts.hpp"
 #include "tallskinny/gemm/device/scale.hpp"

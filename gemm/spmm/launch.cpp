@@ -1,5 +1,4 @@
 #include "tallskinny/gemm/core/checks.hpp"
-#include "tallskinny/gemm/device/arguments.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/scale.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
@@ -11,18 +10,12 @@
 namespace ts::detail {
 namespace {
 
-/// As spmm/kernels/sparse_row.cuh declares it.
-struct SparseArgument {
-  const void *pointers, *indices, *values;
-};
-
 /// Y = alpha (B - shift I) X + beta Y with at most spmm_widest columns; B is A or, for other ops, the
 /// transposed that A keeps.
 template <class T, class I>
 void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, Space::device, I>& b,
                  result_t<T> shift, DeviceStrided<const T> x, result_t<T> beta,
                  DeviceStrided<result_t<T>> y) {
-  using cuda::OperandArgument;
   cuda::GpuProblem problem;
   problem.problem = {Operation::spmm, dtype_of<T>, b.rows, b.cols, x.cols};
   problem.problem.accumulate = beta != result_t<T>{};
@@ -30,19 +23,29 @@ void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, 
   problem.problem.nonzeros = b.stored, problem.problem.index_bytes = static_cast<int>(sizeof(I));
   problem.op = op, problem.second = cuda::form_of(x), problem.out = cuda::form_of(y);
   const auto planned = cuda::kept_plan(problem, ctx.stream.device());
-  const SparseArgument entries{b.pointers, b.indices, b.values};
-  const OperandArgument from{x.data, x.row_stride, x.col_stride}, to{y.data, y.row_stride, y.col_stride};
-  if (b.long_part_count == 0)
-    return planned->kernel.launch(ctx, b.rows, index_t{INT64_MAX}, entries, from, to, alpha, beta, -shift,
-                                  static_cast<unsigned*>(nullptr), index_t{0});
+  cuda::SpmmArguments<result_t<T>> arguments{{b.pointers, b.indices, b.values},
+                                             {x.data, x.row_stride, x.col_stride},
+                                             {y.data, y.row_stride, y.col_stride},
+                                             alpha,
+                                             beta,
+                                             -shift,
+                                             nullptr,
+                                             b.rows,
+                                             INT64_MAX,
+                                             0,
+                                             nullptr,
+                                             nullptr};
+  using Policy = cuda::SpmmPolicy;
+  if (b.long_part_count == 0) return planned->kernel.launch_with<Policy, result_t<T>>(ctx, arguments);
   const cuda::KernelPlan parts = cuda::spmm_long_plan(problem, b.long_part_count);
   const auto ticket_bytes =
       static_cast<std::size_t>(cuda::ceil_div(b.long_part_count, 64)) * 64 * sizeof(unsigned);
-  auto* const tickets = static_cast<unsigned*>(ctx.stream.workspace(ticket_bytes + parts.workspace_bytes));
-  auto* const partials = reinterpret_cast<result_t<T>*>(tickets + ticket_bytes / sizeof(unsigned));
-  planned->kernel.launch(ctx, b.rows, cuda::longest_short_row, entries, from, to, alpha, beta, -shift,
-                         tickets, b.long_part_count);
-  cuda::launch(ctx, parts, b.long_parts, entries, from, to, alpha, beta, -shift, tickets, partials);
+  arguments.tickets = static_cast<unsigned*>(ctx.stream.workspace(ticket_bytes + parts.workspace_bytes));
+  arguments.partials = reinterpret_cast<result_t<T>*>(arguments.tickets + ticket_bytes / sizeof(unsigned));
+  arguments.longest = cuda::longest_short_row, arguments.ticket_count = b.long_part_count;
+  arguments.long_parts = b.long_parts;
+  planned->kernel.launch_with<Policy, result_t<T>>(ctx, arguments);
+  cuda::launch_with<Policy, result_t<T>>(ctx, parts, arguments);
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 #include "tallskinny/gemm/spmm/plan.hpp"
 
 #include "tallskinny/gemm/device/geometry.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 namespace ts::cuda {
 
 namespace {
 
-constexpr index_t warp = 32, threads = 256;
+constexpr index_t warp = 32;
 
 constexpr index_t result_size(DType type) noexcept {
   return std::max<index_t>(4, static_cast<index_t>(size_of(type)));
@@ -33,75 +34,45 @@ index_t spmm_widest(DType type) noexcept {
   return warp * 64 / result_size(type);  // 64 bytes of sums a lane
 }
 
-SpmmTiling spmm_tiling(const GpuProblem& problem) {
+SpmmPolicy spmm_policy(const GpuProblem& problem) {
   const Problem& pr = problem.problem;
   const Piece piece = piece_of(problem);
   const index_t pieces = pr.q / piece.count, element = static_cast<index_t>(size_of(pr.type));
   const index_t entries = pr.nonzeros > 0 && pr.n > 0 ? pr.nonzeros / pr.n : 8;
-  SpmmTiling t;
   // A lane takes up to 32 bytes of a row in up to four pieces: rows under way are worth more than lanes a
   // row. Fewer lanes where the last pass would leave a third of them or more without work.
-  t.lanes = std::min(warp, power_up(std::max(ceil_div(pr.q * element, 32), ceil_div(pieces, 4))));
-  const auto idle = [&](index_t lanes) { return ceil_div(pieces, lanes) * lanes - pieces; };
-  if (3 * idle(t.lanes) >= pieces && idle(t.lanes / 2) < idle(t.lanes)) t.lanes /= 2;
-  t.split = power_down(std::clamp<index_t>(entries / 8, 1, warp / t.lanes));
-  const index_t passes = ceil_div(pieces, t.lanes), piece_bytes = piece.count * element;
-  t.unroll = passes == 1 || passes * piece_bytes <= 24 ? 4 : 2;
+  index_t lanes = std::min(warp, power_up(std::max(ceil_div(pr.q * element, 32), ceil_div(pieces, 4))));
+  const auto idle = [&](index_t count) { return ceil_div(pieces, count) * count - pieces; };
+  if (3 * idle(lanes) >= pieces && idle(lanes / 2) < idle(lanes)) lanes /= 2;
+  const index_t passes = ceil_div(pieces, lanes), piece_bytes = piece.count * element;
+  const index_t unroll = passes == 1 || passes * piece_bytes <= 24 ? 4 : 2;
   // As many blocks as registers allow: sums, what is under way, addresses.
   const index_t registers =
       (problem.shifted ? 2 : 1) * passes * piece.count * result_size(pr.type) / 4 +
-      t.unroll * (ceil_div(piece_bytes, 4) + ceil_div(element, 4) + pr.index_bytes / 4 + 2) +
+      unroll * (ceil_div(piece_bytes, 4) + ceil_div(element, 4) + pr.index_bytes / 4 + 2) +
       (passes > 1 ? 40 : 32) + (strided(problem) ? problem.shifted ? 24 : 16 : 0);
-  t.blocks = std::clamp<index_t>(65536 / threads / registers, 2, 6);
-  return t;
-}
-
-namespace {
-
-/// What both kernels take: spmm/kernels/sparse_row.cuh.
-Defines row_defines(const GpuProblem& problem, const SpmmTiling& t) {
-  const Problem& pr = problem.problem;
-  const Piece piece = piece_of(problem);
-  const int out_bytes = static_cast<int>(result_size(pr.type)) * piece.count;
-  const bool complex = pr.type == DType::complex128 || pr.type == DType::complex64;
-  return {define(pr.type),
-          define("TS_Q", pr.q),
-          define("TS_INDEX_BYTES", pr.index_bytes),
-          define("TS_CONJUGATE", complex && problem.op == Op::adjoint),
-          define("TS_VECTOR", piece.count),
-          define("TS_ALIGN", piece.alignment),
-          define("TS_OUT_ALIGN", std::min({16, problem.out.alignment, out_bytes})),
-          define("TS_LANES", t.lanes),
-          define("TS_PASSES", ceil_div(pr.q, piece.count * t.lanes)),
-          define("TS_UNROLL", t.unroll),
-          define("TS_STRIDED", strided(problem)),
-          define("TS_SHIFTED", problem.shifted)};
-}
-
-}  // namespace
-
-KernelPlan spmm_plan(const GpuProblem& problem, const SpmmTiling& t) {
-  KernelPlan plan;
-  plan.family = "spmm_rows";
-  plan.defines = row_defines(problem, t);
-  plan.defines.push_back(define("TS_SPLIT", t.split));
-  plan.defines.push_back(define("TS_BLOCKS", t.blocks));
-  plan.grid = grid_of(ceil_div(problem.problem.n, threads / (t.lanes * t.split)), INT32_MAX);
-  plan.block = threads;
-  plan.budget = {static_cast<int>(65536 / threads / t.blocks), 0};
-  return plan;
+  SpmmPolicy p;
+  p.type = pr.type, p.q = static_cast<int>(pr.q), p.index_bytes = pr.index_bytes;
+  p.conjugate = parts_of(pr.type) == 2 && problem.op == Op::adjoint;
+  p.vector = piece.count, p.alignment = piece.alignment;
+  p.out_alignment =
+      std::min({16, problem.out.alignment, static_cast<int>(result_size(pr.type)) * piece.count});
+  p.strided = strided(problem), p.shifted = problem.shifted;
+  p.lanes = static_cast<int>(lanes), p.unroll = static_cast<int>(unroll);
+  p.split = static_cast<int>(power_down(std::clamp<index_t>(entries / 8, 1, warp / lanes)));
+  p.blocks = static_cast<int>(std::clamp<index_t>(65536 / p.threads / registers, 2, 6));
+  return p;
 }
 
 KernelPlan spmm_long_plan(const GpuProblem& problem, index_t parts) {
-  const SpmmTiling t = spmm_tiling(problem);
-  const auto row_bytes = static_cast<std::size_t>(problem.problem.q * result_size(problem.problem.type));
-  KernelPlan plan;
-  plan.family = "spmm_long";
-  plan.defines = row_defines(problem, t);
+  SpmmPolicy policy = spmm_policy(problem);
+  policy.split = SpmmPolicy{}.split,
+  policy.blocks = SpmmPolicy{}.blocks;  // of which this kernel knows nothing
+  KernelPlan plan = plan_of("spmm_long", policy);
   plan.grid = grid_of(parts, INT32_MAX);
-  plan.block = threads;
-  plan.shared_bytes = static_cast<std::size_t>(threads / t.lanes) * row_bytes;
-  plan.workspace_bytes = static_cast<std::size_t>(parts) * row_bytes;
+  plan.block = policy.threads;
+  plan.shared_bytes = static_cast<std::size_t>(policy.long_shared_bytes());
+  plan.workspace_bytes = static_cast<std::size_t>(parts) * static_cast<std::size_t>(policy.row_bytes());
   plan.budget = {128, 64};
   return plan;
 }
@@ -111,7 +82,11 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
   if (pr.operation != Operation::spmm || pr.q < 1 || pr.q > spmm_widest(pr.type)) return {};
   const Limits limits = limits_of(pr, device);
   Candidate c;
-  c.kernel = spmm_plan(problem, spmm_tiling(problem));
+  const SpmmPolicy policy = spmm_policy(problem);
+  c.kernel = plan_of("spmm_rows", policy);
+  c.kernel.grid = grid_of(ceil_div(pr.n, policy.threads / policy.group()), INT32_MAX);
+  c.kernel.block = policy.threads;
+  c.kernel.budget = {65536 / policy.threads / policy.blocks, 0};
   c.seconds = (strided(problem) ? 2 : 1) * std::max(limits.memory_seconds, limits.arithmetic_seconds) +
               device.launch_seconds;
   return {std::move(c)};

@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/trsm/policy.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 
 namespace ts::detail {
@@ -15,7 +16,8 @@ void trsm(const Context& ctx, DeviceStrided<T> x, DeviceStrided<const T> r) {
   const Profile::Piece piece(ctx, problem.problem, Space::device);
   problem.first = cuda::form_of(x), problem.second = cuda::form_of(r);
   const auto planned = cuda::kept_plan(problem, ctx.stream.device());
-  planned->kernel.launch(ctx, x.data, x.rows, x.row_stride, x.col_stride, r.data, r.row_stride, r.col_stride);
+  planned->kernel.launch_with<cuda::TrsmPolicy>(
+      ctx, {x.data, x.rows, x.row_stride, x.col_stride, r.data, r.row_stride, r.col_stride});
 }
 
 #define TS_INSTANTIATE(T) template void trsm<T>(const Context&, DeviceStrided<T>, DeviceStrided<const T>);

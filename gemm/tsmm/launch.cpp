@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "tallskinny/gemm/core/checks.hpp"
-#include "tallskinny/gemm/device/arguments.hpp"
+#include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/scale.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"

@@ -1,7 +1,5 @@
-// norms[j] = ||X(:, j)||_2 without overflow or underflow.
-// A line is TS_FOLD rows of the TS_TILE columns of a tile, contiguous in memory: TS_VECTOR elements are read at
-// once, and a thread sees the same columns in every line. Rows beyond the last line (`rest` of them) are read one
-// element at a time. TS_PARTS: the sums of parts of the rows are left (parts.cuh), Sums as they are. TS_P: columns of X; TS_ALIGN: alignment of what is read at once.
+// norms[j] = ||X(:, j)||_2 without overflow or underflow. A thread sees the same columns in every line. Rows beyond the
+// last line are read one element at a time.
 #include "tallskinny/gemm/device/parts.cuh"
 #include "tallskinny/gemm/device/reduce.cuh"
 #include "tallskinny/gemm/norms/kernels/squares.cuh"
@@ -15,39 +13,39 @@ __device__ __forceinline__ void add_square(Sum& sum, Complex<R> x) {
   sum.add(x.re), sum.add(x.im);
 }
 
-using Piece = Vector<Element, TS_VECTOR, TS_ALIGN>;
-constexpr int threads = 256;
-constexpr int line = TS_FOLD * TS_TILE;         // elements
-constexpr int line_threads = line / TS_VECTOR;  // that read one line together
-constexpr int lines_at_once = threads / line_threads;
-constexpr int unroll = 4;
-constexpr int tiles = (TS_P + TS_TILE - 1) / TS_TILE;
+using Piece = Vector<Element, policy.vector, policy.alignment>;
+constexpr int threads = policy.threads, line_threads = policy.line_threads(),
+              lines_at_once = policy.lines_at_once();
+constexpr int unroll = policy.unroll, tiles = policy.tiles();
 
 __device__ __forceinline__ void add_piece(Sum* sums, const Piece& piece) {
 #pragma unroll
-  for (int k = 0; k < TS_VECTOR; ++k) add_square(sums[k], widen(piece.part[k]));
+  for (int k = 0; k < policy.vector; ++k) add_square(sums[k], widen(piece.part[k]));
 }
 
-extern "C" __global__ void __launch_bounds__(256, 3)
-    column_norms(const Element* x, int64 lines, int64 line_stride, int64 tile_stride, int rest, Sum* partial,
-                 unsigned* counter, Real* norms, int64 norms_stride, int64 rows, int64 row_stride,
-                 PartsArgument parts) {
-  __shared__ Sum sums[threads * TS_VECTOR];
-  const PartOfGrid part(parts);
-#if TS_PARTS
-  const int64 rows_here = part.rows(parts, rows);
-  x += part.number * parts.rows * row_stride;
-  lines = rows_here / TS_FOLD, rest = static_cast<int>(rows_here % TS_FOLD);
-  partial += static_cast<int64>(part.number) * (part.blocks / tiles) * TS_P;
-#endif
+extern "C" __global__ void __launch_bounds__(threads, policy.blocks_at_once)
+    column_norms(const __grid_constant__ ts::cuda::ColumnNormsArguments a) {
+  const Element* x = static_cast<const Element*>(a.x);
+  Sum* partial = static_cast<Sum*>(a.partial);
+  int64 lines = a.lines;
+  int last_rows = a.last_rows;
+  const int64 line_stride = a.line_stride;
+  __shared__ Sum sums[threads * policy.vector];
+  const PartOfGrid part(a.parts);
+  if constexpr (in_parts) {
+    const int64 rows_here = part.rows(a.parts, a.rows);
+    x += part.number * a.parts.rows * a.row_stride;
+    lines = rows_here / policy.fold, last_rows = static_cast<int>(rows_here % policy.fold);
+    partial += static_cast<int64>(part.number) * (part.blocks / tiles) * policy.columns;
+  }
   const int blocks_a_tile = part.blocks / tiles, tile = part.block / blocks_a_tile,
             block = part.block % blocks_a_tile;
-  const int thread = threadIdx.x, place = thread % line_threads * TS_VECTOR;
-  const int columns = min(TS_TILE, TS_P - tile * TS_TILE);  // of this tile
-  const Element* const from = x + tile * tile_stride;
-  const bool works = thread < line_threads * lines_at_once && place % TS_TILE < columns;
+  const int thread = threadIdx.x, place = thread % line_threads * policy.vector;
+  const int columns = min(policy.tile, policy.columns - tile * policy.tile);  // of this tile
+  const Element* const from = x + tile * a.tile_stride;
+  const bool works = thread < line_threads * lines_at_once && place % policy.tile < columns;
 
-  Sum mine[TS_VECTOR] = {};
+  Sum mine[policy.vector] = {};
   if (works) {
     // What a block reads at a time is contiguous, so that it rarely shares a cache line with another block.
     const int64 stretch = unroll * lines_at_once, step = blocks_a_tile * stretch;
@@ -67,32 +65,33 @@ extern "C" __global__ void __launch_bounds__(256, 3)
   }
   if (thread < line_threads * lines_at_once) {
 #pragma unroll
-    for (int k = 0; k < TS_VECTOR; ++k) sums[thread * TS_VECTOR + k] = mine[k];
+    for (int k = 0; k < policy.vector; ++k) sums[thread * policy.vector + k] = mine[k];
   }
-  add_groups(sums, TS_TILE, lines_at_once * TS_FOLD, threads);
+  add_groups(sums, policy.tile, lines_at_once * policy.fold, threads);
 
   for (int c = thread; c < columns; c += threads) {
     if (block == 0)
-      for (int r = 0; r < rest; ++r) add_square(sums[c], widen(from[lines * line_stride + r * TS_TILE + c]));
-    partial[static_cast<int64>(block) * TS_P + tile * TS_TILE + c] = sums[c];
+      for (int r = 0; r < last_rows; ++r)
+        add_square(sums[c], widen(from[lines * line_stride + r * policy.tile + c]));
+    partial[static_cast<int64>(block) * policy.columns + tile * policy.tile + c] = sums[c];
   }
-  if (!last_block(counter + part.number, part.blocks)) return;
+  if (!last_block(a.counter + part.number, part.blocks)) return;
 
-  constexpr int across = TS_P < threads ? TS_P : threads, groups = threads / across;
-  for (int first = 0; first < TS_P; first += across) {
+  constexpr int across = policy.columns < threads ? policy.columns : threads, groups = threads / across;
+  for (int first = 0; first < policy.columns; first += across) {
     const int c = first + thread % across, group = thread / across;
     Sum total = {};
-    if (c < TS_P && group < groups)
+    if (c < policy.columns && group < groups)
 #pragma unroll 4
-      for (int b = group; b < blocks_a_tile; b += groups) total += partial[static_cast<int64>(b) * TS_P + c];
+      for (int b = group; b < blocks_a_tile; b += groups)
+        total += partial[static_cast<int64>(b) * policy.columns + c];
     __syncthreads();
     if (group < groups) sums[thread] = total;
     add_groups(sums, across, groups, threads);
-#if TS_PARTS
-    if (group == 0 && c < TS_P)
-      reinterpret_cast<Sum*>(parts.sums + part.number * parts.size)[c] = sums[thread];
-#else
-    if (group == 0 && c < TS_P) norms[c * norms_stride] = static_cast<Real>(sums[thread].root());
-#endif
+    if (group != 0 || c >= policy.columns) continue;
+    if constexpr (in_parts)
+      reinterpret_cast<Sum*>(a.parts.sums + part.number * a.parts.size)[c] = sums[thread];
+    else
+      static_cast<Real*>(a.norms)[c * a.norms_stride] = static_cast<Real>(sums[thread].root());
   }
 }

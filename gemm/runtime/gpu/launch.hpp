@@ -46,6 +46,14 @@ void launch_with(const Context& ctx, const KernelPlan& plan, const typename P::A
   detail::launch(ctx, plan, detail::list(arguments));
 }
 
+/// The same where P::Arguments depends on a type, that of results or elements.
+template <class P, class R>
+void launch_with(const Context& ctx, const KernelPlan& plan,
+                 const typename P::template Arguments<R>& arguments) {
+  expect_policy(plan, {P::header, P::name});
+  detail::launch(ctx, plan, detail::list(arguments));
+}
+
 /// A plan for one device that remembers its kernel: what a caller keeps that starts it again and again.
 class ReadyKernel {
  public:
@@ -58,6 +66,11 @@ class ReadyKernel {
   }
   template <class P>
   void launch_with(const Context& ctx, const typename P::Arguments& arguments) const {
+    expect_policy(plan_, {P::header, P::name});
+    detail::launch(ctx, plan_, detail::list(arguments), &kernel_);
+  }
+  template <class P, class R>
+  void launch_with(const Context& ctx, const typename P::template Arguments<R>& arguments) const {
     expect_policy(plan_, {P::header, P::name});
     detail::launch(ctx, plan_, detail::list(arguments), &kernel_);
   }

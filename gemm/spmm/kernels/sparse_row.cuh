@@ -1,35 +1,29 @@
-// What the kernels of sparse products have in common: TS_LANES lanes share the TS_Q columns of a row of X or Y,
-// TS_VECTOR elements each and TS_PASSES times over. TS_INDEX_BYTES: of a column number. TS_CONJUGATE: values count
-// conjugated. TS_ALIGN, TS_OUT_ALIGN: of rows of X and Y. TS_STRIDED: X and Y may lie in any way (TS_VECTOR is 1
-// then), else they are row-major. TS_SHIFTED: `diagonal` is added to the diagonal of A,
-// and Y is read before the entries of A, not after them.
+// What the kernels of sparse products have in common.
 #pragma once
 #include "tallskinny/gemm/device/element.cuh"
 
-#if TS_INDEX_BYTES == 4
-using Index = int;
-#else
-using Index = int64;
-#endif
+using Index = Choose<policy.index_bytes == 4, int, int64>::type;
 
-using Piece = Vector<Element, TS_VECTOR, TS_ALIGN>;
-using OutPiece = Vector<Result, TS_VECTOR, TS_OUT_ALIGN>;
+using Piece = Vector<Element, policy.vector, policy.alignment>;
+using OutPiece = Vector<Result, policy.vector, policy.out_alignment>;
 
-/// A sparse matrix with int64 row pointers.
-struct SparseArgument {
-  const int64* pointers;
-  const Index* indices;
-  const Element* values;
-};
-/// Rows of X and Y.
-struct XArgument {
-  const Element* data;
-  int64 row_stride, column_stride;
-};
-struct YArgument {
-  Result* data;
-  int64 row_stride, column_stride;
-};
+using Arguments = ts::cuda::SpmmArguments<Result>;
+
+/// The place of `column` in row i of X, and of Y.
+__device__ __forceinline__ const Element* x_at(const Arguments& a, int64 i, int column) {
+  const Element* const x = static_cast<const Element*>(a.x.data);
+  if constexpr (policy.strided)
+    return x + i * a.x.row_stride + column * a.x.column_stride;
+  else
+    return x + i * a.x.row_stride + column;
+}
+__device__ __forceinline__ Result* y_at(const Arguments& a, int64 i, int column) {
+  Result* const y = static_cast<Result*>(a.y.data);
+  if constexpr (policy.strided)
+    return y + i * a.y.row_stride + column * a.y.column_stride;
+  else
+    return y + i * a.y.row_stride + column;
+}
 
 __device__ __forceinline__ double plus(double a, double b) {
   return a + b;
@@ -42,130 +36,97 @@ __device__ __forceinline__ Complex<R> plus(Complex<R> a, Complex<R> b) {
   return {a.re + b.re, a.im + b.im};
 }
 
+constexpr int vector = policy.vector, lanes = policy.lanes, passes = policy.passes(), unroll = policy.unroll;
+
 /// A lane's part of a row of the product.
 struct RowSums {
-  Result part[TS_PASSES][TS_VECTOR];
+  Result part[passes][vector];
 };
 
 /// The first column of a lane in a pass, and whether there is one.
 __device__ __forceinline__ int place_of(int pass, int lane) {
-  return (pass * TS_LANES + lane) * TS_VECTOR;
+  return (pass * lanes + lane) * vector;
 }
 __device__ __forceinline__ bool inside(int pass, int lane) {
-  constexpr int across = TS_Q / TS_VECTOR;
-  return (pass + 1) * TS_LANES <= across || pass * TS_LANES + lane < across;
+  constexpr int across = policy.q / vector;
+  return (pass + 1) * lanes <= across || pass * lanes + lane < across;
 }
 
-/// sums += the entries begin, begin + step, ... before `end`, TS_UNROLL of them under way at the same time.
-__device__ __forceinline__ void add_entries(RowSums& sums, const SparseArgument& a, const XArgument& x,
-                                            int64 begin, int64 end, int step, int lane) {
-  for (int64 e = begin; e < end; e += step * TS_UNROLL) {
-    Element value[TS_UNROLL];
-    Index column[TS_UNROLL];
+/// sums += factor piece
+__device__ __forceinline__ void add_piece(Result (&sums)[vector], Result factor, const Piece& piece) {
 #pragma unroll
-    for (int u = 0; u < TS_UNROLL; ++u) {
+  for (int k = 0; k < vector; ++k) sums[k] = madd(factor, widen(piece.part[k]), sums[k]);
+}
+
+/// sums += the entries begin, begin + step, ... before `end`, `unroll` of them under way at the same time.
+__device__ __forceinline__ void add_entries(RowSums& sums, const Arguments& a, int64 begin, int64 end,
+                                            int step, int lane) {
+  const Index* const indices = static_cast<const Index*>(a.a.indices);
+  const Element* const values = static_cast<const Element*>(a.a.values);
+  for (int64 e = begin; e < end; e += step * unroll) {
+    Element value[unroll];
+    Index column[unroll];
+#pragma unroll
+    for (int u = 0; u < unroll; ++u) {
       const int64 at = e + u * step;
       const bool there = at < end;
-      column[u] = there ? a.indices[at] : Index(-1);
-      value[u] = there ? a.values[at] : Element{};
+      column[u] = there ? indices[at] : Index(-1);
+      value[u] = there ? values[at] : Element{};
     }
 #pragma unroll
-    for (int pass = 0; pass < TS_PASSES; ++pass) {
+    for (int pass = 0; pass < passes; ++pass) {
       if (!inside(pass, lane)) continue;
-      Piece piece[TS_UNROLL];
+      Piece piece[unroll];
 #pragma unroll
-      for (int u = 0; u < TS_UNROLL; ++u) {
+      for (int u = 0; u < unroll; ++u)
+        if (column[u] >= 0)
+          piece[u] = *reinterpret_cast<const Piece*>(x_at(a, column[u], place_of(pass, lane)));
+#pragma unroll
+      for (int u = 0; u < unroll; ++u) {
         if (column[u] < 0) continue;
-#if TS_STRIDED
-        piece[u].part[0] = x.data[column[u] * x.row_stride + place_of(pass, lane) * x.column_stride];
-#else
-        piece[u] = *reinterpret_cast<const Piece*>(x.data + column[u] * x.row_stride + place_of(pass, lane));
-#endif
-      }
-#pragma unroll
-      for (int u = 0; u < TS_UNROLL; ++u) {
-        if (column[u] < 0) continue;
-        const Result factor = TS_CONJUGATE ? conj(widen(value[u])) : widen(value[u]);
-#pragma unroll
-        for (int k = 0; k < TS_VECTOR; ++k)
-          sums.part[pass][k] = madd(factor, widen(piece[u].part[k]), sums.part[pass][k]);
+        add_piece(sums.part[pass], policy.conjugate ? conj(widen(value[u])) : widen(value[u]), piece[u]);
       }
     }
   }
 }
 
-#if TS_SHIFTED
 /// sums += factor X(i, :)
-__device__ __forceinline__ void add_row(RowSums& sums, const XArgument& x, int64 i, Result factor, int lane) {
+__device__ __forceinline__ void add_row(RowSums& sums, const Arguments& a, int64 i, Result factor, int lane) {
 #pragma unroll
-  for (int pass = 0; pass < TS_PASSES; ++pass) {
-    if (!inside(pass, lane)) continue;
-    const int place = place_of(pass, lane);
-    Piece piece;
-#if TS_STRIDED
-    piece.part[0] = x.data[i * x.row_stride + place * x.column_stride];
-#else
-    piece = *reinterpret_cast<const Piece*>(x.data + i * x.row_stride + place);
-#endif
-#pragma unroll
-    for (int k = 0; k < TS_VECTOR; ++k)
-      sums.part[pass][k] = madd(factor, widen(piece.part[k]), sums.part[pass][k]);
-  }
+  for (int pass = 0; pass < passes; ++pass)
+    if (inside(pass, lane))
+      add_piece(sums.part[pass], factor, *reinterpret_cast<const Piece*>(x_at(a, i, place_of(pass, lane))));
 }
-#endif
 
 /// What Y(i, :) holds, where a kernel reads it before the entries of A; nothing where beta is 0.
 struct RowBefore {
-#if TS_SHIFTED
-  OutPiece piece[TS_PASSES];
-#endif
+  OutPiece piece[policy.shifted ? passes : 1];
 };
-#if TS_SHIFTED
-__device__ __forceinline__ void load_row(RowBefore& before, const YArgument& y, int64 i, int lane,
-                                         Result beta) {
-  if (is_zero(beta)) return;
+__device__ __forceinline__ void load_row(RowBefore& before, const Arguments& a, int64 i, int lane) {
+  if (is_zero(a.beta)) return;
 #pragma unroll
-  for (int pass = 0; pass < TS_PASSES; ++pass) {
-    if (!inside(pass, lane)) continue;
-    const int place = place_of(pass, lane);
-#if TS_STRIDED
-    before.piece[pass].part[0] = y.data[i * y.row_stride + place * y.column_stride];
-#else
-    before.piece[pass] = *reinterpret_cast<const OutPiece*>(y.data + i * y.row_stride + place);
-#endif
-  }
+  for (int pass = 0; pass < passes; ++pass)
+    if (inside(pass, lane))
+      before.piece[pass] = *reinterpret_cast<const OutPiece*>(y_at(a, i, place_of(pass, lane)));
 }
-#endif
 
 /// Y(i, :) = alpha sums + beta Y(i, :), where beta = 0 never reads Y.
-__device__ __forceinline__ void store_row(const YArgument& y, int64 i, const RowSums& sums,
-                                          const RowBefore& before, int lane, Result alpha, Result beta) {
+__device__ __forceinline__ void store_row(const Arguments& a, int64 i, const RowSums& sums,
+                                          const RowBefore& before, int lane) {
 #pragma unroll
-  for (int pass = 0; pass < TS_PASSES; ++pass) {
+  for (int pass = 0; pass < passes; ++pass) {
     if (!inside(pass, lane)) continue;
-    const int place = place_of(pass, lane);
-#if TS_STRIDED
-    Result* const out = y.data + i * y.row_stride + place * y.column_stride;
-    const Result scaled = mul(alpha, sums.part[pass][0]);
-#if TS_SHIFTED
-    *out = is_zero(beta) ? scaled : madd(beta, before.piece[pass].part[0], scaled);
-#else
-    *out = is_zero(beta) ? scaled : madd(beta, *out, scaled);
-#endif
-#else
-    OutPiece* const out = reinterpret_cast<OutPiece*>(y.data + i * y.row_stride + place);
+    OutPiece* const out = reinterpret_cast<OutPiece*>(y_at(a, i, place_of(pass, lane)));
     OutPiece piece{};
-#if TS_SHIFTED
-    piece = before.piece[pass];
-#else
-    if (!is_zero(beta)) piece = *out;
-#endif
+    if constexpr (policy.shifted)
+      piece = before.piece[pass];
+    else if (!is_zero(a.beta))
+      piece = *out;
 #pragma unroll
-    for (int k = 0; k < TS_VECTOR; ++k) {
-      const Result scaled = mul(alpha, sums.part[pass][k]);
-      piece.part[k] = is_zero(beta) ? scaled : madd(beta, piece.part[k], scaled);
+    for (int k = 0; k < vector; ++k) {
+      const Result scaled = mul(a.alpha, sums.part[pass][k]);
+      piece.part[k] = is_zero(a.beta) ? scaled : madd(a.beta, piece.part[k], scaled);
     }
     *out = piece;
-#endif
   }
 }

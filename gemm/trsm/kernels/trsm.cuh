@@ -1,14 +1,10 @@
-// X = X R^-1 in place, R upper triangular, TS_P x TS_P; a thread solves a row, TS_COLS columns at a time.
-// TS_ACCESS says how X is reached: 0 where it is, element by element, which suits a column-major X; 1 TS_ROWS rows at
-// a time through shared memory, so that a row-major X is read and written in its own order; 2 a whole narrow row at
-// once, TS_VECTOR elements of alignment TS_ALIGN by one instruction. TS_FACTOR_SHARED: R fits into shared memory.
-// TS_TOGETHER: rows that a thread has under way at the same time.
+// X = X R^-1 in place, R upper triangular.
 #include "tallskinny/gemm/device/element.cuh"
 
-constexpr int columns = TS_COLS;
-constexpr int together = TS_TOGETHER;
-constexpr int padded = (TS_P + columns - 1) / columns * columns;
-constexpr int staged_ld = TS_P | 1;  // odd: lanes that read a column of the tile hit different banks
+constexpr int p = policy.p, columns = policy.columns, together = policy.together, threads = policy.threads;
+constexpr int padded = policy.padded(), staged_ld = policy.staged_ld(), tile_rows = policy.tile_rows();
+constexpr bool whole_rows = policy.access == ts::cuda::TrsmAccess::whole_rows;
+constexpr bool staged = policy.access == ts::cuda::TrsmAccess::staged;
 
 /// 1 / r = inverse * scale, where scale is a power of two that keeps the inverse an ordinary number.
 struct Reciprocal {
@@ -62,21 +58,21 @@ struct FarFactor {
   const Result* r;
   int64 row_stride, col_stride;
   __device__ __forceinline__ Result operator()(int k, int j) const {
-    return k <= j && j < TS_P ? r[k * row_stride + j * col_stride] : Result{};
+    return k <= j && j < p ? r[k * row_stride + j * col_stride] : Result{};
   }
   __device__ __forceinline__ Reciprocal reciprocal(int k) const {
-    return k < TS_P ? reciprocal_of((*this)(k, k)) : Reciprocal{};
+    return k < p ? reciprocal_of((*this)(k, k)) : Reciprocal{};
   }
 };
 
 /// One row x of P elements, `stride` apart: x_j = (x_j - sum_{k < j} x_k R(k, j)) / R(j, j).
 template <class Factor>
 __device__ __forceinline__ void solve_row(Result* x, int64 stride, const Factor& factor) {
-#pragma unroll(TS_ACCESS == 2 ? TS_P : 1)  // a row in registers has no run-time indices
-  for (int first = 0; first < TS_P; first += columns) {
+#pragma unroll(whole_rows ? p : 1)  // a row in registers has no run-time indices
+  for (int first = 0; first < p; first += columns) {
     Result part[columns];
 #pragma unroll
-    for (int j = 0; j < columns; ++j) part[j] = first + j < TS_P ? x[(first + j) * stride] : Result{};
+    for (int j = 0; j < columns; ++j) part[j] = first + j < p ? x[(first + j) * stride] : Result{};
 #pragma unroll 1
     for (int k = 0; k < first; ++k) {
       const Result solved = negate(x[k * stride]);
@@ -93,89 +89,100 @@ __device__ __forceinline__ void solve_row(Result* x, int64 stride, const Factor&
     }
 #pragma unroll
     for (int j = 0; j < columns; ++j)
-      if (first + j < TS_P) x[(first + j) * stride] = part[j];
+      if (first + j < p) x[(first + j) * stride] = part[j];
   }
 }
 
-#if TS_ACCESS == 2
 struct Row {
-  using Piece = Vector<Result, TS_VECTOR, TS_ALIGN>;
-  Piece pieces[TS_P / TS_VECTOR];
+  using Piece = Vector<Result, policy.vector, policy.alignment>;
+  Piece pieces[p / policy.vector];
   __device__ __forceinline__ void load(const Result* from) {
 #pragma unroll
-    for (int i = 0; i < TS_P / TS_VECTOR; ++i)
-      pieces[i] = *reinterpret_cast<const Piece*>(from + i * TS_VECTOR);
+    for (int i = 0; i < p / policy.vector; ++i)
+      pieces[i] = *reinterpret_cast<const Piece*>(from + i * policy.vector);
   }
   __device__ __forceinline__ void store(Result* to) const {
 #pragma unroll
-    for (int i = 0; i < TS_P / TS_VECTOR; ++i) *reinterpret_cast<Piece*>(to + i * TS_VECTOR) = pieces[i];
+    for (int i = 0; i < p / policy.vector; ++i) *reinterpret_cast<Piece*>(to + i * policy.vector) = pieces[i];
   }
 };
 
 template <class Factor>
-__device__ __forceinline__ void solve_rows(Result* x, int64 rows, int64 row_stride, const Factor& factor) {
-  const int64 step = static_cast<int64>(gridDim.x) * (together * TS_ROWS);
-  for (int64 i = static_cast<int64>(blockIdx.x) * (together * TS_ROWS) + threadIdx.x; i < rows; i += step) {
+__device__ __forceinline__ void solve_whole_rows(Result* x, int64 rows, int64 row_stride,
+                                                 const Factor& factor) {
+  const int64 step = static_cast<int64>(gridDim.x) * tile_rows;
+  for (int64 i = static_cast<int64>(blockIdx.x) * tile_rows + threadIdx.x; i < rows; i += step) {
     Row row[together];
 #pragma unroll
     for (int u = 0; u < together; ++u)
-      if (i + u * TS_ROWS < rows) row[u].load(x + (i + u * TS_ROWS) * row_stride);
+      if (i + u * threads < rows) row[u].load(x + (i + u * threads) * row_stride);
 #pragma unroll
     for (int u = 0; u < together; ++u) {
       solve_row(&row[u].pieces[0].part[0], 1, factor);
-      if (i + u * TS_ROWS < rows) row[u].store(x + (i + u * TS_ROWS) * row_stride);
+      if (i + u * threads < rows) row[u].store(x + (i + u * threads) * row_stride);
     }
   }
 }
-#endif
 
-extern "C" __global__ void __launch_bounds__(TS_ROWS, TS_BLOCKS)
-    trsm(Result* x, int64 rows, int64 row_stride, int64 col_stride, const Result* r, int64 r_row_stride,
-         int64 r_col_stride) {
-  extern __shared__ __align__(16) unsigned char memory[];
+/// `count` rows from `first` on, through `tile`.
+template <class Factor>
+__device__ __forceinline__ void solve_staged(Result* from, int count, int64 row_stride, Result* tile,
+                                             const Factor& factor) {
   const int thread = threadIdx.x;
-#if TS_FACTOR_SHARED
-  Result* const near = reinterpret_cast<Result*>(memory);
-  Reciprocal* const reciprocals = reinterpret_cast<Reciprocal*>(near + padded * padded);
-  Result* const tile = reinterpret_cast<Result*>(reciprocals + padded);
-  for (int e = thread; e < padded * padded; e += TS_ROWS) {
-    const int k = e / padded, j = e % padded;
-    near[e] = k <= j && j < TS_P ? r[k * r_row_stride + j * r_col_stride] : Result{};
-  }
-  for (int k = thread; k < padded; k += TS_ROWS)
-    reciprocals[k] = k < TS_P ? reciprocal_of(r[k * (r_row_stride + r_col_stride)]) : Reciprocal{};
+#pragma unroll 8
+  for (int e = thread; e < count * p; e += threads)
+    tile[e / p * staged_ld + e % p] = from[e / p * row_stride + e % p];
   __syncthreads();
-  const SharedFactor factor = {near, reciprocals};
-#else
-  Result* const tile = reinterpret_cast<Result*>(memory);
-  const FarFactor factor = {r, r_row_stride, r_col_stride};
-#endif
+#pragma unroll 1
+  for (int row = thread; row < count; row += threads) solve_row(tile + row * staged_ld, 1, factor);
+  __syncthreads();
+#pragma unroll 4
+  for (int e = thread; e < count * p; e += threads)
+    from[e / p * row_stride + e % p] = tile[e / p * staged_ld + e % p];
+  __syncthreads();
+}
 
-#if TS_ACCESS == 2
-  solve_rows(x, rows, row_stride, factor);
-#else
-  constexpr int tile_rows = together * TS_ROWS;
+template <class Factor>
+__device__ __forceinline__ void solve_tiles(Result* x, int64 rows, int64 row_stride, int64 column_stride,
+                                            Result* tile, const Factor& factor) {
   for (int64 first = static_cast<int64>(blockIdx.x) * tile_rows; first < rows;
        first += static_cast<int64>(gridDim.x) * tile_rows) {
     const int count = static_cast<int>(min(static_cast<int64>(tile_rows), rows - first));
-#if TS_ACCESS == 1
-    Result* const from = x + first * row_stride;
-#pragma unroll 8
-    for (int e = thread; e < count * TS_P; e += TS_ROWS)
-      tile[e / TS_P * staged_ld + e % TS_P] = from[e / TS_P * row_stride + e % TS_P];
-    __syncthreads();
+    if constexpr (staged) {
+      solve_staged(x + first * row_stride, count, row_stride, tile, factor);
+    } else {
 #pragma unroll 1
-    for (int row = thread; row < count; row += TS_ROWS) solve_row(tile + row * staged_ld, 1, factor);
-    __syncthreads();
-#pragma unroll 4
-    for (int e = thread; e < count * TS_P; e += TS_ROWS)
-      from[e / TS_P * row_stride + e % TS_P] = tile[e / TS_P * staged_ld + e % TS_P];
-    __syncthreads();
-#else
-#pragma unroll 1
-    for (int row = thread; row < count; row += TS_ROWS)
-      solve_row(x + (first + row) * row_stride, col_stride, factor);
-#endif
+      for (int row = threadIdx.x; row < count; row += threads)
+        solve_row(x + (first + row) * row_stride, column_stride, factor);
+    }
   }
-#endif
+}
+
+template <class Factor>
+__device__ __forceinline__ void solve(const ts::cuda::TrsmArguments& a, Result* tile, const Factor& factor) {
+  Result* const x = static_cast<Result*>(a.x);
+  if constexpr (whole_rows)
+    solve_whole_rows(x, a.rows, a.row_stride, factor);
+  else
+    solve_tiles(x, a.rows, a.row_stride, a.column_stride, tile, factor);
+}
+
+extern "C" __global__ void __launch_bounds__(threads, policy.blocks)
+    trsm(const __grid_constant__ ts::cuda::TrsmArguments a) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  const Result* const r = static_cast<const Result*>(a.r);
+  if constexpr (policy.factor_shared) {
+    Result* const near = reinterpret_cast<Result*>(memory);
+    Reciprocal* const reciprocals = reinterpret_cast<Reciprocal*>(near + padded * padded);
+    for (int e = threadIdx.x; e < padded * padded; e += threads) {
+      const int k = e / padded, j = e % padded;
+      near[e] = k <= j && j < p ? r[k * a.r_row_stride + j * a.r_column_stride] : Result{};
+    }
+    for (int k = threadIdx.x; k < padded; k += threads)
+      reciprocals[k] = k < p ? reciprocal_of(r[k * (a.r_row_stride + a.r_column_stride)]) : Reciprocal{};
+    __syncthreads();
+    solve(a, reinterpret_cast<Result*>(memory + policy.factor_bytes()), SharedFactor{near, reciprocals});
+  } else {
+    solve(a, reinterpret_cast<Result*>(memory), FarFactor{r, a.r_row_stride, a.r_column_stride});
+  }
 }

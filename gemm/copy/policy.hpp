@@ -1,0 +1,36 @@
+// What specialises copy/kernels/copy_rows.cuh, and its arguments.
+#pragma once
+
+#include "tallskinny/gemm/core/dtype.hpp"
+
+namespace ts::cuda {
+
+/// `rows` rows of `width` real numbers, to_ld and from_ld apart.
+struct CopyRowsArguments {
+  void* to;
+  index_t to_ld;
+  const void* from;
+  index_t from_ld, rows, width;
+};
+
+struct CopyRowsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/copy/policy.hpp";
+  static constexpr char name[] = "ts::cuda::CopyRowsPolicy";
+  using Arguments = CopyRowsArguments;
+
+  DType type = DType::float64;  ///< of `to`: float64 or float32
+  DType from = DType::float64;  ///< likewise
+  int vector = 1;               ///< numbers moved at once, a divisor of width
+  int alignment = 8, from_alignment = 8;
+
+  static constexpr int threads = 256;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("type", p.type), each("from", p.from), each("vector", p.vector), each("alignment", p.alignment);
+    each("from_alignment", p.from_alignment);
+  }
+  friend bool operator==(const CopyRowsPolicy&, const CopyRowsPolicy&) = default;
+};
+
+}  // namespace ts::cuda

@@ -1,0 +1,99 @@
+// What specialises the kernels of this room, and their arguments.
+#pragma once
+
+#include "tallskinny/gemm/device/arguments.hpp"
+
+namespace ts::cuda {
+
+/// `lines` lines of `width` results each, `ld` apart.
+template <class Result>
+struct ScaleArguments {
+  Result* a;
+  index_t lines, width, ld;
+  Result beta;
+};
+
+/// device/scale.cuh
+struct ScalePolicy {
+  static constexpr char header[] = "tallskinny/gemm/device/policy.hpp";
+  static constexpr char name[] = "ts::cuda::ScalePolicy";
+  template <class Result>
+  using Arguments = ScaleArguments<Result>;
+
+  DType type = DType::float64;  ///< a result type
+  int vector = 1;               ///< elements moved at once, a divisor of width
+  int alignment = 8;            ///< of these, in bytes
+
+  static constexpr int threads = 256;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("type", p.type), each("vector", p.vector), each("alignment", p.alignment);
+  }
+  friend bool operator==(const ScalePolicy&, const ScalePolicy&) = default;
+};
+
+/// rows x cols elements; distances between neighbours in elements.
+struct ConvertArguments {
+  void* to;
+  index_t to_ld;
+  const void* from;
+  index_t from_ld, rows, cols;
+};
+
+/// device/convert.cuh
+struct ConvertPolicy {
+  static constexpr char header[] = "tallskinny/gemm/device/policy.hpp";
+  static constexpr char name[] = "ts::cuda::ConvertPolicy";
+  using Arguments = ConvertArguments;
+
+  int bytes = 8, alignment = 8;  ///< of an element
+  bool from_rows = true;         ///< neighbours of a row are contiguous in `from`, else those of a column
+
+  static constexpr int threads = 256;
+  static constexpr int tile_rows = 128, tile_cols = 16;
+  [[nodiscard]] constexpr int shared_bytes() const {
+    return (tile_rows + 1) * tile_cols * bytes;
+  }  ///< static
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("bytes", p.bytes), each("alignment", p.alignment), each("from_rows", p.from_rows);
+  }
+  friend bool operator==(const ConvertPolicy&, const ConvertPolicy&) = default;
+};
+
+/// C = alpha (the sum of `count` parts of `size` numbers, in their order) + beta C, rows x columns.
+template <class Result>
+struct SumPartsArguments {
+  const double* parts;
+  index_t size, count;
+  index_t imaginary;  ///< how much later than real ones imaginary numbers lie
+  Result* c;
+  index_t row_stride, column_stride;
+  Result* mirror;  ///< unless null, where the (conjugate) transpose of C goes, too
+  index_t rows, columns;
+  ScalarArgument alpha, beta;
+  int adjoint;
+  int triangle;  ///< what is on and above the diagonal is computed and mirrored
+};
+
+/// device/sum_parts.cuh
+struct SumPartsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/device/policy.hpp";
+  static constexpr char name[] = "ts::cuda::SumPartsPolicy";
+  template <class Result>
+  using Arguments = SumPartsArguments<Result>;
+
+  DType type = DType::float64;  ///< of C
+
+  static constexpr int threads = 256;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("type", p.type);
+  }
+  friend bool operator==(const SumPartsPolicy&, const SumPartsPolicy&) = default;
+};
+
+}  // namespace ts::cuda

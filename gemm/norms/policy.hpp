@@ -1,0 +1,82 @@
+// What specialises the kernels of norms/kernels, and their arguments.
+#pragma once
+
+#include "tallskinny/gemm/device/arguments.hpp"
+
+namespace ts::cuda {
+
+/// Numbers that a sum of squares takes: three ranges of float64 (Blue 1978), or one.
+[[nodiscard]] constexpr int numbers_of_a_norm(DType type) noexcept {
+  return type == DType::float64 || type == DType::complex128 ? 3 : 1;
+}
+
+struct ColumnNormsArguments {
+  const void* x;
+  index_t lines, line_stride, tile_stride;
+  int last_rows;  ///< beyond the last line
+  void* partial;
+  unsigned* counter;
+  void* norms;
+  index_t norms_stride, rows, row_stride;
+  PartsArgument parts;
+};
+
+/// norms/kernels/column_norms.cuh: a line is `fold` rows of the `tile` columns of a tile, contiguous in memory.
+struct ColumnNormsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/norms/policy.hpp";
+  static constexpr char name[] = "ts::cuda::ColumnNormsPolicy";
+  using Arguments = ColumnNormsArguments;
+
+  DType type = DType::float64;
+  int columns = 1;     ///< of X
+  int tile = 1;        ///< columns that a block works on
+  int fold = 1;        ///< rows in a line
+  int vector = 1;      ///< elements read at once
+  int alignment = 8;   ///< of these
+  bool parts = false;  ///< the sums of parts of the rows are left as they are (device/parts.cuh)
+
+  static constexpr int threads = 256, blocks_at_once = 3, unroll = 4;
+  [[nodiscard]] constexpr int line() const { return fold * tile; }  ///< elements
+  [[nodiscard]] constexpr int line_threads() const {
+    return line() / vector;
+  }  ///< that read one line together
+  [[nodiscard]] constexpr int lines_at_once() const { return threads / line_threads(); }
+  [[nodiscard]] constexpr int tiles() const { return (columns + tile - 1) / tile; }
+  /// Static.
+  [[nodiscard]] constexpr int shared_bytes() const {
+    return threads * vector * numbers_of_a_norm(type) * 8 + 16;
+  }
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("type", p.type), each("columns", p.columns), each("tile", p.tile), each("fold", p.fold);
+    each("vector", p.vector), each("alignment", p.alignment), each("parts", p.parts);
+  }
+  friend bool operator==(const ColumnNormsPolicy&, const ColumnNormsPolicy&) = default;
+};
+
+struct NormsOfPartsArguments {
+  const double* parts;
+  index_t size, count, columns;
+  void* norms;
+  index_t norms_stride;
+};
+
+/// norms/kernels/norms_of_parts.cuh
+struct NormsOfPartsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/norms/policy.hpp";
+  static constexpr char name[] = "ts::cuda::NormsOfPartsPolicy";
+  using Arguments = NormsOfPartsArguments;
+
+  DType type = DType::float64;  ///< of the columns
+
+  static constexpr int threads = 256;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("type", p.type);
+  }
+  friend bool operator==(const NormsOfPartsPolicy&, const NormsOfPartsPolicy&) = default;
+};
+
+}  // namespace ts::cuda
