@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
@@ -256,7 +254,7 @@ void SvdSolver<T>::conclude() {
   const auto k = static_cast<index_t>(t.values.size());
   const auto accept = acceptance();
   t.norm = norm_, t.next_value = next_;
-  t.gap = k > 0 ? std::abs(t.values.back() - next_) : std::numeric_limits<double>::quiet_NaN();
+  t.gap = k > 0 ? std::abs(t.values.back() - next_) : nan;
   t.error_bounds = t.residual_norms;
   t.converged_pairs.assign(at(k), false), t.converged_count = 0;
   for (index_t j = 0; j < k; ++j)

@@ -7,7 +7,6 @@
 #include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 

@@ -5,7 +5,6 @@
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/eigen/transform/transform.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 

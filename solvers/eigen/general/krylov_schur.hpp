@@ -3,7 +3,6 @@
 
 #include <complex>
 #include <functional>
-#include <limits>
 #include <optional>
 
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
@@ -60,7 +59,7 @@ struct GeneralResult {
   double norm = 0;        ///< estimate of ||A||_2 from below
   KrylovSeconds seconds;  ///< where the time of the iteration went
   /// The first Ritz value outside of the set; NaN when none is known.
-  Complex next_value{std::numeric_limits<double>::quiet_NaN(), 0};
+  Complex next_value{nan, 0};
   std::vector<HistoryEntry> history;
 };
 

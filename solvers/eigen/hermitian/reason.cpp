@@ -1,7 +1,6 @@
 #include "tallskinny/solvers/eigen/hermitian/reason.hpp"
 
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 
 namespace ts::solvers {
 

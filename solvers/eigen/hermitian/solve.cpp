@@ -10,7 +10,6 @@
 #include "tallskinny/solvers/eigen/hermitian/reason.hpp"
 #include "tallskinny/solvers/eigen/hermitian/sides.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 
 namespace ts::solvers {
@@ -80,13 +79,13 @@ void expect_solvable(const EigenProblem<T>& problem, const EigenOptions& options
 
 /// A result without pairs, complete for this reason.
 template <class T>
-EigenResult<T> none_there(index_t n, Verification how, std::string reason) {
+EigenResult<T> none_there(index_t n, Verification how, std::string_view reason) {
   EigenResult<T> result;
   result.next_value = result.gap = nan;
   result.vectors = Matrix<T>(n, 0);
   result.converged = result.verified = true;
   result.verification = how, result.stop = StopReason::converged;
-  result.reason = std::move(reason);
+  result.reason = reason;
   return result;
 }
 

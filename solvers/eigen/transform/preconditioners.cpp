@@ -7,7 +7,6 @@
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/transform/factor_detail.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {

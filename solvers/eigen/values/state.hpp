@@ -85,7 +85,7 @@ class StateArchive {
     exchange(size);
     expects(size >= 0 && (!loading() || size <= static_cast<index_t>(in_->numbers.size())),
             "the stored state of the run is damaged");
-    list.resize(static_cast<std::size_t>(size));
+    list.resize(at(size));
     for (E& element : list) {
       if constexpr (requires(StateArchive & archive) { element.exchange(archive); })
         element.exchange(*this);
