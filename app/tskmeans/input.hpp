@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tallskinny/app/tskmeans/options.hpp"
-#include "tallskinny/gemm/assign/rows.hpp"
+#include "tallskinny/gemm/assign/rows/rows.hpp"
 
 namespace ts::tskmeans {
 

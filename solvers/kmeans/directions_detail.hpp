@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "tallskinny/gemm/assign/per_row.hpp"
+#include "tallskinny/gemm/assign/rows/per_row.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tallskinny/gemm/assign/rows.hpp"
+#include "tallskinny/gemm/assign/rows/rows.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"

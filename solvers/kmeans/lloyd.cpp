@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "tallskinny/gemm/assign/unit_rows.hpp"
+#include "tallskinny/gemm/assign/rows/unit_rows.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::solvers::kmeans_detail {

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "tallskinny/gemm/assign/clusters.hpp"
+#include "tallskinny/gemm/assign/clusters/clusters.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
 namespace ts::solvers::kmeans_detail {

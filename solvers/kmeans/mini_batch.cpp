@@ -60,8 +60,8 @@ class MiniBatch {
     const Gathered batch(p_, drawn(batches, step, batch_));
     std::vector<std::int32_t> labels(static_cast<std::size_t>(batch_), -1);
     ClusterSums sums(p_.k, p_.cols());
-    assign(p_.ctx, batch.rows(), p_.moments, run_.centers.cview(), Scores::float32, labels, batch.weights(),
-           &unit_, &sums);
+    assign(p_.ctx, {batch.rows(), p_.moments, run_.centers.cview(), Scores::float32, labels, batch.weights(),
+                    &unit_, &sums});
     double weight = 0;
     for (index_t m = 0; m < p_.k; ++m) weight += sums.weight(unit_, m);
     const double inertia = ts::inertia(p_.ctx, batch.rows(), run_.centers.cview(), labels, batch.weights());

@@ -99,11 +99,13 @@ floors(gemm
   "copy tsmttsm tsmm project spmm trsm norms random assign"
   "tsm2r")
 floors(gemm/assign
-  "kernels cpu"
+  "rows"
+  "cpu"
   "sums"
   "exact"
   "scores"
-  "seeding")
+  "seeding"
+  "clusters")
 ground(solvers)
 ground(solvers/ortho)
 floors(solvers/ortho

@@ -4,7 +4,8 @@
 
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/app/tsbench/gpu/clock.hpp"
-#include "tallskinny/gemm/assign/clusters.hpp"
+#include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/assign/clusters/clusters.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
 namespace ts::bench {
@@ -50,7 +51,7 @@ Matrix<double> centroids_after_steps(const Context& ctx, const Rows& x, const Co
   PerRowArray<std::int32_t> labels(ctx, Space::device, x.rows(), no_label);
   ClusterSums sums(k, x.cols());
   for (int s = 0; s < steps; ++s) {
-    assign(ctx, x, moments, c.cview(), Scores::float32, labels.view(), {}, &unit, &sums);
+    assign(ctx, {x, moments, c.cview(), Scores::float32, labels.view(), {}, &unit, &sums});
     for (index_t m = 0; m < k; ++m)
       for (index_t j = 0; j < x.cols() && !sums.weightless(m); ++j)
         c(m, j) = sums.mean(unit, m, j, moments.shift[static_cast<std::size_t>(j)]);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tallskinny/gemm/assign/rows.hpp"
+#include "tallskinny/gemm/assign/rows/rows.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::assign_cpu {

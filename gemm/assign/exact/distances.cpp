@@ -1,11 +1,13 @@
+#include "tallskinny/gemm/assign/exact/distances.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
-#include "tallskinny/gemm/assign/detail.hpp"
-#include "tallskinny/gemm/assign/launch.hpp"
-#include "tallskinny/gemm/assign/team_detail.hpp"
+#include "tallskinny/gemm/assign/exact/launch.hpp"
+#include "tallskinny/gemm/assign/exact/squared_distance.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/cpu/rows.hpp"
 
 namespace ts {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tallskinny/gemm/assign/detail.hpp"
+#include "tallskinny/gemm/assign/scores/centroids.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
 namespace ts::assign_detail {

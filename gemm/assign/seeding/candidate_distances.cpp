@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/assign/seeding/candidate_distances.hpp"
 
+#include "tallskinny/gemm/assign/exact/squared_distance.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
 namespace ts::assign_detail {

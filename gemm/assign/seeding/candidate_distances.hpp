@@ -1,7 +1,7 @@
 // Squared distances of rows in host memory to candidates for centres, for seeding. Internal to the room.
 #pragma once
 
-#include "tallskinny/gemm/assign/detail.hpp"
+#include "tallskinny/gemm/assign/scores/centroids.hpp"
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 
 namespace ts::assign_detail {

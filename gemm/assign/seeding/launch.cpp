@@ -1,10 +1,10 @@
 #include "tallskinny/gemm/assign/seeding/launch.hpp"
 
-#include "tallskinny/gemm/assign/arguments.hpp"
-#include "tallskinny/gemm/assign/detail.hpp"
-#include "tallskinny/gemm/assign/launch.hpp"
+#include <bit>
+
+#include "tallskinny/gemm/assign/rows/upload.hpp"
+#include "tallskinny/gemm/assign/scores/launch.hpp"
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
 namespace ts::assign_device {
 
@@ -43,7 +43,7 @@ struct Nearest {
 template <class S>
 void launch_gather(const Context& ctx, const Rows& x, const index_t* numbers, index_t count,
                    const double* shift, double scale, S* out, index_t ld) {
-  cuda::launch(ctx, cuda::seed_plan("seed_gather", x.type(), is_wide<S>, count * ld), RowsArgument(x),
+  cuda::launch(ctx, cuda::seed_plan("seed_gather", x.type(), is_wide<S>, count * ld), argument_of(x),
                static_cast<int>(x.cols()), numbers, count, shift, scale, out, static_cast<int>(ld));
 }
 
@@ -54,14 +54,14 @@ void with_candidates(const Context& ctx, const SeedingUnit& unit, HostView<const
                      std::span<double> totals, const Launch& launch) {
   const index_t count = candidates.rows() * candidates.cols();
   const Matrix<double> scaled = in_unit(unit, candidates);
-  Parcel parcel(ctx, count + candidates.cols());
-  parcel.add(scaled.cview());
-  parcel.add(unit.moments.shift);
+  Upload upload(ctx, count + candidates.cols());
+  upload.add(scaled.cview());
+  upload.add(unit.moments.shift);
   Workspace w;
-  const std::size_t sent = w.reserve<double>(parcel.size()), narrow = w.reserve<double>(count),
+  const std::size_t sent = w.reserve<double>(upload.size()), narrow = w.reserve<double>(count),
                     found = w.reserve<double>(static_cast<index_t>(totals.size()));
   w.get(ctx.stream);
-  parcel.send(w.at<double>(sent));
+  upload.send(w.at<double>(sent));
   launch(w.at<double>(sent), w.at<double>(sent) + count, w.at<char>(narrow), w.at<double>(found));
   cuda::copy_bytes(ctx.stream, totals.data(), w.at<double>(found), totals.size_bytes());
   ctx.stream.synchronize();
@@ -78,7 +78,7 @@ void launch_distances(const Context& ctx, SeedTask task, const Rows& x, const Se
         cuda::launch(ctx,
                      cuda::seed_distances_plan(task, x.type(), coordinates_of<S>(x, unit), count,
                                                chunk_count(x.rows())),
-                     RowsArgument(x), static_cast<int>(x.cols()), sent, static_cast<int>(count), shift,
+                     argument_of(x), static_cast<int>(x.cols()), sent, static_cast<int>(count), shift,
                      unit.scale, chunk_rows, squared, weights, nearest.of_row, nearest.first_number, found);
       });
 }
@@ -97,7 +97,7 @@ void launch_labelled(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                     cuda::launch(
                         ctx,
                         cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, unit), chunk_count(x.rows())),
-                        RowsArgument(x), static_cast<int>(d), others, labels, shift, unit.scale, chunk_rows,
+                        argument_of(x), static_cast<int>(d), others, labels, shift, unit.scale, chunk_rows,
                         squared, weights, nearest.of_row, nearest.first_number, found);
                   });
 }
@@ -121,8 +121,7 @@ void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
   }
   const Matrix<double> padded = with_copies(candidates, Space::device);
   cuda::fill_bytes(ctx.stream, labels.data, 0xff, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
-  (void)assign_device::assign(ctx, x, unit.moments, padded.cview(), Scores::float32, labels, {}, nullptr,
-                              nullptr);
+  (void)assign_rows(ctx, {x, unit.moments, padded.cview(), Scores::float32, labels});
   launch_labelled<S>(ctx, x, unit, candidates, labels.data, squared.data, weights.data,
                      {nearest.data, first_number}, totals);
 }
@@ -250,8 +249,8 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   const index_t ld = cuda::ceil_div(d, together) * together, places = cuda::padded_trials(how.trials);
   const cuda::KernelPlan plan = cuda::seed_choose_plan(
       is_wide<S>, how.trials, n, ld * static_cast<index_t>(sizeof(S)), ctx.stream.device());
-  Parcel parcel(ctx, d);
-  parcel.add(unit.moments.shift);
+  Upload upload(ctx, d);
+  upload.add(unit.moments.shift);
   Workspace w;
   const std::size_t shift = w.reserve<double>(d), rows = w.reserve<S>(n * ld),
                     found = w.reserve<S>(2 * n * places),
@@ -259,7 +258,7 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
                     arrivals = w.reserve<std::uint32_t>(1), numbers = w.reserve<index_t>(how.most),
                     left = w.reserve<Outcome>(1);
   w.get(ctx.stream);
-  parcel.send(w.at<double>(shift));
+  upload.send(w.at<double>(shift));
   cuda::fill_bytes(ctx.stream, w.at<char>(arrivals), 0, sizeof(std::uint32_t));
   launch_gather(ctx, x, nullptr, n, w.at<double>(shift), unit.scale, w.at<S>(rows), ld);
   cuda::launch(ctx, plan, w.at<S>(rows), n, static_cast<int>(ld), weights.data, squared.data,

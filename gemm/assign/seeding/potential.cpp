@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/assign/seeding/candidate_distances.hpp"
 #include "tallskinny/gemm/assign/seeding/launch.hpp"
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
-#include "tallskinny/gemm/assign/team_detail.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts {
 
@@ -49,8 +50,7 @@ std::vector<std::int32_t> nearest_of(const Context& ctx, const Rows& x, const Co
   std::vector<std::int32_t> labels(static_cast<std::size_t>(x.rows()), -1);
   const PerRow<std::int32_t> all(labels);
   const auto assign_rows = [&](index_t first, index_t count, Scores scores) {
-    return assign(ctx, x.block(first, count), moments, candidates, scores, all.part(first, count), {},
-                  nullptr, nullptr);
+    return assign(ctx, {x.block(first, count), moments, candidates, scores, all.part(first, count)});
   };
   const index_t tried = std::min(x.rows(), 4 * chunk_rows);
   const bool undecided = assign_rows(0, tried, Scores::float32).rescored > tried / 4;

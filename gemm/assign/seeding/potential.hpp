@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/assign/scores/assign.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 

@@ -1,21 +1,64 @@
-// Rows that change clusters are added to sums on a GPU, cluster by cluster.
+// Sums by cluster and moments of rows in device memory. The arguments were checked.
 #pragma once
 
-#include "tallskinny/gemm/assign/arguments.hpp"
-#include "tallskinny/gemm/assign/assign.hpp"
+#include <utility>
+
+#include "tallskinny/gemm/assign/rows/launch.hpp"
+#include "tallskinny/gemm/assign/sums/arguments.hpp"
+#include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
+#include "tallskinny/gemm/assign/sums/moments.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
 
 namespace ts::assign_device {
 
+/// Rows of which lists are made at once.
+inline constexpr index_t most_listed_rows = index_t{1} << 27;
+
+/// Sums on a device.
+struct PlacedSums {
+  index_t clusters = 0;
+  const double *shift = nullptr, *to_units = nullptr;  ///< of each column; to_units only for sums
+  cuda::word64* words = nullptr;                       ///< as ClusterSums::add_words has them; or none
+};
+/// Words of the sums of k clusters.
+[[nodiscard]] constexpr index_t sum_words(index_t k, index_t d) noexcept {
+  return 2 * k * d + 3 * k;
+}
+[[nodiscard]] inline cuda::word64* as_words(std::uint64_t* words) noexcept {
+  return reinterpret_cast<cuda::word64*>(words);
+}
+/// What kernels are told of them, without moves.
+[[nodiscard]] cuda::SumsArgument argument_of(const PlacedSums& sums, index_t d, const FixedPoint* unit,
+                                             const double* weights) noexcept;
+/// Waits for the stream, and adds such words to sums in host memory.
+void add_fetched(const Context& ctx, const void* words, ClusterSums& sums);
+
 /// Device memory in which moves are put in order.
-struct SumsRoom {
+struct MoveOrder {
   std::uint32_t* places;  ///< one of each cluster, and another
   std::uint32_t* order;   ///< two of each move; one where all come from nowhere
 };
-
 /// Adds the rows of `to.moves`, so many, to the sums `to` of the clusters that `labels` tell, and takes them
 /// from those of the clusters that they were in; without a list all rows that have a label, from nowhere.
-/// Asynchronous. Rows: at most 2^27.
+/// Asynchronous. Rows: at most most_listed_rows.
 void add_moves(const Context& ctx, const Rows& x, PerRow<const std::int32_t> labels, const FixedPoint& unit,
-               const SumsArgument& to, index_t clusters, index_t moves, const SumsRoom& room);
+               const cuda::SumsArgument& to, index_t clusters, index_t moves, const MoveOrder& memory);
+/// Adds all rows that have a label. Asynchronous.
+void add_rows(const Context& ctx, const Rows& x, const PlacedSums& sums, PerRow<const std::int32_t> labels,
+              PerRow<const double> weights, const FixedPoint& unit);
+/// As the function of this name (add_rows.hpp).
+void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+              PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
+              ClusterSums& sums);
+
+/// What chunks of rows leave for each column, chunks x columns: their sums; and with `moments` the largest
+/// |x - shift| and the sum of (x - mean)^2.
+Matrix<double> chunk_sums(const Context& ctx, const Rows& x);
+struct ChunkSpread {
+  Matrix<double> reach, squares;
+};
+ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments& moments);
+/// As Rows::first_not_finite.
+std::pair<index_t, index_t> first_not_finite(const Context& ctx, const Rows& x);
 
 }  // namespace ts::assign_device

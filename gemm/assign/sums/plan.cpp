@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 
 namespace ts::cuda {
@@ -60,7 +61,12 @@ KernelPlan sums_places_plan(index_t clusters) {
   return plan;
 }
 
-KernelPlan sums_add_plan(const AssignProblem& p, bool weighed, index_t entries, const DeviceInfo& device) {
+KernelPlan assign_means_plan(bool move, index_t clusters) {
+  return assign_threads_plan("assign_means", DType::float64, {define("TS_MOVE", move ? 1 : 0)},
+                             32 * clusters);
+}
+
+KernelPlan sums_add_plan(const RowsForm& p, bool weighed, index_t entries, const DeviceInfo& device) {
   constexpr index_t threads = 256, blocks = 2, most_columns = 4, least_stretch = 16;
   const auto size = static_cast<index_t>(size_of(p.type));
   Piece piece{1, static_cast<int>(size)};

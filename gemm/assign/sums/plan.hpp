@@ -1,7 +1,7 @@
 // The kernels that add up the rows that change clusters on a GPU: pure functions of shapes and device.
 #pragma once
 
-#include "tallskinny/gemm/assign/problem.hpp"
+#include "tallskinny/gemm/assign/rows/form.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
@@ -17,7 +17,10 @@ enum class SumsTask { count, order };
 [[nodiscard]] KernelPlan sums_places_plan(index_t clusters);
 /// assign/sums/kernels/sums_add.cuh for so many entries at most; weighed: rows have weights, or factors are
 /// not to be multiplied.
-[[nodiscard]] KernelPlan sums_add_plan(const AssignProblem& problem, bool weighed, index_t entries,
+[[nodiscard]] KernelPlan sums_add_plan(const RowsForm& form, bool weighed, index_t entries,
                                        const DeviceInfo& device);
+
+/// assign/sums/kernels/assign_means.cuh for so many clusters.
+[[nodiscard]] KernelPlan assign_means_plan(bool move, index_t clusters);
 
 }  // namespace ts::cuda

@@ -1,8 +1,9 @@
 #include <algorithm>
 
-#include "tallskinny/gemm/assign/clusters.hpp"
+#include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/assign/clusters/clusters.hpp"
+#include "tallskinny/gemm/assign/rows/unit_rows.hpp"
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
-#include "tallskinny/gemm/assign/unit_rows.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/tests/bench/baseline/kernels.hpp"
 

@@ -1,8 +1,9 @@
 #include <cmath>
 
-#include "tallskinny/gemm/assign/clusters.hpp"
+#include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/assign/clusters/clusters.hpp"
+#include "tallskinny/gemm/assign/rows/unit_rows.hpp"
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
-#include "tallskinny/gemm/assign/unit_rows.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/tests/bench/baseline/results.hpp"

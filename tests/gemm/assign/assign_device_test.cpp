@@ -82,8 +82,8 @@ Outcome run(const Context& ctx, const Rows& x, const Case& c, const Matrix<doubl
   PerRowArray<std::int32_t> labels(ctx, x.space(),
                                    std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
   const PerRowArray<double> weigh(ctx, x.space(), weights);
-  o.stats =
-      assign(ctx, x, moments, centroids.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums);
+  o.stats = assign(
+      ctx, {x, moments, centroids.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums});
   o.labels = labels.to_host();
   o.sums = numbers_of(sums, unit);
   if (!c.scaled) o.wrong = count_misassigned(ctx, x, centroids.cview(), labels.view());
@@ -93,7 +93,7 @@ Outcome run(const Context& ctx, const Rows& x, const Case& c, const Matrix<doubl
   auto moved = Matrix<double>::copy_of(centroids.cview());
   for (index_t m = 0; m < c.k; ++m) moved(m, 0) += c.factor * (m % 3 == 0 ? 0.01 : -0.002);
   o.next_stats =
-      assign(ctx, x, moments, moved.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums);
+      assign(ctx, {x, moments, moved.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums});
   o.next = labels.to_host();
   o.next_sums = numbers_of(sums, unit);
   return o;
@@ -118,7 +118,7 @@ void check_fast(const Case& c) {
   const auto moments = column_moments(ctx, rows);
   const FixedPoint unit(moments.reach, 1, c.n);
   const auto pass = [&](Scores scores, bool settled, PerRow<std::int32_t> labels, ClusterSums& sums) {
-    return assign(ctx, rows, moments, centroids.cview(), scores, labels, {}, &unit, &sums, {}, settled);
+    return assign(ctx, {rows, moments, centroids.cview(), scores, labels, {}, &unit, &sums, {}, settled});
   };
   const auto nowhere = [&] {
     return PerRowArray<std::int32_t>(ctx, Space::device,
@@ -164,7 +164,7 @@ Steps moves(const Context& ctx, const Rows& x, const Case& c, const Matrix<doubl
   Steps steps;
   const auto pass = [&](const Matrix<double>& now) {
     const AssignStats stats =
-        assign(ctx, x, moments, now.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums);
+        assign(ctx, {x, moments, now.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums});
     steps.changed.push_back(stats.changed);
     steps.sums.push_back(numbers_of(sums, unit));
   };
@@ -230,8 +230,16 @@ Passes settled_passes(const Context& ctx, const Rows& x, const Case& c, const Ma
   const PerRowArray<double> weigh(ctx, x.space(), weights);
   Passes passes;
   const auto pass = [&](PerRowArray<std::int32_t>& labels, ClusterSums* sums, bool settled) {
-    return assign(ctx, x, moments, centroids.cview(), Scores::float32, labels.view(), weigh.view(),
-                  sums == nullptr ? nullptr : &unit, sums, {}, settled)
+    return assign(ctx, {x,
+                        moments,
+                        centroids.cview(),
+                        Scores::float32,
+                        labels.view(),
+                        weigh.view(),
+                        sums == nullptr ? nullptr : &unit,
+                        sums,
+                        {},
+                        settled})
         .changed;
   };
   const std::vector<std::int32_t> nowhere(static_cast<std::size_t>(c.n), -1);
@@ -500,26 +508,26 @@ TEST_CASE("on a device, passes that expect labels to stay, many rows and the end
 TEST_CASE("on a device, passes that expect labels to stay repeat, bit for bit", "[assign][gpu]") {
   constexpr int times = 30;
   const Case c{20011, 100, 1000, 0, 1, 1 << 20, true};
-  const auto [host, device] =
-      host_and_device<float>(c, [](const Context& ctx, const Rows& x, const Case& of,
-                                   const Matrix<double>& centroids, const std::vector<double>&) {
-        Passes passes;
-        const auto moments = column_moments(ctx, x);
-        const FixedPoint unit(moments.reach, 1, x.rows());
-        std::vector<std::int32_t> begin;
-        for (index_t i = 0; i < of.n; ++i)
-          begin.push_back(static_cast<std::int32_t>((i + i % 29 / 28) % of.k));
-        for (int time = 0; time < (x.on_device() ? times : 1); ++time) {
-          PerRowArray<std::int32_t> labels(ctx, x.space(), begin);
-          ClusterSums sums(of.k, of.d);
-          add_rows(ctx, x, moments, labels.view(), {}, unit, sums);
-          passes.changed.push_back(assign(ctx, x, moments, centroids.cview(), Scores::float32, labels.view(),
-                                          {}, &unit, &sums, {}, true)
-                                       .changed);
-          passes.labels.push_back(labels.to_host()), passes.sums.push_back(numbers_of(sums, unit));
-        }
-        return passes;
-      });
+  const auto [host, device] = host_and_device<float>(c, [](const Context& ctx, const Rows& x, const Case& of,
+                                                           const Matrix<double>& centroids,
+                                                           const std::vector<double>&) {
+    Passes passes;
+    const auto moments = column_moments(ctx, x);
+    const FixedPoint unit(moments.reach, 1, x.rows());
+    std::vector<std::int32_t> begin;
+    for (index_t i = 0; i < of.n; ++i) begin.push_back(static_cast<std::int32_t>((i + i % 29 / 28) % of.k));
+    for (int time = 0; time < (x.on_device() ? times : 1); ++time) {
+      PerRowArray<std::int32_t> labels(ctx, x.space(), begin);
+      ClusterSums sums(of.k, of.d);
+      add_rows(ctx, x, moments, labels.view(), {}, unit, sums);
+      passes.changed.push_back(
+          assign(ctx,
+                 {x, moments, centroids.cview(), Scores::float32, labels.view(), {}, &unit, &sums, {}, true})
+              .changed);
+      passes.labels.push_back(labels.to_host()), passes.sums.push_back(numbers_of(sums, unit));
+    }
+    return passes;
+  });
   CHECK(host.changed[0] > 0);
   CHECK(device.changed == std::vector<index_t>(times, host.changed[0]));
   for (int time = 0; time < times; ++time) {
@@ -552,7 +560,7 @@ TEST_CASE("rows, labels and weights must lie in one memory", "[assign][gpu]") {
   const auto moments = column_moments(ctx, rows);
   const auto centre = Matrix<double>::zeros(1, 2);
   std::vector<std::int32_t> labels(4, -1);
-  CHECK_THROWS_AS(assign(ctx, rows, moments, centre.cview(), Scores::float32, labels, {}, nullptr, nullptr),
+  CHECK_THROWS_AS(assign(ctx, {rows, moments, centre.cview(), Scores::float32, labels, {}, nullptr, nullptr}),
                   Error);
 }
 

@@ -49,7 +49,7 @@ Outcome run(const Context& ctx, const Rows& x, HostView<const double> c, Scores 
   ClusterSums sums(c.rows(), x.cols());
   Outcome o;
   o.labels.assign(static_cast<std::size_t>(x.rows()), -1);
-  o.stats = assign(ctx, x, moments, c, scores, o.labels, weights, &unit, &sums);
+  o.stats = assign(ctx, {x, moments, c, scores, o.labels, weights, &unit, &sums});
   for (index_t m = 0; m < c.rows(); ++m) {
     o.means.push_back(static_cast<double>(sums.count(m)));
     o.means.push_back(sums.weight(unit, m));
@@ -270,10 +270,10 @@ TEST_CASE("rows that change their label are moved without drift", "[assign]") {
     Context ctx;
     ctx.threads = 1 + step % 3;
     const auto c = centres(k, d, 3 + 0.05 * step);
-    assign(ctx, rows, moments, c.cview(), Scores::float32, labels, weights, &unit, &sums);
+    assign(ctx, {rows, moments, c.cview(), Scores::float32, labels, weights, &unit, &sums});
     ClusterSums fresh(k, d);
     std::vector<std::int32_t> none(static_cast<std::size_t>(n), -1);
-    assign({}, rows, moments, c.cview(), Scores::float32, none, weights, &unit, &fresh);
+    assign({}, {rows, moments, c.cview(), Scores::float32, none, weights, &unit, &fresh});
     REQUIRE(none == labels);
     for (index_t m = 0; m < k; ++m) {
       REQUIRE(sums.count(m) == fresh.count(m));
@@ -312,12 +312,18 @@ void check_bounds(const Rows& rows, index_t k, bool with_copies) {
         // In two blocks, as data that comes in blocks is assigned.
         const index_t half = rows.rows() / 2 / 4096 * 4096 + rows.rows() / 3;
         for (const auto& [first, count] : {std::pair{index_t{0}, half}, {half, rows.rows() - half}})
-          stats += assign(
-              ctx, rows.block(first, count), moments, c.cview(), scores,
-              std::span(labels).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)), {},
-              &unit, &sums, {&bounds, first});
+          stats += assign(ctx, {rows.block(first, count),
+                                moments,
+                                c.cview(),
+                                scores,
+                                std::span(labels).subspan(static_cast<std::size_t>(first),
+                                                          static_cast<std::size_t>(count)),
+                                {},
+                                &unit,
+                                &sums,
+                                {&bounds, first}});
         const AssignStats without =
-            assign(ctx, rows, moments, c.cview(), scores, expected, {}, &unit, &plain);
+            assign(ctx, {rows, moments, c.cview(), scores, expected, {}, &unit, &plain});
         REQUIRE(labels == expected);
         CHECK(stats.changed == without.changed);
         all += stats;
@@ -340,7 +346,7 @@ TEMPLATE_TEST_CASE("scores taken at their word leave labels of centroids that ar
   const auto moments = column_moments(ctx, Rows(x.cview()));
   std::vector<std::int32_t> labels(n, -1);
   const AssignStats stats =
-      assign(ctx, Rows(x.cview()), moments, c.cview(), Scores::fast, labels, {}, nullptr, nullptr);
+      assign(ctx, {Rows(x.cview()), moments, c.cview(), Scores::fast, labels, {}, nullptr, nullptr});
   CHECK(stats.rescored == 0);
   CHECK(stats.changed == n);
   const Outcome right = run(ctx, Rows(x.cview()), c.cview());
@@ -366,10 +372,19 @@ TEST_CASE("expecting labels to stay changes nothing but the time", "[assign]") {
     add_rows(ctx, Rows(x.cview()), moments, labels, {}, unit, sums);
     auto of_settled = sums;
     auto settled = labels;
-    const AssignStats stats = assign(ctx, Rows(x.cview()), moments, c.cview(), Scores::float32, labels, {},
-                                     &unit, &sums),
-                      settled_stats = assign(ctx, Rows(x.cview()), moments, c.cview(), Scores::float32,
-                                             settled, {}, &unit, &of_settled, {}, true);
+    const AssignStats stats = assign(
+                          ctx,
+                          {Rows(x.cview()), moments, c.cview(), Scores::float32, labels, {}, &unit, &sums}),
+                      settled_stats = assign(ctx, {Rows(x.cview()),
+                                                   moments,
+                                                   c.cview(),
+                                                   Scores::float32,
+                                                   settled,
+                                                   {},
+                                                   &unit,
+                                                   &of_settled,
+                                                   {},
+                                                   true});
     CHECK(labels == right.labels);
     CHECK(settled == right.labels);
     CHECK(settled_stats.changed == stats.changed);
@@ -439,7 +454,7 @@ TEST_CASE("shapes that do not fit are refused", "[assign]") {
   const std::vector<double> weights(3);
   const auto call = [&](HostView<const double> centroids, std::span<std::int32_t> l,
                         std::span<const double> w) {
-    assign({}, rows, moments, centroids, Scores::float32, l, w, nullptr, nullptr);
+    assign({}, {rows, moments, centroids, Scores::float32, l, w, nullptr, nullptr});
   };
   CHECK_THROWS_AS(call(c.cview(), labels, {}), Error);
   CHECK_THROWS_AS(call(good.cview(), few, {}), Error);

@@ -1,7 +1,7 @@
 // Squared distances, a thread a row.
 // TS_TASK 0: ||x_i - c_label||^2 by direct differences in float64. 1: of those, weighted, the sum over one chunk, a thread a
 // chunk.
-#include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
+#include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 
 extern "C" __global__ void __launch_bounds__(256, 2)
     assign_distances(Rows x, int d, const double* centroids, const int* labels, const double* weights,

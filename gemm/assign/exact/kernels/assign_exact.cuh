@@ -1,7 +1,7 @@
 // The exact label of a row: the nearest centroid by direct differences in float64, and in twofold float64 among those that
 // are closer to it than rounding; the lowest number among equals. A warp takes a row, its lanes the centroids.
 #pragma once
-#include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
+#include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 #include "tallskinny/gemm/device/twofold.cuh"
 
 struct Centroids {

@@ -26,18 +26,19 @@ __device__ __forceinline__ Row select(bool first, const Row& a, const Row& b) {
 }
 /// Where the second best is no further from the best than this, nothing is decided. Origins and scores were rounded to units,
 /// which are 2^-23 here.
-__device__ __forceinline__ float open_within(const Margin& margin, const Row& row, float per_unit) {
-  float gap = __fmaf_rn(margin.by_norm, norm_of(row.squared), margin.constant);
-  if (TS_PARTS == 1) gap = __fmaf_rn(margin.by_rest, norm_of(row.rest), gap);
+__device__ __forceinline__ float open_within(const Bound& bound, const Row& row, float per_unit) {
+  float gap = __fmaf_rn(bound.by_norm, norm_of(row.squared), bound.constant);
+  if (TS_PARTS == 1) gap = __fmaf_rn(bound.by_rest, norm_of(row.rest), gap);
   return __fmaf_rn(gap, per_unit, 0x1p-21f);
 }
-/// The same for a pass with room. Scores are from 1 to 2 here, half a unit of that above their origin.
-__device__ __forceinline__ float open_within(const Margin& margin, const Row& row, float per_unit,
-                                             const Room& room) {
-  const float open = open_within(margin, row, per_unit);
-  if (!TS_ROOM) return open;
-  const float unit = 0x1p23f * room.unit;
-  return open + per_unit * room_of_scores(room, (row.best - 1.5f) * unit, open * unit, norm_of(row.squared));
+/// The same for a pass with margin. Scores are from 1 to 2 here, half a unit of that above their origin.
+__device__ __forceinline__ float open_within(const Bound& bound, const Row& row, float per_unit,
+                                             const Margin& margin) {
+  const float open = open_within(bound, row, per_unit);
+  if (!TS_MARGIN) return open;
+  const float unit = 0x1p23f * margin.unit;
+  return open +
+         per_unit * margin_of_scores(margin, (row.best - 1.5f) * unit, open * unit, norm_of(row.squared));
 }
 __device__ __forceinline__ void insert(Row& row, float score, int label) {
   const bool first = score < row.best, next = score < row.second;

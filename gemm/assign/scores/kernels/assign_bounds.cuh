@@ -13,10 +13,10 @@ __device__ __forceinline__ void largest_of(float* most, double x) {
 
 /// Scores decide nothing about a row x where the second best is within constant + by_norm ||x|| + by_rest ||x - x1|| of the
 /// best: twice the error of a score, and 2 % for the arithmetic here.
-struct Margin {
+struct Bound {
   float constant, by_norm, by_rest;
 };
-__device__ __forceinline__ Margin margin_of(float constant, float by_norm, float by_rest) {
+__device__ __forceinline__ Bound bound_of(float constant, float by_norm, float by_rest) {
   return {2.04f * constant + 0x1p-100f, 2.04f * by_norm, 2.04f * by_rest};
 }
 
@@ -28,21 +28,21 @@ __device__ __forceinline__ Margin margin_of(float constant, float by_norm, float
 /// product follow one another, and `additions` in float32 put such sums together. Of three products those with a lower part come
 /// first: while they are alone, terms and sums are below 2.1 u ||x|| C, so that their 2 steps instructions lose less than 2^-8 of
 /// what the last `steps` do.
-__device__ __forceinline__ Margin margin_of_parts(const Largest& c, int d, int parts, int steps,
-                                                  int additions) {
+__device__ __forceinline__ Bound bound_of_parts(const Largest& c, int d, int parts, int steps,
+                                                int additions) {
   const float u = 0x1p-11f, subnormal = 0x1p-25f * sqrtf(static_cast<float>(d));
   const float relative = static_cast<float>(18 * steps) * (parts == 2 ? 1 + 0x1p-8f : 1.0f) * 0x1p-23f +
                          static_cast<float>(1 + additions) * 0x1p-24f;
   if (parts == 2)
-    return margin_of(subnormal * (2 * c.norm + c.low),
-                     (u * u + 0x1p-23f + relative) * c.norm + 1.01f * c.rest + u * c.low, 0);
-  return margin_of(subnormal * c.norm, (0x1p-23f + relative) * c.norm + 1.01f * (c.rest + c.low),
-                   1.01f * c.norm);
+    return bound_of(subnormal * (2 * c.norm + c.low),
+                    (u * u + 0x1p-23f + relative) * c.norm + 1.01f * c.rest + u * c.low, 0);
+  return bound_of(subnormal * c.norm, (0x1p-23f + relative) * c.norm + 1.01f * (c.rest + c.low),
+                  1.01f * c.norm);
 }
 
-/// A pass with room (TS_ROOM) keeps labels only of rows that are nearer to their centroid than to any other one by more than
+/// A pass with a margin (TS_MARGIN) keeps labels only of rows that are nearer to their centroid than to any other one by more than
 /// `distance`; others stay undecided.
-struct Room {
+struct Margin {
   float distance;
   float offset;  // of the origin from the shift: what norms of rows that are not shifted may lack
   float unit;    // of scores
@@ -50,10 +50,10 @@ struct Room {
 /// How much larger than the own score every other must be for that. With s = (||x - c||^2 - ||x||^2) / 2,
 ///   ||x - c'|| > ||x - c|| + r  <=>  s' - s > r ||x - c|| + r^2 / 2,   ||x - c||^2 = 2 s + ||x||^2
 /// where s is at most own + error, and ||x|| at most norm.
-__device__ __forceinline__ float room_of_scores(const Room& room, float own, float error, float norm) {
+__device__ __forceinline__ float margin_of_scores(const Margin& margin, float own, float error, float norm) {
   const float squared = norm * norm;
   const float own_squared = 2 * (own + error) + squared + 0x1p-20f * (squared + fabsf(own) + error);
   float own_distance;
   asm("sqrt.approx.f32 %0, %1;" : "=f"(own_distance) : "f"(fmaxf(own_squared, 0.0f)));
-  return room.distance * (own_distance + room.distance / 2) * (1 + 0x1p-16f);
+  return margin.distance * (own_distance + margin.distance / 2) * (1 + 0x1p-16f);
 }

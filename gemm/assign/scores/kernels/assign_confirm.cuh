@@ -14,12 +14,12 @@ __device__ __forceinline__ int known(int label) {
 /// The row's six columns. `score`: that of its label by float32 multiply-adds, +-error; scores within `open` of the own one matter. An
 /// instruction truncates 17 terms and their sum (assign_bounds.cuh), none of which is larger than 2 (||x|| + C) C; a lane rounds at most
 /// four times a step, and parts lose 2^-24. Then the own score is below the limit, computed either way, and so is every other that matters.
-__device__ __forceinline__ uint4 limit_of(int label, float score, float open, const Room& room,
+__device__ __forceinline__ uint4 limit_of(int label, float score, float open, const Margin& margin,
                                           const Largest& c, float norm, int steps) {
   constexpr float most = 60000;  // of float16, less than what copies of centroids have as origin
   const float error =
       __fmaf_rn(static_cast<float>(40 * (steps + 1)) * 0x1p-23f * c.norm, norm + c.norm, 0x1p-22f);
-  if (TS_ROOM) open += room_of_scores(room, score, open + error, norm);
+  if (TS_MARGIN) open += margin_of_scores(margin, score, open + error, norm);
   const float beyond = score + (open + 3 * error),
               limit = known(label) == label && beyond < most ? beyond : 65504.0f;
   const uint32 upper = halves(1, limit), middle = halves(limit - upper_half(upper), 0);
@@ -31,7 +31,7 @@ __device__ __forceinline__ uint4 limit_of(int label, float score, float open, co
 struct Below {
   uint32 signs[2], one, two;  // of the last scores, and whether there was one, or more, before them
 
-  __device__ __forceinline__ void look_at(float a, float b) {
+  __device__ __forceinline__ void add(float a, float b) {
     signs[0] = __funnelshift_l(__float_as_uint(a), signs[0], 1),
     signs[1] = __funnelshift_l(__float_as_uint(b), signs[1], 1);
   }

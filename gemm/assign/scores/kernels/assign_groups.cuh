@@ -27,7 +27,7 @@ static_assert(TS_HELD % stage_steps == 0 && TS_HELD % 2 == 0,
 static_assert(TS_HELD == 0 || TS_PARTS == 1, "upper parts alone are held");
 constexpr int index_bits = bits_for(2 * blocks_of_8);
 #include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
-#include "tallskinny/gemm/assign/scores/kernels/assign_octets.cuh"
+#include "tallskinny/gemm/assign/scores/kernels/assign_segments.cuh"
 
 struct Ring {
   unsigned char* memory;
@@ -79,7 +79,7 @@ __device__ __forceinline__ void load_left(uint32 (&held)[held_steps][4], unsigne
                                           int64 mine, const Shift* shifts, double scale, Row (&row)[slots]) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, g = lane / 4, q = lane % 4;
   constexpr int at_once = sizeof(Element) == 8 ? 2 : 4, held_at_once = 2;  // beside what is held
-  constexpr int octets = 2 * steps, held_octets = 2 * TS_HELD;
+  constexpr int segments = 2 * steps, held_segments = 2 * TS_HELD;
   float squared[slots] = {}, rest[slots] = {};
   const Element* from[slots];
 #pragma unroll
@@ -88,46 +88,46 @@ __device__ __forceinline__ void load_left(uint32 (&held)[held_steps][4], unsigne
     from[s] = row_of(x, i < 0 ? 0 : i);
   }
 #pragma unroll 1
-  for (int begin = held_octets + q; begin < octets; begin += 4 * at_once) {
+  for (int begin = held_segments + q; begin < segments; begin += 4 * at_once) {
     Element raw[at_once][slots][8];
 #pragma unroll
     for (int o = 0; o < at_once; ++o)
 #pragma unroll
-      for (int s = 0; s < slots; ++s) load_octet(raw[o][s], from[s], begin + 4 * o);
+      for (int s = 0; s < slots; ++s) load_segment(raw[o][s], from[s], begin + 4 * o);
 #pragma unroll
     for (int o = 0; o < at_once; ++o) {
-      const int octet = begin + 4 * o;
-      if (octet >= octets) break;
+      const int segment = begin + 4 * o;
+      if (segment >= segments) break;
 #pragma unroll
       for (int s = 0; s < slots; ++s) {
         uint32 high[4], low[4];
-        split_octet(raw[o][s], octet, shifts, scale, squared[s], rest[s], high, low);
+        split_segment(raw[o][s], segment, shifts, scale, squared[s], rest[s], high, low);
         unsigned char* const to =
-            left + (octet - held_octets) * (16 * group_rows) + (16 * warp + g + 8 * s) * 16;
+            left + (segment - held_segments) * (16 * group_rows) + (16 * warp + g + 8 * s) * 16;
         *reinterpret_cast<uint4*>(to) = {high[0], high[1], high[2], high[3]};
         if (TS_PARTS == 2) *reinterpret_cast<uint4*>(to + left_part) = {low[0], low[1], low[2], low[3]};
       }
     }
   }
 #pragma unroll
-  for (int begin = 0; begin < held_octets; begin += 4 * held_at_once) {
+  for (int begin = 0; begin < held_segments; begin += 4 * held_at_once) {
     Element raw[held_at_once][slots][8];
 #pragma unroll
     for (int o = 0; o < held_at_once; ++o)
 #pragma unroll
       for (int s = 0; s < slots; ++s)
-        if (begin + 4 * o < held_octets) load_octet(raw[o][s], from[s], begin + 4 * o + q);
+        if (begin + 4 * o < held_segments) load_segment(raw[o][s], from[s], begin + 4 * o + q);
 #pragma unroll
     for (int o = 0; o < held_at_once; ++o)
 #pragma unroll
       for (int s = 0; s < slots; ++s) {
-        const int octet = begin + 4 * o;
-        if (octet >= held_octets) continue;
+        const int segment = begin + 4 * o;
+        if (segment >= held_segments) continue;
         uint32 high[4], low[4];
-        split_octet(raw[o][s], octet + q, shifts, scale, squared[s], rest[s], high, low);
+        split_segment(raw[o][s], segment + q, shifts, scale, squared[s], rest[s], high, low);
         transpose(high);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) held[(octet + i) / 2][i % 2 * 2 + s] = high[i];
+        for (int i = 0; i < 4; ++i) held[(segment + i) / 2][i % 2 * 2 + s] = high[i];
       }
   }
 #pragma unroll
@@ -187,7 +187,7 @@ __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8],
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_groups(Rows x, Selection selection, const unsigned char* fragments, const float* origins,
                   float per_unit, uint32 one, const Largest* largest, const double* shift, double scale,
-                  int* labels, uint32* undecided, Pairs pairs, Room room, Sums sums, Stats* stats) {
+                  int* labels, uint32* undecided, Pairs pairs, Margin margin, Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(128) unsigned char memory[];
   const Ring ring{
@@ -216,8 +216,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     return;
   }
   if constexpr (gives) take_registers<registers_left(32 * TS_WARPS, 128, producer_registers)>();
-  const Margin margin =
-      margin_of_parts(*largest, TS_D, TS_PARTS, TS_PARTS == 2 ? stage_steps : steps, stages_of_chunk);
+  const Bound bound =
+      bound_of_parts(*largest, TS_D, TS_PARTS, TS_PARTS == 2 ? stage_steps : steps, stages_of_chunk);
   unsigned char* const left = memory + TS_STAGES * stage_bytes + group * left_bytes;
   RingPosition<TS_STAGES> at;
   for (int64 block = begin; block < count; block += stride) {
@@ -300,10 +300,10 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     }
     if (first >= count) continue;
     const Row all = collect(row, 0);
-    const float open = open_within(margin, all, per_unit, room);
-    const bool certain = all.second - all.best > open, of_two = !TS_ROOM && all.third - all.best > open;
-    if (!TS_ROOM && mine >= 0) pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, -1};
-#if TS_PARTS == 1 && !TS_ROOM
+    const float open = open_within(bound, all, per_unit, margin);
+    const bool certain = all.second - all.best > open, of_two = !TS_MARGIN && all.third - all.best > open;
+    if (!TS_MARGIN && mine >= 0) pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, -1};
+#if TS_PARTS == 1 && !TS_MARGIN
     settle.mark<16>(pairs.marks, first, mine >= 0 && of_two && !certain);
     settle.settle<16>(first, mine, before, all.label, certain, !of_two);
 #else

@@ -1,6 +1,6 @@
 // As assign_scores, for few columns and centroids: a lane scores whole rows in float32, TS_ROWS at a time, against groups of four
 // centroids that all lanes read together. TS_D: columns; TS_GROUPS: of four centroids; TS_WIDE, TS_COUNT, TS_ALIGN, TS_ON_CHIP,
-// TS_ROOM, TS_WARPS, TS_BLOCKS.
+// TS_MARGIN, TS_WARPS, TS_BLOCKS.
 #define TS_CLUSTERS (8 * ((TS_GROUPS + 1) / 2))
 #include "tallskinny/gemm/assign/scores/kernels/assign_settle.cuh"
 
@@ -21,8 +21,8 @@ __device__ __forceinline__ void load_row(const Rows& x, int64 i, Element (&row)[
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_narrow(Rows x, Selection selection, const float* negated, const float* origins, uint32 one,
-                  uint32 open, const double* shift, double scale, int* labels, uint32* undecided, Room room,
-                  Sums sums, Stats* stats) {
+                  uint32 open, const double* shift, double scale, int* labels, uint32* undecided,
+                  Margin margin, Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   // Of each group, column by column, what its four centroids have there, negated; then where their scores begin.
@@ -92,14 +92,14 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       if (first + 32 * r >= count) continue;
       const uint32 gap = (second[r] >> index_bits) - (best[r] >> index_bits);
       bool certain = gap > open;
-      if (TS_ROOM && certain) {
+      if (TS_MARGIN && certain) {
         float squared = 0;
 #pragma unroll
         for (int j = 0; j < TS_D; ++j) squared = __fmaf_rn(v[r][j], v[r][j], squared);
-        const float own = (static_cast<float>(best[r] >> index_bits & 0x7fffff) - 0x1p22f) * room.unit,
-                    error = static_cast<float>(open) * room.unit;
-        certain =
-            static_cast<float>(gap - open) * room.unit > room_of_scores(room, own, error, norm_of(squared));
+        const float own = (static_cast<float>(best[r] >> index_bits & 0x7fffff) - 0x1p22f) * margin.unit,
+                    error = static_cast<float>(open) * margin.unit;
+        certain = static_cast<float>(gap - open) * margin.unit >
+                  margin_of_scores(margin, own, error, norm_of(squared));
       }
       settle.settle<32>(first + 32 * r, row[r], before[r], static_cast<int>(best[r] & index_mask), certain);
     }

@@ -130,7 +130,7 @@ struct Best {
 #pragma unroll
     for (int s = 0; s < slots; ++s) best[s] = second[s] = third[s] = ~0u;
   }
-  __device__ __forceinline__ void look_at(int s, uint32 a, uint32 b) {
+  __device__ __forceinline__ void add(int s, uint32 a, uint32 b) {
     if (paired)
       take(a, b, best[s], second[s], third[s]);
     else
@@ -174,15 +174,15 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
     const float2 origin = b.origins[4 * tile + lane % 4];
 #pragma unroll
     for (int s = 0; s < slots; ++s)
-      found.look_at(s, key_of(origin.x + c[s / 2][s % 2 * 2], places, 2 * tile),
-                    key_of(origin.y + c[s / 2][s % 2 * 2 + 1], places, 2 * tile + 1));
+      found.add(s, key_of(origin.x + c[s / 2][s % 2 * 2], places, 2 * tile),
+                key_of(origin.y + c[s / 2][s % 2 * 2 + 1], places, 2 * tile + 1));
   }
 }
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_scores(Rows x, Selection selection, const unsigned char* fragments, const float* origins,
                   float per_unit, uint32 one, const Largest* largest, const double* shift, double scale,
-                  int* labels, uint32* undecided, Pairs pairs, Room room, Sums sums, Stats* stats) {
+                  int* labels, uint32* undecided, Pairs pairs, Margin margin, Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   constexpr int buffers = TS_RESIDENT ? chunks : 2;
@@ -196,8 +196,8 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     fetch(memory + c * Chunk::bytes, fragments, origins, c);
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
-  const Margin margin =
-      margin_of_parts(*largest, TS_D, TS_PARTS, TS_PARTS == 2 ? 1 : steps, TS_PARTS == 2 ? steps : 0);
+  const Bound bound =
+      bound_of_parts(*largest, TS_D, TS_PARTS, TS_PARTS == 2 ? 1 : steps, TS_PARTS == 2 ? steps : 0);
   const int lane = threadIdx.x % 32;
   int buffer = 0;
   for (int64 block = static_cast<int64>(blockIdx.x) * TS_WARPS * warp_rows; block < count;
@@ -240,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     for (int w = 0; w < words; ++w) {
       if (first + w * 32 >= count) continue;
       const Row all = collect(row, w);
-      const float open = open_within(margin, all, per_unit, room);
+      const float open = open_within(bound, all, per_unit, margin);
       if (paired && mine[w] >= 0)
         pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
       if (paired) before[w] = settle.before(mine[w]);  // not earlier: registers are few

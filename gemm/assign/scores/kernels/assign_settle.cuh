@@ -2,7 +2,7 @@
 // columns are kept in shared memory until the block is done; otherwise rows that move are listed. TS_D: columns; TS_CLUSTERS: padded
 // centroids; TS_ON_CHIP: the sums fit into shared memory; TS_WARPS: in a block.
 #pragma once
-#include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
+#include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_bounds.cuh"
 #include "tallskinny/gemm/device/pipeline.cuh"
 

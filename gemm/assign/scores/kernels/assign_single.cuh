@@ -16,7 +16,7 @@ constexpr bool halves_already = sizeof(Element) == 2;
 /// Rows of up to 8 columns fill the K of an instruction with copies of themselves, which meet the lower parts of centroids.
 constexpr int quads = TS_D <= 4 ? 1 : TS_D <= 8 ? 2 : 4, planes = TS_PARTS == 1 ? 1 : 2;
 constexpr int products = quads == 4 ? planes * steps : 1;
-constexpr bool by_norms = TS_PARTS != 2, norms = by_norms || TS_ROOM, low_rows = TS_PARTS == 3;
+constexpr bool by_norms = TS_PARTS != 2, norms = by_norms || TS_MARGIN, low_rows = TS_PARTS == 3;
 static_assert(!low_rows || quads == 4);
 constexpr bool in_registers = tiles * (2 * products + 2) <= 16;
 constexpr int group = TS_GROUP == 0 ? (tiles % 2 == 0 ? 2 : 1) : TS_GROUP;
@@ -179,8 +179,8 @@ __device__ __forceinline__ float norm_of_halves(uint32 sums_of_squares) {
 }
 
 /// `own` is not yet less its origin, and the norm that of a row which was not shifted; both scaled.
-__device__ __forceinline__ float room_of_row(const Room& room, float own, float error, float norm) {
-  return room_of_scores(room, own - 0x1.8p23f * room.unit, error, norm + room.offset);
+__device__ __forceinline__ float margin_of_row(const Margin& margin, float own, float error, float norm) {
+  return margin_of_scores(margin, own - 0x1.8p23f * margin.unit, error, norm + margin.offset);
 }
 
 #if TS_CONFIRM
@@ -217,8 +217,8 @@ __device__ __forceinline__ void own_scores(float (&own)[slots], const int (&labe
 
 extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
     assign_single(Rows x, const unsigned char* fragments, const float* origins, float units, float reach,
-                  uint32 one, const Largest* largest, double scale, int* labels, uint32* undecided, Room room,
-                  Sums sums, Stats* stats) {
+                  uint32 one, const Largest* largest, double scale, int* labels, uint32* undecided,
+                  Margin margin, Sums sums, Stats* stats) {
   const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   uint2* const factors = reinterpret_cast<uint2*>(memory);
@@ -237,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
   // Twice the error of a score, in units of keys, and one for what numbers add to them: each instruction truncates 17 terms and
   // their sum, the largest of which is an origin; origins were rounded; rows, too, or centroids. Norms are of rounded squares.
   constexpr float u = halves_already ? 0.0f : 0x1p-11f;
-  const Margin of_parts = margin_of_parts(*largest, TS_D, 2, steps, 0);
+  const Bound of_parts = bound_of_parts(*largest, TS_D, 2, steps, 0);
   constexpr float one_key = static_cast<float>(1 << index_bits);
   const float scaled = static_cast<float>(scale);
   const float subnormal = halves_already ? 0.0f : 0x1p-25f * sqrtf(static_cast<float>(TS_D)) * scaled;
@@ -307,9 +307,9 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 1));
       norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 2));
       const auto beyond = [&](float bound) {
-        if (TS_ROOM)
-          bound +=
-              room_of_row(room, limit[s] * scaled, bound * scaled, norm_of_halves(norm) * scaled) / scaled;
+        if (TS_MARGIN)
+          bound += margin_of_row(margin, limit[s] * scaled, bound * scaled, norm_of_halves(norm) * scaled) /
+                   scaled;
         return limit[s] + bound;
       };
       limit[s] = known(label[s]) == label[s]
@@ -333,8 +333,7 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
           begins[i / 4][i % 4] = (i % 2 == 0 ? from.x : from.y) - limit[i / 2];
         score_tile(score, a, low, b, begins);
 #pragma unroll
-        for (int s = 0; s < slots; ++s)
-          below[s].look_at(score[s / 2][s % 2 * 2], score[s / 2][s % 2 * 2 + 1]);
+        for (int s = 0; s < slots; ++s) below[s].add(score[s / 2][s % 2 * 2], score[s / 2][s % 2 * 2 + 1]);
       }
 #pragma unroll
       for (int s = 0; s < slots; ++s) below[s].end_stretch();
@@ -388,10 +387,10 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
                                             : kept;
         const float norm = norm_of_halves(collect(squared + 4 * w));
         float beyond = __fmaf_rn(bound.x, norm, bound.y);
-        if (TS_ROOM) {
-          const float key = room.unit / one_key,
-                      own = static_cast<float>((two.best >> index_bits & 0x7fffff) + 0x800000) * room.unit;
-          beyond += units * one_key * room_of_row(room, own, beyond * key, norm * scaled);
+        if (TS_MARGIN) {
+          const float key = margin.unit / one_key,
+                      own = static_cast<float>((two.best >> index_bits & 0x7fffff) + 0x800000) * margin.unit;
+          beyond += units * one_key * margin_of_row(margin, own, beyond * key, norm * scaled);
         }
         certain = static_cast<float>(gap) > beyond;
       }

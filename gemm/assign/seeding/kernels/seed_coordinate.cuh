@@ -2,7 +2,7 @@
 // the same, since the shift has 24 bits and scale is a power of two, for rows without scales and numbers far from the ends of its
 // range.
 #pragma once
-#include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
+#include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 
 using Score = TS_SCORE;
 

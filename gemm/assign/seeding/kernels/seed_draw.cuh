@@ -1,6 +1,6 @@
 // The row at which the running sum of weighted squared distances passes a number, a block a draw. Begin with the first row of a
 // chunk and what the chunks before it leave of the number. A row of which nothing is to be had is never drawn.
-#include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
+#include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 
 using Score = TS_SCORE;
 constexpr int threads = 256;

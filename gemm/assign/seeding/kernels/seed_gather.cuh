@@ -1,6 +1,6 @@
 // Some rows, one after the other, a thread an element, each filled up with zeros to `ld` elements: as they are, or, with a shift, in
 // the coordinates of distances, (x - shift) scale.
-#include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
+#include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 
 using Score = TS_SCORE;
 

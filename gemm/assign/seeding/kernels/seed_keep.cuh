@@ -1,6 +1,6 @@
 // Marks each row with probability factor w D^2, by the random number of its place (solvers/random.hpp): a thread a row, a bit
 // each.
-#include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
+#include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 #include "tallskinny/gemm/device/philox.cuh"
 
 using Score = TS_SCORE;

@@ -1,7 +1,7 @@
 // What one chunk of rows leaves for one column, a thread each; rows in order, as the host adds them.
 // TS_ROUND 0: the sum. 1: the largest |x - shift|, and the sum of (x - mean)^2 behind those of all chunks. 2: the first
 // element that is not finite, as its number in row-major order.
-#include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
+#include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 
 extern "C" __global__ void __launch_bounds__(256, 2)
     assign_moments(Rows x, int d, int64 chunk, const double* shift, const double* mean, double* out,

@@ -1,6 +1,6 @@
 // Gives the entries of each cluster a place of their own, where they lie together: the number of them becomes the place of the first.
 // Clusters may lie in any order, so that a warp only has to take room for 32 of them. `taken` is the room of all in the end.
-#include "tallskinny/gemm/assign/kernels/assign_rows.cuh"
+#include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 
 constexpr int threads = 256;
 

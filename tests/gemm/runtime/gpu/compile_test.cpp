@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/assign/scores/plan.hpp"
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
 #include "tallskinny/gemm/assign/sums/plan.hpp"
@@ -180,11 +181,11 @@ void add_sums(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Devi
       for (const bool plain : {true, false})
         if (plain || d == 769)
           plans.push_back(
-              cuda::sums_add_plan({type, 1 << 20, d, 1000, plain, alignment}, weighed, 1 << 21, device));
+              cuda::sums_add_plan({type, 1 << 20, d, plain, alignment}, weighed, 1 << 21, device));
 }
 
 /// What scores rows of up to 128 columns with many centroids, and confirms their labels.
-void add_feeders(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+void add_producers(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   const int size = static_cast<int>(size_of(type));
   for (const auto& [d, k] : {std::pair<index_t, index_t>{16, 4000},
                              {33, 3000},
@@ -193,17 +194,17 @@ void add_feeders(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::D
                              {120, 600},
                              {128, 1000},
                              {128, 3000}})
-    for (const auto& [settled, room] : {std::pair{false, false}, {true, false}, {true, true}})
+    for (const auto& [settled, margin] : {std::pair{false, false}, {true, false}, {true, true}})
       for (const bool wide : {true, false})
         for (const int alignment : std::set{cuda::common_power(d * size, 16), size}) {
           if (!wide && type == DType::float64) continue;
-          if (room && alignment != size) continue;
-          const cuda::AssignProblem p{type, 1 << 22, d,     k,       true,  alignment,
-                                      true, wide,    false, settled, false, room};
+          if (margin && alignment != size) continue;
+          const cuda::AssignProblem p{
+              {type, 1 << 22, d, true, alignment}, k, wide, false, settled, false, margin};
           const cuda::AssignPlans found = cuda::assign_plans(p, device);
-          CHECK(found.scores->family == "assign_feeders");
+          CHECK(found.scores->family == cuda::ScoreFamily::producers);
           CHECK(found.confirms == settled);
-          plans.push_back(*found.scores);
+          plans.push_back(found.scores->kernel);
         }
 }
 
@@ -212,10 +213,10 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
   std::vector<cuda::KernelPlan> plans;
   const auto add = [&](cuda::AssignProblem p) {
     const cuda::AssignPlans found = cuda::assign_plans(p, device);
-    if (found.scores) plans.push_back(*found.scores);
-    if (found.again) plans.push_back(*found.again);
+    if (found.scores) plans.push_back(found.scores->kernel);
+    if (found.again) plans.push_back(found.again->kernel);
     plans.push_back(cuda::assign_prepare_plan(p, found));
-    p.plain = false;
+    p.rows.plain = false;
     CHECK_FALSE(cuda::assign_plans(p, device).scores);
   };
   std::size_t turn = 0;
@@ -243,16 +244,16 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
       if (++turn % 2 == 0 && !all) continue;
       const int size = static_cast<int>(size_of(type));
       const int alignment = turn % 4 == 0 ? size : std::min(16, cuda::common_power(d * size, 16));
-      add({type, 1 << 22, d, k, true, alignment, turn % 3 == 0, turn % 3 == 0 || type == DType::float64});
+      add({{type, 1 << 22, d, true, alignment, turn % 3 == 0}, k, turn % 3 == 0 || type == DType::float64});
     }
-    if (all) add({type, 1 << 22, 256, 1000, true, 16, true, true});
+    if (all) add({{type, 1 << 22, 256}, 1000, true});
     if (device.capability() == 90 && (all || type == DType::float16))  // rows as they are
       for (const auto& [d, k] :
            {std::pair<index_t, index_t>{4, 16}, {16, 16}, {16, 64}, {64, 64}, {128, 100}, {32, 256}}) {
-        const cuda::AssignProblem p{type, 1 << 22, d, k, true, 16, d != 16, false, true};
-        plans.push_back(*cuda::assign_plans(p, device).scores);
+        const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, true};
+        plans.push_back(cuda::assign_plans(p, device).scores->kernel);
       }
-    if (all || type == DType::float16)  // with room
+    if (all || type == DType::float16)  // with a margin
       for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 16},
                                  {16, 64},
                                  {32, 256},
@@ -262,33 +263,32 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
                                  {512, 1000},
                                  {768, 4096}})
         for (const bool as_are : {true, false}) {
-          const cuda::AssignProblem p{type,    1 << 22, d,      k,    true,  16,
-                                      d != 16, false,   as_are, true, false, true};
+          const cuda::AssignProblem p{
+              {type, 1 << 22, d, true, 16, d != 16}, k, false, as_are, true, false, true};
           if (const auto found = cuda::assign_plans(p, device); found.scores) {
-            plans.push_back(*found.scores);
+            plans.push_back(found.scores->kernel);
             CHECK(found.again);
           }
         }
     if (all || type == DType::float16)  // taken at their word
       for (const auto& [d, k] :
            {std::pair<index_t, index_t>{4, 16}, {16, 64}, {32, 256}, {64, 1024}, {512, 1000}}) {
-        const cuda::AssignProblem p{type, 1 << 22, d, k, true, 16, d != 16, false, true, false, true};
+        const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, true, false, true};
         const cuda::AssignPlans found = cuda::assign_plans(p, device);
         CHECK_FALSE(found.again);
-        if (found.scores) plans.push_back(*found.scores);
+        if (found.scores) plans.push_back(found.scores->kernel);
       }
     if (all || type == DType::float16)  // their labels confirmed
       for (const auto& [d, k] :
            {std::pair<index_t, index_t>{4, 400}, {16, 200}, {32, 256}, {48, 136}, {64, 500}}) {
         const cuda::AssignPlans found =
-            cuda::assign_plans({type, 1 << 22, d, k, true, 16, d != 16, false, true, true}, device);
+            cuda::assign_plans({{type, 1 << 22, d, true, 16, d != 16}, k, false, true, true}, device);
         CHECK(found.confirms);
-        plans.push_back(*found.scores);
+        plans.push_back(found.scores->kernel);
       }
-    if (device.capability() == 90) add_feeders(plans, type, device);
-    const cuda::AssignProblem some{type, 1 << 20, 16, 16};
+    if (device.capability() == 90) add_producers(plans, type, device);
     for (const char* family : {"assign_decide", "assign_gather", "assign_verify"})
-      plans.push_back(cuda::assign_rows_plan(family, some, 1000, device));
+      plans.push_back(cuda::assign_rows_plan(family, type, 1000, device));
     add_sums(plans, type, device);
     for (const index_t number : {0, 1, 2})
       plans.push_back(
@@ -308,7 +308,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
     plans.push_back(cuda::seed_labelled_plan(type, coordinates, 1000));
     plans.push_back(cuda::seed_labelled_plan(DType::float32, cuda::Coordinates::narrow, 1000));
   }
-  const cuda::AssignProblem in_float64{DType::float32, 1000, 200, 3000, false};
+  const cuda::AssignProblem in_float64{{DType::float32, 1000, 200, false}, 3000};
   plans.push_back(cuda::assign_prepare_plan(in_float64, cuda::assign_plans(in_float64, device)));
   for (const cuda::SumsTask task : {cuda::SumsTask::count, cuda::SumsTask::order})
     for (const index_t clusters : {1000, 1 << 20})

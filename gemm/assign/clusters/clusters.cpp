@@ -1,0 +1,93 @@
+#include "tallskinny/gemm/assign/clusters/clusters.hpp"
+
+#include "tallskinny/gemm/assign/clusters/launch.hpp"
+#include "tallskinny/gemm/assign/sums/add_rows.hpp"
+
+namespace ts {
+
+Clusters::Clusters(const Context& ctx, Space space, const ColumnMoments& moments, const FixedPoint& unit,
+                   Matrix<double> centroids)
+    : ctx_(ctx),
+      moments_(moments),
+      unit_(unit),
+      sums_(space == Space::host ? centroids.rows() : 0, space == Space::host ? centroids.cols() : 0) {
+  expects(centroids.rows() >= 1 && centroids.cols() == std::ssize(moments.shift),
+          "clusters: the moments are those of other rows, or there is no centroid");
+  if (space == Space::host)
+    centroids_ = std::move(centroids);
+  else
+    there_ = std::make_unique<assign_device::DeviceClusters>(ctx, moments, unit, centroids.cview());
+}
+
+Clusters::Clusters(Clusters&&) noexcept = default;
+Clusters::~Clusters() = default;
+
+Matrix<double> Clusters::centroids() const {
+  return there_ ? there_->centroids() : Matrix<double>::copy_of(centroids_.cview());
+}
+
+ClusterSums Clusters::sums() const {
+  return there_ ? there_->sums() : sums_;
+}
+
+AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels,
+                             PerRow<const double> weights, Sums sums, BoundsOfRows bounds, bool settled) {
+  const bool move = sums == Sums::move;
+  if (!there_)
+    return ts::assign(ctx_, {x, moments_, centroids_.cview(), scores, labels, weights,
+                             move ? &unit_ : nullptr, move ? &sums_ : nullptr, bounds});
+  assign_detail::expect_per_row(x, labels, "labels");
+  if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
+  expects(x.on_device() && x.cols() == std::ssize(moments_.shift),
+          "clusters: clusters on a device serve rows there");
+  const bool bounded = bounds.all != nullptr && bounds.all->rows() == x.rows();
+  return there_->assign(x, scores, labels, weights, move, settled, bounded);
+}
+
+void Clusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) {
+  if (!there_) return ts::add_rows(ctx_, x, moments_, labels, weights, unit_, sums_);
+  assign_detail::expect_per_row(x, labels, "labels");
+  expects(x.on_device() && x.cols() == std::ssize(moments_.shift),
+          "clusters: clusters on a device serve rows there");
+  there_->add_rows(x, labels, weights);
+}
+
+void Clusters::begin_pass(RowBounds& bounds) const {
+  if (!there_) bounds.begin_pass(ctx_, centroids_.cview(), moments_);
+}
+
+Clusters::Moved Clusters::move_to_means(const AdjustMean& adjust) {
+  Moved moved;
+  if (there_ && !adjust) {
+    moved.squared_shift = there_->move_to_means(moved.weightless);
+    return moved;
+  }
+  const auto move = [&](const ClusterSums& sums, HostView<double> centroids) {
+    for (index_t m = 0; m < sums.clusters(); ++m)
+      if (sums.weightless(m)) moved.weightless.push_back(m);
+    if (moved.weightless.empty())
+      moved.squared_shift = ts::move_to_means(ctx_, unit_, sums, moments_.shift, centroids, adjust);
+  };
+  if (!there_) {
+    move(sums_, centroids_.view());
+    return moved;
+  }
+  Matrix<double> adjusted = centroids();
+  move(sums(), adjusted.view());
+  if (moved.weightless.empty()) place(std::move(adjusted));
+  return moved;
+}
+
+void Clusters::place(Matrix<double> centroids) {
+  if (there_) return there_->place(centroids.cview());
+  expects(centroids.rows() == centroids_.rows() && centroids.cols() == centroids_.cols(),
+          "clusters: the centroids placed have another shape");
+  centroids_ = std::move(centroids);
+}
+
+Twofold Clusters::inertia_terms() {
+  if (there_) return there_->inertia_terms();
+  return ts::inertia_terms(ctx_, unit_, sums_, moments_.shift, centroids_.cview());
+}
+
+}  // namespace ts

@@ -1,0 +1,68 @@
+// The clusters of a run that takes many passes: centroids and sums of rows stay where the rows are.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tallskinny/gemm/assign/scores/assign.hpp"
+#include "tallskinny/gemm/assign/sums/means.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+
+namespace ts {
+
+namespace assign_device {
+class DeviceClusters;
+}
+
+/// k centroids of d columns with their ClusterSums, in host memory or on the device of ctx.stream (8 (4 k d +
+/// ...) bytes there), where a pass then fetches two counters and move_to_means() 56 bytes for each cluster.
+/// Labels, centroids, sums and what is told of them have the same bits in both places. Move-only.
+class Clusters {
+ public:
+  /// Sums are zero at first. @param space where the rows of all passes lie. Context and moments must outlive
+  /// this.
+  /// @param centroids k x d, finite. @throws Error(invalid_argument), Error(out_of_memory).
+  Clusters(const Context& ctx, Space space, const ColumnMoments& moments, const FixedPoint& unit,
+           Matrix<double> centroids);
+  Clusters(Clusters&&) noexcept;
+  Clusters& operator=(Clusters&&) = delete;
+  ~Clusters();
+
+  [[nodiscard]] const FixedPoint& unit() const noexcept { return unit_; }
+  /// Copies in host memory.
+  [[nodiscard]] Matrix<double> centroids() const;
+  [[nodiscard]] ClusterSums sums() const;
+
+  enum class Sums { stay, move };
+  /// assign() with these centroids; the sums, which must belong to the labels given, move with the labels or
+  /// stay.
+  AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
+                     Sums sums, BoundsOfRows bounds = {}, bool settled = false);
+  /// add_rows() to these sums.
+  void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
+  /// bounds.begin_pass() for these centroids; on a device nothing, since the bounds are here (ActiveSet).
+  void begin_pass(RowBounds& bounds) const;
+
+  struct Moved {
+    double squared_shift = 0;         ///< sum_m ||new c_m - c_m||^2
+    std::vector<index_t> weightless;  ///< clusters without a mean, in ascending order
+  };
+  /// Centroids move to the means of their rows, as the function of this name has it, if no cluster is
+  /// weightless; else all stay. @param adjust runs on the host: centroids on a device are fetched for it.
+  Moved move_to_means(const AdjustMean& adjust = {});
+  /// Centroids (k x d) from elsewhere. Sums stay.
+  void place(Matrix<double> centroids);
+  /// The function of this name, of sums and centroids as they are.
+  [[nodiscard]] Twofold inertia_terms();
+
+ private:
+  const Context& ctx_;
+  const ColumnMoments& moments_;
+  FixedPoint unit_;
+  // Either these or those on the device.
+  Matrix<double> centroids_;
+  ClusterSums sums_;
+  std::unique_ptr<assign_device::DeviceClusters> there_;
+};
+
+}  // namespace ts

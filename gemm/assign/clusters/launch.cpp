@@ -1,0 +1,158 @@
+#include "tallskinny/gemm/assign/clusters/launch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "tallskinny/gemm/assign/rows/upload.hpp"
+#include "tallskinny/gemm/assign/scores/centroids.hpp"
+#include "tallskinny/gemm/assign/sums/plan.hpp"
+
+namespace ts::assign_device {
+
+DeviceClusters::DeviceClusters(const Context& ctx, const ColumnMoments& moments, const FixedPoint& unit,
+                               HostView<const double> centroids)
+    : ctx_(ctx),
+      moments_(moments),
+      unit_(unit),
+      k_(centroids.rows()),
+      d_(centroids.cols()),
+      scale_of_rows_(assign_detail::scoring_scale(centroids.rows(0, 0), moments)),
+      of_columns_(ctx.stream, 3, d_),
+      sums_(ctx.stream, 1, sum_words(k_, d_)),
+      told_(ctx.stream, k_, sizeof(ClusterNews) / sizeof(double)),
+      news_(static_cast<std::size_t>(k_)) {
+  for (DeviceMatrix<double>& each : placed_) each = DeviceMatrix<double>(ctx.stream, 1, k_ * d_ + k_);
+  Upload upload(ctx, 3 * d_);
+  upload.add(moments.shift), upload.add(unit.to_units), upload.add(unit.from_units);
+  upload.send(of_columns_.data());
+  cuda::fill_bytes(ctx.stream, sums_.data(), 0,
+                   static_cast<std::size_t>(sums_.cols()) * sizeof(std::uint64_t));
+  place(centroids);
+}
+
+Matrix<double> DeviceClusters::centroids() const {
+  Matrix<double> found(k_, d_);
+  copy(ctx_.stream, found.view(), DeviceView<const double>(current(), k_, d_, d_));
+  ctx_.stream.synchronize();
+  return found;
+}
+
+ClusterSums DeviceClusters::sums() const {
+  ClusterSums found(k_, d_);
+  add_fetched(ctx_, sums_.data(), found);
+  return found;
+}
+
+PlacedCentroids DeviceClusters::placed(bool with_sums) const noexcept {
+  const double* const shift = of_columns_.data();
+  return {{k_, shift, shift + d_, with_sums ? as_words(sums_.data()) : nullptr},
+          spread_,
+          current(),
+          current() + k_ * d_};
+}
+
+AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels,
+                                   PerRow<const double> weights, bool move_sums, bool settled, bool bounded) {
+  using Pass = ActiveSet::Pass;
+  stale_ = stale_ || move_sums;
+  if (bounded && !active_) active_.emplace(ActiveSet::cost_of(d_, size_of(x.type())));
+  const Pass pass = bounded && scores != Scores::fast ? active_->next(settled, last_, drift_, spread_.scale)
+                                                      : Pass::every_row;
+  if (pass == Pass::with_margin) {
+    if (before_.rows() == 0) before_ = DeviceMatrix<double>(ctx_.stream, k_, d_);
+    cuda::copy_bytes(ctx_.stream, before_.data(), current(),
+                     static_cast<std::size_t>(k_ * d_) * sizeof(double));
+    drift_ = 0;
+  }
+  const PlacedCentroids centroids = placed(move_sums);
+  const AssignStats stats = pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled,
+                                             pass, active_ ? &*active_ : nullptr});
+  if (bounded) active_->passed(pass, x.rows(), stats.changed, last_);
+  return stats;
+}
+
+void DeviceClusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels,
+                              PerRow<const double> weights) {
+  stale_ = true;
+  assign_device::add_rows(ctx_, x, placed(true).sums, labels, weights, unit_);
+}
+
+void DeviceClusters::run(Step step, double scale) {
+  const cuda::word64* const upper = as_words(sums_.data());
+  const cuda::word64* const weight = upper + 2 * k_ * d_;
+  const cuda::FixedSumsArgument sums{
+      upper,        upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(),
+      unit_.inverse};
+  cuda::launch(ctx_, cuda::assign_means_plan(step == Step::move, k_), sums, static_cast<int>(k_),
+               static_cast<int>(d_), scale, current(), before_.data(),
+               step == Step::move ? other() : current(), told_.data());
+  const std::size_t bytes = news_.size() * sizeof(ClusterNews);
+  cuda::Staging& staging = ctx_.stream.staging();
+  staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));
+  const cuda::Staging::Stretch found = staging.take(bytes);
+  cuda::copy_bytes(ctx_.stream, found.host, told_.data(), bytes);
+  ctx_.stream.synchronize();
+  std::memcpy(news_.data(), found.host, bytes);
+  stale_ = false;
+}
+
+void DeviceClusters::take_spread() {
+  // Means lie among their rows, so that mostly rows alone tell the scale.
+  double reach = moments_.reach.empty() ? 0 : *std::max_element(moments_.reach.begin(), moments_.reach.end());
+  for (const ClusterNews& news : news_) reach = std::max(reach, news.reach);
+  spread_ = {inverse_power_of_two(reach), 0};
+  if (spread_.scale != scale_of_rows_) run(Step::look, spread_.scale);
+  for (const ClusterNews& news : news_) spread_.squared = std::max(spread_.squared, news.squared);
+  drift_ = steps(&ClusterNews::squared_drift).most;
+}
+
+Steps DeviceClusters::steps(double ClusterNews::*squared) const {
+  double first = 0, second = 0, sum = 0;
+  for (const ClusterNews& news : news_) {
+    const double next = std::sqrt(news.*squared);
+    second = std::max(second, std::min(first, next)), first = std::max(first, next), sum += next;
+  }
+  // Of a step in any direction, one of d columns and of two centroids is towards the bisector.
+  return {first + second,
+          sum / static_cast<double>(k_) * std::sqrt(std::min(1.0, 2 / static_cast<double>(d_)))};
+}
+
+double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
+  run(Step::move, scale_of_rows_);
+  double squared_shift = 0;
+  for (index_t m = 0; m < k_; ++m) {
+    const ClusterNews& news = news_[static_cast<std::size_t>(m)];
+    if (news.weight == 0) weightless.push_back(m);
+    squared_shift += news.squared_step;
+  }
+  if (!weightless.empty()) {
+    stale_ = true;  // news_ is of centroids that are not taken
+    return 0;
+  }
+  last_ = steps(&ClusterNews::squared_step);
+  turn_ = 1 - turn_;
+  take_spread();
+  last_.most *= spread_.scale, last_.typical *= spread_.scale;
+  return squared_shift;
+}
+
+void DeviceClusters::place(HostView<const double> centroids) {
+  expects(centroids.rows() == k_ && centroids.cols() == d_,
+          "clusters: the centroids placed have another shape");
+  Upload upload(ctx_, k_ * d_);
+  upload.add(centroids);
+  upload.send(current());
+  last_ = {};
+  run(Step::look, scale_of_rows_);
+  take_spread();
+}
+
+Twofold DeviceClusters::inertia_terms() {
+  if (stale_) run(Step::look, spread_.scale);
+  Twofold all;
+  for (const ClusterNews& news : news_) all = all + Twofold{news.inertia_high, news.inertia_low};
+  return all.scaled(1 / unit_.weight_to_units);
+}
+
+}  // namespace ts::assign_device

@@ -1,0 +1,64 @@
+// The clusters of a run in device memory. The arguments were checked, but for shapes.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "tallskinny/gemm/assign/scores/launch.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+
+namespace ts::assign_device {
+
+using cuda::ClusterNews;
+
+/// Clusters on a device, whose context must outlive this.
+class DeviceClusters {
+ public:
+  DeviceClusters(const Context& ctx, const ColumnMoments& moments, const FixedPoint& unit,
+                 HostView<const double> centroids);
+
+  [[nodiscard]] Matrix<double> centroids() const;
+  [[nodiscard]] ClusterSums sums() const;
+  /// @param bounded the rows are those of every such pass before, with labels as these left them.
+  AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
+                     bool move_sums, bool settled, bool bounded);
+  void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
+  /// Returns the squared shift; centroids stay where `weightless` gets any number.
+  double move_to_means(std::vector<index_t>& weightless);
+  void place(HostView<const double> centroids);
+  [[nodiscard]] Twofold inertia_terms();
+
+ private:
+  enum class Step { look, move };
+
+  [[nodiscard]] double* current() const noexcept { return placed_[turn_].data(); }
+  [[nodiscard]] double* other() const noexcept { return placed_[1 - turn_].data(); }
+  /// Sets news_, of current centroids or of the means, which are put into other().
+  void run(Step step, double scale);
+  /// What passes need to know of current centroids, from news_.
+  void take_spread();
+  [[nodiscard]] PlacedCentroids placed(bool with_sums) const noexcept;
+  /// Of all centroids, from the squares of theirs.
+  [[nodiscard]] Steps steps(double ClusterNews::*squared) const;
+
+  const Context& ctx_;
+  const ColumnMoments& moments_;
+  FixedPoint unit_;
+  index_t k_, d_;
+  double scale_of_rows_;
+  std::array<DeviceMatrix<double>, 2> placed_;  ///< k x d centroids, and the first column of all
+  DeviceMatrix<double> of_columns_;             ///< shift, to_units, from_units
+  DeviceMatrix<std::uint64_t> sums_;            ///< as ClusterSums::add_words has them
+  DeviceMatrix<double> told_;
+  std::size_t turn_ = 0;
+  std::vector<ClusterNews> news_;
+  bool stale_ = false;  ///< sums have changed since news_
+  Spread spread_;
+  std::optional<ActiveSet> active_;
+  DeviceMatrix<double> before_;  ///< k x d: where centroids were in the last pass with a margin
+  Steps last_;                   ///< of the last move
+  double drift_ = 0;             ///< from before_: two centroids together, at most
+};
+
+}  // namespace ts::assign_device

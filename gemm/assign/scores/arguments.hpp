@@ -1,0 +1,28 @@
+// What the kernels that score rows are told. Read by the run-time compiler, too.
+#pragma once
+
+#include "tallskinny/gemm/assign/exact/arguments.hpp"
+#include "tallskinny/gemm/assign/sums/arguments.hpp"
+
+namespace ts::cuda {
+
+/// Of all centroids c (shifted and scaled): the norms of c, of the lower of its two parts, and of what both leave.
+struct Largest {
+  float norm, low, rest;
+};
+
+/// A pass with a margin keeps labels only of rows that are nearer to their centroid than to any other one by more
+/// than `distance`; others stay undecided.
+struct Margin {
+  float distance = 0;
+  float offset = 0;  ///< of the origin from the shift: what norms of rows that are not shifted may lack
+  float unit = 0;    ///< of scores
+};
+
+/// Where a kernel with scores leaves pairs of rows that it does not decide.
+struct PairsArgument {
+  Pair* of_row = nullptr;
+  unsigned* marks = nullptr;  ///< of rows with a pair that no other kernel need score again
+};
+
+}  // namespace ts::cuda

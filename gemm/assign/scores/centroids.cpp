@@ -1,0 +1,90 @@
+#include "tallskinny/gemm/assign/scores/centroids.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+
+#include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
+
+namespace ts::assign_detail {
+
+std::vector<bool> copies(HostView<const double> centroids) {
+  const index_t k = centroids.rows(), d = centroids.cols();
+  std::vector<bool> copy(static_cast<std::size_t>(k));
+  std::unordered_map<std::string_view, index_t> seen;
+  std::vector<double> dense(static_cast<std::size_t>(k * d));
+  for (index_t m = 0; m < k; ++m) {
+    double* row = dense.data() + m * d;
+    for (index_t j = 0; j < d; ++j) row[j] = centroids(m, j) + 0.0;  // -0.0 becomes 0.0
+    const std::string_view key(reinterpret_cast<const char*>(row),
+                               static_cast<std::size_t>(d) * sizeof(double));
+    copy[static_cast<std::size_t>(m)] = !seen.emplace(key, m).second;
+  }
+  return copy;
+}
+
+double reach_of(HostView<const double> centroids, const ColumnMoments& moments) {
+  double reach = moments.reach.empty() ? 0 : *std::max_element(moments.reach.begin(), moments.reach.end());
+  const auto larger = [](double a, double b) { return std::max(a, b); };
+  const auto distance = [](double shift, double c) { return std::abs(c - shift); };
+  for (index_t m = 0; m < centroids.rows(); ++m)
+    reach = std::transform_reduce(moments.shift.begin(), moments.shift.end(),
+                                  centroids.data() + m * centroids.ld(), reach, larger, distance);
+  return reach;
+}
+
+double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments) {
+  return inverse_power_of_two(reach_of(centroids, moments));
+}
+
+template <class S>
+PackedShift<S>::PackedShift(const ColumnMoments& moments, double scale, index_t lanes)
+    : wide(moments.shift), narrow(moments.shift.begin(), moments.shift.end()) {
+  constexpr double within = 0x1p126;  // of the range of float32, with room for one subtraction
+  bool direct = scale >= 0x1p-100 && scale <= 0x1p100;
+  for (std::size_t j = 0; j < moments.shift.size(); ++j)
+    direct = direct && static_cast<double>(narrow[j]) == moments.shift[j] &&
+             std::abs(moments.shift[j]) + moments.reach[j] <= within;
+  wide.resize(wide.size() + static_cast<std::size_t>(lanes));
+  narrow.resize(wide.size());
+  packing = {wide.data(), scale, narrow.data(), direct};
+}
+template struct PackedShift<float>;
+template struct PackedShift<double>;
+
+template <class S>
+Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments)
+    : k(centroids.rows()),
+      d(centroids.cols()),
+      negated(static_cast<std::size_t>(k * d)),
+      half_norms(static_cast<std::size_t>(k)),
+      exact(static_cast<std::size_t>(k * d)) {
+  using Sum = std::conditional_t<sizeof(S) == sizeof(float), double, long double>;
+  scale = scoring_scale(centroids, moments);
+  if (scale < 0x1p-900) shrink = scale;
+  const std::vector<bool> copy = copies(centroids);
+  for (index_t m = 0; m < k; ++m) {
+    Sum norm = 0;
+    for (index_t j = 0; j < d; ++j) {
+      const auto at = static_cast<std::size_t>(m * d + j);
+      const double c = centroids(m, j);
+      const double centred = (c - moments.shift[static_cast<std::size_t>(j)]) * scale;
+      exact[at] = c * shrink;
+      negated[at] = static_cast<S>(-centred);
+      norm += static_cast<Sum>(centred) * centred;
+    }
+    half_norms[static_cast<std::size_t>(m)] =
+        copy[static_cast<std::size_t>(m)] ? std::numeric_limits<S>::infinity() : static_cast<S>(norm / 2);
+    largest_norm = std::max(largest_norm, static_cast<double>(std::sqrt(norm)));
+  }
+  largest_norm =
+      largest_norm * (1 + 1e-6) + std::sqrt(static_cast<double>(d)) * std::numeric_limits<S>::min();
+}
+
+template struct Scored<float>;
+template struct Scored<double>;
+
+}  // namespace ts::assign_detail

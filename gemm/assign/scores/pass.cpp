@@ -1,0 +1,293 @@
+// One pass over rows on a device, step by step: prepare, score, settle, sum.
+#include <array>
+
+#include "tallskinny/gemm/assign/rows/plan.hpp"
+#include "tallskinny/gemm/assign/scores/arguments.hpp"
+#include "tallskinny/gemm/assign/scores/launch.hpp"
+#include "tallskinny/gemm/assign/scores/plan.hpp"
+
+namespace ts::assign_device {
+
+namespace {
+
+/// What a pass counts: rows with another label, those that were scored again, those that are listed as moves,
+/// those of which scores of all rows leave two centroids; and centroids that are copies of earlier ones.
+struct PassCounts {
+  static constexpr index_t rescored = 1, moved = 2, of_two = 3, copies = 4, all = 5;
+  std::array<std::uint64_t, all> of{};
+
+  [[nodiscard]] AssignStats stats() const {
+    AssignStats s;
+    s.changed = static_cast<index_t>(of[0]), s.rescored = static_cast<index_t>(of[rescored] + of[of_two]);
+    return s;
+  }
+};
+
+/// Waits for the stream.
+PassCounts fetch(const Context& ctx, const cuda::word64* counters) {
+  PassCounts counts;
+  cuda::copy_bytes(ctx.stream, counts.of.data(), counters, sizeof counts.of);
+  ctx.stream.synchronize();
+  return counts;
+}
+
+using Over = ActiveSet::Pass;
+
+/// What is decided about a pass before it begins.
+struct PassPlan {
+  index_t n, k, d;
+  double scale, shrink;
+  bool fast, adds;
+  cuda::AssignProblem problem;
+  cuda::AssignPlans plans;
+  bool as_are;       ///< rows are taken as they are
+  bool pairs_first;  ///< scores of all rows leave pairs of centroids
+  bool pairs_again;  ///< scores of listed rows do
+  Origin origin;
+
+  PassPlan(const Context& ctx, const DevicePass& pass)
+      : n(pass.x.rows()),
+        k(pass.centroids.sums.clusters),
+        d(pass.x.cols()),
+        scale(pass.centroids.spread.scale),
+        shrink(scale < 0x1p-900 ? scale : 1),
+        fast(pass.scores == Scores::fast),
+        adds(pass.into != nullptr || pass.centroids.sums.words != nullptr),
+        problem(problem_of(pass)),
+        plans(cuda::assign_plans(problem, ctx.stream.device())),
+        as_are(plans.scores && plans.scores->family == cuda::ScoreFamily::single),
+        pairs_first(plans.scores && plans.scores->family == cuda::ScoreFamily::groups &&
+                    pass.over == Over::every_row),
+        pairs_again(plans.again && plans.again->family != cuda::ScoreFamily::narrow),
+        origin(pass.moments, pass.centroids.spread, as_are) {}
+
+  /// The counters of the pass, and behind them its sums where they are not elsewhere.
+  [[nodiscard]] index_t counters(bool own_sums) const noexcept {
+    return PassCounts::all + (own_sums ? sum_words(k, d) : 0);
+  }
+
+ private:
+  static cuda::AssignProblem problem_of(const DevicePass& pass) {
+    const double scale = pass.centroids.spread.scale;
+    const bool fast = pass.scores == Scores::fast, margin = pass.over != Over::every_row;
+    return {.rows = cuda::rows_form(pass.x),
+            .k = pass.centroids.sums.clusters,
+            .wide = needs_wide(pass.moments, pass.x.type(), scale),
+            .as_are = as_they_are(pass.moments, pass.x.type(), scale),
+            .settled = (pass.settled || margin) && !fast,
+            .fast = fast,
+            .margin = margin};
+  }
+};
+
+/// The device memory of a pass.
+struct PassMemory {
+  cuda::word64* counters;  ///< zero at first, as is what follows them
+  cuda::Largest* largest;
+  double* columns;  ///< of centroids
+  float *half_norms, *origins, *plain_origins;
+  std::uint16_t *negated, *confirming;
+  std::uint32_t* marks;  ///< of rows that scores leave open
+  index_t* list;         ///< of these, and later the order of moves
+  cuda::Pair* pairs;
+  std::uint32_t *pair_marks, *listed_marks;
+  std::int32_t *moves, *before;
+  std::uint32_t* places;
+
+  PassMemory(const cuda::Stream& stream, const PassPlan& plan, bool own_sums) {
+    // Twice: without memory, to know how much it is, and with it.
+    char* const memory = static_cast<char*>(stream.workspace(place(plan, own_sums, nullptr)));
+    place(plan, own_sums, memory);
+  }
+
+ private:
+  std::size_t place(const PassPlan& p, bool own_sums, char* memory) {
+    std::size_t bytes = 0;
+    const auto take = [&]<class T>(T*& part, index_t count) {
+      part = reinterpret_cast<T*>(memory + bytes);
+      bytes = (bytes + static_cast<std::size_t>(count) * sizeof(T) + 255) / 256 * 256;
+    };
+    const cuda::AssignPlans& plans = p.plans;
+    const bool scores = plans.scores.has_value();
+    const index_t padded = plans.padded, words = cuda::AssignProblem::mark_words(p.n),
+                  moving = p.adds ? p.n : 0;
+    take(counters, p.counters(own_sums) + 2);
+    largest = reinterpret_cast<cuda::Largest*>(counters + p.counters(own_sums));
+    take(columns, padded * p.d), take(half_norms, padded), take(origins, padded);
+    take(plain_origins, p.as_are ? padded : 0);
+    take(negated, scores ? padded * std::max(plans.steps * 32, 2 * p.d) : 0);
+    take(confirming, plans.confirms && plans.chunk > 0 ? padded * (plans.steps + 1) * 16 : 0);
+    take(marks, scores ? words : 0), take(list, scores ? p.n : moving);
+    take(pairs, p.pairs_first || p.pairs_again ? p.n : 0), take(pair_marks, p.pairs_first ? words : 0);
+    take(listed_marks, plans.again ? words : 0);
+    take(moves, moving), take(before, moving), take(places, p.adds ? p.k + 1 : 0);
+    return bytes;
+  }
+};
+
+/// A pass over at most most_listed_rows rows.
+class RunningPass {
+ public:
+  RunningPass(const Context& ctx, const DevicePass& pass, const PassPlan& plan, std::size_t part)
+      : ctx_(ctx),
+        pass_(pass),
+        plan_(plan),
+        part_(part),
+        memory_(ctx.stream, plan, pass.into != nullptr),
+        rows_(argument_of(pass.x)) {}
+
+  /// Counters at zero, centroids as kernels want them.
+  void prepare() {
+    const PassPlan& p = plan_;
+    const PassMemory& m = memory_;
+    const PlacedCentroids& c = pass_.centroids;
+    const cuda::AssignPlans& plans = p.plans;
+    cuda::fill_bytes(ctx_.stream, m.counters, 0,
+                     static_cast<std::size_t>(p.counters(pass_.into != nullptr) + 2) * sizeof *m.counters);
+    cuda::launch(ctx_, cuda::assign_prepare_plan(p.problem, plans), c.rows, c.first_column,
+                 static_cast<int>(p.k), static_cast<int>(plans.padded), c.sums.shift, p.scale, p.shrink,
+                 p.origin.value, m.columns, m.half_norms, m.origins, p.as_are ? m.plain_origins : nullptr,
+                 plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, m.largest,
+                 m.counters + PassCounts::copies);
+    PlacedSums sums = c.sums;
+    if (pass_.into != nullptr) sums.words = m.counters + PassCounts::all;
+    to_ = argument_of(sums, p.d, pass_.unit, pass_.weights.data);
+    if (p.adds) to_.moves = {m.moves, m.before, m.counters + PassCounts::moved};
+  }
+
+  /// Labels of the rows that scores decide, marks of others.
+  void score() {
+    if (pass_.over == Over::active_rows)
+      open_ = pass_.active->of_part(part_);
+    else if (plan_.plans.scores)
+      score_by(*plan_.plans.scores, {}, memory_.marks, plan_.plans.confirms);
+  }
+
+  /// Labels of the others: pairs of centroids first, then scores of more parts, then exact distances.
+  void settle() {
+    const PassMemory& m = memory_;
+    const cuda::AssignPlans& plans = plan_.plans;
+    if (plan_.pairs_first && !plan_.fast)
+      decide(gather(m.pair_marks, m.counters + PassCounts::of_two), nullptr, true);
+    if (plans.scores && !plan_.fast && pass_.over != Over::active_rows)
+      open_ = gather(m.marks, m.counters + PassCounts::rescored);
+    if (plans.again) score_by(*plans.again, open_, m.listed_marks, false);
+    if (!plans.scores || !plan_.fast)
+      decide(open_, plans.again ? m.listed_marks : nullptr, plan_.pairs_again);
+  }
+
+  /// Counts, which is waited for, and the rows that moved to the sums of their clusters.
+  AssignStats sum() {
+    const PassMemory& m = memory_;
+    const PassCounts counts = fetch(ctx_, m.counters);
+    AssignStats stats = counts.stats();
+    if (pass_.over == Over::with_margin)
+      pass_.active->keep(ctx_, plan_.n, m.list, stats.rescored, counts.of[PassCounts::copies] == 0);
+    if (pass_.over == Over::active_rows) {
+      stats.rescored = pass_.active->count_of_part(part_);
+      stats.skipped = plan_.n - stats.rescored;
+    }
+    if (!plan_.adds || stats.changed == 0) return stats;
+    const auto moved = static_cast<index_t>(counts.of[PassCounts::moved]);
+    add_moves(ctx_, pass_.x, pass_.labels, *pass_.unit, to_, plan_.k, moved,
+              {m.places, reinterpret_cast<std::uint32_t*>(m.list)});
+    if (pass_.into != nullptr) add_fetched(ctx_, m.counters + PassCounts::all, *pass_.into);
+    return stats;
+  }
+
+ private:
+  static constexpr std::uint32_t one = 1;  // which compilers of kernels do not know
+
+  [[nodiscard]] cuda::Margin margin() const {
+    if (pass_.over != Over::with_margin) return {};
+    return {pass_.active->margin(), plan_.as_are ? static_cast<float>(plan_.origin.offset * 1.001) : 0,
+            static_cast<float>(plan_.origin.unit)};
+  }
+
+  void score_by(const cuda::ScorePlan& by, const cuda::Selection& selection, std::uint32_t* undecided,
+                bool confirms) {
+    const PassPlan& p = plan_;
+    const PassMemory& m = memory_;
+    const double* const shift = pass_.centroids.sums.shift;
+    std::int32_t* const labels = pass_.labels.data;
+    switch (by.family) {
+      case cuda::ScoreFamily::single:
+        return cuda::launch(ctx_, by.kernel, rows_, m.negated, m.plain_origins,
+                            static_cast<float>(1 / p.origin.unit), static_cast<float>(p.origin.reach * 1.001),
+                            one, m.largest, p.scale, labels, undecided, margin(), to_, m.counters);
+      case cuda::ScoreFamily::narrow:
+        return cuda::launch(ctx_, by.kernel, rows_, selection, m.negated, m.origins, one, p.origin.open(p.d),
+                            shift, p.scale, labels, undecided, margin(), to_, m.counters);
+      default:
+        return cuda::launch(ctx_, by.kernel, rows_, selection, confirms ? m.confirming : m.negated,
+                            confirms ? m.half_norms : m.origins,
+                            confirms ? 1.0F : static_cast<float>(0x1p-23 / p.origin.unit), one, m.largest,
+                            shift, p.scale, labels, undecided, cuda::PairsArgument{m.pairs, m.pair_marks},
+                            margin(), to_, m.counters);
+    }
+  }
+  cuda::Selection gather(const std::uint32_t* marked, cuda::word64* count) {
+    const index_t words = cuda::AssignProblem::mark_words(plan_.n);
+    cuda::launch(ctx_,
+                 cuda::assign_rows_plan("assign_gather", plan_.problem.rows.type, words / 32 + 1,
+                                        ctx_.stream.device()),
+                 plan_.n, marked, memory_.list, count);
+    return {memory_.list, count};
+  }
+  void decide(const cuda::Selection& selection, const std::uint32_t* undecided, bool with_pairs) {
+    const PassPlan& p = plan_;
+    const cuda::CentroidsArgument c{pass_.centroids.rows,
+                                    memory_.columns,
+                                    memory_.half_norms,
+                                    static_cast<int>(p.k),
+                                    static_cast<int>(p.plans.padded),
+                                    static_cast<int>(p.d),
+                                    p.shrink,
+                                    p.scale / p.shrink};
+    cuda::launch(ctx_,
+                 cuda::assign_rows_plan("assign_decide", p.problem.rows.type, p.n, ctx_.stream.device()),
+                 rows_, c, selection, undecided, with_pairs ? memory_.pairs : nullptr, pass_.labels.data, to_,
+                 memory_.counters);
+  }
+
+  const Context& ctx_;
+  const DevicePass& pass_;
+  const PassPlan& plan_;
+  std::size_t part_;
+  PassMemory memory_;
+  cuda::RowsArgument rows_;
+  cuda::SumsArgument to_;
+  cuda::Selection open_;  ///< rows that scores left open; every row if there were none
+};
+
+AssignStats run(const Context& ctx, DevicePass pass, std::size_t part) {
+  const PassPlan plan(ctx, pass);
+  if (pass.over == Over::with_margin && !plan.plans.again) {
+    // Float64 alone is no way to look at an active set.
+    pass.active->keep(ctx, plan.n, nullptr, plan.n, false);
+    pass.over = Over::every_row;
+    return run(ctx, pass, part);
+  }
+  RunningPass running(ctx, pass, plan, part);
+  running.prepare();
+  running.score();
+  running.settle();
+  return running.sum();
+}
+
+}  // namespace
+
+AssignStats pass_over(const Context& ctx, const DevicePass& pass) {
+  AssignStats all;
+  for (index_t i = 0; i < pass.x.rows(); i += most_listed_rows) {
+    const index_t rows = std::min(most_listed_rows, pass.x.rows() - i);
+    const Rows block = pass.x.block(i, rows);
+    all += run(ctx,
+               {block, pass.moments, pass.centroids, pass.scores, pass.labels.part(i, rows),
+                pass.weights.part(i, rows), pass.unit, pass.settled, pass.over, pass.active, pass.into},
+               static_cast<std::size_t>(i / most_listed_rows));
+  }
+  return all;
+}
+
+}  // namespace ts::assign_device

@@ -1,0 +1,30 @@
+// How a pass over the rows that adds to sums is shared among threads.
+#pragma once
+
+#include <vector>
+
+#include "tallskinny/gemm/assign/rows/chunks.hpp"
+#include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
+#include "tallskinny/gemm/cpu/rows.hpp"
+
+namespace ts::assign_detail {
+
+/// Calls work(piece, sums, scratch) for every piece, each thread with a pass.scratch() and sums of its own;
+/// these are fixed-point, so merging them gives the same bits whoever did what. Returns what threads had.
+template <class Pass, class Work>
+auto for_each_piece(int team, const Pass& pass, index_t pieces, ClusterSums* sums, const Work& work) {
+  std::vector<typename Pass::Scratch> scratch;
+  std::vector<ClusterSums> parts;
+  for (int t = 0; t < team; ++t) {
+    scratch.push_back(pass.scratch());
+    if (sums != nullptr && t > 0) parts.emplace_back(sums->clusters(), sums->cols());
+  }
+  parallel_pieces(team, pieces, [&](index_t p, int thread) {
+    const auto t = static_cast<std::size_t>(thread);
+    work(p, sums == nullptr || t == 0 ? sums : &parts[t - 1], scratch[t]);
+  });
+  for (const ClusterSums& part : parts) sums->merge(part);
+  return scratch;
+}
+
+}  // namespace ts::assign_detail
