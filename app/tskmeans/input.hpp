@@ -5,6 +5,7 @@
 
 #include "tallskinny/app/tskmeans/options.hpp"
 #include "tallskinny/gemm/assign/rows/rows.hpp"
+#include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 namespace ts::tskmeans {
 

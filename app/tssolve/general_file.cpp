@@ -13,9 +13,9 @@
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/checkpoint.hpp"
 #include "tallskinny/app/tssolve/general_report.hpp"
-#include "tallskinny/app/tssolve/problem.hpp"
+#include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
-#include "tallskinny/app/tssolve/scaling.hpp"
+#include "tallskinny/solvers/setup/scale.hpp"
 #include "tallskinny/solvers/eigen/general/whole.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 
@@ -44,7 +44,7 @@ solvers::GeneralInverse<T> inverse_of(const AnyMatrix<T>& matrix, T sigma) {
 template <class T>
 solvers::GeneralProblem<T> problem_of(const AnyMatrix<T>& matrix, std::optional<T> target,
                                       std::string& note) {
-  solvers::GeneralProblem<T> problem{operator_of<T>(matrix)};
+  solvers::GeneralProblem<T> problem{solvers::operator_of<T>(matrix)};
   if (!target) return problem;
   const auto inverse = inverse_of<T>(matrix, *target);
   problem.target = target, problem.inverse = inverse, problem.shift = inverse.sigma();
@@ -60,14 +60,14 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, An
   if (facts.profile) profiled.emplace(*facts.profile);
   const auto start = std::chrono::steady_clock::now();
   std::optional<EndsOnSignal> preparing(std::in_place);
-  const int exponent = extreme_exponent(matrix);
-  if (exponent != 0) scale(matrix, -exponent);
-  if (exponent != 0 && real != nullptr) scale(*real, -exponent);
+  const int exponent = solvers::extreme_exponent(matrix);
+  if (exponent != 0) solvers::scale(matrix, -exponent);
+  if (exponent != 0 && real != nullptr) solvers::scale(*real, -exponent);
   Matrix<T> initial(facts.input.rows, 0);
   if (!settings.initial.empty()) initial = read_initial<T>(settings.initial, facts.input.rows, settings.read);
   std::optional<T> target;
   if (settings.sigma) {
-    target = scalar<T>(scaled({*settings.sigma, settings.sigma_imaginary}, -exponent));
+    target = scalar<T>(solvers::scaled({*settings.sigma, settings.sigma_imaginary}, -exponent));
     console.note("factorising A - sigma I");
   }
   auto problem = problem_of<T>(matrix, target, facts.note);
@@ -75,7 +75,7 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, An
   AnyMatrix<T> adjoint;
   problem.adjoint = [&] {
     console.note("asking the adjoint matrix");
-    adjoint = adjoint_of(matrix);
+    adjoint = solvers::adjoint_of(matrix);
     std::optional<T> conjugate;
     if (target) conjugate = scalar<T>(std::conj(Complex(*target)));
     std::string note;
@@ -106,9 +106,9 @@ int solve(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix, An
                    (result.iterations == 0 ? std::string() : ", in place of " + facts.method);
   if (real != nullptr)
     result =
-        solvers::with_conjugates(ctx, operator_of<double>(*real), std::move(result),
-                                 scaled({*settings.sigma, settings.sigma_imaginary}, -exponent), options);
-  if (exponent != 0) scale_result(result, exponent, facts.input.where.text());
+        solvers::with_conjugates(ctx, solvers::operator_of<double>(*real), std::move(result),
+                                 solvers::scaled({*settings.sigma, settings.sigma_imaginary}, -exponent), options);
+  if (exponent != 0) solvers::scale_result(result, exponent, facts.input.where.text());
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!settings.common.json) print_general_table(result, facts);
   if (!settings.common.output.empty()) console.note("wrote " + write_general_file(result, settings, facts));
@@ -162,7 +162,7 @@ int solve_general_file(const Settings& settings) {
       std::cout << "and the factors of A - sigma I, whose size is known only once they are ordered\n";
     return exit_ok;
   }
-  expect_memory("solving for eigenvalues of " + d.where.text(), uses, available_memory());
+  solvers::expect_memory("solving for eigenvalues of " + d.where.text(), uses, available_memory());
   RunFacts facts;
   if (settings.profile) facts.profile = begin_profile(ctx);
   std::optional<EndsOnSignal> reading(std::in_place);

@@ -17,13 +17,13 @@
 #include "tallskinny/app/tssolve/general_file.hpp"
 #include "tallskinny/app/tssolve/html_report.hpp"
 #include "tallskinny/app/tssolve/input.hpp"
-#include "tallskinny/app/tssolve/problem.hpp"
+#include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
-#include "tallskinny/app/tssolve/scaling.hpp"
+#include "tallskinny/solvers/setup/scale.hpp"
 #include "tallskinny/app/tssolve/svd_file.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
-#include "tallskinny/solvers/eigen/hermitian/memory_plan.hpp"
+#include "tallskinny/solvers/setup/memory_plan.hpp"
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
@@ -154,7 +154,7 @@ solvers::EigenResult<T> solve_interval_of(const Settings& settings, const Contex
                                  std::ldexp(settings.interval->high, -exponent)};
   return solvers::solve_interval<T>(ctx, problem, options, scaled, [&](index_t count) {
     const auto bytes = static_cast<std::uint64_t>(input.rows) * static_cast<std::uint64_t>(count) * sizeof(T);
-    expect_memory("keeping the " + grouped(count) + " eigenvectors of the interval",
+    solvers::expect_memory("keeping the " + grouped(count) + " eigenvectors of the interval",
                   {{"eigenvectors", 4 * bytes}}, available_memory());
   });
 }
@@ -174,44 +174,44 @@ solvers::Operator<T> given_preconditioner(const Input& input, index_t rows,
   if (matrix == nullptr || input.description.rows != rows)
     throw Error(Errc::bad_input, "the preconditioner " + input.description.where.text() +
                                      " has another size than the matrix, or is complex for a real one");
-  auto op = operator_of<T>(*matrix);
+  auto op = solvers::operator_of<T>(*matrix);
   return mass_factor ? mass_factor->standard_inverse(std::move(op)) : op;
 }
 
 /// What --preconditioner names by a word; `auto` is the diagonal for SA.
-std::optional<Preconditioner> named_preconditioner(const Settings& settings) {
+std::optional<solvers::Preconditioner> named_preconditioner(const Settings& settings) {
   const auto& name = settings.preconditioner;
   if (name == "jacobi" || (name == "auto" && settings.eigen.which == solvers::Which::SA))
-    return Preconditioner::jacobi;
-  if (name == "ichol") return Preconditioner::incomplete_cholesky;
-  if (name == "chebyshev") return Preconditioner::chebyshev;
+    return solvers::Preconditioner::jacobi;
+  if (name == "ichol") return solvers::Preconditioner::incomplete_cholesky;
+  if (name == "chebyshev") return solvers::Preconditioner::chebyshev;
   return std::nullopt;
 }
 
-const char* text_of(Preconditioner kind) {
+const char* text_of(solvers::Preconditioner kind) {
   switch (kind) {
-    case Preconditioner::jacobi:
+    case solvers::Preconditioner::jacobi:
       return "the diagonal";
-    case Preconditioner::incomplete_cholesky:
+    case solvers::Preconditioner::incomplete_cholesky:
       return "an incomplete Cholesky factorisation";
-    case Preconditioner::chebyshev:
+    case solvers::Preconditioner::chebyshev:
       return "a Chebyshev polynomial";
   }
   return "?";
 }
 
-/// Assembled as asked for; where no shift near the target can be factorised and the matrix is small, for the
+/// solvers::Assembled as asked for; where no shift near the target can be factorised and the matrix is small, for the
 /// dense solver.
 template <class T>
-Assembled<T> assemble_or_whole(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
-                               std::optional<double> target, Factorise factorise,
+solvers::Assembled<T> assemble_or_whole(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
+                               std::optional<double> target, solvers::Factorise factorise,
                                solvers::EigenOptions& options) {
   try {
-    return assemble<T>(matrix, mass, target, factorise);
+    return solvers::assemble<T>(matrix, mass, target, factorise);
   } catch (const Error&) {
-    if (factorise != Factorise::needed || operator_of<T>(matrix).rows() > solvers::takeover_rows) throw;
+    if (factorise != solvers::Factorise::needed || solvers::operator_of<T>(matrix).rows() > solvers::takeover_rows) throw;
     options.method = solvers::Method::dense;
-    return assemble<T>(matrix, mass, target, Factorise::nothing);
+    return solvers::assemble<T>(matrix, mass, target, solvers::Factorise::nothing);
   }
 }
 
@@ -224,12 +224,12 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   const auto start = std::chrono::steady_clock::now();
   std::optional<EndsOnSignal> preparing(std::in_place);
   const bool narrow = is_narrow(settings, plan);
-  int exponent = extreme_exponent(matrix, narrow);
-  if (exponent != 0) scale(matrix, -exponent);
+  int exponent = solvers::extreme_exponent(matrix, narrow);
+  if (exponent != 0) solvers::scale(matrix, -exponent);
   if (mass) {
-    AnyMatrix<T> scaled(std::move(*mass));
-    const int of_mass = extreme_exponent(scaled);
-    if (of_mass != 0) scale(scaled, -of_mass);
+    AnyMatrix<T> solvers::scaled(std::move(*mass));
+    const int of_mass = solvers::extreme_exponent(scaled);
+    if (of_mass != 0) solvers::scale(scaled, -of_mass);
     exponent -= of_mass, mass = std::move(std::get<CsrMatrix<T>>(scaled));
   }
   Matrix<T> initial(facts.input.rows, 0);
@@ -237,13 +237,13 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
 
   std::optional<double> target = target_of(settings);
   if (target) target = std::ldexp(*target, -exponent);
-  Factorise factorise = Factorise::cheap;
+  solvers::Factorise factorise = solvers::Factorise::cheap;
   if (plan.method == solvers::Method::dense)
-    factorise = Factorise::nothing;
+    factorise = solvers::Factorise::nothing;
   else if (target || (settings.interval && settings.eigen.method == solvers::Method::automatic))
-    factorise = Factorise::needed;
+    factorise = solvers::Factorise::needed;
   if (mass) console.note("factorising the mass matrix");
-  if (factorise == Factorise::needed) console.note("factorising A - sigma I");
+  if (factorise == solvers::Factorise::needed) console.note("factorising A - sigma I");
   auto options = settings.eigen;
   auto assembled = assemble_or_whole<T>(matrix, mass, target, factorise, options);
   auto& [problem, mass_factor, note] = assembled;
@@ -252,7 +252,7 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   std::optional<Input> preconditioner;
   if (solvers::is_preconditioned(plan.method)) {
     if (const auto kind = named_preconditioner(settings)) {
-      problem.preconditioner = preconditioner_of<T>(ctx, matrix, assembled, *kind, settings.eigen.which);
+      problem.preconditioner = solvers::preconditioner_of<T>(ctx, matrix, assembled, *kind, settings.eigen.which);
       facts.method += std::string(", preconditioned by ") + text_of(*kind);
     } else if (settings.preconditioner != "none" && settings.preconditioner != "auto") {
       preconditioner = read_hermitian(settings.preconditioner, settings.read, Role::companion);
@@ -261,16 +261,16 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
       facts.method += ", preconditioned by " + settings.preconditioner;
     }
   }
-  DeviceCopy<T> there;
+  solvers::DeviceCopy<T> there;
   if (ctx.stream) {
-    there = copy_to<T>(ctx.stream, matrix);
-    problem.a = operator_of<T>(matrix, there);
+    there = solvers::copy_to<T>(ctx.stream, matrix);
+    problem.a = solvers::operator_of<T>(matrix, there);
     problem.invert = nullptr;  // factors are applied on the processor
   }
-  Rounded<T> narrow_numbers;
+  solvers::Rounded<T> narrow_numbers;
   if (narrow) {
-    narrow_numbers = rounded<T>(ctx, matrix, there);
-    problem.narrow = operator_of<T>(matrix, there, narrow_numbers);
+    narrow_numbers = solvers::rounded<T>(ctx, matrix, there);
+    problem.narrow = solvers::operator_of<T>(matrix, there, narrow_numbers);
   }
   if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
   options.vectors = !settings.common.output.empty() || mass || settings.interval;
@@ -297,10 +297,10 @@ int solve_and_report(const Settings& settings, const solvers::EigenPlan& plan, c
   whole.reset();
   if (mass) {
     const auto checks =
-        solvers::to_pencil<T>(ctx, operator_of<T>(matrix), mass->view(), *mass_factor, options, result);
+        solvers::to_pencil<T>(ctx, solvers::operator_of<T>(matrix), mass->view(), *mass_factor, options, result);
     facts.backward_errors = checks.backward_errors;
   }
-  if (exponent != 0) scale_result(result, exponent, facts.input.where.text());
+  if (exponent != 0) solvers::scale_result(result, exponent, facts.input.where.text());
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (result.taken_over || (options.method == solvers::Method::dense && plan.method != options.method))
     facts.method = "dense, in place of " + facts.method;
@@ -393,8 +393,8 @@ int solve_file(Settings settings) {
   const auto memory = solvers::plan_memory(plan, needs);
   if (settings.common.dry_run) return show_plan(settings, facts.input, plan, memory, available);
   const std::string what = "solving for " + grouped(plan.nev) + " eigenvalues of " + facts.input.where.text();
-  expect_memory(what, uses_of(memory, false), available.host);
-  if (ctx.stream) expect_memory(what + " on " + device_text(device), uses_of(memory, true), available.device);
+  solvers::expect_memory(what, uses_of(memory, false), available.host);
+  if (ctx.stream) solvers::expect_memory(what + " on " + device_text(device), uses_of(memory, true), available.device);
   if (memory.spills)
     console.note("the basis does not fit on the device and stays in page-locked host memory");
   settings.eigen.spills = memory.spills;

@@ -14,7 +14,7 @@
 #include "tallskinny/app/tssolve/html_report.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
-#include "tallskinny/app/tssolve/scaling.hpp"
+#include "tallskinny/solvers/setup/scale.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 
 namespace ts::app::tssolve {
@@ -67,8 +67,8 @@ int decompose(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix
   std::optional<Profile::Use> profiled;
   if (facts.profile) profiled.emplace(*facts.profile);
   const auto start = std::chrono::steady_clock::now();
-  const int exponent = extreme_exponent(matrix);
-  if (exponent != 0) scale(matrix, -exponent);
+  const int exponent = solvers::extreme_exponent(matrix);
+  if (exponent != 0) solvers::scale(matrix, -exponent);
   std::vector<T> means;
   const auto problem = problem_of<T>(ctx, matrix, settings.centre, means);
   auto options = settings.eigen;
@@ -85,14 +85,14 @@ int decompose(const Settings& settings, const Context& ctx, AnyMatrix<T>& matrix
     facts.method = "eigenvectors of A^H A, large ones taken out for the small";
   if (result.stage == solvers::SvdStage::inverse)
     facts.method = "block Lanczos on (A^H A + delta^2 I)^-1, by factors of [delta I, A; A^H, -delta I]";
-  if (exponent != 0) scale_result(triplets, exponent, facts.input.where.text());
+  if (exponent != 0) solvers::scale_result(triplets, exponent, facts.input.where.text());
   facts.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   Matrix<T> mean_row(settings.centre ? 1 : 0, static_cast<index_t>(means.size()));
   Extras<T> extras{{"left_singular_vectors", &result.left}};
   if (settings.centre) {
     for (index_t j = 0; j < mean_row.cols(); ++j)
-      mean_row(0, j) = scaled(means[static_cast<std::size_t>(j)], exponent);
+      mean_row(0, j) = solvers::scaled(means[static_cast<std::size_t>(j)], exponent);
     extras.emplace_back("column_means", &mean_row);
     auto values = triplets.values;
     for (double& v : values) v = std::ldexp(v, -exponent);
@@ -137,7 +137,7 @@ int decompose_file(const Settings& settings) {
     print_memory(std::cout, uses, available_memory());
     return exit_ok;
   }
-  expect_memory("singular values of " + d.where.text(), uses, available_memory());
+  solvers::expect_memory("singular values of " + d.where.text(), uses, available_memory());
   facts.method = "eigenvectors of A^H A", facts.device = device_text(device),
   facts.threads = ctx.thread_count();
   facts.block_size = plan.block_size, facts.max_basis = plan.max_basis;

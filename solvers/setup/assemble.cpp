@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tallskinny/gemm/copy/copy_block.hpp"
-#include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/solvers/setup/preconditioners.hpp"
 
 namespace ts::solvers {
 
@@ -46,8 +46,7 @@ template <class T>
 Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there) {
   if (const auto* sparse = std::get_if<DeviceCsrMatrix<T>>(&there))
     return CsrOperator<T>(std::get<CsrMatrix<T>>(matrix).view(), sparse->view());
-  return DenseOperator<T>(std::get<Matrix<T>>(matrix).view(),
-                                   std::get<DeviceMatrix<T>>(there).cview());
+  return DenseOperator<T>(std::get<Matrix<T>>(matrix).view(), std::get<DeviceMatrix<T>>(there).cview());
 }
 
 template <class T>
@@ -67,7 +66,7 @@ Rounded<T> rounded(const Context& ctx, const AnyMatrix<T>& matrix, const DeviceC
 
 template <class T>
 Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there,
-                                           const Rounded<T>& numbers) {
+                                  const Rounded<T>& numbers) {
   using N = narrow_t<T>;
   const PlacedView<const N> here = numbers.here.cview(), on_device = numbers.there.cview();
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
@@ -120,9 +119,8 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
 }
 
 template <class T>
-Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix,
-                                       const Assembled<T>& assembled, Preconditioner kind,
-                                       Which which) {
+Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, const Assembled<T>& assembled,
+                              Preconditioner kind, Which which) {
   // Of the standard form, which knows no entries.
   if (kind == Preconditioner::chebyshev) return ChebyshevInverse<T>(ctx, assembled.problem.a, which);
   const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
@@ -157,17 +155,17 @@ Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix,
   return standard(Jacobi<T>(std::move(diagonal)));
 }
 
-#define TS_INSTANTIATE(T)                                                                                  \
-  template Operator<T> operator_of<T>(const AnyMatrix<T>&);                                       \
-  template AnyMatrix<T> adjoint_of<T>(const AnyMatrix<T>&);                                                \
-  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);                             \
-  template Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);                 \
-  template Rounded<T> rounded<T>(const Context&, const AnyMatrix<T>&, const DeviceCopy<T>&);               \
-  template Operator<narrow_t<T>> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&,        \
-                                                         const Rounded<T>&);                               \
-  template Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&,                  \
-                                                     const Assembled<T>&, Preconditioner, Which); \
-  template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,               \
+#define TS_INSTANTIATE(T)                                                                             \
+  template Operator<T> operator_of<T>(const AnyMatrix<T>&);                                           \
+  template AnyMatrix<T> adjoint_of<T>(const AnyMatrix<T>&);                                           \
+  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);                        \
+  template Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);                     \
+  template Rounded<T> rounded<T>(const Context&, const AnyMatrix<T>&, const DeviceCopy<T>&);          \
+  template Operator<narrow_t<T>> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&,            \
+                                                const Rounded<T>&);                                   \
+  template Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&, const Assembled<T>&, \
+                                            Preconditioner, Which);                                   \
+  template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,          \
                                     std::optional<double>, Factorise);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

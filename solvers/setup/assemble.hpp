@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
-#include "tallskinny/solvers/setup/any_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/solvers/eigen/transform/mass.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/eigen/values/problem.hpp"
+#include "tallskinny/solvers/setup/any_matrix.hpp"
 
 namespace ts::solvers {
 
@@ -39,8 +39,8 @@ template <class T>
 [[nodiscard]] Rounded<T> rounded(const Context&, const AnyMatrix<T>& matrix, const DeviceCopy<T>& there);
 /// The products with them; all three must outlive them.
 template <class T>
-[[nodiscard]] Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix,
-                                                         const DeviceCopy<T>& there, const Rounded<T>&);
+[[nodiscard]] Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there,
+                                                const Rounded<T>&);
 
 /// What is factorised for a problem: nothing (a dense solver takes no part), what is cheap, or whatever is
 /// needed.
@@ -50,7 +50,7 @@ template <class T>
 struct Assembled {
   EigenProblem<T> problem;
   std::optional<MassFactor<T>> factor;  ///< of the mass matrix, if there is one
-  std::string note;                              ///< empty, or a sentence on a shift that was moved
+  std::string note;                     ///< empty, or a sentence on a shift that was moved
 };
 
 /// A x = lambda x, or with a mass matrix the standard form of A x = lambda M x. The matrices must outlive it.
@@ -67,7 +67,6 @@ enum class Preconditioner { jacobi, incomplete_cholesky, chebyshev };
 /// @throws Error(invalid_argument) for an incomplete factorisation of a dense matrix.
 template <class T>
 [[nodiscard]] Operator<T> preconditioner_of(const Context&, const AnyMatrix<T>& matrix,
-                                                     const Assembled<T>& assembled, Preconditioner,
-                                                     Which which);
+                                            const Assembled<T>& assembled, Preconditioner, Which which);
 
 }  // namespace ts::solvers

@@ -12,6 +12,8 @@ struct MemoryPlan {
   bool spills = false;  ///< what EigenOptions::spills must say
 
   [[nodiscard]] std::uint64_t bytes_in(Home) const noexcept;
+  /// Those in the memory of the device, or of the host; page-locked ones say so.
+  [[nodiscard]] std::vector<MemoryUse> uses_of(bool device) const;
   /// In host memory, locked or not.
   [[nodiscard]] std::uint64_t host_bytes() const noexcept;
 };

@@ -4,9 +4,9 @@
 #include <complex>
 #include <string>
 
-#include "tallskinny/solvers/setup/any_matrix.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
+#include "tallskinny/solvers/setup/any_matrix.hpp"
 
 namespace ts::solvers {
 

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cstring>
 
-#include "tallskinny/solvers/setup/block_pass.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/solvers/setup/block_pass.hpp"
 
 namespace ts::solvers {
 
