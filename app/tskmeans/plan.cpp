@@ -125,13 +125,14 @@ void place_on_host(Placement& p, const ProgramOptions& o, const io::Description&
   if (fits(p.host_uses, limit)) return;
   const std::string what = "clustering " + points.where.text();
   if (!io::RowReader::reads(points, o.read) || o.transform || o.kmeans.algorithm != KMeansAlgorithm::lloyd)
-    solvers::expect_memory(what +
-                           " (only dense points in an HDF5 file, stored by rows, can be read in blocks, by "
-                           "--algorithm lloyd or --predict, without --transform)",
-                       p.host_uses, limit);
+    solvers::expect_memory(
+        what +
+            " (only dense points in an HDF5 file, stored by rows, can be read in blocks, by "
+            "--algorithm lloyd or --predict, without --transform)",
+        p.host_uses, limit);
   p.in_host = false;
-  p.host_block = block_of(what + " block by block", p.host_uses, limit, points, solvers::StreamedRows::host_buffers,
-                          largest_host_block);
+  p.host_block = block_of(what + " block by block", p.host_uses, limit, points,
+                          solvers::StreamedRows::host_buffers, largest_host_block);
 }
 
 }  // namespace
@@ -153,16 +154,16 @@ Placement place_points(const ProgramOptions& o, const io::Description& points, i
   if (!p.on_device) {
     if (o.kmeans.algorithm != KMeansAlgorithm::lloyd)
       solvers::expect_memory(what + " (only --algorithm lloyd and --predict can send points in blocks)",
-                         p.device_uses, device);
+                             p.device_uses, device);
     // All starts share the passes over the blocks, each with labels and clusters of its own.
     const Sizes s(o, points, k);
     p.device_uses = device_memory(o, points, k, true);  // lists and unit points are those of a block
     if (s.clustering)
       for (const std::size_t each : {1, 2})
         p.device_uses[each].bytes *= s.results * static_cast<std::size_t>(o.kmeans.n_init);
-    p.device_block =
-        block_of(what + " block by block", p.device_uses, device, points, solvers::StreamedRows::device_buffers,
-                 largest_device_block, listed_bytes + unit_bytes(o, s));
+    p.device_block = block_of(what + " block by block", p.device_uses, device, points,
+                              solvers::StreamedRows::device_buffers, largest_device_block,
+                              listed_bytes + unit_bytes(o, s));
   } else {
     p.device_block = std::min(largest_device_block, std::max<std::uint64_t>(1, points.bytes));
   }
@@ -172,7 +173,8 @@ Placement place_points(const ProgramOptions& o, const io::Description& points, i
   const bool from_file = io::RowReader::reads(points, o.read) && !o.transform;
   if (from_file && (p.on_device || !fits(by_host, host))) {
     p.in_host = false;
-    p.host_block = block_of(what, p.host_uses, host, points, solvers::StreamedRows::pinned_buffers, p.device_block);
+    p.host_block =
+        block_of(what, p.host_uses, host, points, solvers::StreamedRows::pinned_buffers, p.device_block);
     p.device_block = std::min(p.device_block, p.host_block);
   } else {
     p.host_uses = std::move(by_host);

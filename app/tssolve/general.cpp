@@ -67,7 +67,7 @@ Loaded read(Run& run) {
   // The two of a conjugate pair are at different distances from a complex target: it is sought in complex
   // arithmetic, and the real matrix then says what belongs together.
   if (run.settings.sigma_imaginary != 0 && !is_complex_input(loaded.matrix)) {
-    loaded.other = loaded.matrix;
+    loaded.other = read_any(d, run.settings.read);
     make_complex(loaded.matrix);
   }
   return loaded;

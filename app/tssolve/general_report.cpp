@@ -70,13 +70,13 @@ Facts facts_of(const GeneralResult& r, const Settings& settings, const RunFacts&
 
 void print_table(std::ostream& out, const GeneralResult& r, const RunFacts& facts) {
   out << format("%6s  %24s  %24s  %10s  %10s\n", "index", "real part", "imaginary part", "residual",
-              "condition");
+                "condition");
   for (std::size_t i = 0; i < r.values.size(); ++i)
     out << format("%6zu  %24.16g  %24.16g  %10.2e  %10.2e%s\n", i, r.values[i].real(), r.values[i].imag(),
-                r.residual_norms[i], r.conditions[i], r.converged_pairs[i] ? "" : "  not converged");
+                  r.residual_norms[i], r.conditions[i], r.converged_pairs[i] ? "" : "  not converged");
   out << r.reason << ".\n"
-            << grouped(r.iterations) << " block steps, " << grouped(r.operator_applications)
-            << " operator applications, " << human_seconds(facts.elapsed_seconds) << '\n';
+      << grouped(r.iterations) << " block steps, " << grouped(r.operator_applications)
+      << " operator applications, " << human_seconds(facts.elapsed_seconds) << '\n';
   if (facts.profile) print_profile(out, *facts.profile, facts.elapsed_seconds);
 }
 

@@ -12,10 +12,8 @@ void print_table(std::ostream& out, const solvers::GeneralResult& result, const 
 void print_json(std::ostream& out, const solvers::GeneralResult& result, const Settings& settings,
                 const RunFacts& facts);
 /// Writes settings.common.output. @throws Error(io_failure)
-std::string write_file(const solvers::GeneralResult& result, const Settings& settings,
-                               const RunFacts& facts);
+std::string write_file(const solvers::GeneralResult& result, const Settings& settings, const RunFacts& facts);
 /// Writes settings.report, like write_html_report. @throws Error(io_failure)
-void write_html_report(const solvers::GeneralResult& result, const Settings& settings,
-                        const RunFacts& facts);
+void write_html_report(const solvers::GeneralResult& result, const Settings& settings, const RunFacts& facts);
 
 }  // namespace ts::app::tssolve

@@ -93,21 +93,21 @@ void plan_run(Run& run) {
 void show_json(const Run& run) {
   const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
   const auto on_device = run.plan.memory.uses_of(true);
-    JsonObject json;
-    json.add("matrix", input.where.text()).add("rows", input.rows).add("nonzeros", input.nonzeros);
-    json.add("method", method_text(settings, plan))
-        .add("method_reason", reason_of(settings, plan))
-        .add("precision", name_of(settings.eigen.precision))
-        .add("nev", plan.nev)
-        .add("block_size", plan.block_size);
-    json.add("max_basis", plan.max_basis).add("max_iterations", plan.max_iterations);
-    add_memory(json, run.plan.memory.uses_of(false), run.plan.host_bytes);
-    if (!on_device.empty()) {
-      JsonObject device;
-      add_memory(device, on_device, run.plan.device_bytes);
-      json.add("device_memory", device).add("basis_on_device", !run.plan.memory.spills);
-    }
-    std::cout << json.text() << '\n';
+  JsonObject json;
+  json.add("matrix", input.where.text()).add("rows", input.rows).add("nonzeros", input.nonzeros);
+  json.add("method", method_text(settings, plan))
+      .add("method_reason", reason_of(settings, plan))
+      .add("precision", name_of(settings.eigen.precision))
+      .add("nev", plan.nev)
+      .add("block_size", plan.block_size);
+  json.add("max_basis", plan.max_basis).add("max_iterations", plan.max_iterations);
+  add_memory(json, run.plan.memory.uses_of(false), run.plan.host_bytes);
+  if (!on_device.empty()) {
+    JsonObject device;
+    add_memory(device, on_device, run.plan.device_bytes);
+    json.add("device_memory", device).add("basis_on_device", !run.plan.memory.spills);
+  }
+  std::cout << json.text() << '\n';
 }
 
 void show(const Run& run) {
@@ -158,9 +158,8 @@ Loaded read(Run& run) {
   std::future<void> kernels;
   if (run.ctx.stream && !run.plan.memory.spills)
     kernels = std::async(std::launch::async, [&run, &plan] {
-      const auto prepare = is_complex_type(run.facts.input)
-                               ? &solvers::prepare_lanczos<std::complex<double>>
-                               : &solvers::prepare_lanczos<double>;
+      const auto prepare = is_complex_type(run.facts.input) ? &solvers::prepare_lanczos<std::complex<double>>
+                                                            : &solvers::prepare_lanczos<double>;
       prepare(run.ctx, run.facts.input.rows, plan, run.settings.eigen.precision);
     });
   const EndsOnSignal reading;
@@ -189,7 +188,7 @@ solvers::EigenResult<T> solve_interval_of(const Settings& settings, const Contex
   return solvers::solve_interval<T>(ctx, problem, options, scaled, [&](index_t count) {
     const auto bytes = static_cast<std::uint64_t>(input.rows) * static_cast<std::uint64_t>(count) * sizeof(T);
     solvers::expect_memory("keeping the " + grouped(count) + " eigenvectors of the interval",
-                  {{"eigenvectors", 4 * bytes}}, available_memory());
+                           {{"eigenvectors", 4 * bytes}}, available_memory());
   });
 }
 
@@ -238,12 +237,14 @@ const char* text_of(solvers::Preconditioner kind) {
 /// dense solver.
 template <class T>
 solvers::Assembled<T> assemble_or_whole(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
-                               std::optional<double> target, solvers::Factorise factorise,
-                               solvers::EigenOptions& options) {
+                                        std::optional<double> target, solvers::Factorise factorise,
+                                        solvers::EigenOptions& options) {
   try {
     return solvers::assemble<T>(matrix, mass, target, factorise);
   } catch (const Error&) {
-    if (factorise != solvers::Factorise::needed || solvers::operator_of<T>(matrix).rows() > solvers::takeover_rows) throw;
+    if (factorise != solvers::Factorise::needed ||
+        solvers::operator_of<T>(matrix).rows() > solvers::takeover_rows)
+      throw;
     options.method = solvers::Method::dense;
     return solvers::assemble<T>(matrix, mass, target, solvers::Factorise::nothing);
   }
@@ -302,18 +303,17 @@ class Hermitian {
 
   solvers::EigenResult<T>& complete(const solvers::EigenOptions& options, solvers::EigenResult<T>& result) {
     if (mass_)
-      run_.facts.backward_errors =
-          solvers::to_pencil<T>(run_.ctx, solvers::operator_of<T>(matrix_), mass_->view(),
-                                *assembled_->factor, options, result)
-              .backward_errors;
+      run_.facts.backward_errors = solvers::to_pencil<T>(run_.ctx, solvers::operator_of<T>(matrix_),
+                                                         mass_->view(), *assembled_->factor, options, result)
+                                       .backward_errors;
     return result;
   }
 
   /// By which method the result was found.
   void describe(const solvers::EigenOptions& options, const solvers::EigenResult<T>& result) {
     RunFacts& facts = run_.facts;
-    if (result.taken_over || (options.method == solvers::Method::dense &&
-                              run_.plan.eigen.method != options.method))
+    if (result.taken_over ||
+        (options.method == solvers::Method::dense && run_.plan.eigen.method != options.method))
       facts.method = "dense, in place of " + facts.method;
     if (result.shift && !target_)
       took(" through shift-invert beyond the end of the spectrum at " + short_number(*result.shift),

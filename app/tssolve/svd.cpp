@@ -53,9 +53,9 @@ void plan_run(Run& run) {
   const std::size_t element_bytes = is_complex_type(d) ? 16 : 8;
   run.plan.what = "singular values of " + d.where.text();
   run.plan.eigen = solvers::plan_eigen(std::min(d.rows, d.cols), element_bytes, run.settings.eigen);
-  run.plan.memory = solvers::plan_svd_memory(run.plan.eigen, {.rows = std::max(d.rows, d.cols),
-                                                              .element_bytes = element_bytes,
-                                                              .matrix_bytes = d.bytes});
+  run.plan.memory = solvers::plan_svd_memory(
+      run.plan.eigen,
+      {.rows = std::max(d.rows, d.cols), .element_bytes = element_bytes, .matrix_bytes = d.bytes});
   run.plan.host_bytes = available_memory();
 }
 
@@ -117,8 +117,7 @@ class Svd {
       for (index_t j = 0; j < mean_row_.cols(); ++j)
         mean_row_(0, j) = solvers::scaled(means_[static_cast<std::size_t>(j)], exponent_);
       extras_.emplace_back("column_means", &mean_row_);
-      extras_.emplace_back("explained_variance_ratio",
-                           explained<T>(matrix_, means_, result.triplets.values));
+      extras_.emplace_back("explained_variance_ratio", explained<T>(matrix_, means_, result.triplets.values));
     }
     return result.triplets;
   }

@@ -27,7 +27,8 @@ std::vector<MemoryUse> MemoryPlan::uses_of(bool device) const {
   std::vector<MemoryUse> uses;
   for (const MemoryUse& share : shares)
     if ((share.home == Home::device) == device)
-      uses.push_back({share.what + (share.home == Home::locked ? ", page-locked" : ""), share.bytes, share.home});
+      uses.push_back(
+          {share.what + (share.home == Home::locked ? ", page-locked" : ""), share.bytes, share.home});
   return uses;
 }
 
