@@ -96,7 +96,7 @@ int engine_command(app::Arguments arguments) {
   const auto operations = parse_names<Operation>(request.operations, parse_operation, every_operation);
   const auto types = parse_names<DType>(request.types, parse_dtype, every_dtype);
   const auto shapes = parse_widths(request.widths);
-  app::expect_memory("the benchmark", {{"operands", static_cast<std::uint64_t>(5 * request.bytes)}},
+  solvers::expect_memory("the benchmark", {{"operands", static_cast<std::uint64_t>(5 * request.bytes)}},
                      app::available_memory());
 
   bool all_right = true;

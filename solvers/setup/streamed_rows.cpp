@@ -1,17 +1,26 @@
-#include "tallskinny/app/tskmeans/stream.hpp"
+#include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
-#include "tallskinny/app/common/stopwatch.hpp"
-#include "tallskinny/app/tskmeans/block_pass.hpp"
-#include "tallskinny/app/tskmeans/input.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/solvers/setup/block_pass.hpp"
 
-namespace ts::tskmeans {
+namespace ts::solvers {
 
 namespace {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 /// memcpy by several threads, since one is slower than the way to a device.
 void copy_in_parts(char* to, const char* from, std::size_t bytes) {
@@ -23,7 +32,7 @@ void copy_in_parts(char* to, const char* from, std::size_t bytes) {
   });
 }
 
-index_t rows_of_block(const PointOrigin& origin, std::uint64_t row_bytes, std::uint64_t block_bytes) {
+index_t rows_of_block(const RowOrigin& origin, std::uint64_t row_bytes, std::uint64_t block_bytes) {
   // Blocks are whole chunks of the sums; where a chunk of the file fits in as well, whole ones of those.
   index_t unit = chunk_rows;
   if (origin.chunk_rows > 0) {
@@ -64,18 +73,24 @@ class Sender {
 
 }  // namespace
 
-PointOrigin PointOrigin::file(const io::Location& where, const io::ReadOptions& read) {
-  const auto reader = std::make_shared<const io::RowReader>(where, read);
-  const io::Description& d = reader->description();
-  expect_points(d);
-  const bool refuse = read.check_finite;
-  return {d.rows, d.cols, d.type, d.chunk_rows,
-          [reader, refuse](index_t first, index_t count, void* out, bool check) {
-            reader->read(first, count, check && refuse, out);
-          }};
+Rows dense_rows(DType type, const void* data, index_t n, index_t d, const cuda::Stream& where) {
+  const auto rows = [&]<class T>(const T* first) {
+    return where ? Rows(where, DeviceView<const T>::unchecked(first, n, d, d))
+                 : Rows(HostView<const T>::unchecked(first, n, d, d));
+  };
+  switch (type) {
+    case DType::float32:
+      return rows(static_cast<const float*>(data));
+    case DType::float16:
+      return rows(static_cast<const float16*>(data));
+    case DType::bfloat16:
+      return rows(static_cast<const bfloat16*>(data));
+    default:
+      return rows(static_cast<const double*>(data));
+  }
 }
 
-PointOrigin PointOrigin::memory(const Rows& points) {
+RowOrigin RowOrigin::memory(const Rows& points) {
   expects(!points.sparse() && !points.on_device() && points.col_stride() == 1 &&
               points.row_stride() == points.cols(),
           "points that are sent in blocks lie in host memory by rows");
@@ -99,7 +114,7 @@ struct StreamedRows::Buffers {
   std::vector<cuda::Memory> places;
 };
 
-StreamedRows::StreamedRows(PointOrigin origin, std::uint64_t block_bytes, cuda::Stream stream)
+StreamedRows::StreamedRows(RowOrigin origin, std::uint64_t block_bytes, cuda::Stream stream)
     : origin_(std::move(origin)),
       row_bytes_(static_cast<std::uint64_t>(origin_.cols * size_of(origin_.type))),
       stream_(std::move(stream)) {
@@ -124,7 +139,7 @@ void StreamedRows::get_buffers() const {
 }
 
 void StreamedRows::for_each_block(const Use& use) const {
-  const app::Stopwatch watch;
+  const Stopwatch watch;
   const PassTimes before = times_;
   get_buffers();
   Sender* const sender = buffers_->sender.get();
@@ -136,7 +151,7 @@ void StreamedRows::for_each_block(const Use& use) const {
   };
   BlockSteps steps;
   steps.read = [&](index_t b) {
-    const app::Stopwatch step;
+    const Stopwatch step;
     origin_.fill(b * block_rows_, count_of(b), sender != nullptr ? sender->buffer(b) : place(b),
                  times_.passes == 0);
     times_.reading += step.seconds();
@@ -148,7 +163,7 @@ void StreamedRows::for_each_block(const Use& use) const {
     steps.arrive = [&](index_t b) { times_.sending += sender->arrive(b); };
   }
   steps.use = [&](index_t b) {
-    const app::Stopwatch step;
+    const Stopwatch step;
     use(b * block_rows_, dense_rows(type(), place(b), count_of(b), cols(), stream_));
     if (stream_) stream_.synchronize();  // the next copy but one overwrites this block
     times_.using_them += step.seconds();
@@ -169,7 +184,7 @@ void StreamedRows::load(index_t i, double* row) const {
 
 namespace {
 
-Rows send_all(const cuda::Stream& stream, const PointOrigin& origin, std::uint64_t block_bytes,
+Rows send_all(const cuda::Stream& stream, const RowOrigin& origin, std::uint64_t block_bytes,
               cuda::Memory& memory) {
   const auto row_bytes = static_cast<std::uint64_t>(origin.cols * size_of(origin.type));
   memory =
@@ -191,7 +206,7 @@ Rows send_all(const cuda::Stream& stream, const PointOrigin& origin, std::uint64
 
 }  // namespace
 
-DevicePoints::DevicePoints(const cuda::Stream& stream, const PointOrigin& origin, std::uint64_t block_bytes)
+DeviceRows::DeviceRows(const cuda::Stream& stream, const RowOrigin& origin, std::uint64_t block_bytes)
     : rows_(send_all(stream, origin, block_bytes, memory_)) {}
 
-}  // namespace ts::tskmeans
+}  // namespace ts::solvers

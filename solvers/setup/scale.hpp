@@ -4,11 +4,11 @@
 #include <complex>
 #include <string>
 
-#include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
+#include "tallskinny/solvers/setup/any_matrix.hpp"
 
-namespace ts::app::tssolve {
+namespace ts::solvers {
 
 /// e with the largest entry in [2^(e-1), 2^e) where its square, or the squares of what is computed from it,
 /// could overflow or vanish, in float32 if that is asked for; otherwise 0.
@@ -27,7 +27,7 @@ void scale(AnyMatrix<T>& matrix, int exponent);
 /// @param where names the matrix.
 /// @throws Error(out_of_range) where a value or what is said of it is beyond the largest number.
 template <class T>
-void scale_result(solvers::EigenResult<T>& result, int exponent, const std::string& where);
-void scale_result(solvers::GeneralResult& result, int exponent, const std::string& where);
+void scale_result(EigenResult<T>& result, int exponent, const std::string& where);
+void scale_result(GeneralResult& result, int exponent, const std::string& where);
 
-}  // namespace ts::app::tssolve
+}  // namespace ts::solvers

@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/eigen/hermitian/memory_plan.hpp"
+#include "tallskinny/solvers/setup/memory_plan.hpp"
 
 #include "tallskinny/solvers/eigen/krylov/basis_memory.hpp"
 #include "tallskinny/solvers/ortho/by_parts.hpp"
@@ -20,7 +20,7 @@ solvers::MemoryNeeds needs_of(index_t n, Space space, std::uint64_t device_bytes
   return {n, 8, 1000, space, device_bytes};
 }
 
-const solvers::MemoryShare* share(const MemoryPlan& plan, std::string_view what, Home home) {
+const solvers::MemoryUse* share(const MemoryPlan& plan, std::string_view what, Home home) {
   for (const auto& s : plan.shares)
     if (s.what == what && s.home == home) return &s;
   return nullptr;

@@ -1,12 +1,12 @@
-#include "tallskinny/app/tssolve/problem.hpp"
+#include "tallskinny/solvers/setup/assemble.hpp"
 
 #include <algorithm>
 
 #include "tallskinny/gemm/copy/copy_block.hpp"
-#include "tallskinny/solvers/eigen/transform/preconditioners.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/solvers/setup/preconditioners.hpp"
 
-namespace ts::app::tssolve {
+namespace ts::solvers {
 
 namespace {
 
@@ -16,14 +16,14 @@ constexpr double cheap_flops = 2e8;
 }  // namespace
 
 template <class T>
-solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix) {
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return solvers::CsrOperator<T>(sparse->view());
-  return solvers::DenseOperator<T>(std::get<Matrix<T>>(matrix).view());
+Operator<T> operator_of(const AnyMatrix<T>& matrix) {
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return CsrOperator<T>(sparse->view());
+  return DenseOperator<T>(std::get<Matrix<T>>(matrix).view());
 }
 
 template <class T>
 AnyMatrix<T> adjoint_of(const AnyMatrix<T>& matrix) {
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return solvers::adjoint_of(sparse->view());
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return adjoint_of(sparse->view());
   const auto& dense = std::get<Matrix<T>>(matrix);
   Matrix<T> adjoint(dense.cols(), dense.rows());
   for (index_t i = 0; i < adjoint.rows(); ++i)
@@ -43,11 +43,10 @@ DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyMatrix<T>& matrix) {
 }
 
 template <class T>
-solvers::Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there) {
+Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there) {
   if (const auto* sparse = std::get_if<DeviceCsrMatrix<T>>(&there))
-    return solvers::CsrOperator<T>(std::get<CsrMatrix<T>>(matrix).view(), sparse->view());
-  return solvers::DenseOperator<T>(std::get<Matrix<T>>(matrix).view(),
-                                   std::get<DeviceMatrix<T>>(there).cview());
+    return CsrOperator<T>(std::get<CsrMatrix<T>>(matrix).view(), sparse->view());
+  return DenseOperator<T>(std::get<Matrix<T>>(matrix).view(), std::get<DeviceMatrix<T>>(there).cview());
 }
 
 template <class T>
@@ -66,24 +65,24 @@ Rounded<T> rounded(const Context& ctx, const AnyMatrix<T>& matrix, const DeviceC
 }
 
 template <class T>
-solvers::Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there,
-                                           const Rounded<T>& numbers) {
+Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there,
+                                  const Rounded<T>& numbers) {
   using N = narrow_t<T>;
   const PlacedView<const N> here = numbers.here.cview(), on_device = numbers.there.cview();
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
     const auto a = with_values(sparse->view(), here.data());
     const auto* pattern = std::get_if<DeviceCsrMatrix<T>>(&there);
-    if (pattern == nullptr) return solvers::CsrOperator<N>(a);
-    return solvers::CsrOperator<N>(a, with_values(pattern->view(), on_device.data()));
+    if (pattern == nullptr) return CsrOperator<N>(a);
+    return CsrOperator<N>(a, with_values(pattern->view(), on_device.data()));
   }
-  if (on_device.empty()) return solvers::DenseOperator<N>(here.host());
-  return solvers::DenseOperator<N>(here.host(), on_device.template in<Space::device>());
+  if (on_device.empty()) return DenseOperator<N>(here.host());
+  return DenseOperator<N>(here.host(), on_device.template in<Space::device>());
 }
 
 template <class T>
 Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
                       std::optional<double> target, Factorise factorise) {
-  Assembled<T> out{solvers::EigenProblem<T>{operator_of<T>(matrix)}, std::nullopt, {}};
+  Assembled<T> out{EigenProblem<T>{operator_of<T>(matrix)}, std::nullopt, {}};
   auto& problem = out.problem;
   problem.target = target;
   CsrView<T> m{};
@@ -95,39 +94,38 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
     problem.a = out.factor->standard(problem.a);
   }
   if (factorise == Factorise::nothing) return out;
-  const auto standard = [factor = out.factor](solvers::Operator<T> inverse) {
+  const auto standard = [factor = out.factor](Operator<T> inverse) {
     return factor ? factor->standard_inverse(std::move(inverse)) : inverse;
   };
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
     const auto a = sparse->view();
     if (target) {
-      const solvers::ShiftInvert<T> inverse(a, *target, m);
+      const ShiftInvert<T> inverse(a, *target, m);
       problem.inverse = standard(inverse), problem.shift = inverse.sigma(), out.note = inverse.note();
     }
     problem.count_below =
-        solvers::InertiaCounter<T>(a, factorise == Factorise::needed ? 0 : cheap_flops, m, mass_least);
+        InertiaCounter<T>(a, factorise == Factorise::needed ? 0 : cheap_flops, m, mass_least);
     // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
     if (!target)
-      problem.invert = [a, m, standard](double sigma) -> std::optional<solvers::ShiftedInverse<T>> {
-        const solvers::ShiftInvert<T> inverse(a, sigma, m);
-        return solvers::ShiftedInverse<T>{standard(inverse), inverse.sigma()};
+      problem.invert = [a, m, standard](double sigma) -> std::optional<ShiftedInverse<T>> {
+        const ShiftInvert<T> inverse(a, sigma, m);
+        return ShiftedInverse<T>{standard(inverse), inverse.sigma()};
       };
   } else if (target) {
-    const solvers::DenseShiftInvert<T> inverse(std::get<Matrix<T>>(matrix).view(), *target, m);
+    const DenseShiftInvert<T> inverse(std::get<Matrix<T>>(matrix).view(), *target, m);
     problem.inverse = standard(inverse), problem.shift = inverse.sigma(), out.note = inverse.note();
   }
   return out;
 }
 
 template <class T>
-solvers::Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix,
-                                       const Assembled<T>& assembled, Preconditioner kind,
-                                       solvers::Which which) {
+Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, const Assembled<T>& assembled,
+                              Preconditioner kind, Which which) {
   // Of the standard form, which knows no entries.
-  if (kind == Preconditioner::chebyshev) return solvers::ChebyshevInverse<T>(ctx, assembled.problem.a, which);
+  if (kind == Preconditioner::chebyshev) return ChebyshevInverse<T>(ctx, assembled.problem.a, which);
   const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
   expects(sparse != nullptr || kind != Preconditioner::incomplete_cholesky,
-          "--preconditioner ichol needs a sparse matrix: take jacobi or chebyshev");
+          "`preconditioner` ichol needs a sparse matrix: take jacobi or chebyshev");
   std::vector<double> diagonal, radius;
   const index_t n = sparse != nullptr ? sparse->rows : std::get<Matrix<T>>(matrix).rows();
   diagonal.assign(static_cast<std::size_t>(n), 0.0), radius = diagonal;
@@ -147,30 +145,30 @@ solvers::Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& m
     low = i == 0 ? diagonal[i] - radius[i] : std::min(low, diagonal[i] - radius[i]);
     high = i == 0 ? diagonal[i] + radius[i] : std::max(high, diagonal[i] + radius[i]);
   }
-  const auto end = solvers::positive_end(diagonal, low, high, which);
-  const auto standard = [&](solvers::Operator<T> inverse) {
+  const auto end = positive_end(diagonal, low, high, which);
+  const auto standard = [&](Operator<T> inverse) {
     return assembled.factor ? assembled.factor->standard_inverse(std::move(inverse)) : inverse;
   };
   if (kind == Preconditioner::incomplete_cholesky)
-    return standard(solvers::IncompleteCholesky<T>(sparse->view(), end));
+    return standard(IncompleteCholesky<T>(sparse->view(), end));
   for (double& d : diagonal) d = end.sign * d + end.shift;
-  return standard(solvers::Jacobi<T>(std::move(diagonal)));
+  return standard(Jacobi<T>(std::move(diagonal)));
 }
 
-#define TS_INSTANTIATE(T)                                                                                  \
-  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&);                                       \
-  template AnyMatrix<T> adjoint_of<T>(const AnyMatrix<T>&);                                                \
-  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);                             \
-  template solvers::Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);                 \
-  template Rounded<T> rounded<T>(const Context&, const AnyMatrix<T>&, const DeviceCopy<T>&);               \
-  template solvers::Operator<narrow_t<T>> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&,        \
-                                                         const Rounded<T>&);                               \
-  template solvers::Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&,                  \
-                                                     const Assembled<T>&, Preconditioner, solvers::Which); \
-  template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,               \
+#define TS_INSTANTIATE(T)                                                                             \
+  template Operator<T> operator_of<T>(const AnyMatrix<T>&);                                           \
+  template AnyMatrix<T> adjoint_of<T>(const AnyMatrix<T>&);                                           \
+  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);                        \
+  template Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);                     \
+  template Rounded<T> rounded<T>(const Context&, const AnyMatrix<T>&, const DeviceCopy<T>&);          \
+  template Operator<narrow_t<T>> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&,            \
+                                                const Rounded<T>&);                                   \
+  template Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&, const Assembled<T>&, \
+                                            Preconditioner, Which);                                   \
+  template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,          \
                                     std::optional<double>, Factorise);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::app::tssolve
+}  // namespace ts::solvers

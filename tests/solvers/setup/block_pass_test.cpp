@@ -1,4 +1,4 @@
-#include "tallskinny/app/tskmeans/block_pass.hpp"
+#include "tallskinny/solvers/setup/block_pass.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -9,8 +9,8 @@
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
-using tskmeans::BlockSteps;
-using tskmeans::pass_over_blocks;
+using solvers::BlockSteps;
+using solvers::pass_over_blocks;
 
 namespace {
 

@@ -1,30 +1,32 @@
-// Points that pass by in blocks: from their file or from memory, to the processor or to a GPU.
+// Rows that pass by in blocks: from memory or from whatever reads them, to the processor or to a GPU.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/graph.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
-#include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 
-namespace ts::tskmeans {
+namespace ts::solvers {
 
-/// Where dense points come from.
-struct PointOrigin {
+/// Where dense rows come from: memory, or whatever `fill` reads.
+struct RowOrigin {
   index_t rows = 0, cols = 0;
   DType type = DType::float64;
   index_t chunk_rows = 0;  ///< rows that are read together; 0: any
   /// Rows first .. first + count - 1, contiguous; looks for NaN and Inf if the last argument says so.
   std::function<void(index_t first, index_t count, void* out, bool check)> fill;
 
-  /// The points of a file that io::RowReader reads, but not complex ones.
-  static PointOrigin file(const io::Location& where, const io::ReadOptions& read);
-  /// Points in host memory, dense and by rows, which must outlive this.
-  static PointOrigin memory(const Rows& points);
+  /// Rows in host memory, dense and by rows, which must outlive this.
+  static RowOrigin memory(const Rows& points);
 };
+
+/// n contiguous rows of d numbers, on the device of `where` if it has one.
+[[nodiscard]] Rows dense_rows(DType type, const void* data, index_t n, index_t d,
+                              const cuda::Stream& where = {});
 
 /// What the passes so far took, in seconds; sending is 0 unless there is a device.
 struct PassTimes {
@@ -38,13 +40,13 @@ struct PassTimes {
 
 /// Blocks are read by a thread, one or two ahead; those for a device go through page-locked memory, and are
 /// copied while the one before is used.
-class StreamedRows final : public solvers::RowSource {
+class StreamedRows final : public RowSource {
  public:
   /// The host buffers there are.
   static constexpr index_t host_buffers = 2, pinned_buffers = 3, device_buffers = 2;
 
   /// Blocks of at most `block_bytes`, but not less than 4096 rows; to the device of `stream` if it has one.
-  StreamedRows(PointOrigin origin, std::uint64_t block_bytes, cuda::Stream stream = {});
+  StreamedRows(RowOrigin origin, std::uint64_t block_bytes, cuda::Stream stream = {});
 
   [[nodiscard]] index_t rows() const override { return origin_.rows; }
   [[nodiscard]] index_t cols() const override { return origin_.cols; }
@@ -61,7 +63,7 @@ class StreamedRows final : public solvers::RowSource {
   struct Buffers;
   void get_buffers() const;
 
-  PointOrigin origin_;
+  RowOrigin origin_;
   index_t block_rows_;
   std::uint64_t row_bytes_;
   cuda::Stream stream_;
@@ -72,11 +74,11 @@ class StreamedRows final : public solvers::RowSource {
   ~StreamedRows() override;
 };
 
-/// All points of `origin` in the memory of a stream's device, sent in blocks of about `block_bytes`.
-class DevicePoints {
+/// All rows of `origin` in the memory of a stream's device, sent in blocks of about `block_bytes`.
+class DeviceRows {
  public:
   /// @throws Error(out_of_memory).
-  DevicePoints(const cuda::Stream& stream, const PointOrigin& origin, std::uint64_t block_bytes);
+  DeviceRows(const cuda::Stream& stream, const RowOrigin& origin, std::uint64_t block_bytes);
   [[nodiscard]] const Rows& rows() const noexcept { return rows_; }
 
  private:
@@ -84,4 +86,4 @@ class DevicePoints {
   Rows rows_;
 };
 
-}  // namespace ts::tskmeans
+}  // namespace ts::solvers

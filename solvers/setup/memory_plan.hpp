@@ -1,30 +1,19 @@
 // Where the memory of a run is, and how much of it: decided beforehand from sizes alone.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
+#include "tallskinny/solvers/setup/memory.hpp"
 
 namespace ts::solvers {
 
-/// `locked`: host memory that a device reads and writes by itself.
-enum class Home { host, locked, device };
-
-[[nodiscard]] std::string_view name_of(Home) noexcept;
-
-struct MemoryShare {
-  std::string what;
-  Home home = Home::host;
-  std::uint64_t bytes = 0;
-};
-
 struct MemoryPlan {
-  std::vector<MemoryShare> shares;
+  std::vector<MemoryUse> shares;
   bool spills = false;  ///< what EigenOptions::spills must say
 
   [[nodiscard]] std::uint64_t bytes_in(Home) const noexcept;
+  /// Those in the memory of the device, or of the host; page-locked ones say so.
+  [[nodiscard]] std::vector<MemoryUse> uses_of(bool device) const;
   /// In host memory, locked or not.
   [[nodiscard]] std::uint64_t host_bytes() const noexcept;
 };
@@ -42,5 +31,11 @@ struct MemoryNeeds {
 /// and, if it still fits, the basis; otherwise the basis is page-locked in host memory and passes through the
 /// device for every product. Whether the rest fits is the caller's to compare.
 [[nodiscard]] MemoryPlan plan_memory(const EigenPlan& plan, const MemoryNeeds& needs);
+
+/// The same for solve_general, which keeps the adjoint matrix as well.
+[[nodiscard]] MemoryPlan plan_general_memory(const EigenOptions& options, const MemoryNeeds& needs);
+
+/// The same for solve_svd. @param plan of as many rows as the shorter side; needs.rows: of the longer one.
+[[nodiscard]] MemoryPlan plan_svd_memory(const EigenPlan& plan, const MemoryNeeds& needs);
 
 }  // namespace ts::solvers

@@ -1,4 +1,4 @@
-#include "tallskinny/app/tssolve/scaling.hpp"
+#include "tallskinny/solvers/setup/scale.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 
-namespace ts::app::tssolve {
+namespace ts::solvers {
 
 double scaled(double x, int exponent) {
   return std::ldexp(x, exponent);
@@ -90,7 +90,7 @@ void scale(AnyMatrix<T>& matrix, int exponent) {
 }
 
 template <class T>
-void scale_result(solvers::EigenResult<T>& result, int exponent, const std::string& where) {
+void scale_result(EigenResult<T>& result, int exponent, const std::string& where) {
   for (auto* numbers :
        {&result.values, &result.residual_norms, &result.error_bounds, &result.value_roundings})
     scale_numbers(*numbers, exponent, where);
@@ -98,7 +98,7 @@ void scale_result(solvers::EigenResult<T>& result, int exponent, const std::stri
   if (result.shift) *result.shift = scaled(*result.shift, exponent);
 }
 
-void scale_result(solvers::GeneralResult& result, int exponent, const std::string& where) {
+void scale_result(GeneralResult& result, int exponent, const std::string& where) {
   scale_numbers(result.values, exponent, where);
   scale_numbers(result.residual_norms, exponent, where);
   result.next_value = scaled(result.next_value, exponent);
@@ -108,9 +108,9 @@ void scale_result(solvers::GeneralResult& result, int exponent, const std::strin
 #define TS_INSTANTIATE(T)                                      \
   template int extreme_exponent<T>(const AnyMatrix<T>&, bool); \
   template void scale<T>(AnyMatrix<T>&, int);                  \
-  template void scale_result<T>(solvers::EigenResult<T>&, int, const std::string&);
+  template void scale_result<T>(EigenResult<T>&, int, const std::string&);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::app::tssolve
+}  // namespace ts::solvers

@@ -1,11 +1,11 @@
-#include "tallskinny/app/tskmeans/block_pass.hpp"
+#include "tallskinny/solvers/setup/block_pass.hpp"
 
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <thread>
 
-namespace ts::tskmeans {
+namespace ts::solvers {
 
 namespace {
 
@@ -91,4 +91,4 @@ void pass_over_blocks(index_t blocks, index_t buffers, const BlockSteps& steps) 
   }
 }
 
-}  // namespace ts::tskmeans
+}  // namespace ts::solvers

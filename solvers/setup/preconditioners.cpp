@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/eigen/transform/preconditioners.hpp"
+#include "tallskinny/solvers/setup/preconditioners.hpp"
 
 #include <Eigen/IterativeLinearSolvers>
 #include <algorithm>
@@ -58,7 +58,7 @@ IncompleteCholesky<T>::IncompleteCholesky(CsrView<T> a, WantedEnd end) {
   if (a.rows > 0) {
     body->factor.compute(shifted);
     expects(body->factor.info() == Eigen::Success,
-            "the incomplete Cholesky factorisation broke down; take another --preconditioner");
+            "the incomplete Cholesky factorisation broke down; take another `preconditioner`");
   }
   body_ = std::move(body);
 }
