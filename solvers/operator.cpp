@@ -25,7 +25,7 @@ struct Dot2 {
 
 /// The same for real or complex numbers.
 template <class T>
-struct Product {
+struct ExactProduct {
   std::array<Dot2, is_complex<T> ? 2 : 1> parts{};
 
   void add(T a, T b) noexcept {
@@ -55,7 +55,7 @@ void residual_by_rows(const Context& ctx, HostView<const T> x, std::span<const d
   const auto residual_of = [&](index_t i) {
     for (index_t first = 0; first < x.cols(); first += group) {
       const index_t width = std::min(group, x.cols() - first);
-      std::array<Product<T>, group> sums{};
+      std::array<ExactProduct<T>, group> sums{};
       visit(i, [&](T value, index_t row) {
         for (index_t c = 0; c < width; ++c) sums[static_cast<std::size_t>(c)].add(value, x(row, first + c));
       });

@@ -3,6 +3,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "tallskinny/gemm/random/fill_random.hpp"
+#include "tallskinny/solvers/random_block.hpp"
+
 namespace ts::solvers {
 
 std::array<double, 2> Random::normal2(std::uint64_t counter) const noexcept {
@@ -11,5 +14,19 @@ std::array<double, 2> Random::normal2(std::uint64_t counter) const noexcept {
   const double angle = 2.0 * std::numbers::pi * v;
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
+
+template <class T>
+void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, PlacedView<T> x) {
+  const Philox random{seed, stream};
+  if (x.space() == Space::host)
+    ts::fill_random<T>(ctx, random, x.host());
+  else
+    ts::fill_random<T>(ctx, random, x.template in<Space::device>());
+}
+
+#define TS_INSTANTIATE(T) \
+  template void fill_random<T>(const Context&, std::uint64_t, std::uint64_t, PlacedView<T>);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
 
 }  // namespace ts::solvers

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
-#include "tallskinny/solvers/ortho/muscle.hpp"
+#include "tallskinny/solvers/ortho/compared/muscles.hpp"
 #include "tallskinny/solvers/random.hpp"
 
 namespace ts::generators {

@@ -34,7 +34,7 @@ struct HardMatrix {
 /// Four that lose rank: duplicate and zero columns (rank 88), every other column zero (50), rank 7, Hilbert.
 [[nodiscard]] std::vector<HardMatrix> rank_deficient_matrices();
 
-/// The largest loss of orthogonality ||I - Q^H Q|| that is accepted of `method` (a name of ortho::Method) on
+/// The largest loss of orthogonality ||I - Q^H Q|| that is accepted of `method` (a name of ortho::NamedMethod) on
 /// the matrix number `matrix` of gram_schmidt_matrices(), in float64: ten times what straightforward programs
 /// of the published algorithms lose, or what theory allows; infinity where they break down or keep no
 /// orthogonality, and where a breakdown is an accepted outcome, too.

@@ -55,9 +55,9 @@ bool parse_request(OrthoRequest& request, app::Arguments arguments) {
   return true;
 }
 
-std::vector<ortho::Method> methods_of(const std::string& list) {
+std::vector<ortho::NamedMethod> methods_of(const std::string& list) {
   if (list.empty()) return ortho::every_method();
-  std::vector<ortho::Method> methods;
+  std::vector<ortho::NamedMethod> methods;
   for (const std::string& name : split_list(list)) {
     const auto method = ortho::method_named(name);
     if (!method) {
@@ -78,7 +78,7 @@ std::string cell_of(const OrthoAccuracy& a) {
 }
 
 /// The first table; whether everything was accepted.
-bool report_accuracy(const std::vector<ortho::Method>& methods, std::vector<app::JsonObject>& json) {
+bool report_accuracy(const std::vector<ortho::NamedMethod>& methods, std::vector<app::JsonObject>& json) {
   const auto matrices = generators::gram_schmidt_matrices();
   std::cout << "Loss of orthogonality on 1000 x 100, blocks of 5\n" << format("%-16s", "");
   const auto family = [](const std::string& name) { return name.substr(0, name.find(' ')); };
@@ -104,7 +104,7 @@ bool report_accuracy(const std::vector<ortho::Method>& methods, std::vector<app:
   return all_accepted;
 }
 
-void report_speed(const OrthoRequest& request, const std::vector<ortho::Method>& methods,
+void report_speed(const OrthoRequest& request, const std::vector<ortho::NamedMethod>& methods,
                   std::vector<app::JsonObject>& json) {
   const OrthoSize& size = request.size;
   app::expect_memory("the benchmark", {{"matrices", OrthoBench::bytes(size)}}, app::available_memory());

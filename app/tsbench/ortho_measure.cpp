@@ -23,7 +23,7 @@ bool OrthoAccuracy::passes() const {
   return loss <= accepted && (outcome.complete || std::isinf(accepted));  // NaN never passes
 }
 
-OrthoAccuracy measure_ortho_accuracy(const ortho::Method& method, const generators::HardMatrix& matrix,
+OrthoAccuracy measure_ortho_accuracy(const ortho::NamedMethod& method, const generators::HardMatrix& matrix,
                                      std::size_t number) {
   constexpr index_t width = 5;
   const Context ctx = on_one_thread();
@@ -36,7 +36,7 @@ OrthoAccuracy measure_ortho_accuracy(const ortho::Method& method, const generato
   return result;
 }
 
-OrthoCounts count_ortho(const ortho::Method& method) {
+OrthoCounts count_ortho(const ortho::NamedMethod& method) {
   constexpr index_t rows = 400, width = 4, blocks = 12;
   const auto work_of = [&](index_t columns) {
     auto x = generators::random_block<double>(rows, columns, 1);
@@ -49,7 +49,7 @@ OrthoCounts count_ortho(const ortho::Method& method) {
           static_cast<double>(after.basis_columns - before.basis_columns) / (blocks * width)};
 }
 
-bool is_reference(const ortho::Method& method) {
+bool is_reference(const ortho::NamedMethod& method) {
   return method.name.find("HQR") != std::string_view::npos || method.name == "HouseholderQR";
 }
 
@@ -63,7 +63,7 @@ OrthoBench::OrthoBench(const OrthoSize& size)
       source_(generators::random_block<double>(size.rows, size.columns, 1)),
       x_(size.rows, size.columns) {}
 
-OrthoSpeed OrthoBench::measure(const ortho::Method& method) {
+OrthoSpeed OrthoBench::measure(const ortho::NamedMethod& method) {
   Context ctx;
   ctx.threads = size_.threads;
   const bool whole = std::holds_alternative<ortho::Skeleton>(method.how);

@@ -6,7 +6,7 @@
 #include "tallskinny/app/common/checkpoint_file.hpp"
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/app/tssolve/settings.hpp"
-#include "tallskinny/solvers/eigen/state.hpp"
+#include "tallskinny/solvers/eigen/values/state.hpp"
 
 namespace ts::app::tssolve {
 

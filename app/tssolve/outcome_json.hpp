@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tallskinny/app/common/json.hpp"
-#include "tallskinny/solvers/eigen/result/result.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
 
 namespace ts::app::tssolve {
 

@@ -9,7 +9,7 @@
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/settings.hpp"
-#include "tallskinny/solvers/eigen/result/result.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
 
 namespace ts::app::tssolve {
 

@@ -7,6 +7,8 @@
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/solvers/eigen/transform/mass.hpp"
+#include "tallskinny/solvers/eigen/values/options.hpp"
+#include "tallskinny/solvers/eigen/values/problem.hpp"
 
 namespace ts::app::tssolve {
 

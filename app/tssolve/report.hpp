@@ -8,7 +8,7 @@
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/app/tssolve/settings.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
-#include "tallskinny/solvers/eigen/result/result.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
 
 namespace ts::app::tssolve {
 

@@ -6,7 +6,7 @@
 
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
-#include "tallskinny/solvers/eigen/result/result.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
 
 namespace ts::app::tssolve {
 

@@ -14,8 +14,8 @@ namespace ts::app::tssolve {
 namespace {
 
 using solvers::Convergence;
+using solvers::GeneralWhich;
 using solvers::Method;
-using solvers::Part;
 using solvers::Precision;
 using solvers::Which;
 
@@ -23,21 +23,21 @@ using solvers::Which;
 struct Word {
   const char* text;
   std::optional<Which> which;
-  std::optional<Part> part;
+  std::optional<GeneralWhich> part;
 };
 /// Short words first, then those that SLEPc's users know.
-constexpr std::array<Word, 13> which_words = {{{"LA", Which::LA, Part::LR},
-                                               {"SA", Which::SA, Part::SR},
-                                               {"LM", Which::LM, Part::LM},
+constexpr std::array<Word, 13> which_words = {{{"LA", Which::LA, GeneralWhich::LR},
+                                               {"SA", Which::SA, GeneralWhich::SR},
+                                               {"LM", Which::LM, GeneralWhich::LM},
                                                {"SM", Which::SM, {}},
                                                {"BE", Which::BE, {}},
-                                               {"LR", Which::LA, Part::LR},
-                                               {"SR", Which::SA, Part::SR},
-                                               {"LI", {}, Part::LI},
-                                               {"SI", {}, Part::SI},
-                                               {"LARGEST_REAL", Which::LA, Part::LR},
-                                               {"SMALLEST_REAL", Which::SA, Part::SR},
-                                               {"LARGEST_MAGNITUDE", Which::LM, Part::LM},
+                                               {"LR", Which::LA, GeneralWhich::LR},
+                                               {"SR", Which::SA, GeneralWhich::SR},
+                                               {"LI", {}, GeneralWhich::LI},
+                                               {"SI", {}, GeneralWhich::SI},
+                                               {"LARGEST_REAL", Which::LA, GeneralWhich::LR},
+                                               {"SMALLEST_REAL", Which::SA, GeneralWhich::SR},
+                                               {"LARGEST_MAGNITUDE", Which::LM, GeneralWhich::LM},
                                                {"SMALLEST_MAGNITUDE", Which::SM, {}}}};
 
 const Word* word_named(std::string_view text) {
@@ -159,7 +159,7 @@ std::string interval_text(const solvers::Interval& interval) {
   return end(interval.low) + ":" + end(interval.high);
 }
 
-const char* name_of(Part part) noexcept {
+const char* name_of(GeneralWhich part) noexcept {
   for (auto word = which_words.rbegin(); word != which_words.rend(); ++word)
     if (word->part == part && std::string_view(word->text).size() == 2 &&
         word->text != std::string_view("LA") && word->text != std::string_view("SA"))
@@ -343,13 +343,13 @@ bool parse_settings(Arguments arguments, Settings& settings) {
     const bool nearest = word->which == Which::SM;  // to --sigma, or to 0
     if (nearest && !settings.sigma) settings.sigma = 0;
     expects(nearest || word->part.has_value(), "--general knows --which LM, SM, LR, SR, LI and SI");
-    expects(!settings.sigma || nearest || word->part == Part::LM,
+    expects(!settings.sigma || nearest || word->part == GeneralWhich::LM,
             "--general with --sigma finds the eigenvalues nearest to it: leave --which out");
     expects(!settings.interval && !threshold && settings.mass.empty() && !settings.svd,
             "--interval, --threshold, --mass and --svd do not go with --general");
     expects(eigen.method == Method::automatic || eigen.method == Method::dense,
             "--general knows --method dense, which computes the whole spectrum, beside block Krylov-Schur");
-    settings.part = word->part.value_or(Part::LM);
+    settings.part = word->part.value_or(GeneralWhich::LM);
   } else {
     expects(settings.sigma_imaginary == 0,
             "--sigma is a real number: eigenvalues of Hermitian matrices are (--general is for others)");

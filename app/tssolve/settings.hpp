@@ -9,18 +9,18 @@
 #include "tallskinny/app/common/common_options.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
-#include "tallskinny/solvers/eigen/transform/interval.hpp"
+#include "tallskinny/solvers/eigen/interval/interval.hpp"
 
 namespace ts::app::tssolve {
 
 struct Settings {
   std::string matrix;  ///< FILE or FILE:/object
   bool svd = false, centre = false, general = false;
-  solvers::Part part = solvers::Part::LM;  ///< what --which means for a general matrix
-  std::string mass;                        ///< the same for M of A x = lambda M x; empty: the identity
-  std::string preconditioner = "auto";     ///< a word, or the same for a matrix near A^-1
-  io::ReadOptions read;                    ///< of these three
-  std::string initial;                     ///< a file with a warm start; empty: random
+  solvers::GeneralWhich part = solvers::GeneralWhich::LM;  ///< what --which means for a general matrix
+  std::string mass;                     ///< the same for M of A x = lambda M x; empty: the identity
+  std::string preconditioner = "auto";  ///< a word, or the same for a matrix near A^-1
+  io::ReadOptions read;                 ///< of these three
+  std::string initial;                  ///< a file with a warm start; empty: random
   std::optional<double> sigma;
   double sigma_imaginary = 0;                 ///< with `general`
   std::optional<solvers::Interval> interval;  ///< all eigenvalues in it, instead of `nev` of them
@@ -37,7 +37,7 @@ struct Settings {
 [[nodiscard]] bool parse_settings(Arguments arguments, Settings& settings);
 
 [[nodiscard]] const char* name_of(solvers::Which which) noexcept;
-[[nodiscard]] const char* name_of(solvers::Part part) noexcept;
+[[nodiscard]] const char* name_of(solvers::GeneralWhich part) noexcept;
 [[nodiscard]] const char* name_of(solvers::Precision precision) noexcept;
 /// As --sigma takes it.
 [[nodiscard]] std::string complex_text(std::complex<double> z);

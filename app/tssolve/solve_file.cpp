@@ -25,7 +25,8 @@
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 #include "tallskinny/solvers/eigen/hermitian/memory_plan.hpp"
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
-#include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/eigen/result/pencil.hpp"
 
 namespace ts::app::tssolve {
 

@@ -61,7 +61,6 @@ struct alignas(alignment) Vector {
   T part[count];
 };
 
-#ifndef TS_TYPE
 template <ts::DType type>
 struct ElementOf;  // the policy's type must be one of the six element types
 template <>
@@ -88,27 +87,20 @@ template <>
 struct ElementOf<ts::DType::bfloat16> {
   using Type = Bfloat;
 };
-using Element = ElementOf<policy.type>::Type;
-#elif TS_TYPE == 0  // kernels that have no policy
-using Element = double;
-#elif TS_TYPE == 1
-using Element = Complex<double>;
-#elif TS_TYPE == 2
-using Element = float;
-#elif TS_TYPE == 3
-using Element = Complex<float>;
-#elif TS_TYPE == 4
-using Element = Half;
-#elif TS_TYPE == 5
-using Element = Bfloat;
+
+#ifndef TS_TYPE
+constexpr ts::DType element_type = policy.type;
+#elif TS_TYPE >= 0 && TS_TYPE <= 5  // kernels that have no policy
+constexpr ts::DType element_type = static_cast<ts::DType>(TS_TYPE);
 #else
 #error "TS_TYPE must be one of the six element types"
 #endif
-
+using Element = ElementOf<element_type>::Type;
 using Real = TypeTraits<Element>::Real;
 using Result = TypeTraits<Element>::Result;        ///< what products of elements are
 constexpr int parts = TypeTraits<Element>::parts;  ///< reals in an element
 constexpr bool is_complex = parts == 2;
+constexpr bool is_short = sizeof(Element) == 2;  ///< a 16-bit type
 
 /// Exact widening to the type that computing is done in.
 template <class T>

@@ -2,6 +2,7 @@
 // (device/operand.cuh), from its strides and alignment.
 #pragma once
 
+#include "tallskinny/gemm/device/tall_policy.hpp"
 #include "tallskinny/gemm/plan/gpu_problem.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
@@ -37,9 +38,6 @@ struct BlockLimits {
 [[nodiscard]] BlockLimits part_limits_of(const DeviceInfo& device, const GpuProblem& problem,
                                          index_t panels) noexcept;
 
-/// TS_MODE_..: contiguous runs, rows in units, columns in units.
-enum class TallMode { flat = 0, by_rows = 1, by_columns = 2 };
-
 /// A tall operand in shared memory; sizes in scalars (the parts of complex elements) and bytes of scalars.
 struct TallLayout {
   int scalar = 8, parts = 1;
@@ -56,10 +54,6 @@ struct TallLayout {
 };
 
 [[nodiscard]] TallLayout layout_of(DType type, index_t columns, const TallOperand& operand) noexcept;
-
-[[nodiscard]] constexpr int round_up(int x, int unit) noexcept {
-  return (x + unit - 1) / unit * unit;
-}
 
 /// Registers that a thread of a block of so many warps may have: each of four schedulers has 16 Ki.
 [[nodiscard]] int register_cap(int warps) noexcept;

@@ -108,7 +108,7 @@ std::vector<std::int32_t> assigned(HostView<const double> cost, double largest) 
 
 }  // namespace
 
-LloydRun balanced(const Problem& p, const KMeansOptions& options, const FirstCenters& first,
+LloydRun balanced(const KMeansProblem& p, const KMeansOptions& options, const FirstCenters& first,
                   const LloydControl& control) {
   const index_t n = p.rows(), k = p.k;
   const FixedPoint unit = unit_of(p);
@@ -130,7 +130,7 @@ LloydRun balanced(const Problem& p, const KMeansOptions& options, const FirstCen
     std::vector<std::int32_t> labels = assigned(cost.cview(), largest);
     ClusterSums sums(k, p.cols());
     p.for_each_block([&](index_t at, const Rows& block) {
-      add_rows(p.ctx, block, p.moments, Problem::part(std::span(labels), at, block.rows()),
+      add_rows(p.ctx, block, p.moments, KMeansProblem::part(std::span(labels), at, block.rows()),
                p.weights_of(at, block.rows()), unit, sums);
     });
     move_to_means(p.ctx, unit, sums, p.moments.shift, centers.view(), adjust_means(control.spherical));

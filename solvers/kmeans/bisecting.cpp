@@ -17,8 +17,8 @@ struct Leaf {
 };
 
 /// The two halves of a leaf: fewer when its rows cannot be told apart.
-std::vector<Leaf> split(const Problem& p, const KMeansOptions& options, const Leaf& leaf, std::uint64_t seed,
-                        KMeansStop& stop) {
+std::vector<Leaf> split(const KMeansProblem& p, const KMeansOptions& options, const Leaf& leaf,
+                        std::uint64_t seed, KMeansStop& stop) {
   const Gathered part(p, leaf.rows);
   KMeansOptions o = options;
   o.algorithm = KMeansAlgorithm::lloyd;
@@ -42,7 +42,7 @@ std::vector<Leaf> split(const Problem& p, const KMeansOptions& options, const Le
 
 }  // namespace
 
-LloydRun bisecting(const Problem& p, const KMeansOptions& options, const LloydControl& control) {
+LloydRun bisecting(const KMeansProblem& p, const KMeansOptions& options, const LloydControl& control) {
   const Random seeds(options.seed, (static_cast<std::uint64_t>(control.run) << 8) + splits);
   KMeansOptions o = options;
   LloydRun run;

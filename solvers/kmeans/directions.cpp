@@ -17,7 +17,8 @@ void UnitRows::each_block_anew(const Use& use) const {
       unit_ = {};
       unit_ = PerRowArray<double>(ctx_, Space::device, numbers, 0);
     }
-    use(first, unit_rows(ctx_, block, unit_.view(), Problem::part(std::span(scale_), first, block.rows())));
+    use(first,
+        unit_rows(ctx_, block, unit_.view(), KMeansProblem::part(std::span(scale_), first, block.rows())));
   });
 }
 
@@ -39,7 +40,7 @@ Directions::Directions(const Context& ctx, const RowSource& source, std::span<co
   } else {
     scale.resize(static_cast<std::size_t>(source.rows()));
     source.for_each_block([&](index_t first, const Rows& block) {
-      reciprocal_norms(ctx, block, Problem::part(std::span(scale), first, block.rows()));
+      reciprocal_norms(ctx, block, KMeansProblem::part(std::span(scale), first, block.rows()));
     });
   }
   const std::vector<double>& factors = unit ? unit->scale() : scale;

@@ -2,7 +2,7 @@
 
 namespace ts::solvers::kmeans_detail {
 
-Gathered::Gathered(const Problem& p, std::span<const index_t> numbers) {
+Gathered::Gathered(const KMeansProblem& p, std::span<const index_t> numbers) {
   const index_t count = std::ssize(numbers), d = p.cols();
   std::size_t at = 0;
   std::vector<double> row;

@@ -57,7 +57,7 @@ double squared_shift_limit(const KMeansOptions& o, const ColumnMoments& moments)
   return o.tol * (sum / static_cast<double>(moments.variance.size()));
 }
 
-Matrix<double> first_centers(const Problem& p, const KMeansOptions& o, int run, int runs) {
+Matrix<double> first_centers(const KMeansProblem& p, const KMeansOptions& o, int run, int runs) {
   const Chosen chosen = [&](index_t count) {
     if (o.on_progress && !o.on_progress({run, runs, p.k, 0, count}))
       throw Error(Errc::interrupted, "stopped while the first centres were chosen");
@@ -87,7 +87,7 @@ Matrix<double> first_centers(const Problem& p, const KMeansOptions& o, int run, 
 /// The restarts for one number of clusters, and the best of them so far.
 class Restarts {
  public:
-  Restarts(const Problem& problem, const KMeansOptions& options, index_t k, double squared_shift)
+  Restarts(const KMeansProblem& problem, const KMeansOptions& options, index_t k, double squared_shift)
       : o_(options), p_(problem), squared_shift_(squared_shift) {
     p_.k = k;
     if (o_.init == KMeansInit::given && o_.n_init > 1) {
@@ -114,7 +114,7 @@ class Restarts {
   /// What another algorithm than Lloyd's finds.
   [[nodiscard]] LloydRun other(int run) {
     const LloydControl& control = controls_[static_cast<std::size_t>(run)];
-    const auto first = [&](const Problem& p) { return this->first(p, run); };
+    const auto first = [&](const KMeansProblem& p) { return this->first(p, run); };
     if (o_.algorithm == KMeansAlgorithm::mini_batch) return mini_batch(p_, o_, first, control);
     if (o_.algorithm == KMeansAlgorithm::balanced) return balanced(p_, o_, first, control);
     return bisecting(p_, o_, control);
@@ -140,7 +140,7 @@ class Restarts {
   }
   [[nodiscard]] bool any() const noexcept { return any_; }
   void interrupt() noexcept { best_.stop = KMeansStop::interrupted; }
-  [[nodiscard]] const Problem& problem() const noexcept { return p_; }
+  [[nodiscard]] const KMeansProblem& problem() const noexcept { return p_; }
 
   [[nodiscard]] KMeansResult result() && {
     best_.sizes = sizes_of(best_.labels, p_.k);
@@ -153,7 +153,7 @@ class Restarts {
   }
 
  private:
-  Matrix<double> first(const Problem& p, int run) {
+  Matrix<double> first(const KMeansProblem& p, int run) {
     const auto began = std::chrono::steady_clock::now();
     Matrix<double> centers = first_centers(p, o_, run, runs());
     best_.seeding_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -182,7 +182,7 @@ class Restarts {
   }
 
   const KMeansOptions& o_;
-  Problem p_;
+  KMeansProblem p_;
   double squared_shift_;
   std::deque<LloydControl> controls_;
   std::function<void(const std::function<KMeansState()>&)> on_state_;
@@ -224,7 +224,8 @@ std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& ro
   expects(zero_rows == 0 ||
               std::any_of(normal.weights.begin(), normal.weights.end(), [](double w) { return w > 0; }),
           "all points (of positive weight) are zero and have no direction, which the cosine metric needs");
-  Problem problem{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(o.weights), 0, normal.zero_rows};
+  KMeansProblem problem{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(o.weights),
+                        0,   normal.zero_rows};
   problem.find_moments();
 
   std::deque<Restarts> each;

@@ -44,7 +44,7 @@ std::vector<index_t> farthest(const Context& ctx, std::span<const double> far, i
 
 }  // namespace
 
-Lloyd::Lloyd(const Problem& problem, Matrix<double> centers, const LloydControl& control)
+Lloyd::Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydControl& control)
     : p_(problem),
       control_(control),
       clusters_(problem.ctx, problem.source.space(), problem.moments, unit_of(problem), std::move(centers)),
@@ -55,7 +55,7 @@ Lloyd::Lloyd(const Problem& problem, Matrix<double> centers, const LloydControl&
       bounds_that_pay_(static_cast<double>(problem.k) * static_cast<double>(problem.cols())),
       scores_(control.scores) {}
 
-Lloyd::Lloyd(const Problem& problem, const KMeansState& state, const LloydControl& control)
+Lloyd::Lloyd(const KMeansProblem& problem, const KMeansState& state, const LloydControl& control)
     : Lloyd(problem, Matrix<double>::copy_of(state.centers.cview()), control) {
   labels_ = problem.beside_rows(state.labels);
   run_.n_iter = state.iteration;
@@ -218,7 +218,7 @@ index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty,
   return found;
 }
 
-void run_together(const Problem& problem, std::span<Lloyd> runs) {
+void run_together(const KMeansProblem& problem, std::span<Lloyd> runs) {
   const auto open = [&] {
     return std::any_of(runs.begin(), runs.end(), [](const Lloyd& run) { return !run.done(); });
   };

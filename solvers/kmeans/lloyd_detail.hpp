@@ -57,10 +57,10 @@ class BoundsThatPay {
 /// Each pass: begin_pass(), take() of every block of rows, end_pass(); until done().
 class Lloyd {
  public:
-  /// `problem.k` is that of the centres. Problem and control must outlive this.
-  Lloyd(const Problem& problem, Matrix<double> centers, const LloydControl& control);
+  /// `problem.k` is that of the centres. The problem and control must outlive this.
+  Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydControl& control);
   /// Goes on where a run stopped; reads the rows once.
-  Lloyd(const Problem& problem, const KMeansState& state, const LloydControl& control);
+  Lloyd(const KMeansProblem& problem, const KMeansState& state, const LloydControl& control);
 
   [[nodiscard]] bool done() const noexcept { return phase_ == Phase::done; }
   void begin_pass();
@@ -86,7 +86,7 @@ class Lloyd {
                    HostView<const double> centers) const;
   void set_second_moment();
 
-  const Problem& p_;
+  const KMeansProblem& p_;
   const LloydControl& control_;
   Clusters clusters_;
   PerRowArray<std::int32_t> labels_;
@@ -103,6 +103,6 @@ class Lloyd {
 };
 
 /// All of them to their end, sharing passes over the rows.
-void run_together(const Problem& problem, std::span<Lloyd> runs);
+void run_together(const KMeansProblem& problem, std::span<Lloyd> runs);
 
 }  // namespace ts::solvers::kmeans_detail

@@ -21,7 +21,7 @@ class Proposals {
     std::vector<double> ratio;  ///< q / w of each, times 2 sum_j w_j
   };
 
-  Proposals(const Problem& p, HostView<const double> first)
+  Proposals(const KMeansProblem& p, HostView<const double> first)
       : p_(p), potential_(p), all_(static_cast<double>(p.rows())) {
     potential_.lower(first);
     if (p.weights.empty()) return;
@@ -60,7 +60,7 @@ class Proposals {
     return i;
   }
 
-  const Problem& p_;
+  const KMeansProblem& p_;
   Potential<S> potential_;
   double all_;
   std::vector<double> through_;  ///< sums of weights, up to each row
@@ -70,7 +70,7 @@ class Proposals {
 template <class S>
 class Links {
  public:
-  Links(const Problem& p, std::span<const index_t> numbers)
+  Links(const KMeansProblem& p, std::span<const index_t> numbers)
       : values_(std::ssize(numbers), p.cols()),
         rows_(Rows(values_.cview())),
         problem_{p.ctx, rows_, {}, {}, p.k, {}, p.moments},
@@ -89,12 +89,12 @@ class Links {
  private:
   Matrix<double> values_;
   RowsInMemory rows_;
-  Problem problem_;
+  KMeansProblem problem_;
   Potential<S> far_;
 };
 
 template <class S>
-Matrix<double> chains(const Problem& p, std::uint64_t seed, std::uint64_t stream, index_t length,
+Matrix<double> chains(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, index_t length,
                       const Chosen& chosen) {
   constexpr index_t at_once = 32;  // chains, of which all rows meet each new centre
   const index_t d = p.cols();
@@ -135,7 +135,7 @@ Matrix<double> chains(const Problem& p, std::uint64_t seed, std::uint64_t stream
 
 }  // namespace
 
-Matrix<double> seed_markov(const Problem& p, std::uint64_t seed, std::uint64_t stream, index_t length,
+Matrix<double> seed_markov(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, index_t length,
                            const Chosen& chosen) {
   return p.source.type() == DType::float64 ? chains<double>(p, seed, stream, length, chosen)
                                            : chains<float>(p, seed, stream, length, chosen);

@@ -16,7 +16,7 @@ namespace {
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 /// The weighted mean of (b - a) / max(a, b).
-double simplified_silhouette_of(const Problem& p, HostView<const double> centers,
+double simplified_silhouette_of(const KMeansProblem& p, HostView<const double> centers,
                                 std::span<const std::int32_t> labels, std::span<const index_t> sizes,
                                 double total) {
   RowBounds bounds(p.rows());
@@ -38,6 +38,29 @@ double simplified_silhouette_of(const Problem& p, HostView<const double> centers
   return sum / total;
 }
 
+double distance(const double* a, const double* b, index_t d) {
+  double sum = 0;
+  for (index_t j = 0; j < d; ++j) sum += (a[j] - b[j]) * (a[j] - b[j]);
+  return std::sqrt(sum);
+}
+
+/// The mean over clusters of the worst ratio of the spreads of two to the distance of their means. Source:
+/// Davies and Bouldin 1979.
+double davies_bouldin_of(const std::vector<index_t>& clusters, const std::vector<double>& spread,
+                         const Matrix<double>& means) {
+  const index_t d = means.cols();
+  double found = 0;
+  for (const index_t m : clusters) {
+    double worst = 0;
+    for (const index_t q : clusters)
+      if (q != m)
+        worst = std::max(worst, (spread[static_cast<std::size_t>(m)] + spread[static_cast<std::size_t>(q)]) /
+                                    distance(means.data() + m * d, means.data() + q * d, d));
+    found += worst / static_cast<double>(clusters.size());
+  }
+  return found;
+}
+
 }  // namespace
 
 KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const double> centers,
@@ -51,13 +74,13 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   const Matrix<double> usable = usable_centers(d, centers, metric);
   check_weights(rows.rows(), given);
   const Directions normal(ctx, rows, given, metric);
-  Problem p{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(given), k, normal.zero_rows};
+  KMeansProblem p{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(given), k, normal.zero_rows};
   p.find_moments();
 
   const FixedPoint unit = unit_of(p);
   ClusterSums sums(k, d);
   p.for_each_block([&](index_t first, const Rows& block) {
-    add_rows(ctx, block, p.moments, Problem::part(labels, first, block.rows()),
+    add_rows(ctx, block, p.moments, KMeansProblem::part(labels, first, block.rows()),
              p.weights_of(first, block.rows()), unit, sums);
   });
   std::vector<index_t> clusters;  // with rows
@@ -80,25 +103,13 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   for (const index_t m : clusters)
     for (index_t j = 0; j < d; ++j)
       center[static_cast<std::size_t>(j)] += sums.weight(unit, m) / total * means(m, j);
-  const auto distance = [d](const double* a, const double* b) {
-    double sum = 0;
-    for (index_t j = 0; j < d; ++j) sum += (a[j] - b[j]) * (a[j] - b[j]);
-    return std::sqrt(sum);
-  };
   for (const index_t m : clusters) {
     spread[static_cast<std::size_t>(m)] /= sums.weight(unit, m);
-    between += sums.weight(unit, m) * std::pow(distance(means.data() + m * d, center.data()), 2);
+    between += sums.weight(unit, m) * std::pow(distance(means.data() + m * d, center.data(), d), 2);
   }
 
   KMeansMeasures found;
-  for (const index_t m : clusters) {
-    double worst = 0;
-    for (const index_t q : clusters)
-      if (q != m)
-        worst = std::max(worst, (spread[static_cast<std::size_t>(m)] + spread[static_cast<std::size_t>(q)]) /
-                                    distance(means.data() + m * d, means.data() + q * d));
-    found.davies_bouldin += worst / static_cast<double>(clusters.size());
-  }
+  found.davies_bouldin = davies_bouldin_of(clusters, spread, means);
   const auto groups = static_cast<double>(clusters.size());
   found.calinski_harabasz = total > groups ? between / (groups - 1) / (within / (total - groups)) : undefined;
   found.simplified_silhouette =

@@ -16,7 +16,7 @@ constexpr double least_share = 0.01;  // of the heaviest centre, below which a c
 
 class MiniBatch {
  public:
-  MiniBatch(const Problem& p, const KMeansOptions& o, const LloydControl& control)
+  MiniBatch(const KMeansProblem& p, const KMeansOptions& o, const LloydControl& control)
       : p_(p),
         o_(o),
         control_(control),
@@ -32,7 +32,7 @@ class MiniBatch {
     if (seeds < p_.rows()) numbers = drawn(sample, 0, seeds);
     const Gathered start(p_, numbers);
     const RowsInMemory rows{start.rows()};
-    Problem reduced{p_.ctx, rows, {}, start.weights(), p_.k};
+    KMeansProblem reduced{p_.ctx, rows, {}, start.weights(), p_.k};
     reduced.moments = p_.moments;
     run_.centers = first(reduced);
     const auto steps =
@@ -147,7 +147,7 @@ class MiniBatch {
     return true;
   }
 
-  const Problem& p_;
+  const KMeansProblem& p_;
   const KMeansOptions& o_;
   const LloydControl& control_;
   index_t batch_;
@@ -161,7 +161,7 @@ class MiniBatch {
 
 }  // namespace
 
-LloydRun mini_batch(const Problem& problem, const KMeansOptions& options, const FirstCenters& first,
+LloydRun mini_batch(const KMeansProblem& problem, const KMeansOptions& options, const FirstCenters& first,
                     const LloydControl& control) {
   return MiniBatch(problem, options, control).run(first);
 }

@@ -14,10 +14,10 @@ index_t chunks(index_t rows) {
 }  // namespace
 
 template <class S>
-Potential<S>::Potential(const Problem& problem) : Potential(problem, problem.filled<S>(far_away)) {}
+Potential<S>::Potential(const KMeansProblem& problem) : Potential(problem, problem.filled<S>(far_away)) {}
 
 template <class S>
-Potential<S>::Potential(const Problem& problem, const std::vector<S>& squared)
+Potential<S>::Potential(const KMeansProblem& problem, const std::vector<S>& squared)
     : Potential(problem, problem.beside_rows(squared)) {
   for (index_t i = 0; i < problem.rows(); ++i)
     chunk_totals_[static_cast<std::size_t>(i / chunk_rows)] +=
@@ -26,7 +26,7 @@ Potential<S>::Potential(const Problem& problem, const std::vector<S>& squared)
 }
 
 template <class S>
-Potential<S>::Potential(const Problem& problem, PerRowArray<S> squared)
+Potential<S>::Potential(const KMeansProblem& problem, PerRowArray<S> squared)
     : problem_(problem),
       squared_(std::move(squared)),
       chunk_totals_(static_cast<std::size_t>(chunks(problem.rows()))) {
@@ -42,7 +42,7 @@ void Potential<S>::lower(HostView<const double> centers, PerRow<std::int32_t> ne
   problem_.for_each_block([&](index_t first, const Rows& rows) {
     lower_potential<S>(problem_.ctx, rows, unit(), centers, squared_.view().part(first, rows.rows()),
                        problem_.weights_of(first, rows.rows()),
-                       Problem::part(std::span(chunk_totals_), first / chunk_rows, chunks(rows.rows())),
+                       KMeansProblem::part(std::span(chunk_totals_), first / chunk_rows, chunks(rows.rows())),
                        nearest.part(first, rows.rows()), first_number,
                        labels_.view().part(first, rows.rows()));
   });

@@ -15,9 +15,9 @@ namespace ts::solvers::kmeans_detail {
 template <class S>
 class Potential {
  public:
-  explicit Potential(const Problem& problem);
+  explicit Potential(const KMeansProblem& problem);
   /// D^2 of each row as it is.
-  Potential(const Problem& problem, const std::vector<S>& squared);
+  Potential(const KMeansProblem& problem, const std::vector<S>& squared);
 
   /// D^2 = min(D^2, squared distance to the nearest of these centres). `nearest`: see lower_potential().
   void lower(HostView<const double> centers, PerRow<std::int32_t> nearest = {},
@@ -37,11 +37,11 @@ class Potential {
   [[nodiscard]] std::vector<index_t> keep(double factor, const Philox& random) const;
 
  private:
-  Potential(const Problem& problem, PerRowArray<S> squared);
+  Potential(const KMeansProblem& problem, PerRowArray<S> squared);
   [[nodiscard]] PerRow<const double> weights() const { return problem_.weights_of(0, problem_.rows()); }
   [[nodiscard]] SeedingUnit unit() const { return {problem_.moments, scale_}; }
 
-  const Problem& problem_;
+  const KMeansProblem& problem_;
   double scale_ = 1;
   PerRowArray<S> squared_;
   PerRowArray<std::int32_t> labels_;  ///< room for lower() on a device, once that needs it

@@ -17,7 +17,7 @@ KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<con
   check_weights(rows.rows(), weights);
   check_finite(rows);
   const Directions normal(ctx, rows, weights, metric);
-  Problem problem{
+  KMeansProblem problem{
       ctx, normal.rows_or(rows), normal.scale, normal.weights_or(weights), centers.rows(), normal.zero_rows};
   problem.find_moments();
   KMeansPrediction result;
@@ -34,7 +34,7 @@ index_t verify(const Context& ctx, const RowSource& rows, HostView<const double>
                std::span<const std::int32_t> labels, KMeansMetric metric, index_t sample) {
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   const Directions normal(ctx, rows, {}, metric);
-  const Problem problem{ctx, normal.rows_or(rows), normal.scale, {}};
+  const KMeansProblem problem{ctx, normal.rows_or(rows), normal.scale, {}};
   if (sample > 0 && sample < rows.rows()) {
     constexpr std::uint64_t checked = 97;  // a stream of its own
     std::vector<index_t> numbers = some_rows(rows.rows(), sample, Random(0, checked));
@@ -58,7 +58,8 @@ Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const do
   const RowsInMemory source(rows);
   check_finite(source);
   const Directions normal(ctx, source, {}, metric);
-  Problem{ctx, normal.rows_or(source), normal.scale, {}}.find_moments();  // refuses what cannot be squared
+  KMeansProblem{ctx, normal.rows_or(source), normal.scale, {}}
+      .find_moments();  // refuses what cannot be squared
   Matrix<double> out(rows.rows(), centers.rows());
   distances(ctx, rows.scaled(normal.scale), usable.cview(), out.view());
   return out;

@@ -13,7 +13,7 @@ namespace {
 
 /// use(labels where the rows are).
 template <class Use>
-void with_labels(const Problem& p, std::span<const std::int32_t> labels, Use&& use) {
+void with_labels(const KMeansProblem& p, std::span<const std::int32_t> labels, Use&& use) {
   if (p.source.space() == Space::host) return use(PerRow<const std::int32_t>(labels));
   const auto there = p.beside_rows(std::vector<std::int32_t>(labels.begin(), labels.end()));
   use(there.view());
@@ -30,7 +30,7 @@ using Of = KMeansRangeError::Of;
   throw KMeansRangeError(of, what + "; multiply by a power of two to bring them nearer to 1");
 }
 
-bool all_equal(const Problem& p) {
+bool all_equal(const KMeansProblem& p) {
   std::vector<double> first(static_cast<std::size_t>(p.cols())), row(first);
   p.load(0, first.data());
   for (index_t i = 1; i < p.rows(); ++i) {
@@ -41,7 +41,7 @@ bool all_equal(const Problem& p) {
 }
 
 /// Every |x_ij| is at most reach_j + |shift_j|, so n w 4 sum_j (reach_j + |shift_j|)^2 bounds the inertia.
-void check_range(const Problem& p) {
+void check_range(const KMeansProblem& p) {
   double largest = 0, spread = 0;
   long double squares = 0;
   for (std::size_t j = 0; j < p.moments.reach.size(); ++j) {
@@ -65,13 +65,13 @@ void check_range(const Problem& p) {
 
 }  // namespace
 
-void Problem::load(index_t i, double* row) const {
+void KMeansProblem::load(index_t i, double* row) const {
   source.load(i, row);
   if (!scale.empty())
     for (index_t j = 0; j < cols(); ++j) row[j] *= scale[static_cast<std::size_t>(i)];
 }
 
-void Problem::load_rows(std::span<const index_t> numbers, HostView<double> out) const {
+void KMeansProblem::load_rows(std::span<const index_t> numbers, HostView<double> out) const {
   constexpr std::size_t few = 64;  // single rows of a file cost less than a pass over all
   const bool gathered = source.in_memory() ? source.space() == Space::device : numbers.size() > few;
   if (!gathered) {
@@ -93,7 +93,7 @@ void Problem::load_rows(std::span<const index_t> numbers, HostView<double> out) 
 }
 
 template <class T>
-PerRowArray<T> Problem::rows_as(std::span<const index_t> numbers) const {
+PerRowArray<T> KMeansProblem::rows_as(std::span<const index_t> numbers) const {
   PerRowArray<T> all(ctx, source.space(), std::ssize(numbers) * cols(), 0);
   for_each_block([&](index_t first, const Rows& block) {
     const auto from = std::lower_bound(numbers.begin(), numbers.end(), first),
@@ -105,16 +105,16 @@ PerRowArray<T> Problem::rows_as(std::span<const index_t> numbers) const {
   });
   return all;
 }
-template PerRowArray<float> Problem::rows_as<float>(std::span<const index_t>) const;
-template PerRowArray<double> Problem::rows_as<double>(std::span<const index_t>) const;
+template PerRowArray<float> KMeansProblem::rows_as<float>(std::span<const index_t>) const;
+template PerRowArray<double> KMeansProblem::rows_as<double>(std::span<const index_t>) const;
 
-void Problem::place_weights() {
+void KMeansProblem::place_weights() {
   if (source.space() == Space::device && !weights.empty())
     weights_there = std::make_shared<const PerRowArray<double>>(
         beside_rows(std::vector<double>(weights.begin(), weights.end())));
 }
 
-void Problem::find_moments() {
+void KMeansProblem::find_moments() {
   place_weights();
   MomentsOfBlocks found(cols());
   for_each_block([&](index_t, const Rows& block) { found.first_round(ctx, block); });
@@ -123,7 +123,7 @@ void Problem::find_moments() {
   check_range(*this);
 }
 
-AssignStats assign_all(const Problem& p, HostView<const double> centers, Scores scores,
+AssignStats assign_all(const KMeansProblem& p, HostView<const double> centers, Scores scores,
                        std::span<std::int32_t> labels, const FixedPoint* unit, ClusterSums* sums,
                        RowBounds* bounds) {
   AssignStats stats;
@@ -151,7 +151,8 @@ AssignStats assign_all(const Problem& p, HostView<const double> centers, Scores 
   return stats;
 }
 
-double inertia_of(const Problem& p, HostView<const double> centers, std::span<const std::int32_t> labels) {
+double inertia_of(const KMeansProblem& p, HostView<const double> centers,
+                  std::span<const std::int32_t> labels) {
   double sum = 0;
   with_labels(p, labels, [&](PerRow<const std::int32_t> there) {
     p.for_each_block([&](index_t first, const Rows& block) {
@@ -164,19 +165,19 @@ double inertia_of(const Problem& p, HostView<const double> centers, std::span<co
   return sum;
 }
 
-std::vector<double> own_distances(const Problem& p, HostView<const double> centers,
+std::vector<double> own_distances(const KMeansProblem& p, HostView<const double> centers,
                                   std::span<const std::int32_t> labels) {
   std::vector<double> found(labels.size());
   with_labels(p, labels, [&](PerRow<const std::int32_t> there) {
     p.for_each_block([&](index_t first, const Rows& block) {
       own_squared_distances(p.ctx, block, centers, there.part(first, block.rows()),
-                            Problem::part(std::span(found), first, block.rows()));
+                            KMeansProblem::part(std::span(found), first, block.rows()));
     });
   });
   return found;
 }
 
-FixedPoint unit_of(const Problem& p) {
+FixedPoint unit_of(const KMeansProblem& p) {
   const double heaviest = p.weights.empty() ? 1.0 : *std::max_element(p.weights.begin(), p.weights.end());
   return {p.moments.reach, heaviest, p.rows()};
 }

@@ -11,7 +11,7 @@
 
 namespace ts::solvers::kmeans_detail {
 
-struct Problem {
+struct KMeansProblem {
   const Context& ctx;
   const RowSource& source;
   std::span<const double> scale;  ///< of each row in host memory, for cosine
@@ -68,17 +68,17 @@ struct Problem {
 inline constexpr unsigned char no_label = 0xff, far_away = 0x7f;
 
 /// One pass of assign() over all rows.
-AssignStats assign_all(const Problem& problem, HostView<const double> centers, Scores scores,
+AssignStats assign_all(const KMeansProblem& problem, HostView<const double> centers, Scores scores,
                        std::span<std::int32_t> labels, const FixedPoint* unit = nullptr,
                        ClusterSums* sums = nullptr, RowBounds* bounds = nullptr);
 /// sum_i w_i ||x_i - c_label||^2
-double inertia_of(const Problem& problem, HostView<const double> centers,
+double inertia_of(const KMeansProblem& problem, HostView<const double> centers,
                   std::span<const std::int32_t> labels);
 /// ||x_i - c_label||^2 of each row.
-std::vector<double> own_distances(const Problem& problem, HostView<const double> centers,
+std::vector<double> own_distances(const KMeansProblem& problem, HostView<const double> centers,
                                   std::span<const std::int32_t> labels);
 /// The unit in which sums of these rows are kept.
-FixedPoint unit_of(const Problem& problem);
+FixedPoint unit_of(const KMeansProblem& problem);
 std::vector<index_t> sizes_of(std::span<const std::int32_t> labels, index_t k);
 
 [[nodiscard]] constexpr Scores scores_of(KMeansPrecision precision) noexcept {

@@ -13,7 +13,7 @@
 
 namespace ts::solvers::kmeans_detail {
 
-index_t draw_by_weight(const Problem& p, double uniform) {
+index_t draw_by_weight(const KMeansProblem& p, double uniform) {
   const index_t n = p.rows();
   if (p.weights.empty()) return std::min(n - 1, static_cast<index_t>(uniform * static_cast<double>(n)));
   double total = 0;
@@ -58,8 +58,8 @@ enum Purpose : std::uint64_t {
 /// Chooses centres have .. until - 1, each the best of a few draws, while the potential is above `enough`.
 /// Returns how many centres there are then.
 template <class S>
-index_t choose(const Problem& p, Potential<S>& potential, const Random& random, index_t have, index_t until,
-               double enough, Matrix<double>& centers, const Chosen& chosen) {
+index_t choose(const KMeansProblem& p, Potential<S>& potential, const Random& random, index_t have,
+               index_t until, double enough, Matrix<double>& centers, const Chosen& chosen) {
   const index_t trials = 2 + static_cast<index_t>(std::log(static_cast<double>(centers.rows())));
   Matrix<double> candidates(trials, p.cols());
   std::vector<double> uniforms(static_cast<std::size_t>(trials));
@@ -96,21 +96,23 @@ Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t 
 /// w / q, so that potentials of the sample, be it with further centres, are on average those of all rows
 /// (Horvitz, Thompson 1952), and draws from it are draws by w D^2.
 template <class S>
-class Sample {
+class CandidateSample {
  public:
   /// `size`: how many rows, about; infinity: all that are no centre.
-  Sample(const Problem& p, const Potential<S>& all, const Random& random, double size)
-      : Sample(p, all, size / all.total(), all.keep(size / all.total(), random.philox())) {}
-  Sample(const Sample&) = delete;
-  Sample& operator=(const Sample&) = delete;
+  CandidateSample(const KMeansProblem& p, const Potential<S>& all, const Random& random, double size)
+      : CandidateSample(p, all, size / all.total(), all.keep(size / all.total(), random.philox())) {}
+  CandidateSample(const CandidateSample&) = delete;
+  CandidateSample& operator=(const CandidateSample&) = delete;
 
-  [[nodiscard]] const Problem& problem() const noexcept { return problem_; }
+  [[nodiscard]] const KMeansProblem& problem() const noexcept { return problem_; }
   [[nodiscard]] Potential<S>& potential() noexcept { return potential_; }
 
  private:
-  Sample(const Problem& p, const Potential<S>& all, double factor, const std::vector<index_t>& numbers)
-      : Sample(p, factor, numbers, all.squared(numbers)) {}
-  Sample(const Problem& p, double factor, const std::vector<index_t>& numbers, const std::vector<S>& squared)
+  CandidateSample(const KMeansProblem& p, const Potential<S>& all, double factor,
+                  const std::vector<index_t>& numbers)
+      : CandidateSample(p, factor, numbers, all.squared(numbers)) {}
+  CandidateSample(const KMeansProblem& p, double factor, const std::vector<index_t>& numbers,
+                  const std::vector<S>& squared)
       : values_(p.scale.empty() ? p.rows_as<S>(numbers) : PerRowArray<S>()),
         scaled_(p.scale.empty() ? PerRowArray<double>() : p.rows_as<double>(numbers)),
         rows_(p.scale.empty() ? rows_of<S>(p.ctx, values_.view(), std::ssize(numbers), p.cols())
@@ -120,8 +122,8 @@ class Sample {
         potential_(problem_, squared) {
     problem_.place_weights();
   }
-  static std::vector<double> weights(const Problem& p, double factor, const std::vector<index_t>& numbers,
-                                     const std::vector<S>& squared) {
+  static std::vector<double> weights(const KMeansProblem& p, double factor,
+                                     const std::vector<index_t>& numbers, const std::vector<S>& squared) {
     std::vector<double> found;
     for (std::size_t q = 0; q < numbers.size(); ++q) {
       const double weight = p.weight(numbers[q]);
@@ -134,13 +136,13 @@ class Sample {
   PerRowArray<double> scaled_;  ///< but not their products with scales of rows
   RowsInMemory rows_;
   std::vector<double> weights_;
-  Problem problem_;
+  KMeansProblem problem_;
   Potential<S> potential_;
 };
 
 /// Rows in a sample; infinity: all, as far as they are few, on a device, where they then lie side by side; 0:
 /// none, since rows are too few, or too wide, for it to pay. The same for rows that come in blocks.
-double sample_size(const Problem& p) {
+double sample_size(const KMeansProblem& p) {
   if (const index_t size = seeding_sample(p.rows(), p.cols(), p.k); size > 0)
     return static_cast<double>(size);
   const bool all = p.source.space() == Space::device && p.rows() * p.cols() <= most_sampled;
@@ -149,7 +151,7 @@ double sample_size(const Problem& p) {
 
 /// False if, in the precision S, all rows coincide with a centre before there are k of them.
 template <class S>
-bool plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream, index_t have,
+bool plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, index_t have,
                Matrix<double>& centers, const Chosen& chosen) {
   constexpr bool last_resort = sizeof(S) == sizeof(double);
   const Random random(seed, stream + draws);
@@ -164,7 +166,7 @@ bool plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream, index
   constexpr index_t growth = 32;
   constexpr double stale = 1.0 / 16;  // what is left of a potential when its sample has served
   for (std::uint64_t round = 0; size > 0 && have < p.k && potential.total() > 0; ++round) {
-    Sample<S> sample(p, potential, Random(seed, stream + samples + round % 128), size);
+    CandidateSample<S> sample(p, potential, Random(seed, stream + samples + round % 128), size);
     const bool all = std::isinf(size);
     const index_t until = all ? p.k : std::min(p.k, growth * have), before = have;
     have = choose(sample.problem(), sample.potential(), random, have, until,
@@ -183,7 +185,7 @@ struct Kept {
 };
 
 template <class S>
-Kept oversample(const Problem& p, std::uint64_t seed, std::uint64_t stream, const Chosen& chosen) {
+Kept oversample(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, const Chosen& chosen) {
   Potential<S> potential(p);
   Kept kept_rows{{}, p.filled<std::int32_t>(no_label)};
   std::vector<index_t> picked = {draw_by_weight(p, Random(seed, stream + first_row).uniform(0))};
@@ -209,7 +211,7 @@ Kept oversample(const Problem& p, std::uint64_t seed, std::uint64_t stream, cons
 }
 
 /// What the rows weigh that are nearest to each kept one.
-std::vector<double> weights_of(const Problem& p, const Kept& kept_rows) {
+std::vector<double> weights_of(const KMeansProblem& p, const Kept& kept_rows) {
   const index_t count = kept_rows.rows.rows();
   if (p.weights.empty()) {
     const auto counts = count_numbers(p.ctx, kept_rows.nearest.view(), count);
@@ -224,20 +226,20 @@ std::vector<double> weights_of(const Problem& p, const Kept& kept_rows) {
 
 /// k-means++ on them.
 template <class S>
-Matrix<double> choose_kept(const Problem& p, std::uint64_t seed, std::uint64_t stream, const Kept& kept_rows,
-                           const Chosen& chosen) {
+Matrix<double> choose_kept(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
+                           const Kept& kept_rows, const Chosen& chosen) {
   const index_t count = kept_rows.rows.rows();
   const std::vector<double> weights = weights_of(p, kept_rows);
   const auto beside =
       p.beside_rows(std::vector<S>(kept_rows.rows.data(), kept_rows.rows.data() + count * p.cols()));
   const RowsInMemory candidates(rows_of<S>(p.ctx, beside.view(), count, p.cols()));
-  Problem reduced{p.ctx, candidates, {}, weights, p.k};
+  KMeansProblem reduced{p.ctx, candidates, {}, weights, p.k};
   reduced.find_moments();
   return seed_plus_plus(reduced, seed, stream, {}, chosen);
 }
 
 /// The rows whose clocks ring until `limit`, in this order; clocks of rows without weight ring at infinity.
-std::vector<index_t> rings_until(const Problem& p, const Random& random, double limit) {
+std::vector<index_t> rings_until(const KMeansProblem& p, const Random& random, double limit) {
   using Ring = std::pair<double, index_t>;  // when, and of which row
   constexpr index_t chunk = index_t{1} << 16;
   const index_t n = p.rows();
@@ -260,7 +262,7 @@ std::vector<index_t> rings_until(const Problem& p, const Random& random, double 
 
 /// Makes the first distinct of these rows, in this order, the centres. Returns copies of some of them, as
 /// many as centres are missing: nothing if there are enough distinct rows.
-std::vector<index_t> take_distinct(const Problem& p, std::span<const index_t> order,
+std::vector<index_t> take_distinct(const KMeansProblem& p, std::span<const index_t> order,
                                    Matrix<double>& centers) {
   constexpr index_t least = 64;  // at a time
   const index_t d = p.cols();
@@ -291,7 +293,7 @@ std::vector<index_t> take_distinct(const Problem& p, std::span<const index_t> or
 
 }  // namespace
 
-Matrix<double> seed_plus_plus(const Problem& p, std::uint64_t seed, std::uint64_t stream,
+Matrix<double> seed_plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
                               HostView<const double> have, const Chosen& chosen) {
   Matrix<double> centers(p.k, p.cols());
   for (index_t m = 0; m < have.rows(); ++m)
@@ -301,7 +303,7 @@ Matrix<double> seed_plus_plus(const Problem& p, std::uint64_t seed, std::uint64_
   return centers;
 }
 
-Matrix<double> seed_parallel(const Problem& p, std::uint64_t seed, std::uint64_t stream,
+Matrix<double> seed_parallel(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
                              const Chosen& chosen) {
   const bool wide = p.source.type() == DType::float64;
   const Kept kept_rows =
@@ -312,7 +314,7 @@ Matrix<double> seed_parallel(const Problem& p, std::uint64_t seed, std::uint64_t
                                   : choose_kept<float>(p, seed, stream, kept_rows, chosen);
 }
 
-Matrix<double> seed_random(const Problem& p, std::uint64_t seed, std::uint64_t stream) {
+Matrix<double> seed_random(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream) {
   const index_t n = p.rows();
   Matrix<double> centers(p.k, p.cols());
   // Without weights draws of which repeated ones do not count are in the same order, and mostly few do.

@@ -10,7 +10,7 @@ namespace ts::solvers::kmeans_detail {
 using Chosen = std::function<void(index_t)>;
 
 /// A row drawn by weight alone.
-index_t draw_by_weight(const Problem& problem, double uniform);
+index_t draw_by_weight(const KMeansProblem& problem, double uniform);
 /// `count` different numbers below n, in any order.
 std::vector<index_t> some_rows(index_t n, index_t count, const Random& random);
 
@@ -20,22 +20,22 @@ std::vector<index_t> some_rows(index_t n, index_t count, const Random& random);
 /// proportion to w D^2; a new one is taken whenever there are 32 times as many centres or the potential has
 /// fallen to a sixteenth.
 /// `have` (0 x d or more rows) are centres already chosen.
-Matrix<double> seed_plus_plus(const Problem& problem, std::uint64_t seed, std::uint64_t stream,
+Matrix<double> seed_plus_plus(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream,
                               HostView<const double> have, const Chosen& chosen);
 
 /// k-means|| (Bahmani, Moseley, Vattani, Kumar, Vassilvitskii 2012): five rounds that keep each row with
 /// probability min(1, k / 2 w D^2 / potential), then weighted k-means++ on the rows kept.
-Matrix<double> seed_parallel(const Problem& problem, std::uint64_t seed, std::uint64_t stream,
+Matrix<double> seed_parallel(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream,
                              const Chosen& chosen);
 
 /// AFK-MC2 (Bachem, Lucic, Hassani, Krause 2016, algorithm 1): the first centre is drawn by weight, each next
 /// one is the end of a chain of `length` proposals by half w D^2 to the first centre and half w, which goes
 /// on to the next with a probability by D^2 to all centres so far.
-Matrix<double> seed_markov(const Problem& problem, std::uint64_t seed, std::uint64_t stream, index_t length,
-                           const Chosen& chosen);
+Matrix<double> seed_markov(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream,
+                           index_t length, const Chosen& chosen);
 
 /// k distinct rows without replacement, by weight (Efraimidis, Spirakis 2006); copies of rows only when there
 /// are fewer than k distinct ones.
-Matrix<double> seed_random(const Problem& problem, std::uint64_t seed, std::uint64_t stream);
+Matrix<double> seed_random(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream);
 
 }  // namespace ts::solvers::kmeans_detail

@@ -10,7 +10,7 @@ namespace ts::solvers::kmeans_detail {
 class Gathered {
  public:
   /// `numbers` in ascending order, with repetitions if any. One pass over all rows.
-  Gathered(const Problem& problem, std::span<const index_t> numbers);
+  Gathered(const KMeansProblem& problem, std::span<const index_t> numbers);
   [[nodiscard]] Rows rows() const { return sparse_ ? Rows(csr_.view()) : Rows(dense_.cview()); }
   /// Nothing where the problem has no weights.
   [[nodiscard]] std::span<const double> weights() const noexcept { return weights_; }
@@ -23,22 +23,22 @@ class Gathered {
 };
 
 /// Centres for a problem, by the options' choice of seeding.
-using FirstCenters = std::function<Matrix<double>(const Problem&)>;
+using FirstCenters = std::function<Matrix<double>(const KMeansProblem&)>;
 
 /// Sculley 2010, "Web-scale k-means clustering", algorithm 1: each step draws rows, and each centre moves to
 /// the mean of all rows that were ever given to it. Centres with less than a hundredth of the rows of the
 /// largest are put on rows of a batch now and then. Ends when the smoothed inertia of batches has not
 /// improved for ten steps, or after max_iter times n / batch steps.
-LloydRun mini_batch(const Problem& problem, const KMeansOptions& options, const FirstCenters& first,
+LloydRun mini_batch(const KMeansProblem& problem, const KMeansOptions& options, const FirstCenters& first,
                     const LloydControl& control);
 
 /// Steinbach, Karypis, Kumar 2000: the cluster of largest inertia is split in two by k-means until there are
 /// k.
-LloydRun bisecting(const Problem& problem, const KMeansOptions& options, const LloydControl& control);
+LloydRun bisecting(const KMeansProblem& problem, const KMeansOptions& options, const LloydControl& control);
 
 /// Sizes differ by one at most: labels minimise inertia under that condition up to 1e-3 of it, by an auction
 /// (Bertsekas, Castanon 1989); centres are the means; until the inertia does not fall. 8 n k bytes.
-LloydRun balanced(const Problem& problem, const KMeansOptions& options, const FirstCenters& first,
+LloydRun balanced(const KMeansProblem& problem, const KMeansOptions& options, const FirstCenters& first,
                   const LloydControl& control);
 
 }  // namespace ts::solvers::kmeans_detail

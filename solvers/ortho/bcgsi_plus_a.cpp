@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "tallskinny/solvers/ortho/skeleton_detail.hpp"
+#include "tallskinny/solvers/ortho/muscle_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -43,12 +43,12 @@ template <class T>
 double largest_norm(Tall<T>& tall, PlacedView<const T> x, const Matrix<T>* g) {
   using R = real_t<T>;
   constexpr R least = std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
-  std::vector<R> norms(static_cast<std::size_t>(x.cols()));
+  std::vector<R> norms(at(x.cols()));
   bool safe = g != nullptr;
   for (index_t j = 0; safe && j < x.cols(); ++j) {
     const R square = std::real((*g)(j, j));
     safe = square > least && std::isfinite(square);
-    norms[static_cast<std::size_t>(j)] = std::sqrt(square);
+    norms[at(j)] = std::sqrt(square);
   }
   if (!safe) tall.norms(x, norms);
   return *std::max_element(norms.begin(), norms.end());
@@ -65,6 +65,48 @@ double dead_factor(index_t n, double roundoff) noexcept {
 }
 
 namespace detail {
+
+namespace {
+
+/// X = Q R alone.
+template <class T>
+Factored ladder(Tall<T>& tall, double dead, PlacedView<T> x, HostView<T> r) {
+  set_identity(r);
+  return factorise(tall, Ladder{dead}, x, r);
+}
+
+/// BCGSI+ proper: normalise, project again, normalise, until a pass changes nothing but the last digits.
+template <class T>
+Factored normalise_and_project(Tall<T>& tall, double dead, PlacedView<const T> v, PlacedView<T> x,
+                               HostView<T> s, HostView<T> r) {
+  constexpr double u = roundoff_of<T>;
+  auto f = ladder(tall, dead, x, r);
+  Matrix<T> step(x.cols(), x.cols());
+  for (int round = 0; round < 4 && f.rank > 0; ++round) {
+    const index_t k = f.rank;
+    const auto q = x.cols(0, k);
+    Matrix<T> again(v.cols(), k), gk(k, k);
+    tall.inner(v, q, again.view());
+    tall.project_out(v, again.cview(), q, HostView<T>{}, gk.view());
+    const auto r_before = Matrix<T>::copy_of(HostView<const T>(r.rows(0, k)));
+    add<T>(s, product<T>(again.cview(), r_before.cview()).view());
+    double shrink = 1;
+    for (index_t j = 0; j < k; ++j)
+      shrink = std::min(shrink, std::sqrt(static_cast<double>(std::real(gk(j, j)))));
+    const bool settled = shrink > 0.9 && scaled_condition(gk) < 1.5;
+    const auto small = step.view().block(0, 0, k, k);
+    // Noise of unit columns: a direction that the projection took away altogether was never there.
+    const auto again_f = ladder(tall, dead_factor(x.rows(), u) * u, q, small);
+    set_zero(r);
+    copy<T>(product<T>(small.rows(0, again_f.rank), r_before.cview()).view(), r.rows(0, again_f.rank));
+    f.rank = again_f.rank;
+    if (again_f.rung == Rung::failed) f.rung = Rung::failed;
+    if ((settled && f.rank == k) || f.rung == Rung::failed) break;
+  }
+  return f;
+}
+
+}  // namespace
 
 template <class T>
 Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, PlacedView<T> x, HostView<T> s,
@@ -86,7 +128,7 @@ Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, Placed
   if (measure) tall.inner_and_gram(v, x, s, g.view());  // S = V^H X
   const double scale = std::max(method.noise_scale, largest_norm<T>(tall, x, measure ? &g : nullptr));
   const double dead = dead_factor(x.rows(), u) * u * scale;
-  if (m == 0) return finish(factorise(tall, Muscle(Ladder{dead}), x, r));
+  if (m == 0) return finish(ladder(tall, dead, x, r));
 
   tall.project_out(v, s, x, c.view(), g.view());  // X -= V S; C = V^H X; G = X^H X
   if (!all_finite(g.cview()) || !all_finite(c.cview())) return finish({});
@@ -112,56 +154,12 @@ Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, Placed
     }
   }
 
-  // BCGSI+ proper: normalise, project again, normalise, until a pass changes nothing but the last digits.
-  auto f = factorise(tall, Muscle(Ladder{dead}), x, r);
-  Matrix<T> step(b, b);
-  for (int round = 0; round < 4 && f.rank > 0; ++round) {
-    const index_t k = f.rank;
-    const auto q = x.cols(0, k);
-    Matrix<T> again(m, k), gk(k, k);
-    tall.inner(v, q, again.view());
-    tall.project_out(v, again.cview(), q, HostView<T>{}, gk.view());
-    const auto r_before = Matrix<T>::copy_of(HostView<const T>(r.rows(0, k)));
-    add<T>(s, product<T>(again.cview(), r_before.cview()).view());
-    double shrink = 1;
-    for (index_t j = 0; j < k; ++j)
-      shrink = std::min(shrink, std::sqrt(static_cast<double>(std::real(gk(j, j)))));
-    const bool settled = shrink > 0.9 && scaled_condition(gk) < 1.5;
-    const auto small = step.view().block(0, 0, k, k);
-    // Noise of unit columns: a direction that the projection took away altogether was never there.
-    const auto again_f = factorise(tall, Muscle(Ladder{dead_factor(x.rows(), u) * u}), q, small);
-    set_zero(r);
-    copy<T>(product<T>(small.rows(0, again_f.rank), r_before.cview()).view(), r.rows(0, again_f.rank));
-    f.rank = again_f.rank;
-    if (again_f.rung == Rung::failed) f.rung = Rung::failed;
-    if ((settled && f.rank == k) || f.rung == Rung::failed) break;
-  }
-  return finish(f);
-}
-
-template <class T>
-Outcome run(Tall<T>& tall, BcgsiPlusA method, HostView<T> x, HostView<T> r, index_t width) {
-  Outcome outcome;
-  for (index_t j = 0; j < x.cols(); j += width) {
-    const index_t b = std::min(width, x.cols() - j);
-    const auto block = x.cols(j, b);
-    Matrix<T> s(outcome.rank, b), rk(b, b);
-    const Extension e = extend<T>(tall, method, x.cols(0, outcome.rank), block, s.view(), rk.view(), false);
-    if (e.rung == Rung::failed) return outcome;
-    if (outcome.rank < j) copy<T>(block.cols(0, e.rank), x.cols(outcome.rank, e.rank));
-    copy<T>(s.view(), r.block(0, j, outcome.rank, b));
-    copy<T>(rk.view().rows(0, e.rank), r.block(outcome.rank, j, e.rank, b));
-    outcome.rank += e.rank;
-    outcome.dead += e.dead;
-  }
-  outcome.complete = true;
-  return outcome;
+  return finish(normalise_and_project<T>(tall, dead, v, x, s, r));
 }
 
 #define TS_INSTANTIATE(T)                                                                             \
   template Extension extend<T>(Tall<T>&, BcgsiPlusA, PlacedView<const T>, PlacedView<T>, HostView<T>, \
-                               HostView<T>, bool);                                                    \
-  template Outcome run<T>(Tall<T>&, BcgsiPlusA, HostView<T>, HostView<T>, index_t);
+                               HostView<T>, bool);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

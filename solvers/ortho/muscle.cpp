@@ -56,26 +56,20 @@ Factored factorise(Tall<T>& tall, Ladder method, PlacedView<T> x, HostView<T> r)
   return factorise(tall, HouseholderQr{method.dead}, x, r);
 }
 
-template <class T>
-Factored factorise(Tall<T>& tall, const Muscle& muscle, PlacedView<T> x, HostView<T> r) {
-  set_identity(r);
-  return std::visit([&](const auto& method) { return factorise(tall, method, x, r); }, muscle);
-}
-
 #define TS_INSTANTIATE(T)                                                              \
   template Factored factorise<T>(Tall<T>&, HouseholderQr, PlacedView<T>, HostView<T>); \
-  template Factored factorise<T>(Tall<T>&, Ladder, PlacedView<T>, HostView<T>);        \
-  template Factored factorise<T>(Tall<T>&, const Muscle&, PlacedView<T>, HostView<T>);
+  template Factored factorise<T>(Tall<T>&, Ladder, PlacedView<T>, HostView<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
 }  // namespace detail
 
 template <class T>
-Factored orthonormalise(const Context& ctx, const Muscle& muscle, PlacedView<T> x, HostView<T> r) {
+Factored orthonormalise(const Context& ctx, Ladder ladder, PlacedView<T> x, HostView<T> r) {
   expects(r.rows() == x.cols() && r.cols() == x.cols(), "R must be b x b for a block of b columns");
   Tall<T> tall(ctx);
-  Factored f = detail::factorise(tall, muscle, x, r);
+  set_identity(r);
+  Factored f = detail::factorise(tall, ladder, x, r);
   f.work = tall.work();
   return f;
 }
@@ -91,8 +85,8 @@ double loss_of_orthogonality(const Context& ctx, PlacedView<const T> x) {
   return std::max(std::abs(e.values.front()), std::abs(e.values.back()));
 }
 
-#define TS_INSTANTIATE(T)                                                                         \
-  template Factored orthonormalise<T>(const Context&, const Muscle&, PlacedView<T>, HostView<T>); \
+#define TS_INSTANTIATE(T)                                                                  \
+  template Factored orthonormalise<T>(const Context&, Ladder, PlacedView<T>, HostView<T>); \
   template double loss_of_orthogonality<T>(const Context&, PlacedView<const T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

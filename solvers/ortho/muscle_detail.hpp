@@ -4,12 +4,11 @@
 #include <utility>
 
 #include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/solvers/ortho/muscle.hpp"
+#include "tallskinny/solvers/ortho/extension.hpp"
 
 namespace ts::ortho::detail {
 
-template <class T>
-Factored factorise(Tall<T>&, const Muscle&, PlacedView<T> x, HostView<T> r);
+// R is the identity on entry, or what is to be multiplied by the factor.
 
 template <class T>
 Factored factorise(Tall<T>&, CholQr, PlacedView<T> x, HostView<T> r);
@@ -18,13 +17,7 @@ Factored factorise(Tall<T>&, CholQr2, PlacedView<T> x, HostView<T> r);
 template <class T>
 Factored factorise(Tall<T>&, ShiftedCholQr3, PlacedView<T> x, HostView<T> r);
 template <class T>
-Factored factorise(Tall<T>&, MixedCholQr, PlacedView<T> x, HostView<T> r);
-template <class T>
-Factored factorise(Tall<T>&, RandomisedCholQr, PlacedView<T> x, HostView<T> r);
-template <class T>
 Factored factorise(Tall<T>&, Svqb, PlacedView<T> x, HostView<T> r);
-template <class T>
-Factored factorise(Tall<T>&, Tsqr, PlacedView<T> x, HostView<T> r);
 template <class T>
 Factored factorise(Tall<T>&, HouseholderQr, PlacedView<T> x, HostView<T> r);
 template <class T>
@@ -49,5 +42,10 @@ template <class T>
 inline Factored full_or_failed(bool success, index_t b, Rung rung) {
   return success ? Factored{b, rung, {}} : Factored{};
 }
+
+/// One block against a basis, by the default.
+template <class T>
+Extension extend(Tall<T>&, BcgsiPlusA, PlacedView<const T> v, PlacedView<T> x, HostView<T> s, HostView<T> r,
+                 bool known);
 
 }  // namespace ts::ortho::detail

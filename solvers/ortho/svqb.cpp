@@ -1,6 +1,7 @@
 // SVQB, repeated on the weak directions.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "tallskinny/solvers/ortho/muscle_detail.hpp"
@@ -11,38 +12,68 @@ namespace ts::ortho::detail {
 
 namespace {
 
-/// One level of Svqb: noise[j] is the norm up to which column j is noise. Returns the rank, or -1 for NaN.
+/// Columns that are more than noise, and the lengths that all columns are measured by.
 template <class T>
-index_t svqb_level(Tall<T>& tall, PlacedView<T> x, std::vector<double> noise, HostView<T> r) {
-  const index_t b = x.cols();
-  set_zero(r);
-  if (b == 0) return 0;
-  std::vector<real_t<T>> norms(static_cast<std::size_t>(b));
-  tall.norms(x, norms);
-  std::vector<index_t> alive;
+struct Alive {
+  std::vector<index_t> columns;
+  std::vector<real_t<T>> lengths;
+};
+
+/// Nothing for NaN.
+template <class T>
+std::optional<Alive<T>> alive_columns(Tall<T>& tall, PlacedView<T> x, const std::vector<double>& noise) {
+  Alive<T> alive{{}, std::vector<real_t<T>>(at(x.cols()))};
+  auto& lengths = alive.lengths;
+  tall.norms(x, lengths);
   double longest = 0, least_noise = INFINITY;
-  for (index_t j = 0; j < b; ++j) {
-    const auto s = static_cast<std::size_t>(j);
-    if (!std::isfinite(norms[s])) return -1;
-    if (!(norms[s] > noise[s])) continue;
-    alive.push_back(j);
-    longest = std::max<double>(longest, norms[s]), least_noise = std::min(least_noise, noise[s]);
+  for (index_t j = 0; j < x.cols(); ++j) {
+    if (!std::isfinite(lengths[at(j)])) return std::nullopt;
+    if (!(lengths[at(j)] > noise[at(j)])) continue;
+    alive.columns.push_back(j);
+    longest = std::max<double>(longest, lengths[at(j)]), least_noise = std::min(least_noise, noise[at(j)]);
   }
-  const auto a = static_cast<index_t>(alive.size());
-  if (a == 0) return 0;
   // Where rounding of the longest column is noise in all of them, one length for all columns lets a direction
   // count by what it holds of the block; a short column of its own length would bring its noise to the long.
-  if (least_noise >= roundoff_of<T> * longest) norms.assign(norms.size(), static_cast<real_t<T>>(longest));
+  if (least_noise >= roundoff_of<T> * longest)
+    lengths.assign(lengths.size(), static_cast<real_t<T>>(longest));
+  return alive;
+}
+
+/// The noise of weak directions, U(:, strong ...) of unit columns. Dropping one takes u_ij times its length
+/// from unit column i: no column may lose more than its own noise, however noisy the others that the direction
+/// is made of.
+template <class T>
+std::vector<double> noise_of_weak(const Alive<T>& alive, const std::vector<double>& noise, const Matrix<T>& u,
+                                  index_t strong) {
+  std::vector<double> weak;
+  for (index_t j = strong; j < u.cols(); ++j) {
+    double least = INFINITY;
+    for (index_t i = 0; i < u.rows(); ++i) {
+      const std::size_t from = at(alive.columns[at(i)]);
+      least = std::min(least, noise[from] / (alive.lengths[from] * std::abs(u(i, j))));
+    }
+    weak.push_back(least + 4 * roundoff_of<T>);
+  }
+  return weak;
+}
+
+/// One level of Svqb: noise[j] is the norm up to which column j is noise. Returns the rank, or -1 for NaN.
+template <class T>
+index_t svqb_level(Tall<T>& tall, PlacedView<T> x, const std::vector<double>& noise, HostView<T> r) {
+  set_zero(r);
+  if (x.cols() == 0) return 0;
+  const auto found = alive_columns(tall, x, noise);
+  if (!found) return -1;
+  const auto& [alive, lengths] = *found;
+  const auto a = static_cast<index_t>(alive.size());
+  if (a == 0) return 0;
 
   // Columns in units of their lengths, then G = U diag(lambda) U^H.
-  auto scale = Matrix<T>::zeros(b, a);
-  for (index_t c = 0; c < a; ++c)
-    scale(alive[static_cast<std::size_t>(c)], c) =
-        T{1} / norms[static_cast<std::size_t>(alive[static_cast<std::size_t>(c)])];
+  auto scale = Matrix<T>::zeros(x.cols(), a);
+  for (index_t c = 0; c < a; ++c) scale(alive[at(c)], c) = T{1} / lengths[at(alive[at(c)])];
   tall.multiply(x, scale.cview());
   const auto unit = x.cols(0, a);
-  const auto g = gram_of<T>(tall, unit);
-  const auto e = hermitian_eigen<T>(g.cview());
+  const auto e = hermitian_eigen<T>(gram_of<T>(tall, unit).cview());
   const real_t<T> largest = e.values.back();
   if (!std::isfinite(largest)) return -1;
 
@@ -53,7 +84,7 @@ index_t svqb_level(Tall<T>& tall, PlacedView<T> x, std::vector<double> noise, Ho
     for (index_t i = 0; i < a; ++i) u(i, c) = e.vectors(i, a - 1 - c);
   index_t strong = 0;
   const auto cut = static_cast<real_t<T>>(std::sqrt(roundoff_of<T>));
-  while (strong < a && e.values[static_cast<std::size_t>(a - 1 - strong)] > cut * largest) ++strong;
+  while (strong < a && e.values[at(a - 1 - strong)] > cut * largest) ++strong;
   tall.multiply(unit, u.cview());
   const auto q = x.cols(0, strong);
   auto upper = Matrix<T>::zeros(a, a);  // [strong, weak] = Q upper
@@ -72,30 +103,17 @@ index_t svqb_level(Tall<T>& tall, PlacedView<T> x, std::vector<double> noise, Ho
       tall.subtract(q, c.cview(), weak);
       add<T>(upper.view().block(0, strong, strong, w), c.cview());
     }
-    std::vector<double> weak_noise(static_cast<std::size_t>(w));
-    // Dropping a weak direction takes u_ij times its length from unit column i: no column may lose more than
-    // its own noise, however noisy the others that the direction is made of.
-    for (index_t j = 0; j < w; ++j) {
-      double least = INFINITY;
-      for (index_t i = 0; i < a; ++i) {
-        const auto from = static_cast<std::size_t>(alive[static_cast<std::size_t>(i)]);
-        least = std::min(least, noise[from] / (norms[from] * std::abs(u(i, strong + j))));
-      }
-      weak_noise[static_cast<std::size_t>(j)] = least + 4 * roundoff_of<T>;
-    }
     Matrix<T> r_weak(w, w);
-    const index_t found = svqb_level<T>(tall, weak, std::move(weak_noise), r_weak.view());
-    if (found < 0) return -1;
-    copy<T>(r_weak.view().rows(0, found), upper.view().block(strong, strong, found, w));
-    rank += found;
+    const index_t more = svqb_level<T>(tall, weak, noise_of_weak(*found, noise, u, strong), r_weak.view());
+    if (more < 0) return -1;
+    copy<T>(r_weak.view().rows(0, more), upper.view().block(strong, strong, more, w));
+    rank += more;
   }
-  // X = Q upper U^H D
-  for (index_t i = 0; i < rank; ++i)
+  for (index_t i = 0; i < rank; ++i)  // X = Q upper U^H D
     for (index_t j = 0; j < a; ++j) {
       T sum{};
       for (index_t k = 0; k < a; ++k) sum += upper(i, k) * conjugate(u(j, k));
-      const index_t column = alive[static_cast<std::size_t>(j)];
-      r(i, column) = sum * norms[static_cast<std::size_t>(column)];
+      r(i, alive[at(j)]) = sum * lengths[at(alive[at(j)])];
     }
   return rank;
 }
@@ -104,8 +122,8 @@ index_t svqb_level(Tall<T>& tall, PlacedView<T> x, std::vector<double> noise, Ho
 
 template <class T>
 Factored factorise(Tall<T>& tall, Svqb method, PlacedView<T> x, HostView<T> r) {
-  std::vector<double> noise(static_cast<std::size_t>(x.cols()), method.dead);
-  const index_t rank = svqb_level<T>(tall, x, std::move(noise), r);
+  const std::vector<double> noise(at(x.cols()), method.dead);
+  const index_t rank = svqb_level<T>(tall, x, noise, r);
   if (rank < 0) return {};
   // Between levels some digits are lost; Q is near enough to orthonormal for one Cholesky QR to mend it.
   const auto q = x.cols(0, rank);

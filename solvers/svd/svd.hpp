@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tallskinny/solvers/eigen/options.hpp"
-#include "tallskinny/solvers/eigen/result/result.hpp"
+#include "tallskinny/solvers/eigen/values/options.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
 #include "tallskinny/solvers/svd/rectangular.hpp"
 
 namespace ts::solvers {

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <utility>
 
+#include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
-#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 

@@ -69,6 +69,18 @@ function(floors base)
   set(failures "${failures}" PARENT_SCOPE)
 endfunction()
 
+# ground(BASE): BASE's own files lie below all of its rooms.
+function(ground base)
+  file(GLOB files ${ROOT}/${base}/*.hpp ${ROOT}/${base}/*.cpp)
+  foreach(file ${files})
+    file(STRINGS ${file} hits REGEX "^[ \t]*#[ \t]*include \"tallskinny/${base}/[a-z_0-9]+/")
+    foreach(hit ${hits})
+      fail(${file} ${hit} "what lies in ${base} itself is its ground floor")
+    endforeach()
+  endforeach()
+  set(failures "${failures}" PARENT_SCOPE)
+endfunction()
+
 forbid(gemm "tallskinny/(app|io|solvers|tests)/" "the engine knows no other room")
 forbid(gemm "hdf5|H5|boost/|mpi\\.h" "the engine knows no files, options or ranks")
 forbid(io "tallskinny/(app|solvers|tests)/" "io knows no solver")
@@ -94,6 +106,20 @@ floors(gemm/assign
   "scores"
   "seeding"
   "clusters")
+ground(solvers)
+ground(solvers/ortho)
+floors(solvers/ortho
+  "compared")
+foreach(room eigen svd kmeans)
+  forbid(solvers/${room} "solvers/ortho/compared/" "what is there to be compared is no part of a solver")
+endforeach()
+floors(solvers/eigen
+  "values"
+  "small krylov"
+  "transform"
+  "result"
+  "hermitian"
+  "general interval")
 floors(solvers
   "ortho"
   "eigen"

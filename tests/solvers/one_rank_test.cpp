@@ -2,8 +2,8 @@
 
 #include "tallskinny/gemm/comm/slab_collector.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
-#include "tallskinny/solvers/eigen/solve.hpp"
-#include "tallskinny/solvers/eigen/transform/interval.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/eigen/interval/interval.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/test.hpp"

@@ -16,8 +16,9 @@ constexpr int team_threads = 32 * TS_COLUMN_WARPS;
 constexpr int team_rows = TS_ROWS / TS_TEAMS;
 constexpr int team_subs = TS_NARROW ? 1 : 2;  ///< sub-blocks that hold a team's rows
 
-using X = Operand<TS_MODE_X, TS_P, TS_PITCH_X, 1, 1, TS_UNIT_X, TS_TEAMS * team_subs, team_rows / team_subs,
-                  TS_PAD_X, TS_SHIFT_X, 32>;
+using X = TallStream<ts::cuda::TallChunk{element_type, static_cast<ts::cuda::TallMode>(TS_MODE_X), TS_P, TS_PITCH_X,
+                                         TS_UNIT_X, TS_SHIFT_X, TS_TEAMS * team_subs, team_rows / team_subs,
+                                         TS_PAD_X, 32}>;
 
 /// Distances between the staged results of a team, in elements; columns start 16 bytes apart modulo the
 /// team's rows.

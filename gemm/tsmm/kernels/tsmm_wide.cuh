@@ -76,11 +76,7 @@ __device__ __forceinline__ void multiply_factor(Sums& sum, const FactorRows& row
     multiply_factor<First + at_once>(sum, rows, factor, next, column_warp, lane);
 }
 
-/// Strides in elements.
-struct OperandArgument {
-  const void* data;
-  int64 row_stride, column_stride;
-};
+using ts::cuda::OperandArgument;
 struct WideResult {
   Result* data;
   int64 row_stride, column_stride;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
-#include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/eigen/small/parts.hpp"
+#include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -37,7 +37,7 @@ std::vector<double> norms_of_dual(const Context& ctx, HostView<const Complex> x,
   tsmttsm(ctx, Op::adjoint, Complex(1), x, y, Complex(0), w.view());
   tsmttsm(ctx, Op::adjoint, Complex(1), y, y, Complex(0), yy.view());
   const auto s = ortho::svd<Complex>(w.cview());
-  if (!(s.values.back() > 0)) return std::vector<double>(at(k), std::numeric_limits<double>::infinity());
+  if (!(s.values.back() > 0)) return std::vector<double>(at(k), inf);
   Matrix<Complex> c(k, k);  // (X^H Y)^-1 = V S^-1 U^H
   for (index_t i = 0; i < k; ++i)
     for (index_t j = 0; j < k; ++j) {
@@ -59,26 +59,13 @@ std::vector<double> norms_of_dual(const Context& ctx, HostView<const Complex> x,
 template <class T>
 std::vector<double> general_residuals(const Context& ctx, const Operator<T>& a, HostView<const Complex> x,
                                       const std::vector<Complex>& theta) {
-  const index_t n = x.rows(), k = x.cols();
-  Matrix<T> parts(n, is_complex<T> ? k : 2 * k), ax(n, parts.cols());
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < k; ++j)
-      if constexpr (is_complex<T>)
-        parts(i, j) = x(i, j);
-      else
-        parts(i, j) = x(i, j).real(), parts(i, k + j) = x(i, j).imag();
+  const auto parts = parts_of<T>(x);
+  Matrix<T> ax(parts.rows(), parts.cols());
   a.apply(ctx, parts.cview(), ax.view());
-  std::vector<double> norms(at(k));
-  for (index_t j = 0; j < k; ++j) {
+  std::vector<double> norms(theta.size());
+  for (index_t j = 0; j < x.cols(); ++j) {
     double squares = 0;
-    for (index_t i = 0; i < n; ++i) {
-      Complex product;
-      if constexpr (is_complex<T>)
-        product = ax(i, j);
-      else
-        product = {ax(i, j), ax(i, k + j)};
-      squares += std::norm(product - theta[at(j)] * x(i, j));
-    }
+    for (index_t i = 0; i < x.rows(); ++i) squares += std::norm(whole_of(ax, i, j) - theta[at(j)] * x(i, j));
     norms[at(j)] = std::sqrt(squares);
   }
   return norms;
@@ -112,9 +99,7 @@ AdjointCheck ask_adjoint(const Context& ctx, const GeneralProblem<T>& adjoint, c
     check.finding = left.stop == StopReason::interrupted ? Finding::interrupted : Finding::unfinished;
     if (!left.converged) return check;
     const auto of = partners(conjugates, left.values);
-    Matrix<Complex> y(adjoint.a.rows(), k);
-    for (index_t i = 0; i < y.rows(); ++i)
-      for (index_t j = 0; j < k; ++j) y(i, j) = left.vectors(i, of[at(j)]);
+    const auto y = columns_of(left.vectors, of);
     check.conditions = norms_of_dual(ctx, found.vectors.cview(), y.cview());
     check.finding = Finding::agrees;
     for (index_t j = 0; j < k; ++j) {

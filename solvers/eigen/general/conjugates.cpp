@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
-#include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/eigen/transform/transform.hpp"
+#include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
-#include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
@@ -14,15 +14,6 @@ namespace {
 
 /// Directions of unit vectors below this are noise.
 constexpr double independent = 1e-9;
-
-/// An orthonormal basis of the span of real and imaginary parts.
-Matrix<double> real_space(const Matrix<Complex>& x) {
-  const index_t n = x.rows(), k = x.cols();
-  Matrix<double> parts(n, 2 * k);
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < k; ++j) parts(i, j) = x(i, j).real(), parts(i, k + j) = x(i, j).imag();
-  return std::move(ortho::pivoted_qr<double>(parts.cview(), independent).q);
-}
 
 /// X Y, with a real X.
 Matrix<Complex> times(const Matrix<double>& x, const Matrix<Complex>& y) {
@@ -33,70 +24,92 @@ Matrix<Complex> times(const Matrix<double>& x, const Matrix<Complex>& y) {
   return z;
 }
 
-}  // namespace
+/// One Rayleigh-Ritz step in real arithmetic: X = Q Y for the eigenvectors Y of H = Q^T A Q.
+struct RealPairs {
+  Schur schur;           ///< of H, rising by the key
+  SchurVectors vectors;  ///< of H
+  Matrix<Complex> x;
+  std::vector<double> residuals;  ///< ||A x - theta x||
+};
 
-GeneralResult with_conjugates(const Context& ctx, const Operator<double>& a, GeneralResult out,
-                              Complex target, const GeneralOptions& options) {
-  if (out.values.empty()) return out;
-  const auto found = std::move(out.values);
-  const index_t n = a.rows();
-  const auto key = [target](Complex z) {
-    return std::min(std::abs(z - target), std::abs(z - std::conj(target)));
-  };
-  const auto q = real_space(out.vectors);
-  const index_t r = q.cols();
+/// @param q an orthonormal basis of the space.
+RealPairs real_pairs(const Context& ctx, const Operator<double>& a, const Matrix<double>& q,
+                     const std::function<double(Complex)>& key) {
+  const index_t n = q.rows(), r = q.cols();
   Matrix<double> aq(n, r);
   a.apply(ctx, q.cview(), aq.view());
-  out.operator_applications += r;
   auto h = Matrix<double>::zeros(r, r);
   for (index_t i = 0; i < n; ++i)
     for (index_t l = 0; l < r; ++l)
       for (index_t j = 0; j < r; ++j) h(l, j) += q(i, l) * aq(i, j);
-  auto schur = schur_of<double>(h.cview());
-  sort_schur(schur, key);
-  const auto pairs = eigenvectors_of(schur, r);
-  const auto x = times(q, pairs.vectors), ax = times(aq, pairs.vectors);
-  std::vector<double> residuals(at(r));
+  RealPairs pairs{schur_of<double>(h.cview()), {}, {}, std::vector<double>(at(r))};
+  sort_schur(pairs.schur, key);
+  pairs.vectors = eigenvectors_of(pairs.schur, r);
+  pairs.x = times(q, pairs.vectors.vectors);
+  const auto ax = times(aq, pairs.vectors.vectors);
   for (index_t j = 0; j < r; ++j) {
     double squares = 0;
-    for (index_t i = 0; i < n; ++i) squares += std::norm(ax(i, j) - schur.value(j) * x(i, j));
-    residuals[at(j)] = std::sqrt(squares);
+    for (index_t i = 0; i < n; ++i) squares += std::norm(ax(i, j) - pairs.schur.value(j) * pairs.x(i, j));
+    pairs.residuals[at(j)] = std::sqrt(squares);
   }
-  Acceptance accept;
-  accept.tol = options.common.tol, accept.convergence = options.common.convergence;
-  accept.norm = out.norm, accept.rows = n;
-  const auto good = [&](index_t j) { return residuals[at(j)] <= accept.bound(std::abs(schur.value(j))); };
+  return pairs;
+}
 
-  // Whole units; noise that was taken for a direction is not even near to an eigenvector.
-  const index_t nev = std::min(options.common.nev, n);
+/// The first nev pairs that are good, in whole units; noise that was taken for a direction is not even near to
+/// an eigenvector.
+std::vector<index_t> good_units(const RealPairs& pairs, const Acceptance& accept, index_t nev) {
+  const auto good = [&](index_t j) {
+    return pairs.residuals[at(j)] <= accept.bound(std::abs(pairs.schur.value(j)));
+  };
   std::vector<index_t> kept;
   index_t first = 0;
-  for (const index_t size : schur.units) {
+  for (const index_t size : pairs.schur.units) {
     if (static_cast<index_t>(kept.size()) >= nev) break;
     for (index_t j = first; j < first + size; ++j)
       if (good(first) && good(first + size - 1)) kept.push_back(j);
     first += size;
   }
+  return kept;
+}
+
+/// How far values may be off.
+double slack_of(const GeneralResult& r) {
+  double slack = 0;
+  for (std::size_t j = 0; j < r.values.size(); ++j)
+    slack = std::max(slack, 4 * r.conditions[j] * r.residual_norms[j]);
+  return slack;
+}
+
+}  // namespace
+
+GeneralResult with_conjugates(const Context& ctx, const Operator<double>& a, GeneralResult out,
+                              Complex target, const GeneralOptions& options) {
+  if (out.values.empty()) return out;
+  const index_t n = a.rows(), nev = std::min(options.common.nev, n);
+  const auto key = [target](Complex z) {
+    return std::min(std::abs(z - target), std::abs(z - std::conj(target)));
+  };
+  const auto q =
+      std::move(ortho::pivoted_qr<double>(parts_of<double>(out.vectors.cview()).cview(), independent).q);
+  const auto pairs = real_pairs(ctx, a, q, key);
+  out.operator_applications += q.cols();
+  const auto accept = acceptance_of(options.common, out.norm, n);
+  const auto kept = good_units(pairs, accept, nev);
   const auto count = static_cast<index_t>(kept.size());
-  double slack = accept.rounding();  // how far the values may be off
-  for (std::size_t j = 0; j < found.size(); ++j)
-    slack = std::max(slack, 4 * out.conditions[j] * out.residual_norms[j]);
+  double slack = std::max(accept.rounding(), slack_of(out));
+  const auto found = std::move(out.values);
   out.values.clear(), out.residual_norms.clear(), out.conditions.clear();
-  out.vectors = Matrix<Complex>(n, count);
-  for (index_t j = 0; j < count; ++j) {
-    const index_t from = kept[at(j)];
-    out.values.push_back(schur.value(from)), out.residual_norms.push_back(residuals[at(from)]);
-    out.conditions.push_back(pairs.conditions[at(from)]);
-    for (index_t i = 0; i < n; ++i) out.vectors(i, j) = x(i, from);
+  out.vectors = columns_of(pairs.x, kept);
+  for (const index_t from : kept) {
+    out.values.push_back(pairs.schur.value(from)), out.residual_norms.push_back(pairs.residuals[at(from)]);
+    out.conditions.push_back(pairs.vectors.conditions[at(from)]);
   }
   out.converged_pairs.assign(at(count), true), out.converged_count = count;
 
   // Where complex arithmetic saw everything, within the last value kept, both agree on how many there are.
   double last = 0;
-  for (index_t j = 0; j < count; ++j) {
-    last = std::max(last, key(out.values[at(j)]));
-    slack = std::max(slack, 4 * out.conditions[at(j)] * out.residual_norms[at(j)]);
-  }
+  for (const Complex z : out.values) last = std::max(last, key(z));
+  slack = std::max(slack, slack_of(out));
   const auto inside = [&](const std::vector<Complex>& values) {
     return std::count_if(values.begin(), values.end(),
                          [&](Complex z) { return std::abs(z - target) <= last - slack; });

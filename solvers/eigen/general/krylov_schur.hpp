@@ -3,21 +3,20 @@
 
 #include <complex>
 #include <functional>
-#include <limits>
 #include <optional>
 
-#include "tallskinny/solvers/eigen/general/schur.hpp"
-#include "tallskinny/solvers/eigen/result/result.hpp"
-#include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/eigen/small/schur.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
 
 namespace ts::solvers {
 
 /// Which eigenvalues are wanted: of largest magnitude, largest or smallest real part, or largest or smallest
 /// |imaginary part|. SI lies inside of the spectrum: it is verified only where everything is computed.
-enum class Part { LM, LR, SR, LI, SI };
+enum class GeneralWhich { LM, LR, SR, LI, SI };
 
 struct GeneralOptions {
-  Part part = Part::LM;  ///< has no say where the problem has a target
+  GeneralWhich part = GeneralWhich::LM;  ///< has no say where the problem has a target
   /// nev, tol, convergence (norm, rel or abs), method (automatic or dense), block_size, max_basis,
   /// max_iterations, seed, verify, stop and progress are read.
   EigenOptions common;
@@ -60,11 +59,11 @@ struct GeneralResult {
   double norm = 0;        ///< estimate of ||A||_2 from below
   KrylovSeconds seconds;  ///< where the time of the iteration went
   /// The first Ritz value outside of the set; NaN when none is known.
-  Complex next_value{std::numeric_limits<double>::quiet_NaN(), 0};
+  Complex next_value{nan, 0};
   std::vector<HistoryEntry> history;
 };
 
-/// Block Krylov-Schur: the Krylov decomposition of KrylovBasis, restarted with Schur vectors (Stewart 2002;
+/// Block Krylov-Schur: a Krylov factorisation that is restarted with Schur vectors (Stewart 2002;
 /// blocks: Zhou and Saad 2008). Real matrices are computed with in real arithmetic. When the wanted are
 /// converged, they are locked and the search is repeated from a fresh random block in their complement, where
 /// A is deflated by them: a value that comes before the last wanted one is missing. Unlike for Hermitian

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
 
 namespace ts::solvers {
@@ -58,7 +57,7 @@ struct Measure {
 };
 
 template <class T>
-Measure<T> measure_of(const GeneralProblem<T>& problem, const GeneralProblem<T>& adjoint, Part part) {
+Measure<T> measure_of(const GeneralProblem<T>& problem, const GeneralProblem<T>& adjoint, GeneralWhich part) {
   const auto one = [](Complex) { return 1.0; };
   if (problem.inverse) {
     const Complex shift = problem.shift;
@@ -68,18 +67,18 @@ Measure<T> measure_of(const GeneralProblem<T>& problem, const GeneralProblem<T>&
             [near](Complex z) { return 2 * near(z) * near(z) * near(z); }};
   }
   switch (part) {
-    case Part::LR:
-    case Part::SR:
-      return {HalfSum<T>{problem.a, adjoint.a}, part == Part::LR ? Which::LA : Which::SA,
+    case GeneralWhich::LR:
+    case GeneralWhich::SR:
+      return {HalfSum<T>{problem.a, adjoint.a}, part == GeneralWhich::LR ? Which::LA : Which::SA,
               [](Complex z) { return z.real(); }, one};
-    case Part::LI: {
+    case GeneralWhich::LI: {
       const Operator<T> k = HalfSum<T>{problem.a, adjoint.a, -1};
       const Operator<T> minus = HalfSum<T>{adjoint.a, problem.a, -1};
       return {Gram<T>{k, minus}, Which::LA, [](Complex z) { return z.imag() * z.imag(); },
               [](Complex z) { return 2 * std::abs(z.imag()); }};
     }
-    case Part::LM:
-    case Part::SI:
+    case GeneralWhich::LM:
+    case GeneralWhich::SI:
       break;
   }
   return {Gram<T>{problem.a, adjoint.a}, Which::LA, [](Complex z) { return std::norm(z); },

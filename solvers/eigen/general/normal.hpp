@@ -33,7 +33,7 @@ struct Companion {
 };
 
 /// @param problem,adjoint of a normal matrix.
-/// @param found by a search, all converged. Not for Part::SI without a target.
+/// @param found by a search, all converged. Not for GeneralWhich::SI without a target.
 /// @param vectors those of the Hermitian matrix, n x k: where something is missing, the invariant subspace
 /// that holds it.
 template <class T>

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
-#include "tallskinny/solvers/eigen/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::solvers {
@@ -13,21 +12,22 @@ namespace ts::solvers {
 namespace {
 
 /// Diagonal elements of a Schur form that are never separated.
-struct Unit {
+struct SchurUnit {
   double key;  ///< rises from the first wanted to the last
   index_t first, size;
 };
 
 template <class T>
-std::vector<Unit> sorted_units(const Schur& schur, const GeneralProblem<T>& problem, Part part) {
-  std::vector<Unit> units;
+std::vector<SchurUnit> sorted_units(const Schur& schur, const GeneralProblem<T>& problem, GeneralWhich part) {
+  std::vector<SchurUnit> units;
   index_t first = 0;
   for (const index_t size : schur.units) {
     const Complex z = schur.value(first);
     units.push_back({problem.target ? std::abs(z - Complex(*problem.target)) : key_of(part, z), first, size});
     first += size;
   }
-  std::stable_sort(units.begin(), units.end(), [](const Unit& a, const Unit& b) { return a.key < b.key; });
+  std::stable_sort(units.begin(), units.end(),
+                   [](const SchurUnit& a, const SchurUnit& b) { return a.key < b.key; });
   return units;
 }
 
@@ -80,7 +80,7 @@ void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const Gen
 
   std::vector<index_t> chosen;
   out.next_value = Complex(nan, 0);
-  for (const Unit& unit : sorted_units(schur, problem, options.part)) {
+  for (const SchurUnit& unit : sorted_units(schur, problem, options.part)) {
     if (static_cast<index_t>(chosen.size()) >= nev) {
       out.next_value = schur.value(unit.first);
       break;
@@ -98,9 +98,7 @@ void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const Gen
   out.residual_norms = general_residuals<T>(ctx, problem.a, out.vectors.cview(), out.values);
   out.operator_applications += is_complex<T> ? out.vectors.cols() : 2 * out.vectors.cols();
 
-  Acceptance accept;
-  accept.tol = options.common.tol, accept.convergence = options.common.convergence, accept.rows = n;
-  accept.norm = longest_column(dense);
+  auto accept = acceptance_of(options.common, longest_column(dense), n);
   for (index_t j = 0; j < n; ++j) accept.norm = std::max(accept.norm, std::abs(schur.value(j)));
   for (std::size_t j = 0; j < out.values.size(); ++j) {
     out.converged_pairs.push_back(out.residual_norms[j] <= accept.bound(std::abs(out.values[j])));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tallskinny/solvers/eigen/krylov/basis_memory.hpp"
 #include "tallskinny/solvers/ortho/by_parts.hpp"
 
 namespace ts::solvers {
@@ -18,13 +19,6 @@ std::uint64_t sum(std::uint64_t a, std::uint64_t b) noexcept {
 }
 
 }  // namespace
-
-index_t padded_columns(Space space, index_t columns, std::size_t element_bytes) noexcept {
-  const index_t line = (space == Space::host ? 64 : 128) / static_cast<index_t>(element_bytes);
-  index_t lines = (columns + line - 1) / line;
-  if (space == Space::host && lines % 2 == 0) ++lines;
-  return lines * line;
-}
 
 std::string_view name_of(Home home) noexcept {
   switch (home) {

@@ -5,13 +5,9 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/view.hpp"
-#include "tallskinny/solvers/eigen/options.hpp"
+#include "tallskinny/solvers/eigen/values/options.hpp"
 
 namespace ts::solvers {
-
-/// The leading dimension of a basis: whole cache lines, and on the host an odd number of them so that rows do
-/// not share cache sets.
-[[nodiscard]] index_t padded_columns(Space space, index_t columns, std::size_t element_bytes) noexcept;
 
 /// `locked`: host memory that a device reads and writes by itself.
 enum class Home { host, locked, device };

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "tallskinny/gemm/copy/copy_block.hpp"
-#include "tallskinny/solvers/eigen/hermitian/lobpcg.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -53,7 +53,8 @@ EigenPlan first_part_of(EigenPlan plan, const EigenOptions& options) {
 
 template <class T>
 NarrowLanczos<T>::NarrowLanczos(const Context& ctx, const EigenProblem<T>& problem,
-                                const EigenOptions& options, const EigenPlan& plan, HostView<const T> initial)
+                                const EigenOptions& options, const EigenPlan& plan, HostView<const T> initial,
+                                EigenResult<T>& record)
     : ctx_(ctx),
       problem_(problem),
       options_(options),
@@ -62,14 +63,16 @@ NarrowLanczos<T>::NarrowLanczos(const Context& ctx, const EigenProblem<T>& probl
       narrow_plan_(first_part_of(plan, options)),
       narrow_problem_{narrow_of(problem)},
       initial_(initial),
+      record_(record),
       narrow_initial_(cast<N, T>(ctx, initial)) {
   narrow_.emplace(ctx, narrow_problem_, narrow_options_, narrow_plan_, narrow_initial_.cview(),
                   no_narrow_checkpoints_, narrow_record_);
 }
 
 template <class T>
-void NarrowLanczos<T>::take_over(EigenResult<T>& record) const {
+void NarrowLanczos<T>::take_over() const {
   const auto& of = narrow_record_;
+  EigenResult<T>& record = record_;
   record.history = of.history, record.norm = of.norm, record.seconds = of.seconds;
   record.iterations = of.iterations, record.restarts = of.restarts;
   record.dead_directions = of.dead_directions, record.filter_degree = of.filter_degree;
@@ -103,42 +106,44 @@ bool NarrowLanczos<T>::agree(double norm) const {
 
 template <class T>
 Evidence NarrowLanczos<T>::evidence() const {
-  auto found = narrow_->evidence();
+  auto found = evidence_of(*narrow_);
   if (found.how != Verification::none && !agree(narrow_record_.norm)) found.how = Verification::none;
   return found;
 }
 
 /// The Ritz vectors of float32, and a few more, become the start block of a run in float64.
 template <class T>
-void NarrowLanczos<T>::refine(EigenResult<T>& record) {
-  start_ = cast<T, N>(ctx_, narrow_->leading(with_guards(plan_.nev) - plan_.nev).cview());
-  auto before = narrow_->left_behind();
+void NarrowLanczos<T>::refine() {
+  start_ = cast<T, N>(ctx_, leading_vectors(*narrow_, with_guards(plan_.nev) - plan_.nev).cview());
+  auto before = left_behind(*narrow_);
   before.evidence = evidence();
   narrow_.reset();
   EigenPlan plan = plan_;
   plan.max_basis = refining_basis(plan_, start_.cols());
-  wide_.emplace(ctx_, problem_, options_, plan, start_.cview(), no_checkpoints_, record);
-  wide_->follow(before, most_steps);
+  wide_.emplace(ctx_, problem_, options_, plan, start_.cview(), no_checkpoints_, record_);
+  follow(*wide_, before, most_steps);
   refining_ = true;
 }
 
 /// A run in float64 that knows no more than the polynomial.
 template <class T>
-void NarrowLanczos<T>::go_on_alone(const Predecessor& before, EigenResult<T>& record) {
+void NarrowLanczos<T>::go_on_alone(const Predecessor& before) {
   narrow_.reset(), wide_.reset();
-  wide_.emplace(ctx_, problem_, options_, plan_, initial_, no_checkpoints_, record);
-  wide_->follow(before);
+  wide_.emplace(ctx_, problem_, options_, plan_, initial_, no_checkpoints_, record_);
+  follow(*wide_, before);
   refining_ = false;
 }
 
 template <class T>
-LanczosOutcome<T> NarrowLanczos<T>::run(EigenResult<T>& record) {
+Iterated<T> NarrowLanczos<T>::run() {
+  using ts::solvers::run;
+  EigenResult<T>& record = record_;
   if (narrow_) {
-    auto found = narrow_->run(narrow_record_);
-    take_over(record);
+    auto found = run(*narrow_);
+    take_over();
     const bool done = found.stop == StopReason::interrupted || options_.precision == Precision::float32;
     if (done || record.iterations + least_steps > plan_.max_iterations) {
-      LanczosOutcome<T> out;
+      Iterated<T> out;
       out.vectors = cast<T, N>(ctx_, found.vectors.cview());
       out.stop = done ? found.stop : StopReason::max_iterations;
       out.evidence = evidence();
@@ -147,14 +152,14 @@ LanczosOutcome<T> NarrowLanczos<T>::run(EigenResult<T>& record) {
       return out;
     }
     if (found.stop == StopReason::max_iterations)
-      go_on_alone(narrow_->left_behind(), record);
+      go_on_alone(left_behind(*narrow_));
     else
-      refine(record);
+      refine();
   }
-  auto out = wide_->run(record);
+  auto out = run(*wide_);
   if (refining_ && out.stop == StopReason::max_iterations && record.iterations < plan_.max_iterations) {
-    go_on_alone(wide_->left_behind(), record);
-    out = wide_->run(record);
+    go_on_alone(left_behind(*wide_));
+    out = run(*wide_);
   }
   record.verification_applications += narrow_record_.verification_applications;
   return out;
@@ -163,9 +168,9 @@ LanczosOutcome<T> NarrowLanczos<T>::run(EigenResult<T>& record) {
 template <class T>
 void NarrowLanczos<T>::tighten() {
   if (narrow_)
-    narrow_->tighten();
+    ts::solvers::tighten(*narrow_);
   else
-    wide_->tighten();
+    ts::solvers::tighten(*wide_);
 }
 
 template <class T>

@@ -15,12 +15,13 @@ namespace ts::solvers {
 template <class T>
 class NarrowLanczos {
  public:
-  /// @param initial n x c, a warm start; must stay alive.
+  /// @param initial n x c, a warm start; must stay alive, as must all that is taken by reference.
+  /// @param record what the run adds to.
   /// @throws Error(invalid_argument) without `problem.narrow`.
   NarrowLanczos(const Context&, const EigenProblem<T>&, const EigenOptions&, const EigenPlan&,
-                HostView<const T> initial);
+                HostView<const T> initial, EigenResult<T>& record);
 
-  LanczosOutcome<T> run(EigenResult<T>& record);
+  [[nodiscard]] Iterated<T> run();
   /// Before another run, when true residuals turn out larger than their estimates.
   void tighten();
 
@@ -28,9 +29,9 @@ class NarrowLanczos {
   using N = narrow_t<T>;
 
   /// The work of the run in float32 as that of the whole.
-  void take_over(EigenResult<T>& record) const;
-  void refine(EigenResult<T>& record);
-  void go_on_alone(const Predecessor& before, EigenResult<T>& record);
+  void take_over() const;
+  void refine();
+  void go_on_alone(const Predecessor& before);
   [[nodiscard]] bool agree(double norm) const;
   [[nodiscard]] Evidence evidence() const;
 
@@ -42,6 +43,7 @@ class NarrowLanczos {
   EigenPlan narrow_plan_;
   EigenProblem<N> narrow_problem_;
   HostView<const T> initial_;
+  EigenResult<T>& record_;
   PlacedMatrix<N> narrow_initial_;
   EigenResult<N> narrow_record_;
   PlacedMatrix<T> start_;  ///< of the run in float64
@@ -51,6 +53,15 @@ class NarrowLanczos {
   std::optional<Lanczos<T>> wide_;
   bool refining_ = false;
 };
+
+template <class T>
+[[nodiscard]] Iterated<T> run(NarrowLanczos<T>& lanczos) {
+  return lanczos.run();
+}
+template <class T>
+void tighten(NarrowLanczos<T>& lanczos) {
+  lanczos.tighten();
+}
 
 /// What block Lanczos by this plan takes in this precision on the device of ctx.stream, prepared ahead of it
 /// (prepare_block_steps).

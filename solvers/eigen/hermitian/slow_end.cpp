@@ -1,11 +1,9 @@
-// Lanczos<T>: another operator for an end of the spectrum that converges slowly.
+// Block Lanczos with another operator for an end of the spectrum that converges slowly.
 #include <algorithm>
 #include <cmath>
 
 #include "tallskinny/solvers/eigen/hermitian/chebyshev.hpp"
-#include "tallskinny/solvers/eigen/hermitian/lanczos.hpp"
-#include "tallskinny/solvers/eigen/numbers_detail.hpp"
-#include "tallskinny/solvers/types.hpp"
+#include "tallskinny/solvers/eigen/hermitian/lanczos_detail.hpp"
 
 namespace ts::solvers {
 
@@ -25,43 +23,37 @@ double recurrence_noise(index_t degree) {
   return is_narrow<T> ? std::max(1.0, d * d / 4) : 1.0;
 }
 
-}  // namespace
+/// Numbers of the Ritz values at the wanted end (SA or LA of A) and at the edge of what a transform should
+/// resolve: as many as are wanted and a block more. Ritz values bound the eigenvalues of the same number from
+/// inside (Cauchy): none wanted lies beyond the edge.
+struct EndAndEdge {
+  index_t end, edge;
+};
 
-/// Puts the operator that `transform` speaks of into the place of A.
 template <class T>
-void Lanczos<T>::install(const SpectralTransform& transform) {
-  if (transform.kind == SpectralTransform::Kind::inverse) {
-    const auto factor = problem_.invert(transform.sigma);
-    expects(factor.has_value(), "A - sigma I was factorised before and cannot be factorised again");
-    accept_.transform = transform, accept_.transform.sigma = factor->shift;
-    basis_.replace_operator(factor->inverse, 1);
-    // Of 1 / (lambda - sigma), with sigma beyond the end.
-    which_ = options_.which == Which::SA ? Which::LA : Which::SA;
-  } else {
-    accept_.transform = transform;
-    basis_.replace_operator(ChebyshevFilter<T>(problem_.a, transform), transform.degree,
-                            recurrence_noise<T>(transform.degree));
-    which_ = Which::LA;
-  }
+EndAndEdge end_and_edge(const Lanczos<T>& run) {
+  const index_t m = run.pairs.ritz.size(), edge = std::min(run.plan.nev + run.plan.block_size, m - 1);
+  return run.pairs.which == Which::SA ? EndAndEdge{0, edge} : EndAndEdge{m - 1, m - 1 - edge};
 }
 
 /// Where a factorisation is cheap: a shift beyond the wanted end, about as far as the wanted values are
 /// apart, with a count that proves it to be beyond. The Ritz values are those of a full basis; a later, more
 /// accurate one may bring the shift nearer.
 template <class T>
-std::optional<SpectralTransform> Lanczos<T>::worthwhile_inverse() const {
+std::optional<SpectralTransform> worthwhile_inverse(const Lanczos<T>& run) {
   constexpr double nearer = 8;
-  if (!problem_.invert || !problem_.count_below || options_.method != Method::automatic) return std::nullopt;
-  const index_t m = ritz_.size(), edge = std::min(plan_.nev + plan_.block_size, m - 1);
-  const auto& now = accept_.transform;
-  const double leading = now.eigenvalue(ritz_.values[at(which_ == Which::SA ? 0 : m - 1)]);
-  double away = leading - now.eigenvalue(ritz_.values[at(which_ == Which::SA ? edge : m - 1 - edge)]);
+  const EigenProblem<T>& problem = run.problem;
+  if (!problem.invert || !problem.count_below || run.options.method != Method::automatic) return std::nullopt;
+  const auto [end, edge] = end_and_edge(run);
+  const auto& now = run.accept.transform;
+  const double leading = now.eigenvalue(run.pairs.ritz.values[at(end)]);
+  double away = leading - now.eigenvalue(run.pairs.ritz.values[at(edge)]);
   for (int attempt = 0; attempt < 3 && away != 0; ++attempt, away *= nearer) {
-    if (accept_.transformed() && std::abs(away) * nearer > std::abs(leading - now.sigma)) break;
+    if (run.accept.transformed() && std::abs(away) * nearer > std::abs(leading - now.sigma)) break;
     const double sigma = leading + away;
-    const auto below = problem_.count_below(sigma, std::abs(away) / 4);
+    const auto below = problem.count_below(sigma, std::abs(away) / 4);
     if (!below) break;
-    if (*below != (options_.which == Which::SA ? 0 : basis_.rows())) continue;
+    if (*below != (run.options.which == Which::SA ? 0 : run.krylov.rows())) continue;
     SpectralTransform transform;
     transform.kind = SpectralTransform::Kind::inverse, transform.sigma = sigma;
     return transform;
@@ -69,26 +61,23 @@ std::optional<SpectralTransform> Lanczos<T>::worthwhile_inverse() const {
   return std::nullopt;
 }
 
-/// A filter for the wanted end; nothing when it would not pay.
+/// A first filter for the wanted end; nothing when it would not pay.
 template <class T>
-std::optional<SpectralTransform> Lanczos<T>::worthwhile_filter() const {
-  if (accept_.transform.kind == SpectralTransform::Kind::chebyshev) return worthwhile_longer_filter();
-  if (accept_.transformed()) return std::nullopt;
-  if (options_.method != Method::automatic && options_.method != Method::chebyshev) return std::nullopt;
-  const OperatorFacts facts = problem_.a.facts();
-  if (options_.method == Method::automatic) {
+std::optional<SpectralTransform> worthwhile_filter(const Lanczos<T>& run) {
+  const Method method = run.options.method;
+  if (method != Method::automatic && method != Method::chebyshev) return std::nullopt;
+  const OperatorFacts facts = run.problem.a.facts();
+  const index_t n = run.problem.a.rows();
+  if (method == Method::automatic) {
     // A step costs about max_basis flops for each element of its block, an application the entries of a row.
-    const bool cheap = facts.entries >= 0 && facts.entries < plan_.max_basis * problem_.a.rows();
-    if (!cheap || problem_.a.rows() < filtered_rows || options_.tol < filtered_tolerance) return std::nullopt;
+    const bool cheap = facts.entries >= 0 && facts.entries < run.plan.max_basis * n;
+    if (!cheap || n < filtered_rows || run.options.tol < filtered_tolerance) return std::nullopt;
   }
-  // Ritz values bound the eigenvalues of the same number from inside (Cauchy): none wanted is damped.
-  const index_t m = ritz_.size(), edge = std::min(plan_.nev + plan_.block_size, m - 1);
-  if (which_ == Which::SA) {
-    const double far = std::min(facts.high, ritz_.values[at(m - 1)] + ritz_.residuals[at(m - 1)]);
-    return choose_filter(ritz_.values[0], ritz_.values[at(edge)], far, longest_first);
-  }
-  const double far = std::max(facts.low, ritz_.values[0] - ritz_.residuals[0]);
-  return choose_filter(ritz_.values[at(m - 1)], ritz_.values[at(m - 1 - edge)], far, longest_first);
+  const auto& [values, s, residuals] = run.pairs.ritz;
+  const double far = run.pairs.which == Which::SA ? std::min(facts.high, values.back() + residuals.back())
+                                                  : std::max(facts.low, values.front() - residuals.front());
+  const auto [end, edge] = end_and_edge(run);
+  return choose_filter(values[at(end)], values[at(edge)], far, longest_first);
 }
 
 /// The edge of the first filter stems from a basis of A itself, which resolves the end of a large spectrum
@@ -96,36 +85,56 @@ std::optional<SpectralTransform> Lanczos<T>::worthwhile_filter() const {
 /// soon where products with A cost little beside a block step, as they do on a device, and anywhere when the
 /// polynomial was far too short.
 template <class T>
-std::optional<SpectralTransform> Lanczos<T>::worthwhile_longer_filter() const {
-  const index_t longer = problem_.a.space() == Space::host ? 4 : 2;
-  const auto& now = accept_.transform;
-  const index_t m = ritz_.size(), edge = std::min(plan_.nev + plan_.block_size, m - 1);
-  const double far = now.centre - now.half_width;
-  const auto next = choose_filter(now.eigenvalue(ritz_.values[at(m - 1)]),
-                                  now.eigenvalue(ritz_.values[at(m - 1 - edge)]), far, longest);
+std::optional<SpectralTransform> worthwhile_longer_filter(const Lanczos<T>& run) {
+  const index_t longer = run.problem.a.space() == Space::host ? 4 : 2;
+  const auto& now = run.accept.transform;
+  const auto [end, edge] = end_and_edge(run);
+  const auto& values = run.pairs.ritz.values;
+  const auto next = choose_filter(now.eigenvalue(values[at(end)]), now.eigenvalue(values[at(edge)]),
+                                  now.centre - now.half_width, longest);
   return next && next->degree >= longer * now.degree ? next : std::nullopt;
 }
 
-/// When the basis is full: does an end of the spectrum that converges slowly deserve another operator? Starts
-/// anew with it if so.
+}  // namespace
+
 template <class T>
-bool Lanczos<T>::transform_operator() {
+void install(Lanczos<T>& run, const SpectralTransform& transform) {
+  const bool low = run.options.which == Which::SA;
+  run.accept.transform = transform;
+  if (transform.kind == SpectralTransform::Kind::inverse) {
+    const auto factor = run.problem.invert(transform.sigma);
+    expects(factor.has_value(), "A - sigma I was factorised before and cannot be factorised again");
+    run.accept.transform.sigma = factor->shift;
+    run.krylov.replace_operator(factor->inverse, 1);
+    run.pairs.which = low ? Which::LA : Which::SA;  // of 1 / (lambda - sigma), with sigma beyond the end
+  } else {
+    run.krylov.replace_operator(ChebyshevFilter<T>(run.problem.a, transform), transform.degree,
+                                recurrence_noise<T>(transform.degree));
+    run.pairs.which = Which::LA;  // of T_d
+  }
+}
+
+template <class T>
+bool transform_operator(Lanczos<T>& run) {
   constexpr int most = 6;
-  if (problem_.inverse || (which_ != Which::SA && which_ != Which::LA)) return false;
-  const bool filtered = accept_.transform.kind == SpectralTransform::Kind::chebyshev;
+  const Which which = run.pairs.which;
+  if (run.problem.inverse || (which != Which::SA && which != Which::LA)) return false;
+  const bool filtered = run.accept.transform.kind == SpectralTransform::Kind::chebyshev;
   std::optional<SpectralTransform> transform;
-  if (transforms_ < most) transform = worthwhile_inverse();
-  if (!transform && (filtered || transforms_ < most)) transform = worthwhile_filter();
-  transforms_ = transform ? transforms_ + 1 : most;
+  if (run.course.transforms < most) transform = worthwhile_inverse(run);
+  if (!transform && filtered) transform = worthwhile_longer_filter(run);
+  if (!transform && !run.accept.transformed() && run.course.transforms < most)
+    transform = worthwhile_filter(run);
+  run.course.transforms = transform ? run.course.transforms + 1 : most;
   if (!transform) return false;
-  install(*transform);
-  basis_.start(initial_, plan_.block_size);
+  install(run, *transform);
+  run.krylov.start(run.initial, run.plan.block_size);
   return true;
 }
 
-#define TS_INSTANTIATE(T)                                      \
-  template void Lanczos<T>::install(const SpectralTransform&); \
-  template bool Lanczos<T>::transform_operator();
+#define TS_INSTANTIATE(T)                                          \
+  template void install<T>(Lanczos<T>&, const SpectralTransform&); \
+  template bool transform_operator<T>(Lanczos<T>&);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

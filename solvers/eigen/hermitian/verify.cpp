@@ -1,229 +1,164 @@
-// Lanczos<T>: is the set complete?
+// Block Lanczos: is the set complete? Cycles from fresh random blocks in the complement of what was found.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "tallskinny/solvers/eigen/hermitian/lanczos.hpp"
-#include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/eigen/hermitian/lanczos_detail.hpp"
 #include "tallskinny/solvers/eigen/transform/inertia.hpp"
-#include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
+template <class T>
+bool count_settles(const Lanczos<T>& run) {
+  const EigenProblem<T>& problem = run.problem;
+  if (!problem.count_below) return false;
+  const auto& [which, ritz, ends, next_low, next_high] = run.pairs;
+  const SpectralTransform& transform = run.accept.transform;
+  FoundSet found;
+  found.n = run.krylov.rows(), found.norm = run.accept.norm;
+  for (const index_t i : run.pairs.indices()) {
+    const double value = ritz.values[at(i)];
+    found.values.push_back(transform.eigenvalue(value));
+    found.tolerance = std::max(found.tolerance, run.accept.bound(found.values.back()));
+    found.errors.push_back(transform.residual_of_a(value, ritz.residuals[at(i)], run.accept.largest));
+  }
+  if (run.pairs.has_outside()) {
+    found.next_low = outside_value(transform, ritz.values[at(run.pairs.first_low())]);
+    found.next_high = outside_value(transform, ritz.values[at(run.pairs.first_high())]);
+  }
+  if (problem.inverse) return which == Which::LM && count_near(found, problem.shift, problem.count_below);
+  if (which == run.options.which || which == Which::LM)
+    return count_ends(found, run.options.which, ends, problem.count_below);
+  // The transform turned the spectrum around.
+  std::reverse(found.values.begin(), found.values.end());
+  std::reverse(found.errors.begin(), found.errors.end());
+  std::swap(found.next_low, found.next_high);
+  return count_ends(found, run.options.which, {ends.high, ends.low}, problem.count_below);
+}
+
+template <class T>
+void begin_verification(Lanczos<T>& run) {
+  const Ritz<T>& ritz = run.pairs.ritz;
+  const auto limits = run.pairs.limits();
+  const double slack = slack_of(run.pairs, run.krylov.rounding());
+
+  // Deflate the wanted pairs and those others whose residual r is small against their distance d from the
+  // threshold: an eigenvalue they hide can reach the threshold only by r^2 / d (Schur complement of A - t I).
+  const auto most =
+      at(std::max<index_t>(0, run.plan.max_basis + run.plan.block_size - 6 * run.plan.block_size));
+  std::vector<index_t> keep = run.pairs.indices();
+  double hidden = 0;
+  for (index_t low = run.pairs.first_low(), high = run.pairs.first_high(); low <= high;) {
+    const double distance_low = ritz.values[at(low)] - limits.low;
+    const double distance_high = limits.high - ritz.values[at(high)];
+    const index_t i = distance_low < distance_high ? low++ : high--;
+    const double d = std::min(distance_low, distance_high), r = ritz.residuals[at(i)];
+    const bool good = run.accept.ratio(ritz.values[at(i)], r) <= 1 || r <= 0.1 * d;
+    if (!good || keep.size() >= most) break;
+    if (d > slack) hidden += r * r / d;
+    keep.push_back(i);
+  }
+  std::sort(keep.begin(), keep.end());
+
+  thick_restart(run.krylov, ritz, keep);
+  run.cycle = {true, limits, slack, hidden, run.krylov.lock(run.plan.block_size)};
+}
+
 namespace {
 
-/// b random columns miss an eigenvector that leads the complement with a probability of about
-/// (residual / distance)^b: the quotient at which that is 1e-10.
-double trust_factor(index_t b) {
-  return std::pow(1e-10, 1.0 / static_cast<double>(b));
+/// Beyond which thresholds a cycle found a Ritz value.
+struct Beyond {
+  bool low = false, high = false;
+};
+
+/// Keeps half of the Ritz vectors of a cycle, from the ends that are open.
+template <class T>
+void restart_cycle(Lanczos<T>& run, const Ritz<T>& ritz) {
+  const Thresholds& limits = run.cycle.limits;
+  const index_t half = std::max<index_t>(1, std::min(ritz.size() / 2, keep_limit(run)));
+  Ends ends{0, 0};
+  if (std::isfinite(limits.low)) ends.low = half;
+  if (std::isfinite(limits.high)) ends.high = half;
+  if (ends.low > 0 && ends.high > 0) ends = {half / 2, half - half / 2};
+  thick_restart(run.krylov, ritz, indices_of(ends, ritz.size()));
+  ++run.record.restarts;
+}
+
+/// Is nothing missing at an end whose leading Ritz value is so far inside of its threshold?
+template <class T>
+bool shows_nothing(const Lanczos<T>& run, double threshold, double distance, double value, double residual) {
+  if (!std::isfinite(threshold)) return true;
+  if (residual <= trust_factor(run.plan.block_size) * distance && run.cycle.hidden <= 0.5 * distance)
+    return true;
+  return run.accept.ratio(value, residual) <= 1;  // a copy of the threshold value, left out by the cut
+}
+
+/// Steps of the cycle, until it shows that nothing is missing or that something is.
+template <class T>
+Stage run_cycle(Lanczos<T>& run, Ritz<T>& ritz, Beyond& beyond) {
+  const auto& [running, limits, slack, hidden, saved] = run.cycle;
+  while (!run.krylov.exhausted()) {
+    const Stage stage = may_step(run);
+    if (stage != Stage::reached) return stage;
+    if (!run.krylov.can_expand()) restart_cycle(run, ritz);
+    run.krylov.expand();
+    ritz = ritz_of(run.krylov);
+    // Ritz values of the complement are bounds from inside (Cauchy): one beyond a threshold proves that
+    // something is missing, however rough it is.
+    const double low = ritz.values.front(), high = ritz.values.back();
+    beyond = {low<limits.low - slack, high> limits.high + slack};
+    if (beyond.low || beyond.high) return Stage::entered;
+    look(run, run.plan.nev, {}, true);
+    if (shows_nothing(run, limits.low, low - limits.low, low, ritz.residuals.front()) &&
+        shows_nothing(run, limits.high, limits.high - high, high, ritz.residuals.back()))
+      break;
+  }
+  return Stage::reached;
+}
+
+/// The Ritz vectors that lead a cycle beyond thresholds.
+template <class T>
+PlacedMatrix<T> vectors_beyond(const Lanczos<T>& run, const Ritz<T>& ritz, Beyond beyond) {
+  const index_t take = std::min(run.plan.block_size, ritz.size());
+  Ends ends{beyond.low ? take : 0, beyond.high ? take : 0};
+  if (beyond.low && beyond.high) ends = {take / 2, take - take / 2};
+  const auto s = columns_of(ritz.coefficients, indices_of(ends, ritz.size()));
+  return combine<T>(run.krylov, s.cview());
 }
 
 }  // namespace
 
-/// With a factorisation at hand: is the number of eigenvalues beyond the last wanted value what was found?
 template <class T>
-bool Lanczos<T>::count_settles() const {
-  if (!problem_.count_below) return false;
-  FoundSet found;
-  found.n = basis_.rows();
-  found.norm = accept_.norm;
-  const index_t m = ritz_.size();
-  for (const index_t i : indices_of(wanted_, m)) {
-    const double ritz = ritz_.values[at(i)];
-    found.values.push_back(accept_.transform.eigenvalue(ritz));
-    found.tolerance = std::max(found.tolerance, accept_.bound(found.values.back()));
-    found.errors.push_back(accept_.transform.residual_of_a(ritz, ritz_.residuals[at(i)], accept_.largest));
-  }
-  if (wanted_.low < m - wanted_.high) {
-    found.next_low = outside(ritz_.values[at(wanted_.low)]);
-    found.next_high = outside(ritz_.values[at(m - 1 - wanted_.high)]);
-  }
-  if (problem_.inverse) return which_ == Which::LM && count_near(found, problem_.shift, problem_.count_below);
-  if (which_ != options_.which && which_ != Which::LM) {  // the transform turned the spectrum around
-    std::reverse(found.values.begin(), found.values.end());
-    std::reverse(found.errors.begin(), found.errors.end());
-    std::swap(found.next_low, found.next_high);
-    return count_ends(found, options_.which, {wanted_.high, wanted_.low}, problem_.count_below);
-  }
-  return count_ends(found, options_.which, wanted_, problem_.count_below);
-}
-
-/// How far the value of Ritz pair i may be off: r, or r^2 / gap (Kato and Temple).
-template <class T>
-double Lanczos<T>::deviation(index_t i) const {
-  const double residual = ritz_.residuals[at(i)], value = ritz_.values[at(i)];
-  double gap = inf;
-  for (const double other : ritz_.values) {
-    const double d = std::abs(other - value);
-    if (d > residual) gap = std::min(gap, d);
-  }
-  return std::min(residual, 10 * residual * residual / gap);
-}
-
-/// Ritz values nearer to the threshold than this are copies of the threshold value.
-template <class T>
-double Lanczos<T>::slack() const {
-  double width = 100 * basis_.rounding();
-  if (wanted_.low > 0) width = std::max(width, deviation(wanted_.low - 1));
-  if (wanted_.high > 0) width = std::max(width, deviation(ritz_.size() - wanted_.high));
-  return width;
-}
-
-/// The search itself as evidence. Its space grew from R random columns by polynomials that are largest at the
-/// wanted end. An eigenvector that it misses beyond the first Ritz value outside of the set, mu, would have
-/// to be nearly orthogonal to all R columns; a missing copy of a value that was found c times, to the R - c
-/// columns that these copies leave. Both are as unlikely as the residual of mu is small against its distance,
-/// to that power. Returns that residual as a multiple of what would do (1e-10); infinite where no residual
-/// would.
-template <class T>
-double Lanczos<T>::search_shortfall() const {
-  const index_t m = ritz_.size();
-  if (random_columns_ <= 0 || wanted_.low >= m - wanted_.high) return inf;
-  const auto limits = thresholds(ritz_.values, which_, wanted_);
-  const double copy = slack();
-  double shortfall = 0;
-  const auto visit = [&](double limit, index_t out, index_t first, index_t last) {
-    if (!std::isfinite(limit)) return;
-    const double mu = ritz_.values[at(out)], residual = ritz_.residuals[at(out)];
-    const double distance = std::abs(mu - limit);
-    shortfall = std::max(shortfall, distance > copy ? residual / (trust_factor(random_columns_) * distance)
-                                                    : accept_.ratio(mu, residual));
-    for (index_t i = first; i < last; ++i) {
-      const double value = ritz_.values[at(i)], depth = std::abs(mu - value);
-      if (std::abs(value - limit) <= copy) continue;  // more copies of the threshold are not wanted
-      // Polynomials that resolve mu hardly tell values apart that are this close, nor does the tolerance.
-      const double close = std::max(0.02 * depth, copy);
-      index_t copies = 0;
-      for (index_t j = first; j < last; ++j) copies += std::abs(ritz_.values[at(j)] - value) <= close ? 1 : 0;
-      const double required = copies < random_columns_ ? trust_factor(random_columns_ - copies) * depth : 0;
-      shortfall = required > 0 ? std::max(shortfall, residual / required) : inf;
-      if (shortfall == inf) return;
-    }
-  };
-  visit(limits.low, wanted_.low, 0, wanted_.low);
-  visit(limits.high, m - 1 - wanted_.high, m - wanted_.high, m);
-  return shortfall;
-}
-
-/// Locks everything found and starts a cycle from a fresh random block orthogonal to it.
-template <class T>
-void Lanczos<T>::begin_verification() {
-  const index_t m = ritz_.size();
-  const auto limits = thresholds(ritz_.values, which_, wanted_);
-  const double slack = this->slack();
-
-  // Deflate the wanted pairs and those others whose residual r is small against their distance d from the
-  // threshold: an eigenvalue they hide can reach the threshold only by r^2 / d (Schur complement of A - t I).
-  const index_t room = plan_.max_basis + plan_.block_size - 6 * plan_.block_size;
-  std::vector<index_t> keep = indices_of(wanted_, m);
-  double hidden = 0;
-  std::vector<index_t> extra;
-  for (index_t low = wanted_.low, high = m - 1 - wanted_.high; low <= high;) {
-    const double distance_low = ritz_.values[at(low)] - limits.low;
-    const double distance_high = limits.high - ritz_.values[at(high)];
-    const index_t i = distance_low < distance_high ? low++ : high--;
-    const double d = std::min(distance_low, distance_high), r = ritz_.residuals[at(i)];
-    const bool good = accept_.ratio(ritz_.values[at(i)], r) <= 1 || r <= 0.1 * d;
-    if (!good || static_cast<index_t>(keep.size() + extra.size()) >= room) break;
-    if (d > slack) hidden += r * r / d;
-    extra.push_back(i);
-  }
-  keep.insert(keep.end(), extra.begin(), extra.end());
-  std::sort(keep.begin(), keep.end());
-
-  basis_.restart(ritz_, keep);
-  cycle_ = {true, limits, slack, hidden, basis_.save()};
-  basis_.lock_and_refresh(plan_.block_size);
-}
-
-/// The cycle that was begun. `reached`: nothing new can be in the wanted set. `entered`: something new is,
-/// and the search goes on with it.
-template <class T>
-typename Lanczos<T>::Stage Lanczos<T>::verify(EigenResult<T>& record) {
-  const Thresholds limits = cycle_.limits;
-  const double slack = cycle_.slack, hidden = cycle_.hidden;
-  const index_t b = plan_.block_size;
-  const double trust = trust_factor(b);
-
+Stage verify(Lanczos<T>& run) {
+  KrylovFactorisation<T>& krylov = run.krylov;
   Ritz<T> ritz;
-  if (basis_.size() > 0) ritz = basis_.ritz();  // taken up in the middle
-  Stage stage = Stage::reached;
-  bool low_entered = false, high_entered = false;
-  while (!basis_.exhausted()) {
-    stage = next_step(record);
-    if (stage != Stage::reached) break;
-    if (!basis_.can_expand()) {
-      const index_t active = ritz.size();
-      const index_t half = std::max<index_t>(1, std::min(active / 2, keep_limit()));
-      Ends ends{0, 0};
-      if (std::isfinite(limits.low)) ends.low = half;
-      if (std::isfinite(limits.high)) ends.high = half;
-      if (ends.low > 0 && ends.high > 0) ends = {half / 2, half - half / 2};
-      basis_.restart(ritz, indices_of(ends, active));
-      ++record.restarts;
-    }
-    basis_.expand();
-    ritz = basis_.ritz();
-    // Ritz values of the complement are bounds from inside (Cauchy): one beyond a threshold proves that
-    // something is missing, however rough it is.
-    low_entered = ritz.values.front() < limits.low - slack;
-    high_entered = ritz.values.back() > limits.high + slack;
-    if (low_entered || high_entered) break;
-    const auto is_outside = [&](double distance, double value, double residual) {
-      if (residual <= trust * distance && hidden <= 0.5 * distance) return true;
-      return accept_.ratio(value, residual) <= 1;  // a copy of the threshold value, left out by the cut
-    };
-    const bool low_done =
-        !std::isfinite(limits.low) ||
-        is_outside(ritz.values.front() - limits.low, ritz.values.front(), ritz.residuals.front());
-    const bool high_done =
-        !std::isfinite(limits.high) ||
-        is_outside(limits.high - ritz.values.back(), ritz.values.back(), ritz.residuals.back());
-    look(record, plan_.nev, {}, true);
-    if (low_done && high_done) break;
-  }
+  if (krylov.size() > 0) ritz = ritz_of(krylov);  // taken up in the middle
+  Beyond beyond;
+  const Stage stage = run_cycle(run, ritz, beyond);
+  WantedPairs<T>& pairs = run.pairs;
   if (ritz.size() > 0) {
-    if (!(next_ritz_low_ < ritz.values.front())) next_ritz_low_ = ritz.values.front();
-    if (!(next_ritz_high_ > ritz.values.back())) next_ritz_high_ = ritz.values.back();
+    if (!(pairs.next_low < ritz.values.front())) pairs.next_low = ritz.values.front();
+    if (!(pairs.next_high > ritz.values.back())) pairs.next_high = ritz.values.back();
   }
+  PlacedMatrix<T> found(Matrix<T>(krylov.rows(), 0));
+  if (stage == Stage::entered) found = vectors_beyond(run, ritz, beyond);
 
-  // Back to the decomposition of the search; new directions join its residual block.
-  PlacedMatrix<T> found(Matrix<T>(basis_.rows(), 0));
-  if (low_entered || high_entered) {
-    stage = Stage::entered;
-    const index_t active = ritz.size(), take = std::min(b, active);
-    Ends ends{low_entered ? take : 0, high_entered ? take : 0};
-    if (low_entered && high_entered) ends = {take / 2, take - take / 2};
-    const auto columns = indices_of(ends, active);
-    Matrix<T> s(active, static_cast<index_t>(columns.size()));
-    for (index_t j = 0; j < s.cols(); ++j)
-      for (index_t i = 0; i < active; ++i) s(i, j) = ritz.coefficients(i, columns[at(j)]);
-    found = basis_.combine(s.cview());
-  }
-  basis_.unlock(cycle_.saved);
+  // Back to the factorisation of the search; new directions join its residual block while places for restarts
+  // are left; otherwise they replace it, which gives up couplings no larger than the tolerance.
+  krylov.unlock(run.cycle.saved);
   if (stage == Stage::entered) {
-    const auto& saved = cycle_.saved;
-    // The residual block grows by the new directions while room for restarts is left; otherwise it is
-    // replaced by them, which gives up couplings no larger than the tolerance.
-    const index_t columns = plan_.max_basis + plan_.block_size;
-    if (columns - 3 * (saved.f.cols() + found.cols()) < basis_.size() + plan_.block_size) {
-      typename KrylovBasis<T>::Saved bare{Matrix<T>(basis_.rows(), 0), Matrix<T>::copy_of(saved.h.cview()),
-                                          Matrix<T>(0, saved.h.cols()), b};
-      basis_.lock_and_refresh(0);
-      basis_.unlock(bare);
-    }
-    basis_.widen(found.cview());
+    const index_t block = run.plan.block_size, columns = run.plan.max_basis + block;
+    if (columns - 3 * (krylov.width() + found.cols()) < krylov.size() + block) krylov.drop_residual(block);
+    krylov.widen(found.cview());
   }
-  cycle_ = {};
-  ++record.verification_rounds;
+  run.cycle = {};
+  ++run.record.verification_rounds;
   return stage;
 }
 
-#define TS_INSTANTIATE(T)                               \
-  template bool Lanczos<T>::count_settles() const;      \
-  template double Lanczos<T>::search_shortfall() const; \
-  template void Lanczos<T>::begin_verification();       \
-  template Lanczos<T>::Stage Lanczos<T>::verify(EigenResult<T>&);
+#define TS_INSTANTIATE(T)                            \
+  template bool count_settles<T>(const Lanczos<T>&); \
+  template void begin_verification<T>(Lanczos<T>&);  \
+  template Stage verify<T>(Lanczos<T>&);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

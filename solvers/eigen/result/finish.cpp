@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
-#include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -42,16 +41,13 @@ std::vector<index_t> multiplicities_of(const std::vector<double>& values,
   const auto k = static_cast<index_t>(values.size());
   std::vector<double> error(residuals);
   for (index_t i = 0; i < k; ++i) {
-    double gap = std::numeric_limits<double>::infinity();
+    double gap = inf;
     const double r = residuals[at(i)];
     for (const double v : values)
       if (std::abs(v - values[at(i)]) > r) gap = std::min(gap, std::abs(v - values[at(i)]));
     error[at(i)] = std::min(r, 10 * r * r / gap);
   }
-  std::vector<index_t> rising(values.size());
-  std::iota(rising.begin(), rising.end(), index_t{0});
-  std::stable_sort(rising.begin(), rising.end(),
-                   [&](index_t a, index_t b) { return values[at(a)] < values[at(b)]; });
+  const auto rising = rising_order(values);
   std::vector<index_t> sizes(values.size(), 1);
   for (index_t first = 0, last = 0; first < k; first = last) {
     for (last = first + 1; last < k; ++last) {
@@ -63,14 +59,15 @@ std::vector<index_t> multiplicities_of(const std::vector<double>& values,
   return sizes;
 }
 
+namespace {
+
+/// The Ritz pairs of A on the span of X, in the order of what was asked: fills the values, gives the vectors.
 template <class T>
-void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
-            const Acceptance& accept, PlacedMatrix<T> x, double next_value, EigenResult<T>& result) {
+PlacedMatrix<T> rayleigh_ritz(const Context& ctx, const EigenProblem<T>& problem, Which which,
+                              PlacedMatrix<T> x, EigenResult<T>& result) {
   const index_t n = problem.a.rows();
   Matrix<T> r(x.cols(), x.cols());
-  const auto f = ortho::orthonormalise<T>(ctx, ortho::Ladder{1e-8}, x.view(), r.view());
-  const index_t k = f.rank;
-
+  const index_t k = ortho::orthonormalise<T>(ctx, ortho::Ladder{1e-8}, x.view(), r.view()).rank;
   const Space space = x.space();
   ortho::Tall<T> tall(ctx);
   PlacedMatrix<T> basis(ctx, space, n, k), ax(ctx, space, n, k), vectors(ctx, space, n, k);
@@ -80,19 +77,22 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
   result.operator_applications += k;
   tall.inner(basis.cview(), ax.cview(), h.view());
   const auto e = ortho::hermitian_eigen<T>(h.cview());
-  const auto order = order_of(e.values, options.which, problem.target);
-  Matrix<T> rotation(k, k);
+  const auto order = order_of(e.values, which, problem.target);
   result.values.resize(at(k));
-  for (index_t j = 0; j < k; ++j) {
-    result.values[at(j)] = e.values[at(order[at(j)])];
-    for (index_t i = 0; i < k; ++i) rotation(i, j) = e.vectors(i, order[at(j)]);
-  }
+  for (index_t j = 0; j < k; ++j) result.values[at(j)] = e.values[at(order[at(j)])];
+  const auto rotation = columns_of(e.vectors, order);
   tall.combine(T{1}, basis.cview(), rotation.cview(), T{0}, vectors.view());
+  return vectors;
+}
 
-  // R = A X - X Theta, from A itself, on the host.
-  result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, vectors.cview());
-  Matrix<T> here = std::move(vectors).to_host(ctx), residuals(n, k);
-  const bool compensated = problem.a.residual(ctx, here.cview(), result.values, residuals.view());
+/// R = A X - X Theta, from A itself, on the host: residual norms, error bounds, and what rounding moved.
+template <class T>
+void measure_residuals(const Context& ctx, const Operator<T>& a, double norm, const Matrix<T>& x,
+                       EigenResult<T>& result) {
+  const index_t k = x.cols();
+  ortho::Tall<T> tall(ctx);
+  Matrix<T> residuals(x.rows(), k), h(k, k);
+  const bool compensated = a.residual(ctx, x.cview(), result.values, residuals.view());
   result.operator_applications += k;
   result.residual_norms.resize(at(k));
   tall.norms(PlacedView<const T>(residuals.cview()), result.residual_norms);
@@ -100,20 +100,33 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
   // top.
   result.error_bounds = result.residual_norms;
   for (double& error : result.error_bounds)
-    error = error * (1 + 1e-12) + (compensated ? least_bound : rounding_of_projected) * accept.norm;
+    error = error * (1 + 1e-12) + (compensated ? least_bound : rounding_of_projected) * norm;
   // Theta is X^H A X but for the columns of X^H R, and X^H X is I but for the loss of orthogonality.
-  tall.inner(here.cview(), residuals.cview(), h.view());
+  tall.inner(x.cview(), residuals.cview(), h.view());
   result.value_roundings.resize(at(k));
   for (index_t j = 0; j < k; ++j) {
     double squares = 0;
     for (index_t i = 0; i < k; ++i) squares += std::norm(h(i, j));
     result.value_roundings[at(j)] =
         std::sqrt(squares) + (result.orthogonality_loss + 4 * unit_roundoff) * std::abs(result.values[at(j)]);
-    if (!compensated) result.value_roundings[at(j)] += rounding_of_projected * accept.norm;
+    if (!compensated) result.value_roundings[at(j)] += rounding_of_projected * norm;
   }
+}
+
+}  // namespace
+
+template <class T>
+void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
+            const Acceptance& accept, PlacedMatrix<T> x, double next_value, EigenResult<T>& result) {
+  const index_t n = problem.a.rows();
+  auto vectors = rayleigh_ritz<T>(ctx, problem, options.which, std::move(x), result);
+  result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, vectors.cview());
+  Matrix<T> here = std::move(vectors).to_host(ctx);
+  measure_residuals<T>(ctx, problem.a, accept.norm, here, result);
   result.vectors = options.vectors ? std::move(here) : Matrix<T>(n, 0);
   result.norm = accept.norm;
 
+  const auto k = static_cast<index_t>(result.values.size());
   result.converged_pairs.assign(at(k), false);
   result.converged_count = 0;
   for (index_t j = 0; j < k; ++j)
@@ -122,8 +135,7 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
   result.converged = result.converged_count >= std::min(options.nev, n);
 
   result.multiplicities = multiplicities_of(result.values, result.residual_norms, result.norm);
-  result.next_value = next_value;
-  result.gap = std::numeric_limits<double>::quiet_NaN();
+  result.next_value = next_value, result.gap = nan;
   for (index_t j = 0; j < k; ++j) {
     const double d = std::abs(result.values[at(j)] - next_value);
     if (!(d >= result.gap)) result.gap = d;
@@ -169,10 +181,7 @@ void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
 template <class T>
 void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>& outside) {
   const auto k = static_cast<index_t>(r.values.size());
-  std::vector<index_t> rising(at(k));
-  std::iota(rising.begin(), rising.end(), index_t{0});
-  std::stable_sort(rising.begin(), rising.end(),
-                   [&](index_t a, index_t b) { return r.values[at(a)] < r.values[at(b)]; });
+  const auto rising = rising_order(r.values);
   const auto value = [&](index_t i) { return r.values[at(rising[at(i)])]; };
   const auto residual = [&](index_t i) { return r.residual_norms[at(rising[at(i)])]; };
   const auto rounding = [&](index_t i) { return r.value_roundings[at(rising[at(i)])]; };

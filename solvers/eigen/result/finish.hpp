@@ -1,7 +1,12 @@
 // The end of every method: true residuals, orthogonality, order, multiplicities.
 #pragma once
 
-#include "tallskinny/solvers/eigen/hermitian/lanczos.hpp"
+#include <functional>
+#include <vector>
+
+#include "tallskinny/solvers/eigen/transform/transform.hpp"
+#include "tallskinny/solvers/eigen/values/problem.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
 
 namespace ts::solvers {
 

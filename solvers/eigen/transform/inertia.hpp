@@ -1,12 +1,10 @@
 // Completeness from counts: what an LDL^H factorisation says about the number of eigenvalues beyond a shift.
 #pragma once
 
-#include <functional>
-#include <limits>
-#include <optional>
 #include <vector>
 
-#include "tallskinny/solvers/eigen/result/selection.hpp"
+#include "tallskinny/solvers/eigen/values/problem.hpp"
+#include "tallskinny/solvers/eigen/values/selection.hpp"
 
 namespace ts::solvers {
 
@@ -17,13 +15,9 @@ struct FoundSet {
   std::vector<double> values, errors;
   double tolerance = 0;  ///< values that differ by no more need not be told apart
   /// Estimates of the first eigenvalues outside the set, at its low and its high end; NaN when not known.
-  double next_low = std::numeric_limits<double>::quiet_NaN();
-  double next_high = std::numeric_limits<double>::quiet_NaN();
+  double next_low = nan;
+  double next_high = nan;
 };
-
-/// The number of eigenvalues below `shift`, which no eigenvalue is supposed to be nearer to than `clearance`;
-/// nothing when rounding could have moved one across.
-using CountBelow = std::function<std::optional<index_t>(double shift, double clearance)>;
 
 /// True when counts prove that no eigenvalue beyond the ends of the set is missing. The shift is put into the
 /// gap outside the set, or, where the set cuts through a cluster, just inside of the cluster. A cluster wider

@@ -3,11 +3,7 @@
 #include <Eigen/SparseCholesky>
 #include <algorithm>
 
-#include "tallskinny/gemm/norms/column_norms.hpp"
-#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/transform/factor_detail.hpp"
-#include "tallskinny/solvers/eigen/transform/transform.hpp"
-#include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -72,10 +68,8 @@ MassFactor<T>::MassFactor(CsrView<T> mass) {
   auto body = std::make_shared<Body>();
   body->n = mass.rows;
   std::vector<Eigen::Triplet<T, std::int64_t>> entries;
-  entries.reserve(static_cast<std::size_t>(mass.nonzeros()));
-  for (index_t i = 0; i < mass.rows; ++i)
-    for (index_t k = mass.pointers[i]; k < mass.pointers[i + 1]; ++k)
-      entries.emplace_back(i, mass.indices[k], mass.values[k]);
+  entries.reserve(at(mass.nonzeros()));
+  detail::append(entries, mass);
   Sparse<T> m(mass.rows, mass.cols);
   m.setFromTriplets(entries.begin(), entries.end());
   body->llt.compute(m);
@@ -121,71 +115,7 @@ double MassFactor<T>::least() const noexcept {
   return body_->least;
 }
 
-template <class T>
-PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass, const MassFactor<T>& factor,
-                       const EigenOptions& options, EigenResult<T>& result) {
-  const index_t n = a.rows();
-  const auto k = static_cast<index_t>(result.values.size());
-  const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
-  Matrix<T> x(n, k), r(n, k), mx(n, k);
-  factor.back(ctx, result.vectors.cview(), x.view());
-  spmm(ctx, Op::none, T{1}, mass, x.cview(), T{0}, mx.view());
-
-  // I - X^H M X
-  Matrix<T> gram(k, k);
-  tsmttsm(ctx, Op::adjoint, T{1}, x.cview(), mx.cview(), T{0}, gram.view());
-  for (index_t j = 0; j < k; ++j) gram(j, j) -= T{1};
-  const auto loss = ortho::hermitian_eigen<T>(gram.cview());
-  result.orthogonality_loss =
-      k > 0 ? std::max(std::abs(loss.values.front()), std::abs(loss.values.back())) : 0;
-
-  // R = A X - M X Theta
-  a.apply(ctx, x.cview(), r.view());
-  result.operator_applications += k;
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < k; ++j) r(i, j) -= result.values[at(j)] * mx(i, j);
-  std::vector<double> plain(at(k)), of_x(at(k)), weighed(at(k));
-  column_norms(ctx, r.cview(), std::span<double>(plain));
-  column_norms(ctx, x.cview(), std::span<double>(of_x));
-  Matrix<T> w(n, k);
-  factor.weigh(ctx, r.cview(), w.view());
-  column_norms(ctx, w.cview(), std::span<double>(weighed));
-
-  PencilChecks checks;
-  const double norm_a = estimate_norm(ctx, a, options.seed, result.operator_applications);
-  index_t of_mass = 0;
-  const double norm_m = estimate_norm<T>(ctx, CsrOperator<T>(mass), options.seed, of_mass);
-  Acceptance accept;
-  accept.tol = options.tol, accept.convergence = options.convergence, accept.norm = result.norm;
-  accept.rows = n;
-  result.converged_count = 0;
-  for (index_t j = 0; j < k; ++j) {
-    const double value = result.values[at(j)];
-    checks.backward_errors.push_back(plain[at(j)] / ((norm_a + std::abs(value) * norm_m) * of_x[at(j)]));
-    // Rounding of the standard form shows here: what was bounded there by less is bounded by this.
-    if (weighed[at(j)] > 2 * result.residual_norms[at(j)] && weighed[at(j)] > result.error_bounds[at(j)])
-      result.error_bounds[at(j)] = weighed[at(j)];
-    result.residual_norms[at(j)] = weighed[at(j)];
-    const bool met = weighed[at(j)] <= accept.bound(value);
-    result.converged_pairs[at(j)] = result.converged_pairs[at(j)] && met;
-    result.converged_count += result.converged_pairs[at(j)] ? 1 : 0;
-  }
-  if (result.converged && result.converged_count < k) {
-    result.converged = result.verified = false;
-    result.stop = StopReason::rounding;
-    result.reason =
-        std::to_string(result.converged_count) + " of " + std::to_string(k) +
-        " pairs have residuals from the two matrices within the tolerance; those of the others do not "
-        "get smaller: the mass matrix is ill-conditioned, ask for a larger --tol";
-  }
-  result.vectors = std::move(x);
-  return checks;
-}
-
-#define TS_INSTANTIATE(T)                                                                                  \
-  template class MassFactor<T>;                                                                            \
-  template PencilChecks to_pencil<T>(const Context&, const Operator<T>&, CsrView<T>, const MassFactor<T>&, \
-                                     const EigenOptions&, EigenResult<T>&);
+#define TS_INSTANTIATE(T) template class MassFactor<T>;
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

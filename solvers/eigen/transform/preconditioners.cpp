@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/solvers/eigen/numbers_detail.hpp"
+#include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/transform/factor_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -79,11 +79,11 @@ ChebyshevInverse<T>::ChebyshevInverse(const Context& ctx, Operator<T> a, Which w
                                       std::uint64_t seed)
     : a_(std::move(a)), degree_(degree) {
   expects(degree >= 1, "the degree of a polynomial preconditioner must be at least 1");
-  KrylovBasis<T> basis(ctx, a_, 32, seed);
+  KrylovFactorisation<T> basis(ctx, a_, 32, seed);
   basis.start(HostView<const T>{}, 2);
   while (basis.can_expand()) basis.expand();
   if (basis.size() == 0) return;
-  const auto ritz = basis.ritz();
+  const auto ritz = ritz_of(basis);
   const auto facts = a_.facts();
   const double low = std::max(facts.low, ritz.values.front() - ritz.residuals.front());
   const double high = std::min(facts.high, ritz.values.back() + ritz.residuals.back());

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "tallskinny/solvers/eigen/options.hpp"
+#include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
 namespace ts::solvers {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
-#include "tallskinny/solvers/eigen/general/schur.hpp"
+#include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
@@ -28,7 +28,7 @@ std::vector<double> magnitudes_of(HostView<const T> h, bool hermitian) {
 /// How near to the shift of M = A - sigma I the eigenvalues begin that are not on it (nearer than 1e-10
 /// norm), by inverse iteration with a few columns; 0 when those see none.
 template <class T, class Shift>
-double distance_of_others(const Factored<T, Shift>& body, double norm) {
+double distance_of_others(const ShiftedFactor<T, Shift>& body, double norm) {
   const index_t n = body.n;
   Context ctx;
   ctx.threads = 1;
@@ -64,7 +64,7 @@ std::string shift_text(std::complex<double> z, int digits) {
 }  // namespace
 
 template <class T, class Shift>
-void settle_shift(Factored<T, Shift>& body, Shift sigma, double norm, double mass_norm,
+void settle_shift(ShiftedFactor<T, Shift>& body, Shift sigma, double norm, double mass_norm,
                   const std::function<bool()>& factorise) {
   constexpr double largest_growth = 1e13, of_distance = 1e-5, least_move = 1e-12, usual_move = 1e-7;
   const double unit = (norm > 0 ? norm : 1) / (mass_norm > 0 ? mass_norm : 1);
@@ -89,9 +89,11 @@ void settle_shift(Factored<T, Shift>& body, Shift sigma, double norm, double mas
               "another --sigma");
 }
 
-template void settle_shift(Factored<double, double>&, double, double, double, const std::function<bool()>&);
-template void settle_shift(Factored<Complex, double>&, double, double, double, const std::function<bool()>&);
-template void settle_shift(Factored<Complex, Complex>&, Complex, double, double,
+template void settle_shift(ShiftedFactor<double, double>&, double, double, double,
+                           const std::function<bool()>&);
+template void settle_shift(ShiftedFactor<Complex, double>&, double, double, double,
+                           const std::function<bool()>&);
+template void settle_shift(ShiftedFactor<Complex, Complex>&, Complex, double, double,
                            const std::function<bool()>&);
 
 }  // namespace ts::solvers::detail

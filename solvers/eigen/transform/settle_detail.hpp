@@ -10,16 +10,16 @@ namespace ts::solvers::detail {
 
 /// M = A - sigma I (or A - sigma times a mass matrix), factorised.
 template <class T, class Shift>
-struct Factored {
+struct ShiftedFactor {
   index_t n = 0;
   bool hermitian = true;
   Shift sigma{};
   std::string note;  ///< empty, or one sentence on a shift that was moved
 
-  Factored() = default;
-  Factored(const Factored&) = delete;
-  Factored& operator=(const Factored&) = delete;
-  virtual ~Factored() = default;
+  ShiftedFactor() = default;
+  ShiftedFactor(const ShiftedFactor&) = delete;
+  ShiftedFactor& operator=(const ShiftedFactor&) = delete;
+  virtual ~ShiftedFactor() = default;
   /// M^-1 b
   [[nodiscard]] virtual Column<T> solve(const Column<T>& b) const = 0;
 };
@@ -29,7 +29,7 @@ struct Factored {
 /// it, but the others should stay where they are as seen from the shift.
 /// @throws Error(invalid_argument) when none can be factorised.
 template <class T, class Shift>
-void settle_shift(Factored<T, Shift>& body, Shift sigma, double norm, double mass_norm,
+void settle_shift(ShiftedFactor<T, Shift>& body, Shift sigma, double norm, double mass_norm,
                   const std::function<bool()>& factorise);
 
 }  // namespace ts::solvers::detail

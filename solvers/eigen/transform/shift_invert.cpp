@@ -12,7 +12,6 @@ namespace ts::solvers {
 
 namespace {
 
-using detail::apply_columns;
 using detail::Column;
 using detail::random_column;
 using detail::Sparse;
@@ -21,10 +20,10 @@ using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
 
 /// A - sigma M on a pattern that is the same for every shift.
 template <class T>
-class Pencil {
+class ShiftedPencil {
  public:
-  Pencil() = default;
-  Pencil(CsrView<T> a, CsrView<T> mass) {
+  ShiftedPencil() = default;
+  ShiftedPencil(CsrView<T> a, CsrView<T> mass) {
     expects(a.rows == a.cols, "a shift needs a square matrix");
     expects(mass.rows == 0 || (mass.rows == a.rows && mass.cols == a.cols),
             "the mass matrix has another size than the matrix");
@@ -41,14 +40,9 @@ class Pencil {
 
   static Sparse<T> assemble(CsrView<T> a, double of_a, CsrView<T> mass, double of_mass) {
     std::vector<Eigen::Triplet<T, std::int64_t>> entries;
-    entries.reserve(static_cast<std::size_t>(a.nonzeros() + std::max(mass.nonzeros(), a.rows)));
-    const auto add = [&entries](CsrView<T> m, double factor) {
-      for (index_t i = 0; i < m.rows; ++i)
-        for (index_t k = m.pointers[i]; k < m.pointers[i + 1]; ++k)
-          entries.emplace_back(i, m.indices[k], factor * m.values[k]);
-    };
-    add(a, of_a);
-    add(mass, of_mass);
+    entries.reserve(at(a.nonzeros() + std::max(mass.nonzeros(), a.rows)));
+    detail::append(entries, a, of_a);
+    detail::append(entries, mass, of_mass);
     for (index_t i = 0; mass.rows == 0 && i < a.rows; ++i) entries.emplace_back(i, i, of_mass);
     Sparse<T> s(a.rows, a.cols);
     s.setFromTriplets(entries.begin(), entries.end());
@@ -88,11 +82,10 @@ class Ldlt : public Eigen::SimplicialLDLT<Sparse<T>, Eigen::Lower, Eigen::AMDOrd
 template <class T>
 using Lu = Eigen::SparseLU<Sparse<T>, Eigen::COLAMDOrdering<std::int64_t>>;
 
-}  // namespace
-
+/// LDL^H, or LU where that is not stable.
 template <class T>
-struct ShiftInvert<T>::Body : detail::Factored<T, double> {
-  Pencil<T> pencil;
+struct PencilFactor : detail::ShiftedFactor<T, double> {
+  ShiftedPencil<T> pencil;
   Ldlt<T> ldlt;
   Lu<T> lu;
   bool use_lu = false;
@@ -107,7 +100,7 @@ struct ShiftInvert<T>::Body : detail::Factored<T, double> {
     const auto b = random_column<T>(this->n, 1);
     const Column<T> x = solve(b);
     const double e = (b - pencil.matrix * x).norm() / (norm * x.norm() + b.norm());
-    return std::isfinite(e) ? e : std::numeric_limits<double>::infinity();
+    return std::isfinite(e) ? e : inf;
   }
 
   bool factorise(double norm) {
@@ -121,12 +114,51 @@ struct ShiftInvert<T>::Body : detail::Factored<T, double> {
   }
 };
 
+/// LU of a dense matrix.
+template <class T, class Shift>
+struct DenseFactor : detail::ShiftedFactor<T, Shift> {
+  Eigen::PartialPivLU<Dense<T>> lu;
+
+  [[nodiscard]] Column<T> solve(const Column<T>& b) const override { return lu.solve(b); }
+};
+
+/// LU of a sparse matrix that need not be Hermitian.
+template <class T>
+struct SparseFactor : detail::ShiftedFactor<T, T> {
+  Lu<T> lu;
+
+  [[nodiscard]] Column<T> solve(const Column<T>& b) const override { return lu.solve(b); }
+};
+
+}  // namespace
+
+template <class T, class Shift>
+index_t FactoredInverse<T, Shift>::rows() const noexcept {
+  return body_->n;
+}
+
+template <class T, class Shift>
+void FactoredInverse<T, Shift>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
+  detail::apply_columns<T>(
+      ctx, [this](const Column<T>& b) { return body_->solve(b); }, x, y);
+}
+
+template <class T, class Shift>
+Shift FactoredInverse<T, Shift>::sigma() const noexcept {
+  return body_->sigma;
+}
+
+template <class T, class Shift>
+const std::string& FactoredInverse<T, Shift>::note() const noexcept {
+  return body_->note;
+}
+
 template <class T>
 ShiftInvert<T>::ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass) {
   expects(std::isfinite(sigma), "--sigma must be a finite number");
-  auto body = std::make_shared<Body>();
+  auto body = std::make_shared<PencilFactor<T>>();
   body->n = a.rows;
-  body->pencil = Pencil<T>(a, mass);
+  body->pencil = ShiftedPencil<T>(a, mass);
   const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm(mass);
   const double norm = row_sum_norm(a) + std::abs(sigma) * mass_norm;
   body->ldlt.analyzePattern(body->pencil.matrix);
@@ -134,43 +166,15 @@ ShiftInvert<T>::ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass) {
     body->pencil.shift(body->sigma);
     return body->factorise(norm);
   });
-  body_ = std::move(body);
+  this->body_ = std::move(body);
 }
-
-template <class T>
-index_t ShiftInvert<T>::rows() const noexcept {
-  return body_->n;
-}
-
-template <class T>
-double ShiftInvert<T>::sigma() const noexcept {
-  return body_->sigma;
-}
-
-template <class T>
-const std::string& ShiftInvert<T>::note() const noexcept {
-  return body_->note;
-}
-
-template <class T>
-void ShiftInvert<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-  apply_columns<T>(
-      ctx, [this](const Column<T>& b) { return body_->solve(b); }, x, y);
-}
-
-template <class T>
-struct DenseShiftInvert<T>::Body : detail::Factored<T, double> {
-  Eigen::PartialPivLU<Dense<T>> lu;
-
-  [[nodiscard]] Column<T> solve(const Column<T>& b) const override { return lu.solve(b); }
-};
 
 template <class T>
 DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView<T> mass) {
   expects(a.rows() == a.cols(), "a shift needs a square matrix");
   expects(mass.rows == 0 || mass.rows == a.rows(), "the mass matrix has another size than the matrix");
   expects(std::isfinite(sigma), "--sigma must be a finite number");
-  auto body = std::make_shared<Body>();
+  auto body = std::make_shared<DenseFactor<T, double>>();
   body->n = a.rows();
   double norm = 0;
   for (index_t i = 0; i < body->n; ++i) {
@@ -190,50 +194,15 @@ DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView
     body->lu.compute(shifted);
     return true;
   });
-  body_ = std::move(body);
+  this->body_ = std::move(body);
 }
-
-template <class T>
-index_t DenseShiftInvert<T>::rows() const noexcept {
-  return body_->n;
-}
-
-template <class T>
-double DenseShiftInvert<T>::sigma() const noexcept {
-  return body_->sigma;
-}
-
-template <class T>
-const std::string& DenseShiftInvert<T>::note() const noexcept {
-  return body_->note;
-}
-
-template <class T>
-void DenseShiftInvert<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-  apply_columns<T>(
-      ctx, [this](const Column<T>& b) { return body_->solve(b); }, x, y);
-}
-
-template <class T>
-struct GeneralInverse<T>::Body : detail::Factored<T, T> {
-  Body() { this->hermitian = false; }
-
-  bool sparse = false;
-  Lu<T> sparse_lu;
-  Eigen::PartialPivLU<Dense<T>> dense_lu;
-
-  [[nodiscard]] Column<T> solve(const Column<T>& b) const override {
-    if (sparse) return sparse_lu.solve(b);
-    return dense_lu.solve(b);
-  }
-};
 
 template <class T>
 GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
   expects(a.rows == a.cols, "a shift needs a square matrix");
   expects(std::isfinite(std::abs(sigma)), "--sigma must be a finite number");
-  auto body = std::make_shared<Body>();
-  body->n = a.rows, body->sparse = true;
+  auto body = std::make_shared<SparseFactor<T>>();
+  body->n = a.rows, body->hermitian = false;
   std::vector<Eigen::Triplet<T, std::int64_t>> entries;
   double norm = 0;
   for (index_t i = 0; i < a.rows; ++i) {
@@ -247,25 +216,25 @@ GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
   }
   Sparse<T> plain(a.rows, a.cols);
   plain.setFromTriplets(entries.begin(), entries.end());
-  body->sparse_lu.analyzePattern(plain);
+  body->lu.analyzePattern(plain);
   detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
     Sparse<T> shifted = plain;
     for (index_t i = 0; i < a.rows; ++i) shifted.coeffRef(i, i) -= body->sigma;
-    body->sparse_lu.factorize(shifted);
-    if (body->sparse_lu.info() != Eigen::Success) return false;
+    body->lu.factorize(shifted);
+    if (body->lu.info() != Eigen::Success) return false;
     const auto b = random_column<T>(body->n, 1);
     const Column<T> x = body->solve(b);
     return (b - shifted * x).norm() < 1e-11 * (norm * x.norm() + b.norm());
   });
-  body_ = std::move(body);
+  this->body_ = std::move(body);
 }
 
 template <class T>
 GeneralInverse<T>::GeneralInverse(HostView<const T> a, T sigma) {
   expects(a.rows() == a.cols(), "a shift needs a square matrix");
   expects(std::isfinite(std::abs(sigma)), "--sigma must be a finite number");
-  auto body = std::make_shared<Body>();
-  body->n = a.rows();
+  auto body = std::make_shared<DenseFactor<T, T>>();
+  body->n = a.rows(), body->hermitian = false;
   Dense<T> plain(a.rows(), a.cols());
   for (index_t i = 0; i < a.rows(); ++i)
     for (index_t j = 0; j < a.cols(); ++j) plain(i, j) = a(i, j);
@@ -273,36 +242,15 @@ GeneralInverse<T>::GeneralInverse(HostView<const T> a, T sigma) {
   detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
     auto shifted = plain;
     shifted.diagonal().array() -= body->sigma;
-    body->dense_lu.compute(shifted);
+    body->lu.compute(shifted);
     return true;
   });
-  body_ = std::move(body);
-}
-
-template <class T>
-index_t GeneralInverse<T>::rows() const noexcept {
-  return body_->n;
-}
-
-template <class T>
-T GeneralInverse<T>::sigma() const noexcept {
-  return body_->sigma;
-}
-
-template <class T>
-const std::string& GeneralInverse<T>::note() const noexcept {
-  return body_->note;
-}
-
-template <class T>
-void GeneralInverse<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-  apply_columns<T>(
-      ctx, [this](const Column<T>& b) { return body_->solve(b); }, x, y);
+  this->body_ = std::move(body);
 }
 
 template <class T>
 struct InertiaCounter<T>::Body {
-  Pencil<T> pencil;
+  ShiftedPencil<T> pencil;
   Ldlt<T> ldlt;
   double flop_limit = 0;
   double mass_least = 1;
@@ -316,7 +264,7 @@ InertiaCounter<T>::InertiaCounter(CsrView<T> a, double flop_limit, CsrView<T> ma
   body_->affordable = flop_limit == 0 || 300.0 * static_cast<double>(a.nonzeros()) < flop_limit;
   body_->flop_limit = flop_limit;
   if (!body_->affordable) return;
-  body_->pencil = Pencil<T>(a, mass);
+  body_->pencil = ShiftedPencil<T>(a, mass);
   body_->mass_least = mass_least;
 }
 
@@ -364,5 +312,8 @@ std::optional<index_t> InertiaCounter<T>::operator()(double shift, double cleara
   template class InertiaCounter<T>;
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+template class FactoredInverse<double, double>;
+template class FactoredInverse<std::complex<double>, double>;
+template class FactoredInverse<std::complex<double>, std::complex<double>>;
 
 }  // namespace ts::solvers

@@ -10,65 +10,53 @@
 
 namespace ts::solvers {
 
-/// A factorised A - sigma M with A sparse and Hermitian: LDL^H with fill-reducing order where that is stable,
-/// LU with pivoting otherwise. Where sigma is an eigenvalue to rounding, it is moved by a small share of
-/// ||A|| and `note` says so. T: double or std::complex<double>.
-template <class T>
-class ShiftInvert {
- public:
-  /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
-  ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass = {});
+namespace detail {
+template <class T, class Shift>
+struct ShiftedFactor;
+}
 
+/// (A - sigma M)^-1 by a factorisation. Where sigma is an eigenvalue to rounding, it is moved by a small share
+/// of ||A|| and `note` says so. T: double or std::complex<double>.
+template <class T, class Shift = double>
+class FactoredInverse {
+ public:
   [[nodiscard]] index_t rows() const noexcept;
   /// Y = (A - sigma M)^-1 X
   void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
   /// The shift that was factorised.
-  [[nodiscard]] double sigma() const noexcept;
+  [[nodiscard]] Shift sigma() const noexcept;
   /// Empty, or one sentence on a shift that was moved.
   [[nodiscard]] const std::string& note() const noexcept;
 
- private:
-  struct Body;
-  std::shared_ptr<const Body> body_;
+ protected:
+  FactoredInverse() = default;
+  std::shared_ptr<const detail::ShiftedFactor<T, Shift>> body_;
 };
 
-/// The same for a dense Hermitian matrix, by LU with pivoting.
+/// Of a sparse Hermitian A: LDL^H with fill-reducing order where that is stable, LU with pivoting otherwise.
 template <class T>
-class DenseShiftInvert {
+class ShiftInvert : public FactoredInverse<T> {
+ public:
+  /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
+  ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass = {});
+};
+
+/// Of a dense Hermitian A, by LU with pivoting.
+template <class T>
+class DenseShiftInvert : public FactoredInverse<T> {
  public:
   /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
   DenseShiftInvert(HostView<const T> a, double sigma, CsrView<T> mass = {});
-
-  [[nodiscard]] index_t rows() const noexcept;
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
-  [[nodiscard]] double sigma() const noexcept;
-  [[nodiscard]] const std::string& note() const noexcept;
-
- private:
-  struct Body;
-  std::shared_ptr<const Body> body_;
 };
 
-/// The same for a matrix that need not be Hermitian, sparse or dense, without a mass matrix, by LU with
-/// pivoting. T: double, with a real shift, or std::complex<double>.
+/// Of a matrix that need not be Hermitian, sparse or dense, without a mass matrix, by LU with pivoting; a real
+/// one takes a real shift.
 template <class T>
-class GeneralInverse {
+class GeneralInverse : public FactoredInverse<T, T> {
  public:
   /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
   GeneralInverse(CsrView<T> a, T sigma);
   GeneralInverse(HostView<const T> a, T sigma);
-
-  [[nodiscard]] index_t rows() const noexcept;
-  /// Y = (A - sigma I)^-1 X
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
-  /// The shift that was factorised.
-  [[nodiscard]] T sigma() const noexcept;
-  /// Empty, or one sentence on a shift that was moved.
-  [[nodiscard]] const std::string& note() const noexcept;
-
- private:
-  struct Body;
-  std::shared_ptr<const Body> body_;
 };
 
 /// Counts eigenvalues of a sparse Hermitian pencil (A, M) below shifts, by the signs of D in

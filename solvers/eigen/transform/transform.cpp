@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "tallskinny/solvers/eigen/numbers_detail.hpp"
-#include "tallskinny/solvers/ortho/skeleton.hpp"
+#include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -71,6 +69,12 @@ double Acceptance::ratio(double ritz, double residual) const noexcept {
   const double of_a = transform.residual_of_a(ritz, residual, largest) / bound(transform.eigenvalue(ritz));
   // Purified vectors stay independent while what purification adds is small.
   return transformed() ? std::max(of_a, residual / std::abs(ritz) / 1e-4) : of_a;
+}
+
+Acceptance acceptance_of(const EigenOptions& options, double norm, index_t rows) {
+  Acceptance accept;
+  accept.tol = options.tol, accept.convergence = options.convergence, accept.norm = norm, accept.rows = rows;
+  return accept;
 }
 
 }  // namespace ts::solvers

@@ -2,7 +2,7 @@
 // it; and when a pair of that operator counts as a converged pair of A.
 #pragma once
 
-#include "tallskinny/solvers/eigen/options.hpp"
+#include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -46,5 +46,8 @@ struct Acceptance {
   /// The residual of a Ritz pair as a multiple of its bound: converged when <= 1.
   [[nodiscard]] double ratio(double ritz, double residual) const noexcept;
 };
+
+/// As asked, for a matrix of this norm and so many rows.
+[[nodiscard]] Acceptance acceptance_of(const EigenOptions&, double norm, index_t rows);
 
 }  // namespace ts::solvers

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tallskinny/solvers/eigen/general/schur.hpp"
+#include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/support/test.hpp"

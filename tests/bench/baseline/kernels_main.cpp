@@ -27,8 +27,9 @@ Key key_of(const Line& line) {
   return {line.arch, std::string(line.plan.family), line.plan.defines};
 }
 
-/// The kernels of all cases; what an operation starts twice is listed once.
-std::vector<Line> lines_of(const std::string& arch, int& failures) {
+/// The kernels of all cases, or of those whose name or family has `only` in it; what an operation starts twice is listed
+/// once.
+std::vector<Line> lines_of(const std::string& arch, const std::string& only, int& failures) {
   KernelCases cases(arch);
   add_dense_cases(cases);
   add_assign_cases(cases);
@@ -41,7 +42,8 @@ std::vector<Line> lines_of(const std::string& arch, int& failures) {
     for (const cuda::KernelPlan& plan : c.kernels) {
       if (std::find(seen.begin(), seen.end(), plan) != seen.end()) continue;
       seen.push_back(plan);
-      lines.push_back({arch + " " + c.name + " #" + std::to_string(seen.size()), plan, arch});
+      if (c.name.find(only) != std::string::npos || plan.family.find(only) != std::string_view::npos)
+        lines.push_back({arch + " " + c.name + " #" + std::to_string(seen.size()), plan, arch});
     }
   }
   return lines;
@@ -52,8 +54,7 @@ std::map<Key, cuda::Compiled> compiled(const std::vector<Line>& lines, int threa
   std::map<Key, std::size_t> numbers;
   std::vector<cuda::CompileJob> jobs;
   for (const Line& line : lines)
-    if (numbers.emplace(key_of(line), jobs.size()).second)
-      jobs.push_back(cuda::job_of(line.plan, line.arch));
+    if (numbers.emplace(key_of(line), jobs.size()).second) jobs.push_back(cuda::job_of(line.plan, line.arch));
   std::fprintf(stderr, "%zu lines, %zu kernels to compile\n", lines.size(), jobs.size());
   std::vector<cuda::Compiled> results = cuda::compile_all(jobs, threads);
   std::map<Key, cuda::Compiled> all;
@@ -75,9 +76,10 @@ void print(const Line& line, const cuda::Compiled* code) {
 
 int usage() {
   std::fprintf(stderr,
-               "Usage: baseline_kernels [--list] [--no-cache] [--threads N] [ARCHITECTURE...]\n"
+               "Usage: baseline_kernels [--list] [--no-cache] [--only TEXT] [--threads N] [ARCHITECTURE...]\n"
                "  --list      do not compile\n"
                "  --no-cache  compile anew what the cache of kernels has\n"
+               "  --only      kernels whose family, or whose case, has TEXT in its name\n"
                "Architectures: sm_80 sm_90a sm_100 (default: all)\n");
   return 2;
 }
@@ -88,6 +90,7 @@ int main(int argc, char** argv) {
   bool list = false;
   int threads = 0, failures = 0;
   std::vector<std::string> archs;
+  std::string only;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--list")
@@ -96,6 +99,8 @@ int main(int argc, char** argv) {
       unsetenv("XDG_CACHE_HOME"), unsetenv("HOME");  // no folder is known then
     else if (word == "--threads" && i + 1 < argc)
       threads = std::atoi(argv[++i]);
+    else if (word == "--only" && i + 1 < argc)
+      only = argv[++i];
     else if (word.starts_with("sm_"))
       archs.push_back(word);
     else
@@ -105,7 +110,7 @@ int main(int argc, char** argv) {
   try {
     if (!list) std::printf("# NVRTC %s\n", cuda::compiler_version().c_str());
     for (const std::string& arch : archs) {
-      const std::vector<Line> lines = lines_of(arch, failures);
+      const std::vector<Line> lines = lines_of(arch, only, failures);
       std::map<Key, cuda::Compiled> code;
       if (!list) code = compiled(lines, threads);
       for (const Line& line : lines) print(line, list ? nullptr : &code.at(key_of(line)));

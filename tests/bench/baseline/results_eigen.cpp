@@ -2,8 +2,8 @@
 
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
-#include "tallskinny/solvers/eigen/solve.hpp"
-#include "tallskinny/solvers/eigen/transform/interval.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/eigen/interval/interval.hpp"
 #include "tallskinny/solvers/eigen/transform/preconditioners.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/tests/bench/baseline/solved.hpp"

@@ -1,9 +1,9 @@
 #include "tallskinny/app/generators/gram_schmidt.hpp"
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
-#include "tallskinny/solvers/eigen/transform/mass.hpp"
+#include "tallskinny/solvers/eigen/result/pencil.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
-#include "tallskinny/solvers/ortho/catalogue.hpp"
+#include "tallskinny/solvers/ortho/compared/catalogue.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 #include "tallskinny/tests/bench/baseline/solved.hpp"
 
@@ -11,7 +11,7 @@ namespace ts::baseline {
 
 namespace {
 
-using solvers::Part;
+using solvers::GeneralWhich;
 using solvers::Which;
 
 void add(Hash& hash, const solvers::GeneralResult& r) {
@@ -23,8 +23,11 @@ void add(Hash& hash, const solvers::GeneralResult& r) {
 template <class T>
 void print_parts(const std::string& matrix, const CsrMatrix<T>& a) {
   const auto adjoint = solvers::adjoint_of(a.view());
-  for (const auto& [name, part] :
-       {std::pair{"LM", Part::LM}, {"LR", Part::LR}, {"SR", Part::SR}, {"LI", Part::LI}, {"SI", Part::SI}})
+  for (const auto& [name, part] : {std::pair{"LM", GeneralWhich::LM},
+                                   {"LR", GeneralWhich::LR},
+                                   {"SR", GeneralWhich::SR},
+                                   {"LI", GeneralWhich::LI},
+                                   {"SI", GeneralWhich::SI}})
     for (const bool searched : {true, false}) {
       solvers::GeneralProblem<T> problem{solvers::CsrOperator<T>(a.view())};
       problem.adjoint = [&adjoint] {
@@ -80,7 +83,7 @@ void print_svd(const std::string& matrix, const solvers::SvdProblem<T>& problem)
 
 template <class T>
 void print_orthonormal() {
-  for (const ortho::Method& method : ortho::every_method()) {
+  for (const ortho::NamedMethod& method : ortho::every_method()) {
     item("orthonormalise " + std::string(name_of(dtype_of<T>)) + " " + std::string(method.name),
          [&](Hash& hash) {
            Matrix<T> x = generators::graded_block<T>(1000, 24, -5, 0, 3), r(24, 24);

@@ -1,7 +1,7 @@
 // Lines of what solvers answer.
 #pragma once
 
-#include "tallskinny/solvers/eigen/result/result.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
 #include "tallskinny/tests/bench/baseline/results.hpp"
 
 namespace ts::baseline {

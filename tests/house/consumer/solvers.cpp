@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 

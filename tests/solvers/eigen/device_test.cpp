@@ -1,73 +1,7 @@
-// One solver in two places: what it asks of a device, and that a GPU gives the processor's answers.
-#include <span>
-
-#include "tallskinny/gemm/copy/copy_block.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
-#include "tallskinny/solvers/ortho/skeleton.hpp"
-#include "tallskinny/tests/solvers/eigen/problems.hpp"
-#include "tallskinny/tests/support/device.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
+#include "tallskinny/tests/solvers/eigen/device_runs.hpp"
 
 using namespace ts;
-using solvers::Which;
-
-namespace {
-
-Context rehearsing_context() {
-  Context ctx;
-  ctx.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"));
-  return ctx;
-}
-
-Context device_context() {
-  Context ctx;
-  ctx.stream = test::device_stream();
-  return ctx;
-}
-
-/// A body that knows the host alone: Y = 2 X.
-struct Twice {
-  index_t n;
-  [[nodiscard]] index_t rows() const { return n; }
-  void apply(const Context&, HostView<const double> x, HostView<double> y) const {
-    for (index_t i = 0; i < x.rows(); ++i)
-      for (index_t j = 0; j < x.cols(); ++j) y(i, j) = 2 * x(i, j);
-  }
-};
-
-template <class T>
-solvers::EigenResult<T> solve(const Context& ctx, const solvers::Operator<T>& a, Which which, index_t nev,
-                              solvers::Method method = solvers::Method::lanczos) {
-  solvers::EigenOptions o;
-  o.nev = nev, o.which = which, o.tol = 1e-9, o.method = method;
-  return solvers::solve_eigen<T>(ctx, {a}, o);
-}
-
-/// The set of the GPU against that of the processor, and against itself.
-template <class T>
-void compare(const CsrMatrix<T>& a, Which which, index_t nev,
-             solvers::Method method = solvers::Method::lanczos) {
-  const Context ctx = device_context();
-  const DeviceCsrMatrix<T> there(ctx.stream, a.view());
-  const solvers::Operator<T> on_device = solvers::CsrOperator<T>(a.view(), there.view());
-  const auto here = solve<T>(Context{}, solvers::CsrOperator<T>(a.view()), which, nev, method);
-  const auto r = solve<T>(ctx, on_device, which, nev, method),
-             again = solve<T>(ctx, on_device, which, nev, method);
-  CAPTURE(r.reason, r.operator_applications, here.operator_applications);
-  CHECK(r.verified);
-  CHECK(r.orthogonality_loss < 1e-13);
-  CHECK((r.filter_degree > 0) == (here.filter_degree > 0));  // how far it goes depends on the edges seen
-  REQUIRE(r.values.size() == here.values.size());
-  for (std::size_t i = 0; i < r.values.size(); ++i)
-    CHECK(std::abs(r.values[i] - here.values[i]) < 1e-8 * here.norm);
-  CHECK(r.multiplicities == here.multiplicities);
-  CHECK(r.values == again.values);
-  const auto count = static_cast<std::size_t>(r.vectors.rows() * r.vectors.cols());
-  const std::span<const T> bits(r.vectors.data(), count), bits_again(again.vectors.data(), count);
-  CHECK(std::equal(bits.begin(), bits.end(), bits_again.begin()));
-}
-
-}  // namespace
+using namespace ts::test;
 
 TEST_CASE("a placed view says where it is and refuses to be elsewhere", "[device]") {
   Matrix<double> here(6, 4);
@@ -161,7 +95,7 @@ TEST_CASE("a Krylov basis that spills is in host memory and its blocks are not",
   const solvers::Operator<double> op = solvers::CsrOperator<double>(a.view(), there.view());
   const auto taken = [&](bool spills) {
     const auto before = ctx.stream.rehearsal()->next_address;
-    const solvers::KrylovBasis<double> basis(ctx, op, 48, 1, true, spills);
+    const solvers::KrylovFactorisation<double> basis(ctx, op, 48, 1, true, spills);
     return ctx.stream.rehearsal()->next_address - before;
   };
   CHECK(taken(false) >= 100 * 48 * sizeof(double));
@@ -257,97 +191,4 @@ TEST_CASE("on a GPU a block is orthonormalised as on the processor", "[device][s
     const auto q = there.cview().cols(0, f.rank);
     CHECK(ortho::loss_of_orthogonality<double>(ctx, q) < 100 * test::eps<double>);
   }
-}
-
-TEST_CASE("on a GPU a Krylov basis starts from the processor's random block", "[device][sanitize][gpu]") {
-  const auto a = generators::laplacian({17, 13, 9});
-  const Context ctx = device_context();
-  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
-  solvers::KrylovBasis<double> here(Context{}, solvers::CsrOperator<double>(a.view()), 40, 3),
-      basis(ctx, solvers::CsrOperator<double>(a.view(), there.view()), 40, 3);
-  for (auto* each : {&here, &basis}) {
-    each->start(HostView<const double>{}, 5);
-    each->expand(), each->expand();
-  }
-  REQUIRE(basis.size() == 10);
-  const double bound = 1e3 * test::eps<double> * here.norm();
-  for (index_t i = 0; i < 10; ++i)
-    for (index_t j = 0; j < 10; ++j)
-      CHECK(std::abs(basis.projected()(i, j) - here.projected()(i, j)) < bound);
-
-  basis.expand(), basis.restart(basis.ritz(), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 14});  // F moves onto itself
-  here.expand(), here.restart(here.ritz(), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 14});
-  basis.expand(), here.expand();
-  const auto values = basis.ritz().values, expected = here.ritz().values;
-  REQUIRE(values.size() == expected.size());
-  for (std::size_t i = 0; i < values.size(); ++i) CHECK(std::abs(values[i] - expected[i]) < bound);
-}
-
-TEST_CASE("on a GPU degenerate problems have the processor's answers", "[device][gpu]") {
-  compare(generators::laplacian_copies(8, 100), Which::SA, 16);
-  compare(generators::laplacian({20, 20, 20}), Which::SA, 20);
-  compare(generators::laplacian({1000}, generators::Boundary::ring), Which::LA, 10);
-  compare(generators::flux_ring(1000, 0.3), Which::SA, 10);
-}
-
-TEST_CASE("on a GPU a basis that spills gives the processor's answers", "[device][gpu]") {
-  const auto a = generators::laplacian({30, 30, 30});
-  const Context ctx = device_context();
-  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
-  solvers::EigenOptions o;
-  o.nev = 20, o.which = Which::SA, o.tol = 1e-9, o.spills = true;
-  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view(), there.view())};
-  const auto r = solvers::solve_eigen<double>(ctx, problem, o);
-  const auto again = solvers::solve_eigen<double>(ctx, problem, o);
-  CAPTURE(r.reason);
-  CHECK(r.verified);
-  CHECK(r.orthogonality_loss < 1e-13);
-  const auto exact = generators::laplacian_spectrum({30, 30, 30}).smallest(20);
-  REQUIRE(r.values.size() == 20);
-  for (std::size_t i = 0; i < 20; ++i) CHECK(std::abs(r.values[i] - exact[i]) < 1e-8 * r.norm);
-  CHECK(r.values == again.values);
-}
-
-TEST_CASE("on a GPU a Chebyshev polynomial stands for the matrix", "[device][gpu]") {
-  compare(generators::laplacian({30, 30, 30}), Which::SA, 20, solvers::Method::chebyshev);
-  compare(generators::graphene(60, 60), Which::LA, 13, solvers::Method::chebyshev);  // no diagonal
-}
-
-TEST_CASE("on a GPU less precision finds the processor's set", "[device][gpu]") {
-  const auto a = generators::laplacian({30, 30, 30});
-  CsrMatrix<float> narrow{a.rows, a.cols, a.pointers, a.indices, {a.values.begin(), a.values.end()}};
-  const Context ctx = device_context();
-  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
-  const DeviceCsrMatrix<float> narrow_there(ctx.stream, narrow.view());
-  solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view(), there.view())};
-  problem.narrow = solvers::CsrOperator<float>(narrow.view(), narrow_there.view());
-  const auto exact = generators::laplacian_spectrum({30, 30, 30}).smallest(20);
-  for (const auto precision : {solvers::Precision::float32, solvers::Precision::mixed}) {
-    solvers::EigenOptions o;
-    o.nev = 20, o.which = Which::SA, o.precision = precision;
-    o.tol = precision == solvers::Precision::mixed ? 1e-9 : 1e-5;
-    const auto r = solvers::solve_eigen<double>(ctx, problem, o),
-               again = solvers::solve_eigen<double>(ctx, problem, o);
-    CAPTURE(r.reason, r.narrow_applications, r.operator_applications);
-    CHECK(r.verified);
-    CHECK(r.narrow_applications > 0);
-    CHECK(r.values == again.values);
-    REQUIRE(r.values.size() == exact.size());
-    for (std::size_t i = 0; i < exact.size(); ++i)
-      CHECK(std::abs(r.values[i] - exact[i]) <= r.error_bounds[i]);
-  }
-}
-
-TEST_CASE("on a GPU a dense matrix is solved by blocks", "[device][gpu]") {
-  const index_t n = 700;
-  auto a = Matrix<double>::zeros(n, n);
-  for (index_t i = 0; i < n; ++i) a(i, i) = static_cast<double>(i / 3);
-  const Context ctx = device_context();
-  DeviceMatrix<double> there(ctx.stream, n, n);
-  copy(ctx.stream, there.view(), a.cview());
-  const auto r = solve<double>(ctx, solvers::DenseOperator<double>(a.cview(), there.cview()), Which::LA, 7);
-  CHECK(r.verified);
-  REQUIRE(r.values.size() == 7);
-  for (std::size_t i = 0; i < 7; ++i)
-    CHECK(std::abs(r.values[i] - a(n - 1 - static_cast<index_t>(i), n - 1 - static_cast<index_t>(i))) < 1e-6);
 }

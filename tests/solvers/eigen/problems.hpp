@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/solvers/eigen/solve.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 
 namespace ts::test {

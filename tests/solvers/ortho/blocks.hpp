@@ -6,7 +6,7 @@
 
 #include "tallskinny/app/generators/gram_schmidt.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
-#include "tallskinny/solvers/ortho/catalogue.hpp"
+#include "tallskinny/solvers/ortho/compared/catalogue.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::test {

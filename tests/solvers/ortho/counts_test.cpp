@@ -6,7 +6,7 @@ using namespace ts;
 
 namespace {
 
-ortho::Work work_of(const ortho::Method& method, index_t columns, index_t width) {
+ortho::Work work_of(const ortho::NamedMethod& method, index_t columns, index_t width) {
   auto x = test::random_block<double>(400, columns, 2);
   Matrix<double> r(columns, columns);
   const auto outcome = ortho::orthonormalise<double>(Context{}, method, x.view(), r.view(), width);

@@ -11,12 +11,12 @@ namespace {
 
 template <class T>
 struct Result {
-  ortho::Outcome outcome;
+  ortho::Orthonormalised outcome;
   double loss = 0, residual = 0;  ///< residual relative to the largest element
 };
 
 template <class T>
-Result<T> run(const ortho::Method& method, const Matrix<T>& input, index_t width) {
+Result<T> run(const ortho::NamedMethod& method, const Matrix<T>& input, index_t width) {
   Context ctx;
   ctx.threads = 1;
   auto x = Matrix<T>::copy_of(input.cview());

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/solvers/eigen/hermitian/krylov.hpp"
 #include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random.hpp"
+#include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/support/test.hpp"
 

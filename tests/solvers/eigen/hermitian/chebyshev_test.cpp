@@ -1,6 +1,6 @@
 #include "tallskinny/solvers/eigen/hermitian/chebyshev.hpp"
 
-#include "tallskinny/solvers/eigen/hermitian/krylov.hpp"
+#include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"

@@ -1,5 +1,6 @@
 #include "tallskinny/solvers/eigen/hermitian/memory_plan.hpp"
 
+#include "tallskinny/solvers/eigen/krylov/basis_memory.hpp"
 #include "tallskinny/solvers/ortho/by_parts.hpp"
 #include "tallskinny/tests/support/test.hpp"
 

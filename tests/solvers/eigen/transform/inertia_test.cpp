@@ -3,8 +3,8 @@
 #include <complex>
 
 #include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/solvers/eigen/result/selection.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/eigen/transform/mass.hpp"
 
-#include "tallskinny/solvers/eigen/transform/interval.hpp"
+#include "tallskinny/solvers/eigen/interval/interval.hpp"
+#include "tallskinny/solvers/eigen/result/pencil.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
 

@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
+#include "tallskinny/solvers/eigen/general/whole.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
+
+namespace ts::solvers {
+
+template <class T>
+GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem,
+                            const GeneralOptions& options, HostView<const T> initial,
+                            const Checkpointing<T>& checkpointing) {
+  expects_one_rank(ctx, "solve_general");
+  const index_t n = problem.a.rows();
+  expects(options.common.nev >= 1, "--nev must be at least 1");
+  expects(options.common.convergence != Convergence::root, "convergence `root` belongs to singular values");
+  expects(initial.cols() == 0 || initial.rows() == n,
+          "the block of initial vectors has another number of rows than the matrix");
+  expects(problem.target.has_value() == problem.inverse.has_value(),
+          "eigenvalues near a target are sought through a factorisation: the problem needs `inverse`");
+  if (n == 0) {
+    GeneralResult none;
+    none.converged = none.verified = true, none.verification = Verification::all_computed;
+    none.stop = StopReason::converged, none.reason = "the matrix has no rows, so no eigenvalues";
+    return none;
+  }
+  Context own = ctx;
+  if (n < threaded_rows) own.threads = 1;
+  const auto& common = options.common;
+  const bool may_take_over = common.verify && common.max_iterations == 0 && n <= whole_takeover_rows<T>;
+  GeneralProblem<T> asked = problem;  // whose adjoint is made once
+  if (problem.adjoint)
+    asked.adjoint = [&problem, made = std::make_shared<std::optional<GeneralProblem<T>>>()] {
+      if (!*made) *made = problem.adjoint();
+      return **made;
+    };
+  const auto normal = [&] {
+    return asked.adjoint && is_normal<T>(own, asked.a, asked.adjoint().a, common.seed);
+  };
+  const bool small = common.max_basis == 0 && (n <= whole_rows || (may_take_over && !normal()));
+  GeneralResult result;
+  if (common.method == Method::dense || small) {
+    solve_whole<T>(own, asked, options, result);
+    return result;
+  }
+  KrylovSchur<T> search(own, asked, options, initial, checkpointing);
+  if (may_take_over)
+    search.left_to_dense = true, search.steps_allowed = std::min(search.steps_allowed, takeover_steps);
+  result = run(search);
+  if (!result.verified && result.stop != StopReason::interrupted && may_take_over) {
+    solve_whole<T>(own, asked, options, result);
+    result.reason += "; the search did not settle it, and the dense solver took over";
+  } else if (result.stop == StopReason::not_verified && search.hints.cols() > 0) {
+    // A search from the invariant subspace that holds what is missing.
+    const Checkpointing<T> none;
+    KrylovSchur<T> from_hints(own, asked, options, search.hints.cview(), none);
+    GeneralResult again = run(from_hints);
+    again.operator_applications += result.operator_applications;
+    again.verification_applications += result.operator_applications;
+    again.iterations += result.iterations;
+    result = std::move(again);
+  }
+  return result;
+}
+
+#define TS_INSTANTIATE(T)                                                                                  \
+  template GeneralResult solve_general<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&, \
+                                          HostView<const T>, const Checkpointing<T>&);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

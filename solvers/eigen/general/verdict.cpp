@@ -1,0 +1,101 @@
+// What may be said of eigenpairs of a matrix that need not be Hermitian.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+/// An eigenvalue that rounding of A alone moves, to first order, by a millionth of ||A|| is not known,
+/// however small its residual.
+constexpr double hopeless = 1e-6 / unit_roundoff;
+/// Conditions from which on the reader is told.
+constexpr double doubtful = 1e4;
+
+/// Why a set whose pairs have converged is not vouched for.
+std::string doubt(const GeneralResult& r, const GeneralVerdict& v) {
+  constexpr const char* compute_all = "--method dense computes the whole spectrum";
+  using Asked = AdjointCheck::Finding;
+  if (v.displaced)
+    return ", but the shift that had to be moved is too far from the target to tell whether they are the "
+           "nearest to it: choose another --sigma";
+  if (v.inside)
+    return std::string(
+               ", but the smallest imaginary parts lie inside of the spectrum, where no search can "
+               "tell that none is missing: ") +
+           compute_all + ", --sigma seeks near a number";
+  if (v.companion == Companion::Finding::missing)
+    return ", but a Hermitian matrix with the same eigenvectors has others before them: raise --max-basis";
+  if (v.companion)
+    return ", but a Hermitian matrix with the same eigenvectors, which tells whether others come before "
+           "them, could not be solved";
+  if (v.adjoint == Asked::others)
+    return std::string(
+               ", but a search with the adjoint matrix finds other eigenvalues, as happens far from "
+               "normal: ") +
+           compute_all;
+  if (v.adjoint == Asked::unfinished)
+    return std::string(
+               ", but a search with the adjoint matrix did not converge: raise --max-iter or "
+               "--max-basis; ") +
+           compute_all;
+  if (r.verification != Verification::random_block)
+    return ", but the block steps allowed ended before a search for missing values did: raise --max-iter";
+  return std::string(
+             ", and fresh random blocks find no others; but of a matrix that is not normal no search "
+             "can tell that none is missing: ") +
+         compute_all;
+}
+
+std::string reason_of(const GeneralResult& r, const GeneralVerdict& v, index_t nev, double worst,
+                      double moved) {
+  const auto wanted = static_cast<index_t>(r.values.size());
+  std::string text =
+      std::to_string(r.converged_count) + " of " + std::to_string(std::max(wanted, nev)) + " pairs converged";
+  if (wanted > nev) text += " (one more than asked for, so as not to separate a conjugate pair)";
+  if (r.stop == StopReason::max_iterations)
+    text += " within the block steps allowed: raise --max-iter or --max-basis";
+  if (r.stop == StopReason::interrupted) text += "; stopped on request";
+  if (r.stop == StopReason::rounding) text += "; residuals do not get smaller: ask for a larger --tol";
+  if (r.stop == StopReason::not_verified) text += doubt(r, v);
+  if (r.verified && v.whole) text += "; complete, for the whole spectrum was computed";
+  if (r.verified && !v.whole)
+    text +=
+        "; complete as far as block Lanczos can tell for a Hermitian matrix with the same eigenvectors, as "
+        "there is one where A A^H = A^H A";
+  if (!(moved < hopeless))
+    text +=
+        "; the matrix is so far from normal that rounding decides where these eigenvalues are: none can be "
+        "vouched for";
+  else if (!(worst < doubtful))
+    text +=
+        "; eigenvalues are ill-conditioned: errors may be larger than the residuals by the numbers given as "
+        "conditions";
+  return text;
+}
+
+}  // namespace
+
+void conclude(GeneralResult& r, const GeneralVerdict& v, index_t nev) {
+  const auto wanted = static_cast<index_t>(r.values.size());
+  r.converged = r.converged_count == wanted && wanted >= nev;
+  if (r.converged && r.stop == StopReason::rounding) r.stop = StopReason::converged;
+  if (!r.converged && r.stop == StopReason::converged) r.stop = StopReason::rounding;
+  double worst = 1;
+  for (const double condition : r.conditions)
+    worst = std::isnan(condition) ? inf : std::max(worst, condition);
+  const double moved = v.amplification.value_or(worst);
+  const bool proved = v.whole || (v.companion == Companion::Finding::agrees && !v.displaced);
+  if (proved && !v.whole) r.verification = Verification::normal;
+  r.verified = r.converged && r.verification != Verification::none && proved && moved < hopeless;
+  if (r.converged && r.verification != Verification::none && !proved && r.stop == StopReason::converged)
+    r.stop = StopReason::not_verified;
+  if (v.companion == Companion::Finding::interrupted || v.adjoint == AdjointCheck::Finding::interrupted)
+    r.stop = StopReason::interrupted, r.verified = false;
+  r.reason = reason_of(r, v, nev, worst, moved);
+}
+
+}  // namespace ts::solvers

@@ -1,0 +1,117 @@
+#include "tallskinny/solvers/eigen/hermitian/reason.hpp"
+
+#include "tallskinny/solvers/eigen/result/finish.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+/// What there is to say where a side of the target has fewer eigenvalues than were asked for.
+template <class T>
+std::string side_sentence(const EigenResult<T>& result, Which which, index_t asked) {
+  const auto found = static_cast<index_t>(result.values.size());
+  if (found >= asked) return {};
+  const char* where = which == Which::SA ? "below" : which == Which::LA ? "above" : "on the sides of";
+  return "; " + std::to_string(asked) + " were asked for, and only " + std::to_string(found) +
+         (found == 1 ? " lies " : " lie ") + where + " the target" +
+         (which == Which::BE ? ", half of them at most on each" : "");
+}
+
+/// How it ended. @param wanted pairs that there were to find.
+template <class T>
+std::string how_it_ended(const EigenResult<T>& result, Which which, index_t wanted) {
+  std::string s;
+  const auto counted = std::to_string(result.converged_count) + " of " + std::to_string(wanted);
+  switch (result.stop) {
+    case StopReason::converged:
+      s = counted + " pairs converged";
+      break;
+    case StopReason::max_iterations:
+      s = counted + " pairs converged within the block steps allowed: raise --max-iter or --max-basis";
+      if (which == Which::SA || which == Which::SM) s += ", or look near a target with --sigma";
+      break;
+    case StopReason::interrupted:
+      s = "stopped on request with " + counted + " pairs converged";
+      break;
+    case StopReason::not_verified:
+      s = counted +
+          " pairs converged, but the block steps allowed ended before a search for missing copies did: raise "
+          "--max-iter";
+      break;
+    case StopReason::rounding:
+      s = counted +
+          " pairs reach the tolerance; the residuals of the others do not get smaller: rounding of "
+          "the matrix product or of the factorisation stands in the way, ask for a larger --tol";
+      break;
+  }
+  return s;
+}
+
+std::string how_verified(Verification how) {
+  if (how == Verification::all_computed) return "; complete, for the whole spectrum was computed";
+  if (how == Verification::inertia) return "; complete by the inertia of an LDL^H factorisation";
+  if (how == Verification::start_block)
+    return "; complete as far as a search from a random block with columns to spare can tell";
+  if (how == Verification::random_block)
+    return "; complete as far as a search from fresh random blocks can tell";
+  return {};
+}
+
+/// Is a residual above what was asked for, and accepted because rounding of A x is no smaller?
+template <class T>
+bool is_at_rounding(const EigenResult<T>& result, const EigenOptions& options) {
+  // Without its floor the bound is what was asked for.
+  const bool scaled = options.convergence == Convergence::norm || options.convergence == Convergence::root;
+  const auto floorless = acceptance_of(options, scaled ? result.norm : 0, 0);
+  for (std::size_t j = 0; j < result.values.size(); ++j)
+    if (result.converged_pairs[j] && result.residual_norms[j] > floorless.bound(result.values[j]))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+template <class T>
+void explain(const EigenOptions& options, const Circumstances& of, index_t n, EigenResult<T>& result) {
+  const auto found = static_cast<index_t>(result.values.size());
+  const auto converged = std::to_string(result.converged_count);
+  std::string& s = result.reason;
+  s = how_it_ended(result, options.which, of.sides ? found : of.asked);
+  if (result.verified) s += how_verified(result.verification);
+  if (options.nev > n)
+    s += "; " + std::to_string(options.nev) + " eigenvalues were asked for, the matrix has " +
+         std::to_string(n);
+  if (is_at_rounding(result, options))
+    s += "; the tolerance is below the rounding of the matrix product, which is what was reached";
+  if (of.sides) s += side_sentence(result, options.which, of.asked);
+  const bool ends_open = !of.sides || found == of.asked;
+  result.cut_off = ends_open && options.nev < n ? copies_cut_off(result) : 0;
+  if (result.cut_off > 0)
+    s += "; of the last eigenvalue there are at least " + std::to_string(result.cut_off) +
+         (result.cut_off == 1 ? " copy" : " copies") + ", cut off by --nev";
+  if (result.taken_over) s += "; the iteration did not succeed, and the dense solver took over";
+  if (of.displaced)
+    s = converged +
+        " pairs converged, but the shift that had to be moved is too far from --sigma to tell "
+        "whether they are the nearest to it: choose another --sigma";
+  if (result.narrow_applications == 0 && !of.hidden) return;
+  const bool only_float32 = options.precision == Precision::float32;
+  if (of.hidden)
+    s = converged +
+        " pairs converged, but the first eigenvalue outside of the set is too near to it for "
+        "float32 to tell that none is missing: take --precision mixed, or another --nev";
+  else if (only_float32 && result.stop == StopReason::rounding)
+    s = converged + " of " + std::to_string(of.asked) +
+        " pairs reach the tolerance; the residuals of the others do not get smaller in float32: ask "
+        "for a larger --tol, or take --precision mixed";
+  else
+    s += only_float32 ? "; iterated in float32, residuals computed in float64"
+                      : "; found in float32, refined in float64";
+}
+
+#define TS_INSTANTIATE(T) \
+  template void explain<T>(const EigenOptions&, const Circumstances&, index_t, EigenResult<T>&);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

@@ -1,0 +1,129 @@
+#include "tallskinny/solvers/eigen/hermitian/sides.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tallskinny/solvers/eigen/result/finish.hpp"
+
+namespace ts::solvers {
+
+bool seeks_sides(const EigenOptions& options, std::optional<double> target) {
+  return target && (options.which == Which::LA || options.which == Which::SA || options.which == Which::BE);
+}
+
+bool seeks_nearest(const EigenOptions& options, std::optional<double> target) {
+  return options.which == Which::SM || (target && options.which == Which::LM);
+}
+
+Ends sides_of(Which which, index_t k) {
+  if (which == Which::LA) return {0, k};
+  return which == Which::SA ? Ends{k, 0} : Ends{k / 2, k - k / 2};
+}
+
+std::vector<index_t> nearest_on_sides(const std::vector<double>& rising, double target, Ends wanted,
+                                      double slack) {
+  const auto first_at = [&](double x) {
+    return std::lower_bound(rising.begin(), rising.end(), x) - rising.begin();
+  };
+  const index_t n = static_cast<index_t>(rising.size());
+  index_t above = first_at(target - slack), below = std::max(above, index_t{first_at(target + slack)});
+  if (wanted.high > 0) below = above;  // LA and BE: what lies at the target counts as above
+  const index_t low = std::min(wanted.low, below), high = std::min(wanted.high, n - above);
+  std::vector<index_t> chosen(at(low + high));
+  std::iota(chosen.begin(), chosen.begin() + low, below - low);
+  std::iota(chosen.begin() + low, chosen.end(), above);
+  return chosen;
+}
+
+template <class T>
+index_t wanted_beside(const EigenProblem<T>& problem, const EigenOptions& options, index_t k) {
+  const auto facts = problem.a.facts();
+  if (!problem.count_below || !std::isfinite(facts.high - facts.low)) return k;
+  const double norm = std::max(std::abs(facts.low), std::abs(facts.high));
+  const double away = std::max(1e-9 * norm, 2 * std::abs(problem.shift - *problem.target));
+  // What lies within `away` of the target counts on both sides.
+  const double limit = *problem.target + (options.which == Which::SA ? away : -away);
+  const auto count = problem.count_below(limit, away / 2);
+  if (!count) return k;
+  return std::min(k, options.which == Which::SA ? *count : problem.a.rows() - *count);
+}
+
+template <class T>
+void keep_sides(const EigenProblem<T>& problem, const EigenOptions& options, EigenResult<T>& result) {
+  const auto order = rising_order(result.values);
+  std::vector<double> rising;
+  rising.reserve(order.size());
+  for (const index_t j : order) rising.push_back(result.values[at(j)]);
+  const auto accept = acceptance_of(options, result.norm, problem.a.rows());
+  std::vector<index_t> kept;
+  for (const index_t i :
+       nearest_on_sides(rising, *problem.target, sides_of(options.which, options.nev), accept.rounding()))
+    kept.push_back(order[at(i)]);
+  if (kept.size() == order.size()) return;
+  std::sort(kept.begin(), kept.end());
+  keep_pairs(result, kept);
+  result.converged = result.converged_count == static_cast<index_t>(kept.size());
+}
+
+template <class T>
+bool sides_hold(const EigenProblem<T>& problem) {
+  const double target = *problem.target, moved = std::abs(problem.shift - target);
+  if (moved == 0) return true;
+  if (!problem.count_below) return false;
+  const auto low = problem.count_below(std::min(target, problem.shift) - moved, moved / 2);
+  return low && low == problem.count_below(std::max(target, problem.shift) + moved, moved / 2);
+}
+
+template <class T>
+bool nearest_hold(const EigenResult<T>& result, const EigenProblem<T>& problem, const EigenOptions& options) {
+  const double target = problem.target.value_or(0), moved = std::abs(problem.shift - target);
+  const bool near = seeks_nearest(options, problem.target);
+  const bool all = static_cast<index_t>(result.values.size()) == result.vectors.rows();
+  if (!problem.inverse || !near || moved == 0 || all) return true;
+  const auto accept = acceptance_of(options, result.norm, result.vectors.rows());
+  double farthest = 0, bound = accept.rounding();
+  for (const double v : result.values)
+    farthest = std::max(farthest, std::abs(v - target)), bound = std::max(bound, accept.bound(v));
+  if (2 * moved <= bound || farthest <= std::abs(result.next_value - problem.shift) - moved + bound)
+    return true;
+  // Where copies of the last value are left out, only a count tells that nothing else is nearer than they
+  // are.
+  const double radius = farthest - bound;
+  if (radius <= 0) return true;
+  if (!problem.count_below) return false;
+  const auto low = problem.count_below(target - radius, bound / 2),
+             high = problem.count_below(target + radius, bound / 2);
+  return low && high &&
+         *high - *low == std::count_if(result.values.begin(), result.values.end(),
+                                       [&](double v) { return std::abs(v - target) < radius; });
+}
+
+template <class T>
+std::function<double(double)> distance_outside(const EigenResult<T>& result, const EigenOptions& options,
+                                               std::optional<double> target) {
+  const double next = result.next_value, sigma = target.value_or(0);
+  const bool near = seeks_nearest(options, target);
+  const bool all = static_cast<index_t>(result.values.size()) == result.vectors.rows();
+  return [=, which = options.which](double theta) {
+    if (all) return inf;
+    double gap = 0;
+    if (near) gap = std::abs(next - sigma) - std::abs(theta - sigma);
+    if (!near && !target && which == Which::LM) gap = std::abs(theta) - std::abs(next);
+    if (!target && which == Which::LA) gap = theta - next;
+    if (!target && which == Which::SA) gap = next - theta;
+    return std::isnan(gap) ? 0 : 0.5 * gap;
+  };
+}
+
+#define TS_INSTANTIATE(T)                                                                                \
+  template index_t wanted_beside<T>(const EigenProblem<T>&, const EigenOptions&, index_t);               \
+  template void keep_sides<T>(const EigenProblem<T>&, const EigenOptions&, EigenResult<T>&);             \
+  template bool sides_hold<T>(const EigenProblem<T>&);                                                   \
+  template bool nearest_hold<T>(const EigenResult<T>&, const EigenProblem<T>&, const EigenOptions&);     \
+  template std::function<double(double)> distance_outside<T>(const EigenResult<T>&, const EigenOptions&, \
+                                                             std::optional<double>);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

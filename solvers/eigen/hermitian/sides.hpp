@@ -1,0 +1,54 @@
+// Eigenvalues near a target, and on its sides: which are wanted, and whether those that were found hold where the
+// shift had to be moved.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "tallskinny/solvers/eigen/values/problem.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
+#include "tallskinny/solvers/eigen/values/selection.hpp"
+
+namespace ts::solvers {
+
+/// With a target, LA and SA ask for one side of it and BE for both.
+[[nodiscard]] bool seeks_sides(const EigenOptions&, std::optional<double> target);
+
+/// Are the nearest to a number wanted?
+[[nodiscard]] bool seeks_nearest(const EigenOptions&, std::optional<double> target);
+
+/// How many of k are wanted on each side of a target.
+[[nodiscard]] Ends sides_of(Which which, index_t k);
+
+/// Of rising values, those nearest to the target on its two sides. What `slack` cannot tell from the target
+/// is on both, and taken once.
+[[nodiscard]] std::vector<index_t> nearest_on_sides(const std::vector<double>& rising, double target,
+                                                    Ends wanted, double slack);
+
+/// A side of the target on which so few eigenvalues lie that no more can be wanted of it, by inertia. Only LA
+/// and SA.
+template <class T>
+[[nodiscard]] index_t wanted_beside(const EigenProblem<T>&, const EigenOptions&, index_t k);
+
+/// Beyond infinity the inverse goes on with the other end of the spectrum: where a side of the target holds
+/// fewer eigenvalues than are wanted of it, the extreme ones of the inverse are all of them, and others,
+/// which are dropped.
+template <class T>
+void keep_sides(const EigenProblem<T>&, const EigenOptions&, EigenResult<T>&);
+
+/// The sides of a shift that was moved: are they those of the target? So if no eigenvalue lies at either.
+template <class T>
+[[nodiscard]] bool sides_hold(const EigenProblem<T>&);
+
+/// The nearest to a shift that was moved: are they the nearest to the target as well, but for the tolerance?
+template <class T>
+[[nodiscard]] bool nearest_hold(const EigenResult<T>&, const EigenProblem<T>&, const EigenOptions&);
+
+/// A lower bound of the distance from a value of a complete set to what is not in it, from the first estimate
+/// outside. Every way of verification keeps eigenvalues out of half of the gap to that.
+template <class T>
+[[nodiscard]] std::function<double(double)> distance_outside(const EigenResult<T>&, const EigenOptions&,
+                                                             std::optional<double> target);
+
+}  // namespace ts::solvers

@@ -1,0 +1,171 @@
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "tallskinny/solvers/eigen/hermitian/dense.hpp"
+#include "tallskinny/solvers/eigen/hermitian/lobpcg.hpp"
+#include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
+#include "tallskinny/solvers/eigen/hermitian/reason.hpp"
+#include "tallskinny/solvers/eigen/hermitian/sides.hpp"
+#include "tallskinny/solvers/eigen/result/finish.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+/// Lanczos or LOBPCG, with residuals from A at the end.
+template <class T, class Solver>
+void solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
+                       Solver solver, EigenResult<T>& result) {
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    auto outcome = run(solver);
+    const auto accept = acceptance_of(options, result.norm, problem.a.rows());
+    finish<T>(ctx, problem, options, accept, std::move(outcome.vectors), outcome.next_value, result);
+    result.stop = outcome.stop, result.verification = outcome.verification;
+    if (outcome.evidence) {
+      auto rising = result.values;
+      std::sort(rising.begin(), rising.end());
+      if (!outcome.evidence->holds_for(rising)) result.verification = Verification::none;
+    }
+    if (outcome.stop != StopReason::converged || result.converged) return;
+    // Estimates were met but the residuals from A are not: ask for more.
+    tighten(solver);
+    result.stop = StopReason::rounding;
+  }
+}
+
+/// Where an end of the spectrum may be reached through the inverse of a cheap factorisation, there is nothing
+/// left for float32 to save.
+template <class T>
+bool factorises_cheaply(const EigenProblem<T>& problem, const EigenOptions& options) {
+  const bool an_end = options.which == Which::SA || options.which == Which::LA;
+  if (options.method != Method::automatic || !an_end || !problem.invert || !problem.count_below) return false;
+  const auto facts = problem.a.facts();
+  const double away = facts.high - facts.low;
+  return std::isfinite(away) && problem.count_below(facts.low - away, away).has_value();
+}
+
+template <class T>
+void expect_narrow(const EigenProblem<T>& problem, const EigenOptions& options,
+                   const Checkpointing<T>& checkpointing) {
+  expects(
+      options.precision == Precision::mixed || options.convergence != Convergence::norm ||
+          options.tol >= float32_tolerance,
+      "--tol is below 3.8e-06, which is the least that --precision float32 reaches: give a larger one, or "
+      "take --precision mixed");
+  expects(
+      !problem.target && !problem.inverse && !is_preconditioned(options.method),
+      "--precision float32 and mixed go with block Lanczos on products with the matrix: without a target, "
+      "and not with LOBPCG or Davidson");
+  expects(!checkpointing.write && checkpointing.resume == nullptr,
+          "--precision float32 and mixed keep no checkpoints");
+}
+
+template <class T>
+void expect_solvable(const EigenProblem<T>& problem, const EigenOptions& options, const EigenPlan& plan,
+                     const Checkpointing<T>& checkpointing) {
+  expects((options.which != Which::SM && !problem.target) || problem.inverse || plan.method == Method::dense,
+          "eigenvalues near a target are sought through a factorisation: the problem needs `inverse`");
+  const bool preconditioned = is_preconditioned(options.method);
+  expects(!preconditioned || options.which == Which::SA || options.which == Which::LA,
+          "LOBPCG and Davidson seek the lowest or the highest eigenvalues: --which SA or LA");
+  expects(!preconditioned || (!checkpointing.write && checkpointing.resume == nullptr),
+          "LOBPCG and Davidson keep no checkpoints");
+  if (options.precision != Precision::float64) expect_narrow(problem, options, checkpointing);
+}
+
+/// A result without pairs, complete for this reason.
+template <class T>
+EigenResult<T> none_there(index_t n, Verification how, std::string_view reason) {
+  EigenResult<T> result;
+  result.next_value = result.gap = nan;
+  result.vectors = Matrix<T>(n, 0);
+  result.converged = result.verified = true;
+  result.verification = how, result.stop = StopReason::converged;
+  result.reason = reason;
+  return result;
+}
+
+/// By the plan's method.
+template <class T>
+void solve_by_plan(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
+                   const EigenPlan& plan, HostView<const T> initial, const Checkpointing<T>& checkpointing,
+                   EigenResult<T>& result) {
+  if (plan.method == Method::dense) return solve_dense(ctx, problem, options, plan.nev, result);
+  auto o = options;
+  o.nev = plan.nev;
+  if (is_preconditioned(plan.method))
+    solve_iteratively(ctx, problem, o, Lobpcg<T>(ctx, problem, o, plan, initial, result), result);
+  else if (o.precision != Precision::float64 && !factorises_cheaply(problem, options))
+    solve_iteratively(ctx, problem, o, NarrowLanczos<T>(ctx, problem, o, plan, initial, result), result);
+  else
+    solve_iteratively(ctx, problem, o, Lanczos<T>(ctx, problem, o, plan, initial, checkpointing, result),
+                      result);
+}
+
+/// What the result of an iteration is worth: stop, verified, and what stands against it.
+template <class T>
+void weigh(const EigenProblem<T>& problem, const EigenOptions& options, bool iterated, Circumstances& of,
+           EigenResult<T>& result) {
+  if (result.stop == StopReason::converged && !result.converged) result.stop = StopReason::rounding;
+  result.verified = result.converged && result.verification != Verification::none;
+  of.hidden = options.precision == Precision::float32 && result.narrow_applications > 0 && options.verify &&
+              result.converged && !result.verified;
+  if (of.hidden && result.stop == StopReason::converged) result.stop = StopReason::not_verified;
+  of.displaced = result.verified && iterated &&
+                 !(of.sides ? sides_hold(problem) : nearest_hold(result, problem, options));
+  if (of.displaced) result.verified = false, result.stop = StopReason::not_verified;
+}
+
+}  // namespace
+
+template <class T>
+EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& problem,
+                           const EigenOptions& options, HostView<const T> initial,
+                           const Checkpointing<T>& checkpointing) {
+  expects_one_rank(context, "solve_eigen");
+  const index_t n = problem.a.rows();
+  expects(initial.cols() == 0 || initial.rows() == n,
+          "the block of initial vectors has another number of rows than the matrix");
+  EigenPlan plan = plan_eigen(n, sizeof(T), options, initial.cols());
+  if (n == 0)
+    return none_there<T>(0, Verification::all_computed, "the matrix has no rows, so no eigenvalues");
+  expect_solvable(problem, options, plan, checkpointing);
+  Context ctx = context;
+  if (n < threaded_rows) ctx.threads = 1;
+
+  const bool iterates = plan.method != Method::dense;
+  Circumstances of{plan.nev, seeks_sides(options, problem.target)};
+  if (of.sides && options.which != Which::BE && iterates)
+    plan.nev = wanted_beside(problem, options, plan.nev);
+  if (plan.nev == 0)
+    return none_there<T>(n, Verification::inertia,
+                         std::string("no eigenvalue lies ") +
+                             (options.which == Which::SA ? "below" : "above") +
+                             " the target, as the inertia of an LDL^H factorisation shows");
+  EigenResult<T> result;
+  result.next_value = result.gap = nan;
+  solve_by_plan(ctx, problem, options, plan, initial, checkpointing, result);
+  if (of.sides && iterates) keep_sides(problem, options, result);
+  weigh(problem, options, iterates, of, result);
+  const bool may_take_over = options.verify && options.max_iterations == 0 && n <= takeover_rows;
+  if (may_take_over && iterates && !result.verified && result.stop != StopReason::interrupted) {
+    solve_dense(ctx, problem, options, of.asked, result);
+    result.taken_over = true, result.verified = result.converged, of.displaced = of.hidden = false;
+    if (!result.converged) result.stop = StopReason::rounding;
+  }
+  if (result.verified) sharpen_error_bounds<T>(result, distance_outside(result, options, problem.target));
+  explain(options, of, n, result);
+  return result;
+}
+
+#define TS_INSTANTIATE(T)                                                                             \
+  template EigenResult<T> solve_eigen<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, \
+                                         HostView<const T>, const Checkpointing<T>&);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

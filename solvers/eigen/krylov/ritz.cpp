@@ -1,0 +1,100 @@
+#include "tallskinny/solvers/eigen/krylov/ritz.hpp"
+
+#include <algorithm>
+
+#include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/solvers/eigen/values/selection.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
+
+namespace ts::solvers {
+
+template <class T>
+Ritz<T> ritz_of(KrylovFactorisation<T>& krylov) {
+  const Timed timed(krylov.work().seconds.small);
+  const Profile::Piece piece(krylov.context(), "projected problems", {}, std::nullopt);
+  auto e = ortho::hermitian_eigen<T>(krylov.h().cview());  // H S = S Theta
+  Ritz<T> out{
+      {e.values.begin(), e.values.end()}, std::move(e.vectors), std::vector<double>(at(krylov.size()))};
+  const auto bs = ortho::product<T>(krylov.b().cview(), out.coefficients.cview());
+  for (index_t j = 0; j < bs.cols(); ++j) {
+    double sum = 0;
+    for (index_t i = 0; i < bs.rows(); ++i) sum += std::norm(bs(i, j));
+    out.residuals[at(j)] = std::sqrt(sum);
+  }
+  return out;
+}
+
+template <class T>
+void thick_restart(KrylovFactorisation<T>& krylov, const Ritz<T>& ritz, const std::vector<index_t>& keep) {
+  const Timed timed(krylov.work().seconds.restarting);
+  const auto s = columns_of(ritz.coefficients, keep);
+  krylov.note_norm(std::max(std::abs(ritz.values.front()), std::abs(ritz.values.back())));
+  auto h = Matrix<T>::zeros(s.cols(), s.cols());
+  auto b = ortho::product<T>(krylov.b().cview(), s.cview());
+  for (index_t j = 0; j < s.cols(); ++j) {
+    const std::size_t k = at(keep[at(j)]);
+    h(j, j) = static_cast<real_t<T>>(ritz.values[k]);
+    // Converged to the last digit: its coupling is rounding noise (hard locking).
+    if (ritz.residuals[k] <= roundoff_of<T> * krylov.norm())
+      for (index_t i = 0; i < b.rows(); ++i) b(i, j) = T{};
+  }
+  krylov.shrink(s.cview(), std::move(h), std::move(b));
+}
+
+template <class T>
+void compress(KrylovFactorisation<T>& krylov, HostView<const T> s) {
+  const Timed timed(krylov.work().seconds.restarting);
+  const auto hs = ortho::product<T>(krylov.h().cview(), s);
+  auto h = Matrix<T>::zeros(s.cols(), s.cols());
+  for (index_t k = 0; k < s.rows(); ++k)  // S^H (H S)
+    for (index_t i = 0; i < s.cols(); ++i)
+      for (index_t j = 0; j < s.cols(); ++j) h(i, j) += conjugate(s(k, i)) * hs(k, j);
+  krylov.shrink(s, std::move(h), ortho::product<T>(krylov.b().cview(), s));
+}
+
+template <class T>
+PlacedMatrix<T> combine(const KrylovFactorisation<T>& krylov, HostView<const T> s) {
+  PlacedMatrix<T> y(krylov.context(), krylov.op().space(), krylov.rows(), s.cols());
+  ortho::Tall<T>(krylov.context()).combine(T{1}, krylov.v(), s, T{0}, y.view());
+  return y;
+}
+
+template <class T>
+PlacedMatrix<T> combine(const KrylovFactorisation<T>& krylov, HostView<const T> s, HostView<const T> c) {
+  auto y = combine(krylov, s);
+  ortho::Tall<T>(krylov.context()).combine(T{1}, krylov.f(), c, T{1}, y.view());
+  return y;
+}
+
+template <class T>
+PlacedMatrix<T> image(KrylovFactorisation<T>& krylov, PlacedView<const T> x) {
+  const Timed timed(krylov.work().seconds.applying);
+  PlacedMatrix<T> y(krylov.context(), krylov.op().space(), krylov.rows(), x.cols());
+  krylov.op().apply(krylov.context(), x, y.view());
+  krylov.work().applications += krylov.weight() * x.cols();
+  return y;
+}
+
+template <class T>
+double estimate_norm(const Context& ctx, const Operator<T>& a, std::uint64_t seed, index_t& applications) {
+  KrylovFactorisation<T> krylov(ctx, a, norm_columns, seed ^ 0x9e3779b97f4a7c15u);
+  krylov.start(HostView<const T>{}, norm_block);
+  while (krylov.can_expand()) krylov.expand();
+  applications += krylov.work().applications;
+  if (krylov.size() == 0) return krylov.norm();
+  const auto ritz = ritz_of(krylov);
+  return std::max({krylov.norm(), std::abs(ritz.values.front()), std::abs(ritz.values.back())});
+}
+
+#define TS_INSTANTIATE(T)                                                                                   \
+  template Ritz<T> ritz_of<T>(KrylovFactorisation<T>&);                                                     \
+  template void thick_restart<T>(KrylovFactorisation<T>&, const Ritz<T>&, const std::vector<index_t>&);     \
+  template void compress<T>(KrylovFactorisation<T>&, HostView<const T>);                                    \
+  template PlacedMatrix<T> combine<T>(const KrylovFactorisation<T>&, HostView<const T>);                    \
+  template PlacedMatrix<T> combine<T>(const KrylovFactorisation<T>&, HostView<const T>, HostView<const T>); \
+  template PlacedMatrix<T> image<T>(KrylovFactorisation<T>&, PlacedView<const T>);                          \
+  template double estimate_norm<T>(const Context&, const Operator<T>&, std::uint64_t, index_t&);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

@@ -1,0 +1,45 @@
+// The problem A x = lambda x with A Hermitian, and what is known of it beside A.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "tallskinny/solvers/operator.hpp"
+#include "tallskinny/solvers/types.hpp"
+
+namespace ts::solvers {
+
+/// The number of eigenvalues below `shift`, which no eigenvalue is supposed to be nearer to than `clearance`;
+/// nothing when rounding could have moved one across.
+using CountBelow = std::function<std::optional<index_t>(double shift, double clearance)>;
+
+/// (A - shift I)^-1
+template <class T>
+struct ShiftedInverse {
+  Operator<T> inverse;
+  double shift = 0;
+};
+
+/// A x = lambda x with A Hermitian. T: double or std::complex<double>.
+template <class T>
+struct EigenProblem {
+  Operator<T> a;
+  /// sigma: eigenvalues near it are wanted.
+  std::optional<double> target = std::nullopt;
+  /// Y = (A - shift I)^-1 X with a shift at or next to the target: block Lanczos seeks through it.
+  std::optional<Operator<T>> inverse = std::nullopt;
+  double shift = 0;
+  /// The number of eigenvalues below a shift that none is nearer to than `clearance` (Sylvester's law of
+  /// inertia), or nothing when it cannot be told.
+  CountBelow count_below = nullptr;
+  /// Factorises A - sigma I and gives its inverse with the shift that was taken, where that is cheap. With it
+  /// and `count_below`, Method::automatic goes through the inverse at an end of the spectrum (LA or SA) that
+  /// plain Lanczos does not settle within its first basis.
+  std::function<std::optional<ShiftedInverse<T>>(double sigma)> invert = nullptr;
+  /// A in float32: for Precision::float32 and mixed.
+  std::optional<Operator<narrow_t<T>>> narrow = std::nullopt;
+  /// Hermitian and positive definite, near A^-1 in what matters: for LOBPCG and Davidson.
+  std::optional<Operator<T>> preconditioner = std::nullopt;
+};
+
+}  // namespace ts::solvers

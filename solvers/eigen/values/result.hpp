@@ -1,0 +1,112 @@
+// What the eigen-solver answers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/eigen/values/options.hpp"
+#include "tallskinny/solvers/eigen/values/work.hpp"
+
+namespace ts::solvers {
+
+enum class StopReason { converged, max_iterations, interrupted, not_verified, rounding };
+
+/// How a set was found to be complete.
+enum class Verification {
+  none,
+  all_computed,  ///< the whole spectrum was computed
+  inertia,       ///< the number of eigenvalues beyond a shift was counted by an LDL^H factorisation
+  /// the search grew from a random block with columns to spare for every value found and resolved the first
+  /// eigenvalue outside of the set as well
+  start_block,
+  random_block,  ///< cycles from fresh random blocks, orthogonal to what was found, brought nothing new
+  normal         ///< of a normal matrix, by a Hermitian one with the same eigenvectors that was verified
+};
+
+[[nodiscard]] std::string_view name_of(StopReason) noexcept;
+[[nodiscard]] std::string_view name_of(Verification) noexcept;
+
+/// How a search for the wanted, or one for what is missing, ended. `entered`: something missing was found.
+enum class Stage { reached, entered, budget, interrupted, stagnated };
+
+/// What a run that ends so has to say. @param verifying the wanted had been found.
+[[nodiscard]] StopReason stop_of(Stage, bool verifying) noexcept;
+
+/// One look at the Ritz values, for the history.
+struct HistoryEntry {
+  index_t iteration = 0, operator_applications = 0, converged = 0;
+  double worst = 0;  ///< largest wanted residual as a multiple of its tolerance
+  bool verifying = false;
+  std::vector<double> ratios = {};  ///< the same for each wanted pair, from the end of the spectrum inwards
+
+  template <class Archive>
+  void exchange(Archive& archive) {
+    archive(iteration, operator_applications, converged, worst, verifying, ratios);
+  }
+};
+
+/// A look in which pairs have these residuals, as multiples of their tolerances; a prefix of them counts as
+/// converged.
+[[nodiscard]] HistoryEntry look_at(index_t iteration, index_t applications, std::vector<double> ratios);
+
+/// Writes a look into the history, and tells options.progress. @param fraction see Progress.
+void note(HistoryEntry look, double fraction, const EigenOptions&, index_t max_iterations, index_t wanted,
+          std::vector<HistoryEntry>& history);
+
+/// Pairs in the order of what was asked: LA falling, SA rising, LM by falling magnitude, SM by distance from
+/// the target, BE rising.
+template <class T>
+struct EigenResult {
+  std::vector<double> values;
+  Matrix<T> vectors;                   ///< n x values.size(), orthonormal columns
+  std::vector<double> residual_norms;  ///< ||A x - theta x||, computed from the matrix at the end
+  /// An eigenvalue of A lies within this distance of the value: the residual norm, or for a verified set
+  /// ||R||^2 / gap where that is smaller.
+  std::vector<double> error_bounds;
+  /// How far rounding has moved each value from an eigenvalue of X^H A X, as measured: ||X^H r|| and the loss
+  /// of orthogonality times |value|.
+  std::vector<double> value_roundings;
+  std::vector<index_t> multiplicities;  ///< how many of the values agree with this one, itself included
+  /// So many of the values are copies of one eigenvalue at the end of the set that may have more of them:
+  /// `nev` cuts them off. 0 where the next eigenvalue is clearly another one.
+  index_t cut_off = 0;
+  std::vector<bool> converged_pairs;
+
+  index_t converged_count = 0;  ///< pairs whose residual meets the tolerance
+  bool converged = false;       ///< all pairs that were asked for
+  bool verified = false;        ///< and no copy or value is missing
+  Verification verification = Verification::none;
+  StopReason stop = StopReason::max_iterations;
+  std::string reason;  ///< one sentence on how it ended, with advice when it did not converge
+
+  index_t iterations = 0;                 ///< block steps
+  index_t operator_applications = 0;      ///< columns that the operator was applied to
+  index_t narrow_applications = 0;        ///< those of them in float32
+  index_t verification_applications = 0;  ///< those of them after the set had been found
+  index_t filter_degree = 0;              ///< of the Chebyshev filter; 0: none
+  std::optional<double> shift = {};       ///< of the inverse that was iterated with
+  KrylovSeconds seconds;                  ///< where the time of the iteration went
+  index_t restarts = 0, verification_rounds = 0, dead_directions = 0;
+  bool taken_over = false;        ///< by the dense solver, from a method that did not succeed
+  double norm = 0;                ///< estimate of ||A||_2 from below
+  double orthogonality_loss = 0;  ///< ||I - X^H X||_2, measured at the end
+  double next_value = 0;          ///< the first Ritz value outside the set; NaN when none is known
+  double gap = 0;                 ///< its distance from the nearest value in the set; NaN when not known
+  std::vector<HistoryEntry> history;
+};
+
+/// What `part` cost joins what a run took as a whole.
+template <class T>
+void add_costs(const EigenResult<T>& part, EigenResult<T>& whole) {
+  whole.iterations += part.iterations, whole.operator_applications += part.operator_applications;
+  whole.restarts += part.restarts, whole.dead_directions += part.dead_directions;
+  whole.verification_rounds += part.verification_rounds;
+  whole.verification_applications += part.verification_applications;
+  whole.seconds += part.seconds;
+  whole.history.insert(whole.history.end(), part.history.begin(), part.history.end());
+}
+
+}  // namespace ts::solvers

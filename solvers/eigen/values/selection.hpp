@@ -1,0 +1,47 @@
+// Which of the sorted Ritz values are wanted: always the first few from the low end and the first few from
+// the high end.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/eigen/values/options.hpp"
+
+namespace ts::solvers {
+
+struct Ends {
+  index_t low = 0, high = 0;
+  [[nodiscard]] index_t total() const noexcept { return low + high; }
+};
+
+/// The indices of `ends` among m values, ascending.
+[[nodiscard]] std::vector<index_t> indices_of(Ends ends, index_t m);
+
+/// The k wanted of `ascending` values (at most all of them). `which` is LA, SA, LM or BE here: a target has
+/// been turned into LM of the inverse before.
+[[nodiscard]] Ends wanted_ends(std::span<const double> ascending, Which which, index_t k);
+
+/// Indices low end first, then high end, of `ends` grown by `extra` values on the sides that are open for
+/// this `which`, at most `limit` in all.
+[[nodiscard]] Ends grown_ends(std::span<const double> ascending, Which which, Ends ends, index_t extra);
+
+/// A value below `low` or above `high` would belong to the wanted set.
+struct Thresholds {
+  double low, high;
+};
+[[nodiscard]] Thresholds thresholds(std::span<const double> ascending, Which which, Ends ends);
+
+/// The indices of values in the order in which these rise; equal ones keep their order.
+[[nodiscard]] std::vector<index_t> rising_order(const std::vector<double>& values);
+
+/// The columns of A that are named, in this order.
+template <class T>
+[[nodiscard]] Matrix<T> columns_of(const Matrix<T>& a, const std::vector<index_t>& which) {
+  Matrix<T> chosen(a.rows(), static_cast<index_t>(which.size()));
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = 0; j < chosen.cols(); ++j) chosen(i, j) = a(i, which[at(j)]);
+  return chosen;
+}
+
+}  // namespace ts::solvers

@@ -1,0 +1,12 @@
+// Blocks of random numbers, wherever they are.
+#pragma once
+
+#include "tallskinny/gemm/runtime/placed.hpp"
+
+namespace ts::solvers {
+
+/// X = the numbers of this seed and stream, where X is (gemm/random/fill_random.hpp).
+template <class T>
+void fill_random(const Context&, std::uint64_t seed, std::uint64_t stream, PlacedView<T> x);
+
+}  // namespace ts::solvers

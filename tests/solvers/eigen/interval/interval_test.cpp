@@ -1,0 +1,155 @@
+#include "tallskinny/solvers/eigen/interval/interval.hpp"
+
+#include <limits>
+
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using solvers::Interval;
+using solvers::Method;
+using solvers::Verification;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+template <class T>
+solvers::EigenProblem<T> factorisable(const CsrMatrix<T>& a) {
+  solvers::EigenProblem<T> p{solvers::CsrOperator<T>(a.view())};
+  p.count_below = solvers::InertiaCounter<T>(a.view(), 0);
+  p.invert = [view = a.view()](double sigma) -> std::optional<solvers::ShiftedInverse<T>> {
+    const solvers::ShiftInvert<T> factor(view, sigma);
+    return solvers::ShiftedInverse<T>{factor, factor.sigma()};
+  };
+  return p;
+}
+
+/// Those of a rising list within [low, high], which must not be nearer than 1e-6 to others.
+std::vector<double> within(const std::vector<double>& all, Interval i) {
+  std::vector<double> inside;
+  for (const double v : all)
+    if (v >= i.low - 1e-6 && v <= i.high + 1e-6) inside.push_back(v);
+  return inside;
+}
+
+template <class T>
+void check(const solvers::EigenResult<T>& r, const std::vector<double>& exact, double tolerance = 1e-8) {
+  CHECK(r.converged);
+  REQUIRE(r.values.size() == exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) CHECK(std::abs(r.values[i] - exact[i]) <= tolerance);
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    CAPTURE(r.values[i] - exact[i], r.error_bounds[i], r.norm, r.residual_norms[i]);
+    CHECK(std::abs(r.values[i] - exact[i]) <= r.error_bounds[i]);
+  }
+  CHECK(r.orthogonality_loss < 1e-12);
+}
+
+}  // namespace
+
+TEST_CASE("all eigenvalues of an interval are counted") {
+  const auto a = generators::laplacian({24, 24});
+  const auto all = generators::laplacian_spectrum({24, 24}).all();
+  const auto problem = factorisable(a);
+  for (const Interval i : {Interval{1, 1.5}, {3.9, 4.1}, {-inf, 0.5}, {7.5, inf}, {7.98, 100}, {-5, 0.1}}) {
+    CAPTURE(i.low, i.high);
+    const auto r = solvers::solve_interval<double>(Context{}, problem, {}, i);
+    check(r, within(all, i));
+    CHECK(r.verified);
+    CHECK(r.verification == Verification::inertia);
+  }
+}
+
+TEST_CASE("eigenvalues exactly at the ends, with many copies") {
+  const auto a = generators::hypercube(10);  // 2 k with C(10, k) copies
+  const auto problem = factorisable(a);
+  const auto all = generators::hypercube_spectrum(10).all();
+  for (const Interval i : {Interval{0, 2}, {2, 2}, {2, 4}, {16, 20}, {-inf, 2}}) {  // 18 lies in the middle
+    CAPTURE(i.low, i.high);
+    const auto r = solvers::solve_interval<double>(Context{}, problem, {}, i);
+    check(r, within(all, i));
+    CHECK(r.verification == Verification::inertia);
+    CHECK(r.reason.find("end of the interval") != std::string::npos);
+  }
+}
+
+TEST_CASE("intervals without eigenvalues") {
+  const auto a = generators::clement(400);  // odd integers
+  const auto problem = factorisable(a);
+  for (const Interval i : {Interval{1.1, 2.9}, {2, 2}, {400, 500}, {-inf, -400}}) {
+    CAPTURE(i.low, i.high);
+    const auto r = solvers::solve_interval<double>(Context{}, problem, {}, i);
+    CHECK(r.values.empty());
+    CHECK(r.verified);
+    CHECK(r.verification == Verification::inertia);
+  }
+  const auto r = solvers::solve_interval<double>(Context{}, problem, {}, {-3 + 1e-7, 3 - 1e-7});
+  check(r, {-1, 1}, 1e-6);
+}
+
+TEST_CASE("more eigenvalues than one slice takes, and small matrices") {
+  const auto a = generators::laplacian({1500});
+  const auto spectrum = generators::laplacian_spectrum({1500});
+  const Interval i{1, 1.5};
+  const auto r = solvers::solve_interval<double>(Context{}, factorisable(a), {}, i);
+  check(r, within(spectrum.all(), i));
+  CHECK(r.values.size() > 100);
+  CHECK(r.verification == Verification::inertia);
+
+  const auto small = generators::clement(20);
+  const auto s = solvers::solve_interval<double>(Context{}, factorisable(small), {}, {-3, 5});
+  check(s, {-3, -1, 1, 3, 5});
+  CHECK(s.verification == Verification::all_computed);
+  CHECK_THROWS_AS(solvers::solve_interval<double>(Context{}, factorisable(small), {}, {1, 0}), Error);
+}
+
+TEST_CASE("complex matrices") {
+  const auto a = generators::flux_ring(600, 0.3);
+  const Interval i{-0.05, 0.05};
+  const auto r = solvers::solve_interval<std::complex<double>>(Context{}, factorisable(a), {}, i);
+  check(r, within(generators::flux_ring_spectrum(600, 0.3).all(), i));
+  CHECK(r.verification == Verification::inertia);
+}
+
+TEST_CASE("without a factorisation nothing is called proved") {
+  const auto a = generators::laplacian({24, 24});
+  const auto all = generators::laplacian_spectrum({24, 24}).all();
+  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+  for (const Interval i : {Interval{1, 1.2}, {-inf, 0.5}, {7.5, inf}}) {
+    CAPTURE(i.low, i.high);
+    const auto r = solvers::solve_interval<double>(Context{}, problem, {}, i);
+    check(r, within(all, i), 1e-7);
+    CHECK(r.verified);
+    CHECK(r.verification != Verification::inertia);
+    CHECK(r.reason.find("no proof") != std::string::npos);
+  }
+}
+
+TEST_CASE("all of a multiplet is in an interval or none, ends closed") {
+  CsrMatrix<double> zero{400, 400, std::vector<index_t>(401, 0), {}, {}};
+  auto r = solvers::solve_interval<double>(Context{}, factorisable(zero), {}, {0, 100});
+  INFO(r.reason);
+  CHECK(r.verified);
+  CHECK(r.values.size() == 400);
+
+  auto cube = generators::hypercube(9);  // the Laplacian: 0, 2, .., 18; the adjacency has 9 minus that
+  for (index_t i = 0; i < cube.rows; ++i)
+    for (index_t k = cube.pointers[static_cast<std::size_t>(i)];
+         k < cube.pointers[static_cast<std::size_t>(i) + 1]; ++k)
+      if (auto& x = cube.values[static_cast<std::size_t>(k)]; cube.indices[static_cast<std::size_t>(k)] == i)
+        x = 0;
+      else
+        x = -x;
+  r = solvers::solve_interval<double>(Context{}, factorisable(cube), {}, {1, 3});
+  INFO(r.reason);
+  CHECK(r.verified);
+  CHECK(r.values.size() == 126 + 84);  // 9 over 4, 9 over 3
+}
+
+TEST_CASE("an end far beyond the spectrum is no harm") {
+  const auto a = generators::laplacian({300});
+  const auto r = solvers::solve_interval<double>(Context{}, factorisable(a), {}, {0, 1e300});
+  INFO(r.reason);
+  CHECK(r.verified);
+  CHECK(r.values.size() == 300);
+}
