@@ -1,4 +1,4 @@
-#include "tallskinny/app/tsbench/gpu/tables.hpp"
+#include "tallskinny/app/tsbench/tables.hpp"
 
 #include <algorithm>
 #include <numeric>

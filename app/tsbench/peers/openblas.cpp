@@ -1,6 +1,6 @@
 #include <cblas.h>
 
-#include "tallskinny/app/tsbench/peers.hpp"
+#include "tallskinny/app/tsbench/peers/peers.hpp"
 
 extern "C" {
 void openblas_set_num_threads(int);
@@ -56,35 +56,36 @@ TS_BLAS_COMPLEX(std::complex<float>, c, scnrm2)
 #undef TS_BLAS_COMPLEX
 
 template <class T>
-std::function<void()> peer(const Operands<T>& o) {
-  const index_t n = o.problem.n, p = o.problem.p, q = o.problem.q;
+std::function<void(const HostOperands<T>&)> way(const Problem& problem) {
+  using O = const HostOperands<T>&;
+  const index_t n = problem.n, p = problem.p, q = problem.q;
   const T one = 1, zero = 0;
-  switch (o.problem.operation) {
+  switch (problem.operation) {
     case Operation::tsmttsm:
-      return [=] { gemm(true, p, q, n, one, o.x, p, o.y, q, zero, o.result, q); };
+      return [=](O o) { gemm(true, p, q, n, one, o.x.data, p, o.y.data, q, zero, o.result.data, q); };
     case Operation::gram:
-      return [=] { rank_update(p, n, o.x, o.result); };
+      return [=](O o) { rank_update(p, n, o.x.data, o.result.data); };
     case Operation::tsmm:
-      return [=] { gemm(false, n, q, p, one, o.x, p, o.small, q, zero, o.out, q); };
+      return [=](O o) { gemm(false, n, q, p, one, o.x.data, p, o.small.data, q, zero, o.out.data, q); };
     case Operation::tsm2r:
-      return [=] { gemm(false, n, q, p, one, o.x, p, o.y, q, zero, o.out, q); };
+      return [=](O o) { gemm(false, n, q, p, one, o.x.data, p, o.y.data, q, zero, o.out.data, q); };
     case Operation::inner_and_gram:
-      return [=] {
-        gemm(true, p, q, n, one, o.x, p, o.y, q, zero, o.result, q);
-        rank_update(q, n, o.y, o.gram);
+      return [=](O o) {
+        gemm(true, p, q, n, one, o.x.data, p, o.y.data, q, zero, o.result.data, q);
+        rank_update(q, n, o.y.data, o.gram.data);
       };
     case Operation::project_out:
-      return [=] {
-        gemm(false, n, q, p, T(-1), o.x, p, o.small, q, one, o.out, q);
-        gemm(true, p, q, n, one, o.x, p, o.out, q, zero, o.result, q);
-        rank_update(q, n, o.out, o.gram);
+      return [=](O o) {
+        gemm(false, n, q, p, T(-1), o.x.data, p, o.small.data, q, one, o.out.data, q);
+        gemm(true, p, q, n, one, o.x.data, p, o.out.data, q, zero, o.result.data, q);
+        rank_update(q, n, o.out.data, o.gram.data);
       };
     case Operation::column_norms:
-      return [=] {
-        for (index_t j = 0; j < p; ++j) o.result[j] = norm(n, o.x + j, p);
+      return [=](O o) {
+        for (index_t j = 0; j < p; ++j) o.result.data[j] = norm(n, o.x.data + j, p);
       };
     case Operation::trsm:
-      return [=] { solve(n, p, o.small, o.out); };
+      return [=](O o) { solve(n, p, o.small.data, o.out.data); };
     case Operation::tsmm_in_place:
     case Operation::spmm:
       break;
@@ -95,8 +96,8 @@ std::function<void()> peer(const Operands<T>& o) {
 }  // namespace
 
 template <class T>
-std::function<void()> openblas_peer(const Operands<T>& o) {
-  if constexpr (std::is_same_v<T, result_t<T>>) return peer(o);
+std::function<void(const HostOperands<T>&)> openblas_way(const HostOperands<T>& example) {
+  if constexpr (std::is_same_v<T, result_t<T>>) return way<T>(example.problem);
   return {};
 }
 
@@ -107,7 +108,8 @@ std::string openblas_version() {
   return openblas_get_config();
 }
 
-#define TS_INSTANTIATE(T) template std::function<void()> openblas_peer<T>(const Operands<T>&);
+#define TS_INSTANTIATE(T) \
+  template std::function<void(const HostOperands<T>&)> openblas_way<T>(const HostOperands<T>&);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

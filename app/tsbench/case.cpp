@@ -1,7 +1,8 @@
-#include "tallskinny/app/tsbench/gpu/case.hpp"
+#include "tallskinny/app/tsbench/case.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace ts::bench {
 
@@ -32,6 +33,59 @@ cuda::GpuProblem gpu_problem_of(const Case& c) {
 }
 
 }  // namespace
+
+bool exists(Operation op, DType type, Shape s) {
+  const bool half = type == DType::float16 || type == DType::bfloat16;
+  switch (op) {
+    case Operation::tsmm_in_place:
+      return !half && s.q <= s.p;
+    case Operation::inner_and_gram:
+    case Operation::project_out:
+      return !half;
+    case Operation::trsm:
+      return !half && s.p == s.q;
+    case Operation::gram:
+    case Operation::column_norms:
+    case Operation::tsm2r:
+    case Operation::spmm:
+      return s.p == s.q;  // one width only
+    default:
+      return true;
+  }
+}
+
+bool in_place(Operation op) noexcept {
+  return op == Operation::trsm || op == Operation::tsmm_in_place || op == Operation::project_out;
+}
+
+bool tall_result(Operation op) noexcept {
+  return in_place(op) || op == Operation::tsmm || op == Operation::tsm2r || op == Operation::spmm;
+}
+
+index_t out_width(const Problem& p) noexcept {
+  return p.operation == Operation::trsm || p.operation == Operation::tsmm_in_place ? p.p : p.q;
+}
+
+Problem problem_of(Operation op, DType type, index_t p, index_t q, std::int64_t bytes, Pattern pattern) {
+  Problem problem{op, type, 1 << 20, p, q};
+  if (op == Operation::tsm2r) {  // D is square
+    problem.n = problem.p =
+        static_cast<index_t>(std::sqrt(static_cast<double>(bytes) / static_cast<double>(size_of(type))));
+    return problem;
+  }
+  if (op == Operation::spmm) {
+    const auto per_row =
+        SparsePattern::entries_a_row(pattern) * static_cast<double>(size_of(type) + 4) + 8 +
+        2.0 * static_cast<double>(q) * static_cast<double>(std::max<std::size_t>(size_of(type), 4));
+    const auto matrix = SparsePattern::of_rows(pattern, static_cast<double>(bytes) / per_row);
+    problem.n = problem.p = matrix.rows;
+    problem.nonzeros = matrix.entries();
+    return problem;
+  }
+  const double per_row = cost_of(problem).bytes() / static_cast<double>(problem.n);
+  problem.n = static_cast<index_t>(static_cast<double>(bytes) / per_row) / 16 * 16;
+  return problem;
+}
 
 std::string Case::form() const {
   if (pattern != Pattern::stencil) return pattern == Pattern::band ? "band" : "random";
@@ -69,11 +123,8 @@ std::size_t Case::tall_bytes(index_t rows, index_t columns, std::size_t element)
 }
 
 cuda::GpuProblem gpu_problem_of(const Case& c, Determinism determinism) {
-  cuda::GpuProblem problem;
-#define TS_CASE(T) \
-  if (c.problem.type == dtype_of<T>) problem = gpu_problem_of<T>(c);
-  TS_FOR_EACH_TYPE(TS_CASE)
-#undef TS_CASE
+  cuda::GpuProblem problem =
+      by_type(c.problem.type, [&]<class T>(std::type_identity<T>) { return gpu_problem_of<T>(c); });
   problem.determinism = determinism;
   return problem;
 }

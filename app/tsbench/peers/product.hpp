@@ -7,7 +7,7 @@
 #include <array>
 #include <optional>
 
-#include "tallskinny/app/tsbench/gpu/pool.hpp"
+#include "tallskinny/app/tsbench/operands.hpp"
 
 namespace ts::bench {
 

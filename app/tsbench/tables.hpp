@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "tallskinny/app/tsbench/cases.hpp"
-#include "tallskinny/app/tsbench/gpu/case.hpp"
+#include "tallskinny/app/tsbench/case.hpp"
+#include "tallskinny/app/tsbench/words.hpp"
 
 namespace ts::bench {
 

@@ -5,7 +5,7 @@
 #include <Eigen/SparseCore>
 #undef Eigen
 
-#include "tallskinny/app/tsbench/peers.hpp"
+#include "tallskinny/app/tsbench/peers/peers.hpp"
 
 namespace ts::bench {
 
@@ -31,53 +31,57 @@ void outer(index_t n, const T* a, index_t p, const T* b, index_t q, T* c) {
 }
 
 template <class T>
-std::function<void()> peer(const Operands<T>& o) {
-  const index_t n = o.problem.n, p = o.problem.p, q = o.problem.q;
-  switch (o.problem.operation) {
+std::function<void(const HostOperands<T>&)> way(const HostOperands<T>& example) {
+  using O = const HostOperands<T>&;
+  const index_t n = example.problem.n, p = example.problem.p, q = example.problem.q;
+  switch (example.problem.operation) {
     case Operation::tsmttsm:
-      return [=] { inner<T>(n, o.x, p, o.y, q, o.result); };
+      return [=](O o) { inner<T>(n, o.x.data, p, o.y.data, q, o.result.data); };
     case Operation::gram:
-      return [=] { inner<T>(n, o.x, p, o.x, p, o.result); };
+      return [=](O o) { inner<T>(n, o.x.data, p, o.x.data, p, o.result.data); };
     case Operation::tsmm:
-      return [=] { outer<T>(n, o.x, p, o.small, q, o.out); };
+      return [=](O o) { outer<T>(n, o.x.data, p, o.small.data, q, o.out.data); };
     case Operation::tsmm_in_place:
-      return [=] {
+      return [=](O o) {
         eigen::Matrix<T, eigen::Dynamic, eigen::Dynamic, eigen::RowMajor> product(n, q);
-        outer<T>(n, o.out, p, o.small, q, product.data());
-        Rows<T>(o.out, n, p).leftCols(q) = product;
+        outer<T>(n, o.out.data, p, o.small.data, q, product.data());
+        Rows<T>(o.out.data, n, p).leftCols(q) = product;
       };
     case Operation::tsm2r:
-      return [=] { outer<T>(n, o.x, p, o.y, q, o.out); };
+      return [=](O o) { outer<T>(n, o.x.data, p, o.y.data, q, o.out.data); };
     case Operation::inner_and_gram:
-      return [=] {
-        inner<T>(n, o.x, p, o.y, q, o.result);
-        inner<T>(n, o.y, q, o.y, q, o.gram);
+      return [=](O o) {
+        inner<T>(n, o.x.data, p, o.y.data, q, o.result.data);
+        inner<T>(n, o.y.data, q, o.y.data, q, o.gram.data);
       };
     case Operation::project_out:
-      return [=] {
-        Rows<T>(o.out, n, q).noalias() -= ConstRows<T>(o.x, n, p) * ConstRows<T>(o.small, p, q);
-        inner<T>(n, o.x, p, o.out, q, o.result);
-        inner<T>(n, o.out, q, o.out, q, o.gram);
+      return [=](O o) {
+        Rows<T>(o.out.data, n, q).noalias() -=
+            ConstRows<T>(o.x.data, n, p) * ConstRows<T>(o.small.data, p, q);
+        inner<T>(n, o.x.data, p, o.out.data, q, o.result.data);
+        inner<T>(n, o.out.data, q, o.out.data, q, o.gram.data);
       };
     case Operation::column_norms:
-      return [=] {
-        const auto norms = ConstRows<T>(o.x, n, p).colwise().norm().eval();
-        for (index_t j = 0; j < p; ++j) o.result[j] = norms(j);
+      return [=](O o) {
+        const auto norms = ConstRows<T>(o.x.data, n, p).colwise().norm().eval();
+        for (index_t j = 0; j < p; ++j) o.result.data[j] = norms(j);
       };
     case Operation::trsm:
-      return [=] {
-        Rows<T> x(o.out, n, p);
-        ConstRows<T>(o.small, p, p)
+      return [=](O o) {
+        Rows<T> x(o.out.data, n, p);
+        ConstRows<T>(o.small.data, p, p)
             .template triangularView<eigen::Upper>()
             .template solveInPlace<eigen::OnTheRight>(x);
       };
-    case Operation::spmm:
-      if (o.sparse.nonzeros() > INT32_MAX) return {};  // Eigen's row pointers are of the type of the indices
-      return [=, pointers = std::vector<std::int32_t>(o.sparse.pointers, o.sparse.pointers + n + 1)] {
-        const eigen::Map<const eigen::SparseMatrix<T, eigen::RowMajor, std::int32_t>> a(
+    case Operation::spmm: {
+      const auto& a = example.sparse;
+      if (a.nonzeros() > INT32_MAX) return {};  // Eigen's row pointers are of the type of the indices
+      return [=, pointers = std::vector<std::int32_t>(a.pointers, a.pointers + n + 1)](O o) {
+        const eigen::Map<const eigen::SparseMatrix<T, eigen::RowMajor, std::int32_t>> matrix(
             n, p, o.sparse.nonzeros(), pointers.data(), o.sparse.indices, o.sparse.values);
-        Rows<T>(o.out, n, q).noalias() = a * ConstRows<T>(o.x, p, q);
+        Rows<T>(o.out.data, n, q).noalias() = matrix * ConstRows<T>(o.x.data, p, q);
       };
+    }
   }
   return {};
 }
@@ -96,9 +100,9 @@ bool processor_suffices() {
 }  // namespace
 
 template <class T>
-std::function<void()> eigen_peer(const Operands<T>& o) {
+std::function<void(const HostOperands<T>&)> eigen_way(const HostOperands<T>& example) {
   if constexpr (std::is_same_v<T, result_t<T>>)
-    if (processor_suffices()) return peer(o);
+    if (processor_suffices()) return way(example);
   return {};
 }
 
@@ -111,7 +115,8 @@ std::string eigen_version() {
          std::to_string(EIGEN_MINOR_VERSION);
 }
 
-#define TS_INSTANTIATE(T) template std::function<void()> eigen_peer<T>(const Operands<T>&);
+#define TS_INSTANTIATE(T) \
+  template std::function<void(const HostOperands<T>&)> eigen_way<T>(const HostOperands<T>&);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

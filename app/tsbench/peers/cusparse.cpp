@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "tallskinny/app/tsbench/gpu/product.hpp"
-#include "tallskinny/app/tsbench/gpu/vendor.hpp"
+#include "tallskinny/app/tsbench/peers/product.hpp"
+#include "tallskinny/app/tsbench/peers/vendor.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
 namespace ts::bench {
@@ -121,11 +121,11 @@ class SparseTask {
 
 template <class T>
 void add_cusparse_peers(const Context& ctx, const DeviceOperands<T>& example,
-                        std::vector<GpuPeer<T>>& peers) {
+                        std::vector<DevicePeer<T>>& peers) {
   if (example.problem.operation != Operation::spmm || sparse().handle == nullptr) return;
   const auto add = [&](const char* name, bool vector, int algorithm) {
     auto tasks = std::make_shared<std::vector<std::pair<const void*, std::unique_ptr<SparseTask<T>>>>>();
-    peers.push_back({name, [=](const DeviceOperands<T>& o) {  // one task for each set of operands
+    peers.push_back({"vendor", name, [=](const DeviceOperands<T>& o) {  // one task for each set of operands
                        for (const auto& [data, task] : *tasks)
                          if (data == o.x.data) return task->run();
                        tasks->emplace_back(o.x.data,
@@ -142,7 +142,7 @@ void add_cusparse_peers(const Context& ctx, const DeviceOperands<T>& example,
   }
 }
 #define TS_INSTANTIATE(T) \
-  template void add_cusparse_peers<T>(const Context&, const DeviceOperands<T>&, std::vector<GpuPeer<T>>&);
+  template void add_cusparse_peers<T>(const Context&, const DeviceOperands<T>&, std::vector<DevicePeer<T>>&);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -1,7 +1,7 @@
 // cuBLAS's own ways: gemm as it chooses, three-multiplication products, rank updates, matrix times vector,
 // dot products, triangular solves.
-#include "tallskinny/app/tsbench/gpu/product.hpp"
-#include "tallskinny/app/tsbench/gpu/vendor.hpp"
+#include "tallskinny/app/tsbench/peers/product.hpp"
+#include "tallskinny/app/tsbench/peers/vendor.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
 namespace ts::bench {
@@ -122,7 +122,7 @@ void gemm3m(cublasHandle_t h, const Product<T>& p) {
 
 /// The products of which one factor or the result is a vector.
 template <class T>
-void add_gemv(const Context& ctx, const DeviceOperands<T>& example, std::vector<GpuPeer<T>>& peers) {
+void add_gemv(const Context& ctx, const DeviceOperands<T>& example, std::vector<DevicePeer<T>>& peers) {
   using O = const DeviceOperands<T>&;
   const auto h = [ctx] { return handle(ctx); };
   const bool rows = by_rows(example);
@@ -131,7 +131,7 @@ void add_gemv(const Context& ctx, const DeviceOperands<T>& example, std::vector<
   switch (pr.operation) {
     case Operation::tsmttsm:
       if (pr.p == 1 || pr.q == 1)
-        peers.push_back({"gemv", [=](O o) {
+        peers.push_back({"vendor", "gemv", [=](O o) {
                            const auto &a = pr.p == 1 ? o.y : o.x, &x = pr.p == 1 ? o.x : o.y;
                            gemv(h(), rows ? CUBLAS_OP_N : adjoint_of<T>, rows ? a.cols : a.rows,
                                 rows ? a.rows : a.cols, a.data, ld_of(a), x.data, step(x), o.result.data, 1);
@@ -139,7 +139,7 @@ void add_gemv(const Context& ctx, const DeviceOperands<T>& example, std::vector<
       break;
     case Operation::gram:
       if (pr.p == 1)
-        peers.push_back({"gemv", [=](O o) {
+        peers.push_back({"vendor", "gemv", [=](O o) {
                            gemv(h(), rows ? CUBLAS_OP_N : adjoint_of<T>, rows ? 1 : o.x.rows,
                                 rows ? o.x.rows : 1, o.x.data, ld_of(o.x), o.x.data, step(o.x), o.result.data,
                                 1);
@@ -148,7 +148,7 @@ void add_gemv(const Context& ctx, const DeviceOperands<T>& example, std::vector<
     case Operation::tsmm:
     case Operation::tsm2r:
       if (pr.q == 1)
-        peers.push_back({"gemv", [=](O o) {
+        peers.push_back({"vendor", "gemv", [=](O o) {
                            const bool small = o.problem.operation == Operation::tsmm;
                            gemv(h(), rows ? CUBLAS_OP_T : CUBLAS_OP_N, rows ? o.x.cols : o.x.rows,
                                 rows ? o.x.rows : o.x.cols, o.x.data, ld_of(o.x),
@@ -163,10 +163,10 @@ void add_gemv(const Context& ctx, const DeviceOperands<T>& example, std::vector<
 
 /// The fused steps of block Gram-Schmidt, one product after the other.
 template <class T>
-void add_steps(const Context& ctx, const DeviceOperands<T>& example, std::vector<GpuPeer<T>>& peers) {
+void add_steps(const Context& ctx, const DeviceOperands<T>& example, std::vector<DevicePeer<T>>& peers) {
   const Operation op = example.problem.operation;
   if (op != Operation::inner_and_gram && op != Operation::project_out) return;
-  peers.push_back({"gemms", [ctx, op](const DeviceOperands<T>& o) {
+  peers.push_back({"vendor", "gemms", [ctx, op](const DeviceOperands<T>& o) {
                      const cublasHandle_t h = handle(ctx);
                      DeviceOperands<T> step = o;
                      if (op == Operation::project_out) {  // W = W - V S
@@ -185,7 +185,8 @@ void add_steps(const Context& ctx, const DeviceOperands<T>& example, std::vector
 }  // namespace
 
 template <class T>
-void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example, std::vector<GpuPeer<T>>& peers) {
+void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example,
+                      std::vector<DevicePeer<T>>& peers) {
   using R = result_t<T>;
   using O = const DeviceOperands<T>&;
   constexpr bool full = std::is_same_v<T, R>;
@@ -193,8 +194,9 @@ void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example, std:
   const auto h = [ctx] { return handle(ctx); };
   const Problem& pr = example.problem;
   if (product_of(example)) {
-    peers.push_back({"gemm", [=](O o) { gemm(h(), *product_of(o)); }});
-    if constexpr (is_complex<T>) peers.push_back({"gemm3m", [=](O o) { gemm3m(h(), *product_of(o)); }});
+    peers.push_back({"vendor", "gemm", [=](O o) { gemm(h(), *product_of(o)); }});
+    if constexpr (is_complex<T>)
+      peers.push_back({"vendor", "gemm3m", [=](O o) { gemm3m(h(), *product_of(o)); }});
   }
   if constexpr (full) {
     add_steps(ctx, example, peers);
@@ -202,11 +204,11 @@ void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example, std:
     const bool rows = by_rows(example);
     const cublasOperation_t op = rows ? CUBLAS_OP_N : adjoint_of<T>;
     if (pr.operation == Operation::gram) {
-      peers.push_back({is_complex<T> ? "herk" : "syrk", [=](O o) {
+      peers.push_back({"vendor", is_complex<T> ? "herk" : "syrk", [=](O o) {
                          rank_update(h(), op, o.x.cols, o.x.rows, o.x.data, ld_of(o.x), o.result.data);
                        }});
       if constexpr (std::is_same_v<T, std::complex<float>>)
-        peers.push_back({"herk3m", [=](O o) {
+        peers.push_back({"vendor", "herk3m", [=](O o) {
                            const float one = 1, zero = 0;
                            check(cublas().cherk3m(h(), CUBLAS_FILL_MODE_LOWER, op, o.x.cols, o.x.rows, &one,
                                                   o.x.data, CUDA_C_32F, ld_of(o.x), &zero, o.result.data,
@@ -214,20 +216,20 @@ void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example, std:
                          }});
     }
     if (pr.operation == Operation::trsm)
-      peers.push_back({"trsm", [=](O o) {
+      peers.push_back({"vendor", "trsm", [=](O o) {
                          solve(h(), rows, o.out.cols, o.out.rows, o.small.data, o.out.data, ld_of(o.out));
                        }});
   }
   const bool one_sum = pr.p == 1 && (pr.q == 1 || pr.operation == Operation::gram);
   if (one_sum && (pr.operation == Operation::tsmttsm || pr.operation == Operation::gram))
-    peers.push_back({"dot", [=](O o) {
+    peers.push_back({"vendor", "dot", [=](O o) {
                        const auto& y = o.problem.operation == Operation::gram ? o.x : o.y;
                        check(cublas().dot(handle(ctx, true), o.x.rows, o.x.data, data_type<T>(),
                                           o.x.row_stride, y.data, data_type<T>(), y.row_stride, o.result.data,
                                           data_type<T>(), full ? data_type<T>() : CUDA_R_32F));
                      }});
   if (pr.p == 1 && pr.operation == Operation::column_norms)
-    peers.push_back({"nrm2", [=](O o) {
+    peers.push_back({"vendor", "nrm2", [=](O o) {
                        check(cublas().norm(handle(ctx, true), o.x.rows, o.x.data, data_type<T>(),
                                            o.x.row_stride, o.result.data,
                                            full ? data_type<real_t<R>>() : data_type<T>(),
@@ -235,7 +237,7 @@ void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example, std:
                      }});
 }
 #define TS_INSTANTIATE(T) \
-  template void add_cublas_peers<T>(const Context&, const DeviceOperands<T>&, std::vector<GpuPeer<T>>&);
+  template void add_cublas_peers<T>(const Context&, const DeviceOperands<T>&, std::vector<DevicePeer<T>>&);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

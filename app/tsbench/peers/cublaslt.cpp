@@ -1,8 +1,8 @@
 // cuBLASLt: every algorithm that its heuristic proposes for a product.
 #include <cublasLt.h>
 
-#include "tallskinny/app/tsbench/gpu/product.hpp"
-#include "tallskinny/app/tsbench/gpu/vendor.hpp"
+#include "tallskinny/app/tsbench/peers/product.hpp"
+#include "tallskinny/app/tsbench/peers/vendor.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
 namespace ts::bench {
@@ -114,14 +114,14 @@ class LtTask {
 
 template <class T>
 void add_cublaslt_peers(const Context& ctx, const DeviceOperands<T>& example,
-                        std::vector<GpuPeer<T>>& peers) {
+                        std::vector<DevicePeer<T>>& peers) {
   const auto product = product_of(example);
   if (!product || lt().handle == nullptr) return;
   static const cuda::Memory workspace(ctx.stream, workspace_bytes);
   const LtTask<T> whole(*product);
   for (const cublasLtMatmulAlgo_t& algorithm : whole.algorithms()) {
     auto task = std::make_shared<std::unique_ptr<LtTask<T>>>();  // of the shape it last ran with
-    peers.push_back({"lt", [=](const DeviceOperands<T>& o) {
+    peers.push_back({"vendor", "lt", [=](const DeviceOperands<T>& o) {
                        const Product<T> p = *product_of(o);
                        if (!*task || !(*task)->fits(p)) *task = std::make_unique<LtTask<T>>(p);
                        (*task)->run(ctx, p, algorithm, workspace);
@@ -129,7 +129,7 @@ void add_cublaslt_peers(const Context& ctx, const DeviceOperands<T>& example,
   }
 }
 #define TS_INSTANTIATE(T) \
-  template void add_cublaslt_peers<T>(const Context&, const DeviceOperands<T>&, std::vector<GpuPeer<T>>&);
+  template void add_cublaslt_peers<T>(const Context&, const DeviceOperands<T>&, std::vector<DevicePeer<T>>&);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -1,4 +1,4 @@
-#include "tallskinny/app/tsbench/gpu/summary.hpp"
+#include "tallskinny/app/tsbench/summary.hpp"
 
 #include <algorithm>
 #include <cmath>
