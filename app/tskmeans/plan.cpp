@@ -6,6 +6,7 @@
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 namespace ts::tskmeans {

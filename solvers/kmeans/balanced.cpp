@@ -19,17 +19,17 @@ class Auction {
       : cost_(cost), step_(step), places_(std::move(places)), held_(places_.size()) {}
 
   std::vector<std::int32_t> labels() {
-    std::vector<std::int32_t> found(static_cast<std::size_t>(cost_.rows()), -1);
+    std::vector<std::int32_t> found(at(cost_.rows()), -1);
     std::deque<index_t> waiting;
     for (index_t i = 0; i < cost_.rows(); ++i) waiting.push_back(i);
     while (!waiting.empty()) {
       const index_t i = waiting.front();
       waiting.pop_front();
       const auto [m, bid] = bid_of(i);
-      auto& held = held_[static_cast<std::size_t>(m)];
+      auto& held = held_[at(m)];
       held.push({bid, i});
-      found[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(m);
-      if (std::ssize(held) <= places_[static_cast<std::size_t>(m)]) continue;
+      found[at(i)] = static_cast<std::int32_t>(m);
+      if (std::ssize(held) <= places_[at(m)]) continue;
       waiting.push_back(held.top().row);
       held.pop();
     }
@@ -46,8 +46,8 @@ class Auction {
   };
 
   [[nodiscard]] double price(index_t m) const {
-    const auto& held = held_[static_cast<std::size_t>(m)];
-    const index_t places = places_[static_cast<std::size_t>(m)];
+    const auto& held = held_[at(m)];
+    const index_t places = places_[at(m)];
     if (places == 0) return std::numeric_limits<double>::infinity();
     return std::ssize(held) < places ? 0 : held.top().price;
   }
@@ -75,19 +75,18 @@ class Auction {
 /// n / k places each, and one more for the n mod k centres that most rows are nearest to.
 std::vector<index_t> places_of(HostView<const double> cost) {
   const index_t n = cost.rows(), k = cost.cols();
-  std::vector<index_t> nearest(static_cast<std::size_t>(k)), order(nearest);
+  std::vector<index_t> nearest(at(k)), order(nearest);
   for (index_t i = 0; i < n; ++i) {
     index_t best = 0;
     for (index_t m = 1; m < k; ++m)
       if (cost(i, m) < cost(i, best)) best = m;
-    ++nearest[static_cast<std::size_t>(best)];
+    ++nearest[at(best)];
   }
-  for (index_t m = 0; m < k; ++m) order[static_cast<std::size_t>(m)] = m;
-  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) {
-    return nearest[static_cast<std::size_t>(a)] > nearest[static_cast<std::size_t>(b)];
-  });
-  std::vector<index_t> places(static_cast<std::size_t>(k), n / k);
-  for (index_t q = 0; q < n % k; ++q) ++places[static_cast<std::size_t>(order[static_cast<std::size_t>(q)])];
+  for (index_t m = 0; m < k; ++m) order[at(m)] = m;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](index_t a, index_t b) { return nearest[at(a)] > nearest[at(b)]; });
+  std::vector<index_t> places(at(k), n / k);
+  for (index_t q = 0; q < n % k; ++q) ++places[at(order[at(q)])];
   return places;
 }
 
@@ -101,7 +100,7 @@ std::vector<std::int32_t> assigned(HostView<const double> cost, double largest) 
     std::vector<std::int32_t> labels =
         Auction(cost, places, std::max(step, std::numeric_limits<double>::min() * 0x1p60)).labels();
     double total = 0;
-    for (index_t i = 0; i < cost.rows(); ++i) total += cost(i, labels[static_cast<std::size_t>(i)]);
+    for (index_t i = 0; i < cost.rows(); ++i) total += cost(i, labels[at(i)]);
     if (n * step <= accuracy * total || total == 0 || step < finest * largest) return labels;
   }
 }
@@ -118,8 +117,8 @@ LloydRun balanced(const KMeansProblem& p, const KMeansOptions& options, const Fi
   double least = std::numeric_limits<double>::infinity();
   while (run.n_iter < options.max_iter) {
     const auto began = std::chrono::steady_clock::now();
-    p.for_each_block([&](index_t at, const Rows& block) {
-      distances(p.ctx, block, centers.cview(), cost.view().rows(at, block.rows()));
+    p.for_each_block([&](index_t row, const Rows& block) {
+      distances(p.ctx, block, centers.cview(), cost.view().rows(row, block.rows()));
     });
     double largest = 0;
     for (index_t i = 0; i < n; ++i)
@@ -129,9 +128,9 @@ LloydRun balanced(const KMeansProblem& p, const KMeansOptions& options, const Fi
       }
     std::vector<std::int32_t> labels = assigned(cost.cview(), largest);
     ClusterSums sums(k, p.cols());
-    p.for_each_block([&](index_t at, const Rows& block) {
-      add_rows(p.ctx, block, p.moments, KMeansProblem::part(std::span(labels), at, block.rows()),
-               p.weights_of(at, block.rows()), unit, sums);
+    p.for_each_block([&](index_t row, const Rows& block) {
+      add_rows(p.ctx, block, p.moments, KMeansProblem::part(std::span(labels), row, block.rows()),
+               p.weights_of(row, block.rows()), unit, sums);
     });
     move_to_means(p.ctx, unit, sums, p.moments.shift, centers.view(), adjust_means(control.spherical));
     const double inertia = inertia_of(p, centers.cview(), labels);

@@ -28,11 +28,11 @@ std::vector<Leaf> split(const KMeansProblem& p, const KMeansOptions& options, co
   if (two.stop == KMeansStop::interrupted) stop = two.stop;
   std::vector<Leaf> halves(2);
   for (index_t m = 0; m < 2; ++m)
-    halves[static_cast<std::size_t>(m)].center = Matrix<double>::copy_of(two.centers.cview().rows(m, 1));
+    halves[at(m)].center = Matrix<double>::copy_of(two.centers.cview().rows(m, 1));
   std::vector<double> far(leaf.rows.size());
   own_squared_distances(p.ctx, part.rows(), two.centers.cview(), two.labels, far);
   for (std::size_t q = 0; q < leaf.rows.size(); ++q) {
-    Leaf& half = halves[static_cast<std::size_t>(two.labels[q])];
+    Leaf& half = halves[at(two.labels[q])];
     half.rows.push_back(leaf.rows[q]);
     half.inertia += p.weight(leaf.rows[q]) * far[q];
   }
@@ -62,7 +62,7 @@ LloydRun bisecting(const KMeansProblem& p, const KMeansOptions& options, const L
   if (p.k == 1) {
     const FixedPoint unit = unit_of(p);
     ClusterSums sums(1, p.cols());
-    run.labels.assign(static_cast<std::size_t>(p.rows()), -1);
+    run.labels.assign(at(p.rows()), -1);
     assign_all(p, leaves[0].center.cview(), Scores::float32, run.labels, &unit, &sums);
     move_to_means(p.ctx, unit, sums, p.moments.shift, leaves[0].center.view(),
                   adjust_means(control.spherical));
@@ -85,12 +85,12 @@ LloydRun bisecting(const KMeansProblem& p, const KMeansOptions& options, const L
   run.centers = Matrix<double>(p.k, p.cols());
   for (index_t m = 0; m < p.k; ++m) {
     // Fewer points than clusters: the rest stand where the first does.
-    const Leaf& leaf = leaves[static_cast<std::size_t>(m < std::ssize(leaves) ? m : 0)];
+    const Leaf& leaf = leaves[at(m < std::ssize(leaves) ? m : 0)];
     std::copy_n(leaf.center.data(), p.cols(), run.centers.data() + m * p.cols());
   }
-  run.labels.assign(static_cast<std::size_t>(p.rows()), -1);
+  run.labels.assign(at(p.rows()), -1);
   run.rescored = assign_all(p, run.centers.cview(), control.scores, run.labels).rescored;
-  for (const index_t i : p.directionless) run.labels[static_cast<std::size_t>(i)] = 0;
+  for (const index_t i : p.directionless) run.labels[at(i)] = 0;
   run.n_iter = std::max(run.n_iter, 1);
   return run;
 }

@@ -6,7 +6,7 @@
 namespace ts::solvers::kmeans_detail {
 
 UnitRows::UnitRows(const Context& ctx, const RowSource& rows)
-    : ctx_(ctx), rows_(rows), scale_(static_cast<std::size_t>(rows.rows())) {
+    : ctx_(ctx), rows_(rows), scale_(at(rows.rows())) {
   each_block_anew([this](index_t, const Rows& block) { all_ = block; });
 }
 
@@ -29,7 +29,7 @@ void UnitRows::for_each_block(const Use& use) const {
 
 void UnitRows::load(index_t i, double* row) const {
   rows_.load(i, row);
-  for (index_t j = 0; j < cols(); ++j) row[j] *= scale_[static_cast<std::size_t>(i)];
+  for (index_t j = 0; j < cols(); ++j) row[j] *= scale_[at(i)];
 }
 
 Directions::Directions(const Context& ctx, const RowSource& source, std::span<const double> given,
@@ -38,18 +38,18 @@ Directions::Directions(const Context& ctx, const RowSource& source, std::span<co
   if (source.space() == Space::device) {
     unit = std::make_unique<const UnitRows>(ctx, source);
   } else {
-    scale.resize(static_cast<std::size_t>(source.rows()));
+    scale.resize(at(source.rows()));
     source.for_each_block([&](index_t first, const Rows& block) {
       reciprocal_norms(ctx, block, KMeansProblem::part(std::span(scale), first, block.rows()));
     });
   }
   const std::vector<double>& factors = unit ? unit->scale() : scale;
   for (index_t i = 0; i < source.rows(); ++i)
-    if (factors[static_cast<std::size_t>(i)] == 0) zero_rows.push_back(i);
+    if (factors[at(i)] == 0) zero_rows.push_back(i);
   if (zero_rows.empty()) return;
   weights.assign(given.begin(), given.end());
-  if (given.empty()) weights.assign(static_cast<std::size_t>(source.rows()), 1.0);
-  for (const index_t i : zero_rows) weights[static_cast<std::size_t>(i)] = 0;
+  if (given.empty()) weights.assign(at(source.rows()), 1.0);
+  for (const index_t i : zero_rows) weights[at(i)] = 0;
 }
 
 }  // namespace ts::solvers::kmeans_detail

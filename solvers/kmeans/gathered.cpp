@@ -4,7 +4,7 @@ namespace ts::solvers::kmeans_detail {
 
 Gathered::Gathered(const KMeansProblem& p, std::span<const index_t> numbers) {
   const index_t count = std::ssize(numbers), d = p.cols();
-  std::size_t at = 0;
+  std::size_t next = 0;
   std::vector<double> row;
   if (!p.weights.empty())
     for (const index_t i : numbers) weights_.push_back(p.weight(i));
@@ -15,15 +15,15 @@ Gathered::Gathered(const KMeansProblem& p, std::span<const index_t> numbers) {
   }
   p.for_each_block([&](index_t first, const Rows& block) {
     sparse_ = block.sparse();
-    if (at == 0 && !sparse_) dense_ = Matrix<double>(count, d);
-    if (at == 0 && sparse_) csr_.rows = count, csr_.cols = d;
-    for (; at < numbers.size() && numbers[at] < first + block.rows(); ++at) {
-      const index_t i = numbers[at] - first;
+    if (next == 0 && !sparse_) dense_ = Matrix<double>(count, d);
+    if (next == 0 && sparse_) csr_.rows = count, csr_.cols = d;
+    for (; next < numbers.size() && numbers[next] < first + block.rows(); ++next) {
+      const index_t i = numbers[next] - first;
       if (!sparse_) {
-        block.load(i, dense_.data() + static_cast<index_t>(at) * d);
+        block.load(i, dense_.data() + static_cast<index_t>(next) * d);
         continue;
       }
-      row.resize(static_cast<std::size_t>(block.entries(i)));
+      row.resize(at(block.entries(i)));
       block.load_entries(i, row.data());
       const std::int32_t* columns = block.indices() + block.pointers()[i];
       csr_.indices.insert(csr_.indices.end(), columns, columns + row.size());

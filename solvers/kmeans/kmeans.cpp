@@ -107,13 +107,13 @@ class Restarts {
   [[nodiscard]] int runs() const { return o_.init == KMeansInit::given ? 1 : o_.n_init; }
   [[nodiscard]] int first_run() const { return o_.resume == nullptr ? 0 : o_.resume->run; }
   [[nodiscard]] Lloyd start(int run) {
-    const LloydControl& control = controls_[static_cast<std::size_t>(run)];
+    const LloydControl& control = controls_[at(run)];
     if (o_.resume != nullptr && run == o_.resume->run) return {p_, *o_.resume, control};
     return {p_, first(p_, run), control};
   }
   /// What another algorithm than Lloyd's finds.
   [[nodiscard]] LloydRun other(int run) {
-    const LloydControl& control = controls_[static_cast<std::size_t>(run)];
+    const LloydControl& control = controls_[at(run)];
     const auto first = [&](const KMeansProblem& p) { return this->first(p, run); };
     if (o_.algorithm == KMeansAlgorithm::mini_batch) return mini_batch(p_, o_, first, control);
     if (o_.algorithm == KMeansAlgorithm::balanced) return balanced(p_, o_, first, control);
@@ -176,9 +176,9 @@ class Restarts {
     best_.centers = Matrix<double>::copy_of(s.best_centers.cview());
     best_.inertia = s.best_inertia, best_.run = s.best_run, best_.n_iter = s.best_n_iter;
     best_.relocated = s.best_relocated, best_.stop = s.best_stop;
-    best_.labels.assign(static_cast<std::size_t>(p_.rows()), -1);
+    best_.labels.assign(at(p_.rows()), -1);
     assign_all(p_, best_.centers.cview(), scores_of(o_.precision), best_.labels);
-    for (const index_t i : p_.directionless) best_.labels[static_cast<std::size_t>(i)] = 0;
+    for (const index_t i : p_.directionless) best_.labels[at(i)] = 0;
   }
 
   const KMeansOptions& o_;

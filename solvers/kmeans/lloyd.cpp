@@ -16,15 +16,15 @@ namespace {
 /// equals.
 std::vector<index_t> farthest(const Context& ctx, std::span<const double> far, index_t count) {
   const auto farther = [far](index_t a, index_t b) {
-    const double da = far[static_cast<std::size_t>(a)], db = far[static_cast<std::size_t>(b)];
+    const double da = far[at(a)], db = far[at(b)];
     return da > db || (da == db && a < b);
   };
   constexpr index_t chunk = index_t{1} << 18;
   const index_t n = std::ssize(far);
-  std::vector<std::vector<index_t>> parts(static_cast<std::size_t>((n + chunk - 1) / chunk));
+  std::vector<std::vector<index_t>> parts(at((n + chunk - 1) / chunk));
   parallel_for(ctx.thread_count(), std::ssize(parts), [&](index_t c) {
     // A heap of the best so far, the nearest of them on top.
-    std::vector<index_t>& part = parts[static_cast<std::size_t>(c)];
+    std::vector<index_t>& part = parts[at(c)];
     for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
       if (std::ssize(part) == count) {
         if (!farther(i, part.front())) continue;
@@ -38,7 +38,7 @@ std::vector<index_t> farthest(const Context& ctx, std::span<const double> far, i
   std::vector<index_t> rows;
   for (const auto& part : parts) rows.insert(rows.end(), part.begin(), part.end());
   std::sort(rows.begin(), rows.end(), farther);
-  rows.resize(static_cast<std::size_t>(std::min(count, std::ssize(rows))));
+  rows.resize(at(std::min(count, std::ssize(rows))));
   return rows;
 }
 
@@ -131,7 +131,7 @@ KMeansProgress Lloyd::progress(index_t changed) {
 void Lloyd::set_second_moment() {
   second_moment_ = 0;
   if (!p_.weights.empty()) {
-    const std::vector<std::int32_t> zero(static_cast<std::size_t>(p_.rows()));
+    const std::vector<std::int32_t> zero(at(p_.rows()));
     second_moment_ = inertia_of(p_, HostView<const double>(p_.moments.shift.data(), 1, p_.cols()), zero);
     return;
   }
@@ -196,23 +196,23 @@ index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty,
   const index_t n = p_.rows(), d = p_.cols();
   const std::vector<std::int32_t> labels = labels_.to_host();
   const std::vector<double> far = own_distances(p_, centers, labels);
-  std::vector<double> row(static_cast<std::size_t>(d));
+  std::vector<double> row(at(d));
   std::vector<index_t> order;
   index_t found = 0;
-  for (std::size_t at = 0; found < std::ssize(empty); ++at) {
+  for (std::size_t next = 0; found < std::ssize(empty); ++next) {
     constexpr index_t first_look = 64, growth = 8;
-    if (at == order.size()) {  // some were passed over: look farther
+    if (next == order.size()) {  // some were passed over: look farther
       if (std::ssize(order) == n) break;
       order =
           farthest(p_.ctx, far, std::max({growth * std::ssize(order), 2 * std::ssize(empty), first_look}));
     }
-    const index_t i = order[at], donor = labels[static_cast<std::size_t>(i)];
-    if (far[static_cast<std::size_t>(i)] == 0) break;  // as many distinct rows as clusters with rows
+    const index_t i = order[next], donor = labels[at(i)];
+    if (far[at(i)] == 0) break;  // as many distinct rows as clusters with rows
     if (p_.weight(i) == 0 || sums.count(donor) <= 1) continue;
     p_.load(i, row.data());
     for (std::size_t j = 0; j < row.size(); ++j) row[j] -= p_.moments.shift[j];
     sums.add(clusters_.unit(), donor, row.data(), p_.weight(i), true);
-    sums.add(clusters_.unit(), empty[static_cast<std::size_t>(found)], row.data(), p_.weight(i));
+    sums.add(clusters_.unit(), empty[at(found)], row.data(), p_.weight(i));
     ++found;
   }
   return found;

@@ -34,7 +34,7 @@ class Proposals {
   /// Proposals first, first + 1, ... of a run, whose random numbers these are.
   [[nodiscard]] Drawn draw(std::uint64_t first, index_t count, const Random& random) const {
     Drawn drawn;
-    drawn.rows.resize(static_cast<std::size_t>(count));
+    drawn.rows.resize(at(count));
     std::vector<std::size_t> places;
     std::vector<double> uniforms;
     for (std::size_t t = 0; t < drawn.rows.size(); ++t) {
@@ -54,8 +54,8 @@ class Proposals {
  private:
   [[nodiscard]] index_t by_weight(double uniform) const {
     if (through_.empty()) return draw_by_weight(p_, uniform);
-    const auto at = std::upper_bound(through_.begin(), through_.end(), uniform * all_) - through_.begin();
-    index_t i = std::min<index_t>(at, p_.rows() - 1);
+    const auto above = std::upper_bound(through_.begin(), through_.end(), uniform * all_) - through_.begin();
+    index_t i = std::min<index_t>(above, p_.rows() - 1);
     while (p_.weight(i) == 0) --i;  // rounding may carry past the end
     return i;
   }
@@ -118,9 +118,7 @@ Matrix<double> chains(const KMeansProblem& p, std::uint64_t seed, std::uint64_t 
       for (index_t y = link + 1; y < last; ++y) {
         const double further = links.squared(y);
         const double u = accepting.uniform(number + static_cast<std::uint64_t>(y));
-        if (further * drawn.ratio[static_cast<std::size_t>(x)] >
-            u * far * drawn.ratio[static_cast<std::size_t>(y)])
-          x = y, far = further;
+        if (further * drawn.ratio[at(x)] > u * far * drawn.ratio[at(y)]) x = y, far = further;
       }
       link = last;
       // A chain of nothing but copies of centres: k-means++ sees all rows.

@@ -26,12 +26,12 @@ double simplified_silhouette_of(const KMeansProblem& p, HostView<const double> c
   const std::vector<double> own = own_distances(p, centers, labels);
   double sum = 0;
   for (index_t i = 0; i < p.rows(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    if (sizes[static_cast<std::size_t>(labels[at])] <= 1) continue;
-    const double a = std::sqrt(own[at]);
+    const auto row = at(i);
+    if (sizes[at(labels[row])] <= 1) continue;
+    const double a = std::sqrt(own[row]);
     double b = a;  // where two centres are equally near
     if (std::isfinite(*bounds.upper(i)))
-      b = static_cast<double>(nearest[at] == labels[at] ? *bounds.lower(i) : *bounds.upper(i)) /
+      b = static_cast<double>(nearest[row] == labels[row] ? *bounds.lower(i) : *bounds.upper(i)) /
           bounds.scale();
     if (std::max(a, b) > 0) sum += p.weight(i) * (b - a) / std::max(a, b);
   }
@@ -54,8 +54,8 @@ double davies_bouldin_of(const std::vector<index_t>& clusters, const std::vector
     double worst = 0;
     for (const index_t q : clusters)
       if (q != m)
-        worst = std::max(worst, (spread[static_cast<std::size_t>(m)] + spread[static_cast<std::size_t>(q)]) /
-                                    distance(means.data() + m * d, means.data() + q * d, d));
+        worst = std::max(
+            worst, (spread[at(m)] + spread[at(q)]) / distance(means.data() + m * d, means.data() + q * d, d));
     found += worst / static_cast<double>(clusters.size());
   }
   return found;
@@ -92,19 +92,18 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   auto means = Matrix<double>::copy_of(usable.cview());
   move_to_means(ctx, unit, sums, p.moments.shift, means.view());
   const std::vector<double> from_mean = own_distances(p, means.cview(), labels);
-  std::vector<double> spread(static_cast<std::size_t>(k));
+  std::vector<double> spread(at(k));
   double within = 0, between = 0;
   for (index_t i = 0; i < p.rows(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    spread[static_cast<std::size_t>(labels[at])] += p.weight(i) * std::sqrt(from_mean[at]);
-    within += p.weight(i) * from_mean[at];
+    const auto row = at(i);
+    spread[at(labels[row])] += p.weight(i) * std::sqrt(from_mean[row]);
+    within += p.weight(i) * from_mean[row];
   }
-  std::vector<double> center(static_cast<std::size_t>(d));
+  std::vector<double> center(at(d));
   for (const index_t m : clusters)
-    for (index_t j = 0; j < d; ++j)
-      center[static_cast<std::size_t>(j)] += sums.weight(unit, m) / total * means(m, j);
+    for (index_t j = 0; j < d; ++j) center[at(j)] += sums.weight(unit, m) / total * means(m, j);
   for (const index_t m : clusters) {
-    spread[static_cast<std::size_t>(m)] /= sums.weight(unit, m);
+    spread[at(m)] /= sums.weight(unit, m);
     between += sums.weight(unit, m) * std::pow(distance(means.data() + m * d, center.data(), d), 2);
   }
 

@@ -23,11 +23,11 @@ class MiniBatch {
         batch_(std::min(o.batch, p.rows())),
         stream_(static_cast<std::uint64_t>(control.run) << 8),
         unit_(unit_of(p)),
-        weight_(static_cast<std::size_t>(p.k)) {}
+        weight_(at(p.k)) {}
 
   LloydRun run(const FirstCenters& first) {
     const index_t seeds = std::min(p_.rows(), 3 * std::max(batch_, p_.k));
-    std::vector<index_t> numbers(static_cast<std::size_t>(seeds));
+    std::vector<index_t> numbers(at(seeds));
     std::iota(numbers.begin(), numbers.end(), index_t{0});
     if (seeds < p_.rows()) numbers = drawn(sample, 0, seeds);
     const Gathered start(p_, numbers);
@@ -39,16 +39,16 @@ class MiniBatch {
         static_cast<std::uint64_t>(static_cast<double>(o_.max_iter) *
                                    std::ceil(static_cast<double>(p_.rows()) / static_cast<double>(batch_)));
     for (std::uint64_t step = 0; step < steps && goes_on(step); ++step) take(step);
-    run_.labels.assign(static_cast<std::size_t>(p_.rows()), -1);
+    run_.labels.assign(at(p_.rows()), -1);
     run_.rescored = assign_all(p_, run_.centers.cview(), control_.scores, run_.labels).rescored;
-    for (const index_t i : p_.directionless) run_.labels[static_cast<std::size_t>(i)] = 0;
+    for (const index_t i : p_.directionless) run_.labels[at(i)] = 0;
     return std::move(run_);
   }
 
  private:
   [[nodiscard]] std::vector<index_t> drawn(std::uint64_t purpose, std::uint64_t step, index_t count) const {
     const Random random(o_.seed, stream_ + purpose);
-    std::vector<index_t> numbers(static_cast<std::size_t>(count));
+    std::vector<index_t> numbers(at(count));
     for (std::size_t q = 0; q < numbers.size(); ++q)
       numbers[q] = static_cast<index_t>(
           random.below(static_cast<std::uint64_t>(p_.rows()), step * numbers.size() + q));
@@ -58,7 +58,7 @@ class MiniBatch {
 
   void take(std::uint64_t step) {
     const Gathered batch(p_, drawn(batches, step, batch_));
-    std::vector<std::int32_t> labels(static_cast<std::size_t>(batch_), -1);
+    std::vector<std::int32_t> labels(at(batch_), -1);
     ClusterSums sums(p_.k, p_.cols());
     assign(p_.ctx, {batch.rows(), p_.moments, run_.centers.cview(), Scores::float32, labels, batch.weights(),
                     &unit_, &sums});
@@ -71,7 +71,7 @@ class MiniBatch {
     move_to_means(p_.ctx, unit_, sums, p_.moments.shift, means.view());
     for (index_t m = 0; m < p_.k; ++m) {
       if (sums.weightless(m)) continue;
-      double& all = weight_[static_cast<std::size_t>(m)];
+      double& all = weight_[at(m)];
       all += sums.weight(unit_, m);
       const double share = sums.weight(unit_, m) / all;
       Matrix<double> center(1, p_.cols());
@@ -100,26 +100,26 @@ class MiniBatch {
     double lightest_kept = heaviest;
     std::vector<index_t> low;
     for (index_t m = 0; m < p_.k; ++m) {
-      const double w = weight_[static_cast<std::size_t>(m)];
+      const double w = weight_[at(m)];
       if (w < least_share * heaviest)
         low.push_back(m);
       else
         lightest_kept = std::min(lightest_kept, w);
     }
     // Half of a batch at most moves at once.
-    if (std::ssize(low) > batch_ / 2) low.resize(static_cast<std::size_t>(batch_ / 2));
+    if (std::ssize(low) > batch_ / 2) low.resize(at(batch_ / 2));
     const Random random(o_.seed, stream_ + reassigned);
-    std::vector<double> row(static_cast<std::size_t>(p_.cols()));
+    std::vector<double> row(at(p_.cols()));
     for (const index_t m : low) {
       const auto i = static_cast<index_t>(
           random.below(static_cast<std::uint64_t>(batch_),
                        step * static_cast<std::uint64_t>(p_.k) + static_cast<std::uint64_t>(m)));
-      if (!batch.weights().empty() && batch.weights()[static_cast<std::size_t>(i)] == 0) continue;
+      if (!batch.weights().empty() && batch.weights()[at(i)] == 0) continue;
       batch.rows().load(i, row.data());
       if (control_.spherical && std::all_of(row.begin(), row.end(), [](double x) { return x == 0; }))
         continue;
       std::copy(row.begin(), row.end(), run_.centers.data() + m * p_.cols());
-      weight_[static_cast<std::size_t>(m)] = lightest_kept;
+      weight_[at(m)] = lightest_kept;
       ++run_.relocated;
     }
   }

@@ -20,16 +20,13 @@ template <class S>
 Potential<S>::Potential(const KMeansProblem& problem, const std::vector<S>& squared)
     : Potential(problem, problem.beside_rows(squared)) {
   for (index_t i = 0; i < problem.rows(); ++i)
-    chunk_totals_[static_cast<std::size_t>(i / chunk_rows)] +=
-        problem.weight(i) * static_cast<double>(squared[static_cast<std::size_t>(i)]);
+    chunk_totals_[at(i / chunk_rows)] += problem.weight(i) * static_cast<double>(squared[at(i)]);
   total_ = std::accumulate(chunk_totals_.begin(), chunk_totals_.end(), 0.0);
 }
 
 template <class S>
 Potential<S>::Potential(const KMeansProblem& problem, PerRowArray<S> squared)
-    : problem_(problem),
-      squared_(std::move(squared)),
-      chunk_totals_(static_cast<std::size_t>(chunks(problem.rows()))) {
+    : problem_(problem), squared_(std::move(squared)), chunk_totals_(at(chunks(problem.rows()))) {
   const auto& reach = problem.moments.reach;
   scale_ = inverse_power_of_two(reach.empty() ? 0 : *std::max_element(reach.begin(), reach.end()));
 }
@@ -58,9 +55,9 @@ std::vector<double> Potential<S>::totals_with(HostView<const double> candidates)
                       problem_.weights_of(first, rows.rows()),
                       partial.view().rows(first / chunk_rows, chunks(rows.rows())));
   });
-  std::vector<double> totals(static_cast<std::size_t>(t));
+  std::vector<double> totals(at(t));
   for (index_t c = 0; c < all; ++c)
-    for (index_t q = 0; q < t; ++q) totals[static_cast<std::size_t>(q)] += partial(c, q);
+    for (index_t q = 0; q < t; ++q) totals[at(q)] += partial(c, q);
   return totals;
 }
 
@@ -78,8 +75,8 @@ std::vector<index_t> Potential<S>::draw(std::span<const double> uniforms) const 
     const double passes = uniform * total_;
     auto c = std::upper_bound(through.begin(), through.end(), passes) - through.begin();
     // Rounding may carry past the end: then the last chunk from which a row can be drawn is.
-    for (c = std::min(c, std::ssize(through) - 1); chunk_totals_[static_cast<std::size_t>(c)] <= 0;) --c;
-    draws.push_back({c * chunk_rows, c == 0 ? passes : passes - through[static_cast<std::size_t>(c - 1)]});
+    for (c = std::min(c, std::ssize(through) - 1); chunk_totals_[at(c)] <= 0;) --c;
+    draws.push_back({c * chunk_rows, c == 0 ? passes : passes - through[at(c - 1)]});
   }
   return draw_rows<S>(problem_.ctx, squared_.view(), weights(), draws);
 }

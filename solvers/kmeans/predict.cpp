@@ -22,9 +22,9 @@ KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<con
   problem.find_moments();
   KMeansPrediction result;
   result.zero_rows = static_cast<index_t>(normal.zero_rows.size());
-  result.labels.assign(static_cast<std::size_t>(rows.rows()), -1);
+  result.labels.assign(at(rows.rows()), -1);
   result.rescored = assign_all(problem, usable.cview(), scores_of(precision), result.labels).rescored;
-  for (const index_t i : normal.zero_rows) result.labels[static_cast<std::size_t>(i)] = 0;
+  for (const index_t i : normal.zero_rows) result.labels[at(i)] = 0;
   result.inertia = inertia_of(problem, usable.cview(), result.labels);
   result.sizes = sizes_of(result.labels, centers.rows());
   return result;
@@ -40,7 +40,7 @@ index_t verify(const Context& ctx, const RowSource& rows, HostView<const double>
     std::vector<index_t> numbers = some_rows(rows.rows(), sample, Random(0, checked));
     std::sort(numbers.begin(), numbers.end());
     std::vector<std::int32_t> theirs(numbers.size());
-    for (std::size_t q = 0; q < theirs.size(); ++q) theirs[q] = labels[static_cast<std::size_t>(numbers[q])];
+    for (std::size_t q = 0; q < theirs.size(); ++q) theirs[q] = labels[at(numbers[q])];
     return count_misassigned(ctx, Gathered(problem, numbers).rows(), usable.cview(),
                              PerRow<const std::int32_t>(theirs));
   }

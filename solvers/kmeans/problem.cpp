@@ -31,7 +31,7 @@ using Of = KMeansRangeError::Of;
 }
 
 bool all_equal(const KMeansProblem& p) {
-  std::vector<double> first(static_cast<std::size_t>(p.cols())), row(first);
+  std::vector<double> first(at(p.cols())), row(first);
   p.load(0, first.data());
   for (index_t i = 1; i < p.rows(); ++i) {
     p.load(i, row.data());
@@ -68,7 +68,7 @@ void check_range(const KMeansProblem& p) {
 void KMeansProblem::load(index_t i, double* row) const {
   source.load(i, row);
   if (!scale.empty())
-    for (index_t j = 0; j < cols(); ++j) row[j] *= scale[static_cast<std::size_t>(i)];
+    for (index_t j = 0; j < cols(); ++j) row[j] *= scale[at(i)];
 }
 
 void KMeansProblem::load_rows(std::span<const index_t> numbers, HostView<double> out) const {
@@ -87,8 +87,7 @@ void KMeansProblem::load_rows(std::span<const index_t> numbers, HostView<double>
     Matrix<double> found(std::ssize(local), cols());
     gather_rows(ctx, block, local, found.view());
     for (index_t q = 0; q < found.rows(); ++q)
-      std::copy_n(found.data() + q * cols(), cols(),
-                  out.data() + places[static_cast<std::size_t>(q)] * out.ld());
+      std::copy_n(found.data() + q * cols(), cols(), out.data() + places[at(q)] * out.ld());
   });
 }
 
@@ -183,8 +182,8 @@ FixedPoint unit_of(const KMeansProblem& p) {
 }
 
 std::vector<index_t> sizes_of(std::span<const std::int32_t> labels, index_t k) {
-  std::vector<index_t> sizes(static_cast<std::size_t>(k));
-  for (const std::int32_t label : labels) ++sizes[static_cast<std::size_t>(label)];
+  std::vector<index_t> sizes(at(k));
+  for (const std::int32_t label : labels) ++sizes[at(label)];
   return sizes;
 }
 

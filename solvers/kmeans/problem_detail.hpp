@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/assign/sums/means.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
+#include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
@@ -24,9 +25,7 @@ struct KMeansProblem {
 
   [[nodiscard]] index_t rows() const { return source.rows(); }
   [[nodiscard]] index_t cols() const { return source.cols(); }
-  [[nodiscard]] double weight(index_t i) const noexcept {
-    return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
-  }
+  [[nodiscard]] double weight(index_t i) const noexcept { return weights.empty() ? 1.0 : weights[at(i)]; }
   [[nodiscard]] PerRow<const double> weights_of(index_t first, index_t count) const {
     return (weights_there ? weights_there->view() : PerRow<const double>(weights)).part(first, count);
   }
@@ -60,7 +59,7 @@ struct KMeansProblem {
 
   template <class T>
   [[nodiscard]] static std::span<T> part(std::span<T> all, index_t first, index_t count) {
-    return all.empty() ? all : all.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+    return all.empty() ? all : all.subspan(at(first), at(count));
   }
 };
 

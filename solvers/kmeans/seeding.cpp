@@ -62,7 +62,7 @@ index_t choose(const KMeansProblem& p, Potential<S>& potential, const Random& ra
                index_t until, double enough, Matrix<double>& centers, const Chosen& chosen) {
   const index_t trials = 2 + static_cast<index_t>(std::log(static_cast<double>(centers.rows())));
   Matrix<double> candidates(trials, p.cols());
-  std::vector<double> uniforms(static_cast<std::size_t>(trials));
+  std::vector<double> uniforms(at(trials));
   constexpr index_t at_once = 512;  // choices between two looks at whether to stop
   while (have < until && potential.total() > std::max(enough, 0.0)) {
     chosen(have);
@@ -75,7 +75,7 @@ index_t choose(const KMeansProblem& p, Potential<S>& potential, const Random& ra
   for (; have < until && potential.total() > enough; ++have) {
     chosen(have);
     for (index_t q = 0; q < trials; ++q)
-      uniforms[static_cast<std::size_t>(q)] = random.uniform(static_cast<std::uint64_t>(have * trials + q));
+      uniforms[at(q)] = random.uniform(static_cast<std::uint64_t>(have * trials + q));
     p.load_rows(potential.draw(uniforms), candidates.view());
     const std::vector<double> totals = potential.totals_with(candidates.cview());
     const auto best = std::min_element(totals.begin(), totals.end()) - totals.begin();
@@ -217,10 +217,9 @@ std::vector<double> weights_of(const KMeansProblem& p, const Kept& kept_rows) {
     const auto counts = count_numbers(p.ctx, kept_rows.nearest.view(), count);
     return {counts.begin(), counts.end()};
   }
-  std::vector<double> weights(static_cast<std::size_t>(count));
+  std::vector<double> weights(at(count));
   const std::vector<std::int32_t> nearest = kept_rows.nearest.to_host();
-  for (index_t i = 0; i < p.rows(); ++i)
-    weights[static_cast<std::size_t>(nearest[static_cast<std::size_t>(i)])] += p.weight(i);
+  for (index_t i = 0; i < p.rows(); ++i) weights[at(nearest[at(i)])] += p.weight(i);
   return weights;
 }
 
@@ -243,13 +242,13 @@ std::vector<index_t> rings_until(const KMeansProblem& p, const Random& random, d
   using Ring = std::pair<double, index_t>;  // when, and of which row
   constexpr index_t chunk = index_t{1} << 16;
   const index_t n = p.rows();
-  std::vector<std::vector<Ring>> parts(static_cast<std::size_t>((n + chunk - 1) / chunk));
+  std::vector<std::vector<Ring>> parts(at((n + chunk - 1) / chunk));
   parallel_for(p.ctx.thread_count(), std::ssize(parts), [&](index_t c) {
     for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
       const double weight = p.weight(i);
       const double ring = weight > 0 ? -std::log1p(-random.uniform(static_cast<std::uint64_t>(i))) / weight
                                      : std::numeric_limits<double>::infinity();
-      if (ring <= limit) parts[static_cast<std::size_t>(c)].emplace_back(ring, i);
+      if (ring <= limit) parts[at(c)].emplace_back(ring, i);
     }
   });
   std::vector<Ring> rings;
@@ -270,7 +269,7 @@ std::vector<index_t> take_distinct(const KMeansProblem& p, std::span<const index
   std::unordered_set<std::string> seen;
   std::vector<index_t> copies;
   while (!order.empty() && have < p.k) {
-    const auto count = std::min(order.size(), static_cast<std::size_t>(std::max(p.k - have, least)));
+    const auto count = std::min(order.size(), at(std::max(p.k - have, least)));
     const std::span<const index_t> numbers = order.first(count);
     order = order.subspan(count);
     Matrix<double> rows(std::ssize(numbers), d);
@@ -279,15 +278,15 @@ std::vector<index_t> take_distinct(const KMeansProblem& p, std::span<const index
       double* const row = rows.data() + q * d;
       std::copy_n(row, d, centers.data() + have * d);
       for (index_t j = 0; j < d; ++j) row[j] += 0.0;  // -0.0 equals 0.0
-      std::string key(static_cast<std::size_t>(d) * sizeof(double), '\0');
+      std::string key(at(d) * sizeof(double), '\0');
       std::memcpy(key.data(), row, key.size());
       if (seen.insert(std::move(key)).second)
         ++have;
       else if (std::ssize(copies) < p.k)
-        copies.push_back(numbers[static_cast<std::size_t>(q)]);
+        copies.push_back(numbers[at(q)]);
     }
   }
-  copies.resize(static_cast<std::size_t>(p.k - have));
+  copies.resize(at(p.k - have));
   return copies;
 }
 

@@ -1,16 +1,10 @@
 // Gram matrices with more digits than the type of X.
 #pragma once
 
-#include <complex>
-#include <type_traits>
-
 #include "tallskinny/solvers/ortho/tall.hpp"
+#include "tallskinny/solvers/types.hpp"
 
 namespace ts::ortho {
-
-/// float64 or complex128.
-template <class T>
-using wide_t = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
 /// X^H X from products and sums in float64. X: n x b, on a device for float64 and complex128 alone; the
 /// result b x b.
