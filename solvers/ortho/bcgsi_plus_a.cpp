@@ -43,12 +43,12 @@ template <class T>
 double largest_norm(Tall<T>& tall, PlacedView<const T> x, const Matrix<T>* g) {
   using R = real_t<T>;
   constexpr R least = std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
-  std::vector<R> norms(at(x.cols()));
+  std::vector<R> norms(static_cast<std::size_t>(x.cols()));
   bool safe = g != nullptr;
   for (index_t j = 0; safe && j < x.cols(); ++j) {
     const R square = std::real((*g)(j, j));
     safe = square > least && std::isfinite(square);
-    norms[at(j)] = std::sqrt(square);
+    norms[static_cast<std::size_t>(j)] = std::sqrt(square);
   }
   if (!safe) tall.norms(x, norms);
   return *std::max_element(norms.begin(), norms.end());

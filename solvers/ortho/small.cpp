@@ -31,7 +31,7 @@ Dense<T> widened(HostView<const T> a) {
 template <class T>
 HermitianEigen<T> hermitian_eigen(HostView<const T> h) {
   const index_t n = h.rows();
-  HermitianEigen<T> result{std::vector<real_t<T>>(at(n)), Matrix<T>(n, n)};
+  HermitianEigen<T> result{std::vector<real_t<T>>(static_cast<std::size_t>(n)), Matrix<T>(n, n)};
   if (n == 0) return result;
   if (!all_finite(h)) {
     std::fill(result.values.begin(), result.values.end(), std::numeric_limits<real_t<T>>::quiet_NaN());
@@ -40,7 +40,7 @@ HermitianEigen<T> hermitian_eigen(HostView<const T> h) {
   }
   const Eigen::SelfAdjointEigenSolver<Dense<T>> solver(widened(h));
   for (index_t i = 0; i < n; ++i) {
-    result.values[at(i)] = static_cast<real_t<T>>(solver.eigenvalues()(i));
+    result.values[static_cast<std::size_t>(i)] = static_cast<real_t<T>>(solver.eigenvalues()(i));
     for (index_t j = 0; j < n; ++j) result.vectors(i, j) = static_cast<T>(solver.eigenvectors()(i, j));
   }
   return result;
@@ -76,13 +76,13 @@ PivotedQr<T> pivoted_qr(HostView<const T> x, double dead) {
 template <class T>
 Svd<T> svd(HostView<const T> a) {
   const index_t m = a.rows(), n = a.cols(), k = std::min(m, n);
-  Svd<T> result{Matrix<T>(m, k), std::vector<real_t<T>>(at(k)), Matrix<T>(n, k)};
+  Svd<T> result{Matrix<T>(m, k), std::vector<real_t<T>>(static_cast<std::size_t>(k)), Matrix<T>(n, k)};
   if (k == 0) return result;
   constexpr index_t jacobi_columns = 128;  // beyond, divide and conquer is that much faster
   constexpr unsigned thin = Eigen::ComputeThinU | Eigen::ComputeThinV;
   const auto take = [&](const auto& form) {
     for (index_t j = 0; j < k; ++j) {
-      result.values[at(j)] = static_cast<real_t<T>>(form.singularValues()(j));
+      result.values[static_cast<std::size_t>(j)] = static_cast<real_t<T>>(form.singularValues()(j));
       for (index_t i = 0; i < m; ++i) result.u(i, j) = static_cast<T>(form.matrixU()(i, j));
       for (index_t i = 0; i < n; ++i) result.v(i, j) = static_cast<T>(form.matrixV()(i, j));
     }

@@ -40,7 +40,9 @@ class Slices {
  public:
   static constexpr int bits = 21, count = 3;
   explicit Slices(index_t columns)
-      : columns_(columns), part_(chunk_rows, count * columns), exponents_(at(columns)) {}
+      : columns_(columns),
+        part_(chunk_rows, count * columns),
+        exponents_(static_cast<std::size_t>(columns)) {}
 
   /// False if x holds NaN or infinity.
   [[nodiscard]] bool cut(HostView<const double> x) {
@@ -54,7 +56,7 @@ class Slices {
       int e = 0;
       (void)std::frexp(largest, &e);
       e = std::max(e, -900);  // scaling must not overflow
-      exponents_[at(j)] = e;
+      exponents_[static_cast<std::size_t>(j)] = e;
       for (index_t i = 0; i < x.rows(); ++i) {
         double rest = std::ldexp(x(i, j), bits - e);
         for (index_t s = 0; s < count; ++s) {
@@ -78,8 +80,9 @@ class Slices {
           for (index_t t = count; t-- > 0;)
             total = total +
                     std::ldexp(products(s * columns_ + i, t * columns_ + j), -bits * static_cast<int>(s + t));
-        const int e = exponents_[at(i)] + exponents_[at(j)] - 2 * bits;
-        auto& to = sum[at(i * columns_ + j)];
+        const int e =
+            exponents_[static_cast<std::size_t>(i)] + exponents_[static_cast<std::size_t>(j)] - 2 * bits;
+        auto& to = sum[static_cast<std::size_t>(i * columns_ + j)];
         to = to + Twofold{std::ldexp(total.hi, e), std::ldexp(total.lo, e)};
       }
   }
@@ -93,12 +96,12 @@ class Slices {
 /// The Gram matrix of real columns, c x c; empty if x is not finite.
 std::vector<Twofold> wide_gram(const Context& ctx, HostView<const double> x) {
   const index_t c = x.cols();
-  const auto size = at(c * c);
-  std::vector<std::vector<Twofold>> partial(at(most_groups));
+  const auto size = static_cast<std::size_t>(c * c);
+  std::vector<std::vector<Twofold>> partial(static_cast<std::size_t>(most_groups));
   std::atomic<bool> finite = true;
   const Context one = on_one_thread(ctx);
   for_each_chunk(ctx, x.rows(), [&](index_t group, index_t first, index_t rows) {
-    auto& sum = partial[at(group)];
+    auto& sum = partial[static_cast<std::size_t>(group)];
     sum.resize(size);
     Slices slices(c);
     if (slices.cut(x.rows(first, rows)))
@@ -123,7 +126,7 @@ std::vector<Twofold> wide_gram(const Context& ctx, HostView<const float> x) {
 
 /// G = R^T R in place, c x c.
 bool cholesky(std::vector<Twofold>& g, index_t c) {
-  const auto at = [&](index_t i, index_t j) -> Twofold& { return g[at(i * c + j)]; };
+  const auto at = [&](index_t i, index_t j) -> Twofold& { return g[static_cast<std::size_t>(i * c + j)]; };
   for (index_t j = 0; j < c; ++j) {
     for (index_t k = 0; k < j; ++k) at(j, j) = at(j, j) - at(k, j) * at(k, j);
     if (!(at(j, j).hi > 0) || !std::isfinite(at(j, j).hi)) return false;
@@ -141,8 +144,8 @@ bool cholesky(std::vector<Twofold>& g, index_t c) {
 std::vector<Twofold> real_form(const std::vector<Twofold>& parts, index_t b) {
   const index_t c = 2 * b;
   std::vector<Twofold> g(parts.size());
-  const auto in = [&](index_t i, index_t j) { return parts[at(i * c + j)]; };
-  const auto out = [&](index_t i, index_t j) -> Twofold& { return g[at(i * c + j)]; };
+  const auto in = [&](index_t i, index_t j) { return parts[static_cast<std::size_t>(i * c + j)]; };
+  const auto out = [&](index_t i, index_t j) -> Twofold& { return g[static_cast<std::size_t>(i * c + j)]; };
   for (index_t i = 0; i < c; i += 2)
     for (index_t j = 0; j < c; j += 2) {
       const Twofold re = in(i, j) + in(i + 1, j + 1), im = in(i, j + 1) - in(i + 1, j);
@@ -163,13 +166,13 @@ Matrix<wide_t<T>> gram_in_float64(const Context& ctx, PlacedView<const T> placed
     Tall<T>(ctx).gram(placed, g.view());
   } else {
     const HostView<const T> x = placed.host();
-    std::vector<Matrix<W>> partial(at(most_groups));
+    std::vector<Matrix<W>> partial(static_cast<std::size_t>(most_groups));
     const Context one = on_one_thread(ctx);
     for_each_chunk(ctx, x.rows(), [&](index_t group, index_t first, index_t rows) {
       Matrix<W> wide(rows, b);
       for (index_t i = 0; i < rows; ++i)
         for (index_t j = 0; j < b; ++j) wide(i, j) = x(first + i, j);
-      auto& sum = partial[at(group)];
+      auto& sum = partial[static_cast<std::size_t>(group)];
       if (sum.empty()) sum = Matrix<W>::zeros(b, b);
       gram(one, Op::adjoint, W{1}, wide.cview(), W{1}, sum.view());
     });
@@ -189,7 +192,9 @@ bool wide_cholesky_factor(const Context& ctx, HostView<const T> x, HostView<T> r
   if constexpr (is_complex<T>) g = real_form(g, b);
   const index_t parts = is_complex<T> ? 2 : 1, c = parts * b;
   if (!cholesky(g, c)) return false;
-  const auto at = [&](index_t i, index_t j) { return static_cast<real_t<T>>(g[at(i * c + j)].hi); };
+  const auto at = [&](index_t i, index_t j) {
+    return static_cast<real_t<T>>(g[static_cast<std::size_t>(i * c + j)].hi);
+  };
   for (index_t i = 0; i < b; ++i)
     for (index_t j = 0; j < b; ++j) {
       if (j < i)

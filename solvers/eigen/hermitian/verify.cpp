@@ -105,7 +105,8 @@ Stage run_cycle(Lanczos<T>& run, Ritz<T>& ritz, Beyond& beyond) {
     // Ritz values of the complement are bounds from inside (Cauchy): one beyond a threshold proves that
     // something is missing, however rough it is.
     const double low = ritz.values.front(), high = ritz.values.back();
-    beyond = {low<limits.low - slack, high> limits.high + slack};
+    beyond.low = low < limits.low - slack;
+    beyond.high = high > limits.high + slack;
     if (beyond.low || beyond.high) return Stage::entered;
     look(run, run.plan.nev, {}, true);
     if (shows_nothing(run, limits.low, low - limits.low, low, ritz.residuals.front()) &&

@@ -6,6 +6,7 @@
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/solvers/operator.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 
 namespace ts::solvers::detail {

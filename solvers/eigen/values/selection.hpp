@@ -7,6 +7,7 @@
 
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
+#include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 

@@ -24,15 +24,15 @@ template <class T>
 void reflect(HostView<const T> a, index_t j, T scale, HostView<T> c, index_t first, std::vector<T>& w) {
   if (scale == T{}) return;
   const index_t n = a.rows(), width = c.cols();
-  for (index_t l = first; l < width; ++l) w[at(l)] = c(j, l);
+  for (index_t l = first; l < width; ++l) w[static_cast<std::size_t>(l)] = c(j, l);
   for (index_t i = j + 1; i < n; ++i) {
     const T v = conjugate(a(i, j));
-    for (index_t l = first; l < width; ++l) w[at(l)] += v * c(i, l);
+    for (index_t l = first; l < width; ++l) w[static_cast<std::size_t>(l)] += v * c(i, l);
   }
-  for (index_t l = first; l < width; ++l) c(j, l) -= (w[at(l)] *= scale);
+  for (index_t l = first; l < width; ++l) c(j, l) -= (w[static_cast<std::size_t>(l)] *= scale);
   for (index_t i = j + 1; i < n; ++i) {
     const T v = a(i, j);
-    for (index_t l = first; l < width; ++l) c(i, l) -= v * w[at(l)];
+    for (index_t l = first; l < width; ++l) c(i, l) -= v * w[static_cast<std::size_t>(l)];
   }
 }
 
@@ -41,13 +41,13 @@ void reflect(HostView<const T> a, index_t j, T scale, HostView<T> c, index_t fir
 template <class T>
 std::vector<T> householder_qr(HostView<T> a) {
   const index_t n = a.rows(), b = a.cols();
-  std::vector<T> tau(at(b)), w(at(b));
+  std::vector<T> tau(static_cast<std::size_t>(b)), w(static_cast<std::size_t>(b));
   for (index_t j = 0; j < b; ++j) {
     const real_t<T> norm = column_norm<T>(a, j, j);
     const T alpha = a(j, j);
     if (norm == 0) continue;
     const real_t<T> beta = std::real(alpha) > 0 ? -norm : norm;  // H_j^H a_j = beta e_j without cancellation
-    auto& t = tau[at(j)];
+    auto& t = tau[static_cast<std::size_t>(j)];
     t = (beta - alpha) / beta;
     const T scale = T{1} / (alpha - beta);
     for (index_t i = j + 1; i < n; ++i) a(i, j) *= scale;
@@ -59,8 +59,8 @@ std::vector<T> householder_qr(HostView<T> a) {
 
 template <class T>
 void apply_q(HostView<const T> a, const std::vector<T>& tau, HostView<T> c) {
-  std::vector<T> w(at(c.cols()));
-  for (index_t j = a.cols(); j-- > 0;) reflect<T>(a, j, tau[at(j)], c, 0, w);
+  std::vector<T> w(static_cast<std::size_t>(c.cols()));
+  for (index_t j = a.cols(); j-- > 0;) reflect<T>(a, j, tau[static_cast<std::size_t>(j)], c, 0, w);
 }
 
 #define TS_INSTANTIATE(T)                                 \

@@ -6,7 +6,6 @@
 #include "tallskinny/solvers/ortho/compared/householder.hpp"
 #include "tallskinny/solvers/ortho/compared/skeleton_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
-#include "tallskinny/solvers/types.hpp"
 
 namespace ts::ortho::detail {
 
@@ -28,14 +27,14 @@ void tree(const Context& ctx, HostView<T> x, HostView<T> r) {
   constexpr index_t cache_bytes = index_t{128} << 10;
   const index_t rows = std::max(4 * b, cache_bytes / static_cast<index_t>(sizeof(T)) / b);
   const index_t chunks = std::max<index_t>(1, n / rows);
-  std::vector<std::vector<T>> taus(at(chunks));
-  std::vector<Matrix<T>> factors(at(chunks));  // contiguous copies: R and the vectors
+  std::vector<std::vector<T>> taus(static_cast<std::size_t>(chunks));
+  std::vector<Matrix<T>> factors(static_cast<std::size_t>(chunks));  // contiguous copies: R and the vectors
   Matrix<T> triangles(chunks * b, b);
   parallel_pieces(ctx.thread_count(), chunks, [&](index_t c, int) {
     const auto [first, count] = rows_of(n, chunks, c);
-    auto& a = factors[at(c)];
+    auto& a = factors[static_cast<std::size_t>(c)];
     a = Matrix<T>::copy_of(HostView<const T>(x.rows(first, count)));
-    taus[at(c)] = householder_qr<T>(a.view());
+    taus[static_cast<std::size_t>(c)] = householder_qr<T>(a.view());
     for (index_t i = 0; i < b; ++i)
       for (index_t j = 0; j < b; ++j) triangles(c * b + i, j) = j < i ? T{} : a(i, j);
   });
@@ -50,7 +49,8 @@ void tree(const Context& ctx, HostView<T> x, HostView<T> r) {
                     const auto [first, count] = rows_of(n, chunks, c);
                     auto q = Matrix<T>::zeros(count, b);
                     copy<T>(triangles.cview().rows(c * b, b), q.view().rows(0, b));
-                    apply_q<T>(factors[at(c)].view(), taus[at(c)], q.view());
+                    apply_q<T>(factors[static_cast<std::size_t>(c)].view(), taus[static_cast<std::size_t>(c)],
+                               q.view());
                     copy<T>(q.view(), x.rows(first, count));
                   });
 }

@@ -22,7 +22,7 @@
 #include "tallskinny/gemm/random/plan.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
 #include "tallskinny/gemm/spmm/plan.hpp"
-#include "tallskinny/gemm/tsmm/wide_plan.hpp"
+#include "tallskinny/gemm/tsmm/plan.hpp"
 #include "tallskinny/gemm/tsmttsm/plan.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
