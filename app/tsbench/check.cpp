@@ -2,160 +2,238 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "tallskinny/app/tsbench/error_bound.hpp"
+#include "tallskinny/app/tsbench/gpu/kernels.hpp"
 #include "tallskinny/app/tsbench/values.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
 
 namespace ts::bench {
 
 namespace {
 
-constexpr index_t sampled_entries = 8, sampled_rows = 100;
+template <Space S>
+constexpr std::size_t compared_entries = S == Space::host ? 8 : 32;
+constexpr index_t compared_rows = 96,
+                  compared_long_rows = 12;  ///< long: with a term for each column of a matrix
 
-/// sum_k conj(a(k, i)) b(k, j) for some (i, j), against c. All entries in one pass over the rows.
-template <class A, class B, class R>
-double worst_inner(index_t n, const A* a, index_t p, const B* b, index_t q, const R* c) {
-  const index_t count = std::min(sampled_entries, p * q);
-  constexpr index_t pieces = 64;
-  std::vector<Sum> sums(static_cast<std::size_t>(pieces * count));
-  const auto row_of = [&](index_t e) { return (e * 5 + e / 3) % p; };
-  const auto column_of = [&](index_t e) { return (e * 3 + 1) % q; };
-  parallel_pieces(default_threads(), pieces, [&](index_t piece, int) {
-    for (index_t k = n * piece / pieces; k < n * (piece + 1) / pieces; ++k)
-      for (index_t e = 0; e < count; ++e)
-        sums[static_cast<std::size_t>(piece * count + e)].add(wide(a[k * p + row_of(e)]).conjugate() *
-                                                              wide(b[k * q + column_of(e)]));
-  });
-  double worst = 0;
-  for (index_t e = 0; e < count; ++e) {
-    Sum total;
-    for (index_t piece = 0; piece < pieces; ++piece) {
-      const Sum& s = sums[static_cast<std::size_t>(piece * count + e)];
-      total.value = total.value + s.value;
-      total.magnitude += s.magnitude;
-      total.terms += s.terms;
-    }
-    worst = std::max(worst, relative_error<R>(wide(c[row_of(e) * q + column_of(e)]), total));
+/// A place in [0, count) that `key` alone decides.
+index_t place_by(std::uint64_t key, index_t count) {
+  return static_cast<index_t>((uniform_at(key) + 1) / 2 * static_cast<double>(count));
+}
+
+/// Up to `count` of n rows: all, or the first, the last and others anywhere.
+std::vector<index_t> sampled_rows(index_t n, index_t count) {
+  std::vector<index_t> rows;
+  for (index_t s = 0; s < std::min(count, n); ++s)
+    rows.push_back(n <= count ? s : s == 0 ? 0 : s == 1 ? n - 1 : place_by(static_cast<std::uint64_t>(s), n));
+  return rows;
+}
+
+/// Entries of a p x q result: the corners and others anywhere.
+std::vector<std::array<index_t, 2>> sampled_entries(index_t p, index_t q, bool diagonal, std::size_t count) {
+  std::vector<std::array<index_t, 2>> entries;
+  for (std::size_t e = 0; e < std::min(count, static_cast<std::size_t>(diagonal ? p : p * q)); ++e) {
+    const index_t i = e == 0   ? 0
+                      : e == 1 ? p - 1
+                               : place_by(2 * e, p),
+                  j = e == 0   ? 0
+                      : e == 1 ? q - 1
+                               : place_by(2 * e + 1, q);
+    entries.push_back({i, diagonal ? i : j});
   }
+  return entries;
+}
+
+template <class R, Space S>
+std::vector<R> values_of(const Context& ctx, Strided<const R, S> contiguous) {
+  std::vector<R> values(static_cast<std::size_t>(contiguous.rows * contiguous.cols));
+  if constexpr (S == Space::host) {
+    std::copy_n(contiguous.data, values.size(), values.begin());
+  } else {
+    cuda::copy_bytes(ctx.stream, values.data(), contiguous.data, values.size() * sizeof(R));
+    ctx.stream.synchronize();
+  }
+  return values;
+}
+
+/// Entries of A^H B against `c`; of column norms, which are the roots of a diagonal.
+template <class T, Space S>
+double worst_inner(const Context& ctx, Strided<const T, S> a, Strided<const T, S> b,
+                   Strided<const result_t<T>, S> c, bool norms = false) {
+  using R = result_t<T>;
+  const auto entries = sampled_entries(a.cols, b.cols, norms, compared_entries<S>);
+  const std::vector<InnerSum> sums = inner_sums<T>(ctx, a, b, entries);
+  const std::vector<R> computed = values_of<R, S>(ctx, c);
+  double worst = 0;
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    Sum want;
+    const auto terms = static_cast<long double>(a.rows);
+    if (norms) {  // reals, packed; sums of float32 squares are taken in float64
+      const long double norm = std::sqrt(sums[e].re);
+      want.value = {norm, 0}, want.magnitude = norm;
+      want.terms = std::is_same_v<real_t<T>, double> ? terms : 1;
+      const auto* const reals = reinterpret_cast<const real_t<T>*>(computed.data());
+      worst = std::max(worst, relative_error<R>(wide(R(reals[entries[e][0]])), want));
+    } else {
+      want.value = {sums[e].re, sums[e].im}, want.magnitude = sums[e].size, want.terms = terms;
+      const auto at = static_cast<std::size_t>(entries[e][0] * c.cols + entries[e][1]);
+      worst = std::max(worst, relative_error<R>(wide(computed[at]), want));
+    }
+  }
+  return worst;
+}
+
+template <class T>
+void append_row(std::vector<T>& to, std::uint64_t first, index_t row, index_t width) {
+  for (index_t j = 0; j < width; ++j)
+    to.push_back(value_at<T>(first + static_cast<std::uint64_t>(row * width + j)));
+}
+
+/// The sampled rows of a case, with what they are computed from, as they were before.
+template <class T>
+struct Sample {
+  using R = result_t<T>;
+  Problem problem;
+  std::vector<T> x, y;     ///< of a sparse product, x has the rows that the matrix meets, one after the other
+  std::vector<R> old;      ///< rows of an operation in place
+  std::vector<T> entries;  ///< of the sparse matrix
+  std::vector<std::size_t> row_ends = {0};
+  Matrix<R> small;
+
+  template <Space S>
+  Sample(const Operands<T, S>& o, const std::vector<index_t>& rows) : problem(o.problem) {
+    const Problem& p = problem;
+    const bool sparse = p.operation == Operation::spmm, large = p.operation == Operation::tsm2r;
+    if (!sparse && !large) small = Matrix<R>(std::max(p.p, p.q), std::max(p.p, p.q)), fill_small(small, p);
+    for (index_t k = 0; large && k < p.p; ++k) append_row(y, first_key.y, k, p.q);
+    for (const index_t i : rows) {
+      append_row(old, first_key.out, i, out_width(p));
+      if (sparse)
+        add_sparse_row(o.pattern, i);
+      else
+        append_row(x, first_key.x, i, p.p);
+    }
+  }
+
+  /// Entry (s, j) of the result, and of a solve what X R must be.
+  [[nodiscard]] Sum expected(index_t s, index_t j, const R* computed) const {
+    const index_t p = problem.p, q = problem.q;
+    Sum sum;
+    const auto products = [&](index_t terms, auto&& left, auto&& right) {
+      for (index_t k = 0; k < terms; ++k) sum.add(wide(left[k]) * wide(right[k * q + j]));
+    };
+    switch (problem.operation) {
+      case Operation::project_out:
+        sum.add(wide(old[static_cast<std::size_t>(s * q + j)]));
+        for (index_t k = 0; k < p; ++k)
+          sum.add(Wide{} - wide(x[static_cast<std::size_t>(s * p + k)]) * wide(small.data()[k * q + j]));
+        break;
+      case Operation::tsmm_in_place:
+        products(p, old.data() + s * p, small.data());
+        break;
+      case Operation::tsm2r:
+        products(p, x.data() + s * p, y.data());
+        break;
+      case Operation::spmm:
+        for (std::size_t e = row_ends[static_cast<std::size_t>(s)];
+             e < row_ends[static_cast<std::size_t>(s) + 1]; ++e)
+          sum.add(wide(entries[e]) * wide(x[e * static_cast<std::size_t>(q) + static_cast<std::size_t>(j)]));
+        break;
+      case Operation::trsm:
+        for (index_t k = 0; k <= j; ++k) sum.add(wide(computed[s * p + k]) * wide(small.data()[k * p + j]));
+        break;
+      default:
+        products(p, x.data() + s * p, small.data());
+    }
+    return sum;
+  }
+
+ private:
+  void add_sparse_row(const SparsePattern& pattern, index_t i) {
+    auto entry = static_cast<std::uint64_t>(pattern.first_entry(i));
+    pattern.row(i, [&](index_t column) {
+      entries.push_back(value_at<T>(++entry));
+      append_row(x, first_key.x, column, problem.q);
+    });
+    row_ends.push_back(entries.size());
+  }
+};
+
+template <class T, Space S>
+double worst_row(const Context& ctx, const Operands<T, S>& o) {
+  using R = result_t<T>;
+  const bool is_long = o.problem.operation == Operation::tsm2r,
+             solves = o.problem.operation == Operation::trsm;
+  const auto rows = sampled_rows(o.problem.n, is_long ? compared_long_rows : compared_rows);
+  const Sample<T> sample(o, rows);
+  const index_t width = out_width(o.problem);
+  std::vector<R> computed(rows.size() * static_cast<std::size_t>(width));
+  gather<R>(ctx, computed, o.out, rows);
+  double worst = 0;
+  // Of a product in place, only the first q columns are results.
+  const index_t columns = o.problem.operation == Operation::tsmm_in_place ? o.problem.q : width;
+  for (index_t s = 0; s < static_cast<index_t>(rows.size()); ++s)
+    for (index_t j = 0; j < columns; ++j) {
+      const Sum want = sample.expected(s, j, computed.data());
+      const R& found = (solves ? sample.old : computed)[static_cast<std::size_t>(s * width + j)];
+      worst = std::max(worst, relative_error<R>(wide(found), want));
+    }
   return worst;
 }
 
 }  // namespace
 
-std::vector<index_t> sampled_rows_of(index_t n, index_t count) {
-  std::vector<index_t> rows;
-  for (index_t s = 0; s < std::min(count, n); ++s)
-    rows.push_back(n <= count ? s
-                   : s == 0   ? 0
-                   : s == 1   ? n - 1
-                              : static_cast<index_t>((uniform_at(static_cast<std::uint64_t>(s)) + 1) / 2 *
-                                                   static_cast<double>(n)));
-  return rows;
-}
-
-template <class T>
-Check<T>::Check(const Operands<T>& o) : o_(o) {
-  const Problem& p = o.problem;
-  const bool project = p.operation == Operation::project_out;
-  const index_t width = project ? p.q : p.p;
-  rows_ = sampled_rows_of(p.n, sampled_rows);
-  if (project || p.operation == Operation::tsmm_in_place || p.operation == Operation::trsm)
-    for (const index_t i : rows_) before_.insert(before_.end(), o.out + i * width, o.out + (i + 1) * width);
-}
-
-template <class T>
-double Check<T>::worst_error(bool sums) const {
-  using R = result_t<T>;
-  const Problem& pr = o_.problem;
-  const index_t n = pr.n, p = pr.p, q = pr.q;
-  double worst = 0;
-  /// Each sampled row of out against term(row, its place among the samples, column, sum).
-  const auto rows = [&](index_t width, index_t ld, auto&& sum_of) {
-    for (std::size_t s = 0; s < rows_.size(); ++s)
-      for (index_t j = 0; j < width; ++j) {
-        Sum sum;
-        sum_of(rows_[s],
-               before_.data() + static_cast<index_t>(before_.empty() ? 0 : s) *
-                                    (pr.operation == Operation::project_out ? q : p),
-               j, sum);
-        worst = std::max(worst, relative_error<R>(wide(o_.out[rows_[s] * ld + j]), sum));
-      }
-  };
-  switch (pr.operation) {
+template <class T, Space S>
+double worst_error(const Context& ctx, const Operands<T, S>& o) {
+  switch (o.problem.operation) {
     case Operation::tsmttsm:
-      return worst_inner(n, o_.x, p, o_.y, q, o_.result);
+      return worst_inner<T, S>(ctx, o.x, o.y, o.result);
     case Operation::gram:
-      return worst_inner(n, o_.x, p, o_.x, p, o_.result);
-    case Operation::inner_and_gram:
-      return std::max(worst_inner(n, o_.x, p, o_.y, q, o_.result), worst_inner(n, o_.y, q, o_.y, q, o_.gram));
-    case Operation::project_out:
-      rows(q, q, [&](index_t i, const R* old, index_t j, Sum& sum) {
-        sum.add(wide(old[j]));
-        for (index_t k = 0; k < p; ++k) sum.add(Wide{} - wide(o_.x[i * p + k]) * wide(o_.small[k * q + j]));
-      });
-      if (!sums) return worst;
-      return std::max({worst, worst_inner(n, o_.x, p, o_.out, q, o_.result),
-                       worst_inner(n, o_.out, q, o_.out, q, o_.gram)});
-    case Operation::tsmm:
-      rows(q, q, [&](index_t i, const R*, index_t j, Sum& sum) {
-        for (index_t k = 0; k < p; ++k) sum.add(wide(o_.x[i * p + k]) * wide(o_.small[k * q + j]));
-      });
-      return worst;
-    case Operation::tsmm_in_place:
-      rows(q, p, [&](index_t, const R* old, index_t j, Sum& sum) {
-        for (index_t k = 0; k < p; ++k) sum.add(wide(old[k]) * wide(o_.small[k * q + j]));
-      });
-      return worst;
-    case Operation::tsm2r:
-      rows(q, q, [&](index_t i, const R*, index_t j, Sum& sum) {
-        for (index_t k = 0; k < p; ++k) sum.add(wide(o_.x[i * p + k]) * wide(o_.y[k * q + j]));
-      });
-      return worst;
-    case Operation::spmm:
-      rows(q, q, [&](index_t i, const R*, index_t j, Sum& sum) {
-        for (index_t e = o_.sparse.pointers[i]; e < o_.sparse.pointers[i + 1]; ++e)
-          sum.add(wide(o_.sparse.values[e]) * wide(o_.x[o_.sparse.indices[e] * q + j]));
-      });
-      return worst;
-    case Operation::trsm:  // the residual old - x R, bounded by the terms of x R
-      for (std::size_t s = 0; s < rows_.size(); ++s)
-        for (index_t j = 0; j < p; ++j) {
-          Sum sum;
-          for (index_t k = 0; k <= j; ++k)
-            sum.add(wide(o_.out[rows_[s] * p + k]) * wide(o_.small[k * p + j]));
-          worst = std::max(
-              worst, relative_error<R>(
-                         wide(before_[s * static_cast<std::size_t>(p) + static_cast<std::size_t>(j)]), sum));
-        }
-      return worst;
+      return worst_inner<T, S>(ctx, o.x, o.x, o.result);
     case Operation::column_norms:
-      for (index_t j = 0; j < std::min(p, sampled_entries); ++j) {
-        const auto sum = parallel_reduce(
-            default_threads(), n, 0.0L,
-            [&](index_t first, index_t last) {
-              long double mine = 0;
-              for (index_t k = first; k < last; ++k) {
-                const Wide v = wide(o_.x[k * p + j]);
-                mine += v.re * v.re + v.im * v.im;
-              }
-              return mine;
-            },
-            std::plus<>{});
-        Sum norm;
-        norm.add({std::sqrt(sum), 0});
-        norm.terms = is_complex<T> || std::is_same_v<T, double> ? static_cast<long double>(n) : 1;
-        worst =
-            std::max(worst, relative_error<R>({static_cast<long double>(std::real(o_.result[j])), 0}, norm));
-      }
-      return worst;
+      return worst_inner<T, S>(ctx, o.x, o.x, o.result, true);
+    case Operation::inner_and_gram:
+      return std::max(worst_inner<T, S>(ctx, o.x, o.y, o.result), worst_inner<T, S>(ctx, o.y, o.y, o.gram));
+    case Operation::project_out:
+      if constexpr (std::is_same_v<T, result_t<T>>)
+        return std::max({worst_row(ctx, o), worst_inner<T, S>(ctx, o.x, o.out, o.result),
+                         worst_inner<T, S>(ctx, o.out, o.out, o.gram)});
+      return HUGE_VAL;
+    default:
+      return worst_row(ctx, o);
   }
-  return HUGE_VAL;
 }
 
-#define TS_INSTANTIATE(T) template class Check<T>;
+template <class T>
+std::vector<InnerSum> inner_sums(const Context& ctx, Strided<const T> a, Strided<const T> b,
+                                 std::span<const std::array<index_t, 2>> entries) {
+  constexpr index_t pieces = 64;
+  std::vector<Sum> partial(pieces * entries.size());
+  parallel_pieces(ctx.thread_count(), pieces, [&](index_t piece, int) {
+    Sum* const sums = partial.data() + static_cast<std::size_t>(piece) * entries.size();
+    for (index_t k = a.rows * piece / pieces; k < a.rows * (piece + 1) / pieces; ++k)
+      for (std::size_t e = 0; e < entries.size(); ++e)
+        sums[e].add(wide(a(k, entries[e][0])).conjugate() * wide(b(k, entries[e][1])));
+  });
+  std::vector<InnerSum> all(entries.size());
+  for (std::size_t i = 0; i < partial.size(); ++i) {
+    InnerSum& sum = all[i % entries.size()];
+    sum.re += partial[i].value.re, sum.im += partial[i].value.im, sum.size += partial[i].magnitude;
+  }
+  return all;
+}
+
+template <class T>
+void gather(const Context&, std::span<T> to, Strided<const T> a, std::span<const index_t> rows) {
+  std::size_t next = 0;
+  for (const index_t i : rows)
+    for (index_t j = 0; j < a.cols; ++j) to[next++] = a(i, j);
+}
+
+#define TS_INSTANTIATE(T)                                                 \
+  template double worst_error<T>(const Context&, const HostOperands<T>&); \
+  template double worst_error<T>(const Context&, const DeviceOperands<T>&);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

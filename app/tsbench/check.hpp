@@ -1,27 +1,31 @@
 // A measured result is checked before it is timed.
 #pragma once
 
+#include <array>
+#include <vector>
+
 #include "tallskinny/app/tsbench/operands.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::bench {
 
-/// Up to `count` of n rows: all, or the first, the last and others anywhere.
-[[nodiscard]] std::vector<index_t> sampled_rows_of(index_t n, index_t count);
+/// The largest error of sampled entries of the result in `o` (just computed from operands whose values are those of
+/// operands.hpp), relative to the a-priori bound of the operation (error_bound.hpp): at most 1 when right. Rows of tall
+/// results are computed again in long double; entries of sums over all rows are compared with sums in long double, or
+/// on a GPU in twice float64's precision.
+template <class T, Space S>
+[[nodiscard]] double worst_error(const Context& ctx, const Operands<T, S>& o);
 
-/// The largest error of sampled entries of the result in `o` (just computed) against long double, relative to
-/// the a-priori bound of the operation (Higham 2002, eq. 3.5: terms x eps x sum of |terms|): at most 1 when
-/// right. `before` are the sampled rows of `out` as they were, for operations in place.
-template <class T>
-class Check {
- public:
-  explicit Check(const Operands<T>& o);  ///< remembers what an operation in place is going to overwrite
-  /// `sums`: also of what is summed over all rows.
-  [[nodiscard]] double worst_error(bool sums = true) const;
-
- private:
-  const Operands<T>& o_;
-  std::vector<index_t> rows_;
-  std::vector<result_t<T>> before_;
+/// sum_k conj(a(k, i)) b(k, j), and the sum of the sizes of these terms.
+struct InnerSum {
+  long double re = 0, im = 0, size = 0;
 };
+/// For each entry (i, j). Those of device memory: gpu/kernels.hpp.
+template <class T>
+[[nodiscard]] std::vector<InnerSum> inner_sums(const Context& ctx, Strided<const T> a, Strided<const T> b,
+                                               std::span<const std::array<index_t, 2>> entries);
+/// to(s, :) = a(rows[s], :), row after row.
+template <class T>
+void gather(const Context& ctx, std::span<T> to, Strided<const T> a, std::span<const index_t> rows);
 
 }  // namespace ts::bench

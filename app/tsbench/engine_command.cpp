@@ -8,8 +8,8 @@
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/app/tsbench/cases.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
+#include "tallskinny/app/tsbench/host_place.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
 #include "tallskinny/app/tsbench/words.hpp"
@@ -23,33 +23,9 @@ struct EngineRequest {
   std::int64_t bytes = std::int64_t{256} << 20;
   std::string json_file;
   bool quick = false, no_peers = false;
+  Context ctx;
   Effort effort;
 };
-
-/// Measures one case and reports it; whether the result was right.
-using Report = std::function<void(const Measured&)>;
-
-template <class T>
-void run_type(const EngineRequest& request, const std::vector<Operation>& operations,
-              const std::vector<Shape>& shapes, const Report& report) {
-  index_t widest = 1;
-  for (const Shape s : shapes) widest = std::max({widest, s.p, s.q});
-  Pool<T> pool(request.bytes, widest);
-  for (const Operation op : operations)
-    for (const Shape s : shapes) {
-      if (app::stop_requested()) return;
-      if (exists(op, dtype_of<T>, s))
-        report(measure(pool, problem_of(op, dtype_of<T>, s.p, s.q, request.bytes), request.effort));
-    }
-}
-
-void run_type(DType type, const EngineRequest& request, const std::vector<Operation>& operations,
-              const std::vector<Shape>& shapes, const Report& report) {
-#define TS_CASE(T) \
-  if (type == dtype_of<T>) return run_type<T>(request, operations, shapes, report);
-  TS_FOR_EACH_TYPE(TS_CASE)
-#undef TS_CASE
-}
 
 bool parse_request(EngineRequest& request, app::Arguments arguments) {
   app::Options options(
@@ -72,9 +48,9 @@ bool parse_request(EngineRequest& request, app::Arguments arguments) {
              app::between(1, 1000))
       .flag("quick", request.quick, "32 MiB, three widths, two turns: a smoke test, not a measurement")
       .flag("no-peers", request.no_peers, "leave Eigen and OpenBLAS out")
-      .value("threads", "N", request.effort.threads, "0: as many as there are", app::at_least(0))
-      .choice("simd", request.effort.simd, "vector instructions", simd_words())
-      .choice("implementation", request.effort.implementation, "which of our two bodies runs",
+      .value("threads", "N", request.ctx.threads, "0: as many as there are", app::at_least(0))
+      .choice("simd", request.ctx.simd, "vector instructions", simd_words())
+      .choice("implementation", request.ctx.implementation, "which of our two bodies runs",
               {{"fast", Implementation::fast}, {"reference", Implementation::reference}})
       .value("json", "FILE", request.json_file, "also write all figures here");
   if (!options.parse(arguments)) return false;
@@ -88,32 +64,44 @@ bool parse_request(EngineRequest& request, app::Arguments arguments) {
   return true;
 }
 
+std::vector<Case> cases_of(const EngineRequest& request, const std::vector<Shape>& shapes) {
+  std::vector<Case> cases;
+  const auto operations = parse_names<Operation>(request.operations, parse_operation, every_operation);
+  for (const DType type : parse_names<DType>(request.types, parse_dtype, every_dtype))
+    for (const Operation op : operations)
+      for (const Shape s : shapes)
+        if (exists(op, type, s)) cases.push_back({"", problem_of(op, type, s.p, s.q, request.bytes)});
+  return cases;
+}
+
 }  // namespace
 
 int engine_command(app::Arguments arguments) {
   EngineRequest request;
   if (!parse_request(request, arguments)) return app::exit_ok;
-  const auto operations = parse_names<Operation>(request.operations, parse_operation, every_operation);
-  const auto types = parse_names<DType>(request.types, parse_dtype, every_dtype);
   const auto shapes = parse_widths(request.widths);
-  app::expect_memory("the benchmark", {{"operands", static_cast<std::uint64_t>(5 * request.bytes)}},
+  const std::vector<Case> cases = cases_of(request, shapes);
+  solvers::expect_memory("the benchmark", {{"operands", static_cast<std::uint64_t>(5 * request.bytes)}},
                      app::available_memory());
 
   bool all_right = true;
   Roofs best;
   ResultsFile results(request.json_file);
-  print_header(std::cout);
-  for (const DType type : types)
-    run_type(type, request, operations, shapes, [&](const Measured& m) {
-      all_right = all_right && !m.refused;
-      best.read_bytes_per_second = std::max(best.read_bytes_per_second, m.roofs.read_bytes_per_second);
-      best.copy_bytes_per_second = std::max(best.copy_bytes_per_second, m.roofs.copy_bytes_per_second);
-      best.float64_flops = std::max(best.float64_flops, m.roofs.float64_flops);
-      best.float32_flops = std::max(best.float32_flops, m.roofs.float32_flops);
-      print_row(std::cout, m);
-      results.set_header(json_of_run(request.effort, request.bytes, best));
-      results.add(json_of(m));
-    });
+  index_t widest = 1;
+  for (const Shape s : shapes) widest = std::max({widest, s.p, s.q});
+  HostPlace place(request.ctx, request.bytes, widest);
+  print_header(std::cout, Space::host);
+  for (const Case& c : cases) {
+    if (app::stop_requested()) break;
+    const Measured m = place.measure(c, request.effort);
+    all_right = all_right && m.right;
+    for (const auto rate : {&Roofs::read_bytes_per_second, &Roofs::copy_bytes_per_second,
+                            &Roofs::float64_flops, &Roofs::float32_flops})
+      best.*rate = std::max(best.*rate, m.roofs.*rate);
+    print_row(std::cout, m);
+    results.set_header(json_of_run(request.ctx, request.effort, request.bytes, best));
+    results.add(json_of(m));
+  }
   std::cout << "best roofs seen: read " << app::short_number(best.read_bytes_per_second * 1e-9, 3)
             << " GB/s, copy " << app::short_number(best.copy_bytes_per_second * 1e-9, 3) << " GB/s, float64 "
             << app::short_number(best.float64_flops * 1e-9, 3) << " Gflop/s, float32 "

@@ -1,72 +1,75 @@
-// The operands of one measured case, plain pointers that ours and every peer can use.
+// The operands of one measured case, in host or device memory, which ours and every peer read.
 #pragma once
 
-#include <span>
-
-#include "tallskinny/app/tsbench/sparse_pattern.hpp"
+#include "tallskinny/app/tsbench/case.hpp"
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/gemm/core/problem.hpp"
 
 namespace ts::bench {
 
-/// Row-major, contiguous. Which operand means what follows Problem: x and y are the tall inputs (n x p, n x
-/// q), out the tall result, small the small factor, result and gram what reductions give.
-template <class T>
+/// Which operand means what follows Problem: x and y are the tall inputs, out the tall result; row-major are small,
+/// the small factor, and result and gram, what reductions give. Norms of columns are reals, packed into result.
+template <class T, Space S>
 struct Operands {
   using R = result_t<T>;
   Problem problem;
-  const T* x = nullptr;
-  const T* y = nullptr;
-  R* out = nullptr;
-  const R* small = nullptr;
-  R* result = nullptr;
-  R* gram = nullptr;
-  CsrView<T> sparse;
+  Strided<const T, S> x, y;
+  Strided<R, S> out;
+  Strided<const R, S> small;
+  Strided<R, S> result, gram;
+  CsrView<T, S> sparse;
+  SparsePattern pattern;
+  const std::int32_t* short_pointers = nullptr;  ///< of sparse in device memory: row pointers of 32 bits
 };
-
-/// Memory for all cases of one type: allocated and filled once.
 template <class T>
-class Pool {
- public:
-  using R = result_t<T>;
-  /// Room for `bytes` in each tall operand and for widths up to `width`.
-  Pool(std::int64_t bytes, index_t width);
-  /// The operands of `problem`, whose tall ones take no more than the room there is. The result is filled
-  /// afresh where the operation changes it in place.
-  Operands<T> operands(const Problem& problem);
-  /// out as operands() filled it, for operations in place.
-  void refill(const Operands<T>& o);
+using HostOperands = Operands<T, Space::host>;
+template <class T>
+using DeviceOperands = Operands<T, Space::device>;
 
-  [[nodiscard]] std::span<const double> roof_source() const;
-  [[nodiscard]] std::span<double> roof_target();
-
- private:
-  void build_sparse(index_t rows);
-  std::int64_t bytes_;
-  Matrix<T> x_, y_;
-  Matrix<R> out_, small_, result_, gram_;
-  CsrMatrix<T> sparse_;
+/// Bytes of the operands of a case; small ones of what any operation may need.
+struct OperandBytes {
+  std::size_t x = 0, y = 0, out = 0, small = 0;
 };
+[[nodiscard]] OperandBytes operand_bytes(const Case& c);
 
-/// What becomes of the operands: some are changed in place, some results are tall.
-[[nodiscard]] bool in_place(Operation op) noexcept;
-[[nodiscard]] bool tall_result(Operation op) noexcept;
-/// Columns of the tall result.
-[[nodiscard]] index_t out_width(const Problem& problem) noexcept;
+/// Where operands begin; addresses of nothing, aligned as memory is, will do for planning.
+struct Places {
+  std::byte *x = address(1), *y = address(2), *out = address(3), *small = address(4), *result = address(5),
+            *gram = address(6);
+  [[nodiscard]] static std::byte* address(std::uintptr_t number) {
+    return reinterpret_cast<std::byte*>(number << 44);  // NOLINT(performance-no-int-to-ptr): never followed
+  }
+};
+/// The operands of a case but for its sparse matrix.
+template <class T, Space S>
+[[nodiscard]] Operands<T, S> operands_at(const Case& c, const Places& at) {
+  using R = result_t<T>;
+  const Problem& p = c.problem;
+  const bool sparse = p.operation == Operation::spmm, large = p.operation == Operation::tsm2r;
+  const OperandBytes bytes = operand_bytes(c);
+  const auto square = [](std::byte* place, index_t rows, index_t columns) {
+    return Strided<R, S>(reinterpret_cast<R*>(place), rows, columns, columns, 1);
+  };
+  Operands<T, S> o;
+  o.problem = p;
+  if (!in_place(p.operation) || p.operation == Operation::project_out)
+    o.x = c.tall<T, S>(reinterpret_cast<T*>(at.x), sparse ? p.p : p.n, sparse ? p.q : p.p);
+  if (bytes.y > 0) o.y = c.tall<T, S>(reinterpret_cast<T*>(at.y), large ? p.p : p.n, p.q);
+  if (bytes.out > 0) o.out = c.tall<R, S>(reinterpret_cast<R*>(at.out), p.n, out_width(p));
+  o.small = square(at.small, p.p, p.operation == Operation::trsm ? p.p : p.q);
+  o.result = square(at.result, p.p, p.operation == Operation::gram ? p.p : p.q);
+  o.gram = square(at.gram, p.q, p.q);
+  return o;
+}
 
 /// Where the tall operands' values begin: x(i, j) is value_at(first_key.x + i * columns + j).
 inline constexpr struct {
   std::uint64_t x = 0, y = std::uint64_t{1} << 40, out = std::uint64_t{1} << 41;
 } first_key;
 
-/// The small factor of `problem`. For operations in place it is nearly the identity and upper triangular:
-/// they can be repeated at will without growth.
+/// The small factor of `problem`. For operations in place it is nearly the identity and upper triangular: they can be
+/// repeated at will without growth.
 template <class R>
 void fill_small(Matrix<R>& m, const Problem& problem);
-
-/// The problem with about `bytes` of minimum traffic.
-[[nodiscard]] Problem problem_of(Operation op, DType type, index_t p, index_t q, std::int64_t bytes,
-                                 Pattern pattern = Pattern::stencil);
 
 }  // namespace ts::bench

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tallskinny/app/tsbench/gpu/summary.hpp"
+#include "tallskinny/app/tsbench/summary.hpp"
 
 namespace ts::bench {
 

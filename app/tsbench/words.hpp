@@ -1,9 +1,10 @@
-// Options that name operations, element types and vector levels.
+// Values of options: operations, element types, vector levels, sizes and widths.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "tallskinny/app/tsbench/case.hpp"
 #include "tallskinny/gemm/plan/plan.hpp"
 
 namespace ts::bench {
@@ -14,6 +15,22 @@ namespace ts::bench {
 
 /// The parts between commas, without empty ones.
 [[nodiscard]] std::vector<std::string> split_list(const std::string& list);
+
+/// The values of comma-separated names; all there are for an empty list.
+template <class T, class Parse>
+std::vector<T> parse_names(const std::string& list, Parse&& parse, const auto& all) {
+  std::vector<T> chosen;
+  for (const std::string& name : split_list(list)) chosen.push_back(parse(name));
+  if (chosen.empty()) chosen.assign(std::begin(all), std::end(all));
+  return chosen;
+}
+
+/// "256MiB", "1GB", "1e8".
+[[nodiscard]] bool parse_bytes(std::string_view text, std::int64_t& out);
+
+/// "8" for both widths, "1-8" for each of these, "16x4" for p x q, comma-separated. @throws
+/// Error(invalid_argument).
+[[nodiscard]] std::vector<Shape> parse_widths(const std::string& list);
 
 [[nodiscard]] std::vector<std::pair<std::string, Simd>> simd_words();
 

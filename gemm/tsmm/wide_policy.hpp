@@ -1,5 +1,5 @@
-// What specialises kernels/tsmm_wide.cuh and kernels/wide_factor.cuh, and their arguments: Y = alpha X op(S) + beta Y of
-// an X with so many columns that S does not fit beside it.
+// What specialises kernels/tsmm_wide.cuh and kernels/wide_factor.cuh, and their arguments: Y = alpha X op(S) + beta Y
+// of an X with so many columns that S does not fit beside it.
 #pragma once
 
 #include "tallskinny/gemm/runtime/gpu/tensor_map_policy.hpp"

@@ -245,7 +245,7 @@ std::string SvdSolver<T>::reason() const {
     return text + "; complete by the inertia of an LDL^H factorisation";
   if (t.verified) return text + "; complete as far as a search from random blocks can tell";
   if (t.stop == StopReason::interrupted) return text + "; stopped on request";
-  return text + "; not shown to be complete: raise --max-iter or --tol";
+  return text + "; not shown to be complete: raise `max_iterations` or `tol`";
 }
 
 template <class T>

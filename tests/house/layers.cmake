@@ -123,7 +123,8 @@ floors(solvers/eigen
 floors(solvers
   "ortho"
   "eigen"
-  "svd kmeans")
+  "svd kmeans"
+  "setup")
 
 if(failures)
   string(REGEX MATCHALL "\n" lines "${failures}")

@@ -32,11 +32,11 @@ inline constexpr double long_enough =
 [[nodiscard]] inline Timing stream_timing(const Context& ctx, int repetitions, Turns& turns) {
   const double once = best_seconds(ctx, 1, [&] { turns.next(); });
   const int batch = std::clamp(static_cast<int>(std::ceil(long_enough / once)), 1, 200);
-  std::vector<double> times = seconds_of(ctx, repetitions, [&] {
-    for (int b = 0; b < batch; ++b) turns.next();
-  });
-  std::sort(times.begin(), times.end());
-  return {times.front() / batch, times[times.size() / 2] / batch};
+  return timing_of(seconds_of(ctx, repetitions,
+                              [&] {
+                                for (int b = 0; b < batch; ++b) turns.next();
+                              }),
+                   batch);
 }
 
 /// Seconds of one turn in a captured graph, which shows what starting kernels one by one costs.
@@ -45,9 +45,7 @@ inline constexpr double long_enough =
   const cuda::Graph graph(ctx.stream, [&] {
     for (int r = 0; r < runs; ++r) turns.next();
   });
-  std::vector<double> times = seconds_of(ctx, repetitions, [&] { graph.launch(ctx.stream); });
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2] / runs;
+  return timing_of(seconds_of(ctx, repetitions, [&] { graph.launch(ctx.stream); }), runs).median;
 }
 
 }  // namespace ts::bench

@@ -3,20 +3,16 @@
 
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/exit_code.hpp"
-#include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
-#include "tallskinny/app/tsbench/gpu/peers.hpp"
-#include "tallskinny/app/tsbench/gpu/report.hpp"
-#include "tallskinny/app/tsbench/gpu/run.hpp"
-#include "tallskinny/app/tsbench/gpu/summary.hpp"
-#include "tallskinny/app/tsbench/gpu/tables.hpp"
+#include "tallskinny/app/tsbench/gpu/place.hpp"
 #include "tallskinny/app/tsbench/page.hpp"
+#include "tallskinny/app/tsbench/peers/peers.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
+#include "tallskinny/app/tsbench/tables.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
 namespace ts::bench {
 
@@ -28,7 +24,7 @@ struct GpuRequest {
   bool selects = false;  ///< operations and widths instead of tables
   Selection selection;
   Determinism determinism = Determinism::run_to_run;
-  GpuEffort effort;
+  Effort effort{.repetitions = 7};
 };
 
 std::string described_tables() {
@@ -125,36 +121,6 @@ std::vector<Case> cases_of(const GpuRequest& request) {
   return cases;
 }
 
-Cell cell_of(const GpuMeasured& m) {
-  const Problem& p = m.described.problem;
-  return {m.described.table,
-          std::string(name_of(p.operation)),
-          std::string(name_of(p.type)),
-          m.described.form(),
-          p.n,
-          p.p,
-          p.q,
-          m.right ? m.ours.median : 0,
-          m.right ? m.roof_share() : 0,
-          m.vendor_ratio(),
-          m.same_bits,
-          m.right ? m.sector_share() : 0};
-}
-
-/// Compiles what the cases and the benchmark itself need, all at once.
-void prepare(const Context& ctx, const std::vector<Case>& cases) {
-  std::vector<cuda::KernelPlan> plans = app::roof_plans(ctx.stream.device());
-  for (const DType type : every_dtype) {
-    const auto some = bench_plans(type);
-    plans.insert(plans.end(), some.begin(), some.end());
-  }
-  for (const Case& c : cases) {
-    const auto some = kernels_of(c, ctx.stream.device(), ctx.determinism);
-    plans.insert(plans.end(), some.begin(), some.end());
-  }
-  cuda::prepare(ctx, plans);
-}
-
 }  // namespace
 
 int gpu_command(app::Arguments arguments) {
@@ -166,22 +132,21 @@ int gpu_command(app::Arguments arguments) {
   ctx.log = [&console](std::string_view line) { console.note(line); };
   ctx.stream = cuda::Stream(0);
   ctx.determinism = request.determinism;
-  prepare(ctx, cases);
-  GpuPool pool(ctx, cases);
-  const cuda::DeviceInfo roofs = app::measure_gpu_roofs(ctx, pool.source(), pool.target());
+  GpuPlace place(ctx, cases);
+  const cuda::DeviceInfo& roofs = place.roofs();
   ResultsFile results(request.json_file);
   results.set_header(json_of_gpu_run(roofs, request.selection.bytes));
   print_gpu_roofs(std::cout, roofs);
-  print_gpu_header(std::cout);
+  print_header(std::cout, Space::device);
 
   std::vector<Cell> cells;
   const std::vector<std::string> compared = split_list(request.compared);
   for (const Case& c : cases) {
     if (app::stop_requested()) break;
-    GpuEffort effort = request.effort;
+    Effort effort = request.effort;
     effort.peers &= compared.empty() || std::count(compared.begin(), compared.end(), c.table) > 0;
-    const GpuMeasured m = measure(ctx, pool, c, roofs, effort);
-    print_gpu_row(std::cout, m);
+    const Measured m = place.measure(c, effort);
+    print_row(std::cout, m);
     results.add(json_of(m));
     cells.push_back(cell_of(m));
   }

@@ -2,13 +2,7 @@
 // reference sums.
 #pragma once
 
-#include <array>
-#include <span>
-#include <vector>
-
-#include "tallskinny/app/tsbench/sparse_pattern.hpp"
-#include "tallskinny/gemm/core/csr.hpp"
-#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/app/tsbench/check.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
@@ -31,7 +25,7 @@ struct DeviceSparse {
 template <class T>
 [[nodiscard]] DeviceSparse<T> make_sparse(const Context& ctx, SparsePattern pattern);
 
-/// to(s, :) = a(rows[s], :) in host memory, row after row. Waits for it.
+/// As check.hpp has it for host memory, to which it copies. Waits for it.
 template <class T>
 void gather(const Context& ctx, std::span<T> to, DeviceStrided<const T> a, std::span<const index_t> rows);
 
@@ -39,11 +33,7 @@ void gather(const Context& ctx, std::span<T> to, DeviceStrided<const T> a, std::
 template <class T>
 [[nodiscard]] std::uint64_t hash_of(const Context& ctx, DeviceStrided<const T> a);
 
-/// sum_k conj(a(k, i)) b(k, j), and the sum of the sizes of these terms.
-struct InnerSum {
-  long double re = 0, im = 0, size = 0;
-};
-/// For each entry (i, j). Waits for it.
+/// As check.hpp has it for host memory. Waits for it.
 template <class T>
 [[nodiscard]] std::vector<InnerSum> inner_sums(const Context& ctx, DeviceStrided<const T> a,
                                                DeviceStrided<const T> b,

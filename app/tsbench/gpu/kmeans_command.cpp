@@ -6,7 +6,7 @@
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/gpu/kmeans_measure.hpp"
-#include "tallskinny/app/tsbench/gpu/report.hpp"
+#include "tallskinny/app/tsbench/report.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
 #include "tallskinny/app/tsbench/words.hpp"
 #include "tallskinny/gemm/plan/text.hpp"

@@ -89,8 +89,7 @@ KMeansMeasured measure(const Context& ctx, const KMeansCase& c, int repetitions)
   pass(state, true);  // compiles its kernels
   std::vector<double> times(static_cast<std::size_t>(repetitions));
   for (double& seconds : times) seconds = timed(state, true);
-  std::sort(times.begin(), times.end());
-  found.pass = {times.front(), times[times.size() / 2]};
+  found.pass = timing_of(std::move(times));
   found.same_bits = again.labels.to_host() == state.labels.to_host();
   const ClusterSums sums = state.clusters.sums(), sums_again = again.clusters.sums();
   for (index_t m = 0; m < c.k; ++m)

@@ -7,26 +7,8 @@ namespace ts::bench {
 
 namespace {
 
-constexpr std::size_t least_room = std::size_t{1} << 30;  // what the roofs are measured with
+constexpr std::size_t least_bytes = std::size_t{1} << 30;  // what the roofs are measured with
 constexpr std::size_t most_sets = 64;
-
-/// Bytes of the operands of a case; small ones of what any operation may need.
-struct Sizes {
-  std::size_t x = 0, y = 0, out = 0, small = 0;
-};
-
-Sizes sizes_of(const Case& c) {
-  const Problem& p = c.problem;
-  const std::size_t in = size_of(p.type), result = std::max<std::size_t>(in, 4);
-  const bool sparse = p.operation == Operation::spmm, large = p.operation == Operation::tsm2r;
-  const bool two = p.operation == Operation::tsmttsm || p.operation == Operation::inner_and_gram;
-  Sizes s;
-  s.x = c.tall_bytes(sparse ? p.p : p.n, sparse ? p.q : p.p, in);
-  if (two || large) s.y = c.tall_bytes(large ? p.p : p.n, p.q, in);
-  if (tall_result(p.operation)) s.out = c.tall_bytes(p.n, out_width(p), result);
-  if (!sparse && !large) s.small = static_cast<std::size_t>(std::max(p.p, p.q) * std::max(p.p, p.q)) * result;
-  return s;
-}
 
 /// So many sets of operands that none is still in the cache when its turn comes.
 std::size_t sets_of(const Case& c, const cuda::DeviceInfo& device) {
@@ -34,63 +16,41 @@ std::size_t sets_of(const Case& c, const cuda::DeviceInfo& device) {
   return static_cast<std::size_t>(std::clamp(std::ceil(wanted), 1.0, static_cast<double>(most_sets)));
 }
 
-Sizes room_for(const std::vector<Case>& cases, const cuda::DeviceInfo& device) {
-  Sizes room{least_room, 0, least_room, 256};
+OperandBytes most_bytes(const std::vector<Case>& cases, const cuda::DeviceInfo& device) {
+  OperandBytes most{least_bytes, 0, least_bytes, 256};
   for (const Case& c : cases) {
-    const Sizes s = sizes_of(c);
+    const OperandBytes one = operand_bytes(c);
     const std::size_t sets = sets_of(c, device);
-    room.x = std::max(room.x, sets * s.x), room.y = std::max(room.y, sets * s.y);
-    room.out = std::max(room.out, sets * s.out), room.small = std::max(room.small, s.small);
+    most.x = std::max(most.x, sets * one.x), most.y = std::max(most.y, sets * one.y);
+    most.out = std::max(most.out, sets * one.out), most.small = std::max(most.small, one.small);
   }
-  return room;
+  return most;
 }
 
 }  // namespace
 
 GpuPool::GpuPool(const Context& ctx, const std::vector<Case>& cases) : ctx_(ctx) {
-  const Sizes room = room_for(cases, ctx.stream.device());
-  x_ = cuda::Memory(ctx.stream, room.x), y_ = cuda::Memory(ctx.stream, room.y);
-  out_ = cuda::Memory(ctx.stream, room.out), small_ = cuda::Memory(ctx.stream, room.small);
-  result_ = cuda::Memory(ctx.stream, room.small), gram_ = cuda::Memory(ctx.stream, room.small);
+  const OperandBytes most = most_bytes(cases, ctx.stream.device());
+  x_ = cuda::Memory(ctx.stream, most.x), y_ = cuda::Memory(ctx.stream, most.y);
+  out_ = cuda::Memory(ctx.stream, most.out), small_ = cuda::Memory(ctx.stream, most.small);
+  result_ = cuda::Memory(ctx.stream, most.small), gram_ = cuda::Memory(ctx.stream, most.small);
   // All bits set is NaN in every type: what lies between lines must not matter.
   for (const cuda::Memory* m : {&x_, &y_, &out_}) cuda::fill_bytes(ctx.stream, m->data(), 0xff, m->bytes());
 }
 
 template <class T>
-DeviceOperands<T> operands_at(const Case& c, const Places& at) {
+DeviceSets<T> GpuPool::operands(const Case& c) const {
   using R = result_t<T>;
   const Problem& p = c.problem;
-  const bool sparse = p.operation == Operation::spmm, large = p.operation == Operation::tsm2r;
-  const Sizes size = sizes_of(c);
-  const auto square = [](std::byte* place, index_t rows, index_t columns) {
-    return DeviceStrided<R>(DeviceView<R>(reinterpret_cast<R*>(place), rows, columns));
-  };
-  DeviceOperands<T> d;
-  d.problem = p;
-  if (!in_place(p.operation) || p.operation == Operation::project_out)
-    d.x = c.tall(reinterpret_cast<T*>(at.x), sparse ? p.p : p.n, sparse ? p.q : p.p);
-  if (size.y > 0) d.y = c.tall(reinterpret_cast<T*>(at.y), large ? p.p : p.n, p.q);
-  if (size.out > 0) d.out = c.tall(reinterpret_cast<R*>(at.out), p.n, out_width(p));
-  d.small = square(at.small, p.p, p.operation == Operation::trsm ? p.p : p.q);
-  d.result = square(at.result, p.p, p.operation == Operation::gram ? p.p : p.q);
-  d.gram = square(at.gram, p.q, p.q);
-  return d;
-}
-
-template <class T>
-OperandSets<T> GpuPool::operands(const Case& c) {
-  using R = result_t<T>;
-  const Problem& p = c.problem;
-  const Sizes size = sizes_of(c);
-  OperandSets<T> o;
-  o.described = c;
+  const OperandBytes size = operand_bytes(c);
+  DeviceSets<T> o;
   const bool sparse = p.operation == Operation::spmm;
   if (sparse) o.sparse = make_sparse<T>(ctx_, {c.pattern, p.n});
   for (std::size_t s = 0; s < sets_of(c, ctx_.stream.device()); ++s) {
     const auto at = [s](const cuda::Memory& m, std::size_t bytes = 0) {
       return static_cast<std::byte*>(m.data()) + s * bytes;
     };
-    DeviceOperands<T> d = operands_at<T>(
+    DeviceOperands<T> d = operands_at<T, Space::device>(
         c, {at(x_, size.x), at(y_, size.y), at(out_, size.out), at(small_), at(result_), at(gram_)});
     const auto prepare = [&](const cuda::Memory& m, std::size_t bytes, DeviceStrided<const T> a,
                              std::uint64_t first) {
@@ -121,9 +81,8 @@ void GpuPool::refill(const DeviceOperands<T>& o) const {
   if (in_place(o.problem.operation)) fill(ctx_, o.out, first_key.out);
 }
 
-#define TS_INSTANTIATE(T)                                                \
-  template DeviceOperands<T> operands_at<T>(const Case&, const Places&); \
-  template OperandSets<T> GpuPool::operands<T>(const Case&);             \
+#define TS_INSTANTIATE(T)                                         \
+  template DeviceSets<T> GpuPool::operands<T>(const Case&) const; \
   template void GpuPool::refill<T>(const DeviceOperands<T>&) const;
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

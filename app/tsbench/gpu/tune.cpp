@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "tallskinny/app/tsbench/gpu/check.hpp"
+#include "tallskinny/app/tsbench/check.hpp"
 #include "tallskinny/app/tsbench/gpu/clock.hpp"
-#include "tallskinny/app/tsbench/gpu/run.hpp"
+#include "tallskinny/app/tsbench/run.hpp"
 
 namespace ts::bench {
 
@@ -29,19 +29,20 @@ std::set<std::string> differences(const std::vector<cuda::KernelPlan>& kernels) 
 }
 
 template <class T>
-ContestResult run(const Context& ctx, GpuPool& pool, const Case& c, const Contest& contest, int repetitions) {
-  const OperandSets<T> o = pool.operands<T>(c);
+ContestResult run_candidates(const Context& ctx, const GpuPool& pool, const Case& c, const Contest& contest,
+                             int repetitions) {
+  const DeviceSets<T> o = pool.operands<T>(c);
   const auto own = ctx.stream.device().tuned;
   ContestResult result;
   for (std::size_t k = 0; k < contest.kernels.size(); ++k) {
     auto table = std::make_shared<cuda::TunedTable>();
     if (k > 0) table->set(cuda::tuned_key(contest.problem), {contest.marks[k], 1});
     ctx.stream.choose_by(std::move(table));
-    Turns turns({[&] { run_on_gpu(ctx, o.sets.front()); }});
+    Turns turns({[&] { bench::run(ctx, o.sets.front()); }});
     const double seconds = stream_timing(ctx, repetitions, turns).median;
     const bool leads = k == 0 || seconds < result.seconds[result.best];
     pool.refill(o.sets.front());
-    if (leads) run_on_gpu(ctx, o.sets.front());
+    if (leads) bench::run(ctx, o.sets.front());
     const bool right = !leads || worst_error(ctx, o.sets.front()) <= 1;
     result.seconds.push_back(right ? seconds : HUGE_VAL);
     if (leads && right) result.best = k;
@@ -73,13 +74,11 @@ Contest contest_of(const Case& c, const cuda::DeviceInfo& device, std::size_t mo
   return contest;
 }
 
-ContestResult run_contest(const Context& ctx, GpuPool& pool, const Case& c, const Contest& contest,
+ContestResult run_contest(const Context& ctx, const GpuPool& pool, const Case& c, const Contest& contest,
                           int repetitions) {
-#define TS_CASE(T) \
-  if (c.problem.type == dtype_of<T>) return run<T>(ctx, pool, c, contest, repetitions);
-  TS_FOR_EACH_TYPE(TS_CASE)
-#undef TS_CASE
-  return {};
+  return by_type(c.problem.type, [&]<class T>(std::type_identity<T>) {
+    return run_candidates<T>(ctx, pool, c, contest, repetitions);
+  });
 }
 
 }  // namespace ts::bench

@@ -6,10 +6,10 @@
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
-#include "tallskinny/app/tsbench/gpu/tables.hpp"
 #include "tallskinny/app/tsbench/gpu/tune.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
+#include "tallskinny/app/tsbench/tables.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 

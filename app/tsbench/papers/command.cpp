@@ -4,19 +4,17 @@
 
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/exit_code.hpp"
-#include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
-#include "tallskinny/app/tsbench/cases.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
-#include "tallskinny/app/tsbench/gpu/report.hpp"
-#include "tallskinny/app/tsbench/gpu/run.hpp"
+#include "tallskinny/app/tsbench/gpu/place.hpp"
+#include "tallskinny/app/tsbench/host_place.hpp"
 #include "tallskinny/app/tsbench/papers/figures.hpp"
 #include "tallskinny/app/tsbench/papers/occupancy.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
+#include "tallskinny/app/tsbench/words.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
 namespace ts::bench {
 
@@ -55,7 +53,7 @@ struct PapersRequest {
   bool memory = false;  ///< B0
   std::string json_file;
   bool verbose = false;
-  GpuEffort effort;
+  Effort effort{.repetitions = 7};
 };
 
 /// Prints a figure's heading, `measure_one` each of its cases, and what they came to by type.
@@ -78,79 +76,59 @@ bool run_figure(const Figure& figure, const std::vector<Case>& cases, const char
   return right;
 }
 
+/// Prints and stores one result, and counts it among those of its figure.
+void take(const PapersRequest& request, const Measured& m, ResultsFile& results, Outcome& o) {
+  if (request.verbose) print_row(std::cout, m);
+  results.add(json_of(m));
+  if (!m.right) return static_cast<void>(++o.wrong);
+  o.share.add(m.roof_share());
+  double least = HUGE_VAL;
+  for (const PeerTiming& peer : m.peers) {
+    least = std::min(least, m.times(peer.library));
+    if (m.joules > 0) o.energy.add(peer.joules / m.joules);
+  }
+  if (least < HUGE_VAL) o.ratio.add(least);
+}
+
 bool run_on_device(const PapersRequest& request, const Context& ctx) {
-  const cuda::DeviceInfo& device = ctx.stream.device();
-  std::vector<cuda::KernelPlan> plans = app::roof_plans(device);
-  const auto take = [&](const std::vector<cuda::KernelPlan>& some) {
-    plans.insert(plans.end(), some.begin(), some.end());
-  };
-  take(occupancy_plans(device));
   std::vector<std::vector<Case>> cases;
   std::vector<Case> every;
   for (const Figure* figure : request.figures) {
     cases.push_back(figure->cases(true));
     every.insert(every.end(), cases.back().begin(), cases.back().end());
   }
-  for (const DType type : every_dtype) take(bench_plans(type));
-  for (const Case& c : every) take(kernels_of(c, device, ctx.determinism));
-  cuda::prepare(ctx, plans);
-  GpuPool pool(ctx, every);
-  const cuda::DeviceInfo roofs = app::measure_gpu_roofs(ctx, pool.source(), pool.target());
+  GpuPlace place(ctx, every, occupancy_plans(ctx.stream.device()));
   ResultsFile results(request.json_file);
-  results.set_header(json_of_gpu_run(roofs, 0));
-  print_gpu_roofs(std::cout, roofs);
+  results.set_header(json_of_gpu_run(place.roofs(), 0));
+  print_gpu_roofs(std::cout, place.roofs());
   if (request.memory) {
     std::cout << "\nB0  Ernst et al. 2020, table 1: what memory gives to few threads\n";
-    print_occupancy(std::cout, ctx, pool.source(), pool.target());
+    print_occupancy(std::cout, ctx, place.pool().source(), place.pool().target());
   }
   bool right = true;
   for (std::size_t f = 0; f < cases.size(); ++f)
     right = run_figure(*request.figures[f], cases[f], "the vendor's best",
                        [&](const Case& c, Outcome& o) {
-                         const GpuMeasured m = measure(ctx, pool, c, roofs, request.effort);
-                         if (request.verbose) print_gpu_row(std::cout, m);
-                         results.add(json_of(m));
-                         if (!m.right) return static_cast<void>(++o.wrong);
-                         o.share.add(m.roof_share()), o.ratio.add(m.vendor_ratio());
-                         if (m.joules > 0) o.energy.add(m.vendor_joules / m.joules);
+                         take(request, place.measure(c, request.effort), results, o);
                        }) &&
             right;
   results.finish();
   return right;
 }
 
-template <class T>
-Measured measure_on_cpu(const Problem& problem) {
-  Effort effort;
-  effort.repetitions = 3;
-  const index_t width = std::max(problem.operation == Operation::tsm2r ? 1 : problem.p, problem.q);
-  Pool<T> pool(static_cast<std::int64_t>(cost_of(problem).bytes()), width);
-  return measure(pool, problem, effort);
-}
-
 bool run_on_cpu(const PapersRequest& request) {
   std::cout << "no GPU can be used: smaller cases on the processor, against Eigen and OpenBLAS\n";
   ResultsFile results(request.json_file);
   bool right = true;
-  Roofs best;
   for (const Figure* figure : request.figures)
     right = run_figure(*figure, figure->cases(false), "the best of Eigen and OpenBLAS",
                        [&](const Case& c, Outcome& o) {
-                         Measured m;
-#define TS_CASE(T) \
-  if (c.problem.type == dtype_of<T>) m = measure_on_cpu<T>(c.problem);
-                         TS_FOR_EACH_TYPE(TS_CASE)
-#undef TS_CASE
-                         if (request.verbose) print_row(std::cout, m);
-                         best = m.roofs;
-                         results.set_header(json_of_run(Effort{}, 0, best));
-                         results.add(json_of(m));
-                         if (m.refused) return static_cast<void>(++o.wrong);
-                         o.share.add(m.roof_share());
-                         double least = HUGE_VAL;
-                         for (const double peer : {m.eigen.best, m.openblas.best})
-                           if (peer > 0) least = std::min(least, peer);
-                         if (least < HUGE_VAL) o.ratio.add(least / m.ours.best);
+                         const Problem& p = c.problem;
+                         const index_t width = std::max(p.operation == Operation::tsm2r ? 1 : p.p, p.q);
+                         HostPlace place({}, static_cast<std::int64_t>(cost_of(p).bytes()), width);
+                         const Measured m = place.measure(c, {.repetitions = 3});
+                         results.set_header(json_of_run({}, Effort{}, 0, m.roofs));
+                         take(request, m, results, o);
                        }) &&
             right;
   results.finish();

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "tallskinny/app/tsbench/gpu/case.hpp"
+#include "tallskinny/app/tsbench/case.hpp"
 
 namespace ts::bench {
 

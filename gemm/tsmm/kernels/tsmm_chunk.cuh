@@ -1,8 +1,8 @@
 // A chunk of rows on its way through tsmm.cuh: which warps work on what, and where the results take their place.
 //
-// A group of warps takes a chunk together. It consists of teams of warps: a team has rows of its own, of which each of its
-// warps computes some columns. The results of a team replace its rows of X, unless Y is read too (then they have a place
-// behind) or X lies by columns (then all teams must have read it first).
+// A group of warps takes a chunk together. It consists of teams of warps: a team has rows of its own, of which each of
+// its warps computes some columns. The results of a team replace its rows of X, unless Y is read too (then they have a
+// place behind) or X lies by columns (then all teams must have read it first).
 #pragma once
 
 #include "tallskinny/gemm/device/operand.cuh"

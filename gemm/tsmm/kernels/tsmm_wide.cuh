@@ -1,6 +1,6 @@
-// Y = alpha X op(S) + beta Y where X (rows x p) has so many columns that S does not fit beside it: blocks take some rows
-// at a time, whose sums stay in registers while panels of X and of S stream through a ring in shared memory. X is read
-// once; S, as fragments that wide_factor.cuh has laid out, comes from the L2 cache for every tile of rows.
+// Y = alpha X op(S) + beta Y where X (rows x p) has so many columns that S does not fit beside it: blocks take some
+// rows at a time, whose sums stay in registers while panels of X and of S stream through a ring in shared memory. X is
+// read once; S, as fragments that wide_factor.cuh has laid out, comes from the L2 cache for every tile of rows.
 //
 // X comes in boxes of lines of 128 bytes (see tensor_copy.cuh), some of them side by side to a stage. Warps: teams that
 // have rows of their own, of which each warp of a team computes some columns.

@@ -122,7 +122,7 @@ GeneralResult with_conjugates(const Context& ctx, const Operator<double>& a, Gen
     out.stop = StopReason::not_verified;
     out.reason +=
         "; but which of them are real and which belong to conjugate pairs could not be told: ask for a "
-        "smaller --tol or another --sigma";
+        "smaller `tol` or another `target`";
   }
   return out;
 }

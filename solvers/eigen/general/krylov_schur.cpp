@@ -18,7 +18,7 @@ index_t most_columns(const EigenOptions& options, index_t n, index_t nev, index_
   const index_t chosen = std::max(2 * nev + 8 * width, nev + 20 * width), least = nev + 1 + 4 * width;
   const index_t asked = options.max_basis;
   if (asked > 0)
-    expects(asked >= std::min(least, n), "--max-basis must be at least nev + 1 + 4 blocks (--block-size)");
+    expects(asked >= std::min(least, n), "`max_basis` must be at least nev + 1 + 4 blocks (`block_size`)");
   return std::min(n, asked > 0 ? asked : chosen);
 }
 

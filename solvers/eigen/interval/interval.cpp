@@ -38,7 +38,7 @@ class Slicer {
       : ctx_(ctx), problem_(problem), options_(options), interval_(interval), counted_(counted) {
     problem_.target = std::nullopt, problem_.inverse = std::nullopt;
     options_.which = Which::SA;
-    // Without --method auto nothing is factorised, for counts as little as for inverses.
+    // Without Method::automatic nothing is factorised, for counts as little as for inverses.
     if (options_.method != Method::automatic) problem_.count_below = nullptr, problem_.invert = nullptr;
     // Through an inverse digits are cheap, and gaps between eigenvalues must be wide against the tolerance.
     accept_.tol = std::min(options_.tol, problem_.count_below && problem_.invert ? 1e-8 : 1e-6);

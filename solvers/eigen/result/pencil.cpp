@@ -64,7 +64,7 @@ PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass
     result.reason =
         std::to_string(result.converged_count) + " of " + std::to_string(k) +
         " pairs have residuals from the two matrices within the tolerance; those of the others do not "
-        "get smaller: the mass matrix is ill-conditioned, ask for a larger --tol";
+        "get smaller: the mass matrix is ill-conditioned, ask for a larger `tol`";
   }
   result.vectors = std::move(x);
   return checks;

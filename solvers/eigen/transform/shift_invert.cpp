@@ -155,7 +155,7 @@ const std::string& FactoredInverse<T, Shift>::note() const noexcept {
 
 template <class T>
 ShiftInvert<T>::ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass) {
-  expects(std::isfinite(sigma), "--sigma must be a finite number");
+  expects(std::isfinite(sigma), "`target` must be a finite number");
   auto body = std::make_shared<PencilFactor<T>>();
   body->n = a.rows;
   body->pencil = ShiftedPencil<T>(a, mass);
@@ -173,7 +173,7 @@ template <class T>
 DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView<T> mass) {
   expects(a.rows() == a.cols(), "a shift needs a square matrix");
   expects(mass.rows == 0 || mass.rows == a.rows(), "the mass matrix has another size than the matrix");
-  expects(std::isfinite(sigma), "--sigma must be a finite number");
+  expects(std::isfinite(sigma), "`target` must be a finite number");
   auto body = std::make_shared<DenseFactor<T, double>>();
   body->n = a.rows();
   double norm = 0;
@@ -200,7 +200,7 @@ DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView
 template <class T>
 GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
   expects(a.rows == a.cols, "a shift needs a square matrix");
-  expects(std::isfinite(std::abs(sigma)), "--sigma must be a finite number");
+  expects(std::isfinite(std::abs(sigma)), "`target` must be a finite number");
   auto body = std::make_shared<SparseFactor<T>>();
   body->n = a.rows, body->hermitian = false;
   std::vector<Eigen::Triplet<T, std::int64_t>> entries;
@@ -232,7 +232,7 @@ GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
 template <class T>
 GeneralInverse<T>::GeneralInverse(HostView<const T> a, T sigma) {
   expects(a.rows() == a.cols(), "a shift needs a square matrix");
-  expects(std::isfinite(std::abs(sigma)), "--sigma must be a finite number");
+  expects(std::isfinite(std::abs(sigma)), "`target` must be a finite number");
   auto body = std::make_shared<DenseFactor<T, T>>();
   body->n = a.rows(), body->hermitian = false;
   Dense<T> plain(a.rows(), a.cols());

@@ -1,12 +1,12 @@
-#include "tallskinny/app/tsbench/cases.hpp"
+#include "tallskinny/app/tsbench/words.hpp"
 #include "tallskinny/gemm/plan/typical_device.hpp"
 
 #include <array>
 #include <set>
 #include <sstream>
 
-#include "tallskinny/app/tsbench/gpu/run.hpp"
-#include "tallskinny/app/tsbench/gpu/tables.hpp"
+#include "tallskinny/app/tsbench/run.hpp"
+#include "tallskinny/app/tsbench/tables.hpp"
 #include "tallskinny/app/tsbench/sparse_pattern.hpp"
 #include "tallskinny/tests/support/test.hpp"
 

@@ -88,7 +88,7 @@ TEST_CASE("copies that the end of the set cuts off are told as at least so many"
     CAPTURE(nev, r.reason);
     CHECK(r.verified);
     CHECK(r.cut_off == (nev == 9 ? 9 : 0));
-    CHECK((r.reason.find("at least 9 copies, cut off by --nev") != std::string::npos) == (nev == 9));
+    CHECK((r.reason.find("at least 9 copies, cut off by `nev`") != std::string::npos) == (nev == 9));
   }
 }
 

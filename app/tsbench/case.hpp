@@ -1,0 +1,79 @@
+// One cell of a table: a problem and how its tall operands lie in memory, on the host or on a GPU.
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tallskinny/app/tsbench/sparse_pattern.hpp"
+#include "tallskinny/gemm/plan/gpu_plan.hpp"
+
+namespace ts::bench {
+
+/// body(std::type_identity<T>{}) for the element type T that `type` names.
+template <class Body>
+auto by_type(DType type, Body&& body) {
+  switch (type) {
+    case DType::complex128:
+      return body(std::type_identity<std::complex<double>>{});
+    case DType::float32:
+      return body(std::type_identity<float>{});
+    case DType::complex64:
+      return body(std::type_identity<std::complex<float>>{});
+    case DType::float16:
+      return body(std::type_identity<float16>{});
+    case DType::bfloat16:
+      return body(std::type_identity<bfloat16>{});
+    default:
+      return body(std::type_identity<double>{});
+  }
+}
+
+struct Shape {
+  index_t p, q;
+};
+/// Whether there is such an operation for such a type and shape.
+[[nodiscard]] bool exists(Operation op, DType type, Shape s);
+
+/// What becomes of the operands: some are changed in place, some results are tall.
+[[nodiscard]] bool in_place(Operation op) noexcept;
+[[nodiscard]] bool tall_result(Operation op) noexcept;
+/// Columns of the tall result.
+[[nodiscard]] index_t out_width(const Problem& problem) noexcept;
+
+/// The problem with about `bytes` of minimum traffic.
+[[nodiscard]] Problem problem_of(Operation op, DType type, index_t p, index_t q, std::int64_t bytes,
+                                 Pattern pattern = Pattern::stencil);
+
+struct Case {
+  std::string table;  ///< the part of the whole that it belongs to
+  Problem problem;
+  Layout layout = Layout::row_major;   ///< of the tall operands
+  index_t gap = 0;                     ///< elements between their lines
+  index_t offset = 0;                  ///< elements by which their first one is off an aligned address
+  Pattern pattern = Pattern::stencil;  ///< of the sparse matrix, where there is one
+
+  /// "rows", "columns", "rows +1" (a gap), "rows @1" (an offset), "band", "random".
+  [[nodiscard]] std::string form() const;
+
+  /// A tall operand in memory that begins at `base`.
+  template <class T, Space S = Space::device>
+  [[nodiscard]] Strided<T, S> tall(T* base, index_t rows, index_t columns) const {
+    const bool by_rows = layout == Layout::row_major;
+    const index_t ld = (by_rows ? columns : rows) + gap;
+    return Strided<T, S>(base + offset, rows, columns, by_rows ? ld : 1, by_rows ? 1 : ld);
+  }
+  /// What memory moves where lines have gaps: whole sectors of 32 bytes, and those of a result that are
+  /// written in part are read as well. Of rows at any offset, on average.
+  [[nodiscard]] double sector_bytes() const;
+  /// Bytes from an operand's base to its end, in whole aligned lines.
+  [[nodiscard]] std::size_t tall_bytes(index_t rows, index_t columns, std::size_t element) const noexcept;
+};
+
+/// What the planner of GPU kernels is asked for a case.
+[[nodiscard]] cuda::GpuProblem gpu_problem_of(const Case& c, Determinism determinism);
+/// The plan of a case as the engine makes it; nothing where it takes more than one launch.
+[[nodiscard]] std::vector<cuda::GpuPlan> plans_of(const Case& c, const cuda::DeviceInfo& device,
+                                                  Determinism determinism);
+
+}  // namespace ts::bench

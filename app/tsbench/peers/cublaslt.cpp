@@ -1,0 +1,136 @@
+// cuBLASLt: every algorithm that its heuristic proposes for a product.
+#include <cublasLt.h>
+
+#include "tallskinny/app/tsbench/peers/product.hpp"
+#include "tallskinny/app/tsbench/peers/vendor.hpp"
+#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
+
+namespace ts::bench {
+
+namespace {
+
+constexpr int most_algorithms = 16;
+constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
+
+#define TS_FOR_EACH_LT_FUNCTION(X)                        \
+  X(create, cublasLtCreate)                               \
+  X(make_task, cublasLtMatmulDescCreate)                  \
+  X(set_task, cublasLtMatmulDescSetAttribute)             \
+  X(drop_task, cublasLtMatmulDescDestroy)                 \
+  X(make_layout, cublasLtMatrixLayoutCreate)              \
+  X(drop_layout, cublasLtMatrixLayoutDestroy)             \
+  X(make_preference, cublasLtMatmulPreferenceCreate)      \
+  X(set_preference, cublasLtMatmulPreferenceSetAttribute) \
+  X(drop_preference, cublasLtMatmulPreferenceDestroy)     \
+  X(propose, cublasLtMatmulAlgoGetHeuristic)              \
+  X(multiply, cublasLtMatmul)
+
+struct Lt {
+#define TS_MEMBER(member, function) decltype(&::function) member = nullptr;
+  TS_FOR_EACH_LT_FUNCTION(TS_MEMBER)
+#undef TS_MEMBER
+  cublasLtHandle_t handle = nullptr;  ///< none where the library is not there
+};
+
+const Lt& lt() {
+  static const Lt l = [] {
+    Lt found;
+    static const cuda::SharedLibrary library(
+        std::array<const char*, 2>{"libcublasLt.so.13", "libcublasLt.so.12"}, cuda::toolkit_folders());
+    bool complete = library.loaded();
+#define TS_BIND(member, function) complete = library.bind(found.member, #function) && complete;
+    TS_FOR_EACH_LT_FUNCTION(TS_BIND)
+#undef TS_BIND
+    if (complete && found.create(&found.handle) != CUBLAS_STATUS_SUCCESS) found.handle = nullptr;
+    return found;
+  }();
+  return l;
+}
+
+void check_lt(cublasStatus_t status) {
+  expect_success("cuBLASLt", static_cast<int>(status));
+}
+
+/// A product of one shape as the library describes it.
+template <class T>
+class LtTask {
+ public:
+  explicit LtTask(const Product<T>& p) : m_(p.m), n_(p.n), k_(p.k) {
+    check_lt(lt().make_task(&task_, compute_type<T>(), data_type<result_t<T>>()));
+    check_lt(lt().set_task(task_, CUBLASLT_MATMUL_DESC_TRANSA, &p.op_a, sizeof p.op_a));
+    check_lt(lt().set_task(task_, CUBLASLT_MATMUL_DESC_TRANSB, &p.op_b, sizeof p.op_b));
+    const auto layout = [](cublasLtMatrixLayout_t* to, cudaDataType_t type, cublasOperation_t op,
+                           index_t rows, index_t columns, index_t ld) {
+      if (op != CUBLAS_OP_N) std::swap(rows, columns);
+      check_lt(lt().make_layout(to, type, static_cast<std::uint64_t>(rows),
+                                static_cast<std::uint64_t>(columns), ld));
+    };
+    layout(&a_, data_type<T>(), p.op_a, p.m, p.k, p.lda);
+    layout(&b_, data_type<T>(), p.op_b, p.k, p.n, p.ldb);
+    layout(&c_, data_type<result_t<T>>(), CUBLAS_OP_N, p.m, p.n, p.ldc);
+  }
+  ~LtTask() {
+    for (cublasLtMatrixLayout_t layout : {a_, b_, c_})
+      if (layout != nullptr) lt().drop_layout(layout);
+    if (task_ != nullptr) lt().drop_task(task_);
+  }
+  LtTask(const LtTask&) = delete;
+  LtTask& operator=(const LtTask&) = delete;
+
+  [[nodiscard]] bool fits(const Product<T>& p) const { return p.m == m_ && p.n == n_ && p.k == k_; }
+
+  [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> algorithms() const {
+    cublasLtMatmulPreference_t preference = nullptr;
+    check_lt(lt().make_preference(&preference));
+    lt().set_preference(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
+                        sizeof workspace_bytes);
+    std::array<cublasLtMatmulHeuristicResult_t, most_algorithms> found{};
+    int count = 0;
+    if (lt().propose(lt().handle, task_, a_, b_, c_, c_, preference, most_algorithms, found.data(), &count) !=
+        CUBLAS_STATUS_SUCCESS)
+      count = 0;
+    lt().drop_preference(preference);
+    std::vector<cublasLtMatmulAlgo_t> algorithms;
+    for (int i = 0; i < count; ++i)
+      if (found[static_cast<std::size_t>(i)].state == CUBLAS_STATUS_SUCCESS)
+        algorithms.push_back(found[static_cast<std::size_t>(i)].algo);
+    return algorithms;
+  }
+
+  void run(const Context& ctx, const Product<T>& p, const cublasLtMatmulAlgo_t& algorithm,
+           const cuda::Memory& workspace) const {
+    const result_t<T> one{1}, zero{};
+    check_lt(lt().multiply(lt().handle, task_, &one, p.a, a_, p.b, b_, &zero, p.c, c_, p.c, c_, &algorithm,
+                           workspace.data(), workspace.bytes(), ctx.stream.handle()));
+  }
+
+ private:
+  index_t m_, n_, k_;
+  cublasLtMatmulDesc_t task_ = nullptr;
+  cublasLtMatrixLayout_t a_ = nullptr, b_ = nullptr, c_ = nullptr;
+};
+
+}  // namespace
+
+template <class T>
+void add_cublaslt_peers(const Context& ctx, const DeviceOperands<T>& example,
+                        std::vector<DevicePeer<T>>& peers) {
+  const auto product = product_of(example);
+  if (!product || lt().handle == nullptr) return;
+  static const cuda::Memory workspace(ctx.stream, workspace_bytes);
+  const LtTask<T> whole(*product);
+  for (const cublasLtMatmulAlgo_t& algorithm : whole.algorithms()) {
+    auto task = std::make_shared<std::unique_ptr<LtTask<T>>>();  // of the shape it last ran with
+    peers.push_back({"vendor", "lt", [=](const DeviceOperands<T>& o) {
+                       const Product<T> p = *product_of(o);
+                       if (!*task || !(*task)->fits(p)) *task = std::make_unique<LtTask<T>>(p);
+                       (*task)->run(ctx, p, algorithm, workspace);
+                     }});
+  }
+}
+#define TS_INSTANTIATE(T) \
+  template void add_cublaslt_peers<T>(const Context&, const DeviceOperands<T>&, std::vector<DevicePeer<T>>&);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::bench

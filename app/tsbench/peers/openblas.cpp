@@ -1,0 +1,116 @@
+#include <cblas.h>
+
+#include "tallskinny/app/tsbench/peers/peers.hpp"
+
+extern "C" {
+void openblas_set_num_threads(int);
+char* openblas_get_config();
+}
+
+namespace ts::bench {
+
+namespace {
+
+using Int = blasint;
+constexpr auto row_major = CblasRowMajor;
+
+// One name for the four routines of each kind.
+#define TS_BLAS_REAL(T, letter)                                                                            \
+  void gemm(bool adjoint, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,   \
+            index_t ldb, T beta, T* c, index_t ldc) {                                                      \
+    cblas_##letter##gemm(row_major, adjoint ? CblasTrans : CblasNoTrans, CblasNoTrans, Int(m), Int(n),     \
+                         Int(k), alpha, a, Int(lda), b, Int(ldb), beta, c, Int(ldc));                      \
+  }                                                                                                        \
+  void rank_update(index_t p, index_t n, const T* a, T* c) {                                               \
+    cblas_##letter##syrk(row_major, CblasUpper, CblasTrans, Int(p), Int(n), 1, a, Int(p), 0, c, Int(p));   \
+  }                                                                                                        \
+  void solve(index_t n, index_t p, const T* r, T* x) {                                                     \
+    cblas_##letter##trsm(row_major, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, Int(n), Int(p), 1, \
+                         r, Int(p), x, Int(p));                                                            \
+  }                                                                                                        \
+  T norm(index_t n, const T* x, index_t step) {                                                            \
+    return cblas_##letter##nrm2(Int(n), x, Int(step));                                                     \
+  }
+#define TS_BLAS_COMPLEX(T, letter, norm_routine)                                                             \
+  void gemm(bool adjoint, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,     \
+            index_t ldb, T beta, T* c, index_t ldc) {                                                        \
+    cblas_##letter##gemm(row_major, adjoint ? CblasConjTrans : CblasNoTrans, CblasNoTrans, Int(m), Int(n),   \
+                         Int(k), &alpha, a, Int(lda), b, Int(ldb), &beta, c, Int(ldc));                      \
+  }                                                                                                          \
+  void rank_update(index_t p, index_t n, const T* a, T* c) {                                                 \
+    cblas_##letter##herk(row_major, CblasUpper, CblasConjTrans, Int(p), Int(n), 1, a, Int(p), 0, c, Int(p)); \
+  }                                                                                                          \
+  void solve(index_t n, index_t p, const T* r, T* x) {                                                       \
+    const T one = 1;                                                                                         \
+    cblas_##letter##trsm(row_major, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, Int(n), Int(p),      \
+                         &one, r, Int(p), x, Int(p));                                                        \
+  }                                                                                                          \
+  T norm(index_t n, const T* x, index_t step) {                                                              \
+    return cblas_##norm_routine(Int(n), x, Int(step));                                                       \
+  }
+TS_BLAS_REAL(double, d)
+TS_BLAS_REAL(float, s)
+TS_BLAS_COMPLEX(std::complex<double>, z, dznrm2)
+TS_BLAS_COMPLEX(std::complex<float>, c, scnrm2)
+#undef TS_BLAS_REAL
+#undef TS_BLAS_COMPLEX
+
+template <class T>
+std::function<void(const HostOperands<T>&)> way(const Problem& problem) {
+  using O = const HostOperands<T>&;
+  const index_t n = problem.n, p = problem.p, q = problem.q;
+  const T one = 1, zero = 0;
+  switch (problem.operation) {
+    case Operation::tsmttsm:
+      return [=](O o) { gemm(true, p, q, n, one, o.x.data, p, o.y.data, q, zero, o.result.data, q); };
+    case Operation::gram:
+      return [=](O o) { rank_update(p, n, o.x.data, o.result.data); };
+    case Operation::tsmm:
+      return [=](O o) { gemm(false, n, q, p, one, o.x.data, p, o.small.data, q, zero, o.out.data, q); };
+    case Operation::tsm2r:
+      return [=](O o) { gemm(false, n, q, p, one, o.x.data, p, o.y.data, q, zero, o.out.data, q); };
+    case Operation::inner_and_gram:
+      return [=](O o) {
+        gemm(true, p, q, n, one, o.x.data, p, o.y.data, q, zero, o.result.data, q);
+        rank_update(q, n, o.y.data, o.gram.data);
+      };
+    case Operation::project_out:
+      return [=](O o) {
+        gemm(false, n, q, p, T(-1), o.x.data, p, o.small.data, q, one, o.out.data, q);
+        gemm(true, p, q, n, one, o.x.data, p, o.out.data, q, zero, o.result.data, q);
+        rank_update(q, n, o.out.data, o.gram.data);
+      };
+    case Operation::column_norms:
+      return [=](O o) {
+        for (index_t j = 0; j < p; ++j) o.result.data[j] = norm(n, o.x.data + j, p);
+      };
+    case Operation::trsm:
+      return [=](O o) { solve(n, p, o.small.data, o.out.data); };
+    case Operation::tsmm_in_place:
+    case Operation::spmm:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+template <class T>
+std::function<void(const HostOperands<T>&)> openblas_way(const HostOperands<T>& example) {
+  if constexpr (std::is_same_v<T, result_t<T>>) return way<T>(example.problem);
+  return {};
+}
+
+void set_openblas_threads(int threads) {
+  openblas_set_num_threads(threads);
+}
+std::string openblas_version() {
+  return openblas_get_config();
+}
+
+#define TS_INSTANTIATE(T) \
+  template std::function<void(const HostOperands<T>&)> openblas_way<T>(const HostOperands<T>&);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::bench
