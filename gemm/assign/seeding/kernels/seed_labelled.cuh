@@ -6,6 +6,7 @@
 
 constexpr int threads = policy.threads, lanes = 8, at_once = 2,
               unroll = policy.coordinates == ts::cuda::Coordinates::narrow ? 2 : 4;  // as registers allow
+constexpr bool narrow = policy.coordinates == ts::cuda::Coordinates::narrow;
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     seed_labelled(ts::cuda::SeedLabelledArguments a) {
@@ -49,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
         }
       }
     };
-    if (x.scale == nullptr)
+    if (narrow && x.scale == nullptr)
       add_columns([](int) { return static_cast<const double*>(nullptr); });
     else
       add_columns([&](int r) { return of_row[r]; });
