@@ -5,6 +5,7 @@
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
@@ -19,9 +20,7 @@ using solvers::KMeansInit;
 constexpr std::uint64_t largest_host_block = std::uint64_t{256} << 20;
 /// A copy of this size takes a hundred times as long as starting it, and the kernels of a block.
 constexpr std::uint64_t largest_device_block = std::uint64_t{64} << 20;
-/// Of a row in a pass on a device, in which at most so many rows take part at once: the lists of those that
-/// are scored again, of pairs of centroids and of moves, and marks.
-constexpr std::uint64_t listed_bytes = 25, most_listed = std::uint64_t{1} << 27;
+constexpr auto listed_bytes = static_cast<std::uint64_t>(listed_row_bytes);
 
 /// What the options ask for, in the terms of memory.
 struct Sizes {
@@ -88,7 +87,7 @@ std::vector<app::MemoryUse> device_memory(const ProgramOptions& o, const io::Des
   constexpr std::uint64_t distances_at_once = std::uint64_t{1} << 24;
   uses.push_back({"centres and sums", 48 * s.kd + 8 * std::min(s.n, distances_at_once)});
   if (in_blocks) return uses;
-  uses.push_back({"lists", listed_bytes * std::min(s.n, most_listed)});
+  uses.push_back({"lists", listed_bytes * std::min(s.n, static_cast<std::uint64_t>(most_listed_rows))});
   // A list of a quarter of the points, and centres as they were when it was made.
   if (s.clustering && o.kmeans.algorithm == KMeansAlgorithm::lloyd && o.kmeans.bounds)
     uses.push_back({"bounds", 2 * s.n + 8 * s.kd});

@@ -37,11 +37,12 @@ void Potential<S>::lower(HostView<const double> centers, PerRow<std::int32_t> ne
   if (problem_.source.space() == Space::device && centers.rows() > 1 && labels_.view().empty())
     labels_ = problem_.filled<std::int32_t>(no_label);
   problem_.for_each_block([&](index_t first, const Rows& rows) {
-    lower_potential<S>(problem_.ctx, rows, unit(), centers, squared_.view().part(first, rows.rows()),
-                       problem_.weights_of(first, rows.rows()),
-                       KMeansProblem::part(std::span(chunk_totals_), first / chunk_rows, chunks(rows.rows())),
-                       nearest.part(first, rows.rows()), first_number,
-                       labels_.view().part(first, rows.rows()));
+    lower_potential<S>(
+        problem_.ctx,
+        {rows, unit(), centers, squared_.view().part(first, rows.rows()),
+         problem_.weights_of(first, rows.rows()),
+         KMeansProblem::part(std::span(chunk_totals_), first / chunk_rows, chunks(rows.rows())),
+         nearest.part(first, rows.rows()), first_number, labels_.view().part(first, rows.rows())});
   });
   total_ = std::accumulate(chunk_totals_.begin(), chunk_totals_.end(), 0.0);
 }

@@ -70,7 +70,10 @@ struct PassPlan {
   }
 };
 
-/// The device memory of a pass.
+/// The device memory of a pass. Of each row: list, pair, move, label before, three marks.
+static_assert(32 * (sizeof(index_t) + sizeof(cuda::Pair) + 2 * sizeof(std::int32_t)) +
+                  3 * sizeof(std::uint32_t) <=
+              32 * listed_row_bytes);
 struct PassMemory {
   PassCounts* counts;  ///< zero at first, as are the two that follow
   cuda::word64* sums;

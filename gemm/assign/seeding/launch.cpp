@@ -32,13 +32,7 @@ Matrix<double> in_unit(const SeedingUnit& unit, HostView<const double> candidate
   return out;
 }
 
-/// Where the numbers of the nearest candidates are left, if they are.
-struct Nearest {
-  std::int32_t* of_row = nullptr;
-  std::int32_t first_number = 0;
-};
-
-/// Room for the numbers is on the device; none: all rows. With a shift, in the coordinates of distances.
+/// The numbers are on the device; none: all rows. With a shift, in the coordinates of distances.
 template <class S>
 void launch_gather(const Context& ctx, const Rows& x, const index_t* numbers, index_t count,
                    const double* shift, double scale, S* out, index_t ld) {
@@ -69,62 +63,57 @@ void with_candidates(const Context& ctx, const SeedingUnit& unit, HostView<const
 
 /// One launch of assign/seeding/kernels/seed_distances.cuh; totals: chunks x what it leaves (policy.lower).
 template <class S>
-void launch_distances(const Context& ctx, bool lower, const Rows& x, const SeedingUnit& unit,
-                      HostView<const double> candidates, S* squared, const double* weights,
-                      const Nearest& nearest, std::span<double> totals) {
+void launch_distances(const Context& ctx, bool lower, const PotentialArguments<S>& of) {
+  const Rows& x = of.x;
   with_candidates(
-      ctx, unit, candidates, totals, [&](const double* sent, const double* shift, void*, double* found) {
-        const index_t count = candidates.rows();
+      ctx, of.unit, of.candidates, of.totals,
+      [&](const double* sent, const double* shift, void*, double* found) {
+        const index_t count = of.candidates.rows();
         cuda::launch_with<cuda::SeedDistancesPolicy>(
             ctx,
-            cuda::seed_distances_plan(lower, x.type(), coordinates_of<S>(x, unit), count,
+            cuda::seed_distances_plan(lower, x.type(), coordinates_of<S>(x, of.unit), count,
                                       chunk_count(x.rows())),
-            {argument_of(x), static_cast<int>(x.cols()), sent, static_cast<int>(count), shift, unit.scale,
-             chunk_rows, squared, weights, nearest.of_row, nearest.first_number, found});
+            {argument_of(x), static_cast<int>(x.cols()), sent, static_cast<int>(count), shift, of.unit.scale,
+             chunk_rows, of.squared.data, of.weights.data, of.nearest.data, of.first_number, found});
       });
 }
 
 /// The same to the candidates of labels: assign/seeding/kernels/seed_labelled.cuh.
 template <class S>
-void launch_labelled(const Context& ctx, const Rows& x, const SeedingUnit& unit,
-                     HostView<const double> candidates, const std::int32_t* labels, S* squared,
-                     const double* weights, const Nearest& nearest, std::span<double> totals) {
-  with_candidates(ctx, unit, candidates, totals,
-                  [&](const double* sent, const double* shift, void* narrow, double* found) {
-                    const index_t t = candidates.rows(), d = x.cols();
-                    auto* const others = static_cast<S*>(narrow);
-                    const Rows as_rows(ctx.stream, DeviceView<const double>::unchecked(sent, t, d, d));
-                    launch_gather<S>(ctx, as_rows, nullptr, t, nullptr, 1, others, d);
-                    cuda::launch_with<cuda::SeedLabelledPolicy>(
-                        ctx,
-                        cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, unit), chunk_count(x.rows())),
-                        {argument_of(x), static_cast<int>(d), others, labels, shift, unit.scale, chunk_rows,
-                         squared, weights, nearest.of_row, nearest.first_number, found});
-                  });
+void launch_labelled(const Context& ctx, const PotentialArguments<S>& of, const std::int32_t* labels) {
+  const Rows& x = of.x;
+  with_candidates(
+      ctx, of.unit, of.candidates, of.totals,
+      [&](const double* sent, const double* shift, void* narrow, double* found) {
+        const index_t t = of.candidates.rows(), d = x.cols();
+        auto* const others = static_cast<S*>(narrow);
+        const Rows as_rows(ctx.stream, DeviceView<const double>::unchecked(sent, t, d, d));
+        launch_gather<S>(ctx, as_rows, nullptr, t, nullptr, 1, others, d);
+        cuda::launch_with<cuda::SeedLabelledPolicy>(
+            ctx, cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, of.unit), chunk_count(x.rows())),
+            {argument_of(x), static_cast<int>(d), others, labels, shift, of.unit.scale, chunk_rows,
+             of.squared.data, of.weights.data, of.nearest.data, of.first_number, found});
+      });
 }
 
 }  // namespace
 
 template <class S>
-void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
-                     HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
-                     std::span<double> totals, PerRow<std::int32_t> nearest, std::int32_t first_number,
-                     PerRow<std::int32_t> labels) {
-  if (x.rows() == 0) return;
+void lower_potential(const Context& ctx, const PotentialArguments<S>& of) {
+  const index_t n = of.x.rows();
+  if (n == 0) return;
   // Beyond this, finding the nearest candidate by tensor instructions first costs less than all distances.
-  if (candidates.rows() <= cuda::most_seed_candidates)
-    return launch_distances<S>(ctx, true, x, unit, candidates, squared.data, weights.data,
-                               {nearest.data, first_number}, totals);
+  if (of.candidates.rows() <= cuda::most_seed_candidates) return launch_distances<S>(ctx, true, of);
   cuda::Memory memory;
+  PerRow<std::int32_t> labels = of.labels;
   if (labels.empty()) {
-    memory = cuda::Memory(ctx.stream, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
-    labels = {static_cast<std::int32_t*>(memory.data()), x.rows(), Space::device};
+    memory = cuda::Memory(ctx.stream, static_cast<std::size_t>(n) * sizeof(std::int32_t));
+    labels = {static_cast<std::int32_t*>(memory.data()), n, Space::device};
   }
-  const Matrix<double> padded = with_copies(candidates, Space::device);
-  cuda::fill_bytes(ctx.stream, labels.data, 0xff, static_cast<std::size_t>(x.rows()) * sizeof(std::int32_t));
-  (void)assign_rows(ctx, {x, unit.moments, padded.cview(), Scores::float32, labels});
-  launch_labelled<S>(ctx, x, unit, candidates, labels.data, squared.data, weights.data,
-                     {nearest.data, first_number}, totals);
+  const Matrix<double> padded = with_copies(of.candidates, Space::device);
+  cuda::fill_bytes(ctx.stream, labels.data, 0xff, static_cast<std::size_t>(n) * sizeof(std::int32_t));
+  (void)assign_rows(ctx, {of.x, of.unit.moments, padded.cview(), Scores::float32, labels});
+  launch_labelled<S>(ctx, of, labels.data);
 }
 
 template <class S>
@@ -133,13 +122,13 @@ void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                     HostView<double> totals) {
   const index_t chunks = totals.rows();
   if (chunks == 0) return;
+  // This task only reads the distances so far.
+  const PerRow<S> only_read(const_cast<S*>(squared.data), squared.size, squared.space);
   for (index_t c = 0; c < candidates.rows(); c += cuda::most_seed_candidates) {
     const index_t count = std::min(cuda::most_seed_candidates, candidates.rows() - c),
                   width = cuda::seed_candidates(count);
     std::vector<double> found(static_cast<std::size_t>(chunks * width));
-    // This task only reads the distances so far.
-    launch_distances<S>(ctx, false, x, unit, candidates.rows(c, count), const_cast<S*>(squared.data),
-                        weights.data, {}, found);
+    launch_distances<S>(ctx, false, {x, unit, candidates.rows(c, count), only_read, weights, found});
     for (index_t chunk = 0; chunk < chunks; ++chunk)
       for (index_t q = 0; q < count; ++q)
         totals(chunk, c + q) = found[static_cast<std::size_t>(chunk * width + q)];
@@ -276,18 +265,16 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   return chosen;
 }
 
-#define TS_INSTANTIATE(S)                                                                                    \
-  template void lower_potential<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
-                                   PerRow<S>, PerRow<const double>, std::span<double>, PerRow<std::int32_t>, \
-                                   std::int32_t, PerRow<std::int32_t>);                                      \
-  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,   \
-                                  PerRow<const S>, PerRow<const double>, HostView<double>);                  \
-  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,          \
-                                             std::span<const SeedingDraw>);                                  \
-  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double,  \
-                                             const Philox&);                                                 \
-  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>,             \
-                                     PerRow<const double>, const Choosing&);                                 \
+#define TS_INSTANTIATE(S)                                                                                   \
+  template void lower_potential<S>(const Context&, const PotentialArguments<S>&);                           \
+  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
+                                  PerRow<const S>, PerRow<const double>, HostView<double>);                 \
+  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,         \
+                                             std::span<const SeedingDraw>);                                 \
+  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double, \
+                                             const Philox&);                                                \
+  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>,            \
+                                     PerRow<const double>, const Choosing&);                                \
   template void gather_rows<S>(const Context&, const Rows&, std::span<const index_t>, PerRow<S>);
 TS_INSTANTIATE(float)
 TS_INSTANTIATE(double)

@@ -6,10 +6,7 @@
 namespace ts::assign_device {
 
 template <class S>
-void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
-                     HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
-                     std::span<double> totals, PerRow<std::int32_t> nearest, std::int32_t first_number,
-                     PerRow<std::int32_t> labels);
+void lower_potential(const Context& ctx, const PotentialArguments<S>& of);
 template <class S>
 void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                     HostView<const double> candidates, PerRow<const S> squared, PerRow<const double> weights,

@@ -70,43 +70,38 @@ void expect_potential(const Rows& x, HostView<const double> candidates, PerRow<c
 }  // namespace
 
 template <class S>
-void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
-                     HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
-                     std::span<double> totals, PerRow<std::int32_t> nearest, std::int32_t first_number,
-                     PerRow<std::int32_t> room) {
-  expect_potential<S>(x, candidates, squared, weights, static_cast<index_t>(totals.size()));
-  if (!nearest.empty()) assign_detail::expect_per_row(x, nearest, "nearest");
-  if (!room.empty()) assign_detail::expect_per_row(x, room, "labels");
-  if (x.on_device())
-    return assign_device::lower_potential<S>(ctx, x, unit, candidates, squared, weights, totals, nearest,
-                                             first_number, room);
+void lower_potential(const Context& ctx, const PotentialArguments<S>& of) {
+  expect_potential<S>(of.x, of.candidates, of.squared, of.weights, std::ssize(of.totals));
+  if (!of.nearest.empty()) assign_detail::expect_per_row(of.x, of.nearest, "nearest");
+  if (!of.labels.empty()) assign_detail::expect_per_row(of.x, of.labels, "labels");
+  if (of.x.on_device()) return assign_device::lower_potential<S>(ctx, of);
   const auto& kernels = assign_cpu::score_kernels<S>(assign_cpu::select(ctx.simd));
   // Beyond this, finding the nearest candidate by scores first costs less than all distances.
   constexpr index_t most_by_distance = 24;
   std::vector<std::int32_t> labels;
-  if (candidates.rows() > most_by_distance) labels = nearest_of(ctx, x, unit.moments, candidates);
+  if (of.candidates.rows() > most_by_distance) labels = nearest_of(ctx, of.x, of.unit.moments, of.candidates);
   for_chunks<S>(
-      ctx, x, unit, candidates,
+      ctx, of.x, of.unit, of.candidates,
       [&](index_t chunk, index_t first, index_t count, const CandidateDistances<S>& distances, auto& s) {
-        S* const least = squared.data + first;
+        S* const least = of.squared.data + first;
         if (labels.empty())
           distances.to_all(first, count, s);
         else
           distances.to_labels(first, count, labels.data() + first, s);
-        for (index_t q = 0; q < (labels.empty() ? candidates.rows() : 1); ++q)
+        for (index_t q = 0; q < (labels.empty() ? of.candidates.rows() : 1); ++q)
           for (index_t r = 0; r < count; ++r) {
             const S found = s.found(q, r);
-            if (nearest.empty()) {
+            if (of.nearest.empty()) {
               least[r] = std::min(least[r], found);
             } else if (found < least[r]) {
               least[r] = found;
-              nearest.data[first + r] =
-                  first_number + (labels.empty() ? static_cast<std::int32_t>(q)
-                                                 : labels[static_cast<std::size_t>(first + r)]);
+              of.nearest.data[first + r] =
+                  of.first_number + (labels.empty() ? static_cast<std::int32_t>(q)
+                                                    : labels[static_cast<std::size_t>(first + r)]);
             }
           }
-        totals[static_cast<std::size_t>(chunk)] =
-            kernels.sum_of_least(least, least, weights.empty() ? nullptr : weights.data + first, count);
+        of.totals[static_cast<std::size_t>(chunk)] =
+            kernels.sum_of_least(least, least, of.weights.empty() ? nullptr : of.weights.data + first, count);
       });
 }
 
@@ -228,18 +223,16 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   }
 }
 
-#define TS_INSTANTIATE(S)                                                                                    \
-  template void lower_potential<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
-                                   PerRow<S>, PerRow<const double>, std::span<double>, PerRow<std::int32_t>, \
-                                   std::int32_t, PerRow<std::int32_t>);                                      \
-  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,   \
-                                  PerRow<const S>, PerRow<const double>, HostView<double>);                  \
-  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,          \
-                                             std::span<const SeedingDraw>);                                  \
-  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double,  \
-                                             const Philox&);                                                 \
-  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>,             \
-                                     PerRow<const double>, const Choosing&);                                 \
+#define TS_INSTANTIATE(S)                                                                                   \
+  template void lower_potential<S>(const Context&, const PotentialArguments<S>&);                           \
+  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
+                                  PerRow<const S>, PerRow<const double>, HostView<double>);                 \
+  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,         \
+                                             std::span<const SeedingDraw>);                                 \
+  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double, \
+                                             const Philox&);                                                \
+  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>,            \
+                                     PerRow<const double>, const Choosing&);                                \
   template void gather_rows<S>(const Context&, const Rows&, std::span<const index_t>, PerRow<S>);
 TS_INSTANTIATE(float)
 TS_INSTANTIATE(double)

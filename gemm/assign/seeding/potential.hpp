@@ -18,16 +18,23 @@ struct SeedingUnit {
   double scale = 1;
 };
 
-/// D_i^2 = min(D_i^2, distance to the nearest candidate); totals[c] = sum of w_i D_i^2 over chunk c (of
-/// chunk_rows). S: float or double. Bits do not depend on threads, and on a device repeat.
-/// @param squared n entries, in and out. @param weights n entries or none. @param totals one for each chunk.
-/// @param nearest n entries or none: where D_i^2 falls, the number of the candidate, the first of which is
-/// `first_number`. @param labels room for n numbers, on a device; none: of its own.
+/// What lower_potential() is given. S: float or double.
 template <class S>
-void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
-                     HostView<const double> candidates, PerRow<S> squared, PerRow<const double> weights,
-                     std::span<double> totals, PerRow<std::int32_t> nearest = {},
-                     std::int32_t first_number = 0, PerRow<std::int32_t> labels = {});
+struct PotentialArguments {
+  const Rows& x;
+  const SeedingUnit& unit;
+  HostView<const double> candidates;
+  PerRow<S> squared;                  ///< n entries, in and out
+  PerRow<const double> weights;       ///< n entries or none
+  std::span<double> totals;           ///< one for each chunk
+  PerRow<std::int32_t> nearest = {};  ///< n entries or none: where D_i^2 falls, the number of the candidate
+  std::int32_t first_number = 0;      ///< that of the first candidate
+  PerRow<std::int32_t> labels = {};   ///< n numbers that are overwritten, on a device; none: of its own
+};
+/// D_i^2 = min(D_i^2, distance to the nearest candidate); totals[c] = sum of w_i D_i^2 over chunk c (of chunk_rows).
+/// Bits do not depend on threads, and on a device repeat.
+template <class S>
+void lower_potential(const Context& ctx, const PotentialArguments<S>& of);
 
 /// totals(c, q): what totals[c] would be after lowering by candidate q alone.
 template <class S>

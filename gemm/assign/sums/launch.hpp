@@ -11,9 +11,6 @@
 
 namespace ts::assign_device {
 
-/// Rows of which lists are made at once.
-inline constexpr index_t most_listed_rows = index_t{1} << 27;
-
 /// Sums on a device.
 struct PlacedSums {
   index_t clusters = 0;

@@ -114,11 +114,12 @@ void add_seeding(KernelCases& cases, const Shape& s, const std::string& distance
   };
   std::vector<double> totals(static_cast<std::size_t>((n + chunk_rows - 1) / chunk_rows));
   rehearse("lower", [&](const Context& ctx, const There<T>& t, PerRow<S> squared) {
-    lower_potential<S>(ctx, t.rows, unit, c.cview(), squared, t.weight(), totals);
-    lower_potential<S>(ctx, t.rows, unit, c.cview().rows(0, 1), squared, {}, totals, t.label(), 3);
+    lower_potential<S>(ctx, {t.rows, unit, c.cview(), squared, t.weight(), totals});
+    lower_potential<S>(ctx, {t.rows, unit, c.cview().rows(0, 1), squared, {}, totals, t.label(), 3});
   });
   rehearse("labelled", [&](const Context& ctx, const There<T>& t, PerRow<S> squared) {
-    lower_potential<S>(ctx, t.rows, unit, centres(500, s.d).cview(), squared, t.weight(), totals, t.label());
+    lower_potential<S>(ctx,
+                       {t.rows, unit, centres(500, s.d).cview(), squared, t.weight(), totals, t.label()});
   });
   rehearse("totals", [&](const Context& ctx, const There<T>& t, PerRow<S> squared) {
     const index_t trials = std::min<index_t>(s.k, 5);

@@ -86,7 +86,7 @@ void potentials(const Context& ctx, const Rows& x, const Shape& s, Hash& hash) {
   std::vector<double> totals(static_cast<std::size_t>(chunks));
   std::vector<std::int32_t> nearest(squared.size(), -1);
   const Matrix<double> candidates = points<double>(77, 4, s.d);
-  lower_potential<S>(ctx, x, unit, candidates.cview(), squared, weights, totals, nearest, 3);
+  lower_potential<S>(ctx, {x, unit, candidates.cview(), squared, weights, totals, nearest, 3});
   hash.add(squared).add(totals).add(nearest);
   Matrix<double> each(chunks, 3);
   potential_with<S>(ctx, x, unit, points<double>(99, 3, s.d).cview(), std::span<const S>(squared), weights,

@@ -176,13 +176,19 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
 
 extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
     assign_scores(ts::cuda::ScoresArguments a) {
-  const auto& [x, selection, of_centroids, origins, per_unit, one, largest, shift, scale, labels, undecided,
-               pairs, margin, sums, counts] = a;
-  const auto* const fragments = static_cast<const unsigned char*>(of_centroids);
-  const uint32 places = one << index_bits;
+  // Copies of single numbers: structured bindings cost registers here.
+  const Rows& x = a.x;
+  const Selection& selection = a.selection;
+  const float *const origins = a.origins, per_unit = a.per_unit;
+  const double *const shift = a.shift, scale = a.scale;
+  int* const labels = a.labels;
+  const Margin& margin = a.margin;
+  const auto& pairs = a.pairs;
+  const auto* const fragments = static_cast<const unsigned char*>(a.fragments);
+  const uint32 places = a.one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   Shift* const shifts = reinterpret_cast<Shift*>(memory + policy.shifts_at());
-  Settle settle{x, selection, sums, labels, undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
+  Settle settle{x, selection, a.sums, labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
   const int64 count = count_of(selection, x);
   settle.begin();
   for (int j = threadIdx.x; j < 16 * steps; j += 32 * policy.warps)
@@ -191,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
     fetch(memory + c * Chunk::bytes, fragments, origins, c);
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
-  const Bound bound = bound_of_parts(*largest, policy.d, policy.parts, policy.parts == 2 ? 1 : steps,
+  const Bound bound = bound_of_parts(*a.largest, policy.d, policy.parts, policy.parts == 2 ? 1 : steps,
                                      policy.parts == 2 ? steps : 0);
   const int lane = threadIdx.x % 32;
   int buffer = 0;
@@ -238,5 +244,5 @@ extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
       settle.settle<mark_bits>(first + w * 32, mine[w], before[w], all.label, all.second - all.best > open);
     }
   }
-  settle.end(counts);
+  settle.end(a.counts);
 }

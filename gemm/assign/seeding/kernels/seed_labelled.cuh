@@ -4,7 +4,9 @@
 // chunk. With `nearest` first_number plus the label is left there for each row that has come nearer.
 #include "tallskinny/gemm/assign/seeding/kernels/seed_coordinate.cuh"
 
-constexpr int threads = policy.threads, lanes = 8, at_once = 2;
+constexpr int threads = policy.threads, lanes = 8, at_once = 2,
+              unroll = policy.coordinates == ts::cuda::Coordinates::narrow ? 2 : 4;  // as registers allow
+constexpr bool narrow = policy.coordinates == ts::cuda::Coordinates::narrow;
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     seed_labelled(ts::cuda::SeedLabelledArguments a) {
@@ -37,15 +39,21 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
       of_row[r] = x.scale == nullptr ? nullptr : x.scale + i;
     }
     Score distance[at_once] = {};
-#pragma unroll 4
-    for (int j = own; j < d; j += lanes) {
+    const auto add_columns = [&](const auto& scale_of) {
+#pragma unroll unroll
+      for (int j = own; j < d; j += lanes) {
 #pragma unroll
-      for (int r = 0; r < at_once; ++r) {
-        const Score difference =
-            coordinate(row[r][j * x.column_stride], of_row[r], shift[j], scale) - other[r][j];
-        distance[r] = madd(difference, difference, distance[r]);
+        for (int r = 0; r < at_once; ++r) {
+          const Score difference =
+              coordinate(row[r][j * x.column_stride], scale_of(r), shift[j], scale) - other[r][j];
+          distance[r] = madd(difference, difference, distance[r]);
+        }
       }
-    }
+    };
+    if (narrow && x.scale == nullptr)
+      add_columns([](int) { return static_cast<const double*>(nullptr); });
+    else
+      add_columns([&](int r) { return of_row[r]; });
 #pragma unroll
     for (int r = 0; r < at_once; ++r) {
 #pragma unroll

@@ -97,7 +97,7 @@ void check_distances(const Case<T>& c) {
       potential_with<S>(ctx, x, unit, some.cview(), squared.view(), weigh.view(), alone.view());
       std::vector<double> totals(chunks), expected(chunks);
       auto expected_alone = Matrix<double>::zeros(static_cast<index_t>(chunks), t);
-      lower_potential<S>(ctx, x, unit, some.cview(), squared.view(), weigh.view(), totals);
+      lower_potential<S>(ctx, {x, unit, some.cview(), squared.view(), weigh.view(), totals});
       const std::vector<S> now = squared.to_host();
       index_t wrong = 0;
       for (index_t i = 0; i < c.n; ++i) {
@@ -126,7 +126,7 @@ void check_distances(const Case<T>& c) {
     Matrix<double> itself(1, c.d);
     x.load(c.n / 2, itself.data());
     std::vector<double> totals(chunks);
-    lower_potential<S>(ctx, x, unit, itself.cview(), squared.view(), weigh.view(), totals);
+    lower_potential<S>(ctx, {x, unit, itself.cview(), squared.view(), weigh.view(), totals});
     CHECK(squared.to_host()[static_cast<std::size_t>(c.n / 2)] == 0);
   });
 }
@@ -200,7 +200,7 @@ ChosenRows chosen_one_by_one(const Context& ctx, const Rows& x, const SeedingUni
   const auto lower_by = [&](index_t row) {
     Matrix<double> center(1, d);
     x.load(row, center.data());
-    lower_potential<S>(ctx, x, unit, center.cview(), squared, weights, totals);
+    lower_potential<S>(ctx, {x, unit, center.cview(), squared, weights, totals});
   };
   ChosenRows chosen;
   lower_by(0);
@@ -257,7 +257,7 @@ void check_choices(index_t n, index_t d, const Choosing& how, bool weighted) {
   const Rows rows(ctx.stream, there.cview());
   Matrix<double> first(1, d);
   rows.load(0, first.data());
-  lower_potential<S>(ctx, rows, unit, first.cview(), squared.view(), weigh.view(), totals);
+  lower_potential<S>(ctx, {rows, unit, first.cview(), squared.view(), weigh.view(), totals});
   const ChosenRows found = choose_rows<S>(ctx, rows, unit, squared.view(), weigh.view(), how);
   CHECK(found.rows == expected.rows);
   CHECK(found.left == expected.left);
