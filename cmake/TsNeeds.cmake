@@ -1,5 +1,5 @@
-# Read by ctest, as ts_register_needs of TsTest.cmake says: `probe` tells which of the `needs` are not met here; the tests
-# of the others are in the lists `files_NEED`.
+# Read by ctest, as ts_register_needs of TsTest.cmake says: `probe` tells which of the `needs` are not met here; the
+# tests of the others are in the lists `files_NEED`.
 cmake_policy(VERSION 3.25)
 if(NOT EXISTS ${probe})
   add_test(needs_NOT_BUILT needs_NOT_BUILT)

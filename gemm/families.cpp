@@ -5,7 +5,6 @@
 #include "tallskinny/gemm/spmm/plan.hpp"
 #include "tallskinny/gemm/trsm/plan.hpp"
 #include "tallskinny/gemm/tsmm/plan.hpp"
-#include "tallskinny/gemm/tsmm/wide_plan.hpp"
 #include "tallskinny/gemm/tsmttsm/plan.hpp"
 
 namespace ts::cuda {

@@ -27,7 +27,7 @@ struct ChunkReader::Team {
   std::exception_ptr failure;
 };
 
-std::optional<ChunkReader> ChunkReader::of(const hdf5::Node& dataset, hdf5::Memory memory) {
+std::optional<ChunkReader> ChunkReader::of(const hdf5::Node& dataset, hdf5::MemoryType memory) {
   std::optional<hdf5::Node::ChunkGrid> grid = dataset.chunk_grid(memory);
   if (!grid) return std::nullopt;
   return ChunkReader(dataset, memory, std::move(*grid));

@@ -12,7 +12,7 @@ namespace ts::io {
 class ChunkReader {
  public:
   /// Nothing where HDF5 has to read this dataset.
-  [[nodiscard]] static std::optional<ChunkReader> of(const hdf5::Node& dataset, hdf5::Memory memory);
+  [[nodiscard]] static std::optional<ChunkReader> of(const hdf5::Node& dataset, hdf5::MemoryType memory);
 
   /// Rows begin .. end - 1 of `cols` elements each, contiguous. done(first row, end of rows, where they are)
   /// is called by some thread for rows that are there. One call at a time.
@@ -23,14 +23,14 @@ class ChunkReader {
 
  private:
   struct Team;
-  ChunkReader(hdf5::Node dataset, hdf5::Memory memory, hdf5::Node::ChunkGrid grid)
+  ChunkReader(hdf5::Node dataset, hdf5::MemoryType memory, hdf5::Node::ChunkGrid grid)
       : dataset_(std::move(dataset)), memory_(memory), grid_(std::move(grid)) {}
   void fetch(index_t block, Team& team, std::vector<std::vector<char>>& stored,
              std::vector<unsigned>& skipped) const;
   void expand(std::vector<char>& stored, unsigned skipped, std::vector<char>& spare) const;
 
   hdf5::Node dataset_;
-  hdf5::Memory memory_;
+  hdf5::MemoryType memory_;
   hdf5::Node::ChunkGrid grid_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace ts::io {
 
-std::optional<RawElements> RawElements::of(const hdf5::Node& dataset, hdf5::Memory memory) {
+std::optional<RawElements> RawElements::of(const hdf5::Node& dataset, hdf5::MemoryType memory) {
   std::optional<hdf5::Node::RawPieces> pieces = dataset.raw_pieces(memory);
   if (!pieces || pieces->bytes == 0) return std::nullopt;
   try {

@@ -11,7 +11,7 @@ namespace ts::io {
 class RawElements {
  public:
   /// Nothing where HDF5 has to read this dataset.
-  [[nodiscard]] static std::optional<RawElements> of(const hdf5::Node& dataset, hdf5::Memory memory);
+  [[nodiscard]] static std::optional<RawElements> of(const hdf5::Node& dataset, hdf5::MemoryType memory);
 
   /// `bytes` bytes from byte `first` of the elements on; any number of threads at a time.
   /// @throws Error(bad_input) for a truncated file and for a disk that fails.

@@ -76,7 +76,7 @@ void read_raw(const RawElements& raw, const DenseParts& p, RowRange range, const
 template <class T>
 void read_by_rows(const DenseParts& p, RowRange range, const std::string& name, bool finite, T* out) {
   if (!p.values.dataset || range.count() == 0 || p.cols == 0) return;
-  const hdf5::Memory memory = hdf5::memory_of(p.values.interleaved ? dtype_of<real_t<T>> : dtype_of<T>);
+  const hdf5::MemoryType memory = hdf5::memory_of(p.values.interleaved ? dtype_of<real_t<T>> : dtype_of<T>);
   if (p.values.one_for_all) {
     T value{};
     p.values.dataset->read(0, p.values.interleaved ? 2 : 1, memory,

@@ -22,7 +22,7 @@ void require_integers(const hdf5::Node& list) {
 
 /// Elements begin .. end - 1 of a list; a list stored as one row of many columns is read whole.
 template <class E>
-void read_list(const hdf5::Node& list, hdf5::Memory memory, index_t begin, index_t end, E* out) {
+void read_list(const hdf5::Node& list, hdf5::MemoryType memory, index_t begin, index_t end, E* out) {
   const auto dims = dims_of(list);
   if (dims.size() == 1 || dims[0] != 1)
     return list.read(begin, end, memory,
@@ -34,7 +34,7 @@ void read_list(const hdf5::Node& list, hdf5::Memory memory, index_t begin, index
 
 std::vector<index_t> read_pointers(const SparseParts& p) {
   std::vector<index_t> pointers(static_cast<std::size_t>(length_of(*p.pointers)));
-  read_list(*p.pointers, hdf5::Memory::int64, 0, static_cast<index_t>(pointers.size()), pointers.data());
+  read_list(*p.pointers, hdf5::MemoryType::int64, 0, static_cast<index_t>(pointers.size()), pointers.data());
   if (p.index_base != 0 && !pointers.empty() && pointers.front() == p.index_base)
     for (index_t& pointer : pointers) pointer -= p.index_base;
   return pointers;
@@ -43,7 +43,7 @@ std::vector<index_t> read_pointers(const SparseParts& p) {
 template <class I>
 std::vector<I> read_indices(const SparseParts& p, const hdf5::Node& list, index_t begin, index_t end) {
   std::vector<I> indices(static_cast<std::size_t>(end - begin));
-  read_list(list, sizeof(I) == 4 ? hdf5::Memory::int32 : hdf5::Memory::int64, begin, end, indices.data());
+  read_list(list, sizeof(I) == 4 ? hdf5::MemoryType::int32 : hdf5::MemoryType::int64, begin, end, indices.data());
   if (p.index_base != 0)
     for (I& index : indices)
       index -= index > std::numeric_limits<I>::min() ? static_cast<I>(p.index_base) : I{0};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <complex>
+#include <cstddef>
 #include <limits>
 
 #include "tallskinny/gemm/core/types.hpp"
@@ -30,11 +31,23 @@ template <class T>
     return x;
 }
 
+/// An index as the standard library wants it.
+[[nodiscard]] constexpr std::size_t at(index_t i) noexcept {
+  return static_cast<std::size_t>(i);
+}
+
 /// The unit roundoff of float64, 2^-53.
 inline constexpr double unit_roundoff = 0x1p-53;
 
 /// The unit roundoff of T: 2^-53, or 2^-24 for float32 and complex64.
 template <class T>
 inline constexpr double roundoff_of = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) / 2;
+
+namespace solvers {
+
+inline constexpr double inf = std::numeric_limits<double>::infinity();
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace solvers
 
 }  // namespace ts

@@ -24,7 +24,8 @@ line { stroke: var(--faint); stroke-width: .8; } .axis { stroke: var(--line); }
 polyline { fill: none; stroke: var(--mark); stroke-width: 1.7; } circle, rect { fill: var(--mark); }
 .thin polyline { stroke-width: .9; stroke-dasharray: 3 2; } .soft { opacity: .65; }
 .legend span { margin-right: 1.2em; white-space: nowrap; }
-.legend i { display: inline-block; width: 1.3em; margin-right: .3em; vertical-align: middle; border-top: 3px solid var(--mark); }
+.legend i { display: inline-block; width: 1.3em; margin-right: .3em; vertical-align: middle;)"
+                                   R"( border-top: 3px solid var(--mark); }
 .legend .thin i { border-top: 1px dashed; }
 .c0 { --mark: #1f77b4; } .c1 { --mark: #d95f02; } .c2 { --mark: #1b9e77; } .c3 { --mark: #7570b3; }
 .c4 { --mark: #e7298a; } .c5 { --mark: #a6761d; } .c6 { --mark: #66a61e; } .c7 { --mark: #17becf; }

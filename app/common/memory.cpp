@@ -8,20 +8,13 @@
 
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/memory.hpp"
 
 namespace ts::app {
 
-namespace {
-
-constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
-
-}  // namespace
-
 std::uint64_t available_memory() {
   const std::uint64_t bytes = io::available_memory();
-  return bytes == unlimited ? 0 : bytes;
+  return bytes == std::numeric_limits<std::uint64_t>::max() ? 0 : bytes;
 }
 
 bool parse_bytes(std::string_view text, std::uint64_t& out) {
@@ -41,12 +34,6 @@ bool parse_bytes(std::string_view text, std::uint64_t& out) {
   return out > 0;
 }
 
-std::uint64_t total_bytes(const std::vector<MemoryUse>& uses) {
-  std::uint64_t sum = 0;
-  for (const MemoryUse& use : uses) sum = use.bytes > unlimited - sum ? unlimited : sum + use.bytes;
-  return sum;
-}
-
 void print_memory(std::ostream& out, const std::vector<MemoryUse>& uses, std::uint64_t available) {
   std::size_t width = 9;
   for (const MemoryUse& use : uses) width = std::max(width, use.what.size());
@@ -55,25 +42,18 @@ void print_memory(std::ostream& out, const std::vector<MemoryUse>& uses, std::ui
         << std::setw(10) << amount << '\n';
   };
   for (const MemoryUse& use : uses) line(use.what, human_bytes(use.bytes));
-  line("total", human_bytes(total_bytes(uses)));
+  line("total", human_bytes(solvers::total_bytes(uses)));
   line("available", available == 0 ? "unknown" : human_bytes(available));
 }
 
 void add_memory(JsonObject& json, const std::vector<MemoryUse>& uses, std::uint64_t available) {
   JsonObject table;
   for (const MemoryUse& use : uses) table.add(use.what, use.bytes);
-  json.add("memory", table).add("memory_bytes", total_bytes(uses));
+  json.add("memory", table).add("memory_bytes", solvers::total_bytes(uses));
   if (available == 0)
     json.add_null("available_memory_bytes");
   else
     json.add("available_memory_bytes", available);
-}
-
-void expect_memory(const std::string& what, const std::vector<MemoryUse>& uses, std::uint64_t available) {
-  const std::uint64_t needed = total_bytes(uses);
-  if (available != 0 && needed > available)
-    throw Error(Errc::out_of_memory, what + " takes " + human_bytes(needed) + " of memory, but only " +
-                                         human_bytes(available) + " are available");
 }
 
 }  // namespace ts::app

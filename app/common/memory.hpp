@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tallskinny/app/common/json.hpp"
+#include "tallskinny/solvers/setup/memory.hpp"
 
 namespace ts::app {
 
@@ -18,18 +19,11 @@ namespace ts::app {
 /// "500M", "4G", "4g", "4GiB": powers of 1024.
 [[nodiscard]] bool parse_bytes(std::string_view text, std::uint64_t& out);
 
-/// One line of the memory table of --dry-run.
-struct MemoryUse {
-  std::string what;
-  std::uint64_t bytes = 0;
-};
+using solvers::MemoryUse;
 
-[[nodiscard]] std::uint64_t total_bytes(const std::vector<MemoryUse>& uses);
 /// The table with its total and what is available.
 void print_memory(std::ostream& out, const std::vector<MemoryUse>& uses, std::uint64_t available);
 /// The same as members `memory` (what -> bytes), `memory_bytes` and `available_memory_bytes`.
 void add_memory(JsonObject& json, const std::vector<MemoryUse>& uses, std::uint64_t available);
-/// @throws Error(out_of_memory) saying how much `what` takes when that is more than `available` (0: unknown).
-void expect_memory(const std::string& what, const std::vector<MemoryUse>& uses, std::uint64_t available);
 
 }  // namespace ts::app

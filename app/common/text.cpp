@@ -30,15 +30,6 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   return lines;
 }
 
-std::string human_bytes(std::uint64_t bytes) {
-  constexpr std::array units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 1024) return std::to_string(bytes) + " B";
-  double amount = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  while (amount >= 1023.5 && unit + 1 < units.size()) amount /= 1024, ++unit;
-  return printed(amount < 9.995 ? "%.2f %s" : amount < 99.95 ? "%.1f %s" : "%.0f %s", amount, units[unit]);
-}
-
 std::string human_seconds(double seconds) {
   if (!std::isfinite(seconds)) return "?";
   if (seconds < 0.9995e-3) return printed("%.0f us", seconds * 1e6);

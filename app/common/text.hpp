@@ -6,13 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "tallskinny/gemm/plan/text.hpp"
+
 namespace ts::app {
 
 /// Lines of at most `width` characters, broken between words; a longer word has a line for itself.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
-/// "512 B", "1.50 KiB", "12.3 GiB".
-std::string human_bytes(std::uint64_t bytes);
+using ts::human_bytes;
 /// "850 us", "1.25 s", "3 min 05 s", "2 h 10 min".
 std::string human_seconds(double seconds);
 /// 1234567 as "1,234,567".

@@ -81,7 +81,7 @@ int engine_command(app::Arguments arguments) {
   if (!parse_request(request, arguments)) return app::exit_ok;
   const auto shapes = parse_widths(request.widths);
   const std::vector<Case> cases = cases_of(request, shapes);
-  app::expect_memory("the benchmark", {{"operands", static_cast<std::uint64_t>(5 * request.bytes)}},
+  solvers::expect_memory("the benchmark", {{"operands", static_cast<std::uint64_t>(5 * request.bytes)}},
                      app::available_memory());
 
   bool all_right = true;

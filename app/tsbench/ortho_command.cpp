@@ -107,7 +107,7 @@ bool report_accuracy(const std::vector<ortho::NamedMethod>& methods, std::vector
 void report_speed(const OrthoRequest& request, const std::vector<ortho::NamedMethod>& methods,
                   std::vector<app::JsonObject>& json) {
   const OrthoSize& size = request.size;
-  app::expect_memory("the benchmark", {{"matrices", OrthoBench::bytes(size)}}, app::available_memory());
+  solvers::expect_memory("the benchmark", {{"matrices", OrthoBench::bytes(size)}}, app::available_memory());
   OrthoBench bench(size);
   std::cout << format("\nOne more block, and %lld x %lld in blocks of %lld (muscles: one block), float64\n",
                       static_cast<long long>(size.rows), static_cast<long long>(size.columns),

@@ -100,7 +100,7 @@ int make_matrices(const GenOptions& options, const MatrixKind& kind, const std::
     uses.push_back({ingredients.spectrum_object,
                     static_cast<std::uint64_t>(ingredients.matrices[0].cols) * sizeof(std::complex<double>)});
   if (options.common.dry_run) return report_plan(options, uses);
-  app::expect_memory("making this matrix", uses, app::available_memory());
+  solvers::expect_memory("making this matrix", uses, app::available_memory());
   app::check_output_paths({{"--output", options.common.output}});
 
   app::JsonObject json;
@@ -177,7 +177,7 @@ int make_features(const GenOptions& options, const std::string& command) {
     uses.push_back({"centers", static_cast<std::uint64_t>(center_elements) * sizeof(double)});
   }
   if (options.common.dry_run) return report_plan(options, uses);
-  app::expect_memory("making these features", uses, app::available_memory());
+  solvers::expect_memory("making these features", uses, app::available_memory());
   app::check_output_paths({{"--output", options.common.output}});
 
   app::Console console("tsdata", options.common.quiet);

@@ -13,7 +13,7 @@ AnyMatrix dense_of(const CsrMatrix<T>& a, const std::string& name) {
   const bool overflow = __builtin_mul_overflow(a.rows, a.cols, &elements) ||
                         elements > INT64_MAX / static_cast<index_t>(sizeof(T));
   const std::uint64_t bytes = overflow ? UINT64_MAX : static_cast<std::uint64_t>(elements) * sizeof(T);
-  app::expect_memory(name + " as a dense matrix", {{"matrix", bytes}}, app::available_memory());
+  solvers::expect_memory(name + " as a dense matrix", {{"matrix", bytes}}, app::available_memory());
   auto dense = Matrix<T>::zeros(a.rows, a.cols);
   for (index_t i = 0; i < a.rows; ++i)
     for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1];
@@ -31,7 +31,7 @@ AnyMatrix sparse_of(const Matrix<T>& a, const std::string& name) {
   } else {
     expects(a.cols() <= INT32_MAX, "a sparse matrix may have at most 2^31 - 1 columns");
     const std::uint64_t rows = static_cast<std::uint64_t>(a.rows()) + 1;
-    app::expect_memory(name + " as a sparse matrix",
+    solvers::expect_memory(name + " as a sparse matrix",
                        {{"pointers", rows > UINT64_MAX / 8 ? UINT64_MAX : 8 * rows}},
                        app::available_memory());
     CsrMatrix<T> sparse;

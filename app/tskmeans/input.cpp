@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/row_reader.hpp"
 
 namespace ts::tskmeans {
 
@@ -36,21 +37,15 @@ Rows rows_of(const io::MatrixFile& file) {
   return rows;
 }
 
-Rows dense_rows(DType type, const void* data, index_t n, index_t d, const cuda::Stream& where) {
-  const auto rows = [&]<class T>(const T* first) {
-    return where ? Rows(where, DeviceView<const T>::unchecked(first, n, d, d))
-                 : Rows(HostView<const T>::unchecked(first, n, d, d));
-  };
-  switch (type) {
-    case DType::float32:
-      return rows(static_cast<const float*>(data));
-    case DType::float16:
-      return rows(static_cast<const float16*>(data));
-    case DType::bfloat16:
-      return rows(static_cast<const bfloat16*>(data));
-    default:
-      return rows(static_cast<const double*>(data));
-  }
+solvers::RowOrigin origin_of(const io::Location& where, const io::ReadOptions& read) {
+  const auto reader = std::make_shared<const io::RowReader>(where, read);
+  const io::Description& d = reader->description();
+  expect_points(d);
+  const bool refuse = read.check_finite;
+  return {d.rows, d.cols, d.type, d.chunk_rows,
+          [reader, refuse](index_t first, index_t count, void* out, bool check) {
+            reader->read(first, count, check && refuse, out);
+          }};
 }
 
 std::vector<double> read_weights(const std::string& file, index_t rows, const io::ReadOptions& read) {

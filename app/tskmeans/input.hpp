@@ -5,6 +5,7 @@
 
 #include "tallskinny/app/tskmeans/options.hpp"
 #include "tallskinny/gemm/assign/rows/rows.hpp"
+#include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 namespace ts::tskmeans {
 
@@ -14,9 +15,8 @@ namespace ts::tskmeans {
 /// @throws Error(bad_input) unless these are real points, at least one, with at least one feature.
 void expect_points(const io::Description& points);
 
-/// n contiguous rows of d numbers, on the device of `where` if it has one.
-[[nodiscard]] Rows dense_rows(DType type, const void* data, index_t n, index_t d,
-                              const cuda::Stream& where = {});
+/// The points of a file that io::RowReader reads, but not complex ones, for passes in blocks.
+[[nodiscard]] solvers::RowOrigin origin_of(const io::Location& where, const io::ReadOptions& read);
 
 /// One weight for each of `rows` points. @throws Error(bad_input) for another number, negative ones, all 0.
 [[nodiscard]] std::vector<double> read_weights(const std::string& file, index_t rows,

@@ -5,8 +5,8 @@
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/app/tskmeans/stream.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 namespace ts::tskmeans {
 
@@ -101,7 +101,7 @@ std::uint64_t limit_of(const ProgramOptions& o, std::uint64_t machine) {
 }
 
 bool fits(const std::vector<app::MemoryUse>& uses, std::uint64_t limit) {
-  return limit == 0 || app::total_bytes(uses) <= limit;
+  return limit == 0 || solvers::total_bytes(uses) <= limit;
 }
 
 /// The size of blocks of which `buffers` are held instead of all points, which `uses` tells first, with so
@@ -112,10 +112,10 @@ std::uint64_t block_of(const std::string& what, std::vector<app::MemoryUse>& use
   const auto row = static_cast<std::uint64_t>(points.cols * size_of(points.type));
   const std::uint64_t each = static_cast<std::uint64_t>(buffers) * row + beside, least = chunk_rows;
   uses.front() = {std::to_string(buffers) + " blocks of points", each * least};
-  app::expect_memory(what, uses, limit);
+  solvers::expect_memory(what, uses, limit);
   const std::uint64_t most = std::max(least, largest / row);
   const std::uint64_t rows =
-      limit == 0 ? most : std::min(most, least + (limit - app::total_bytes(uses)) / each);
+      limit == 0 ? most : std::min(most, least + (limit - solvers::total_bytes(uses)) / each);
   uses.front().bytes = each * rows;
   return rows * row;
 }
@@ -125,13 +125,14 @@ void place_on_host(Placement& p, const ProgramOptions& o, const io::Description&
   if (fits(p.host_uses, limit)) return;
   const std::string what = "clustering " + points.where.text();
   if (!io::RowReader::reads(points, o.read) || o.transform || o.kmeans.algorithm != KMeansAlgorithm::lloyd)
-    app::expect_memory(what +
-                           " (only dense points in an HDF5 file, stored by rows, can be read in blocks, by "
-                           "--algorithm lloyd or --predict, without --transform)",
-                       p.host_uses, limit);
+    solvers::expect_memory(
+        what +
+            " (only dense points in an HDF5 file, stored by rows, can be read in blocks, by "
+            "--algorithm lloyd or --predict, without --transform)",
+        p.host_uses, limit);
   p.in_host = false;
-  p.host_block = block_of(what + " block by block", p.host_uses, limit, points, StreamedRows::host_buffers,
-                          largest_host_block);
+  p.host_block = block_of(what + " block by block", p.host_uses, limit, points,
+                          solvers::StreamedRows::host_buffers, largest_host_block);
 }
 
 }  // namespace
@@ -152,31 +153,32 @@ Placement place_points(const ProgramOptions& o, const io::Description& points, i
   p.on_device = fits(p.device_uses, device);
   if (!p.on_device) {
     if (o.kmeans.algorithm != KMeansAlgorithm::lloyd)
-      app::expect_memory(what + " (only --algorithm lloyd and --predict can send points in blocks)",
-                         p.device_uses, device);
+      solvers::expect_memory(what + " (only --algorithm lloyd and --predict can send points in blocks)",
+                             p.device_uses, device);
     // All starts share the passes over the blocks, each with labels and clusters of its own.
     const Sizes s(o, points, k);
     p.device_uses = device_memory(o, points, k, true);  // lists and unit points are those of a block
     if (s.clustering)
       for (const std::size_t each : {1, 2})
         p.device_uses[each].bytes *= s.results * static_cast<std::size_t>(o.kmeans.n_init);
-    p.device_block =
-        block_of(what + " block by block", p.device_uses, device, points, StreamedRows::device_buffers,
-                 largest_device_block, listed_bytes + unit_bytes(o, s));
+    p.device_block = block_of(what + " block by block", p.device_uses, device, points,
+                              solvers::StreamedRows::device_buffers, largest_device_block,
+                              listed_bytes + unit_bytes(o, s));
   } else {
     p.device_block = std::min(largest_device_block, std::max<std::uint64_t>(1, points.bytes));
   }
   // From their file, or by way of host memory if that is where they are needed again and again.
   std::vector<app::MemoryUse> by_host = p.host_uses;
-  by_host.push_back({"blocks on their way", StreamedRows::pinned_buffers * p.device_block});
+  by_host.push_back({"blocks on their way", solvers::StreamedRows::pinned_buffers * p.device_block});
   const bool from_file = io::RowReader::reads(points, o.read) && !o.transform;
   if (from_file && (p.on_device || !fits(by_host, host))) {
     p.in_host = false;
-    p.host_block = block_of(what, p.host_uses, host, points, StreamedRows::pinned_buffers, p.device_block);
+    p.host_block =
+        block_of(what, p.host_uses, host, points, solvers::StreamedRows::pinned_buffers, p.device_block);
     p.device_block = std::min(p.device_block, p.host_block);
   } else {
     p.host_uses = std::move(by_host);
-    app::expect_memory(what, p.host_uses, host);
+    solvers::expect_memory(what, p.host_uses, host);
   }
   return p;
 }

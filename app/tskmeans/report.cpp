@@ -81,7 +81,7 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
     json.add("choices", choices).add("chosen_by", name_of(o.choose));
   }
   if (out.stream.block_rows > 0) {
-    const PassTimes& t = out.stream.times;
+    const solvers::PassTimes& t = out.stream.times;
     app::JsonObject stream;
     stream.add("from", out.stream.from_host ? "memory" : "file");
     stream.add("block_rows", out.stream.block_rows).add("passes", t.passes);
@@ -136,7 +136,7 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
                 << (c.clusters == std::ssize(r.sizes) ? "  <- " + name_of(o.choose) : "") << '\n';
   }
   if (out.stream.block_rows > 0) {
-    const PassTimes& t = out.stream.times;
+    const solvers::PassTimes& t = out.stream.times;
     const auto rate = [&t](double seconds) {
       return app::human_bytes(
                  static_cast<std::uint64_t>(static_cast<double>(t.bytes) / std::max(1e-9, seconds))) +

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tallskinny/app/tskmeans/options.hpp"
-#include "tallskinny/app/tskmeans/stream.hpp"
 #include "tallskinny/solvers/kmeans/measures.hpp"
+#include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 namespace ts::tskmeans {
 
@@ -37,7 +37,7 @@ struct Outcome {
   struct Stream {
     index_t block_rows = 0;
     bool from_host = false;  ///< not from their file
-    PassTimes times;
+    solvers::PassTimes times;
   } stream;
 };
 

@@ -19,7 +19,7 @@
 #include "tallskinny/app/tskmeans/pictures.hpp"
 #include "tallskinny/app/tskmeans/plan.hpp"
 #include "tallskinny/app/tskmeans/report.hpp"
-#include "tallskinny/app/tskmeans/stream.hpp"
+#include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 namespace ts::tskmeans {
 
@@ -100,15 +100,15 @@ class Points {
       here_ = std::make_unique<solvers::RowsInMemory>(rows_of(*file_));
     }
     if (place.in_host && !stream) return;
-    const PointOrigin origin =
-        place.in_host ? PointOrigin::memory(rows_of(*file_)) : PointOrigin::file(described.where, read);
-    if (!place.in_host) here_ = std::make_unique<StreamedRows>(origin, place.host_block);
+    const solvers::RowOrigin origin =
+        place.in_host ? solvers::RowOrigin::memory(rows_of(*file_)) : origin_of(described.where, read);
+    if (!place.in_host) here_ = std::make_unique<solvers::StreamedRows>(origin, place.host_block);
     if (!stream) return;
     if (place.on_device) {
       on_device_.emplace(stream, origin, place.device_block);
       there_ = std::make_unique<solvers::RowsInMemory>(on_device_->rows());
     } else {
-      there_ = std::make_unique<StreamedRows>(origin, place.device_block, stream);
+      there_ = std::make_unique<solvers::StreamedRows>(origin, place.device_block, stream);
     }
   }
   /// For the processor.
@@ -118,14 +118,14 @@ class Points {
   /// All of them, if they are in host memory.
   [[nodiscard]] const io::MatrixFile* in_host() const { return file_ ? &*file_ : nullptr; }
   /// Those that pass by in blocks, if that is how they are used.
-  [[nodiscard]] const StreamedRows* streamed() const {
-    return dynamic_cast<const StreamedRows*>(&to_iterate());
+  [[nodiscard]] const solvers::StreamedRows* streamed() const {
+    return dynamic_cast<const solvers::StreamedRows*>(&to_iterate());
   }
 
  private:
   std::optional<io::MatrixFile> file_;
   std::unique_ptr<solvers::RowSource> here_;
-  std::optional<DevicePoints> on_device_;
+  std::optional<solvers::DeviceRows> on_device_;
   std::unique_ptr<solvers::RowSource> there_;
 };
 
@@ -145,7 +145,7 @@ PassLimit limit_of_passes(const Context& ctx, const Points& points, const Progra
   PassLimit limit;
   limit.bytes = static_cast<double>(bytes);
   if (o.log.empty()) return limit;
-  if (const StreamedRows* streamed = points.streamed()) {
+  if (const solvers::StreamedRows* streamed = points.streamed()) {
     limit.streamed = streamed;
   } else if (ctx.stream) {
     const cuda::DeviceInfo& device = ctx.stream.device();
@@ -343,7 +343,7 @@ int run(const ProgramOptions& o) {
       out.distances =
           solvers::transform(ctx, rows_of(*points.in_host()), out.found.centers.view(), o.kmeans.metric);
   });
-  if (const StreamedRows* streamed = points.streamed())
+  if (const solvers::StreamedRows* streamed = points.streamed())
     out.stream = {streamed->block_rows(), place.in_host, streamed->times()};
   for (const std::string& note : out.found.notes) console.warn(note);
   if (!o.common.output.empty()) console.note("wrote " + write_file(o, out));

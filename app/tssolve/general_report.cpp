@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <iostream>
+#include <ostream>
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/options.hpp"
@@ -69,20 +68,19 @@ Facts facts_of(const GeneralResult& r, const Settings& settings, const RunFacts&
 
 }  // namespace
 
-void print_general_table(const GeneralResult& r, const RunFacts& facts) {
-  std::printf("%6s  %24s  %24s  %10s  %10s\n", "index", "real part", "imaginary part", "residual",
-              "condition");
+void print_table(std::ostream& out, const GeneralResult& r, const RunFacts& facts) {
+  out << format("%6s  %24s  %24s  %10s  %10s\n", "index", "real part", "imaginary part", "residual",
+                "condition");
   for (std::size_t i = 0; i < r.values.size(); ++i)
-    std::printf("%6zu  %24.16g  %24.16g  %10.2e  %10.2e%s\n", i, r.values[i].real(), r.values[i].imag(),
-                r.residual_norms[i], r.conditions[i], r.converged_pairs[i] ? "" : "  not converged");
-  std::cout << r.reason << ".\n"
-            << grouped(r.iterations) << " block steps, " << grouped(r.operator_applications)
-            << " operator applications, " << human_seconds(facts.elapsed_seconds) << '\n';
-  if (facts.profile) print_profile(std::cout, *facts.profile, facts.elapsed_seconds);
+    out << format("%6zu  %24.16g  %24.16g  %10.2e  %10.2e%s\n", i, r.values[i].real(), r.values[i].imag(),
+                  r.residual_norms[i], r.conditions[i], r.converged_pairs[i] ? "" : "  not converged");
+  out << r.reason << ".\n"
+      << grouped(r.iterations) << " block steps, " << grouped(r.operator_applications)
+      << " operator applications, " << human_seconds(facts.elapsed_seconds) << '\n';
+  if (facts.profile) print_profile(out, *facts.profile, facts.elapsed_seconds);
 }
 
-void print_general_json(const GeneralResult& r, const Settings& settings, const RunFacts& facts,
-                        bool is_complex_matrix) {
+void print_json(std::ostream& out, const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
   JsonObject json;
   json.add("eigenvalues_real", parts(r, false))
       .add("eigenvalues_imag", parts(r, true))
@@ -103,13 +101,13 @@ void print_general_json(const GeneralResult& r, const Settings& settings, const 
       .add("matrix", facts.input.where.text())
       .add("rows", facts.input.rows)
       .add("nonzeros", facts.input.nonzeros)
-      .add("type", is_complex_matrix ? "complex128" : "float64");
+      .add("type", facts.type);
   if (settings.sigma) json.add("sigma_real", *settings.sigma).add("sigma_imag", settings.sigma_imaginary);
   if (facts.profile) add_profile(json, *facts.profile, facts.elapsed_seconds);
-  std::cout << json.text() << '\n';
+  out << json.text() << '\n';
 }
 
-std::string write_general_file(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
+std::string write_file(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
   io::OutputFile out(settings.common.output);
   Matrix<std::complex<double>> values(static_cast<index_t>(r.values.size()), 1);
   for (std::size_t i = 0; i < r.values.size(); ++i) values(static_cast<index_t>(i), 0) = r.values[i];
@@ -142,7 +140,7 @@ std::string write_general_file(const GeneralResult& r, const Settings& settings,
   return out.contents();
 }
 
-void write_general_page(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
+void write_html_report(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
   std::vector<double> magnitudes;
   for (const auto& z : r.values) magnitudes.push_back(std::abs(z));
   HtmlPage page("tssolve: " + facts.input.where.text());

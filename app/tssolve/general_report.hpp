@@ -8,14 +8,12 @@
 
 namespace ts::app::tssolve {
 
-void print_general_table(const solvers::GeneralResult& result, const RunFacts& facts);
-void print_general_json(const solvers::GeneralResult& result, const Settings& settings, const RunFacts& facts,
-                        bool is_complex_matrix);
+void print_table(std::ostream& out, const solvers::GeneralResult& result, const RunFacts& facts);
+void print_json(std::ostream& out, const solvers::GeneralResult& result, const Settings& settings,
+                const RunFacts& facts);
 /// Writes settings.common.output. @throws Error(io_failure)
-std::string write_general_file(const solvers::GeneralResult& result, const Settings& settings,
-                               const RunFacts& facts);
+std::string write_file(const solvers::GeneralResult& result, const Settings& settings, const RunFacts& facts);
 /// Writes settings.report, like write_html_report. @throws Error(io_failure)
-void write_general_page(const solvers::GeneralResult& result, const Settings& settings,
-                        const RunFacts& facts);
+void write_html_report(const solvers::GeneralResult& result, const Settings& settings, const RunFacts& facts);
 
 }  // namespace ts::app::tssolve

@@ -157,11 +157,10 @@ bool mirrored_by_reader(const io::Description& d) {
 
 }  // namespace
 
-Input read_any(const std::string& where, const io::ReadOptions& read) {
-  const auto location = io::parse_location(where);
+Input read_any(const io::Description& described, const io::ReadOptions& read) {
   Input input;
-  input.description = io::describe(location, read);
-  auto file = io::read_matrix(location, read);
+  input.description = described;
+  auto file = io::read_matrix(described.where, read);
   std::visit(
       [&input](auto&& kind) {
         std::visit(
@@ -175,15 +174,14 @@ Input read_any(const std::string& where, const io::ReadOptions& read) {
   return input;
 }
 
-Input read_hermitian(const std::string& where, const io::ReadOptions& read, Role role) {
-  const auto shape = io::describe(io::parse_location(where), read);
+Input read_hermitian(const io::Description& shape, const io::ReadOptions& read, Role role) {
   if (shape.rows != shape.cols)
     throw Error(
         Errc::bad_input,
         shape.where.text() + " is " + grouped(shape.rows) + " x " + grouped(shape.cols) +
             (role == Role::matrix ? ": eigenvalues need a square matrix (--svd finds singular values of any)"
                                   : " where a square matrix is needed"));
-  Input input = read_any(where, read);
+  Input input = read_any(shape, read);
   const auto& d = input.description;
   if (mirrored_by_reader(d)) return input;
   const std::string name = d.where.text();

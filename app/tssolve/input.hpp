@@ -5,15 +5,12 @@
 #include <string>
 #include <variant>
 
-#include "tallskinny/gemm/core/csr.hpp"
-#include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/solvers/setup/any_matrix.hpp"
 
 namespace ts::app::tssolve {
 
-/// A matrix, sparse or dense, in the precision that the solver computes in.
-template <class T>
-using AnyMatrix = std::variant<CsrMatrix<T>, Matrix<T>>;
+using solvers::AnyMatrix;
 
 struct Input {
   io::Description description;
@@ -24,12 +21,12 @@ struct Input {
 /// Whether it is the matrix of the problem, for which there are other options, or one beside it.
 enum class Role { matrix, companion };
 
-/// Reads, widens to float64 or complex128, and checks.
+/// Reads what was described, widens to float64 or complex128, and checks.
 /// @throws Error(bad_input) when the matrix is not square or not Hermitian (naming the first entry), and all
 /// errors of reading.
-[[nodiscard]] Input read_hermitian(const std::string& where, const io::ReadOptions& read, Role role);
+[[nodiscard]] Input read_hermitian(const io::Description& described, const io::ReadOptions& read, Role role);
 /// The same for a matrix of any shape: reads and widens.
-[[nodiscard]] Input read_any(const std::string& where, const io::ReadOptions& read);
+[[nodiscard]] Input read_any(const io::Description& described, const io::ReadOptions& read);
 
 [[nodiscard]] inline bool is_complex_input(const Input& input) noexcept {
   return input.matrix.index() == 1;

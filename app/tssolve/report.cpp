@@ -90,7 +90,7 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
       .add("matrix", facts.input.where.text())
       .add("rows", facts.input.rows)
       .add("nonzeros", facts.input.nonzeros)
-      .add("type", is_complex<T> ? "complex128" : "float64")
+      .add("type", facts.type)
       .add("device", facts.device)
       .add("threads", facts.threads);
   if (!settings.mass.empty()) json.add("mass", settings.mass).add("backward_errors", facts.backward_errors);

@@ -18,6 +18,7 @@ struct RunFacts {
   std::string method, method_reason, device;
   std::string note;  ///< empty, or what was done differently from what was asked
   int threads = 0;
+  const char* type = "float64";  ///< of the matrix as it is solved
   index_t block_size = 0, max_basis = 0;
   double elapsed_seconds = 0;
   /// What the values and the vectors are called.

@@ -187,3 +187,12 @@ __device__ __forceinline__ double scalar_of(const uint32* w, double) {
 __device__ __forceinline__ float scalar_of(const uint32* w, float) {
   return __uint_as_float(w[0]);
 }
+
+/// Place u of a fragment becomes scalar number `e` of those whose bits begin at w, or zero.
+template <class S, class Piece>
+__device__ __forceinline__ void set_scalar(Piece& f, int u, const uint32* w, int e, bool valid) {
+  if constexpr (sizeof(S) == 2)
+    set_short(f, u, valid ? widen(S{static_cast<unsigned short>(w[e / 2] >> (e % 2 * 16))}) : 0);
+  else
+    set(f, u, valid ? scalar_of(w + e * (static_cast<int>(sizeof(S)) / 4), S()) : 0);
+}

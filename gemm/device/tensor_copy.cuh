@@ -4,11 +4,9 @@
 #pragma once
 
 #include "tallskinny/gemm/device/pipeline.cuh"
+#include "tallskinny/gemm/runtime/gpu/tensor_map_policy.hpp"
 
-/// As the driver makes it.
-struct alignas(64) TensorMap {
-  unsigned char bytes[128];
-};
+using ts::cuda::TensorMap;
 
 /// The box that begins at scalar `column` of row `row`, to a multiple of 1024 bytes.
 __device__ __forceinline__ void tensor_load(void* to, const TensorMap& map, int column, int row,

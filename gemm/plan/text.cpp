@@ -1,5 +1,7 @@
 #include "tallskinny/gemm/plan/text.hpp"
 
+#include <array>
+
 namespace ts {
 
 namespace {
@@ -15,6 +17,15 @@ std::string scaled(double value, double base, const char* const* units) {
 std::string bytes_text(double bytes) {
   static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB", nullptr};
   return scaled(bytes, 1024, units);
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr std::array units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  double amount = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  while (amount >= 1023.5 && unit + 1 < units.size()) amount /= 1024, ++unit;
+  return format(amount < 9.995 ? "%.2f %s" : amount < 99.95 ? "%.1f %s" : "%.0f %s", amount, units[unit]);
 }
 
 std::string flops_text(double flops) {

@@ -1,6 +1,7 @@
 // Figures of plans as people read them.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -17,6 +18,8 @@ template <class... Args>
 }
 
 [[nodiscard]] std::string bytes_text(double bytes);
+/// "512 B", "1.50 KiB", "12.3 GiB".
+[[nodiscard]] std::string human_bytes(std::uint64_t bytes);
 [[nodiscard]] std::string flops_text(double flops);
 [[nodiscard]] std::string time_text(double seconds);
 [[nodiscard]] std::string shape_text(const Problem&);

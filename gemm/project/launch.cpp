@@ -1,28 +1,22 @@
 #include <algorithm>
 
-#include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/parts.hpp"
 #include "tallskinny/gemm/device/scale.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/project/detail.hpp"
 #include "tallskinny/gemm/project/plan.hpp"
+#include "tallskinny/gemm/project/policy.hpp"
 #include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 
 namespace ts::detail {
 namespace {
 
-/// As project/kernels/project.cuh declares it.
-struct MatrixArgument {
-  const void* data = nullptr;
-  index_t row_stride = 0, column_stride = 0;
-
-  MatrixArgument() = default;
-  template <class T>
-  MatrixArgument(const DeviceStrided<T>& m) noexcept
-      : data(m.data), row_stride(m.row_stride), column_stride(m.col_stride) {}
-};
+template <class T>
+cuda::ProjectMatrix matrix_of(const DeviceStrided<T>& m) noexcept {
+  return {const_cast<std::remove_const_t<T>*>(m.data), m.row_stride, m.col_stride};
+}
 
 template <class T>
 using Tall = DeviceStrided<const T>;
@@ -39,10 +33,17 @@ void launch(const Context& ctx, Operation operation, Tall<T> v, Tall<T> s, Tall<
   const auto launch = [&](const cuda::PlannedKernel& planned, void* workspace,
                           const cuda::PartsArgument& sums) {
     const auto blocks = static_cast<int>(planned.kernel.plan().grid / std::max<index_t>(1, problem.parts));
-    planned.kernel.launch(ctx, cuda::OperandArgument{v.data, v.row_stride, v.col_stride}, MatrixArgument(s),
-                          cuda::OperandArgument{w.data, w.row_stride, w.col_stride}, MatrixArgument(s_next),
-                          mirror, MatrixArgument(g), w.rows, cuda::group_size_of(blocks), workspace,
-                          ctx.stream.counters(), sums);
+    planned.kernel.launch_with<cuda::ProjectPolicy>(ctx, {{v.data, v.row_stride, v.col_stride},
+                                                          matrix_of(s),
+                                                          {w.data, w.row_stride, w.col_stride},
+                                                          matrix_of(s_next),
+                                                          mirror,
+                                                          matrix_of(g),
+                                                          w.rows,
+                                                          cuda::group_size_of(blocks),
+                                                          static_cast<double*>(workspace),
+                                                          ctx.stream.counters(),
+                                                          sums});
   };
   const auto planned_for = [&] { return cuda::kept_plan(problem, ctx.stream.device()); };
   const bool has_products = !s_next.empty() || !g.empty();

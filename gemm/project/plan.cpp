@@ -1,195 +1,177 @@
 #include "tallskinny/gemm/project/plan.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "tallskinny/gemm/device/geometry.hpp"
+#include "tallskinny/gemm/project/policy.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 namespace ts::cuda {
 namespace {
 
-struct Steps {
-  DType type = DType::float64;
+/// What is known before the work is shared out among warps.
+struct ProjectShape {
   index_t rows = 0, parts = 0;
-  int p = 1, q = 1;
-  bool update = false, inner = true, gram = true;
   TallOperand v, w;
-  [[nodiscard]] bool uses_v() const { return update || inner; }
+  ProjectPolicy policy = {};  ///< type, steps, widths and how V and W lie
 };
 
-Steps steps_of(const GpuProblem& problem) {
+/// The shape with what follows from how its operands lie.
+ProjectShape laid_out(ProjectShape s) {
+  ProjectPolicy& policy = s.policy;
+  const TallLayout v = layout_of(policy.type, policy.p, s.v), w = layout_of(policy.type, policy.q, s.w);
+  policy.mode_v = v.mode, policy.pitch_v = v.pitch, policy.unit_v = v.unit, policy.shift_v = v.shift;
+  policy.mode_w = w.mode, policy.pitch_w = w.pitch, policy.unit_w = w.unit, policy.shift_w = w.shift;
+  policy.parts = s.parts > 0;
+  const unsigned base = v.mode == TallMode::flat ? v.address : 0;
+  for (int n = 16 / v.scalar; n > 1 && policy.vector_v == 1; n /= 2)
+    if (v.mode != TallMode::by_columns && v.row_bytes(1) % (n * v.scalar) == 0 && v.width % n == 0 &&
+        base % static_cast<unsigned>(n * v.scalar) == 0)
+      policy.vector_v = n;
+  return s;
+}
+
+ProjectShape shape_of(const GpuProblem& problem) {
   const Problem& pr = problem.problem;
-  Steps s;
-  s.type = pr.type, s.rows = pr.n, s.parts = problem.parts, s.q = static_cast<int>(pr.q);
-  s.update = pr.operation == Operation::project_out && pr.p > 0;
-  s.inner = pr.wants_inner && pr.p > 0, s.gram = pr.wants_gram;
-  s.p = static_cast<int>(std::max<index_t>(1, pr.p));
-  s.w = tall_operand_of(problem.second, pr.type, pr.n, s.q);
-  s.v = pr.p > 0 ? tall_operand_of(problem.first, pr.type, pr.n, s.p) : s.w;
-  return s;
+  ProjectShape s{pr.n, problem.parts, {}, tall_operand_of(problem.second, pr.type, pr.n, pr.q)};
+  s.policy.type = pr.type;
+  s.policy.update = pr.operation == Operation::project_out && pr.p > 0;
+  s.policy.inner = pr.wants_inner && pr.p > 0, s.policy.gram = pr.wants_gram;
+  s.policy.p = static_cast<int>(std::max<index_t>(1, pr.p)), s.policy.q = static_cast<int>(pr.q);
+  s.v = pr.p > 0 ? tall_operand_of(problem.first, pr.type, pr.n, pr.p) : s.w;
+  return laid_out(s);
 }
 
-/// Sizes that follow from steps and tiling, as project/kernels/project.cuh computes them.
-struct Sizes {
-  TallLayout v, w;
-  int subs = 4;
-  int k_blocks = 0, column_blocks = 0;   ///< of the update
-  int left_tiles = 0, right_blocks = 0;  ///< of the products
-  int tiles_left = 0, tiles_right = 0;   ///< of those, of a warp
-  int slot_bytes = 0, factor_bytes = 0, product_bytes = 0;
+// The search space. Of candidates of equal cost the one that comes first in these lists, read from left to right,
+// counts as the better one.
+constexpr int tiles_of_chunk[] = {1, 2, 4, 8, 16}, group_sides[] = {1, 2, 4, 8},
+              warps_of_block[] = {8, 16, 4};
+constexpr int most_stages = 6, most_tiles_of_warp = 18;
+constexpr int kept_free = 1024;  ///< bytes of shared memory
+
+/// Cycles of a multiprocessor for 16 rows. What takes longest counts whole, other work in part.
+struct ProjectCosts {
+  double bytes_a_cycle;    ///< that memory gives
+  double chunk_start;      ///< bytes that could have been read while a chunk begins
+  double bytes_in_flight;  ///< that keep memory busy
+  double stages_waiting;   ///< of a ring, on the average: those that are being used
+  double tensor;           ///< a product of 16 x 8 by 16
+  double update_loads, k_loads, left_loads,
+      right_loads;                  ///< instructions, of each product and of each fragment
+  double tensor_slack;              ///< by which instructions that wait for each other take longer
+  double load_cycles;               ///< of one instruction
+  double tensor_share, load_share;  ///< that is not hidden
+  double few_warps;                 ///< fewer than two for each scheduler
+  double meeting;                   ///< for each warp that a group has beside the first
 };
-
-int stage_bytes(const TallLayout& s, int subs, int rows) {
-  if (s.mode == TallMode::by_columns) {
-    const int apart = s.scalar == 8 ? 16 : 64;
-    return round_up(s.width / s.parts * (round_up(rows * s.parts * s.scalar, 128) + apart), 128);
-  }
-  return round_up(
-      subs * (round_up(rows / subs * s.row_bytes(1) + (s.shift ? 144 : 0), 128) + (subs == 1 ? 0 : 32)), 128);
-}
-
-Sizes sizes_of(const Steps& steps, const ProjectTiling& t) {
-  Sizes s;
-  s.v = layout_of(steps.type, steps.p, steps.v), s.w = layout_of(steps.type, steps.q, steps.w);
-  if (s.w.mode == TallMode::by_columns || (steps.uses_v() && s.v.mode == TallMode::by_columns)) s.subs = 1;
-  const unsigned base = s.v.mode == TallMode::flat ? s.v.address : 0;
-  for (int n = 16 / s.v.scalar; n > 1 && s.v.vector == 1; n /= 2)
-    if (s.v.mode != TallMode::by_columns && s.v.row_bytes(1) % (n * s.v.scalar) == 0 && s.v.width % n == 0 &&
-        base % static_cast<unsigned>(n * s.v.scalar) == 0)
-      s.v.vector = n;
-  s.k_blocks = (s.v.width + 15) / 16, s.column_blocks = (steps.q + 7) / 8;
-  s.left_tiles = (steps.inner ? (s.v.width + 15) / 16 : 0) + (steps.gram ? (s.w.width + 15) / 16 : 0);
-  s.right_blocks = (s.w.width + 7) / 8;
-  s.tiles_left = std::max(1, (s.left_tiles + t.group_left - 1) / t.group_left);
-  s.tiles_right = (s.right_blocks + t.group_right - 1) / t.group_right;
-  s.slot_bytes =
-      (steps.uses_v() ? stage_bytes(s.v, s.subs, 16 * t.tiles) : 0) + stage_bytes(s.w, s.subs, 16 * t.tiles);
-  s.factor_bytes = steps.update ? s.k_blocks * s.column_blocks * 32 * 32 : 0;
-  s.product_bytes = t.groups * 16 * s.left_tiles * (8 * s.right_blocks + 2) * 8;
-  return s;
-}
-
-int shared_bytes(const Sizes& s, const ProjectTiling& t) {
-  return round_up(8 * t.groups * (t.stages + 1), 128) + s.factor_bytes +
-         std::max(t.groups * t.stages * s.slot_bytes, s.product_bytes);
-}
+/// As measured on an H100 (docs/notes/gpu.md, "project"); the ranking is the same for all devices.
+constexpr ProjectCosts h100_costs{12, 1024, 48 * 1024, 1.5, 16, 4, 8, 8, 4, 1.3, 2, 0.2, 0.1, 1.2, 0.03};
 
 /// What a thread will need: the sums of the products, and those and the fragments of the update.
-int registers_needed(const Steps& steps, const Sizes& s) {
-  const bool products = steps.inner || steps.gram;
-  const int kept = products ? 8 * s.tiles_left * s.tiles_right + 2 * s.tiles_left + s.tiles_right : 0;
-  const int at_once = std::min(s.column_blocks, 4 / s.v.parts) * s.v.parts;
-  const int update = steps.update ? 8 * at_once + 24 + 8 * s.v.parts : 0;
+int registers_needed(const ProjectPolicy& p) {
+  const int parts = parts_of(p.type), tiles = p.warp_tiles(), blocks = p.warp_blocks();
+  const int kept = p.has_products() ? 8 * tiles * blocks + 2 * tiles + blocks : 0;
+  const int update = p.update ? 8 * p.at_once() * parts + 24 + 8 * parts : 0;
   // Copies unit by unit and rows that are strided keep more addresses.
-  const bool scattered = s.w.mode != TallMode::flat || (steps.uses_v() && s.v.mode != TallMode::flat);
-  return kept + std::max(update, products ? 8 * s.tiles_right + 16 : 0) + 56 + (scattered ? 32 : 0) +
-         (steps.parts > 0 ? 32 : 0);  // what depends on the part is in no constants
+  const bool scattered = p.mode_w != TallMode::flat || (p.uses_v() && p.mode_v != TallMode::flat);
+  return kept + std::max(update, p.has_products() ? 8 * blocks + 16 : 0) + 56 + (scattered ? 32 : 0) +
+         (p.parts ? 32 : 0);  // what depends on the part is in no constants
 }
 
-/// Every tiling that fits into registers and shared memory, best first.
-std::vector<ProjectTiling> tilings_of(const Steps& steps, const BlockLimits& limits) {
-  const int parts = parts_of(steps.type), element = static_cast<int>(size_of(steps.type));
+double cost_of(const ProjectPolicy& p, const ProjectCosts& c) {
+  const int parts = parts_of(p.type);
   const double row_bytes =
-      element * (steps.p * (steps.uses_v() ? 1.0 : 0.0) + steps.q * (steps.update ? 2.0 : 1.0));
-  const double memory = 16 * row_bytes / 12;  // cycles of a multiprocessor for 16 rows
-  std::vector<ProjectTiling> all;
-  for (const int tiles : {1, 2, 4, 8, 16})
-    for (const int left : {1, 2, 4, 8})
-      for (const int right : {1, 2, 4, 8})
-        for (const int warps : {8, 16, 4}) {
+      scalar_bytes(p.type) * parts * (p.p * (p.uses_v() ? 1.0 : 0.0) + p.q * (p.update ? 2.0 : 1.0));
+  const double memory = 16 * row_bytes / c.bytes_a_cycle;
+  const double updates = p.update ? p.k_blocks() * p.column_blocks() * parts : 0;
+  const double products = p.warp_tiles() * p.group_left * p.warp_blocks() * p.group_right;
+  const double tensor = c.tensor * (updates + products);
+  const double widen = scalar_bytes(p.type) == 8 ? 1 : 2;
+  const double loads = updates * c.update_loads + (p.update ? c.k_loads * widen * p.k_blocks() : 0) +
+                       widen * p.group_left * p.group_right *
+                           (c.left_loads * p.warp_tiles() + c.right_loads * p.warp_blocks());
+  const double chunk_bytes = 16.0 * p.tiles * row_bytes;
+  const double in_flight =
+      std::min(1.0, p.groups * (p.stages - c.stages_waiting) * chunk_bytes / c.bytes_in_flight);
+  // Few rows in a chunk leave warps of a group without work in the update.
+  const int runs_of_tile = (p.column_blocks() * parts + 3) / 4;
+  const double runs = p.tiles * runs_of_tile, group_warps = p.group_warps();
+  const double idle = p.update ? std::max(1.0, group_warps / runs) : 1.0;
+  const double cost = std::max({memory * (1 + c.chunk_start / chunk_bytes) / in_flight,
+                                tensor * c.tensor_slack * idle, loads * c.load_cycles}) +
+                      c.tensor_share * tensor * idle + c.load_share * loads;
+  return cost * ((p.warps() < 8 ? c.few_warps : 1) * (1 + c.meeting * (group_warps - 1)));
+}
+
+struct ProjectCandidate {
+  ProjectPolicy policy;
+  double cost = 0;
+  int turn = 0;  ///< place in the search space
+};
+
+/// The policy with as many stages as find room; false where it does not fit.
+bool fits(ProjectPolicy& p, const BlockLimits& limits) {
+  if ((p.left_tiles() > 0 && p.group_left > p.left_tiles()) || p.group_right > p.right_blocks() ||
+      p.warp_tiles() * p.warp_blocks() > most_tiles_of_warp || registers_needed(p) > register_cap(p.warps()))
+    return false;
+  const int most = limits.shared_bytes - kept_free;
+  for (p.stages = most_stages; p.stages > 2 && p.shared_bytes() > most;) --p.stages;
+  return p.shared_bytes() <= most;
+}
+
+/// Every policy that fits into registers and shared memory, best first.
+std::vector<ProjectCandidate> candidates_for(const ProjectShape& shape, const BlockLimits& limits) {
+  std::vector<ProjectCandidate> all;
+  int turn = 0;
+  for (const int tiles : tiles_of_chunk)
+    for (const int left : group_sides)
+      for (const int right : group_sides)
+        for (const int warps : warps_of_block) {
           if (left * right > warps) continue;
-          ProjectTiling t{tiles, left, right, warps / (left * right), 6, 0};
-          const Sizes s = sizes_of(steps, t);
-          if ((s.left_tiles > 0 && left > s.left_tiles) || right > s.right_blocks ||
-              s.tiles_left * s.tiles_right > 18)
-            continue;
-          if (registers_needed(steps, s) > register_cap(warps)) continue;
-          while (t.stages > 2 && shared_bytes(s, t) > limits.shared_bytes - 1024) --t.stages;
-          if (shared_bytes(s, t) > limits.shared_bytes - 1024) continue;
-          // Cycles for 16 rows: tensor instructions, and the issue of loads from shared memory.
-          const double updates = steps.update ? s.k_blocks * s.column_blocks * parts : 0;
-          const double products = s.tiles_left * left * s.tiles_right * right;
-          const double tensor = 16 * (updates + products);
-          const double widen = scalar_bytes(steps.type) == 8 ? 1 : 2;
-          const double loads = updates * 4 + (steps.update ? 8 * widen * s.k_blocks : 0) +
-                               widen * left * right * (8 * s.tiles_left + 4 * s.tiles_right);
-          const double slot_rows_bytes = 16.0 * tiles * row_bytes;
-          const double in_flight = std::min(1.0, t.groups * (t.stages - 1.5) * slot_rows_bytes / (48 * 1024));
-          // Few rows in a chunk leave warps of a group without work in the update.
-          const int runs_of_tile = (s.column_blocks * parts + 3) / 4;
-          const double runs = tiles * runs_of_tile, warps_of_group = left * right;
-          const double idle = steps.update ? std::max(1.0, warps_of_group / runs) : 1.0;
-          t.cost =
-              std::max({memory * (1 + 1024 / slot_rows_bytes) / in_flight, tensor * 1.3 * idle, loads * 2}) +
-              0.2 * tensor * idle + 0.1 * loads;
-          t.cost *= (warps < 8 ? 1.2 : 1) * (1 + 0.03 * (warps_of_group - 1));
-          all.push_back(t);
+          ProjectPolicy p = shape.policy;
+          p.tiles = tiles, p.group_left = left, p.group_right = right, p.groups = warps / (left * right);
+          if (fits(p, limits)) all.push_back({p, cost_of(p, h100_costs), ++turn});
         }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const ProjectTiling& a, const ProjectTiling& b) { return a.cost < b.cost; });
+  std::sort(all.begin(), all.end(),
+            [](const auto& x, const auto& y) { return std::tie(x.cost, x.turn) < std::tie(y.cost, y.turn); });
   return all;
 }
 
-KernelPlan plan_of(const Steps& steps, const BlockLimits& limits, const ProjectTiling& t) {
-  const Sizes s = sizes_of(steps, t);
-  const int rows = 16 * t.tiles;
-  const bool contiguous = steps.w.row_stride == steps.q && (steps.w.column_stride == 1 || steps.q == 1);
-  const bool bulk = contiguous && steps.w.address % 16 == 0 && s.w.mode == TallMode::flat &&
-                    rows / s.subs * s.w.row_bytes(1) % 16 == 0;
-  const index_t chunks = ceil_div(steps.rows, rows);
-  KernelPlan k;
-  k.family = "project";
-  k.defines = {define(steps.type),
-               define("TS_CORE", 0),
-               define("TS_UPDATE", steps.update),
-               define("TS_INNER", steps.inner),
-               define("TS_GRAM", steps.gram),
-               define("TS_P", steps.p),
-               define("TS_Q", steps.q),
-               define("TS_MODE_V", static_cast<int>(s.v.mode)),
-               define("TS_PITCH_V", s.v.pitch),
-               define("TS_UNIT_V", s.v.unit),
-               define("TS_SHIFT_V", s.v.shift),
-               define("TS_VECTOR_V", s.v.vector),
-               define("TS_MODE_W", static_cast<int>(s.w.mode)),
-               define("TS_PITCH_W", s.w.pitch),
-               define("TS_UNIT_W", s.w.unit),
-               define("TS_SHIFT_W", s.w.shift),
-               define("TS_BULK_W", bulk),
-               define("TS_PARTS", steps.parts > 0),
-               define("TS_SUBS", s.subs),
-               define("TS_TILES", t.tiles),
-               define("TS_STAGES", t.stages),
-               define("TS_GROUP_L", t.group_left),
-               define("TS_GROUP_R", t.group_right),
-               define("TS_GROUPS", t.groups),
-               define("TS_TILES_L", s.tiles_left),
-               define("TS_TILES_R", s.tiles_right)};
-  k.grid = grid_of(ceil_div(chunks, t.groups), limits.multiprocessors);
-  const int warps = t.group_left * t.group_right * t.groups;
-  k.block = static_cast<unsigned>(32 * warps);
-  k.shared_bytes = static_cast<std::size_t>(shared_bytes(s, t));
-  const index_t results = ((steps.inner ? steps.p : 0) + (steps.gram ? steps.q : 0)) * index_t{steps.q};
+KernelPlan plan_with(ProjectPolicy p, const ProjectShape& shape, const BlockLimits& limits) {
+  const bool contiguous = shape.w.row_stride == p.q && (shape.w.column_stride == 1 || p.q == 1);
+  p.bulk_w =
+      contiguous && shape.w.address % 16 == 0 && p.mode_w == TallMode::flat && p.w().sub_bytes() % 16 == 0;
+  KernelPlan k = plan_of("project", p);
+  k.grid = grid_of(ceil_div(ceil_div(shape.rows, p.chunk_rows()), p.groups), limits.multiprocessors);
+  k.block = static_cast<unsigned>(p.threads());
+  k.shared_bytes = static_cast<std::size_t>(p.shared_bytes());
+  const index_t results = ((p.inner ? p.p : 0) + (p.gram ? p.q : 0)) * index_t{p.q};
   const int blocks = static_cast<int>(k.grid), group = group_size_of(blocks);
   k.workspace_bytes =
-      static_cast<std::size_t>((blocks + ceil_div(blocks, group)) * results * parts_of(steps.type)) *
+      static_cast<std::size_t>((blocks + ceil_div(blocks, group)) * results * parts_of(p.type)) *
       sizeof(double);
-  const index_t parts = std::max<index_t>(1, steps.parts);
+  const index_t parts = std::max<index_t>(1, shape.parts);
   k.grid *= static_cast<unsigned>(parts), k.workspace_bytes *= static_cast<std::size_t>(parts);
-  k.budget = {register_cap(warps), 1024};
+  k.budget = {register_cap(p.warps()), 1024};
   return k;
 }
 
 }  // namespace
 
 ProjectPanels project_panels(DType type, index_t p, index_t q, const BlockLimits& limits, bool in_parts) {
-  const auto fits = [&](index_t v, index_t w) {
+  const auto fit = [&](index_t v, index_t w) {
     // However they lie: by columns and by unaligned rows.
-    Steps steps{type, 1 << 20, in_parts ? 1 : 0, static_cast<int>(v), static_cast<int>(w), true,
-                true, true,    {1, 1 << 20, 0},  {1, 1 << 20, 0}};
-    if (v > 4096 || tilings_of(steps, limits).empty()) return false;
+    if (v > 4096) return false;
     const auto odd = static_cast<unsigned>(scalar_bytes(type));
-    steps.v = {4 * v, 1, odd}, steps.w = {4 * w, 1, odd};
-    return !tilings_of(steps, limits).empty();
+    const TallOperand columns{1, 1 << 20, 0};
+    for (const auto& [of_v, of_w] : {std::pair{columns, columns}, {{4 * v, 1, odd}, {4 * w, 1, odd}}}) {
+      ProjectShape shape{1 << 20, in_parts ? 1 : 0, of_v, of_w};
+      shape.policy.type = type, shape.policy.update = shape.policy.inner = shape.policy.gram = true;
+      shape.policy.p = static_cast<int>(v), shape.policy.q = static_cast<int>(w);
+      if (candidates_for(laid_out(shape), limits).empty()) return false;
+    }
+    return true;
   };
   const auto share = [](index_t columns, index_t panels) {
     return std::max<index_t>(1, ceil_div(columns, panels));
@@ -201,7 +183,7 @@ ProjectPanels project_panels(DType type, index_t p, index_t q, const BlockLimits
     for (index_t v_panels = 1; v_panels == 1 || (last && v_panels <= p); ++v_panels) {
       // Panels of W stand for V, too, where W is cut.
       const index_t v = share(p, v_panels);
-      if (fits(w_panels > 1 ? std::max(v, w) : v, w)) return {v, w};
+      if (fit(w_panels > 1 ? std::max(v, w) : v, w)) return {v, w};
     }
     if (w == 1) return {1, 1};
   }
@@ -211,11 +193,11 @@ std::vector<Candidate> project_candidates(const GpuProblem& problem, const Devic
   const Problem& pr = problem.problem;
   if (pr.operation != Operation::inner_and_gram && pr.operation != Operation::project_out) return {};
   if (pr.n < 1 || pr.p < 0 || pr.q < 1 || pr.p > 4096 || scalar_bytes(pr.type) == 2) return {};
-  const Steps steps = steps_of(problem);
-  if (!steps.update && !steps.inner && !steps.gram) return {};
+  const ProjectShape shape = shape_of(problem);
+  if (!shape.policy.uses_v() && !shape.policy.gram) return {};
   const BlockLimits limits = part_limits_of(device, problem, 1);
-  return candidates_of(tilings_of(steps, limits), pr, device, limits.shared_bytes,
-                       [&](const ProjectTiling& t) { return plan_of(steps, limits, t); });
+  return candidates_of(candidates_for(shape, limits), pr, device, limits.shared_bytes,
+                       [&](const ProjectCandidate& c) { return plan_with(c.policy, shape, limits); });
 }
 
 }  // namespace ts::cuda

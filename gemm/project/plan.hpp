@@ -8,15 +8,6 @@
 
 namespace ts::cuda {
 
-/// A candidate: how a block is cut into groups of warps with rings of their own.
-struct ProjectTiling {
-  int tiles = 1;                        ///< of 16 rows in a chunk
-  int group_left = 1, group_right = 1;  ///< warps that share a chunk and the columns of its products
-  int groups = 8;
-  int stages = 4;
-  double cost = 0;  ///< of the model: lower is better
-};
-
 /// The columns of V and of W that one launch takes; wider operands are cut by the caller. `in_parts`: of
 /// products whose sums are left in parts.
 struct ProjectPanels {

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/tsm2r/detail.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
-#include "tallskinny/gemm/tsmm/wide_launch.hpp"
+#include "tallskinny/gemm/tsmm/launch.hpp"
 #include "tallskinny/gemm/tsmttsm/inner_launch.hpp"
 
 namespace ts::detail {

@@ -1,51 +1,53 @@
 #include <algorithm>
+#include <optional>
 
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/scale.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/tensor_map.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/tsmm/detail.hpp"
+#include "tallskinny/gemm/tsmm/launch.hpp"
 #include "tallskinny/gemm/tsmm/plan.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
-#include "tallskinny/gemm/tsmm/wide_launch.hpp"
-#include "tallskinny/gemm/tsmm/wide_plan.hpp"
+#include "tallskinny/gemm/tsmm/wide_policy.hpp"
 
 namespace ts::detail {
 namespace {
 
-/// As tsmm/kernels/tsmm.cuh declares it.
-struct Factor {
-  const void* data;
-  index_t row_stride, column_stride;
-  int conjugate;
-};
-struct ResultArgument {
-  void* data;
-  index_t row_stride, column_stride;
-};
+template <class T, class S>
+cuda::GpuProblem problem_of(const Context& ctx, Operation operation, const DeviceStrided<const T>& x,
+                            const DeviceStrided<const S>& s, bool accumulate,
+                            const DeviceStrided<result_t<T>>& y) {
+  cuda::GpuProblem problem;
+  problem.problem = {operation, dtype_of<T>, x.rows, x.cols, s.cols, accumulate};
+  problem.first = cuda::form_of(x), problem.second = cuda::form_of(s), problem.out = cuda::form_of(y);
+  problem.determinism = ctx.determinism;
+  return problem;
+}
 
 /// One launch; s is op(S) but for conjugation.
 template <class T>
 void launch_update(const Context& ctx, Operation operation, bool conjugate, result_t<T> alpha,
                    DeviceStrided<const T> x, DeviceStrided<const result_t<T>> s, result_t<T> beta,
                    DeviceStrided<result_t<T>> y) {
-  cuda::GpuProblem problem;
-  problem.problem = {operation, dtype_of<T>, x.rows, x.cols, s.cols, beta != result_t<T>{}};
-  problem.first = cuda::form_of(x), problem.second = cuda::form_of(s), problem.out = cuda::form_of(y);
-  problem.determinism = ctx.determinism;
-  const auto planned = cuda::kept_plan(problem, ctx.stream.device());
-  planned->kernel.launch(ctx, cuda::OperandArgument{x.data, x.row_stride, x.col_stride},
-                         Factor{s.data, s.row_stride, s.col_stride, conjugate},
-                         ResultArgument{y.data, y.row_stride, y.col_stride}, x.rows, cuda::scalars_of(alpha),
-                         cuda::scalars_of(beta), ctx.stream.counters());
+  const cuda::GpuProblem problem = problem_of(ctx, operation, x, s, beta != result_t<T>{}, y);
+  cuda::kept_plan(problem, ctx.stream.device())
+      ->kernel.launch_with<cuda::TsmmPolicy>(ctx, {{x.data, x.row_stride, x.col_stride},
+                                                   {s.data, s.row_stride, s.col_stride, conjugate},
+                                                   {y.data, y.row_stride, y.col_stride},
+                                                   x.rows,
+                                                   cuda::scalars_of(alpha),
+                                                   cuda::scalars_of(beta),
+                                                   ctx.stream.counters()});
 }
 
 /// The columns that a kernel takes.
 struct PlannedWidest {
   PlannedWidest(const cuda::GpuProblem& problem, const cuda::DeviceInfo& device)
-      : columns(cuda::update_widest(problem.problem.type, cuda::limits_of(device, problem.determinism))) {}
+      : columns(cuda::tsmm_widest(problem.problem.type, cuda::limits_of(device, problem.determinism))) {}
   index_t columns;
 };
 
@@ -77,7 +79,54 @@ void update_by_panels(const Context& ctx, bool conjugate, result_t<T> alpha, Dev
   });
 }
 
+/// Both kernels, if this family is the best for the problem.
+struct PlannedWide {
+  PlannedWide(const cuda::GpuProblem& problem, const cuda::DeviceInfo& device) {
+    if (cuda::wide_candidates(problem, device).empty()) return;
+    cuda::KernelPlan plan = cuda::make_plan(problem, device).kernel;
+    if (plan.family != "tsmm_wide") return;
+    shape = cuda::wide_shape(problem, plan);
+    factor.emplace(shape.factor), product.emplace(std::move(plan));
+  }
+  cuda::WideShape shape;
+  std::optional<cuda::ReadyKernel> factor, product;
+};
+
 }  // namespace
+
+template <class T, class S>
+bool launch_wide(const Context& ctx, Operation operation, Conjugated conjugated, result_t<T> alpha,
+                 DeviceStrided<const T> x, DeviceStrided<const S> s, result_t<T> beta,
+                 DeviceStrided<result_t<T>> y) {
+  const cuda::GpuProblem problem = problem_of(ctx, operation, x, s, beta != result_t<T>{}, y);
+  const auto planned = cuda::kept_plan<PlannedWide>(problem, ctx.stream.device());
+  if (!planned->product) return false;
+  const cuda::WideShape& shape = planned->shape;
+  auto* const fragments =
+      static_cast<unsigned char*>(ctx.stream.workspace(planned->product->plan().workspace_bytes));
+  // conj(X) S = conj(X conj(S))
+  const cuda::SmallFactorArgument small{s.data, s.row_stride, s.col_stride, conjugated.s != conjugated.x};
+  planned->factor->launch_with<cuda::WideFactorPolicy>(ctx, {small, x.cols, shape.k_blocks, fragments});
+  const auto panels = static_cast<int>(shape.panels);
+  cuda::WideArguments product{{},
+                              {x.data, x.row_stride, x.col_stride},
+                              small,
+                              fragments,
+                              {y.data, y.row_stride, y.col_stride},
+                              x.rows,
+                              x.cols,
+                              panels,
+                              operation == Operation::tsm2r ? panels : 0,
+                              conjugated.x,
+                              cuda::scalars_of(alpha),
+                              cuda::scalars_of(beta)};
+  if (ctx.stream.rehearsal() == nullptr)
+    product.map = cuda::tensor_map_of(ctx.stream.device().index, x.data, scalar_bytes(dtype_of<T>), x.rows,
+                                      x.cols * parts_of(dtype_of<T>),
+                                      x.row_stride * static_cast<index_t>(sizeof(T)), shape.rows);
+  planned->product->launch_with<cuda::WidePolicy>(ctx, product);
+  return true;
+}
 
 template <class T>
 void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, DeviceStrided<const T> x,
@@ -125,6 +174,18 @@ void tsmm_in_place(const Context& ctx, Op op_s, T alpha, DeviceStrided<T> x, Dev
   }
 }
 
+#define TS_INSTANTIATE(T)                                                                             \
+  template bool launch_wide<T, result_t<T>>(const Context&, Operation, Conjugated, result_t<T>,       \
+                                            DeviceStrided<const T>, DeviceStrided<const result_t<T>>, \
+                                            result_t<T>, DeviceStrided<result_t<T>>);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+template bool launch_wide<float16, float16>(const Context&, Operation, Conjugated, float,
+                                            DeviceStrided<const float16>, DeviceStrided<const float16>, float,
+                                            DeviceStrided<float>);
+template bool launch_wide<bfloat16, bfloat16>(const Context&, Operation, Conjugated, float,
+                                              DeviceStrided<const bfloat16>, DeviceStrided<const bfloat16>,
+                                              float, DeviceStrided<float>);
 #define TS_INSTANTIATE(T)                                                        \
   template void tsmm<T>(const Context&, Op, result_t<T>, DeviceStrided<const T>, \
                         DeviceStrided<const result_t<T>>, result_t<T>, DeviceStrided<result_t<T>>);

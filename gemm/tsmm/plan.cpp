@@ -1,24 +1,245 @@
 #include "tallskinny/gemm/tsmm/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <tuple>
+
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
+#include "tallskinny/gemm/tsmm/cost_model.hpp"
 
 namespace ts::cuda {
+namespace {
+
+/// A policy, and the cycles of a multiprocessor for 16 rows that the model gives it.
+struct ScoredTsmm {
+  TsmmPolicy policy;
+  double cost = 0;
+};
+
+/// What the policies of a problem have in common: widths and how the operands lie.
+TsmmPolicy shape_of(DType type, index_t p, index_t q, const TallOperand& x, const TallOperand& y) {
+  TsmmPolicy shape;
+  shape.type = type, shape.p = static_cast<int>(p), shape.q = static_cast<int>(q);
+  const TallLayout layout = layout_of(type, p, x);
+  shape.mode_x = layout.mode, shape.pitch_x = layout.pitch;
+  if (layout.mode == TallMode::by_columns) {
+    shape.shift_x = layout.unit < 16;  // by units of 16 all the same
+    shape.vector_x = x.address % static_cast<unsigned>(size_of(type)) == 0 ? shape.parts() : 1;
+  } else {
+    shape.shift_x = layout.shift, shape.unit_x = layout.unit;
+    const int base = layout.mode == TallMode::flat ? static_cast<int>(x.address) : 0;
+    for (int v = std::min(4, 16 / layout.scalar); v > 1 && shape.vector_x == 1; v /= 2)
+      if (std::gcd(layout.row_bytes(1), base) % (v * layout.scalar) == 0 && layout.width % v == 0)
+        shape.vector_x = v;
+  }
+  const index_t result = shape.result_bytes();
+  shape.columns_y = y.column_stride != 1 && q > 1;
+  const index_t line = result * (shape.columns_y ? y.column_stride : y.row_stride);
+  shape.unit_y = static_cast<int>(std::gcd(std::gcd(index_t{16}, static_cast<index_t>(y.address)),
+                                           std::gcd(line, shape.columns_y ? index_t{16} : q * result)));
+  shape.bulk_y = y.row_stride == q && (y.column_stride == 1 || q == 1) && y.address % 16 == 0;
+  return shape;
+}
+
+/// Numbers of a policy that its costs are made of.
+struct TsmmWork {
+  explicit TsmmWork(const TsmmPolicy& k)
+      : scalar(k.scalar()),
+        parts(k.parts()),
+        by_columns(k.mode_x == TallMode::by_columns),
+        lanes(k.worker == TsmmWorker::lane),
+        warpgroup(k.worker == TsmmWorker::warpgroup),
+        warps(std::min(k.warps(), warpgroup || (scalar == 8 && k.column_warps >= 4) ? 12 : 8)),
+        rows(k.rows()),
+        x_bytes(static_cast<double>(k.p * scalar * parts)),
+        row_bytes(x_bytes + (k.accumulate ? 2 : 1) * static_cast<double>(k.q * k.result_bytes())),
+        stages(static_cast<double>(k.slots) / k.groups) {}
+  int scalar, parts;
+  bool by_columns, lanes, warpgroup;
+  int warps, rows;
+  double x_bytes, row_bytes, stages;
+};
+
+/// What memory that wants few, long requests takes more.
+double asking_of(const TsmmPolicy& k, const TsmmWork& w, const TsmmCostModel& m) {
+  if (w.by_columns) return 1;
+  return (1 + m.short_chunk * std::max(0.0, m.wanted_chunk_kib - w.x_bytes * w.rows / 1024)) *
+         (1 + m.asking_teams * std::pow(k.teams - 1, m.asking_teams_power)) *
+         std::pow(8.0 / std::min(k.warps(), 8), m.asking_warps_power);
+}
+
+double memory_of(const TsmmPolicy& k, const TsmmWork& w, const TsmmCostModel& m) {
+  const double loading = w.x_bytes * w.rows * k.groups * (w.stages - 1);
+  const double for_columns = (w.lanes ? m.lanes_for_columns : m.warps_for_columns) / w.warps;
+  const double enough = m.enough_in_flight * w.x_bytes / w.row_bytes * (w.by_columns ? for_columns : 1);
+  const double turns = m.ticket_cycles / w.rows, wait = m.waiting_stages / w.stages;
+  const double short_columns =
+      w.by_columns ? 1 + m.short_columns * (1 + k.teams) / (w.rows * w.scalar * w.parts) : 1;
+  return short_columns * asking_of(k, w, m) *
+         std::max(16 * w.row_bytes / m.bytes_per_cycle * std::max(1.0, enough / loading), turns) *
+         (1 + (w.by_columns ? 0 : m.spread) * std::max(0.0, loading - m.much_in_flight)) *
+         (1 + m.waiting * (k.teams - 1) * wait * wait);
+}
+
+double tensor_of(const TsmmPolicy& k, const TsmmWork& w, const TsmmCostModel& m) {
+  const auto blocks = static_cast<double>(k.column_blocks()), k_blocks = static_cast<double>(k.k_blocks());
+  const bool wide = w.scalar == 8;
+  const double instructions = w.warpgroup ? m.warpgroup_instructions
+                              : k.split() ? m.split_instructions
+                                          : m.float64_instructions;
+  const double tensor = k_blocks * blocks * w.parts * instructions;
+  const int scattered = k.vector_x == 1 ? 2 : k.vector_x * w.scalar < 8 ? 1 : 0;
+  const double converted = k.split() ? m.splitting : w.scalar == 4 ? m.widening : m.widening_short;
+  const double convert =
+      (wide ? 0 : converted) + (w.by_columns ? m.by_columns : 0) + (wide ? 0 : m.scattered * scattered);
+  const double shared = (w.warpgroup ? 0 : m.factor_load * k_blocks * blocks / k.tiles) +
+                        (m.row_load + convert) * k_blocks * k.column_warps;
+  const double sharing = wide && w.parts == 2 ? m.sharing_complex128 * (k.column_warps - 1) * k.tiles : 0;
+  return ((m.instruction * tensor + shared + (wide ? 0 : m.narrow_start)) *
+              std::pow(8.0 / w.warps, m.fewer_warps_power) +
+          sharing) *
+         (1 + (sharing > 0 ? 0 : m.sharing) * (k.column_warps - 1)) *
+         (1 + (w.stages < 4 ? m.teams_of_few_stages : m.teams_of_stages) * (k.teams - 1));
+}
+
+double lanes_of(const TsmmPolicy& k, const TsmmWork& w, const TsmmCostModel& m, double memory) {
+  if (std::max(k.p, k.q) * w.parts <= 8) return m.lane_of_memory * memory;
+  const double products = static_cast<double>(k.p * k.q) * w.parts;
+  const double moves = m.lane_move *
+                       (w.x_bytes / w.scalar + m.lane_stores * static_cast<double>(k.q) * w.parts) *
+                       (k.pitch_x * w.scalar % 32 == 0 ? m.lane_conflict : 1);
+  return m.lane_product * products * w.parts + m.lane_factor * products / k.tiles + moves;
+}
+
+double cost_of(const TsmmPolicy& k, index_t rows, const TsmmCostModel& m) {
+  const TsmmWork w(k);
+  const double memory = memory_of(k, w, m);
+  const double arithmetic = w.lanes ? lanes_of(k, w, m, memory) : tensor_of(k, w, m);
+  const double steady = std::pow(std::pow(memory, 4) + std::pow(arithmetic, 4), 0.25);
+
+  const double share = static_cast<double>(rows) / m.multiprocessors, held = k.slots * w.rows;
+  const double busiest = std::ceil(share / w.rows) * w.rows;
+  const double later = std::max(0.0, std::min(share * w.x_bytes, m.most_loaded) - held * w.x_bytes);
+  const double start = arithmetic / 16 * (m.first_slots * std::min(share, held) + busiest - share) +
+                       m.late * later / m.bytes_per_cycle + m.group_cycles * k.groups;
+  return steady + 16 * start / share;
+}
+
+/// Policies that are tried: each combination of these.
+struct TsmmSpace {
+  TsmmWorker worker;
+  Arithmetic arithmetic;
+  std::span<const int> tiles, column_warps, teams, warps;
+  bool last_resort = false;  ///< only where no earlier one fits
+};
+constexpr int one[] = {1}, four[] = {4}, powers[] = {1, 2, 4, 8}, more_powers[] = {1, 2, 4, 8, 16};
+constexpr int warp_counts[] = {8, 16, 12, 4}, warpgroup_warps[] = {12, 16, 8};
+constexpr TsmmSpace spaces[] = {
+    {TsmmWorker::warpgroup, Arithmetic::split, one, one, four, warpgroup_warps},
+    {TsmmWorker::warpgroup, Arithmetic::split, one, one, four, four, true},
+    {TsmmWorker::warp, Arithmetic::float64, more_powers, powers, powers, warp_counts},
+    {TsmmWorker::warp, Arithmetic::split, more_powers, powers, powers, warp_counts},
+    {TsmmWorker::lane, Arithmetic::float64, more_powers, one, powers, warp_counts},
+};
+
+/// Whether workers of a space serve a shape at all.
+bool serves(const TsmmSpace& space, const TsmmPolicy& shape, const BlockLimits& limits) {
+  const int scalar = shape.scalar(), p = shape.p * shape.parts(), q = shape.q * shape.parts();
+  // Few terms leave no rounding to hide in, unless X needs no splitting.
+  if (space.arithmetic == Arithmetic::split && (scalar == 8 || p < (scalar == 2 ? 5 : 24))) return false;
+  if (space.worker == TsmmWorker::warpgroup) return scalar == 4 && limits.warpgroups && q <= 128;
+  if (space.worker == TsmmWorker::warp) return p > 4 || q > 4;
+  return std::max(p, q) <= (scalar == 8 ? 8 : 32) && p * q <= 640;
+}
+
+/// The policy with as many slots as fit, up to six a group; false: fewer than two.
+bool fit_slots(TsmmPolicy& k, const BlockLimits& limits) {
+  if (k.registers_needed() > register_cap(k.warps())) return false;
+  k.slots = 6 * k.groups;
+  while (k.slots >= 2 * k.groups && k.shared_bytes() > limits.shared_bytes) --k.slots;
+  if (k.slots < 2 * k.groups) return false;
+  k.lag = k.slots < (k.worker == TsmmWorker::warpgroup ? 4 : 3) * k.groups ? 0 : 1;
+  return true;
+}
+
+void add_space(std::vector<ScoredTsmm>& all, const TsmmSpace& space, const TsmmPolicy& shape, index_t rows,
+               const BlockLimits& limits) {
+  if (!serves(space, shape, limits) || (space.last_resort && !all.empty())) return;
+  for (const int tiles : space.tiles)
+    for (const int column_warps : space.column_warps)
+      for (const int teams : space.teams)
+        for (const int warps : space.warps) {
+          if (warps % (column_warps * teams) != 0 || column_warps > shape.column_blocks()) continue;
+          TsmmPolicy k = shape;
+          k.worker = space.worker, k.arithmetic = space.arithmetic;
+          k.tiles = tiles, k.column_warps = column_warps, k.teams = teams;
+          k.groups = warps / (column_warps * teams);
+          k.bulk_y = shape.bulk_y && k.team_rows() * k.q * k.result_bytes() % 16 == 0;
+          if (fit_slots(k, limits))
+            all.push_back({k, cost_of(k, rows, limits.few_requests ? tsmm_on_h200 : tsmm_on_h100)});
+        }
+}
+
+/// Of policies that cost the same: warpgroups, warps, lanes; float64; smaller pieces; 8 warps, then most.
+auto preference_of(const TsmmPolicy& k) {
+  return std::tuple(-static_cast<int>(k.worker), k.arithmetic, k.tiles, k.column_warps, k.teams,
+                    k.warps() != 8, -k.warps());
+}
+
+/// Every policy that fits into registers and shared memory, best first.
+std::vector<ScoredTsmm> ranked(const TsmmPolicy& shape, index_t rows, const BlockLimits& limits) {
+  std::vector<ScoredTsmm> all;
+  for (const TsmmSpace& space : spaces) add_space(all, space, shape, rows, limits);
+  std::sort(all.begin(), all.end(), [](const ScoredTsmm& a, const ScoredTsmm& b) {
+    return a.cost != b.cost ? a.cost < b.cost : preference_of(a.policy) < preference_of(b.policy);
+  });
+  return all;
+}
+
+KernelPlan kernel_of(const TsmmPolicy& k, index_t rows, const BlockLimits& limits) {
+  KernelPlan plan = plan_of("tsmm", k);
+  const index_t chunks = (rows + k.rows() - 1) / k.rows();
+  plan.grid = static_cast<unsigned>(std::clamp<index_t>(chunks, 1, limits.multiprocessors));
+  plan.block = static_cast<unsigned>(k.threads());
+  // Blocks of two kernels that overlap would gather on some multiprocessors if both had room there.
+  plan.shared_bytes = static_cast<std::size_t>(std::max(k.shared_bytes(), limits.shared_bytes / 2 + 1024));
+  plan.overlaps = true;
+  plan.budget.registers = register_cap(k.warps());
+  return plan;
+}
+
+}  // namespace
 
 std::vector<Candidate> tsmm_candidates(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
   if (pr.operation != Operation::tsmm && pr.operation != Operation::tsmm_in_place) return {};
   BlockLimits block = limits_of(device, Determinism::run_to_run);  // rows are computed alone
-  block.warpgroups = block.warpgroups && problem.determinism != Determinism::gpu_to_gpu;
-  if (pr.n < 1 || pr.p < 1 || pr.q < 1 || std::max(pr.p, pr.q) > update_widest(pr.type, block)) return {};
-  UpdateProblem update;
-  update.type = pr.type, update.rows = pr.n, update.p = pr.p, update.q = pr.q,
-  update.accumulate = pr.accumulate;
-  update.x = tall_operand_of(problem.first, pr.type, pr.n, pr.p);
-  update.y = tall_operand_of(problem.out, result_type_of(pr.type), pr.n, pr.q);
-  UpdateProblem chosen_for = update;  // a row's bits do not depend on how many others a slab has
-  if (problem.determinism == Determinism::gpu_to_gpu) chosen_for.rows = index_t{1} << 40;
-  return candidates_of(update_tilings(chosen_for, block), pr, device, block.shared_bytes,
-                       [&](const UpdateTiling& tiling) { return plan_update(update, block, tiling).kernel; });
+  const bool everywhere = problem.determinism == Determinism::gpu_to_gpu;
+  block.warpgroups = block.warpgroups && !everywhere;
+  if (pr.n < 1 || pr.p < 1 || pr.q < 1 || std::max(pr.p, pr.q) > tsmm_widest(pr.type, block)) return {};
+  TsmmPolicy shape = shape_of(pr.type, pr.p, pr.q, tall_operand_of(problem.first, pr.type, pr.n, pr.p),
+                              tall_operand_of(problem.out, result_type_of(pr.type), pr.n, pr.q));
+  shape.accumulate = pr.accumulate;
+  // A row's bits do not depend on how many others a slab has.
+  return candidates_of(ranked(shape, everywhere ? index_t{1} << 40 : pr.n, block), pr, device,
+                       block.shared_bytes,
+                       [&](const ScoredTsmm& scored) { return kernel_of(scored.policy, pr.n, block); });
+}
+
+index_t tsmm_widest(DType type, const BlockLimits& limits) {
+  for (const index_t scalars : {128, 96, 64}) {
+    const index_t w = scalars / parts_of(type), rows = 1 << 20;
+    const TallOperand by_columns{1, rows, 0}, by_rows{4 * w, 1, static_cast<unsigned>(scalar_bytes(type))};
+    const auto fits = [&](const TallOperand& x) {
+      TsmmPolicy shape = shape_of(type, w, w, x, by_columns);
+      shape.accumulate = true;
+      return !ranked(shape, rows, limits).empty();
+    };
+    if (fits(by_columns) && fits(by_rows)) return w;
+  }
+  return 32 / parts_of(type);
 }
 
 }  // namespace ts::cuda

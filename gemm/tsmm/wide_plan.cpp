@@ -1,135 +1,125 @@
-#include "tallskinny/gemm/tsmm/wide_plan.hpp"
-
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "tallskinny/gemm/device/geometry.hpp"
-#include "tallskinny/gemm/device/plan_constant.hpp"
-#include "tallskinny/gemm/device/tall_operand.hpp"
-#include "tallskinny/gemm/tsmm/update_plan.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
+#include "tallskinny/gemm/tsmm/cost_model.hpp"
+#include "tallskinny/gemm/tsmm/plan.hpp"
+#include "tallskinny/gemm/tsmm/wide_policy.hpp"
 
 namespace ts::cuda {
 namespace {
 
-constexpr int line_bytes = 128, box_lines = 256;  ///< of a box; lines at most
-constexpr int block_bytes = 1024;                 ///< of 16 scalars of K and 8 columns of S
-
-struct WideTiling {
-  bool split = false;    ///< 3xTF32 instead of float64
-  int tiles = 1;         ///< of 16 rows of a warp
-  int teams = 8;         ///< of warps that have rows of their own
-  int column_warps = 1;  ///< that share them
-  int boxes = 1, stages = 4;
-  double cost = 0;  ///< of the model: lower is better
-
-  [[nodiscard]] int warps() const noexcept { return teams * column_warps; }
-  [[nodiscard]] int rows() const noexcept { return 16 * tiles * teams; }
+/// A policy, and the cycles that the model gives it for all rows.
+struct ScoredWide {
+  WidePolicy policy;
+  double cost = 0;
 };
 
-int column_blocks(const Problem& problem) {
-  return static_cast<int>((problem.q + 7) / 8);
-}
-int scalars_of_stage(DType type, int boxes) {
-  return boxes * line_bytes / scalar_bytes(type);
-}
-int stage_bytes(const Problem& problem, const WideTiling& t) {
-  return t.boxes * t.rows() * line_bytes +
-         scalars_of_stage(problem.type, t.boxes) / 16 * column_blocks(problem) * block_bytes;
-}
-/// One more KiB, so that stages begin at whole ones.
-int shared_bytes(const Problem& problem, const WideTiling& t) {
-  return block_bytes + t.stages * stage_bytes(problem, t);
-}
-
-/// What a thread will need: sums, fragments, addresses.
-int registers_needed(DType type, const WideTiling& t, int blocks_of_warp) {
-  const int parts = parts_of(type), sums = 4 * t.tiles * blocks_of_warp * parts;
-  if (t.split) return sums + (parts == 2 ? 124 : 114) + 28 * t.tiles;
-  return 2 * sums + 78 + (parts == 2 ? 26 : 22) * t.tiles;
-}
-
-/// Cycles for all rows; constants fitted to the times of some tilings of 25 problems on an H100.
-double cost_of(const Problem& problem, const WideTiling& t, int multiprocessors) {
-  const int parts = parts_of(problem.type), rows = t.rows();
-  const auto x_bytes = static_cast<double>(rows * problem.p * static_cast<index_t>(size_of(problem.type)));
+double cost_of(const Problem& problem, const WidePolicy& k, int multiprocessors, const WideCostModel& m) {
+  const int parts = parts_of(k.type), rows = k.rows();
+  const auto x_bytes = static_cast<double>(rows * problem.p * static_cast<index_t>(size_of(k.type)));
   const auto y_bytes =
-      static_cast<double>(rows * problem.q * static_cast<index_t>(size_of(result_type_of(problem.type))));
-  const double k_blocks = std::ceil(static_cast<double>(problem.p * parts) / 16),
-               blocks = column_blocks(problem);
-  const double s_bytes = k_blocks * blocks * block_bytes;
+      static_cast<double>(rows * problem.q * static_cast<index_t>(size_of(result_type_of(k.type))));
+  const double k_blocks = std::ceil(static_cast<double>(problem.p * parts) / 16), blocks = k.column_blocks();
+  const double s_bytes = k_blocks * blocks * WidePolicy::fragment_block_bytes;
   const double waves = std::ceil(std::ceil(static_cast<double>(problem.n) / rows) / multiprocessors);
 
   // Too little in flight leaves gaps.
-  const double in_flight = (t.stages - 1) * t.boxes * rows * line_bytes;
-  const double memory = (x_bytes + y_bytes) / 12.6 * std::max(1.0, 48 * 1024 / in_flight);
-  const double cache = (x_bytes + s_bytes) / 24;
-  const double shared = (x_bytes * (1 + t.column_warps) + s_bytes * (1 + t.teams)) / 100;
-  // Instructions of the warps that share a scheduler; what every stage and every block of K costs beside
-  // them.
-  const double instruction = !t.split ? 64 : scalar_bytes(problem.type) == 2 ? 26 : 39;
-  const int turns = (t.warps() + 3) / 4;
-  const double tensor = t.tiles * k_blocks * blocks / t.column_warps * parts * instruction * turns;
-  const double stages = k_blocks * 16 / scalars_of_stage(problem.type, t.boxes);
-  const double arithmetic = 1.1 * tensor + 200 * stages + 100 * k_blocks;
+  const double in_flight = (k.stages - 1) * k.x_bytes();
+  const double memory =
+      (x_bytes + y_bytes) / m.bytes_per_cycle * std::max(1.0, m.enough_in_flight / in_flight);
+  const double cache = (x_bytes + s_bytes) / m.cache_bytes_per_cycle;
+  const double shared = (x_bytes * (1 + k.column_warps) + s_bytes * (1 + k.teams)) / m.shared_bytes_per_cycle;
+  // Instructions of the warps that share a scheduler.
+  const double instruction = k.arithmetic == Arithmetic::float64 ? m.float64_instruction
+                             : scalar_bytes(k.type) == 2         ? m.split_short_instruction
+                                                                 : m.split_instruction;
+  const int turns = (k.warps() + 3) / 4;
+  const double tensor = k.tiles * k_blocks * blocks / k.column_warps * parts * instruction * turns;
+  const double stages = k_blocks * 16 / k.stage_scalars();
+  const double arithmetic = m.tensor * tensor + m.stage * stages + m.k_block * k_blocks;
   double sum = 0;
   for (const double part : {memory, cache, shared, arithmetic}) sum += std::pow(part, 4);
   return waves * std::pow(sum, 0.25);
 }
 
-std::vector<WideTiling> tilings(const Problem& problem, const DeviceInfo& device) {
-  const int parts = parts_of(problem.type), blocks = column_blocks(problem);
-  std::vector<WideTiling> all;
-  for (const bool split : {false, true})
-    for (const int tiles : {1, 2})
-      for (const int teams : {1, 2, 4, 5, 6, 7, 8, 9, 10})
-        for (const int column_warps : {1, 2, 4})
-          for (const int boxes : {1, 2, 4}) {
-            WideTiling t{split, tiles, teams, column_warps, boxes, 12, 0};
-            if (t.warps() < 4 || t.warps() > 12 || t.rows() > box_lines || blocks % column_warps != 0)
-              continue;
-            if (split ? scalar_bytes(problem.type) == 8 : scalar_bytes(problem.type) == 2) continue;
-            if (split && scalar_bytes(problem.type) == 4 && problem.q * parts <= 16) continue;
-            if (registers_needed(problem.type, t, blocks / column_warps) > register_cap(t.warps())) continue;
-            while (t.stages > 2 && shared_bytes(problem, t) > device.shared_bytes_per_block - 1024)
-              --t.stages;
-            if (shared_bytes(problem, t) > device.shared_bytes_per_block - 1024) continue;
-            t.cost = cost_of(problem, t, device.multiprocessors);
-            all.push_back(t);
+/// What all policies of a problem have in common.
+WidePolicy shape_of(const GpuProblem& problem) {
+  const Problem& pr = problem.problem;
+  const Form& y = problem.out;
+  const auto line = pr.q * static_cast<index_t>(size_of(result_type_of(pr.type)));
+  WidePolicy shape;
+  shape.type = pr.type, shape.q = static_cast<int>(pr.q);
+  shape.narrow_s = pr.operation == Operation::tsm2r, shape.accumulate = pr.accumulate;
+  shape.columns_y = y.layout == Layout::col_major;
+  shape.vector_y = y.layout == Layout::row_major && y.alignment >= 16 && line % 16 == 0;
+  return shape;
+}
+
+/// Policies that are tried: each combination of these.
+constexpr int tile_counts[] = {1, 2}, team_counts[] = {1, 2, 4, 5, 6, 7, 8, 9, 10};
+constexpr int column_warp_counts[] = {1, 2, 4}, box_counts[] = {1, 2, 4};
+constexpr int least_warps = 4, most_warps = 12, most_stages = 12;
+
+/// Whether the arithmetic serves the type: 16-bit numbers are split for nothing, and few columns leave no rounding to
+/// hide in.
+bool serves(const WidePolicy& k) {
+  const int scalar = scalar_bytes(k.type);
+  if (k.arithmetic == Arithmetic::float64) return scalar != 2;
+  return scalar == 2 || (scalar == 4 && k.q * parts_of(k.type) > 16);
+}
+
+/// Gives the policy as many stages as fit; false where it does not fit.
+bool fit_stages(WidePolicy& k, const DeviceInfo& device) {
+  if (k.warps() < least_warps || k.warps() > most_warps || k.rows() > WidePolicy::most_rows) return false;
+  if (k.column_blocks() % k.column_warps != 0 || k.registers_needed() > register_cap(k.warps())) return false;
+  const int most_bytes = device.shared_bytes_per_block - 1024;
+  for (k.stages = most_stages; k.stages > 2 && k.shared_bytes() > most_bytes;) --k.stages;
+  return k.shared_bytes() <= most_bytes;
+}
+
+/// Every policy that fits into registers and shared memory, best first.
+std::vector<ScoredWide> ranked(const GpuProblem& problem, const DeviceInfo& device) {
+  std::vector<ScoredWide> all;
+  WidePolicy k = shape_of(problem);
+  for (const Arithmetic arithmetic : {Arithmetic::float64, Arithmetic::split})
+    for (const int tiles : tile_counts)
+      for (const int teams : team_counts)
+        for (const int column_warps : column_warp_counts)
+          for (const int boxes : box_counts) {
+            k.arithmetic = arithmetic, k.tiles = tiles, k.teams = teams, k.column_warps = column_warps,
+            k.boxes = boxes;
+            if (serves(k) && fit_stages(k, device))
+              all.push_back({k, cost_of(problem.problem, k, device.multiprocessors, wide_on_h100)});
           }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const WideTiling& a, const WideTiling& b) { return a.cost < b.cost; });
+  // Of policies that cost the same, that of the smaller pieces.
+  const auto key = [](const ScoredWide& s) {
+    const WidePolicy& of = s.policy;
+    return std::tuple(s.cost, of.arithmetic, of.tiles, of.teams, of.column_warps, of.boxes);
+  };
+  std::sort(all.begin(), all.end(),
+            [&](const ScoredWide& a, const ScoredWide& b) { return key(a) < key(b); });
   return all;
 }
 
-KernelPlan plan_of(const GpuProblem& problem, const DeviceInfo& device, const WideTiling& t) {
-  const Problem& pr = problem.problem;
-  const auto result = static_cast<index_t>(size_of(result_type_of(pr.type)));
-  const bool vector_y =
-      problem.out.layout == Layout::row_major && problem.out.alignment >= 16 && pr.q * result % 16 == 0;
-  const index_t scalars = scalars_of_stage(pr.type, t.boxes),
-                panels = ceil_div(pr.p * parts_of(pr.type), scalars);
-  KernelPlan k;
-  k.family = "tsmm_wide";
-  k.defines = {define(pr.type),
-               define("TS_CORE", t.split),
-               define("TS_Q", pr.q),
-               define("TS_NARROW_S", pr.operation == Operation::tsm2r),
-               define("TS_ROWS", t.rows()),
-               define("TS_TILES", t.tiles),
-               define("TS_TEAMS", t.teams),
-               define("TS_COLUMN_WARPS", t.column_warps),
-               define("TS_BOXES", t.boxes),
-               define("TS_STAGES", t.stages),
-               define("TS_ACCUMULATE", pr.accumulate),
-               define("TS_COLUMNS_Y", problem.out.layout == Layout::col_major),
-               define("TS_VECTOR_Y", vector_y)};
-  k.grid = grid_of(ceil_div(pr.n, t.rows()), device.multiprocessors);
-  k.block = static_cast<unsigned>(32 * t.warps());
-  k.shared_bytes = static_cast<std::size_t>(shared_bytes(pr, t));
-  k.workspace_bytes = static_cast<std::size_t>(panels * scalars / 16 * column_blocks(pr) * block_bytes);
-  k.budget.registers = register_cap(t.warps());
-  k.budget.shared_bytes = 256;
-  return k;
+/// Panels of X, and blocks of 16 scalars of K of all of them.
+index_t panels_of(const Problem& problem, const WidePolicy& k) {
+  return ceil_div(problem.p * parts_of(k.type), k.stage_scalars());
+}
+index_t k_blocks_of(const Problem& problem, const WidePolicy& k) {
+  return panels_of(problem, k) * k.stage_blocks();
+}
+
+KernelPlan kernel_of(const Problem& problem, const DeviceInfo& device, const WidePolicy& k) {
+  KernelPlan plan = plan_of("tsmm_wide", k);
+  plan.grid = grid_of(ceil_div(problem.n, k.rows()), device.multiprocessors);
+  plan.block = static_cast<unsigned>(k.threads());
+  plan.shared_bytes = static_cast<std::size_t>(k.shared_bytes());
+  plan.workspace_bytes = static_cast<std::size_t>(k_blocks_of(problem, k) * k.block_bytes());
+  plan.budget = {register_cap(k.warps()), 256};
+  return plan;
 }
 
 }  // namespace
@@ -154,25 +144,20 @@ std::vector<Candidate> wide_candidates(const GpuProblem& problem, const DeviceIn
     if (pr.p < 1024 || pr.n < index_t{100} * device.multiprocessors) return {};
     // As measured on an H100: shorter rows are read as fast by the inner product, which starts faster.
     if (size_of(pr.type) < 8) return {};
-  } else if (pr.p <= update_widest(pr.type, limits_of(device, Determinism::run_to_run))) {
+  } else if (pr.p <= tsmm_widest(pr.type, limits_of(device, Determinism::run_to_run))) {
     return {};
   }
-  return candidates_of(tilings(pr, device), pr, device, device.shared_bytes_per_block,
-                       [&](const WideTiling& t) { return plan_of(problem, device, t); });
+  return candidates_of(ranked(problem, device), pr, device, device.shared_bytes_per_block,
+                       [&](const ScoredWide& scored) { return kernel_of(pr, device, scored.policy); });
 }
 
 WideShape wide_shape(const GpuProblem& problem, const KernelPlan& plan) {
+  const auto k = policy_of<WidePolicy>(plan);
   const Problem& pr = problem.problem;
-  WideShape shape;
-  const int scalars = scalars_of_stage(pr.type, constant_of(plan, "TS_BOXES"));
-  shape.rows = constant_of(plan, "TS_ROWS");
-  shape.panels = ceil_div(pr.p * parts_of(pr.type), scalars);
-  shape.k_blocks = shape.panels * scalars / 16;
-  shape.factor.family = "wide_factor";
-  for (const char* name : {"TS_TYPE", "TS_CORE", "TS_Q", "TS_NARROW_S", "TS_COLUMN_WARPS", "TS_COLUMNS_Y"})
-    shape.factor.defines.push_back(define(name, constant_of(plan, name)));
-  shape.factor.block = 256;
-  shape.factor.grid = static_cast<unsigned>(ceil_div(shape.k_blocks * column_blocks(pr) * 32, 256));
+  WideShape shape{k.rows(), panels_of(pr, k), k_blocks_of(pr, k), plan_of("wide_factor", k.factor())};
+  shape.factor.block = WideFactorPolicy::threads;
+  shape.factor.grid =
+      static_cast<unsigned>(ceil_div(shape.k_blocks * k.column_blocks() * 32, WideFactorPolicy::threads));
   shape.factor.budget.registers = 64;
   return shape;
 }

@@ -119,7 +119,7 @@ std::optional<Parts> binsparse(const Node& object, const ReadOptions&) {
       object.refuse("announces a fill value and has none");
     if (fill->element_type().kind == hdf5::ElementType::Kind::complex || length_of(*fill) != 1)
       object.refuse("has a fill value that is not one real number");
-    fill->read(0, 1, hdf5::Memory::float64, std::as_writable_bytes(std::span(&value, 1)));
+    fill->read(0, 1, hdf5::MemoryType::float64, std::as_writable_bytes(std::span(&value, 1)));
     if (value != 0)
       object.refuse("has the fill value " + std::to_string(value) + "; only zero makes a sparse matrix");
   }

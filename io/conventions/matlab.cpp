@@ -39,7 +39,7 @@ Parts jc_ir_data(const hdf5::Node& group, bool petsc) {
   if (!minor && !data) {  // without entries both are left out: pairs of nothing, once the pointers say so
     index_t end = 0;
     if (dims_of(pointers)[0] == lines + 1)
-      pointers.read(lines, lines + 1, hdf5::Memory::int64, std::as_writable_bytes(std::span(&end, 1)));
+      pointers.read(lines, lines + 1, hdf5::MemoryType::int64, std::as_writable_bytes(std::span(&end, 1)));
     if (end != 0)
       group.refuse("has pointers to " + std::to_string(end) + " entries, but no 'ir' and no 'data'");
     sparse.values.type = {hdf5::ElementType::Kind::real, "float64", DType::float64};

@@ -77,4 +77,8 @@ void register_lzf();
 /// write.
 void start_library();
 
+enum class MemoryType;
+/// The type in memory of elements that are stored as `stored`.
+[[nodiscard]] Handle memory_type(hid_t stored, MemoryType memory);
+
 }  // namespace ts::io::hdf5

@@ -21,7 +21,7 @@ inline constexpr Errc greatest<Errc> = Errc::interrupted;
 template <>
 inline constexpr DType greatest<DType> = DType::bfloat16;
 template <>
-inline constexpr Memory greatest<Memory> = Memory::bfloat16;
+inline constexpr MemoryType greatest<MemoryType> = MemoryType::bfloat16;
 template <>
 inline constexpr Filter greatest<Filter> = Filter::lzf;
 template <>

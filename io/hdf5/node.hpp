@@ -32,9 +32,9 @@ struct ElementType {
 enum class Filter { deflate, shuffle, lzf };
 
 /// The forms in which elements are brought to memory.
-enum class Memory { int32, int64, float64, complex128, float32, complex64, float16, bfloat16 };
+enum class MemoryType { int32, int64, float64, complex128, float32, complex64, float16, bfloat16 };
 
-[[nodiscard]] Memory memory_of(DType type) noexcept;
+[[nodiscard]] MemoryType memory_of(DType type) noexcept;
 
 /// How a file is opened.
 struct OpenOptions {
@@ -98,7 +98,7 @@ class Node {
     std::vector<std::uint64_t> offsets;
   };
   /// Nothing unless they lie there just as `memory` wants them, in one piece or in chunks of whole rows.
-  [[nodiscard]] std::optional<RawPieces> raw_pieces(Memory memory) const;
+  [[nodiscard]] std::optional<RawPieces> raw_pieces(MemoryType memory) const;
   /// Chunks of rows x cols elements each, those at the lower and right end filled up, and the filters in the
   /// order in which they were applied.
   struct ChunkGrid {
@@ -111,7 +111,7 @@ class Node {
   };
   /// Nothing unless this is two-dimensional, in chunks whose filters are known here, and, expanded, just as
   /// `memory` wants it.
-  [[nodiscard]] std::optional<ChunkGrid> chunk_grid(Memory memory) const;
+  [[nodiscard]] std::optional<ChunkGrid> chunk_grid(MemoryType memory) const;
   /// The chunk that begins there, as it is stored, and a bit for each filter that was skipped. False if it
   /// was never written. @throws Error(bad_input).
   [[nodiscard]] bool read_chunk(index_t row, index_t col, std::vector<char>& stored, unsigned& skipped) const;
@@ -156,7 +156,7 @@ class Node {
   /// Entries begin .. end - 1 of the first dimension, the others whole, converted to `memory`; of a compound
   /// dataset the member named. @param out exactly their bytes.
   /// @throws Error(bad_input) when HDF5 cannot read or convert them.
-  void read(index_t begin, index_t end, Memory memory, std::span<std::byte> out,
+  void read(index_t begin, index_t end, MemoryType memory, std::span<std::byte> out,
             const std::string& member = {}) const;
   /// A short list of integers (a scalar gives one), or nothing if the dataset is something else.
   [[nodiscard]] std::optional<std::vector<index_t>> integers() const;

@@ -69,7 +69,7 @@ bool Remote::read_chunk(const Node& self, index_t row, index_t col, std::vector<
   return true;
 }
 
-void Remote::read(const Node& self, index_t begin, index_t end, Memory memory, std::span<std::byte> out,
+void Remote::read(const Node& self, index_t begin, index_t end, MemoryType memory, std::span<std::byte> out,
                   const std::string& member) const {
   const std::size_t row_bytes = out.size() / static_cast<std::size_t>(end - begin);
   if (member.empty()) {

@@ -36,7 +36,7 @@ class Remote {
   [[nodiscard]] std::vector<Node::UsedFilter> filters() const;
   [[nodiscard]] bool read_chunk(const Node& self, index_t row, index_t col, std::vector<char>& stored,
                                 unsigned& skipped) const;
-  void read(const Node& self, index_t begin, index_t end, Memory memory, std::span<std::byte> out,
+  void read(const Node& self, index_t begin, index_t end, MemoryType memory, std::span<std::byte> out,
             const std::string& member) const;
 
  private:
@@ -66,7 +66,7 @@ class Remote {
   std::string path_;
   mutable std::mutex kept_, raw_kept_;
   mutable std::map<std::string, Message> answers_;
-  mutable std::map<Memory, std::optional<RawElements>> raw_;
+  mutable std::map<MemoryType, std::optional<RawElements>> raw_;
   mutable std::map<std::pair<index_t, index_t>, Node::StoredChunk> chunks_;  ///< that were asked for together
 };
 

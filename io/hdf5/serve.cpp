@@ -92,7 +92,7 @@ class Server {
 
   void read(const Node& node, Message& question) {
     const auto begin = question.get<index_t>(), end = question.get<index_t>();
-    const auto memory = question.get<Memory>();
+    const auto memory = question.get<MemoryType>();
     const auto member = question.get<std::string>();
     const auto bytes = question.get<std::size_t>();
     allow_seconds(most_seconds + static_cast<double>(bytes) / least_rate);

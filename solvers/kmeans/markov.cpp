@@ -9,7 +9,7 @@ namespace ts::solvers::kmeans_detail {
 
 namespace {
 
-enum Purpose : std::uint64_t { first_row = 0, proposals = 3, acceptances = 4 };
+enum ChainPurpose : std::uint64_t { first_of_chain = 0, proposals = 3, acceptances = 4 };
 
 /// Proposals q(i) = w_i (D_i^2 / (2 sum_j w_j D_j^2) + 1 / (2 sum_j w_j)) with the distances to the first
 /// centre.
@@ -100,7 +100,7 @@ Matrix<double> chains(const KMeansProblem& p, std::uint64_t seed, std::uint64_t 
   const index_t d = p.cols();
   const Random drawing(seed, stream + proposals), accepting(seed, stream + acceptances);
   Matrix<double> centers(p.k, d);
-  const index_t first = draw_by_weight(p, Random(seed, stream + first_row).uniform(0));
+  const index_t first = draw_by_weight(p, Random(seed, stream + first_of_chain).uniform(0));
   p.load_rows({&first, 1}, centers.view().rows(0, 1));
   const Proposals<S> from(p, centers.cview().rows(0, 1));
   for (index_t have = 1; have < p.k && !from.none();) {

@@ -12,10 +12,6 @@ namespace ts::ortho::detail {
 
 namespace {
 
-constexpr std::size_t at(index_t i) noexcept {
-  return static_cast<std::size_t>(i);
-}
-
 /// Columns that are more than noise, and the lengths that all columns are measured by.
 template <class T>
 struct Alive {

@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/core/twofold.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/types.hpp"
 
 namespace ts::ortho {
 

@@ -87,7 +87,7 @@ Rectangular<T> centred(Rectangular<T> a, std::vector<T> mu) {
     a.times(ctx, x, y);
     for (index_t j = 0; j < x.cols(); ++j) {  // Y - 1 (mu^T X)
       T shift{};
-      for (index_t i = 0; i < a.cols; ++i) shift += mu[static_cast<std::size_t>(i)] * x(i, j);
+      for (index_t i = 0; i < a.cols; ++i) shift += mu[at(i)] * x(i, j);
       for (index_t i = 0; i < a.rows; ++i) y(i, j) -= shift;
     }
   };
@@ -96,7 +96,7 @@ Rectangular<T> centred(Rectangular<T> a, std::vector<T> mu) {
     for (index_t j = 0; j < x.cols(); ++j) {  // Y - conj(mu) (1^T X)
       T sum{};
       for (index_t i = 0; i < a.rows; ++i) sum += x(i, j);
-      for (index_t i = 0; i < a.cols; ++i) y(i, j) -= conjugate(mu[static_cast<std::size_t>(i)]) * sum;
+      for (index_t i = 0; i < a.cols; ++i) y(i, j) -= conjugate(mu[at(i)]) * sum;
     }
   };
   return c;
@@ -107,9 +107,9 @@ std::vector<T> column_means(const Context& ctx, const Rectangular<T>& a) {
   Matrix<T> ones(a.rows, 1), sums(a.cols, 1);
   for (index_t i = 0; i < a.rows; ++i) ones(i, 0) = 1;
   a.adjoint_times(ctx, ones.cview(), sums.view());
-  std::vector<T> means(static_cast<std::size_t>(a.cols));
+  std::vector<T> means(at(a.cols));
   for (index_t j = 0; a.rows > 0 && j < a.cols; ++j)
-    means[static_cast<std::size_t>(j)] = conjugate(sums(j, 0)) / static_cast<double>(a.rows);
+    means[at(j)] = conjugate(sums(j, 0)) / static_cast<double>(a.rows);
   return means;
 }
 

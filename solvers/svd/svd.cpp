@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
@@ -146,11 +144,8 @@ void SvdSolver<T>::solve(const EigenProblem<T>& problem, const EigenOptions& opt
                          HostView<const T> initial) {
   auto now = solve_eigen<T>(ctx_, problem, options, initial);
   auto& t = out_.triplets;
-  now.operator_applications += t.operator_applications, now.iterations += t.iterations;
-  now.verification_applications += t.verification_applications, now.restarts += t.restarts;
-  now.verification_rounds += t.verification_rounds, now.dead_directions += t.dead_directions;
-  now.seconds += t.seconds;
-  now.history.insert(now.history.begin(), t.history.begin(), t.history.end());
+  std::swap(now.history, t.history);  // the earlier comes first
+  add_costs(t, now);
   t = std::move(now);
   next_ = std::sqrt(std::max(t.next_value, 0.0));
   verification_ = t.verification;
@@ -250,7 +245,7 @@ std::string SvdSolver<T>::reason() const {
     return text + "; complete by the inertia of an LDL^H factorisation";
   if (t.verified) return text + "; complete as far as a search from random blocks can tell";
   if (t.stop == StopReason::interrupted) return text + "; stopped on request";
-  return text + "; not shown to be complete: raise --max-iter or --tol";
+  return text + "; not shown to be complete: raise `max_iterations` or `tol`";
 }
 
 template <class T>
@@ -259,7 +254,7 @@ void SvdSolver<T>::conclude() {
   const auto k = static_cast<index_t>(t.values.size());
   const auto accept = acceptance();
   t.norm = norm_, t.next_value = next_;
-  t.gap = k > 0 ? std::abs(t.values.back() - next_) : std::numeric_limits<double>::quiet_NaN();
+  t.gap = k > 0 ? std::abs(t.values.back() - next_) : nan;
   t.error_bounds = t.residual_norms;
   t.converged_pairs.assign(at(k), false), t.converged_count = 0;
   for (index_t j = 0; j < k; ++j)

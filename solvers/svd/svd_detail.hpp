@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
@@ -106,7 +105,7 @@ class SvdSolver {
   CsrView<T> sparse_;
   CsrMatrix<T> own_sparse_;
   index_t wanted_ = 0;
-  double norm_ = 0, next_ = std::numeric_limits<double>::quiet_NaN();
+  double norm_ = 0, next_ = nan;
   Verification verification_ = Verification::none;
   Verification searched_ = Verification::none;  ///< what the search through the inverse says of itself
   SvdResult<T> out_;

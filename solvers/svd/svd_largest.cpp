@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 

@@ -7,7 +7,6 @@
 #include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -63,7 +62,7 @@ template <class T>
 void SvdSolver<T>::by_inverse() {
   expects(sparse_.pointers != nullptr,
           "the smallest singular values of a sparse matrix with so many columns are sought through a "
-          "factorisation, which is not there for a centred one: leave --centre out, or store it dense");
+          "factorisation, which is not there for a centred one: leave `centred` out, or store it dense");
   auto& t = out_.triplets;
   out_.stage = SvdStage::inverse;
   norm_ = norm_of(a_);

@@ -179,14 +179,16 @@ def solve_primme(file, matrix, k, which, tol, seed):
 
 def main():
     seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 10
-    solvers = [("tssolve", solve_tssolve), ("tssolve --method lanczos", solve_lanczos), ("ARPACK (SciPy)", solve_arpack)]
+    solvers = [("tssolve", solve_tssolve), ("tssolve --method lanczos", solve_lanczos),
+               ("ARPACK (SciPy)", solve_arpack)]
     if SLEPc:
         solvers.append(("SLEPc Krylov-Schur", solve_slepc))
     if primme:
         solvers.append(("PRIMME, block 8", solve_primme))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
                             cwd=os.path.dirname(os.path.abspath(__file__))).stdout.strip()
-    cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), platform.machine())
+    cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")),
+               platform.machine())
     print(f"{time.strftime('%Y-%m-%d')}, commit {commit}, {os.cpu_count()} cores of {cpu}, {seeds} seeds\n")
     print("| problem | wanted | tol | solver | right | wrong | open | columns | seconds |")
     print("|---|---|---|---|---|---|---|---|---|")

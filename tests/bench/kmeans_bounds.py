@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""What bounds spare tskmeans on a GPU: runs to the end with --bounds off and auto, on the same points from the same first centres.
+"""What bounds spare tskmeans on a GPU: runs to the end with --bounds off and auto, on the same points from the same
+first centroids.
 
-    tests/bench/kmeans_bounds.py --tskmeans build/bin/tskmeans [--shapes 8388608x64x1024] [--types float32,float16] [--data blobs]
+    tests/bench/kmeans_bounds.py --tskmeans build/bin/tskmeans [--shapes 8388608x64x1024] [--types float32,float16]
+        [--data blobs]
 
-Of each run: the iterations, the seconds of all of them as --log has them, and of those behind the first ten; of the run with bounds,
-which part of all rows its passes left alone. Labels and centres must be the same, bit for bit. Data: normal (no clusters at all), or
-blobs (2 k of them, of standard deviation 1 in a box of side 6, which overlap in few columns). Needs torch and h5py.
+Of each run: the iterations, the seconds of all of them as --log has them, and of those behind the first ten; of the
+run with bounds, which part of all rows its passes left alone. Labels and centroids must be the same, bit for bit. Data:
+normal (no clusters at all), or blobs (2 k of them, of standard deviation 1 in a box of side 6, which overlap in few
+columns). Needs torch and h5py.
 """
 import argparse, json, subprocess, sys, tempfile
 import h5py, numpy, torch
 
-SHAPES = "67108864x4x16,33554432x16x64,8388608x64x64,16777216x32x256,8388608x64x1024,4194304x128x1000,2097152x128x8192,1048576x512x1000,1048576x768x4096"
+SHAPES = ("67108864x4x16,33554432x16x64,8388608x64x64,16777216x32x256,8388608x64x1024,4194304x128x1000,"
+          "2097152x128x8192,1048576x512x1000,1048576x768x4096")
 
 
 def write_points(path, n, d, k, kind, dtype):
@@ -25,8 +29,9 @@ def write_points(path, n, d, k, kind, dtype):
 
 
 def run(program, folder, iterations, bounds, name):
-    command = [program, f"{folder}/x.h5:/x", "--init", f"{folder}/x.h5:/c", "--max-iter", str(iterations), "--tol", "0", "--device", "cuda",
-               "--bounds", bounds, "--json", "--quiet", "--log", f"{folder}/{name}.log", "--output", f"{folder}/{name}.h5"]
+    command = [program, f"{folder}/x.h5:/x", "--init", f"{folder}/x.h5:/c", "--max-iter", str(iterations),
+               "--tol", "0", "--device", "cuda", "--bounds", bounds, "--json", "--quiet",
+               "--log", f"{folder}/{name}.log", "--output", f"{folder}/{name}.h5"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in (0, 3):
         sys.exit(done.stderr)
@@ -36,6 +41,10 @@ def run(program, folder, iterations, bounds, name):
 def same(folder):
     with h5py.File(f"{folder}/off.h5") as a, h5py.File(f"{folder}/auto.h5") as b:
         return all(numpy.array_equal(a[name][...], b[name][...]) for name in ("labels", "cluster_centers"))
+
+
+def side_by_side(off, auto):
+    return f"{off:8.4f} {auto:8.4f} {off / auto:6.2f}"
 
 
 def main():
@@ -48,7 +57,9 @@ def main():
     parser.add_argument("--folder", default="/dev/shm", help="where the points are written: %(default)s")
     options = parser.parse_args()
     print(torch.cuda.get_device_name(), "at most", options.iterations, "iterations")
-    print(f"{'rows':>9} {'cols':>4} {'centr.':>6}  {'type':<8} {'data':<7} {'iter.':>5} {'off s':>8} {'auto s':>8} {'ratio':>6}  from the 11th on: {'off s':>8} {'auto s':>8} {'ratio':>6}  {'left alone':>10}  same")
+    seconds = f"{'off s':>8} {'auto s':>8} {'ratio':>6}"
+    print(f"{'rows':>9} {'cols':>4} {'centr.':>6}  {'type':<8} {'data':<7} {'iter.':>5} {seconds}"
+          f"  from the 11th on: {seconds}  {'left alone':>10}  same")
     for shape in options.shapes.split(","):
         n, d, k = map(int, shape.split("x"))
         for name in options.types.split(","):
@@ -56,11 +67,14 @@ def main():
                 with tempfile.TemporaryDirectory(dir=options.folder) as folder:
                     write_points(f"{folder}/x.h5", n, d, k, kind, getattr(torch, name))
                     run(options.tskmeans, folder, options.iterations, "auto", "first")  # compiles kernels
-                    logs = {bounds: run(options.tskmeans, folder, options.iterations, bounds, bounds) for bounds in ("off", "auto")}
+                    logs = {bounds: run(options.tskmeans, folder, options.iterations, bounds, bounds)
+                            for bounds in ("off", "auto")}
                     off, auto = ([step["seconds"] for step in logs[bounds]] for bounds in ("off", "auto"))
-                    late = f"{sum(off[10:]):8.4f} {sum(auto[10:]):8.4f} {sum(off[10:]) / sum(auto[10:]):6.2f}" if len(off) > 10 else 24 * " "
+                    late = side_by_side(sum(off[10:]), sum(auto[10:])) if len(off) > 10 else 24 * " "
                     alone = sum(step["skipped"] for step in logs["auto"]) / (n * len(auto))
-                    print(f"{n:9} {d:4} {k:6}  {name:<8} {kind:<7} {len(auto):5} {sum(off):8.4f} {sum(auto):8.4f} {sum(off) / sum(auto):6.2f}  {'':17} {late}  {100 * alone:8.1f} %  {'yes' if same(folder) and len(off) == len(auto) else 'NO'}", flush=True)
+                    equal = "yes" if same(folder) and len(off) == len(auto) else "NO"
+                    print(f"{n:9} {d:4} {k:6}  {name:<8} {kind:<7} {len(auto):5} {side_by_side(sum(off), sum(auto))}"
+                          f"  {'':17} {late}  {100 * alone:8.1f} %  {equal}", flush=True)
 
 
 if __name__ == "__main__":

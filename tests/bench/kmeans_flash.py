@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """tskmeans beside flash-kmeans on one GPU: same points, same first centres, same number of Lloyd iterations, one run.
 
-    tests/bench/kmeans_flash.py --tskmeans build/bin/tskmeans [--shapes 8388608x64x1024] [--types float32,float16] [--data normal,blobs]
+    tests/bench/kmeans_flash.py --tskmeans build/bin/tskmeans [--shapes 8388608x64x1024] [--types float32,float16]
+        [--data normal,blobs]
 
-Both programs make --iterations iterations, of which the median is compared: of flash-kmeans between two CUDA events, of tskmeans
-what its --log says, from call to return. The inertias are those of the centres they end with, summed in float64
-over the nearest centres by float64 products. Needs torch, triton, h5py and flash-kmeans.
+Both programs make --iterations iterations, of which the median is compared: of flash-kmeans between two CUDA events,
+of tskmeans what its --log says, from call to return. The inertias are those of the centres they end with, summed in
+float64 over the nearest centres by float64 products. Needs torch, triton, h5py and flash-kmeans.
 """
 import argparse, json, os, statistics, subprocess, sys, tempfile
 import h5py, torch
 from flash_kmeans.kmeans_triton_impl import _euclid_iter
 
-SHAPES = ("67108864x4x16,67108864x8x16,33554432x16x16,33554432x16x64,16777216x32x32,8388608x64x64,4194304x128x100,16777216x32x256,"
-          "8388608x64x1024,4194304x128x1000,2097152x128x8192,1048576x512x1000,1048576x768x4096")
+SHAPES = ("67108864x4x16,67108864x8x16,33554432x16x16,33554432x16x64,16777216x32x32,8388608x64x64,4194304x128x100,"
+          "16777216x32x256,8388608x64x1024,4194304x128x1000,2097152x128x8192,1048576x512x1000,1048576x768x4096")
 
 
 def points(n, d, k, kind, dtype):
@@ -45,8 +46,9 @@ def flash(x, c, iterations):
 
 
 def tskmeans(program, folder, iterations):
-    command = [program, f"{folder}/x.h5:/x", "--init", f"{folder}/x.h5:/c", "--max-iter", str(iterations), "--tol", "0", "--device", "cuda",
-               "--bounds", "off", "--json", "--quiet", "--log", f"{folder}/log", "--output", f"{folder}/out.h5"]
+    command = [program, f"{folder}/x.h5:/x", "--init", f"{folder}/x.h5:/c", "--max-iter", str(iterations),
+               "--tol", "0", "--device", "cuda", "--bounds", "off", "--json", "--quiet",
+               "--log", f"{folder}/log", "--output", f"{folder}/out.h5"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in (0, 3):
         sys.exit(done.stderr)
@@ -75,7 +77,8 @@ def main():
     parser.add_argument("--folder", default="/dev/shm", help="where the points are written for tskmeans: %(default)s")
     options = parser.parse_args()
     print(torch.cuda.get_device_name(), "torch", torch.__version__, "iterations", options.iterations)
-    print(f"{'rows':>9} {'cols':>4} {'centr.':>6}  {'type':<8} {'data':<7} {'tskmeans ms':>11} {'flash ms':>9} {'ratio':>6}  inertia: tskmeans / flash - 1")
+    print(f"{'rows':>9} {'cols':>4} {'centr.':>6}  {'type':<8} {'data':<7} {'tskmeans ms':>11} {'flash ms':>9}"
+          f" {'ratio':>6}  inertia: tskmeans / flash - 1")
     for shape in options.shapes.split(","):
         n, d, k = map(int, shape.split("x"))
         for name in options.types.split(","):
@@ -87,7 +90,8 @@ def main():
                         file["x"], file["c"] = x.cpu().numpy(), c.cpu().numpy()
                     ours, our_centres = tskmeans(options.tskmeans, folder, options.iterations)
                 a, b = statistics.median(ours), statistics.median(theirs)
-                print(f"{n:9} {d:4} {k:6}  {name:<8} {kind:<7} {a:11.3f} {b:9.3f} {b / a:6.2f}  {inertia(x, our_centres) / inertia(x, their_centres) - 1:+.1e}", flush=True)
+                print(f"{n:9} {d:4} {k:6}  {name:<8} {kind:<7} {a:11.3f} {b:9.3f} {b / a:6.2f}"
+                      f"  {inertia(x, our_centres) / inertia(x, their_centres) - 1:+.1e}", flush=True)
                 del x, c, their_centres, our_centres
                 torch.cuda.empty_cache()
 

@@ -43,9 +43,11 @@ def run_sklearn(x, c, iterations):
 
 def inertia_in_float64(x, model):
     rows = 1 << 16
-    return sum(
-        float(((x[i:i + rows].astype(np.float64) - model.cluster_centers_[model.labels_[i:i + rows]].astype(np.float64)) ** 2).sum())
-        for i in range(0, len(x), rows))
+    total = 0.0
+    for i in range(0, len(x), rows):
+        centres = model.cluster_centers_[model.labels_[i:i + rows]].astype(np.float64)
+        total += float(((x[i:i + rows].astype(np.float64) - centres) ** 2).sum())
+    return total
 
 
 def run_faiss(x, c, iterations):
@@ -72,7 +74,8 @@ def main():
               "load_at_start": os.getloadavg()[0], "iterations": options.iterations, "repeat": options.repeat,
               "scikit-learn": sklearn.__version__, "faiss": faiss.__version__, "python": platform.python_version(),
               "runs": []}
-    print(f"{'shape':>18} {'points':>8} {'tskmeans':>9} {'sklearn':>9} {'faiss':>9} {'ratio':>6}  inertia/sklearn-1: in float64, as it says")
+    print(f"{'shape':>18} {'points':>8} {'tskmeans':>9} {'sklearn':>9} {'faiss':>9} {'ratio':>6}"
+          "  inertia/sklearn-1: in float64, as it says")
     for n, d, k in (map(int, shape.split("x")) for shape in options.shapes.split(",")):
         for kind in ("uniform", "blobs"):
             x, c = points(n, d, k, kind)
@@ -88,8 +91,8 @@ def main():
             exact = inertia_in_float64(x, b[3])
             row = {"n": n, "d": d, "k": k, "points": kind, "tskmeans_seconds": a[0], "sklearn_seconds": b[0],
                    "faiss_seconds": f[0], "tskmeans_iterations": a[1], "sklearn_iterations": b[1],
-                   "tskmeans_inertia": a[2], "sklearn_inertia": b[2], "sklearn_inertia_in_float64": exact, "rescored": a[3],
-                   "ratio_to_better": min(b[0], f[0]) / a[0]}
+                   "tskmeans_inertia": a[2], "sklearn_inertia": b[2], "sklearn_inertia_in_float64": exact,
+                   "rescored": a[3], "ratio_to_better": min(b[0], f[0]) / a[0]}
             report["runs"].append(row)
             print(f"{f'{n},{d},{k}':>18} {kind:>8} {a[0]:9.3f} {b[0]:9.3f} {f[0]:9.3f} {row['ratio_to_better']:6.2f}"
                   f"  {a[2] / exact - 1:+.1e} {a[2] / b[2] - 1:+.1e}", flush=True)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """First centres beside Lloyd iterations on one GPU: what choosing them takes, in iterations of the same run.
 
-    tests/bench/kmeans_seeding.py --tskmeans build/bin/tskmeans [--shapes 8388608x64x1024] [--inits "k-means++,k-means||"]
+    tests/bench/kmeans_seeding.py --tskmeans build/bin/tskmeans [--shapes 8388608x64x1024]
+        [--inits "k-means++,k-means||"]
 
-Seconds of the first start, and of a later one (the mean of those of --n-init 4 but the first, in which kernels are loaded),
-beside the sum of the first five iterations of the first start and five times the median iteration. Points are blobs. Needs numpy and h5py.
+Seconds of the first start, and of a later one (the mean of those of --n-init 4 but the first, in which kernels are
+loaded), beside the sum of the first five iterations of the first start and five times the median iteration. Points are
+blobs. Needs numpy and h5py.
 """
 import argparse, json, os, statistics, subprocess, sys, tempfile
 import h5py, numpy
@@ -21,8 +23,9 @@ def points(n, d, k):
 
 def run(program, file, folder, k, init, starts):
     log = f"{folder}/log"
-    command = [program, f"{file}:/x", "-k", str(k), "--init", init, "--n-init", str(starts), "--max-iter", "12", "--tol", "0", "--device",
-               "cuda", "--bounds", "off", "--json", "--quiet", "--log", log]
+    command = [program, f"{file}:/x", "-k", str(k), "--init", init, "--n-init", str(starts),
+               "--max-iter", "12", "--tol", "0", "--device", "cuda", "--bounds", "off",
+               "--json", "--quiet", "--log", log]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in (0, 3):
         sys.exit(done.stderr)
@@ -33,11 +36,13 @@ def run(program, file, folder, k, init, starts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tskmeans", required=True)
-    parser.add_argument("--shapes", default="16777216x32x1024,8388608x64x1024,4194304x128x1024", help="points x features x clusters")
+    parser.add_argument("--shapes", default="16777216x32x1024,8388608x64x1024,4194304x128x1024",
+                        help="points x features x clusters")
     parser.add_argument("--inits", default="k-means++,k-means||,random,afk-mc2", help="comma-separated")
     parser.add_argument("--folder", default="/dev/shm", help="where the points are written: %(default)s")
     options = parser.parse_args()
-    print(f"{'points':>9} {'feat.':>5} {'k':>5}  {'init':<10} {'first ms':>8} {'later ms':>8} {'5 iterations ms':>15} {'5 medians':>9} {'ratio':>6}  inertia")
+    print(f"{'points':>9} {'feat.':>5} {'k':>5}  {'init':<10} {'first ms':>8} {'later ms':>8}"
+          f" {'5 iterations ms':>15} {'5 medians':>9} {'ratio':>6}  inertia")
     for shape in options.shapes.split(","):
         n, d, k = map(int, shape.split("x"))
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
@@ -52,8 +57,8 @@ def main():
                 first = 1e3 * one["seeding_seconds"]
                 later = (1e3 * four["seeding_seconds"] - first) / 3
                 five, medians = sum(times[:5]), 5 * statistics.median(times)
-                print(f"{n:>9} {d:>5} {k:>5}  {init:<10} {first:>8.1f} {later:>8.1f} {five:>15.1f} {medians:>9.1f} {later / medians:>6.2f}"
-                      f"  {one['inertia']:.6g}", flush=True)
+                print(f"{n:>9} {d:>5} {k:>5}  {init:<10} {first:>8.1f} {later:>8.1f} {five:>15.1f}"
+                      f" {medians:>9.1f} {later / medians:>6.2f}  {one['inertia']:.6g}", flush=True)
 
 
 main()

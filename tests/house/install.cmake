@@ -1,5 +1,6 @@
-# Installs BUILD into the empty folder PREFIX and looks whether what belongs there came. With SOURCE and OPTIONS the build
-# in the folder BUILD is made before, of the objects of the build in the folder OBJECTS. Lists are separated by spaces.
+# Installs BUILD into the empty folder PREFIX and looks whether what belongs there came. With SOURCE and OPTIONS the
+# build in the folder BUILD is made before, of the objects of the build in the folder OBJECTS. Lists are separated by
+# spaces.
 cmake_minimum_required(VERSION 3.25)
 separate_arguments(OPTIONS)
 separate_arguments(FILES)

@@ -1,5 +1,5 @@
-# Includes point downwards. Between rooms: app -> io, solvers, gemm; io -> gemm/core and threads; solvers -> gemm. Inside
-# gemm/ and solvers/: only to rooms that `floors` lists further down. Run as: cmake -DROOT=... -P layers.cmake
+# Includes point downwards. Between rooms: app -> io, solvers, gemm; io -> gemm/core and threads; solvers -> gemm.
+# Inside gemm/ and solvers/: only to rooms that `floors` lists further down. Run as: cmake -DROOT=... -P layers.cmake
 
 cmake_minimum_required(VERSION 3.25)
 set(failures "")
@@ -123,7 +123,8 @@ floors(solvers/eigen
 floors(solvers
   "ortho"
   "eigen"
-  "svd kmeans")
+  "svd kmeans"
+  "setup")
 
 if(failures)
   string(REGEX MATCHALL "\n" lines "${failures}")

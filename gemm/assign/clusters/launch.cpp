@@ -84,9 +84,10 @@ void DeviceClusters::run(Step step, double scale) {
   const cuda::FixedSumsArgument sums{
       upper,        upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(),
       unit_.inverse};
-  cuda::launch(ctx_, cuda::assign_means_plan(step == Step::move, k_), sums, static_cast<int>(k_),
-               static_cast<int>(d_), scale, current(), before_.data(),
-               step == Step::move ? other() : current(), told_.data());
+  cuda::launch_with<cuda::MeansPolicy>(
+      ctx_, cuda::assign_means_plan(step == Step::move, k_),
+      {sums, static_cast<int>(k_), static_cast<int>(d_), scale, current(), before_.data(),
+       step == Step::move ? other() : current(), reinterpret_cast<ClusterNews*>(told_.data())});
   const std::size_t bytes = news_.size() * sizeof(ClusterNews);
   cuda::Staging& staging = ctx_.stream.staging();
   staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));
@@ -102,7 +103,7 @@ void DeviceClusters::take_spread() {
   double reach = moments_.reach.empty() ? 0 : *std::max_element(moments_.reach.begin(), moments_.reach.end());
   for (const ClusterNews& news : news_) reach = std::max(reach, news.reach);
   spread_ = {inverse_power_of_two(reach), 0};
-  if (spread_.scale != scale_of_rows_) run(Step::look, spread_.scale);
+  if (spread_.scale != scale_of_rows_) run(Step::measure, spread_.scale);
   for (const ClusterNews& news : news_) spread_.squared = std::max(spread_.squared, news.squared);
   drift_ = steps(&ClusterNews::squared_drift).most;
 }
@@ -144,12 +145,12 @@ void DeviceClusters::place(HostView<const double> centroids) {
   upload.add(centroids);
   upload.send(current());
   last_ = {};
-  run(Step::look, scale_of_rows_);
+  run(Step::measure, scale_of_rows_);
   take_spread();
 }
 
 Twofold DeviceClusters::inertia_terms() {
-  if (stale_) run(Step::look, spread_.scale);
+  if (stale_) run(Step::measure, spread_.scale);
   Twofold all;
   for (const ClusterNews& news : news_) all = all + Twofold{news.inertia_high, news.inertia_low};
   return all.scaled(1 / unit_.weight_to_units);

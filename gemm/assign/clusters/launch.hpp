@@ -30,7 +30,7 @@ class DeviceClusters {
   [[nodiscard]] Twofold inertia_terms();
 
  private:
-  enum class Step { look, move };
+  enum class Step { measure, move };
 
   [[nodiscard]] double* current() const noexcept { return placed_[turn_].data(); }
   [[nodiscard]] double* other() const noexcept { return placed_[1 - turn_].data(); }

@@ -17,8 +17,12 @@ struct alignas(8) Pair {
 };
 
 /// What a pass counts.
-struct Stats {
-  unsigned long long changed, rescored;
+struct PassCounts {
+  unsigned long long changed,  ///< rows with another label
+      rescored,                ///< that were scored again
+      moved,                   ///< that are listed as moves
+      of_two,                  ///< of which scores of all rows leave two centroids
+      copies;                  ///< centroids that are copies of earlier ones
 };
 
 }  // namespace ts::cuda

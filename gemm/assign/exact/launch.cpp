@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tallskinny/gemm/assign/exact/arguments.hpp"
+#include "tallskinny/gemm/assign/exact/policy.hpp"
 #include "tallskinny/gemm/assign/rows/launch.hpp"
 #include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/assign/rows/upload.hpp"
@@ -15,18 +15,16 @@ using assign_detail::chunk_count;
 
 namespace {
 
-enum class Task { own, inertia_of_chunks };
+using Task = cuda::DistancesTask;
 
 void launch_distances(const Context& ctx, Task task, const Rows& x, index_t threads, const double* centroids,
                       const std::int32_t* labels, const double* weights, double* distances, double* out) {
-  cuda::launch(ctx,
-               cuda::assign_threads_plan("assign_distances", x.type(),
-                                         {cuda::define("TS_TASK", static_cast<index_t>(task))}, threads),
-               argument_of(x), static_cast<int>(x.cols()), centroids, labels, weights, chunk_rows, distances,
-               out);
+  cuda::launch_with<cuda::DistancesPolicy>(
+      ctx, cuda::threads_plan("assign_distances", cuda::DistancesPolicy{x.type(), task}, threads),
+      {argument_of(x), static_cast<int>(x.cols()), centroids, labels, weights, chunk_rows, distances, out});
 }
 
-/// use(first row, rows, their distances in device memory, room for a number for each chunk of them) for
+/// use(first row, rows, their distances in device memory, memory for a number for each chunk of them) for
 /// blocks of whole chunks.
 template <class Use>
 void for_own_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
@@ -91,8 +89,9 @@ index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const doub
   const cuda::CentroidsArgument c{
       nullptr, w.at<double>(sent), nullptr, static_cast<int>(k), static_cast<int>(k), static_cast<int>(d), 1,
       1};
-  cuda::launch(ctx, cuda::assign_rows_plan("assign_verify", x.type(), x.rows(), ctx.stream.device()),
-               argument_of(x), c, labels.data, w.at<std::uint64_t>(wrong));
+  cuda::launch_with<cuda::VerifyPolicy>(
+      ctx, cuda::warps_plan("assign_verify", cuda::VerifyPolicy{x.type()}, x.rows(), ctx.stream.device()),
+      {argument_of(x), c, labels.data, w.at<cuda::word64>(wrong)});
   std::uint64_t found = 0;
   cuda::copy_bytes(ctx.stream, &found, w.at<char>(wrong), sizeof found);
   ctx.stream.synchronize();

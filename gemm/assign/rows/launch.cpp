@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/rows/launch.hpp"
 
 #include "tallskinny/gemm/assign/rows/plan.hpp"
+#include "tallskinny/gemm/assign/rows/policy.hpp"
 #include "tallskinny/gemm/assign/rows/upload.hpp"
 
 namespace ts::assign_device {
@@ -10,8 +11,9 @@ void unit_rows(const Context& ctx, const Rows& x, double* unit, std::span<double
   Workspace w;
   const std::size_t scales = w.reserve<double>(x.rows());
   w.get(ctx.stream);
-  cuda::launch(ctx, cuda::assign_threads_plan("unit_rows", x.type(), {}, x.rows()), argument_of(x),
-               static_cast<int>(x.cols()), assign_detail::least_norm, unit, w.at<double>(scales));
+  cuda::launch_with<cuda::UnitRowsPolicy>(
+      ctx, cuda::threads_plan("unit_rows", cuda::UnitRowsPolicy{x.type()}, x.rows()),
+      {argument_of(x), static_cast<int>(x.cols()), assign_detail::least_norm, unit, w.at<double>(scales)});
   cuda::copy_bytes(ctx.stream, scale.data(), w.at<double>(scales), scale.size() * sizeof(double));
   ctx.stream.synchronize();
 }
@@ -21,8 +23,9 @@ index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<con
   const std::size_t count = w.reserve<std::uint64_t>(1);
   w.get(ctx.stream);
   cuda::fill_bytes(ctx.stream, w.at<char>(count), 0, sizeof(std::uint64_t));
-  cuda::launch(ctx, cuda::assign_threads_plan("reset_labels", DType::float64, {}, rows.size), rows.size,
-               rows.data, labels.data, w.at<std::uint64_t>(count));
+  cuda::launch_with<cuda::ResetLabelsPolicy>(
+      ctx, cuda::threads_plan("reset_labels", cuda::ResetLabelsPolicy{}, rows.size),
+      {rows.size, rows.data, labels.data, w.at<cuda::word64>(count)});
   std::uint64_t changed = 0;
   cuda::copy_bytes(ctx.stream, &changed, w.at<char>(count), sizeof changed);
   ctx.stream.synchronize();

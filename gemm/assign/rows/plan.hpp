@@ -1,16 +1,28 @@
-// Kernels with a thread, or a warp, for each row: pure functions of shapes.
+// Plans of kernels with a thread, or a warp, for each of so many things: pure functions of shapes.
 #pragma once
 
+#include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
-#include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 namespace ts::cuda {
 
-/// A kernel that shares its rows among so many warps, or fewer that go on.
-[[nodiscard]] KernelPlan assign_rows_plan(std::string_view family, DType type, index_t warps,
-                                          const DeviceInfo& device);
 /// A kernel with one thread for each of `count` things.
-[[nodiscard]] KernelPlan assign_threads_plan(std::string_view family, DType type, Defines defines,
-                                             index_t count);
+template <class P>
+[[nodiscard]] KernelPlan threads_plan(std::string_view family, const P& policy, index_t count) {
+  KernelPlan plan = plan_of(family, policy);
+  plan.grid = grid_of(ceil_div(count, P::threads), INT32_MAX);
+  plan.block = P::threads;
+  plan.budget = {128, 0};
+  return plan;
+}
+/// A kernel that shares its rows among so many warps, or fewer that go on.
+template <class P>
+[[nodiscard]] KernelPlan warps_plan(std::string_view family, const P& policy, index_t warps,
+                                    const DeviceInfo& device) {
+  KernelPlan plan = threads_plan(family, policy, 32 * warps);
+  plan.grid = grid_of(ceil_div(warps, P::threads / 32), P::blocks_at_once * device.multiprocessors);
+  return plan;
+}
 
 }  // namespace ts::cuda

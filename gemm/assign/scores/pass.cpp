@@ -1,32 +1,22 @@
 // One pass over rows on a device, step by step: prepare, score, settle, sum.
-#include <array>
-
+#include "tallskinny/gemm/assign/exact/policy.hpp"
 #include "tallskinny/gemm/assign/rows/plan.hpp"
-#include "tallskinny/gemm/assign/scores/arguments.hpp"
 #include "tallskinny/gemm/assign/scores/launch.hpp"
 #include "tallskinny/gemm/assign/scores/plan.hpp"
+#include "tallskinny/gemm/assign/scores/policy.hpp"
+#include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
 
 namespace ts::assign_device {
 
 namespace {
 
-/// What a pass counts: rows with another label, those that were scored again, those that are listed as moves,
-/// those of which scores of all rows leave two centroids; and centroids that are copies of earlier ones.
-struct PassCounts {
-  static constexpr index_t rescored = 1, moved = 2, of_two = 3, copies = 4, all = 5;
-  std::array<std::uint64_t, all> of{};
-
-  [[nodiscard]] AssignStats stats() const {
-    AssignStats s;
-    s.changed = static_cast<index_t>(of[0]), s.rescored = static_cast<index_t>(of[rescored] + of[of_two]);
-    return s;
-  }
-};
+using cuda::PassCounts;
+constexpr index_t counters = sizeof(PassCounts) / sizeof(cuda::word64);
 
 /// Waits for the stream.
-PassCounts fetch(const Context& ctx, const cuda::word64* counters) {
-  PassCounts counts;
-  cuda::copy_bytes(ctx.stream, counts.of.data(), counters, sizeof counts.of);
+PassCounts fetch(const Context& ctx, const PassCounts* there) {
+  PassCounts counts{};
+  cuda::copy_bytes(ctx.stream, &counts, there, sizeof counts);
   ctx.stream.synchronize();
   return counts;
 }
@@ -62,8 +52,8 @@ struct PassPlan {
         origin(pass.moments, pass.centroids.spread, as_are) {}
 
   /// The counters of the pass, and behind them its sums where they are not elsewhere.
-  [[nodiscard]] index_t counters(bool own_sums) const noexcept {
-    return PassCounts::all + (own_sums ? sum_words(k, d) : 0);
+  [[nodiscard]] index_t words(bool own_sums) const noexcept {
+    return counters + (own_sums ? sum_words(k, d) : 0);
   }
 
  private:
@@ -82,7 +72,8 @@ struct PassPlan {
 
 /// The device memory of a pass.
 struct PassMemory {
-  cuda::word64* counters;  ///< zero at first, as is what follows them
+  PassCounts* counts;  ///< zero at first, as are the two that follow
+  cuda::word64* sums;
   cuda::Largest* largest;
   double* columns;  ///< of centroids
   float *half_norms, *origins, *plain_origins;
@@ -111,8 +102,10 @@ struct PassMemory {
     const bool scores = plans.scores.has_value();
     const index_t padded = plans.padded, words = cuda::AssignProblem::mark_words(p.n),
                   moving = p.adds ? p.n : 0;
-    take(counters, p.counters(own_sums) + 2);
-    largest = reinterpret_cast<cuda::Largest*>(counters + p.counters(own_sums));
+    cuda::word64* zeros;
+    take(zeros, p.words(own_sums) + 2);
+    counts = reinterpret_cast<PassCounts*>(zeros), sums = zeros + counters;
+    largest = reinterpret_cast<cuda::Largest*>(zeros + p.words(own_sums));
     take(columns, padded * p.d), take(half_norms, padded), take(origins, padded);
     take(plain_origins, p.as_are ? padded : 0);
     take(negated, scores ? padded * std::max(plans.steps * 32, 2 * p.d) : 0);
@@ -142,17 +135,18 @@ class RunningPass {
     const PassMemory& m = memory_;
     const PlacedCentroids& c = pass_.centroids;
     const cuda::AssignPlans& plans = p.plans;
-    cuda::fill_bytes(ctx_.stream, m.counters, 0,
-                     static_cast<std::size_t>(p.counters(pass_.into != nullptr) + 2) * sizeof *m.counters);
-    cuda::launch(ctx_, cuda::assign_prepare_plan(p.problem, plans), c.rows, c.first_column,
-                 static_cast<int>(p.k), static_cast<int>(plans.padded), c.sums.shift, p.scale, p.shrink,
-                 p.origin.value, m.columns, m.half_norms, m.origins, p.as_are ? m.plain_origins : nullptr,
-                 plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, m.largest,
-                 m.counters + PassCounts::copies);
+    cuda::fill_bytes(ctx_.stream, m.counts, 0,
+                     static_cast<std::size_t>(p.words(pass_.into != nullptr) + 2) * sizeof(cuda::word64));
+    cuda::launch_with<cuda::PreparePolicy>(
+        ctx_, cuda::assign_prepare_plan(p.problem, plans),
+        {c.rows, c.first_column, static_cast<int>(p.k), static_cast<int>(plans.padded), c.sums.shift, p.scale,
+         p.shrink, p.origin.value, m.columns, m.half_norms, m.origins, p.as_are ? m.plain_origins : nullptr,
+         plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, m.largest,
+         &m.counts->copies});
     PlacedSums sums = c.sums;
-    if (pass_.into != nullptr) sums.words = m.counters + PassCounts::all;
+    if (pass_.into != nullptr) sums.words = m.sums;
     to_ = argument_of(sums, p.d, pass_.unit, pass_.weights.data);
-    if (p.adds) to_.moves = {m.moves, m.before, m.counters + PassCounts::moved};
+    if (p.adds) to_.moves = {m.moves, m.before, &m.counts->moved};
   }
 
   /// Labels of the rows that scores decide, marks of others.
@@ -167,10 +161,9 @@ class RunningPass {
   void settle() {
     const PassMemory& m = memory_;
     const cuda::AssignPlans& plans = plan_.plans;
-    if (plan_.pairs_first && !plan_.fast)
-      decide(gather(m.pair_marks, m.counters + PassCounts::of_two), nullptr, true);
+    if (plan_.pairs_first && !plan_.fast) decide(gather(m.pair_marks, &m.counts->of_two), nullptr, true);
     if (plans.scores && !plan_.fast && pass_.over != Over::active_rows)
-      open_ = gather(m.marks, m.counters + PassCounts::rescored);
+      open_ = gather(m.marks, &m.counts->rescored);
     if (plans.again) score_by(*plans.again, open_, m.listed_marks, false);
     if (!plans.scores || !plan_.fast)
       decide(open_, plans.again ? m.listed_marks : nullptr, plan_.pairs_again);
@@ -179,19 +172,21 @@ class RunningPass {
   /// Counts, which is waited for, and the rows that moved to the sums of their clusters.
   AssignStats sum() {
     const PassMemory& m = memory_;
-    const PassCounts counts = fetch(ctx_, m.counters);
-    AssignStats stats = counts.stats();
+    const PassCounts counts = fetch(ctx_, m.counts);
+    AssignStats stats;
+    stats.changed = static_cast<index_t>(counts.changed);
+    stats.rescored = static_cast<index_t>(counts.rescored + counts.of_two);
     if (pass_.over == Over::with_margin)
-      pass_.active->keep(ctx_, plan_.n, m.list, stats.rescored, counts.of[PassCounts::copies] == 0);
+      pass_.active->keep(ctx_, plan_.n, m.list, stats.rescored, counts.copies == 0);
     if (pass_.over == Over::active_rows) {
       stats.rescored = pass_.active->count_of_part(part_);
       stats.skipped = plan_.n - stats.rescored;
     }
     if (!plan_.adds || stats.changed == 0) return stats;
-    const auto moved = static_cast<index_t>(counts.of[PassCounts::moved]);
+    const auto moved = static_cast<index_t>(counts.moved);
     add_moves(ctx_, pass_.x, pass_.labels, *pass_.unit, to_, plan_.k, moved,
               {m.places, reinterpret_cast<std::uint32_t*>(m.list)});
-    if (pass_.into != nullptr) add_fetched(ctx_, m.counters + PassCounts::all, *pass_.into);
+    if (pass_.into != nullptr) add_fetched(ctx_, m.sums, *pass_.into);
     return stats;
   }
 
@@ -210,28 +205,43 @@ class RunningPass {
     const PassMemory& m = memory_;
     const double* const shift = pass_.centroids.sums.shift;
     std::int32_t* const labels = pass_.labels.data;
-    switch (by.family) {
-      case cuda::ScoreFamily::single:
-        return cuda::launch(ctx_, by.kernel, rows_, m.negated, m.plain_origins,
-                            static_cast<float>(1 / p.origin.unit), static_cast<float>(p.origin.reach * 1.001),
-                            one, m.largest, p.scale, labels, undecided, margin(), to_, m.counters);
-      case cuda::ScoreFamily::narrow:
-        return cuda::launch(ctx_, by.kernel, rows_, selection, m.negated, m.origins, one, p.origin.open(p.d),
-                            shift, p.scale, labels, undecided, margin(), to_, m.counters);
-      default:
-        return cuda::launch(ctx_, by.kernel, rows_, selection, confirms ? m.confirming : m.negated,
-                            confirms ? m.half_norms : m.origins,
-                            confirms ? 1.0F : static_cast<float>(0x1p-23 / p.origin.unit), one, m.largest,
-                            shift, p.scale, labels, undecided, cuda::PairsArgument{m.pairs, m.pair_marks},
-                            margin(), to_, m.counters);
-    }
+    using Family = cuda::ScoreFamily;
+    if (by.family == Family::single)
+      return cuda::launch_with<cuda::SinglePolicy>(
+          ctx_, by.kernel,
+          {rows_, m.negated, m.plain_origins, static_cast<float>(1 / p.origin.unit),
+           static_cast<float>(p.origin.reach * 1.001), one, m.largest, p.scale, labels, undecided, margin(),
+           to_, m.counts});
+    if (by.family == Family::narrow)
+      return cuda::launch_with<cuda::NarrowPolicy>(
+          ctx_, by.kernel,
+          {rows_, selection, m.negated, m.origins, one, p.origin.open(p.d), shift, p.scale, labels, undecided,
+           margin(), to_, m.counts});
+    const cuda::ScoresArguments arguments{rows_,
+                                          selection,
+                                          confirms ? m.confirming : m.negated,
+                                          confirms ? m.half_norms : m.origins,
+                                          confirms ? 1.0F : static_cast<float>(0x1p-23 / p.origin.unit),
+                                          one,
+                                          m.largest,
+                                          shift,
+                                          p.scale,
+                                          labels,
+                                          undecided,
+                                          {m.pairs, m.pair_marks},
+                                          margin(),
+                                          to_,
+                                          m.counts};
+    if (by.family == Family::tensor) return cuda::launch_with<cuda::TensorPolicy>(ctx_, by.kernel, arguments);
+    if (by.family == Family::producers)
+      return cuda::launch_with<cuda::ProducersPolicy>(ctx_, by.kernel, arguments);
+    cuda::launch_with<cuda::GroupsPolicy>(ctx_, by.kernel, arguments);
   }
   cuda::Selection gather(const std::uint32_t* marked, cuda::word64* count) {
     const index_t words = cuda::AssignProblem::mark_words(plan_.n);
-    cuda::launch(ctx_,
-                 cuda::assign_rows_plan("assign_gather", plan_.problem.rows.type, words / 32 + 1,
-                                        ctx_.stream.device()),
-                 plan_.n, marked, memory_.list, count);
+    cuda::launch_with<cuda::GatherPolicy>(
+        ctx_, cuda::warps_plan("assign_gather", cuda::GatherPolicy{}, words / 32 + 1, ctx_.stream.device()),
+        {plan_.n, marked, memory_.list, count});
     return {memory_.list, count};
   }
   void decide(const cuda::Selection& selection, const std::uint32_t* undecided, bool with_pairs) {
@@ -244,10 +254,13 @@ class RunningPass {
                                     static_cast<int>(p.d),
                                     p.shrink,
                                     p.scale / p.shrink};
-    cuda::launch(ctx_,
-                 cuda::assign_rows_plan("assign_decide", p.problem.rows.type, p.n, ctx_.stream.device()),
-                 rows_, c, selection, undecided, with_pairs ? memory_.pairs : nullptr, pass_.labels.data, to_,
-                 memory_.counters);
+    cuda::KernelPlan plan =
+        cuda::warps_plan("assign_decide", cuda::DecidePolicy{pass_.x.type()}, p.n, ctx_.stream.device());
+    plan.budget.shared_bytes = cuda::DecidePolicy::shared_bytes;
+    cuda::launch_with<cuda::DecidePolicy>(
+        ctx_, plan,
+        {rows_, c, selection, undecided, with_pairs ? memory_.pairs : nullptr, pass_.labels.data, to_,
+         memory_.counts});
   }
 
   const Context& ctx_;

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "tallskinny/gemm/device/geometry.hpp"
+#include "tallskinny/gemm/assign/rows/plan.hpp"
+#include "tallskinny/gemm/assign/scores/policy.hpp"
+#include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
 #include "tallskinny/gemm/device/tall_operand.hpp"
 
 namespace ts::cuda {
 
 namespace {
-
-constexpr index_t threads = 256, warps_a_block = threads / 32;
 
 /// Whether three products of float16 parts of every row cost less than what a single one leaves to be scored
 /// again.
@@ -19,40 +19,53 @@ bool three_products_pay(const AssignProblem& p, const DeviceInfo& device) {
   return products / (0.6 * device.half_tensor_flops) < 2 * bytes / device.read_bytes_per_second;
 }
 
-/// The words of a block that keeps sums in shared memory (assign/scores/kernels/assign_settle.cuh).
-index_t chip_bytes(const AssignProblem& p) {
-  return 4 * padded_centroids(p.k) * (4 * (p.rows.d + 1) + 1);
-}
-
-/// Which rows a kernel looks at.
+/// Which rows a kernel takes.
 enum class Turn { every_row, listed_rows };
 
-/// What both kernels with scores have in common: how a row is loaded, where sums are kept, and the grid.
-/// `shared` is what a block needs beside its sums; how many listed rows it will get is not known.
-void finish(KernelPlan& plan, const AssignProblem& p, Turn turn, index_t shared, index_t warps,
-            index_t blocks, index_t warp_rows, const DeviceInfo& device) {
+/// What all kernels with scores have in common: how a row is loaded, where sums are kept, and the grid; how many
+/// listed rows it will get is not known.
+template <class P>
+ScorePlan plan_with(ScoreFamily family, std::string_view kernel, P policy, const AssignProblem& p, Turn turn,
+                    index_t warp_rows, const DeviceInfo& device) {
   constexpr index_t most_rows = 1 << 15;  // of a block with sums of halves of limbs
-  const auto size = static_cast<int>(size_of(p.rows.type));
-  Piece piece =
-      widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.rows.alignment}, p.rows.d);
-  if (plan.family == "assign_scores") piece.count = std::min(piece.count, 4);
-  piece.alignment = std::min(piece.alignment, piece.count * size);
-  const bool on_chip = turn == Turn::every_row &&
-                       blocks * (shared + chip_bytes(p) + 1024) <= device.shared_bytes_per_multiprocessor &&
-                       shared + chip_bytes(p) <= device.shared_bytes_per_block;
-  for (auto& each :
-       {define(p.rows.type), define("TS_D", p.rows.d), define("TS_WIDE", p.wide ? 1 : 0),
-        define("TS_COUNT", piece.count), define("TS_ALIGN", piece.alignment),
-        define("TS_ON_CHIP", on_chip ? 1 : 0), define("TS_WARPS", warps), define("TS_BLOCKS", blocks),
-        define("TS_FAST", p.fast ? 1 : 0), define("TS_MARGIN", p.margin ? 1 : 0)})
-    plan.defines.push_back(each);
-  const index_t at_once = blocks * device.multiprocessors;
+  if constexpr (requires { policy.vector; }) {
+    const auto size = static_cast<int>(size_of(p.rows.type));
+    const Piece piece =
+        widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.rows.alignment}, p.rows.d);
+    policy.vector = std::min(piece.count, P::most_vector);
+    policy.alignment = std::min(piece.alignment, policy.vector * size);
+  }
+  policy.fast = p.fast, policy.margin = p.margin;
+  P on_chip = policy;
+  on_chip.on_chip = true;
+  if (turn == Turn::every_row &&
+      policy.blocks * (index_t{on_chip.shared_bytes()} + 1024) <= device.shared_bytes_per_multiprocessor &&
+      on_chip.shared_bytes() <= device.shared_bytes_per_block)
+    policy = on_chip;
+  KernelPlan plan = plan_of(kernel, policy);
+  const index_t at_once = policy.blocks * device.multiprocessors;
   const index_t waves =
-      on_chip ? std::max<index_t>(1, ceil_div(p.rows.n, at_once * (most_rows - warps * warp_rows))) : 1;
-  plan.grid = grid_of(ceil_div(p.rows.n, warps * warp_rows), waves * at_once);
-  plan.block = static_cast<unsigned>(32 * warps);
-  plan.shared_bytes = static_cast<std::size_t>(shared + (on_chip ? chip_bytes(p) : 0));
-  plan.budget = {static_cast<int>(65536 / (32 * warps * blocks) / 8 * 8), 0};
+      policy.on_chip
+          ? std::max<index_t>(1, ceil_div(p.rows.n, at_once * (most_rows - policy.warps * warp_rows)))
+          : 1;
+  plan.grid = grid_of(ceil_div(p.rows.n, policy.warps * warp_rows), waves * at_once);
+  plan.block = static_cast<unsigned>(policy.threads());
+  plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
+  plan.budget = {policy.registers(), 0};
+  return {family, std::move(plan)};
+}
+
+/// What every score policy begins with.
+template <class P>
+P policy_for(const AssignProblem& p) {
+  P policy;
+  policy.type = p.rows.type, policy.d = static_cast<int>(p.rows.d);
+  if constexpr (requires { policy.wide; }) policy.wide = p.wide;
+  return policy;
+}
+
+constexpr int as_int(index_t x) noexcept {
+  return static_cast<int>(x);
 }
 
 }  // namespace
@@ -60,17 +73,16 @@ void finish(KernelPlan& plan, const AssignProblem& p, Turn turn, index_t shared,
 std::optional<ScorePlan> assign_narrow_plan(const AssignProblem& p, const DeviceInfo& device) {
   constexpr index_t most_columns = 16, most_products = 384, most_centroids = 128;
   if (p.rows.d > most_columns || p.rows.d * p.k > most_products || p.k > most_centroids) return std::nullopt;
-  const index_t groups = ceil_div(p.k, 4), size = static_cast<index_t>(size_of(p.rows.type));
-  const index_t shared = groups * (p.rows.d + 1) * 16 + ceil_div(p.rows.d, 4) * 4 * (p.wide ? 8 : 4);
+  const index_t size = static_cast<index_t>(size_of(p.rows.type));
+  auto policy = policy_for<NarrowPolicy>(p);
+  policy.groups = as_int(ceil_div(p.k, 4));
   // A warp should have 2 KiB of loads under way, and registers for its rows.
-  const index_t rows = std::min<index_t>(
+  policy.rows = as_int(std::min<index_t>(
       8, std::clamp<index_t>(64 / (p.rows.d * size), 2,
-                             std::max<index_t>(2, (p.wide || p.rows.d % 4 != 0 ? 16 : 32) / p.rows.d)));
-  KernelPlan plan;
-  plan.family = "assign_narrow";
-  plan.defines = {define("TS_GROUPS", groups), define("TS_ROWS", rows)};
-  finish(plan, p, Turn::every_row, shared, warps_a_block, 2, 32 * rows, device);
-  return ScorePlan{ScoreFamily::narrow, std::move(plan)};
+                             std::max<index_t>(2, (p.wide || p.rows.d % 4 != 0 ? 16 : 32) / p.rows.d))));
+  policy.blocks = 2;
+  return plan_with(ScoreFamily::narrow, "assign_narrow", policy, p, Turn::every_row, policy.warp_rows(),
+                   device);
 }
 
 /// assign/scores/kernels/assign_single.cuh, where it can serve: what was fastest on an H100 among such
@@ -93,8 +105,10 @@ std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, bool confirm
                         : halves                              ? (steps <= 2 && !many ? 2 : 1)
                         : p.rows.d > 8 && steps <= 4 && cheap ? 3
                                                               : 1;
-  const index_t products = p.rows.d <= 8 ? 1 : (parts == 1 ? 1 : 2) * steps;
-  const index_t shared = tiles * (products * 256 + 32);
+  auto policy = policy_for<SinglePolicy>(p);
+  policy.steps = as_int(steps), policy.tiles = as_int(tiles), policy.parts = as_int(parts);
+  policy.packed = p.rows.packed, policy.confirms = confirms;
+  const index_t shared = policy.shared_bytes();
   if (shared + 2048 > device.shared_bytes_per_block) return std::nullopt;
   const bool streaming =
       !halves && many && steps <= 2 && !p.margin;  // a margin takes registers, here and below
@@ -111,48 +125,35 @@ std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, bool confirm
   const index_t most_blocks = heavy ? 1 : light ? 3 : 2;
   const index_t blocks =
       std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most_blocks);
-  KernelPlan plan;
-  plan.family = "assign_single";
-  plan.defines = {define("TS_STEPS", steps),         define("TS_TILES", tiles),
-                  define("TS_PARTS", parts),         define("TS_MT", rows),
-                  define("TS_GROUP", group),         define("TS_PACKED", p.rows.packed ? 1 : 0),
-                  define("TS_AHEAD", ahead ? 1 : 0), define("TS_CONFIRM", confirms ? 1 : 0)};
-  finish(plan, p, confirms ? Turn::listed_rows : Turn::every_row, shared, blocks == 1 ? 12 : 8, blocks,
-         16 * rows, device);
-  plan.budget.shared_bytes = 16;  // what the bound of a row is made of
-  return ScorePlan{ScoreFamily::single, std::move(plan)};
+  policy.row_tiles = as_int(rows), policy.group = as_int(group), policy.ahead = ahead;
+  policy.blocks = as_int(blocks), policy.warps = blocks == 1 ? 12 : 8;
+  ScorePlan plan = plan_with(ScoreFamily::single, "assign_single", policy, p,
+                             confirms ? Turn::listed_rows : Turn::every_row, policy.warp_rows(), device);
+  plan.kernel.budget.shared_bytes = policy.static_bytes;
+  return plan;
 }
 
 ScorePlan assign_tensor_plan(const AssignProblem& p, Turn turn, index_t parts, const DeviceInfo& device) {
   constexpr index_t most_tiles = 32;           // of a chunk: the number of a centroid takes bits of its score
   constexpr index_t most_buffered = 64 << 10;  // bytes of one of two chunks that come and go
   const index_t steps = column_steps(p.rows.d), tiles = padded_centroids(p.k) / 8;
-  const index_t tile_bytes = steps * 256 * parts + 32, rest = 16 * steps * (p.wide ? 8 : 4);
-  index_t chunk = std::min(tiles, most_tiles);
-  index_t shared = ceil_div(tiles, chunk) * chunk * tile_bytes + rest;
-  const bool resident = shared <= device.shared_bytes_per_block;
-  if (!resident) {
-    chunk = std::min(chunk, most_buffered / tile_bytes);
-    shared = 2 * chunk * tile_bytes + rest;
-  }
+  auto policy = policy_for<TensorPolicy>(p);
+  policy.steps = as_int(steps), policy.tiles = as_int(tiles), policy.parts = as_int(parts);
+  policy.chunk = as_int(std::min(tiles, most_tiles)), policy.paired = turn == Turn::listed_rows;
+  policy.resident = policy.shared_bytes() <= device.shared_bytes_per_block;
+  if (!policy.resident)
+    policy.chunk =
+        as_int(std::min(index_t{policy.chunk}, most_buffered * policy.chunk / policy.chunk_bytes()));
+  const index_t shared = policy.shared_bytes();
   // As many tiles of 16 rows as the registers of a warp hold with all their columns.
   const index_t held = (p.rows.type == DType::float64 ? 2 : 1) * steps * parts;
-  const index_t rows = held <= 2 && tiles <= chunk ? 4 : held <= (resident ? 8 : 6) ? 2 : 1;
-  const bool twice = resident && 2 * (shared + 1024) <= device.shared_bytes_per_multiprocessor;
+  policy.row_tiles = held <= 2 && tiles <= policy.chunk ? 4 : held <= (policy.resident ? 8 : 6) ? 2 : 1;
+  const bool twice = policy.resident && 2 * (shared + 1024) <= device.shared_bytes_per_multiprocessor;
   // With 56 registers of fragments and more, a warp needs more than the 128 that 16 of them have.
-  const bool heavy = 4 * parts * rows * steps >= 56 || (p.rows.type == DType::float64 && !resident);
-  const index_t blocks = twice ? 2 : 1, warps = (heavy ? 12 : 16) / blocks;
-  KernelPlan plan;
-  plan.family = "assign_scores";
-  plan.defines = {define("TS_STEPS", steps),
-                  define("TS_TILES", tiles),
-                  define("TS_CHUNK", chunk),
-                  define("TS_RESIDENT", resident ? 1 : 0),
-                  define("TS_MT", rows),
-                  define("TS_PARTS", parts),
-                  define("TS_PAIRED", turn == Turn::listed_rows ? 1 : 0)};
-  finish(plan, p, turn, shared, warps, blocks, 16 * rows, device);
-  return ScorePlan{ScoreFamily::tensor, std::move(plan)};
+  const bool heavy =
+      4 * parts * policy.row_tiles * steps >= 56 || (p.rows.type == DType::float64 && !policy.resident);
+  policy.blocks = twice ? 2 : 1, policy.warps = (heavy ? 12 : 16) / policy.blocks;
+  return plan_with(ScoreFamily::tensor, "assign_scores", policy, p, turn, policy.warp_rows(), device);
 }
 
 /// Steps that assign_groups has in a stage: rows are padded to whole stages.
@@ -164,9 +165,10 @@ index_t steps_of_stage(index_t d) {
 /// Steps of a row that each of so many warpgroups can have in registers, beside scores, or columns that are
 /// being loaded.
 index_t most_held_steps(index_t groups, index_t stage_steps, bool margin) {
-  constexpr int producer_registers = 24, scores = 64;
+  constexpr int scores = 64;
   const int others = margin ? 72 : 56;
-  const index_t free = registers_left(static_cast<int>(4 * groups), 4, producer_registers) - scores - others;
+  const index_t free =
+      registers_left(static_cast<int>(4 * groups), 4, GroupsPolicy::producer_registers) - scores - others;
   const index_t unit = std::max<index_t>(stage_steps, 2);
   return free / 4 / unit * unit;
 }
@@ -175,63 +177,57 @@ index_t most_held_steps(index_t groups, index_t stage_steps, bool margin) {
 /// does.
 std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t parts, const AssignPlans& plans,
                                             const DeviceInfo& device) {
-  constexpr index_t group_rows = 64, least_stages = 3, most_stages = 8;
+  constexpr index_t least_stages = 3;
   constexpr index_t wanted_ring = 64 << 10;  // bytes: for less of it rows go into registers, then groups go
   const index_t most_groups = parts == 1 ? 3 : 2;  // sums stage by stage need twice the registers
   const index_t most_steps = parts == 1 ? 4 : 2;   // sums of more lose more
-  const index_t rest = 2 * most_stages * 8 + 16 * plans.steps * (p.wide ? 8 : 4);
-  const auto bytes_left = [&](index_t groups, index_t held) {
-    return device.shared_bytes_per_block - rest - groups * group_rows * 32 * (plans.steps - held) * parts;
+  auto policy = policy_for<GroupsPolicy>(p);
+  policy.steps = as_int(plans.steps), policy.centroids = as_int(plans.padded),
+  policy.chunk = as_int(plans.chunk);
+  policy.parts = as_int(parts);
+  const auto bytes_left = [&](index_t held) {
+    policy.held = as_int(held);
+    return device.shared_bytes_per_block - policy.shared_bytes();
   };
-  for (index_t groups = most_groups; groups > 0; --groups)
+  for (policy.groups = as_int(most_groups); policy.groups > 0; --policy.groups)
     for (index_t stage_steps = std::min(steps_of_stage(p.rows.d), most_steps); stage_steps > 0;
          stage_steps /= 2) {
-      const bool holds = parts == 1 && plans.padded > plans.chunk && bytes_left(groups, 0) < wanted_ring;
-      const index_t held = holds ? std::min(plans.steps, most_held_steps(groups, stage_steps, p.margin)) : 0;
-      if (holds && groups > 1 && bytes_left(groups, held) < wanted_ring) continue;
+      policy.stage_steps = as_int(stage_steps), policy.stages = 0;
+      const bool holds = parts == 1 && plans.padded > plans.chunk && bytes_left(0) < wanted_ring;
+      const index_t held =
+          holds ? std::min(plans.steps, most_held_steps(policy.groups, stage_steps, p.margin)) : 0;
+      const index_t left = bytes_left(held);
+      if (holds && policy.groups > 1 && left < wanted_ring) continue;
+      policy.stages = as_int(std::min<index_t>(policy.most_stages, left / policy.stage_bytes()));
+      if (policy.stages < least_stages) continue;
       const bool gives = held > 0 || p.wide;  // the copying warp's group its registers
-      const index_t stage = stage_steps * 32 * plans.chunk * parts;
-      const index_t stages = std::min(most_stages, bytes_left(groups, held) / stage);
-      if (stages < least_stages) continue;
+      policy.warps = policy.consumers() + (gives ? 4 : 1);
       // What is fetched of the rows that all blocks take next should stay in the cache beside the centroids.
-      const index_t row = p.rows.d * static_cast<index_t>(size_of(p.rows.type));
-      const index_t share = device.l2_bytes / (2 * device.multiprocessors * groups * group_rows);
-      const index_t ahead = row <= share ? row : share / 128 * 128;
-      KernelPlan plan;
-      plan.family = "assign_groups";
-      plan.defines = {define("TS_STEPS", plans.steps), define("TS_CENTROIDS", plans.padded),
-                      define("TS_CHUNK", plans.chunk), define("TS_GROUPS", groups),
-                      define("TS_STAGES", stages),     define("TS_STAGE_STEPS", stage_steps),
-                      define("TS_HELD", held),         define("TS_PARTS", parts),
-                      define("TS_AHEAD", ahead)};
-      finish(plan, p, Turn::listed_rows,
-             device.shared_bytes_per_block - bytes_left(groups, held) + stages * stage,
-             4 * groups + (gives ? 4 : 1), 1, 16, device);
-      plan.grid = grid_of(ceil_div(p.rows.n, groups * group_rows), device.multiprocessors);
-      return ScorePlan{ScoreFamily::groups, std::move(plan)};
+      const index_t row = p.rows.d * static_cast<index_t>(size_of(p.rows.type)),
+                    rows = policy.groups * group_rows;
+      const index_t share = device.l2_bytes / (2 * device.multiprocessors * rows);
+      policy.ahead = as_int(row <= share ? row : share / 128 * 128);
+      ScorePlan plan =
+          plan_with(ScoreFamily::groups, "assign_groups", policy, p, Turn::listed_rows, 16, device);
+      plan.kernel.grid = grid_of(ceil_div(p.rows.n, rows), device.multiprocessors);
+      return plan;
     }
   return std::nullopt;
 }
 
 /// assign/scores/kernels/assign_producers.cuh
 ScorePlan assign_producers_plan(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device) {
-  constexpr index_t groups = 3, other_warps = 8, group_rows = 64, most_stages = 8, near_centroids = 2048;
-  constexpr index_t held_steps = 5;  // of rows in registers, as many as groups have left
-  const index_t steps = plans.steps + (plans.confirms ? 1 : 0), stage = steps * 32 * plans.chunk;
-  const index_t known =
-      plans.confirms ? 0
-                     : 2 * groups * group_rows * 16 + (plans.padded <= near_centroids ? 4 * plans.padded : 0);
-  const index_t rest = 2 * groups * group_rows * 32 * steps + known + 16 * steps * (p.wide ? 8 : 4) +
-                       8 * (2 * most_stages + 4 * groups);
-  const index_t stages = std::min(most_stages, (device.shared_bytes_per_block - rest) / stage);
-  KernelPlan plan;
-  plan.family = "assign_producers";
-  plan.defines = {define("TS_STEPS", plans.steps), define("TS_CENTROIDS", plans.padded),
-                  define("TS_CHUNK", plans.chunk), define("TS_STAGES", stages),
-                  define("TS_HELD", held_steps),   define("TS_CONFIRM", plans.confirms ? 1 : 0)};
-  finish(plan, p, Turn::listed_rows, rest + stages * stage, 4 * groups + other_warps, 1, 16, device);
-  plan.grid = grid_of(ceil_div(p.rows.n, groups * group_rows), device.multiprocessors);
-  return ScorePlan{ScoreFamily::producers, std::move(plan)};
+  auto policy = policy_for<ProducersPolicy>(p);
+  policy.steps = as_int(plans.steps), policy.centroids = as_int(plans.padded),
+  policy.chunk = as_int(plans.chunk);
+  policy.confirms = plans.confirms;
+  policy.stages = as_int(std::min<index_t>(
+      policy.most_stages, (device.shared_bytes_per_block - policy.shared_bytes()) / policy.stage_bytes()));
+  policy.warps = policy.consumers + policy.producers + 1;
+  ScorePlan plan =
+      plan_with(ScoreFamily::producers, "assign_producers", policy, p, Turn::listed_rows, 16, device);
+  plan.kernel.grid = grid_of(ceil_div(p.rows.n, policy.groups * group_rows), device.multiprocessors);
+  return plan;
 }
 
 AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
@@ -252,10 +248,9 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   }
   plans.steps = column_steps(p.rows.d);
   if (plans.scores) {
-    const auto& defines = plans.scores->kernel.defines;
     // Three products leave little that three would decide.
-    const bool decides = !plans.confirms && !p.margin &&
-                         std::find(defines.begin(), defines.end(), define("TS_PARTS", 3)) != defines.end();
+    const bool decides =
+        !plans.confirms && !p.margin && policy_of<SinglePolicy>(plans.scores->kernel).parts == 3;
     if (!p.fast && !decides) plans.again = assign_tensor_plan(of_listed, Turn::listed_rows, 2, device);
     return plans;
   }
@@ -284,13 +279,9 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
 }
 
 KernelPlan assign_prepare_plan(const AssignProblem& p, const AssignPlans& plans) {
-  KernelPlan plan;
-  plan.family = "assign_prepare";
-  plan.defines = {define("TS_D", p.rows.d), define("TS_STEPS", plans.steps), define("TS_CHUNK", plans.chunk)};
-  plan.grid = grid_of(ceil_div(plans.padded, warps_a_block), INT32_MAX);
-  plan.block = threads;
-  plan.budget = {128, 0};
-  return plan;
+  return threads_plan("assign_prepare",
+                      PreparePolicy{as_int(p.rows.d), as_int(plans.steps), as_int(plans.chunk)},
+                      32 * plans.padded);
 }
 
 }  // namespace ts::cuda

@@ -11,7 +11,6 @@ namespace ts::assign_device {
 namespace {
 
 using assign_detail::chunk_count;
-using cuda::SeedTask;
 
 template <class S>
 constexpr bool is_wide = sizeof(S) == sizeof(double);
@@ -43,8 +42,9 @@ struct Nearest {
 template <class S>
 void launch_gather(const Context& ctx, const Rows& x, const index_t* numbers, index_t count,
                    const double* shift, double scale, S* out, index_t ld) {
-  cuda::launch(ctx, cuda::seed_plan("seed_gather", x.type(), is_wide<S>, count * ld), argument_of(x),
-               static_cast<int>(x.cols()), numbers, count, shift, scale, out, static_cast<int>(ld));
+  cuda::launch_with<cuda::SeedGatherPolicy>(
+      ctx, cuda::threads_plan("seed_gather", cuda::SeedGatherPolicy{x.type(), is_wide<S>}, count * ld),
+      {argument_of(x), static_cast<int>(x.cols()), numbers, count, shift, scale, out, static_cast<int>(ld)});
 }
 
 /// Candidates in the coordinates of the unit and its shift on their way, and what chunks leave, to host
@@ -67,19 +67,20 @@ void with_candidates(const Context& ctx, const SeedingUnit& unit, HostView<const
   ctx.stream.synchronize();
 }
 
-/// One launch of assign/seeding/kernels/seed_distances.cuh; totals: chunks x what the task leaves.
+/// One launch of assign/seeding/kernels/seed_distances.cuh; totals: chunks x what it leaves (policy.lower).
 template <class S>
-void launch_distances(const Context& ctx, SeedTask task, const Rows& x, const SeedingUnit& unit,
+void launch_distances(const Context& ctx, bool lower, const Rows& x, const SeedingUnit& unit,
                       HostView<const double> candidates, S* squared, const double* weights,
                       const Nearest& nearest, std::span<double> totals) {
   with_candidates(
       ctx, unit, candidates, totals, [&](const double* sent, const double* shift, void*, double* found) {
         const index_t count = candidates.rows();
-        cuda::launch(ctx,
-                     cuda::seed_distances_plan(task, x.type(), coordinates_of<S>(x, unit), count,
-                                               chunk_count(x.rows())),
-                     argument_of(x), static_cast<int>(x.cols()), sent, static_cast<int>(count), shift,
-                     unit.scale, chunk_rows, squared, weights, nearest.of_row, nearest.first_number, found);
+        cuda::launch_with<cuda::SeedDistancesPolicy>(
+            ctx,
+            cuda::seed_distances_plan(lower, x.type(), coordinates_of<S>(x, unit), count,
+                                      chunk_count(x.rows())),
+            {argument_of(x), static_cast<int>(x.cols()), sent, static_cast<int>(count), shift, unit.scale,
+             chunk_rows, squared, weights, nearest.of_row, nearest.first_number, found});
       });
 }
 
@@ -94,11 +95,11 @@ void launch_labelled(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                     auto* const others = static_cast<S*>(narrow);
                     const Rows as_rows(ctx.stream, DeviceView<const double>::unchecked(sent, t, d, d));
                     launch_gather<S>(ctx, as_rows, nullptr, t, nullptr, 1, others, d);
-                    cuda::launch(
+                    cuda::launch_with<cuda::SeedLabelledPolicy>(
                         ctx,
                         cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, unit), chunk_count(x.rows())),
-                        argument_of(x), static_cast<int>(d), others, labels, shift, unit.scale, chunk_rows,
-                        squared, weights, nearest.of_row, nearest.first_number, found);
+                        {argument_of(x), static_cast<int>(d), others, labels, shift, unit.scale, chunk_rows,
+                         squared, weights, nearest.of_row, nearest.first_number, found});
                   });
 }
 
@@ -112,7 +113,7 @@ void lower_potential(const Context& ctx, const Rows& x, const SeedingUnit& unit,
   if (x.rows() == 0) return;
   // Beyond this, finding the nearest candidate by tensor instructions first costs less than all distances.
   if (candidates.rows() <= cuda::most_seed_candidates)
-    return launch_distances<S>(ctx, SeedTask::lower, x, unit, candidates, squared.data, weights.data,
+    return launch_distances<S>(ctx, true, x, unit, candidates, squared.data, weights.data,
                                {nearest.data, first_number}, totals);
   cuda::Memory memory;
   if (labels.empty()) {
@@ -137,8 +138,8 @@ void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                   width = cuda::seed_candidates(count);
     std::vector<double> found(static_cast<std::size_t>(chunks * width));
     // This task only reads the distances so far.
-    launch_distances<S>(ctx, SeedTask::totals, x, unit, candidates.rows(c, count),
-                        const_cast<S*>(squared.data), weights.data, {}, found);
+    launch_distances<S>(ctx, false, x, unit, candidates.rows(c, count), const_cast<S*>(squared.data),
+                        weights.data, {}, found);
     for (index_t chunk = 0; chunk < chunks; ++chunk)
       for (index_t q = 0; q < count; ++q)
         totals(chunk, c + q) = found[static_cast<std::size_t>(chunk * width + q)];
@@ -148,7 +149,7 @@ void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
 template <class S>
 std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
                                std::span<const SeedingDraw> draws) {
-  static_assert(sizeof(SeedingDraw) == 16, "as assign/seeding/kernels/seed_draw.cuh has it");
+  static_assert(sizeof(SeedingDraw) == sizeof(cuda::DrawArgument), "copied as they are");
   const auto count = std::ssize(draws);
   std::vector<index_t> rows(draws.size());
   if (count == 0) return rows;
@@ -156,10 +157,9 @@ std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerR
   const std::size_t sent = w.reserve<SeedingDraw>(count), found = w.reserve<index_t>(count);
   w.get(ctx.stream);
   cuda::copy_bytes(ctx.stream, w.at<char>(sent), draws.data(), draws.size_bytes());
-  auto plan = cuda::seed_plan("seed_draw", DType::float64, is_wide<S>, count);
-  plan.grid = static_cast<unsigned>(count);
-  cuda::launch(ctx, plan, squared.data, weights.data, squared.size, chunk_rows, w.at<SeedingDraw>(sent),
-               w.at<index_t>(found));
+  cuda::launch_with<cuda::SeedDrawPolicy>(ctx, cuda::seed_draw_plan(is_wide<S>, count),
+                                          {squared.data, weights.data, squared.size, chunk_rows,
+                                           w.at<cuda::DrawArgument>(sent), w.at<index_t>(found)});
   cuda::copy_bytes(ctx.stream, rows.data(), w.at<char>(found), rows.size() * sizeof(index_t));
   ctx.stream.synchronize();
   return rows;
@@ -179,8 +179,9 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
   const std::size_t found = w.reserve<std::uint64_t>(words);
   w.get(ctx.stream);
   cuda::fill_bytes(ctx.stream, w.at<std::uint64_t>(found) + words - 1, 0, sizeof(std::uint64_t));
-  cuda::launch(ctx, cuda::seed_plan("seed_keep", DType::float64, is_wide<S>, n), squared.data, weights.data,
-               n, factor, random.stream, random.key, w.at<std::uint32_t>(found));
+  cuda::launch_with<cuda::SeedKeepPolicy>(
+      ctx, cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{is_wide<S>}, n),
+      {squared.data, weights.data, n, factor, random.stream, random.key, w.at<std::uint32_t>(found)});
   cuda::copy_bytes(ctx.stream, marks, w.at<char>(found), bytes);
   ctx.stream.synchronize();
   for (index_t word = 0; word < words; ++word)
@@ -229,8 +230,9 @@ std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::i
   const std::size_t found = w.reserve<std::uint64_t>(count), bytes = counts.size() * sizeof(std::uint64_t);
   w.get(ctx.stream);
   cuda::fill_bytes(ctx.stream, w.at<char>(found), 0, bytes);
-  cuda::launch(ctx, cuda::seed_count_plan(count, numbers.size, ctx.stream.device()), numbers.data,
-               numbers.size, static_cast<int>(count), w.at<std::uint64_t>(found));
+  cuda::launch_with<cuda::SeedCountPolicy>(
+      ctx, cuda::seed_count_plan(count, numbers.size, ctx.stream.device()),
+      {numbers.data, numbers.size, static_cast<int>(count), w.at<cuda::word64>(found)});
   cuda::copy_bytes(ctx.stream, counts.data(), w.at<char>(found), bytes);
   ctx.stream.synchronize();
   return counts;
@@ -239,10 +241,8 @@ std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::i
 template <class S>
 ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
                        PerRow<const double> weights, const Choosing& how) {
-  struct Outcome {
-    index_t count;
-    double left;
-  } outcome{};
+  using Outcome = cuda::ChoiceOutcome;
+  Outcome outcome{};
   ChosenRows chosen;
   const index_t n = x.rows(), d = x.cols(), together = 16 / static_cast<index_t>(sizeof(S));
   if (n == 0 || d == 0 || how.most == 0) return chosen;
@@ -261,10 +261,12 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   upload.send(w.at<double>(shift));
   cuda::fill_bytes(ctx.stream, w.at<char>(arrivals), 0, sizeof(std::uint32_t));
   launch_gather(ctx, x, nullptr, n, w.at<double>(shift), unit.scale, w.at<S>(rows), ld);
-  cuda::launch(ctx, plan, w.at<S>(rows), n, static_cast<int>(ld), weights.data, squared.data,
-               static_cast<int>(how.trials), how.random.stream, how.random.key, how.first_number,
-               static_cast<int>(how.most), how.enough, w.at<S>(found), w.at<double>(sums),
-               w.at<std::uint32_t>(arrivals), w.at<index_t>(numbers), w.at<Outcome>(left));
+  cuda::launch_with<cuda::SeedChoosePolicy>(
+      ctx, plan,
+      {w.at<S>(rows), n, static_cast<int>(ld), weights.data, squared.data, static_cast<int>(how.trials),
+       how.random.stream, how.random.key, how.first_number, static_cast<int>(how.most), how.enough,
+       w.at<S>(found), w.at<double>(sums), w.at<std::uint32_t>(arrivals), w.at<index_t>(numbers),
+       w.at<Outcome>(left)});
   chosen.rows.resize(static_cast<std::size_t>(how.most));
   cuda::copy_bytes(ctx.stream, chosen.rows.data(), w.at<char>(numbers), chosen.rows.size() * sizeof(index_t));
   cuda::copy_bytes(ctx.stream, &outcome, w.at<char>(left), sizeof outcome);

@@ -1,12 +1,10 @@
 // The kernels of seeding on a GPU: pure functions of shapes.
 #pragma once
 
-#include "tallskinny/gemm/runtime/gpu/devices.hpp"
-#include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
+#include "tallskinny/gemm/assign/rows/plan.hpp"
+#include "tallskinny/gemm/assign/seeding/policy.hpp"
 
 namespace ts::cuda {
-
-enum class SeedTask { lower, totals };
 
 /// Candidates that assign/seeding/kernels/seed_distances.cuh takes at a time, at most.
 inline constexpr index_t most_seed_candidates = 12;
@@ -15,18 +13,13 @@ inline constexpr index_t most_seed_candidates = 12;
   return count <= 1 ? 1 : (count + 3) / 4 * 4;
 }
 
-/// How assign/seeding/kernels/seed_coordinate.cuh makes coordinates: in float64, or from float64 in float32,
-/// or in float32.
-enum class Coordinates { wide, narrow, direct };
-
 /// assign/seeding/kernels/seed_distances.cuh
-[[nodiscard]] KernelPlan seed_distances_plan(SeedTask task, DType type, Coordinates coordinates,
+[[nodiscard]] KernelPlan seed_distances_plan(bool lower, DType type, Coordinates coordinates,
                                              index_t candidates, index_t chunks);
 /// assign/seeding/kernels/seed_labelled.cuh
 [[nodiscard]] KernelPlan seed_labelled_plan(DType type, Coordinates coordinates, index_t chunks);
-/// kernels/FAMILY.cuh with one thread for each of `count` things; wide: distances in float64.
-[[nodiscard]] KernelPlan seed_plan(std::string_view family, DType type, bool wide, index_t count);
-
+/// assign/seeding/kernels/seed_draw.cuh
+[[nodiscard]] KernelPlan seed_draw_plan(bool wide, index_t draws);
 /// assign/seeding/kernels/seed_count.cuh
 [[nodiscard]] KernelPlan seed_count_plan(index_t counts, index_t size, const DeviceInfo& device);
 

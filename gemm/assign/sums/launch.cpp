@@ -53,16 +53,18 @@ void add_moves(const Context& ctx, const Rows& x, PerRow<const std::int32_t> lab
   const index_t most_entries = to.moves.rows == nullptr ? moves : 2 * moves;
   cuda::fill_bytes(ctx.stream, memory.places, 0,
                    static_cast<std::size_t>(clusters + 1) * sizeof(std::uint32_t));
-  const auto sort = [&](cuda::SumsTask task) {
-    cuda::launch(ctx, cuda::sums_sort_plan(task, clusters, moves, device), count, to.moves, labels.data, k,
-                 memory.places, memory.order);
+  const auto sort = [&](bool put) {
+    cuda::launch_with<cuda::SumsSortPolicy>(ctx, cuda::sums_sort_plan(put, clusters, moves, device),
+                                            {count, to.moves, labels.data, k, memory.places, memory.order});
   };
-  sort(cuda::SumsTask::count);
-  cuda::launch(ctx, cuda::sums_places_plan(clusters), k, memory.places, entries);
-  sort(cuda::SumsTask::order);
+  sort(false);
+  cuda::launch_with<cuda::SumsPlacesPolicy>(ctx, cuda::sums_places_plan(clusters),
+                                            {k, memory.places, entries});
+  sort(true);
   const bool weighed = to.weights != nullptr || !factors_multiply(unit);
-  cuda::launch(ctx, cuda::sums_add_plan(cuda::rows_form(x), weighed, most_entries, device), rows, labels.data,
-               memory.order, entries, to);
+  cuda::launch_with<cuda::SumsAddPolicy>(
+      ctx, cuda::sums_add_plan(cuda::rows_form(x), weighed, most_entries, device),
+      {rows, labels.data, memory.order, entries, to});
 }
 
 void add_rows(const Context& ctx, const Rows& x, const PlacedSums& sums, PerRow<const std::int32_t> labels,

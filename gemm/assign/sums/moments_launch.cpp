@@ -4,6 +4,7 @@
 #include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/assign/rows/upload.hpp"
 #include "tallskinny/gemm/assign/sums/launch.hpp"
+#include "tallskinny/gemm/assign/sums/policy.hpp"
 
 namespace ts::assign_device {
 
@@ -11,13 +12,15 @@ namespace {
 
 using assign_detail::chunk_count;
 
-void launch_moments(const Context& ctx, const Rows& x, index_t round, const double* shift, const double* mean,
-                    double* out, std::uint64_t* first) {
+using cuda::MomentsRound;
+
+void launch_moments(const Context& ctx, const Rows& x, MomentsRound round, const double* shift,
+                    const double* mean, double* out, cuda::word64* first) {
   const index_t d = x.cols();
-  cuda::launch(ctx,
-               cuda::assign_threads_plan("assign_moments", x.type(), {cuda::define("TS_ROUND", round)},
-                                         chunk_count(x.rows()) * d),
-               argument_of(x), static_cast<int>(d), chunk_rows, shift, mean, out, first);
+  cuda::launch_with<cuda::MomentsPolicy>(
+      ctx,
+      cuda::threads_plan("assign_moments", cuda::MomentsPolicy{x.type(), round}, chunk_count(x.rows()) * d),
+      {argument_of(x), static_cast<int>(d), chunk_rows, shift, mean, out, first});
 }
 
 void fetch(const cuda::Stream& stream, HostView<double> to, const double* from) {
@@ -32,7 +35,7 @@ Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
   Workspace w;
   const std::size_t out = w.reserve<double>(sums.rows() * sums.cols());
   w.get(ctx.stream);
-  launch_moments(ctx, x, 0, nullptr, nullptr, w.at<double>(out), nullptr);
+  launch_moments(ctx, x, MomentsRound::sum, nullptr, nullptr, w.at<double>(out), nullptr);
   fetch(ctx.stream, sums.view(), w.at<double>(out));
   ctx.stream.synchronize();
   return sums;
@@ -49,7 +52,8 @@ ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments&
   const std::size_t sent = w.reserve<double>(upload.size()), out = w.reserve<double>(2 * chunks * d);
   w.get(ctx.stream);
   upload.send(w.at<double>(sent));
-  launch_moments(ctx, x, 1, w.at<double>(sent), w.at<double>(sent) + d, w.at<double>(out), nullptr);
+  launch_moments(ctx, x, MomentsRound::spread, w.at<double>(sent), w.at<double>(sent) + d, w.at<double>(out),
+                 nullptr);
   fetch(ctx.stream, spread.reach.view(), w.at<double>(out));
   fetch(ctx.stream, spread.squares.view(), w.at<double>(out) + chunks * d);
   ctx.stream.synchronize();
@@ -62,7 +66,7 @@ std::pair<index_t, index_t> first_not_finite(const Context& ctx, const Rows& x) 
   const std::size_t at = w.reserve<std::uint64_t>(1);
   w.get(ctx.stream);
   cuda::fill_bytes(ctx.stream, w.at<char>(at), 0xff, sizeof(std::uint64_t));
-  launch_moments(ctx, x, 2, nullptr, nullptr, nullptr, w.at<std::uint64_t>(at));
+  launch_moments(ctx, x, MomentsRound::first_not_finite, nullptr, nullptr, nullptr, w.at<cuda::word64>(at));
   std::uint64_t first = 0;
   cuda::copy_bytes(ctx.stream, &first, w.at<char>(at), sizeof first);
   ctx.stream.synchronize();

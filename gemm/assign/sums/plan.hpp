@@ -2,17 +2,14 @@
 #pragma once
 
 #include "tallskinny/gemm/assign/rows/form.hpp"
+#include "tallskinny/gemm/assign/sums/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
 namespace ts::cuda {
 
-/// Of the entries of clusters: they are counted, and later put in order.
-enum class SumsTask { count, order };
-
-/// assign/sums/kernels/sums_sort.cuh for so many moves.
-[[nodiscard]] KernelPlan sums_sort_plan(SumsTask task, index_t clusters, index_t moves,
-                                        const DeviceInfo& device);
+/// assign/sums/kernels/sums_sort.cuh for so many moves, whose entries are put in order, or counted.
+[[nodiscard]] KernelPlan sums_sort_plan(bool put, index_t clusters, index_t moves, const DeviceInfo& device);
 /// assign/sums/kernels/sums_places.cuh
 [[nodiscard]] KernelPlan sums_places_plan(index_t clusters);
 /// assign/sums/kernels/sums_add.cuh for so many entries at most; weighed: rows have weights, or factors are

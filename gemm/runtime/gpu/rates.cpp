@@ -5,14 +5,14 @@ namespace ts::cuda {
 namespace {
 
 /// Multiply-adds of one multiprocessor in one clock.
-struct Arithmetic {
+struct ChipRates {
   int capability;  ///< from this one on
   double float64, float64_tensor, float32, tf32, half;
 };
 
 // As mma.sync reaches them: from 9.0 on, tensor units are faster still with instructions that no kernel here
 // needs.
-constexpr Arithmetic table[] = {{100, 64, 64, 128, 640, 1280},
+constexpr ChipRates table[] = {{100, 64, 64, 128, 640, 1280},
                                 {90, 64, 128, 128, 610, 1220},
                                 {86, 2, 2, 128, 256, 512},
                                 {80, 32, 64, 64, 512, 1024},
@@ -20,8 +20,8 @@ constexpr Arithmetic table[] = {{100, 64, 64, 128, 640, 1280},
 
 constexpr double read_share = 0.94, copy_share = 0.90;  // of the bus, as streaming kernels reach them
 
-Arithmetic arithmetic_of(int capability) {
-  for (const Arithmetic& a : table)
+ChipRates arithmetic_of(int capability) {
+  for (const ChipRates& a : table)
     // 8.6, 8.9 and 12.x are graphics chips with little float64.
     if (capability >= a.capability && !(capability >= 120 && a.capability >= 90)) return a;
   return table[4];
@@ -30,7 +30,7 @@ Arithmetic arithmetic_of(int capability) {
 }  // namespace
 
 void assume_rates(DeviceInfo& d, double clock, double bus_bytes_per_second) {
-  const Arithmetic a = arithmetic_of(d.capability());
+  const ChipRates a = arithmetic_of(d.capability());
   const double per_clock = 2 * clock * d.multiprocessors;
   d.read_bytes_per_second = read_share * bus_bytes_per_second;
   d.copy_bytes_per_second = copy_share * bus_bytes_per_second;

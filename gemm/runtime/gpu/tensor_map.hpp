@@ -2,13 +2,9 @@
 #pragma once
 
 #include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/gemm/runtime/gpu/tensor_map_policy.hpp"
 
 namespace ts::cuda {
-
-/// CUtensorMap, as cuda.h calls it.
-struct alignas(64) TensorMap {
-  unsigned char bytes[128];
-};
 
 /// `rows` lines of `columns` scalars of `scalar_bytes`, `line_bytes` apart (a multiple of 16, as `data` is),
 /// to be copied in boxes of `box_rows` lines of 128 bytes.

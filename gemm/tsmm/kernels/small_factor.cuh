@@ -2,12 +2,19 @@
 #pragma once
 
 #include "tallskinny/gemm/device/element.cuh"
+#include "tallskinny/gemm/tsmm/policy.hpp"
 
 template <class S>
 struct SmallFactor {
   const S* data;
   int64 row_stride, column_stride;
   int conjugate;
+
+  explicit __device__ __forceinline__ SmallFactor(const ts::cuda::SmallFactorArgument& a)
+      : data(static_cast<const S*>(a.data)),
+        row_stride(a.row_stride),
+        column_stride(a.column_stride),
+        conjugate(a.conjugate) {}
 
   __device__ __forceinline__ Result at(int64 k, int j) const {
     const Result x = widen(data[k * row_stride + j * column_stride]);

@@ -6,7 +6,6 @@
 #include "tallskinny/gemm/tsmm/kernels/small_factor.cuh"
 #include "tallskinny/gemm/tsmm/kernels/warp_columns.cuh"
 
-#if TS_CORE == 1
 /// sum + part `part` of x s.
 __device__ __forceinline__ float add_product(float sum, Result x, Result s, int part) {
   const float re = part_of(x, 0), im = part_of(x, 1), s_re = part_of(s, 0), s_im = part_of(s, 1);
@@ -29,9 +28,9 @@ struct SumNumber {
 /// If any sum of the lane is NaN, mend(sum, number) gets all of them in turn. (They pass by in registers, which
 /// have no run-time indices.)
 template <class Mend>
-__device__ __forceinline__ void repair(AccumulatorTile (&sums)[TS_TILES][parts][blocks_of_warp],
+__device__ __forceinline__ void repair(float (&sums)[policy.tiles][parts][blocks_of_warp][4],
                                        const Mend& mend) {
-  constexpr int count = TS_TILES * parts * blocks_of_warp * 4;
+  constexpr int count = policy.tiles * parts * blocks_of_warp * 4;
   float(&sum)[count] = reinterpret_cast<float(&)[count]>(sums);
   bool clean = true;
 #pragma unroll
@@ -46,4 +45,6 @@ __device__ __forceinline__ void repair(AccumulatorTile (&sums)[TS_TILES][parts][
     sum[count - 1] = first;
   }
 }
-#endif
+/// Sums in float64 need none.
+template <class Mend>
+__device__ __forceinline__ void repair(double (&)[policy.tiles][parts][blocks_of_warp][4], const Mend&) {}

@@ -1,52 +1,39 @@
-// Y = alpha X op(S) + beta Y for tall X (n x TS_P) and small S (TS_P x TS_Q); Y may be X itself.
+// Y = alpha X op(S) + beta Y for tall X (rows x p) and small S (p x q); Y may be X itself.
 //
-// Groups of warps work on their own: each keeps a private ring of slots in flight, takes chunks of TS_ROWS rows,
-// and leaves the results in the slot that held the rows, from where they are stored. S lies in shared memory
-// for the whole run.
+// Groups of warps work on their own: each keeps a private ring of slots in flight, takes chunks of rows, and leaves the
+// results in the slot that held the rows, from where they are stored. S lies in shared memory for the whole run.
 //
 // Chunks are given out in the order of memory, to whichever group has a free slot: reads and writes of all
 // multiprocessors then stay close together, which memory rewards with 5 % over fixed shares that drift apart.
-//
-//   TS_TYPE, TS_CORE (0 or 1), TS_NARROW, TS_WARPGROUP: which arithmetic; TS_P, TS_Q
-//   TS_MODE_X, TS_PITCH_X, TS_UNIT_X, TS_SHIFT_X, TS_PAD_X: see operand.cuh; TS_VECTOR_X: scalars read at once
-//   TS_BULK_Y: Y is contiguous and 16-byte aligned, and whole chunks are stored in bulk
-//   TS_COLUMNS_Y: Y lies by columns; TS_UNIT_Y: bytes of Y moved at once, which divide its addresses and lines
-//   TS_ACCUMULATE: beta is not 0, and Y is read
-//   TS_ROWS (of a chunk), TS_GROUPS, TS_TEAMS, TS_COLUMN_WARPS, TS_TILES (of 16 rows of a team)
-//   TS_SLOTS (of all groups); TS_LAG: whether a slot waits for one more chunk before it is filled again, while
-//   what it held is being stored
 #pragma once
 
 #include "tallskinny/gemm/device/cluster.cuh"
-
-#if TS_NARROW
 #include "tallskinny/gemm/tsmm/kernels/tsmm_narrow.cuh"
-#elif TS_WARPGROUP
-#include "tallskinny/gemm/tsmm/kernels/tsmm_warpgroup.cuh"
-#else
 #include "tallskinny/gemm/tsmm/kernels/tsmm_tensor.cuh"
-#endif
+#include "tallskinny/gemm/tsmm/kernels/tsmm_warpgroup.cuh"
+
+using Worker =
+    Choose<policy.worker == TsmmWorker::lane, ByLanes<policy>,
+           Choose<policy.worker == TsmmWorker::warp, ByWarps<policy>, ByWarpgroups<policy>>::type>::type;
 
 #if __CUDA_ARCH__ >= 900
-constexpr bool store_in_bulk = TS_BULK_Y, load_y_in_bulk = TS_ACCUMULATE && TS_BULK_Y;
+constexpr bool store_in_bulk = policy.bulk_y, load_y_in_bulk = policy.accumulate && policy.bulk_y;
 #else
 constexpr bool store_in_bulk = false, load_y_in_bulk = false;
 #endif
-constexpr int fillers = X::in_bulk ? 32 : 32 * group_warps;  ///< threads of a group that fill its slots
+constexpr int fillers =
+    X::in_bulk ? 32 : 32 * policy.group_warps();  ///< threads of a group that fill its slots
 constexpr int fill_arrivals = X::arrivals(fillers);
-/// The slots of a group; some groups may have one less.
-constexpr int most_stages = (TS_SLOTS + TS_GROUPS - 1) / TS_GROUPS;
 
 /// What a group keeps in shared memory beside its slots.
 struct Ring {
-  uint64 full[most_stages];       ///< a slot holds its rows
-  uint64 empty[most_stages];      ///< all warps have stored what was in a slot
-  uint32 number[2][most_stages];  ///< of the chunk in a slot, in even and in odd rounds
+  uint64 full[policy.most_stages()];       ///< a slot holds its rows
+  uint64 empty[policy.most_stages()];      ///< all warps have stored what was in a slot
+  uint32 number[2][policy.most_stages()];  ///< of the chunk in a slot, in even and in odd rounds
 };
-constexpr int factor_offset = round_up(TS_GROUPS * static_cast<int>(sizeof(Ring)), 128);
-constexpr int slots_offset = factor_offset + factor_bytes;
+static_assert(policy.groups * sizeof(Ring) <= policy.factor_offset());
 
-struct ResultArgument {
+struct ResultRows {
   Result* data;
   int64 row_stride, column_stride;
 };
@@ -54,108 +41,64 @@ struct ResultArgument {
 /// Moves the results of those rows of a team that Y has, from where they are staged or back: one or some
 /// neighbours at once, neighbours in memory by neighbouring lanes.
 template <bool Back>
-__device__ __forceinline__ void move_results(Result* staged, const ResultArgument& y, int64 first, int rows,
+__device__ __forceinline__ void move_results(Result* staged, const ResultRows& y, int64 first, int rows,
                                              int thread) {
-  constexpr int v = TS_UNIT_Y > sizeof(Result) ? TS_UNIT_Y / sizeof(Result) : 1;
-  using Piece = Vector<Result, v, TS_UNIT_Y>;
+  constexpr int v = policy.unit_y > sizeof(Result) ? policy.unit_y / sizeof(Result) : 1;
+  using Piece = Vector<Result, v, policy.unit_y>;
   Result* const start = y.data + first * y.row_stride;
-  constexpr int line = (TS_COLUMNS_Y ? team_rows : TS_Q) / v;
+  constexpr int line = (policy.columns_y ? policy.team_rows() : policy.q) / v;
 #pragma unroll 8
-  for (int e = thread; e < (TS_COLUMNS_Y ? TS_Q : rows) * line; e += team_threads) {
-    const int at = e % line * v, row = TS_COLUMNS_Y ? at : e / line, column = TS_COLUMNS_Y ? e / line : at;
-    Result* const here = staged + row * y_row_pitch + column * y_column_pitch;
-    Result* const there = start + row * y.row_stride + (TS_COLUMNS_Y ? column * y.column_stride : column);
+  for (int e = thread; e < (policy.columns_y ? policy.q : rows) * line; e += policy.team_threads()) {
+    const int at = e % line * v, row = policy.columns_y ? at : e / line,
+              column = policy.columns_y ? e / line : at;
+    Result* const here = staged + row * policy.y_row_pitch() + column * policy.y_column_pitch();
+    Result* const there = start + row * y.row_stride + (policy.columns_y ? column * y.column_stride : column);
     Result* const to = Back ? here : there;
     const Result* const from = Back ? there : here;
-    if (!TS_COLUMNS_Y || row + v <= rows)
+    if (!policy.columns_y || row + v <= rows)
       *reinterpret_cast<Piece*>(to) = *reinterpret_cast<const Piece*>(from);
     else
       for (int i = 0; i < rows - row; ++i) to[i] = from[i];
   }
 }
 
-extern "C" __global__ void __launch_bounds__(threads, 1)
-    tsmm(OperandArgument x_argument, Factor s, ResultArgument y, int64 rows, Complex<double> wide_alpha,
-         Complex<double> wide_beta, uint32* tickets) {
-  extern __shared__ __align__(128) unsigned char shared[];
-  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
-  const Place place{warp / group_warps, warp % group_warps / TS_COLUMN_WARPS, warp % TS_COLUMN_WARPS,
-                    thread % 32};
-  const int thread_of_group = place.thread_of_group();
-  const bool leads = thread_of_group == 0, fills = thread_of_group < fillers;
-  Ring& ring = reinterpret_cast<Ring*>(shared)[place.group];
-  unsigned char* const factor = shared + factor_offset;
-  constexpr int more = TS_SLOTS % TS_GROUPS;  // groups that have a slot more than the others
-  const int stages = TS_SLOTS / TS_GROUPS + (place.group < more);
-  unsigned char* const slots =
-      shared + slots_offset +
-      (place.group * (TS_SLOTS / TS_GROUPS) + (place.group < more ? place.group : more)) * slot_bytes;
-  const Scalars scalars{{static_cast<Sum>(wide_alpha.re), static_cast<Sum>(wide_alpha.im)},
-                        {static_cast<Sum>(wide_beta.re), static_cast<Sum>(wide_beta.im)}};
-  const X x(x_argument, rows);
-  const int64 chunks = (rows + TS_ROWS - 1) / TS_ROWS;
+/// The rows of X and Y in chunks, which are numbered in the order of memory.
+struct Chunks {
+  X x;
+  ResultRows y;
+  int64 rows, count;
 
-  // Every group begins with chunks of its own, then draws tickets; one ticket is always at hand. (32 bits
-  // number more chunks than memory holds.) A group draws one at first and one with each chunk, so that the
-  // last draw of the grid is known, and puts the tickets back.
-  const int loaded = stages - TS_LAG;  // slots that are filled before the first is used
-  const auto own = [&](int i) { return (i * TS_GROUPS + place.group) * gridDim.x + blockIdx.x; };
-  uint32 next = 0;
-  const uint32 last_draw = static_cast<uint32>(chunks) + gridDim.x * TS_GROUPS - 1;
-  const auto draw = [&] {
-    next = (TS_SLOTS - TS_LAG * TS_GROUPS) * gridDim.x + atomicInc(tickets, last_draw);
-  };
-  if (leads) {
-    for (int i = 0; i < stages; ++i) {
-      barrier_init(ring.full + i, fill_arrivals + load_y_in_bulk);
-      barrier_init(ring.empty + i, group_warps * warp_arrivals);
-      ring.number[0][i] = own(i);
-    }
-    barrier_init_fence();
+  __device__ __forceinline__ explicit Chunks(const ts::cuda::TsmmArguments& a)
+      : x(a.x, a.rows),
+        y{static_cast<Result*>(a.y.data), a.y.row_stride, a.y.column_stride},
+        rows(a.rows),
+        count((a.rows + policy.rows() - 1) / policy.rows()) {}
+
+  __device__ __forceinline__ bool whole(uint32 number) const {
+    return (number + int64{1}) * policy.rows() <= rows;
   }
-  __syncthreads();
-  let_next_kernel_start();
-  wait_for_earlier_kernels();
-  if (leads) draw();
-
-  // By the threads that fill; a number beyond the last chunk says that there are no more.
-  const auto load = [&](int stage, uint32 number) {
-    uint64* const full = ring.full + stage;
-    if (number >= chunks) {
-      if (thread_of_group < fill_arrivals) barrier_arrive(full);
-      if (load_y_in_bulk && leads) barrier_arrive(full);
+  /// By the threads of a group that fill; a number beyond the last chunk says that there are no more.
+  __device__ __forceinline__ void load(uint32 number, unsigned char* slot, uint64* full, int thread) const {
+    if (number >= count) {
+      if (thread < fill_arrivals) barrier_arrive(full);
+      if (load_y_in_bulk && thread == 0) barrier_arrive(full);
       return;
     }
-    unsigned char* const slot = slots + stage * slot_bytes;
-    x.fill(number, slot, full, thread_of_group, fillers);
+    x.fill(number, slot, full, thread, fillers);
 #if __CUDA_ARCH__ >= 900
-    if (load_y_in_bulk && leads) {
-      constexpr int bytes = TS_TEAMS * y_team_bytes;
-      const bool whole = (number + int64{1}) * TS_ROWS <= rows;
-      barrier_arrive_expecting(full, whole ? bytes : 0);
-      if (whole)
-        bulk_load(slot + y_offset, y.data + static_cast<int64>(number) * (TS_ROWS * TS_Q), bytes, full);
+    if (load_y_in_bulk && thread == 0) {
+      constexpr int bytes = policy.teams * policy.y_team_bytes();
+      const bool all = whole(number);
+      barrier_arrive_expecting(full, all ? bytes : 0);
+      if (all)
+        bulk_load(slot + policy.y_offset(), y.data + static_cast<int64>(number) * (policy.rows() * policy.q),
+                  bytes, full);
     }
 #endif
-  };
-  if (fills)
-    for (int i = 0; i < loaded; ++i) load(i, own(i));
-  prepare_factor(factor, s, thread);
-  __syncthreads();
-
-  for (int stage = 0, parity = 0;;) {
-    barrier_wait(ring.full + stage, parity);
-    const uint32 number = ring.number[parity][stage];
-    if (number >= chunks) break;
-    unsigned char* const slot = slots + stage * slot_bytes;
-    Result* const staged = reinterpret_cast<Result*>(slot + y_offset + place.team * y_pitch);
-    const int64 first = static_cast<int64>(number) * TS_ROWS + place.team * team_rows;
-    const int valid = rows - first < team_rows ? max(0, static_cast<int>(rows - first)) : team_rows;
-    if (TS_ACCUMULATE && !(load_y_in_bulk && (number + int64{1}) * TS_ROWS <= rows))
-      move_results<true>(staged, y, first, valid, place.thread_of_team());
-    compute(x, slot, factor, s, place, scalars);
-
-    const bool in_bulk = store_in_bulk && valid == team_rows;
+  }
+  /// By a team: what it has computed of the rows from `first` on, `valid` of which there are.
+  __device__ __forceinline__ void store(Result* staged, int64 first, int valid, const Place& place) const {
+    const bool in_bulk = store_in_bulk && valid == policy.team_rows();
 #if __CUDA_ARCH__ >= 900
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
@@ -165,16 +108,83 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     if (store_in_bulk && place.thread_of_team() == 0) {
       if (in_bulk)
         asm volatile(
-            "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(y.data + first * TS_Q),
-            "r"(shared_address(staged)), "n"(y_team_bytes)
+            "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(y.data + first * policy.q),
+            "r"(shared_address(staged)), "n"(policy.y_team_bytes())
             : "memory");
       asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-      asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(TS_LAG) : "memory");
+      asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(policy.lag) : "memory");
     }
 #endif
+  }
+};
+
+/// Arguments are read when the kernel starts: those of a __grid_constant__ would be read where they are used, which
+/// makes kernels of many registers spill.
+extern "C" __global__ void __launch_bounds__(policy.threads(), 1) tsmm(const ts::cuda::TsmmArguments a) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
+  const Place place{warp / policy.group_warps(), warp % policy.group_warps() / policy.column_warps,
+                    warp % policy.column_warps, thread % 32};
+  const int thread_of_group = place.thread_of_group();
+  const bool leads = thread_of_group == 0, fills = thread_of_group < fillers;
+  Ring& ring = reinterpret_cast<Ring*>(shared)[place.group];
+  unsigned char* const factor = shared + policy.factor_offset();
+  constexpr int more = policy.slots % policy.groups;  // groups that have a slot more than the others
+  const int stages = policy.slots / policy.groups + (place.group < more);
+  unsigned char* const slots =
+      shared + policy.slots_offset() +
+      (place.group * (policy.slots / policy.groups) + (place.group < more ? place.group : more)) *
+          policy.slot_bytes();
+  const Factor s(a.s);
+  const Scalars scalars(a.alpha, a.beta);
+  const Chunks chunks(a);
+
+  // Every group begins with chunks of its own, then draws tickets; one ticket is always at hand. (32 bits
+  // number more chunks than memory holds.) A group draws one at first and one with each chunk, so that the
+  // last draw of the grid is known, and puts the tickets back.
+  const int loaded = stages - policy.lag;  // slots that are filled before the first is used
+  const auto own = [&](int i) { return (i * policy.groups + place.group) * gridDim.x + blockIdx.x; };
+  uint32 next = 0;
+  const uint32 last_draw = static_cast<uint32>(chunks.count) + gridDim.x * policy.groups - 1;
+  const auto draw = [&] {
+    next = (policy.slots - policy.lag * policy.groups) * gridDim.x + atomicInc(a.tickets, last_draw);
+  };
+  if (leads) {
+    for (int i = 0; i < stages; ++i) {
+      barrier_init(ring.full + i, fill_arrivals + load_y_in_bulk);
+      barrier_init(ring.empty + i, policy.group_warps() * warp_arrivals);
+      ring.number[0][i] = own(i);
+    }
+    barrier_init_fence();
+  }
+  __syncthreads();
+  let_next_kernel_start();
+  wait_for_earlier_kernels();
+  if (leads) draw();
+  const auto load = [&](int stage, uint32 number) {
+    chunks.load(number, slots + stage * policy.slot_bytes(), ring.full + stage, thread_of_group);
+  };
+  if (fills)
+    for (int i = 0; i < loaded; ++i) load(i, own(i));
+  Worker::prepare_factor(factor, s, thread);
+  __syncthreads();
+
+  for (int stage = 0, parity = 0;;) {
+    barrier_wait(ring.full + stage, parity);
+    const uint32 number = ring.number[parity][stage];
+    if (number >= chunks.count) break;
+    unsigned char* const slot = slots + stage * policy.slot_bytes();
+    Result* const staged = place.results(slot);
+    const int64 first = static_cast<int64>(number) * policy.rows() + place.first_row(),
+                left = chunks.rows - first;
+    const int valid = left < policy.team_rows() ? max(0, static_cast<int>(left)) : policy.team_rows();
+    if (policy.accumulate && !(load_y_in_bulk && chunks.whole(number)))
+      move_results<true>(staged, chunks.y, first, valid, place.thread_of_team());
+    Worker::compute(chunks.x, slot, factor, s, place, scalars);
+    chunks.store(staged, first, valid, place);
     // This slot, or the one before it, takes the next chunk as soon as every warp is done with it.
-    const bool same_round = TS_LAG == 1 && stage == 0;
-    const int before = TS_LAG == 0 ? stage : stage == 0 ? stages - 1 : stage - 1;
+    const bool same_round = policy.lag == 1 && stage == 0;
+    const int before = policy.lag == 0 ? stage : stage == 0 ? stages - 1 : stage - 1;
     uint32& after = ring.number[same_round ? parity : parity ^ 1][before];
     if (leads) after = next;
     __syncwarp();

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/tsmm/kernels/warp_columns.cuh"
 
 /// Blocks of 16 scalars of K; those that are whole.
-constexpr int k_blocks = (TS_P * parts + 15) / 16, whole_blocks = TS_P * parts / 16;
+constexpr int k_blocks = policy.k_blocks(), whole_blocks = policy.p * parts / 16;
 
 /// Number u of the four scalars of K that lane group t has of a block: neighbours in memory, or else such
 /// that lanes that read together meet in no bank.
@@ -18,42 +18,33 @@ __device__ __forceinline__ constexpr int scalar_of_lane(int block, int t, int u)
 
 /// The team's row in a place of a tile of 16: half of them come from each sub-block.
 __device__ __forceinline__ int row_of(int tile, int index) {
-  return X::by_columns ? tile * 16 + index : (index & 1) * (team_rows / 2) + tile * 8 + (index >> 1);
+  return X::by_columns ? tile * 16 + index : (index & 1) * (policy.team_rows() / 2) + tile * 8 + (index >> 1);
 }
 
 /// Where in a slot a lane's rows begin, two of each tile.
-using Rows = int[TS_TILES][2];
+using Rows = int[policy.tiles][2];
 __device__ __forceinline__ void find_rows(const X& x, const Place& place, Rows& row) {
-  static_assert(team_rows == 16 * TS_TILES,
-                "results replace the rows, so that all are computed before any is stored");
 #pragma unroll
-  for (int i = 0; i < TS_TILES; ++i)
+  for (int i = 0; i < policy.tiles; ++i)
 #pragma unroll
     for (int half = 0; half < 2; ++half)
-      row[i][half] = x.row_offset(place.team * team_rows + row_of(i, place.lane / 4 + 8 * half));
+      row[i][half] = x.row_offset(place.first_row() + row_of(i, place.lane / 4 + 8 * half));
 }
 
 /// The scalars of a block of K of a row that lane group t has; what is beyond the width counts as zero.
-template <bool Whole, int V = TS_VECTOR_X>
+template <bool Whole, int V = policy.vector_x>
 __device__ __forceinline__ Fragment load_row(const X& x, const unsigned char* row, int block, int t) {
   constexpr int v = V, size = X::scalar_size;
   Fragment f;
 #pragma unroll
   for (int i = 0; i < 4; i += v) {
     const int k = scalar_of_lane(block, t, i);
-    const bool valid = Whole || k < TS_P * parts;  // vectors do not straddle the end
+    const bool valid = Whole || k < policy.p * parts;  // vectors do not straddle the end
     const int at = valid ? x.column_offset(k / parts) + k % parts * size : 0;
     if constexpr (v * size >= 4) {
       const Words<v* size> words = load_words<v * size>(row + at);
 #pragma unroll
-      for (int e = 0; e < v; ++e) {
-#if TS_TYPE <= 3
-        set(f, i + e, valid ? scalar_of(words.w + e * (size / 4), Scalar()) : 0);
-#else
-        const Scalar x{static_cast<unsigned short>(words.w[e / 2] >> (e % 2 * 16))};
-        set_short(f, i + e, valid ? widen(x) : 0);
-#endif
-      }
+      for (int e = 0; e < v; ++e) set_scalar<Scalar>(f, i + e, words.w, e, valid);
     } else {
       set_short(f, i, valid ? widen(*reinterpret_cast<const Scalar*>(row + at)) : 0);  // 16-bit types alone
     }
@@ -61,21 +52,19 @@ __device__ __forceinline__ Fragment load_row(const X& x, const unsigned char* ro
   return f;
 }
 
-using Sums = AccumulatorTile[TS_TILES][parts][blocks_of_warp];
+using Sums = AccumulatorTile[policy.tiles][parts][blocks_of_warp];
 
-#if TS_CORE == 1
 /// Scalar (row, column) of X op(S), one product at a time.
 __device__ __forceinline__ float sum_of(const X& x, const unsigned char* row, const Factor& s, int column,
                                         int part) {
   float sum = 0;
 #pragma unroll 1
-  for (int k = 0; k < TS_P; ++k) {
+  for (int k = 0; k < policy.p; ++k) {
     const Element value = *reinterpret_cast<const Element*>(row + x.column_offset(k));
     sum = add_product(sum, widen(value), s.at(k, column), part);
   }
   return sum;
 }
-#endif
 
 /// A lane's neighbouring results of a row, which `dealt` blocks hold: 16 bytes at a time where they stand
 /// aligned. Even and odd rows begin with different halves of 32 bytes, or they would meet in a bank.
@@ -87,7 +76,7 @@ __device__ __forceinline__ void put(Result* line, const AccumulatorTile (&sum)[p
     const int e = half * 2 + i % 2;
     return scalars.apply(sum[0][b + i / 2][e], sum[parts - 1][b + i / 2][e], before);
   };
-  if constexpr (!TS_ACCUMULATE && !TS_COLUMNS_Y && TS_Q * size % 16 == 0 && pieces > 0) {
+  if constexpr (!policy.accumulate && !policy.columns_y && policy.q * size % 16 == 0 && pieces > 0) {
     constexpr int each = 16 / size;
     using Piece = Vector<Result, each, 16>;
     Piece piece[pieces > 0 ? pieces : 1];
@@ -101,13 +90,13 @@ __device__ __forceinline__ void put(Result* line, const AccumulatorTile (&sum)[p
       for (int i = 0; i < each; ++i)
         mine.part[i] = swap ? piece[pieces - 1 - turn].part[i] : piece[turn].part[i];
       const int at = column + (swap ? pieces - 1 - turn : turn) * each;
-      if (at < TS_Q) *reinterpret_cast<Piece*>(line + at) = mine;
+      if (at < policy.q) *reinterpret_cast<Piece*>(line + at) = mine;
     }
   } else {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-      Result* const at = line + (column + i) * y_column_pitch;
-      if (column + i < TS_Q) *at = result(i, *at);
+      Result* const at = line + (column + i) * policy.y_column_pitch();
+      if (column + i < policy.q) *at = result(i, *at);
     }
   }
 }
@@ -116,23 +105,21 @@ __device__ __forceinline__ void put(Result* line, const AccumulatorTile (&sum)[p
 __device__ __forceinline__ void put_all(Sums& sum, const X& x, unsigned char* slot, const Rows& row,
                                         const Factor& s, const Place& place, const Scalars& scalars) {
   const int g = place.lane / 4, t = place.lane % 4;
-#if TS_CORE == 1
   repair(sum, [&](float& mended, SumNumber number) {
     const int column = number.column(place.column_warp, t), part = number.part(), tile = number.tile();
     int at = 0;
 #pragma unroll
-    for (int i = 0; i < TS_TILES; ++i)
+    for (int i = 0; i < policy.tiles; ++i)
       if (i == tile) at = number.place() < 2 ? row[i][0] : row[i][1];
-    if (mended != mended && column < TS_Q) mended = sum_of(x, slot + at, s, column, part);
+    if (mended != mended && column < policy.q) mended = sum_of(x, slot + at, s, column, part);
   });
-#endif
   place.sync_readers();
-  Result* const y = reinterpret_cast<Result*>(slot + y_offset + place.team * y_pitch);
+  Result* const y = place.results(slot);
 #pragma unroll
-  for (int i = 0; i < TS_TILES; ++i)
+  for (int i = 0; i < policy.tiles; ++i)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      Result* const line = y + row_of(i, g + 8 * half) * y_row_pitch;
+      Result* const line = y + row_of(i, g + 8 * half) * policy.y_row_pitch();
 #pragma unroll
       for (int b = 0; b < blocks_of_warp; b += dealt)
         put(line, sum[i], place.column_warp * blocks_of_warp, b, half, t, g, scalars);

@@ -1,17 +1,9 @@
-// Y = alpha X op(S) + beta Y where X (rows x p) has so many columns that S does not fit beside it: blocks
-// take TS_ROWS rows at a time, whose sums stay in registers while panels of X and of S stream through a ring
-// in shared memory. X is read once; S, as fragments that wide_factor.cuh has laid out, comes from the L2
-// cache for every TS_ROWS rows.
+// Y = alpha X op(S) + beta Y where X (rows x p) has so many columns that S does not fit beside it: blocks take some
+// rows at a time, whose sums stay in registers while panels of X and of S stream through a ring in shared memory. X is
+// read once; S, as fragments that wide_factor.cuh has laid out, comes from the L2 cache for every tile of rows.
 //
-// X comes in boxes of TS_ROWS lines of 128 bytes (see tensor_copy.cuh), TS_BOXES of them side by side to a
-// stage. Warps: TS_TEAMS with rows of their own, of which each of TS_COLUMN_WARPS computes some columns.
-//
-//   TS_TYPE, TS_CORE (0 or 1); TS_Q; TS_NARROW_S (see wide_factor.cuh)
-//   TS_ROWS = 16 TS_TILES TS_TEAMS (at most 256), TS_TILES, TS_TEAMS, TS_COLUMN_WARPS
-//   TS_BOXES, TS_STAGES
-//   TS_ACCUMULATE   beta is not 0: Y is read
-//   TS_COLUMNS_Y    Y lies by columns
-//   TS_VECTOR_Y     rows of Y are stored in pieces of 16 bytes
+// X comes in boxes of lines of 128 bytes (see tensor_copy.cuh), some of them side by side to a stage. Warps: teams that
+// have rows of their own, of which each warp of a team computes some columns.
 #pragma once
 
 #include "tallskinny/gemm/device/tensor_copy.cuh"
@@ -19,18 +11,11 @@
 #include "tallskinny/gemm/tsmm/kernels/split_repair.cuh"
 #include "tallskinny/gemm/tsmm/kernels/wide.cuh"
 
-constexpr int warps = TS_TEAMS * TS_COLUMN_WARPS, threads = 32 * warps;
-constexpr int box_scalars = 128 / sizeof(Scalar), box_bytes = TS_ROWS * 128;
-constexpr int box_blocks = box_scalars / 16, stage_blocks = TS_BOXES * box_blocks;  ///< of K
-constexpr int block_bytes = column_blocks * 32 * static_cast<int>(sizeof(Fragment));
-constexpr int x_bytes = TS_BOXES * box_bytes, s_bytes = stage_blocks * block_bytes;
-constexpr int stage_bytes = x_bytes + s_bytes;
-
-using Sums = AccumulatorTile[TS_TILES][parts][blocks_of_warp];
+using Sums = AccumulatorTile[policy.tiles][parts][blocks_of_warp];
 
 /// Blocks of columns that are multiplied at once: one in float64, up to four of 3xTF32, whose instructions
 /// take turns.
-constexpr int most_at_once = TS_CORE == 0 ? 1 : is_complex ? 2 : 4;
+constexpr int most_at_once = !is_split ? 1 : is_complex ? 2 : 4;
 constexpr int at_once = blocks_of_warp % most_at_once == 0            ? most_at_once
                         : blocks_of_warp % 3 == 0 && most_at_once > 2 ? 3
                         : blocks_of_warp % 2 == 0                     ? 2
@@ -38,7 +23,8 @@ constexpr int at_once = blocks_of_warp % most_at_once == 0            ? most_at_
 
 /// X as it is and, if complex, as the imaginary part of Y takes it.
 struct FactorRows {
-  Fragment lower[TS_TILES], upper[TS_TILES], imaginary_lower[TS_TILES], imaginary_upper[TS_TILES];
+  Fragment lower[policy.tiles], upper[policy.tiles], imaginary_lower[policy.tiles],
+      imaginary_upper[policy.tiles];
 };
 
 /// The fragments of the warp's blocks from First on, if there are any.
@@ -49,9 +35,9 @@ __device__ __forceinline__ void load_factors(Fragment (&f)[at_once], const unsig
 #pragma unroll
     for (int j = 0; j < at_once; ++j) {
       int block = column_warp * blocks_of_warp + First + j;
-      if (column_blocks % TS_COLUMN_WARPS != 0 && block >= column_blocks)
+      if (column_blocks % policy.column_warps != 0 && block >= column_blocks)
         block = 0;  // its sums are not stored
-      f[j] = load_factor(factor, block, lane);
+      load_factor(factor, block, lane, f[j]);
     }
 }
 
@@ -66,7 +52,7 @@ __device__ __forceinline__ void multiply_factor(Sums& sum, const FactorRows& row
   asm volatile("" ::: "memory");  // what is loaded further ahead spills
   using Blocks = AccumulatorTile[at_once];
 #pragma unroll
-  for (int i = 0; i < TS_TILES; ++i) {
+  for (int i = 0; i < policy.tiles; ++i) {
     multiply_add_row(reinterpret_cast<Blocks&>(sum[i][0][First]), rows.lower[i], rows.upper[i], right, 0);
     if constexpr (is_complex)
       multiply_add_row(reinterpret_cast<Blocks&>(sum[i][parts - 1][First]), rows.imaginary_lower[i],
@@ -76,8 +62,7 @@ __device__ __forceinline__ void multiply_factor(Sums& sum, const FactorRows& row
     multiply_factor<First + at_once>(sum, rows, factor, next, column_warp, lane);
 }
 
-using ts::cuda::OperandArgument;
-struct WideResult {
+struct ResultRows {
   Result* data;
   int64 row_stride, column_stride;
 };
@@ -101,17 +86,11 @@ __device__ __forceinline__ Fragment load_line(const unsigned char* eight_lines, 
   for (int u = 0; u < 4; u += each) {
     const Words<each* size> words = load_words<each * size>(eight_lines + (at ^ u * size));
 #pragma unroll
-    for (int e = 0; e < each; ++e)
-#if TS_TYPE <= 3
-      set(f, u + e, scalar_of(words.w + e * (size / 4), Scalar()));
-#else
-      set_short(f, u + e, widen(Element{static_cast<unsigned short>(words.w[e / 2] >> (e % 2 * 16))}));
-#endif
+    for (int e = 0; e < each; ++e) set_scalar<Scalar>(f, u + e, words.w, e, true);
   }
   return f;
 }
 
-#if TS_CORE == 1
 /// Scalar `part` of row x of X op(S), one product at a time.
 __device__ __forceinline__ float sum_of(const Element* x, int64 column_stride, const WideFactor& s, int64 p,
                                         int column, int part) {
@@ -120,7 +99,6 @@ __device__ __forceinline__ float sum_of(const Element* x, int64 column_stride, c
   for (int64 k = 0; k < p; ++k) sum = add_product(sum, widen(x[k * column_stride]), s.at(k, column), part);
   return sum;
 }
-#endif
 
 /// A warp's place, and its rows and columns of Y.
 struct WarpTile {
@@ -137,13 +115,13 @@ struct WarpTile {
 };
 
 /// Stores a warp's results. Lanes that stand side by side have neighbouring columns.
-__device__ __forceinline__ void store(const Sums& sum, const WideResult& y, int64 rows, const WarpTile& at,
+__device__ __forceinline__ void store(const Sums& sum, const ResultRows& y, int64 rows, const WarpTile& at,
                                       const Scalars& scalars) {
   constexpr int size = sizeof(Result), count = 2 * dealt;
-  constexpr int each = TS_VECTOR_Y ? (count * size < 16 ? count : 16 / size) : 1;
-  using Piece = Vector<Result, each, TS_VECTOR_Y ? each * size : sizeof(Real)>;
+  constexpr int each = policy.vector_y ? (count * size < 16 ? count : 16 / size) : 1;
+  using Piece = Vector<Result, each, policy.vector_y ? each * size : sizeof(Real)>;
 #pragma unroll
-  for (int i = 0; i < TS_TILES; ++i)
+  for (int i = 0; i < policy.tiles; ++i)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int64 row = at.row(i, half);
@@ -154,10 +132,10 @@ __device__ __forceinline__ void store(const Sums& sum, const WideResult& y, int6
 #pragma unroll
         for (int c = 0; c < count; c += each) {
           const int column = at.column(b) + c;
-          if (column >= TS_Q) continue;
-          Piece* const to = reinterpret_cast<Piece*>(line + column * (TS_VECTOR_Y ? 1 : y.column_stride));
+          if (column >= policy.q) continue;
+          Piece* const to = reinterpret_cast<Piece*>(line + column * (policy.vector_y ? 1 : y.column_stride));
           Piece piece;
-          if (TS_ACCUMULATE) piece = *to;
+          if (policy.accumulate) piece = *to;
 #pragma unroll
           for (int u = 0; u < each; ++u) {
             const int block = b + (c + u) / 2, e = half * 2 + (c + u) % 2;
@@ -168,108 +146,119 @@ __device__ __forceinline__ void store(const Sums& sum, const WideResult& y, int6
     }
 }
 
-/// `panels` of TS_BOXES boxes make a row. Panels of tile i begin at number i turn / tiles: a D whose rows are
-/// a large power of two apart is read at different columns at any time. `conjugate`: of the sums.
-extern "C" __global__ void __launch_bounds__(threads, 1)
-    tsmm_wide(const __grid_constant__ TensorMap map, OperandArgument x, WideFactor s,
-              const unsigned char* factor, WideResult y, int64 rows, int64 p, int panels, int turn,
-              int conjugate, Complex<double> wide_alpha, Complex<double> wide_beta) {
+/// The producer's side of the ring, by the first warp: panels in the order in which tiles take them.
+struct PanelLoader {
+  const ts::cuda::WideArguments& a;
+  unsigned char* ring;
+  uint64 *full, *empty;
+  int tiles, tile;  ///< of the panel that is loaded next
+  int loaded = 0;   ///< panels of that tile
+  RingPosition<policy.stages> to = {};
+
+  __device__ __forceinline__ void load(int lane) {
+    if (tile >= tiles) return;
+    barrier_wait(empty + to.stage, to.parity ^ 1);
+#if __CUDA_ARCH__ >= 900
+    if (lane == 0) {
+      int panel = static_cast<int>(static_cast<int64>(tile) * a.turn / tiles) + loaded;
+      if (panel >= a.panels) panel -= a.panels;
+      unsigned char* const stage = ring + to.stage * policy.stage_bytes();
+      uint64* const barrier = full + to.stage;
+      barrier_arrive_expecting(barrier, policy.stage_bytes());
+#pragma unroll
+      for (int box = 0; box < policy.boxes; ++box)
+        tensor_load(stage + box * policy.box_bytes(), a.map,
+                    (panel * policy.boxes + box) * policy.box_scalars(), tile * policy.rows(), barrier);
+      bulk_load(stage + policy.x_bytes(), a.factor + static_cast<int64>(panel) * policy.s_bytes(),
+                policy.s_bytes(), barrier);
+    }
+    __syncwarp();
+#endif
+    to.advance();
+    if (++loaded == a.panels) loaded = 0, tile += static_cast<int>(gridDim.x);
+  }
+};
+
+/// sums += the products of a warp's rows and columns of a panel.
+__device__ __forceinline__ void multiply_panel(Sums& sum, const unsigned char* stage, int team,
+                                               int column_warp, int lane, int offset) {
+#pragma unroll 1
+  for (int kb = 0; kb < policy.stage_blocks(); ++kb) {
+    const unsigned char* const lines =
+        stage + kb / policy.box_blocks() * policy.box_bytes() + team * (policy.team_rows() * 128);
+    const unsigned char* const factors = stage + policy.x_bytes() + kb * policy.block_bytes();
+    const int at_kb = offset ^ (kb % policy.box_blocks() * (128 / policy.box_blocks()));
+    FactorRows rows_of_x;
+    Fragment right[at_once];
+#pragma unroll
+    for (int i = 0; i < policy.tiles; ++i) {
+      rows_of_x.lower[i] = load_line(lines + i * 2048, at_kb);
+      rows_of_x.upper[i] = load_line(lines + i * 2048 + 1024, at_kb);
+      if (is_complex)
+        rows_of_x.imaginary_lower[i] = imaginary_of(rows_of_x.lower[i]),
+        rows_of_x.imaginary_upper[i] = imaginary_of(rows_of_x.upper[i]);
+    }
+    load_factors<0>(right, factors, column_warp, lane);
+    multiply_factor(sum, rows_of_x, factors, right, column_warp, lane);
+  }
+}
+
+__device__ __forceinline__ void conjugate_sums(Sums& sum) {
+#pragma unroll
+  for (int i = 0; i < policy.tiles; ++i)
+#pragma unroll
+    for (int b = 0; b < blocks_of_warp; ++b)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sum[i][parts - 1][b][e] = -sum[i][parts - 1][b][e];
+}
+
+extern "C" __global__ void __launch_bounds__(policy.threads(), 1)
+    tsmm_wide(const __grid_constant__ ts::cuda::WideArguments a) {
   extern __shared__ unsigned char unaligned[];
-  __shared__ uint64 full[TS_STAGES], empty[TS_STAGES];
+  __shared__ uint64 full[policy.stages], empty[policy.stages];
   unsigned char* const ring = unaligned + (-shared_address(unaligned) & 1023);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
-  const int team = warp / TS_COLUMN_WARPS;
-  const Scalars scalars{{static_cast<Sum>(wide_alpha.re), static_cast<Sum>(wide_alpha.im)},
-                        {static_cast<Sum>(wide_beta.re), static_cast<Sum>(wide_beta.im)}};
+  const int team = warp / policy.column_warps, column_warp = warp % policy.column_warps;
+  const WideFactor s(a.s);
+  const ResultRows y{static_cast<Result*>(a.y.data), a.y.row_stride, a.y.column_stride};
+  const Scalars scalars(a.alpha, a.beta);
   if (thread == 0) {
-    for (int i = 0; i < TS_STAGES; ++i)
-      barrier_init(full + i, 1), barrier_init(empty + i, warps * warp_arrivals);
+    for (int i = 0; i < policy.stages; ++i)
+      barrier_init(full + i, 1), barrier_init(empty + i, policy.warps() * warp_arrivals);
     barrier_init_fence();
   }
   __syncthreads();
 
-  const int tiles = static_cast<int>((rows + TS_ROWS - 1) / TS_ROWS);
-  const auto first_panel = [&](int tile) {
-    return static_cast<int>(static_cast<int64>(tile) * turn / tiles);
-  };
-  // By the first warp: the panel after the one that it loaded last.
-  int tile_to_load = static_cast<int>(blockIdx.x), loaded = 0;
-  RingPosition<TS_STAGES> to_load;
-  const auto load = [&] {
-    if (tile_to_load >= tiles) return;
-    barrier_wait(empty + to_load.stage, to_load.parity ^ 1);
-#if __CUDA_ARCH__ >= 900
-    if (lane == 0) {
-      int panel = first_panel(tile_to_load) + loaded;
-      if (panel >= panels) panel -= panels;
-      unsigned char* const stage = ring + to_load.stage * stage_bytes;
-      uint64* const barrier = full + to_load.stage;
-      barrier_arrive_expecting(barrier, stage_bytes);
-#pragma unroll
-      for (int box = 0; box < TS_BOXES; ++box)
-        tensor_load(stage + box * box_bytes, map, (panel * TS_BOXES + box) * box_scalars,
-                    tile_to_load * TS_ROWS, barrier);
-      bulk_load(stage + x_bytes, factor + static_cast<int64>(panel) * s_bytes, s_bytes, barrier);
-    }
-    __syncwarp();
-#endif
-    to_load.advance();
-    if (++loaded == panels) loaded = 0, tile_to_load += static_cast<int>(gridDim.x);
-  };
+  const int tiles = static_cast<int>((a.rows + policy.rows() - 1) / policy.rows());
+  PanelLoader loader{a, ring, full, empty, tiles, static_cast<int>(blockIdx.x)};
   if (warp == 0)
 #pragma unroll 1
-    for (int i = 0; i + 1 < TS_STAGES; ++i) load();
+    for (int i = 0; i + 1 < policy.stages; ++i) loader.load(lane);
 
-  const int column_warp = warp % TS_COLUMN_WARPS, offset = lane_offset(lane / 4, lane % 4);
-  RingPosition<TS_STAGES> at;
+  const int offset = lane_offset(lane / 4, lane % 4);
+  RingPosition<policy.stages> at;
   for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
     Sums sum = {};
-    for (int panel = 0; panel < panels; ++panel) {
-      if (warp == 0) load();  // into the stage that was used last
+    for (int panel = 0; panel < a.panels; ++panel) {
+      if (warp == 0) loader.load(lane);  // into the stage that was used last
       barrier_wait(full + at.stage, at.parity);
-      const unsigned char* const stage = ring + at.stage * stage_bytes;
-#pragma unroll 1
-      for (int kb = 0; kb < stage_blocks; ++kb) {
-        const unsigned char* const lines = stage + kb / box_blocks * box_bytes + team * (TS_TILES * 16 * 128);
-        const unsigned char* const factors = stage + x_bytes + kb * block_bytes;
-        const int at_kb = offset ^ (kb % box_blocks * (128 / box_blocks));
-        FactorRows rows_of_x;
-        Fragment right[at_once];
-#pragma unroll
-        for (int i = 0; i < TS_TILES; ++i) {
-          rows_of_x.lower[i] = load_line(lines + i * 2048, at_kb);
-          rows_of_x.upper[i] = load_line(lines + i * 2048 + 1024, at_kb);
-          if (is_complex)
-            rows_of_x.imaginary_lower[i] = imaginary_of(rows_of_x.lower[i]),
-            rows_of_x.imaginary_upper[i] = imaginary_of(rows_of_x.upper[i]);
-        }
-        load_factors<0>(right, factors, column_warp, lane);
-        multiply_factor(sum, rows_of_x, factors, right, column_warp, lane);
-      }
+      multiply_panel(sum, ring + at.stage * policy.stage_bytes(), team, column_warp, lane, offset);
       __syncwarp();
       if (arrives_for_warp(lane)) barrier_arrive(empty + at.stage);
       at.advance();
     }
     int late_lane = lane;  // nothing that follows from it is kept beside the sums
     asm volatile("" : "+r"(late_lane));
-    const WarpTile place{static_cast<int64>(tile) * TS_ROWS + team * (TS_TILES * 16), column_warp,
+    const WarpTile place{static_cast<int64>(tile) * policy.rows() + team * policy.team_rows(), column_warp,
                          late_lane / 4, late_lane % 4};
-#if TS_CORE == 1
     repair(sum, [&](float& mended, SumNumber number) {
       const int column = number.column(place.column_warp, place.t);
       const int64 row = place.row(number.tile(), number.place() / 2);
-      if (mended != mended && column < TS_Q && row < rows)
-        mended = sum_of(static_cast<const Element*>(x.data) + row * x.row_stride, x.column_stride, s, p,
-                        column, number.part());
+      if (mended != mended && column < policy.q && row < a.rows)
+        mended = sum_of(static_cast<const Element*>(a.x.data) + row * a.x.row_stride, a.x.column_stride, s,
+                        a.p, column, number.part());
     });
-#endif
-    if (is_complex && conjugate)
-#pragma unroll
-      for (int i = 0; i < TS_TILES; ++i)
-#pragma unroll
-        for (int b = 0; b < blocks_of_warp; ++b)
-#pragma unroll
-          for (int e = 0; e < 4; ++e) sum[i][parts - 1][b][e] = -sum[i][parts - 1][b][e];
-    store(sum, y, rows, place, scalars);
+    if (is_complex && a.conjugate) conjugate_sums(sum);
+    store(sum, y, a.rows, place, scalars);
   }
 }

@@ -4,9 +4,6 @@
 #include "tallskinny/gemm/tsmm/kernels/factor.cuh"
 #include "tallskinny/gemm/tsmm/kernels/small_factor.cuh"
 #include "tallskinny/gemm/tsmm/kernels/warp_columns.cuh"
+#include "tallskinny/gemm/tsmm/wide_policy.hpp"
 
-#if TS_NARROW_S
-using WideFactor = SmallFactor<Element>;
-#else
-using WideFactor = SmallFactor<Result>;
-#endif
+using WideFactor = SmallFactor<Choose<policy.narrow_s, Element, Result>::type>;

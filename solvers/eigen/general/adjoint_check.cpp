@@ -5,7 +5,6 @@
 
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/small/parts.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"

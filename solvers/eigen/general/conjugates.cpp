@@ -5,7 +5,6 @@
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/eigen/transform/transform.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
@@ -123,7 +122,7 @@ GeneralResult with_conjugates(const Context& ctx, const Operator<double>& a, Gen
     out.stop = StopReason::not_verified;
     out.reason +=
         "; but which of them are real and which belong to conjugate pairs could not be told: ask for a "
-        "smaller --tol or another --sigma";
+        "smaller `tol` or another `target`";
   }
   return out;
 }

@@ -5,7 +5,6 @@
 
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::solvers {
@@ -19,7 +18,7 @@ index_t most_columns(const EigenOptions& options, index_t n, index_t nev, index_
   const index_t chosen = std::max(2 * nev + 8 * width, nev + 20 * width), least = nev + 1 + 4 * width;
   const index_t asked = options.max_basis;
   if (asked > 0)
-    expects(asked >= std::min(least, n), "--max-basis must be at least nev + 1 + 4 blocks (--block-size)");
+    expects(asked >= std::min(least, n), "`max_basis` must be at least nev + 1 + 4 blocks (`block_size`)");
   return std::min(n, asked > 0 ? asked : chosen);
 }
 
@@ -67,24 +66,12 @@ namespace {
 template <class T>
 std::vector<double> identity_of(const KrylovSchur<T>& run) {
   constexpr std::uint64_t low_half = 0xffffffffu;
-  constexpr double format = 1;
-  const auto& o = run.options.common;
+  constexpr int format = 1;
+  const EigenOptions& o = run.options.common;
   const Complex shift = run.problem.inverse ? Complex(run.problem.shift) : Complex(0);
-  return {format,
-          is_complex<T> ? 1.0 : 0.0,
-          static_cast<double>(run.n),
-          static_cast<double>(run.nev),
-          static_cast<double>(run.block),
-          static_cast<double>(run.most),
-          static_cast<double>(run.initial.cols()),
-          static_cast<double>(run.options.part),
-          static_cast<double>(o.convergence),
-          o.tol,
-          static_cast<double>(o.seed >> 32),
-          static_cast<double>(o.seed & low_half),
-          run.problem.inverse ? 1.0 : 0.0,
-          shift.real(),
-          shift.imag()};
+  return as_numbers(format, is_complex<T>, run.n, run.nev, run.block, run.most, run.initial.cols(),
+                    run.options.part, o.convergence, o.tol, o.seed >> 32, o.seed & low_half,
+                    run.problem.inverse.has_value(), shift.real(), shift.imag());
 }
 
 template <class T>

@@ -3,7 +3,6 @@
 
 #include <complex>
 #include <functional>
-#include <limits>
 #include <optional>
 
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
@@ -60,11 +59,11 @@ struct GeneralResult {
   double norm = 0;        ///< estimate of ||A||_2 from below
   KrylovSeconds seconds;  ///< where the time of the iteration went
   /// The first Ritz value outside of the set; NaN when none is known.
-  Complex next_value{std::numeric_limits<double>::quiet_NaN(), 0};
+  Complex next_value{nan, 0};
   std::vector<HistoryEntry> history;
 };
 
-/// Block Krylov-Schur: the Krylov decomposition of KrylovBasis, restarted with Schur vectors (Stewart 2002;
+/// Block Krylov-Schur: a Krylov factorisation that is restarted with Schur vectors (Stewart 2002;
 /// blocks: Zhou and Saad 2008). Real matrices are computed with in real arithmetic. When the wanted are
 /// converged, they are locked and the search is repeated from a fresh random block in their complement, where
 /// A is deflated by them: a value that comes before the last wanted one is missing. Unlike for Hermitian

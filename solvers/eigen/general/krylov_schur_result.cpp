@@ -4,7 +4,6 @@
 
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
 #include "tallskinny/solvers/eigen/small/parts.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 
 namespace ts::solvers {
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
 
 namespace ts::solvers {

@@ -14,7 +14,7 @@ GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem
                             const Checkpointing<T>& checkpointing) {
   expects_one_rank(ctx, "solve_general");
   const index_t n = problem.a.rows();
-  expects(options.common.nev >= 1, "--nev must be at least 1");
+  expects(options.common.nev >= 1, "`nev` must be at least 1");
   expects(options.common.convergence != Convergence::root, "convergence `root` belongs to singular values");
   expects(initial.cols() == 0 || initial.rows() == n,
           "the block of initial vectors has another number of rows than the matrix");

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 
 namespace ts::solvers {
 
@@ -18,18 +17,18 @@ constexpr double doubtful = 1e4;
 
 /// Why a set whose pairs have converged is not vouched for.
 std::string doubt(const GeneralResult& r, const GeneralVerdict& v) {
-  constexpr const char* compute_all = "--method dense computes the whole spectrum";
+  constexpr const char* compute_all = "`method` dense computes the whole spectrum";
   using Asked = AdjointCheck::Finding;
   if (v.displaced)
     return ", but the shift that had to be moved is too far from the target to tell whether they are the "
-           "nearest to it: choose another --sigma";
+           "nearest to it: choose another `target`";
   if (v.inside)
     return std::string(
                ", but the smallest imaginary parts lie inside of the spectrum, where no search can "
                "tell that none is missing: ") +
-           compute_all + ", --sigma seeks near a number";
+           compute_all + ", `target` seeks near a number";
   if (v.companion == Companion::Finding::missing)
-    return ", but a Hermitian matrix with the same eigenvectors has others before them: raise --max-basis";
+    return ", but a Hermitian matrix with the same eigenvectors has others before them: raise `max_basis`";
   if (v.companion)
     return ", but a Hermitian matrix with the same eigenvectors, which tells whether others come before "
            "them, could not be solved";
@@ -40,11 +39,11 @@ std::string doubt(const GeneralResult& r, const GeneralVerdict& v) {
            compute_all;
   if (v.adjoint == Asked::unfinished)
     return std::string(
-               ", but a search with the adjoint matrix did not converge: raise --max-iter or "
-               "--max-basis; ") +
+               ", but a search with the adjoint matrix did not converge: raise `max_iterations` or "
+               "`max_basis`; ") +
            compute_all;
   if (r.verification != Verification::random_block)
-    return ", but the block steps allowed ended before a search for missing values did: raise --max-iter";
+    return ", but the block steps allowed ended before a search for missing values did: raise `max_iterations`";
   return std::string(
              ", and fresh random blocks find no others; but of a matrix that is not normal no search "
              "can tell that none is missing: ") +
@@ -58,9 +57,9 @@ std::string reason_of(const GeneralResult& r, const GeneralVerdict& v, index_t n
       std::to_string(r.converged_count) + " of " + std::to_string(std::max(wanted, nev)) + " pairs converged";
   if (wanted > nev) text += " (one more than asked for, so as not to separate a conjugate pair)";
   if (r.stop == StopReason::max_iterations)
-    text += " within the block steps allowed: raise --max-iter or --max-basis";
+    text += " within the block steps allowed: raise `max_iterations` or `max_basis`";
   if (r.stop == StopReason::interrupted) text += "; stopped on request";
-  if (r.stop == StopReason::rounding) text += "; residuals do not get smaller: ask for a larger --tol";
+  if (r.stop == StopReason::rounding) text += "; residuals do not get smaller: ask for a larger `tol`";
   if (r.stop == StopReason::not_verified) text += doubt(r, v);
   if (r.verified && v.whole) text += "; complete, for the whole spectrum was computed";
   if (r.verified && !v.whole)

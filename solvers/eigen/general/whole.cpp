@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::solvers {

@@ -5,7 +5,6 @@
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/types.hpp"

@@ -9,23 +9,12 @@ namespace {
 template <class T>
 std::vector<double> identity_of(const Lanczos<T>& run) {
   constexpr std::uint64_t low_half = 0xffffffffu;
-  constexpr double format = 1;
+  constexpr int format = 1;
   const EigenOptions& o = run.options;
-  return {format,
-          is_complex<T> ? 1.0 : 0.0,
-          static_cast<double>(run.problem.a.rows()),
-          static_cast<double>(run.plan.nev),
-          static_cast<double>(run.plan.block_size),
-          static_cast<double>(run.plan.max_basis),
-          static_cast<double>(run.initial.cols()),
-          static_cast<double>(o.which),
-          static_cast<double>(o.convergence),
-          static_cast<double>(o.method),
-          o.tol,
-          static_cast<double>(o.seed >> 32),
-          static_cast<double>(o.seed & low_half),
-          run.problem.inverse ? 1.0 : 0.0,
-          run.problem.inverse ? run.problem.shift : 0.0};
+  const bool inverts = run.problem.inverse.has_value();
+  return as_numbers(format, is_complex<T>, run.problem.a.rows(), run.plan.nev, run.plan.block_size,
+                    run.plan.max_basis, run.initial.cols(), o.which, o.convergence, o.method, o.tol,
+                    o.seed >> 32, o.seed & low_half, inverts, inverts ? run.problem.shift : 0.0);
 }
 
 }  // namespace

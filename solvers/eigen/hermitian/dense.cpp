@@ -6,7 +6,6 @@
 
 #include "tallskinny/solvers/eigen/hermitian/sides.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::solvers {

@@ -5,7 +5,6 @@
 
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/transform/inertia.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 
 namespace ts::solvers {

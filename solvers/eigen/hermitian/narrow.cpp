@@ -15,7 +15,7 @@ namespace {
 template <class T>
 const Operator<narrow_t<T>>& narrow_of(const EigenProblem<T>& problem) {
   expects(problem.narrow && problem.narrow->rows() == problem.a.rows(),
-          "--precision float32 and mixed need the operator in float32 as well");
+          "`precision` float32 and mixed need the operator in float32 as well");
   expects(problem.narrow->space() == problem.a.space(),
           "the operator in float32 is elsewhere than that in float64");
   return *problem.narrow;

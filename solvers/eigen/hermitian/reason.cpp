@@ -1,7 +1,6 @@
 #include "tallskinny/solvers/eigen/hermitian/reason.hpp"
 
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 
 namespace ts::solvers {
 
@@ -28,8 +27,8 @@ std::string how_it_ended(const EigenResult<T>& result, Which which, index_t want
       s = counted + " pairs converged";
       break;
     case StopReason::max_iterations:
-      s = counted + " pairs converged within the block steps allowed: raise --max-iter or --max-basis";
-      if (which == Which::SA || which == Which::SM) s += ", or look near a target with --sigma";
+      s = counted + " pairs converged within the block steps allowed: raise `max_iterations` or `max_basis`";
+      if (which == Which::SA || which == Which::SM) s += ", or look near a target with `target`";
       break;
     case StopReason::interrupted:
       s = "stopped on request with " + counted + " pairs converged";
@@ -37,12 +36,12 @@ std::string how_it_ended(const EigenResult<T>& result, Which which, index_t want
     case StopReason::not_verified:
       s = counted +
           " pairs converged, but the block steps allowed ended before a search for missing copies did: raise "
-          "--max-iter";
+          "`max_iterations`";
       break;
     case StopReason::rounding:
       s = counted +
           " pairs reach the tolerance; the residuals of the others do not get smaller: rounding of "
-          "the matrix product or of the factorisation stands in the way, ask for a larger --tol";
+          "the matrix product or of the factorisation stands in the way, ask for a larger `tol`";
       break;
   }
   return s;
@@ -89,22 +88,22 @@ void explain(const EigenOptions& options, const Circumstances& of, index_t n, Ei
   result.cut_off = ends_open && options.nev < n ? copies_cut_off(result) : 0;
   if (result.cut_off > 0)
     s += "; of the last eigenvalue there are at least " + std::to_string(result.cut_off) +
-         (result.cut_off == 1 ? " copy" : " copies") + ", cut off by --nev";
+         (result.cut_off == 1 ? " copy" : " copies") + ", cut off by `nev`";
   if (result.taken_over) s += "; the iteration did not succeed, and the dense solver took over";
   if (of.displaced)
     s = converged +
-        " pairs converged, but the shift that had to be moved is too far from --sigma to tell "
-        "whether they are the nearest to it: choose another --sigma";
+        " pairs converged, but the shift that had to be moved is too far from `target` to tell "
+        "whether they are the nearest to it: choose another `target`";
   if (result.narrow_applications == 0 && !of.hidden) return;
   const bool only_float32 = options.precision == Precision::float32;
   if (of.hidden)
     s = converged +
         " pairs converged, but the first eigenvalue outside of the set is too near to it for "
-        "float32 to tell that none is missing: take --precision mixed, or another --nev";
+        "float32 to tell that none is missing: take `precision` mixed, or another `nev`";
   else if (only_float32 && result.stop == StopReason::rounding)
     s = converged + " of " + std::to_string(of.asked) +
         " pairs reach the tolerance; the residuals of the others do not get smaller in float32: ask "
-        "for a larger --tol, or take --precision mixed";
+        "for a larger `tol`, or take `precision` mixed";
   else
     s += only_float32 ? "; iterated in float32, residuals computed in float64"
                       : "; found in float32, refined in float64";

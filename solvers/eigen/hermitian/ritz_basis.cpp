@@ -7,7 +7,6 @@
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 
 namespace ts::solvers {
 

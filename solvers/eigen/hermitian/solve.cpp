@@ -10,7 +10,6 @@
 #include "tallskinny/solvers/eigen/hermitian/reason.hpp"
 #include "tallskinny/solvers/eigen/hermitian/sides.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 
 namespace ts::solvers {
@@ -55,14 +54,14 @@ void expect_narrow(const EigenProblem<T>& problem, const EigenOptions& options,
   expects(
       options.precision == Precision::mixed || options.convergence != Convergence::norm ||
           options.tol >= float32_tolerance,
-      "--tol is below 3.8e-06, which is the least that --precision float32 reaches: give a larger one, or "
-      "take --precision mixed");
+      "`tol` is below 3.8e-06, which is the least that `precision` float32 reaches: give a larger one, or "
+      "take `precision` mixed");
   expects(
       !problem.target && !problem.inverse && !is_preconditioned(options.method),
-      "--precision float32 and mixed go with block Lanczos on products with the matrix: without a target, "
+      "`precision` float32 and mixed go with block Lanczos on products with the matrix: without a target, "
       "and not with LOBPCG or Davidson");
   expects(!checkpointing.write && checkpointing.resume == nullptr,
-          "--precision float32 and mixed keep no checkpoints");
+          "`precision` float32 and mixed keep no checkpoints");
 }
 
 template <class T>
@@ -72,7 +71,7 @@ void expect_solvable(const EigenProblem<T>& problem, const EigenOptions& options
           "eigenvalues near a target are sought through a factorisation: the problem needs `inverse`");
   const bool preconditioned = is_preconditioned(options.method);
   expects(!preconditioned || options.which == Which::SA || options.which == Which::LA,
-          "LOBPCG and Davidson seek the lowest or the highest eigenvalues: --which SA or LA");
+          "LOBPCG and Davidson seek the lowest or the highest eigenvalues: `which` SA or LA");
   expects(!preconditioned || (!checkpointing.write && checkpointing.resume == nullptr),
           "LOBPCG and Davidson keep no checkpoints");
   if (options.precision != Precision::float64) expect_narrow(problem, options, checkpointing);
@@ -80,13 +79,13 @@ void expect_solvable(const EigenProblem<T>& problem, const EigenOptions& options
 
 /// A result without pairs, complete for this reason.
 template <class T>
-EigenResult<T> none_there(index_t n, Verification how, std::string reason) {
+EigenResult<T> none_there(index_t n, Verification how, std::string_view reason) {
   EigenResult<T> result;
   result.next_value = result.gap = nan;
   result.vectors = Matrix<T>(n, 0);
   result.converged = result.verified = true;
   result.verification = how, result.stop = StopReason::converged;
-  result.reason = std::move(reason);
+  result.reason = reason;
   return result;
 }
 

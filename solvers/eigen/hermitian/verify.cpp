@@ -43,8 +43,8 @@ void begin_verification(Lanczos<T>& run) {
 
   // Deflate the wanted pairs and those others whose residual r is small against their distance d from the
   // threshold: an eigenvalue they hide can reach the threshold only by r^2 / d (Schur complement of A - t I).
-  const auto most = static_cast<std::size_t>(
-      std::max<index_t>(0, run.plan.max_basis + run.plan.block_size - 6 * run.plan.block_size));
+  const auto most =
+      at(std::max<index_t>(0, run.plan.max_basis + run.plan.block_size - 6 * run.plan.block_size));
   std::vector<index_t> keep = run.pairs.indices();
   double hidden = 0;
   for (index_t low = run.pairs.first_low(), high = run.pairs.first_high(); low <= high;) {
@@ -105,7 +105,8 @@ Stage run_cycle(Lanczos<T>& run, Ritz<T>& ritz, Beyond& beyond) {
     // Ritz values of the complement are bounds from inside (Cauchy): one beyond a threshold proves that
     // something is missing, however rough it is.
     const double low = ritz.values.front(), high = ritz.values.back();
-    beyond = {low<limits.low - slack, high> limits.high + slack};
+    beyond.low = low < limits.low - slack;
+    beyond.high = high > limits.high + slack;
     if (beyond.low || beyond.high) return Stage::entered;
     look(run, run.plan.nev, {}, true);
     if (shows_nothing(run, limits.low, low - limits.low, low, ritz.residuals.front()) &&

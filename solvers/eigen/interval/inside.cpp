@@ -4,7 +4,6 @@
 #include <string>
 
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 
 namespace ts::solvers {
@@ -35,7 +34,7 @@ std::string sentence(const EigenResult<T>& r, index_t at_ends) {
   const auto k = static_cast<index_t>(r.values.size());
   std::string s = std::to_string(k) + (k == 1 ? " eigenvalue" : " eigenvalues") + " found in the interval";
   if (r.converged_count < k)
-    s += ", " + std::to_string(r.converged_count) + " of them converged: ask for a larger --tol";
+    s += ", " + std::to_string(r.converged_count) + " of them converged: ask for a larger `tol`";
   if (r.stop == StopReason::interrupted) s += "; stopped on request";
   if (r.verified && r.verification == Verification::all_computed)
     s += "; complete, for the whole spectrum was computed";
@@ -45,7 +44,7 @@ std::string sentence(const EigenResult<T>& r, index_t at_ends) {
     s += "; complete as far as a search from random blocks can tell, which is no proof: nothing was "
          "factorised";
   else
-    s += "; not shown to be complete: raise --max-iter or lower --tol";
+    s += "; not shown to be complete: raise `max_iterations` or lower `tol`";
   if (at_ends > 0)
     s += "; " + std::to_string(at_ends) +
          " of them cannot be told from an end of the interval by the error bounds, and are counted in";

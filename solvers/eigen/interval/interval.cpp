@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <string>
 
@@ -10,7 +9,6 @@
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/eigen/transform/folded.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -40,7 +38,7 @@ class Slicer {
       : ctx_(ctx), problem_(problem), options_(options), interval_(interval), counted_(counted) {
     problem_.target = std::nullopt, problem_.inverse = std::nullopt;
     options_.which = Which::SA;
-    // Without --method auto nothing is factorised, for counts as little as for inverses.
+    // Without Method::automatic nothing is factorised, for counts as little as for inverses.
     if (options_.method != Method::automatic) problem_.count_below = nullptr, problem_.invert = nullptr;
     // Through an inverse digits are cheap, and gaps between eigenvalues must be wide against the tolerance.
     accept_.tol = std::min(options_.tol, problem_.count_below && problem_.invert ? 1e-8 : 1e-6);
@@ -185,7 +183,7 @@ class Slicer {
     for (const bool verify : {false, true}) {
       options.verify = verify;
       const auto part = solve_eigen<T>(ctx_, problem, options);
-      add_costs(part);
+      count_in(part);
       const auto inside = indices_if(part.values, [&](double v) { return v > low.shift && v < high.shift; });
       const bool complete = static_cast<index_t>(inside.size()) == options.nev && part.converged;
       // An eigenvalue next to the middle drowns the others in the rounding of its inverse: other slices have
@@ -224,7 +222,7 @@ class Slicer {
     options.nev = std::min(rows(), first_guess);
     for (int refinements = 0;;) {
       auto part = solve_eigen<T>(ctx_, problem, options, start.cview());
-      add_costs(part);
+      count_in(part);
       const auto kept = indices_if(part.values, inside);
       if (part.verified && kept.size() == part.values.size() && options.nev < rows()) {
         options.nev = std::min(2 * options.nev, rows());
@@ -245,13 +243,8 @@ class Slicer {
     finish<T>(ctx_, problem_, options, accept_, Matrix<T>::copy_of(x), nan, result_);
   }
 
-  void add_costs(const EigenResult<T>& part) {
-    result_.iterations += part.iterations, result_.operator_applications += part.operator_applications;
-    result_.restarts += part.restarts, result_.dead_directions += part.dead_directions;
-    result_.verification_rounds += part.verification_rounds;
-    result_.verification_applications += part.verification_applications;
-    result_.seconds += part.seconds;
-    result_.history.insert(result_.history.end(), part.history.begin(), part.history.end());
+  void count_in(const EigenResult<T>& part) {
+    add_costs(part, result_);
     result_.filter_degree = std::max(result_.filter_degree, part.filter_degree);
     interrupted_ = interrupted_ || part.stop == StopReason::interrupted;
   }

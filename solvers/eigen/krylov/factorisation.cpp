@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tallskinny/gemm/runtime/gpu/compile_ahead.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 
@@ -29,7 +28,7 @@ void rehearse_block_steps(const Context& ctx, PlacedView<T> basis, index_t f) {
   const index_t n = v.rows();
   ortho::Tall<T> tall(ctx);
   PlacedMatrix<T> x(ctx, Space::device, n, f), w(ctx, Space::device, n, f);
-  std::vector<real_t<T>> norms(static_cast<std::size_t>(f));
+  std::vector<real_t<T>> norms(at(f));
   Matrix<T> g(f, f);
   fill_random<T>(ctx, 0, 0, x.view());
   tall.norms(w.cview(), norms);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tallskinny/gemm/runtime/profile.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"

@@ -8,7 +8,6 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/transform/transform.hpp"
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::solvers {
@@ -65,7 +64,7 @@ PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass
     result.reason =
         std::to_string(result.converged_count) + " of " + std::to_string(k) +
         " pairs have residuals from the two matrices within the tolerance; those of the others do not "
-        "get smaller: the mass matrix is ill-conditioned, ask for a larger --tol";
+        "get smaller: the mass matrix is ill-conditioned, ask for a larger `tol`";
   }
   result.vectors = std::move(x);
   return checks;

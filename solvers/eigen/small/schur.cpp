@@ -68,7 +68,7 @@ Schur schur_of(HostView<const T> h) {
     take(form.matrixT(), form.matrixU());
     for (index_t i = 0; i < m; ++i)
       for (index_t j = 0; j < i; ++j) schur.t(i, j) = 0;
-    schur.units.assign(static_cast<std::size_t>(m), 1);
+    schur.units.assign(at(m), 1);
   } else {
     const Eigen::RealSchur<Dense<T>> form(dense);
     expect_convergence(form.info());
@@ -132,7 +132,6 @@ TriangularVector triangular_vector(const Matrix<Complex>& t, index_t j, bool upw
   // Equal eigenvalues are held apart by one rounding; what couples them by no more than rounding is none.
   const double least = std::max(unit_roundoff * norm, 1e-300),
                rounding = 4 * std::sqrt(static_cast<double>(m)) * unit_roundoff * norm;
-  const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
   TriangularVector v{std::vector<Complex>(at(m)), 1};
   v.x[at(j)] = 1;
   double largest = 1, head = 1;
@@ -157,7 +156,6 @@ TriangularVector triangular_vector(const Matrix<Complex>& t, index_t j, bool upw
 
 SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which) {
   const index_t m = schur.size(), k = static_cast<index_t>(which.size());
-  const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
   const auto& t = schur.t;
   double norm = 0;
   for (index_t i = 0; i < m; ++i)
@@ -184,7 +182,7 @@ SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which)
 }
 
 SchurVectors eigenvectors_of(const Schur& schur, index_t k) {
-  std::vector<index_t> first(static_cast<std::size_t>(k));
+  std::vector<index_t> first(at(k));
   std::iota(first.begin(), first.end(), index_t{0});
   return eigenvectors_of(schur, first);
 }

@@ -3,10 +3,10 @@
 
 #include <Eigen/SparseCore>
 #include <cmath>
-#include <limits>
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/solvers/operator.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 
 namespace ts::solvers::detail {
@@ -15,6 +15,14 @@ template <class T>
 using Sparse = Eigen::SparseMatrix<T, Eigen::ColMajor, std::int64_t>;
 template <class T>
 using Column = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+
+/// Appends the entries of `factor` M.
+template <class T, class I>
+void append(std::vector<Eigen::Triplet<T, I>>& entries, CsrView<T> m, double factor = 1) {
+  for (index_t i = 0; i < m.rows; ++i)
+    for (index_t k = m.pointers[i]; k < m.pointers[i + 1]; ++k)
+      entries.emplace_back(static_cast<I>(i), static_cast<I>(m.indices[k]), factor * m.values[k]);
+}
 
 template <class T>
 Column<T> random_column(index_t n, std::uint64_t stream) {
@@ -34,7 +42,7 @@ double inverse_norm(const Body& body) {
     x /= x.norm();
     x = body.solve(x);
     growth = x.norm();
-    if (!std::isfinite(growth)) return std::numeric_limits<double>::infinity();
+    if (!std::isfinite(growth)) return inf;
   }
   return growth;
 }

@@ -1,7 +1,6 @@
 // Completeness from counts: what an LDL^H factorisation says about the number of eigenvalues beyond a shift.
 #pragma once
 
-#include <limits>
 #include <vector>
 
 #include "tallskinny/solvers/eigen/values/problem.hpp"
@@ -16,8 +15,8 @@ struct FoundSet {
   std::vector<double> values, errors;
   double tolerance = 0;  ///< values that differ by no more need not be told apart
   /// Estimates of the first eigenvalues outside the set, at its low and its high end; NaN when not known.
-  double next_low = std::numeric_limits<double>::quiet_NaN();
-  double next_high = std::numeric_limits<double>::quiet_NaN();
+  double next_low = nan;
+  double next_high = nan;
 };
 
 /// True when counts prove that no eigenvalue beyond the ends of the set is missing. The shift is put into the

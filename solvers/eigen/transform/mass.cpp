@@ -68,10 +68,8 @@ MassFactor<T>::MassFactor(CsrView<T> mass) {
   auto body = std::make_shared<Body>();
   body->n = mass.rows;
   std::vector<Eigen::Triplet<T, std::int64_t>> entries;
-  entries.reserve(static_cast<std::size_t>(mass.nonzeros()));
-  for (index_t i = 0; i < mass.rows; ++i)
-    for (index_t k = mass.pointers[i]; k < mass.pointers[i + 1]; ++k)
-      entries.emplace_back(i, mass.indices[k], mass.values[k]);
+  entries.reserve(at(mass.nonzeros()));
+  detail::append(entries, mass);
   Sparse<T> m(mass.rows, mass.cols);
   m.setFromTriplets(entries.begin(), entries.end());
   body->llt.compute(m);

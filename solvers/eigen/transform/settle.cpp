@@ -85,8 +85,8 @@ void settle_shift(ShiftedFactor<T, Shift>& body, Shift sigma, double norm, doubl
     if (usable()) return;
   }
   throw Error(Errc::invalid_argument,
-              "the matrix minus --sigma times the identity (or the mass matrix) cannot be factorised; choose "
-              "another --sigma");
+              "the matrix minus `target` times the identity (or the mass matrix) cannot be factorised; choose "
+              "another `target`");
 }
 
 template void settle_shift(ShiftedFactor<double, double>&, double, double, double,

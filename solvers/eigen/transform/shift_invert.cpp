@@ -40,14 +40,9 @@ class ShiftedPencil {
 
   static Sparse<T> assemble(CsrView<T> a, double of_a, CsrView<T> mass, double of_mass) {
     std::vector<Eigen::Triplet<T, std::int64_t>> entries;
-    entries.reserve(static_cast<std::size_t>(a.nonzeros() + std::max(mass.nonzeros(), a.rows)));
-    const auto add = [&entries](CsrView<T> m, double factor) {
-      for (index_t i = 0; i < m.rows; ++i)
-        for (index_t k = m.pointers[i]; k < m.pointers[i + 1]; ++k)
-          entries.emplace_back(i, m.indices[k], factor * m.values[k]);
-    };
-    add(a, of_a);
-    add(mass, of_mass);
+    entries.reserve(at(a.nonzeros() + std::max(mass.nonzeros(), a.rows)));
+    detail::append(entries, a, of_a);
+    detail::append(entries, mass, of_mass);
     for (index_t i = 0; mass.rows == 0 && i < a.rows; ++i) entries.emplace_back(i, i, of_mass);
     Sparse<T> s(a.rows, a.cols);
     s.setFromTriplets(entries.begin(), entries.end());
@@ -105,7 +100,7 @@ struct PencilFactor : detail::ShiftedFactor<T, double> {
     const auto b = random_column<T>(this->n, 1);
     const Column<T> x = solve(b);
     const double e = (b - pencil.matrix * x).norm() / (norm * x.norm() + b.norm());
-    return std::isfinite(e) ? e : std::numeric_limits<double>::infinity();
+    return std::isfinite(e) ? e : inf;
   }
 
   bool factorise(double norm) {
@@ -160,7 +155,7 @@ const std::string& FactoredInverse<T, Shift>::note() const noexcept {
 
 template <class T>
 ShiftInvert<T>::ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass) {
-  expects(std::isfinite(sigma), "--sigma must be a finite number");
+  expects(std::isfinite(sigma), "`target` must be a finite number");
   auto body = std::make_shared<PencilFactor<T>>();
   body->n = a.rows;
   body->pencil = ShiftedPencil<T>(a, mass);
@@ -178,7 +173,7 @@ template <class T>
 DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView<T> mass) {
   expects(a.rows() == a.cols(), "a shift needs a square matrix");
   expects(mass.rows == 0 || mass.rows == a.rows(), "the mass matrix has another size than the matrix");
-  expects(std::isfinite(sigma), "--sigma must be a finite number");
+  expects(std::isfinite(sigma), "`target` must be a finite number");
   auto body = std::make_shared<DenseFactor<T, double>>();
   body->n = a.rows();
   double norm = 0;
@@ -205,7 +200,7 @@ DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView
 template <class T>
 GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
   expects(a.rows == a.cols, "a shift needs a square matrix");
-  expects(std::isfinite(std::abs(sigma)), "--sigma must be a finite number");
+  expects(std::isfinite(std::abs(sigma)), "`target` must be a finite number");
   auto body = std::make_shared<SparseFactor<T>>();
   body->n = a.rows, body->hermitian = false;
   std::vector<Eigen::Triplet<T, std::int64_t>> entries;
@@ -237,7 +232,7 @@ GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
 template <class T>
 GeneralInverse<T>::GeneralInverse(HostView<const T> a, T sigma) {
   expects(a.rows() == a.cols(), "a shift needs a square matrix");
-  expects(std::isfinite(std::abs(sigma)), "--sigma must be a finite number");
+  expects(std::isfinite(std::abs(sigma)), "`target` must be a finite number");
   auto body = std::make_shared<DenseFactor<T, T>>();
   body->n = a.rows(), body->hermitian = false;
   Dense<T> plain(a.rows(), a.cols());

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
 #include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/types.hpp"
 

@@ -18,11 +18,11 @@ constexpr index_t default_block = 8;
 
 void expect_sizes(index_t n, const EigenOptions& options) {
   expects(n >= 0, "an operator has a negative number of rows");
-  expects(options.nev >= 1, "--nev must be at least 1");
-  expects(options.tol >= 0 && std::isfinite(options.tol), "--tol must be a number, 0 or larger");
-  expects(options.block_size >= 0, "--block-size must be at least 1");
-  expects(options.max_basis >= 0, "--max-basis must be at least 1");
-  expects(options.max_iterations >= 0, "--max-iter must be at least 1");
+  expects(options.nev >= 1, "`nev` must be at least 1");
+  expects(options.tol >= 0 && std::isfinite(options.tol), "`tol` must be a number, 0 or larger");
+  expects(options.block_size >= 0, "`block_size` must be at least 1");
+  expects(options.max_basis >= 0, "`max_basis` must be at least 1");
+  expects(options.max_iterations >= 0, "`max_iterations` must be at least 1");
 }
 
 /// Method::automatic, from sizes alone.
@@ -61,7 +61,7 @@ void plan_davidson(index_t n, std::size_t element_bytes, const EigenOptions& opt
   const index_t least = 2 * kept + plan.block_size;
   plan.max_basis = options.max_basis > 0 ? options.max_basis : 2 * kept + 8 * plan.block_size;
   expects(plan.max_basis >= least,
-          "--max-basis must be at least twice nev and its guards (a fifth of it, at least 2) and one block");
+          "`max_basis` must be at least twice nev and its guards (a fifth of it, at least 2) and one block");
   plan.bytes = bytes_of(n, element_bytes, 2 * plan.max_basis + 6 * plan.block_size + 8 * kept);
   if (2 * plan.max_basis > n)
     plan.method = Method::dense, plan.why = "a basis would hold more than half of the space";
@@ -72,8 +72,8 @@ void plan_lanczos(index_t n, std::size_t element_bytes, const EigenOptions& opti
   plan.max_basis = std::min(plan.max_basis, n);
   const index_t least = std::min(n, plan.nev + 6 * plan.block_size);
   if (options.max_basis > 0 && plan.max_basis < least)
-    throw Error(Errc::invalid_argument, "--max-basis must be at least " + std::to_string(least) +
-                                            ": --nev plus six blocks of " + std::to_string(plan.block_size));
+    throw Error(Errc::invalid_argument, "`max_basis` must be at least " + std::to_string(least) +
+                                            ": `nev` plus six blocks of " + std::to_string(plan.block_size));
   plan.max_basis = std::max(plan.max_basis, least);
   const auto bytes = [&](index_t columns) { return bytes_of(n, element_bytes, columns); };
   plan.bytes = bytes(plan.max_basis + 6 * plan.block_size + 4 * plan.nev);

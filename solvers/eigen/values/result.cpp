@@ -1,55 +1,26 @@
 #include "tallskinny/solvers/eigen/values/result.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace ts::solvers {
 
 std::string_view name_of(StopReason stop) noexcept {
-  switch (stop) {
-    case StopReason::converged:
-      return "converged";
-    case StopReason::max_iterations:
-      return "max_iterations";
-    case StopReason::interrupted:
-      return "interrupted";
-    case StopReason::not_verified:
-      return "not_verified";
-    case StopReason::rounding:
-      return "rounding";
-  }
-  return "?";
+  constexpr std::array<std::string_view, 5> names{"converged", "max_iterations", "interrupted",
+                                                  "not_verified", "rounding"};
+  return names.at(static_cast<std::size_t>(stop));
 }
 
 std::string_view name_of(Verification how) noexcept {
-  switch (how) {
-    case Verification::none:
-      return "none";
-    case Verification::all_computed:
-      return "all_computed";
-    case Verification::inertia:
-      return "inertia";
-    case Verification::start_block:
-      return "start_block";
-    case Verification::random_block:
-      return "random_block";
-    case Verification::normal:
-      return "normal";
-  }
-  return "?";
+  constexpr std::array<std::string_view, 6> names{"none",        "all_computed", "inertia",
+                                                  "start_block", "random_block", "normal"};
+  return names.at(static_cast<std::size_t>(how));
 }
 
 StopReason stop_of(Stage stage, bool verifying) noexcept {
-  switch (stage) {
-    case Stage::reached:
-    case Stage::entered:
-      return StopReason::converged;
-    case Stage::interrupted:
-      return StopReason::interrupted;
-    case Stage::stagnated:
-      return StopReason::rounding;
-    case Stage::budget:
-      break;
-  }
+  if (stage == Stage::reached || stage == Stage::entered) return StopReason::converged;
+  if (stage == Stage::interrupted) return StopReason::interrupted;
+  if (stage == Stage::stagnated) return StopReason::rounding;
   return verifying ? StopReason::not_verified : StopReason::max_iterations;
 }
 

@@ -98,4 +98,15 @@ struct EigenResult {
   std::vector<HistoryEntry> history;
 };
 
+/// What `part` cost joins what a run took as a whole.
+template <class T>
+void add_costs(const EigenResult<T>& part, EigenResult<T>& whole) {
+  whole.iterations += part.iterations, whole.operator_applications += part.operator_applications;
+  whole.restarts += part.restarts, whole.dead_directions += part.dead_directions;
+  whole.verification_rounds += part.verification_rounds;
+  whole.verification_applications += part.verification_applications;
+  whole.seconds += part.seconds;
+  whole.history.insert(whole.history.end(), part.history.begin(), part.history.end());
+}
+
 }  // namespace ts::solvers

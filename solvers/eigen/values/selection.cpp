@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "tallskinny/solvers/eigen/values/numbers_detail.hpp"
-
 namespace ts::solvers {
 
 std::vector<index_t> indices_of(Ends ends, index_t m) {
@@ -18,21 +16,13 @@ std::vector<index_t> indices_of(Ends ends, index_t m) {
 Ends wanted_ends(std::span<const double> ascending, Which which, index_t k) {
   const auto m = static_cast<index_t>(ascending.size());
   k = std::min(k, m);
-  switch (which) {
-    case Which::LA:
-      return {0, k};
-    case Which::SA:
-      return {k, 0};
-    case Which::BE:
-      return {k / 2, k - k / 2};
-    case Which::LM:
-    case Which::SM:
-      break;
-  }
+  if (which == Which::LA) return {0, k};
+  if (which == Which::SA) return {k, 0};
+  if (which == Which::BE) return {k / 2, k - k / 2};
   Ends ends;
   while (ends.total() < k) {
-    const double low = std::abs(ascending[static_cast<std::size_t>(ends.low)]);
-    const double high = std::abs(ascending[static_cast<std::size_t>(m - 1 - ends.high)]);
+    const double low = std::abs(ascending[at(ends.low)]);
+    const double high = std::abs(ascending[at(m - 1 - ends.high)]);
     if (low > high)
       ++ends.low;
     else
@@ -44,17 +34,9 @@ Ends wanted_ends(std::span<const double> ascending, Which which, index_t k) {
 Ends grown_ends(std::span<const double> ascending, Which which, Ends ends, index_t extra) {
   const auto m = static_cast<index_t>(ascending.size());
   extra = std::clamp<index_t>(extra, 0, m - ends.total());
-  switch (which) {
-    case Which::LA:
-      return {ends.low, ends.high + extra};
-    case Which::SA:
-      return {ends.low + extra, ends.high};
-    case Which::BE:
-      return {ends.low + extra / 2, ends.high + extra - extra / 2};
-    case Which::LM:
-    case Which::SM:
-      break;
-  }
+  if (which == Which::LA) return {ends.low, ends.high + extra};
+  if (which == Which::SA) return {ends.low + extra, ends.high};
+  if (which == Which::BE) return {ends.low + extra / 2, ends.high + extra - extra / 2};
   // By magnitude, the next values are again a prefix from both ends; half of the room goes to each end so
   // that neither side is forgotten when the other leads.
   const auto by_magnitude = wanted_ends(ascending, Which::LM, ends.total() + extra);
@@ -68,8 +50,8 @@ Ends grown_ends(std::span<const double> ascending, Which which, Ends ends, index
 Thresholds thresholds(std::span<const double> ascending, Which which, Ends ends) {
   const auto m = static_cast<index_t>(ascending.size());
   Thresholds t{-inf, inf};
-  if (ends.low > 0) t.low = ascending[static_cast<std::size_t>(ends.low - 1)];
-  if (ends.high > 0) t.high = ascending[static_cast<std::size_t>(m - ends.high)];
+  if (ends.low > 0) t.low = ascending[at(ends.low - 1)];
+  if (ends.high > 0) t.high = ascending[at(m - ends.high)];
   if (which == Which::LM || which == Which::SM) {
     const double bound =
         std::min(ends.low > 0 ? std::abs(t.low) : inf, ends.high > 0 ? std::abs(t.high) : inf);

@@ -7,6 +7,7 @@
 
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
+#include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
@@ -40,7 +41,7 @@ template <class T>
 [[nodiscard]] Matrix<T> columns_of(const Matrix<T>& a, const std::vector<index_t>& which) {
   Matrix<T> chosen(a.rows(), static_cast<index_t>(which.size()));
   for (index_t i = 0; i < a.rows(); ++i)
-    for (index_t j = 0; j < chosen.cols(); ++j) chosen(i, j) = a(i, which[static_cast<std::size_t>(j)]);
+    for (index_t j = 0; j < chosen.cols(); ++j) chosen(i, j) = a(i, which[at(j)]);
   return chosen;
 }
 

@@ -7,6 +7,7 @@
 
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
+#include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
@@ -85,7 +86,7 @@ class StateArchive {
     exchange(size);
     expects(size >= 0 && (!loading() || size <= static_cast<index_t>(in_->numbers.size())),
             "the stored state of the run is damaged");
-    list.resize(static_cast<std::size_t>(size));
+    list.resize(at(size));
     for (E& element : list) {
       if constexpr (requires(StateArchive & archive) { element.exchange(archive); })
         element.exchange(*this);
@@ -103,6 +104,12 @@ class StateArchive {
   const SavedState<T>* in_ = nullptr;
   std::size_t next_number_ = 0, next_matrix_ = 0;
 };
+
+/// Numbers of any kind, to be stored.
+template <class... Numbers>
+[[nodiscard]] std::vector<double> as_numbers(Numbers... numbers) {
+  return {static_cast<double>(numbers)...};
+}
 
 /// What must agree for a stored state to be this run's is stored with it.
 /// @throws Error(invalid_argument) where it does not.

@@ -1,4 +1,5 @@
-// The bodies of skeletons and of the muscles beside ../muscle_detail.hpp, on operations that are counted. Shapes are checked, R is zero on entry.
+// The bodies of skeletons, and of the muscles that are not in ../muscle_detail.hpp, on operations that are counted.
+// Shapes are checked, R is zero on entry.
 #pragma once
 
 #include "tallskinny/solvers/ortho/compared/skeleton.hpp"

@@ -7,6 +7,8 @@
 
 using namespace ts;
 using namespace ts::app;
+using solvers::expect_memory;
+using solvers::total_bytes;
 
 TEST_CASE("the memory table adds up, without wrapping around") {
   CHECK(total_bytes({{"a", 1024}, {"b", 512}}) == 1536);

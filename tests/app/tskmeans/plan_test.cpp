@@ -1,6 +1,6 @@
 #include "tallskinny/app/tskmeans/plan.hpp"
 
-#include "tallskinny/app/tskmeans/stream.hpp"
+#include "tallskinny/solvers/setup/streamed_rows.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
@@ -41,7 +41,7 @@ TEST_CASE("the processor has its points in memory if they fit, else in two block
   const Placement blocks = place_points(o, points, 8, {false, 3 * giga, 0});
   CHECK_FALSE(blocks.in_host);
   CHECK(blocks.host_block == 256 * mega);
-  CHECK(app::total_bytes(blocks.host_uses) <= 3 * giga);
+  CHECK(solvers::total_bytes(blocks.host_uses) <= 3 * giga);
   CHECK_THROWS_AS(place_points(o, points, 8, {false, giga / 2, 0}), Error);  // labels and bounds alone
   o.memory = 3 * giga;
   CHECK_FALSE(place_points(o, points, 8, {false, 16 * giga, 0}).in_host);
@@ -59,9 +59,9 @@ TEST_CASE("a device has all points if they fit, and they pass through few blocks
   CHECK(p.on_device);
   CHECK_FALSE(p.in_host);
   CHECK(p.device_block == 64 * mega);
-  CHECK(app::total_bytes(p.host_uses) <= 2 * giga);
-  CHECK(app::total_bytes(p.device_uses) >= 4 * giga);
-  CHECK(app::total_bytes(p.device_uses) <= 80 * giga);
+  CHECK(solvers::total_bytes(p.host_uses) <= 2 * giga);
+  CHECK(solvers::total_bytes(p.device_uses) >= 4 * giga);
+  CHECK(solvers::total_bytes(p.device_uses) <= 80 * giga);
   // Points, labels and first centres alone are 4.8 GiB; a pass makes lists of its rows beside them.
   CHECK_FALSE(place_points(o, points, 8, {true, 16 * giga, 6 * giga}).on_device);
 }
@@ -74,19 +74,19 @@ TEST_CASE("points too many for a device pass by, from host memory if they fit th
   CHECK_FALSE(from_host.on_device);
   CHECK(from_host.in_host);
   CHECK(from_host.device_block == 64 * mega);
-  CHECK(app::total_bytes(from_host.device_uses) <= 3 * giga);
+  CHECK(solvers::total_bytes(from_host.device_uses) <= 3 * giga);
   const Placement from_file = place_points(o, points, 8, {true, 2 * giga, 3 * giga});
   CHECK_FALSE(from_file.in_host);
   CHECK(from_file.device_block > 0);
-  CHECK(app::total_bytes(from_file.host_uses) <= 2 * giga);
+  CHECK(solvers::total_bytes(from_file.host_uses) <= 2 * giga);
 
   SECTION("--memory limits the device, too") {
     o.memory = 2 * giga;
     const Placement limited = place_points(o, points, 8, {true, 16 * giga, 80 * giga});
     CHECK_FALSE(limited.on_device);
     CHECK_FALSE(limited.in_host);
-    CHECK(app::total_bytes(limited.device_uses) <= 2 * giga);
-    CHECK(app::total_bytes(limited.host_uses) <= 2 * giga);
+    CHECK(solvers::total_bytes(limited.device_uses) <= 2 * giga);
+    CHECK(solvers::total_bytes(limited.host_uses) <= 2 * giga);
   }
   SECTION("blocks shrink with the memory, down to a chunk of sums") {
     std::uint64_t before = 65 * mega;
@@ -94,7 +94,7 @@ TEST_CASE("points too many for a device pass by, from host memory if they fit th
       const Placement small = place_points(o, points, 8, {true, 16 * giga, memory});
       CHECK(small.device_block <= before);
       CHECK(small.device_block >= 4096 * 16 * 4);
-      CHECK(app::total_bytes(small.device_uses) <= memory);
+      CHECK(solvers::total_bytes(small.device_uses) <= memory);
       before = small.device_block;
     }
   }

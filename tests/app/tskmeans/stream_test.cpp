@@ -1,4 +1,5 @@
-#include "tallskinny/app/tskmeans/stream.hpp"
+#include "tallskinny/app/tskmeans/input.hpp"
+#include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/output_file.hpp"
@@ -8,8 +9,8 @@
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
-using tskmeans::PointOrigin;
-using tskmeans::StreamedRows;
+using solvers::RowOrigin;
+using solvers::StreamedRows;
 
 namespace {
 
@@ -36,7 +37,7 @@ std::vector<double> pass(const StreamedRows& rows) {
   return all;
 }
 
-void check(const PointOrigin& origin, const cuda::Stream& stream) {
+void check(const RowOrigin& origin, const cuda::Stream& stream) {
   const Matrix<float> x = points();
   const std::vector<double> expected(x.data(), x.data() + n * d);
   const StreamedRows rows(origin, block_bytes, stream);
@@ -67,8 +68,8 @@ TEST_CASE("points pass by in blocks, from memory and from a file", "[tskmeans]")
   const std::string file = folder / "x.h5";
   const Matrix<float> x = points();
   write(file, x);
-  check(PointOrigin::memory(Rows(x.cview())), {});
-  check(PointOrigin::file(io::parse_location(file), {}), {});
+  check(RowOrigin::memory(Rows(x.cview())), {});
+  check(tskmeans::origin_of(io::parse_location(file), {}), {});
 }
 
 TEST_CASE("points pass by in blocks on a device", "[tskmeans][gpu]") {
@@ -76,10 +77,10 @@ TEST_CASE("points pass by in blocks on a device", "[tskmeans][gpu]") {
   const std::string file = folder / "x.h5";
   const Matrix<float> x = points();
   write(file, x);
-  check(PointOrigin::memory(Rows(x.cview())), test::device_stream());
-  check(PointOrigin::file(io::parse_location(file), {}), test::device_stream());
-  const tskmeans::DevicePoints there(test::device_stream(), PointOrigin::file(io::parse_location(file), {}),
-                                     block_bytes);
+  check(RowOrigin::memory(Rows(x.cview())), test::device_stream());
+  check(tskmeans::origin_of(io::parse_location(file), {}), test::device_stream());
+  const solvers::DeviceRows there(test::device_stream(), tskmeans::origin_of(io::parse_location(file), {}),
+                                  block_bytes);
   std::vector<double> row(d);
   for (const index_t i : {index_t{0}, index_t{4095}, index_t{4096}, n - 1}) {
     there.rows().load(i, row.data());
@@ -95,7 +96,7 @@ TEST_CASE("the first pass over a file looks for numbers that are not finite", "[
   io::OutputFile out(file);
   out.write("x", x);
   out.commit();
-  const StreamedRows rows(PointOrigin::file(io::parse_location(file), {}), block_bytes);
+  const StreamedRows rows(tskmeans::origin_of(io::parse_location(file), {}), block_bytes);
   CHECK(test::message_of([&] {
           rows.for_each_block([](index_t, const Rows&) {});
         }).find("row 9000, column 3") != std::string::npos);

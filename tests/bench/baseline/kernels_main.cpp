@@ -27,8 +27,8 @@ Key key_of(const Line& line) {
   return {line.arch, std::string(line.plan.family), line.plan.defines};
 }
 
-/// The kernels of all cases, or of those whose name or family has `only` in it; what an operation starts twice is listed
-/// once.
+/// The kernels of all cases, or of those whose name or family has `only` in it; what an operation starts twice is
+/// listed once.
 std::vector<Line> lines_of(const std::string& arch, const std::string& only, int& failures) {
   KernelCases cases(arch);
   add_dense_cases(cases);

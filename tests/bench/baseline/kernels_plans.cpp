@@ -1,6 +1,7 @@
 #include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/assign/scores/plan.hpp"
+#include "tallskinny/gemm/assign/sums/policy.hpp"
 #include "tallskinny/tests/bench/baseline/kernels.hpp"
 
 namespace ts::baseline {
@@ -23,9 +24,9 @@ void add_planned_cases(KernelCases& cases) {
     }
   for (const DType type : {DType::float64, DType::float32, DType::float16, DType::bfloat16}) {
     std::vector<cuda::KernelPlan> rounds;
-    for (const index_t round : {0, 1, 2})
-      rounds.push_back(
-          cuda::assign_threads_plan("assign_moments", type, {cuda::define("TS_ROUND", round)}, 1 << 20));
+    using Round = cuda::MomentsRound;
+    for (const Round round : {Round::sum, Round::spread, Round::first_not_finite})
+      rounds.push_back(cuda::threads_plan("assign_moments", cuda::MomentsPolicy{type, round}, 1 << 20));
     cases.add("moments " + std::string(name_of(type)), std::move(rounds));
   }
   cases.add("roofs", app::roof_plans(cases.device()));

@@ -2,6 +2,7 @@
 #include "tallskinny/gemm/device/plan_constant.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/tsmm/plan.hpp"
 #include "tallskinny/gemm/tsmttsm/plan.hpp"
 #include "tallskinny/tests/support/test.hpp"
@@ -67,12 +68,11 @@ TEST_CASE("every tall times small product has a plan that fits") {
   for (const char* arch : archs) {
     const cuda::DeviceInfo device = cuda::typical_device(arch);
     const index_t widest =
-        cuda::update_widest(DType::complex128, cuda::limits_of(device, Determinism::run_to_run));
+        cuda::tsmm_widest(DType::complex128, cuda::limits_of(device, Determinism::run_to_run));
     CHECK(widest >= 16);
     for_each_problem(Operation::tsmm, [&](const cuda::GpuProblem& problem) {
       const Problem& pr = problem.problem;
-      if (std::max(pr.p, pr.q) >
-          cuda::update_widest(pr.type, cuda::limits_of(device, Determinism::run_to_run)))
+      if (std::max(pr.p, pr.q) > cuda::tsmm_widest(pr.type, cuda::limits_of(device, Determinism::run_to_run)))
         return;
       const auto candidates = cuda::tsmm_candidates(problem, device);
       REQUIRE_FALSE(candidates.empty());
@@ -91,8 +91,9 @@ TEST_CASE("chunks of tall times small products are worth a ticket, and leave in 
       problem.problem = {Operation::tsmm, type, 1 << 22, width, width};
       const auto kernel = cuda::tsmm_candidates(problem, device).front().kernel;
       const index_t row = width * static_cast<index_t>(size_of(type) + size_of(result_type_of(type)));
-      CHECK(std::stoll(define_of(kernel, "TS_ROWS")) * row >= 6 * 1024);
-      CHECK(define_of(kernel, "TS_BULK_Y") == "1");
+      const auto policy = cuda::policy_of<cuda::TsmmPolicy>(kernel);
+      CHECK(policy.rows() * row >= 6 * 1024);
+      CHECK(policy.bulk_y);
       CHECK(kernel.grid == static_cast<unsigned>(device.multiprocessors));
     }
 }

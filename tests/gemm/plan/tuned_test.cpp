@@ -55,7 +55,7 @@ TEST_CASE("a tuned table chooses among the candidates, and says what it gains") 
   }
   SECTION("a choice that no candidate fits any more is ignored") {
     auto old = std::make_shared<cuda::TunedTable>();
-    old->set(cuda::tuned_key(problem), {{{"TS_NO_SUCH_DEFINE", "1"}}, 2});
+    old->set(cuda::tuned_key(problem), {{{"no_such_member", "1"}}, 2});
     device.tuned = old;
     CHECK(cuda::make_plan(problem, device).kernel == candidates.front().kernel);
   }
@@ -63,13 +63,13 @@ TEST_CASE("a tuned table chooses among the candidates, and says what it gains") 
 
 TEST_CASE("a tuned table is text that reads back") {
   cuda::TunedTable table;
-  table.set("tsmm float64 16 16 ra256,ra256,ra256", {{{"TS_TILES", "2"}, {"TS_GROUP", "4"}}, 1.0625});
+  table.set("tsmm float64 16 16 ra256,ra256,ra256", {{{"tiles", "2"}, {"groups", "4"}}, 1.0625});
   const cuda::TunedTable again("# a remark\n" + table.text());
   CHECK(again.size() == 1);
   CHECK(again.text() == table.text());
   const auto complaint = [](const char* text) { return message_of([&] { (void)cuda::TunedTable(text); }); };
-  CHECK(complaint("tsmm float64 gain TS_TILES=2\n").find("line 1") != std::string::npos);
-  CHECK(complaint("\ntsmm float64 gain 1.1 TS_TILES\n").find("line 2") != std::string::npos);
+  CHECK(complaint("tsmm float64 gain tiles=2\n").find("line 1") != std::string::npos);
+  CHECK(complaint("\ntsmm float64 gain 1.1 tiles\n").find("line 2") != std::string::npos);
 }
 
 TEST_CASE("every shipped table is well-formed and for a device that has a name") {

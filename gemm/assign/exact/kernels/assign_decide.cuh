@@ -3,21 +3,22 @@
 // others one, so that few of them keep all multiprocessors busy; where a row has many centroids to choose
 // from, all warps of the block share it.
 #include "tallskinny/gemm/assign/exact/kernels/assign_exact.cuh"
+#include "tallskinny/gemm/assign/sums/kernels/sums_moves.cuh"
 
 constexpr int many = 256;  // centroids
 
-extern "C" __global__ void __launch_bounds__(32 * warps, 2)
-    assign_decide(Rows x, Centroids c, Selection selection, const uint32* undecided, const Pair* pairs,
-                  int* labels, Sums sums, Stats* stats) {
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
+    assign_decide(ts::cuda::DecideArguments a) {
+  const auto& [x, c, selection, undecided, pairs, labels, sums, counts] = a;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int64 count = selection.count(x);
+  const int64 count = count_of(selection, x);
   uint64 changed = 0;
-  // The warp's next 32 positions, of which mostly few are open, are looked at together: each lane answers for one.
+  // The warp's next 32 positions, of which mostly few are open, are taken together: each lane answers for one.
   const int64 stride = static_cast<int64>(gridDim.x) * warps;
   for (int64 begin = static_cast<int64>(blockIdx.x) * warps; begin < count; begin += 32 * stride) {
     const int64 mine = begin + warp + lane * stride;
     const bool open = mine < count && (undecided == nullptr || (undecided[mine / 32] >> mine % 32 & 1) != 0);
-    const int64 row = open ? selection.row(mine) : 0;
+    const int64 row = open ? row_at(selection, mine) : 0;
     const Pair pair = open && pairs != nullptr ? pairs[row] : Pair{-1, -1};
     const int before = open ? labels[row] : -1;
     int label = before;
@@ -46,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
       for (int w = 0; w < warps; ++w)
         for (uint32 left = wanted[w]; left != 0; left &= left - 1) {
           const int turn = __ffs(left) - 1;
-          const int found = exact_label<Team<true>>(c, x, selection.row(begin + w + turn * stride),
+          const int found = exact_label<Team<true>>(c, x, row_at(selection, begin + w + turn * stride),
                                                     Team<true>::rank(), Team<true>::size);
           if (warp == w && lane == turn) label = found;
         }
@@ -59,5 +60,5 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     if (sums.upper != nullptr) list_moves(sums.moves, row, before, moving);
     if (moves) labels[row] = label;
   }
-  if (lane == 0 && changed != 0) atomicAdd(&stats->changed, changed);
+  if (lane == 0 && changed != 0) atomicAdd(&counts->changed, changed);
 }

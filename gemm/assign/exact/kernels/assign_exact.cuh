@@ -1,20 +1,17 @@
-// The exact label of a row: the nearest centroid by direct differences in float64, and in twofold float64 among those that
-// are closer to it than rounding; the lowest number among equals. A warp takes a row, its lanes the centroids.
+// The exact label of a row: the nearest centroid by direct differences in float64, and in twofold float64 among
+// those that are closer to it than rounding; the lowest number among equals. A warp takes a row, its lanes the
+// centroids.
 #pragma once
+#include "tallskinny/gemm/assign/exact/arguments.hpp"
 #include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 #include "tallskinny/gemm/device/twofold.cuh"
 
-struct Centroids {
-  const double* rows;       // count x d: c, not multiplied by anything
-  const double* columns;    // d x padded: (c shrink) by columns
-  const float* half_norms;  // of padded centroids; `never` or more for a copy of an earlier one
-  int count, padded, cols;
-  double shrink, factor;  // rows are multiplied by shrink, differences by factor
-};
+using Centroids = ts::cuda::CentroidsArgument;
+using Pair = ts::cuda::Pair;
 
 constexpr float never = 1e30f;
 constexpr unsigned everyone = 0xffffffffu;
-constexpr int warps = 8;
+constexpr int warps = policy.threads / 32;
 
 /// ||x - c_m||^2 of the centroid with the number m.
 __device__ __forceinline__ double distance(const Centroids& c, const Rows& x, int64 i, int m) {
@@ -77,7 +74,7 @@ struct Team {
   }
 };
 
-/// A thread of the team looks at the centroids first, first + stride ...
+/// A thread of the team takes the centroids first, first + stride ...
 template <class Together>
 __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, int64 i, int first,
                                            int stride) {
@@ -117,8 +114,8 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
   return Together::together(which, [](int a, int b) { return min(a, b); });
 }
 
-/// The same of two centroids, by half a warp, while the other half has another row: eight lanes have a partial sum of a distance each,
-/// as `squared_distance` has them.
+/// The same of two centroids, by half a warp, while the other half has another row: eight lanes have a partial
+/// sum of a distance each, as `squared_distance` has them.
 __device__ __forceinline__ int exact_label_of_pair(const Centroids& c, const Rows& x, int64 i, Pair pair) {
   constexpr int at_once = 8;  // loads under way
   const int lane = threadIdx.x % 32, half = lane & 16;

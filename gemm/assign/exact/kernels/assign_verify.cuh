@@ -1,8 +1,10 @@
-// Counts the rows for which some centroid is closer than that of their label by more than rounding explains; a warp takes a row.
+// Counts the rows for which some centroid is closer than that of their label by more than rounding explains; a
+// warp takes a row.
 #include "tallskinny/gemm/assign/exact/kernels/assign_exact.cuh"
 
-extern "C" __global__ void __launch_bounds__(32 * warps, 2)
-    assign_verify(Rows x, Centroids c, const int* labels, uint64* wrong) {
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
+    assign_verify(ts::cuda::VerifyArguments a) {
+  const auto& [x, c, labels, wrong] = a;
   const int lane = threadIdx.x % 32;
   uint64 found = 0;
   for (int64 i = static_cast<int64>(blockIdx.x) * warps + threadIdx.x / 32; i < x.count;

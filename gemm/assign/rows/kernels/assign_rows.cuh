@@ -1,13 +1,11 @@
-// What the kernels of assign share: rows as float64 numbers, distances by direct differences, and the limbs of sums. All of it gives
-// the bits of the host's code (gemm/assign/), so nothing is contracted here.
+// Rows as float64 numbers, distances by direct differences, and selections of rows. All of it gives the bits of the
+// host's code, so nothing is contracted here.
 #pragma once
+#include "tallskinny/gemm/assign/rows/arguments.hpp"
 #include "tallskinny/gemm/device/element.cuh"
 
-struct Rows {
-  const void* data;
-  int64 count, row_stride, column_stride;  // in elements
-  const double* scale;                     // of each row, or null
-};
+using Rows = ts::cuda::RowsArgument;
+using Selection = ts::cuda::Selection;
 
 __device__ __forceinline__ const Element* row_of(const Rows& x, int64 i) {
   return static_cast<const Element*>(x.data) + i * x.row_stride;
@@ -39,77 +37,16 @@ __device__ __forceinline__ double squared_distance(int d, double factor, const X
                    __dadd_rn(__dadd_rn(part[4], part[5]), __dadd_rn(part[6], part[7])));
 }
 
-/// The rows that leave one sum for another once all labels are known (sums_sort.cuh), in any order.
-struct Moves {
-  int *rows,
-      *before;  // the row of each move; by rows, the label that it had, negative for none. Null: every row, from nowhere
-  uint64* count;
-};
-
-/// Sums by cluster in fixed point (gemm/assign/sums/cluster_sums.hpp), of what this pass changes.
-struct Sums {
-  uint64 *upper, *lower;  // k x d; null: no sums
-  uint64 *weight_upper, *weight_lower, *counts;
-  const double *to_units, *shift;  // of each column
-  const double* weights;           // of each row, or null
-  double one, weight_to_units;
-  Moves moves;
-};
-
-struct Limbs {
-  uint64 upper, lower;
-};
-__device__ __forceinline__ Limbs split(double in_units, double one) {
-  constexpr double magic = 0x1.8p52;
-  const double p = __dmul_rn(in_units, one);
-  const double rounded = __dadd_rn(p, magic);
-  const double rest = __dmul_rn(__dsub_rn(p, __dsub_rn(rounded, magic)), one);
-  const int64 zero = __double_as_longlong(magic);
-  return {static_cast<uint64>(__double_as_longlong(rounded) - zero),
-          static_cast<uint64>(__double_as_longlong(__dadd_rn(rest, magic)) - zero)};
+/// How many rows are selected, and which row is at a position of them.
+__device__ __forceinline__ int64 count_of(const Selection& selection, const Rows& x) {
+  return selection.list == nullptr ? x.count : static_cast<int64>(*selection.listed);
 }
-
-/// Called by a whole warp: lists the rows of the lanes with a bit in `moving`, of which there must be one.
-__device__ __forceinline__ void list_moves(const Moves& moves, int64 row, int before, uint32 moving) {
-  const int lane = threadIdx.x % 32;
-  int base = 0;
-  if (lane == 0) base = static_cast<int>(atomicAdd(moves.count, static_cast<uint64>(__popc(moving))));
-  base = __shfl_sync(~0u, base, 0);
-  if ((moving >> lane & 1) == 0) return;
-  moves.rows[base + __popc(moving & ((1u << lane) - 1))] = static_cast<int>(row);
-  moves.before[row] = before;
+__device__ __forceinline__ int64 row_at(const Selection& selection, int64 position) {
+  return selection.list == nullptr ? position : selection.list[position];
 }
-
-/// Which rows a kernel looks at: all of them, or those of a list whose length another kernel left.
-struct Selection {
-  const int64* list;  // null: all
-  const uint64* listed;
-
-  __device__ __forceinline__ int64 count(const Rows& x) const {
-    return list == nullptr ? x.count : static_cast<int64>(*listed);
-  }
-  __device__ __forceinline__ int64 row(int64 position) const {
-    return list == nullptr ? position : list[position];
-  }
-};
 
 /// The bits of a word of marks, one for each position, that stand for positions below `count`.
 __device__ __forceinline__ uint32 marks_below(int64 count, int64 word) {
   const int64 left = count - 32 * word;
   return left >= 32 ? ~0u : left <= 0 ? 0u : (1u << left) - 1;
 }
-
-/// The only two centroids that can be the nearest of a row; negative if there may be more.
-struct __align__(8) Pair {
-  int first, second;
-};
-/// Where a kernel with scores leaves pairs of rows that it does not decide.
-struct Pairs {
-  Pair* of_row;
-  uint32* marks;  // of rows with a pair that no other kernel need score again
-};
-
-/// What a pass counts.
-struct Stats {
-  uint64 changed, rescored;
-};

@@ -1,9 +1,11 @@
-// Rows divided by their norms, a thread each: sums in the order of columns, as the host adds them (gemm/assign/unit_rows.cpp).
+// Rows divided by their norms, a thread each: sums in the order of columns, as the host adds them
+// (gemm/assign/unit_rows.cpp).
 #include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 
-extern "C" __global__ void __launch_bounds__(256, 2)
-    unit_rows(Rows x, int d, double least_norm, double* unit, double* scales) {
-  const int64 i = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x;
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
+    unit_rows(ts::cuda::UnitRowsArguments a) {
+  const auto& [x, d, least_norm, unit, scales] = a;
+  const int64 i = static_cast<int64>(blockIdx.x) * policy.threads + threadIdx.x;
   if (i >= x.count) return;
   double largest = 0, sum = 0;
 #pragma unroll 4

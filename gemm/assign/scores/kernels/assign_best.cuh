@@ -1,12 +1,15 @@
-// The best and the second-best score of rows that the lanes of a quad share, and how they come together. Before it: `slots` rows of
-// a quad, `index_bits` of a key, and whether the label of the second best and what is third are kept, too (`paired`).
+// The best and the second-best score of rows that the lanes of a quad share, and how they come together. Before
+// it: `slots` rows of a quad, `index_bits` of a key, and whether the label of the second best and what is third
+// are kept, too (`paired`).
 #pragma once
+#include "tallskinny/gemm/assign/scores/kernels/assign_bounds.cuh"
 
 /// What is left of a score in its key, from 1 to 2.
 __device__ __forceinline__ float score_of(uint32 key) {
   return __uint_as_float((key >> index_bits & 0x7fffff) | 0x3f800000);
 }
-/// A lane has two centroids of every eight, and numbers its own. The label, where the first eight begin with `first`.
+/// A lane has two centroids of every eight, and numbers its own. The label, where the first eight begin with
+/// `first`.
 __device__ __forceinline__ int label_of(uint32 key, int first) {
   const int number = static_cast<int>(key & ((1u << index_bits) - 1));
   return first + number / 2 * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + number % 2;
@@ -24,18 +27,18 @@ __device__ __forceinline__ Row select(bool first, const Row& a, const Row& b) {
           first ? a.rest : b.rest,  first ? a.label : b.label,   first ? a.third : b.third,
           first ? a.other : b.other};
 }
-/// Where the second best is no further from the best than this, nothing is decided. Origins and scores were rounded to units,
-/// which are 2^-23 here.
+/// Where the second best is no further from the best than this, nothing is decided. Origins and scores were
+/// rounded to units, which are 2^-23 here.
 __device__ __forceinline__ float open_within(const Bound& bound, const Row& row, float per_unit) {
   float gap = __fmaf_rn(bound.by_norm, norm_of(row.squared), bound.constant);
-  if (TS_PARTS == 1) gap = __fmaf_rn(bound.by_rest, norm_of(row.rest), gap);
+  if (policy.parts == 1) gap = __fmaf_rn(bound.by_rest, norm_of(row.rest), gap);
   return __fmaf_rn(gap, per_unit, 0x1p-21f);
 }
 /// The same for a pass with margin. Scores are from 1 to 2 here, half a unit of that above their origin.
 __device__ __forceinline__ float open_within(const Bound& bound, const Row& row, float per_unit,
                                              const Margin& margin) {
   const float open = open_within(bound, row, per_unit);
-  if (!TS_MARGIN) return open;
+  if (!policy.margin) return open;
   const float unit = 0x1p23f * margin.unit;
   return open +
          per_unit * margin_of_scores(margin, (row.best - 1.5f) * unit, open * unit, norm_of(row.squared));
@@ -79,7 +82,7 @@ struct FromLane {
 template <class Shuffle>
 __device__ __forceinline__ Row received(const Row& sent, const Shuffle& shuffle) {
   Row row = {shuffle(sent.best), shuffle(sent.second), shuffle(sent.squared), 0, shuffle(sent.label), 0, 0};
-  if (TS_PARTS == 1) row.rest = shuffle(sent.rest);
+  if (policy.parts == 1) row.rest = shuffle(sent.rest);
   if (paired) row.third = shuffle(sent.third), row.other = shuffle(sent.other);
   return row;
 }
@@ -90,22 +93,24 @@ __device__ __forceinline__ Row merge(Row mine, const Row& sent, int bit) {
   mine.squared += other.squared, mine.rest += other.rest;
   return mine;
 }
-/// Of the slots 4 word .. 4 word + 3, all that a quad knows of slot t, to its lane t; of two slots, to the lanes 0 .. 15.
+/// Of the slots 4 word .. 4 word + 3, all that a quad knows of slot t, to its lane t; of two slots, to the
+/// lanes 0 .. 15.
 __device__ __forceinline__ Row collect(const Row (&row)[slots], int word) {
   const int lane = threadIdx.x % 32;
-#if TS_SLOTS == 2
-  const Row zero = merge(row[0], row[0], 2), one = merge(row[1], row[1], 2);
-#else
-  const Row* const of = row + 4 * word;
-  const bool upper = (lane & 2) != 0;
-  const Row zero = merge(select(upper, of[2], of[0]), select(upper, of[0], of[2]), 2);
-  const Row one = merge(select(upper, of[3], of[1]), select(upper, of[1], of[3]), 2);
-#endif
+  Row zero, one;
+  if constexpr (slots == 2) {
+    zero = merge(row[0], row[0], 2), one = merge(row[1], row[1], 2);
+  } else {
+    const Row* const of = row + 4 * word;
+    const bool upper = (lane & 2) != 0;
+    zero = merge(select(upper, of[2], of[0]), select(upper, of[0], of[2]), 2);
+    one = merge(select(upper, of[3], of[1]), select(upper, of[1], of[3]), 2);
+  }
   const bool odd = (lane & 1) != 0;
   Row mine = merge(select(odd, one, zero), select(odd, zero, one), 1);
-#if TS_SLOTS == 2
-  const int from = lane / 2 * 4 % 32 + lane % 2;
-  mine = received(mine, FromLane{from});
-#endif
+  if constexpr (slots == 2) {
+    const int from = lane / 2 * 4 % 32 + lane % 2;
+    mine = received(mine, FromLane{from});
+  }
   return mine;
 }

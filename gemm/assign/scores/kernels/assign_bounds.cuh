@@ -1,18 +1,25 @@
 // How far scores computed by tensor instructions may be from exact ones.
 #pragma once
+#include "tallskinny/gemm/assign/scores/arguments.hpp"
 
-/// Of all centroids c (shifted and scaled): the norms of c, of the lower of its two parts, and of what both leave.
-struct Largest {
-  float norm, low, rest;
-};
+using Largest = ts::cuda::Largest;
+using Margin = ts::cuda::Margin;
+
 /// Norms are not negative, so their bits are in their order.
 __device__ __forceinline__ void largest_of(float* most, double x) {
   const float up = static_cast<float>(x) * (1 + 0x1p-20f);
   atomicMax(reinterpret_cast<unsigned*>(most), __float_as_uint(up));
 }
 
-/// Scores decide nothing about a row x where the second best is within constant + by_norm ||x|| + by_rest ||x - x1|| of the
-/// best: twice the error of a score, and 2 % for the arithmetic here.
+/// The root of a sum of d rounded squares, rounded up.
+__device__ __forceinline__ float norm_of(float squared) {
+  float norm;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(norm) : "f"(squared * (1 + (policy.d + 16) * 0x1p-23f)));
+  return norm * (1 + 0x1p-20f);
+}
+
+/// Scores decide nothing about a row x where the second best is within constant + by_norm ||x|| + by_rest ||x -
+/// x1|| of the best: twice the error of a score, and 2 % for the arithmetic here.
 struct Bound {
   float constant, by_norm, by_rest;
 };
@@ -20,14 +27,16 @@ __device__ __forceinline__ Bound bound_of(float constant, float by_norm, float b
   return {2.04f * constant + 0x1p-100f, 2.04f * by_norm, 2.04f * by_rest};
 }
 
-/// x = x1 + x2 + e and c = c1 + c2 + f in float16 parts, of which x1 c1 + x1 c2 + x2 c1 is summed (`parts` 2), or x1 c1 alone
-/// (`parts` 1). With u = 2^-11 and s = 2^-25 (half the last place of subnormal numbers), and x rounded to float32 before:
-///   |x2| <= u ||x|| + s sqrt(d),  |e| <= u |x2| + s sqrt(d) + 2^-23 ||x||,  dropped: |x2| |c2|, or |x - x1| |c| and |x| |c - c1|
-/// An instruction adds 17 terms, each truncated at 2^-23 of the largest, and truncates the sum (Fasi, Higham, Mikaitis,
-/// Pranesh 2021: no generation of tensor units is worse); no term or sum is larger than ||x|| C. `steps` instructions of each
-/// product follow one another, and `additions` in float32 put such sums together. Of three products those with a lower part come
-/// first: while they are alone, terms and sums are below 2.1 u ||x|| C, so that their 2 steps instructions lose less than 2^-8 of
-/// what the last `steps` do.
+/// x = x1 + x2 + e and c = c1 + c2 + f in float16 parts, of which x1 c1 + x1 c2 + x2 c1 is summed (`parts` 2),
+/// or x1 c1 alone (`parts` 1). With u = 2^-11 and s = 2^-25 (half the last place of subnormal numbers), and x
+/// rounded to float32 before:
+///   |x2| <= u ||x|| + s sqrt(d),  |e| <= u |x2| + s sqrt(d) + 2^-23 ||x||,
+///   dropped: |x2| |c2|, or |x - x1| |c| and |x| |c - c1|
+/// An instruction adds 17 terms, each truncated at 2^-23 of the largest, and truncates the sum (Fasi, Higham,
+/// Mikaitis, Pranesh 2021: no generation of tensor units is worse); no term or sum is larger than ||x|| C.
+/// `steps` instructions of each product follow one another, and `additions` in float32 put such sums together.
+/// Of three products those with a lower part come first: while they are alone, terms and sums are below 2.1 u
+/// ||x|| C, so that their 2 steps instructions lose less than 2^-8 of what the last `steps` do.
 __device__ __forceinline__ Bound bound_of_parts(const Largest& c, int d, int parts, int steps,
                                                 int additions) {
   const float u = 0x1p-11f, subnormal = 0x1p-25f * sqrtf(static_cast<float>(d));
@@ -40,14 +49,8 @@ __device__ __forceinline__ Bound bound_of_parts(const Largest& c, int d, int par
                   1.01f * c.norm);
 }
 
-/// A pass with a margin (TS_MARGIN) keeps labels only of rows that are nearer to their centroid than to any other one by more than
-/// `distance`; others stay undecided.
-struct Margin {
-  float distance;
-  float offset;  // of the origin from the shift: what norms of rows that are not shifted may lack
-  float unit;    // of scores
-};
-/// How much larger than the own score every other must be for that. With s = (||x - c||^2 - ||x||^2) / 2,
+/// How much larger than the own score every other must be for a label to be kept with this margin. With s =
+/// (||x - c||^2 - ||x||^2) / 2,
 ///   ||x - c'|| > ||x - c|| + r  <=>  s' - s > r ||x - c|| + r^2 / 2,   ||x - c||^2 = 2 s + ||x||^2
 /// where s is at most own + error, and ||x|| at most norm.
 __device__ __forceinline__ float margin_of_scores(const Margin& margin, float own, float error, float norm) {

@@ -1,33 +1,35 @@
-// Whether a row keeps its label: no other score is within its bound of the label's own. Where labels seldom change, that is all that
-// must be found. Six more columns of K, 1 1 1 t1 t2 t3 of a row and o1 o2 o3 -1 -1 -1 of a centroid in float16 parts, add the origin of
-// the centroid, o = ||c||^2 / 2, to a score and take the row's limit t away, just beyond the label's own score: so that signs
-// tell all, and only logic looks at them, which runs beside tensor instructions as if it cost nothing.
+// Whether a row keeps its label: no other score is within its bound of the label's own. Where labels seldom
+// change, that is all that must be found. Six more columns of K, 1 1 1 t1 t2 t3 of a row and o1 o2 o3 -1 -1 -1
+// of a centroid in float16 parts, add the origin of the centroid, o = ||c||^2 / 2, to a score and take the
+// row's limit t away, just beyond the label's own score: so that signs tell all, and only logic looks at them,
+// which runs beside tensor instructions as if it cost nothing.
 #pragma once
 #include "tallskinny/gemm/assign/scores/kernels/assign_bounds.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
 
 /// A label that is one; otherwise some centroid.
 __device__ __forceinline__ int known(int label) {
-  return static_cast<uint32>(label) < TS_CLUSTERS ? label : 0;
+  return static_cast<uint32>(label) < policy.clusters() ? label : 0;
 }
 
-/// The row's six columns. `score`: that of its label by float32 multiply-adds, +-error; scores within `open` of the own one matter. An
-/// instruction truncates 17 terms and their sum (assign_bounds.cuh), none of which is larger than 2 (||x|| + C) C; a lane rounds at most
-/// four times a step, and parts lose 2^-24. Then the own score is below the limit, computed either way, and so is every other that matters.
+/// The row's six columns. `score`: that of its label by float32 multiply-adds, +-error; scores within `open` of
+/// the own one matter. An instruction truncates 17 terms and their sum (assign_bounds.cuh), none of which is
+/// larger than 2 (||x|| + C) C; a lane rounds at most four times a step, and parts lose 2^-24. Then the own
+/// score is below the limit, computed either way, and so is every other that matters.
 __device__ __forceinline__ uint4 limit_of(int label, float score, float open, const Margin& margin,
                                           const Largest& c, float norm, int steps) {
   constexpr float most = 60000;  // of float16, less than what copies of centroids have as origin
   const float error =
       __fmaf_rn(static_cast<float>(40 * (steps + 1)) * 0x1p-23f * c.norm, norm + c.norm, 0x1p-22f);
-  if (TS_MARGIN) open += margin_of_scores(margin, score, open + error, norm);
+  if (policy.margin) open += margin_of_scores(margin, score, open + error, norm);
   const float beyond = score + (open + 3 * error),
               limit = known(label) == label && beyond < most ? beyond : 65504.0f;
   const uint32 upper = halves(1, limit), middle = halves(limit - upper_half(upper), 0);
   return {0x3c003c00u, upper, halves(lower_half(middle), limit - upper_half(upper) - lower_half(middle)), 0};
 }
 
-/// Scores below the limit, of which signs tell. Shifts that collect them read two registers each, which tensor instructions beside
-/// them have to spare, unlike a third.
+/// Scores below the limit, of which signs tell. Shifts that collect them read two registers each, which tensor
+/// instructions beside them have to spare, unlike a third.
 struct Below {
   uint32 signs[2], one, two;  // of the last scores, and whether there was one, or more, before them
 
@@ -43,7 +45,8 @@ struct Below {
     signs[0] = signs[1] = 0;
   }
 };
-/// Which of up to 16 rows have one such score, and no other, in all that the lanes of a quad have looked at: a bit each.
+/// Which of up to 16 rows have one such score, and no other, in all that the lanes of a quad have looked at: a
+/// bit each.
 template <int Rows>
 __device__ __forceinline__ uint32 with_only_one(const Below (&below)[Rows]) {
   uint32 bits = 0;  // one, and in the upper half two

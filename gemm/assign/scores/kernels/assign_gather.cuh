@@ -1,11 +1,13 @@
-// Makes a list of the rows that are marked, in any order. A warp takes a stretch of marks, twice: to count its rows, and to list them
-// where one addition to the common counter, which takes all of them one after the other, made margin.
+// Makes a list of the rows that are marked, in any order. A warp takes a stretch of marks, twice: to count its
+// rows, and to list them where one addition to the common counter, which takes all of them one after the other,
+// made margin.
 #include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 
-constexpr int warps = 8;
+constexpr int warps = policy.threads / 32;
 
-extern "C" __global__ void __launch_bounds__(32 * warps, 2)
-    assign_gather(int64 count, const uint32* undecided, int64* list, uint64* listed) {
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
+    assign_gather(ts::cuda::GatherArguments a) {
+  const auto& [count, undecided, list, listed] = a;
   const int lane = threadIdx.x % 32;
   const int64 words = (count + 31) / 32, all_warps = static_cast<int64>(gridDim.x) * warps;
   const int64 stretch = (words + all_warps - 1) / all_warps;

@@ -1,48 +1,48 @@
-// Labels of the selected rows whose scores ||c||^2 / 2 - x c decide them, by tensor instructions with float16 parts; marks of the
-// others. One pass over the rows, straight from memory into registers: the lanes of a quad share a row, a warp has 16 TS_MT of
-// them. Centroids stay in shared memory if they fit, or all warps of a block go through them together, chunk by chunk. Scores
-// never leave registers: each lane keeps the keys of the best two, or three, of its columns.
-// TS_D: columns; TS_STEPS: steps of 16 columns; TS_TILES: groups of 8 centroids; TS_CHUNK: those of a chunk; TS_RESIDENT: all stay;
-// TS_MT: tiles of 16 rows; TS_PARTS: of each number, 1 or 2; TS_WIDE: shift in float64; TS_COUNT: elements of one load, TS_ALIGN:
-// its alignment; TS_PAIRED: where only two centroids are left, they are told; TS_ON_CHIP, TS_WARPS, TS_BLOCKS.
-#define TS_CLUSTERS (8 * TS_TILES)
+// Labels of the selected rows whose scores ||c||^2 / 2 - x c decide them, by tensor instructions with float16
+// parts; marks of the others. One pass over the rows, straight from memory into registers: the lanes of a quad
+// share a row, a warp has 16 row_tiles of them. Centroids stay in shared memory if they fit, or all warps of a
+// block go through them together, chunk by chunk. Scores never leave registers: each lane keeps the keys of the
+// best two, or three, of its columns.
+#include "tallskinny/gemm/assign/scores/kernels/assign_keys.cuh"
+#include "tallskinny/gemm/assign/scores/kernels/assign_load.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_settle.cuh"
 
-constexpr int steps = TS_STEPS, tiles = TS_TILES, row_tiles = TS_MT, slots = 2 * row_tiles;
-constexpr int chunk = TS_CHUNK, chunks = (tiles + chunk - 1) / chunk;
-constexpr bool paired = TS_PAIRED;
-#define TS_SLOTS (2 * TS_MT)
-constexpr int warp_rows = 16 * row_tiles, words = (slots + 3) / 4, mark_bits = row_tiles == 1 ? 16 : 32;
+constexpr int steps = policy.steps, tiles = policy.tiles, row_tiles = policy.row_tiles, slots = 2 * row_tiles;
+constexpr int chunk = policy.chunk, chunks = policy.chunks();
+constexpr bool paired = policy.paired;
+constexpr int warp_rows = policy.warp_rows(), words = (slots + 3) / 4, mark_bits = row_tiles == 1 ? 16 : 32;
 constexpr int registers_of_a_step = slots * sizeof(Element), registers_for_loads = 32;
 constexpr int steps_at_once = registers_of_a_step * steps <= registers_for_loads ? steps
                               : registers_of_a_step >= registers_for_loads
                                   ? 1
                                   : registers_for_loads / registers_of_a_step;
-constexpr int index_bits = bits_for(2 * chunk), tiles_at_once = steps * row_tiles * TS_PARTS <= 4 ? 4 : 2;
+constexpr int index_bits = bits_for(2 * chunk), tiles_at_once = steps * row_tiles * policy.parts <= 4 ? 4 : 2;
 #include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
 
 /// The columns 16 step + 4 t .. + 3 of a row, zeros beyond the last.
 __device__ __forceinline__ void load_four(const Element* row, int column, Element (&out)[4]) {
 #pragma unroll
-  for (int p = 0; p < 4; p += TS_COUNT) {
+  for (int p = 0; p < 4; p += policy.vector) {
     Piece piece{};
-    if (TS_D % 16 == 0 || column + p < TS_D) piece = *reinterpret_cast<const Piece*>(row + column + p);
+    if (policy.d % 16 == 0 || column + p < policy.d)
+      piece = *reinterpret_cast<const Piece*>(row + column + p);
 #pragma unroll
-    for (int e = 0; e < TS_COUNT; ++e) out[p + e] = piece.part[e];
+    for (int e = 0; e < policy.vector; ++e) out[p + e] = piece.part[e];
   }
 }
 
-/// A chunk of centroids in shared memory: two registers of B for each lane, step and tile, part after part; then the
-/// origins of columns 2t, 2t + 1, four times for each tile.
+/// A chunk of centroids in shared memory: two registers of B for each lane, step and tile, part after part;
+/// then the origins of columns 2t, 2t + 1, four times for each tile.
 struct Chunk {
   const uint2* fragments;
   const float2* origins;
 
-  static constexpr int plane = chunk * steps * 32, bytes = plane * 8 * TS_PARTS + chunk * 32;
+  static constexpr int plane = chunk * steps * 32, bytes = policy.chunk_bytes();
+  static_assert(bytes == plane * 8 * policy.parts + chunk * 32);
   __device__ __forceinline__ explicit Chunk(const unsigned char* memory)
       : fragments(reinterpret_cast<const uint2*>(memory)),
-        origins(reinterpret_cast<const float2*>(memory + plane * 8 * TS_PARTS)) {}
+        origins(reinterpret_cast<const float2*>(memory + plane * 8 * policy.parts)) {}
 };
 
 /// All threads of the block fetch a chunk, the last of which may be shorter; asynchronous.
@@ -51,24 +51,22 @@ __device__ __forceinline__ void fetch(unsigned char* to, const unsigned char* fr
   const int present = tiles - number * chunk < chunk ? tiles - number * chunk : chunk;
   constexpr int tile_bytes = steps * 256;
 #pragma unroll
-  for (int part = 0; part < TS_PARTS; ++part) {
+  for (int part = 0; part < policy.parts; ++part) {
     const unsigned char* const from =
         fragments + (static_cast<int64>(part) * tiles + number * chunk) * tile_bytes;
-    for (int at = 16 * threadIdx.x; at < present * tile_bytes; at += 16 * 32 * TS_WARPS)
+    for (int at = 16 * threadIdx.x; at < present * tile_bytes; at += 16 * 32 * policy.warps)
       copy_async<16>(to + part * Chunk::plane * 8 + at, from + at, 16);
   }
-  for (int at = threadIdx.x; at < 2 * present; at += 32 * TS_WARPS)
-    copy_async<16>(to + Chunk::plane * 8 * TS_PARTS + 16 * at, origins + 8 * number * chunk + 4 * at, 16);
+  for (int at = threadIdx.x; at < 2 * present; at += 32 * policy.warps)
+    copy_async<16>(to + Chunk::plane * 8 * policy.parts + 16 * at, origins + 8 * number * chunk + 4 * at, 16);
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
 /// The fragments of the tile's rows, and the squared norms of a lane's columns of them.
 struct Operand {
-  uint32 part[TS_PARTS][row_tiles][steps][4];
+  uint32 part[policy.parts][row_tiles][steps][4];
   float squared[slots];
-#if TS_PARTS == 1
-  float rest[slots];  // of what float16 leaves of them
-#endif
+  float rest[slots];  // of what float16 leaves of them, unless there are two parts
 };
 
 __device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[words], const Shift* shifts,
@@ -81,10 +79,7 @@ __device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[
     const int64 row =
         __shfl_sync(everyone, mine[s / 4], row_tiles == 1 ? lane / 4 * 2 + s : (lane & 28) + s % 4);
     rows[s] = row < 0 ? 0 : row;
-    a.squared[s] = 0;
-#if TS_PARTS == 1
-    a.rest[s] = 0;
-#endif
+    a.squared[s] = a.rest[s] = 0;
   }
 #pragma unroll
   for (int begin = 0; begin < steps; begin += steps_at_once) {
@@ -103,7 +98,7 @@ __device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           v[e] = centred(raw[step - begin][s][e], shifts[column + e], scale);
-          if (TS_D % 16 != 0 && column + e >= TS_D) v[e] = 0;
+          if (policy.d % 16 != 0 && column + e >= policy.d) v[e] = 0;
           a.squared[s] = __fmaf_rn(v[e], v[e], a.squared[s]);
         }
 #pragma unroll
@@ -111,11 +106,10 @@ __device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[
           const uint32 high = halves(v[2 * pair], v[2 * pair + 1]);
           a.part[0][s / 2][step][2 * pair + s % 2] = high;
           const float even = v[2 * pair] - lower_half(high), odd = v[2 * pair + 1] - upper_half(high);
-#if TS_PARTS == 2
-          a.part[1][s / 2][step][2 * pair + s % 2] = halves(even, odd);
-#else
-          a.rest[s] = __fmaf_rn(even, even, __fmaf_rn(odd, odd, a.rest[s]));
-#endif
+          if constexpr (policy.parts == 2)
+            a.part[policy.parts - 1][s / 2][step][2 * pair + s % 2] = halves(even, odd);
+          else
+            a.rest[s] = __fmaf_rn(even, even, __fmaf_rn(odd, odd, a.rest[s]));
         }
       }
     }
@@ -152,24 +146,25 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
     for (int step = 0; step < steps; ++step) {
       const uint2* const from = b.fragments + (tile * steps + step) * 32 + lane;
       const uint2 upper = from[0];
-#if TS_PARTS == 2
-      // Instructions truncate: lower parts go first, and steps are added up with rounding.
-      const uint2 lower = from[Chunk::plane];
-      float sum[row_tiles][4];
+      if constexpr (policy.parts == 2) {
+        // Instructions truncate: lower parts go first, and steps are added up with rounding.
+        const uint2 lower = from[Chunk::plane];
+        float sum[row_tiles][4];
 #pragma unroll
-      for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[0][r][step], lower, {});
+        for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[0][r][step], lower, {});
 #pragma unroll
-      for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[1][r][step], upper, sum[r]);
+        for (int r = 0; r < row_tiles; ++r)
+          multiply(sum[r], a.part[policy.parts - 1][r][step], upper, sum[r]);
 #pragma unroll
-      for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[0][r][step], upper, sum[r]);
+        for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[0][r][step], upper, sum[r]);
 #pragma unroll
-      for (int r = 0; r < row_tiles; ++r)
+        for (int r = 0; r < row_tiles; ++r)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) c[r][i] = step == 0 ? sum[r][i] : c[r][i] + sum[r][i];
-#else
+          for (int i = 0; i < 4; ++i) c[r][i] = step == 0 ? sum[r][i] : c[r][i] + sum[r][i];
+      } else {
 #pragma unroll
-      for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[0][r][step], upper, c[r]);
-#endif
+        for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[0][r][step], upper, c[r]);
+      }
     }
     const float2 origin = b.origins[4 * tile + lane % 4];
 #pragma unroll
@@ -179,29 +174,29 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
   }
 }
 
-extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
-    assign_scores(Rows x, Selection selection, const unsigned char* fragments, const float* origins,
-                  float per_unit, uint32 one, const Largest* largest, const double* shift, double scale,
-                  int* labels, uint32* undecided, Pairs pairs, Margin margin, Sums sums, Stats* stats) {
+extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
+    assign_scores(ts::cuda::ScoresArguments a) {
+  const auto& [x, selection, of_centroids, origins, per_unit, one, largest, shift, scale, labels, undecided,
+               pairs, margin, sums, counts] = a;
+  const auto* const fragments = static_cast<const unsigned char*>(of_centroids);
   const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
-  constexpr int buffers = TS_RESIDENT ? chunks : 2;
-  Shift* const shifts = reinterpret_cast<Shift*>(memory + buffers * Chunk::bytes);
-  Settle settle{x, selection, sums, labels, undecided, reinterpret_cast<int*>(shifts + 16 * steps)};
-  const int64 count = selection.count(x);
+  Shift* const shifts = reinterpret_cast<Shift*>(memory + policy.shifts_at());
+  Settle settle{x, selection, sums, labels, undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
+  const int64 count = count_of(selection, x);
   settle.begin();
-  for (int j = threadIdx.x; j < 16 * steps; j += 32 * TS_WARPS)
-    shifts[j] = shift_of(j < TS_D ? shift[j] : 0, scale);
-  for (int c = 0; c < (TS_RESIDENT ? chunks : 1); ++c)
+  for (int j = threadIdx.x; j < 16 * steps; j += 32 * policy.warps)
+    shifts[j] = shift_of(j < policy.d ? shift[j] : 0, scale);
+  for (int c = 0; c < (policy.resident ? chunks : 1); ++c)
     fetch(memory + c * Chunk::bytes, fragments, origins, c);
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
-  const Bound bound =
-      bound_of_parts(*largest, TS_D, TS_PARTS, TS_PARTS == 2 ? 1 : steps, TS_PARTS == 2 ? steps : 0);
+  const Bound bound = bound_of_parts(*largest, policy.d, policy.parts, policy.parts == 2 ? 1 : steps,
+                                     policy.parts == 2 ? steps : 0);
   const int lane = threadIdx.x % 32;
   int buffer = 0;
-  for (int64 block = static_cast<int64>(blockIdx.x) * TS_WARPS * warp_rows; block < count;
-       block += static_cast<int64>(gridDim.x) * TS_WARPS * warp_rows) {
+  for (int64 block = static_cast<int64>(blockIdx.x) * policy.warps * warp_rows; block < count;
+       block += static_cast<int64>(gridDim.x) * policy.warps * warp_rows) {
     const int64 first = block + threadIdx.x / 32 * warp_rows;
     int64 mine[words];
     int before[words];
@@ -210,31 +205,27 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       mine[w] = w * 32 + lane < warp_rows ? settle.row(first + w * 32 + lane, count) : -1;
       if (!paired) before[w] = settle.before(mine[w]);
     }
-    Operand a;
-    load_operand(x, mine, shifts, scale, a);
+    Operand of_rows;
+    load_operand(x, mine, shifts, scale, of_rows);
     Row row[slots];
 #pragma unroll
     for (int s = 0; s < slots; ++s) {
-      row[s] = {3e30f, 3e30f, a.squared[s], 0, 0, 3e30f, 0};
-#if TS_PARTS == 1
-      row[s].rest = a.rest[s];
-#endif
+      row[s] = {3e30f, 3e30f, of_rows.squared[s], policy.parts == 1 ? of_rows.rest[s] : 0, 0, 3e30f, 0};
     }
 #pragma unroll 1
     for (int c = 0; c < chunks; ++c) {
-#if !TS_RESIDENT
-      fetch(memory + (buffer ^ 1) * Chunk::bytes, fragments, origins, c + 1 < chunks ? c + 1 : 0);
-#endif
+      if constexpr (!policy.resident)
+        fetch(memory + (buffer ^ 1) * Chunk::bytes, fragments, origins, c + 1 < chunks ? c + 1 : 0);
       Best found;
-      score(a, Chunk(memory + (TS_RESIDENT ? c : buffer) * Chunk::bytes),
+      score(of_rows, Chunk(memory + (policy.resident ? c : buffer) * Chunk::bytes),
             tiles - c * chunk < chunk ? tiles - c * chunk : chunk, places, found);
 #pragma unroll
       for (int s = 0; s < slots; ++s) also(row[s], found.of(s, 8 * chunk * c));
-#if !TS_RESIDENT
-      asm volatile("cp.async.wait_all;" ::: "memory");
-      __syncthreads();
-      buffer ^= 1;
-#endif
+      if constexpr (!policy.resident) {
+        asm volatile("cp.async.wait_all;" ::: "memory");
+        __syncthreads();
+        buffer ^= 1;
+      }
     }
 #pragma unroll
     for (int w = 0; w < words; ++w) {
@@ -247,5 +238,5 @@ extern "C" __global__ void __launch_bounds__(32 * TS_WARPS, TS_BLOCKS)
       settle.settle<mark_bits>(first + w * 32, mine[w], before[w], all.label, all.second - all.best > open);
     }
   }
-  settle.end(stats);
+  settle.end(counts);
 }

@@ -1,6 +1,7 @@
-// Tensor instructions of a whole warpgroup (sm_90a) for float16: c = left right (+ c) for 64 x columns x 16, both from shared
-// memory as wgmma.cuh says of right: 16 bytes hold eight K of a row of left or a column of right. Or left from registers: a lane
-// has (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8) of its warp's 16 rows, and of each the next K.
+// Tensor instructions of a whole warpgroup (sm_90a) for float16: c = left right (+ c) for 64 x columns x 16,
+// both from shared memory as wgmma.cuh says of right: 16 bytes hold eight K of a row of left or a column of
+// right. Or left from registers: a lane has (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8) of its warp's 16
+// rows, and of each the next K.
 #pragma once
 #include "tallskinny/gemm/device/wgmma.cuh"
 

@@ -1,22 +1,18 @@
-// Greedy k-means++ (Arthur, Vassilvitskii 2007) on few rows, all choices in one launch: blocks run all at once and meet once a
-// choice. Of each choice the draws, of which all blocks make all, come from sums by blocks and the distances that the blocks
-// left; then a block measures its rows, eight lanes a row, against the rows drawn, and leaves the distances and, for each row drawn,
-// the sum that would be left if that one were chosen. Lanes, warps and blocks are added in a fixed order.
+// Greedy k-means++ (Arthur, Vassilvitskii 2007) on few rows, all choices in one launch: blocks run all at once
+// and meet once a choice. Of each choice the draws, of which all blocks make all, come from sums by blocks and
+// the distances that the blocks left; then a block measures its rows, eight lanes a row, against the rows
+// drawn, and leaves the distances and, for each row drawn, the sum that would be left if that one were chosen.
+// Lanes, warps and blocks are added in a fixed order.
 #include "tallskinny/gemm/device/element.cuh"
 #include "tallskinny/gemm/device/philox.cuh"
 
-using Score = TS_SCORE;
-constexpr int threads = 512, warps = threads / 32, lanes = 8, together = 16 / sizeof(Score),
-              groups = TS_T / lanes;
+using Score = Choose<policy.wide, double, float>::type;
+constexpr int threads = policy.threads, warps = threads / 32, lanes = 8, together = 16 / sizeof(Score),
+              groups = policy.trials / lanes;
 constexpr int at_once = sizeof(Score) > 4 ? 1 : 2;  // rows of eight lanes
 struct alignas(16) Part {
   Score of[together];
 };
-struct Outcome {
-  int64 count;  // of rows chosen
-  double left;  // sum_i w_i D_i^2
-};
-
 /// Waits until all blocks have come here for the `time`-th time.
 __device__ __forceinline__ void meet(uint32* arrivals, uint32 time) {
   __syncthreads();
@@ -53,9 +49,9 @@ struct Passed {
   int64 at;
   double rest;
 };
-/// Where the running sum of load(0).value(), load(1).value(), ... passes `rest`, and what is left of it there; called by a whole warp. Where
-/// it never does, because of rounding, the last of positive value, with a rest that nothing passes. A lane loads `each` side by
-/// side together before it makes numbers of them.
+/// Where the running sum of load(0).value(), load(1).value(), ... passes `rest`, and what is left of it there;
+/// called by a whole warp. Where it never does, because of rounding, the last of positive value, with a rest
+/// that nothing passes. A lane loads `each` side by side together before it makes numbers of them.
 template <int each, class Load>
 __device__ __forceinline__ Passed pass(int64 count, double rest, const Load& load) {
   constexpr double never = 0x1p1000;
@@ -115,21 +111,20 @@ struct RowShare {
 };
 __device__ const double weight_of_all = 1;
 
-/// @param rows count x ld in the coordinates of the distances, filled up with zeros. @param found 2 x TS_T x count.
-/// @param sums 2 x TS_T x blocks, as many as one of these in shared memory, and behind them TS_T rows. @param arrivals 0 at first. @param first_number of the random ones, `trials` a choice.
-extern "C" __global__ void __launch_bounds__(512, 1)
-    seed_choose(const Score* __restrict__ rows, int64 count, int ld, const double* __restrict__ weights,
-                Score* squared, int trials, uint64 stream, uint64 key, uint64 first_number, int most,
-                double enough, Score* found, double* sums, uint32* arrivals, int64* chosen,
-                Outcome* outcome) {
-  extern __shared__ __align__(16) double left_by[];  // TS_T x blocks
-  __shared__ double of_warps[warps][TS_T], totals[TS_T];
-  __shared__ int64 drawn_at[2][TS_T];
+extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_choose(ts::cuda::SeedChooseArguments a) {
+  const auto& [of_rows, count, ld, of_weights, of_squared, trials, stream, key, first_number, most, enough,
+               of_found, sums, arrivals, chosen, outcome] = a;
+  const Score* const __restrict__ rows = static_cast<const Score*>(of_rows);
+  const double* const __restrict__ weights = of_weights;
+  Score *const squared = static_cast<Score*>(of_squared), *const found = static_cast<Score*>(of_found);
+  extern __shared__ __align__(16) double left_by[];  // policy.trials x blocks
+  __shared__ double of_warps[warps][policy.trials], totals[policy.trials];
+  __shared__ int64 drawn_at[2][policy.trials];
   const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, blocks = gridDim.x;
   const int64 each = (count + blocks - 1) / blocks;
   const auto begin_of = [&](int64 block) { return block * each < count ? block * each : count; };
   const int64 begin = begin_of(blockIdx.x), end = begin_of(blockIdx.x + 1);
-  Score* const candidates = reinterpret_cast<Score*>(left_by + TS_T * blocks);
+  Score* const candidates = reinterpret_cast<Score*>(left_by + policy.trials * blocks);
   const double* const weighs = weights == nullptr ? &weight_of_all : weights;
   const int weighs_by = weights == nullptr ? 0 : 1;
   // What lane q of each eight has of row g eight + q drawn, and, of all of these, the block's sums.
@@ -140,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
   };
   const auto leave_sums = [&](double* to) {
     __syncthreads();
-    for (int q = warp; q < TS_T; q += warps) {
+    for (int q = warp; q < policy.trials; q += warps) {
       const double all = add_lanes(lane < warps ? of_warps[lane][q] : 0);
       if (lane == 0) to[q * blocks + blockIdx.x] = all;
     }
@@ -154,10 +149,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
 
   for (int s = 0;; ++s) {  // choices made
     meet(arrivals, s + 1);
-    for (int e = thread; e < TS_T * blocks; e += threads)
-      left_by[e] = __ldcg(sums + (s % 2) * TS_T * blocks + e);
+    for (int e = thread; e < policy.trials * blocks; e += threads)
+      left_by[e] = __ldcg(sums + (s % 2) * policy.trials * blocks + e);
     __syncthreads();
-    for (int q = warp; q < TS_T; q += warps) {
+    for (int q = warp; q < policy.trials; q += warps) {
       double total = 0;
       for (int b = lane; b < blocks; b += 32) total += left_by[q * blocks + b];
       total = add_lanes(total);
@@ -174,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
       if (done) *outcome = {s, left};
     }
     // Others may read a distance before or after it is lowered: they lower it, too.
-    const Score* const to_best = s == 0 ? squared : found + (s % 2 * TS_T + best) * count;
+    const Score* const to_best = s == 0 ? squared : found + (s % 2 * policy.trials + best) * count;
     const auto share_of = [&](int64 i) -> RowShare {
       return {weighs[i * weighs_by], __ldcg(squared + i), __ldcg(to_best + i)};
     };
@@ -183,7 +178,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
       return;
     }
     int64* const drawn = drawn_at[s % 2];
-    for (int q = warp; q < TS_T; q += warps) {
+    for (int q = warp; q < policy.trials; q += warps) {
       const int trial = q < trials ? q : 0;
       const double u = uniform(philox(first_number + static_cast<uint64>(s) * trials + trial, stream, key));
       const Passed block =
@@ -194,12 +189,12 @@ extern "C" __global__ void __launch_bounds__(512, 1)
       if (lane == 0) drawn[q] = from + row.at;
     }
     __syncthreads();
-    for (int e = thread * together; e < TS_T * ld; e += threads * together)
+    for (int e = thread * together; e < policy.trials * ld; e += threads * together)
       *reinterpret_cast<Part*>(candidates + e) =
           *reinterpret_cast<const Part*>(rows + drawn[e / ld] * ld + e % ld);
     __syncthreads();
 
-    Score* const to = found + ((s + 1) % 2) * count * TS_T;
+    Score* const to = found + ((s + 1) % 2) * count * policy.trials;
     const int own = lane % lanes;
     constexpr int rows_of_warp = 32 / lanes * at_once;
 #pragma unroll 1
@@ -247,6 +242,6 @@ extern "C" __global__ void __launch_bounds__(512, 1)
       }
       add_to_warp(g, sum);
     }
-    leave_sums(sums + (s + 1) % 2 * TS_T * blocks);
+    leave_sums(sums + (s + 1) % 2 * policy.trials * blocks);
   }
 }

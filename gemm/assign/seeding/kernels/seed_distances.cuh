@@ -1,23 +1,23 @@
-// Squared distances of all rows to a few candidates, for seeding: a block a chunk of rows, a thread a row of each tile of it.
-// Coordinates are (x - shift) scale in TS_SCORE, those of the candidates come so. TS_LOWER 1: squared = the least of itself and
-// the distances, and the weighted sum of that over the chunk. 0: for each of TS_T candidates, the sum that it alone would leave.
-// With `nearest` the number of the candidate is left there for each row that has come nearer; that of the first is first_number.
+// Squared distances of all rows to a few candidates, for seeding: a block a chunk of rows, a thread a row of
+// each tile of it. Coordinates are (x - shift) scale in Score, those of the candidates come so. policy.lower:
+// squared = the least of itself and the distances, and the weighted sum of that over the chunk; or for each of
+// the candidates the sum that it alone would leave. With `nearest` the number of the candidate is left there
+// for each row that has come nearer; that of the first is first_number.
 #include "tallskinny/gemm/assign/seeding/kernels/seed_coordinate.cuh"
 
-constexpr int threads = 256, columns = 16, together = 16 / sizeof(Score), results = TS_LOWER ? 1 : TS_T;
+constexpr int threads = policy.threads, columns = policy.columns, together = 16 / sizeof(Score),
+              results = policy.results();
 struct alignas(16) Scores {
   Score part[together];
 };
 
-extern "C" __global__ void __launch_bounds__(256, TS_T == 1                       ? 4
-                                                  : TS_T <= 4                     ? 3
-                                                  : TS_T > 8 && sizeof(Score) > 4 ? 1
-                                                                                  : 2)
-    seed_distances(Rows x, int d, const double* candidates, int count, const double* shift, double scale,
-                   int64 chunk, Score* squared, const double* weights, int* nearest, int first_number,
-                   double* totals) {
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once())
+    seed_distances(ts::cuda::SeedDistancesArguments a) {
+  const auto& [x, d, candidates, count, shift, scale, chunk, of_rows, weights, nearest, first_number,
+               totals] = a;
+  Score* const squared = static_cast<Score*>(of_rows);
   __shared__ __align__(16) Score rows[threads][columns + together];
-  __shared__ __align__(16) Score others[TS_T][columns];
+  __shared__ __align__(16) Score others[policy.candidates][columns];
   __shared__ double sums[results][threads / 32];
   const int thread = threadIdx.x;
   const int64 begin = blockIdx.x * chunk, end = begin + chunk < x.count ? begin + chunk : x.count;
@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(256, TS_T == 1                     
   double total[results] = {};
   for (int64 first = begin; first < end; first += threads) {
     const int64 i = first + thread;
-    Score distance[TS_T] = {};
+    Score distance[policy.candidates] = {};
     for (int j0 = 0; j0 < d; j0 += columns) {
       __syncthreads();
       const auto put = [&](int r, int c, const Element* from, double shifted) {
@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(256, TS_T == 1                     
         for (int c = 0; c < columns; ++c, from += x.column_stride)
           put(thread, c, from, j0 + c < d ? shift[j0 + c] : 0);
       }
-      for (int e = thread; e < TS_T * columns; e += threads) {
+      for (int e = thread; e < policy.candidates * columns; e += threads) {
         const int q = e / columns, j = j0 + e % columns;
         others[q][e % columns] =
             q < count && j < d ? static_cast<Score>(candidates[static_cast<int64>(q) * d + j]) : Score(0);
@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(256, TS_T == 1                     
       for (int c = 0; c < columns; c += together) {
         const Scores mine = *reinterpret_cast<const Scores*>(&rows[thread][c]);
 #pragma unroll
-        for (int q = 0; q < TS_T; ++q) {
+        for (int q = 0; q < policy.candidates; ++q) {
           const Scores other = *reinterpret_cast<const Scores*>(&others[q][c]);
 #pragma unroll
           for (int p = 0; p < together; ++p) {
@@ -71,19 +71,19 @@ extern "C" __global__ void __launch_bounds__(256, TS_T == 1                     
     if (i >= end) continue;
     const double weight = weights == nullptr ? 1.0 : weights[i];
     Score least = squared[i];
-#if TS_LOWER
-    int found = -1;
+    if constexpr (policy.lower) {
+      int found = -1;
 #pragma unroll
-    for (int q = 0; q < TS_T; ++q)
-      if (q < count && distance[q] < least) least = distance[q], found = q;
-    squared[i] = least;
-    if (nearest != nullptr && found >= 0) nearest[i] = first_number + found;
-    total[0] += weight * static_cast<double>(least);
-#else
+      for (int q = 0; q < policy.candidates; ++q)
+        if (q < count && distance[q] < least) least = distance[q], found = q;
+      squared[i] = least;
+      if (nearest != nullptr && found >= 0) nearest[i] = first_number + found;
+      total[0] += weight * static_cast<double>(least);
+    } else {
 #pragma unroll
-    for (int q = 0; q < TS_T; ++q)
-      total[q] += weight * static_cast<double>(distance[q] < least ? distance[q] : least);
-#endif
+      for (int q = 0; q < policy.candidates; ++q)
+        total[q] += weight * static_cast<double>(distance[q] < least ? distance[q] : least);
+    }
   }
 #pragma unroll
   for (int q = 0; q < results; ++q) {

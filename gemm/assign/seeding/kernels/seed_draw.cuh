@@ -1,18 +1,17 @@
-// The row at which the running sum of weighted squared distances passes a number, a block a draw. Begin with the first row of a
-// chunk and what the chunks before it leave of the number. A row of which nothing is to be had is never drawn.
+// The row at which the running sum of weighted squared distances passes a number, a block a draw. Begin with
+// the first row of a chunk and what the chunks before it leave of the number. A row of which nothing is to be
+// had is never drawn.
 #include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 
-using Score = TS_SCORE;
-constexpr int threads = 256;
+using Score = Choose<policy.wide, double, float>::type;
+constexpr int threads = policy.threads;
 
-struct Draw {
-  int64 first;
-  double rest;
-};
+using Draw = ts::cuda::DrawArgument;
 
-extern "C" __global__ void __launch_bounds__(256, 2)
-    seed_draw(const Score* squared, const double* weights, int64 count, int64 chunk, const Draw* draws,
-              int64* rows) {
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
+    seed_draw(ts::cuda::SeedDrawArguments a) {
+  const auto& [of_rows, weights, count, chunk, draws, rows] = a;
+  const Score* const squared = static_cast<const Score*>(of_rows);
   __shared__ double sums[threads];
   const Draw draw = draws[blockIdx.x];
   const int64 each = (chunk + threads - 1) / threads;

@@ -1,14 +1,15 @@
-// Marks each row with probability factor w D^2, by the random number of its place (solvers/random.hpp): a thread a row, a bit
-// each.
+// Marks each row with probability factor w D^2, by the random number of its place (solvers/random.hpp): a
+// thread a row, a bit each.
 #include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 #include "tallskinny/gemm/device/philox.cuh"
 
-using Score = TS_SCORE;
+using Score = Choose<policy.wide, double, float>::type;
 
-extern "C" __global__ void __launch_bounds__(256, 2)
-    seed_keep(const Score* squared, const double* weights, int64 count, double factor, uint64 stream,
-              uint64 key, uint32* marks) {
-  const int64 i = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x;
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
+    seed_keep(ts::cuda::SeedKeepArguments a) {
+  const auto& [of_rows, weights, count, factor, stream, key, marks] = a;
+  const Score* const squared = static_cast<const Score*>(of_rows);
+  const int64 i = static_cast<int64>(blockIdx.x) * policy.threads + threadIdx.x;
   bool kept = false;
   if (i < count) {
     const double weight = weights == nullptr ? 1.0 : weights[i];

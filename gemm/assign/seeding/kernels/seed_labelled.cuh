@@ -1,15 +1,17 @@
-// Squared distances of all rows to the candidates of their labels, for seeding: a block a chunk of rows, eight lanes two rows, side by
-// side over columns. Coordinates are (x - shift) scale in TS_SCORE, those of the candidates come so. squared = the least of itself
-// and the distance, and the weighted sum of that over the chunk. With `nearest` first_number plus the label is left there for
-// each row that has come nearer.
+// Squared distances of all rows to the candidates of their labels, for seeding: a block a chunk of rows, eight
+// lanes two rows, side by side over columns. Coordinates are (x - shift) scale in Score, those of the
+// candidates come so. squared = the least of itself and the distance, and the weighted sum of that over the
+// chunk. With `nearest` first_number plus the label is left there for each row that has come nearer.
 #include "tallskinny/gemm/assign/seeding/kernels/seed_coordinate.cuh"
 
-constexpr int threads = 256, lanes = 8, at_once = 2;
+constexpr int threads = policy.threads, lanes = 8, at_once = 2;
 
-extern "C" __global__ void __launch_bounds__(256, 4)
-    seed_labelled(Rows x, int d, const Score* candidates, const int* labels, const double* shift,
-                  double scale, int64 chunk, Score* squared, const double* weights, int* nearest,
-                  int first_number, double* totals) {
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
+    seed_labelled(ts::cuda::SeedLabelledArguments a) {
+  const auto& [x, d, of_candidates, labels, shift, scale, chunk, of_rows, weights, nearest, first_number,
+               totals] = a;
+  const Score* const candidates = static_cast<const Score*>(of_candidates);
+  Score* const squared = static_cast<Score*>(of_rows);
   __shared__ double sums[threads / 32];
   const int thread = threadIdx.x, own = thread % lanes;
   const int64 begin = blockIdx.x * chunk, end = begin + chunk < x.count ? begin + chunk : x.count;

@@ -1,25 +1,13 @@
-// Centroids and what the host must know of them, from the sums of their rows; a warp a cluster, its lanes side by side over the
-// columns: partial sums of columns that are equal modulo 32, exchanged in the end, as the host adds them (gemm/assign/sums/means.hpp).
-// `from`: where centroids once were, row by row, of which the distance is told; or null. TS_MOVE 1: `means` get the means of the rows where these weigh anything, the centroids otherwise. 0: the centroids are looked at.
+// Centroids and what the host must know of them, from the sums of their rows; a warp a cluster, its lanes side
+// by side over the columns: partial sums of columns that are equal modulo 32, exchanged in the end, as the host
+// adds them (gemm/assign/sums/means.hpp). policy.move: `means` get the means of the rows where these weigh
+// anything, the centroids otherwise.
+#include "tallskinny/gemm/assign/sums/arguments.hpp"
 #include "tallskinny/gemm/device/element.cuh"
 #include "tallskinny/gemm/device/twofold.cuh"
 
 constexpr unsigned everyone = 0xffffffffu;
-constexpr int warps = 8;
-
-/// Sums of k clusters, d columns each, in fixed point (gemm/assign/sums/cluster_sums.hpp).
-struct FixedSums {
-  const uint64 *upper, *lower, *weight_upper, *weight_lower;
-  const double *from_units, *shift;  // of each column
-  double inverse;                    // 2^-bits
-};
-
-/// What is told of a cluster (gemm/assign/clusters_launch.hpp).
-struct News {
-  double weight, squared_step;
-  Twofold inertia_term;
-  double reach, squared, squared_drift;
-};
+constexpr int warps = policy.threads / 32;
 
 __device__ __forceinline__ double top(uint64 limb) {
   return __dmul_rn(static_cast<double>(static_cast<int>(limb >> 32)), 0x1p32);
@@ -46,7 +34,8 @@ __device__ __forceinline__ double mean_of(Twofold sum, Twofold share, double fro
   return __dadd_rn(mean.high, __dadd_rn(mean.low, __dmul_rn(rest_of_product(sum, share, p), from_units)));
 }
 
-/// so_far + (c - shift) ((c - shift) weight - 2 sum), both parts of so_far apart; as inertia_term() of gemm/assign/cpu/means.ipp.
+/// so_far + (c - shift) ((c - shift) weight - 2 sum), both parts of so_far apart; as inertia_term() of
+/// gemm/assign/cpu/means.ipp.
 __device__ __forceinline__ Twofold add_inertia(Twofold so_far, Twofold from_shift, Twofold weight,
                                                Twofold sum, double minus_twice) {
   const double p = __dmul_rn(from_shift.high, weight.high), rest = rest_of_product(from_shift, weight, p);
@@ -65,9 +54,9 @@ __device__ __forceinline__ Twofold from_lane(const Twofold& x, int step) {
   return {from_lane(x.high, step), from_lane(x.low, step)};
 }
 
-extern "C" __global__ void __launch_bounds__(32 * warps, 2)
-    assign_means(FixedSums sums, int k, int d, double scale, const double* centroids, const double* from,
-                 double* means, News* news) {
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
+    assign_means(ts::cuda::MeansArguments a) {
+  const auto& [sums, k, d, scale, centroids, from, means, news] = a;
   const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (m >= k) return;
   const Twofold weight = join(sums.weight_upper[m], sums.weight_lower[m], sums.inverse);
@@ -83,17 +72,15 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     if (weighs) {
       const Twofold sum = join(sums.upper[at], sums.lower[at], sums.inverse);
       const double from_units = sums.from_units[j];
-#if TS_MOVE
-      const double mean = mean_of(sum, share, from_units, shift), step = __dsub_rn(mean, c);
-      squared_step = __dadd_rn(squared_step, __dmul_rn(step, step));
-      c = mean;
-#endif
+      if constexpr (policy.move) {
+        const double mean = mean_of(sum, share, from_units, shift), step = __dsub_rn(mean, c);
+        squared_step = __dadd_rn(squared_step, __dmul_rn(step, step));
+        c = mean;
+      }
       inertia = add_inertia(inertia, two_sum(c, -shift), of_one, sum,
                             __dmul_rn(from_units, __dmul_rn(-2, sums.inverse)));
     }
-#if TS_MOVE
-    means[at] = c;
-#endif
+    if constexpr (policy.move) means[at] = c;
     if (j == 0) means[static_cast<int64>(k) * d + m] = c;  // the first column of all, side by side
     const double centred = c - shift;
     reach = fmax(reach, fabs(centred));
@@ -112,5 +99,6 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 2)
     squared += from_lane(squared, step);
     squared_drift += from_lane(squared_drift, step);
   }
-  if (lane == 0) news[m] = {weight.high, squared_step, inertia, reach, squared, squared_drift};
+  if (lane == 0)
+    news[m] = {weight.high, squared_step, inertia.high, inertia.low, reach, squared, squared_drift};
 }

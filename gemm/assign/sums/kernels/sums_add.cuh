@@ -1,56 +1,50 @@
-// Adds up the rows that change clusters, in the order of these (sums_sort.cuh). The lanes of a team share a row, or a slab of its
-// columns, and take a stretch of entries: limbs stay in registers, and go to memory where another cluster begins and at the end.
-// TS_D: columns; TS_PLAIN: the elements of a row lie side by side, without scales; TS_COUNT: elements of one load, TS_ALIGN: its
-// alignment; TS_PIECES: such loads of a lane for each row; TS_ROWS: rows that are loaded at once; TS_WEIGHED: rows have weights, or a
-// column needs factors that are not to be multiplied.
-#include "tallskinny/gemm/assign/sums/kernels/sums_entry.cuh"
+// Adds up the rows that change clusters, in the order of these (sums_sort.cuh). The lanes of a team share a
+// row, or a slab of its columns, and take a stretch of entries: limbs stay in registers, and go to memory where
+// another cluster begins and at the end.
+#include "tallskinny/gemm/assign/sums/kernels/sums_moves.cuh"
 
-constexpr int threads = 256, columns = TS_COUNT * TS_PIECES, rows_at_once = TS_ROWS;
-constexpr int least_stretch = 16, most_stretch = 256;
+constexpr int threads = policy.threads, columns = policy.columns(), rows_at_once = policy.rows;
+constexpr int least_stretch = policy.least_stretch, most_stretch = policy.most_stretch;
+constexpr int team = policy.team(), slab = policy.slab(), slabs = policy.slabs();
 
-__device__ __forceinline__ constexpr int team_for(int lanes) {
-  int team = 1;
-  while (team < lanes && team < 32) team *= 2;
-  return team;
-}
-constexpr int team = team_for((TS_D + columns - 1) / columns), slab = team * columns,
-              slabs = (TS_D + slab - 1) / slab;
-
-using Piece = Vector<Element, TS_COUNT, TS_ALIGN>;
+using Piece = Vector<Element, policy.vector, policy.alignment>;
 
 /// What a lane knows of its columns. Both limbs of an addend are those that split() makes of
 /// weight (x - shift) to_units, where powers of two are multiplied in another order, which changes no bit.
 struct Columns {
   int first;  // of each piece, so many behind that of the piece before
-  static constexpr int apart = team * TS_COUNT;
+  static constexpr int apart = team * policy.vector;
   double shift[columns], factor[columns];
 
-  __device__ __forceinline__ int number(int c) const { return first + c / TS_COUNT * apart + c % TS_COUNT; }
-  __device__ __forceinline__ bool has(int c) const { return number(c) < TS_D; }
+  __device__ __forceinline__ int number(int c) const {
+    return first + c / policy.vector * apart + c % policy.vector;
+  }
+  __device__ __forceinline__ bool has(int c) const { return number(c) < policy.d; }
   __device__ __forceinline__ Columns(const Sums& s, int first_one) : first(first_one) {
 #pragma unroll
     for (int c = 0; c < columns; ++c) {
       shift[c] = has(c) ? s.shift[number(c)] : 0;
       factor[c] = has(c) ? s.to_units[number(c)] : 0;
-      if (!TS_WEIGHED) factor[c] = __dmul_rn(factor[c], __dmul_rn(s.weight_to_units, s.one));
+      if (!policy.weighed) factor[c] = __dmul_rn(factor[c], __dmul_rn(s.weight_to_units, s.one));
     }
   }
 };
 
-/// The elements of a row that a lane has.
-struct Part {
-#if TS_PLAIN
-  Piece piece[TS_PIECES];
+/// The elements of a row that a lane has, where they lie side by side, and anyhow.
+struct PlainPart {
+  Piece piece[policy.pieces];
   __device__ __forceinline__ void load(const Rows& x, int64 row, const Columns& of) {
     const Element* const from = row_of(x, row) + of.first;
 #pragma unroll
-    for (int p = 0; p < TS_PIECES; ++p)
-      piece[p] = of.has(p * TS_COUNT) ? *reinterpret_cast<const Piece*>(from + p * Columns::apart) : Piece{};
+    for (int p = 0; p < policy.pieces; ++p)
+      piece[p] =
+          of.has(p * policy.vector) ? *reinterpret_cast<const Piece*>(from + p * Columns::apart) : Piece{};
   }
   __device__ __forceinline__ double number(int c) const {
-    return widen(piece[c / TS_COUNT].part[c % TS_COUNT]);
+    return widen(piece[c / policy.vector].part[c % policy.vector]);
   }
-#else
+};
+struct StridedPart {
   double wide[columns];
   __device__ __forceinline__ void load(const Rows& x, int64 row, const Columns& of) {
 #pragma unroll
@@ -59,8 +53,8 @@ struct Part {
   __device__ __forceinline__ double number(int c) const {
     return wide[c];
   }
-#endif
 };
+using Part = Choose<policy.plain, PlainPart, StridedPart>::type;
 
 /// Sums of one cluster so far.
 struct Total {
@@ -72,54 +66,55 @@ struct Total {
                                       const Sums& s) {
     constexpr double magic = 0x1.8p52;
     const int64 zero = __double_as_longlong(magic);
-#if TS_WEIGHED
     const double w = __dmul_rn(__dmul_rn(leaving ? -weight : weight, s.weight_to_units), s.one);
-    if (of.first == 0) {
+    if constexpr (!policy.weighed) {
+      rows += leaving ? -1 : 1;
+    } else if (of.first == 0) {
       const Limbs l = split(__dmul_rn(leaving ? -weight : weight, s.weight_to_units), s.one);
       weight_upper += l.upper, weight_lower += l.lower;
       if (weight != 0) rows += leaving ? -1 : 1;
     }
-#else
-    rows += leaving ? -1 : 1;
-#endif
 #pragma unroll
     for (int c = 0; c < columns; ++c) {
       const double v = __dsub_rn(x.number(c), of.shift[c]);
-#if TS_WEIGHED
-      const double p = __dmul_rn(__dmul_rn(v, of.factor[c]), w), rounded = __dadd_rn(p, magic);
-      const double rest = __dsub_rn(p, __dsub_rn(rounded, magic));
-#else
-      const double p = leaving ? -v : v, rounded = __fma_rn(p, of.factor[c], magic);
-      const double rest = __fma_rn(p, of.factor[c], -__dsub_rn(rounded, magic));
-#endif
+      double rounded, rest;
+      if constexpr (policy.weighed) {
+        const double p = __dmul_rn(__dmul_rn(v, of.factor[c]), w);
+        rounded = __dadd_rn(p, magic), rest = __dsub_rn(p, __dsub_rn(rounded, magic));
+      } else {
+        const double p = leaving ? -v : v;
+        rounded = __fma_rn(p, of.factor[c], magic);
+        rest = __fma_rn(p, of.factor[c], -__dsub_rn(rounded, magic));
+      }
       upper[c] += static_cast<uint64>(__double_as_longlong(rounded) - zero);
       lower[c] += static_cast<uint64>(__double_as_longlong(__fma_rn(rest, s.one, magic)) - zero);
     }
   }
   /// To the cluster's sums; one lane of all that share a row brings its weight.
   __device__ __forceinline__ void flush(int cluster, const Columns& of, const Sums& s) {
-    int64 begin = static_cast<int64>(cluster) * TS_D + of.first;
+    int64 begin = static_cast<int64>(cluster) * policy.d + of.first;
     asm volatile("" : "+l"(begin));  // so that addresses are made here, and not kept
 #pragma unroll
     for (int c = 0; c < columns; ++c)
       if (of.has(c)) {
-        const int64 at = begin + c / TS_COUNT * Columns::apart + c % TS_COUNT;
+        const int64 at = begin + c / policy.vector * Columns::apart + c % policy.vector;
         atomicAdd(s.upper + at, upper[c]);
         atomicAdd(s.lower + at, lower[c]);
       }
     if (of.first != 0) return;
-#if !TS_WEIGHED
-    const Limbs one = split(s.weight_to_units, s.one);
-    weight_upper = one.upper * rows, weight_lower = one.lower * rows;
-#endif
+    if constexpr (!policy.weighed) {
+      const Limbs one = split(s.weight_to_units, s.one);
+      weight_upper = one.upper * rows, weight_lower = one.lower * rows;
+    }
     atomicAdd(s.weight_upper + cluster, weight_upper);
     atomicAdd(s.weight_lower + cluster, weight_lower);
     atomicAdd(s.counts + cluster, static_cast<uint64>(static_cast<int64>(rows)));
   }
 };
 
-extern "C" __global__ void __launch_bounds__(threads, 2)
-    sums_add(Rows x, const int* labels, const uint32* order, const uint32* entries, Sums sums) {
+extern "C" __global__ void __launch_bounds__(threads, policy.blocks_at_once)
+    sums_add(ts::cuda::SumsAddArguments a) {
+  const auto& [x, labels, order, entries, sums] = a;
   const int teams = static_cast<int>(gridDim.x) * (threads / team), lane = threadIdx.x % team;
   const int count = static_cast<int>(*entries);
   const int64 work = static_cast<int64>(count) * slabs,
@@ -129,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(threads, 2)
 #pragma unroll 1
   for (int task = static_cast<int>(blockIdx.x) * (threads / team) + threadIdx.x / team; task < tasks;
        task += teams) {
-    const Columns mine(sums, task % slabs * slab + lane * TS_COUNT);
+    const Columns mine(sums, task % slabs * slab + lane * policy.vector);
     const int begin = task / slabs * stretch, end = min(begin + stretch, count);
     Total total;
     int cluster = -1;
@@ -145,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(threads, 2)
       for (int u = 0; u < rows_at_once; ++u) {
         const int row = static_cast<int>(entry[u] & ~leaves);
         of[u] = (entry[u] & leaves) != 0 ? sums.moves.before[row] : labels[row];
-        weight[u] = TS_WEIGHED && sums.weights != nullptr ? sums.weights[row] : 1;
+        weight[u] = policy.weighed && sums.weights != nullptr ? sums.weights[row] : 1;
         part[u].load(x, row, mine);
       }
 #pragma unroll

@@ -1,11 +1,12 @@
-// Gives the entries of each cluster a place of their own, where they lie together: the number of them becomes the place of the first.
-// Clusters may lie in any order, so that a warp only has to take room for 32 of them. `taken` is the room of all in the end.
-#include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
+// Gives the entries of each cluster a place of their own, where they lie together: the number of them becomes
+// the place of the first. Clusters may lie in any order, so that a warp only has to take places for 32 of them.
+// `taken` is how many all have in the end.
+#include "tallskinny/gemm/device/element.cuh"
 
-constexpr int threads = 256;
+constexpr int threads = policy.threads;
 
-extern "C" __global__ void __launch_bounds__(threads)
-    sums_places(int clusters, uint32* places, uint32* taken) {
+extern "C" __global__ void __launch_bounds__(threads) sums_places(ts::cuda::SumsPlacesArguments a) {
+  const auto& [clusters, places, taken] = a;
   const int lane = threadIdx.x % 32, cluster = static_cast<int>(blockIdx.x) * threads + threadIdx.x;
   const uint32 own = cluster < clusters ? places[cluster] : 0;
   uint32 before = own;

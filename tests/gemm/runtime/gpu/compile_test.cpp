@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <set>
 
+#include "tallskinny/gemm/assign/exact/policy.hpp"
 #include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/assign/scores/plan.hpp"
+#include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
 #include "tallskinny/gemm/assign/sums/plan.hpp"
 #include "tallskinny/gemm/copy/copy_rows.hpp"
@@ -22,7 +24,7 @@
 #include "tallskinny/gemm/random/plan.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
 #include "tallskinny/gemm/spmm/plan.hpp"
-#include "tallskinny/gemm/tsmm/wide_plan.hpp"
+#include "tallskinny/gemm/tsmm/plan.hpp"
 #include "tallskinny/gemm/tsmttsm/plan.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -287,37 +289,35 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
         plans.push_back(found.scores->kernel);
       }
     if (device.capability() == 90) add_producers(plans, type, device);
-    for (const char* family : {"assign_decide", "assign_gather", "assign_verify"})
-      plans.push_back(cuda::assign_rows_plan(family, type, 1000, device));
+    plans.push_back(cuda::warps_plan("assign_decide", cuda::DecidePolicy{type}, 1000, device));
+    plans.back().budget.shared_bytes = cuda::DecidePolicy::shared_bytes;
+    plans.push_back(cuda::warps_plan("assign_gather", cuda::GatherPolicy{}, 1000, device));
+    plans.push_back(cuda::warps_plan("assign_verify", cuda::VerifyPolicy{type}, 1000, device));
     add_sums(plans, type, device);
-    for (const index_t number : {0, 1, 2})
-      plans.push_back(
-          cuda::assign_threads_plan("assign_moments", type, {cuda::define("TS_ROUND", number)}, 1000));
-    for (const index_t number : {0, 1})
-      plans.push_back(
-          cuda::assign_threads_plan("assign_distances", type, {cuda::define("TS_TASK", number)}, 1000));
+    using Round = cuda::MomentsRound;
+    for (const Round round : {Round::sum, Round::spread, Round::first_not_finite})
+      plans.push_back(cuda::threads_plan("assign_moments", cuda::MomentsPolicy{type, round}, 1000));
+    for (const auto task : {cuda::DistancesTask::own, cuda::DistancesTask::inertia_of_chunks})
+      plans.push_back(cuda::threads_plan("assign_distances", cuda::DistancesPolicy{type, task}, 1000));
     const bool wide = type == DType::float64;
     const auto coordinates = wide ? cuda::Coordinates::wide : cuda::Coordinates::direct;
-    for (const auto& [task, candidates] : {std::pair<cuda::SeedTask, index_t>{cuda::SeedTask::lower, 1},
-                                           {cuda::SeedTask::lower, 12},
-                                           {cuda::SeedTask::totals, 4},
-                                           {cuda::SeedTask::totals, 8},
-                                           {cuda::SeedTask::totals, 12}})
-      plans.push_back(cuda::seed_distances_plan(task, type, coordinates, candidates, 1000));
-    plans.push_back(cuda::seed_plan("seed_gather", type, wide, 1000));
+    for (const auto& [lower, candidates] :
+         {std::pair<bool, index_t>{true, 1}, {true, 12}, {false, 4}, {false, 8}, {false, 12}})
+      plans.push_back(cuda::seed_distances_plan(lower, type, coordinates, candidates, 1000));
+    plans.push_back(cuda::threads_plan("seed_gather", cuda::SeedGatherPolicy{type, wide}, 1000));
     plans.push_back(cuda::seed_labelled_plan(type, coordinates, 1000));
     plans.push_back(cuda::seed_labelled_plan(DType::float32, cuda::Coordinates::narrow, 1000));
   }
   const cuda::AssignProblem in_float64{{DType::float32, 1000, 200, false}, 3000};
   plans.push_back(cuda::assign_prepare_plan(in_float64, cuda::assign_plans(in_float64, device)));
-  for (const cuda::SumsTask task : {cuda::SumsTask::count, cuda::SumsTask::order})
+  for (const bool put : {false, true})
     for (const index_t clusters : {1000, 1 << 20})
-      plans.push_back(cuda::sums_sort_plan(task, clusters, 1 << 20, device));
+      plans.push_back(cuda::sums_sort_plan(put, clusters, 1 << 20, device));
   plans.push_back(cuda::sums_places_plan(1000));
   for (const bool move : {false, true}) plans.push_back(cuda::assign_means_plan(move, 1000));
   for (const bool wide : {false, true}) {
-    for (const char* family : {"seed_draw", "seed_keep"})
-      plans.push_back(cuda::seed_plan(family, DType::float64, wide, 1000));
+    plans.push_back(cuda::seed_draw_plan(wide, 1000));
+    plans.push_back(cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{wide}, 1000));
     for (const index_t trials : {8, 16})
       plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, 256, device));
   }

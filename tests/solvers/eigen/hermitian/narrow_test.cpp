@@ -143,7 +143,7 @@ TEST_CASE("what float32 cannot tell apart is left to float64", "[short]") {
   CHECK(single.converged);
   CHECK_FALSE(single.verified);
   CHECK(single.stop == solvers::StopReason::not_verified);
-  CHECK(names(single.reason, "--precision mixed"));
+  CHECK(names(single.reason, "`precision` mixed"));
   const auto both = solve(a, options_for(2, Which::LA, Precision::float32, 1e-5));
   CHECK(both.verified);
 }
@@ -261,7 +261,7 @@ TEST_CASE("what less precision does not go with is refused by name", "[short]") 
     return refusal([&] { (void)solvers::solve_eigen<double>(Context{}, bare, options, {}, c); });
   };
   CHECK(names(run(mixed), "float32 as well"));
-  CHECK(names(run(options_for(4, Which::LA, Precision::float32, 1e-8)), "--precision mixed"));
+  CHECK(names(run(options_for(4, Which::LA, Precision::float32, 1e-8)), "`precision` mixed"));
   auto davidson = mixed;
   davidson.method = Method::davidson;
   CHECK(names(run(davidson), "Davidson"));

@@ -1,0 +1,163 @@
+#include "tallskinny/app/common/memory.hpp"
+#include "tallskinny/app/tssolve/run.hpp"
+#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/solvers/setup/assemble.hpp"
+
+namespace ts::app::tssolve {
+
+namespace {
+
+using Complex = std::complex<double>;
+
+template <class T>
+T scalar(Complex z) {
+  if constexpr (is_complex<T>)
+    return z;
+  else
+    return z.real();
+}
+
+template <class T>
+solvers::GeneralInverse<T> inverse_of(const AnyMatrix<T>& matrix, T sigma) {
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
+    return solvers::GeneralInverse<T>(sparse->view(), sigma);
+  return solvers::GeneralInverse<T>(std::get<Matrix<T>>(matrix).cview(), sigma);
+}
+
+/// The eigenvalues nearest to a target, if there is one; `note` becomes what there is to say of the shift.
+template <class T>
+solvers::GeneralProblem<T> problem_of(const AnyMatrix<T>& matrix, std::optional<T> target,
+                                      std::string& note) {
+  solvers::GeneralProblem<T> problem{solvers::operator_of<T>(matrix)};
+  if (!target) return problem;
+  const auto inverse = inverse_of<T>(matrix, *target);
+  problem.target = target, problem.inverse = inverse, problem.shift = inverse.sigma();
+  note = inverse.note();
+  return problem;
+}
+
+void plan_run(Run& run) {
+  const io::Description& d = run.facts.input;
+  if (d.rows != d.cols)
+    throw Error(Errc::bad_input,
+                d.where.text() + " is " + grouped(d.rows) + " x " + grouped(d.cols) +
+                    ": eigenvalues need a square matrix (--svd finds singular values of any)");
+  run.plan.what = "solving for eigenvalues of " + d.where.text();
+  run.plan.memory =
+      solvers::plan_general_memory(run.settings.eigen, {.rows = d.rows, .matrix_bytes = d.bytes});
+  run.plan.host_bytes = available_memory();
+}
+
+void show(const Run& run) {
+  const io::Description& d = run.facts.input;
+  const bool whole = run.settings.eigen.method == solvers::Method::dense;
+  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols)
+            << (whole ? ", Schur form" : ", block Krylov-Schur") << "\nmemory:\n";
+  print_memory(std::cout, run.plan.memory.shares, run.plan.host_bytes);
+  if (run.settings.sigma)
+    std::cout << "and the factors of A - sigma I, whose size is known only once they are ordered\n";
+}
+
+Loaded read(Run& run) {
+  const EndsOnSignal reading;
+  const io::Description& d = run.facts.input;
+  run.facts.method = run.settings.sigma ? "block Krylov-Schur, shift-invert" : "block Krylov-Schur";
+  Loaded loaded{read_any(d, run.settings.read), {}};
+  run.facts.type = is_complex_input(loaded.matrix) ? "complex128" : "float64";
+  // The two of a conjugate pair are at different distances from a complex target: it is sought in complex
+  // arithmetic, and the real matrix then says what belongs together.
+  if (run.settings.sigma_imaginary != 0 && !is_complex_input(loaded.matrix)) {
+    loaded.other = read_any(d, run.settings.read);
+    make_complex(loaded.matrix);
+  }
+  return loaded;
+}
+
+template <class T>
+class General {
+ public:
+  static constexpr bool ends_when_dense = true;  // a dense solve cannot be stopped half-way
+  static std::string progress_text(const solvers::Progress& p) { return pairs_text(p); }
+
+  /// @param real the same matrix, where it is real and the target is not; otherwise null.
+  General(Run& run, AnyMatrix<T>& matrix, AnyMatrix<double>* real)
+      : run_(run), matrix_(matrix), real_(real) {}
+
+  int scale() {
+    exponent_ = solvers::extreme_exponent(matrix_);
+    if (exponent_ != 0) solvers::scale(matrix_, -exponent_);
+    if (exponent_ != 0 && real_ != nullptr) solvers::scale(*real_, -exponent_);
+    return exponent_;
+  }
+
+  void prepare(const solvers::EigenOptions&) {
+    beginning_.emplace(run_);
+    std::optional<T> target;
+    if (run_.settings.sigma) {
+      target = scalar<T>(scaled_target());
+      run_.console.note("factorising A - sigma I");
+    }
+    problem_ = problem_of<T>(matrix_, target, run_.facts.note);
+    if (!run_.facts.note.empty()) run_.console.warn(run_.facts.note);
+    problem_->adjoint = [this, target] {
+      run_.console.note("asking the adjoint matrix");
+      adjoint_ = solvers::adjoint_of(matrix_);
+      std::optional<T> conjugate;
+      if (target) conjugate = scalar<T>(std::conj(Complex(*target)));
+      std::string note;
+      return problem_of<T>(adjoint_, conjugate, note);
+    };
+    beginning_->take_up(run_, [&] { return fingerprint<T>(matrix_, run_.ctx.thread_count()); });
+  }
+
+  solvers::GeneralResult solve(const solvers::EigenOptions& options) {
+    return solvers::solve_general<T>(run_.ctx, *problem_, {run_.settings.part, options},
+                                     beginning_->initial.cview(), beginning_->checkpoint->hooks());
+  }
+
+  solvers::GeneralResult& complete(const solvers::EigenOptions& options, solvers::GeneralResult& result) {
+    std::string& method = run_.facts.method;
+    if (result.verification == solvers::Verification::all_computed)
+      method =
+          "dense, by the Schur form" + (result.iterations == 0 ? std::string() : ", in place of " + method);
+    if (real_ != nullptr)
+      result = solvers::with_conjugates(run_.ctx, solvers::operator_of<double>(*real_), std::move(result),
+                                        scaled_target(), {run_.settings.part, options});
+    return result;
+  }
+
+  void describe(const solvers::EigenOptions&, const solvers::GeneralResult&) {}
+
+  std::string write(const solvers::GeneralResult& result) {
+    return write_file(result, run_.settings, run_.facts);
+  }
+
+ private:
+  [[nodiscard]] Complex scaled_target() const {
+    return solvers::scaled(Complex(*run_.settings.sigma, run_.settings.sigma_imaginary), -exponent_);
+  }
+
+  Run& run_;
+  AnyMatrix<T>& matrix_;
+  AnyMatrix<double>* real_;
+  int exponent_ = 0;
+  std::optional<Beginning<T>> beginning_;
+  std::optional<solvers::GeneralProblem<T>> problem_;
+  AnyMatrix<T> adjoint_;
+};
+
+int solve(Run& run, Loaded& loaded) {
+  auto* real = loaded.other ? &std::get<AnyMatrix<double>>(loaded.other->matrix) : nullptr;
+  return std::visit(
+      [&](auto& matrix) {
+        using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;
+        return solve_and_report(run, General<T>(run, matrix, real));
+      },
+      loaded.matrix.matrix);
+}
+
+}  // namespace
+
+const Kind general{true, plan_run, show, read, solve};
+
+}  // namespace ts::app::tssolve

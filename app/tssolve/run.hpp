@@ -1,0 +1,145 @@
+// The steps of every run: describe, plan, read, scale, solve, finish, report. What differs between Hermitian
+// matrices, general ones and singular values is a Kind.
+#pragma once
+
+#include <cmath>
+#include <iostream>
+
+#include "tallskinny/app/common/console.hpp"
+#include "tallskinny/app/common/device.hpp"
+#include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/stop.hpp"
+#include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/tssolve/checkpoint.hpp"
+#include "tallskinny/app/tssolve/flags.hpp"
+#include "tallskinny/app/tssolve/general_report.hpp"
+#include "tallskinny/app/tssolve/html_report.hpp"
+#include "tallskinny/app/tssolve/report.hpp"
+#include "tallskinny/solvers/setup/memory_plan.hpp"
+#include "tallskinny/solvers/setup/scale.hpp"
+
+namespace ts::app::tssolve {
+
+/// What a run takes, decided before anything is read.
+struct RunPlan {
+  std::string what;  ///< the work, for a sentence
+  solvers::EigenPlan eigen;
+  solvers::MemoryPlan memory;
+  std::uint64_t host_bytes = 0, device_bytes = 0;  ///< that the run may take; 0: unknown
+};
+
+/// What a run has from its first step to its last.
+struct Run {
+  /// Looks at output files and checkpoint. @throws Error naming the option.
+  Run(Settings asked, const Device& on);
+
+  Settings settings;
+  Device device;
+  Console console;
+  io::Location location;
+  CheckpointFile kept;
+  Context ctx;
+  RunFacts facts;
+  RunPlan plan;
+  std::string warning;  ///< told at the end, or empty
+};
+
+struct Loaded {
+  Input matrix;
+  std::optional<Input> other;  ///< the mass matrix, or the real matrix where `matrix` was made complex
+};
+
+struct Kind {
+  bool on_processor;
+  void (*plan)(Run&);
+  void (*show)(const Run&);  ///< --dry-run
+  Loaded (*read)(Run&);
+  int (*solve)(Run&, Loaded&);
+};
+extern const Kind hermitian, general, singular_values;
+
+[[nodiscard]] inline bool is_complex_type(const io::Description& d) {
+  return d.type == DType::complex128 || d.type == DType::complex64;
+}
+
+/// The first columns, of --initial. Takes up the checkpoint of a run with `matrix`, a fingerprint, and them.
+template <class T>
+struct Beginning {
+  Matrix<T> initial;
+  std::optional<Checkpoint<T>> checkpoint = {};
+
+  explicit Beginning(const Run& run) : initial(run.facts.input.rows, 0) {
+    if (!run.settings.initial.empty())
+      initial = read_initial<T>(run.settings.initial, run.facts.input.rows, run.settings.read);
+  }
+  template <class Fingerprint>
+  void take_up(Run& run, const Fingerprint& matrix) {
+    checkpoint.emplace(run.kept, run.kept.asked_for() ? matrix() : 0,
+                       fingerprint<T>(run.settings, initial.cview()));
+    if (run.kept.resumes()) run.console.note("going on from " + run.kept.name());
+  }
+};
+
+[[nodiscard]] inline std::string pairs_text(const solvers::Progress& p) {
+  return grouped(p.converged) + " of " + grouped(p.wanted) + " pairs, " + grouped(p.operator_applications) +
+         " operator applications";
+}
+
+/// Table or JSON, file and page. Returns the exit status.
+template <class Problem, class Pairs>
+int report(Run& run, Problem& problem, const Pairs& pairs) {
+  const Settings& settings = run.settings;
+  Console& console = run.console;
+  // Before the files: where they cannot be written the result is told all the same.
+  if (!settings.common.json) print_table(std::cout, pairs, run.facts);
+  if (!settings.common.output.empty()) console.note("wrote " + problem.write(pairs));
+  if (!settings.report.empty()) {
+    write_html_report(pairs, settings, run.facts);
+    console.note("wrote " + settings.report + ": a page with pictures");
+  }
+  // A run that was stopped, or used up its budget, may be taken up again.
+  if (pairs.stop == solvers::StopReason::converged || pairs.stop == solvers::StopReason::rounding)
+    run.kept.remove();
+  else if (run.kept.kept())
+    console.note("the same command goes on from " + run.kept.name());
+  if (settings.common.json) print_json(std::cout, pairs, settings, run.facts);
+  if (!run.warning.empty()) console.warn(run.warning);
+  const bool interrupted = pairs.stop == solvers::StopReason::interrupted;
+  if (pairs.verified && !interrupted) return exit_ok;
+  console.warn(pairs.reason);
+  return interrupted ? stop_exit_code() : exit_not_converged;
+}
+
+/// From a matrix in memory to the exit status. A Problem scales its matrix, prepares and solves; it completes
+/// what was found, still scaled, and says afterwards how it was found.
+template <class Problem>
+int solve_and_report(Run& run, Problem problem) {
+  RunFacts& facts = run.facts;
+  std::optional<Profile::Use> profiled;
+  if (facts.profile) profiled.emplace(*facts.profile);
+  const Stopwatch watch;
+  std::optional<EndsOnSignal> whole(std::in_place);  // nothing can be kept of what is under way
+  const int exponent = problem.scale();
+  auto options = run.settings.eigen;
+  if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
+  options.stop = [] { return stop_requested(); };
+  options.progress = [&](const solvers::Progress& p) {
+    if (p.phase == "dense" && Problem::ends_when_dense) {
+      whole.emplace();
+      return run.console.progress(-1, "computing all eigenvalues");
+    }
+    run.console.progress(p.phase == "verify" ? -1 : p.fraction, Problem::progress_text(p));
+  };
+  problem.prepare(options);
+  whole.reset();
+  auto result = problem.solve(options);
+  whole.reset();
+  auto& pairs = problem.complete(options, result);
+  if (exponent != 0) solvers::scale_result(pairs, exponent, facts.input.where.text());
+  facts.elapsed_seconds = watch.seconds();
+  problem.describe(options, pairs);
+  pairs.reason = with_flags(std::move(pairs.reason));
+  return report(run, problem, pairs);
+}
+
+}  // namespace ts::app::tssolve

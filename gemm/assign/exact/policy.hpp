@@ -1,0 +1,92 @@
+// What specialises the kernels of exact/kernels, and their arguments.
+#pragma once
+
+#include "tallskinny/gemm/assign/exact/arguments.hpp"
+#include "tallskinny/gemm/assign/sums/arguments.hpp"
+
+namespace ts::cuda {
+
+struct DecideArguments {
+  RowsArgument x;
+  CentroidsArgument c;
+  Selection selection;
+  const unsigned* undecided;
+  const Pair* pairs;
+  int* labels;
+  SumsArgument sums;
+  PassCounts* counts;
+};
+
+/// exact/kernels/assign_decide.cuh
+struct DecidePolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/exact/policy.hpp";
+  static constexpr char name[] = "ts::cuda::DecidePolicy";
+  using Arguments = DecideArguments;
+
+  DType type = DType::float64;
+
+  static constexpr int threads = 256, blocks_at_once = 2;
+  static constexpr int shared_bytes = 384;  ///< static: where warps meet
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("type", p.type);
+  }
+  friend bool operator==(const DecidePolicy&, const DecidePolicy&) = default;
+};
+
+struct VerifyArguments {
+  RowsArgument x;
+  CentroidsArgument c;
+  const int* labels;
+  word64* wrong;
+};
+
+/// exact/kernels/assign_verify.cuh
+struct VerifyPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/exact/policy.hpp";
+  static constexpr char name[] = "ts::cuda::VerifyPolicy";
+  using Arguments = VerifyArguments;
+
+  DType type = DType::float64;
+
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("type", p.type);
+  }
+  friend bool operator==(const VerifyPolicy&, const VerifyPolicy&) = default;
+};
+
+struct DistancesArguments {
+  RowsArgument x;
+  int d;
+  const double* centroids;
+  const int* labels;
+  const double* weights;
+  index_t chunk;
+  double *distances, *out;
+};
+/// ||x_i - c_label||^2; of those, weighted, the sum over a chunk.
+enum class DistancesTask { own, inertia_of_chunks };
+
+/// exact/kernels/assign_distances.cuh
+struct DistancesPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/exact/policy.hpp";
+  static constexpr char name[] = "ts::cuda::DistancesPolicy";
+  using Arguments = DistancesArguments;
+
+  DType type = DType::float64;
+  DistancesTask task = DistancesTask::own;
+
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("type", p.type), each("task", p.task);
+  }
+  friend bool operator==(const DistancesPolicy&, const DistancesPolicy&) = default;
+};
+
+}  // namespace ts::cuda

@@ -1,0 +1,61 @@
+// What specialises the kernels before and after scores, and their arguments.
+#pragma once
+
+#include "tallskinny/gemm/assign/scores/arguments.hpp"
+
+namespace ts::cuda {
+
+struct GatherArguments {
+  index_t count;
+  const unsigned* undecided;
+  index_t* list;
+  word64* listed;
+};
+
+/// scores/kernels/assign_gather.cuh
+struct GatherPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/scores/prepare_policy.hpp";
+  static constexpr char name[] = "ts::cuda::GatherPolicy";
+  using Arguments = GatherArguments;
+
+  static constexpr DType type = DType::float64;
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  template <class Self, class Each>
+  static constexpr void members(Self&, Each) {}
+  friend bool operator==(const GatherPolicy&, const GatherPolicy&) = default;
+};
+
+struct PrepareArguments {
+  const double *centroids, *first;  ///< the first column of all, side by side
+  int count, padded;
+  const double* shift;
+  double scale, shrink, origin;
+  double* columns;
+  float *half_norms, *origins, *plain_origins;
+  void *negated, *confirming;
+  Largest* largest;
+  word64* copies;
+};
+
+/// scores/kernels/assign_prepare.cuh, a warp a centroid
+struct PreparePolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/scores/prepare_policy.hpp";
+  static constexpr char name[] = "ts::cuda::PreparePolicy";
+  using Arguments = PrepareArguments;
+
+  int d = 1;      ///< columns
+  int steps = 0;  ///< of 16 columns; 0 for scores in float32 or none
+  int chunk = 0;  ///< centroids of a chunk, 0 for fragments
+
+  static constexpr DType type = DType::float64;
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("d", p.d), each("steps", p.steps), each("chunk", p.chunk);
+  }
+  friend bool operator==(const PreparePolicy&, const PreparePolicy&) = default;
+};
+
+}  // namespace ts::cuda

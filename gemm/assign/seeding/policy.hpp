@@ -1,0 +1,254 @@
+// What specialises the kernels of seeding/kernels, and their arguments.
+#pragma once
+
+#include "tallskinny/gemm/assign/rows/arguments.hpp"
+
+namespace ts::cuda {
+
+/// How coordinates (x - shift) scale are made: in float64, or from float64 in float32, or in float32, which gives the
+/// same, since the shift has 24 bits and scale is a power of two, for rows without scales and numbers far from the ends
+/// of its range.
+enum class Coordinates { wide, narrow, direct };
+
+// Pointers to squared distances, candidates in their unit and what kernels leave of both are to float64 or float32.
+struct SeedGatherArguments {
+  RowsArgument x;
+  int d;
+  const index_t* numbers;  ///< null: all rows
+  index_t count;
+  const double* shift;  ///< null: rows as they are
+  double scale;
+  void* out;
+  int ld;
+};
+
+/// seeding/kernels/seed_gather.cuh
+struct SeedGatherPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedGatherPolicy";
+  using Arguments = SeedGatherArguments;
+
+  DType type = DType::float64;
+  bool wide = false;  ///< distances are kept in float64, not float32
+
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("type", p.type), each("wide", p.wide);
+  }
+  friend bool operator==(const SeedGatherPolicy&, const SeedGatherPolicy&) = default;
+};
+
+/// A draw begins at this row, the first of a chunk, and passes `rest` in the running sum of w D^2.
+struct DrawArgument {
+  index_t first;
+  double rest;
+};
+struct SeedDrawArguments {
+  const void* squared;
+  const double* weights;
+  index_t count, chunk;
+  const DrawArgument* draws;
+  index_t* rows;
+};
+
+/// seeding/kernels/seed_draw.cuh
+struct SeedDrawPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedDrawPolicy";
+  using Arguments = SeedDrawArguments;
+
+  bool wide = false;  ///< distances are kept in float64, not float32
+
+  static constexpr DType type = DType::float64;
+  static constexpr int threads = 256, blocks_at_once = 2;
+  static constexpr int shared_bytes = 8 * threads;  ///< static
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("wide", p.wide);
+  }
+  friend bool operator==(const SeedDrawPolicy&, const SeedDrawPolicy&) = default;
+};
+
+struct SeedKeepArguments {
+  const void* squared;
+  const double* weights;
+  index_t count;
+  double factor;
+  word64 stream, key;
+  unsigned* marks;
+};
+
+/// seeding/kernels/seed_keep.cuh
+struct SeedKeepPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedKeepPolicy";
+  using Arguments = SeedKeepArguments;
+
+  bool wide = false;  ///< distances are kept in float64, not float32
+
+  static constexpr DType type = DType::float64;
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("wide", p.wide);
+  }
+  friend bool operator==(const SeedKeepPolicy&, const SeedKeepPolicy&) = default;
+};
+
+struct SeedDistancesArguments {
+  RowsArgument x;
+  int d;
+  const double* candidates;
+  int count;
+  const double* shift;
+  double scale;
+  index_t chunk;
+  void* squared;
+  const double* weights;
+  int* nearest;
+  int first_number;
+  double* totals;
+};
+
+/// seeding/kernels/seed_distances.cuh
+struct SeedDistancesPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedDistancesPolicy";
+  using Arguments = SeedDistancesArguments;
+
+  DType type = DType::float64;
+  Coordinates coordinates = Coordinates::wide;
+  int candidates = 1;  ///< at a time
+  bool lower = true;   ///< distances are lowered; or, for each candidate, the sum that it alone would leave
+
+  static constexpr int threads = 256, columns = 16;
+  [[nodiscard]] constexpr bool wide() const { return coordinates == Coordinates::wide; }
+  [[nodiscard]] constexpr int results() const { return lower ? 1 : candidates; }
+  /// More where few candidates leave loads to bind.
+  [[nodiscard]] constexpr int blocks_at_once() const {
+    return candidates == 1 ? 4 : candidates <= 4 ? 3 : candidates > 8 && wide() ? 1 : 2;
+  }
+  /// Static.
+  [[nodiscard]] constexpr int shared_bytes() const {
+    const int size = wide() ? 8 : 4;
+    return threads * (columns * size + 16) + candidates * columns * size + results() * threads / 32 * 8;
+  }
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("type", p.type), each("coordinates", p.coordinates), each("candidates", p.candidates),
+        each("lower", p.lower);
+  }
+  friend bool operator==(const SeedDistancesPolicy&, const SeedDistancesPolicy&) = default;
+};
+
+struct SeedLabelledArguments {
+  RowsArgument x;
+  int d;
+  const void* candidates;
+  const int* labels;
+  const double* shift;
+  double scale;
+  index_t chunk;
+  void* squared;
+  const double* weights;
+  int* nearest;
+  int first_number;
+  double* totals;
+};
+
+/// seeding/kernels/seed_labelled.cuh
+struct SeedLabelledPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedLabelledPolicy";
+  using Arguments = SeedLabelledArguments;
+
+  DType type = DType::float64;
+  Coordinates coordinates = Coordinates::wide;
+
+  static constexpr int threads = 256, blocks_at_once = 4;
+  static constexpr int shared_bytes = threads / 32 * 8;  ///< static
+  [[nodiscard]] constexpr bool wide() const { return coordinates == Coordinates::wide; }
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("type", p.type), each("coordinates", p.coordinates);
+  }
+  friend bool operator==(const SeedLabelledPolicy&, const SeedLabelledPolicy&) = default;
+};
+
+struct SeedCountArguments {
+  const int* numbers;
+  index_t size;
+  int count;
+  word64* counts;
+};
+
+/// seeding/kernels/seed_count.cuh
+struct SeedCountPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedCountPolicy";
+  using Arguments = SeedCountArguments;
+
+  bool shared = true;  ///< a block counts in shared memory first
+
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("shared", p.shared);
+  }
+  friend bool operator==(const SeedCountPolicy&, const SeedCountPolicy&) = default;
+};
+
+/// What seed_choose.cuh tells in the end: how many rows were chosen, and sum_i w_i D_i^2 with them.
+struct ChoiceOutcome {
+  index_t count;
+  double left;
+};
+struct SeedChooseArguments {
+  const void* rows;  ///< count x ld in the coordinates of the distances, filled up with zeros
+  index_t count;
+  int ld;
+  const double* weights;
+  void* squared;
+  int trials;
+  word64 stream, key, first_number;  ///< of the random ones, `trials` a choice
+  int most;
+  double enough;
+  void* found;   ///< 2 x trials of the policy x count
+  double* sums;  ///< 2 x trials x blocks, as many as one of these in shared memory, and behind them rows
+  unsigned* arrivals;  ///< 0 at first
+  index_t* chosen;
+  ChoiceOutcome* outcome;
+};
+
+/// seeding/kernels/seed_choose.cuh
+struct SeedChoosePolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedChoosePolicy";
+  using Arguments = SeedChooseArguments;
+
+  bool wide = false;  ///< distances are kept in float64, not float32
+  int trials = 8;     ///< places in its tables
+
+  static constexpr DType type = DType::float64;
+  static constexpr int threads = 512;
+  /// Of a block among so many, with rows of so many bytes.
+  [[nodiscard]] constexpr index_t dynamic_bytes(index_t blocks, index_t row_bytes) const {
+    return trials * (blocks * 8 + row_bytes);
+  }
+  [[nodiscard]] constexpr int shared_bytes() const { return trials * 8 * (threads / 32 + 3); }  ///< static
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("wide", p.wide), each("trials", p.trials);
+  }
+  friend bool operator==(const SeedChoosePolicy&, const SeedChoosePolicy&) = default;
+};
+
+}  // namespace ts::cuda

@@ -1,0 +1,174 @@
+#include "tallskinny/solvers/setup/assemble.hpp"
+
+#include <algorithm>
+
+#include "tallskinny/gemm/copy/copy_block.hpp"
+#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/solvers/setup/preconditioners.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+/// A factorisation that takes at most a fraction of a second is worth a proof of completeness.
+constexpr double cheap_flops = 2e8;
+
+}  // namespace
+
+template <class T>
+Operator<T> operator_of(const AnyMatrix<T>& matrix) {
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return CsrOperator<T>(sparse->view());
+  return DenseOperator<T>(std::get<Matrix<T>>(matrix).view());
+}
+
+template <class T>
+AnyMatrix<T> adjoint_of(const AnyMatrix<T>& matrix) {
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return adjoint_of(sparse->view());
+  const auto& dense = std::get<Matrix<T>>(matrix);
+  Matrix<T> adjoint(dense.cols(), dense.rows());
+  for (index_t i = 0; i < adjoint.rows(); ++i)
+    for (index_t j = 0; j < adjoint.cols(); ++j) adjoint(i, j) = conjugate(dense(j, i));
+  return adjoint;
+}
+
+template <class T>
+DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyMatrix<T>& matrix) {
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
+    return DeviceCsrMatrix<T>(stream, sparse->view());
+  const auto& dense = std::get<Matrix<T>>(matrix);
+  DeviceMatrix<T> there(stream, dense.rows(), dense.cols());
+  copy(stream, there.view(), dense.view());
+  stream.synchronize();
+  return there;
+}
+
+template <class T>
+Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there) {
+  if (const auto* sparse = std::get_if<DeviceCsrMatrix<T>>(&there))
+    return CsrOperator<T>(std::get<CsrMatrix<T>>(matrix).view(), sparse->view());
+  return DenseOperator<T>(std::get<Matrix<T>>(matrix).view(), std::get<DeviceMatrix<T>>(there).cview());
+}
+
+template <class T>
+Rounded<T> rounded(const Context& ctx, const AnyMatrix<T>& matrix, const DeviceCopy<T>& there) {
+  const auto round = [&ctx](PlacedView<const T> numbers) { return cast<narrow_t<T>, T>(ctx, numbers); };
+  Rounded<T> out;
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
+    out.here = round(HostView<const T>(sparse->values.data(), sparse->nonzeros(), 1));
+  else
+    out.here = round(std::get<Matrix<T>>(matrix).view());
+  if (const auto* sparse = std::get_if<DeviceCsrMatrix<T>>(&there))
+    out.there = round(DeviceView<const T>(sparse->view().values, sparse->view().stored, 1));
+  else if (const auto* dense = std::get_if<DeviceMatrix<T>>(&there))
+    out.there = round(dense->cview());
+  return out;
+}
+
+template <class T>
+Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there,
+                                  const Rounded<T>& numbers) {
+  using N = narrow_t<T>;
+  const PlacedView<const N> here = numbers.here.cview(), on_device = numbers.there.cview();
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
+    const auto a = with_values(sparse->view(), here.data());
+    const auto* pattern = std::get_if<DeviceCsrMatrix<T>>(&there);
+    if (pattern == nullptr) return CsrOperator<N>(a);
+    return CsrOperator<N>(a, with_values(pattern->view(), on_device.data()));
+  }
+  if (on_device.empty()) return DenseOperator<N>(here.host());
+  return DenseOperator<N>(here.host(), on_device.template in<Space::device>());
+}
+
+template <class T>
+Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
+                      std::optional<double> target, Factorise factorise) {
+  Assembled<T> out{EigenProblem<T>{operator_of<T>(matrix)}, std::nullopt, {}};
+  auto& problem = out.problem;
+  problem.target = target;
+  CsrView<T> m{};
+  double mass_least = 1;
+  if (mass) {
+    m = mass->view();
+    out.factor.emplace(m);
+    mass_least = out.factor->least();
+    problem.a = out.factor->standard(problem.a);
+  }
+  if (factorise == Factorise::nothing) return out;
+  const auto standard = [factor = out.factor](Operator<T> inverse) {
+    return factor ? factor->standard_inverse(std::move(inverse)) : inverse;
+  };
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
+    const auto a = sparse->view();
+    if (target) {
+      const ShiftInvert<T> inverse(a, *target, m);
+      problem.inverse = standard(inverse), problem.shift = inverse.sigma(), out.note = inverse.note();
+    }
+    problem.count_below =
+        InertiaCounter<T>(a, factorise == Factorise::needed ? 0 : cheap_flops, m, mass_least);
+    // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
+    if (!target)
+      problem.invert = [a, m, standard](double sigma) -> std::optional<ShiftedInverse<T>> {
+        const ShiftInvert<T> inverse(a, sigma, m);
+        return ShiftedInverse<T>{standard(inverse), inverse.sigma()};
+      };
+  } else if (target) {
+    const DenseShiftInvert<T> inverse(std::get<Matrix<T>>(matrix).view(), *target, m);
+    problem.inverse = standard(inverse), problem.shift = inverse.sigma(), out.note = inverse.note();
+  }
+  return out;
+}
+
+template <class T>
+Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, const Assembled<T>& assembled,
+                              Preconditioner kind, Which which) {
+  // Of the standard form, which knows no entries.
+  if (kind == Preconditioner::chebyshev) return ChebyshevInverse<T>(ctx, assembled.problem.a, which);
+  const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
+  expects(sparse != nullptr || kind != Preconditioner::incomplete_cholesky,
+          "`preconditioner` ichol needs a sparse matrix: take jacobi or chebyshev");
+  std::vector<double> diagonal, radius;
+  const index_t n = sparse != nullptr ? sparse->rows : std::get<Matrix<T>>(matrix).rows();
+  diagonal.assign(static_cast<std::size_t>(n), 0.0), radius = diagonal;
+  const auto add = [&](index_t i, index_t j, const T& value) {
+    auto& sum = i == j ? diagonal : radius;
+    sum[static_cast<std::size_t>(i)] += i == j ? std::real(value) : std::abs(value);
+  };
+  for (index_t i = 0; i < n; ++i)
+    if (sparse != nullptr) {
+      const auto a = sparse->view();
+      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) add(i, a.indices[k], a.values[k]);
+    } else {
+      for (index_t j = 0; j < n; ++j) add(i, j, std::get<Matrix<T>>(matrix)(i, j));
+    }
+  double low = 0, high = 0;  // Gershgorin
+  for (std::size_t i = 0; i < diagonal.size(); ++i) {
+    low = i == 0 ? diagonal[i] - radius[i] : std::min(low, diagonal[i] - radius[i]);
+    high = i == 0 ? diagonal[i] + radius[i] : std::max(high, diagonal[i] + radius[i]);
+  }
+  const auto end = positive_end(diagonal, low, high, which);
+  const auto standard = [&](Operator<T> inverse) {
+    return assembled.factor ? assembled.factor->standard_inverse(std::move(inverse)) : inverse;
+  };
+  if (kind == Preconditioner::incomplete_cholesky)
+    return standard(IncompleteCholesky<T>(sparse->view(), end));
+  for (double& d : diagonal) d = end.sign * d + end.shift;
+  return standard(Jacobi<T>(std::move(diagonal)));
+}
+
+#define TS_INSTANTIATE(T)                                                                             \
+  template Operator<T> operator_of<T>(const AnyMatrix<T>&);                                           \
+  template AnyMatrix<T> adjoint_of<T>(const AnyMatrix<T>&);                                           \
+  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);                        \
+  template Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);                     \
+  template Rounded<T> rounded<T>(const Context&, const AnyMatrix<T>&, const DeviceCopy<T>&);          \
+  template Operator<narrow_t<T>> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&,            \
+                                                const Rounded<T>&);                                   \
+  template Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&, const Assembled<T>&, \
+                                            Preconditioner, Which);                                   \
+  template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,          \
+                                    std::optional<double>, Factorise);
+TS_INSTANTIATE(double)
+TS_INSTANTIATE(std::complex<double>)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

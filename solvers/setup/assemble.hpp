@@ -1,0 +1,72 @@
+// From matrices in memory to what the solver is given.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
+#include "tallskinny/solvers/eigen/transform/mass.hpp"
+#include "tallskinny/solvers/eigen/values/options.hpp"
+#include "tallskinny/solvers/eigen/values/problem.hpp"
+#include "tallskinny/solvers/setup/any_matrix.hpp"
+
+namespace ts::solvers {
+
+/// The products with a matrix, which must outlive them.
+template <class T>
+[[nodiscard]] Operator<T> operator_of(const AnyMatrix<T>& matrix);
+
+/// A^H
+template <class T>
+[[nodiscard]] AnyMatrix<T> adjoint_of(const AnyMatrix<T>& matrix);
+
+/// A matrix in the memory of a device, or nothing.
+template <class T>
+using DeviceCopy = std::variant<std::monostate, DeviceCsrMatrix<T>, DeviceMatrix<T>>;
+template <class T>
+[[nodiscard]] DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyMatrix<T>& matrix);
+/// The products there; both matrices must outlive them.
+template <class T>
+[[nodiscard]] Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there);
+
+/// The numbers of a matrix rounded to float32, n x 1 of a sparse one, which lends its pattern; also on a
+/// device if the matrix is there.
+template <class T>
+struct Rounded {
+  PlacedMatrix<narrow_t<T>> here, there;
+};
+template <class T>
+[[nodiscard]] Rounded<T> rounded(const Context&, const AnyMatrix<T>& matrix, const DeviceCopy<T>& there);
+/// The products with them; all three must outlive them.
+template <class T>
+[[nodiscard]] Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there,
+                                                const Rounded<T>&);
+
+/// What is factorised for a problem: nothing (a dense solver takes no part), what is cheap, or whatever is
+/// needed.
+enum class Factorise { nothing, cheap, needed };
+
+template <class T>
+struct Assembled {
+  EigenProblem<T> problem;
+  std::optional<MassFactor<T>> factor;  ///< of the mass matrix, if there is one
+  std::string note;                     ///< empty, or a sentence on a shift that was moved
+};
+
+/// A x = lambda x, or with a mass matrix the standard form of A x = lambda M x. The matrices must outlive it.
+/// @throws Error(bad_input) for a mass matrix that is not positive definite or of another size.
+template <class T>
+[[nodiscard]] Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
+                                    std::optional<double> target, Factorise factorise);
+
+/// Of those that need no other matrix.
+enum class Preconditioner { jacobi, incomplete_cholesky, chebyshev };
+
+/// For the end `which` (SA or LA) of the matrix, or of the standard form where there is a factor of the mass
+/// matrix. The matrix must outlive it.
+/// @throws Error(invalid_argument) for an incomplete factorisation of a dense matrix.
+template <class T>
+[[nodiscard]] Operator<T> preconditioner_of(const Context&, const AnyMatrix<T>& matrix,
+                                            const Assembled<T>& assembled, Preconditioner, Which which);
+
+}  // namespace ts::solvers

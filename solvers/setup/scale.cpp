@@ -1,0 +1,116 @@
+#include "tallskinny/solvers/setup/scale.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
+
+namespace ts::solvers {
+
+double scaled(double x, int exponent) {
+  return std::ldexp(x, exponent);
+}
+std::complex<double> scaled(std::complex<double> x, int exponent) {
+  return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
+}
+
+namespace {
+
+/// Squares, their sums over rows and the margins of tolerances stay far from 2^-1022 and 2^1023, or in
+/// float32 from 2^-126 and 2^127, within this.
+constexpr int ordinary_exponent = 300, ordinary_in_float32 = 30;
+
+template <class T>
+std::span<T> entries_of(AnyMatrix<T>& matrix) {
+  if (auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return sparse->values;
+  auto& dense = std::get<Matrix<T>>(matrix);
+  return {dense.data(), static_cast<std::size_t>(dense.rows() * dense.cols())};
+}
+
+template <class T>
+std::span<const T> entries_of(const AnyMatrix<T>& matrix) {
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return sparse->values;
+  const auto& dense = std::get<Matrix<T>>(matrix);
+  return {dense.data(), static_cast<std::size_t>(dense.rows() * dense.cols())};
+}
+
+/// max(|re|, |im|): the modulus itself may overflow.
+double largest_part(double x) {
+  return std::abs(x);
+}
+double largest_part(std::complex<double> x) {
+  return std::max(std::abs(x.real()), std::abs(x.imag()));
+}
+
+bool is_finite(double x) {
+  return std::isfinite(x);
+}
+bool is_finite(std::complex<double> z) {
+  return std::isfinite(z.real()) && std::isfinite(z.imag());
+}
+
+/// The numbers times 2^exponent.
+template <class Numbers>
+void scale_numbers(Numbers& numbers, int exponent, const std::string& where) {
+  for (auto& x : numbers) {
+    const bool finite = is_finite(x);
+    x = scaled(x, exponent);
+    if (finite && !is_finite(x))
+      throw Error(Errc::out_of_range,
+                  where +
+                      " has eigenvalues or singular values larger than 1.8e308, the largest "
+                      "number of float64: divide its entries by a power of two");
+  }
+}
+
+}  // namespace
+
+template <class T>
+int extreme_exponent(const AnyMatrix<T>& matrix, bool in_float32) {
+  const std::span<const T> entries = entries_of(matrix);
+  const double largest = parallel_reduce(
+      default_threads(), std::ssize(entries), 0.0,
+      [&](index_t first, index_t last) {
+        double mine = 0;
+        for (index_t i = first; i < last; ++i)
+          mine = std::max(mine, largest_part(entries[static_cast<std::size_t>(i)]));
+        return mine;
+      },
+      [](double a, double b) { return std::max(a, b); });
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  return std::abs(exponent) > (in_float32 ? ordinary_in_float32 : ordinary_exponent) ? exponent : 0;
+}
+
+template <class T>
+void scale(AnyMatrix<T>& matrix, int exponent) {
+  for (T& x : entries_of(matrix)) x = scaled(x, exponent);
+}
+
+template <class T>
+void scale_result(EigenResult<T>& result, int exponent, const std::string& where) {
+  for (auto* numbers :
+       {&result.values, &result.residual_norms, &result.error_bounds, &result.value_roundings})
+    scale_numbers(*numbers, exponent, where);
+  for (double* x : {&result.norm, &result.next_value, &result.gap}) *x = scaled(*x, exponent);
+  if (result.shift) *result.shift = scaled(*result.shift, exponent);
+}
+
+void scale_result(GeneralResult& result, int exponent, const std::string& where) {
+  scale_numbers(result.values, exponent, where);
+  scale_numbers(result.residual_norms, exponent, where);
+  result.next_value = scaled(result.next_value, exponent);
+  result.norm = scaled(result.norm, exponent);
+}
+
+#define TS_INSTANTIATE(T)                                      \
+  template int extreme_exponent<T>(const AnyMatrix<T>&, bool); \
+  template void scale<T>(AnyMatrix<T>&, int);                  \
+  template void scale_result<T>(EigenResult<T>&, int, const std::string&);
+TS_INSTANTIATE(double)
+TS_INSTANTIATE(std::complex<double>)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

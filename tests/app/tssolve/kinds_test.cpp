@@ -1,0 +1,190 @@
+#include "tallskinny/tests/app/tssolve/runs.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+TEST_CASE("pencils") {
+  const test::TemporaryFolder folder;
+  const auto pencil = generators::mikota(300);  // j^2
+  const auto k = write_sparse(folder / "k.h5", pencil.stiffness),
+             m = write_sparse(folder / "m.h5", pencil.mass);
+  auto json =
+      solve_json({k, "--mass", m, "-k", "4", "--sigma", "0", "--conv", "rel", "-o", folder / "modes.h5"});
+  CHECK(json["verified"] == true);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double j = static_cast<double>(i) + 1;
+    CHECK(std::abs(json["eigenvalues"][i].get<double>() - j * j) < 1e-6);
+    CHECK(json["backward_errors"][i].get<double>() < 1e-12);
+  }
+  CHECK(io::read_vector(io::parse_location(folder / "modes.h5:/backward_errors")).size() == 4);
+  json = solve_json({k, "--mass", m, "--interval", "15:50", "--conv", "rel"});
+  CHECK(json["eigenvalues"].size() == 4);
+  CHECK(json["verified"] == true);
+  CHECK(solve_json({k, "--mass", m, "-k", "3", "--which", "LA"})["verified"] == true);
+  const auto none = tssolve({k, "--mass", write_sparse(folder / "c.h5", generators::clement(300))});
+  CHECK(none.code == 4);
+  CHECK(none.err.find("positive definite") != std::string::npos);
+  CHECK(tssolve({k, "--mass", write_sparse(folder / "s.h5", generators::identity(299))}).code == 4);
+}
+
+TEST_CASE("LOBPCG and Davidson with every kind of preconditioner") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({20, 20}));
+  auto unit = generators::identity(400);
+  for (double& x : unit.values) x = 0.25;
+  const auto quarter = write_sparse(folder / "quarter.h5", unit);
+  const auto exact = generators::laplacian_spectrum({20, 20}).smallest(4);
+  for (const std::string method : {"lobpcg", "davidson"})
+    for (const std::string& kind :
+         std::vector<std::string>{"auto", "none", "jacobi", "ichol", "chebyshev", quarter}) {
+      CAPTURE(method, kind);
+      const auto json =
+          solve_json({matrix, "--method", method, "--which", "SA", "-k", "4", "--preconditioner", kind});
+      CHECK(json["verified"] == true);
+      CHECK(json["method"].get<std::string>().find(method == "lobpcg" ? "LOBPCG" : "block Davidson") == 0);
+      for (std::size_t i = 0; i < 4; ++i)
+        CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[i]) < 1e-7);
+    }
+  CHECK(tssolve({matrix, "--method", "lobpcg"}).code == 2);  // of which end?
+  CHECK(tssolve({matrix, "--preconditioner", "jacobi"}).code == 2);
+}
+
+TEST_CASE("matrices that are not Hermitian") {
+  const test::TemporaryFolder folder;
+  const std::vector<double> c = {0.5, 1, 0, -0.3};
+  const auto matrix = write_sparse(folder / "c.h5", generators::circulant(120, c));
+  auto exact = generators::circulant_spectrum(120, c);
+  std::sort(exact.begin(), exact.end(), [](auto a, auto b) { return a.real() > b.real(); });
+  const auto json = solve_json({matrix, "--general", "-k", "4", "--which", "LR", "-o", folder / "pairs.h5"});
+  CHECK(json["verified"] == true);
+  REQUIRE(json["eigenvalues_real"].size() >= 4);
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(std::abs(json["eigenvalues_real"][i].get<double>() - exact[i].real()) < 1e-7);
+  const auto pairs =
+      io::read_dense_as<std::complex<double>>(io::parse_location(folder / "pairs.h5:/eigenvectors"));
+  CHECK(pairs.rows() == 120);
+  CHECK(tssolve({matrix}).err.find("--general") != std::string::npos);
+  CHECK(tssolve({matrix, "--general", "--which", "BE"}).code == 2);
+  CHECK(tssolve({matrix, "--which", "LI"}).code == 2);
+  CHECK(tssolve({matrix, "--general"}).code == 0);
+
+  const std::complex<double> target(0.4, 0.9);
+  const auto distance = [target](std::complex<double> z) {
+    return std::min(std::abs(z - target), std::abs(z - std::conj(target)));
+  };
+  std::sort(exact.begin(), exact.end(), [&](auto a, auto b) { return distance(a) < distance(b); });
+  const auto near = solve_json({matrix, "--general", "-k", "4", "--sigma", "0.4+0.9i"});
+  CHECK(near["verified"] == true);
+  REQUIRE(near["eigenvalues_real"].size() == 4);
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(std::abs(distance({near["eigenvalues_real"][i].get<double>(),
+                             near["eigenvalues_imag"][i].get<double>()}) -
+                   distance(exact[i])) < 1e-7);
+  CHECK(solve_json({matrix, "--general", "-k", "2", "--which", "SM"})["sigma_real"] == 0.0);
+  CHECK(tssolve({matrix, "--general", "--sigma", "1", "--which", "LR"}).code == 2);
+  CHECK(tssolve({matrix, "--general", "--sigma", "1+i2"}).code == 2);
+  CHECK(tssolve({matrix, "--sigma", "1+2i"}).code == 2);
+}
+
+TEST_CASE("a general run leaves a checkpoint, and goes on from it to the same bits") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({20, 17}));
+  for (const std::vector<std::string>& how :
+       {std::vector<std::string>{"--which", "LR", "--tol", "1e-6"}, {"--sigma", "3.1+0.4i"}}) {
+    std::vector<std::string> plain = {matrix, "--general", "-k", "4", "--max-basis", "120"};
+    plain.insert(plain.end(), how.begin(), how.end());
+    const auto whole = solve_json(plain);
+    auto kept = plain, few = plain;
+    kept.insert(kept.end(), {"--checkpoint", folder / "state.h5"});
+    few = kept;
+    few.insert(few.end(), {"--max-iter", "3"});
+    CHECK(tssolve(few).code == 3);
+    CHECK(std::filesystem::exists(folder / "state.h5"));
+    const auto resumed = solve_json(kept);
+    for (const char* member : {"eigenvalues_real", "eigenvalues_imag", "residual_norms", "iterations"})
+      CHECK(resumed[member] == whole[member]);
+    CHECK_FALSE(std::filesystem::exists(folder / "state.h5"));
+  }
+}
+
+TEST_CASE("singular values and principal components") {
+  const test::TemporaryFolder folder;
+  const auto sparse = write_sparse(folder / "lauchli.h5", generators::lauchli(300, 0.5));
+  auto json = solve_json({sparse, "--svd", "-k", "3", "-o", folder / "svd.h5"});
+  CHECK(json["verified"] == true);
+  CHECK(std::abs(json["singular_values"][0].get<double>() - std::sqrt(300.25)) < 1e-10);
+  CHECK(std::abs(json["singular_values"][2].get<double>() - 0.5) < 1e-8);
+  CHECK(io::read_dense_as<double>(io::parse_location(folder / "svd.h5:/left_singular_vectors")).rows() ==
+        301);
+  CHECK(io::read_dense_as<double>(io::parse_location(folder / "svd.h5:/right_singular_vectors")).rows() ==
+        300);
+
+  // Points on a line through (7, -3): one component explains everything.
+  Matrix<double> points(500, 2);
+  for (index_t i = 0; i < 500; ++i) {
+    const double t = static_cast<double>(i) / 499 - 0.5;
+    points(i, 0) = 7 + 3 * t, points(i, 1) = -3 + 4 * t;
+  }
+  {
+    io::OutputFile out(folder / "points.h5");
+    out.write("X", points);
+    out.commit();
+  }
+  json = solve_json({folder / "points.h5:/X", "--svd", "--centre", "-k", "2", "-o", folder / "pca.h5"});
+  CHECK(json["verified"] == true);
+  CHECK(std::abs(json["singular_values"][1].get<double>()) < 1e-12);
+  CHECK(io::read_vector(io::parse_location(folder / "pca.h5:/explained_variance_ratio"))[0] == Approx(1));
+  const auto means = io::read_dense_as<double>(io::parse_location(folder / "pca.h5:/column_means"));
+  CHECK(means.data()[0] == Approx(7));
+  const auto axes = io::read_dense_as<double>(io::parse_location(folder / "pca.h5:/right_singular_vectors"));
+  CHECK(std::abs(axes(0, 0)) == Approx(0.6));
+  json = solve_json({sparse, "--svd", "--which", "SM", "-k", "2"});
+  CHECK(json["verified"] == true);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(std::abs(json["singular_values"][i].get<double>() - 0.5) < 1e-8);
+  CHECK(tssolve({sparse, "--svd", "--which", "BE"}).code == 2);
+  CHECK(tssolve({sparse, "--svd", "--sigma", "1"}).code == 2);
+  CHECK(tssolve({sparse, "--centre"}).code == 2);
+  CHECK(tssolve({sparse}).code == 4);  // not square
+}
+
+TEST_CASE("few on a side of the target are all of them, and the report says so") {
+  const test::TemporaryFolder folder;
+  CsrMatrix<double> a;
+  a.rows = a.cols = 300;
+  for (int i = 0; i < 300; ++i) {
+    a.indices.push_back(i), a.values.push_back(i + 1), a.pointers.push_back(i + 1);
+  }
+  const auto matrix = write_sparse(folder / "d.h5", a);
+  auto json = solve_json({matrix, "--sigma", "2.5", "--which", "SA", "-k", "4"});
+  CHECK(json["verified"] == true);
+  REQUIRE(json["eigenvalues"].size() == 2);
+  CHECK(std::abs(json["eigenvalues"][0].get<double>() - 2) < 1e-9);
+  CHECK(std::abs(json["eigenvalues"][1].get<double>() - 1) < 1e-9);
+  CHECK(json["reason"].get<std::string>().find("4 were asked for, and only 2 lie below the target") !=
+        std::string::npos);
+  json = solve_json({matrix, "--interval", "0:1e300"});
+  CHECK(json["verified"] == true);
+  CHECK(json["eigenvalues"].size() == 300);
+}
+
+TEST_CASE("the whole spectrum of a general matrix, asked for or taken over to") {
+  const test::TemporaryFolder folder;
+  // A permutation: cycles of 7, 100 times.
+  CsrMatrix<double> a;
+  a.rows = a.cols = 700;
+  for (int i = 0; i < 700; ++i) {
+    a.indices.push_back(i / 7 * 7 + (i + 1) % 7), a.values.push_back(1), a.pointers.push_back(i + 1);
+  }
+  const auto matrix = write_sparse(folder / "p.h5", a);
+  for (const std::vector<std::string>& how : {std::vector<std::string>{}, {"--method", "dense"}}) {
+    std::vector<std::string> arguments = {matrix, "--general", "-k", "5", "--which", "LR"};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    const auto json = solve_json(arguments);
+    CHECK(json["verified"] == true);
+    REQUIRE(json["eigenvalues_real"].size() == 5);
+    for (const auto& x : json["eigenvalues_real"]) CHECK(std::abs(x.get<double>() - 1) < 1e-9);
+    if (!how.empty()) CHECK(json["method"].get<std::string>().find("dense") == 0);
+  }
+  CHECK(tssolve({matrix, "--general", "--method", "lanczos"}).err.find("--method dense") !=
+        std::string::npos);
+}

@@ -1,0 +1,89 @@
+#include "tallskinny/tests/app/tssolve/runs.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+TEST_CASE("input that cannot be used is exit status 4 with the first entry") {
+  const test::TemporaryFolder folder;
+  write_text(folder / "skew.mtx",
+             "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1.0\n1 3 2.5\n3 1 2.0\n");
+  auto r = tssolve({folder / "skew.mtx"});
+  CHECK(r.code == 4);
+  CHECK(r.err.find("(0, 2)") != std::string::npos);
+  write_text(folder / "lower.mtx",
+             "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1.0\n3 1 2.0\n");
+  r = tssolve({folder / "lower.mtx"});
+  CHECK(r.code == 4);
+  CHECK(r.err.find("nothing above its diagonal") != std::string::npos);
+  write_text(folder / "close.mtx",
+             "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 5\n2 1 5.0000000001\n");
+  r = tssolve({folder / "close.mtx"});
+  CHECK(r.err.find("is 5 but entry (1, 0) is 5.0000000001 (counted from 0); --general") != std::string::npos);
+  write_text(folder / "eye.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n2 2 1\n");
+  r = tssolve({folder / "eye.mtx", "--mass", folder / "close.mtx"});
+  CHECK(r.code == 4);
+  CHECK(r.err.find("--general") == std::string::npos);
+  write_text(folder / "phase.mtx",
+             "%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1.0 0.5\n2 2 2.0 0\n");
+  r = tssolve({folder / "phase.mtx"});
+  CHECK(r.code == 4);
+  CHECK(r.err.find("diagonal") != std::string::npos);
+  write_text(folder / "wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1.0\n");
+  CHECK(tssolve({folder / "wide.mtx"}).code == 4);
+  CHECK(tssolve({folder / "missing.mtx"}).code != 0);
+}
+
+TEST_CASE("a dump that does not say its layout, unsorted and with duplicates, is read as it is told") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "dump.h5";
+  io::OutputFile out(file);  // (2 -1; -1 2), one entry in two parts
+  out.write("data", std::vector<double>{-1, 1, 1, 2, -1});
+  out.write("indices", std::vector<std::int32_t>{1, 0, 0, 1, 0});
+  out.write("indptr", std::vector<std::int64_t>{0, 3, 5});
+  out.write("shape", std::vector<std::int64_t>{2, 2});
+  out.commit();
+  CHECK(tssolve({file}).err.find("--layout") != std::string::npos);
+  CHECK(tssolve({file, "--layout", "csr"}).err.find("--accept-unsorted") != std::string::npos);
+  const auto json =
+      solve_json({file, "--layout", "csr", "--accept-unsorted", "--which", "SA", "-k", "2", "--mass", file});
+  CHECK(std::abs(json["eigenvalues"][0].get<double>() - 1) < 1e-12);  // of A x = lambda A x
+  CHECK(std::abs(json["eigenvalues"][1].get<double>() - 1) < 1e-12);
+}
+
+TEST_CASE("wrong use is exit status 2, no device 5") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "ring.h5", generators::laplacian({400}));
+  CHECK(tssolve({}).code == 2);
+  CHECK(tssolve({matrix, "--nev", "0"}).code == 2);
+  CHECK(tssolve({matrix, "--which", "XX"}).code == 2);
+  CHECK(tssolve({matrix, "--max-basis", "3"}).err.find("at least 54") != std::string::npos);
+  CHECK(tssolve({matrix, "-o", "/nonexistent/folder/x.h5"}).code == 2);
+  const auto twice = tssolve({matrix, "-o", folder / "x.h5", "--checkpoint", folder / "x.h5"});
+  CHECK(twice.code == 2);
+  CHECK(twice.err.find("also the file of --output") != std::string::npos);
+  CHECK(tssolve({matrix, "--device", "cuda:999"}).code == 5);
+  CHECK(tssolve({"--help"}).code == 0);
+  CHECK(tssolve({"--version"}).code == 0);
+}
+
+TEST_CASE("results beyond the largest number are refused with a sentence, not printed as nothing") {
+  const test::TemporaryFolder folder;
+  CsrMatrix<double> a;  // all elements 1e308: the eigenvalues 4e308 and 0
+  a.rows = a.cols = 4;
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 4; ++j) a.indices.push_back(j), a.values.push_back(1e308);
+    a.pointers.push_back(4 * (i + 1));
+  }
+  const auto matrix = write_sparse(folder / "large.h5", a);
+  for (const std::vector<std::string>& how :
+       {std::vector<std::string>{}, {"--general"}, {"--svd"}, {"--general", "--sigma", "1e308+1e308i"}}) {
+    std::vector<std::string> arguments = {matrix, "-k", how.size() == 3 ? "4" : "1"};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    const auto r = tssolve(arguments);
+    CHECK(r.code == 1);
+    CHECK(r.err.find("larger than 1.8e308") != std::string::npos);
+    CHECK(r.err.find("large.h5") != std::string::npos);
+  }
+  const auto json = solve_json({matrix, "-k", "1", "--which", "SA"});
+  CHECK(std::abs(json["eigenvalues"][0].get<double>()) < 1e294);
+}

@@ -1,0 +1,71 @@
+// Runs on a device for tests.
+#pragma once
+
+#include <span>
+#include "tallskinny/gemm/copy/copy_block.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/solvers/eigen/krylov/ritz.hpp"
+#include "tallskinny/solvers/ortho/extension.hpp"
+#include "tallskinny/solvers/random_block.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
+#include "tallskinny/tests/support/device.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+namespace ts::test {
+
+using solvers::Which;
+inline Context rehearsing_context() {
+  Context ctx;
+  ctx.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"));
+  return ctx;
+}
+
+inline Context device_context() {
+  Context ctx;
+  ctx.stream = test::device_stream();
+  return ctx;
+}
+
+/// A body that knows the host alone: Y = 2 X.
+struct Twice {
+  index_t n;
+  [[nodiscard]] index_t rows() const { return n; }
+  void apply(const Context&, HostView<const double> x, HostView<double> y) const {
+    for (index_t i = 0; i < x.rows(); ++i)
+      for (index_t j = 0; j < x.cols(); ++j) y(i, j) = 2 * x(i, j);
+  }
+};
+
+template <class T>
+solvers::EigenResult<T> solve(const Context& ctx, const solvers::Operator<T>& a, Which which, index_t nev,
+                              solvers::Method method = solvers::Method::lanczos) {
+  solvers::EigenOptions o;
+  o.nev = nev, o.which = which, o.tol = 1e-9, o.method = method;
+  return solvers::solve_eigen<T>(ctx, {a}, o);
+}
+
+/// The set of the GPU against that of the processor, and against itself.
+template <class T>
+void compare(const CsrMatrix<T>& a, Which which, index_t nev,
+             solvers::Method method = solvers::Method::lanczos) {
+  const Context ctx = device_context();
+  const DeviceCsrMatrix<T> there(ctx.stream, a.view());
+  const solvers::Operator<T> on_device = solvers::CsrOperator<T>(a.view(), there.view());
+  const auto here = solve<T>(Context{}, solvers::CsrOperator<T>(a.view()), which, nev, method);
+  const auto r = solve<T>(ctx, on_device, which, nev, method),
+             again = solve<T>(ctx, on_device, which, nev, method);
+  CAPTURE(r.reason, r.operator_applications, here.operator_applications);
+  CHECK(r.verified);
+  CHECK(r.orthogonality_loss < 1e-13);
+  CHECK((r.filter_degree > 0) == (here.filter_degree > 0));  // how far it goes depends on the edges seen
+  REQUIRE(r.values.size() == here.values.size());
+  for (std::size_t i = 0; i < r.values.size(); ++i)
+    CHECK(std::abs(r.values[i] - here.values[i]) < 1e-8 * here.norm);
+  CHECK(r.multiplicities == here.multiplicities);
+  CHECK(r.values == again.values);
+  const auto count = static_cast<std::size_t>(r.vectors.rows() * r.vectors.cols());
+  const std::span<const T> bits(r.vectors.data(), count), bits_again(again.vectors.data(), count);
+  CHECK(std::equal(bits.begin(), bits.end(), bits_again.begin()));
+}
+
+}  // namespace ts::test

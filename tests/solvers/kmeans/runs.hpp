@@ -1,0 +1,97 @@
+// Runs of k-means for tests.
+#pragma once
+
+#include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include "tallskinny/app/generators/features.hpp"
+#include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+namespace ts::test {
+
+using namespace ts::solvers;
+template <class T = double>
+Matrix<T> matrix(index_t rows, index_t cols, std::initializer_list<double> values) {
+  Matrix<T> m(rows, cols);
+  std::transform(values.begin(), values.end(), m.data(), [](double v) { return static_cast<T>(v); });
+  return m;
+}
+
+template <class T>
+CsrMatrix<T> to_sparse(const Matrix<T>& x) {
+  CsrMatrix<T> s;
+  s.rows = x.rows(), s.cols = x.cols();
+  for (index_t i = 0; i < x.rows(); ++i) {
+    for (index_t j = 0; j < x.cols(); ++j)
+      if (x(i, j) != T{0}) s.indices.push_back(static_cast<std::int32_t>(j)), s.values.push_back(x(i, j));
+    s.pointers.push_back(static_cast<index_t>(s.values.size()));
+  }
+  return s;
+}
+
+inline KMeansOptions from_centers(const Matrix<double>& centers) {
+  KMeansOptions o;
+  o.clusters = centers.rows();
+  o.init = KMeansInit::given;
+  o.centers = centers.view();
+  return o;
+}
+
+using Labels = std::vector<std::int32_t>;
+
+/// The share of pairs on which two labellings agree, corrected for chance (Hubert, Arabie 1985).
+inline double adjusted_rand_index(const Labels& a, const Labels& b) {
+  const auto ka = static_cast<std::size_t>(*std::max_element(a.begin(), a.end()) + 1);
+  const auto kb = static_cast<std::size_t>(*std::max_element(b.begin(), b.end()) + 1);
+  std::vector<double> table(ka * kb), rows(ka), cols(kb);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto p = static_cast<std::size_t>(a[i]), q = static_cast<std::size_t>(b[i]);
+    ++table[p * kb + q], ++rows[p], ++cols[q];
+  }
+  const auto pairs = [](const std::vector<double>& counts) {
+    return std::accumulate(counts.begin(), counts.end(), 0.0,
+                           [](double sum, double c) { return sum + c * (c - 1) / 2; });
+  };
+  const auto n = static_cast<double>(a.size());
+  const double expected = pairs(rows) * pairs(cols) / (n * (n - 1) / 2);
+  return (pairs(table) - expected) / ((pairs(rows) + pairs(cols)) / 2 - expected);
+}
+
+inline bool same_bits(const KMeansResult& a, const KMeansResult& b) {
+  return a.labels == b.labels && a.inertia == b.inertia && a.n_iter == b.n_iter &&
+         std::equal(a.centers.data(), a.centers.data() + a.centers.rows() * a.centers.cols(),
+                    b.centers.data());
+}
+
+/// Labels, centres and inertia belong together.
+inline void check_consistent(const Rows& rows, const KMeansResult& r, std::span<const double> weights = {}) {
+  CHECK(verify({}, rows, r.centers.view(), r.labels) == 0);
+  const auto again = predict({}, rows, r.centers.view(), KMeansMetric::euclidean, weights);
+  CHECK(again.labels == r.labels);
+  CHECK(again.inertia == r.inertia);
+  CHECK(again.sizes == r.sizes);
+  CHECK(std::accumulate(r.sizes.begin(), r.sizes.end(), index_t{0}) == rows.rows());
+}
+
+template <class T>
+void check_known_result(const Rows& rows) {
+  const auto init = matrix(2, 2, {0, 0, 1, 1});
+  const std::vector<double> weights = {3, 1, 1, 3};
+  KMeansOptions o = from_centers(init);
+  o.weights = weights;
+  const KMeansResult r = test::kmeans({}, rows, o);
+  CHECK(r.labels == Labels{0, 0, 1, 1});
+  CHECK(r.inertia == 0.375);
+  CHECK(r.n_iter == 2);
+  CHECK(r.converged());
+  CHECK(r.centers(0, 0) == 0.125);
+  CHECK(r.centers(0, 1) == 0);
+  CHECK(r.centers(1, 0) == 0.875);
+  CHECK(r.centers(1, 1) == 1);
+}
+
+}  // namespace ts::test
