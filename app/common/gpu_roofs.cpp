@@ -3,65 +3,58 @@
 #include <algorithm>
 
 #include "tallskinny/app/common/gpu_clock.hpp"
+#include "tallskinny/gemm/device/roof_policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 namespace ts::app {
 
 namespace {
 
-constexpr index_t chunk_bytes = 16 << 10;
 constexpr int rounds = 4096;
 
-cuda::KernelPlan read_plan(const cuda::DeviceInfo& device, bool bulk, index_t chunk, index_t stages) {
-  cuda::KernelPlan plan;
-  plan.family = "roof_read";
-  plan.defines = {cuda::define("TS_BULK", bulk ? 1 : 0), cuda::define("TS_CHUNK", chunk),
-                  cuda::define("TS_STAGES", stages)};
-  plan.grid = static_cast<unsigned>(device.multiprocessors) * (bulk ? 1 : 4);
-  plan.block = bulk ? 32 : 256;
-  plan.shared_bytes = bulk ? static_cast<std::size_t>(chunk * stages) : 0;
-  return plan;
-}
-
-std::vector<std::pair<cuda::KernelPlan, index_t>> read_plans(const cuda::DeviceInfo& device) {
-  std::vector<std::pair<cuda::KernelPlan, index_t>> plans = {
-      {read_plan(device, false, chunk_bytes, 1), chunk_bytes}};
-  if (device.capability() >= 90)
-    for (const index_t stages : {4, 8, 12})
-      plans.emplace_back(read_plan(device, true, chunk_bytes, stages), chunk_bytes);
+std::vector<cuda::KernelPlan> read_plans(const cuda::DeviceInfo& device) {
+  std::vector<cuda::KernelPlan> plans;
+  for (const int stages : {0, 4, 8, 12}) {
+    if (stages > 0 && device.capability() < 90) break;
+    const cuda::RoofReadPolicy policy{.bulk = stages > 0, .stages = std::max(1, stages)};
+    cuda::KernelPlan& plan = plans.emplace_back(cuda::plan_of("roof_read", policy));
+    plan.grid = static_cast<unsigned>(device.multiprocessors * policy.blocks_at_once());
+    plan.block = static_cast<unsigned>(policy.threads());
+    plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
+  }
   return plans;
 }
 
 /// An arithmetic unit, where its rate belongs, and the flops of one step of one warp.
 struct Unit {
-  int number, chains;
+  cuda::RoofFlopsPolicy policy;
   double cuda::DeviceInfo::*rate;
   double flops;
 };
 
 std::vector<Unit> units(const cuda::DeviceInfo& device) {
-  return {{0, 8, &cuda::DeviceInfo::float64_flops, 2.0 * 32},
-          {1, 8, &cuda::DeviceInfo::float32_flops, 2.0 * 32},
-          {2, 4, &cuda::DeviceInfo::float64_tensor_flops,
+  using cuda::RoofUnit;
+  return {{{RoofUnit::float64, 8}, &cuda::DeviceInfo::float64_flops, 2.0 * 32},
+          {{RoofUnit::float32, 8}, &cuda::DeviceInfo::float32_flops, 2.0 * 32},
+          {{RoofUnit::float64_tensor, 4},
+           &cuda::DeviceInfo::float64_tensor_flops,
            device.capability() >= 90 ? 2.0 * 16 * 8 * 16 : 2.0 * 8 * 8 * 4},
-          {3, 8, &cuda::DeviceInfo::tf32_tensor_flops, 2.0 * 16 * 8 * 8},
-          {4, 8, &cuda::DeviceInfo::half_tensor_flops, 2.0 * 16 * 8 * 16}};
+          {{RoofUnit::tf32_tensor, 8}, &cuda::DeviceInfo::tf32_tensor_flops, 2.0 * 16 * 8 * 8},
+          {{RoofUnit::half_tensor, 8}, &cuda::DeviceInfo::half_tensor_flops, 2.0 * 16 * 8 * 16}};
 }
 
 cuda::KernelPlan unit_plan(const Unit& unit, const cuda::DeviceInfo& device) {
-  cuda::KernelPlan plan;
-  plan.family = "roof_flops";
-  plan.defines = {cuda::define("TS_UNIT", unit.number), cuda::define("TS_CHAINS", unit.chains)};
+  cuda::KernelPlan plan = cuda::plan_of("roof_flops", unit.policy);
   plan.grid = static_cast<unsigned>(device.multiprocessors) * 4;
-  plan.block = 256;
+  plan.block = unit.policy.threads;
   return plan;
 }
 
 }  // namespace
 
 std::vector<cuda::KernelPlan> roof_plans(const cuda::DeviceInfo& device) {
-  std::vector<cuda::KernelPlan> plans;
-  for (const auto& [plan, chunk] : read_plans(device)) plans.push_back(plan);
+  std::vector<cuda::KernelPlan> plans = read_plans(device);
   for (const Unit& unit : units(device)) plans.push_back(unit_plan(unit, device));
   return plans;
 }
@@ -71,12 +64,15 @@ cuda::DeviceInfo measure_gpu_roofs(const Context& ctx, const cuda::Memory& sourc
   cuda::DeviceInfo device = ctx.stream.device();
   auto* const sink = static_cast<unsigned*>(target.data());
   device.read_bytes_per_second = device.copy_bytes_per_second = 0;
-  for (const auto& reading : read_plans(device)) {
-    const auto chunks = static_cast<index_t>(source.bytes()) / reading.second;
-    const double seconds =
-        best_seconds(ctx, 7, [&] { cuda::launch(ctx, reading.first, source.data(), chunks, sink); });
+  for (const cuda::KernelPlan& plan : read_plans(device)) {
+    const index_t chunk = cuda::policy_of<cuda::RoofReadPolicy>(plan).chunk;
+    const index_t chunks = static_cast<index_t>(source.bytes()) / chunk;
+    const double seconds = best_seconds(ctx, 7, [&] {
+      cuda::launch_with<cuda::RoofReadPolicy>(ctx, plan,
+                                              {static_cast<const char*>(source.data()), chunks, sink});
+    });
     device.read_bytes_per_second =
-        std::max(device.read_bytes_per_second, static_cast<double>(chunks * reading.second) / seconds);
+        std::max(device.read_bytes_per_second, static_cast<double>(chunks * chunk) / seconds);
   }
   const std::size_t bytes = std::min(source.bytes(), target.bytes());
   const double copying =
@@ -84,8 +80,10 @@ cuda::DeviceInfo measure_gpu_roofs(const Context& ctx, const cuda::Memory& sourc
   device.copy_bytes_per_second = 2 * static_cast<double>(bytes) / copying;
   for (const Unit& unit : units(device)) {
     const cuda::KernelPlan plan = unit_plan(unit, device);
-    const double seconds = best_seconds(ctx, 5, [&] { cuda::launch(ctx, plan, rounds, sink); });
-    device.*unit.rate = unit.flops * unit.chains * rounds * (plan.block / 32.0) * plan.grid / seconds;
+    const double seconds = best_seconds(ctx, 5, [&] {
+      cuda::launch_with<cuda::RoofFlopsPolicy>(ctx, plan, {rounds, static_cast<float*>(target.data())});
+    });
+    device.*unit.rate = unit.flops * unit.policy.chains * rounds * (plan.block / 32.0) * plan.grid / seconds;
   }
   return device;
 }

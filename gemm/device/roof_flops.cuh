@@ -1,23 +1,23 @@
-// How fast a unit multiplies and adds, from registers alone. TS_UNIT: 0 float64, 1 float32, 2 float64 tensor,
-// 3 TF32 tensor, 4 float16 tensor with float32 sums. Each warp has TS_CHAINS independent chains.
+// How fast a unit multiplies and adds, from registers alone.
+using ts::cuda::RoofUnit;
 
-extern "C" __global__ void __launch_bounds__(256, 2) roof_flops(int rounds, float* sink) {
-  constexpr int chains = TS_CHAINS;
-  float total = 0;
-#if TS_UNIT == 0 || TS_UNIT == 1
-#if TS_UNIT == 0
-  using Number = double;
-#else
-  using Number = float;
-#endif
+constexpr int chains = policy.chains;
+
+template <class Number>
+__device__ __forceinline__ float multiply_add(int rounds) {
   Number sum[chains];
   const Number a = Number(1) + Number(1e-6) * threadIdx.x, b = Number(1e-3) * threadIdx.x;
   for (int c = 0; c < chains; ++c) sum[c] = Number(c);
   for (int r = 0; r < rounds; ++r)
 #pragma unroll
     for (int c = 0; c < chains; ++c) sum[c] = sum[c] * a + b;
+  float total = 0;
   for (int c = 0; c < chains; ++c) total += static_cast<float>(sum[c]);
-#elif TS_UNIT == 2
+  return total;
+}
+
+__device__ __forceinline__ float float64_tensor(int rounds) {
+  float total = 0;
 #if __CUDA_ARCH__ >= 900
   double sum[chains][4] = {};
   double a[8], b[4];
@@ -44,7 +44,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) roof_flops(int rounds, floa
                    : "d"(a), "d"(b));
   for (int c = 0; c < chains; ++c) total += static_cast<float>(sum[c][0] + sum[c][1]);
 #endif
-#else
+  return total;
+}
+
+/// TF32, or float16 with float32 sums.
+__device__ __forceinline__ float short_tensor(int rounds) {
   float sum[chains][4] = {};
   unsigned a[4], b[2];
   for (int i = 0; i < 4; ++i) a[i] = 0x3c003c00u + threadIdx.x + i;
@@ -52,18 +56,33 @@ extern "C" __global__ void __launch_bounds__(256, 2) roof_flops(int rounds, floa
   for (int r = 0; r < rounds; ++r)
 #pragma unroll
     for (int c = 0; c < chains; ++c)
-#if TS_UNIT == 3
-      asm volatile(
-          "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-          "{%0,%1,%2,%3};"
-#else
-      asm volatile(
-          "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-          "{%0,%1,%2,%3};"
-#endif
-          : "+f"(sum[c][0]), "+f"(sum[c][1]), "+f"(sum[c][2]), "+f"(sum[c][3])
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+      if constexpr (policy.unit == RoofUnit::tf32_tensor)
+        asm volatile(
+            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+            "{%0,%1,%2,%3};"
+            : "+f"(sum[c][0]), "+f"(sum[c][1]), "+f"(sum[c][2]), "+f"(sum[c][3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+      else
+        asm volatile(
+            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+            "{%0,%1,%2,%3};"
+            : "+f"(sum[c][0]), "+f"(sum[c][1]), "+f"(sum[c][2]), "+f"(sum[c][3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  float total = 0;
   for (int c = 0; c < chains; ++c) total += sum[c][0] + sum[c][1] + sum[c][2] + sum[c][3];
-#endif
-  if (total == 1.2345f) *sink = total;
+  return total;
+}
+
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
+    roof_flops(const __grid_constant__ ts::cuda::RoofFlopsArguments a) {
+  float total = 0;
+  if constexpr (policy.unit == RoofUnit::float64)
+    total = multiply_add<double>(a.rounds);
+  else if constexpr (policy.unit == RoofUnit::float32)
+    total = multiply_add<float>(a.rounds);
+  else if constexpr (policy.unit == RoofUnit::float64_tensor)
+    total = float64_tensor(a.rounds);
+  else
+    total = short_tensor(a.rounds);
+  if (total == 1.2345f) *a.sink = total;
 }

@@ -1,16 +1,14 @@
-// How fast memory can be read: `chunks` pieces of TS_CHUNK bytes, through shared memory in a ring of TS_STAGES bulk
-// copies (TS_BULK, from capability 9.0 on) or by 16-byte loads. Nothing is computed.
+// How fast memory can be read: `chunks` pieces of policy.chunk bytes. Nothing is computed.
 using uint64 = unsigned long long;
 
-#if TS_BULK
-constexpr int stages = TS_STAGES;
+constexpr int stages = policy.stages, chunk_bytes = policy.chunk;
 
 __device__ __forceinline__ unsigned address_of(const void* shared) {
   return static_cast<unsigned>(__cvta_generic_to_shared(shared));
 }
 
-extern "C" __global__ void __launch_bounds__(32)
-    roof_read(const char* from, long long chunks, unsigned* sink) {
+/// In a ring of bulk copies to shared memory, by one thread.
+__device__ __forceinline__ void read_by_copies(const char* from, long long chunks, unsigned* sink) {
   extern __shared__ __align__(128) char ring[];
   __shared__ uint64 arrived[stages];
   if (threadIdx.x != 0) return;
@@ -20,12 +18,12 @@ extern "C" __global__ void __launch_bounds__(32)
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   const auto ask = [&](long long chunk, int stage) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address_of(arrived + stage)),
-                 "r"(TS_CHUNK)
+                 "r"(chunk_bytes)
                  : "memory");
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-            address_of(ring + stage * TS_CHUNK)),
-        "l"(from + chunk * TS_CHUNK), "r"(TS_CHUNK), "r"(address_of(arrived + stage))
+            address_of(ring + stage * chunk_bytes)),
+        "l"(from + chunk * chunk_bytes), "r"(chunk_bytes), "r"(address_of(arrived + stage))
         : "memory");
   };
   long long asked = blockIdx.x;
@@ -40,20 +38,21 @@ extern "C" __global__ void __launch_bounds__(32)
           : "=r"(done)
           : "r"(address_of(arrived + stage)), "r"(parity)
           : "memory");
-    sum += *reinterpret_cast<const unsigned*>(ring + stage * TS_CHUNK);
+    sum += *reinterpret_cast<const unsigned*>(ring + stage * chunk_bytes);
     if (asked < chunks) ask(asked, stage);
     asked += gridDim.x;
     if (++stage == stages) stage = 0, parity ^= 1;
   }
   if (sum == 0x12345678u) *sink = sum;
 }
-#else
-extern "C" __global__ void __launch_bounds__(256, 4)
-    roof_read(const char* from, long long chunks, unsigned* sink) {
+
+/// By loads of 16 bytes.
+__device__ __forceinline__ void read_by_loads(const char* from, long long chunks, unsigned* sink) {
   const uint4* const at = reinterpret_cast<const uint4*>(from);
-  const long long count = chunks * (TS_CHUNK / 16), step = static_cast<long long>(gridDim.x) * 256;
+  const long long count = chunks * (chunk_bytes / 16),
+                  step = static_cast<long long>(gridDim.x) * policy.threads();
   unsigned sum = 0;
-  long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
+  long long i = static_cast<long long>(blockIdx.x) * policy.threads() + threadIdx.x;
   for (; i + 7 * step < count; i += 8 * step) {
     uint4 piece[8];
 #pragma unroll
@@ -64,4 +63,11 @@ extern "C" __global__ void __launch_bounds__(256, 4)
   for (; i < count; i += step) sum += at[i].x;
   if (sum == 0x12345678u) *sink = sum;
 }
-#endif
+
+extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks_at_once())
+    roof_read(const __grid_constant__ ts::cuda::RoofReadArguments a) {
+  if constexpr (policy.bulk)
+    read_by_copies(a.from, a.chunks, a.sink);
+  else
+    read_by_loads(a.from, a.chunks, a.sink);
+}

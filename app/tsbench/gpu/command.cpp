@@ -27,10 +27,20 @@ struct GpuRequest {
   Effort effort{.repetitions = 7};
 };
 
-std::string described_tables() {
-  std::string text;
-  for (const TableName& t : table_names()) text += format(" %-12s %s\n", t.name.data(), t.what.data());
-  return text;
+std::string what_is_measured() {
+  std::string tables;
+  for (const TableName& t : table_names()) tables += format(" %-12s %s\n", t.name.data(), t.what.data());
+  return "Without --op, --widths and the like, tables of cases are measured:\n" + tables +
+         "Each result is checked before it is timed: sampled rows in long double, sampled entries of "
+         "sums over all rows in twice float64's precision. us is the median when kernels are started "
+         "one by one, graph us in a captured graph. roof% is the share of what the GPU can do at best: "
+         "all bytes at the read or copy rate, or (marked a) all flops at the rate of the fastest unit "
+         "that keeps the type's accuracy; behind a bar, for rows with gaps, the share of the whole "
+         "32-byte sectors that memory moves. /vendor says how many times faster ours is than the best "
+         "of cuBLAS (gemm, three-multiplication gemm, rank updates, gemv, dot, trsm), of all algorithms "
+         "that cuBLASLt proposes (lt), and of cuSPARSE's. J is the energy of one run, /J that of the "
+         "vendor over ours. err is the error over its bound, bits whether a second run gave the same. "
+         "The first visible device is used (CUDA_VISIBLE_DEVICES). Exit code 1 when a result was wrong.";
 }
 
 bool parse_request(GpuRequest& request, app::Arguments arguments) {
@@ -46,17 +56,7 @@ bool parse_request(GpuRequest& request, app::Arguments arguments) {
          "tsbench gpu --peers dense,tsm2r,wide,short"},
         {"two of the tables for one type", "tsbench gpu --table dense,tsm2r --types float64"},
         {"narrow sums of squares", "tsbench gpu --op column_norms --types float64,float16 --widths 1-4"}},
-       "Without --op, --widths and the like, tables of cases are measured:\n" + described_tables() +
-           "Each result is checked before it is timed: sampled rows in long double, sampled entries of "
-           "sums over all rows in twice float64's precision. us is the median when kernels are started "
-           "one by one, graph us in a captured graph. roof% is the share of what the GPU can do at best: "
-           "all bytes at the read or copy rate, or (marked a) all flops at the rate of the fastest unit "
-           "that keeps the type's accuracy; behind a bar, for rows with gaps, the share of the whole "
-           "32-byte sectors that memory moves. /vendor says how many times faster ours is than the best "
-           "of cuBLAS (gemm, three-multiplication gemm, rank updates, gemv, dot, trsm), of all algorithms "
-           "that cuBLASLt proposes (lt), and of cuSPARSE's. J is the energy of one run, /J that of the "
-           "vendor over ours. err is the error over its bound, bits whether a second run gave the same. "
-           "The first visible device is used (CUDA_VISIBLE_DEVICES). Exit code 1 when a result was wrong."});
+       what_is_measured()});
   options.value("table", "LIST", request.tables, "tables, comma-separated; all unless given")
       .value("types", "LIST", request.types, "element types, comma-separated; all unless given")
       .value("op", "LIST", request.operations, "instead of tables: operations, comma-separated")

@@ -1,19 +1,24 @@
 #include "tallskinny/app/tsbench/gpu/kernels.hpp"
 
 #include "tallskinny/app/tsbench/gpu/device_sources.hpp"
+#include "tallskinny/app/tsbench/kernels/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 namespace ts::bench {
 
 namespace {
 
-cuda::KernelPlan plan_of(std::string_view family, DType type, unsigned grid) {
-  cuda::KernelPlan plan;
-  plan.family = family;
-  plan.defines = {cuda::define(type)};
-  plan.grid = grid, plan.block = 256;
+cuda::KernelPlan bench_plan(std::string_view family, DType type, unsigned grid) {
+  cuda::KernelPlan plan = cuda::plan_of(family, BenchPolicy{type});
+  plan.grid = grid, plan.block = BenchPolicy::threads;
   plan.beside = device_sources;
   return plan;
+}
+
+template <class Arguments>
+void start(const Context& ctx, const char* family, DType type, unsigned grid, const Arguments& arguments) {
+  cuda::launch_with<BenchPolicy, Arguments>(ctx, bench_plan(family, type, grid), arguments);
 }
 
 unsigned whole_device(const Context& ctx) {
@@ -36,7 +41,7 @@ Lines lines_of(const DeviceStrided<T>& a) {
 std::vector<cuda::KernelPlan> bench_plans(DType type) {
   std::vector<cuda::KernelPlan> plans;
   for (const char* family : {"bench_fill", "bench_gather", "bench_hash", "bench_inner", "bench_sparse"})
-    plans.push_back(plan_of(family, type, 1));
+    plans.push_back(bench_plan(family, type, 1));
   return plans;
 }
 
@@ -45,8 +50,8 @@ void fill(const Context& ctx, DeviceStrided<T> a, std::uint64_t first) {
   const Lines l = lines_of(a);
   const auto columns = static_cast<std::uint64_t>(a.cols);
   const std::uint64_t line_step = l.rows ? columns : 1, step = l.rows ? 1 : columns;
-  cuda::launch(ctx, plan_of("bench_fill", dtype_of<T>, whole_device(ctx)), a.data, l.lines, l.length, l.ld,
-               first, line_step, step);
+  start(ctx, "bench_fill", dtype_of<T>, whole_device(ctx),
+        FillArguments{a.data, l.lines, l.length, l.ld, first, line_step, step});
 }
 
 template <class T>
@@ -68,9 +73,9 @@ DeviceSparse<T> make_sparse(const Context& ctx, SparsePattern pattern) {
                     {ctx.stream, entries * sizeof(std::int32_t)},
                     {ctx.stream, entries * sizeof(T)},
                     pattern};
-  cuda::launch(ctx, plan_of("bench_sparse", dtype_of<T>, whole_device(ctx)), d.pointers.data(),
-               d.short_pointers.data(), d.indices.data(), d.values.data(), static_cast<int>(pattern.kind),
-               pattern.rows, pattern.side());
+  start(ctx, "bench_sparse", dtype_of<T>, whole_device(ctx),
+        SparseArguments{d.pointers.data(), d.short_pointers.data(), d.indices.data(), d.values.data(),
+                        static_cast<int>(pattern.kind), pattern.rows, pattern.side()});
   return d;
 }
 
@@ -79,8 +84,8 @@ void gather(const Context& ctx, std::span<T> to, DeviceStrided<const T> a, std::
   const auto count = static_cast<index_t>(rows.size());
   const cuda::Memory list(ctx.stream, rows.size_bytes()), found(ctx.stream, to.size_bytes());
   cuda::copy_bytes(ctx.stream, list.data(), rows.data(), rows.size_bytes());
-  cuda::launch(ctx, plan_of("bench_gather", dtype_of<T>, whole_device(ctx)), found.data(), a.data,
-               a.row_stride, a.col_stride, a.cols, list.data(), count);
+  start(ctx, "bench_gather", dtype_of<T>, whole_device(ctx),
+        GatherArguments{found.data(), a.data, a.row_stride, a.col_stride, a.cols, list.data(), count});
   cuda::copy_bytes(ctx.stream, to.data(), found.data(), to.size_bytes());
   ctx.stream.synchronize();
 }
@@ -93,8 +98,8 @@ std::uint64_t hash_of(const Context& ctx, DeviceStrided<const T> a) {
   std::uint64_t hash = 0;
   void* const sum = ctx.stream.workspace(sizeof hash);
   cuda::fill_bytes(ctx.stream, sum, 0, sizeof hash);
-  cuda::launch(ctx, plan_of("bench_hash", dtype_of<T>, whole_device(ctx)), a.data, l.lines, l.length * words,
-               l.ld * words, sum);
+  start(ctx, "bench_hash", dtype_of<T>, whole_device(ctx),
+        HashArguments{a.data, l.lines, l.length * words, l.ld * words, sum});
   cuda::copy_bytes(ctx.stream, &hash, sum, sizeof hash);
   ctx.stream.synchronize();
   return hash;
@@ -112,9 +117,9 @@ std::vector<InnerSum> inner_sums(const Context& ctx, DeviceStrided<const T> a, D
   const std::size_t bytes = partial.size() * sizeof(Partial);
   const cuda::Memory list(ctx.stream, entries.size_bytes()), sums(ctx.stream, bytes);
   cuda::copy_bytes(ctx.stream, list.data(), entries.data(), entries.size_bytes());
-  cuda::launch(ctx, plan_of("bench_inner", dtype_of<T>, blocks * static_cast<unsigned>(count)), a.data,
-               a.row_stride, a.col_stride, b.data, b.row_stride, b.col_stride, a.rows, list.data(), count,
-               sums.data());
+  start(ctx, "bench_inner", dtype_of<T>, blocks * static_cast<unsigned>(count),
+        InnerArguments{a.data, a.row_stride, a.col_stride, b.data, b.row_stride, b.col_stride, a.rows,
+                       list.data(), count, sums.data()});
   cuda::copy_bytes(ctx.stream, partial.data(), sums.data(), bytes);
   ctx.stream.synchronize();
   std::vector<InnerSum> all(entries.size());

@@ -34,16 +34,16 @@ struct Partial {
   double size;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 4)
-    bench_inner(const Element* a, int64 a_row, int64 a_column, const Element* b, int64 b_row, int64 b_column,
-                int64 n, const int64* entries, int count, Partial* partial) {
-  const int entry = blockIdx.x % count;
-  const Element* const left = a + entries[2 * entry] * a_column;
-  const Element* const right = b + entries[2 * entry + 1] * b_column;
-  const int64 blocks = gridDim.x / count, block = blockIdx.x / count;
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
+    bench_inner(const __grid_constant__ ts::bench::InnerArguments in) {
+  const int entry = blockIdx.x % in.count;
+  const auto* const entries = static_cast<const int64*>(in.entries);
+  const Element* const left = static_cast<const Element*>(in.a) + entries[2 * entry] * in.a_column;
+  const Element* const right = static_cast<const Element*>(in.b) + entries[2 * entry + 1] * in.b_column;
+  const int64 blocks = gridDim.x / in.count, block = blockIdx.x / in.count;
   Partial mine = {};
-  for (int64 k = block * 256 + threadIdx.x; k < n; k += blocks * 256) {
-    const Wide x = to_double(widen(left[k * a_row])), y = to_double(widen(right[k * b_row]));
+  for (int64 k = block * policy.threads + threadIdx.x; k < in.n; k += blocks * policy.threads) {
+    const Wide x = to_double(widen(left[k * in.a_row])), y = to_double(widen(right[k * in.b_row]));
     mine.re.add_product(x.re, y.re);
     double size = fabs(x.re * y.re);
     if (is_complex) {
@@ -54,9 +54,9 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     }
     mine.size += size;
   }
-  __shared__ Partial all[256];
+  __shared__ Partial all[policy.threads];
   all[threadIdx.x] = mine;
-  for (int half = 128; half > 0; half /= 2) {
+  for (int half = policy.threads / 2; half > 0; half /= 2) {
     __syncthreads();
     if (threadIdx.x >= half) continue;
     const Partial& other = all[threadIdx.x + half];
@@ -65,5 +65,5 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     ours.im.add(other.im.high), ours.im.low += other.im.low;
     ours.size += other.size;
   }
-  if (threadIdx.x == 0) partial[blockIdx.x] = all[0];
+  if (threadIdx.x == 0) static_cast<Partial*>(in.partial)[blockIdx.x] = all[0];
 }

@@ -21,11 +21,16 @@ __device__ int64 first_of_stencil(int64 i, int64 n, int64 side) {
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(256, 4)
-    bench_sparse(int64* pointers, int* short_pointers, int* indices, Element* values, int pattern, int64 n,
-                 int64 side) {
-  const int64 layer = side * side, stride = static_cast<int64>(gridDim.x) * 256;
-  for (int64 i = static_cast<int64>(blockIdx.x) * 256 + threadIdx.x; i <= n; i += stride) {
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
+    bench_sparse(const __grid_constant__ ts::bench::SparseArguments in) {
+  auto* const pointers = static_cast<int64*>(in.pointers);
+  auto* const short_pointers = static_cast<int*>(in.short_pointers);
+  auto* const indices = static_cast<int*>(in.indices);
+  auto* const values = static_cast<Element*>(in.values);
+  const int pattern = in.pattern;
+  const int64 n = in.n, side = in.side, layer = side * side,
+              stride = static_cast<int64>(gridDim.x) * policy.threads;
+  for (int64 i = static_cast<int64>(blockIdx.x) * policy.threads + threadIdx.x; i <= n; i += stride) {
     int64 at = pattern == 0 ? first_of_stencil(i, n, side) : (pattern == 1 ? 17 : 16) * i;
     pointers[i] = at;
     short_pointers[i] = static_cast<int>(at);

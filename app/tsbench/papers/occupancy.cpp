@@ -5,8 +5,10 @@
 
 #include "tallskinny/app/tsbench/gpu/clock.hpp"
 #include "tallskinny/app/tsbench/gpu/device_sources.hpp"
+#include "tallskinny/app/tsbench/kernels/policy.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 namespace ts::bench {
 
@@ -21,12 +23,11 @@ struct Row {
 constexpr Row rows[] = {{0, {3.0, 10.1, 16.3}}, {1, {228, 629, 815}}, {2, {419, 824, 877}},
                         {4, {681, 872, 884}},   {8, {834, 884, 887}}, {16, {879, 891, 877}}};
 
-cuda::KernelPlan plan_of(const cuda::DeviceInfo& device, const Row& row, int count, bool writes) {
-  cuda::KernelPlan plan;
-  plan.family = "roof_streams", plan.beside = device_sources;
-  plan.defines = {cuda::define("TS_STREAMS", count), cuda::define("TS_WRITE", writes ? 1 : 0)};
-  plan.block = 128;
-  const int blocks = device.threads_per_multiprocessor / 128 * row.sixteenths / 16;
+cuda::KernelPlan streams_plan(const cuda::DeviceInfo& device, const Row& row, int count, bool writes) {
+  cuda::KernelPlan plan = cuda::plan_of("roof_streams", RoofStreamsPolicy{count, writes});
+  plan.beside = device_sources;
+  plan.block = RoofStreamsPolicy::threads;
+  const int blocks = device.threads_per_multiprocessor / RoofStreamsPolicy::threads * row.sixteenths / 16;
   plan.grid = row.sixteenths == 0 ? 1 : static_cast<unsigned>(device.multiprocessors * blocks);
   return plan;
 }
@@ -36,7 +37,7 @@ cuda::KernelPlan plan_of(const cuda::DeviceInfo& device, const Row& row, int cou
 std::vector<cuda::KernelPlan> occupancy_plans(const cuda::DeviceInfo& device) {
   std::vector<cuda::KernelPlan> plans;
   for (const int count : streams)
-    for (const bool writes : {false, true}) plans.push_back(plan_of(device, rows[1], count, writes));
+    for (const bool writes : {false, true}) plans.push_back(streams_plan(device, rows[1], count, writes));
   return plans;
 }
 
@@ -48,12 +49,15 @@ void print_occupancy(std::ostream& out, const Context& ctx, const cuda::Memory& 
     std::string cells[3];
     for (std::size_t s = 0; s < std::size(streams); ++s) {
       for (const bool writes : {false, true}) {
-        const cuda::KernelPlan plan = plan_of(ctx.stream.device(), row, streams[s], writes);
+        const cuda::KernelPlan plan = streams_plan(ctx.stream.device(), row, streams[s], writes);
         const index_t at_once = static_cast<index_t>(plan.grid) * 128 * streams[s];
-        const auto room = static_cast<index_t>(std::min(source.bytes(), target.bytes()) / sizeof(double));
-        const index_t count = (row.sixteenths == 0 ? room / 64 : room) / at_once * at_once;
-        const double seconds =
-            best_seconds(ctx, 3, [&] { cuda::launch(ctx, plan, source.data(), target.data(), count); });
+        const auto most = static_cast<index_t>(std::min(source.bytes(), target.bytes()) / sizeof(double));
+        const index_t count = (row.sixteenths == 0 ? most / 64 : most) / at_once * at_once;
+        const double seconds = best_seconds(ctx, 3, [&] {
+          cuda::launch_with<RoofStreamsPolicy>(
+              ctx, plan,
+              {static_cast<const double*>(source.data()), static_cast<double*>(target.data()), count});
+        });
         cells[writes ? 1 : 0] +=
             format(" %9.1f", (writes ? 16e-9 : 8e-9) * static_cast<double>(count) / seconds);
       }

@@ -69,26 +69,28 @@ cublasHandle_t handle(const Context& ctx, bool device_scalars = false) {
 }
 
 // One name for the four routines of each kind.
-#define TS_CUBLAS(T, C, letter, rank_routine)                                                              \
-  void rank_update(cublasHandle_t h, cublasOperation_t op, index_t p, index_t n, const T* a, index_t lda,  \
-                   T* c) {                                                                                 \
-    const real_t<T> one = 1, zero = 0;                                                                     \
-    check(cublas().rank_routine(h, CUBLAS_FILL_MODE_LOWER, op, p, n, &one, reinterpret_cast<const C*>(a),  \
-                                lda, &zero, reinterpret_cast<C*>(c), p));                                  \
-  }                                                                                                        \
-  void gemv(cublasHandle_t h, cublasOperation_t op, index_t m, index_t n, const T* a, index_t lda,         \
-            const T* x, index_t x_step, T* y, index_t y_step) {                                            \
-    alignas(C) const T one = 1, zero = 0;                                                                  \
-    check(cublas().letter##gemv(h, op, m, n, reinterpret_cast<const C*>(&one),                             \
-                                reinterpret_cast<const C*>(a), lda, reinterpret_cast<const C*>(x), x_step, \
-                                reinterpret_cast<const C*>(&zero), reinterpret_cast<C*>(y), y_step));      \
-  }                                                                                                        \
-  void solve(cublasHandle_t h, bool rows, index_t p, index_t n, const T* r, T* x, index_t ld) {            \
-    alignas(C) const T one = 1;                                                                            \
-    check(cublas().letter##trsm(h, rows ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_LOWER,    \
-                                rows ? CUBLAS_OP_N : CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, rows ? p : n,      \
-                                rows ? n : p, reinterpret_cast<const C*>(&one),                            \
-                                reinterpret_cast<const C*>(r), p, reinterpret_cast<C*>(x), ld));           \
+#define TS_CUBLAS(T, C, letter, rank_routine)                                                             \
+  void rank_update(cublasHandle_t h, cublasOperation_t op, index_t p, index_t n, const T* a, index_t lda, \
+                   T* c) {                                                                                \
+    const real_t<T> one = 1, zero = 0;                                                                    \
+    check(cublas().rank_routine(h, CUBLAS_FILL_MODE_LOWER, op, p, n, &one, reinterpret_cast<const C*>(a), \
+                                lda, &zero, reinterpret_cast<C*>(c), p));                                 \
+  }                                                                                                       \
+  void gemv(cublasHandle_t h, cublasOperation_t op, const DeviceStrided<const T>& a, const T* x,          \
+            index_t x_step, T* y, index_t y_step) {                                                       \
+    alignas(C) const T one = 1, zero = 0;                                                                 \
+    const bool rows = a.col_stride == 1;                                                                  \
+    check(cublas().letter##gemv(h, op, rows ? a.cols : a.rows, rows ? a.rows : a.cols,                    \
+                                reinterpret_cast<const C*>(&one), reinterpret_cast<const C*>(a.data),     \
+                                ld_of(a), reinterpret_cast<const C*>(x), x_step,                          \
+                                reinterpret_cast<const C*>(&zero), reinterpret_cast<C*>(y), y_step));     \
+  }                                                                                                       \
+  void solve(cublasHandle_t h, bool rows, index_t p, index_t n, const T* r, T* x, index_t ld) {           \
+    alignas(C) const T one = 1;                                                                           \
+    check(cublas().letter##trsm(h, rows ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_LOWER,   \
+                                rows ? CUBLAS_OP_N : CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, rows ? p : n,     \
+                                rows ? n : p, reinterpret_cast<const C*>(&one),                           \
+                                reinterpret_cast<const C*>(r), p, reinterpret_cast<C*>(x), ld));          \
   }
 TS_CUBLAS(double, double, d, dsyrk)
 TS_CUBLAS(float, float, s, ssyrk)
@@ -133,16 +135,15 @@ void add_gemv(const Context& ctx, const DeviceOperands<T>& example, std::vector<
       if (pr.p == 1 || pr.q == 1)
         peers.push_back({"vendor", "gemv", [=](O o) {
                            const auto &a = pr.p == 1 ? o.y : o.x, &x = pr.p == 1 ? o.x : o.y;
-                           gemv(h(), rows ? CUBLAS_OP_N : adjoint_of<T>, rows ? a.cols : a.rows,
-                                rows ? a.rows : a.cols, a.data, ld_of(a), x.data, step(x), o.result.data, 1);
+                           gemv(h(), rows ? CUBLAS_OP_N : adjoint_of<T>, a, x.data, step(x), o.result.data,
+                                1);
                          }});
       break;
     case Operation::gram:
       if (pr.p == 1)
         peers.push_back({"vendor", "gemv", [=](O o) {
-                           gemv(h(), rows ? CUBLAS_OP_N : adjoint_of<T>, rows ? 1 : o.x.rows,
-                                rows ? o.x.rows : 1, o.x.data, ld_of(o.x), o.x.data, step(o.x), o.result.data,
-                                1);
+                           gemv(h(), rows ? CUBLAS_OP_N : adjoint_of<T>, o.x, o.x.data, step(o.x),
+                                o.result.data, 1);
                          }});
       break;
     case Operation::tsmm:
@@ -150,10 +151,8 @@ void add_gemv(const Context& ctx, const DeviceOperands<T>& example, std::vector<
       if (pr.q == 1)
         peers.push_back({"vendor", "gemv", [=](O o) {
                            const bool small = o.problem.operation == Operation::tsmm;
-                           gemv(h(), rows ? CUBLAS_OP_T : CUBLAS_OP_N, rows ? o.x.cols : o.x.rows,
-                                rows ? o.x.rows : o.x.cols, o.x.data, ld_of(o.x),
-                                small ? o.small.data : o.y.data, small ? 1 : step(o.y), o.out.data,
-                                step(o.out));
+                           gemv(h(), rows ? CUBLAS_OP_T : CUBLAS_OP_N, o.x, small ? o.small.data : o.y.data,
+                                small ? 1 : step(o.y), o.out.data, step(o.out));
                          }});
       break;
     default:

@@ -14,28 +14,33 @@ namespace {
 using Int = blasint;
 constexpr auto row_major = CblasRowMajor;
 
+/// C = A^H B, C = A B and C = C - A B of contiguous matrices, C m x n with k terms an entry.
+enum class Product { inner, plain, subtracted };
+
 // One name for the four routines of each kind.
-#define TS_BLAS_REAL(T, letter)                                                                            \
-  void gemm(bool adjoint, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,   \
-            index_t ldb, T beta, T* c, index_t ldc) {                                                      \
-    cblas_##letter##gemm(row_major, adjoint ? CblasTrans : CblasNoTrans, CblasNoTrans, Int(m), Int(n),     \
-                         Int(k), alpha, a, Int(lda), b, Int(ldb), beta, c, Int(ldc));                      \
-  }                                                                                                        \
-  void rank_update(index_t p, index_t n, const T* a, T* c) {                                               \
-    cblas_##letter##syrk(row_major, CblasUpper, CblasTrans, Int(p), Int(n), 1, a, Int(p), 0, c, Int(p));   \
-  }                                                                                                        \
-  void solve(index_t n, index_t p, const T* r, T* x) {                                                     \
-    cblas_##letter##trsm(row_major, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, Int(n), Int(p), 1, \
-                         r, Int(p), x, Int(p));                                                            \
-  }                                                                                                        \
-  T norm(index_t n, const T* x, index_t step) {                                                            \
-    return cblas_##letter##nrm2(Int(n), x, Int(step));                                                     \
+#define TS_BLAS_REAL(T, letter)                                                                             \
+  void gemm(Product product, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {               \
+    const bool adjoint = product == Product::inner;                                                         \
+    const T alpha = product == Product::subtracted ? -1 : 1, beta = product == Product::subtracted ? 1 : 0; \
+    cblas_##letter##gemm(row_major, adjoint ? CblasTrans : CblasNoTrans, CblasNoTrans, Int(m), Int(n),      \
+                         Int(k), alpha, a, Int(adjoint ? m : k), b, Int(n), beta, c, Int(n));               \
+  }                                                                                                         \
+  void rank_update(index_t p, index_t n, const T* a, T* c) {                                                \
+    cblas_##letter##syrk(row_major, CblasUpper, CblasTrans, Int(p), Int(n), 1, a, Int(p), 0, c, Int(p));    \
+  }                                                                                                         \
+  void solve(index_t n, index_t p, const T* r, T* x) {                                                      \
+    cblas_##letter##trsm(row_major, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, Int(n), Int(p), 1,  \
+                         r, Int(p), x, Int(p));                                                             \
+  }                                                                                                         \
+  T norm(index_t n, const T* x, index_t step) {                                                             \
+    return cblas_##letter##nrm2(Int(n), x, Int(step));                                                      \
   }
 #define TS_BLAS_COMPLEX(T, letter, norm_routine)                                                             \
-  void gemm(bool adjoint, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,     \
-            index_t ldb, T beta, T* c, index_t ldc) {                                                        \
+  void gemm(Product product, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {                \
+    const bool adjoint = product == Product::inner;                                                          \
+    const T alpha = product == Product::subtracted ? -1 : 1, beta = product == Product::subtracted ? 1 : 0;  \
     cblas_##letter##gemm(row_major, adjoint ? CblasConjTrans : CblasNoTrans, CblasNoTrans, Int(m), Int(n),   \
-                         Int(k), &alpha, a, Int(lda), b, Int(ldb), &beta, c, Int(ldc));                      \
+                         Int(k), &alpha, a, Int(adjoint ? m : k), b, Int(n), &beta, c, Int(n));              \
   }                                                                                                          \
   void rank_update(index_t p, index_t n, const T* a, T* c) {                                                 \
     cblas_##letter##herk(row_major, CblasUpper, CblasConjTrans, Int(p), Int(n), 1, a, Int(p), 0, c, Int(p)); \
@@ -59,25 +64,24 @@ template <class T>
 std::function<void(const HostOperands<T>&)> way(const Problem& problem) {
   using O = const HostOperands<T>&;
   const index_t n = problem.n, p = problem.p, q = problem.q;
-  const T one = 1, zero = 0;
   switch (problem.operation) {
     case Operation::tsmttsm:
-      return [=](O o) { gemm(true, p, q, n, one, o.x.data, p, o.y.data, q, zero, o.result.data, q); };
+      return [=](O o) { gemm(Product::inner, p, q, n, o.x.data, o.y.data, o.result.data); };
     case Operation::gram:
       return [=](O o) { rank_update(p, n, o.x.data, o.result.data); };
     case Operation::tsmm:
-      return [=](O o) { gemm(false, n, q, p, one, o.x.data, p, o.small.data, q, zero, o.out.data, q); };
+      return [=](O o) { gemm(Product::plain, n, q, p, o.x.data, o.small.data, o.out.data); };
     case Operation::tsm2r:
-      return [=](O o) { gemm(false, n, q, p, one, o.x.data, p, o.y.data, q, zero, o.out.data, q); };
+      return [=](O o) { gemm(Product::plain, n, q, p, o.x.data, o.y.data, o.out.data); };
     case Operation::inner_and_gram:
       return [=](O o) {
-        gemm(true, p, q, n, one, o.x.data, p, o.y.data, q, zero, o.result.data, q);
+        gemm(Product::inner, p, q, n, o.x.data, o.y.data, o.result.data);
         rank_update(q, n, o.y.data, o.gram.data);
       };
     case Operation::project_out:
       return [=](O o) {
-        gemm(false, n, q, p, T(-1), o.x.data, p, o.small.data, q, one, o.out.data, q);
-        gemm(true, p, q, n, one, o.x.data, p, o.out.data, q, zero, o.result.data, q);
+        gemm(Product::subtracted, n, q, p, o.x.data, o.small.data, o.out.data);
+        gemm(Product::inner, p, q, n, o.x.data, o.out.data, o.result.data);
         rank_update(q, n, o.out.data, o.gram.data);
       };
     case Operation::column_norms:

@@ -5,9 +5,13 @@
 #include <set>
 #include <sstream>
 
+#include "tallskinny/app/common/gpu_roofs.hpp"
+#include "tallskinny/app/tsbench/gpu/kernels.hpp"
+#include "tallskinny/app/tsbench/papers/occupancy.hpp"
 #include "tallskinny/app/tsbench/run.hpp"
-#include "tallskinny/app/tsbench/tables.hpp"
 #include "tallskinny/app/tsbench/sparse_pattern.hpp"
+#include "tallskinny/app/tsbench/tables.hpp"
+#include "tallskinny/gemm/runtime/gpu/compile.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -100,5 +104,19 @@ TEST_CASE("every case of the tables has kernels, known without a GPU", "[cuda]")
       INFO(table.name << ' ' << name_of(cases[i].problem.operation) << ' ' << cases[i].problem.p);
       CHECK(!kernels.empty());
     }
+  }
+}
+
+TEST_CASE("the kernels of the benchmark itself compile without a GPU", "[cuda]") {
+  const auto compiles = [](const cuda::KernelPlan& plan, const std::string& arch) {
+    INFO(plan.family << ' ' << arch);
+    CHECK(cuda::compile(cuda::job_of(plan, arch)).attributes.spill_store_bytes == 0);
+  };
+  for (const DType type : {DType::float64, DType::complex64, DType::bfloat16})
+    for (const cuda::KernelPlan& plan : bench_plans(type)) compiles(plan, "sm_90a");
+  for (const char* arch : {"sm_80", "sm_90a"}) {
+    const cuda::DeviceInfo device = cuda::typical_device(arch);
+    for (const cuda::KernelPlan& plan : occupancy_plans(device)) compiles(plan, arch);
+    for (const cuda::KernelPlan& plan : app::roof_plans(device)) compiles(plan, arch);
   }
 }

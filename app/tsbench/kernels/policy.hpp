@@ -1,0 +1,84 @@
+// What specialises the kernels of this folder, and their arguments.
+#pragma once
+
+#include "tallskinny/gemm/core/dtype.hpp"
+
+namespace ts::bench {
+
+using uint64 = unsigned long long;
+
+/// Lines of `length` consecutive elements, `ld` apart.
+struct FillArguments {
+  void* a;
+  index_t lines, length, ld;
+  uint64 seed, line_step, step;
+};
+struct GatherArguments {
+  void* to;
+  const void* a;
+  index_t row_stride, column_stride, columns;
+  const void* rows;
+  index_t count;
+};
+/// Lines of `length` words of 32 bits.
+struct HashArguments {
+  const void* a;
+  index_t lines, length, ld;
+  void* sum;
+};
+struct InnerArguments {
+  const void* a;
+  index_t a_row, a_column;
+  const void* b;
+  index_t b_row, b_column, n;
+  const void* entries;  ///< pairs of 64-bit numbers
+  int count;
+  void* partial;
+};
+struct SparseArguments {
+  void *pointers, *short_pointers, *indices, *values;
+  int pattern;
+  index_t n, side;
+};
+
+/// bench_fill, bench_gather, bench_hash, bench_inner and bench_sparse.
+struct BenchPolicy {
+  static constexpr char header[] = "tallskinny/app/tsbench/kernels/policy.hpp";
+  static constexpr char name[] = "ts::bench::BenchPolicy";
+  template <class A>
+  using Arguments = A;  // each kernel has its own
+
+  DType type = DType::float64;
+
+  static constexpr int threads = 256, blocks_at_once = 4;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("type", p.type);
+  }
+  friend bool operator==(const BenchPolicy&, const BenchPolicy&) = default;
+};
+
+struct RoofStreamsArguments {
+  const double* from;
+  double* to;
+  index_t count;  ///< a multiple of what the grid reads at a time
+};
+struct RoofStreamsPolicy {
+  static constexpr char header[] = "tallskinny/app/tsbench/kernels/policy.hpp";
+  static constexpr char name[] = "ts::bench::RoofStreamsPolicy";
+  using Arguments = RoofStreamsArguments;
+
+  int streams = 1;      ///< doubles that a thread reads at a time
+  bool writes = false;  ///< scaled copies instead of sums
+
+  static constexpr int threads = 128;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("streams", p.streams), each("writes", p.writes);
+  }
+  friend bool operator==(const RoofStreamsPolicy&, const RoofStreamsPolicy&) = default;
+};
+
+}  // namespace ts::bench

@@ -1,0 +1,57 @@
+// What specialises the kernels that measure what a GPU can do, roof_read.cuh and roof_flops.cuh, and their arguments.
+#pragma once
+
+#include "tallskinny/gemm/core/dtype.hpp"
+
+namespace ts::cuda {
+
+struct RoofReadArguments {
+  const char* from;
+  index_t chunks;
+  unsigned* sink;
+};
+struct RoofReadPolicy {
+  static constexpr char header[] = "tallskinny/gemm/device/roof_policy.hpp";
+  static constexpr char name[] = "ts::cuda::RoofReadPolicy";
+  using Arguments = RoofReadArguments;
+
+  bool bulk = false;    ///< through shared memory by bulk copies (from sm_90 on), or by loads of 16 bytes
+  int chunk = 1 << 14;  ///< bytes
+  int stages = 1;       ///< of the ring of bulk copies
+
+  [[nodiscard]] constexpr int threads() const { return bulk ? 32 : 256; }
+  [[nodiscard]] constexpr int blocks_at_once() const { return bulk ? 1 : 4; }
+  [[nodiscard]] constexpr int shared_bytes() const { return bulk ? chunk * stages : 0; }  ///< dynamic
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("bulk", p.bulk), each("chunk", p.chunk), each("stages", p.stages);
+  }
+  friend bool operator==(const RoofReadPolicy&, const RoofReadPolicy&) = default;
+};
+
+/// The units that multiply and add.
+enum class RoofUnit { float64, float32, float64_tensor, tf32_tensor, half_tensor };
+
+struct RoofFlopsArguments {
+  int rounds;
+  float* sink;
+};
+struct RoofFlopsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/device/roof_policy.hpp";
+  static constexpr char name[] = "ts::cuda::RoofFlopsPolicy";
+  using Arguments = RoofFlopsArguments;
+
+  RoofUnit unit = RoofUnit::float64;
+  int chains = 8;  ///< of a warp, each independent of the others
+
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  template <class Self, class Each>
+  static constexpr void members(Self& p, Each each) {
+    each("unit", p.unit), each("chains", p.chains);
+  }
+  friend bool operator==(const RoofFlopsPolicy&, const RoofFlopsPolicy&) = default;
+};
+
+}  // namespace ts::cuda
