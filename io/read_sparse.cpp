@@ -43,7 +43,8 @@ std::vector<index_t> read_pointers(const SparseParts& p) {
 template <class I>
 std::vector<I> read_indices(const SparseParts& p, const hdf5::Node& list, index_t begin, index_t end) {
   std::vector<I> indices(static_cast<std::size_t>(end - begin));
-  read_list(list, sizeof(I) == 4 ? hdf5::MemoryType::int32 : hdf5::MemoryType::int64, begin, end, indices.data());
+  read_list(list, sizeof(I) == 4 ? hdf5::MemoryType::int32 : hdf5::MemoryType::int64, begin, end,
+            indices.data());
   if (p.index_base != 0)
     for (I& index : indices)
       index -= index > std::numeric_limits<I>::min() ? static_cast<I>(p.index_base) : I{0};

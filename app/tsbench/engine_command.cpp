@@ -82,7 +82,7 @@ int engine_command(app::Arguments arguments) {
   const auto shapes = parse_widths(request.widths);
   const std::vector<Case> cases = cases_of(request, shapes);
   solvers::expect_memory("the benchmark", {{"operands", static_cast<std::uint64_t>(5 * request.bytes)}},
-                     app::available_memory());
+                         app::available_memory());
 
   bool all_right = true;
   Roofs best;

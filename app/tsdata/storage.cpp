@@ -32,8 +32,8 @@ AnyMatrix sparse_of(const Matrix<T>& a, const std::string& name) {
     expects(a.cols() <= INT32_MAX, "a sparse matrix may have at most 2^31 - 1 columns");
     const std::uint64_t rows = static_cast<std::uint64_t>(a.rows()) + 1;
     solvers::expect_memory(name + " as a sparse matrix",
-                       {{"pointers", rows > UINT64_MAX / 8 ? UINT64_MAX : 8 * rows}},
-                       app::available_memory());
+                           {{"pointers", rows > UINT64_MAX / 8 ? UINT64_MAX : 8 * rows}},
+                           app::available_memory());
     CsrMatrix<T> sparse;
     sparse.rows = a.rows();
     sparse.cols = a.cols();

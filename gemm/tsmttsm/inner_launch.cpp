@@ -1,9 +1,9 @@
 #include "tallskinny/gemm/tsmttsm/inner_launch.hpp"
 
-#include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/convert.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/parts.hpp"
+#include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/gpu/tensor_map.hpp"
 #include "tallskinny/gemm/tsmttsm/inner_half.hpp"

@@ -13,10 +13,10 @@ struct ChipRates {
 // As mma.sync reaches them: from 9.0 on, tensor units are faster still with instructions that no kernel here
 // needs.
 constexpr ChipRates table[] = {{100, 64, 64, 128, 640, 1280},
-                                {90, 64, 128, 128, 610, 1220},
-                                {86, 2, 2, 128, 256, 512},
-                                {80, 32, 64, 64, 512, 1024},
-                                {0, 2, 2, 64, 64, 512}};
+                               {90, 64, 128, 128, 610, 1220},
+                               {86, 2, 2, 128, 256, 512},
+                               {80, 32, 64, 64, 512, 1024},
+                               {0, 2, 2, 64, 64, 512}};
 
 constexpr double read_share = 0.94, copy_share = 0.90;  // of the bus, as streaming kernels reach them
 

@@ -43,7 +43,8 @@ std::string doubt(const GeneralResult& r, const GeneralVerdict& v) {
                "`max_basis`; ") +
            compute_all;
   if (r.verification != Verification::random_block)
-    return ", but the block steps allowed ended before a search for missing values did: raise `max_iterations`";
+    return ", but the block steps allowed ended before a search for missing values did: raise "
+           "`max_iterations`";
   return std::string(
              ", and fresh random blocks find no others; but of a matrix that is not normal no search "
              "can tell that none is missing: ") +

@@ -1,8 +1,8 @@
 #include "tallskinny/app/tskmeans/plan.hpp"
 
-#include "tallskinny/solvers/setup/streamed_rows.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/output_file.hpp"
+#include "tallskinny/solvers/setup/streamed_rows.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/process.hpp"
 #include "tallskinny/tests/support/test.hpp"

@@ -4,8 +4,8 @@
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/eigen/interval/interval.hpp"
-#include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/tests/bench/baseline/solved.hpp"
 
 namespace ts::baseline {

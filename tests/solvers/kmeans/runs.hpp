@@ -1,12 +1,12 @@
 // Runs of k-means for tests.
 #pragma once
 
-#include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
 #include "tallskinny/app/generators/features.hpp"
+#include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"

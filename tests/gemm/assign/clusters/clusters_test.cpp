@@ -1,6 +1,6 @@
 // Means, shifts and inertias from sums in fixed point, and clusters that take many passes.
-#include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
+#include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/plan/typical_device.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "tallskinny/solvers/eigen/hermitian/lobpcg.hpp"
 
-#include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
