@@ -1,5 +1,5 @@
-// C = alpha (the sum of all parts, in their order) + beta C; beta = 0 never reads. The numbers of a part are the products
-// as they lie row by row.
+// C = alpha (the sum of all parts, in their order) + beta C; beta = 0 never reads. The numbers of a part are the
+// products as they lie row by row.
 #include "tallskinny/gemm/device/cluster.cuh"
 
 __device__ __forceinline__ Complex<double> as_pair(Real x) {

@@ -23,7 +23,8 @@ __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 
-/// Blocks of 8 columns, with right times Sign: 1 or -1 (CUDA 13.0 miscompiles a sign of left). c holds (g, 2t), (g, 2t + 1),
+/// Blocks of 8 columns, with right times Sign: 1 or -1 (CUDA 13.0 miscompiles a sign of left).
+/// c holds (g, 2t), (g, 2t + 1),
 /// (g + 8, 2t), (g + 8, 2t + 1) of each, for rows of the warp's 16.
 template <int Blocks>
 struct Wgmma;

@@ -1,5 +1,5 @@
-// to = from: in one precision the bits as they are, else each number in the precision of `to`. Short rows share a block;
-// a thread reads several of them before it writes.
+// to = from: in one precision the bits as they are, else each number in the precision of `to`. Short rows share a
+// block; a thread reads several of them before it writes.
 #include "tallskinny/gemm/device/element.cuh"
 
 using Source = Choose<policy.from == ts::DType::float64, double, float>::type;

@@ -16,8 +16,9 @@
 //     friend bool operator==(const RandomFillPolicy&, const RandomFillPolicy&) = default;
 //   };
 //
-// A kernel is compiled from `#include header`, one line `constexpr RandomFillPolicy policy{...};`, and its own file, which
-// says policy.vector, and `if constexpr` where it chooses. Plans carry the members as text (KernelPlan::defines).
+// A kernel is compiled from `#include header`, one line `constexpr RandomFillPolicy policy{...};`, and its own
+// file, which says policy.vector, and `if constexpr` where it chooses. Plans carry the members as text
+// (KernelPlan::defines).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The long rows of Y = alpha (op(A) + diagonal I) X + beta Y, cut into parts: a block sums one part, and the last block of
-// a row to finish adds the parts in their order.
+// The long rows of Y = alpha (op(A) + diagonal I) X + beta Y, cut into parts: a block sums one part, and the last
+// block of a row to finish adds the parts in their order.
 #include "tallskinny/gemm/spmm/kernels/sparse_row.cuh"
 
 constexpr int threads = policy.threads, teams = threads / lanes, q = policy.q;

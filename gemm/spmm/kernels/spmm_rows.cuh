@@ -1,6 +1,6 @@
-// Y = alpha (op(A) + diagonal I) X + beta Y, op(A) in compressed sparse rows, for rows of at most `longest` entries; longer
-// ones are left to spmm_long, for which the tickets are set to zero here. Teams of lanes share the entries of a row and add
-// up at the end, in a fixed order.
+// Y = alpha (op(A) + diagonal I) X + beta Y, op(A) in compressed sparse rows, for rows of at most `longest`
+// entries; longer ones are left to spmm_long, for which the tickets are set to zero here. Teams of lanes share the
+// entries of a row and add up at the end, in a fixed order.
 #include "tallskinny/gemm/spmm/kernels/sparse_row.cuh"
 
 constexpr int threads = policy.threads, group = policy.group(), groups_a_block = threads / group;

@@ -1,5 +1,6 @@
 // C = alpha op(A) B + beta C as in tsmttsm.cuh, for float32 and complex64 where arithmetic bounds: by tensor
-// instructions of whole warpgroups, which do half as much again in the same time. (Narrow Gram matrices: gram_wgmma.cuh.)
+// instructions of whole warpgroups, which do half as much again in the same time. (Narrow Gram matrices:
+// gram_wgmma.cuh.)
 //
 // The product is 64 TS_WARPGROUPS x TS_COLUMNS; TS_SLICES such groups of warps take different rows of a
 // chunk, 32 at a time. While the instructions of one batch of rows go on, the warps of a slice split the
