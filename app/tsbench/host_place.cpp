@@ -110,6 +110,7 @@ void HostPlace::time(const std::vector<HostOperands<T>>& sets, const Effort& eff
   Contestant ours{"", [&] { run(ctx_, o); }, {}};
   std::vector<Contestant> others;
   const std::vector<HostPeer<T>> peers = effort.peers ? peers_of(ctx_, o) : std::vector<HostPeer<T>>{};
+  others.reserve(peers.size());
   for (const HostPeer<T>& peer : peers) others.push_back({peer.library, [&] { peer.run(o); }, {}});
   for (int r = 0; r < effort.repetitions; ++r) {
     ours.run_once(effort.seconds_per_contestant);

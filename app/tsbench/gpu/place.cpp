@@ -13,7 +13,7 @@ namespace {
 
 /// Compiles everything before anything takes memory.
 GpuPool prepared_pool(const Context& ctx, const std::vector<Case>& cases,
-                      std::vector<cuda::KernelPlan> more) {
+                      const std::vector<cuda::KernelPlan>& more) {
   const cuda::DeviceInfo& device = ctx.stream.device();
   std::vector<cuda::KernelPlan> plans = app::roof_plans(device);
   const auto take = [&](const std::vector<cuda::KernelPlan>& some) {
@@ -85,9 +85,10 @@ struct Heats {
 
 }  // namespace
 
-GpuPlace::GpuPlace(const Context& ctx, const std::vector<Case>& cases, std::vector<cuda::KernelPlan> more)
+GpuPlace::GpuPlace(const Context& ctx, const std::vector<Case>& cases,
+                   const std::vector<cuda::KernelPlan>& more)
     : ctx_(ctx),
-      pool_(prepared_pool(ctx, cases, std::move(more))),
+      pool_(prepared_pool(ctx, cases, more)),
       roofs_(app::measure_gpu_roofs(ctx, pool_.source(), pool_.target())),
       meter_(ctx.stream.device()) {}
 
