@@ -15,8 +15,10 @@ std::string program_of(const CompileJob& job) {
     const std::string type(job.policy.name);
     // The members' own types are named by decltype: a value's text is a number, whatever its type.
     text = include(job.policy.header) + "constexpr " + type + " policy{";
-    for (const auto& [name, value] : job.defines)
-      text += "\n    ." + name + " = static_cast<decltype(" + type + "::" + name + ")>(" + value + "),";
+    for (const auto& [name, value] : job.defines) {
+      text.append("\n    .").append(name).append(" = static_cast<decltype(").append(type).append("::");
+      text.append(name).append(")>(").append(value).append("),");
+    }
     text += "};\n";
   }
   return text + include(source_of(job.family, job.beside).name);
