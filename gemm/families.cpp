@@ -19,8 +19,6 @@ constexpr Family every_family[] = {{"column_norms", column_norms_candidates},
                                    {"tsmttsm", inner_candidates}};
 }
 
-std::span<const Family> families() noexcept {
-  return every_family;
-}
+std::span<const Family> families() noexcept { return every_family; }
 
 }  // namespace ts::cuda

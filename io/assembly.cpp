@@ -13,12 +13,8 @@ namespace {
   throw Error(Errc::bad_input, subject.name + " " + cause);
 }
 
-std::string line_word(const Subject& s) {
-  return s.by_columns ? "column" : "row";
-}
-std::string index_word(const Subject& s) {
-  return s.by_columns ? "row" : "column";
-}
+std::string line_word(const Subject& s) { return s.by_columns ? "column" : "row"; }
+std::string index_word(const Subject& s) { return s.by_columns ? "row" : "column"; }
 
 std::string place(index_t i, index_t j) {
   return std::string("(").append(std::to_string(i)).append(", ").append(std::to_string(j)).append(")");
@@ -37,8 +33,7 @@ void sort_and_sum(CsrMatrix<T>& a) {
   for (index_t i = 0; i < a.rows; ++i) {
     line.clear();
     for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) line.emplace_back(a.indices[k], a.values[k]);
-    std::stable_sort(line.begin(), line.end(),
-                     [](const auto& x, const auto& y) { return x.first < y.first; });
+    std::stable_sort(line.begin(), line.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
     const index_t begin = kept;
     for (const auto& [index, value] : line) {
       if (kept > begin && a.indices[kept - 1] == index) {
@@ -56,29 +51,25 @@ void sort_and_sum(CsrMatrix<T>& a) {
 }
 
 /// counts[i + 1] entries in line i become pointers.
-void accumulate(std::vector<index_t>& counts) {
-  std::partial_sum(counts.begin(), counts.end(), counts.begin());
-}
+void accumulate(std::vector<index_t>& counts) { std::partial_sum(counts.begin(), counts.end(), counts.begin()); }
 
 }  // namespace
 
 void check_pointers(const std::vector<index_t>& pointers, index_t entries, const Subject& subject) {
-  if (pointers.empty())
-    refuse(subject, "has no pointers; there is one more than its " + line_word(subject) + "s");
+  if (pointers.empty()) refuse(subject, "has no pointers; there is one more than its " + line_word(subject) + "s");
   if (pointers.front() != 0)
     refuse(subject, "has pointers that start at " + std::to_string(pointers.front()) + " instead of 0");
   for (std::size_t i = 1; i < pointers.size(); ++i) {
     if (pointers[i] < pointers[i - 1])
-      refuse(subject, "has decreasing pointers at " + line_word(subject) + " " + std::to_string(i - 1) +
-                          ": " + std::to_string(pointers[i - 1]) + " is followed by " +
-                          std::to_string(pointers[i]));
+      refuse(subject, "has decreasing pointers at " + line_word(subject) + " " + std::to_string(i - 1) + ": " +
+                          std::to_string(pointers[i - 1]) + " is followed by " + std::to_string(pointers[i]));
     if (pointers[i] > entries)
-      refuse(subject, "has a pointer to entry " + std::to_string(pointers[i]) + " at " + line_word(subject) +
-                          " " + std::to_string(i - 1) + ", but " + std::to_string(entries) + " entries");
+      refuse(subject, "has a pointer to entry " + std::to_string(pointers[i]) + " at " + line_word(subject) + " " +
+                          std::to_string(i - 1) + ", but " + std::to_string(entries) + " entries");
   }
   if (pointers.back() != entries)
-    refuse(subject, "has pointers that end at " + std::to_string(pointers.back()) + ", but " +
-                        std::to_string(entries) + " entries");
+    refuse(subject, "has pointers that end at " + std::to_string(pointers.back()) + ", but " + std::to_string(entries) +
+                        " entries");
 }
 
 template <class T>
@@ -94,10 +85,9 @@ void check_lines(CsrMatrix<T>& a, const Subject& subject) {
                             std::to_string(a.cols - 1));
       if (index <= previous) {
         if (!subject.accept_unsorted)
-          refuse(subject,
-                 "has " + std::string(index == previous ? "two entries for " : "unsorted entries near ") +
-                     line_word(subject) + " " + std::to_string(i) + ", " + index_word(subject) + " " +
-                     std::to_string(index) + "; --accept-unsorted sorts them and adds up duplicates");
+          refuse(subject, "has " + std::string(index == previous ? "two entries for " : "unsorted entries near ") +
+                              line_word(subject) + " " + std::to_string(i) + ", " + index_word(subject) + " " +
+                              std::to_string(index) + "; --accept-unsorted sorts them and adds up duplicates");
         ordered = false;
       }
       previous = index;
@@ -155,10 +145,8 @@ CsrMatrix<T> assembled(index_t rows, index_t cols, Pairs<T> pairs, const Subject
     std::vector<std::pair<std::int32_t, T>> line;
     for (index_t i = 0; i < rows; ++i) {
       line.clear();
-      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k)
-        line.emplace_back(a.indices[k], a.values[k]);
-      std::stable_sort(line.begin(), line.end(),
-                       [](const auto& x, const auto& y) { return x.first < y.first; });
+      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) line.emplace_back(a.indices[k], a.values[k]);
+      std::stable_sort(line.begin(), line.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
       index_t k = a.pointers[i];
       for (const auto& [index, value] : line) a.indices[k] = index, a.values[k] = value, ++k;
     }
@@ -178,13 +166,11 @@ CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle, co
     for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
       const index_t j = a.indices[k];
       if (lower ? j > i : j < i)
-        refuse(subject, "is declared " + std::string(name_of(structure)) + " with its " +
-                            (lower ? "lower" : "upper") + " triangle stored, but has an entry at " +
-                            place(i, j));
+        refuse(subject, "is declared " + std::string(name_of(structure)) + " with its " + (lower ? "lower" : "upper") +
+                            " triangle stored, but has an entry at " + place(i, j));
       if (i == j && !fits_diagonal(a.values[k], structure) && a.values[k] == a.values[k])
         refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its diagonal entry at " +
-                            place(i, j) +
-                            (structure == Structure::hermitian ? " is not real" : " is not zero"));
+                            place(i, j) + (structure == Structure::hermitian ? " is not real" : " is not zero"));
       ++full.pointers[static_cast<std::size_t>(i) + 1];
       if (i != j) ++full.pointers[static_cast<std::size_t>(j) + 1];
     }
@@ -223,14 +209,13 @@ void mirror(Matrix<T>& a, Structure structure, Triangle triangle, const Subject&
       const T image = mirror_image(stored, structure);
       if (other != T{} && other != image)
         refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its entries at (" +
-                            std::to_string(i) + ", " + std::to_string(j) + ") and (" + std::to_string(j) +
-                            ", " + std::to_string(i) + ") do not mirror each other");
+                            std::to_string(i) + ", " + std::to_string(j) + ") and (" + std::to_string(j) + ", " +
+                            std::to_string(i) + ") do not mirror each other");
       other = image;
     }
     if (!fits_diagonal(a(i, i), structure) && a(i, i) == a(i, i))
       refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its diagonal entry at row " +
-                          std::to_string(i) +
-                          (structure == Structure::hermitian ? " is not real" : " is not zero"));
+                          std::to_string(i) + (structure == Structure::hermitian ? " is not real" : " is not zero"));
   }
 }
 

@@ -42,8 +42,7 @@ template <class T>
 /// The whole matrix of which `a` holds one triangle. @throws for an entry in the other triangle, a diagonal
 /// that is not real (hermitian) or not zero (skew-symmetric).
 template <class T>
-[[nodiscard]] CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle,
-                                    const Subject& subject);
+[[nodiscard]] CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle, const Subject& subject);
 /// Dense: the other triangle is filled; it may hold zeros or its right values before.
 template <class T>
 void mirror(Matrix<T>& a, Structure structure, Triangle triangle, const Subject& subject);

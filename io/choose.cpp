@@ -39,8 +39,8 @@ std::string listed(const std::vector<Description>& found) {
     const Description& d = found[i];
     text += (i == 0 ? "" : "; ") + d.where.object;
     if (d.problem.empty())
-      text += " (" + std::to_string(d.rows) + " x " + std::to_string(d.cols) + " " +
-              (d.sparse ? "sparse " : "dense ") + d.stored_type + ")";
+      text += " (" + std::to_string(d.rows) + " x " + std::to_string(d.cols) + " " + (d.sparse ? "sparse " : "dense ") +
+              d.stored_type + ")";
     else
       text += " (cannot be read)";
   }
@@ -79,8 +79,7 @@ std::vector<Description> candidates(const hdf5::Node& root, const ReadOptions& o
       d.where = {object.file(), object.path()};
       d.problem = error.what();
       // A dataset of strings or references is none; a group in a known convention is one with a problem.
-      if (object.is_dataset() && !object.element_type().numeric() && object.members().size() < 3)
-        return false;
+      if (object.is_dataset() && !object.element_type().numeric() && object.members().size() < 3) return false;
     }
     found.push_back(std::move(d));
     return false;
@@ -93,8 +92,7 @@ Chosen choose(const hdf5::Node& root, const std::string& path, const ReadOptions
     const auto object = root.find(path);
     if (object) return recognised(*object, options);
     const auto there = candidates(root, options);
-    refuse(root,
-           "has no object '" + path + "'" + (there.empty() ? "" : "; its matrices are " + listed(there)));
+    refuse(root, "has no object '" + path + "'" + (there.empty() ? "" : "; its matrices are " + listed(there)));
   }
   if (const auto whole = recognise(root, options)) return {root, *whole};
   if (const auto usual = default_object(root)) return recognised(*root.find(*usual), options);

@@ -47,8 +47,8 @@ void unshuffle(const std::vector<char>& from, std::size_t element, std::vector<c
 
 bool inflate_all(const std::vector<char>& from, std::vector<char>& to) {
   uLongf bytes = static_cast<uLongf>(to.size());
-  const int code = uncompress(reinterpret_cast<Bytef*>(to.data()), &bytes,
-                              reinterpret_cast<const Bytef*>(from.data()), static_cast<uLong>(from.size()));
+  const int code = uncompress(reinterpret_cast<Bytef*>(to.data()), &bytes, reinterpret_cast<const Bytef*>(from.data()),
+                              static_cast<uLong>(from.size()));
   return code == Z_OK && bytes == to.size();
 }
 
@@ -56,9 +56,7 @@ bool inflate_all(const std::vector<char>& from, std::vector<char>& to) {
 
 /// Undoes the filters, the last one first.
 void ChunkReader::expand(std::vector<char>& stored, unsigned skipped, std::vector<char>& spare) const {
-  const auto damaged = [&] {
-    dataset_.refuse("cannot be read: it is damaged (a chunk does not expand to its size)");
-  };
+  const auto damaged = [&] { dataset_.refuse("cannot be read: it is damaged (a chunk does not expand to its size)"); };
   for (std::size_t f = grid_.filters.size(); f-- > 0;) {
     if ((skipped >> f & 1) != 0) continue;
     if (grid_.filters[f] == Filter::shuffle) {
@@ -67,9 +65,8 @@ void ChunkReader::expand(std::vector<char>& stored, unsigned skipped, std::vecto
       // Neither filter makes more of a byte than zlib, so memory is taken for nothing that cannot fill it.
       if (grid_.chunk_bytes() / best_deflate > stored.size()) damaged();
       spare.resize(grid_.chunk_bytes());
-      const bool whole = grid_.filters[f] == Filter::deflate
-                             ? inflate_all(stored, spare)
-                             : hdf5::expand_lzf(stored, spare) == spare.size();
+      const bool whole = grid_.filters[f] == Filter::deflate ? inflate_all(stored, spare)
+                                                             : hdf5::expand_lzf(stored, spare) == spare.size();
       if (!whole) damaged();
     }
     stored.swap(spare);
@@ -82,10 +79,8 @@ void ChunkReader::expand(std::vector<char>& stored, unsigned skipped, std::vecto
 void ChunkReader::fetch(index_t block, Team& team, std::vector<std::vector<char>>& stored,
                         std::vector<unsigned>& skipped) const {
   for (std::size_t c = 0; c < stored.size(); ++c)
-    if (!dataset_.read_chunk(block * grid_.rows, static_cast<index_t>(c) * grid_.cols, stored[c],
-                             skipped[c])) {
-      const index_t from = std::max(team.begin, block * grid_.rows),
-                    to = std::min(team.end, (block + 1) * grid_.rows);
+    if (!dataset_.read_chunk(block * grid_.rows, static_cast<index_t>(c) * grid_.cols, stored[c], skipped[c])) {
+      const index_t from = std::max(team.begin, block * grid_.rows), to = std::min(team.end, (block + 1) * grid_.rows);
       const index_t line = team.cols * static_cast<index_t>(grid_.element_bytes);
       dataset_.read(from, to, memory_,
                     {reinterpret_cast<std::byte*>(team.out + (from - team.begin) * line),
@@ -120,16 +115,13 @@ void ChunkReader::read(index_t begin, index_t end, index_t cols, void* out,
           block = team.next++;
           fetch(block, team, stored, skipped);
         }
-        const index_t top = block * grid_.rows, from = std::max(begin, top),
-                      to = std::min(end, top + grid_.rows);
+        const index_t top = block * grid_.rows, from = std::max(begin, top), to = std::min(end, top + grid_.rows);
         for (std::size_t c = 0; c < stored.size(); ++c) {
           expand(stored[c], skipped[c], spare);
-          const index_t left = static_cast<index_t>(c) * grid_.cols,
-                        width = std::min(grid_.cols, cols - left);
+          const index_t left = static_cast<index_t>(c) * grid_.cols, width = std::min(grid_.cols, cols - left);
           for (index_t i = from; i < to; ++i)
             std::memcpy(team.out + (i - begin) * line + left * element,
-                        stored[c].data() + (i - top) * grid_.cols * element,
-                        static_cast<std::size_t>(width * element));
+                        stored[c].data() + (i - top) * grid_.cols * element, static_cast<std::size_t>(width * element));
         }
         done(from, to, team.out + (from - begin) * line);
       } catch (...) {

@@ -25,8 +25,7 @@ class ChunkReader {
   struct Team;
   ChunkReader(hdf5::Node dataset, hdf5::MemoryType memory, hdf5::Node::ChunkGrid grid)
       : dataset_(std::move(dataset)), memory_(memory), grid_(std::move(grid)) {}
-  void fetch(index_t block, Team& team, std::vector<std::vector<char>>& stored,
-             std::vector<unsigned>& skipped) const;
+  void fetch(index_t block, Team& team, std::vector<std::vector<char>>& stored, std::vector<unsigned>& skipped) const;
   void expand(std::vector<char>& stored, unsigned skipped, std::vector<char>& spare) const;
 
   hdf5::Node dataset_;

@@ -24,8 +24,7 @@ FileBytes::FileBytes(const std::filesystem::path& file)
   if (file.empty()) throw Error(Errc::bad_input, "no file is named");
   const int cause = errno;
   struct stat status {};
-  const bool seen =
-      descriptor_ >= 0 ? ::fstat(descriptor_, &status) == 0 : ::stat(file.c_str(), &status) == 0;
+  const bool seen = descriptor_ >= 0 ? ::fstat(descriptor_, &status) == 0 : ::stat(file.c_str(), &status) == 0;
   if (!seen && (errno == ENOENT || errno == ENOTDIR)) refuse("does not exist");
   if (seen && S_ISDIR(status.st_mode)) refuse("is a folder, not a file");
   if (seen && !S_ISREG(status.st_mode)) refuse("is not a regular file");
@@ -33,9 +32,7 @@ FileBytes::FileBytes(const std::filesystem::path& file)
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
-FileBytes::~FileBytes() {
-  ::close(descriptor_);
-}
+FileBytes::~FileBytes() { ::close(descriptor_); }
 
 std::size_t FileBytes::read(std::uint64_t offset, std::span<std::byte> out) const {
   return read_at(descriptor_, offset, out);
@@ -53,8 +50,8 @@ std::size_t read_at(int descriptor, std::uint64_t offset, std::span<std::byte> o
   constexpr std::size_t most = std::size_t{1} << 30;  // the system takes less than 2 GiB at a time
   std::size_t done = 0;
   while (done < out.size()) {
-    const auto got = ::pread(descriptor, out.data() + done, std::min(most, out.size() - done),
-                             static_cast<off_t>(offset + done));
+    const auto got =
+        ::pread(descriptor, out.data() + done, std::min(most, out.size() - done), static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw std::system_error(errno, std::generic_category());
     if (got == 0) break;

@@ -62,9 +62,8 @@ index_t first_not_finite(const T* x, index_t n) {
 
 template <class T>
 [[noreturn]] void refuse(const std::string& name, T value, index_t row, index_t col) {
-  throw Error(Errc::bad_input, name + " has " + (is_nan(value) ? "NaN" : "Inf") + " at row " +
-                                   std::to_string(row) + ", column " + std::to_string(col) +
-                                   " (counted from 0)");
+  throw Error(Errc::bad_input, name + " has " + (is_nan(value) ? "NaN" : "Inf") + " at row " + std::to_string(row) +
+                                   ", column " + std::to_string(col) + " (counted from 0)");
 }
 
 }  // namespace
@@ -74,8 +73,7 @@ void check_finite(const CsrMatrix<T>& a, index_t first_row, const std::string& n
   const index_t at = first_not_finite(a.values.data(), a.nonzeros());
   if (at == a.nonzeros()) return;
   const auto row = std::upper_bound(a.pointers.begin(), a.pointers.end(), at) - a.pointers.begin() - 1;
-  refuse(name, a.values[static_cast<std::size_t>(at)], first_row + row,
-         a.indices[static_cast<std::size_t>(at)]);
+  refuse(name, a.values[static_cast<std::size_t>(at)], first_row + row, a.indices[static_cast<std::size_t>(at)]);
 }
 
 template <class T>

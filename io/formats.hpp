@@ -18,8 +18,8 @@ namespace ts::io {
 [[nodiscard]] Description describe_arff(const Location& where, const ReadOptions& options);
 [[nodiscard]] MatrixFile read_arff(const Location& where, const ReadOptions& options);
 /// One attribute; a nominal one as positions in its list.
-[[nodiscard]] std::vector<double> read_arff_attribute(const std::filesystem::path& file,
-                                                      const std::string& name, const ReadOptions& options);
+[[nodiscard]] std::vector<double> read_arff_attribute(const std::filesystem::path& file, const std::string& name,
+                                                      const ReadOptions& options);
 
 /// NumPy's .npy.
 [[nodiscard]] Description describe_npy(const Location& where, const ReadOptions& options);

@@ -14,9 +14,7 @@ namespace {
 constexpr std::uint64_t odd = 0x9fb21c651e98df25u;
 constexpr std::size_t lanes = 8, block = 8 * lanes;
 
-std::uint64_t step(std::uint64_t h, std::uint64_t word) noexcept {
-  return std::rotl(h ^ word, 29) * odd;
-}
+std::uint64_t step(std::uint64_t h, std::uint64_t word) noexcept { return std::rotl(h ^ word, 29) * odd; }
 
 }  // namespace
 

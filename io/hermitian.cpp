@@ -27,16 +27,14 @@ std::optional<Asymmetry> first_asymmetry(CsrView<T> a, Structure structure) {
       index_t& c = cursor[static_cast<std::size_t>(j)];
       // Entries of row j left of column i that nobody asked for have no partner in their rows.
       for (; c < a.pointers[j + 1] && a.indices[c] < i; ++c)
-        if (a.values[c] != T{})
-          report(std::min<index_t>(j, a.indices[c]), std::max<index_t>(j, a.indices[c]));
+        if (a.values[c] != T{}) report(std::min<index_t>(j, a.indices[c]), std::max<index_t>(j, a.indices[c]));
       const bool there = c < a.pointers[j + 1] && a.indices[c] == i;
       const T partner = there ? a.values[c++] : T{};
       if (a.values[k] != mirror_image(partner, structure)) report(std::min(i, j), std::max(i, j));
     }
   }
   for (index_t j = 0; j < a.rows; ++j)  // left of the visited columns: entries without a partner
-    for (index_t c = cursor[static_cast<std::size_t>(j)]; c < a.pointers[j + 1] && a.indices[c] < visited;
-         ++c)
+    for (index_t c = cursor[static_cast<std::size_t>(j)]; c < a.pointers[j + 1] && a.indices[c] < visited; ++c)
       if (a.values[c] != T{}) report(std::min<index_t>(j, a.indices[c]), std::max<index_t>(j, a.indices[c]));
   return found;
 }

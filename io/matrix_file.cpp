@@ -25,9 +25,8 @@ struct Format {
 };
 
 bool has_ending(const std::string& name, std::initializer_list<const char*> endings) {
-  return std::any_of(endings.begin(), endings.end(), [&](const char* e) {
-    return name.ends_with(e) || name.ends_with(std::string(e) + ".gz");
-  });
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](const char* e) { return name.ends_with(e) || name.ends_with(std::string(e) + ".gz"); });
 }
 
 constexpr std::array formats = {
@@ -35,10 +34,10 @@ constexpr std::array formats = {
              return start.starts_with("%%MatrixMarket") || has_ending(name, {".mtx", ".mm"});
            },
            describe_matrix_market, read_matrix_market},
-    Format{[](const std::string&, std::string_view start) { return start.starts_with("\x93NUMPY"); },
-           describe_npy, read_npy},
-    Format{[](const std::string& name, std::string_view) { return has_ending(name, {".arff"}); },
-           describe_arff, read_arff},
+    Format{[](const std::string&, std::string_view start) { return start.starts_with("\x93NUMPY"); }, describe_npy,
+           read_npy},
+    Format{[](const std::string& name, std::string_view) { return has_ending(name, {".arff"}); }, describe_arff,
+           read_arff},
     Format{[](const std::string& name, std::string_view) {
              return has_ending(name, {".csv", ".tsv", ".txt", ".dat"});
            },
@@ -51,11 +50,8 @@ const Format* format_of(const std::filesystem::path& file) {
   const std::string name = lower_case(file.filename().string());
   for (const Format& format : formats)
     if (format.matches(name, first)) return &format;
-  const auto refuse = [&](const std::string& cause) {
-    throw Error(Errc::bad_input, file.string() + " " + cause);
-  };
-  if (first.starts_with("PK\x03\x04"))
-    refuse("is a zip archive (.npz?), not an HDF5 file: store its arrays with h5py");
+  const auto refuse = [&](const std::string& cause) { throw Error(Errc::bad_input, file.string() + " " + cause); };
+  if (first.starts_with("PK\x03\x04")) refuse("is a zip archive (.npz?), not an HDF5 file: store its arrays with h5py");
   if (first.starts_with("MATLAB 5.0")) refuse("is a MATLAB file of version 5: save it with '-v7.3'");
   refuse("is not an HDF5 file, and its name is none of .mtx, .mtx.gz, .npy, .csv, .tsv, .txt, .arff");
   return nullptr;
@@ -99,16 +95,13 @@ T convert(S x) {
 
 }  // namespace
 
-std::string Location::text() const {
-  return printable(object.empty() ? file.string() : file.string() + ":" + object);
-}
+std::string Location::text() const { return printable(object.empty() ? file.string() : file.string() + ":" + object); }
 
 Location parse_location(std::string_view text) {
   const std::string whole(text);
   std::error_code ignored;
   if (std::filesystem::exists(whole, ignored)) return {whole, ""};
-  for (auto colon = whole.rfind(':'); colon != std::string::npos && colon != 0;
-       colon = whole.rfind(':', colon - 1))
+  for (auto colon = whole.rfind(':'); colon != std::string::npos && colon != 0; colon = whole.rfind(':', colon - 1))
     if (std::filesystem::is_regular_file(whole.substr(0, colon), ignored))
       return {whole.substr(0, colon), whole.substr(colon + 1)};
   // No such file: split where the user most likely meant to, so that the error names the file.
@@ -116,22 +109,17 @@ Location parse_location(std::string_view text) {
     return {whole.substr(0, slash), whole.substr(slash + 1)};
   const auto colon = whole.rfind(':');
   if (colon != std::string::npos && colon > 0 && whole.find('/', colon) == std::string::npos &&
-      has_ending(lower_case(whole.substr(0, colon)),
-                 {".h5", ".hdf5", ".hdf", ".h5ad", ".mat", ".arff", ".nc"}))
+      has_ending(lower_case(whole.substr(0, colon)), {".h5", ".hdf5", ".hdf", ".h5ad", ".mat", ".arff", ".nc"}))
     return {whole.substr(0, colon), whole.substr(colon + 1)};
   return {whole, ""};
 }
 
 std::string_view name_of(Structure s) noexcept {
   switch (s) {
-    case Structure::general:
-      return "general";
-    case Structure::symmetric:
-      return "symmetric";
-    case Structure::hermitian:
-      return "hermitian";
-    case Structure::skew_symmetric:
-      return "skew-symmetric";
+    case Structure::general: return "general";
+    case Structure::symmetric: return "symmetric";
+    case Structure::hermitian: return "hermitian";
+    case Structure::skew_symmetric: return "skew-symmetric";
   }
   return "?";
 }
@@ -152,9 +140,9 @@ std::vector<Description> list_objects(const std::filesystem::path& file, const R
   });
 }
 
-void visit_objects(const std::filesystem::path& file, const ReadOptions& options,
-                   const std::function<void(const Description&,
-                                            const std::function<MatrixFile(const ReadOptions&)>&)>& look) {
+void visit_objects(
+    const std::filesystem::path& file, const ReadOptions& options,
+    const std::function<void(const Description&, const std::function<MatrixFile(const ReadOptions&)>&)>& look) {
   const Location where{file, ""};
   if (check_format(where) != nullptr)
     return look(describe(where, options), [&](const ReadOptions& how) { return read_matrix(where, how); });
@@ -215,9 +203,8 @@ std::vector<double> read_vector(const Location& where, const ReadOptions& option
     chosen.object = guarded(where, [&] { return only_vector(open_hdf5(where.file, options)); });
   const auto a = read_dense_as<double>(chosen, options.of_another_file());
   if (a.cols() != 1 && a.rows() != 1 && !a.empty())
-    throw Error(Errc::bad_input, describe(chosen).where.text() + " is a matrix of " +
-                                     std::to_string(a.rows()) + " x " + std::to_string(a.cols()) +
-                                     " where a vector is needed");
+    throw Error(Errc::bad_input, describe(chosen).where.text() + " is a matrix of " + std::to_string(a.rows()) + " x " +
+                                     std::to_string(a.cols()) + " where a vector is needed");
   return {a.data(), a.data() + a.rows() * a.cols()};
 }
 

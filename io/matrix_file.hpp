@@ -44,9 +44,9 @@ struct ReadOptions {
   std::uint64_t memory_limit = 0;      ///< bytes that reading may take; 0: what the machine has free
   bool drop_index = false;             ///< csv: leave out the first column, which has no name
   bool keep_index = false;             ///< csv: read such a column also if it counts the rows; else refuse
-  bool trusted = false;          ///< HDF5 opens the file in this process, and follows it into other files
-  bool missing_as_fill = false;  ///< rows without data are read as the file's fill value; else refuse
-  bool check_finite = true;      ///< refuse NaN and Inf, naming the first row and column
+  bool trusted = false;                ///< HDF5 opens the file in this process, and follows it into other files
+  bool missing_as_fill = false;        ///< rows without data are read as the file's fill value; else refuse
+  bool check_finite = true;            ///< refuse NaN and Inf, naming the first row and column
 
   /// What holds for any file, without what is said of one matrix: for files beside it.
   [[nodiscard]] ReadOptions of_another_file() const {
@@ -58,15 +58,15 @@ struct ReadOptions {
 
 /// What a file holds, found without reading its elements (text files: without keeping them).
 struct Description {
-  Location where;           ///< with the object that was chosen
-  std::string convention;   ///< "Binsparse", "AnnData", "MATLAB", "Matrix Market", ...
-  bool sparse = false;      ///< read as a SparseMatrix
-  std::string stored_type;  ///< the element type in the file, "big-endian int16", "complex of float64", ...
+  Location where;               ///< with the object that was chosen
+  std::string convention;       ///< "Binsparse", "AnnData", "MATLAB", "Matrix Market", ...
+  bool sparse = false;          ///< read as a SparseMatrix
+  std::string stored_type;      ///< the element type in the file, "big-endian int16", "complex of float64", ...
   DType type = DType::float64;  ///< the element type it is read as
   index_t rows = 0, cols = 0;   ///< of the whole matrix, after --transpose
   index_t nonzeros = 0;         ///< stored entries; rows * cols when dense
   Structure declared = Structure::general;
-  std::uint64_t bytes = 0;  ///< memory that the matrix will take once read (an upper bound for triangles)
+  std::uint64_t bytes = 0;       ///< memory that the matrix will take once read (an upper bound for triangles)
   std::uint64_t peak_bytes = 0;  ///< memory needed while reading it, the matrix included
   index_t chunk_rows = 0;        ///< rows of a chunk of a dense HDF5 dataset stored by rows; 0: not in chunks
   std::string note;              ///< what a reader should know, or empty: "flattened from 60000 x 28 x 28"
@@ -74,8 +74,8 @@ struct Description {
 };
 
 /// Integers are read as double, 16-bit floats as float.
-using SparseMatrix = std::variant<CsrMatrix<double>, CsrMatrix<std::complex<double>>, CsrMatrix<float>,
-                                  CsrMatrix<std::complex<float>>>;
+using SparseMatrix =
+    std::variant<CsrMatrix<double>, CsrMatrix<std::complex<double>>, CsrMatrix<float>, CsrMatrix<std::complex<float>>>;
 /// Row-major. Integers are read as double, 16-bit floats stay what they are.
 using DenseMatrix = std::variant<Matrix<double>, Matrix<std::complex<double>>, Matrix<float>,
                                  Matrix<std::complex<float>>, Matrix<float16>, Matrix<bfloat16>>;
@@ -91,15 +91,13 @@ struct MatrixFile {
 
 /// Every matrix in a file, in the order of their names; unreadable ones carry their `problem`.
 /// @throws Error(bad_input) for a missing file or an unknown format.
-[[nodiscard]] std::vector<Description> list_objects(const std::filesystem::path& file,
-                                                    const ReadOptions& options = {});
+[[nodiscard]] std::vector<Description> list_objects(const std::filesystem::path& file, const ReadOptions& options = {});
 
 /// Looks at every matrix in a file, as list_objects does, while the file is opened once. `read` gives what
 /// read_matrix would.
 void visit_objects(
     const std::filesystem::path& file, const ReadOptions& options,
-    const std::function<void(const Description&, const std::function<MatrixFile(const ReadOptions&)>& read)>&
-        look);
+    const std::function<void(const Description&, const std::function<MatrixFile(const ReadOptions&)>& read)>& look);
 
 /// The matrix at `where`, checked: pointers, indices, finite values, declared symmetry.
 /// @throws Error(bad_input) naming file, object and cause; Error(out_of_memory) before allocating what

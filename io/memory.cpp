@@ -37,8 +37,7 @@ std::uint64_t value_in(const std::string& file, const std::string& key) {
 
 /// What a control group leaves: its limit less what it uses, of which pages of files that nobody has used
 /// lately are given back when memory is short.
-std::uint64_t left_by(const std::string& folder, const char* limit_file, const char* used_file,
-                      const char* inactive) {
+std::uint64_t left_by(const std::string& folder, const char* limit_file, const char* used_file, const char* inactive) {
   const auto limit = number_in(folder + "/" + limit_file), used = number_in(folder + "/" + used_file);
   if (!limit || !used) return most;  // "max", or no controller of memory
   const std::uint64_t held = *used - std::min(*used, value_in(folder + "/memory.stat", inactive));
@@ -71,8 +70,7 @@ std::uint64_t control_group_free(const ControlGroups& groups) {
       for (const char* limit : {"memory.max", "memory.high"})
         least = std::min(least, left_by(folder, limit, "memory.current", "inactive_file"));
     } else {
-      least = std::min(
-          least, left_by(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"));
+      least = std::min(least, left_by(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"));
     }
   });
   return least;

@@ -53,23 +53,20 @@ void parse_type(const std::filesystem::path& file, std::string_view text, NpyHea
       (h.kind == 'c' && (h.bytes == 8 || h.bytes == 16)) ||
       ((h.kind == 'i' || h.kind == 'u') && (h.bytes == 1 || h.bytes == 2 || h.bytes == 4 || h.bytes == 8)) ||
       (h.kind == 'b' && h.bytes == 1) || (h.kind == 'V' && h.bytes == 2);
-  if (!known)
-    refuse(file, "holds elements of NumPy type '" + std::string(type) + "', not numbers that can be read");
+  if (!known) refuse(file, "holds elements of NumPy type '" + std::string(type) + "', not numbers that can be read");
   h.stored_type = std::string(type);
   if (h.kind == 'V') h.note = "two-byte elements without a type, taken as bfloat16";
 }
 
 void parse_shape(const std::filesystem::path& file, std::string_view text, NpyHeader& h) {
   const auto close = text.find(')');
-  if (!text.starts_with('(') || close == std::string_view::npos)
-    refuse(file, "has an npy header without a shape");
+  if (!text.starts_with('(') || close == std::string_view::npos) refuse(file, "has an npy header without a shape");
   std::vector<index_t> sizes;
   index_t value = 0;
   bool digits = false;
   for (const char c : text.substr(1, close)) {
     if (c >= '0' && c <= '9') {
-      if (__builtin_mul_overflow(value, index_t{10}, &value) ||
-          __builtin_add_overflow(value, index_t{c - '0'}, &value))
+      if (__builtin_mul_overflow(value, index_t{10}, &value) || __builtin_add_overflow(value, index_t{c - '0'}, &value))
         refuse(file, "has an impossible npy shape");
       digits = true;
     } else if (digits) {
@@ -90,16 +87,13 @@ void parse_shape(const std::filesystem::path& file, std::string_view text, NpyHe
 NpyHeader parse_npy_header(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::array<unsigned char, 12> start{};
-  if (!in.read(reinterpret_cast<char*>(start.data()), 10))
-    refuse(file, "is truncated: its npy header ends early");
+  if (!in.read(reinterpret_cast<char*>(start.data()), 10)) refuse(file, "is truncated: its npy header ends early");
   const bool long_header = start[6] >= 2;
   if (long_header && !in.read(reinterpret_cast<char*>(start.data()) + 10, 2))
     refuse(file, "is truncated: its npy header ends early");
-  const std::uint64_t length =
-      start[8] | std::uint64_t{start[9]} << 8 |
-      (long_header ? std::uint64_t{start[10]} << 16 | std::uint64_t{start[11]} << 24 : 0);
-  if (length > (std::uint64_t{1} << 20))
-    refuse(file, "has an npy header of " + std::to_string(length) + " bytes");
+  const std::uint64_t length = start[8] | std::uint64_t{start[9]} << 8 |
+                               (long_header ? std::uint64_t{start[10]} << 16 | std::uint64_t{start[11]} << 24 : 0);
+  if (length > (std::uint64_t{1} << 20)) refuse(file, "has an npy header of " + std::to_string(length) + " bytes");
   std::string text(length, '\0');
   if (!in.read(text.data(), static_cast<std::streamsize>(length)))
     refuse(file, "is truncated: its npy header ends early");
@@ -111,8 +105,7 @@ NpyHeader parse_npy_header(const std::filesystem::path& file) {
   const std::uint64_t needed = sum({h.start, product({h.rows, h.cols, h.bytes})});
   const std::uint64_t there = std::filesystem::file_size(file);
   if (there < needed)
-    refuse(file, "is truncated: it has " + std::to_string(there) + " bytes, its shape needs " +
-                     std::to_string(needed));
+    refuse(file, "is truncated: it has " + std::to_string(there) + " bytes, its shape needs " + std::to_string(needed));
   return h;
 }
 
@@ -139,21 +132,16 @@ void widen(const unsigned char* in, std::size_t count, double* out) {
 void widen(const NpyHeader& h, const unsigned char* in, std::size_t count, double* out) {
   const bool is_signed = h.kind == 'i';
   switch (h.bytes) {
-    case 1:
-      return is_signed ? widen<std::int8_t>(in, count, out) : widen<std::uint8_t>(in, count, out);
-    case 2:
-      return is_signed ? widen<std::int16_t>(in, count, out) : widen<std::uint16_t>(in, count, out);
-    case 4:
-      return is_signed ? widen<std::int32_t>(in, count, out) : widen<std::uint32_t>(in, count, out);
-    default:
-      return is_signed ? widen<std::int64_t>(in, count, out) : widen<std::uint64_t>(in, count, out);
+    case 1: return is_signed ? widen<std::int8_t>(in, count, out) : widen<std::uint8_t>(in, count, out);
+    case 2: return is_signed ? widen<std::int16_t>(in, count, out) : widen<std::uint16_t>(in, count, out);
+    case 4: return is_signed ? widen<std::int32_t>(in, count, out) : widen<std::uint32_t>(in, count, out);
+    default: return is_signed ? widen<std::int64_t>(in, count, out) : widen<std::uint64_t>(in, count, out);
   }
 }
 
 /// The elements in stored order, as a matrix of `rows` lines.
 template <class T>
-Matrix<T> read_elements(const std::filesystem::path& file, const NpyHeader& h, index_t lines,
-                        index_t length) {
+Matrix<T> read_elements(const std::filesystem::path& file, const NpyHeader& h, index_t lines, index_t length) {
   Matrix<T> a(lines, length);
   const auto count = static_cast<std::size_t>(lines * length);
   std::ifstream in(file, std::ios::binary);
@@ -194,8 +182,7 @@ Description description_of(const NpyHeader& h, const Location& where, const Read
 
 template <class T>
 DenseMatrix read_as(const NpyHeader& h, const Location& where, ReadOptions options) {
-  if (!h.by_columns)
-    return finished(read_elements<T>(where.file, h, h.rows, h.cols), options, where.file.string());
+  if (!h.by_columns) return finished(read_elements<T>(where.file, h, h.rows, h.cols), options, where.file.string());
   // Stored by columns: the lines of the file are the columns, the transpose of what is asked for.
   options.transpose = !options.transpose;
   return finished(read_elements<T>(where.file, h, h.cols, h.rows), options, where.file.string());
@@ -213,24 +200,12 @@ MatrixFile read_npy(const Location& where, const ReadOptions& options) {
   require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
   (void)row_range(result.description.rows, options);
   switch (result.description.type) {
-    case DType::float64:
-      result.matrix = read_as<double>(h, where, options);
-      break;
-    case DType::complex128:
-      result.matrix = read_as<std::complex<double>>(h, where, options);
-      break;
-    case DType::float32:
-      result.matrix = read_as<float>(h, where, options);
-      break;
-    case DType::complex64:
-      result.matrix = read_as<std::complex<float>>(h, where, options);
-      break;
-    case DType::float16:
-      result.matrix = read_as<float16>(h, where, options);
-      break;
-    case DType::bfloat16:
-      result.matrix = read_as<bfloat16>(h, where, options);
-      break;
+    case DType::float64: result.matrix = read_as<double>(h, where, options); break;
+    case DType::complex128: result.matrix = read_as<std::complex<double>>(h, where, options); break;
+    case DType::float32: result.matrix = read_as<float>(h, where, options); break;
+    case DType::complex64: result.matrix = read_as<std::complex<float>>(h, where, options); break;
+    case DType::float16: result.matrix = read_as<float16>(h, where, options); break;
+    case DType::bfloat16: result.matrix = read_as<bfloat16>(h, where, options); break;
   }
   return result;
 }

@@ -26,25 +26,21 @@ constexpr Stored stored_of() {
     return static_cast<Stored>(dtype_of<T>);
 }
 static_assert(stored_of<double>() == Stored::float64 && stored_of<bfloat16>() == Stored::bfloat16 &&
-              stored_of<std::complex<float>>() == Stored::complex64 &&
-              stored_of<float16>() == Stored::float16);
+              stored_of<std::complex<float>>() == Stored::complex64 && stored_of<float16>() == Stored::float16);
 
 }  // namespace
 
 class OutputFile::Body {
  public:
-  Body(const std::filesystem::path& path, const OutputOptions& options)
-      : file(path), signature(options.signature) {
+  Body(const std::filesystem::path& path, const OutputOptions& options) : file(path), signature(options.signature) {
     expects(options.gzip >= 0 && options.gzip <= 9, "a gzip level lies between 0 (none) and 9");
-    writer.emplace(file.temporary(), file.target().string(), options.gzip,
-                   signature.empty() ? 0 : seal_bytes);
+    writer.emplace(file.temporary(), file.target().string(), options.gzip, signature.empty() ? 0 : seal_bytes);
   }
   Body(const Body&) = delete;
   Body& operator=(const Body&) = delete;
 
   hdf5::Writer& open() {
-    if (committed)
-      throw Error(Errc::invalid_argument, file.target().string() + " is finished; nothing can be added");
+    if (committed) throw Error(Errc::invalid_argument, file.target().string() + " is finished; nothing can be added");
     return *writer;
   }
 
@@ -53,8 +49,7 @@ class OutputFile::Body {
     hdf5::Writer& opened = open();
     if (object.starts_with('/')) object.remove_prefix(1);
     const std::string top(object.substr(0, object.find('/')));
-    if (!top.empty() && std::find(objects.begin(), objects.end(), top) == objects.end())
-      objects.push_back(top);
+    if (!top.empty() && std::find(objects.begin(), objects.end(), top) == objects.end()) objects.push_back(top);
     return opened;
   }
 
@@ -79,12 +74,8 @@ OutputFile::OutputFile(OutputFile&&) noexcept = default;
 OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
 OutputFile::~OutputFile() = default;
 
-void OutputFile::write(std::string_view object, std::span<const double> values) {
-  body_->write_list(object, values);
-}
-void OutputFile::write(std::string_view object, std::span<const float> values) {
-  body_->write_list(object, values);
-}
+void OutputFile::write(std::string_view object, std::span<const double> values) { body_->write_list(object, values); }
+void OutputFile::write(std::string_view object, std::span<const float> values) { body_->write_list(object, values); }
 void OutputFile::write(std::string_view object, std::span<const std::complex<double>> values) {
   body_->write_list(object, values);
 }
@@ -147,8 +138,7 @@ void OutputFile::write_binsparse(std::string_view group, CsrView<T> a, Structure
               "Binsparse wants the columns of every row sorted and without duplicates");
   CsrMatrix<T> lower;
   if (structure != Structure::general) {
-    expects(!first_asymmetry(a, structure),
-            "the matrix does not have the structure that it is to be stored with");
+    expects(!first_asymmetry(a, structure), "the matrix does not have the structure that it is to be stored with");
     lower.rows = a.rows, lower.cols = a.cols;
     const auto most = static_cast<std::size_t>((a.nonzeros() + a.rows) / 2);  // half, and a full diagonal
     lower.pointers.reserve(static_cast<std::size_t>(a.rows) + 1);
@@ -169,16 +159,15 @@ void OutputFile::write_binsparse(std::string_view group, CsrView<T> a, Structure
                   {"indices_1", "int32"},
                   {"values", is_complex<T> ? "complex[" + real_name + "]" : real_name}};
   if (structure != Structure::general)
-    d.structure = structure == Structure::skew_symmetric ? "skew_symmetric_lower"
-                                                         : std::string(name_of(structure)) + "_lower";
+    d.structure =
+        structure == Structure::skew_symmetric ? "skew_symmetric_lower" : std::string(name_of(structure)) + "_lower";
 
   const std::string base = group.ends_with('/') ? std::string(group) : std::string(group) + "/";
   const auto size = static_cast<std::size_t>(count);
   const index_t none = 0;
   body_->open().create_group(group);
-  write(base + "pointers_to_1",
-        a.rows > 0 ? std::span<const index_t>(a.pointers, static_cast<std::size_t>(a.rows) + 1)
-                   : std::span<const index_t>(&none, 1));
+  write(base + "pointers_to_1", a.rows > 0 ? std::span<const index_t>(a.pointers, static_cast<std::size_t>(a.rows) + 1)
+                                           : std::span<const index_t>(&none, 1));
   write(base + "indices_1", std::span<const std::int32_t>(a.indices, size));
   write(base + "values",
         std::span<const Real>(reinterpret_cast<const Real*>(a.values), is_complex<T> ? 2 * size : size));
@@ -192,9 +181,7 @@ void OutputFile::commit() {
   body_->committed = true;
 }
 
-const std::filesystem::path& OutputFile::target() const noexcept {
-  return body_->file.target();
-}
+const std::filesystem::path& OutputFile::target() const noexcept { return body_->file.target(); }
 
 std::string OutputFile::contents() const {
   std::string list;
@@ -205,8 +192,7 @@ std::string OutputFile::contents() const {
 #define TS_INSTANTIATE(T) template void OutputFile::write_matrix<T>(std::string_view, Strided<const T>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
-#define TS_INSTANTIATE(T) \
-  template void OutputFile::write_binsparse<T>(std::string_view, CsrView<T>, Structure);
+#define TS_INSTANTIATE(T) template void OutputFile::write_binsparse<T>(std::string_view, CsrView<T>, Structure);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -90,8 +90,7 @@ class OutputFile {
   template <class T>
   void write_binsparse(std::string_view group, CsrView<T> matrix, Structure structure = Structure::general);
   template <class T>
-  void write_binsparse(std::string_view group, const CsrMatrix<T>& matrix,
-                       Structure structure = Structure::general) {
+  void write_binsparse(std::string_view group, const CsrMatrix<T>& matrix, Structure structure = Structure::general) {
     write_binsparse(group, matrix.view(), structure);
   }
 

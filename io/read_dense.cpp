@@ -41,8 +41,7 @@ void read_stored_lines(const DenseParts& p, index_t begin, index_t end, index_t 
 
 /// Rows of `range` to `out`, slab by slab; `read` as read_stored_lines.
 template <class T, class Read>
-void read_slabs(const DenseParts& p, RowRange range, const std::string& name, bool finite, T* out,
-                const Read& read) {
+void read_slabs(const DenseParts& p, RowRange range, const std::string& name, bool finite, T* out, const Read& read) {
   const index_t slab = lines_per_slab(p, p.cols * static_cast<index_t>(sizeof(T)));
   for (index_t begin = range.begin; begin < range.end;) {
     // Slabs end where chunks end, wherever the range begins.
@@ -57,8 +56,8 @@ void read_slabs(const DenseParts& p, RowRange range, const std::string& name, bo
 /// The same, each of several threads a part of the rows. The failure of the first rows is the one that is
 /// told.
 template <class T>
-void read_raw(const RawElements& raw, const DenseParts& p, RowRange range, const std::string& name,
-              bool finite, T* out) {
+void read_raw(const RawElements& raw, const DenseParts& p, RowRange range, const std::string& name, bool finite,
+              T* out) {
   constexpr index_t worth_a_thread = 2 * slab_bytes, most_threads = 8;
   const index_t row_bytes = p.cols * static_cast<index_t>(sizeof(T));
   const index_t most = std::min<index_t>(most_threads, default_threads());
@@ -79,8 +78,7 @@ void read_by_rows(const DenseParts& p, RowRange range, const std::string& name, 
   const hdf5::MemoryType memory = hdf5::memory_of(p.values.interleaved ? dtype_of<real_t<T>> : dtype_of<T>);
   if (p.values.one_for_all) {
     T value{};
-    p.values.dataset->read(0, p.values.interleaved ? 2 : 1, memory,
-                           std::as_writable_bytes(std::span(&value, 1)));
+    p.values.dataset->read(0, p.values.interleaved ? 2 : 1, memory, std::as_writable_bytes(std::span(&value, 1)));
     std::fill_n(out, range.count() * p.cols, value);
     if (finite) check_finite(HostView<const T>::unchecked(out, range.count(), p.cols, p.cols), 0, name);
     return;
@@ -94,9 +92,8 @@ void read_by_rows(const DenseParts& p, RowRange range, const std::string& name, 
     if (const auto chunks = ChunkReader::of(*p.values.dataset, memory)) {
       chunks->read(range.begin, range.end, p.cols, out, [&](index_t begin, index_t end, char* rows) {
         if (finite)
-          check_finite(
-              HostView<const T>::unchecked(reinterpret_cast<const T*>(rows), end - begin, p.cols, p.cols),
-              begin, name);
+          check_finite(HostView<const T>::unchecked(reinterpret_cast<const T*>(rows), end - begin, p.cols, p.cols),
+                       begin, name);
       });
       return;
     }
@@ -128,8 +125,7 @@ Matrix<T> read_as(const DenseParts& p, const std::string& name, const ReadOption
   const RowRange range = row_range(p.rows, options);
   const RowRange needed = p.triangle == Triangle::none ? range : RowRange{0, p.rows};
   const bool finite = options.check_finite && p.triangle == Triangle::none;
-  const bool by_columns =
-      p.transposed && !p.values.one_for_all && p.values.dataset && needed.count() > 0 && p.cols > 0;
+  const bool by_columns = p.transposed && !p.values.one_for_all && p.values.dataset && needed.count() > 0 && p.cols > 0;
   Matrix<T> a;
   if (by_columns) {
     a = read_by_columns<T>(p, needed);
@@ -141,8 +137,7 @@ Matrix<T> read_as(const DenseParts& p, const std::string& name, const ReadOption
     mirror(a, p.structure, p.triangle, Subject{name});
   else if (p.triangle != Triangle::none)
     throw Error(Errc::bad_input, name + " stores a triangle of 16-bit floats; store it as float32");
-  if (options.check_finite && (by_columns || p.triangle != Triangle::none))
-    check_finite(a.cview(), needed.begin, name);
+  if (options.check_finite && (by_columns || p.triangle != Triangle::none)) check_finite(a.cview(), needed.begin, name);
   if (needed.count() == range.count()) return a;
   return Matrix<T>::copy_of(a.cview().rows(range.begin, range.count()));
 }
@@ -154,16 +149,14 @@ void check_dense_lengths(const DenseParts& p, const hdf5::Node& object) {
   const auto dims = dims_of(*p.values.dataset);
   index_t has = 1;
   for (const index_t size : dims)
-    if (__builtin_mul_overflow(has, size, &has))
-      object.refuse("has an impossible shape: more than 2^63 elements");
+    if (__builtin_mul_overflow(has, size, &has)) object.refuse("has an impossible shape: more than 2^63 elements");
   index_t needs = p.values.interleaved ? 2 : 1;
   if (!p.values.one_for_all &&
       (__builtin_mul_overflow(needs, p.rows, &needs) || __builtin_mul_overflow(needs, p.cols, &needs)))
     object.refuse("has an impossible shape: more than 2^63 elements");
   if (has != needs)
-    p.values.dataset->refuse("has " + std::to_string(has) + " elements; a matrix of " +
-                             std::to_string(p.rows) + " x " + std::to_string(p.cols) + " needs " +
-                             std::to_string(needs));
+    p.values.dataset->refuse("has " + std::to_string(has) + " elements; a matrix of " + std::to_string(p.rows) + " x " +
+                             std::to_string(p.cols) + " needs " + std::to_string(needs));
   if (p.flat && dims.size() != 1) p.values.dataset->refuse("is not a one-dimensional list of elements");
 }
 
@@ -173,18 +166,12 @@ namespace {
 template <class Use>
 auto with_type(DType type, const Use& use) {
   switch (type) {
-    case DType::complex128:
-      return use(std::complex<double>{});
-    case DType::float32:
-      return use(float{});
-    case DType::complex64:
-      return use(std::complex<float>{});
-    case DType::float16:
-      return use(float16{});
-    case DType::bfloat16:
-      return use(bfloat16{});
-    default:
-      return use(double{});
+    case DType::complex128: return use(std::complex<double>{});
+    case DType::float32: return use(float{});
+    case DType::complex64: return use(std::complex<float>{});
+    case DType::float16: return use(float16{});
+    case DType::bfloat16: return use(bfloat16{});
+    default: return use(double{});
   }
 }
 
@@ -195,8 +182,8 @@ DenseMatrix read_dense_parts(const DenseParts& parts, const Description& d, cons
   return with_type(d.type, [&]<class T>(T) -> DenseMatrix { return read_as<T>(parts, name, options); });
 }
 
-void read_dense_rows(const DenseParts& parts, DType type, RowRange range, const std::string& name,
-                     bool finite, void* out) {
+void read_dense_rows(const DenseParts& parts, DType type, RowRange range, const std::string& name, bool finite,
+                     void* out) {
   expects(!parts.transposed && parts.triangle == Triangle::none, "rows are read of what is stored by rows");
   with_type(type, [&]<class T>(T) { read_by_rows(parts, range, name, finite, static_cast<T*>(out)); });
 }

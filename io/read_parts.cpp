@@ -11,14 +11,12 @@ namespace {
 void transpose(SparseParts& p) {
   std::swap(p.rows, p.cols);
   p.by_columns = !p.by_columns;
-  if (p.triangle != Triangle::none)
-    p.triangle = p.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
+  if (p.triangle != Triangle::none) p.triangle = p.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
 }
 void transpose(DenseParts& p) {
   std::swap(p.rows, p.cols);
   p.transposed = !p.transposed;
-  if (p.triangle != Triangle::none)
-    p.triangle = p.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
+  if (p.triangle != Triangle::none) p.triangle = p.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
 }
 
 DType sparse_type(DType stored) {
@@ -30,8 +28,7 @@ DType sparse_type(DType stored) {
 RowRange row_range(index_t rows, const ReadOptions& options) {
   const RowRange range{options.row_begin, options.row_end < 0 ? rows : options.row_end};
   if (range.begin < 0 || range.begin > range.end || range.end > rows)
-    throw Error(Errc::invalid_argument, "rows " + std::to_string(range.begin) + ":" +
-                                            std::to_string(range.end) +
+    throw Error(Errc::invalid_argument, "rows " + std::to_string(range.begin) + ":" + std::to_string(range.end) +
                                             " are asked for, but the matrix has " + std::to_string(rows));
   return range;
 }
@@ -41,8 +38,7 @@ void set_sparse_bytes(Description& d, bool mirrored, bool turned, bool from_pair
   const auto of = [&](index_t lines, index_t entries) {
     return sum({product({lines, 8}), 8, product({entries, 4 + element})});
   };
-  const index_t full =
-      mirrored && d.nonzeros < std::numeric_limits<index_t>::max() / 2 ? 2 * d.nonzeros : d.nonzeros;
+  const index_t full = mirrored && d.nonzeros < std::numeric_limits<index_t>::max() / 2 ? 2 * d.nonzeros : d.nonzeros;
   d.bytes = of(d.rows, full);
   d.peak_bytes = d.bytes;
   if (mirrored || turned)

@@ -16,8 +16,7 @@ using Form = SparseParts::Form;
 
 void require_integers(const hdf5::Node& list) {
   const auto type = list.element_type();
-  if (type.kind != hdf5::ElementType::Kind::integer)
-    list.refuse("holds " + type.text + " where integers are needed");
+  if (type.kind != hdf5::ElementType::Kind::integer) list.refuse("holds " + type.text + " where integers are needed");
 }
 
 /// Elements begin .. end - 1 of a list; a list stored as one row of many columns is read whole.
@@ -25,8 +24,7 @@ template <class E>
 void read_list(const hdf5::Node& list, hdf5::MemoryType memory, index_t begin, index_t end, E* out) {
   const auto dims = dims_of(list);
   if (dims.size() == 1 || dims[0] != 1)
-    return list.read(begin, end, memory,
-                     std::as_writable_bytes(std::span(out, static_cast<std::size_t>(end - begin))));
+    return list.read(begin, end, memory, std::as_writable_bytes(std::span(out, static_cast<std::size_t>(end - begin))));
   std::vector<E> whole(static_cast<std::size_t>(dims[1]));
   list.read(0, 1, memory, std::as_writable_bytes(std::span(whole)));
   std::copy(whole.begin() + begin, whole.begin() + end, out);
@@ -43,11 +41,9 @@ std::vector<index_t> read_pointers(const SparseParts& p) {
 template <class I>
 std::vector<I> read_indices(const SparseParts& p, const hdf5::Node& list, index_t begin, index_t end) {
   std::vector<I> indices(static_cast<std::size_t>(end - begin));
-  read_list(list, sizeof(I) == 4 ? hdf5::MemoryType::int32 : hdf5::MemoryType::int64, begin, end,
-            indices.data());
+  read_list(list, sizeof(I) == 4 ? hdf5::MemoryType::int32 : hdf5::MemoryType::int64, begin, end, indices.data());
   if (p.index_base != 0)
-    for (I& index : indices)
-      index -= index > std::numeric_limits<I>::min() ? static_cast<I>(p.index_base) : I{0};
+    for (I& index : indices) index -= index > std::numeric_limits<I>::min() ? static_cast<I>(p.index_base) : I{0};
   return indices;
 }
 
@@ -114,8 +110,7 @@ CsrMatrix<T> read_lines(const SparseParts& p, index_t entries, RowRange range, c
   lines.cols = p.by_columns ? p.rows : p.cols;
   lines.pointers = read_pointers(p);
   check_pointers(lines.pointers, entries, subject);
-  if (p.form == Form::compressed_nonempty)
-    lines.pointers = expand_pointers(p, lines.pointers, count, subject);
+  if (p.form == Form::compressed_nonempty) lines.pointers = expand_pointers(p, lines.pointers, count, subject);
   const index_t first = lines.pointers[static_cast<std::size_t>(range.begin)];
   const index_t last = lines.pointers[static_cast<std::size_t>(range.end)];
   if (range.count() != count) {
@@ -130,8 +125,7 @@ CsrMatrix<T> read_lines(const SparseParts& p, index_t entries, RowRange range, c
 }
 
 template <class T>
-CsrMatrix<T> read_as(const SparseParts& p, const Description& d, const std::string& name,
-                     const ReadOptions& options) {
+CsrMatrix<T> read_as(const SparseParts& p, const Description& d, const std::string& name, const ReadOptions& options) {
   const Subject subject{name, p.by_columns, options.accept_unsorted};
   const RowRange range = row_range(p.rows, options);
   CsrMatrix<T> a;
@@ -155,8 +149,7 @@ CsrMatrix<T> read_as(const SparseParts& p, const Description& d, const std::stri
 
 index_t check_sparse_lengths(const SparseParts& p, const hdf5::Node& object) {
   const auto differ = [&](const hdf5::Node& list, index_t has, index_t needs, const char* why) {
-    list.refuse("has " + std::to_string(has) + " entries instead of " + std::to_string(needs) + " (" + why +
-                ")");
+    list.refuse("has " + std::to_string(has) + " entries instead of " + std::to_string(needs) + " (" + why + ")");
   };
   for (const auto* list : {&p.pointers, &p.major, &p.minor})
     if (*list) require_integers(**list);
@@ -186,14 +179,10 @@ index_t check_sparse_lengths(const SparseParts& p, const hdf5::Node& object) {
 SparseMatrix read_sparse_parts(const SparseParts& parts, const Description& d, const std::string& name,
                                const ReadOptions& options) {
   switch (d.type) {
-    case DType::complex128:
-      return read_as<std::complex<double>>(parts, d, name, options);
-    case DType::float32:
-      return read_as<float>(parts, d, name, options);
-    case DType::complex64:
-      return read_as<std::complex<float>>(parts, d, name, options);
-    default:
-      return read_as<double>(parts, d, name, options);
+    case DType::complex128: return read_as<std::complex<double>>(parts, d, name, options);
+    case DType::float32: return read_as<float>(parts, d, name, options);
+    case DType::complex64: return read_as<std::complex<float>>(parts, d, name, options);
+    default: return read_as<double>(parts, d, name, options);
   }
 }
 

@@ -30,9 +30,7 @@ RowReader::RowReader(const Location& where, const ReadOptions& options) {
 
 RowReader::~RowReader() = default;
 
-const Description& RowReader::description() const noexcept {
-  return state_->description;
-}
+const Description& RowReader::description() const noexcept { return state_->description; }
 
 void RowReader::read(index_t first, index_t count, bool finite, void* out) const {
   const index_t begin = state_->range.begin + first;

@@ -82,8 +82,8 @@ void compensated_residual(const Context& ctx, const CsrView<T, Space::host, I>& 
 }
 
 template <class T>
-void compensated_residual(const Context& ctx, HostView<const T> a, HostView<const T> x,
-                          std::span<const double> theta, HostView<T> r) {
+void compensated_residual(const Context& ctx, HostView<const T> a, HostView<const T> x, std::span<const double> theta,
+                          HostView<T> r) {
   residual_by_rows<T>(ctx, x, theta, r, [&a](index_t i, const auto& add) {
     for (index_t j = 0; j < a.cols(); ++j) add(a(i, j), j);
   });
@@ -128,13 +128,13 @@ Matrix<T> as_dense(const Context& ctx, const Operator<T>& a) {
   return dense;
 }
 
-#define TS_INSTANTIATE_INDEX(T, I)                                                            \
-  template OperatorFacts gershgorin<T, I>(const CsrView<T, Space::host, I>&);                 \
-  template void compensated_residual<T, I>(const Context&, const CsrView<T, Space::host, I>&, \
-                                           HostView<const T>, std::span<const double>, HostView<T>);
-#define TS_INSTANTIATE_DENSE(T)                                                               \
-  template void compensated_residual<T>(const Context&, HostView<const T>, HostView<const T>, \
-                                        std::span<const double>, HostView<T>);
+#define TS_INSTANTIATE_INDEX(T, I)                                                                               \
+  template OperatorFacts gershgorin<T, I>(const CsrView<T, Space::host, I>&);                                    \
+  template void compensated_residual<T, I>(const Context&, const CsrView<T, Space::host, I>&, HostView<const T>, \
+                                           std::span<const double>, HostView<T>);
+#define TS_INSTANTIATE_DENSE(T)                                                                                        \
+  template void compensated_residual<T>(const Context&, HostView<const T>, HostView<const T>, std::span<const double>, \
+                                        HostView<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE_DENSE)
 #undef TS_INSTANTIATE_DENSE
 #define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)

@@ -60,8 +60,8 @@ class Operator {
   /// operator cannot.
   [[nodiscard]] bool update(const Context& ctx, T alpha, double shift, PlacedView<const T> x, T beta,
                             PlacedView<T> y) const {
-    return y.space() == Space::device && body_->update(ctx, alpha, shift, x.template in<Space::device>(),
-                                                       beta, y.template in<Space::device>());
+    return y.space() == Space::device &&
+           body_->update(ctx, alpha, shift, x.template in<Space::device>(), beta, y.template in<Space::device>());
   }
   /// R = A X - X diag(theta), n x k on the host. True where each element comes from a compensated sum, so
   /// that the rounding of long rows does not show; otherwise from a product like any other.
@@ -89,9 +89,7 @@ class Operator {
   struct Model final : Concept {
     explicit Model(Body b) : body(std::move(b)) {}
     [[nodiscard]] index_t rows() const override { return body.rows(); }
-    void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const override {
-      body.apply(ctx, x, y);
-    }
+    void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const override { body.apply(ctx, x, y); }
     [[nodiscard]] Space space() const override {
       if constexpr (requires(const Body& b) { b.space(); })
         return body.space();
@@ -159,8 +157,8 @@ template <class T, class I>
 void compensated_residual(const Context&, const CsrView<T, Space::host, I>& a, HostView<const T> x,
                           std::span<const double> theta, HostView<T> r);
 template <class T>
-void compensated_residual(const Context&, HostView<const T> a, HostView<const T> x,
-                          std::span<const double> theta, HostView<T> r);
+void compensated_residual(const Context&, HostView<const T> a, HostView<const T> x, std::span<const double> theta,
+                          HostView<T> r);
 
 /// A square sparse matrix in somebody else's memory, perhaps on a device as well.
 template <class T, class I = std::int32_t>
@@ -177,17 +175,14 @@ class CsrOperator {
     there_ = there;
   }
   [[nodiscard]] index_t rows() const noexcept { return a_.rows; }
-  [[nodiscard]] Space space() const noexcept {
-    return there_.pointers != nullptr ? Space::device : Space::host;
-  }
+  [[nodiscard]] Space space() const noexcept { return there_.pointers != nullptr ? Space::device : Space::host; }
   void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
     spmm(ctx, Op::none, T{1}, a_, x, T{0}, y);
   }
   void apply(const Context& ctx, DeviceView<const T> x, DeviceView<T> y) const {
     spmm(ctx, Op::none, T{1}, there_, x, T{0}, y);
   }
-  bool update(const Context& ctx, T alpha, double shift, DeviceView<const T> x, T beta,
-              DeviceView<T> y) const {
+  bool update(const Context& ctx, T alpha, double shift, DeviceView<const T> x, T beta, DeviceView<T> y) const {
     spmm_shifted(ctx, alpha, there_, T{static_cast<real_t<T>>(shift)}, x, beta, y);
     return true;
   }

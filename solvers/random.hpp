@@ -20,13 +20,9 @@ class Random {
     return philox_.block(counter);
   }
   /// 64 random bits.
-  [[nodiscard]] constexpr std::uint64_t bits(std::uint64_t counter) const noexcept {
-    return philox_.bits(counter);
-  }
+  [[nodiscard]] constexpr std::uint64_t bits(std::uint64_t counter) const noexcept { return philox_.bits(counter); }
   /// Uniform in [0, 1), a multiple of 2^-53.
-  [[nodiscard]] constexpr double uniform(std::uint64_t counter) const noexcept {
-    return philox_.uniform(counter);
-  }
+  [[nodiscard]] constexpr double uniform(std::uint64_t counter) const noexcept { return philox_.uniform(counter); }
   /// Two independent uniforms in [0, 1) from one counter; the first is uniform(counter).
   [[nodiscard]] constexpr std::array<double, 2> uniform2(std::uint64_t counter) const noexcept {
     const auto r = block(counter);

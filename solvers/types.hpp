@@ -32,9 +32,7 @@ template <class T>
 }
 
 /// An index as the standard library wants it.
-[[nodiscard]] constexpr std::size_t at(index_t i) noexcept {
-  return static_cast<std::size_t>(i);
-}
+[[nodiscard]] constexpr std::size_t at(index_t i) noexcept { return static_cast<std::size_t>(i); }
 
 /// The unit roundoff of float64, 2^-53.
 inline constexpr double unit_roundoff = 0x1p-53;

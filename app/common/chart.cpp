@@ -65,8 +65,7 @@ class Scale {
         found.push_back({at(std::pow(10, t)), format("1e%.0f", t)});
     } else {
       const bool log = axis_.logarithmic;
-      for (const double t :
-           round_numbers(log ? std::pow(10, low_) : low_, log ? std::pow(10, high_) : high_, wanted))
+      for (const double t : round_numbers(log ? std::pow(10, low_) : low_, log ? std::pow(10, high_) : high_, wanted))
         if (shows(t)) found.push_back({at(t), short_number(t, 5)});
     }
     return found;
@@ -82,8 +81,8 @@ class Scale {
 
 std::string text_element(double x, double y, const char* anchor, const std::string& words,
                          const char* attributes = "") {
-  return format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s>", x, y, anchor, attributes) +
-         markup_text(words) + "</text>\n";
+  return format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s>", x, y, anchor, attributes) + markup_text(words) +
+         "</text>\n";
 }
 
 std::string dot_element(double x, double y, const std::string& tooltip) {
@@ -93,9 +92,7 @@ std::string dot_element(double x, double y, const std::string& tooltip) {
 
 }  // namespace
 
-std::string series_style(std::size_t i) {
-  return "c" + std::to_string(i % series_styles);
-}
+std::string series_style(std::size_t i) { return "c" + std::to_string(i % series_styles); }
 
 Chart::Chart(std::string title, Axis x, Axis y, Size size)
     : title_(std::move(title)), x_(std::move(x)), y_(std::move(y)), size_(size) {}
@@ -136,20 +133,17 @@ std::string Chart::svg() const {
   const double left = 12 + 6.5 * static_cast<double>(longest) + (y_.label.empty() ? 0 : 18);
   x.settle(left, right);
 
-  std::string svg =
-      format("<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>", size_.width, size_.height);
+  std::string svg = format("<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>", size_.width, size_.height);
   svg += markup_text(title_.empty() ? x_.label : title_) + "</title>\n";
   if (!title_.empty()) svg += text_element(left, 14, "start", title_, " class=\"title\"");
   for (const auto& tick : y_ticks) {
     if (y_.names.empty())
-      svg +=
-          format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", left, right, tick.at, tick.at);
+      svg += format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", left, right, tick.at, tick.at);
     svg += text_element(left - 6, tick.at + 4, "end", tick.label);
   }
-  svg += format("<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", left, right,
-                bottom, bottom);
-  for (const auto& tick : x.ticks((right - left) / 65))
-    svg += text_element(tick.at, bottom + 16, "middle", tick.label);
+  svg +=
+      format("<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", left, right, bottom, bottom);
+  for (const auto& tick : x.ticks((right - left) / 65)) svg += text_element(tick.at, bottom + 16, "middle", tick.label);
   if (!x_.label.empty()) svg += text_element((left + right) / 2, size_.height - 6, "middle", x_.label);
   if (!y_.label.empty())
     svg += text_element(0, 0, "middle", y_.label,
@@ -170,8 +164,8 @@ std::string Chart::svg() const {
     } else if (m.kind == Kind::box) {
       const auto [x0, x1] = std::minmax(shown[0].x, shown[1].x);
       const auto [y0, y1] = std::minmax(shown[0].y, shown[1].y);
-      svg += format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"", x0, y0,
-                    std::max(x1 - x0, 0.5), y1 - y0);
+      svg +=
+          format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"", x0, y0, std::max(x1 - x0, 0.5), y1 - y0);
       svg += m.opacity < 1 ? format(" fill-opacity=\"%.2f\"/>", m.opacity) : "/>";
     } else {
       svg += text_element(shown[0].x, shown[0].y + 4, "middle", m.words);

@@ -34,10 +34,9 @@ CheckpointFile::CheckpointFile(std::string program, CheckpointOptions options, C
       console_(console) {
   if (!asked_for() || !std::filesystem::exists(options_.file)) return;
   if (io::state_of_seal(options_.file, signature_, false) == io::SealState::foreign)
-    throw Error(Errc::bad_input,
-                options_.file + " is not a checkpoint of " + program_ +
-                    " (or one of another version) and is left alone: remove it, or name another "
-                    "--checkpoint");
+    throw Error(Errc::bad_input, options_.file + " is not a checkpoint of " + program_ +
+                                     " (or one of another version) and is left alone: remove it, or name another "
+                                     "--checkpoint");
   resumes_ = written_ = !options_.restart;
 }
 
@@ -59,8 +58,7 @@ void CheckpointFile::write(const std::function<void(io::OutputFile&)>& fill) {
     written_ = true;
   } catch (const Error& error) {
     if (!std::exchange(warned_, true))
-      console_.warn(std::string("the run goes on without a new checkpoint, and tries again: ") +
-                    error.what());
+      console_.warn(std::string("the run goes on without a new checkpoint, and tries again: ") + error.what());
   }
   since_ = {};
 }

@@ -22,15 +22,14 @@ void add_machine_options(Options& options, CommonOptions& target) {
 }
 
 void add_threads_option(Options& options, int& target) {
-  options.custom(
-      "threads", "COUNT", "0",
-      "processor threads to use, for reading, too; 0: what OMP_NUM_THREADS says, or as many as the "
-      "process may keep busy by its affinity and quota",
-      "an integer from 0 to 4096", [&target](std::string_view text) {
-        if (!parse_value(text, target) || target < 0 || target > 4096) return false;
-        set_default_threads(target);
-        return true;
-      });
+  options.custom("threads", "COUNT", "0",
+                 "processor threads to use, for reading, too; 0: what OMP_NUM_THREADS says, or as many as the "
+                 "process may keep busy by its affinity and quota",
+                 "an integer from 0 to 4096", [&target](std::string_view text) {
+                   if (!parse_value(text, target) || target < 0 || target > 4096) return false;
+                   set_default_threads(target);
+                   return true;
+                 });
 }
 
 void add_seed_option(Options& options, CommonOptions& target) {

@@ -47,9 +47,7 @@ std::string progress_line(double fraction, std::string_view text, double elapsed
 Console::Console(std::string program, bool quiet)
     : program_(std::move(program)), quiet_(quiet), meter_(!quiet && terminal_can_redraw()) {}
 
-Console::~Console() {
-  clear_meter();
-}
+Console::~Console() { clear_meter(); }
 
 void Console::clear_meter() {
   if (drawn_) std::cerr << "\r\033[K" << std::flush;

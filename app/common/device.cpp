@@ -28,8 +28,8 @@ Device resolve_device(std::string_view text) {
   int index = 0;
   if (text.starts_with(cuda_prefix)) parse_value(text.substr(cuda_prefix.size()), index);
   if (index >= static_cast<int>(found.devices.size()))
-    throw Error(Errc::no_device, asked + "there is no such device; the last one is cuda:" +
-                                     std::to_string(found.devices.size() - 1));
+    throw Error(Errc::no_device,
+                asked + "there is no such device; the last one is cuda:" + std::to_string(found.devices.size() - 1));
   return {Device::Kind::cuda, index};
 }
 

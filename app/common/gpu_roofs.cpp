@@ -59,8 +59,7 @@ std::vector<cuda::KernelPlan> roof_plans(const cuda::DeviceInfo& device) {
   return plans;
 }
 
-cuda::DeviceInfo measure_gpu_roofs(const Context& ctx, const cuda::Memory& source,
-                                   const cuda::Memory& target) {
+cuda::DeviceInfo measure_gpu_roofs(const Context& ctx, const cuda::Memory& source, const cuda::Memory& target) {
   cuda::DeviceInfo device = ctx.stream.device();
   auto* const sink = static_cast<unsigned*>(target.data());
   device.read_bytes_per_second = device.copy_bytes_per_second = 0;
@@ -68,8 +67,7 @@ cuda::DeviceInfo measure_gpu_roofs(const Context& ctx, const cuda::Memory& sourc
     const index_t chunk = cuda::policy_of<cuda::RoofReadPolicy>(plan).chunk;
     const index_t chunks = static_cast<index_t>(source.bytes()) / chunk;
     const double seconds = best_seconds(ctx, 7, [&] {
-      cuda::launch_with<cuda::RoofReadPolicy>(ctx, plan,
-                                              {static_cast<const char*>(source.data()), chunks, sink});
+      cuda::launch_with<cuda::RoofReadPolicy>(ctx, plan, {static_cast<const char*>(source.data()), chunks, sink});
     });
     device.read_bytes_per_second =
         std::max(device.read_bytes_per_second, static_cast<double>(chunks * chunk) / seconds);

@@ -45,9 +45,8 @@ void Options::print_help(std::ostream& out) const {
     out << '\n' << title << ":\n";
     for (const Entry& entry : entries_)
       if (!entry.hidden && entry.group == title)
-        print_item(
-            out, left_side(entry),
-            entry.default_text.empty() ? entry.help : entry.help + " (default: " + entry.default_text + ")");
+        print_item(out, left_side(entry),
+                   entry.default_text.empty() ? entry.help : entry.help + " (default: " + entry.default_text + ")");
   }
 
   if (!about_.notes.empty()) {

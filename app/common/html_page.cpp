@@ -65,8 +65,7 @@ HtmlPage& HtmlPage::facts(const std::vector<std::pair<std::string, std::string>>
   return *this;
 }
 
-HtmlPage& HtmlPage::table(const std::vector<std::string>& header,
-                          const std::vector<std::vector<std::string>>& rows) {
+HtmlPage& HtmlPage::table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows) {
   body_ += "<table class=\"numbers\">\n" + row("th", header);
   for (const auto& cells : rows) body_ += row("td", cells);
   body_ += "</table>\n";
@@ -93,12 +92,8 @@ HtmlPage& HtmlPage::panels(const std::vector<Chart>& charts) {
   return *this;
 }
 
-std::string HtmlPage::text() const {
-  return body_ + "</body>\n</html>\n";
-}
+std::string HtmlPage::text() const { return body_ + "</body>\n</html>\n"; }
 
-void HtmlPage::write(const std::filesystem::path& file) const {
-  write_text_file(file, text());
-}
+void HtmlPage::write(const std::filesystem::path& file) const { write_text_file(file, text()); }
 
 }  // namespace ts::app

@@ -39,9 +39,7 @@ JsonObject& JsonObject::add(std::string_view name, double value) {
   body_->json[std::string(name)] = value;
   return *this;
 }
-JsonObject& JsonObject::add(std::string_view name, const char* value) {
-  return add(name, std::string_view(value));
-}
+JsonObject& JsonObject::add(std::string_view name, const char* value) { return add(name, std::string_view(value)); }
 JsonObject& JsonObject::add(std::string_view name, std::string_view value) {
   body_->json[std::string(name)] = std::string(value);
   return *this;

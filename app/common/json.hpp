@@ -27,9 +27,7 @@ class JsonObject {
   JsonObject& add(std::string_view name, double value);
   JsonObject& add(std::string_view name, const char* value);
   JsonObject& add(std::string_view name, std::string_view value);
-  JsonObject& add(std::string_view name, const std::string& value) {
-    return add(name, std::string_view(value));
-  }
+  JsonObject& add(std::string_view name, const std::string& value) { return add(name, std::string_view(value)); }
   JsonObject& add(std::string_view name, std::span<const double> values);
   JsonObject& add(std::string_view name, std::span<const float> values);
   JsonObject& add(std::string_view name, std::span<const std::int64_t> values);

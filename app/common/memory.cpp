@@ -23,8 +23,7 @@ bool parse_bytes(std::string_view text, std::uint64_t& out) {
   if (!text.empty() && (text.back() == 'B' || text.back() == 'b')) text.remove_suffix(1);
   if (!text.empty() && text.back() == 'i') text.remove_suffix(1);
   if (!text.empty())
-    if (const auto unit =
-            units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(text.back()))));
+    if (const auto unit = units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(text.back()))));
         unit != std::string_view::npos) {
       for (std::size_t q = 0; q <= unit; ++q) factor *= 1024;
       text.remove_suffix(1);
@@ -38,8 +37,8 @@ void print_memory(std::ostream& out, const std::vector<MemoryUse>& uses, std::ui
   std::size_t width = 9;
   for (const MemoryUse& use : uses) width = std::max(width, use.what.size());
   const auto line = [&](const std::string& what, const std::string& amount) {
-    out << "  " << std::left << std::setw(static_cast<int>(width)) << what << "  " << std::right
-        << std::setw(10) << amount << '\n';
+    out << "  " << std::left << std::setw(static_cast<int>(width)) << what << "  " << std::right << std::setw(10)
+        << amount << '\n';
   };
   for (const MemoryUse& use : uses) line(use.what, human_bytes(use.bytes));
   line("total", human_bytes(solvers::total_bytes(uses)));

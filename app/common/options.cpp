@@ -14,8 +14,8 @@ Options& Options::group(std::string title) {
   return *this;
 }
 
-Options& Options::add(std::string_view names, std::string value_name, std::string default_text,
-                      std::string help, std::string what, std::function<bool(std::string_view)> assign) {
+Options& Options::add(std::string_view names, std::string value_name, std::string default_text, std::string help,
+                      std::string what, std::function<bool(std::string_view)> assign) {
   Entry entry;
   const auto comma = names.find(',');
   entry.long_name = names.substr(0, comma);
@@ -46,16 +46,15 @@ Options& Options::values(std::string_view names, std::string value_name, std::ve
   return *this;
 }
 
-Options& Options::custom(std::string_view names, std::string value_name, std::string default_text,
-                         std::string help, std::string what, std::function<bool(std::string_view)> assign) {
+Options& Options::custom(std::string_view names, std::string value_name, std::string default_text, std::string help,
+                         std::string what, std::function<bool(std::string_view)> assign) {
   return add(names, std::move(value_name), std::move(default_text), std::move(help), std::move(what),
              std::move(assign));
 }
 
 Options& Options::add_positional(std::string name, std::string help, bool required, std::string what,
                                  std::function<bool(std::string_view)> assign) {
-  positionals_.push_back(
-      {std::move(name), std::move(help), std::move(what), required, false, std::move(assign)});
+  positionals_.push_back({std::move(name), std::move(help), std::move(what), required, false, std::move(assign)});
   return *this;
 }
 

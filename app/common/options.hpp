@@ -89,17 +89,15 @@ class Options {
   template <class T>
   Options& value(std::string_view names, const std::string& value_name, std::optional<T>& target,
                  const std::string& help, const Accept<T>& accept = {}) {
-    return add(names, value_name, {}, help, expected<T>(accept.what),
-               [&target, accept](std::string_view text) {
-                 T parsed{};
-                 if (!assign(text, parsed, accept)) return false;
-                 target = std::move(parsed);
-                 return true;
-               });
+    return add(names, value_name, {}, help, expected<T>(accept.what), [&target, accept](std::string_view text) {
+      T parsed{};
+      if (!assign(text, parsed, accept)) return false;
+      target = std::move(parsed);
+      return true;
+    });
   }
   /// May be given several times.
-  Options& values(std::string_view names, std::string value_name, std::vector<std::string>& target,
-                  std::string help);
+  Options& values(std::string_view names, std::string value_name, std::vector<std::string>& target, std::string help);
   /// One word of a list.
   template <class E>
   Options& choice(std::string_view names, E& target, const std::string& help,

@@ -17,18 +17,14 @@ namespace po = boost::program_options;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& sentence) {
-  throw Error(Errc::invalid_argument, sentence);
-}
+[[noreturn]] void refuse(const std::string& sentence) { throw Error(Errc::invalid_argument, sentence); }
 
 constexpr const char* surplus_key = "<surplus>";  ///< arguments without a dash that nobody declared
 
 /// Sections that a configuration file may have for others.
 constexpr std::array<const char*, 4> programs = {"tssolve.", "tskmeans.", "tsdata.", "tsbench."};
 
-std::string positional_key(std::size_t index) {
-  return std::string("<").append(std::to_string(index)).append(">");
-}
+std::string positional_key(std::size_t index) { return std::string("<").append(std::to_string(index)).append(">"); }
 
 /// Texts given for each option by one source, and how that source is called in an error.
 struct Given {
@@ -44,8 +40,7 @@ std::vector<std::string> names_of(const std::vector<Options::Entry>& entries) {
   return names;
 }
 
-std::string suggestion(std::string_view word, const std::vector<Options::Entry>& entries,
-                       const char* dashes) {
+std::string suggestion(std::string_view word, const std::vector<Options::Entry>& entries, const char* dashes) {
   const std::string near = nearest_name(word, names_of(entries));
   return near.empty() ? std::string{} : std::string("; did you mean ") + dashes + near + "?";
 }
@@ -61,8 +56,7 @@ Source from_command_line(const std::vector<std::string>& arguments, const po::op
 
   Source source;
   try {
-    const auto parsed =
-        po::command_line_parser(arguments).options(known).positional(order).style(style).run();
+    const auto parsed = po::command_line_parser(arguments).options(known).positional(order).style(style).run();
     for (const auto& option : parsed.options) {
       if (option.string_key == surplus_key)
         refuse("'" + option.value.front() + "' is one argument too many (see " + program + " --help)");
@@ -81,8 +75,8 @@ Source from_command_line(const std::vector<std::string>& arguments, const po::op
   } catch (const po::unknown_option& error) {
     std::string name = error.get_option_name();
     name.erase(0, name.find_first_not_of('-'));
-    refuse("unknown option " + error.get_option_name() + suggestion(name, entries, "--") + " (see " +
-           program + " --help)");
+    refuse("unknown option " + error.get_option_name() + suggestion(name, entries, "--") + " (see " + program +
+           " --help)");
   } catch (const po::invalid_command_line_syntax& error) {
     const std::string name = error.get_option_name();
     switch (error.kind()) {
@@ -91,8 +85,7 @@ Source from_command_line(const std::vector<std::string>& arguments, const po::op
         refuse("option " + name + " needs a value (see " + program + " --help)");
       case po::invalid_command_line_syntax::extra_parameter:
         refuse("option " + name + " takes no value (see " + program + " --help)");
-      default:
-        refuse(std::string(error.what()) + " (see " + program + " --help)");
+      default: refuse(std::string(error.what()) + " (see " + program + " --help)");
     }
   } catch (const po::error& error) {
     refuse(std::string(error.what()) + " (see " + program + " --help)");
@@ -119,8 +112,7 @@ Source from_environment(const po::options_description& known, const std::vector<
   });
   Source source;
   for (const auto& option : parsed.options)
-    source[option.string_key] = {option.value,
-                                 "environment variable " + environment_name(program, option.string_key)};
+    source[option.string_key] = {option.value, "environment variable " + environment_name(program, option.string_key)};
   return source;
 }
 
@@ -129,10 +121,8 @@ Source from_file(const std::string& file, const po::options_description& known,
   // A named pipe that nobody writes to would be waited for; those of <(...) and standard input have a writer.
   std::error_code failed;
   const auto kind = std::filesystem::status(file, failed).type();
-  const bool from_shell =
-      file.starts_with("/dev/fd/") || file == "/dev/stdin" || file.starts_with("/proc/self/fd/");
-  if (kind != std::filesystem::file_type::regular &&
-      !(kind == std::filesystem::file_type::fifo && from_shell))
+  const bool from_shell = file.starts_with("/dev/fd/") || file == "/dev/stdin" || file.starts_with("/proc/self/fd/");
+  if (kind != std::filesystem::file_type::regular && !(kind == std::filesystem::file_type::fifo && from_shell))
     refuse("--config: the file '" + file + "' cannot be read" +
            (std::filesystem::exists(file, failed) ? ": it is not a regular file" : ""));
   std::ifstream in(file);
@@ -143,8 +133,7 @@ Source from_file(const std::string& file, const po::options_description& known,
     for (const auto& option : po::parse_config_file(in, known, true).options) {
       std::string name = option.string_key;
       if (name.starts_with(section)) name.erase(0, section.size());
-      if (std::any_of(programs.begin(), programs.end(), [&](const char* p) { return name.starts_with(p); }))
-        continue;
+      if (std::any_of(programs.begin(), programs.end(), [&](const char* p) { return name.starts_with(p); })) continue;
       bool found = false;
       for (const auto& entry : entries) found = found || (entry.long_name == name && !entry.hidden);
       if (!found || name == "config")
@@ -183,8 +172,7 @@ bool Options::parse(Arguments arguments) {
 
   po::options_description known;
   for (const Entry& entry : entries_) {
-    const std::string names =
-        entry.short_name == 0 ? entry.long_name : entry.long_name + "," + entry.short_name;
+    const std::string names = entry.short_name == 0 ? entry.long_name : entry.long_name + "," + entry.short_name;
     if (entry.value_name.empty())
       known.add_options()(names.c_str(), po::bool_switch());
     else
@@ -222,8 +210,7 @@ bool Options::parse(Arguments arguments) {
     const Positional& wanted = positionals_[i];
     const auto at = line.find(positional_key(i));
     if (at == line.end()) {
-      if (wanted.required)
-        refuse(wanted.name + " is missing: " + wanted.help + " (see " + about_.name + " --help)");
+      if (wanted.required) refuse(wanted.name + " is missing: " + wanted.help + " (see " + about_.name + " --help)");
       continue;
     }
     for (const std::string& text : at->second.texts)

@@ -6,8 +6,7 @@ namespace ts::app {
 
 void add_read_options(Options& options, io::ReadOptions& target) {
   options
-      .custom("layout", "csr|csc", {}, "how a sparse matrix is compressed, for files that do not say",
-              "one of csr|csc",
+      .custom("layout", "csr|csc", {}, "how a sparse matrix is compressed, for files that do not say", "one of csr|csc",
               [&target](std::string_view text) {
                 if (text != "csr" && text != "csc") return false;
                 target.layout = text == "csr" ? io::SparseLayout::csr : io::SparseLayout::csc;

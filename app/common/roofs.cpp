@@ -90,9 +90,7 @@ ReadKernels read_kernels() {
   return {sum_one_base, sum_two_base};
 }
 
-void copy_plain(const double* from, double* to, std::size_t count) {
-  std::memcpy(to, from, count * sizeof(double));
-}
+void copy_plain(const double* from, double* to, std::size_t count) { std::memcpy(to, from, count * sizeof(double)); }
 
 #if defined(__x86_64__)
 void copy_past_caches(const double* from, double* to, std::size_t count) {
@@ -102,8 +100,7 @@ void copy_past_caches(const double* from, double* to, std::size_t count) {
   }
   _mm_sfence();
 }
-__attribute__((target("avx512f"))) void copy_past_caches_512(const double* from, double* to,
-                                                             std::size_t count) {
+__attribute__((target("avx512f"))) void copy_past_caches_512(const double* from, double* to, std::size_t count) {
   for (std::size_t i = 0; i < count; i += 8) {
     _mm_prefetch(reinterpret_cast<const char*>(from + i + 512), _MM_HINT_T0);
     _mm512_stream_pd(to + i, _mm512_loadu_pd(from + i));
@@ -202,8 +199,7 @@ Roofs measured_roofs(int threads) {
   auto source = Matrix<double>::zeros(static_cast<index_t>(count), 1);
   auto target = Matrix<double>::zeros(static_cast<index_t>(count), 1);
   Roofs best;
-  for (int round = 0; round < 2; ++round)
-    measure_roofs({source.data(), count}, {target.data(), count}, threads, best);
+  for (int round = 0; round < 2; ++round) measure_roofs({source.data(), count}, {target.data(), count}, threads, best);
   return best;
 }
 

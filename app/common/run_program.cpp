@@ -11,25 +11,19 @@ namespace ts::app {
 
 int exit_code_of(Errc code) noexcept {
   switch (code) {
-    case Errc::invalid_argument:
-      return exit_usage;
-    case Errc::bad_input:
-      return exit_bad_input;
-    case Errc::no_device:
-      return exit_no_device;
-    case Errc::interrupted:
-      return stop_requested() ? stop_exit_code() : exit_failure;
+    case Errc::invalid_argument: return exit_usage;
+    case Errc::bad_input: return exit_bad_input;
+    case Errc::no_device: return exit_no_device;
+    case Errc::interrupted: return stop_requested() ? stop_exit_code() : exit_failure;
     case Errc::io_failure:
     case Errc::out_of_memory:
     case Errc::out_of_range:
-    case Errc::device_failure:
-      break;
+    case Errc::device_failure: break;
   }
   return exit_failure;
 }
 
-int run_program(const std::string& name, int argc, char** argv,
-                const std::function<int(Arguments)>& body) noexcept {
+int run_program(const std::string& name, int argc, char** argv, const std::function<int(Arguments)>& body) noexcept {
   const auto failed = [&name](const std::string& sentence, int code) {
     std::cerr << name << ": " << sentence << '\n';
     return code;
@@ -77,11 +71,9 @@ int run_command(const About& about, const std::vector<Command>& commands, Argume
   if (first == "--help" || first == "-h" || first == "help") {
     std::cout << "Usage: " << about.name << " COMMAND ...\n\n" << about.summary << "\n\nCommands:\n";
     for (const Command& command : commands)
-      std::cout << "  " << command.name
-                << std::string(command.name.size() < 10 ? 10 - command.name.size() : 1, ' ')
+      std::cout << "  " << command.name << std::string(command.name.size() < 10 ? 10 - command.name.size() : 1, ' ')
                 << command.summary << '\n';
-    std::cout << "\nEach command has its own page: " << about.name << ' ' << commands.front().name
-              << " --help\n";
+    std::cout << "\nEach command has its own page: " << about.name << ' ' << commands.front().name << " --help\n";
     if (!about.examples.empty()) std::cout << "\nExamples:\n";
     for (const auto& example : about.examples) {
       for (const std::string& line : wrap(example.comment, 75)) std::cout << "  # " << line << '\n';

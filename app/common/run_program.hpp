@@ -17,8 +17,7 @@ namespace ts::app {
 /// Runs `body` on the arguments after the program's name and returns the exit status it chose. Installs the
 /// stop handlers. An error becomes the line "NAME: sentence" on standard error and the exit status of its
 /// code; a result that could not be written to standard output is an error too.
-int run_program(const std::string& name, int argc, char** argv,
-                const std::function<int(Arguments)>& body) noexcept;
+int run_program(const std::string& name, int argc, char** argv, const std::function<int(Arguments)>& body) noexcept;
 
 /// One of the things a program does, chosen by its first argument.
 struct Command {

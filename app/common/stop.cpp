@@ -81,18 +81,14 @@ void install_stop_handlers(std::string_view program) {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-int stop_signal() noexcept {
-  return received.load();
-}
+int stop_signal() noexcept { return received.load(); }
 
 void throw_if_stopped() {
   if (const int signal = stop_signal(); signal != 0)
     throw Error(Errc::interrupted, "stopped by signal " + std::to_string(signal));
 }
 
-int stop_exit_code() noexcept {
-  return 128 + stop_signal();
-}
+int stop_exit_code() noexcept { return 128 + stop_signal(); }
 
 EndsOnSignal::EndsOnSignal() {
   ++ends_at_once;  // before the look: a signal between them ends the program, too
@@ -101,8 +97,6 @@ EndsOnSignal::EndsOnSignal() {
   throw_if_stopped();
 }
 
-EndsOnSignal::~EndsOnSignal() {
-  --ends_at_once;
-}
+EndsOnSignal::~EndsOnSignal() { --ends_at_once; }
 
 }  // namespace ts::app

@@ -14,9 +14,7 @@ void install_stop_handlers(std::string_view program);
 
 /// The signal that asked the program to stop; 0 while none has.
 [[nodiscard]] int stop_signal() noexcept;
-[[nodiscard]] inline bool stop_requested() noexcept {
-  return stop_signal() != 0;
-}
+[[nodiscard]] inline bool stop_requested() noexcept { return stop_signal() != 0; }
 /// For work whose parts are of no use. @throws Error(interrupted) if a signal asked to stop.
 void throw_if_stopped();
 

@@ -48,9 +48,7 @@ std::string grouped(std::int64_t number) {
   return digits;
 }
 
-std::string short_number(double value, int digits) {
-  return printed("%.*g", digits, value);
-}
+std::string short_number(double value, int digits) { return printed("%.*g", digits, value); }
 
 std::string markup_text(std::string_view text) {
   std::string out;

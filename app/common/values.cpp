@@ -36,15 +36,9 @@ bool parse_value(std::string_view text, std::string& out) {
   out = text;
   return true;
 }
-bool parse_value(std::string_view text, int& out) {
-  return parse_integer(text, out);
-}
-bool parse_value(std::string_view text, std::int64_t& out) {
-  return parse_integer(text, out);
-}
-bool parse_value(std::string_view text, std::uint64_t& out) {
-  return parse_integer(text, out);
-}
+bool parse_value(std::string_view text, int& out) { return parse_integer(text, out); }
+bool parse_value(std::string_view text, std::int64_t& out) { return parse_integer(text, out); }
+bool parse_value(std::string_view text, std::uint64_t& out) { return parse_integer(text, out); }
 bool parse_value(std::string_view text, double& out) {
   if (text.starts_with('+')) text.remove_prefix(1);
   const char* const end = text.data() + text.size();
@@ -62,18 +56,10 @@ bool parse_value(std::string_view text, bool& out) {
   return false;
 }
 
-std::string value_text(const std::string& value) {
-  return value;
-}
-std::string value_text(int value) {
-  return std::to_string(value);
-}
-std::string value_text(std::int64_t value) {
-  return std::to_string(value);
-}
-std::string value_text(std::uint64_t value) {
-  return std::to_string(value);
-}
+std::string value_text(const std::string& value) { return value; }
+std::string value_text(int value) { return std::to_string(value); }
+std::string value_text(std::int64_t value) { return std::to_string(value); }
+std::string value_text(std::uint64_t value) { return std::to_string(value); }
 std::string value_text(double value) {
   std::array<char, 32> buffer{};
   const auto [stop, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);

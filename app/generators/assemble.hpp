@@ -17,8 +17,7 @@ class RowEntries {
   void add(index_t col, T value) { entries_.emplace_back(col, value); }
 
   void move_to(CsrMatrix<T>& matrix) {
-    std::stable_sort(entries_.begin(), entries_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (std::size_t e = 0; e < entries_.size(); ++e) {
       if (e > 0 && entries_[e].first == entries_[e - 1].first) {
         matrix.values.back() += entries_[e].second;
@@ -40,8 +39,7 @@ class RowEntries {
 template <class T, class Row>
 CsrMatrix<T> assemble(index_t rows, index_t cols, index_t entries_per_row, Row&& row) {
   expects(rows >= 0 && cols >= 0, "a generated matrix needs non-negative rows and columns");
-  expects(cols <= std::numeric_limits<std::int32_t>::max(),
-          "a generated matrix may have at most 2^31 - 1 columns");
+  expects(cols <= std::numeric_limits<std::int32_t>::max(), "a generated matrix may have at most 2^31 - 1 columns");
   CsrMatrix<T> matrix;
   matrix.rows = rows;
   matrix.cols = cols;

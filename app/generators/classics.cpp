@@ -12,9 +12,7 @@ namespace {
 
 using std::numbers::pi;
 
-double real(index_t x) {
-  return static_cast<double>(x);
-}
+double real(index_t x) { return static_cast<double>(x); }
 
 /// A tridiagonal matrix: below(i) stands at (i, i - 1), at(i) at (i, i), above(i) at (i, i + 1).
 template <class Below, class At, class Above>
@@ -36,9 +34,9 @@ std::vector<double> values_of(index_t n, Value value) {
 }
 
 CsrMatrix<double> diagonal(const std::vector<double>& values) {
-  return assemble<double>(
-      std::ssize(values), std::ssize(values), 1,
-      [&](index_t i, RowEntries<double>& entries) { entries.add(i, values[static_cast<std::size_t>(i)]); });
+  return assemble<double>(std::ssize(values), std::ssize(values), 1, [&](index_t i, RowEntries<double>& entries) {
+    entries.add(i, values[static_cast<std::size_t>(i)]);
+  });
 }
 
 std::vector<double> cluster_values(index_t n, index_t clusters, double spread) {
@@ -105,8 +103,7 @@ Spectrum minij_spectrum(index_t n) {
 Pencil mikota(index_t n) {
   const auto beside = [n](index_t i) { return -real(n - i); };
   return {tridiagonal(
-              n, beside, [n](index_t i) { return real(2 * (n - i) - 1); },
-              [&](index_t i) { return beside(i + 1); }),
+              n, beside, [n](index_t i) { return real(2 * (n - i) - 1); }, [&](index_t i) { return beside(i + 1); }),
           diagonal(values_of(n, [](index_t j) { return 1 / real(j); }))};
 }
 Spectrum mikota_spectrum(index_t n) {
@@ -128,8 +125,7 @@ std::vector<std::complex<double>> toeplitz_spectrum(index_t n, double below, dou
 CsrMatrix<double> circulant(index_t n, const std::vector<double>& coefficients) {
   const index_t width = std::min(n, static_cast<index_t>(std::ssize(coefficients)));
   return assemble<double>(n, n, width, [&](index_t i, RowEntries<double>& entries) {
-    for (index_t j = 0; j < width; ++j)
-      entries.add((i - j + n) % n, coefficients[static_cast<std::size_t>(j)]);
+    for (index_t j = 0; j < width; ++j) entries.add((i - j + n) % n, coefficients[static_cast<std::size_t>(j)]);
   });
 }
 std::vector<std::complex<double>> circulant_spectrum(index_t n, const std::vector<double>& coefficients) {
@@ -157,8 +153,7 @@ CsrMatrix<double> lauchli(index_t n, double mu) {
   });
 }
 Spectrum lauchli_singular_values(index_t n, double mu) {
-  return Spectrum(
-      values_of(n, [=](index_t j) { return j == n ? std::sqrt(real(n) + mu * mu) : std::fabs(mu); }));
+  return Spectrum(values_of(n, [=](index_t j) { return j == n ? std::sqrt(real(n) + mu * mu) : std::fabs(mu); }));
 }
 
 CsrMatrix<double> wilkinson(index_t m) {

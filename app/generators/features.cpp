@@ -12,9 +12,7 @@ using solvers::Random;
 /// What the numbers of one seed are used for; each use has its own stream.
 enum Stream : std::uint64_t { centers_stream, labels_stream, values_stream };
 
-std::uint64_t counter(index_t i) {
-  return static_cast<std::uint64_t>(i);
-}
+std::uint64_t counter(index_t i) { return static_cast<std::uint64_t>(i); }
 
 std::int32_t pick(index_t row, index_t groups, std::uint64_t seed) {
   if (row < groups) return static_cast<std::int32_t>(row);
@@ -28,20 +26,16 @@ void check_groups(index_t groups) {
 
 }  // namespace
 
-Blobs::Blobs(index_t rows, index_t cols, index_t k, double spread, double box, double offset,
-             std::uint64_t seed)
+Blobs::Blobs(index_t rows, index_t cols, index_t k, double spread, double box, double offset, std::uint64_t seed)
     : rows_(rows), spread_(spread), seed_(seed), centers_(k, cols) {
   expects(rows >= 0, "a feature set has a negative number of rows");
   check_groups(k);
   const Random random(seed, centers_stream);
   for (index_t c = 0; c < k; ++c)
-    for (index_t j = 0; j < cols; ++j)
-      centers_(c, j) = offset + box * (2 * random.uniform(counter(c * cols + j)) - 1);
+    for (index_t j = 0; j < cols; ++j) centers_(c, j) = offset + box * (2 * random.uniform(counter(c * cols + j)) - 1);
 }
 
-std::int32_t Blobs::label(index_t row) const {
-  return pick(row, centers_.rows(), seed_);
-}
+std::int32_t Blobs::label(index_t row) const { return pick(row, centers_.rows(), seed_); }
 
 std::vector<std::int32_t> Blobs::labels() const {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(rows_));

@@ -28,8 +28,7 @@ Matrix<double> graded_square(index_t size, double to, std::uint64_t seed) {
 Matrix<double> glued(int t) {
   auto a = graded_block<double>(n, p, 0, t / 2.0, 2);
   const auto glue = graded_square(2 * s, t / 2.0, 30);
-  for (index_t j = 0; j < p; j += 2 * s)
-    tsmm_in_place(Context{}, Op::none, 1.0, a.view().cols(j, 2 * s), glue.cview());
+  for (index_t j = 0; j < p; j += 2 * s) tsmm_in_place(Context{}, Op::none, 1.0, a.view().cols(j, 2 * s), glue.cview());
   return a;
 }
 
@@ -98,8 +97,7 @@ Matrix<T> graded_block(index_t rows, index_t cols, double from, double to, std::
   const auto w = orthonormal_block<T>(cols, cols, seed + 1);
   for (index_t j = 0; j < cols; ++j) {
     const double place = cols > 1 ? static_cast<double>(j) / static_cast<double>(cols - 1) : 0;
-    for (index_t i = 0; i < rows; ++i)
-      u(i, j) *= static_cast<real_t<T>>(std::pow(10.0, from + (to - from) * place));
+    for (index_t i = 0; i < rows; ++i) u(i, j) *= static_cast<real_t<T>>(std::pow(10.0, from + (to - from) * place));
   }
   Matrix<T> a(rows, cols);
   tsmm(Context{}, Op::adjoint, T{1}, u.cview(), w.cview(), T{0}, a.view());
@@ -109,8 +107,7 @@ Matrix<T> graded_block(index_t rows, index_t cols, double from, double to, std::
 std::vector<HardMatrix> gram_schmidt_matrices() {
   std::vector<HardMatrix> all;
   for (const int t : {4, 8, 12})
-    all.push_back(
-        {"default 1e" + std::to_string(t), std::pow(10.0, t), graded_block<double>(n, p, 0, -t, 1)});
+    all.push_back({"default 1e" + std::to_string(t), std::pow(10.0, t), graded_block<double>(n, p, 0, -t, 1)});
   all.push_back({"glued t=8", 2e7, glued(8)});
   all.push_back({"glued t=12", 1e11, glued(12)});
   all.push_back({"laeuchli 1e-5", 1e6, laeuchli(1e-5)});

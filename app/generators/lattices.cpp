@@ -13,17 +13,13 @@ namespace {
 using std::numbers::pi;
 using Complex = std::complex<double>;
 
-double angle(index_t j, index_t n) {
-  return 2 * pi * static_cast<double>(j) / static_cast<double>(n);
-}
+double angle(index_t j, index_t n) { return 2 * pi * static_cast<double>(j) / static_cast<double>(n); }
 
 }  // namespace
 
 CsrMatrix<double> graphene(index_t lx, index_t ly) {
   expects(lx >= 0 && ly >= 0, "a honeycomb has a negative number of cells");
-  const auto atom = [&](index_t x, index_t y, index_t s) {
-    return 2 * ((x + lx) % lx * ly + (y + ly) % ly) + s;
-  };
+  const auto atom = [&](index_t x, index_t y, index_t s) { return 2 * ((x + lx) % lx * ly + (y + ly) % ly) + s; };
   // Atom 0 of cell (x, y) bonds to atom 1 of the cells (x, y), (x - 1, y) and (x, y - 1).
   return assemble<double>(2 * lx * ly, 2 * lx * ly, 3, [&](index_t row, RowEntries<double>& entries) {
     const index_t s = row % 2, x = row / 2 / ly, y = row / 2 % ly, back = s == 0 ? -1 : 1;

@@ -115,12 +115,9 @@ std::vector<double> Spectrum::largest_magnitude(index_t k) const {
 
 std::vector<double> Spectrum::nearest(double sigma, index_t k) const {
   expects(k >= 0, "a negative number of eigenvalues was asked for");
-  return first_by(all(), k,
-                  [sigma](double x, double y) { return std::fabs(x - sigma) < std::fabs(y - sigma); });
+  return first_by(all(), k, [sigma](double x, double y) { return std::fabs(x - sigma) < std::fabs(y - sigma); });
 }
 
-std::vector<double> Spectrum::all() const {
-  return smallest(count_);
-}
+std::vector<double> Spectrum::all() const { return smallest(count_); }
 
 }  // namespace ts::generators

@@ -24,8 +24,7 @@ cuda::GpuProblem gpu_problem_of(const Case& c) {
   p.problem = pr;
   p.op = inner ? Op::adjoint : Op::none;
   p.first = form(in, pr.n, pr.p);
-  if (pr.operation == Operation::tsmttsm || pr.operation == Operation::inner_and_gram)
-    p.second = form(in, pr.n, pr.q);
+  if (pr.operation == Operation::tsmttsm || pr.operation == Operation::inner_and_gram) p.second = form(in, pr.n, pr.q);
   if (pr.operation == Operation::gram) p.second = p.first;
   if (pr.operation == Operation::tsm2r) p.second = form(in, pr.p, pr.q);
   if (tall_result(pr.operation)) p.out = form(out, pr.n, out_width(pr));
@@ -37,20 +36,15 @@ cuda::GpuProblem gpu_problem_of(const Case& c) {
 bool exists(Operation op, DType type, Shape s) {
   const bool half = type == DType::float16 || type == DType::bfloat16;
   switch (op) {
-    case Operation::tsmm_in_place:
-      return !half && s.q <= s.p;
+    case Operation::tsmm_in_place: return !half && s.q <= s.p;
     case Operation::inner_and_gram:
-    case Operation::project_out:
-      return !half;
-    case Operation::trsm:
-      return !half && s.p == s.q;
+    case Operation::project_out: return !half;
+    case Operation::trsm: return !half && s.p == s.q;
     case Operation::gram:
     case Operation::column_norms:
     case Operation::tsm2r:
-    case Operation::spmm:
-      return s.p == s.q;  // one width only
-    default:
-      return true;
+    case Operation::spmm: return s.p == s.q;  // one width only
+    default: return true;
   }
 }
 
@@ -74,9 +68,8 @@ Problem problem_of(Operation op, DType type, index_t p, index_t q, std::int64_t 
     return problem;
   }
   if (op == Operation::spmm) {
-    const auto per_row =
-        SparsePattern::entries_a_row(pattern) * static_cast<double>(size_of(type) + 4) + 8 +
-        2.0 * static_cast<double>(q) * static_cast<double>(std::max<std::size_t>(size_of(type), 4));
+    const auto per_row = SparsePattern::entries_a_row(pattern) * static_cast<double>(size_of(type) + 4) + 8 +
+                         2.0 * static_cast<double>(q) * static_cast<double>(std::max<std::size_t>(size_of(type), 4));
     const auto matrix = SparsePattern::of_rows(pattern, static_cast<double>(bytes) / per_row);
     problem.n = problem.p = matrix.rows;
     problem.nonzeros = matrix.entries();
@@ -101,8 +94,7 @@ double Case::sector_bytes() const {
     const bool by_rows = layout == Layout::row_major;
     const auto s = static_cast<double>(element);
     const double lines = static_cast<double>(by_rows ? rows : columns),
-                 line = static_cast<double>(by_rows ? columns : rows) * s,
-                 space = static_cast<double>(gap) * s;
+                 line = static_cast<double>(by_rows ? columns : rows) * s, space = static_cast<double>(gap) * s;
     const double touched = std::min(line + space, line + sector - s);
     const double partial = std::min({touched, space + sector - s, 2 * (sector - s)});
     return lines * (touched + (written && gap > 0 ? partial : 0));

@@ -14,18 +14,12 @@ namespace ts::bench {
 template <class Body>
 auto by_type(DType type, Body&& body) {
   switch (type) {
-    case DType::complex128:
-      return body(std::type_identity<std::complex<double>>{});
-    case DType::float32:
-      return body(std::type_identity<float>{});
-    case DType::complex64:
-      return body(std::type_identity<std::complex<float>>{});
-    case DType::float16:
-      return body(std::type_identity<float16>{});
-    case DType::bfloat16:
-      return body(std::type_identity<bfloat16>{});
-    default:
-      return body(std::type_identity<double>{});
+    case DType::complex128: return body(std::type_identity<std::complex<double>>{});
+    case DType::float32: return body(std::type_identity<float>{});
+    case DType::complex64: return body(std::type_identity<std::complex<float>>{});
+    case DType::float16: return body(std::type_identity<float16>{});
+    case DType::bfloat16: return body(std::type_identity<bfloat16>{});
+    default: return body(std::type_identity<double>{});
   }
 }
 

@@ -59,8 +59,8 @@ std::vector<R> values_of(const Context& ctx, Strided<const R, S> contiguous) {
 
 /// Entries of A^H B against `c`; of column norms, which are the roots of a diagonal.
 template <class T, Space S>
-double worst_inner(const Context& ctx, Strided<const T, S> a, Strided<const T, S> b,
-                   Strided<const result_t<T>, S> c, bool norms = false) {
+double worst_inner(const Context& ctx, Strided<const T, S> a, Strided<const T, S> b, Strided<const result_t<T>, S> c,
+                   bool norms = false) {
   using R = result_t<T>;
   const auto entries = sampled_entries(a.cols, b.cols, norms, compared_entries<S>);
   const std::vector<InnerSum> sums = inner_sums<T>(ctx, a, b, entries);
@@ -86,8 +86,7 @@ double worst_inner(const Context& ctx, Strided<const T, S> a, Strided<const T, S
 
 template <class T>
 void append_row(std::vector<T>& to, std::uint64_t first, index_t row, index_t width) {
-  for (index_t j = 0; j < width; ++j)
-    to.push_back(value_at<T>(first + static_cast<std::uint64_t>(row * width + j)));
+  for (index_t j = 0; j < width; ++j) to.push_back(value_at<T>(first + static_cast<std::uint64_t>(row * width + j)));
 }
 
 /// The sampled rows of a case, with what they are computed from, as they were before.
@@ -129,22 +128,16 @@ struct Sample {
         for (index_t k = 0; k < p; ++k)
           sum.add(Wide{} - wide(x[static_cast<std::size_t>(s * p + k)]) * wide(small.data()[k * q + j]));
         break;
-      case Operation::tsmm_in_place:
-        products(p, old.data() + s * p, small.data());
-        break;
-      case Operation::tsm2r:
-        products(p, x.data() + s * p, y.data());
-        break;
+      case Operation::tsmm_in_place: products(p, old.data() + s * p, small.data()); break;
+      case Operation::tsm2r: products(p, x.data() + s * p, y.data()); break;
       case Operation::spmm:
-        for (std::size_t e = row_ends[static_cast<std::size_t>(s)];
-             e < row_ends[static_cast<std::size_t>(s) + 1]; ++e)
+        for (std::size_t e = row_ends[static_cast<std::size_t>(s)]; e < row_ends[static_cast<std::size_t>(s) + 1]; ++e)
           sum.add(wide(entries[e]) * wide(x[e * static_cast<std::size_t>(q) + static_cast<std::size_t>(j)]));
         break;
       case Operation::trsm:
         for (index_t k = 0; k <= j; ++k) sum.add(wide(computed[s * p + k]) * wide(small.data()[k * p + j]));
         break;
-      default:
-        products(p, x.data() + s * p, small.data());
+      default: products(p, x.data() + s * p, small.data());
     }
     return sum;
   }
@@ -163,8 +156,7 @@ struct Sample {
 template <class T, Space S>
 double worst_row(const Context& ctx, const Operands<T, S>& o) {
   using R = result_t<T>;
-  const bool is_long = o.problem.operation == Operation::tsm2r,
-             solves = o.problem.operation == Operation::trsm;
+  const bool is_long = o.problem.operation == Operation::tsm2r, solves = o.problem.operation == Operation::trsm;
   const auto rows = sampled_rows(o.problem.n, is_long ? compared_long_rows : compared_rows);
   const Sample<T> sample(o, rows);
   const index_t width = out_width(o.problem);
@@ -187,12 +179,9 @@ double worst_row(const Context& ctx, const Operands<T, S>& o) {
 template <class T, Space S>
 double worst_error(const Context& ctx, const Operands<T, S>& o) {
   switch (o.problem.operation) {
-    case Operation::tsmttsm:
-      return worst_inner<T, S>(ctx, o.x, o.y, o.result);
-    case Operation::gram:
-      return worst_inner<T, S>(ctx, o.x, o.x, o.result);
-    case Operation::column_norms:
-      return worst_inner<T, S>(ctx, o.x, o.x, o.result, true);
+    case Operation::tsmttsm: return worst_inner<T, S>(ctx, o.x, o.y, o.result);
+    case Operation::gram: return worst_inner<T, S>(ctx, o.x, o.x, o.result);
+    case Operation::column_norms: return worst_inner<T, S>(ctx, o.x, o.x, o.result, true);
     case Operation::inner_and_gram:
       return std::max(worst_inner<T, S>(ctx, o.x, o.y, o.result), worst_inner<T, S>(ctx, o.y, o.y, o.gram));
     case Operation::project_out:
@@ -200,8 +189,7 @@ double worst_error(const Context& ctx, const Operands<T, S>& o) {
         return std::max({worst_row(ctx, o), worst_inner<T, S>(ctx, o.x, o.out, o.result),
                          worst_inner<T, S>(ctx, o.out, o.out, o.gram)});
       return HUGE_VAL;
-    default:
-      return worst_row(ctx, o);
+    default: return worst_row(ctx, o);
   }
 }
 

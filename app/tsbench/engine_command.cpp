@@ -41,11 +41,9 @@ bool parse_request(EngineRequest& request, app::Arguments arguments) {
   options.value("op", "LIST", request.operations, "operations, comma-separated; all unless given")
       .value("types", "LIST", request.types, "element types, comma-separated; all unless given")
       .value("widths", "LIST", request.widths, "widths: 8 for both operands, 16x4 for p and q")
-      .custom("bytes", "SIZE", "256MiB", "memory traffic of one run",
-              "a size from 1MiB to 1TB such as 256MiB",
+      .custom("bytes", "SIZE", "256MiB", "memory traffic of one run", "a size from 1MiB to 1TB such as 256MiB",
               [&](std::string_view text) { return parse_bytes(text, request.bytes); })
-      .value("repetitions", "N", request.effort.repetitions, "turns of each contestant",
-             app::between(1, 1000))
+      .value("repetitions", "N", request.effort.repetitions, "turns of each contestant", app::between(1, 1000))
       .flag("quick", request.quick, "32 MiB, three widths, two turns: a smoke test, not a measurement")
       .flag("no-peers", request.no_peers, "leave Eigen and OpenBLAS out")
       .value("threads", "N", request.ctx.threads, "0: as many as there are", app::at_least(0))
@@ -95,15 +93,15 @@ int engine_command(app::Arguments arguments) {
     if (app::stop_requested()) break;
     const Measured m = place.measure(c, request.effort);
     all_right = all_right && m.right;
-    for (const auto rate : {&Roofs::read_bytes_per_second, &Roofs::copy_bytes_per_second,
-                            &Roofs::float64_flops, &Roofs::float32_flops})
+    for (const auto rate :
+         {&Roofs::read_bytes_per_second, &Roofs::copy_bytes_per_second, &Roofs::float64_flops, &Roofs::float32_flops})
       best.*rate = std::max(best.*rate, m.roofs.*rate);
     print_row(std::cout, m);
     results.set_header(json_of_run(request.ctx, request.effort, request.bytes, best));
     results.add(json_of(m));
   }
-  std::cout << "best roofs seen: read " << app::short_number(best.read_bytes_per_second * 1e-9, 3)
-            << " GB/s, copy " << app::short_number(best.copy_bytes_per_second * 1e-9, 3) << " GB/s, float64 "
+  std::cout << "best roofs seen: read " << app::short_number(best.read_bytes_per_second * 1e-9, 3) << " GB/s, copy "
+            << app::short_number(best.copy_bytes_per_second * 1e-9, 3) << " GB/s, float64 "
             << app::short_number(best.float64_flops * 1e-9, 3) << " Gflop/s, float32 "
             << app::short_number(best.float32_flops * 1e-9, 3) << " Gflop/s\n";
 

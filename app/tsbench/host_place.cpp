@@ -82,8 +82,7 @@ HostPlace::Sets<T> HostPlace::operands(const Case& c) {
   }
   const auto at = [](Matrix<double>& m) { return reinterpret_cast<std::byte*>(m.data()); };
   Sets<T> o;
-  HostOperands<T> one =
-      operands_at<T, Space::host>(c, {at(x_), at(y_), at(out_), at(small_), at(result_), at(gram_)});
+  HostOperands<T> one = operands_at<T, Space::host>(c, {at(x_), at(y_), at(out_), at(small_), at(result_), at(gram_)});
   if (p.operation == Operation::spmm) {
     one.pattern = {c.pattern, p.n};
     o.sparse = sparse_matrix<T>(one.pattern);
@@ -144,8 +143,7 @@ void HostPlace::judge(Measured& m) {
 }
 
 Measured HostPlace::measure(const Case& c, const Effort& effort) {
-  return by_type(c.problem.type,
-                 [&]<class T>(std::type_identity<T>) { return measure_on<T>(*this, c, effort); });
+  return by_type(c.problem.type, [&]<class T>(std::type_identity<T>) { return measure_on<T>(*this, c, effort); });
 }
 
 }  // namespace ts::bench

@@ -4,14 +4,13 @@
 int main(int argc, char** argv) {
   using namespace ts;
   return app::run_program("tsbench", argc, argv, [](app::Arguments arguments) {
-    const app::About about{"tsbench",
-                           "Measure the engine on this machine, or see what it plans to do.",
-                           "COMMAND [options]",
-                           {{"what would run for A^H B with A and B 10 million x 8, and why",
-                             "tsbench plan tsmttsm float64 1e7 8 8"},
-                            {"every operation against this machine's roofs, Eigen and OpenBLAS",
-                             "tsbench engine --json engine.json"}},
-                           ""};
+    const app::About about{
+        "tsbench",
+        "Measure the engine on this machine, or see what it plans to do.",
+        "COMMAND [options]",
+        {{"what would run for A^H B with A and B 10 million x 8, and why", "tsbench plan tsmttsm float64 1e7 8 8"},
+         {"every operation against this machine's roofs, Eigen and OpenBLAS", "tsbench engine --json engine.json"}},
+        ""};
     return app::run_command(
         about,
         {{"plan", "what an operation would do, and why", bench::plan_command},

@@ -15,8 +15,7 @@ OperandBytes operand_bytes(const Case& c) {
   bytes.x = c.tall_bytes(sparse ? p.p : p.n, sparse ? p.q : p.p, in);
   if (two || large) bytes.y = c.tall_bytes(large ? p.p : p.n, p.q, in);
   if (tall_result(p.operation)) bytes.out = c.tall_bytes(p.n, out_width(p), result);
-  if (!sparse && !large)
-    bytes.small = static_cast<std::size_t>(std::max(p.p, p.q) * std::max(p.p, p.q)) * result;
+  if (!sparse && !large) bytes.small = static_cast<std::size_t>(std::max(p.p, p.q) * std::max(p.p, p.q)) * result;
   return bytes;
 }
 

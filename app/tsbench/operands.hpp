@@ -63,9 +63,7 @@ template <class T, Space S>
 }
 
 /// Where the tall operands' values begin: x(i, j) is value_at(first_key.x + i * columns + j).
-inline constexpr struct {
-  std::uint64_t x = 0, y = std::uint64_t{1} << 40, out = std::uint64_t{1} << 41;
-} first_key;
+inline constexpr struct { std::uint64_t x = 0, y = std::uint64_t{1} << 40, out = std::uint64_t{1} << 41; } first_key;
 
 /// The small factor of `problem`. For operations in place it is nearly the identity and upper triangular: they can be
 /// repeated at will without growth.

@@ -39,13 +39,10 @@ bool parse_request(OrthoRequest& request, app::Arguments arguments) {
        "operations of the method must move. The Householder reference runs on one thread and is not timed. "
        "Exit code 1 when a loss was not accepted."});
   options.value("method", "LIST", request.methods, "methods, comma-separated; all unless given")
-      .value("rows", "N", request.size.rows, "of the large matrix",
-             app::between<std::int64_t>(1000, 1000000000000))
-      .value("columns", "N", request.size.columns, "of the large matrix",
-             app::between<std::int64_t>(1, 100000))
+      .value("rows", "N", request.size.rows, "of the large matrix", app::between<std::int64_t>(1000, 1000000000000))
+      .value("columns", "N", request.size.columns, "of the large matrix", app::between<std::int64_t>(1, 100000))
       .value("width", "N", request.size.width, "columns of a block", app::between<std::int64_t>(1, 100000))
-      .value("repetitions", "N", request.size.repetitions, "of each timing; the best counts",
-             app::between(1, 1000))
+      .value("repetitions", "N", request.size.repetitions, "of each timing; the best counts", app::between(1, 1000))
       .value("threads", "N", request.size.threads, "0: as many as there are", app::at_least(0))
       .flag("no-speed", request.no_speed, "leave the large matrix out")
       .value("json", "FILE", request.json_file, "also write all figures here");

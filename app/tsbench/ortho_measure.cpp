@@ -54,14 +54,11 @@ bool is_reference(const ortho::NamedMethod& method) {
 }
 
 std::uint64_t OrthoBench::bytes(const OrthoSize& size) {
-  return 2 * sizeof(double) * static_cast<std::uint64_t>(size.rows) *
-         static_cast<std::uint64_t>(size.columns);
+  return 2 * sizeof(double) * static_cast<std::uint64_t>(size.rows) * static_cast<std::uint64_t>(size.columns);
 }
 
 OrthoBench::OrthoBench(const OrthoSize& size)
-    : size_(size),
-      source_(generators::random_block<double>(size.rows, size.columns, 1)),
-      x_(size.rows, size.columns) {}
+    : size_(size), source_(generators::random_block<double>(size.rows, size.columns, 1)), x_(size.rows, size.columns) {}
 
 OrthoSpeed OrthoBench::measure(const ortho::NamedMethod& method) {
   Context ctx;
@@ -74,8 +71,8 @@ OrthoSpeed OrthoBench::measure(const ortho::NamedMethod& method) {
   OrthoSpeed best;
   for (int k = 0; k < size_.repetitions; ++k) {
     if (k == 0)
-      app::measure_roofs({source_.data(), elements / 512 * 512}, {x_.data(), elements / 512 * 512},
-                         ctx.thread_count(), roofs_);
+      app::measure_roofs({source_.data(), elements / 512 * 512}, {x_.data(), elements / 512 * 512}, ctx.thread_count(),
+                         roofs_);
     std::copy_n(source_.data(), size_.rows * columns, x.data());
     const app::Stopwatch watch;
     const auto outcome = ortho::orthonormalise<double>(ctx, method, x, r.view(), size_.width);
@@ -88,8 +85,8 @@ OrthoSpeed OrthoBench::measure(const ortho::NamedMethod& method) {
     best.bytes = outcome.work.bytes();
     // What is written is held against a copy, the rest against reading alone.
     const double copied = 2 * outcome.work.written_bytes;
-    best.roof_seconds = copied / roofs_.copy_bytes_per_second +
-                        std::max(0.0, best.bytes - copied) / roofs_.read_bytes_per_second;
+    best.roof_seconds =
+        copied / roofs_.copy_bytes_per_second + std::max(0.0, best.bytes - copied) / roofs_.read_bytes_per_second;
   }
   return best;
 }

@@ -28,8 +28,7 @@ double x_of(const Cell& c) {
 
 /// What a line is named by: the operation, and what else is fixed along it.
 std::string line_name(const Cell& c) {
-  if (c.table == "short" || c.table == "wide")
-    return c.operation + format(" %lld", static_cast<long long>(c.p));
+  if (c.table == "short" || c.table == "wide") return c.operation + format(" %lld", static_cast<long long>(c.p));
   return c.operation;
 }
 
@@ -83,8 +82,7 @@ void add_squares(app::HtmlPage& page, const std::vector<const Cell*>& cells) {
     app::Chart chart(name, axis, axis, app::Chart::panel);
     for (const Cell* c : cells) {
       if (c->operation + " " + c->type != name || c->seconds == 0) continue;
-      const auto x = static_cast<double>(place_of(widths, c->p)),
-                 y = static_cast<double>(place_of(widths, c->q));
+      const auto x = static_cast<double>(place_of(widths, c->p)), y = static_cast<double>(place_of(widths, c->q));
       const double missing = std::clamp((1 - c->share) / 0.5, 0.0, 1.0);
       chart.box({x - 0.48, y - 0.48}, {x + 0.48, y + 0.48}, "bad", 0.8 * missing);
       chart.text({x, y}, format("%.0f", 100 * c->share));
@@ -98,11 +96,10 @@ void add_squares(app::HtmlPage& page, const std::vector<const Cell*>& cells) {
 
 std::string html_page(const PageHeader& h, const std::vector<Cell>& cells) {
   app::HtmlPage page("tsbench gpu: " + h.device);
-  page.paragraph(
-      h.date + ", commit " + h.commit + ", against " + (h.vendor.empty() ? "nobody" : h.vendor) +
-      format(". Roofs of this run: read %.2f TB/s, copy %.2f TB/s. Curves: share of the roof in per cent "
-             "against the width, for short operands against the number of rows.",
-             h.read_bytes_per_second * 1e-12, h.copy_bytes_per_second * 1e-12));
+  page.paragraph(h.date + ", commit " + h.commit + ", against " + (h.vendor.empty() ? "nobody" : h.vendor) +
+                 format(". Roofs of this run: read %.2f TB/s, copy %.2f TB/s. Curves: share of the roof in per cent "
+                        "against the width, for short operands against the number of rows.",
+                        h.read_bytes_per_second * 1e-12, h.copy_bytes_per_second * 1e-12));
   std::vector<std::string> sections;
   std::map<std::string, std::vector<const Cell*>> of;
   for (const Cell& c : cells) {

@@ -71,8 +71,7 @@ int plan_command(app::Arguments arguments) {
       .flag("json", json, "print one JSON object")
       .flag("beta", beta, "the output is added to, not replaced")
       .flag("strided", strided, "an operand is column-major or has gaps between its rows")
-      .value("nonzeros-per-row", "N", nonzeros_per_row, "of the sparse matrix of spmm",
-             app::at_least<std::int64_t>(0))
+      .value("nonzeros-per-row", "N", nonzeros_per_row, "of the sparse matrix of spmm", app::at_least<std::int64_t>(0))
       .group("Overrides (an error where they cannot be met)")
       .value("threads", "N", wish.threads, "0: as many as there are", app::at_least(0))
       .choice("simd", wish.simd, "vector instructions", simd_words());

@@ -30,39 +30,22 @@ std::string share_text(M m) {
   if (m.sector_share() > 0) text += format("|%.0f", 100 * m.sector_share());
   return text;
 }
-std::string joules_text(M m) {
-  return m.joules > 0 ? format("%.3f", m.joules) : "-";
-}
+std::string joules_text(M m) { return m.joules > 0 ? format("%.3f", m.joules) : "-"; }
 std::string joules_ratio_text(M m) {
   const PeerTiming* const vendor = m.peer("vendor");
-  return m.joules > 0 && vendor != nullptr && vendor->joules > 0 ? format("%.2f", vendor->joules / m.joules)
-                                                                 : "-";
+  return m.joules > 0 && vendor != nullptr && vendor->joules > 0 ? format("%.2f", vendor->joules / m.joules) : "-";
 }
 std::string vendor_text(M m) {
   const PeerTiming* const vendor = m.peer("vendor");
   return vendor == nullptr ? "-" : vendor->way;
 }
-std::string operation_text(M m) {
-  return std::string(name_of(m.described.problem.operation));
-}
-std::string type_text(M m) {
-  return std::string(name_of(m.described.problem.type));
-}
-std::string p_text(M m) {
-  return std::to_string(m.described.problem.p);
-}
-std::string q_text(M m) {
-  return std::to_string(m.described.problem.q);
-}
-std::string rows_text(M m) {
-  return std::to_string(m.described.problem.n);
-}
-std::string milliseconds_text(M m) {
-  return m.right ? format("%.2f", m.seconds() * 1e3) : "WRONG";
-}
-std::string microseconds_text(M m) {
-  return m.right ? format("%.1f", m.seconds() * 1e6) : "WRONG";
-}
+std::string operation_text(M m) { return std::string(name_of(m.described.problem.operation)); }
+std::string type_text(M m) { return std::string(name_of(m.described.problem.type)); }
+std::string p_text(M m) { return std::to_string(m.described.problem.p); }
+std::string q_text(M m) { return std::to_string(m.described.problem.q); }
+std::string rows_text(M m) { return std::to_string(m.described.problem.n); }
+std::string milliseconds_text(M m) { return m.right ? format("%.2f", m.seconds() * 1e3) : "WRONG"; }
+std::string microseconds_text(M m) { return m.right ? format("%.1f", m.seconds() * 1e6) : "WRONG"; }
 
 constexpr Column host_columns[] = {
     {"operation", 15, true, true, operation_text},
@@ -147,11 +130,7 @@ app::JsonObject json_of(const Measured& m) {
   const Problem& p = m.described.problem;
   const bool gpu = m.place == Space::device;
   app::JsonObject json;
-  json.add("operation", name_of(p.operation))
-      .add("type", name_of(p.type))
-      .add("n", p.n)
-      .add("p", p.p)
-      .add("q", p.q);
+  json.add("operation", name_of(p.operation)).add("type", name_of(p.type)).add("n", p.n).add("p", p.p).add("q", p.q);
   if (p.operation == Operation::spmm) json.add("nonzeros", p.nonzeros);
   if (gpu) json.add("table", m.described.table).add("form", m.described.form()).add("kernel", m.kernel);
   json.add("right", m.right).add("error_over_bound", m.worst_error);
@@ -173,8 +152,7 @@ app::JsonObject json_of(const Measured& m) {
   if (m.joules > 0) json.add("joules", m.joules);
   for (const PeerTiming& peer : m.peers) {
     if (!peer.way.empty()) json.add(peer.library + "_routine", peer.way);
-    json.add(peer.library + "_seconds", m.seconds(peer.timing))
-        .add("times_" + peer.library, m.times(peer.library));
+    json.add(peer.library + "_seconds", m.seconds(peer.timing)).add("times_" + peer.library, m.times(peer.library));
     if (peer.joules > 0) json.add(peer.library + "_joules", peer.joules);
   }
   return json;
@@ -189,9 +167,7 @@ std::string utc_now() {
   return text.data();
 }
 
-std::string_view commit() {
-  return TS_COMMIT;
-}
+std::string_view commit() { return TS_COMMIT; }
 
 app::JsonObject json_of_run(const Context& ctx, const Effort& effort, std::int64_t bytes, const Roofs& best) {
   const DeviceInfo& cpu = this_cpu();

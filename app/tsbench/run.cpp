@@ -39,20 +39,13 @@ void run(const Context& ctx, const Operands<T, S>& o) {
   using R = result_t<T>;
   const R one{1}, zero{};
   switch (o.problem.operation) {
-    case Operation::tsmttsm:
-      return detail::tsmttsm<T>(ctx, Op::adjoint, one, o.x, o.y, zero, o.result);
-    case Operation::gram:
-      return detail::gram<T>(ctx, Op::adjoint, one, o.x, zero, o.result);
-    case Operation::tsmm:
-      return detail::tsmm<T>(ctx, Op::none, one, o.x, o.small, zero, o.out);
-    case Operation::tsm2r:
-      return detail::tsm2r<T>(ctx, Op::none, one, o.x, o.y, zero, o.out);
-    case Operation::spmm:
-      return run_sparse(ctx, o);
-    case Operation::column_norms:
-      return run_norms(ctx, o);
-    default:
-      break;  // of result types alone
+    case Operation::tsmttsm: return detail::tsmttsm<T>(ctx, Op::adjoint, one, o.x, o.y, zero, o.result);
+    case Operation::gram: return detail::gram<T>(ctx, Op::adjoint, one, o.x, zero, o.result);
+    case Operation::tsmm: return detail::tsmm<T>(ctx, Op::none, one, o.x, o.small, zero, o.out);
+    case Operation::tsm2r: return detail::tsm2r<T>(ctx, Op::none, one, o.x, o.y, zero, o.out);
+    case Operation::spmm: return run_sparse(ctx, o);
+    case Operation::column_norms: return run_norms(ctx, o);
+    default: break;  // of result types alone
   }
   if constexpr (std::is_same_v<T, R>) {
     if (o.problem.operation == Operation::tsmm_in_place)
@@ -64,8 +57,7 @@ void run(const Context& ctx, const Operands<T, S>& o) {
   }
 }
 
-std::vector<cuda::KernelPlan> kernels_of(const Case& c, const cuda::DeviceInfo& device,
-                                         Determinism determinism) {
+std::vector<cuda::KernelPlan> kernels_of(const Case& c, const cuda::DeviceInfo& device, Determinism determinism) {
   if (c.problem.operation == Operation::spmm) {  // whose plan looks at the matrix
     std::vector<cuda::KernelPlan> kernels;
     for (cuda::GpuPlan& plan : plans_of(c, device, determinism)) kernels.push_back(std::move(plan.kernel));

@@ -43,8 +43,8 @@ struct SparsePattern {
     if (kind == Pattern::random) return random_count * i;
     // Seven a row, less those beyond each of the six faces before it.
     const index_t s = side(), layer = s * s, z = i / layer, in_layer = i % layer;
-    return 7 * i - std::min(i, layer) - std::max<index_t>(0, i - (rows - layer)) - 2 * z * s -
-           std::min(in_layer, s) - std::max<index_t>(0, in_layer - (layer - s)) - (i + s - 1) / s - i / s;
+    return 7 * i - std::min(i, layer) - std::max<index_t>(0, i - (rows - layer)) - 2 * z * s - std::min(in_layer, s) -
+           std::max<index_t>(0, in_layer - (layer - s)) - (i + s - 1) / s - i / s;
   }
 
   /// add(column) for each entry of row i, in order.

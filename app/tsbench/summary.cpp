@@ -36,8 +36,8 @@ struct Line {
     log_ratio += std::log(c.ratio), least_ratio = std::min(least_ratio, c.ratio);
   }
   [[nodiscard]] std::string text() const {
-    std::string t = format("%-12s %-14s %-11s %-9s %5d  %s  %s", table.c_str(), operation.c_str(),
-                           type.c_str(), form.c_str(), cells, narrow.text().c_str(), broad.text().c_str());
+    std::string t = format("%-12s %-14s %-11s %-9s %5d  %s  %s", table.c_str(), operation.c_str(), type.c_str(),
+                           form.c_str(), cells, narrow.text().c_str(), broad.text().c_str());
     t += against > 0 ? format("  %6.2f %6.2f %5d", std::exp(log_ratio / against), least_ratio, behind)
                      : std::string("       -      -     -");
     if (sectors.high > 0) t += "  by sectors " + sectors.text();
@@ -56,12 +56,11 @@ void print_summary(std::ostream& out, const std::vector<Cell>& cells) {
     auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) {
       return l.table == c.table && l.operation == c.operation && l.type == c.type && l.form == c.form;
     });
-    if (line == lines.end())
-      line = lines.insert(lines.end(), {c.table, c.operation, c.type, c.form, {}, {}, {}});
+    if (line == lines.end()) line = lines.insert(lines.end(), {c.table, c.operation, c.type, c.form, {}, {}, {}});
     line->add(c), all.add(c);
   }
-  out << format("%-12s %-14s %-11s %-9s %5s  %-14s  %-14s  %6s %6s %5s\n", "table", "operation", "type",
-                "form", "cells", "roof% to 32", "roof% beyond", "/vendor", "least", "<.98");
+  out << format("%-12s %-14s %-11s %-9s %5s  %-14s  %-14s  %6s %6s %5s\n", "table", "operation", "type", "form",
+                "cells", "roof% to 32", "roof% beyond", "/vendor", "least", "<.98");
   for (const Line& line : lines) out << line.text() << '\n';
   out << all.text() << '\n';
 }

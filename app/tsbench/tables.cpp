@@ -14,30 +14,28 @@ constexpr index_t some[] = {1, 2, 3, 4, 7, 8, 12, 16, 24, 31, 32, 48, 63, 64};
 constexpr Operation dense[] = {Operation::tsmttsm, Operation::gram, Operation::tsmm};
 
 // Most telling first: a run that is cut off has these.
-constexpr TableName names[] = {
-    {"dense", "tsmttsm, gram and tsmm at every width from 1 to 64, row-major"},
-    {"tsm2r", "a square matrix of order 20480 times 1 to 16 columns, both layouts"},
-    {"short", "2^14 to 2^20 rows, where starting a kernel counts"},
-    {"wide", "a basis of up to 512 columns against a block"},
-    {"others", "the other operations at 14 widths"},
-    {"sparse", "spmm of a band of 17 and of 16 random columns a row (others: of a stencil)"},
-    {"gaps", "rows one element apart: ld = width + 1"},
-    {"rectangular", "tsmttsm and tsmm at all pairs of 1, 4, 7, 8, 16, 31, 32, 48 and 64"},
-    {"offsets", "operands that begin one element off an aligned address"},
-    {"columns", "tsmttsm, gram and tsmm, column-major"}};
+constexpr TableName names[] = {{"dense", "tsmttsm, gram and tsmm at every width from 1 to 64, row-major"},
+                               {"tsm2r", "a square matrix of order 20480 times 1 to 16 columns, both layouts"},
+                               {"short", "2^14 to 2^20 rows, where starting a kernel counts"},
+                               {"wide", "a basis of up to 512 columns against a block"},
+                               {"others", "the other operations at 14 widths"},
+                               {"sparse", "spmm of a band of 17 and of 16 random columns a row (others: of a stencil)"},
+                               {"gaps", "rows one element apart: ld = width + 1"},
+                               {"rectangular", "tsmttsm and tsmm at all pairs of 1, 4, 7, 8, 16, 31, 32, 48 and 64"},
+                               {"offsets", "operands that begin one element off an aligned address"},
+                               {"columns", "tsmttsm, gram and tsmm, column-major"}};
 
 struct Maker {
   DType type;
   std::int64_t bytes;
   std::vector<Case> cases;
 
-  void add(const char* table, Operation op, index_t p, index_t q, Layout layout = Layout::row_major,
-           index_t gap = 0, index_t offset = 0, Pattern pattern = Pattern::stencil) {
+  void add(const char* table, Operation op, index_t p, index_t q, Layout layout = Layout::row_major, index_t gap = 0,
+           index_t offset = 0, Pattern pattern = Pattern::stencil) {
     if (!exists(op, type, {p, q})) return;
     const bool sparse = op == Operation::spmm;
-    cases.push_back({table,
-                     problem_of(op, type, p, q, sparse ? std::min(bytes, sparse_bytes) : bytes, pattern),
-                     layout, gap, offset, pattern});
+    cases.push_back({table, problem_of(op, type, p, q, sparse ? std::min(bytes, sparse_bytes) : bytes, pattern), layout,
+                     gap, offset, pattern});
   }
   void set_rows(index_t n) { cases.back().problem.n = n; }
 };
@@ -92,9 +90,7 @@ void make(Maker& m, const std::string& name) {
 
 }  // namespace
 
-std::span<const TableName> table_names() noexcept {
-  return names;
-}
+std::span<const TableName> table_names() noexcept { return names; }
 
 std::vector<Case> table_cases(const std::string& name, DType type, std::int64_t bytes) {
   Maker maker{type, bytes, {}};

@@ -21,8 +21,8 @@ auto named(const char* what, const std::string& name, Found&& found, const All& 
   }
   const std::string nearest = app::nearest_name(name, names);
   throw Error(Errc::invalid_argument, "no " + std::string(what) + " is called '" + name + "'" +
-                                          (nearest.empty() ? "" : " (did you mean " + nearest + "?)") +
-                                          ": there are " + listed);
+                                          (nearest.empty() ? "" : " (did you mean " + nearest + "?)") + ": there are " +
+                                          listed);
 }
 
 }  // namespace
@@ -48,16 +48,14 @@ std::vector<std::string> split_list(const std::string& list) {
 }
 
 bool parse_bytes(std::string_view text, std::int64_t& out) {
-  const auto unit_begin =
-      std::find_if(text.begin(), text.end(), [](char c) { return std::isalpha(c) && c != 'e'; });
+  const auto unit_begin = std::find_if(text.begin(), text.end(), [](char c) { return std::isalpha(c) && c != 'e'; });
   const std::string_view number = text.substr(0, static_cast<std::size_t>(unit_begin - text.begin()));
   const std::string_view unit = text.substr(number.size());
   double factor = 1;
   const std::pair<std::string_view, double> units[] = {
       {"", 1},     {"B", 1},       {"kB", 1e3},       {"MB", 1e6},
       {"GB", 1e9}, {"KiB", 1024.}, {"MiB", 1048576.}, {"GiB", 1073741824.}};
-  const auto* known =
-      std::find_if(std::begin(units), std::end(units), [&](const auto& u) { return u.first == unit; });
+  const auto* known = std::find_if(std::begin(units), std::end(units), [&](const auto& u) { return u.first == unit; });
   double value = 0;
   if (known == std::end(units) || !app::parse_value(number, value)) return false;
   factor = known->second;

@@ -45,11 +45,10 @@ bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
   options.group("Reading");
   app::add_read_options(options, target.read);
   app::add_rows_option(options, target.read);
-  options.custom(
-      "labels-column", "COLUMN", {},
-      "store this column of a table as /labels instead: its number from 0 (from -1 at the end), or its "
-      "name in a csv or arff file",
-      "a column", [&target](std::string_view text) { return app::parse_value(text, target.labels_column); });
+  options.custom("labels-column", "COLUMN", {},
+                 "store this column of a table as /labels instead: its number from 0 (from -1 at the end), or its "
+                 "name in a csv or arff file",
+                 "a column", [&target](std::string_view text) { return app::parse_value(text, target.labels_column); });
   app::add_reading_memory_option(options, target.read);
   options.group("Writing")
       .custom("object", "NAME", target.object, "what the matrix is called in the output", "a name",
@@ -88,10 +87,9 @@ int convert(app::Arguments arguments) {
   app::throw_if_stopped();
   console.progress(-1, "writing " + options.output);
   io::OutputFile out(options.output, {.gzip = options.compress});
-  const bool whole = std::holds_alternative<io::DenseMatrix>(matrix) || options.read.row_begin != 0 ||
-                     options.read.row_end >= 0;
-  const WrittenMatrix written =
-      write_matrix(out, options.object, matrix, whole ? io::Structure::general : structure);
+  const bool whole =
+      std::holds_alternative<io::DenseMatrix>(matrix) || options.read.row_begin != 0 || options.read.row_end >= 0;
+  const WrittenMatrix written = write_matrix(out, options.object, matrix, whole ? io::Structure::general : structure);
   if (!input.labels.empty()) out.write("labels", std::span<const std::int64_t>(input.labels));
   if (!input.names.empty()) {
     std::string names;
@@ -111,8 +109,7 @@ int convert(app::Arguments arguments) {
     std::cout << json.text() << '\n';
   } else {
     std::cout << options.output << ":/" << options.object << ": " << as_text(written) << '\n';
-    if (!input.labels.empty())
-      std::cout << options.output << ":/labels: " << input.labels.size() << " labels\n";
+    if (!input.labels.empty()) std::cout << options.output << ":/labels: " << input.labels.size() << " labels\n";
   }
   return app::exit_ok;
 }

@@ -9,18 +9,13 @@ namespace ts::tsdata {
 
 namespace {
 
-bool finite(double x) {
-  return std::isfinite(x);
-}
-bool finite(std::complex<double> x) {
-  return std::isfinite(x.real()) && std::isfinite(x.imag());
-}
+bool finite(double x) { return std::isfinite(x); }
+bool finite(std::complex<double> x) { return std::isfinite(x.real()) && std::isfinite(x.imag()); }
 
 template <class To, class From>
 void convert_values(const From* from, To* to, std::size_t count, const std::string& name) {
   if constexpr (is_complex<From> && !is_complex<To>) {
-    throw Error(Errc::invalid_argument, name + " is complex and cannot become " +
-                                            std::string(name_of(dtype_of<To>)) +
+    throw Error(Errc::invalid_argument, name + " is complex and cannot become " + std::string(name_of(dtype_of<To>)) +
                                             "; expected --dtype complex128 or complex64");
   } else {
     for (std::size_t i = 0; i < count; ++i) {
@@ -78,17 +73,12 @@ void add_dtype_option(app::Options& options, std::optional<DType>& target, std::
 
 io::SparseMatrix converted(io::SparseMatrix matrix, DType to, const std::string& name) {
   switch (to) {
-    case DType::float64:
-      return sparse_to<double>(matrix, name);
-    case DType::float32:
-      return sparse_to<float>(matrix, name);
-    case DType::complex128:
-      return sparse_to<std::complex<double>>(matrix, name);
-    case DType::complex64:
-      return sparse_to<std::complex<float>>(matrix, name);
+    case DType::float64: return sparse_to<double>(matrix, name);
+    case DType::float32: return sparse_to<float>(matrix, name);
+    case DType::complex128: return sparse_to<std::complex<double>>(matrix, name);
+    case DType::complex64: return sparse_to<std::complex<float>>(matrix, name);
     case DType::float16:
-    case DType::bfloat16:
-      break;
+    case DType::bfloat16: break;
   }
   throw Error(Errc::invalid_argument, name + " is sparse, and sparse matrices are not stored as " +
                                           std::string(name_of(to)) + "; expected --dtype float64 or float32");
@@ -96,18 +86,12 @@ io::SparseMatrix converted(io::SparseMatrix matrix, DType to, const std::string&
 
 io::DenseMatrix converted(io::DenseMatrix matrix, DType to, const std::string& name) {
   switch (to) {
-    case DType::float64:
-      return dense_to<double>(matrix, name);
-    case DType::float32:
-      return dense_to<float>(matrix, name);
-    case DType::complex128:
-      return dense_to<std::complex<double>>(matrix, name);
-    case DType::complex64:
-      return dense_to<std::complex<float>>(matrix, name);
-    case DType::float16:
-      return dense_to<float16>(matrix, name);
-    case DType::bfloat16:
-      return dense_to<bfloat16>(matrix, name);
+    case DType::float64: return dense_to<double>(matrix, name);
+    case DType::float32: return dense_to<float>(matrix, name);
+    case DType::complex128: return dense_to<std::complex<double>>(matrix, name);
+    case DType::complex64: return dense_to<std::complex<float>>(matrix, name);
+    case DType::float16: return dense_to<float16>(matrix, name);
+    case DType::bfloat16: return dense_to<bfloat16>(matrix, name);
   }
   throw Error(Errc::invalid_argument, name + " has no such element type");
 }

@@ -24,13 +24,10 @@ constexpr index_t whole_spectrum_up_to = 4'000'000, otherwise_each_end = 1000;
 std::uint64_t matrix_bytes(const Recipe& recipe, DType type) {
   const std::uint64_t entries = static_cast<std::uint64_t>(recipe.entries), element = size_of(type);
   if (recipe.dense) return entries > UINT64_MAX / element ? UINT64_MAX : entries * element;
-  return entries * (element + sizeof(std::int32_t)) +
-         (static_cast<std::uint64_t>(recipe.rows) + 1) * sizeof(index_t);
+  return entries * (element + sizeof(std::int32_t)) + (static_cast<std::uint64_t>(recipe.rows) + 1) * sizeof(index_t);
 }
 
-DType natural_type(const Recipe& recipe) {
-  return recipe.is_complex ? DType::complex128 : DType::float64;
-}
+DType natural_type(const Recipe& recipe) { return recipe.is_complex ? DType::complex128 : DType::float64; }
 
 /// The exact numbers, in two datasets when they are too many for one.
 void write_spectrum(io::OutputFile& out, const Ingredients& ingredients, const GenOptions& options,
@@ -112,9 +109,8 @@ int make_matrices(const GenOptions& options, const MatrixKind& kind, const std::
     console.progress(-1, "building " + recipe.object);
     const DType type = options.dtype.value_or(natural_type(recipe));
     app::throw_if_stopped();
-    const WrittenMatrix written =
-        write_matrix(out, recipe.object, converted_to(recipe.build(), type, "the matrix"),
-                     options.full ? io::Structure::general : recipe.structure);
+    const WrittenMatrix written = write_matrix(out, recipe.object, converted_to(recipe.build(), type, "the matrix"),
+                                               options.full ? io::Structure::general : recipe.structure);
     json.add(recipe.object, as_json(written));
     lines.push_back("/" + recipe.object + ": " + as_text(written));
   }
@@ -167,10 +163,8 @@ int make_features(const GenOptions& options, const std::string& command) {
   if (__builtin_mul_overflow(rows, options.cols, &elements) || elements > INT64_MAX / 16)
     throw Error(Errc::invalid_argument, "--n and --cols: the feature set would have more than 2^59 elements");
   index_t center_elements = 0;
-  if (__builtin_mul_overflow(options.groups, options.cols, &center_elements) ||
-      center_elements > INT64_MAX / 16)
-    throw Error(Errc::invalid_argument,
-                "--groups and --cols: there would be more than 2^59 numbers in the centres");
+  if (__builtin_mul_overflow(options.groups, options.cols, &center_elements) || center_elements > INT64_MAX / 16)
+    throw Error(Errc::invalid_argument, "--groups and --cols: there would be more than 2^59 numbers in the centres");
   std::vector<app::MemoryUse> uses = {{"features", static_cast<std::uint64_t>(elements) * size_of(type)}};
   if (options.kind != "uniform") {
     uses.push_back({"labels", static_cast<std::uint64_t>(rows) * sizeof(std::int32_t)});
@@ -184,17 +178,10 @@ int make_features(const GenOptions& options, const std::string& command) {
   console.progress(-1, "drawing features");
   io::OutputFile out(options.common.output, {.gzip = options.compress});
   switch (type) {
-    case DType::float32:
-      write_features<float>(out, options);
-      break;
-    case DType::float16:
-      write_features<float16>(out, options);
-      break;
-    case DType::bfloat16:
-      write_features<bfloat16>(out, options);
-      break;
-    default:
-      write_features<double>(out, options);
+    case DType::float32: write_features<float>(out, options); break;
+    case DType::float16: write_features<float16>(out, options); break;
+    case DType::bfloat16: write_features<bfloat16>(out, options); break;
+    default: write_features<double>(out, options);
   }
   out.attribute("/", "default_matrix", "features");
   sign(out, options, command);
@@ -208,8 +195,8 @@ int make_features(const GenOptions& options, const std::string& command) {
     if (options.kind != "uniform") json.add("groups", options.groups);
     std::cout << json.text() << '\n';
   } else {
-    std::cout << options.common.output << ":/features: " << app::grouped(rows) << " x "
-              << app::grouped(options.cols) << ' ' << name_of(type) << '\n';
+    std::cout << options.common.output << ":/features: " << app::grouped(rows) << " x " << app::grouped(options.cols)
+              << ' ' << name_of(type) << '\n';
   }
   return app::exit_ok;
 }

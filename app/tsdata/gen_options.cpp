@@ -52,18 +52,15 @@ app::About about() {
           {{"A cubic grid with 8000 points and all its eigenvalues", "tsdata gen lap3d --n 20 -o lap3d.h5"},
            {"A million points in 100 groups, in single precision",
             "tsdata gen blobs --n 1e6 --cols 32 --groups 100 --dtype float32 -o b.h5"}},
-          "Matrices, stored as /matrix, with /exact_eigenvalues where they are known:\n" +
-              table(matrix_kinds()) +
-              "Feature sets of N rows, stored as /features with /labels and /centers:\n" +
-              table(feature_kinds())};
+          "Matrices, stored as /matrix, with /exact_eigenvalues where they are known:\n" + table(matrix_kinds()) +
+              "Feature sets of N rows, stored as /features with /labels and /centers:\n" + table(feature_kinds())};
 }
 
 /// The options whose meaning depends on the kind.
 const std::vector<std::string>& kind_options() {
-  static const std::vector<std::string> names = {"boundary", "copies", "clusters",       "spread",   "phi",
-                                                 "disorder", "flux",   "below",          "diagonal", "above",
-                                                 "width",    "mu",     "cols",           "groups",   "box",
-                                                 "offset",   "seed",   "spectrum-count", "full"};
+  static const std::vector<std::string> names = {
+      "boundary", "copies", "clusters", "spread", "phi", "disorder", "flux", "below",          "diagonal", "above",
+      "width",    "mu",     "cols",     "groups", "box", "offset",   "seed", "spectrum-count", "full"};
   return names;
 }
 
@@ -108,8 +105,7 @@ bool parse_gen(app::Arguments arguments, GenOptions& target) {
   app::Options options(about());
   options.positional("KIND", target.kind, "what to make, one of the kinds below");
   options.group("Size and type")
-      .custom("n", "N[xN[xN]]", {}, "size: rows, or the sides of a grid",
-              "one to three sizes, like 1000 or 20x30",
+      .custom("n", "N[xN[xN]]", {}, "size: rows, or the sides of a grid", "one to three sizes, like 1000 or 20x30",
               [&p](std::string_view text) { return parse_sizes(text, p.sizes); })
       .value("cols", "D", target.cols, "columns of a feature set", at_least<index_t>(1))
       .value("groups", "K", target.groups, "groups in a feature set", at_least<index_t>(1));
@@ -121,8 +117,7 @@ bool parse_gen(app::Arguments arguments, GenOptions& target) {
                {"ring", generators::Boundary::ring}})
       .value("copies", "P", p.copies, "copies (default: 8)", at_least<index_t>(1))
       .value("clusters", "C", p.clusters, "clusters of eigenvalues (default: 10)", at_least<index_t>(1))
-      .value("spread", "S", p.spread, "width of a cluster (default: 1e-6), or of a blob (default: 1)",
-             at_least(0.0))
+      .value("spread", "S", p.spread, "width of a cluster (default: 1e-6), or of a blob (default: 1)", at_least(0.0))
       .value("phi", "F", p.phi, "magnetic flux (default: 0.3)")
       .value("disorder", "W", p.disorder, "width of the random diagonal (default: 16.5)", at_least(0.0))
       .value("flux", "P", p.flux, "flux quanta through a row of cells (default: 1)", at_least<index_t>(0))
@@ -137,11 +132,10 @@ bool parse_gen(app::Arguments arguments, GenOptions& target) {
   options.group("Output");
   add_output_options(options, target.common, "the file to make");
   options.flag("full", target.full, "store symmetric matrices whole, not as lower triangles")
-      .value(
-          "spectrum-count", "K", target.spectrum_count,
-          "store only the K smallest and K largest exact eigenvalues (default: all of up to 4 million, else "
-          "1000)",
-          at_least<index_t>(0))
+      .value("spectrum-count", "K", target.spectrum_count,
+             "store only the K smallest and K largest exact eigenvalues (default: all of up to 4 million, else "
+             "1000)",
+             at_least<index_t>(0))
       .value("compress", "LEVEL", target.compress, "gzip level, 0 to 9", app::between(0, 9));
   app::add_report_options(options, target.common);
   if (!options.parse(arguments)) return false;
@@ -164,8 +158,7 @@ bool parse_gen(app::Arguments arguments, GenOptions& target) {
                                             (near.empty() ? "" : "; did you mean " + near + "?") +
                                             " (see tsdata gen --help)");
   }
-  if (p.sizes.empty())
-    throw Error(Errc::invalid_argument, "--n is missing: name the size (see tsdata gen --help)");
+  if (p.sizes.empty()) throw Error(Errc::invalid_argument, "--n is missing: name the size (see tsdata gen --help)");
   return true;
 }
 

@@ -27,13 +27,12 @@ struct InfoOptions {
 };
 
 bool parse_info(app::Arguments arguments, InfoOptions& target) {
-  app::Options options(
-      {"tsdata info",
-       "Says what a file holds: every matrix in it, and for one matrix also what its elements show.",
-       "FILE[:/OBJECT] [options]",
-       {{"All matrices in a file", "tsdata info data.h5"},
-        {"One of them, for a script", "tsdata info data.h5:/X --json"}},
-       ""});
+  app::Options options({"tsdata info",
+                        "Says what a file holds: every matrix in it, and for one matrix also what its elements show.",
+                        "FILE[:/OBJECT] [options]",
+                        {{"All matrices in a file", "tsdata info data.h5"},
+                         {"One of them, for a script", "tsdata info data.h5:/X --json"}},
+                        ""});
   options.positional("FILE", target.file, "a file, or FILE.h5:/OBJECT for one object in it");
   options.group("Reading").flag("quick", target.quick, "do not read the elements");
   app::add_reading_memory_option(options, target.read);
@@ -51,8 +50,8 @@ struct Findings {
   std::string not_scanned;  ///< why the elements were not read
 };
 
-Findings examine(const io::Description& description, const InfoOptions& options,
-                 const ReadMatrix& read_matrix, app::Console& console) {
+Findings examine(const io::Description& description, const InfoOptions& options, const ReadMatrix& read_matrix,
+                 app::Console& console) {
   Findings findings{description, std::nullopt, {}};
   if (!description.problem.empty()) return findings;
   if (options.quick) {
@@ -97,8 +96,8 @@ app::JsonObject as_json(const Findings& findings) {
 }
 
 void print(const std::string& name, const std::string& value) {
-  std::cout << "  " << name << std::string(name.size() < 12 ? 12 - name.size() : 1, ' ')
-            << io::printable(value) << '\n';
+  std::cout << "  " << name << std::string(name.size() < 12 ? 12 - name.size() : 1, ' ') << io::printable(value)
+            << '\n';
 }
 
 void print(const Findings& findings, app::Console& console) {
@@ -115,9 +114,8 @@ void print(const Findings& findings, app::Console& console) {
   if (d.sparse) {
     const index_t entries = findings.scanned ? findings.scanned->entries : d.nonzeros;
     const double rows = static_cast<double>(std::max<index_t>(d.rows, 1));
-    print("nonzeros", app::grouped(entries) + ", " +
-                          app::short_number(static_cast<double>(entries) / rows, 4) + " a row" +
-                          (entries == d.nonzeros ? "" : "; " + app::grouped(d.nonzeros) + " in the file"));
+    print("nonzeros", app::grouped(entries) + ", " + app::short_number(static_cast<double>(entries) / rows, 4) +
+                          " a row" + (entries == d.nonzeros ? "" : "; " + app::grouped(d.nonzeros) + " in the file"));
   }
   std::string structure = "declared " + std::string(io::name_of(d.declared));
   if (findings.scanned) structure += ", found " + std::string(io::name_of(findings.scanned->actual));
@@ -125,13 +123,12 @@ void print(const Findings& findings, app::Console& console) {
   if (findings.scanned) {
     const Scan& s = *findings.scanned;
     const bool is_complex = d.type == DType::complex128 || d.type == DType::complex64;
-    print(is_complex ? "magnitudes" : "values",
-          app::short_number(s.smallest) + " to " + app::short_number(s.largest) +
-              ", smallest nonzero magnitude " + app::short_number(s.smallest_magnitude));
+    print(is_complex ? "magnitudes" : "values", app::short_number(s.smallest) + " to " + app::short_number(s.largest) +
+                                                    ", smallest nonzero magnitude " +
+                                                    app::short_number(s.smallest_magnitude));
     if (d.sparse && s.zeros > 0) print("zeros", app::grouped(s.zeros) + " stored");
     if (s.empty_rows > 0) print("empty rows", app::grouped(s.empty_rows));
-    if (s.not_finite > 0)
-      print("not finite", app::grouped(s.not_finite) + " NaN or infinite values: not usable");
+    if (s.not_finite > 0) print("not finite", app::grouped(s.not_finite) + " NaN or infinite values: not usable");
   }
   print("memory", app::human_bytes(d.bytes) + ", " + app::human_bytes(d.peak_bytes) + " while reading");
   if (!d.note.empty()) print("note", d.note);
@@ -154,8 +151,7 @@ int info(app::Arguments arguments) {
   if (where.object.empty())
     io::visit_objects(where.file, options.read, look);
   else
-    look(io::describe(where, options.read),
-         [&](const io::ReadOptions& read) { return io::read_matrix(where, read); });
+    look(io::describe(where, options.read), [&](const io::ReadOptions& read) { return io::read_matrix(where, read); });
   if (all.empty()) throw Error(Errc::bad_input, where.text() + ": there is no matrix in this file");
 
   if (options.common.json) {

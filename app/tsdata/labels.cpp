@@ -36,8 +36,7 @@ template <class T>
 std::optional<index_t> column_with(const Matrix<T>& a, const std::vector<double>& values) {
   for (index_t j = 0; j < a.cols(); ++j) {
     bool same = true;
-    for (index_t i = 0; i < a.rows() && same; ++i)
-      same = to_wide(a(i, j)) == values[static_cast<std::size_t>(i)];
+    for (index_t i = 0; i < a.rows() && same; ++i) same = to_wide(a(i, j)) == values[static_cast<std::size_t>(i)];
     if (same) return j;
   }
   return std::nullopt;
@@ -47,21 +46,18 @@ std::optional<index_t> column_with(const Matrix<T>& a, const std::vector<double>
 void number_labels(const std::vector<std::string>& words, LabelledMatrix& result) {
   result.labels.resize(words.size());
   bool numbers = true;
-  for (std::size_t i = 0; i < words.size() && numbers; ++i)
-    numbers = app::parse_value(words[i], result.labels[i]);
+  for (std::size_t i = 0; i < words.size() && numbers; ++i) numbers = app::parse_value(words[i], result.labels[i]);
   if (numbers) return;
   result.names = words;
   std::sort(result.names.begin(), result.names.end());
   result.names.erase(std::unique(result.names.begin(), result.names.end()), result.names.end());
   for (std::size_t i = 0; i < words.size(); ++i)
-    result.labels[i] =
-        std::lower_bound(result.names.begin(), result.names.end(), words[i]) - result.names.begin();
+    result.labels[i] = std::lower_bound(result.names.begin(), result.names.end(), words[i]) - result.names.begin();
 }
 
 }  // namespace
 
-LabelledMatrix read_labelled(const io::Location& where, const io::ReadOptions& options,
-                             const std::string& column) {
+LabelledMatrix read_labelled(const io::Location& where, const io::ReadOptions& options, const std::string& column) {
   if (column.empty()) return {io::read_matrix(where, options), {}, {}};
   if (options.transpose) refuse("a transposed matrix has its labels in a row");
   if (io::describe(where, options).convention == "CSV") {

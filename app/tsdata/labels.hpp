@@ -20,7 +20,6 @@ struct LabelledMatrix {
 /// numbers: in a csv file their positions in alphabetical order, in an arff file those in the attribute's
 /// list.
 /// @throws Error(invalid_argument) when there is no such column, Error(bad_input) when it holds no integers.
-LabelledMatrix read_labelled(const io::Location& where, const io::ReadOptions& options,
-                             const std::string& column);
+LabelledMatrix read_labelled(const io::Location& where, const io::ReadOptions& options, const std::string& column);
 
 }  // namespace ts::tsdata

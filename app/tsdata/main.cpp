@@ -7,24 +7,21 @@ namespace {
 
 int tsdata(ts::app::Arguments arguments) {
   const ts::app::EndsOnSignal no_partial_results;
-  const ts::app::About about{.name = "tsdata",
-                             .summary = "Makes, converts and inspects files with matrices and feature sets.",
-                             .usage = "",
-                             .examples = {{"A matrix with 8000 rows and its exact eigenvalues",
-                                           "tsdata gen lap3d --n 20 --output lap3d.h5"},
-                                          {"What is in a file", "tsdata info lap3d.h5"},
-                                          {"Matrix Market to HDF5", "tsdata convert bus.mtx.gz bus.h5"}},
-                             .notes = ""};
-  return ts::app::run_command(
-      about,
-      {{"gen", "make a matrix or feature set whose answer is known", ts::tsdata::gen},
-       {"convert", "turn a file of any readable format into HDF5", ts::tsdata::convert},
-       {"info", "say what a file holds and what it takes to read it", ts::tsdata::info}},
-      arguments);
+  const ts::app::About about{
+      .name = "tsdata",
+      .summary = "Makes, converts and inspects files with matrices and feature sets.",
+      .usage = "",
+      .examples = {{"A matrix with 8000 rows and its exact eigenvalues", "tsdata gen lap3d --n 20 --output lap3d.h5"},
+                   {"What is in a file", "tsdata info lap3d.h5"},
+                   {"Matrix Market to HDF5", "tsdata convert bus.mtx.gz bus.h5"}},
+      .notes = ""};
+  return ts::app::run_command(about,
+                              {{"gen", "make a matrix or feature set whose answer is known", ts::tsdata::gen},
+                               {"convert", "turn a file of any readable format into HDF5", ts::tsdata::convert},
+                               {"info", "say what a file holds and what it takes to read it", ts::tsdata::info}},
+                              arguments);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return ts::app::run_program("tsdata", argc, argv, tsdata);
-}
+int main(int argc, char** argv) { return ts::app::run_program("tsdata", argc, argv, tsdata); }

@@ -23,8 +23,7 @@ index_t one_size(const Parameters& p) {
 std::vector<index_t> sizes(const Parameters& p, std::size_t count) {
   if (p.sizes.size() == count) return p.sizes;
   if (p.sizes.size() != 1)
-    throw Error(Errc::invalid_argument, "--n: expected one number or " + std::to_string(count) +
-                                            ", like 20 or " +
+    throw Error(Errc::invalid_argument, "--n: expected one number or " + std::to_string(count) + ", like 20 or " +
                                             (count == 1   ? "1000"
                                              : count == 2 ? "20x30"
                                                           : "20x30x40"));
@@ -49,9 +48,7 @@ template <class T>
 BuiltMatrix built(CsrMatrix<T> matrix) {
   return io::SparseMatrix(std::move(matrix));
 }
-BuiltMatrix built(Matrix<double> matrix) {
-  return io::DenseMatrix(std::move(matrix));
-}
+BuiltMatrix built(Matrix<double> matrix) { return io::DenseMatrix(std::move(matrix)); }
 
 template <class Build>
 Recipe square(index_t n, index_t entries, Build build, io::Structure structure = io::Structure::symmetric) {
@@ -64,8 +61,7 @@ Recipe square(index_t n, index_t entries, Build build, io::Structure structure =
 }
 
 template <class Build>
-Ingredients dense(index_t n, io::Structure structure, Build build,
-                  std::function<g::Spectrum()> spectrum = nullptr) {
+Ingredients dense(index_t n, io::Structure structure, Build build, std::function<g::Spectrum()> spectrum = nullptr) {
   index_t entries = 0;
   if (__builtin_mul_overflow(n, n, &entries))
     throw Error(Errc::invalid_argument, "--n: the matrix would have more than 2^63 elements");
@@ -79,10 +75,9 @@ MatrixKind grid(const std::string& name, std::size_t dimensions, const std::stri
   return {name, arguments, summary, {"n", "boundary"}, [dimensions](const Parameters& p) -> Ingredients {
             const auto s = sizes(p, dimensions);
             const index_t n = points(s);
-            return {
-                {square(n, n * (2 * std::ssize(s) + 1), [=, b = p.boundary] { return g::laplacian(s, b); })},
-                [=, b = p.boundary] { return g::laplacian_spectrum(s, b); },
-                nullptr};
+            return {{square(n, n * (2 * std::ssize(s) + 1), [=, b = p.boundary] { return g::laplacian(s, b); })},
+                    [=, b = p.boundary] { return g::laplacian_spectrum(s, b); },
+                    nullptr};
           }};
 }
 
@@ -179,8 +174,7 @@ std::vector<MatrixKind> lattices() {
        [](const Parameters& p) -> Ingredients {
          const index_t n = points(p.sizes);
          const double disorder = p.disorder.value_or(16.5);
-         return {{square(n, n * (2 * std::ssize(p.sizes) + 1),
-                         [=] { return g::anderson(p.sizes, disorder, p.seed); })},
+         return {{square(n, n * (2 * std::ssize(p.sizes) + 1), [=] { return g::anderson(p.sizes, disorder, p.seed); })},
                  nullptr,
                  nullptr};
        }},
@@ -207,9 +201,7 @@ std::vector<MatrixKind> symmetric_classics() {
        {"n"},
        [](const Parameters& p) -> Ingredients {
          const index_t n = points({one_size(p)});
-         return {{square(n, n, [=] { return g::identity(n); })},
-                 [=] { return g::identity_spectrum(n); },
-                 nullptr};
+         return {{square(n, n, [=] { return g::identity(n); })}, [=] { return g::identity_spectrum(n); }, nullptr};
        }},
       {"clusters",
        "--n N --clusters C --spread S",
@@ -228,9 +220,7 @@ std::vector<MatrixKind> symmetric_classics() {
        {"n"},
        [](const Parameters& p) -> Ingredients {
          const index_t n = points({one_size(p)});
-         return {{square(n, 2 * n, [=] { return g::clement(n); })},
-                 [=] { return g::clement_spectrum(n); },
-                 nullptr};
+         return {{square(n, 2 * n, [=] { return g::clement(n); })}, [=] { return g::clement_spectrum(n); }, nullptr};
        }},
       {"sakurai",
        "--n N",
@@ -238,9 +228,7 @@ std::vector<MatrixKind> symmetric_classics() {
        {"n"},
        [](const Parameters& p) -> Ingredients {
          const index_t n = points({one_size(p)});
-         return {{square(n, 5 * n, [=] { return g::sakurai(n); })},
-                 [=] { return g::sakurai_spectrum(n); },
-                 nullptr};
+         return {{square(n, 5 * n, [=] { return g::sakurai(n); })}, [=] { return g::sakurai_spectrum(n); }, nullptr};
        }},
       {"minij",
        "--n N",
@@ -294,13 +282,11 @@ std::vector<MatrixKind> general_classics() {
        {"n", "width", "seed"},
        [](const Parameters& p) -> Ingredients {
          const index_t n = points({one_size(p)}), width = std::min(n, p.width.value_or(8));
-         return {
-             {square(
-                 n, n * width,
-                 [=, seed = p.seed] { return g::circulant(n, g::random_coefficients(width, seed)); },
-                 io::Structure::general)},
-             nullptr,
-             [=, seed = p.seed] { return g::circulant_spectrum(n, g::random_coefficients(width, seed)); }};
+         return {{square(
+                     n, n * width, [=, seed = p.seed] { return g::circulant(n, g::random_coefficients(width, seed)); },
+                     io::Structure::general)},
+                 nullptr,
+                 [=, seed = p.seed] { return g::circulant_spectrum(n, g::random_coefficients(width, seed)); }};
        }},
       {"lauchli",
        "--n N --mu M",
@@ -312,10 +298,8 @@ std::vector<MatrixKind> general_classics() {
          Recipe recipe = square(
              n, 2 * n, [=] { return g::lauchli(n, mu); }, io::Structure::general);
          recipe.rows = n + 1;
-         return {{std::move(recipe)},
-                 [=] { return g::lauchli_singular_values(n, mu); },
-                 nullptr,
-                 "exact_singular_values"};
+         return {
+             {std::move(recipe)}, [=] { return g::lauchli_singular_values(n, mu); }, nullptr, "exact_singular_values"};
        }},
       {"frank",
        "--n N",

@@ -60,8 +60,7 @@ class Range {
 template <class View>
 io::Structure actual_structure(const View& a, index_t rows, index_t cols) {
   if (rows == cols)
-    for (const auto structure :
-         {io::Structure::symmetric, io::Structure::hermitian, io::Structure::skew_symmetric})
+    for (const auto structure : {io::Structure::symmetric, io::Structure::hermitian, io::Structure::skew_symmetric})
       if (!io::first_asymmetry(a, structure)) return structure;
   return io::Structure::general;
 }

@@ -35,8 +35,7 @@ std::uint64_t hash_of_rows(const Rows& rows) {
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < d; ++j)
       std::memcpy(by_rows.data() + static_cast<std::size_t>(i * d + j) * size,
-                  values + static_cast<std::size_t>(i * rows.row_stride() + j * rows.col_stride()) * size,
-                  size);
+                  values + static_cast<std::size_t>(i * rows.row_stride() + j * rows.col_stride()) * size, size);
   return hash.add(by_rows.data(), bytes).value();
 }
 
@@ -49,8 +48,8 @@ std::uint64_t hash_of_points(const solvers::RowSource& rows, int threads) {
     const index_t count = (block.rows() + chunk_rows - 1) / chunk_rows;
     std::vector<std::uint64_t> of_pieces(static_cast<std::size_t>(count));
     parallel_for(threads, count, [&](index_t p) {
-      of_pieces[static_cast<std::size_t>(p)] = hash_of_rows(
-          block.block(p * chunk_rows, std::min<index_t>(chunk_rows, block.rows() - p * chunk_rows)));
+      of_pieces[static_cast<std::size_t>(p)] =
+          hash_of_rows(block.block(p * chunk_rows, std::min<index_t>(chunk_rows, block.rows() - p * chunk_rows)));
     });
     for (const std::uint64_t piece : of_pieces) all.add(piece);
   });
@@ -59,8 +58,8 @@ std::uint64_t hash_of_points(const solvers::RowSource& rows, int threads) {
 
 }  // namespace
 
-RunKey key_of(const ProgramOptions& o, index_t k, HostView<const double> centers,
-              const solvers::RowSource& rows, std::span<const double> weights, int threads) {
+RunKey key_of(const ProgramOptions& o, index_t k, HostView<const double> centers, const solvers::RowSource& rows,
+              std::span<const double> weights, int threads) {
   io::Hash settings;
   settings.add(static_cast<std::uint64_t>(k)).add(static_cast<std::uint64_t>(o.kmeans.n_init));
   settings.add(o.kmeans.seed).add(o.kmeans.tol).add(name_of(o.kmeans.tolerance));
@@ -94,13 +93,11 @@ void write_state(io::OutputFile& file, const RunKey& key, const solvers::KMeansS
   if (s.best_centers.rows() > 0) file.write("best_centers", s.best_centers);
 }
 
-solvers::KMeansState read_state(const app::CheckpointFile& file, const RunKey& key, index_t k, index_t n,
-                                index_t d, int runs) {
+solvers::KMeansState read_state(const app::CheckpointFile& file, const RunKey& key, index_t k, index_t n, index_t d,
+                                int runs) {
   file.expect_whole();
   const auto at = [&file](const char* object) { return io::Location{file.name(), object}; };
-  const auto half = [](std::uint64_t x, int shift) {
-    return static_cast<double>((x >> shift) & 0xffffffffu);
-  };
+  const auto half = [](std::uint64_t x, int shift) { return static_cast<double>((x >> shift) & 0xffffffffu); };
   const std::vector<double> keys = io::read_vector(at("/key")), counts = io::read_vector(at("/counts"));
   const auto expect = [&file](bool holds) {
     if (!holds) file.refuse("holds a state that no run can have");
@@ -123,8 +120,7 @@ solvers::KMeansState read_state(const app::CheckpointFile& file, const RunKey& k
   s.iteration = static_cast<int>(count(1, 1, most_steps)), s.relocated = count(2, 0, most_moves);
   s.best_run = static_cast<int>(count(3, 0, runs - 1));
   s.best_n_iter = static_cast<int>(count(4, 0, most_steps)), s.best_relocated = count(5, 0, most_moves);
-  s.best_stop =
-      static_cast<solvers::KMeansStop>(count(6, 0, static_cast<double>(solvers::KMeansStop::interrupted)));
+  s.best_stop = static_cast<solvers::KMeansStop>(count(6, 0, static_cast<double>(solvers::KMeansStop::interrupted)));
   const auto k_rows = static_cast<double>(k);
   const index_t best_rows = count(7, s.run > 0 ? k_rows : 0, s.run > 0 ? k_rows : 0);
   s.centers = io::read_dense_as<double>(at("/cluster_centers"));

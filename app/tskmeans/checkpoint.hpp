@@ -20,7 +20,7 @@ struct RunKey {
 void write_state(io::OutputFile& file, const RunKey& key, const solvers::KMeansState& state);
 /// @param k, n, d clusters, points and features of this run, whose starts number `runs`.
 /// @throws Error(bad_input) naming the file when it is damaged, or belongs to other points or options.
-[[nodiscard]] solvers::KMeansState read_state(const app::CheckpointFile& file, const RunKey& key, index_t k,
-                                              index_t n, index_t d, int runs);
+[[nodiscard]] solvers::KMeansState read_state(const app::CheckpointFile& file, const RunKey& key, index_t k, index_t n,
+                                              index_t d, int runs);
 
 }  // namespace ts::tskmeans

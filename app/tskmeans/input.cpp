@@ -42,8 +42,7 @@ solvers::RowOrigin origin_of(const io::Location& where, const io::ReadOptions& r
   const io::Description& d = reader->description();
   expect_points(d);
   const bool refuse = read.check_finite;
-  return {d.rows, d.cols, d.type, d.chunk_rows,
-          [reader, refuse](index_t first, index_t count, void* out, bool check) {
+  return {d.rows, d.cols, d.type, d.chunk_rows, [reader, refuse](index_t first, index_t count, void* out, bool check) {
             reader->read(first, count, check && refuse, out);
           }};
 }
@@ -55,8 +54,7 @@ std::vector<double> read_weights(const std::string& file, index_t rows, const io
                                      std::to_string(rows) + " points");
   const auto negative = std::find_if(weights.begin(), weights.end(), [](double w) { return w < 0; });
   if (negative != weights.end())
-    throw Error(Errc::bad_input, file + ": the weight of point " +
-                                     std::to_string(negative - weights.begin()) +
+    throw Error(Errc::bad_input, file + ": the weight of point " + std::to_string(negative - weights.begin()) +
                                      " (counted from 0) is negative");
   if (std::none_of(weights.begin(), weights.end(), [](double w) { return w > 0; }))
     throw Error(Errc::bad_input, file + ": all weights are zero");
@@ -68,8 +66,7 @@ Matrix<double> read_centers(const std::string& file, index_t cols, const io::Rea
   io::Location where = io::parse_location(file);
   if (where.object.empty())
     for (const io::Description& found : io::list_objects(where.file, whole))
-      if (found.where.object == "/cluster_centers" || found.where.object == "cluster_centers")
-        where = found.where;
+      if (found.where.object == "/cluster_centers" || found.where.object == "cluster_centers") where = found.where;
   where = io::describe(where, whole).where;  // with the object that the file chose
   Matrix<double> centers = io::read_dense_as<double>(where, whole);
   if (centers.cols() != cols)

@@ -19,8 +19,7 @@ void expect_points(const io::Description& points);
 [[nodiscard]] solvers::RowOrigin origin_of(const io::Location& where, const io::ReadOptions& read);
 
 /// One weight for each of `rows` points. @throws Error(bad_input) for another number, negative ones, all 0.
-[[nodiscard]] std::vector<double> read_weights(const std::string& file, index_t rows,
-                                               const io::ReadOptions& read);
+[[nodiscard]] std::vector<double> read_weights(const std::string& file, index_t rows, const io::ReadOptions& read);
 
 /// Centres with `cols` coordinates: the object named, or `cluster_centers` of a result of this program, or
 /// the only matrix of the file. @throws Error(bad_input).

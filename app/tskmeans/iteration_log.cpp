@@ -51,8 +51,7 @@ std::string lines_before(const std::string& file, const solvers::KMeansState& st
   std::string kept;
   for (std::string line; std::getline(in, line);) {
     const long long run = member(line, "run"), iteration = member(line, "iteration");
-    if (run < 0 || iteration < 1 || run > state.run || (run == state.run && iteration > state.iteration))
-      break;
+    if (run < 0 || iteration < 1 || run > state.run || (run == state.run && iteration > state.iteration)) break;
     kept += line + '\n';
   }
   return kept;
@@ -60,8 +59,8 @@ std::string lines_before(const std::string& file, const solvers::KMeansState& st
 
 }  // namespace
 
-IterationLog::IterationLog(const std::string& file, const PassLimit& limit,
-                           const solvers::KMeansState* resume, std::function<void(const std::string&)> warn)
+IterationLog::IterationLog(const std::string& file, const PassLimit& limit, const solvers::KMeansState* resume,
+                           std::function<void(const std::string&)> warn)
     : warn_(std::move(warn)), limit_(limit) {
   if (file.empty()) return;
   out_.emplace(file);
@@ -72,8 +71,7 @@ IterationLog::IterationLog(const std::string& file, const PassLimit& limit,
 double IterationLog::least_seconds(const solvers::KMeansProgress& p) const {
   if (limit_.streamed != nullptr) return limit_.streamed->times().slowest_of_last;
   if (limit_.bytes_per_second <= 0) return 0;
-  return std::max(limit_.bytes / limit_.bytes_per_second,
-                  static_cast<double>(p.clusters) * limit_.seconds_per_cluster);
+  return std::max(limit_.bytes / limit_.bytes_per_second, static_cast<double>(p.clusters) * limit_.seconds_per_cluster);
 }
 
 void IterationLog::add(const solvers::KMeansProgress& p) {
@@ -81,10 +79,7 @@ void IterationLog::add(const solvers::KMeansProgress& p) {
   all_.push_back(p);
   if (!out_) return;
   app::JsonObject line;
-  line.add("n_clusters", p.clusters)
-      .add("run", p.run)
-      .add("iteration", p.iteration)
-      .add("inertia", p.inertia);
+  line.add("n_clusters", p.clusters).add("run", p.run).add("iteration", p.iteration).add("inertia", p.inertia);
   line.add("moved", p.changed).add("squared_shift", p.squared_shift).add("relocated", p.relocated);
   line.add("rescored", p.rescored).add("skipped", p.skipped).add("seconds", p.seconds);
   line.add("gb_per_second", p.seconds > 0 ? limit_.bytes / p.seconds / 1e9 : 0);

@@ -17,11 +17,10 @@ namespace ts::tskmeans {
 
 /// What bounds a pass over the points.
 struct PassLimit {
-  double bytes = 0;                ///< of all points
-  double bytes_per_second = 0;     ///< at which they can be read; 0: unknown
-  double seconds_per_cluster = 0;  ///< of the products, where these may bind
-  const solvers::StreamedRows* streamed =
-      nullptr;  ///< if there are any: the slowest of their links is the limit
+  double bytes = 0;                                 ///< of all points
+  double bytes_per_second = 0;                      ///< at which they can be read; 0: unknown
+  double seconds_per_cluster = 0;                   ///< of the products, where these may bind
+  const solvers::StreamedRows* streamed = nullptr;  ///< if there are any: the slowest of their links is the limit
 };
 
 class IterationLog {

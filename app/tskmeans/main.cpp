@@ -12,6 +12,4 @@ int tskmeans(ts::app::Arguments arguments) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return ts::app::run_program("tskmeans", argc, argv, tskmeans);
-}
+int main(int argc, char** argv) { return ts::app::run_program("tskmeans", argc, argv, tskmeans); }

@@ -52,8 +52,7 @@ bool parse_counts(std::string_view text, std::vector<index_t>& out) {
     if (parts == 3) return false;
   }
   if (parts == 1) part[1] = part[0];
-  if (part[0] < 1 || part[1] < part[0] || part[2] < 1 || (part[1] - part[0]) / part[2] >= most_counts)
-    return false;
+  if (part[0] < 1 || part[1] < part[0] || part[2] < 1 || (part[1] - part[0]) / part[2] >= most_counts) return false;
   out.clear();
   for (index_t k = part[0]; k <= part[1]; k += part[2]) out.push_back(k);
   return true;
@@ -65,8 +64,8 @@ void check(const ProgramOptions& o, const app::Options& options) {
       if (options.given(name)) throw Error(Errc::invalid_argument, std::string("--") + name + why);
   };
   if (!o.predict.empty())
-    refuse_given({"n-clusters", "init", "n-init", "max-iter", "tol", "tol-mode", "seed", "algorithm",
-                  "batch-size", "bounds", "choose", "checkpoint", "resume", "restart", "log"},
+    refuse_given({"n-clusters", "init", "n-init", "max-iter", "tol", "tol-mode", "seed", "algorithm", "batch-size",
+                  "bounds", "choose", "checkpoint", "resume", "restart", "log"},
                  " has no meaning with --predict, which only assigns points to the centres of a file");
   if (o.clusters.size() < 2)
     refuse_given({"choose"}, " needs several numbers of clusters to choose from: -k 8:64:8");
@@ -84,16 +83,14 @@ void check(const ProgramOptions& o, const app::Options& options) {
     refuse_given({"verify", "verify-sample"},
                  " has nothing to verify: with --algorithm balanced a label need not be the nearest "
                  "centre");
-    refuse_given(
-        {"precision"},
-        " has no meaning with --algorithm balanced, by which a label need not be the nearest centre");
+    refuse_given({"precision"},
+                 " has no meaning with --algorithm balanced, by which a label need not be the nearest centre");
   }
   if (o.init != "afk-mc2") refuse_given({"chain-length"}, " works with --init afk-mc2 only");
   if (o.verify && o.verify_sample > 0)
     refuse_given({"verify-sample"}, " has no meaning beside --verify, which compares all points");
   if (o.checkpoint.file.empty()) refuse_given({"every", "restart"}, " needs --checkpoint FILE");
-  if (!o.resume.empty())
-    refuse_given({"restart"}, " begins anew, but --resume goes on: leave one of them out");
+  if (!o.resume.empty()) refuse_given({"restart"}, " begins anew, but --resume goes on: leave one of them out");
   if (o.common.device.starts_with("cuda") && o.kmeans.algorithm == KMeansAlgorithm::balanced)
     throw Error(Errc::invalid_argument, "--algorithm balanced runs on the processor only: use --device cpu");
   if (o.transform && o.common.output.empty())
@@ -109,24 +106,22 @@ bool ProgramOptions::parse(app::Arguments arguments) {
     return [&target](std::string_view text) { return app::parse_value(text, target) && !target.empty(); };
   };
   options.group("Clustering")
-      .custom(
-          "n-clusters,k", "N|A:B|A:B:STEP", {},
-          "number of clusters; default 8, or the rows of --init FILE. Several: A, A + STEP, ... up to B, of "
-          "which --choose takes one",
-          "an integer of at least 1, or A:B or A:B:STEP with A not above B",
-          [this](std::string_view text) { return parse_counts(text, clusters); })
+      .custom("n-clusters,k", "N|A:B|A:B:STEP", {},
+              "number of clusters; default 8, or the rows of --init FILE. Several: A, A + STEP, ... up to B, of "
+              "which --choose takes one",
+              "an integer of at least 1, or A:B or A:B:STEP with A not above B",
+              [this](std::string_view text) { return parse_counts(text, clusters); })
       .choice("choose", choose, "the measure that decides between several numbers of clusters",
               {{"simplified-silhouette", Choose::simplified_silhouette},
                {"davies-bouldin", Choose::davies_bouldin},
                {"calinski-harabasz", Choose::calinski_harabasz}})
-      .choice(
-          "algorithm", kmeans.algorithm,
-          "lloyd: all points in every iteration; mini-batch: a sample; bisecting: the worst cluster is split "
-          "in two; balanced: sizes differ by one at most, takes 8 bytes for each point and cluster",
-          {{"lloyd", KMeansAlgorithm::lloyd},
-           {"mini-batch", KMeansAlgorithm::mini_batch},
-           {"bisecting", KMeansAlgorithm::bisecting},
-           {"balanced", KMeansAlgorithm::balanced}})
+      .choice("algorithm", kmeans.algorithm,
+              "lloyd: all points in every iteration; mini-batch: a sample; bisecting: the worst cluster is split "
+              "in two; balanced: sizes differ by one at most, takes 8 bytes for each point and cluster",
+              {{"lloyd", KMeansAlgorithm::lloyd},
+               {"mini-batch", KMeansAlgorithm::mini_batch},
+               {"bisecting", KMeansAlgorithm::bisecting},
+               {"balanced", KMeansAlgorithm::balanced}})
       .value("batch-size", "N", kmeans.batch, "points in a step of mini-batch", app::at_least<index_t>(1))
       .custom("init", "k-means++|k-means|||afk-mc2|random|FILE", init,
               "first centres: greedy k-means++, k-means||, ends of Markov chains (AFK-MC2), distinct random "
@@ -143,8 +138,7 @@ bool ProgramOptions::parse(app::Arguments arguments) {
               {{"relative", KMeansTolerance::relative},
                {"absolute", KMeansTolerance::absolute},
                {"labels", KMeansTolerance::labels}})
-      .choice("metric", kmeans.metric,
-              "cosine divides every point by its norm and keeps centres on the sphere",
+      .choice("metric", kmeans.metric, "cosine divides every point by its norm and keeps centres on the sphere",
               {{"euclidean", KMeansMetric::euclidean}, {"cosine", KMeansMetric::cosine}})
       .choice("precision", kmeans.precision,
               "exact: every label is proved to be the nearest centre's; fast: labels by products in low "
@@ -155,8 +149,8 @@ bool ProgramOptions::parse(app::Arguments arguments) {
               "labels are the same",
               {{"auto", true}, {"off", false}})
       .custom("weights", "FILE[:/OBJECT]", {}, "one weight for each point", "a file", file(weights))
-      .custom("predict", "FILE[:/OBJECT]", {}, "do not cluster: label points by the centres in FILE",
-              "a file", file(predict))
+      .custom("predict", "FILE[:/OBJECT]", {}, "do not cluster: label points by the centres in FILE", "a file",
+              file(predict))
       .flag("measures", measures,
             "simplified silhouette, Davies-Bouldin and Calinski-Harabasz of the result; always with several "
             "numbers of clusters")
@@ -166,14 +160,12 @@ bool ProgramOptions::parse(app::Arguments arguments) {
   app::add_seed_option(options, common);
   add_checkpoint_options(options.group("Long runs"), checkpoint);
   options
-      .custom(
-          "resume", "FILE.h5", {},
-          "go on from this checkpoint, which must be there. It is kept up to date unless --checkpoint names "
-          "another file",
-          "a file", file(resume))
-      .custom("log", "FILE", {},
-              "a line of JSON for every iteration; those before a checkpoint that is taken up stay", "a file",
-              file(log));
+      .custom("resume", "FILE.h5", {},
+              "go on from this checkpoint, which must be there. It is kept up to date unless --checkpoint names "
+              "another file",
+              "a file", file(resume))
+      .custom("log", "FILE", {}, "a line of JSON for every iteration; those before a checkpoint that is taken up stay",
+              "a file", file(log));
   app::add_read_options(options.group("Reading"), read);
   app::add_rows_option(options, read);
   app::add_output_options(options.group("Output"), common,
@@ -182,13 +174,12 @@ bool ProgramOptions::parse(app::Arguments arguments) {
       .custom("report", "FILE.html", {}, "write a page with pictures of the result", "a file", file(report));
   app::add_report_options(options, common);
   app::add_machine_options(options.group("Machine"), common);
-  options.custom(
-      "memory", "BYTES", {},
-      "memory to use, like 500M or 4G, of the host and of the GPU each; default what they have free. Points "
-      "that do not fit are read from their HDF5 file, or sent to the GPU, block by block, with the same "
-      "result",
-      "a number of bytes like 500M or 4G",
-      [this](std::string_view text) { return app::parse_bytes(text, memory); });
+  options.custom("memory", "BYTES", {},
+                 "memory to use, like 500M or 4G, of the host and of the GPU each; default what they have free. Points "
+                 "that do not fit are read from their HDF5 file, or sent to the GPU, block by block, with the same "
+                 "result",
+                 "a number of bytes like 500M or 4G",
+                 [this](std::string_view text) { return app::parse_bytes(text, memory); });
   if (!options.parse(arguments)) return false;
   metric_given = options.given("metric");
   kmeans.seed = common.seed;
@@ -206,62 +197,44 @@ std::optional<KMeansInit> init_of(const std::string& word) {
   return std::nullopt;
 }
 
-std::string name_of(KMeansMetric metric) {
-  return metric == KMeansMetric::cosine ? "cosine" : "euclidean";
-}
+std::string name_of(KMeansMetric metric) { return metric == KMeansMetric::cosine ? "cosine" : "euclidean"; }
 
 std::string name_of(KMeansAlgorithm algorithm) {
   switch (algorithm) {
-    case KMeansAlgorithm::lloyd:
-      return "lloyd";
-    case KMeansAlgorithm::mini_batch:
-      return "mini-batch";
-    case KMeansAlgorithm::bisecting:
-      return "bisecting";
-    case KMeansAlgorithm::balanced:
-      break;
+    case KMeansAlgorithm::lloyd: return "lloyd";
+    case KMeansAlgorithm::mini_batch: return "mini-batch";
+    case KMeansAlgorithm::bisecting: return "bisecting";
+    case KMeansAlgorithm::balanced: break;
   }
   return "balanced";
 }
 
-std::string name_of(KMeansPrecision precision) {
-  return precision == KMeansPrecision::exact ? "exact" : "fast";
-}
+std::string name_of(KMeansPrecision precision) { return precision == KMeansPrecision::exact ? "exact" : "fast"; }
 
 std::string name_of(Choose choose) {
   switch (choose) {
-    case Choose::simplified_silhouette:
-      return "simplified-silhouette";
-    case Choose::davies_bouldin:
-      return "davies-bouldin";
-    case Choose::calinski_harabasz:
-      break;
+    case Choose::simplified_silhouette: return "simplified-silhouette";
+    case Choose::davies_bouldin: return "davies-bouldin";
+    case Choose::calinski_harabasz: break;
   }
   return "calinski-harabasz";
 }
 
 std::string name_of(KMeansTolerance tolerance) {
   switch (tolerance) {
-    case KMeansTolerance::relative:
-      return "relative";
-    case KMeansTolerance::absolute:
-      return "absolute";
-    case KMeansTolerance::labels:
-      break;
+    case KMeansTolerance::relative: return "relative";
+    case KMeansTolerance::absolute: return "absolute";
+    case KMeansTolerance::labels: break;
   }
   return "labels";
 }
 
 std::string name_of(KMeansStop stop) {
   switch (stop) {
-    case KMeansStop::labels_unchanged:
-      return "labels unchanged";
-    case KMeansStop::tolerance:
-      return "tolerance reached";
-    case KMeansStop::max_iterations:
-      return "iteration limit";
-    case KMeansStop::interrupted:
-      break;
+    case KMeansStop::labels_unchanged: return "labels unchanged";
+    case KMeansStop::tolerance: return "tolerance reached";
+    case KMeansStop::max_iterations: return "iteration limit";
+    case KMeansStop::interrupted: break;
   }
   return "interrupted";
 }

@@ -30,8 +30,8 @@ Sample sample_of(const solvers::RowSource& rows, std::span<const std::int32_t> l
   index_t taken = 0;
   rows.for_each_block([&](index_t first, const Rows& block) {
     for (; taken < count; ++taken) {
-      const index_t i = static_cast<index_t>(static_cast<double>(taken) * static_cast<double>(n) /
-                                             static_cast<double>(count));
+      const index_t i =
+          static_cast<index_t>(static_cast<double>(taken) * static_cast<double>(n) / static_cast<double>(count));
       if (i >= first + block.rows()) break;
       block.load(i - first, s.points.data() + taken * d);
       s.labels.push_back(labels[static_cast<std::size_t>(i)]);
@@ -81,8 +81,7 @@ void add_inertia(app::HtmlPage& page, const Outcome& out) {
   std::map<std::pair<index_t, int>, Curve> curves;
   for (const solvers::KMeansProgress& p : out.iterations) {
     Curve& curve = curves[{p.clusters, p.run}];
-    curve.name =
-        app::grouped(p.clusters) + " clusters" + (p.runs > 1 ? ", start " + std::to_string(p.run + 1) : "");
+    curve.name = app::grouped(p.clusters) + " clusters" + (p.runs > 1 ? ", start " + std::to_string(p.run + 1) : "");
     curve.points.push_back({static_cast<double>(p.iteration), p.inertia});
   }
   if (curves.empty()) return;
@@ -113,11 +112,9 @@ void add_components(app::HtmlPage& page, const Sample& sample) {
   for (std::size_t i = 0; i < points.size(); ++i)
     of_style[static_cast<std::size_t>(sample.labels[i]) % of_style.size()].push_back(points[i]);
   app::Chart chart("", {"first component"}, {"second component"}, {760, 440});
-  for (std::size_t c = 0; c < of_style.size(); ++c)
-    chart.dots(std::move(of_style[c]), app::series_style(c) + " soft");
+  for (std::size_t c = 0; c < of_style.size(); ++c) chart.dots(std::move(of_style[c]), app::series_style(c) + " soft");
   page.heading("Two principal components");
-  page.paragraph(app::grouped(std::ssize(points)) +
-                 " points in the colours of their clusters; the plane holds " +
+  page.paragraph(app::grouped(std::ssize(points)) + " points in the colours of their clusters; the plane holds " +
                  app::short_number(100 * share, 3) + " % of their variance.");
   page.chart(chart);
 }
@@ -135,11 +132,9 @@ void add_choices(app::HtmlPage& page, const ProgramOptions& o, const Outcome& ou
                     app::short_number(c.measures.calinski_harabasz, 5)});
   }
   page.heading("How many clusters");
-  page.paragraph(app::grouped(std::ssize(out.found.sizes)) + " clusters were chosen by " + name_of(o.choose) +
-                 ".");
+  page.paragraph(app::grouped(std::ssize(out.found.sizes)) + " clusters were chosen by " + name_of(o.choose) + ".");
   page.chart(app::Chart("", {"clusters"}, {"inertia"}).line(elbow, "c0").dots(elbow, "c0"));
-  page.chart(
-      app::Chart("", {"clusters"}, {"simplified silhouette"}).line(silhouette, "c0").dots(silhouette, "c0"));
+  page.chart(app::Chart("", {"clusters"}, {"simplified silhouette"}).line(silhouette, "c0").dots(silhouette, "c0"));
   page.table({"clusters", "inertia", "simplified silhouette", "Davies-Bouldin", "Calinski-Harabasz"}, rows);
 }
 

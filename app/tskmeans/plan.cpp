@@ -114,31 +114,27 @@ std::uint64_t block_of(const std::string& what, std::vector<app::MemoryUse>& use
   uses.front() = {std::to_string(buffers) + " blocks of points", each * least};
   solvers::expect_memory(what, uses, limit);
   const std::uint64_t most = std::max(least, largest / row);
-  const std::uint64_t rows =
-      limit == 0 ? most : std::min(most, least + (limit - solvers::total_bytes(uses)) / each);
+  const std::uint64_t rows = limit == 0 ? most : std::min(most, least + (limit - solvers::total_bytes(uses)) / each);
   uses.front().bytes = each * rows;
   return rows * row;
 }
 
-void place_on_host(Placement& p, const ProgramOptions& o, const io::Description& points,
-                   std::uint64_t limit) {
+void place_on_host(Placement& p, const ProgramOptions& o, const io::Description& points, std::uint64_t limit) {
   if (fits(p.host_uses, limit)) return;
   const std::string what = "clustering " + points.where.text();
   if (!io::RowReader::reads(points, o.read) || o.transform || o.kmeans.algorithm != KMeansAlgorithm::lloyd)
-    solvers::expect_memory(
-        what +
-            " (only dense points in an HDF5 file, stored by rows, can be read in blocks, by "
-            "--algorithm lloyd or --predict, without --transform)",
-        p.host_uses, limit);
+    solvers::expect_memory(what +
+                               " (only dense points in an HDF5 file, stored by rows, can be read in blocks, by "
+                               "--algorithm lloyd or --predict, without --transform)",
+                           p.host_uses, limit);
   p.in_host = false;
-  p.host_block = block_of(what + " block by block", p.host_uses, limit, points,
-                          solvers::StreamedRows::host_buffers, largest_host_block);
+  p.host_block = block_of(what + " block by block", p.host_uses, limit, points, solvers::StreamedRows::host_buffers,
+                          largest_host_block);
 }
 
 }  // namespace
 
-Placement place_points(const ProgramOptions& o, const io::Description& points, index_t k,
-                       const Machine& machine) {
+Placement place_points(const ProgramOptions& o, const io::Description& points, index_t k, const Machine& machine) {
   Placement p;
   p.host_uses = host_memory(o, points, k, machine.has_device);
   const std::uint64_t host = limit_of(o, machine.host_bytes);
@@ -153,17 +149,17 @@ Placement place_points(const ProgramOptions& o, const io::Description& points, i
   p.on_device = fits(p.device_uses, device);
   if (!p.on_device) {
     if (o.kmeans.algorithm != KMeansAlgorithm::lloyd)
-      solvers::expect_memory(what + " (only --algorithm lloyd and --predict can send points in blocks)",
-                             p.device_uses, device);
+      solvers::expect_memory(what + " (only --algorithm lloyd and --predict can send points in blocks)", p.device_uses,
+                             device);
     // All starts share the passes over the blocks, each with labels and clusters of its own.
     const Sizes s(o, points, k);
     p.device_uses = device_memory(o, points, k, true);  // lists and unit points are those of a block
     if (s.clustering)
       for (const std::size_t each : {1, 2})
         p.device_uses[each].bytes *= s.results * static_cast<std::size_t>(o.kmeans.n_init);
-    p.device_block = block_of(what + " block by block", p.device_uses, device, points,
-                              solvers::StreamedRows::device_buffers, largest_device_block,
-                              listed_bytes + unit_bytes(o, s));
+    p.device_block =
+        block_of(what + " block by block", p.device_uses, device, points, solvers::StreamedRows::device_buffers,
+                 largest_device_block, listed_bytes + unit_bytes(o, s));
   } else {
     p.device_block = std::min(largest_device_block, std::max<std::uint64_t>(1, points.bytes));
   }
@@ -173,8 +169,7 @@ Placement place_points(const ProgramOptions& o, const io::Description& points, i
   const bool from_file = io::RowReader::reads(points, o.read) && !o.transform;
   if (from_file && (p.on_device || !fits(by_host, host))) {
     p.in_host = false;
-    p.host_block =
-        block_of(what, p.host_uses, host, points, solvers::StreamedRows::pinned_buffers, p.device_block);
+    p.host_block = block_of(what, p.host_uses, host, points, solvers::StreamedRows::pinned_buffers, p.device_block);
     p.device_block = std::min(p.device_block, p.host_block);
   } else {
     p.host_uses = std::move(by_host);
@@ -185,8 +180,7 @@ Placement place_points(const ProgramOptions& o, const io::Description& points, i
 
 void print_plan(const ProgramOptions& o, const io::Description& points, index_t k, const Machine& machine) {
   const Placement place = place_points(o, points, k, machine);
-  const std::uint64_t available = limit_of(o, machine.host_bytes),
-                      on_device = limit_of(o, machine.device_bytes);
+  const std::uint64_t available = limit_of(o, machine.host_bytes), on_device = limit_of(o, machine.device_bytes);
   const double products = static_cast<double>(points.nonzeros) * static_cast<double>(k);
   if (o.common.json) {
     app::JsonObject json;
@@ -205,20 +199,18 @@ void print_plan(const ProgramOptions& o, const io::Description& points, index_t 
     std::cout << json.text() << '\n';
     return;
   }
-  std::cout << points.where.text() << ": " << app::grouped(points.rows) << " points x "
-            << app::grouped(points.cols) << " features (" << points.stored_type
-            << (points.sparse ? ", sparse" : ", dense") << ")\n"
-            << (o.predict.empty() ? "k-means" : "nearest centre") << " with " << app::grouped(k)
-            << " clusters on the " << (machine.has_device ? "GPU" : "processor")
-            << ": one pass over the points for each iteration, " << app::short_number(2 * products / 1e9, 3)
-            << " GFlop and " << app::human_bytes(points.bytes) << " each\n";
+  std::cout << points.where.text() << ": " << app::grouped(points.rows) << " points x " << app::grouped(points.cols)
+            << " features (" << points.stored_type << (points.sparse ? ", sparse" : ", dense") << ")\n"
+            << (o.predict.empty() ? "k-means" : "nearest centre") << " with " << app::grouped(k) << " clusters on the "
+            << (machine.has_device ? "GPU" : "processor") << ": one pass over the points for each iteration, "
+            << app::short_number(2 * products / 1e9, 3) << " GFlop and " << app::human_bytes(points.bytes) << " each\n";
   if (machine.has_device && !place.on_device)
     std::cout << "the points do not fit into the GPU's memory: sent from "
               << (place.in_host ? "host memory" : "their file") << " in blocks of "
               << app::human_bytes(place.device_block) << " in every pass\n";
   else if (!machine.has_device && !place.in_host)
-    std::cout << "the points do not fit: read from the file in blocks of "
-              << app::human_bytes(place.host_block) << '\n';
+    std::cout << "the points do not fit: read from the file in blocks of " << app::human_bytes(place.host_block)
+              << '\n';
   app::print_memory(std::cout, place.host_uses, available);
   if (machine.has_device) {
     std::cout << "on the GPU:\n";

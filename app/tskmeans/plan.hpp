@@ -29,7 +29,6 @@ struct Placement {
                                      const Machine& machine);
 
 /// --dry-run: prints the plan for the described points and `k` clusters.
-void print_plan(const ProgramOptions& options, const io::Description& points, index_t k,
-                const Machine& machine);
+void print_plan(const ProgramOptions& options, const io::Description& points, index_t k, const Machine& machine);
 
 }  // namespace ts::tskmeans

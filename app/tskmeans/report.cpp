@@ -24,14 +24,12 @@ void print_sizes(const std::vector<index_t>& sizes) {
   if (sizes.size() > sizes_shown) {
     std::vector<index_t> sorted = sizes;
     std::sort(sorted.begin(), sorted.end());
-    std::cout << "cluster sizes from " << app::grouped(sorted.front()) << " to "
-              << app::grouped(sorted.back()) << ", median " << app::grouped(sorted[sorted.size() / 2])
-              << '\n';
+    std::cout << "cluster sizes from " << app::grouped(sorted.front()) << " to " << app::grouped(sorted.back())
+              << ", median " << app::grouped(sorted[sorted.size() / 2]) << '\n';
     return;
   }
   constexpr int bar = 40;
-  const double largest =
-      static_cast<double>(std::max<index_t>(1, *std::max_element(sizes.begin(), sizes.end())));
+  const double largest = static_cast<double>(std::max<index_t>(1, *std::max_element(sizes.begin(), sizes.end())));
   std::cout << "cluster       points   share\n";
   for (std::size_t m = 0; m < sizes.size(); ++m) {
     const auto size = static_cast<double>(sizes[m]);
@@ -95,9 +93,7 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
   if (!out.predicted) {
     json.add("algorithm", name_of(o.kmeans.algorithm)).add("resumed", out.resumed);
     json.add("init", o.init).add("n_init", o.kmeans.n_init).add("best_run", r.run);
-    json.add("max_iter", o.kmeans.max_iter)
-        .add("tol", o.kmeans.tol)
-        .add("tol_mode", name_of(o.kmeans.tolerance));
+    json.add("max_iter", o.kmeans.max_iter).add("tol", o.kmeans.tol).add("tol_mode", name_of(o.kmeans.tolerance));
     json.add("seed", o.common.seed);
   }
   json.add("input", out.points.where.text()).add("rows", out.points.rows).add("cols", out.points.cols);
@@ -115,8 +111,7 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
             << (out.points.sparse ? ", sparse" : "") << ")\n";
   std::cout << std::ssize(r.sizes) << " clusters, inertia " << app::short_number(r.inertia, 10);
   if (!out.predicted) {
-    std::cout << ", " << r.n_iter << (r.n_iter == 1 ? " iteration (" : " iterations (") << name_of(r.stop)
-              << ')';
+    std::cout << ", " << r.n_iter << (r.n_iter == 1 ? " iteration (" : " iterations (") << name_of(r.stop) << ')';
     if (r.relocated > 0)
       std::cout << ", " << r.relocated << " empty cluster" << (r.relocated == 1 ? "" : "s") << " relocated";
   }
@@ -124,13 +119,13 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   print_sizes(r.sizes);
   if (out.measures)
     std::cout << "simplified silhouette " << app::short_number(out.measures->simplified_silhouette, 4)
-              << ", Davies-Bouldin " << app::short_number(out.measures->davies_bouldin, 4)
-              << ", Calinski-Harabasz " << app::short_number(out.measures->calinski_harabasz, 5) << '\n';
+              << ", Davies-Bouldin " << app::short_number(out.measures->davies_bouldin, 4) << ", Calinski-Harabasz "
+              << app::short_number(out.measures->calinski_harabasz, 5) << '\n';
   if (!out.choices.empty()) {
     std::cout << "clusters       inertia  simplified silhouette  Davies-Bouldin  Calinski-Harabasz\n";
     for (const Outcome::Choice& c : out.choices)
-      std::cout << std::setw(8) << c.clusters << std::setw(14) << app::short_number(c.inertia, 8)
-                << std::setw(23) << app::short_number(c.measures.simplified_silhouette, 4) << std::setw(16)
+      std::cout << std::setw(8) << c.clusters << std::setw(14) << app::short_number(c.inertia, 8) << std::setw(23)
+                << app::short_number(c.measures.simplified_silhouette, 4) << std::setw(16)
                 << app::short_number(c.measures.davies_bouldin, 4) << std::setw(19)
                 << app::short_number(c.measures.calinski_harabasz, 5)
                 << (c.clusters == std::ssize(r.sizes) ? "  <- " + name_of(o.choose) : "") << '\n';
@@ -138,16 +133,15 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   if (out.stream.block_rows > 0) {
     const solvers::PassTimes& t = out.stream.times;
     const auto rate = [&t](double seconds) {
-      return app::human_bytes(
-                 static_cast<std::uint64_t>(static_cast<double>(t.bytes) / std::max(1e-9, seconds))) +
+      return app::human_bytes(static_cast<std::uint64_t>(static_cast<double>(t.bytes) / std::max(1e-9, seconds))) +
              "/s";
     };
-    std::cout << (out.stream.from_host ? "sent" : "read") << " in blocks of "
-              << app::grouped(out.stream.block_rows) << " points: " << app::human_bytes(t.bytes) << " in "
-              << t.passes << " passes, " << rate(t.all) << " (reading " << rate(t.reading);
+    std::cout << (out.stream.from_host ? "sent" : "read") << " in blocks of " << app::grouped(out.stream.block_rows)
+              << " points: " << app::human_bytes(t.bytes) << " in " << t.passes << " passes, " << rate(t.all)
+              << " (reading " << rate(t.reading);
     if (t.sending > 0) std::cout << ", sending " << rate(t.sending);
-    std::cout << ", using " << rate(t.using_them) << "; the slowest at work "
-              << std::lround(100 * t.share_of_slowest()) << " % of the time)\n";
+    std::cout << ", using " << rate(t.using_them) << "; the slowest at work " << std::lround(100 * t.share_of_slowest())
+              << " % of the time)\n";
   }
   if (out.violations == 0 && out.verified == out.points.rows)
     std::cout << "verified: every label is the nearest centre\n";

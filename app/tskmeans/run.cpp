@@ -64,29 +64,24 @@ Start start_of(const ProgramOptions& o, index_t cols) {
                                             "with centres, and there is no such file");
   start.centers = read_centers(o.init, cols, o.read);
   if (o.clusters.size() > 1)
-    throw Error(
-        Errc::invalid_argument,
-        "--init " + o.init + " holds centres for one number of clusters, but --n-clusters asks for several");
+    throw Error(Errc::invalid_argument,
+                "--init " + o.init + " holds centres for one number of clusters, but --n-clusters asks for several");
   if (!o.clusters.empty() && start.k != start.centers.rows())
-    throw Error(Errc::invalid_argument, "--init " + o.init + " holds " +
-                                            std::to_string(start.centers.rows()) +
+    throw Error(Errc::invalid_argument, "--init " + o.init + " holds " + std::to_string(start.centers.rows()) +
                                             " centres, but --n-clusters asks for " + std::to_string(start.k));
   start.k = start.centers.rows();
   return start;
 }
 
 bool show_progress(app::Console& console, const ProgramOptions& o, const KMeansProgress& p) {
-  std::string run =
-      p.runs > 1 ? "start " + std::to_string(p.run + 1) + " of " + std::to_string(p.runs) + ", " : "";
+  std::string run = p.runs > 1 ? "start " + std::to_string(p.run + 1) + " of " + std::to_string(p.runs) + ", " : "";
   if (o.clusters.size() > 1) run = app::grouped(p.clusters) + " clusters, " + run;
   if (p.iteration == 0)
-    console.progress(-1,
-                     run + "first centres: " + app::grouped(p.chosen) + " of " + app::grouped(p.clusters));
+    console.progress(-1, run + "first centres: " + app::grouped(p.chosen) + " of " + app::grouped(p.clusters));
   else
     console.progress(
         o.clusters.size() > 1 ? -1 : (p.run + static_cast<double>(p.iteration) / o.kmeans.max_iter) / p.runs,
-        run + "iteration " + std::to_string(p.iteration) + ", " + app::grouped(p.changed) +
-            " labels changed");
+        run + "iteration " + std::to_string(p.iteration) + ", " + app::grouped(p.changed) + " labels changed");
   return !app::stop_requested();
 }
 
@@ -140,8 +135,7 @@ bool better(Choose by, const solvers::KMeansMeasures& a, const solvers::KMeansMe
 }
 
 /// What a pass over the points can reach, for the log.
-PassLimit limit_of_passes(const Context& ctx, const Points& points, const ProgramOptions& o,
-                          std::uint64_t bytes) {
+PassLimit limit_of_passes(const Context& ctx, const Points& points, const ProgramOptions& o, std::uint64_t bytes) {
   PassLimit limit;
   limit.bytes = static_cast<double>(bytes);
   if (o.log.empty()) return limit;
@@ -170,12 +164,11 @@ void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, 
   options.weights = weights;
   if (start.k > rows.rows())
     throw Error(Errc::invalid_argument, "--n-clusters " + std::to_string(start.k) +
-                                            " is larger than the number of points (" +
-                                            std::to_string(rows.rows()) + ") in " + out.points.where.text());
+                                            " is larger than the number of points (" + std::to_string(rows.rows()) +
+                                            ") in " + out.points.where.text());
   std::optional<RunKey> key;
   solvers::KMeansState state;
-  if (checkpoint.asked_for())
-    key = key_of(o, start.k, start.centers.cview(), rows, weights, ctx.thread_count());
+  if (checkpoint.asked_for()) key = key_of(o, start.k, start.centers.cview(), rows, weights, ctx.thread_count());
   if (const app::CheckpointFile& from = resume ? *resume : checkpoint; from.resumes()) {
     state = read_state(from, *key, start.k, rows.rows(), rows.cols(), o.kmeans.n_init);
     options.resume = &state;
@@ -198,8 +191,7 @@ void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, 
         checkpoint.write([&](io::OutputFile& file) { write_state(file, *key, make()); });
     };
   const std::vector<index_t> counts = o.clusters.empty() ? std::vector{start.k} : o.clusters;
-  std::vector<solvers::KMeansResult> found =
-      solvers::kmeans_of_each(ctx, points.to_iterate(), options, counts);
+  std::vector<solvers::KMeansResult> found = solvers::kmeans_of_each(ctx, points.to_iterate(), options, counts);
   std::size_t best = 0;
   if (counts.size() > 1)
     for (std::size_t q = 0; q < found.size(); ++q) {
@@ -209,9 +201,8 @@ void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, 
       out.choices.push_back({counts[q], found[q].inertia, found[q].n_iter, found[q].converged(), measures});
       if (better(o.choose, measures, out.choices[best].measures)) best = q;
     }
-  const bool interrupted = std::any_of(found.begin(), found.end(), [](const solvers::KMeansResult& r) {
-    return r.stop == KMeansStop::interrupted;
-  });
+  const bool interrupted = std::any_of(
+      found.begin(), found.end(), [](const solvers::KMeansResult& r) { return r.stop == KMeansStop::interrupted; });
   out.found = std::move(found[best]);
   if (interrupted) out.found.stop = KMeansStop::interrupted;
   out.iterations = log.all();
@@ -219,8 +210,7 @@ void cluster(const Context& ctx, const Points& points, const ProgramOptions& o, 
 
 solvers::KMeansResult predict(const Context& ctx, const solvers::RowSource& rows, const ProgramOptions& o,
                               const Start& start, std::span<const double> weights) {
-  auto predicted =
-      solvers::predict(ctx, rows, start.centers.view(), o.kmeans.metric, weights, o.kmeans.precision);
+  auto predicted = solvers::predict(ctx, rows, start.centers.view(), o.kmeans.metric, weights, o.kmeans.precision);
   solvers::KMeansResult r;
   r.labels = std::move(predicted.labels);
   r.inertia = predicted.inertia;
@@ -257,8 +247,7 @@ void check_paths(const ProgramOptions& o) {
       {{"--output", o.common.output}, {"--checkpoint", kept}, {"--report", o.report}, {"--log", o.log}},
       {o.features, o.weights, o.predict, o.init, another ? o.resume : ""});
   if (!o.resume.empty() && !std::filesystem::exists(o.resume))
-    throw Error(Errc::bad_input,
-                "--resume " + o.resume + ": there is no such file; to begin, give --checkpoint");
+    throw Error(Errc::bad_input, "--resume " + o.resume + ": there is no such file; to begin, give --checkpoint");
   if (another && std::filesystem::exists(kept))
     throw Error(Errc::invalid_argument, "--checkpoint " + kept +
                                             " is there already, and would be replaced by the "
@@ -304,8 +293,7 @@ int run(const ProgramOptions& o) {
   if (described.note.find("angular") != std::string::npos && !o.metric_given)
     console.warn(where.text() + " is meant to be compared by angle: --metric cosine does that");
 
-  if (described.convention == "CSV" && !described.note.empty())
-    console.note(where.text() + ": " + described.note);
+  if (described.convention == "CSV" && !described.note.empty()) console.note(where.text() + ": " + described.note);
 
   console.progress(-1, "reading " + where.text());
   std::optional<app::EndsOnSignal> reading(std::in_place);
@@ -337,11 +325,9 @@ int run(const ProgramOptions& o) {
     for (const Outcome::Choice& c : out.choices)
       if (c.clusters == std::ssize(out.found.sizes)) out.measures = c.measures;
     if (o.measures && !out.measures)
-      out.measures =
-          solvers::measure(ctx, rows, out.found.centers.view(), out.found.labels, o.kmeans.metric, weights);
+      out.measures = solvers::measure(ctx, rows, out.found.centers.view(), out.found.labels, o.kmeans.metric, weights);
     if (o.transform)
-      out.distances =
-          solvers::transform(ctx, rows_of(*points.in_host()), out.found.centers.view(), o.kmeans.metric);
+      out.distances = solvers::transform(ctx, rows_of(*points.in_host()), out.found.centers.view(), o.kmeans.metric);
   });
   if (const solvers::StreamedRows* streamed = points.streamed())
     out.stream = {streamed->block_rows(), place.in_host, streamed->times()};

@@ -10,9 +10,7 @@ namespace ts::app::tssolve {
 
 namespace {
 
-std::string matrix_name(std::size_t i) {
-  return "matrix_" + std::to_string(i);
-}
+std::string matrix_name(std::size_t i) { return "matrix_" + std::to_string(i); }
 
 /// A state may hold infinities and NaN where nothing is known yet.
 template <class T>
@@ -58,8 +56,7 @@ std::uint64_t fingerprint(const Settings& settings, HostView<const T> initial) {
   const auto& o = settings.eigen;
   io::Hash hash;
   const auto add = [&hash](auto whole) { hash.add(static_cast<std::uint64_t>(whole)); };
-  add(is_complex<T>), add(settings.general), add(settings.part), add(o.which), add(o.convergence),
-      add(o.method);
+  add(is_complex<T>), add(settings.general), add(settings.part), add(o.which), add(o.convergence), add(o.method);
   add(o.nev), add(o.block_size), add(o.max_basis), add(o.seed), add(settings.sigma.has_value());
   hash.add(o.tol).add(settings.sigma.value_or(0)).add(settings.sigma_imaginary);
   add(initial.rows()), add(initial.cols());

@@ -7,18 +7,17 @@ namespace ts::app::tssolve {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, const char*>, 11> flags = {
-    {{"`nev`", "--nev"},
-     {"`which`", "--which"},
-     {"`target`", "--sigma"},
-     {"`tol`", "--tol"},
-     {"`method`", "--method"},
-     {"`precision`", "--precision"},
-     {"`preconditioner`", "--preconditioner"},
-     {"`block_size`", "--block-size"},
-     {"`max_basis`", "--max-basis"},
-     {"`max_iterations`", "--max-iter"},
-     {"`centred`", "--centre"}}};
+constexpr std::array<std::pair<const char*, const char*>, 11> flags = {{{"`nev`", "--nev"},
+                                                                        {"`which`", "--which"},
+                                                                        {"`target`", "--sigma"},
+                                                                        {"`tol`", "--tol"},
+                                                                        {"`method`", "--method"},
+                                                                        {"`precision`", "--precision"},
+                                                                        {"`preconditioner`", "--preconditioner"},
+                                                                        {"`block_size`", "--block-size"},
+                                                                        {"`max_basis`", "--max-basis"},
+                                                                        {"`max_iterations`", "--max-iter"},
+                                                                        {"`centred`", "--centre"}}};
 
 }  // namespace
 

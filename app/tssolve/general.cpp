@@ -19,15 +19,13 @@ T scalar(Complex z) {
 
 template <class T>
 solvers::GeneralInverse<T> inverse_of(const AnyMatrix<T>& matrix, T sigma) {
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
-    return solvers::GeneralInverse<T>(sparse->view(), sigma);
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return solvers::GeneralInverse<T>(sparse->view(), sigma);
   return solvers::GeneralInverse<T>(std::get<Matrix<T>>(matrix).cview(), sigma);
 }
 
 /// The eigenvalues nearest to a target, if there is one; `note` becomes what there is to say of the shift.
 template <class T>
-solvers::GeneralProblem<T> problem_of(const AnyMatrix<T>& matrix, std::optional<T> target,
-                                      std::string& note) {
+solvers::GeneralProblem<T> problem_of(const AnyMatrix<T>& matrix, std::optional<T> target, std::string& note) {
   solvers::GeneralProblem<T> problem{solvers::operator_of<T>(matrix)};
   if (!target) return problem;
   const auto inverse = inverse_of<T>(matrix, *target);
@@ -39,12 +37,10 @@ solvers::GeneralProblem<T> problem_of(const AnyMatrix<T>& matrix, std::optional<
 void plan_run(Run& run) {
   const io::Description& d = run.facts.input;
   if (d.rows != d.cols)
-    throw Error(Errc::bad_input,
-                d.where.text() + " is " + grouped(d.rows) + " x " + grouped(d.cols) +
-                    ": eigenvalues need a square matrix (--svd finds singular values of any)");
+    throw Error(Errc::bad_input, d.where.text() + " is " + grouped(d.rows) + " x " + grouped(d.cols) +
+                                     ": eigenvalues need a square matrix (--svd finds singular values of any)");
   run.plan.what = "solving for eigenvalues of " + d.where.text();
-  run.plan.memory =
-      solvers::plan_general_memory(run.settings.eigen, {.rows = d.rows, .matrix_bytes = d.bytes});
+  run.plan.memory = solvers::plan_general_memory(run.settings.eigen, {.rows = d.rows, .matrix_bytes = d.bytes});
   run.plan.host_bytes = available_memory();
 }
 
@@ -80,8 +76,7 @@ class General {
   static std::string progress_text(const solvers::Progress& p) { return pairs_text(p); }
 
   /// @param real the same matrix, where it is real and the target is not; otherwise null.
-  General(Run& run, AnyMatrix<T>& matrix, AnyMatrix<double>* real)
-      : run_(run), matrix_(matrix), real_(real) {}
+  General(Run& run, AnyMatrix<T>& matrix, AnyMatrix<double>* real) : run_(run), matrix_(matrix), real_(real) {}
 
   int scale() {
     exponent_ = solvers::extreme_exponent(matrix_);
@@ -111,15 +106,14 @@ class General {
   }
 
   solvers::GeneralResult solve(const solvers::EigenOptions& options) {
-    return solvers::solve_general<T>(run_.ctx, *problem_, {run_.settings.part, options},
-                                     beginning_->initial.cview(), beginning_->checkpoint->hooks());
+    return solvers::solve_general<T>(run_.ctx, *problem_, {run_.settings.part, options}, beginning_->initial.cview(),
+                                     beginning_->checkpoint->hooks());
   }
 
   solvers::GeneralResult& complete(const solvers::EigenOptions& options, solvers::GeneralResult& result) {
     std::string& method = run_.facts.method;
     if (result.verification == solvers::Verification::all_computed)
-      method =
-          "dense, by the Schur form" + (result.iterations == 0 ? std::string() : ", in place of " + method);
+      method = "dense, by the Schur form" + (result.iterations == 0 ? std::string() : ", in place of " + method);
     if (real_ != nullptr)
       result = solvers::with_conjugates(run_.ctx, solvers::operator_of<double>(*real_), std::move(result),
                                         scaled_target(), {run_.settings.part, options});
@@ -128,9 +122,7 @@ class General {
 
   void describe(const solvers::EigenOptions&, const solvers::GeneralResult&) {}
 
-  std::string write(const solvers::GeneralResult& result) {
-    return write_file(result, run_.settings, run_.facts);
-  }
+  std::string write(const solvers::GeneralResult& result) { return write_file(result, run_.settings, run_.facts); }
 
  private:
   [[nodiscard]] Complex scaled_target() const {

@@ -57,8 +57,8 @@ void add_plane(HtmlPage& page, const GeneralResult& r, const Settings& settings)
 Facts facts_of(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
   Facts rows;
   const auto add = [&rows](const char* name, const std::string& value) { rows.emplace_back(name, value); };
-  add("matrix", grouped(facts.input.rows) + " x " + grouped(facts.input.cols) + ", " +
-                    grouped(facts.input.nonzeros) + " entries, " + facts.input.convention);
+  add("matrix", grouped(facts.input.rows) + " x " + grouped(facts.input.cols) + ", " + grouped(facts.input.nonzeros) +
+                    " entries, " + facts.input.convention);
   add("asked for", asked_for(settings));
   add("tolerance", format("%.3g, ", settings.eigen.tol) + name_of(settings.eigen.convergence));
   add_course(rows, r, facts, r.block_size, r.max_basis);
@@ -69,14 +69,13 @@ Facts facts_of(const GeneralResult& r, const Settings& settings, const RunFacts&
 }  // namespace
 
 void print_table(std::ostream& out, const GeneralResult& r, const RunFacts& facts) {
-  out << format("%6s  %24s  %24s  %10s  %10s\n", "index", "real part", "imaginary part", "residual",
-                "condition");
+  out << format("%6s  %24s  %24s  %10s  %10s\n", "index", "real part", "imaginary part", "residual", "condition");
   for (std::size_t i = 0; i < r.values.size(); ++i)
     out << format("%6zu  %24.16g  %24.16g  %10.2e  %10.2e%s\n", i, r.values[i].real(), r.values[i].imag(),
                   r.residual_norms[i], r.conditions[i], r.converged_pairs[i] ? "" : "  not converged");
   out << r.reason << ".\n"
-      << grouped(r.iterations) << " block steps, " << grouped(r.operator_applications)
-      << " operator applications, " << human_seconds(facts.elapsed_seconds) << '\n';
+      << grouped(r.iterations) << " block steps, " << grouped(r.operator_applications) << " operator applications, "
+      << human_seconds(facts.elapsed_seconds) << '\n';
   if (facts.profile) print_profile(out, *facts.profile, facts.elapsed_seconds);
 }
 
@@ -152,9 +151,8 @@ void write_html_report(const GeneralResult& r, const Settings& settings, const R
   page.heading("Plan").facts(facts_of(r, settings, facts));
   std::vector<std::vector<std::string>> pairs;
   for (std::size_t i = 0; i < r.values.size(); ++i)
-    pairs.push_back({std::to_string(i) + (r.converged_pairs[i] ? "" : " (not converged)"),
-                     complex_text(r.values[i]), format("%.2e", r.residual_norms[i]),
-                     format("%.2e", r.conditions[i])});
+    pairs.push_back({std::to_string(i) + (r.converged_pairs[i] ? "" : " (not converged)"), complex_text(r.values[i]),
+                     format("%.2e", r.residual_norms[i]), format("%.2e", r.conditions[i])});
   page.heading("Pairs").table({"index", "eigenvalue", "residual", "condition"}, pairs);
   page.paragraph(version_text("tssolve")).write(settings.report);
 }

@@ -28,9 +28,8 @@ const char* method_text(const Settings& settings, const solvers::EigenPlan& plan
   if (plan.method == solvers::Method::lobpcg) return "LOBPCG";
   if (plan.method == solvers::Method::davidson) return "block Davidson";
   if (settings.interval)
-    return settings.eigen.method == solvers::Method::automatic
-               ? "spectrum slicing by shift-invert block Lanczos"
-               : "block Lanczos until the interval is covered";
+    return settings.eigen.method == solvers::Method::automatic ? "spectrum slicing by shift-invert block Lanczos"
+                                                               : "block Lanczos until the interval is covered";
   const bool target = target_of(settings).has_value();
   return target ? "block Lanczos, shift-invert" : "block Lanczos";
 }
@@ -66,8 +65,7 @@ void plan_run(Run& run) {
   const io::Description& input = run.facts.input;
   index_t initial_columns = 0;
   if (!settings.initial.empty())
-    initial_columns =
-        io::describe(io::parse_location(settings.initial), settings.read.of_another_file()).cols;
+    initial_columns = io::describe(io::parse_location(settings.initial), settings.read.of_another_file()).cols;
   solvers::MemoryNeeds needs;
   needs.rows = input.rows, needs.element_bytes = is_complex_type(input) ? 16 : 8;
   needs.matrix_bytes = input.bytes;
@@ -86,8 +84,8 @@ void plan_run(Run& run) {
   run.plan.memory = solvers::plan_memory(plan, needs);
   run.plan.what = "solving for " + grouped(plan.nev) + " eigenvalues of " + input.where.text();
   if (settings.eigen.nev > input.rows && !settings.interval)
-    run.warning = grouped(settings.eigen.nev) + " eigenvalues were asked for, but the matrix has only " +
-                  grouped(input.rows);
+    run.warning =
+        grouped(settings.eigen.nev) + " eigenvalues were asked for, but the matrix has only " + grouped(input.rows);
 }
 
 void show_json(const Run& run) {
@@ -136,14 +134,13 @@ void show(const Run& run) {
 /// The mass matrix; it or the matrix becomes complex where the other is.
 std::optional<Input> read_mass(const Settings& settings, Input& matrix) {
   if (settings.mass.empty()) return std::nullopt;
-  Input mass = read_hermitian(io::describe(io::parse_location(settings.mass), settings.read), settings.read,
-                              Role::companion);
+  Input mass =
+      read_hermitian(io::describe(io::parse_location(settings.mass), settings.read), settings.read, Role::companion);
   const index_t rows = matrix.description.rows;
   if (mass.description.rows != rows)
     throw Error(Errc::bad_input, mass.description.where.text() + " has " + grouped(mass.description.rows) +
                                      " rows, but the matrix has " + grouped(rows));
-  if (is_complex_input(mass) != is_complex_input(matrix))
-    make_complex(is_complex_input(mass) ? matrix : mass);
+  if (is_complex_input(mass) != is_complex_input(matrix)) make_complex(is_complex_input(mass) ? matrix : mass);
   return mass;
 }
 
@@ -169,20 +166,18 @@ Loaded read(Run& run) {
   facts.note = loaded.matrix.note;
   if (!facts.note.empty()) run.console.note(facts.note);
   facts.method = method_text(settings, plan), facts.method_reason = reason_of(settings, plan);
-  if (loaded.other)
-    facts.method += ", for the pencil with the mass matrix " + loaded.other->description.where.text();
+  if (loaded.other) facts.method += ", for the pencil with the mass matrix " + loaded.other->description.where.text();
   facts.block_size = plan.block_size, facts.max_basis = plan.max_basis;
-  run.console.note(facts.input.where.text() + ": " + grouped(facts.input.rows) + " x " +
-                   grouped(facts.input.cols) + ", " + grouped(facts.input.nonzeros) + " entries; " +
-                   facts.method + (facts.method_reason.empty() ? "" : ", since " + facts.method_reason));
+  run.console.note(facts.input.where.text() + ": " + grouped(facts.input.rows) + " x " + grouped(facts.input.cols) +
+                   ", " + grouped(facts.input.nonzeros) + " entries; " + facts.method +
+                   (facts.method_reason.empty() ? "" : ", since " + facts.method_reason));
   return loaded;
 }
 
 template <class T>
 solvers::EigenResult<T> solve_interval_of(const Settings& settings, const Context& ctx,
-                                          const solvers::EigenProblem<T>& problem,
-                                          const solvers::EigenOptions& options, int exponent,
-                                          const io::Description& input) {
+                                          const solvers::EigenProblem<T>& problem, const solvers::EigenOptions& options,
+                                          int exponent, const io::Description& input) {
   const solvers::Interval scaled{std::ldexp(settings.interval->low, -exponent),
                                  std::ldexp(settings.interval->high, -exponent)};
   return solvers::solve_interval<T>(ctx, problem, options, scaled, [&](index_t count) {
@@ -193,8 +188,7 @@ solvers::EigenResult<T> solve_interval_of(const Settings& settings, const Contex
 }
 
 template <class T>
-std::uint64_t fingerprint_of(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
-                             int threads) {
+std::uint64_t fingerprint_of(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass, int threads) {
   const auto of_matrix = fingerprint<T>(matrix, threads);
   return mass ? of_matrix + 31 * fingerprint<T>(AnyMatrix<T>(CsrMatrix<T>(*mass)), threads) : of_matrix;
 }
@@ -223,12 +217,9 @@ std::optional<solvers::Preconditioner> named_preconditioner(const Settings& sett
 
 const char* text_of(solvers::Preconditioner kind) {
   switch (kind) {
-    case solvers::Preconditioner::jacobi:
-      return "the diagonal";
-    case solvers::Preconditioner::incomplete_cholesky:
-      return "an incomplete Cholesky factorisation";
-    case solvers::Preconditioner::chebyshev:
-      return "a Chebyshev polynomial";
+    case solvers::Preconditioner::jacobi: return "the diagonal";
+    case solvers::Preconditioner::incomplete_cholesky: return "an incomplete Cholesky factorisation";
+    case solvers::Preconditioner::chebyshev: return "a Chebyshev polynomial";
   }
   return "?";
 }
@@ -242,8 +233,7 @@ solvers::Assembled<T> assemble_or_whole(const AnyMatrix<T>& matrix, const std::o
   try {
     return solvers::assemble<T>(matrix, mass, target, factorise);
   } catch (const Error&) {
-    if (factorise != solvers::Factorise::needed ||
-        solvers::operator_of<T>(matrix).rows() > solvers::takeover_rows)
+    if (factorise != solvers::Factorise::needed || solvers::operator_of<T>(matrix).rows() > solvers::takeover_rows)
       throw;
     options.method = solvers::Method::dense;
     return solvers::assemble<T>(matrix, mass, target, solvers::Factorise::nothing);
@@ -303,8 +293,8 @@ class Hermitian {
 
   solvers::EigenResult<T>& complete(const solvers::EigenOptions& options, solvers::EigenResult<T>& result) {
     if (mass_)
-      run_.facts.backward_errors = solvers::to_pencil<T>(run_.ctx, solvers::operator_of<T>(matrix_),
-                                                         mass_->view(), *assembled_->factor, options, result)
+      run_.facts.backward_errors = solvers::to_pencil<T>(run_.ctx, solvers::operator_of<T>(matrix_), mass_->view(),
+                                                         *assembled_->factor, options, result)
                                        .backward_errors;
     return result;
   }
@@ -312,8 +302,7 @@ class Hermitian {
   /// By which method the result was found.
   void describe(const solvers::EigenOptions& options, const solvers::EigenResult<T>& result) {
     RunFacts& facts = run_.facts;
-    if (result.taken_over ||
-        (options.method == solvers::Method::dense && run_.plan.eigen.method != options.method))
+    if (result.taken_over || (options.method == solvers::Method::dense && run_.plan.eigen.method != options.method))
       facts.method = "dense, in place of " + facts.method;
     if (result.shift && !target_)
       took(" through shift-invert beyond the end of the spectrum at " + short_number(*result.shift),
@@ -323,15 +312,12 @@ class Hermitian {
            "that end converges slowly and products cost less than steps of orthogonalisation");
     const auto precision = run_.settings.eigen.precision;
     if (result.narrow_applications > 0)
-      facts.method +=
-          precision == solvers::Precision::float32 ? ", in float32" : ", in float32 and then float64";
+      facts.method += precision == solvers::Precision::float32 ? ", in float32" : ", in float32 and then float64";
     else if (precision != solvers::Precision::float64)
       facts.note += (facts.note.empty() ? "" : "; ") + in_float64_anyway;
   }
 
-  std::string write(const solvers::EigenResult<T>& result) {
-    return write_file(result, run_.settings, run_.facts);
-  }
+  std::string write(const solvers::EigenResult<T>& result) { return write_file(result, run_.settings, run_.facts); }
 
  private:
   void assemble(solvers::EigenOptions& options) {
@@ -356,8 +342,7 @@ class Hermitian {
     if (!solvers::is_preconditioned(run_.plan.eigen.method)) return;
     auto& preconditioner = assembled_->problem.preconditioner;
     if (const auto kind = named_preconditioner(settings)) {
-      preconditioner =
-          solvers::preconditioner_of<T>(run_.ctx, matrix_, *assembled_, *kind, settings.eigen.which);
+      preconditioner = solvers::preconditioner_of<T>(run_.ctx, matrix_, *assembled_, *kind, settings.eigen.which);
       run_.facts.method += std::string(", preconditioned by ") + text_of(*kind);
     } else if (settings.preconditioner != "none" && settings.preconditioner != "auto") {
       const auto described = io::describe(io::parse_location(settings.preconditioner), settings.read);

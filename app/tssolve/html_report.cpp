@@ -21,8 +21,7 @@ void add_spectrum(HtmlPage& page, const solvers::EigenResult<T>& result) {
   }
   const auto most = *std::max_element(result.multiplicities.begin(), result.multiplicities.end());
   const double top = static_cast<double>(most) + 1;
-  Chart chart("eigenvalues found, and about where the next one lies", {"eigenvalue"},
-              {"copies found", false, 0, top});
+  Chart chart("eigenvalues found, and about where the next one lies", {"eigenvalue"}, {"copies found", false, 0, top});
   if (std::isfinite(result.next_value))
     chart.line({{result.next_value, 0}, {result.next_value, top}}, "faint thin")
         .dots({{result.next_value, 0.5}}, "faint", format("next eigenvalue, about %.6g", result.next_value));
@@ -41,11 +40,10 @@ template <class T>
 Facts facts_of(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts) {
   Facts rows;
   const auto add = [&rows](const char* name, const std::string& value) { rows.emplace_back(name, value); };
-  add("matrix", grouped(facts.input.rows) + " x " + grouped(facts.input.cols) + ", " +
-                    grouped(facts.input.nonzeros) + " entries, " + facts.input.convention);
-  add("asked for", settings.interval
-                       ? "all eigenvalues in " + interval_text(*settings.interval)
-                       : grouped(settings.eigen.nev) + " eigenvalues, " + name_of(settings.eigen.which));
+  add("matrix", grouped(facts.input.rows) + " x " + grouped(facts.input.cols) + ", " + grouped(facts.input.nonzeros) +
+                    " entries, " + facts.input.convention);
+  add("asked for", settings.interval ? "all eigenvalues in " + interval_text(*settings.interval)
+                                     : grouped(settings.eigen.nev) + " eigenvalues, " + name_of(settings.eigen.which));
   if (settings.sigma) add("near", format("%.16g", *settings.sigma));
   add("tolerance", format("%.3g, ", settings.eigen.tol) + name_of(settings.eigen.convergence));
   add_course(rows, result, facts, facts.block_size, facts.max_basis);
@@ -57,8 +55,7 @@ Facts facts_of(const solvers::EigenResult<T>& result, const Settings& settings, 
 }  // namespace
 
 template <class T>
-void write_html_report(const solvers::EigenResult<T>& result, const Settings& settings,
-                       const RunFacts& facts) {
+void write_html_report(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts) {
   HtmlPage page("tssolve: " + facts.input.where.text());
   page.paragraph(result.reason + ".");
   add_convergence(page, result.history);
@@ -78,7 +75,6 @@ void write_html_report(const solvers::EigenResult<T>& result, const Settings& se
 }
 
 template void write_html_report(const solvers::EigenResult<double>&, const Settings&, const RunFacts&);
-template void write_html_report(const solvers::EigenResult<std::complex<double>>&, const Settings&,
-                                const RunFacts&);
+template void write_html_report(const solvers::EigenResult<std::complex<double>>&, const Settings&, const RunFacts&);
 
 }  // namespace ts::app::tssolve

@@ -86,12 +86,11 @@ bool compare(const std::string& where, index_t i, index_t j, T here, T partner, 
     return difference != 0;
   const char* kind = is_complex<T> ? "Hermitian" : "symmetric";
   if (i == j)
-    throw Error(Errc::bad_input, where + " is not " + kind + ": the diagonal entry (" + std::to_string(i) +
-                                     ", " + std::to_string(i) + "), counted from 0, is " + entry_text(here));
-  throw Error(Errc::bad_input, where + " is not " + kind + ": entry (" + std::to_string(i) + ", " +
-                                   std::to_string(j) + ") is " + entry_text(here) + " but entry (" +
-                                   std::to_string(j) + ", " + std::to_string(i) + ") is " +
-                                   entry_text(partner) + " (counted from 0)" + advice);
+    throw Error(Errc::bad_input, where + " is not " + kind + ": the diagonal entry (" + std::to_string(i) + ", " +
+                                     std::to_string(i) + "), counted from 0, is " + entry_text(here));
+  throw Error(Errc::bad_input, where + " is not " + kind + ": entry (" + std::to_string(i) + ", " + std::to_string(j) +
+                                   ") is " + entry_text(here) + " but entry (" + std::to_string(j) + ", " +
+                                   std::to_string(i) + ") is " + entry_text(partner) + " (counted from 0)" + advice);
 }
 
 /// Calls use(i, j, a_ij) for every entry that is stored.
@@ -151,8 +150,7 @@ bool check(const std::string& where, DType type, const M& a, Role role) {
 /// Whether the file holds a triangle, of which reading made the other: no entry has to be looked for.
 bool mirrored_by_reader(const io::Description& d) {
   const bool is_complex_type = d.type == DType::complex128 || d.type == DType::complex64;
-  return d.declared == io::Structure::hermitian ||
-         (d.declared == io::Structure::symmetric && !is_complex_type);
+  return d.declared == io::Structure::hermitian || (d.declared == io::Structure::symmetric && !is_complex_type);
 }
 
 }  // namespace
@@ -176,19 +174,16 @@ Input read_any(const io::Description& described, const io::ReadOptions& read) {
 
 Input read_hermitian(const io::Description& shape, const io::ReadOptions& read, Role role) {
   if (shape.rows != shape.cols)
-    throw Error(
-        Errc::bad_input,
-        shape.where.text() + " is " + grouped(shape.rows) + " x " + grouped(shape.cols) +
-            (role == Role::matrix ? ": eigenvalues need a square matrix (--svd finds singular values of any)"
-                                  : " where a square matrix is needed"));
+    throw Error(Errc::bad_input,
+                shape.where.text() + " is " + grouped(shape.rows) + " x " + grouped(shape.cols) +
+                    (role == Role::matrix ? ": eigenvalues need a square matrix (--svd finds singular values of any)"
+                                          : " where a square matrix is needed"));
   Input input = read_any(shape, read);
   const auto& d = input.description;
   if (mirrored_by_reader(d)) return input;
   const std::string name = d.where.text();
   const bool differs = std::visit(
-      [&](const auto& kind) {
-        return std::visit([&](const auto& a) { return check(name, d.type, a, role); }, kind);
-      },
+      [&](const auto& kind) { return std::visit([&](const auto& a) { return check(name, d.type, a, role); }, kind); },
       input.matrix);
   if (differs) input.note = name + " differs from a Hermitian matrix by rounding errors, which were accepted";
   return input;
@@ -199,8 +194,7 @@ void make_complex(Input& input) {
   if (is_complex_input(input)) return;
   auto& real = std::get<AnyMatrix<double>>(input.matrix);
   if (auto* sparse = std::get_if<CsrMatrix<double>>(&real)) {
-    CsrMatrix<Complex> wide{
-        sparse->rows, sparse->cols, std::move(sparse->pointers), std::move(sparse->indices), {}};
+    CsrMatrix<Complex> wide{sparse->rows, sparse->cols, std::move(sparse->pointers), std::move(sparse->indices), {}};
     wide.values.assign(sparse->values.begin(), sparse->values.end());
     input.matrix = AnyMatrix<Complex>(std::move(wide));
   } else {

@@ -28,9 +28,7 @@ enum class Role { matrix, companion };
 /// The same for a matrix of any shape: reads and widens.
 [[nodiscard]] Input read_any(const io::Description& described, const io::ReadOptions& read);
 
-[[nodiscard]] inline bool is_complex_input(const Input& input) noexcept {
-  return input.matrix.index() == 1;
-}
+[[nodiscard]] inline bool is_complex_input(const Input& input) noexcept { return input.matrix.index() == 1; }
 /// A real matrix as a complex one.
 void make_complex(Input& input);
 /// A dense matrix without its zeros.

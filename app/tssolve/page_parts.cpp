@@ -43,8 +43,8 @@ void add_convergence(HtmlPage& page, const std::vector<solvers::HistoryEntry>& h
     std::vector<Point> points;
     for (std::size_t h = 0; h < history.size(); ++h)
       if (history[h].ratios.size() > i && (h % stride == 0 || h + 1 == history.size()))
-        points.push_back({static_cast<double>(history[h].operator_applications),
-                          std::max(history[h].ratios[i], smallest_ratio)});
+        points.push_back(
+            {static_cast<double>(history[h].operator_applications), std::max(history[h].ratios[i], smallest_ratio)});
     chart.line(std::move(points), "c0 soft");
   }
   page.chart(chart.line({{0, 1}, {last, 1}}, "bad thin"));
@@ -65,8 +65,8 @@ void add_residuals(HtmlPage& page, const Residuals& residuals, const Settings& s
 
 void add_run(Facts& rows, double norm, const Settings& settings, const RunFacts& facts) {
   rows.emplace_back("norm of the matrix", format("at least %.6g", norm));
-  rows.emplace_back("device, threads, seed", facts.device + ", " + std::to_string(facts.threads) + ", " +
-                                                 std::to_string(settings.common.seed));
+  rows.emplace_back("device, threads, seed",
+                    facts.device + ", " + std::to_string(facts.threads) + ", " + std::to_string(settings.common.seed));
   rows.emplace_back("time", human_seconds(facts.elapsed_seconds));
   if (!facts.note.empty()) rows.emplace_back("note", facts.note);
 }

@@ -29,14 +29,12 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// How `result`, of symmetric or of general matrices, was found.
 template <class Result>
-void add_course(Facts& rows, const Result& result, const RunFacts& facts, index_t block_size,
-                index_t max_basis) {
+void add_course(Facts& rows, const Result& result, const RunFacts& facts, index_t block_size, index_t max_basis) {
   rows.emplace_back("method", facts.method);
   rows.emplace_back("block size, basis", grouped(block_size) + ", " + grouped(max_basis));
   rows.emplace_back("block steps, restarts", grouped(result.iterations) + ", " + grouped(result.restarts));
   rows.emplace_back("operator applications", grouped(result.operator_applications) + ", of them " +
-                                                 grouped(result.verification_applications) +
-                                                 " for verification");
+                                                 grouped(result.verification_applications) + " for verification");
   rows.emplace_back("complete", std::string(result.verified ? "yes, by " : "not shown; ") +
                                     std::string(solvers::name_of(result.verification)));
 }

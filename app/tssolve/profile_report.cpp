@@ -25,9 +25,7 @@ Roofs roofs_of_gpu(const Context& ctx) {
           std::max(rates.float32_flops, rates.tf32_tensor_flops / 3)};
 }
 
-double share(double part, double whole) {
-  return whole > 0 ? part / whole : 0;
-}
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 /// What the kinds of work leave of the run.
 double rest_of(const std::vector<WorkDone>& work, double elapsed) {
@@ -52,23 +50,21 @@ void print_profile(std::ostream& out, Profile& profile, double elapsed) {
   const auto work = profile.work();
   const Roofs& roofs = profile.roofs();
   out << '\n'
-      << format("%-28s %8s %9s %6s %9s %8s %9s %6s\n", "work", "calls", "seconds", "share", "GB moved",
-                "GB/s", "Gflop/s", "roof");
+      << format("%-28s %8s %9s %6s %9s %8s %9s %6s\n", "work", "calls", "seconds", "share", "GB moved", "GB/s",
+                "Gflop/s", "roof");
   for (const WorkDone& w : work) {
-    out << format("%-28s %8s %9.3f %5.1f%% ", std::string(w.what).c_str(), grouped(w.calls).c_str(),
-                  w.seconds, 100 * share(w.seconds, elapsed));
+    out << format("%-28s %8s %9.3f %5.1f%% ", std::string(w.what).c_str(), grouped(w.calls).c_str(), w.seconds,
+                  100 * share(w.seconds, elapsed));
     const double bytes = w.cost.bytes(), flops = w.cost.flops;
     out << (bytes > 0 ? format("%9.2f %8.1f ", 1e-9 * bytes, 1e-9 * share(bytes, w.seconds))
                       : format("%9s %8s ", "-", "-"))
         << (flops > 0 ? format("%9.1f ", 1e-9 * share(flops, w.seconds)) : format("%9s ", "-"))
-        << (w.least_seconds > 0 ? format("%5.0f%%\n", 100 * share(w.least_seconds, w.seconds))
-                                : format("%6s\n", "-"));
+        << (w.least_seconds > 0 ? format("%5.0f%%\n", 100 * share(w.least_seconds, w.seconds)) : format("%6s\n", "-"));
   }
   const double rest = rest_of(work, elapsed);
   out << format("%-28s %8s %9.3f %5.1f%%\n", "everything else", "", rest, 100 * share(rest, elapsed))
       << format("roofs measured in this run: read %.1f GB/s, copy %.1f GB/s, float64 %.0f Gflop/s\n",
-                1e-9 * roofs.read_bytes_per_second, 1e-9 * roofs.copy_bytes_per_second,
-                1e-9 * roofs.float64_flops)
+                1e-9 * roofs.read_bytes_per_second, 1e-9 * roofs.copy_bytes_per_second, 1e-9 * roofs.float64_flops)
       << format("%.1f %% of the time in pieces at %.0f %% of their own roof or more\n",
                 100 * share(near_roof_of(work), elapsed), 100 * Profile::near_roof);
 }

@@ -40,14 +40,12 @@ Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& histor
 
 template <class T>
 void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const RunFacts& facts) {
-  out << format("%6s  %24s  %10s  %10s  %s\n", "index", facts.quantity.c_str(), "error <", "residual",
-                "multiplicity");
+  out << format("%6s  %24s  %10s  %10s  %s\n", "index", facts.quantity.c_str(), "error <", "residual", "multiplicity");
   for (std::size_t i = 0; i < result.values.size(); ++i)
     out << format("%6zu  %24.16g  %10.2e  %10.2e  %12lld%s\n", i, result.values[i], result.error_bounds[i],
                   result.residual_norms[i], static_cast<long long>(result.multiplicities[i]),
                   result.converged_pairs[i] ? "" : "  not converged");
-  if (std::isfinite(result.gap))
-    out << format("gap to the next %s: about %.3g\n", facts.quantity.c_str(), result.gap);
+  if (std::isfinite(result.gap)) out << format("gap to the next %s: about %.3g\n", facts.quantity.c_str(), result.gap);
   out << result.reason << ".\n"
       << format("%s block steps, %s operator applications, %s\n", grouped(result.iterations).c_str(),
                 grouped(result.operator_applications).c_str(), human_seconds(facts.elapsed_seconds).c_str());
@@ -169,11 +167,10 @@ std::string write_file(const solvers::EigenResult<T>& result, const Settings& se
   return out.contents();
 }
 
-#define TS_INSTANTIATE(T)                                                                              \
-  template void print_table<T>(std::ostream&, const solvers::EigenResult<T>&, const RunFacts&);        \
-  template void print_json<T>(std::ostream&, const solvers::EigenResult<T>&, const Settings&,          \
-                              const RunFacts&);                                                        \
-  template std::string write_file<T>(const solvers::EigenResult<T>&, const Settings&, const RunFacts&, \
+#define TS_INSTANTIATE(T)                                                                                       \
+  template void print_table<T>(std::ostream&, const solvers::EigenResult<T>&, const RunFacts&);                 \
+  template void print_json<T>(std::ostream&, const solvers::EigenResult<T>&, const Settings&, const RunFacts&); \
+  template std::string write_file<T>(const solvers::EigenResult<T>&, const Settings&, const RunFacts&,          \
                                      const Extras<T>&);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

@@ -11,11 +11,9 @@ namespace {
 
 const CheckpointOptions& with_checked_paths(const Settings& settings) {
   const bool preconditioned = !settings.general && !settings.svd;
-  check_output_paths({{"--output", settings.common.output},
-                      {"--checkpoint", settings.checkpoint.file},
-                      {"--report", settings.report}},
-                     {settings.matrix, settings.initial, settings.mass,
-                      preconditioned ? settings.preconditioner : std::string()});
+  check_output_paths(
+      {{"--output", settings.common.output}, {"--checkpoint", settings.checkpoint.file}, {"--report", settings.report}},
+      {settings.matrix, settings.initial, settings.mass, preconditioned ? settings.preconditioner : std::string()});
   return settings.checkpoint;
 }
 
@@ -61,8 +59,7 @@ int solve_file(Settings settings) {
   }
   solvers::expect_memory(plan.what, plan.memory.uses_of(false), plan.host_bytes);
   if (run.ctx.stream)
-    solvers::expect_memory(plan.what + " on " + device_text(run.device), plan.memory.uses_of(true),
-                           plan.device_bytes);
+    solvers::expect_memory(plan.what + " on " + device_text(run.device), plan.memory.uses_of(true), plan.device_bytes);
   run.facts.device = device_text(run.device), run.facts.threads = run.ctx.thread_count();
   Loaded loaded = kind.read(run);
   if (run.settings.profile) run.facts.profile = begin_profile(run.ctx);

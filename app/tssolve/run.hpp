@@ -74,8 +74,7 @@ struct Beginning {
   }
   template <class Fingerprint>
   void take_up(Run& run, const Fingerprint& matrix) {
-    checkpoint.emplace(run.kept, run.kept.asked_for() ? matrix() : 0,
-                       fingerprint<T>(run.settings, initial.cview()));
+    checkpoint.emplace(run.kept, run.kept.asked_for() ? matrix() : 0, fingerprint<T>(run.settings, initial.cview()));
     if (run.kept.resumes()) run.console.note("going on from " + run.kept.name());
   }
 };

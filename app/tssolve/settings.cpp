@@ -44,8 +44,8 @@ const Word* word_named(std::string_view text) {
   std::string upper(text);
   std::transform(upper.begin(), upper.end(), upper.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  const auto* found = std::find_if(which_words.begin(), which_words.end(),
-                                   [&](const Word& word) { return word.text == upper; });
+  const auto* found =
+      std::find_if(which_words.begin(), which_words.end(), [&](const Word& word) { return word.text == upper; });
   return found == which_words.end() ? nullptr : found;
 }
 
@@ -54,16 +54,13 @@ About about() {
       "tssolve",
       "eigenvalues and eigenvectors of Hermitian matrices, checked for missing copies",
       "MATRIX [options]",
-      {{"the 6 smallest eigenvalues of a matrix in Matrix Market format",
-        "tssolve laplace.mtx -k 6 --which SA"},
+      {{"the 6 smallest eigenvalues of a matrix in Matrix Market format", "tssolve laplace.mtx -k 6 --which SA"},
        {"20 largest, to 1e-10, pairs and residuals to a file",
         "tssolve graph.h5:/adjacency -k 20 --which LA --tol 1e-10 -o pairs.h5"},
        {"the 8 nearest to 1.5, as JSON", "tssolve spin.h5 -k 8 --sigma 1.5 --json"},
        {"all between -0.2 and 0.3, their number proved", "tssolve spin.h5 --interval -0.2:0.3"},
-       {"the 4 rightmost eigenvalues of a matrix that is not symmetric",
-        "tssolve flow.mtx --general -k 4 --which LR"},
-       {"the 5 first principal components of a feature set",
-        "tssolve features.h5:/X --svd --centre -k 5 -o pca.h5"},
+       {"the 4 rightmost eigenvalues of a matrix that is not symmetric", "tssolve flow.mtx --general -k 4 --which LR"},
+       {"the 5 first principal components of a feature set", "tssolve features.h5:/X --svd --centre -k 5 -o pca.h5"},
        {"the 10 lowest vibrations of a structure: K x = lambda M x",
         "tssolve model.h5:/K --mass model.h5:/M -k 10 --sigma 0 --conv rel"},
        {"a long run that a batch system may stop and start again, with a page of pictures",
@@ -123,8 +120,7 @@ bool parse_complex(std::string_view text, std::complex<double>& z) {
     text.remove_suffix(1);
     std::size_t sign = text.size();  // of the imaginary part; not that of an exponent
     while (sign-- > 0)
-      if ((text[sign] == '+' || text[sign] == '-') &&
-          (sign == 0 || (text[sign - 1] != 'e' && text[sign - 1] != 'E')))
+      if ((text[sign] == '+' || text[sign] == '-') && (sign == 0 || (text[sign - 1] != 'e' && text[sign - 1] != 'E')))
         break;
     const std::size_t from = sign < text.size() ? sign : 0;
     auto part = text.substr(from);
@@ -150,8 +146,7 @@ const char* name_of(Which which) noexcept {
 std::string complex_text(std::complex<double> z) {
   if (z.imag() == 0) return value_text(z.real());
   const auto imaginary = value_text(z.imag());
-  return (z.real() == 0 ? "" : value_text(z.real()) + (imaginary.front() == '-' ? "" : "+")) + imaginary +
-         "i";
+  return (z.real() == 0 ? "" : value_text(z.real()) + (imaginary.front() == '-' ? "" : "+")) + imaginary + "i";
 }
 
 std::string interval_text(const solvers::Interval& interval) {
@@ -161,20 +156,17 @@ std::string interval_text(const solvers::Interval& interval) {
 
 const char* name_of(GeneralWhich part) noexcept {
   for (auto word = which_words.rbegin(); word != which_words.rend(); ++word)
-    if (word->part == part && std::string_view(word->text).size() == 2 &&
-        word->text != std::string_view("LA") && word->text != std::string_view("SA"))
+    if (word->part == part && std::string_view(word->text).size() == 2 && word->text != std::string_view("LA") &&
+        word->text != std::string_view("SA"))
       return word->text;
   return "?";
 }
 
 const char* name_of(Convergence convergence) noexcept {
   switch (convergence) {
-    case Convergence::norm:
-      return "norm";
-    case Convergence::rel:
-      return "rel";
-    case Convergence::abs:
-      return "abs";
+    case Convergence::norm: return "norm";
+    case Convergence::rel: return "rel";
+    case Convergence::abs: return "abs";
     case Convergence::root:  // within solve_svd alone
       return "root";
   }
@@ -183,12 +175,9 @@ const char* name_of(Convergence convergence) noexcept {
 
 const char* name_of(Precision precision) noexcept {
   switch (precision) {
-    case Precision::float64:
-      return "float64";
-    case Precision::float32:
-      return "float32";
-    case Precision::mixed:
-      return "mixed";
+    case Precision::float64: return "float64";
+    case Precision::float32: return "float32";
+    case Precision::mixed: return "mixed";
   }
   return "?";
 }
@@ -221,14 +210,13 @@ bool parse_settings(Arguments arguments, Settings& settings) {
                 settings.sigma = z.real(), settings.sigma_imaginary = z.imag();
                 return true;
               })
-      .custom(
-          "interval", "A:B", "",
-          "all eigenvalues from A to B, however many (--nev has no say); either may be left out. Where the "
-          "matrix can be factorised (sparse, --method auto) their number is proved by the inertia of "
-          "factorisations at both ends; with --method lanczos or chebyshev nothing is factorised, and "
-          "completeness is as sure as a search from random blocks makes it",
-          "A:B with A not above B",
-          [&settings](std::string_view text) { return parse_interval(text, settings.interval); })
+      .custom("interval", "A:B", "",
+              "all eigenvalues from A to B, however many (--nev has no say); either may be left out. Where the "
+              "matrix can be factorised (sparse, --method auto) their number is proved by the inertia of "
+              "factorisations at both ends; with --method lanczos or chebyshev nothing is factorised, and "
+              "completeness is as sure as a search from random blocks makes it",
+              "A:B with A not above B",
+              [&settings](std::string_view text) { return parse_interval(text, settings.interval); })
       .value("threshold", "NUMBER", threshold,
              "all eigenvalues at or above this number (--which LA), at or below it (SA), or of at most this "
              "magnitude (SM): an interval with one end")
@@ -247,36 +235,33 @@ bool parse_settings(Arguments arguments, Settings& settings) {
               "of A x - lambda M x in the norm of M^-1, vectors are M-orthonormal",
               "a file name", [&settings](std::string_view text) { return parse_value(text, settings.mass); })
       .value("tol", "NUMBER", eigen.tol, "how small residuals must be", at_least(0.0))
-      .choice(
-          "conv", eigen.convergence,
-          "what the residual of a pair is compared with: tol times the norm of A, tol times |eigenvalue|, or "
-          "tol alone",
-          {{"norm", Convergence::norm}, {"rel", Convergence::rel}, {"abs", Convergence::abs}});
+      .choice("conv", eigen.convergence,
+              "what the residual of a pair is compared with: tol times the norm of A, tol times |eigenvalue|, or "
+              "tol alone",
+              {{"norm", Convergence::norm}, {"rel", Convergence::rel}, {"abs", Convergence::abs}});
 
   options.group("How to find it")
-      .choice(
-          "method", eigen.method,
-          "block Lanczos; the same on a Chebyshev polynomial of the matrix (for SA and LA); LOBPCG or "
-          "block Davidson, for SA or LA with a preconditioner; or all eigenvalues by a dense solver. auto "
-          "takes dense for small matrices, chebyshev for large and sparse ones. --general knows auto and "
-          "dense",
-          {{"auto", Method::automatic},
-           {"lanczos", Method::lanczos},
-           {"chebyshev", Method::chebyshev},
-           {"lobpcg", Method::lobpcg},
-           {"davidson", Method::davidson},
-           {"dense", Method::dense}})
-      .choice(
-          "precision", eigen.precision,
-          "what block Lanczos iterates in. float32: matrix and basis in float32, for less memory and time; "
-          "residuals, still computed in float64, reach 4e-6 of the norm of A and no less, so that --tol is "
-          "1e-5 unless given; a set is complete only where the gap outside of it shows in float32. mixed: "
-          "float32 first, then float64 from what that found, to the same --tol and with the same "
-          "certainty as float64. For the ends of the spectrum; dense and cheaply factorised matrices "
-          "are solved in float64 anyway",
-          {{name_of(Precision::float64), Precision::float64},
-           {name_of(Precision::float32), Precision::float32},
-           {name_of(Precision::mixed), Precision::mixed}})
+      .choice("method", eigen.method,
+              "block Lanczos; the same on a Chebyshev polynomial of the matrix (for SA and LA); LOBPCG or "
+              "block Davidson, for SA or LA with a preconditioner; or all eigenvalues by a dense solver. auto "
+              "takes dense for small matrices, chebyshev for large and sparse ones. --general knows auto and "
+              "dense",
+              {{"auto", Method::automatic},
+               {"lanczos", Method::lanczos},
+               {"chebyshev", Method::chebyshev},
+               {"lobpcg", Method::lobpcg},
+               {"davidson", Method::davidson},
+               {"dense", Method::dense}})
+      .choice("precision", eigen.precision,
+              "what block Lanczos iterates in. float32: matrix and basis in float32, for less memory and time; "
+              "residuals, still computed in float64, reach 4e-6 of the norm of A and no less, so that --tol is "
+              "1e-5 unless given; a set is complete only where the gap outside of it shows in float32. mixed: "
+              "float32 first, then float64 from what that found, to the same --tol and with the same "
+              "certainty as float64. For the ends of the spectrum; dense and cheaply factorised matrices "
+              "are solved in float64 anyway",
+              {{name_of(Precision::float64), Precision::float64},
+               {name_of(Precision::float32), Precision::float32},
+               {name_of(Precision::mixed), Precision::mixed}})
       .custom("preconditioner", "none|jacobi|ichol|chebyshev|FILE[:/object]", settings.preconditioner,
               "of LOBPCG and Davidson: nothing, the inverse of the diagonal, an incomplete Cholesky "
               "factorisation "
@@ -285,26 +270,20 @@ bool parse_settings(Arguments arguments, Settings& settings) {
               "and positive definite. auto: jacobi for SA, none for LA",
               "none, jacobi, ichol, chebyshev or a file name",
               [&settings](std::string_view text) { return parse_value(text, settings.preconditioner); })
-      .value("block-size", "COUNT", eigen.block_size, "vectors per block step; 0: chosen",
-             at_least<index_t>(0))
-      .value("max-basis", "COUNT", eigen.max_basis, "vectors kept before a restart; 0: chosen",
-             at_least<index_t>(0))
-      .value("max-iter", "COUNT", eigen.max_iterations, "block steps before giving up; 0: chosen",
-             at_least<index_t>(0))
+      .value("block-size", "COUNT", eigen.block_size, "vectors per block step; 0: chosen", at_least<index_t>(0))
+      .value("max-basis", "COUNT", eigen.max_basis, "vectors kept before a restart; 0: chosen", at_least<index_t>(0))
+      .value("max-iter", "COUNT", eigen.max_iterations, "block steps before giving up; 0: chosen", at_least<index_t>(0))
       .custom("initial", "FILE[:/object]", "", "start from the columns of this dense matrix (n x any number)",
-              "a file name",
-              [&settings](std::string_view text) { return parse_value(text, settings.initial); });
+              "a file name", [&settings](std::string_view text) { return parse_value(text, settings.initial); });
   add_seed_option(options, settings.common);
 
   add_read_options(options.group("Reading"), settings.read);
 
   options.group("Results");
-  add_output_options(options, settings.common,
-                     "write eigenvalues, eigenvectors, residual_norms and what led to them");
+  add_output_options(options, settings.common, "write eigenvalues, eigenvectors, residual_norms and what led to them");
   add_report_options(options, settings.common);
   options.custom("report", "FILE.html", "",
-                 "write a page with pictures: convergence of each pair, the spectrum, residuals, time",
-                 "a file name",
+                 "write a page with pictures: convergence of each pair, the spectrum, residuals, time", "a file name",
                  [&settings](std::string_view text) { return parse_value(text, settings.report); });
   options.flag("profile", settings.profile,
                "measure what the machine can do, and show for each kind of work how long it took, what it "
@@ -312,32 +291,28 @@ bool parse_settings(Arguments arguments, Settings& settings) {
   add_checkpoint_options(options.group("Long runs"), settings.checkpoint);
   options.group("Machine");
   add_machine_options(options, settings.common);
-  options.custom(
-      "memory", "BYTES", "",
-      "memory to use, like 500M or 40G: of the GPU, or with --device cpu of the host; default what "
-      "is free. A basis that does not fit on the GPU stays in page-locked host memory and passes "
-      "through it. --dry-run shows what will be where",
-      "a number of bytes like 500M or 4G",
-      [&settings](std::string_view text) { return parse_bytes(text, settings.memory); });
+  options.custom("memory", "BYTES", "",
+                 "memory to use, like 500M or 40G: of the GPU, or with --device cpu of the host; default what "
+                 "is free. A basis that does not fit on the GPU stays in page-locked host memory and passes "
+                 "through it. --dry-run shows what will be where",
+                 "a number of bytes like 500M or 4G",
+                 [&settings](std::string_view text) { return parse_bytes(text, settings.memory); });
   if (!options.parse(arguments)) return false;
   eigen.seed = settings.common.seed;
-  expects(!settings.checkpoint.restart || !settings.checkpoint.file.empty(),
-          "--restart needs --checkpoint FILE");
+  expects(!settings.checkpoint.restart || !settings.checkpoint.file.empty(), "--restart needs --checkpoint FILE");
   if (eigen.precision != Precision::float64) {
-    expects(
-        !settings.general && !settings.svd && settings.mass.empty() && !settings.sigma &&
-            word->which != Which::SM && !settings.interval && !threshold &&
-            settings.checkpoint.file.empty() && !solvers::is_preconditioned(eigen.method),
-        "--precision float32 and mixed go with block Lanczos for the ends of the spectrum: --general, --svd, "
-        "--mass, --sigma, --which SM, --interval, --threshold, --checkpoint and --method lobpcg or davidson "
-        "take --precision float64");
+    expects(!settings.general && !settings.svd && settings.mass.empty() && !settings.sigma &&
+                word->which != Which::SM && !settings.interval && !threshold && settings.checkpoint.file.empty() &&
+                !solvers::is_preconditioned(eigen.method),
+            "--precision float32 and mixed go with block Lanczos for the ends of the spectrum: --general, --svd, "
+            "--mass, --sigma, --which SM, --interval, --threshold, --checkpoint and --method lobpcg or davidson "
+            "take --precision float64");
     const bool single = eigen.precision == Precision::float32;
     if (single && !options.given("tol")) eigen.tol = 1e-5;
     if (single && eigen.convergence == Convergence::norm && eigen.tol < solvers::float32_tolerance)
-      throw Error(
-          Errc::invalid_argument,
-          "--tol " + value_text(eigen.tol) + " is below " + value_text(solvers::float32_tolerance) +
-              ", the least that --precision float32 takes: give a larger one, or take --precision mixed");
+      throw Error(Errc::invalid_argument,
+                  "--tol " + value_text(eigen.tol) + " is below " + value_text(solvers::float32_tolerance) +
+                      ", the least that --precision float32 takes: give a larger one, or take --precision mixed");
   }
   if (settings.general) {
     const bool nearest = word->which == Which::SM;  // to --sigma, or to 0
@@ -372,9 +347,8 @@ bool parse_settings(Arguments arguments, Settings& settings) {
     const bool smallest = eigen.which == Which::SM || eigen.which == Which::SA;
     expects(smallest || eigen.which == Which::LM || eigen.which == Which::LA,
             "--svd finds the largest singular values, or with --which SM the smallest");
-    expects(!settings.sigma && !settings.interval && settings.mass.empty() &&
-                settings.checkpoint.file.empty() && settings.initial.empty() &&
-                eigen.method == Method::automatic,
+    expects(!settings.sigma && !settings.interval && settings.mass.empty() && settings.checkpoint.file.empty() &&
+                settings.initial.empty() && eigen.method == Method::automatic,
             "--sigma, --interval, --threshold, --mass, --initial, --method and --checkpoint do not go with "
             "--svd");
     eigen.which = smallest ? Which::SM : Which::LA;

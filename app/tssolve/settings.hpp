@@ -17,10 +17,10 @@ struct Settings {
   std::string matrix;  ///< FILE or FILE:/object
   bool svd = false, centre = false, general = false;
   solvers::GeneralWhich part = solvers::GeneralWhich::LM;  ///< what --which means for a general matrix
-  std::string mass;                     ///< the same for M of A x = lambda M x; empty: the identity
-  std::string preconditioner = "auto";  ///< a word, or the same for a matrix near A^-1
-  io::ReadOptions read;                 ///< of these three
-  std::string initial;                  ///< a file with a warm start; empty: random
+  std::string mass;                                        ///< the same for M of A x = lambda M x; empty: the identity
+  std::string preconditioner = "auto";                     ///< a word, or the same for a matrix near A^-1
+  io::ReadOptions read;                                    ///< of these three
+  std::string initial;                                     ///< a file with a warm start; empty: random
   std::optional<double> sigma;
   double sigma_imaginary = 0;                 ///< with `general`
   std::optional<solvers::Interval> interval;  ///< all eigenvalues in it, instead of `nev` of them

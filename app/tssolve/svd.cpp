@@ -11,8 +11,7 @@ namespace {
 /// The problem and, where it is asked for, the means that were subtracted: from a dense matrix in place, from
 /// a sparse one as a correction of every product.
 template <class T>
-solvers::SvdProblem<T> problem_of(const Context& ctx, AnyMatrix<T>& matrix, bool centre,
-                                  std::vector<T>& means) {
+solvers::SvdProblem<T> problem_of(const Context& ctx, AnyMatrix<T>& matrix, bool centre, std::vector<T>& means) {
   if (auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
     auto a = solvers::rectangular<T>(sparse->view());
     if (!centre) return {std::move(a), {}, sparse->view()};
@@ -54,15 +53,13 @@ void plan_run(Run& run) {
   run.plan.what = "singular values of " + d.where.text();
   run.plan.eigen = solvers::plan_eigen(std::min(d.rows, d.cols), element_bytes, run.settings.eigen);
   run.plan.memory = solvers::plan_svd_memory(
-      run.plan.eigen,
-      {.rows = std::max(d.rows, d.cols), .element_bytes = element_bytes, .matrix_bytes = d.bytes});
+      run.plan.eigen, {.rows = std::max(d.rows, d.cols), .element_bytes = element_bytes, .matrix_bytes = d.bytes});
   run.plan.host_bytes = available_memory();
 }
 
 void show(const Run& run) {
   const io::Description& d = run.facts.input;
-  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols)
-            << ", singular values\nmemory:\n";
+  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols) << ", singular values\nmemory:\n";
   print_memory(std::cout, run.plan.memory.shares, run.plan.host_bytes);
 }
 
@@ -71,8 +68,8 @@ Loaded read(Run& run) {
   facts.method = "eigenvectors of A^H A";
   facts.block_size = run.plan.eigen.block_size, facts.max_basis = run.plan.eigen.max_basis;
   facts.quantity = "singular value", facts.vectors = "right_singular_vectors";
-  run.console.note(facts.input.where.text() + ": " + grouped(facts.input.rows) + " x " +
-                   grouped(facts.input.cols) + "; singular values");
+  run.console.note(facts.input.where.text() + ": " + grouped(facts.input.rows) + " x " + grouped(facts.input.cols) +
+                   "; singular values");
   const EndsOnSignal reading;
   Loaded loaded{read_any(facts.input, run.settings.read), {}};
   facts.type = is_complex_input(loaded.matrix) ? "complex128" : "float64";

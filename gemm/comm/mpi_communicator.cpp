@@ -18,8 +18,7 @@ void check(int status, const char* call) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(status, text, &length);
-  throw Error(Errc::device_failure,
-              std::string(call) + ": " + std::string(text, static_cast<std::size_t>(length)));
+  throw Error(Errc::device_failure, std::string(call) + ": " + std::string(text, static_cast<std::size_t>(length)));
 }
 
 class MpiCommunicator final : public Communicator {
@@ -50,8 +49,7 @@ class MpiCommunicator final : public Communicator {
       counts_.push_back(static_cast<int>(offsets[r + 1] - offsets[r]));
       begins_.push_back(static_cast<int>(offsets[r]));
     }
-    check(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts_.data(), begins_.data(), MPI_BYTE,
-                         comm_),
+    check(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts_.data(), begins_.data(), MPI_BYTE, comm_),
           "MPI_Allgatherv");
     return true;
   }
@@ -61,11 +59,9 @@ class MpiCommunicator final : public Communicator {
   void broadcast_all(std::byte* data, std::span<const std::size_t> offsets) {
     constexpr std::size_t most = std::size_t{1} << 30;
     for (int r = 0; r < size_; ++r)
-      for (std::size_t at = offsets[static_cast<std::size_t>(r)],
-                       end = offsets[static_cast<std::size_t>(r) + 1];
+      for (std::size_t at = offsets[static_cast<std::size_t>(r)], end = offsets[static_cast<std::size_t>(r) + 1];
            at < end; at += most)
-        check(MPI_Bcast(data + at, static_cast<int>(std::min(most, end - at)), MPI_BYTE, r, comm_),
-              "MPI_Bcast");
+        check(MPI_Bcast(data + at, static_cast<int>(std::min(most, end - at)), MPI_BYTE, r, comm_), "MPI_Bcast");
   }
 
   MPI_Comm comm_ = MPI_COMM_NULL;

@@ -7,15 +7,11 @@ namespace ts {
 
 namespace {
 
-[[noreturn]] void refuse() {
-  throw Error(Errc::no_device, "no GPU can be used: " + cuda::why_no_compiler());
-}
+[[noreturn]] void refuse() { throw Error(Errc::no_device, "no GPU can be used: " + cuda::why_no_compiler()); }
 
 }  // namespace
 
-NcclId new_nccl_id() {
-  refuse();
-}
+NcclId new_nccl_id() { refuse(); }
 std::shared_ptr<Communicator> nccl_communicator(const NcclId&, int rank, int ranks, int) {
   expects(0 <= rank && rank < ranks, "nccl_communicator: rank must be one of 0 to ranks - 1");
   refuse();

@@ -26,8 +26,7 @@ struct Nccl {
   bool found = false;
 
   Nccl() {
-    static const cuda::SharedLibrary library(std::array<const char*, 1>{"libnccl.so.2"},
-                                             cuda::toolkit_folders());
+    static const cuda::SharedLibrary library(std::array<const char*, 1>{"libnccl.so.2"}, cuda::toolkit_folders());
     found = library.bind(error_text, "ncclGetErrorString") && library.bind(new_id, "ncclGetUniqueId") &&
             library.bind(init_rank, "ncclCommInitRank") && library.bind(destroy, "ncclCommDestroy") &&
             library.bind(group_start, "ncclGroupStart") && library.bind(group_end, "ncclGroupEnd") &&
@@ -88,8 +87,7 @@ class NcclCommunicator final : public Communicator {
     const cuda::Active active(device_);
     check(nccl().group_start(), "ncclGroupStart");
     for (int r = 0; r < size_; ++r) {
-      const std::size_t begin = offsets[static_cast<std::size_t>(r)],
-                        end = offsets[static_cast<std::size_t>(r) + 1];
+      const std::size_t begin = offsets[static_cast<std::size_t>(r)], end = offsets[static_cast<std::size_t>(r) + 1];
       if (begin == end) continue;
       check(nccl().broadcast(data + begin, data + begin, end - begin, Nccl::bytes, r, comm_, stream.handle()),
             "ncclBroadcast");

@@ -19,7 +19,6 @@ using NcclId = std::array<char, 128>;
 /// device to device in the order of the stream of each operation, nothing waits for the host, and a stream
 /// may be captured into a graph. Give every rank a GPU of its own.
 /// @throws Error(invalid_argument) unless 0 <= rank < ranks; else as new_nccl_id, then and in all_gather.
-[[nodiscard]] std::shared_ptr<Communicator> nccl_communicator(const NcclId& id, int rank, int ranks,
-                                                              int device);
+[[nodiscard]] std::shared_ptr<Communicator> nccl_communicator(const NcclId& id, int rank, int ranks, int device);
 
 }  // namespace ts

@@ -17,9 +17,8 @@ RowParts units_of_slab(const Context& ctx, const char* operation, index_t rows) 
   const RowSlabs& slabs = ctx.slabs;
   const int rank = ctx.communicator->rank(), size = ctx.communicator->size();
   if (slabs.empty() || slabs.slabs() != size)
-    refuse(operation,
-           "at level gpu_to_gpu the Context's slabs must say how the rows are distributed over its " +
-               std::to_string(size) + " ranks");
+    refuse(operation, "at level gpu_to_gpu the Context's slabs must say how the rows are distributed over its " +
+                          std::to_string(size) + " ranks");
   if (slabs.rows(rank) != rows)
     refuse(operation, "the operands have " + std::to_string(rows) + " rows but the slab of rank " +
                           std::to_string(rank) + " has " + std::to_string(slabs.rows(rank)));
@@ -27,8 +26,8 @@ RowParts units_of_slab(const Context& ctx, const char* operation, index_t rows) 
   for (int r = 0; r < size; ++r)
     if (slabs.begin(r) % unit != 0 && slabs.begin(r) != slabs.rows())
       refuse(operation, "at level gpu_to_gpu slabs of " + std::to_string(slabs.rows()) +
-                            " rows begin at multiples of " + std::to_string(unit) +
-                            " (RowSlabs::of_units), not at " + std::to_string(slabs.begin(r)));
+                            " rows begin at multiples of " + std::to_string(unit) + " (RowSlabs::of_units), not at " +
+                            std::to_string(slabs.begin(r)));
   const index_t first = (slabs.begin(rank) + unit - 1) / unit;
   return {rows, unit, first, (rows + unit - 1) / unit, (slabs.rows() + unit - 1) / unit, true};
 }
@@ -68,8 +67,7 @@ void add_parts(const RowParts& parts, double* data, index_t size) noexcept {
 
 bool gather_device_parts(const Context& ctx, const RowParts& parts, double* data, index_t size) {
   if (!distributed(ctx) || ctx.stream.rehearsal() != nullptr) return true;
-  return ctx.communicator->all_gather(ctx.stream, reinterpret_cast<std::byte*>(data),
-                                      offsets_of(ctx, parts, size));
+  return ctx.communicator->all_gather(ctx.stream, reinterpret_cast<std::byte*>(data), offsets_of(ctx, parts, size));
 }
 
 }  // namespace ts

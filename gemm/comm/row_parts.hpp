@@ -17,9 +17,7 @@ struct RowParts {
 };
 
 /// All rows in one part: a process that is alone, at level run_to_run.
-[[nodiscard]] constexpr RowParts whole_rows(index_t rows) noexcept {
-  return {rows, rows, 0, 1, 1, false};
-}
+[[nodiscard]] constexpr RowParts whole_rows(index_t rows) noexcept { return {rows, rows, 0, 1, 1, false}; }
 
 /// @throws Error(invalid_argument) at level gpu_to_gpu when the Context does not say how rows are distributed
 /// over several ranks, when slabs do not begin where units do, or when `rows` are not those of this rank's
@@ -27,9 +25,7 @@ struct RowParts {
 [[nodiscard]] RowParts row_parts(const Context& ctx, const char* operation, index_t rows);
 
 /// Whether operands without rows take part in an operation all the same, because other ranks have some.
-[[nodiscard]] inline bool distributed(const Context& ctx) noexcept {
-  return ctx.communicator->size() > 1;
-}
+[[nodiscard]] inline bool distributed(const Context& ctx) noexcept { return ctx.communicator->size() > 1; }
 
 /// Parts of `size` doubles each, of which those here are there, in memory of the host or of ctx.stream's
 /// device: gets those of the other ranks. False: they are not all there yet (Communicator::all_gather).

@@ -18,8 +18,7 @@ bool SlabCollector::all_gather(std::byte* data, std::span<const std::size_t> off
           "slabs of rows: every slab must make the calls that slab 0 made");
   std::vector<std::byte>& kept = kept_[call_++];
   const auto slab = static_cast<std::size_t>(slab_);
-  std::copy(data + offsets[slab], data + offsets[slab + 1],
-            kept.begin() + static_cast<std::ptrdiff_t>(offsets[slab]));
+  std::copy(data + offsets[slab], data + offsets[slab + 1], kept.begin() + static_cast<std::ptrdiff_t>(offsets[slab]));
   if (slab_ + 1 < slabs_) return false;
   std::copy(kept.begin(), kept.end(), data);
   return true;

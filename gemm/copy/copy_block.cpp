@@ -40,8 +40,8 @@ template <class To, class From>
 PlacedMatrix<To> cast(const Context& ctx, PlacedView<const From> x) {
   PlacedMatrix<To> y(ctx, x.space(), x.rows(), x.cols());
   const auto count = static_cast<double>(x.rows() * x.cols());
-  const Profile::Piece piece(ctx, "changes of precision", {count * sizeof(From), count * sizeof(To), 0},
-                             DType::float64, x.space());
+  const Profile::Piece piece(ctx, "changes of precision", {count * sizeof(From), count * sizeof(To), 0}, DType::float64,
+                             x.space());
   if (x.space() == Space::device)
     copy_rows<To, From>(ctx, x.template in<Space::device>(), y.view().template in<Space::device>());
   else
@@ -53,8 +53,7 @@ PlacedMatrix<To> cast(const Context& ctx, PlacedView<const From> x) {
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-#define TS_INSTANTIATE(To, From) \
-  template PlacedMatrix<To> cast<To, From>(const Context&, PlacedView<const From>);
+#define TS_INSTANTIATE(To, From) template PlacedMatrix<To> cast<To, From>(const Context&, PlacedView<const From>);
 TS_INSTANTIATE(double, float)
 TS_INSTANTIATE(float, double)
 TS_INSTANTIATE(std::complex<double>, std::complex<float>)

@@ -9,8 +9,8 @@
 
 namespace ts {
 
-cuda::KernelPlan cuda::plan_copy_rows(DType to, const Form& to_form, DType from, const Form& from_form,
-                                      index_t rows, index_t width, const DeviceInfo& device) {
+cuda::KernelPlan cuda::plan_copy_rows(DType to, const Form& to_form, DType from, const Form& from_form, index_t rows,
+                                      index_t width, const DeviceInfo& device) {
   // As many numbers at once as are 16 bytes in the narrower type.
   const Piece to_piece = widest_piece(size_of(to), to_form, width),
               from_piece = widest_piece(size_of(from), from_form, width);
@@ -38,9 +38,9 @@ void copy_rows(const Context& ctx, DeviceView<const From> from, DeviceView<To> t
   const auto target = as_reals(to);
   using R = real_t<To>;
   using S = real_t<From>;
-  const cuda::KernelPlan plan = cuda::plan_copy_rows(
-      dtype_of<R>, cuda::form_of(DeviceStrided<R>(target)), dtype_of<S>,
-      cuda::form_of(DeviceStrided<const S>(source)), target.rows(), target.cols(), ctx.stream.device());
+  const cuda::KernelPlan plan = cuda::plan_copy_rows(dtype_of<R>, cuda::form_of(DeviceStrided<R>(target)), dtype_of<S>,
+                                                     cuda::form_of(DeviceStrided<const S>(source)), target.rows(),
+                                                     target.cols(), ctx.stream.device());
   cuda::launch_with<cuda::CopyRowsPolicy>(
       ctx, plan, {target.data(), target.ld(), source.data(), source.ld(), target.rows(), target.cols()});
 }

@@ -9,8 +9,8 @@ namespace ts {
 
 namespace cuda {
 /// The kernel for `rows` rows of `width` real numbers, of type float64 or float32 each.
-[[nodiscard]] KernelPlan plan_copy_rows(DType to, const Form& to_form, DType from, const Form& from_form,
-                                        index_t rows, index_t width, const DeviceInfo& device);
+[[nodiscard]] KernelPlan plan_copy_rows(DType to, const Form& to_form, DType from, const Form& from_form, index_t rows,
+                                        index_t width, const DeviceInfo& device);
 }  // namespace cuda
 
 /// to = from on the device of ctx.stream, each number the nearest of its new type; in one precision the same

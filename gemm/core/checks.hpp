@@ -10,19 +10,18 @@ namespace ts::detail {
 /// Throws a sentence that names the operation and the operand unless `v` is rows x cols.
 /// `why` says where the wanted shape comes from.
 template <class T, Space S>
-void expect_shape(const char* operation, const char* operand, const Strided<T, S>& v, index_t rows,
-                  index_t cols, const char* why, Place where = Place::current()) {
+void expect_shape(const char* operation, const char* operand, const Strided<T, S>& v, index_t rows, index_t cols,
+                  const char* why, Place where = Place::current()) {
   if (v.rows == rows && v.cols == cols) [[likely]]
     return;
   throw Error(Errc::invalid_argument,
               std::string(operation) + ": " + operand + " is " + std::to_string(v.rows) + " x " +
-                  std::to_string(v.cols) + " but must be " + std::to_string(rows) + " x " +
-                  std::to_string(cols) + " (" + why + ")",
+                  std::to_string(v.cols) + " but must be " + std::to_string(rows) + " x " + std::to_string(cols) +
+                  " (" + why + ")",
               where);
 }
 
-inline void expect_argument(const char* operation, bool condition, const char* what,
-                            Place where = Place::current()) {
+inline void expect_argument(const char* operation, bool condition, const char* what, Place where = Place::current()) {
   if (!condition) [[unlikely]]
     throw Error(Errc::invalid_argument, std::string(operation) + ": " + what, where);
 }
@@ -57,8 +56,8 @@ template <class A, class B, Space S>
 }
 
 template <class A, class B, Space S>
-void expect_disjoint(const char* operation, const Strided<A, S>& out, const char* out_name,
-                     const Strided<B, S>& in, const char* in_name, Place where = Place::current()) {
+void expect_disjoint(const char* operation, const Strided<A, S>& out, const char* out_name, const Strided<B, S>& in,
+                     const char* in_name, Place where = Place::current()) {
   if (overlap(out, in)) [[unlikely]]
     throw Error(Errc::invalid_argument,
                 std::string(operation) + ": " + out_name + " overlaps " + in_name + " in memory", where);

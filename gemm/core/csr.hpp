@@ -32,9 +32,7 @@ struct CsrView {
   index_t long_part_count = 0;
   const CsrView* transposed = nullptr;  ///< A^T
 
-  [[nodiscard]] index_t nonzeros() const noexcept requires(S == Space::host) {
-    return rows == 0 ? 0 : pointers[rows];
-  }
+  [[nodiscard]] index_t nonzeros() const noexcept requires(S == Space::host) { return rows == 0 ? 0 : pointers[rows]; }
 };
 
 /// The pattern of `a` with other values, in the same memory space; A^T is not known.

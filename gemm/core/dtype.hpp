@@ -16,13 +16,9 @@ enum class DType { float64, complex128, float32, complex64, float16, bfloat16 };
 }
 /// Bytes of such a real.
 [[nodiscard]] constexpr int scalar_bytes(DType t) noexcept {
-  return t == DType::float64 || t == DType::complex128  ? 8
-         : t == DType::float32 || t == DType::complex64 ? 4
-                                                        : 2;
+  return t == DType::float64 || t == DType::complex128 ? 8 : t == DType::float32 || t == DType::complex64 ? 4 : 2;
 }
 /// The type of products of elements: float32 for the two 16-bit types.
-[[nodiscard]] constexpr DType result_type_of(DType t) noexcept {
-  return scalar_bytes(t) == 2 ? DType::float32 : t;
-}
+[[nodiscard]] constexpr DType result_type_of(DType t) noexcept { return scalar_bytes(t) == 2 ? DType::float32 : t; }
 
 }  // namespace ts

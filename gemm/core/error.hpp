@@ -23,8 +23,7 @@ struct Place {
   const char* function = "";
   int line = 0;
 
-  static constexpr Place current(const char* file = __builtin_FILE(),
-                                 const char* function = __builtin_FUNCTION(),
+  static constexpr Place current(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
                                  int line = __builtin_LINE()) noexcept {
     return {file, function, line};
   }

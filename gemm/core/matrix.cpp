@@ -25,8 +25,6 @@ void* allocate_host(std::size_t bytes) {
   return p;
 }
 
-void release_host(void* p) noexcept {
-  std::free(p);
-}
+void release_host(void* p) noexcept { std::free(p); }
 
 }  // namespace ts

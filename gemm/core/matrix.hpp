@@ -64,9 +64,7 @@ requires(S == Space::host && std::is_trivially_copyable_v<T>) class Matrix {
   [[nodiscard]] bool empty() const noexcept { return rows_ == 0 || cols_ == 0; }
 
   [[nodiscard]] View view() noexcept { return View::unchecked(data_.get(), rows_, cols_, ld()); }
-  [[nodiscard]] ConstView view() const noexcept {
-    return ConstView::unchecked(data_.get(), rows_, cols_, ld());
-  }
+  [[nodiscard]] ConstView view() const noexcept { return ConstView::unchecked(data_.get(), rows_, cols_, ld()); }
   [[nodiscard]] ConstView cview() const noexcept { return view(); }
 
   T& operator()(index_t i, index_t j) noexcept { return view()(i, j); }

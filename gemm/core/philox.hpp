@@ -8,8 +8,8 @@ namespace ts {
 
 /// Philox4x32-10: ten rounds of two 32 x 32 -> 64 bit products over a 128-bit counter under a 64-bit key.
 /// Source: Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3".
-[[nodiscard]] constexpr std::array<std::uint32_t, 4> philox4x32_10(
-    std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) noexcept {
+[[nodiscard]] constexpr std::array<std::uint32_t, 4> philox4x32_10(std::array<std::uint32_t, 4> counter,
+                                                                   std::array<std::uint32_t, 2> key) noexcept {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
     const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
@@ -41,9 +41,7 @@ struct Philox {
 
  private:
   static constexpr std::uint32_t low(std::uint64_t x) noexcept { return static_cast<std::uint32_t>(x); }
-  static constexpr std::uint32_t high(std::uint64_t x) noexcept {
-    return static_cast<std::uint32_t>(x >> 32);
-  }
+  static constexpr std::uint32_t high(std::uint64_t x) noexcept { return static_cast<std::uint32_t>(x >> 32); }
 };
 
 }  // namespace ts

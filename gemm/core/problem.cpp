@@ -18,8 +18,7 @@ constexpr std::pair<Operation, std::string_view> names[] = {{Operation::tsmttsm,
 }  // namespace
 
 std::string_view name_of(Operation op) noexcept {
-  return std::find_if(std::begin(names), std::end(names), [op](const auto& n) { return n.first == op; })
-      ->second;
+  return std::find_if(std::begin(names), std::end(names), [op](const auto& n) { return n.first == op; })->second;
 }
 
 std::optional<Operation> operation_named(std::string_view name) noexcept {
@@ -45,32 +44,23 @@ Cost cost_of(const Problem& p) {
   const double again = p.accumulate ? 1.0 : 0.0;             // beta != 0 reads what it writes
   // Of V^H W and W^H W, where both may be wanted.
   const double kept = ((p.wants_inner ? a : 0) + (p.wants_gram ? b : 0)) * b * s;
-  const double products =
-      (p.wants_inner ? product : 0) + (p.wants_gram ? (complex ? 4.0 : 1.0) * n * b * (b + 1) : 0);
+  const double products = (p.wants_inner ? product : 0) + (p.wants_gram ? (complex ? 4.0 : 1.0) * n * b * (b + 1) : 0);
   switch (p.operation) {
-    case Operation::tsmttsm:
-      return {n * (a + b) * s + again * a * b * s_out, a * b * s_out, product};
+    case Operation::tsmttsm: return {n * (a + b) * s + again * a * b * s_out, a * b * s_out, product};
     case Operation::gram:
       return {n * a * s + again * a * a * s_out, a * a * s_out, (complex ? 4.0 : 1.0) * n * a * (a + 1)};
-    case Operation::tsmm:
-      return {n * a * s + a * b * s_out + again * n * b * s_out, n * b * s_out, product};
-    case Operation::tsmm_in_place:
-      return {n * a * s + a * b * s, n * b * s, product};
-    case Operation::tsm2r:
-      return {(n * a + a * b) * s + again * n * b * s_out, n * b * s_out, product};
+    case Operation::tsmm: return {n * a * s + a * b * s_out + again * n * b * s_out, n * b * s_out, product};
+    case Operation::tsmm_in_place: return {n * a * s + a * b * s, n * b * s, product};
+    case Operation::tsm2r: return {(n * a + a * b) * s + again * n * b * s_out, n * b * s_out, product};
     case Operation::spmm: {
       const auto nnz = static_cast<double>(p.nonzeros);
       return {nnz * (s + p.index_bytes) + 8 * (n + 1) + a * b * s + again * n * b * s_out, n * b * s_out,
               (complex ? 8.0 : 2.0) * nnz * b};
     }
-    case Operation::inner_and_gram:
-      return {n * ((p.wants_inner ? a : 0) + b) * s, kept, products};
-    case Operation::project_out:
-      return {n * (a + b) * s + a * b * s, n * b * s + kept, product + products};
-    case Operation::column_norms:
-      return {n * a * s, a * s_out, (complex ? 4.0 : 2.0) * n * a};
-    case Operation::trsm:
-      return {n * a * s + a * a * s / 2, n * a * s, (complex ? 4.0 : 1.0) * n * a * a};
+    case Operation::inner_and_gram: return {n * ((p.wants_inner ? a : 0) + b) * s, kept, products};
+    case Operation::project_out: return {n * (a + b) * s + a * b * s, n * b * s + kept, product + products};
+    case Operation::column_norms: return {n * a * s, a * s_out, (complex ? 4.0 : 2.0) * n * a};
+    case Operation::trsm: return {n * a * s + a * a * s / 2, n * a * s, (complex ? 4.0 : 1.0) * n * a * a};
   }
   return {};
 }

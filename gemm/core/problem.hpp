@@ -22,9 +22,8 @@ enum class Operation {
   trsm
 };
 inline constexpr Operation every_operation[] = {
-    Operation::tsmttsm,      Operation::gram, Operation::tsmm,           Operation::tsmm_in_place,
-    Operation::tsm2r,        Operation::spmm, Operation::inner_and_gram, Operation::project_out,
-    Operation::column_norms, Operation::trsm};
+    Operation::tsmttsm, Operation::gram,           Operation::tsmm,        Operation::tsmm_in_place, Operation::tsm2r,
+    Operation::spmm,    Operation::inner_and_gram, Operation::project_out, Operation::column_norms,  Operation::trsm};
 
 [[nodiscard]] std::string_view name_of(Operation) noexcept;
 [[nodiscard]] std::optional<Operation> operation_named(std::string_view) noexcept;

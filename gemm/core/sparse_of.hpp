@@ -14,8 +14,7 @@ template <class T, class Dense>
   a.rows = dense.rows(), a.cols = dense.cols();
   for (index_t i = 0; i < a.rows; ++i) {
     for (index_t j = 0; j < a.cols; ++j)
-      if (dense(i, j) != T{})
-        a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(dense(i, j));
+      if (dense(i, j) != T{}) a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(dense(i, j));
     a.pointers.push_back(static_cast<index_t>(a.values.size()));
   }
   return a;

@@ -65,9 +65,7 @@ struct bfloat16 {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
-  const auto signed_bits = [sign](std::uint32_t m) {
-    return float16::from_bits(static_cast<std::uint16_t>(sign | m));
-  };
+  const auto signed_bits = [sign](std::uint32_t m) { return float16::from_bits(static_cast<std::uint16_t>(sign | m)); };
   if (magnitude > 0x7f800000u) return signed_bits(0x7e00u | ((magnitude >> 13) & 0x3ffu));  // NaN
   if (magnitude >= 0x477ff000u) return signed_bits(0x7c00u);  // 65520 and above round to infinity
   if (magnitude >= 0x38800000u)                               // normal
@@ -143,35 +141,24 @@ inline constexpr DType dtype_of = [] {
 
 [[nodiscard]] constexpr std::size_t size_of(DType t) noexcept {
   switch (t) {
-    case DType::float64:
-      return 8;
-    case DType::complex128:
-      return 16;
-    case DType::float32:
-      return 4;
-    case DType::complex64:
-      return 8;
+    case DType::float64: return 8;
+    case DType::complex128: return 16;
+    case DType::float32: return 4;
+    case DType::complex64: return 8;
     case DType::float16:
-    case DType::bfloat16:
-      return 2;
+    case DType::bfloat16: return 2;
   }
   return 0;
 }
 
 [[nodiscard]] constexpr std::string_view name_of(DType t) noexcept {
   switch (t) {
-    case DType::float64:
-      return "float64";
-    case DType::complex128:
-      return "complex128";
-    case DType::float32:
-      return "float32";
-    case DType::complex64:
-      return "complex64";
-    case DType::float16:
-      return "float16";
-    case DType::bfloat16:
-      return "bfloat16";
+    case DType::float64: return "float64";
+    case DType::complex128: return "complex128";
+    case DType::float32: return "float32";
+    case DType::complex64: return "complex64";
+    case DType::float16: return "float16";
+    case DType::bfloat16: return "bfloat16";
   }
   return "?";
 }

@@ -30,15 +30,13 @@ class MatrixView {
     expects(ld >= (row_major ? cols : rows), "a matrix view's leading dimension is shorter than its rows");
     expects(data != nullptr || rows == 0 || cols == 0, "a matrix view has elements but a null pointer");
   }
-  constexpr MatrixView(T* data, index_t rows, index_t cols)
-      : MatrixView(data, rows, cols, row_major ? cols : rows) {}
+  constexpr MatrixView(T* data, index_t rows, index_t cols) : MatrixView(data, rows, cols, row_major ? cols : rows) {}
 
   /// A view of mutable elements serves where a view of constant ones is asked for.
   constexpr operator MatrixView<const T, S, L>() const noexcept requires(!std::is_const_v<T>) {
     return MatrixView<const T, S, L>::unchecked(data_, rows_, cols_, ld_);
   }
-  [[nodiscard]] static constexpr MatrixView unchecked(T* data, index_t rows, index_t cols,
-                                                      index_t ld) noexcept {
+  [[nodiscard]] static constexpr MatrixView unchecked(T* data, index_t rows, index_t cols, index_t ld) noexcept {
     MatrixView v;
     v.data_ = data, v.rows_ = rows, v.cols_ = cols, v.ld_ = ld;
     return v;
@@ -64,17 +62,12 @@ class MatrixView {
     if (data_ == nullptr) return unchecked(nullptr, count, width, ld_);  // empty: no offset from null
     return unchecked(data_ + i * row_stride() + j * col_stride(), count, width, ld_);
   }
-  [[nodiscard]] constexpr MatrixView cols(index_t j, index_t width) const {
-    return block(0, j, rows_, width);
-  }
-  [[nodiscard]] constexpr MatrixView rows(index_t i, index_t count) const {
-    return block(i, 0, count, cols_);
-  }
+  [[nodiscard]] constexpr MatrixView cols(index_t j, index_t width) const { return block(0, j, rows_, width); }
+  [[nodiscard]] constexpr MatrixView rows(index_t i, index_t count) const { return block(i, 0, count, cols_); }
 
   /// The same memory read as the transposed matrix: the other layout, rows and columns swapped.
   [[nodiscard]] constexpr auto transposed() const noexcept {
-    return MatrixView < T, S,
-           row_major ? Layout::col_major : Layout::row_major > ::unchecked(data_, cols_, rows_, ld_);
+    return MatrixView < T, S, row_major ? Layout::col_major : Layout::row_major > ::unchecked(data_, cols_, rows_, ld_);
   }
 
  private:
@@ -94,8 +87,7 @@ template <class T, Space S>
   using Element = std::remove_const_t<T>;
   using R = std::conditional_t<std::is_const_v<T>, const real_t<Element>, real_t<Element>>;
   constexpr index_t parts = is_complex<Element> ? 2 : 1;
-  return MatrixView<R, S>::unchecked(reinterpret_cast<R*>(x.data()), x.rows(), parts * x.cols(),
-                                     parts * x.ld());
+  return MatrixView<R, S>::unchecked(reinterpret_cast<R*>(x.data()), x.rows(), parts * x.cols(), parts * x.ld());
 }
 
 /// Any dense view in host memory: what a host operation accepts.
@@ -119,23 +111,14 @@ struct Strided {
   index_t row_stride = 0, col_stride = 0;
 
   constexpr Strided() noexcept = default;
-  constexpr Strided(T* first, index_t row_count, index_t col_count, index_t from_row,
-                    index_t from_col) noexcept
+  constexpr Strided(T* first, index_t row_count, index_t col_count, index_t from_row, index_t from_col) noexcept
       : data(first), rows(row_count), cols(col_count), row_stride(from_row), col_stride(from_col) {}
   template <Layout L>
   constexpr Strided(const MatrixView<std::remove_const_t<T>, S, L>& v) noexcept
-      : data(v.data()),
-        rows(v.rows()),
-        cols(v.cols()),
-        row_stride(v.row_stride()),
-        col_stride(v.col_stride()) {}
+      : data(v.data()), rows(v.rows()), cols(v.cols()), row_stride(v.row_stride()), col_stride(v.col_stride()) {}
   template <Layout L>
   constexpr Strided(const MatrixView<const T, S, L>& v) noexcept requires std::is_const_v<T>
-      : data(v.data()),
-        rows(v.rows()),
-        cols(v.cols()),
-        row_stride(v.row_stride()),
-        col_stride(v.col_stride()) {}
+      : data(v.data()), rows(v.rows()), cols(v.cols()), row_stride(v.row_stride()), col_stride(v.col_stride()) {}
 
   /// A view of mutable elements serves where a view of constant ones is asked for.
   constexpr operator Strided<const T, S>() const noexcept requires(!std::is_const_v<T>) {

@@ -44,9 +44,8 @@ void describe_outer(Description& d, const Problem& problem, const Kernels& kerne
   d.spread = 1, d.across = factor.width();
   if (factor.narrow()) d.fold = static_cast<int>(d.lanes / std::max(factor.depth(), factor.width()));
   set_chunks(d, Chunks(problem.n, factor.block_rows(), most_row_chunks));
-  d.streams =
-      streams(problem.n * problem.q * static_cast<index_t>(sizeof(C)),
-              problem.contiguous && !problem.accumulate && problem.operation != Operation::tsmm_in_place);
+  d.streams = streams(problem.n * problem.q * static_cast<index_t>(sizeof(C)),
+                      problem.contiguous && !problem.accumulate && problem.operation != Operation::tsmm_in_place);
 }
 
 template <class T>
@@ -59,23 +58,21 @@ void describe_rows(Description& d, const Problem& problem, const Kernels& kernel
       d.across = problem.q * reals_in<T>;
       d.chunks = sparse_chunks(problem.nonzeros, problem.n, d.threads);
       d.chunk_rows = (problem.n + d.chunks - 1) / d.chunks;  // on average: chunks are even in entries
-      d.streams = streams(problem.n * problem.q * static_cast<index_t>(sizeof(C)),
-                          problem.contiguous && !problem.accumulate);
+      d.streams =
+          streams(problem.n * problem.q * static_cast<index_t>(sizeof(C)), problem.contiguous && !problem.accumulate);
       d.kernel = "rows of A";
       return;
     case Operation::column_norms:
       d.across = p;
       d.fold = static_cast<int>(squares_fold(problem.contiguous, p));
-      set_chunks(
-          d, squares_chunks(whole_rows(problem.n), problem.p * static_cast<index_t>(sizeof(T)), p, d.fold));
+      set_chunks(d, squares_chunks(whole_rows(problem.n), problem.p * static_cast<index_t>(sizeof(T)), p, d.fold));
       return;
     default: {
       const bool in_place = kernels.has_permute && problem.contiguous;
       d.across = std::min<index_t>(p, d.lanes);
       d.fold = in_place && p <= d.lanes ? static_cast<int>(d.lanes / p) : 1;
       set_chunks(d, solve_chunks(problem.n, in_place, problem.p * static_cast<index_t>(sizeof(T))));
-      if (!in_place)
-        d.kernel = kernels.has_permute ? "rows where they lie, or transposed panels" : "transposed panels";
+      if (!in_place) d.kernel = kernels.has_permute ? "rows where they lie, or transposed panels" : "transposed panels";
     }
   }
 }
@@ -96,16 +93,11 @@ Description describe_type(const Problem& problem, Simd simd, int threads) {
     case Operation::tsmttsm:
     case Operation::gram:
     case Operation::inner_and_gram:
-    case Operation::project_out:
-      describe_inner<T>(d, problem, kernels);
-      break;
+    case Operation::project_out: describe_inner<T>(d, problem, kernels); break;
     case Operation::tsmm:
     case Operation::tsmm_in_place:
-    case Operation::tsm2r:
-      describe_outer<T>(d, problem, kernels);
-      break;
-    default:
-      describe_rows<T>(d, problem, kernels);
+    case Operation::tsm2r: describe_outer<T>(d, problem, kernels); break;
+    default: describe_rows<T>(d, problem, kernels);
   }
   if (d.fold > 1) {
     d.kernel = "folded rows";

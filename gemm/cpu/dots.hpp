@@ -15,9 +15,8 @@ TS_INLINE auto sum_halves(V v, std::index_sequence<L...>) {
   else if constexpr (sizeof...(L) == 1)
     return v[0] + v[1];
   else
-    return sum_halves(
-        __builtin_shufflevector(v, v, L...) + __builtin_shufflevector(v, v, (L + sizeof...(L))...),
-        std::make_index_sequence<sizeof...(L) / 2>{});
+    return sum_halves(__builtin_shufflevector(v, v, L...) + __builtin_shufflevector(v, v, (L + sizeof...(L))...),
+                      std::make_index_sequence<sizeof...(L) / 2>{});
 }
 template <class R>
 TS_INLINE R sum_of(typename Vec<R>::Reg v) {
@@ -27,8 +26,8 @@ TS_INLINE R sum_of(typename Vec<R>::Reg v) {
 /// out(i, j) = x(i, :) st(j, :), or +=, for M rows of x with N rows of st. With Ask, the M rows from `next`
 /// on are asked for meanwhile.
 template <class R, bool Ask, int M, int N>
-void dot_tile(const R* x, index_t ld_x, index_t depth, const R* st, index_t ld_st, R* out, index_t ld_out,
-              bool add, const R* next) {
+void dot_tile(const R* x, index_t ld_x, index_t depth, const R* st, index_t ld_st, R* out, index_t ld_out, bool add,
+              const R* next) {
   using V = Vec<R>;
   typename V::Reg c[M][N];
   TS_UNROLL
@@ -87,8 +86,8 @@ template <class R>
 constexpr DotTiles<R> dot_tiles;
 
 template <class R>
-void dots(const R* x, index_t ld_x, index_t rows, index_t depth, const R* st, index_t ld_st, index_t n,
-          R* out, index_t ld_out, bool add, const R* next) {
+void dots(const R* x, index_t ld_x, index_t rows, index_t depth, const R* st, index_t ld_st, index_t n, R* out,
+          index_t ld_out, bool add, const R* next) {
   const Split columns(n, tile_vectors);
   for (index_t i = 0; i < rows; i += tile_rows) {
     const index_t height = least(tile_rows, rows - i);

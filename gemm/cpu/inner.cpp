@@ -33,8 +33,7 @@ InnerProduct<T>::InnerProduct(const Kernels& kernels, index_t p, index_t q, bool
   for (int d = 0; d < fold_.count; ++d)
     for (index_t r = 0; r < fold_.fold; ++r)
       for (index_t j = 0; j < across; ++j)
-        fold_.index[d][r * across + j] =
-            static_cast<std::int32_t>(r * spread + (gram ? (j + d) % across : index_t{d}));
+        fold_.index[d][r * across + j] = static_cast<std::int32_t>(r * spread + (gram ? (j + d) % across : index_t{d}));
   ld_ = real.lanes;
   size_ = fold_.count * ld_;
   constexpr index_t vectors_in_block = 1024;
@@ -48,8 +47,8 @@ void InnerProduct<T>::add(Panel<R> a, Panel<R> b, index_t rows, double* sums, R*
   if (narrow_)
     kernels_->narrow<R>().inner(a.data, b.data, rows, fold_, sums);
   else
-    kernels_->real<R>().inner(a.data, a.ld, std::min(m_, n_), b.data, b.ld, std::max(m_, n_), rows, gram_,
-                              sums, ld_, pack_size_ == 0 ? nullptr : pack, ahead);
+    kernels_->real<R>().inner(a.data, a.ld, std::min(m_, n_), b.data, b.ld, std::max(m_, n_), rows, gram_, sums, ld_,
+                              pack_size_ == 0 ? nullptr : pack, ahead);
 }
 
 template <class T>
@@ -122,8 +121,7 @@ const double* PartialSums::total(const Context& ctx, int threads) {
   add_chunks(threads);
   if (parts_.one()) return memory_.data();
   Matrix<double> parts(parts_.count, size_);
-  for (index_t i = 0; i < parts_.here; ++i)
-    std::copy_n(part(i), size_, parts.data() + (parts_.first + i) * size_);
+  for (index_t i = 0; i < parts_.here; ++i) std::copy_n(part(i), size_, parts.data() + (parts_.first + i) * size_);
   if (!gather_parts(ctx, parts_, parts.data(), size_)) return nullptr;
   add_parts(parts_, parts.data(), size_);
   memory_ = std::move(parts);
@@ -132,8 +130,7 @@ const double* PartialSums::total(const Context& ctx, int threads) {
 
 Chunks chunks_for(const RowParts& parts, index_t block, index_t width, index_t sums) noexcept {
   constexpr index_t most = 256, fewer = 64, small = 2048, memory = (index_t{64} << 20) / 8, outweighs = 4;
-  const index_t count =
-      std::clamp<index_t>(memory / std::max<index_t>(sums, 1), 1, sums <= small ? most : fewer);
+  const index_t count = std::clamp<index_t>(memory / std::max<index_t>(sums, 1), 1, sums <= small ? most : fewer);
   return {parts, block, count, std::max<index_t>(512, outweighs * sums / width)};
 }
 

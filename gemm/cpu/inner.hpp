@@ -34,8 +34,7 @@ class InnerProduct {
   void add_stored(const E* a, const E* b, index_t rows, double* sums) const noexcept;
 
   /// C = alpha op(A) B + beta C from finished sums; beta = 0 does not read C.
-  void finish(Op op, result_t<T> alpha, const double* sums, result_t<T> beta,
-              Strided<result_t<T>> c) const noexcept;
+  void finish(Op op, result_t<T> alpha, const double* sums, result_t<T> beta, Strided<result_t<T>> c) const noexcept;
 
  private:
   [[nodiscard]] double real_entry(const double* sums, index_t i, index_t j) const noexcept;

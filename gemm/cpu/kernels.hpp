@@ -37,19 +37,19 @@ struct RealKernels {
   /// has m rows of ld_sums >= n, rounded up to whole vectors. With `upper`, entries below the diagonal are
   /// undefined. `pack`: null, or room for depth * (m + n rounded up to whole vectors) numbers, into which
   /// wide panels are first copied tile by tile.
-  void (*inner)(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_t n, index_t depth,
-                bool upper, double* sums, index_t ld_sums, R* pack, const Ahead& ahead);
+  void (*inner)(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_t n, index_t depth, bool upper,
+                double* sums, index_t ld_sums, R* pack, const Ahead& ahead);
 
   /// out(i, j) = sum_k x(i, k) s(first + k, j) for k < depth, or += with Write::add. The factor s has s_depth
   /// rows and lies in groups of columns, each group row by row without gaps and padded to whole vectors, one
   /// group for each part of Split(vectors, tile_columns / lanes).
-  void (*outer)(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t s_depth,
-                index_t first, index_t n, R* out, index_t ld_out, Write write, const Ahead& ahead);
+  void (*outer)(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t s_depth, index_t first,
+                index_t n, R* out, index_t ld_out, Write write, const Ahead& ahead);
 
   /// out(i, j) = sum_k x(i, k) st(j, k) for k < depth, or += with `add`: the long dimension lies in the
   /// lanes. `next`: null, or the first of the rows (ld_x apart) that follow and are asked for meanwhile.
-  void (*dots)(const R* x, index_t ld_x, index_t rows, index_t depth, const R* st, index_t ld_st, index_t n,
-               R* out, index_t ld_out, bool add, const R* next);
+  void (*dots)(const R* x, index_t ld_x, index_t rows, index_t depth, const R* st, index_t ld_st, index_t n, R* out,
+               index_t ld_out, bool add, const R* next);
 
   /// y(i, j) = x(i, j) + beta y(i, j), where beta = 0 never reads y.
   void (*store)(const R* x, index_t ld_x, index_t rows, index_t n, R beta, R* y, index_t ld_y);

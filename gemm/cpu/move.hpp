@@ -29,10 +29,8 @@ void store(const R* x, index_t ld_x, index_t rows, index_t n, R beta, R* y, inde
       for (index_t j = 0; j < whole; j += V::lanes) V::store(y + j, V::load(x + j));
       V::store_first(y + whole, last, V::load_first(x + whole, last));
     } else {
-      for (index_t j = 0; j < whole; j += V::lanes)
-        V::store(y + j, V::fma(b, V::load(y + j), V::load(x + j)));
-      V::store_first(y + whole, last,
-                     V::fma(b, V::load_first(y + whole, last), V::load_first(x + whole, last)));
+      for (index_t j = 0; j < whole; j += V::lanes) V::store(y + j, V::fma(b, V::load(y + j), V::load(x + j)));
+      V::store_first(y + whole, last, V::fma(b, V::load_first(y + whole, last), V::load_first(x + whole, last)));
     }
   }
 }
@@ -52,8 +50,6 @@ void stream(const R* x, index_t count, R* y) {
 }
 
 /// What was streamed is seen by whoever sees what this thread writes next.
-inline void publish() {
-  fence();
-}
+inline void publish() { fence(); }
 
 }  // namespace ts::cpu::TS_ISA

@@ -12,8 +12,8 @@ inline constexpr index_t ahead = 8192;
 
 /// With Same, b is a: it is read and widened once.
 template <class E, int Count, bool Same>
-void narrow_inner_count(const E* a, const E* b, index_t steps, index_t step_a, index_t step_b,
-                        const Fold& fold, double* sums) {
+void narrow_inner_count(const E* a, const E* b, index_t steps, index_t step_a, index_t step_b, const Fold& fold,
+                        double* sums) {
   using V = Vec<real_t<E>>;
   constexpr int together = Count >= 4 ? 2 : Count >= 3 ? 3 : Count == 2 ? 4 : 8;  // hides the latency of fma
   typename V::Index index[Count];
@@ -75,8 +75,7 @@ void narrow_outer_count(const E* x, index_t steps, index_t step_x, index_t step_
 template <class E>
 struct NarrowCounts {
   using Inner = void (*)(const E*, const E*, index_t, index_t, index_t, const Fold&, double*);
-  using Outer = void (*)(const E*, index_t, index_t, index_t, const Fold&, const real_t<E>*, bool,
-                         real_t<E>*);
+  using Outer = void (*)(const E*, index_t, index_t, index_t, const Fold&, const real_t<E>*, bool, real_t<E>*);
   Inner inner[Fold::max_count], same[Fold::max_count];
   Outer outer[Fold::max_count];
   template <int Count = 1>
@@ -125,8 +124,7 @@ void narrow_inner(const E* a, const E* b, index_t rows, const Fold& fold, double
 }
 
 template <class E>
-void narrow_outer(const E* x, index_t rows, const Fold& fold, const real_t<E>* tiled, bool stream,
-                  real_t<E>* out) {
+void narrow_outer(const E* x, index_t rows, const Fold& fold, const real_t<E>* tiled, bool stream, real_t<E>* out) {
   constexpr index_t lanes = Vec<real_t<E>>::lanes;
   const index_t step_x = fold.fold * fold.width_a, step_out = fold.fold * fold.width_b;
   const auto run = narrow_counts<E>.outer[fold.count - 1];

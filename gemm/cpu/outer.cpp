@@ -43,8 +43,7 @@ SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
     fold_.count = static_cast<int>(depth_);
     for (int d = 0; d < fold_.count; ++d)
       for (index_t r = 0; r < fold_.fold; ++r)
-        for (index_t j = 0; j < width_; ++j)
-          fold_.index[d][r * width_ + j] = static_cast<std::int32_t>(r * depth_ + d);
+        for (index_t j = 0; j < width_; ++j) fold_.index[d][r * width_ + j] = static_cast<std::int32_t>(r * depth_ + d);
   }
   // Pieces of all columns side by side, a line apart from a multiple of the caches' stride.
   constexpr index_t reals_in_line = line / static_cast<index_t>(sizeof(R));
@@ -71,17 +70,15 @@ void SmallFactor<T>::put(index_t i, index_t j, R value) noexcept {
 }
 
 template <class T>
-void SmallFactor<T>::apply(Panel<R> x, index_t rows, index_t first, index_t depth, Write write, R* out,
-                           index_t ld_out, const Ahead& ahead) const noexcept {
+void SmallFactor<T>::apply(Panel<R> x, index_t rows, index_t first, index_t depth, Write write, R* out, index_t ld_out,
+                           const Ahead& ahead) const noexcept {
   if (narrow_)
     kernels_->narrow<R>().outer(x.data, rows, fold_, s_.data(), write == Write::stream, out);
   else if (dots_)
-    kernels_->real<R>().dots(x.data, x.ld, rows, depth, s_.data() + first / block_depth_ * width_ * s_.ld(),
-                             s_.ld(), width_, out, ld_out, write == Write::add,
-                             static_cast<const R*>(ahead.data[0]));
+    kernels_->real<R>().dots(x.data, x.ld, rows, depth, s_.data() + first / block_depth_ * width_ * s_.ld(), s_.ld(),
+                             width_, out, ld_out, write == Write::add, static_cast<const R*>(ahead.data[0]));
   else
-    kernels_->real<R>().outer(x.data, x.ld, rows, depth, s_.data(), depth_, first, width_, out, ld_out, write,
-                              ahead);
+    kernels_->real<R>().outer(x.data, x.ld, rows, depth, s_.data(), depth_, first, width_, out, ld_out, write, ahead);
 }
 
 template <class T>
@@ -90,8 +87,7 @@ void SmallFactor<T>::apply_stored(const E* x, index_t rows, Write write, R* out)
 }
 
 template <class C>
-Target<C>::Target(const Kernels& kernels, C beta, Strided<C> y, bool fresh)
-    : kernels_(&kernels), beta_(beta), y_(y) {
+Target<C>::Target(const Kernels& kernels, C beta, Strided<C> y, bool fresh) : kernels_(&kernels), beta_(beta), y_(y) {
   if (y_.cols == 1) y_.col_stride = 1;
   if (y_.rows == 1 && y_.col_stride == 1) y_.row_stride = y_.cols;
   streams_ = streams(y_.rows * y_.cols * static_cast<index_t>(sizeof(C)),
@@ -120,8 +116,8 @@ void Target<C>::put(index_t i, index_t rows, const R* out) const noexcept {
 }
 
 template <class T>
-void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, const SmallFactor<T>& s,
-              result_t<T> beta, Strided<result_t<T>> y) {
+void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, const SmallFactor<T>& s, result_t<T> beta,
+              Strided<result_t<T>> y) {
   using R = real_t<T>;
   const Source<T> from(kernels, x);
   const bool in_place = static_cast<const void*>(x.data) == static_cast<const void*>(y.data);
@@ -157,8 +153,8 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
         for (index_t first = 0; first < s.depth(); first += depth) {
           const index_t count = std::min(depth, s.depth() - first);
           const Write write = first > 0 ? Write::add : whole;
-          s.apply(from.block(i, rows, first, count, s.narrow(), out + out_size), rows, first, count, write,
-                  to, s.width(), what_next(i, rows, first + count));
+          s.apply(from.block(i, rows, first, count, s.narrow(), out + out_size), rows, first, count, write, to,
+                  s.width(), what_next(i, rows, first + count));
         }
       }
       if (!direct) target.put(i, rows, out);
@@ -167,10 +163,10 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
   });
 }
 
-#define TS_INSTANTIATE(T)                                                                            \
-  template class SmallFactor<T>;                                                                     \
-  template void multiply<T>(const Context&, const Kernels&, Strided<const T>, const SmallFactor<T>&, \
-                            result_t<T>, Strided<result_t<T>>);
+#define TS_INSTANTIATE(T)                                                                                         \
+  template class SmallFactor<T>;                                                                                  \
+  template void multiply<T>(const Context&, const Kernels&, Strided<const T>, const SmallFactor<T>&, result_t<T>, \
+                            Strided<result_t<T>>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #define TS_INSTANTIATE(T) template class Target<T>;

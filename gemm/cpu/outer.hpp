@@ -88,9 +88,7 @@ class Target {
            reinterpret_cast<std::uintptr_t>(y_.data) % line == 0;
   }
   /// Where row i of a direct() target begins.
-  [[nodiscard]] R* rows_from(index_t i) const noexcept {
-    return reinterpret_cast<R*>(y_.data + i * y_.row_stride);
-  }
+  [[nodiscard]] R* rows_from(index_t i) const noexcept { return reinterpret_cast<R*>(y_.data + i * y_.row_stride); }
   /// After the last put of a thread.
   void finish() const noexcept {
     if (streams_) kernels_->move.publish();
@@ -106,8 +104,8 @@ class Target {
 /// Y = alpha X S + beta Y, row blocks shared among threads; Y may be the leading columns of X. Each row is
 /// computed alone, so the bits do not depend on the number of threads.
 template <class T>
-void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, const SmallFactor<T>& s,
-              result_t<T> beta, Strided<result_t<T>> y);
+void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, const SmallFactor<T>& s, result_t<T> beta,
+              Strided<result_t<T>> y);
 
 #define TS_DECLARE(T)                                                                                       \
   extern template class SmallFactor<T>;                                                                     \

@@ -20,9 +20,7 @@ template <class T>
 using stored_t = std::conditional_t<std::is_same_v<T, result_t<T>>, real_t<T>, T>;
 
 /// n, or the next multiple of unit above it.
-[[nodiscard]] constexpr index_t round_up(index_t n, index_t unit) noexcept {
-  return (n + unit - 1) / unit * unit;
-}
+[[nodiscard]] constexpr index_t round_up(index_t n, index_t unit) noexcept { return (n + unit - 1) / unit * unit; }
 
 /// a x without the library's recovery from NaN, and for a real scalar part by part (0 times infinity is no
 /// part of that product).

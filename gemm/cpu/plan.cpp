@@ -9,13 +9,9 @@ namespace ts {
 
 namespace {
 
-constexpr index_t ceil_div(index_t a, index_t b) noexcept {
-  return (a + b - 1) / b;
-}
+constexpr index_t ceil_div(index_t a, index_t b) noexcept { return (a + b - 1) / b; }
 
-bool double_precision(DType t) noexcept {
-  return t == DType::float64 || t == DType::complex128;
-}
+bool double_precision(DType t) noexcept { return t == DType::float64 || t == DType::complex128; }
 
 Simd level_of(Simd wanted, const DeviceInfo& device) {
   if (wanted == Simd::best) return device.simd;
@@ -38,8 +34,7 @@ void decide(Plan& plan, const DeviceInfo& device, int threads) {
   plan.chunk_rows = d.chunk_rows, plan.chunks = d.chunks, plan.threads = d.threads;
   plan.streaming_stores = d.streams;
   // Tiles shrink at the edges to whole vectors; what a last vector does beyond the width is lost.
-  plan.tile_utilisation =
-      plan.fold > 1 ? tile_share(d.across * d.fold, d.lanes) : tile_share(d.across, d.lanes);
+  plan.tile_utilisation = plan.fold > 1 ? tile_share(d.across * d.fold, d.lanes) : tile_share(d.across, d.lanes);
   plan.wave_utilisation = plan.chunks == 0 ? 1.0 : tile_share(plan.chunks, plan.threads);
 }
 
@@ -53,8 +48,7 @@ void predict(Plan& plan, const DeviceInfo& device) {
   const double peak = double_precision(plan.problem.type) ? device.float64_flops : device.float32_flops;
   const double narrower = static_cast<double>(plan.lanes) / lanes_of(device.simd, plan.problem.type);
   plan.memory_seconds = plan.cost.bytes() / bandwidth;
-  plan.arithmetic_seconds =
-      plan.cost.flops / (peak * share * narrower * plan.tile_utilisation * plan.wave_utilisation);
+  plan.arithmetic_seconds = plan.cost.flops / (peak * share * narrower * plan.tile_utilisation * plan.wave_utilisation);
   plan.launch_seconds = plan.threads > 1 ? device.launch_seconds : device.launch_seconds / 10;
   const double work = std::max(plan.memory_seconds, plan.arithmetic_seconds);
   plan.seconds = work + plan.launch_seconds;
@@ -67,12 +61,9 @@ void predict(Plan& plan, const DeviceInfo& device) {
 
 std::string_view name_of(Bound bound) noexcept {
   switch (bound) {
-    case Bound::memory:
-      return "memory";
-    case Bound::arithmetic:
-      return "arithmetic";
-    case Bound::launch:
-      return "launch";
+    case Bound::memory: return "memory";
+    case Bound::arithmetic: return "arithmetic";
+    case Bound::launch: return "launch";
   }
   return "?";
 }

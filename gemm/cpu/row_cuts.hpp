@@ -17,8 +17,7 @@ namespace ts::cpu {
 /// its columns are taken a vector at a time.
 [[nodiscard]] inline Chunks solve_chunks(index_t rows, bool in_place, index_t row_bytes) noexcept {
   constexpr index_t cache_bytes = 16 << 10;
-  const index_t block =
-      std::clamp<index_t>(cache_bytes / std::max<index_t>(row_bytes, 1) / 16 * 16, 16, 1024);
+  const index_t block = std::clamp<index_t>(cache_bytes / std::max<index_t>(row_bytes, 1) / 16 * 16, 16, 1024);
   return {rows, in_place ? block : panel_rows, most_row_chunks};
 }
 

@@ -15,13 +15,12 @@ struct SparseKernels {
   using C = result_t<T>;
   /// out(i - begin, :) = sum_e a(i, j_e) x(j_e, :) in stored order, for rows begin <= i < end; rows of out
   /// lie without gaps. Entries may be asked for ahead up to `last`, the number of all entries.
-  void (*gather)(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end,
-                 index_t last, const T* x, index_t ld_x, index_t q, C* out);
+  void (*gather)(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end, index_t last,
+                 const T* x, index_t ld_x, index_t q, C* out);
   /// y(j, :) += alpha op(a(i, j)) x(i, :) for every row i in order and the columns first <= j < end_column of
   /// A.
   void (*scatter)(const index_t* pointers, const I* indices, const T* values, index_t rows, index_t first,
-                  index_t end_column, bool conjugate, C alpha, const T* x, index_t ld_x, index_t q, C* y,
-                  index_t ld_y);
+                  index_t end_column, bool conjugate, C alpha, const T* x, index_t ld_x, index_t q, C* y, index_t ld_y);
 };
 
 /// sums[j] += sum_i x(i, j)^2 for `width` real columns, in float64.
@@ -44,13 +43,12 @@ struct NarrowFactor {
   index_t p = 0, fold = 1;         ///< columns, and rows in a vector
   index_t step = 0;                ///< reals in these rows
   index_t stride = 0;              ///< reals from one vector to the next
-  std::int32_t real_lane[most][most] = {},
-               imaginary_lane[most][most] = {};                ///< [k][lane]: x_k of the lane's row
-  std::int32_t behind[most][most] = {};                        ///< [k][lane]: -1 in columns j > k
-  R tile[most][most] = {}, turned[most][most] = {};            ///< [k][lane]: -r(k, j)
-  R inverse[most][2] = {};                                     ///< [k]: real and imaginary part
-  R scale[most] = {}, scale_turned[most] = {};                 ///< [lane]: inverse[j]
-  std::int32_t own_real[most] = {}, own_imaginary[most] = {};  ///< [lane]: the parts of its own number
+  std::int32_t real_lane[most][most] = {}, imaginary_lane[most][most] = {};  ///< [k][lane]: x_k of the lane's row
+  std::int32_t behind[most][most] = {};                                      ///< [k][lane]: -1 in columns j > k
+  R tile[most][most] = {}, turned[most][most] = {};                          ///< [k][lane]: -r(k, j)
+  R inverse[most][2] = {};                                                   ///< [k]: real and imaginary part
+  R scale[most] = {}, scale_turned[most] = {};                               ///< [lane]: inverse[j]
+  std::int32_t own_real[most] = {}, own_imaginary[most] = {};                ///< [lane]: the parts of its own number
 };
 
 template <class C>
@@ -67,13 +65,12 @@ struct RowKernels {
   template <class T>
   using Sparse64 = SparseKernels<T, std::int64_t>;
   std::tuple<Sparse32<double>, Sparse32<std::complex<double>>, Sparse32<float>, Sparse32<std::complex<float>>,
-             Sparse32<float16>, Sparse32<bfloat16>, Sparse64<double>, Sparse64<std::complex<double>>,
-             Sparse64<float>, Sparse64<std::complex<float>>, Sparse64<float16>, Sparse64<bfloat16>>
+             Sparse32<float16>, Sparse32<bfloat16>, Sparse64<double>, Sparse64<std::complex<double>>, Sparse64<float>,
+             Sparse64<std::complex<float>>, Sparse64<float16>, Sparse64<bfloat16>>
       sparse;
-  std::tuple<SquareKernels<double>, SquareKernels<float>, SquareKernels<float16>, SquareKernels<bfloat16>>
-      squares;
-  std::tuple<SubstitutionKernels<double>, SubstitutionKernels<std::complex<double>>,
-             SubstitutionKernels<float>, SubstitutionKernels<std::complex<float>>>
+  std::tuple<SquareKernels<double>, SquareKernels<float>, SquareKernels<float16>, SquareKernels<bfloat16>> squares;
+  std::tuple<SubstitutionKernels<double>, SubstitutionKernels<std::complex<double>>, SubstitutionKernels<float>,
+             SubstitutionKernels<std::complex<float>>>
       substitution;
 };
 

@@ -26,8 +26,7 @@ struct Chunks {
   }
   /// The same of every part. How a part is cut does not depend on how many of them are here.
   Chunks(const RowParts& parts, index_t block_rows, index_t most, index_t fewest_rows)
-      : Chunks(parts.part_rows, block_rows, parts.units ? (most + parts.count - 1) / parts.count : most,
-               fewest_rows) {
+      : Chunks(parts.part_rows, block_rows, parts.units ? (most + parts.count - 1) / parts.count : most, fewest_rows) {
     per_part = std::max<index_t>(1, per_part);
     count = parts.here * per_part;
     rows = parts.rows;
@@ -36,8 +35,7 @@ struct Chunks {
     return std::min(rows, c / per_part * part_rows + c % per_part * size);
   }
   [[nodiscard]] index_t end(index_t c) const noexcept {
-    return std::min(
-        {rows, (c / per_part + 1) * part_rows, c / per_part * part_rows + (c % per_part + 1) * size});
+    return std::min({rows, (c / per_part + 1) * part_rows, c / per_part * part_rows + (c % per_part + 1) * size});
   }
 };
 

@@ -20,12 +20,8 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
 #else
-constexpr bool has_avx2() {
-  return false;
-}
-constexpr bool has_avx512() {
-  return false;
-}
+constexpr bool has_avx2() { return false; }
+constexpr bool has_avx512() { return false; }
 #endif
 
 const Kernels& best_kernels() {
@@ -41,20 +37,16 @@ const Kernels& best_kernels() {
 const Kernels& kernels(Simd simd) {
   static const Kernels& best = best_kernels();
   switch (simd) {
-    case Simd::best:
-      return best;
-    case Simd::sse2:
-      return base::table;
+    case Simd::best: return best;
+    case Simd::sse2: return base::table;
     case Simd::avx2:
-      expects(has_avx2(),
-              "Context::simd asks for AVX2 (with FMA and F16C), which this processor does not have");
+      expects(has_avx2(), "Context::simd asks for AVX2 (with FMA and F16C), which this processor does not have");
 #if defined(TS_X86_KERNELS)
       return avx2::table;
 #endif
       break;
     case Simd::avx512:
-      expects(has_avx512(),
-              "Context::simd asks for AVX-512 (F, BW, VL, DQ), which this processor does not have");
+      expects(has_avx512(), "Context::simd asks for AVX-512 (F, BW, VL, DQ), which this processor does not have");
 #if defined(TS_X86_KERNELS)
       return avx512::table;
 #endif

@@ -50,8 +50,7 @@ inline constexpr int sparse_vectors = is_complex<T> ? 2 : 4;
 
 template <class T, class I, int NV>
 void gather_columns(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end,
-                    index_t last_entry, const T* x, index_t ld_x, index_t tail, real_t<T>* out,
-                    index_t ld_out) {
+                    index_t last_entry, const T* x, index_t ld_x, index_t tail, real_t<T>* out, index_t ld_out) {
   using E = element_t<T>;
   using R = real_t<T>;
   using V = Vec<R>;
@@ -113,12 +112,8 @@ TS_INLINE void column_runs(index_t q, const Work& work) {
     const index_t count = least(most * lanes, width - first), vectors = parts(count, lanes);
     const index_t tail = count - (vectors - 1) * lanes;
     switch (vectors) {
-      case 1:
-        work(first, std::integral_constant<int, 1>{}, tail);
-        break;
-      case 2:
-        work(first, std::integral_constant<int, 2>{}, tail);
-        break;
+      case 1: work(first, std::integral_constant<int, 1>{}, tail); break;
+      case 2: work(first, std::integral_constant<int, 2>{}, tail); break;
       case 3:
         if constexpr (most >= 3) work(first, std::integral_constant<int, 3>{}, tail);
         break;
@@ -131,8 +126,8 @@ TS_INLINE void column_runs(index_t q, const Work& work) {
 
 /// One column: the rows' sums are independent chains that the processor overlaps by itself.
 template <class T, class I>
-void gather_single(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end,
-                   const T* x, index_t ld_x, result_t<T>* out) {
+void gather_single(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end, const T* x,
+                   index_t ld_x, result_t<T>* out) {
   for (index_t i = begin; i < end; ++i) {
     real_t<T> sum = 0;
     for (index_t e = pointers[i]; e < pointers[i + 1]; ++e)
@@ -142,21 +137,20 @@ void gather_single(const index_t* pointers, const I* indices, const T* values, i
 }
 
 template <class T, class I>
-void gather(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end,
-            index_t last_entry, const T* x, index_t ld_x, index_t q, result_t<T>* out) {
+void gather(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end, index_t last_entry,
+            const T* x, index_t ld_x, index_t q, result_t<T>* out) {
   if constexpr (!is_complex<T>)
     if (q == 1) return gather_single(pointers, indices, values, begin, end, x, ld_x, out);
   column_runs<T>(q, [&](index_t first, auto vectors, index_t tail) {
-    gather_columns<T, I, vectors.value>(pointers, indices, values, begin, end, last_entry,
-                                        x + first / reals<T>, ld_x, tail,
-                                        reinterpret_cast<real_t<T>*>(out) + first, q * reals<T>);
+    gather_columns<T, I, vectors.value>(pointers, indices, values, begin, end, last_entry, x + first / reals<T>, ld_x,
+                                        tail, reinterpret_cast<real_t<T>*>(out) + first, q * reals<T>);
   });
 }
 
 template <class T, class I, int NV>
-void scatter_columns(const index_t* pointers, const I* indices, const T* values, index_t rows,
-                     index_t first_column, index_t end_column, bool conjugate, result_t<T> alpha, const T* x,
-                     index_t ld_x, index_t tail, real_t<T>* y, index_t ld_y) {
+void scatter_columns(const index_t* pointers, const I* indices, const T* values, index_t rows, index_t first_column,
+                     index_t end_column, bool conjugate, result_t<T> alpha, const T* x, index_t ld_x, index_t tail,
+                     real_t<T>* y, index_t ld_y) {
   using E = element_t<T>;
   using V = Vec<real_t<T>>;
   const auto head = Head<E>::make(tail);
@@ -205,12 +199,12 @@ void scatter_columns(const index_t* pointers, const I* indices, const T* values,
 
 template <class T, class I>
 void scatter(const index_t* pointers, const I* indices, const T* values, index_t rows, index_t first_column,
-             index_t end_column, bool conjugate, result_t<T> alpha, const T* x, index_t ld_x, index_t q,
-             result_t<T>* y, index_t ld_y) {
+             index_t end_column, bool conjugate, result_t<T> alpha, const T* x, index_t ld_x, index_t q, result_t<T>* y,
+             index_t ld_y) {
   column_runs<T>(q, [&](index_t first, auto vectors, index_t tail) {
-    scatter_columns<T, I, vectors.value>(pointers, indices, values, rows, first_column, end_column, conjugate,
-                                         alpha, x + first / reals<T>, ld_x, tail,
-                                         reinterpret_cast<real_t<T>*>(y) + first, ld_y * reals<T>);
+    scatter_columns<T, I, vectors.value>(pointers, indices, values, rows, first_column, end_column, conjugate, alpha,
+                                         x + first / reals<T>, ld_x, tail, reinterpret_cast<real_t<T>*>(y) + first,
+                                         ld_y * reals<T>);
   });
 }
 

@@ -61,10 +61,8 @@ void substitute(R* x, index_t p, const std::complex<R>* r, const std::complex<R>
       const auto plus = V::broadcast(inverse[j].imag()), minus = V::broadcast(-inverse[j].imag());
       TS_UNROLL
       for (int v = 0; v < pairs; ++v) {
-        V::store(x + j * panel_rows + first + v * V::lanes,
-                 V::fma(minus, im[v], V::fma(c, re[v], V::zero())));
-        V::store(imaginary + j * panel_rows + first + v * V::lanes,
-                 V::fma(plus, re[v], V::fma(c, im[v], V::zero())));
+        V::store(x + j * panel_rows + first + v * V::lanes, V::fma(minus, im[v], V::fma(c, re[v], V::zero())));
+        V::store(imaginary + j * panel_rows + first + v * V::lanes, V::fma(plus, re[v], V::fma(c, im[v], V::zero())));
       }
     }
   }
@@ -80,12 +78,8 @@ TS_INLINE typename Vec<R>::Mask mask_of(const std::int32_t* lanes) {
   else
     return _mm512_movepi32_mask(_mm512_loadu_si512(lanes));
 }
-TS_INLINE __m512d fma_in(__mmask8 m, __m512d a, __m512d b, __m512d c) {
-  return _mm512_mask3_fmadd_pd(a, b, c, m);
-}
-TS_INLINE __m512 fma_in(__mmask16 m, __m512 a, __m512 b, __m512 c) {
-  return _mm512_mask3_fmadd_ps(a, b, c, m);
-}
+TS_INLINE __m512d fma_in(__mmask8 m, __m512d a, __m512d b, __m512d c) { return _mm512_mask3_fmadd_pd(a, b, c, m); }
+TS_INLINE __m512 fma_in(__mmask16 m, __m512 a, __m512 b, __m512 c) { return _mm512_mask3_fmadd_ps(a, b, c, m); }
 #elif defined(__AVX2__)
 template <class R>
 TS_INLINE __m256i mask_of(const std::int32_t* lanes) {
@@ -110,16 +104,14 @@ void solve(real_t<C>* x, index_t p, const C* r, const C* inverse) {
 #if defined(__AVX2__)
 /// Count vectors at a time, P columns.
 template <class C, int P, int Count>
-TS_INLINE void narrow_vectors(real_t<C>* x, const NarrowFactor<real_t<C>>& f,
-                              typename Vec<real_t<C>>::Mask whole) {
+TS_INLINE void narrow_vectors(real_t<C>* x, const NarrowFactor<real_t<C>>& f, typename Vec<real_t<C>>::Mask whole) {
   using R = real_t<C>;
   using V = Vec<R>;
   typename V::Reg y[Count];
   [[maybe_unused]] constexpr index_t ahead_bytes = 4 << 10;
   TS_UNROLL
   for (int u = 0; u < Count; ++u) {
-    if constexpr (Count > 1)
-      __builtin_prefetch(reinterpret_cast<const char*>(x + u * f.stride) + ahead_bytes, 1);
+    if constexpr (Count > 1) __builtin_prefetch(reinterpret_cast<const char*>(x + u * f.stride) + ahead_bytes, 1);
     y[u] = V::load(x + u * f.stride);
   }
   TS_UNROLL

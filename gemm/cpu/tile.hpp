@@ -12,12 +12,8 @@
 
 namespace ts::cpu::TS_ISA {
 
-TS_INLINE index_t least(index_t a, index_t b) {
-  return a < b ? a : b;
-}
-TS_INLINE index_t parts(index_t n, index_t part) {
-  return (n + part - 1) / part;
-}
+TS_INLINE index_t least(index_t a, index_t b) { return a < b ? a : b; }
+TS_INLINE index_t parts(index_t n, index_t part) { return (n + part - 1) / part; }
 
 /// What a tile asks for in each of its steps, to the second-level cache: `lines` cache lines of the one
 /// stream that `next` points at, then of `then`; or one line of each of both where a tile has few steps.
@@ -46,8 +42,7 @@ TS_INLINE Lines share(const Ahead& a, index_t tiles, index_t depth, const void* 
     const index_t tiles_first = parts(lines_first, lines * depth);
     if (tiles_first + parts(lines_second, lines * depth) <= tiles || lines == 4)
       return {first, second, second == nullptr ? tiles * depth : tiles_first * depth, lines};
-    if (lines == 1 && tiles == 1 && lines_first <= depth && lines_second <= depth)
-      return {first, second, 0, 0};
+    if (lines == 1 && tiles == 1 && lines_first <= depth && lines_second <= depth) return {first, second, 0, 0};
   }
   return {};
 }
@@ -62,8 +57,8 @@ TS_INLINE void ask_for(const char* p) {
 /// and spread over a vector: a(i, k) = a[k * step + i] if Across (rows are neighbours), else a[i * step + k].
 /// Of the last vector only the lanes in `last` are read.
 template <class R, bool Across, int M, int NV>
-TS_INLINE void multiply(const R* a, index_t step, const R* b, index_t ld_b, index_t depth,
-                        typename Vec<R>::Mask last, Lines& ahead, typename Vec<R>::Reg (&c)[M][NV]) {
+TS_INLINE void multiply(const R* a, index_t step, const R* b, index_t ld_b, index_t depth, typename Vec<R>::Mask last,
+                        Lines& ahead, typename Vec<R>::Reg (&c)[M][NV]) {
   using V = Vec<R>;
   const R* row[M];
   TS_UNROLL
@@ -91,15 +86,9 @@ TS_INLINE void multiply(const R* a, index_t step, const R* b, index_t ld_b, inde
   };
   const char *next = ahead.next, *then = ahead.then;
   switch (ahead.lines) {
-    case 0:
-      steps([=](index_t at) { ask_for(next + at), ask_for(then + at); });
-      break;
-    case 1:
-      steps([=](index_t at) { ask_for(next + at); });
-      break;
-    case 2:
-      steps([=](index_t at) { ask_for(next + 2 * at), ask_for(next + 2 * at + 64); });
-      break;
+    case 0: steps([=](index_t at) { ask_for(next + at), ask_for(then + at); }); break;
+    case 1: steps([=](index_t at) { ask_for(next + at); }); break;
+    case 2: steps([=](index_t at) { ask_for(next + 2 * at), ask_for(next + 2 * at + 64); }); break;
     default:
       steps([=](index_t at) {
         TS_UNROLL
@@ -159,10 +148,10 @@ void outer_tiles(index_t count, const R* x, index_t ld_x, const R* s, index_t ld
 /// Every tile size up to the largest, so that edges cost what they are worth.
 template <class R>
 struct Tiles {
-  using Inner = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, Lines&,
-                         double*, index_t);
-  using Outer = void (*)(index_t, const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask,
-                         Lines&, R*, index_t, Write);
+  using Inner = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, Lines&, double*,
+                         index_t);
+  using Outer = void (*)(index_t, const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, Lines&, R*,
+                         index_t, Write);
   Inner inner[tile_rows][tile_vectors];
   Outer outer[tile_rows][tile_vectors];
 
@@ -207,8 +196,8 @@ void pack(const R* x, index_t ld_x, index_t width, index_t depth, R* out, index_
 }
 
 template <class R>
-void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_t n, index_t depth,
-           bool upper, double* sums, index_t ld_sums, R* packed, const Ahead& ahead) {
+void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_t n, index_t depth, bool upper,
+           double* sums, index_t ld_sums, R* packed, const Ahead& ahead) {
   using V = Vec<R>;
   const Split rows(m, tile_rows), vectors(parts(n, V::lanes), tile_vectors);
   if (packed != nullptr) {
@@ -238,8 +227,7 @@ void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_
   for_each_tile([&](index_t i, index_t height, index_t v, const Group<R>& g) {
     const index_t j = v * V::lanes;
     const R* tile_a = packed == nullptr ? a + i : packed + i * depth;
-    const R* tile_b =
-        packed == nullptr ? b + j : packed + (m + g.begin * V::lanes) * depth + (v - g.begin) * V::lanes;
+    const R* tile_b = packed == nullptr ? b + j : packed + (m + g.begin * V::lanes) * depth + (v - g.begin) * V::lanes;
     tiles<R>.inner[height - 1][g.end - v - 1](tile_a, packed == nullptr ? ld_a : height, tile_b,
                                               packed == nullptr ? ld_b : g.width(), depth, g.last(n), lines,
                                               sums + i * ld_sums + j, ld_sums);
@@ -247,8 +235,8 @@ void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_
 }
 
 template <class R>
-void outer(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t s_depth, index_t first,
-           index_t n, R* out, index_t ld_out, Write write, const Ahead& ahead) {
+void outer(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t s_depth, index_t first, index_t n,
+           R* out, index_t ld_out, Write write, const Ahead& ahead) {
   using V = Vec<R>;
   const index_t whole = rows / tile_rows, rest = rows % tile_rows, i = whole * tile_rows;
   const Split vectors(parts(n, V::lanes), tile_vectors);
@@ -259,8 +247,8 @@ void outer(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, in
     const R* group = s + j * s_depth + first * g.width();
     const index_t column = g.end - g.begin - 1;
     if (whole > 0)
-      tiles<R>.outer[tile_rows - 1][column](whole, x, ld_x, group, g.width(), depth, g.last(n), lines,
-                                            out + j, ld_out, write);
+      tiles<R>.outer[tile_rows - 1][column](whole, x, ld_x, group, g.width(), depth, g.last(n), lines, out + j, ld_out,
+                                            write);
     if (rest > 0)
       tiles<R>.outer[rest - 1][column](1, x + i * ld_x, ld_x, group, g.width(), depth, g.last(n), lines,
                                        out + i * ld_out + j, ld_out, write);

@@ -79,8 +79,6 @@ TS_INLINE void keep(Reg& v) {
   asm("" : "+v"(v));
 }
 
-TS_INLINE void fence() {
-  _mm_sfence();
-}
+TS_INLINE void fence() { _mm_sfence(); }
 
 }  // namespace ts::cpu::avx512

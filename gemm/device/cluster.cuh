@@ -16,9 +16,7 @@ __device__ __forceinline__ void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
 /// Waits until all threads of the cluster have arrived.
-__device__ __forceinline__ void cluster_wait() {
-  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
-}
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 
 /// What is at `mine` in this block, in the block of that rank.
 __device__ __forceinline__ uint32 address_of_peer(const void* mine, int rank) {
@@ -29,27 +27,25 @@ __device__ __forceinline__ uint32 address_of_peer(const void* mine, int rank) {
 /// Sends numbers to another block's shared memory; its barrier counts their bytes as they arrive. Both
 /// addresses are address_of_peer's.
 __device__ __forceinline__ void send(uint32 to, uint32 barrier, unsigned x) {
-  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(to),
-               "r"(x), "r"(barrier)
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(to), "r"(x),
+               "r"(barrier)
                : "memory");
 }
 __device__ __forceinline__ void send(uint32 to, uint32 barrier, double x) {
-  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(to),
-               "d"(x), "r"(barrier)
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(to), "d"(x),
+               "r"(barrier)
                : "memory");
 }
 __device__ __forceinline__ void send(uint32 to, uint32 barrier, const float (&x)[4]) {
   asm volatile(
-      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
-          to),
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to),
       "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3]), "r"(barrier)
       : "memory");
 }
 __device__ __forceinline__ void send(uint32 to, uint32 barrier, const double (&x)[2]) {
-  asm volatile(
-      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f64 [%0], {%1, %2}, [%3];" ::"r"(to),
-      "d"(x[0]), "d"(x[1]), "r"(barrier)
-      : "memory");
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f64 [%0], {%1, %2}, [%3];" ::"r"(to),
+               "d"(x[0]), "d"(x[1]), "r"(barrier)
+               : "memory");
 }
 /// Waits for the first phase of this block's barrier, and sees what the cluster sent.
 __device__ __forceinline__ void wait_for_peers(uint64* barrier) {

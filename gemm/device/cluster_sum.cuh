@@ -54,8 +54,7 @@ struct ClusterSum {
   __device__ __forceinline__ void tell(unsigned turn) const {
     if (cluster_rank() != 0) return;
 #pragma unroll 1
-    for (int r = 0; r < Cluster; ++r)
-      send(address_of_peer(&inbox->turn, r), address_of_peer(&inbox->barrier, r), turn);
+    for (int r = 0; r < Cluster; ++r) send(address_of_peer(&inbox->turn, r), address_of_peer(&inbox->barrier, r), turn);
   }
   /// The Numbers of a piece of this block's shares, where Parts is 1.
   template <class Piece>
@@ -84,8 +83,7 @@ struct ClusterSum {
       for (int part = 0; part < Parts; ++part) {
         sum[part] = 0;
 #pragma unroll
-        for (int r = 0; r < Cluster; ++r)
-          sum[part] += static_cast<double>(inbox->shares[r][part * owned + e]);
+        for (int r = 0; r < Cluster; ++r) sum[part] += static_cast<double>(inbox->shares[r][part * owned + e]);
         double* const letter = letters + part * Count + first + e;
         if (groups > 1 && !collects) post(letter + static_cast<int64>(group) * numbers, sum[part]);
         if (groups > 1 && collects) sum[part] = collect(letter, sum[part]);

@@ -8,10 +8,9 @@
 
 namespace ts {
 
-cuda::KernelPlan cuda::plan_convert(std::size_t bytes, int alignment, bool from_rows, index_t rows,
-                                    index_t cols, const DeviceInfo& device) {
-  const ConvertPolicy policy{static_cast<int>(bytes), std::min(alignment, static_cast<int>(bytes)),
-                             from_rows};
+cuda::KernelPlan cuda::plan_convert(std::size_t bytes, int alignment, bool from_rows, index_t rows, index_t cols,
+                                    const DeviceInfo& device) {
+  const ConvertPolicy policy{static_cast<int>(bytes), std::min(alignment, static_cast<int>(bytes)), from_rows};
   KernelPlan plan = plan_of("convert", policy);
   plan.grid = grid_of(ceil_div(rows, policy.tile_rows) * ceil_div(cols, policy.tile_cols),
                       index_t{16} * device.multiprocessors);
@@ -29,14 +28,12 @@ void detail::convert(const Context& ctx, DeviceStrided<const T> from, DeviceStri
   const int alignment = std::min(cuda::form_of(from).alignment, cuda::form_of(to).alignment);
   const cuda::KernelPlan plan =
       cuda::plan_convert(sizeof(T), alignment, from_rows, from.rows, from.cols, ctx.stream.device());
-  cuda::launch_with<cuda::ConvertPolicy>(
-      ctx, plan,
-      {to.data, from_rows ? to.col_stride : to.row_stride, from.data,
-       from_rows ? from.row_stride : from.col_stride, from.rows, from.cols});
+  cuda::launch_with<cuda::ConvertPolicy>(ctx, plan,
+                                         {to.data, from_rows ? to.col_stride : to.row_stride, from.data,
+                                          from_rows ? from.row_stride : from.col_stride, from.rows, from.cols});
 }
 
-#define TS_INSTANTIATE(T) \
-  template void detail::convert<T>(const Context&, DeviceStrided<const T>, DeviceStrided<T>);
+#define TS_INSTANTIATE(T) template void detail::convert<T>(const Context&, DeviceStrided<const T>, DeviceStrided<T>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

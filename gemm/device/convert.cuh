@@ -8,8 +8,7 @@ struct alignas(policy.alignment) Bits {
 
 constexpr int threads = policy.threads, tile_rows = policy.tile_rows, tile_cols = policy.tile_cols;
 
-extern "C" __global__ void __launch_bounds__(threads, 4)
-    convert(const __grid_constant__ ts::cuda::ConvertArguments a) {
+extern "C" __global__ void __launch_bounds__(threads, 4) convert(const __grid_constant__ ts::cuda::ConvertArguments a) {
   Bits* const to = static_cast<Bits*>(a.to);
   const Bits* const from = static_cast<const Bits*>(a.from);
   __shared__ Bits tile[tile_cols][tile_rows + 1];

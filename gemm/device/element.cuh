@@ -112,9 +112,7 @@ __device__ __forceinline__ float widen(Half x) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(x.bits));
   return wide;
 }
-__device__ __forceinline__ float widen(Bfloat x) {
-  return __uint_as_float(static_cast<uint32>(x.bits) << 16);
-}
+__device__ __forceinline__ float widen(Bfloat x) { return __uint_as_float(static_cast<uint32>(x.bits) << 16); }
 
 template <class R>
 __device__ __forceinline__ R conj(R x) {
@@ -126,12 +124,8 @@ __device__ __forceinline__ Complex<R> conj(Complex<R> x) {
 }
 
 /// a b + c
-__device__ __forceinline__ float madd(float a, float b, float c) {
-  return __fmaf_rn(a, b, c);
-}
-__device__ __forceinline__ double madd(double a, double b, double c) {
-  return __fma_rn(a, b, c);
-}
+__device__ __forceinline__ float madd(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+__device__ __forceinline__ double madd(double a, double b, double c) { return __fma_rn(a, b, c); }
 template <class R>
 __device__ __forceinline__ Complex<R> madd(Complex<R> a, Complex<R> b, Complex<R> c) {
   return {madd(a.re, b.re, madd(-a.im, b.im, c.re)), madd(a.re, b.im, madd(a.im, b.re, c.im))};

@@ -41,8 +41,8 @@ using Accumulator = Choose<arithmetic == Arithmetic::float64, double, float>::ty
 using AccumulatorTile = Accumulator[4];
 
 /// c += [lower; upper]^T right
-__device__ __forceinline__ void multiply_add(double (&c)[4], const DoubleFragment& lower,
-                                             const DoubleFragment& upper, const DoubleFragment& right) {
+__device__ __forceinline__ void multiply_add(double (&c)[4], const DoubleFragment& lower, const DoubleFragment& upper,
+                                             const DoubleFragment& right) {
 #if __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, "
       "%11}, "
@@ -71,8 +71,8 @@ __device__ __forceinline__ void multiply_tf32(float (&p)[4], const uint32* lower
       : "+f"(p[0]), "+f"(p[1]), "+f"(p[2]), "+f"(p[3])
       : "r"(lower[0]), "r"(upper[0]), "r"(lower[1]), "r"(upper[1]), "r"(right[0]), "r"(right[1]));
 }
-__device__ __forceinline__ void multiply_add(float (&c)[4], const SplitFragment& lower,
-                                             const SplitFragment& upper, const SplitFragment& right) {
+__device__ __forceinline__ void multiply_add(float (&c)[4], const SplitFragment& lower, const SplitFragment& upper,
+                                             const SplitFragment& right) {
   float p[4] = {0, 0, 0, 0};
 #pragma unroll
   for (int u = 0; u < 4; u += 2) {
@@ -85,21 +85,19 @@ __device__ __forceinline__ void multiply_add(float (&c)[4], const SplitFragment&
   for (int i = 0; i < 4; ++i) c[i] += p[i];
 }
 
-__device__ __forceinline__ void multiply_add(float (&c)[4], const HalfFragment& lower,
-                                             const HalfFragment& upper, const HalfFragment& right) {
+__device__ __forceinline__ void multiply_add(float (&c)[4], const HalfFragment& lower, const HalfFragment& upper,
+                                             const HalfFragment& right) {
   float p[4] = {0, 0, 0, 0};
   if constexpr (element_type == ts::DType::float16)
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(p[0]), "+f"(p[1]), "+f"(p[2]), "+f"(p[3])
-        : "r"(lower.k[0]), "r"(upper.k[0]), "r"(lower.k[1]), "r"(upper.k[1]), "r"(right.k[0]),
-          "r"(right.k[1]));
+        : "r"(lower.k[0]), "r"(upper.k[0]), "r"(lower.k[1]), "r"(upper.k[1]), "r"(right.k[0]), "r"(right.k[1]));
   else
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(p[0]), "+f"(p[1]), "+f"(p[2]), "+f"(p[3])
-        : "r"(lower.k[0]), "r"(upper.k[0]), "r"(lower.k[1]), "r"(upper.k[1]), "r"(right.k[0]),
-          "r"(right.k[1]));
+        : "r"(lower.k[0]), "r"(upper.k[0]), "r"(lower.k[1]), "r"(upper.k[1]), "r"(right.k[0]), "r"(right.k[1]));
 #pragma unroll
   for (int i = 0; i < 4; ++i) c[i] += p[i];
 }
@@ -125,8 +123,7 @@ __device__ __forceinline__ void multiply_add_row(float (&c)[N][4], const SplitFr
 #pragma unroll
       for (int j = 0; j < N; ++j)
         if (j >= first)
-          multiply_tf32(p[j], (part == 0 ? lower.low : lower.high) + u,
-                        (part == 0 ? upper.low : upper.high) + u,
+          multiply_tf32(p[j], (part == 0 ? lower.low : lower.high) + u, (part == 0 ? upper.low : upper.high) + u,
                         (part == 1 ? right[j].low : right[j].high) + u);
 #pragma unroll
   for (int j = 0; j < N; ++j)
@@ -155,38 +152,26 @@ __device__ __forceinline__ Words<Bytes> load_words(const unsigned char* from) {
 }
 
 /// Place u of a fragment becomes x.
-__device__ __forceinline__ void set(DoubleFragment& f, int u, double x) {
-  f.k[u] = x;
-}
+__device__ __forceinline__ void set(DoubleFragment& f, int u, double x) { f.k[u] = x; }
 /// The same of a widened 16-bit number.
-__device__ __forceinline__ void set_short(DoubleFragment& f, int u, float x) {
-  f.k[u] = x;
-}
+__device__ __forceinline__ void set_short(DoubleFragment& f, int u, float x) { f.k[u] = x; }
 /// A float32 rounded to the 11 bits that the instructions see.
-__device__ __forceinline__ uint32 rounded(uint32 x) {
-  return (x + 0x1000u) & 0xffffe000u;
-}
+__device__ __forceinline__ uint32 rounded(uint32 x) { return (x + 0x1000u) & 0xffffe000u; }
 /// The same of a low part. NaN stays NaN: the one that GPUs make has all bits set and would turn into a zero, as
 /// the high part does.
-__device__ __forceinline__ uint32 rounded_low(uint32 x) {
-  return (x & 0x7fffffffu) > 0x7f800000u ? x : rounded(x);
-}
+__device__ __forceinline__ uint32 rounded_low(uint32 x) { return (x & 0x7fffffffu) > 0x7f800000u ? x : rounded(x); }
 __device__ __forceinline__ void set(SplitFragment& f, int u, float x) {
   f.high[u] = rounded(__float_as_uint(x));
   f.low[u] = __float_as_uint(x - __uint_as_float(f.high[u]));
 }
 /// It has 11 bits or fewer: no low part.
-__device__ __forceinline__ void set_short(SplitFragment& f, int u, float x) {
-  f.high[u] = __float_as_uint(x);
-}
+__device__ __forceinline__ void set_short(SplitFragment& f, int u, float x) { f.high[u] = __float_as_uint(x); }
 
 /// The scalar whose bits begin at w.
 __device__ __forceinline__ double scalar_of(const uint32* w, double) {
   return __hiloint2double(static_cast<int>(w[1]), static_cast<int>(w[0]));
 }
-__device__ __forceinline__ float scalar_of(const uint32* w, float) {
-  return __uint_as_float(w[0]);
-}
+__device__ __forceinline__ float scalar_of(const uint32* w, float) { return __uint_as_float(w[0]); }
 
 /// Place u of a fragment becomes scalar number `e` of those whose bits begin at w, or zero.
 template <class S, class Piece>

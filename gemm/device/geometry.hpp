@@ -8,9 +8,7 @@
 
 namespace ts::cuda {
 
-[[nodiscard]] constexpr index_t ceil_div(index_t a, index_t b) noexcept {
-  return (a + b - 1) / b;
-}
+[[nodiscard]] constexpr index_t ceil_div(index_t a, index_t b) noexcept { return (a + b - 1) / b; }
 
 /// The largest power of two that divides both.
 [[nodiscard]] constexpr int common_power(index_t a, index_t b) noexcept {
@@ -36,8 +34,6 @@ struct Piece {
 }
 
 /// Of so many blocks whose sums are added, how many are added first: sums of sums, both of about as many.
-[[nodiscard]] inline int group_size_of(int blocks) noexcept {
-  return static_cast<int>(std::ceil(std::sqrt(blocks)));
-}
+[[nodiscard]] inline int group_size_of(int blocks) noexcept { return static_cast<int>(std::ceil(std::sqrt(blocks))); }
 
 }  // namespace ts::cuda

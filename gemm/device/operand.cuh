@@ -27,9 +27,7 @@ struct TallStream {
   static constexpr bool in_bulk = false;
 #endif
   /// Threads that arrive at a stage's barrier.
-  __host__ __device__ static constexpr int arrivals(int threads) {
-    return in_bulk ? 32 : threads;
-  }
+  __host__ __device__ static constexpr int arrivals(int threads) { return in_bulk ? 32 : threads; }
 
   const unsigned char* base;
   int64 row_stride, column_stride;  ///< bytes
@@ -53,8 +51,8 @@ struct TallStream {
     } else {
       if constexpr (chunk.mode == Mode::flat) {
         const int64 total = flat_bytes(), first = number * subs * sub_bytes;
-        copy_runs<subs, sub_bytes>(base + first, sub_bytes, stage + shift, sub_pitch, total - first,
-                                   sub_bytes, thread, threads);
+        copy_runs<subs, sub_bytes>(base + first, sub_bytes, stage + shift, sub_pitch, total - first, sub_bytes, thread,
+                                   threads);
       } else if constexpr (chunk.mode == Mode::by_rows) {
         const int64 first = number * chunk_rows * fold;
         fill_rows(first, stage, thread, threads);
@@ -93,8 +91,7 @@ struct TallStream {
   }
 
   /// `valid` bytes (<= unit, may be negative) and zeros behind them.
-  static __device__ __forceinline__ void copy_unit(unsigned char* to, const unsigned char* from,
-                                                   int64 valid) {
+  static __device__ __forceinline__ void copy_unit(unsigned char* to, const unsigned char* from, int64 valid) {
     const int bytes = valid >= unit ? unit : valid > 0 ? static_cast<int>(valid) : 0;
     if constexpr (unit >= 4)
       copy_async<unit>(to, from, bytes);
@@ -117,9 +114,8 @@ struct TallStream {
 
   /// Runs of Bytes bytes, run i of which has `valid` - i `used` of them.
   template <int Runs, int Bytes>
-  static __device__ __forceinline__ void copy_runs(const unsigned char* from, int64 from_pitch,
-                                                   unsigned char* to, int to_pitch, int64 valid, int used,
-                                                   int thread, int threads) {
+  static __device__ __forceinline__ void copy_runs(const unsigned char* from, int64 from_pitch, unsigned char* to,
+                                                   int to_pitch, int64 valid, int used, int thread, int threads) {
     constexpr int units = Bytes / unit;
 #pragma unroll 4
     for (int i = thread; i < Runs * units; i += threads) {
@@ -129,8 +125,7 @@ struct TallStream {
     }
   }
 
-  __device__ __forceinline__ void fill_rows(int64 first, unsigned char* stage, int thread,
-                                            int threads) const {
+  __device__ __forceinline__ void fill_rows(int64 first, unsigned char* stage, int thread, int threads) const {
     constexpr int sub = sub_rows * fold, count = subs * sub, units = scalars * scalar_size / unit;
     const unsigned char* from = base + first * row_stride;
     const int64 left = rows - first;
@@ -142,8 +137,7 @@ struct TallStream {
     }
   }
 
-  __device__ __forceinline__ void fill_columns(int64 number, unsigned char* stage, int thread,
-                                               int threads) const {
+  __device__ __forceinline__ void fill_columns(int64 number, unsigned char* stage, int thread, int threads) const {
     const int64 first = number * chunk_rows;
     if constexpr (slanted) return fill_slanted(first, stage, thread, threads);
     copy_runs<width, column_bytes>(base + first * element_size, column_stride, stage, column_pitch,
@@ -151,8 +145,7 @@ struct TallStream {
   }
 
   /// Columns that begin anywhere: from the 16 bytes on in which they begin.
-  __device__ __forceinline__ void fill_slanted(int64 first, unsigned char* stage, int thread,
-                                               int threads) const {
+  __device__ __forceinline__ void fill_slanted(int64 first, unsigned char* stage, int thread, int threads) const {
     constexpr int units = column_bytes / unit + 1;
     const int64 left = (rows - first) * element_size;
     const int valid = left < column_bytes ? static_cast<int>(left) : column_bytes;
@@ -182,12 +175,11 @@ struct TallStream {
     if (lane == 0) barrier_arrive_expecting(full, width * column_bytes);
     if (lane == 1) barrier_arrive_for(full, 31);
     for (int column = lane; column < width; column += 32)
-      bulk_load(stage + column * column_pitch, base + first * element_size + column * column_stride,
-                column_bytes, full);
+      bulk_load(stage + column * column_pitch, base + first * element_size + column * column_stride, column_bytes,
+                full);
   }
 
-  __device__ __forceinline__ void fill_in_bulk(int64 number, unsigned char* stage, uint64* full,
-                                               int lane) const {
+  __device__ __forceinline__ void fill_in_bulk(int64 number, unsigned char* stage, uint64* full, int lane) const {
     const int64 total = flat_bytes(), first = number * subs * sub_bytes;
     const unsigned char* from = base - shift + first;
     if (first + subs * sub_bytes + (chunk.shift ? 16 : 0) <= total) {
@@ -220,8 +212,7 @@ struct TallStream {
 };
 
 /// The same for kernels that have no policy.
-template <int Mode, int Width, int Pitch, int Fold, int Vector, int Unit, int Subs, int SubRows, int Pad,
-          bool Shift>
-using Operand = TallStream<ts::cuda::TallChunk{element_type, static_cast<ts::cuda::TallMode>(Mode), Width,
-                                               Pitch, Unit, Shift, Subs, SubRows, Pad,
-                                               ts::cuda::column_gap_of(element_type), Fold, Vector}>;
+template <int Mode, int Width, int Pitch, int Fold, int Vector, int Unit, int Subs, int SubRows, int Pad, bool Shift>
+using Operand =
+    TallStream<ts::cuda::TallChunk{element_type, static_cast<ts::cuda::TallMode>(Mode), Width, Pitch, Unit, Shift, Subs,
+                                   SubRows, Pad, ts::cuda::column_gap_of(element_type), Fold, Vector}>;

@@ -25,8 +25,8 @@ struct OrderedSum {
     const int group = block / group_size, begin = group * group_size;
     const int size = blocks - begin < group_size ? blocks - begin : group_size;
     if (!last_of(tickets + 1 + group, size, thread)) return false;
-    add(groups + static_cast<int64>(group) * count, partials + static_cast<int64>(begin) * count, count, size,
-        thread, threads);
+    add(groups + static_cast<int64>(group) * count, partials + static_cast<int64>(begin) * count, count, size, thread,
+        threads);
     if (!last_of(tickets, group_count(), thread)) return false;
     add(partials, groups, count, group_count(), thread, threads);
     __syncthreads();
@@ -45,8 +45,7 @@ struct OrderedSum {
       for (int i = 0; i < size; ++i)
 #pragma unroll
         for (int k = 0; k < each; ++k)
-          if (first + k * threads < count)
-            sum[k] += __ldcg(from + static_cast<int64>(i) * count + first + k * threads);
+          if (first + k * threads < count) sum[k] += __ldcg(from + static_cast<int64>(i) * count + first + k * threads);
 #pragma unroll
       for (int k = 0; k < each; ++k)
         if (first + k * threads < count) to[first + k * threads] = sum[k];

@@ -37,14 +37,13 @@ void PartSums::clear() const {
 }
 
 template <class R>
-void PartSums::finish(index_t first, index_t imaginary, Op op, R alpha, R beta, DeviceStrided<R> out,
-                      R* mirror, bool triangle) const {
+void PartSums::finish(index_t first, index_t imaginary, Op op, R alpha, R beta, DeviceStrided<R> out, R* mirror,
+                      bool triangle) const {
   if (out.empty()) return;
   launch_with<SumPartsPolicy, R>(
       ctx_, plan_sum_parts(dtype_of<R>, out.rows * out.cols),
-      {sums_ + first, size_, parts_.count, imaginary, out.data, out.row_stride, out.col_stride, mirror,
-       out.rows, out.cols, scalars_of(alpha), scalars_of(beta), static_cast<int>(op == Op::adjoint),
-       static_cast<int>(triangle)});
+      {sums_ + first, size_, parts_.count, imaginary, out.data, out.row_stride, out.col_stride, mirror, out.rows,
+       out.cols, scalars_of(alpha), scalars_of(beta), static_cast<int>(op == Op::adjoint), static_cast<int>(triangle)});
 }
 
 #define TS_INSTANTIATE(R) \

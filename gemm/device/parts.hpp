@@ -42,8 +42,8 @@ class PartSums {
   /// out = alpha sum + beta out, from numbers `first` (and, for imaginary parts, `imaginary`) on of every
   /// part; `mirror` and `triangle` as device/sum_parts.cuh says.
   template <class R>
-  void finish(index_t first, index_t imaginary, Op op, R alpha, R beta, DeviceStrided<R> out,
-              R* mirror = nullptr, bool triangle = false) const;
+  void finish(index_t first, index_t imaginary, Op op, R alpha, R beta, DeviceStrided<R> out, R* mirror = nullptr,
+              bool triangle = false) const;
 
   [[nodiscard]] const double* sums() const noexcept { return sums_; }
   [[nodiscard]] index_t size() const noexcept { return size_; }

@@ -24,10 +24,9 @@ __device__ __forceinline__ void barrier_arrive(uint64* barrier) {
 }
 /// (From sm_90 on.) Arrives as often as `arrivals` threads would.
 __device__ __forceinline__ void barrier_arrive_for(uint64* barrier, int arrivals) {
-  asm volatile(
-      "{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0], %1; }" ::"r"(shared_address(barrier)),
-      "r"(arrivals)
-      : "memory");
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0], %1; }" ::"r"(shared_address(barrier)),
+               "r"(arrivals)
+               : "memory");
 }
 /// Waits until the phase of this parity is complete.
 __device__ __forceinline__ void barrier_wait(uint64* barrier, uint32 parity) {
@@ -50,43 +49,38 @@ __device__ __forceinline__ void barrier_wait(uint64* barrier, uint32 parity) {
 /// does not see the order that this makes, so that under it each lane may arrive for itself.
 #ifdef TS_EVERY_LANE_ARRIVES
 constexpr int warp_arrivals = 32;
-__device__ __forceinline__ bool arrives_for_warp(int) {
-  return true;
-}
+__device__ __forceinline__ bool arrives_for_warp(int) { return true; }
 #else
 constexpr int warp_arrivals = 1;
-__device__ __forceinline__ bool arrives_for_warp(int lane) {
-  return lane == 0;
-}
+__device__ __forceinline__ bool arrives_for_warp(int lane) { return lane == 0; }
 #endif
 
 /// (From sm_90 on.) Arrives, and lets the phase wait for `bytes` bytes of bulk copies.
 __device__ __forceinline__ void barrier_arrive_expecting(uint64* barrier, uint32 bytes) {
-  asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }" ::"r"(
-                   shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
+  asm volatile(
+      "{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
 }
 /// (From sm_90 on.) Bytes from global to shared memory by the copy engine; all three arguments multiples
 /// of 16.
 __device__ __forceinline__ void bulk_load(void* to, const void* from, uint32 bytes, uint64* barrier) {
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          shared_address(to)),
-      "l"(from), "r"(bytes), "r"(shared_address(barrier))
-      : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_address(to)),
+               "l"(from), "r"(bytes), "r"(shared_address(barrier))
+               : "memory");
 }
 
 /// A copy of Bytes (4, 8 or 16) bytes that goes on while the thread does: the first `valid`, then zeros.
 template <int Bytes>
 __device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
   if constexpr (Bytes == 16)
-    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(shared_address(to)),
-                 "l"(from), "r"(valid)
+    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
+                 "r"(valid)
                  : "memory");
   else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from),
-                 "n"(Bytes), "r"(valid)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from), "n"(Bytes),
+                 "r"(valid)
                  : "memory");
 }
 /// Arrives once all earlier copy_async of this thread are done.
@@ -95,14 +89,11 @@ __device__ __forceinline__ void barrier_arrive_after_copies(uint64* barrier) {
 }
 
 /// Waits until all earlier copy_async of this thread are done.
-__device__ __forceinline__ void wait_for_copies() {
-  asm volatile("cp.async.wait_all;" ::: "memory");
-}
+__device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 /// Registers that each of `threads` threads can have where `givers` of them, whole warpgroups, keep `kept`.
 __host__ __device__ constexpr int registers_left(int threads, int givers, int kept) {
-  const int all = threads * (65536 / threads / 8 * 8),
-            each = (all - givers * kept) / (threads - givers) / 8 * 8;
+  const int all = threads * (65536 / threads / 8 * 8), each = (all - givers * kept) / (threads - givers) / 8 * 8;
   return each < 240 ? each : 240;
 }
 /// (sm_90a.) What the threads of a warpgroup give away, others of the block may take; both wait for all of it.

@@ -52,9 +52,7 @@ struct ConvertPolicy {
 
   static constexpr int threads = 256;
   static constexpr int tile_rows = 128, tile_cols = 16;
-  [[nodiscard]] constexpr int shared_bytes() const {
-    return (tile_rows + 1) * tile_cols * bytes;
-  }  ///< static
+  [[nodiscard]] constexpr int shared_bytes() const { return (tile_rows + 1) * tile_cols * bytes; }  ///< static
 
   template <class Self, class Each>
   static constexpr void members(Self& p, Each each) {

@@ -20,11 +20,10 @@ __device__ __forceinline__ void read_by_copies(const char* from, long long chunk
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address_of(arrived + stage)),
                  "r"(chunk_bytes)
                  : "memory");
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-            address_of(ring + stage * chunk_bytes)),
-        "l"(from + chunk * chunk_bytes), "r"(chunk_bytes), "r"(address_of(arrived + stage))
-        : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     address_of(ring + stage * chunk_bytes)),
+                 "l"(from + chunk * chunk_bytes), "r"(chunk_bytes), "r"(address_of(arrived + stage))
+                 : "memory");
   };
   long long asked = blockIdx.x;
   for (int s = 0; s < stages && asked < chunks; ++s, asked += gridDim.x) ask(asked, s);
@@ -33,11 +32,10 @@ __device__ __forceinline__ void read_by_copies(const char* from, long long chunk
   for (long long chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
     unsigned done = 0;
     while (done == 0)
-      asm volatile(
-          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, p; }"
-          : "=r"(done)
-          : "r"(address_of(arrived + stage)), "r"(parity)
-          : "memory");
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, p; }"
+                   : "=r"(done)
+                   : "r"(address_of(arrived + stage)), "r"(parity)
+                   : "memory");
     sum += *reinterpret_cast<const unsigned*>(ring + stage * chunk_bytes);
     if (asked < chunks) ask(asked, stage);
     asked += gridDim.x;
@@ -49,8 +47,7 @@ __device__ __forceinline__ void read_by_copies(const char* from, long long chunk
 /// By loads of 16 bytes.
 __device__ __forceinline__ void read_by_loads(const char* from, long long chunks, unsigned* sink) {
   const uint4* const at = reinterpret_cast<const uint4*>(from);
-  const long long count = chunks * (chunk_bytes / 16),
-                  step = static_cast<long long>(gridDim.x) * policy.threads();
+  const long long count = chunks * (chunk_bytes / 16), step = static_cast<long long>(gridDim.x) * policy.threads();
   unsigned sum = 0;
   long long i = static_cast<long long>(blockIdx.x) * policy.threads() + threadIdx.x;
   for (; i + 7 * step < count; i += 8 * step) {

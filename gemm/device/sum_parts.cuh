@@ -2,15 +2,9 @@
 // products as they lie row by row.
 #include "tallskinny/gemm/device/cluster.cuh"
 
-__device__ __forceinline__ Complex<double> as_pair(Real x) {
-  return {x, 0};
-}
-__device__ __forceinline__ Complex<double> as_pair(Complex<Real> x) {
-  return {x.re, x.im};
-}
-__device__ __forceinline__ void store(Real* out, Complex<double> x) {
-  *out = static_cast<Real>(x.re);
-}
+__device__ __forceinline__ Complex<double> as_pair(Real x) { return {x, 0}; }
+__device__ __forceinline__ Complex<double> as_pair(Complex<Real> x) { return {x.re, x.im}; }
+__device__ __forceinline__ void store(Real* out, Complex<double> x) { *out = static_cast<Real>(x.re); }
 __device__ __forceinline__ void store(Complex<Real>* out, Complex<double> x) {
   *out = {static_cast<Real>(x.re), static_cast<Real>(x.im)};
 }
@@ -21,8 +15,7 @@ __device__ __forceinline__ Complex<double> times(Complex<double> x, Complex<doub
 
 extern "C" __global__ void __launch_bounds__(policy.threads)
     sum_parts(const __grid_constant__ ts::cuda::SumPartsArguments<Result> a) {
-  const int64 e = static_cast<int64>(blockIdx.x) * policy.threads + threadIdx.x, i = e / a.columns,
-              j = e % a.columns;
+  const int64 e = static_cast<int64>(blockIdx.x) * policy.threads + threadIdx.x, i = e / a.columns, j = e % a.columns;
   if (e >= a.rows * a.columns || (a.triangle && i > j)) return;
   let_next_kernel_start();
   wait_for_earlier_kernels();

@@ -71,9 +71,7 @@ TallLayout layout_of(DType type, index_t columns, const TallOperand& operand) no
   return s;
 }
 
-int register_cap(int warps) noexcept {
-  return std::min(255, 16384 / 32 / ((warps + 3) / 4) / 8 * 8);
-}
+int register_cap(int warps) noexcept { return std::min(255, 16384 / 32 / ((warps + 3) / 4) / 8 * 8); }
 
 int registers_left(int warps, int givers, int kept) noexcept {
   const int all = (warps + givers) * (2048 / (warps + givers) / 8 * 8);

@@ -16,8 +16,7 @@ struct TallOperand {
 };
 
 /// An operand of this form, with strides and an address that stand for all of the form.
-[[nodiscard]] TallOperand tall_operand_of(const Form& form, DType type, index_t rows,
-                                          index_t columns) noexcept;
+[[nodiscard]] TallOperand tall_operand_of(const Form& form, DType type, index_t rows, index_t columns) noexcept;
 
 /// What a persistent grid of one block a multiprocessor may use.
 struct BlockLimits {
@@ -35,8 +34,7 @@ struct BlockLimits {
 [[nodiscard]] BlockLimits limits_of(const DeviceInfo& device, Determinism level) noexcept;
 /// The same for the blocks that share one of problem.parts parts of the rows; at the level gpu_to_gpu so many
 /// that the blocks of all parts fill 132 multiprocessors, as they do 66 or 44, whole numbers of times.
-[[nodiscard]] BlockLimits part_limits_of(const DeviceInfo& device, const GpuProblem& problem,
-                                         index_t panels) noexcept;
+[[nodiscard]] BlockLimits part_limits_of(const DeviceInfo& device, const GpuProblem& problem, index_t panels) noexcept;
 
 /// A tall operand in shared memory; sizes in scalars (the parts of complex elements) and bytes of scalars.
 struct TallLayout {

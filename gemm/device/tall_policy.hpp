@@ -6,9 +6,7 @@
 
 namespace ts::cuda {
 
-[[nodiscard]] constexpr int round_up(int x, int unit) noexcept {
-  return (x + unit - 1) / unit * unit;
-}
+[[nodiscard]] constexpr int round_up(int x, int unit) noexcept { return (x + unit - 1) / unit * unit; }
 
 /// How device/fragment.cuh multiplies.
 enum class Arithmetic {
@@ -38,11 +36,10 @@ enum class TallMode {
 struct TallChunk {
   DType type = DType::float64;
   TallMode mode = TallMode::flat;
-  int width = 1;  ///< columns
-  int pitch = 1;  ///< scalars between rows
-  int unit =
-      16;  ///< bytes of an asynchronous copy, which divide address, stride and run; 2: through registers
-  bool shift = false;           ///< a flat operand may begin off a line of 128 bytes, columns off 16 bytes
+  int width = 1;       ///< columns
+  int pitch = 1;       ///< scalars between rows
+  int unit = 16;       ///< bytes of an asynchronous copy, which divide address, stride and run; 2: through registers
+  bool shift = false;  ///< a flat operand may begin off a line of 128 bytes, columns off 16 bytes
   int subs = 1, sub_rows = 16;  ///< sub-blocks, and their folded rows
   int pad = 0;
   int column_gap = 16;  ///< see column_gap_of
@@ -67,9 +64,7 @@ struct TallChunk {
     return round_up(sub_bytes() + (shift ? shift_bytes : 0), 128) + pad;
   }
   [[nodiscard]] constexpr int column_bytes() const noexcept { return rows() * element(); }
-  [[nodiscard]] constexpr int column_pitch() const noexcept {
-    return round_up(column_bytes(), 128) + column_gap;
-  }
+  [[nodiscard]] constexpr int column_pitch() const noexcept { return round_up(column_bytes(), 128) + column_gap; }
   [[nodiscard]] constexpr int bytes() const noexcept {
     return round_up(by_columns() ? width * column_pitch() : subs * sub_pitch(), 128);
   }

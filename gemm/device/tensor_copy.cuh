@@ -9,8 +9,7 @@
 using ts::cuda::TensorMap;
 
 /// The box that begins at scalar `column` of row `row`, to a multiple of 1024 bytes.
-__device__ __forceinline__ void tensor_load(void* to, const TensorMap& map, int column, int row,
-                                            uint64* barrier) {
+__device__ __forceinline__ void tensor_load(void* to, const TensorMap& map, int column, int row, uint64* barrier) {
 #if __CUDA_ARCH__ >= 900
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
@@ -21,6 +20,4 @@ __device__ __forceinline__ void tensor_load(void* to, const TensorMap& map, int 
 }
 
 /// Byte of 16-byte piece `piece` of line `line` of a box.
-__device__ __forceinline__ int exchanged(int line, int piece) {
-  return line * 128 + ((piece ^ (line & 7)) << 4);
-}
+__device__ __forceinline__ int exchanged(int line, int piece) { return line * 128 + ((piece ^ (line & 7)) << 4); }

@@ -21,14 +21,10 @@ __device__ __forceinline__ Twofold square(Twofold a) {
   return two_sum(p, __fma_rn(__dmul_rn(2, a.high), a.low, rest));
 }
 /// The leading part of a - b.
-__device__ __forceinline__ double minus(Twofold a, Twofold b) {
-  return add(a, {-b.high, -b.low}).high;
-}
+__device__ __forceinline__ double minus(Twofold a, Twofold b) { return add(a, {-b.high, -b.low}).high; }
 
 // The host's operators (gemm/core/twofold.hpp), step by step.
-__device__ __forceinline__ Twofold operator-(Twofold a) {
-  return {-a.high, -a.low};
-}
+__device__ __forceinline__ Twofold operator-(Twofold a) { return {-a.high, -a.low}; }
 __device__ __forceinline__ Twofold operator+(Twofold a, Twofold b) {
   const Twofold s = two_sum(a.high, b.high), t = two_sum(a.low, b.low);
   const Twofold c = two_sum(s.high, __dadd_rn(s.low, t.high));

@@ -12,16 +12,10 @@ __device__ __forceinline__ uint64 wgmma_descriptor(const unsigned char* from, in
   return (shared_address(from) & 0x3ffff) / 16 | static_cast<uint64>(columns) << 16 | eight_columns << 32;
 }
 /// Before the first instruction that reads registers that were written.
-__device__ __forceinline__ void wgmma_fence() {
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-__device__ __forceinline__ void wgmma_commit() {
-  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
+__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 /// Waits for all that was committed.
-__device__ __forceinline__ void wgmma_wait() {
-  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-}
+__device__ __forceinline__ void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
 
 /// Blocks of 8 columns, with right times Sign: 1 or -1 (CUDA 13.0 miscompiles a sign of left).
 /// c holds (g, 2t), (g, 2t + 1),
@@ -62,18 +56,18 @@ struct Wgmma;
 #define TS_REGISTERS_16 TS_REGISTERS_15 ", %60, %61, %62, %63"
 #define TS_OPERANDS_16 TS_OPERANDS_15, "+f"(c[60]), "+f"(c[61]), "+f"(c[62]), "+f"(c[63])
 
-#define TS_WGMMA(BLOCKS, COLUMNS, A0, A1, A2, A3, RIGHT, ADD, SIGN)                                          \
-  template <>                                                                                                \
-  struct Wgmma<BLOCKS> {                                                                                     \
-    template <int Sign = 1>                                                                                  \
-    static __device__ __forceinline__ void multiply(float (&c)[4 * BLOCKS], const uint32 (&a)[4],            \
-                                                    uint64 right, int add) {                                 \
-      asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #ADD ", 0; wgmma.mma_async.sync.aligned.m64n" #COLUMNS \
-                   "k8.f32.tf32.tf32 {" TS_REGISTERS_##BLOCKS "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3      \
-                                                              "}, %" #RIGHT ", p, 1, %" #SIGN "; }"          \
-                   : TS_OPERANDS_##BLOCKS                                                                    \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(right), "r"(add), "n"(Sign));           \
-    }                                                                                                        \
+#define TS_WGMMA(BLOCKS, COLUMNS, A0, A1, A2, A3, RIGHT, ADD, SIGN)                                                   \
+  template <>                                                                                                         \
+  struct Wgmma<BLOCKS> {                                                                                              \
+    template <int Sign = 1>                                                                                           \
+    static __device__ __forceinline__ void multiply(float (&c)[4 * BLOCKS], const uint32 (&a)[4], uint64 right,       \
+                                                    int add) {                                                        \
+      asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #ADD ", 0; wgmma.mma_async.sync.aligned.m64n" #COLUMNS          \
+                   "k8.f32.tf32.tf32 {" TS_REGISTERS_##BLOCKS "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #RIGHT \
+                                                              ", p, 1, %" #SIGN "; }"                                 \
+                   : TS_OPERANDS_##BLOCKS                                                                             \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(right), "r"(add), "n"(Sign));                    \
+    }                                                                                                                 \
   };
 TS_WGMMA(1, 8, 4, 5, 6, 7, 8, 9, 10)
 TS_WGMMA(2, 16, 8, 9, 10, 11, 12, 13, 14)

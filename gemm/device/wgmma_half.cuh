@@ -7,8 +7,7 @@
 /// What the instruction is told of 16 such lines.
 __device__ __forceinline__ uint64 wgmma_lines(const unsigned char* box) {
   constexpr uint64 eight_lines = 1024 / 16, exchanged_in_lines = 1;
-  return (shared_address(box) & 0x3ffff) / 16 | eight_lines << 16 | eight_lines << 32 |
-         exchanged_in_lines << 62;
+  return (shared_address(box) & 0x3ffff) / 16 | eight_lines << 16 | eight_lines << 32 | exchanged_in_lines << 62;
 }
 
 /// Products of 16 lines of two such boxes: 64 columns of the left one times 8 Blocks columns of the right
@@ -20,17 +19,16 @@ struct WgmmaHalf;
 #else
 #define TS_HALF "bf16"
 #endif
-#define TS_WGMMA_HALF(BLOCKS, COLUMNS, LEFT, RIGHT, ADD)                                                     \
-  template <>                                                                                                \
-  struct WgmmaHalf<BLOCKS> {                                                                                 \
-    static __device__ __forceinline__ void multiply(float (&c)[4 * BLOCKS], uint64 left, uint64 right,       \
-                                                    int add) {                                               \
-      asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #ADD ", 0; wgmma.mma_async.sync.aligned.m64n" #COLUMNS \
-                   "k16.f32." TS_HALF "." TS_HALF " {" TS_REGISTERS_##BLOCKS "}, %" #LEFT ", %" #RIGHT       \
-                                                                             ", p, 1, 1, 1, 1; }"            \
-                   : TS_OPERANDS_##BLOCKS                                                                    \
-                   : "l"(left), "l"(right), "r"(add));                                                       \
-    }                                                                                                        \
+#define TS_WGMMA_HALF(BLOCKS, COLUMNS, LEFT, RIGHT, ADD)                                                          \
+  template <>                                                                                                     \
+  struct WgmmaHalf<BLOCKS> {                                                                                      \
+    static __device__ __forceinline__ void multiply(float (&c)[4 * BLOCKS], uint64 left, uint64 right, int add) { \
+      asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #ADD ", 0; wgmma.mma_async.sync.aligned.m64n" #COLUMNS      \
+                   "k16.f32." TS_HALF "." TS_HALF " {" TS_REGISTERS_##BLOCKS "}, %" #LEFT ", %" #RIGHT            \
+                                                                             ", p, 1, 1, 1, 1; }"                 \
+                   : TS_OPERANDS_##BLOCKS                                                                         \
+                   : "l"(left), "l"(right), "r"(add));                                                            \
+    }                                                                                                             \
   };
 TS_WGMMA_HALF(1, 8, 4, 5, 6)
 TS_WGMMA_HALF(2, 16, 8, 9, 10)

@@ -20,13 +20,11 @@ void column_norms(const Context& ctx, Strided<const T> x, std::span<real_t<T>> n
     return;
   }
   const Profile::Piece piece(ctx, {Operation::column_norms, dtype_of<T>, x.rows, x.cols, x.cols});
-  if (ctx.implementation == Implementation::reference && !distributed(ctx))
-    return reference::column_norms<T>(x, norms);
+  if (ctx.implementation == Implementation::reference && !distributed(ctx)) return reference::column_norms<T>(x, norms);
   fast::column_norms<T>(ctx, x, norms);
 }
 
-#define TS_INSTANTIATE(T) \
-  template void column_norms<T>(const Context&, Strided<const T>, std::span<real_t<T>>);
+#define TS_INSTANTIATE(T) template void column_norms<T>(const Context&, Strided<const T>, std::span<real_t<T>>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -30,8 +30,7 @@ class Squares {
   void add(index_t i, index_t rows, double* sums) const noexcept {
     const index_t folded = rows / fold_;
     kernel_.add(from_.stored(i), ld_ * fold_, folded, width_ * fold_, sums);
-    if (folded * fold_ < rows)
-      kernel_.add(from_.stored(i + folded * fold_), ld_, rows - folded * fold_, width_, sums);
+    if (folded * fold_ < rows) kernel_.add(from_.stored(i + folded * fold_), ld_, rows - folded * fold_, width_, sums);
   }
 
  private:
@@ -81,8 +80,7 @@ RangedSum ranged_sum(double plain, Strided<const T> x, index_t j, index_t begin,
 /// sums[(parts.first + k) * stride + j] = the squares of column j in part k here, for columns that lie row by
 /// row.
 template <class T>
-void add_squares(const Context& ctx, Strided<const T> x, const RowParts& parts, RangedSum* sums,
-                 index_t stride) {
+void add_squares(const Context& ctx, Strided<const T> x, const RowParts& parts, RangedSum* sums, index_t stride) {
   const Squares<T> squares(ctx, x);
   const index_t row_bytes = x.cols * static_cast<index_t>(sizeof(T));
   const cpu::Chunks chunks = cpu::squares_chunks(parts, row_bytes, squares.width(), squares.fold());
@@ -98,8 +96,7 @@ void add_squares(const Context& ctx, Strided<const T> x, const RowParts& parts, 
     const index_t k = item / x.cols, j = item % x.cols, reals = cpu::reals_in<T>;
     double plain = 0;
     for (index_t fold = 0; fold < squares.fold(); ++fold)
-      for (index_t part = 0; part < reals; ++part)
-        plain += partial.part(k)[fold * squares.width() + j * reals + part];
+      for (index_t part = 0; part < reals; ++part) plain += partial.part(k)[fold * squares.width() + j * reals + part];
     sums[(parts.first + k) * stride + j] =
         ranged_sum(plain, x, j, k * parts.part_rows, std::min(x.rows, (k + 1) * parts.part_rows));
   });
@@ -128,8 +125,7 @@ void column_norms(const Context& ctx, Strided<const T> x, std::span<real_t<T>> n
     norms[static_cast<std::size_t>(j)] = static_cast<real_t<T>>(sums[static_cast<std::size_t>(j)].root());
 }
 
-#define TS_INSTANTIATE(T) \
-  template void column_norms<T>(const Context&, Strided<const T>, std::span<real_t<T>>);
+#define TS_INSTANTIATE(T) template void column_norms<T>(const Context&, Strided<const T>, std::span<real_t<T>>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

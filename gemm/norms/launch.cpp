@@ -14,16 +14,14 @@ void column_norms(const Context& ctx, DeviceStrided<const T> x, DeviceStrided<re
   expect_shape("column_norms", "norms", norms, 1, x.cols, "a row with the columns of X");
   if (x.cols == 0) return;
   if (x.rows == 0 && !distributed(ctx)) return scale_output(ctx, real_t<T>{}, norms);
-  const Profile::Piece piece(ctx, {Operation::column_norms, dtype_of<T>, x.rows, x.cols, x.cols},
-                             Space::device);
+  const Profile::Piece piece(ctx, {Operation::column_norms, dtype_of<T>, x.rows, x.cols, x.cols}, Space::device);
   const RowParts parts = row_parts(ctx, "column_norms", x.rows);
   cuda::GpuProblem problem;
   problem.problem = {Operation::column_norms, dtype_of<T>, x.rows, x.cols, x.cols};
   problem.first = parts.one() ? cuda::form_of(x) : cuda::part_form_of(x);
   problem.determinism = ctx.determinism;
   cuda::plan_for_parts(problem, parts);
-  const auto launch = [&](const cuda::PlannedKernel& planned, void* workspace,
-                          const cuda::PartsArgument& sums) {
+  const auto launch = [&](const cuda::PlannedKernel& planned, void* workspace, const cuda::PartsArgument& sums) {
     const auto policy = cuda::policy_of<cuda::ColumnNormsPolicy>(planned.kernel.plan());
     const bool col_major = problem.first.layout == Layout::col_major;
     const index_t n = problem.problem.n;

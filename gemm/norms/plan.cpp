@@ -35,8 +35,7 @@ ColumnNormsPolicy column_norms_policy(const GpuProblem& problem) {
   if (col_major) {
     policy.tile = 1, policy.fold = policy.vector = widest.count, policy.alignment = widest.alignment;
   } else if (form.contiguous && fold * p / widest.count <= policy.threads) {
-    policy.tile = policy.columns, policy.fold = fold, policy.vector = widest.count,
-    policy.alignment = widest.alignment;
+    policy.tile = policy.columns, policy.fold = fold, policy.vector = widest.count, policy.alignment = widest.alignment;
   } else {
     const Piece piece = widest_piece(size, form, p);
     policy.tile = std::min(policy.columns, policy.threads * piece.count);
@@ -60,8 +59,7 @@ std::vector<Candidate> column_norms_candidates(const GpuProblem& problem, const 
   c.kernel = plan_of("column_norms", policy);
   c.kernel.grid = grid_of(parts * policy.tiles() * blocks_a_tile, INT32_MAX);
   c.kernel.block = policy.threads;
-  c.kernel.workspace_bytes =
-      static_cast<std::size_t>(parts * blocks_a_tile * pr.p * numbers_of_a_norm(pr.type) * 8);
+  c.kernel.workspace_bytes = static_cast<std::size_t>(parts * blocks_a_tile * pr.p * numbers_of_a_norm(pr.type) * 8);
   c.kernel.budget = {80, policy.shared_bytes()};
   const Limits limits = limits_of(pr, device);
   c.seconds = std::max(limits.memory_seconds, limits.arithmetic_seconds) + device.launch_seconds;

@@ -9,8 +9,7 @@
 namespace ts::cuda {
 
 [[nodiscard]] ColumnNormsPolicy column_norms_policy(const GpuProblem& problem);
-[[nodiscard]] std::vector<Candidate> column_norms_candidates(const GpuProblem& problem,
-                                                             const DeviceInfo& device);
+[[nodiscard]] std::vector<Candidate> column_norms_candidates(const GpuProblem& problem, const DeviceInfo& device);
 [[nodiscard]] KernelPlan plan_norms_of_parts(DType type, index_t columns);
 
 }  // namespace ts::cuda

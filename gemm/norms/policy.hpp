@@ -36,16 +36,12 @@ struct ColumnNormsPolicy {
   bool parts = false;  ///< the sums of parts of the rows are left as they are (device/parts.cuh)
 
   static constexpr int threads = 256, blocks_at_once = 3, unroll = 4;
-  [[nodiscard]] constexpr int line() const { return fold * tile; }  ///< elements
-  [[nodiscard]] constexpr int line_threads() const {
-    return line() / vector;
-  }  ///< that read one line together
+  [[nodiscard]] constexpr int line() const { return fold * tile; }              ///< elements
+  [[nodiscard]] constexpr int line_threads() const { return line() / vector; }  ///< that read one line together
   [[nodiscard]] constexpr int lines_at_once() const { return threads / line_threads(); }
   [[nodiscard]] constexpr int tiles() const { return (columns + tile - 1) / tile; }
   /// Static.
-  [[nodiscard]] constexpr int shared_bytes() const {
-    return threads * vector * numbers_of_a_norm(type) * 8 + 16;
-  }
+  [[nodiscard]] constexpr int shared_bytes() const { return threads * vector * numbers_of_a_norm(type) * 8 + 16; }
 
   template <class Self, class Each>
   static constexpr void members(Self& p, Each each) {

@@ -20,14 +20,10 @@ int lanes_of(Simd level, DType computed_in) noexcept {
 
 std::string_view name_of(Simd level) noexcept {
   switch (level) {
-    case Simd::best:
-      return "best";
-    case Simd::sse2:
-      return "sse2";
-    case Simd::avx2:
-      return "avx2";
-    case Simd::avx512:
-      return "avx512";
+    case Simd::best: return "best";
+    case Simd::sse2: return "sse2";
+    case Simd::avx2: return "avx2";
+    case Simd::avx512: return "avx512";
   }
   return "?";
 }
@@ -52,8 +48,8 @@ std::string brand() {
 
 Simd widest() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq"))
     return Simd::avx512;
   // clang 14 does not know the name of F16C: bit 29 of ECX in leaf 1.
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;

@@ -13,14 +13,11 @@ namespace {
 double peak_flops(DType type, const DeviceInfo& d) {
   switch (type) {
     case DType::float64:
-    case DType::complex128:
-      return std::max(d.float64_flops, d.float64_tensor_flops);
+    case DType::complex128: return std::max(d.float64_flops, d.float64_tensor_flops);
     case DType::float32:
-    case DType::complex64:
-      return std::max(d.float32_flops, d.tf32_tensor_flops / 3);
+    case DType::complex64: return std::max(d.float32_flops, d.tf32_tensor_flops / 3);
     case DType::float16:
-    case DType::bfloat16:
-      return d.half_tensor_flops;
+    case DType::bfloat16: return d.half_tensor_flops;
   }
   return d.float32_flops;
 }
@@ -39,8 +36,7 @@ Limits limits_of(const Problem& problem, const DeviceInfo& device) {
           cost.flops / peak_flops(problem.type, device)};
 }
 
-std::vector<Candidate> ranked_candidates(const GpuProblem& problem, const DeviceInfo& device,
-                                         std::string_view family) {
+std::vector<Candidate> ranked_candidates(const GpuProblem& problem, const DeviceInfo& device, std::string_view family) {
   std::vector<Candidate> all;
   for (const Family& each : families()) {
     if (!family.empty() && each.name != family) continue;
@@ -64,19 +60,16 @@ GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const Gpu
     throw Error(Errc::invalid_argument, "there is no kernel family called '" + wish.family + "'");
   std::vector<Candidate> candidates = ranked_candidates(problem, device, wish.family);
   if (candidates.empty())
-    throw Error(
-        Errc::invalid_argument,
-        std::string(name_of(problem.problem.operation)) + " of " +
-            std::string(name_of(problem.problem.type)) + " with widths " + std::to_string(problem.problem.p) +
-            " and " + std::to_string(problem.problem.q) +
-            (wish.family.empty() ? " has no kernel for " : " cannot run with " + wish.family + " on ") +
-            device.name);
+    throw Error(Errc::invalid_argument,
+                std::string(name_of(problem.problem.operation)) + " of " + std::string(name_of(problem.problem.type)) +
+                    " with widths " + std::to_string(problem.problem.p) + " and " + std::to_string(problem.problem.q) +
+                    (wish.family.empty() ? " has no kernel for " : " cannot run with " + wish.family + " on ") +
+                    device.name);
   Candidate* chosen = &candidates.front();
   const TunedChoice* const tuned = device.tuned == nullptr ? nullptr : device.tuned->find(problem);
   if (tuned != nullptr)
     for (Candidate& candidate : candidates)
-      if (plan.gain == 0 && has_defines(candidate.kernel, tuned->defines))
-        chosen = &candidate, plan.gain = tuned->gain;
+      if (plan.gain == 0 && has_defines(candidate.kernel, tuned->defines)) chosen = &candidate, plan.gain = tuned->gain;
   plan.seconds = chosen->seconds, plan.kernel = std::move(chosen->kernel);
   const double work = std::max(plan.memory_seconds, plan.arithmetic_seconds);
   plan.bound = plan.launch_seconds > work                      ? Bound::launch
@@ -91,25 +84,23 @@ std::string explain(const GpuPlan& plan, const DeviceInfo& device) {
     text += format("%-12s %s\n", name, value.c_str());
   };
   const Problem& problem = plan.problem.problem;
-  line("problem", std::string(name_of(problem.operation)) + " " + std::string(name_of(problem.type)) + ", " +
-                      shape_text(problem));
+  line("problem",
+       std::string(name_of(problem.operation)) + " " + std::string(name_of(problem.type)) + ", " + shape_text(problem));
   line("operands", form_text(plan.problem.first) + "; " + form_text(plan.problem.second) + "; result " +
                        form_text(plan.problem.out));
-  line("device",
-       device.name + format(", %s, %d multiprocessors", device.arch().c_str(), device.multiprocessors));
+  line("device", device.name + format(", %s, %d multiprocessors", device.arch().c_str(), device.multiprocessors));
   line("moves", format("%s read, %s written, %s", bytes_text(plan.cost.read_bytes).c_str(),
                        bytes_text(plan.cost.written_bytes).c_str(), flops_text(plan.cost.flops).c_str()));
-  line("at best", format("memory %s, arithmetic %s, launch %s: %s-bound",
-                         time_text(plan.memory_seconds).c_str(), time_text(plan.arithmetic_seconds).c_str(),
-                         time_text(plan.launch_seconds).c_str(), std::string(name_of(plan.bound)).c_str()));
+  line("at best", format("memory %s, arithmetic %s, launch %s: %s-bound", time_text(plan.memory_seconds).c_str(),
+                         time_text(plan.arithmetic_seconds).c_str(), time_text(plan.launch_seconds).c_str(),
+                         std::string(name_of(plan.bound)).c_str()));
   line("predicted", time_text(plan.seconds));
   std::string kernel(plan.kernel.family);
-  for (const auto& [name, value] : plan.kernel.defines)
-    kernel.append(" ").append(name).append("=").append(value);
+  for (const auto& [name, value] : plan.kernel.defines) kernel.append(" ").append(name).append("=").append(value);
   line("kernel", kernel);
-  line("chosen by",
-       plan.gain > 0 ? format("the device's tuned table: %.3f times as fast as the model's choice", plan.gain)
-                     : std::string("the model"));
+  line("chosen by", plan.gain > 0
+                        ? format("the device's tuned table: %.3f times as fast as the model's choice", plan.gain)
+                        : std::string("the model"));
   line("launch", format("%u blocks of %u threads, %s of shared memory, %s of workspace", plan.kernel.grid,
                         plan.kernel.block, bytes_text(static_cast<double>(plan.kernel.shared_bytes)).c_str(),
                         bytes_text(static_cast<double>(plan.kernel.workspace_bytes)).c_str()));

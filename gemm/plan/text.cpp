@@ -44,17 +44,13 @@ std::string shape_text(const Problem& p) {
   switch (p.operation) {
     case Operation::gram:
     case Operation::column_norms:
-    case Operation::trsm:
-      return format("%lld x %lld", l(p.n), l(p.p));
+    case Operation::trsm: return format("%lld x %lld", l(p.n), l(p.p));
     case Operation::spmm:
-      return format("%lld x %lld with %lld entries, times %lld x %lld", l(p.n), l(p.p), l(p.nonzeros), l(p.p),
-                    l(p.q));
+      return format("%lld x %lld with %lld entries, times %lld x %lld", l(p.n), l(p.p), l(p.nonzeros), l(p.p), l(p.q));
     case Operation::tsm2r:
     case Operation::tsmm:
-    case Operation::tsmm_in_place:
-      return format("%lld x %lld times %lld x %lld", l(p.n), l(p.p), l(p.p), l(p.q));
-    default:
-      return format("%lld x %lld and %lld x %lld", l(p.n), l(p.p), l(p.n), l(p.q));
+    case Operation::tsmm_in_place: return format("%lld x %lld times %lld x %lld", l(p.n), l(p.p), l(p.p), l(p.q));
+    default: return format("%lld x %lld and %lld x %lld", l(p.n), l(p.p), l(p.n), l(p.q));
   }
 }
 

@@ -29,9 +29,7 @@ InUse& in_use() {
   return all;
 }
 
-std::string users_key(const std::string& device_name) {
-  return "tuned kernels of " + device_name;
-}
+std::string users_key(const std::string& device_name) { return "tuned kernels of " + device_name; }
 
 }  // namespace
 
@@ -42,8 +40,7 @@ std::string tuned_key(const GpuProblem& p) {
   key.append(" ").append(name_of(pr.type));
   // The order of a large square matrix is a size, not a width.
   if (pr.operation != Operation::tsm2r && pr.operation != Operation::spmm) key += " " + std::to_string(pr.p);
-  key +=
-      " " + std::to_string(pr.q) + " " + form_key(p.first) + "," + form_key(p.second) + "," + form_key(p.out);
+  key += " " + std::to_string(pr.q) + " " + form_key(p.first) + "," + form_key(p.second) + "," + form_key(p.out);
   if (p.op != Op::none) key += p.op == Op::adjoint ? ",h" : ",t";
   if (pr.accumulate) key += ",+";
   return key;
@@ -106,8 +103,7 @@ TunedTable shipped_table(const std::string& device_name) {
 
 TunedTable users_table(const std::string& device_name) {
   try {
-    if (const auto text = DiskCache(default_cache_folder()).find(users_key(device_name)))
-      return TunedTable(*text);
+    if (const auto text = DiskCache(default_cache_folder()).find(users_key(device_name))) return TunedTable(*text);
   } catch (const Error&) {  // written by another version: as good as none
   }
   return {};

@@ -26,8 +26,8 @@ DeviceInfo typical_device(const std::string& arch) {
   else if (arch == "sm_100")
     set("B200 (assumed)", 10, 148, 228, 126, 180, 1.96e9, 7.7e12);
   else
-    throw Error(Errc::invalid_argument, "no typical device of architecture '" + arch +
-                                            "' is known: there are sm_80, sm_90a and sm_100");
+    throw Error(Errc::invalid_argument,
+                "no typical device of architecture '" + arch + "' is known: there are sm_80, sm_90a and sm_100");
   d.tuned = std::make_shared<const TunedTable>(shipped_table(d.name));
   return d;
 }

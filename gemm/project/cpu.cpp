@@ -9,8 +9,8 @@ namespace {
 /// One pass over V and W, chunk by chunk: update (if there is a factor), then V^H W and W^H W of the rows
 /// that are still in cache.
 template <class T>
-void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
-          const cpu::SmallFactor<T>* minus_s, Strided<T> w, Strided<T> s_next, Strided<T> g) {
+void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v, const cpu::SmallFactor<T>* minus_s,
+          Strided<T> w, Strided<T> s_next, Strided<T> g) {
   using R = real_t<T>;
   const cpu::Source<T> from_v(kernels, v), from_w(kernels, cpu::as_const(w));
   const cpu::InnerProduct<T> inner(kernels, v.cols, w.cols, false), gram(kernels, w.cols, w.cols, true);
@@ -29,8 +29,7 @@ void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v,
   cpu::PartialSums partial(parts, chunks, sums_size);
   const index_t v_size = block * width_v, w_size = block * width_w;
   const index_t out_size = minus_s == nullptr ? 0 : minus_s->buffer_size(minus_s->block_rows());
-  cpu::Scratch<R> scratch(threads,
-                          v_size + w_size + out_size + std::max(inner.pack_size(), gram.pack_size()));
+  cpu::Scratch<R> scratch(threads, v_size + w_size + out_size + std::max(inner.pack_size(), gram.pack_size()));
 
   const bool where_it_lies = minus_s != nullptr && minus_s->adds() && from_w.row_major();
   const index_t ld_to = where_it_lies ? w.row_stride * cpu::reals_in<T> : width_w;
@@ -93,16 +92,13 @@ void project_out(const Context& ctx, Strided<const T> v, Strided<const T> s, Str
                  Strided<T> g) {
   const cpu::Kernels& kernels = cpu::kernels(ctx.simd);
   if (v.cols == 0) return pass<T>(ctx, kernels, v, nullptr, w, s_next, g);
-  const cpu::SmallFactor<T> minus_s(kernels, s.rows, s.cols, false,
-                                    [&](index_t i, index_t j) { return -s(i, j); });
+  const cpu::SmallFactor<T> minus_s(kernels, s.rows, s.cols, false, [&](index_t i, index_t j) { return -s(i, j); });
   pass<T>(ctx, kernels, v, &minus_s, w, s_next, g);
 }
 
-#define TS_INSTANTIATE(T)                                                                                  \
-  template void inner_and_gram<T>(const Context&, Strided<const T>, Strided<const T>, Strided<T>,          \
-                                  Strided<T>);                                                             \
-  template void project_out<T>(const Context&, Strided<const T>, Strided<const T>, Strided<T>, Strided<T>, \
-                               Strided<T>);
+#define TS_INSTANTIATE(T)                                                                                      \
+  template void inner_and_gram<T>(const Context&, Strided<const T>, Strided<const T>, Strided<T>, Strided<T>); \
+  template void project_out<T>(const Context&, Strided<const T>, Strided<const T>, Strided<T>, Strided<T>, Strided<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

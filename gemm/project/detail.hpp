@@ -56,6 +56,5 @@ namespace ts::fast {
 template <class T>
 void inner_and_gram(const Context&, Strided<const T> v, Strided<const T> w, Strided<T> s, Strided<T> g);
 template <class T>
-void project_out(const Context&, Strided<const T> v, Strided<const T> s, Strided<T> w, Strided<T> s_next,
-                 Strided<T> g);
+void project_out(const Context&, Strided<const T> v, Strided<const T> s, Strided<T> w, Strided<T> s_next, Strided<T> g);
 }  // namespace ts::fast

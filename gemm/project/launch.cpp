@@ -30,8 +30,7 @@ void launch(const Context& ctx, Operation operation, Tall<T> v, Tall<T> s, Tall<
   problem.problem.wants_inner = !s_next.empty(), problem.problem.wants_gram = !g.empty();
   problem.op = Op::adjoint, problem.determinism = ctx.determinism;
   problem.first = cuda::form_of(v), problem.second = cuda::form_of(w);
-  const auto launch = [&](const cuda::PlannedKernel& planned, void* workspace,
-                          const cuda::PartsArgument& sums) {
+  const auto launch = [&](const cuda::PlannedKernel& planned, void* workspace, const cuda::PartsArgument& sums) {
     const auto blocks = static_cast<int>(planned.kernel.plan().grid / std::max<index_t>(1, problem.parts));
     planned.kernel.launch_with<cuda::ProjectPolicy>(ctx, {{v.data, v.row_stride, v.col_stride},
                                                           matrix_of(s),
@@ -96,11 +95,9 @@ void products(const Context& ctx, Tall<T> v, Tall<T> w, DeviceStrided<T> s, Devi
     auto g_jj = g.empty() ? g : g.block(j, j, q, q);
     for (index_t k = 0; k < m; k += pv, g_jj = {}) {
       const index_t p = std::min(pv, m - k);
-      launch<T>(ctx, Operation::inner_and_gram, v.block(0, k, n, p), {}, w_j, s.block(k, j, p, q), nullptr,
-                g_jj);
+      launch<T>(ctx, Operation::inner_and_gram, v.block(0, k, n, p), {}, w_j, s.block(k, j, p, q), nullptr, g_jj);
     }
-    if (!g_jj.empty())
-      launch<T>(ctx, Operation::inner_and_gram, v.block(0, 0, n, 0), {}, w_j, {}, nullptr, g_jj);
+    if (!g_jj.empty()) launch<T>(ctx, Operation::inner_and_gram, v.block(0, 0, n, 0), {}, w_j, {}, nullptr, g_jj);
     if (g.empty()) continue;
     for (index_t i = 0; i < j; i += pw)
       launch<T>(ctx, Operation::inner_and_gram, w.block(0, i, n, pw), {}, w_j, g.block(i, j, pw, q),
@@ -111,8 +108,8 @@ void products(const Context& ctx, Tall<T> v, Tall<T> w, DeviceStrided<T> s, Devi
 }  // namespace
 
 template <class T>
-void inner_and_gram(const Context& ctx, DeviceStrided<const T> v, DeviceStrided<const T> w,
-                    DeviceStrided<T> s, DeviceStrided<T> g) {
+void inner_and_gram(const Context& ctx, DeviceStrided<const T> v, DeviceStrided<const T> w, DeviceStrided<T> s,
+                    DeviceStrided<T> g) {
   expect_inner_and_gram(v, w, s, g);
   if (w.cols == 0) return;
   if (w.rows == 0 && !distributed(ctx)) {
@@ -139,22 +136,21 @@ void project_out(const Context& ctx, DeviceStrided<const T> v, DeviceStrided<con
   const Profile::Piece piece(ctx, problem, Space::device);
   if (v.cols == 0 || w.rows == 0) return products<T>(ctx, v, w, s_next, g);
   const auto [pv, pw] = panels_of<T>(ctx, v.cols, w.cols);
-  if (v.cols <= pv && w.cols <= pw)
-    return launch<T>(ctx, Operation::project_out, v, s, w, s_next, nullptr, g);
+  if (v.cols <= pv && w.cols <= pw) return launch<T>(ctx, Operation::project_out, v, s, w, s_next, nullptr, g);
   for (index_t j = 0; j < w.cols; j += pw)
     for (index_t k = 0; k < v.cols; k += pv) {
       const index_t p = std::min(pv, v.cols - k), q = std::min(pw, w.cols - j);
-      launch<T>(ctx, Operation::project_out, v.block(0, k, w.rows, p), s.block(k, j, p, q),
-                w.block(0, j, w.rows, q), {}, nullptr, {});
+      launch<T>(ctx, Operation::project_out, v.block(0, k, w.rows, p), s.block(k, j, p, q), w.block(0, j, w.rows, q),
+                {}, nullptr, {});
     }
   products<T>(ctx, v, w, s_next, g);
 }
 
-#define TS_INSTANTIATE(T)                                                                         \
-  template void inner_and_gram<T>(const Context&, DeviceStrided<const T>, DeviceStrided<const T>, \
-                                  DeviceStrided<T>, DeviceStrided<T>);                            \
-  template void project_out<T>(const Context&, DeviceStrided<const T>, DeviceStrided<const T>,    \
-                               DeviceStrided<T>, DeviceStrided<T>, DeviceStrided<T>);
+#define TS_INSTANTIATE(T)                                                                                           \
+  template void inner_and_gram<T>(const Context&, DeviceStrided<const T>, DeviceStrided<const T>, DeviceStrided<T>, \
+                                  DeviceStrided<T>);                                                                \
+  template void project_out<T>(const Context&, DeviceStrided<const T>, DeviceStrided<const T>, DeviceStrided<T>,    \
+                               DeviceStrided<T>, DeviceStrided<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -45,8 +45,7 @@ ProjectShape shape_of(const GpuProblem& problem) {
 
 // The search space. Of candidates of equal cost the one that comes first in these lists, read from left to right,
 // counts as the better one.
-constexpr int tiles_of_chunk[] = {1, 2, 4, 8, 16}, group_sides[] = {1, 2, 4, 8},
-              warps_of_block[] = {8, 16, 4};
+constexpr int tiles_of_chunk[] = {1, 2, 4, 8, 16}, group_sides[] = {1, 2, 4, 8}, warps_of_block[] = {8, 16, 4};
 constexpr int most_stages = 6, most_tiles_of_warp = 18;
 constexpr int kept_free = 1024;  ///< bytes of shared memory
 
@@ -88,18 +87,17 @@ double cost_of(const ProjectPolicy& p, const ProjectCosts& c) {
   const double products = p.warp_tiles() * p.group_left * p.warp_blocks() * p.group_right;
   const double tensor = c.tensor * (updates + products);
   const double widen = scalar_bytes(p.type) == 8 ? 1 : 2;
-  const double loads = updates * c.update_loads + (p.update ? c.k_loads * widen * p.k_blocks() : 0) +
-                       widen * p.group_left * p.group_right *
-                           (c.left_loads * p.warp_tiles() + c.right_loads * p.warp_blocks());
+  const double loads =
+      updates * c.update_loads + (p.update ? c.k_loads * widen * p.k_blocks() : 0) +
+      widen * p.group_left * p.group_right * (c.left_loads * p.warp_tiles() + c.right_loads * p.warp_blocks());
   const double chunk_bytes = 16.0 * p.tiles * row_bytes;
-  const double in_flight =
-      std::min(1.0, p.groups * (p.stages - c.stages_waiting) * chunk_bytes / c.bytes_in_flight);
+  const double in_flight = std::min(1.0, p.groups * (p.stages - c.stages_waiting) * chunk_bytes / c.bytes_in_flight);
   // Few rows in a chunk leave warps of a group without work in the update.
   const int runs_of_tile = (p.column_blocks() * parts + 3) / 4;
   const double runs = p.tiles * runs_of_tile, group_warps = p.group_warps();
   const double idle = p.update ? std::max(1.0, group_warps / runs) : 1.0;
-  const double cost = std::max({memory * (1 + c.chunk_start / chunk_bytes) / in_flight,
-                                tensor * c.tensor_slack * idle, loads * c.load_cycles}) +
+  const double cost = std::max({memory * (1 + c.chunk_start / chunk_bytes) / in_flight, tensor * c.tensor_slack * idle,
+                                loads * c.load_cycles}) +
                       c.tensor_share * tensor * idle + c.load_share * loads;
   return cost * ((p.warps() < 8 ? c.few_warps : 1) * (1 + c.meeting * (group_warps - 1)));
 }
@@ -140,8 +138,7 @@ std::vector<ProjectCandidate> candidates_for(const ProjectShape& shape, const Bl
 
 KernelPlan plan_with(ProjectPolicy p, const ProjectShape& shape, const BlockLimits& limits) {
   const bool contiguous = shape.w.row_stride == p.q && (shape.w.column_stride == 1 || p.q == 1);
-  p.bulk_w =
-      contiguous && shape.w.address % 16 == 0 && p.mode_w == TallMode::flat && p.w().sub_bytes() % 16 == 0;
+  p.bulk_w = contiguous && shape.w.address % 16 == 0 && p.mode_w == TallMode::flat && p.w().sub_bytes() % 16 == 0;
   KernelPlan k = plan_of("project", p);
   k.grid = grid_of(ceil_div(ceil_div(shape.rows, p.chunk_rows()), p.groups), limits.multiprocessors);
   k.block = static_cast<unsigned>(p.threads());
@@ -149,8 +146,7 @@ KernelPlan plan_with(ProjectPolicy p, const ProjectShape& shape, const BlockLimi
   const index_t results = ((p.inner ? p.p : 0) + (p.gram ? p.q : 0)) * index_t{p.q};
   const int blocks = static_cast<int>(k.grid), group = group_size_of(blocks);
   k.workspace_bytes =
-      static_cast<std::size_t>((blocks + ceil_div(blocks, group)) * results * parts_of(p.type)) *
-      sizeof(double);
+      static_cast<std::size_t>((blocks + ceil_div(blocks, group)) * results * parts_of(p.type)) * sizeof(double);
   const index_t parts = std::max<index_t>(1, shape.parts);
   k.grid *= static_cast<unsigned>(parts), k.workspace_bytes *= static_cast<std::size_t>(parts);
   k.budget = {register_cap(p.warps()), 1024};
@@ -173,9 +169,7 @@ ProjectPanels project_panels(DType type, index_t p, index_t q, const BlockLimits
     }
     return true;
   };
-  const auto share = [](index_t columns, index_t panels) {
-    return std::max<index_t>(1, ceil_div(columns, panels));
-  };
+  const auto share = [](index_t columns, index_t panels) { return std::max<index_t>(1, ceil_div(columns, panels)); };
   for (index_t w_panels = 1;; ++w_panels) {
     const index_t w = share(q, w_panels);
     // Narrow panels of W read V again and again: V is cut before they are narrower than 8 scalars.

@@ -43,10 +43,10 @@ struct ProjectPolicy {
   TallMode mode_w = TallMode::flat;
   int pitch_w = 1, unit_w = 16;
   bool shift_w = false;
-  bool bulk_w = false;  ///< W is contiguous and 16-byte aligned: whole chunks are stored in bulk
-  bool parts = false;   ///< what is left of the products are the sums of parts of the rows
-  int tiles = 1;        ///< of 16 rows in a chunk
-  int stages = 2;       ///< of a ring
+  bool bulk_w = false;                  ///< W is contiguous and 16-byte aligned: whole chunks are stored in bulk
+  bool parts = false;                   ///< what is left of the products are the sums of parts of the rows
+  int tiles = 1;                        ///< of 16 rows in a chunk
+  int stages = 2;                       ///< of a ring
   int group_left = 1, group_right = 1;  ///< warps that share a chunk and the columns of its products
   int groups = 8;                       ///< of such warps in a block
 
@@ -72,9 +72,7 @@ struct ProjectPolicy {
 
   // The products: tiles of 16 columns on the left, first of V, then of W; blocks of 8 of W on the right.
   [[nodiscard]] constexpr int v_tiles() const { return inner ? (v().scalars() + 15) / 16 : 0; }
-  [[nodiscard]] constexpr int left_tiles() const {
-    return v_tiles() + (gram ? (w().scalars() + 15) / 16 : 0);
-  }
+  [[nodiscard]] constexpr int left_tiles() const { return v_tiles() + (gram ? (w().scalars() + 15) / 16 : 0); }
   [[nodiscard]] constexpr int right_blocks() const { return (w().scalars() + 7) / 8; }
   /// Tiles and blocks of those that a warp has.
   [[nodiscard]] constexpr int warp_tiles() const {
@@ -94,8 +92,7 @@ struct ProjectPolicy {
     return factor_offset() + (update ? k_blocks() * column_blocks() * 32 * 32 : 0);
   }
   [[nodiscard]] constexpr int shared_bytes() const {
-    const int rings = groups * stages * slot_bytes(),
-              products = groups * product_rows() * product_pitch() * 8;
+    const int rings = groups * stages * slot_bytes(), products = groups * product_rows() * product_pitch() * 8;
     return ring_offset() + (rings > products ? rings : products);
   }
 
@@ -103,11 +100,9 @@ struct ProjectPolicy {
   static constexpr void members(Self& x, Each each) {
     each("type", x.type), each("update", x.update), each("inner", x.inner), each("gram", x.gram);
     each("p", x.p), each("q", x.q);
-    each("mode_v", x.mode_v), each("pitch_v", x.pitch_v), each("unit_v", x.unit_v),
-        each("shift_v", x.shift_v);
+    each("mode_v", x.mode_v), each("pitch_v", x.pitch_v), each("unit_v", x.unit_v), each("shift_v", x.shift_v);
     each("vector_v", x.vector_v);
-    each("mode_w", x.mode_w), each("pitch_w", x.pitch_w), each("unit_w", x.unit_w),
-        each("shift_w", x.shift_w);
+    each("mode_w", x.mode_w), each("pitch_w", x.pitch_w), each("unit_w", x.unit_w), each("shift_w", x.shift_w);
     each("bulk_w", x.bulk_w), each("parts", x.parts), each("tiles", x.tiles), each("stages", x.stages);
     each("group_left", x.group_left), each("group_right", x.group_right), each("groups", x.groups);
   }

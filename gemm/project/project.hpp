@@ -10,8 +10,7 @@ namespace detail {
 template <class T>
 void inner_and_gram(const Context&, Strided<const T> v, Strided<const T> w, Strided<T> s, Strided<T> g);
 template <class T>
-void project_out(const Context&, Strided<const T> v, Strided<const T> s, Strided<T> w, Strided<T> s_next,
-                 Strided<T> g);
+void project_out(const Context&, Strided<const T> v, Strided<const T> s, Strided<T> w, Strided<T> s_next, Strided<T> g);
 template <class T>
 void inner_and_gram(const Context&, DeviceStrided<const T> v, DeviceStrided<const T> w, DeviceStrided<T> s,
                     DeviceStrided<T> g);

@@ -40,11 +40,10 @@ void fill_random(const Context& ctx, const Philox& random, DeviceView<T> x) {
   expects(real.cols() <= 1 << 16, "fill_random: a block has more than 2^16 real columns");
   if (x.empty()) return;
   const Profile::Piece piece(ctx, work, cost_of(real), dtype_of<R>, Space::device);
-  const cuda::KernelPlan plan = cuda::plan_random_fill(dtype_of<R>, cuda::form_of(DeviceStrided<R>(real)),
-                                                       real.rows(), real.cols(), ctx.stream.device());
+  const cuda::KernelPlan plan = cuda::plan_random_fill(dtype_of<R>, cuda::form_of(DeviceStrided<R>(real)), real.rows(),
+                                                       real.cols(), ctx.stream.device());
   cuda::launch_with<cuda::RandomFillPolicy>(
-      ctx, plan,
-      {real.data(), real.rows(), static_cast<int>(real.cols()), real.ld(), random.stream, random.key});
+      ctx, plan, {real.data(), real.rows(), static_cast<int>(real.cols()), real.ld(), random.stream, random.key});
 }
 
 #define TS_INSTANTIATE(T)                                                   \

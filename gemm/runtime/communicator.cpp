@@ -13,15 +13,12 @@ class SelfCommunicator final : public Communicator {
   [[nodiscard]] int rank() const noexcept override { return 0; }
   [[nodiscard]] int size() const noexcept override { return 1; }
   [[nodiscard]] bool all_gather(std::byte*, std::span<const std::size_t>) override { return true; }
-  [[nodiscard]] bool all_gather(const cuda::Stream&, std::byte*, std::span<const std::size_t>) override {
-    return true;
-  }
+  [[nodiscard]] bool all_gather(const cuda::Stream&, std::byte*, std::span<const std::size_t>) override { return true; }
 };
 
 }  // namespace
 
-bool Communicator::all_gather(const cuda::Stream& stream, std::byte* data,
-                              std::span<const std::size_t> offsets) {
+bool Communicator::all_gather(const cuda::Stream& stream, std::byte* data, std::span<const std::size_t> offsets) {
   std::vector<std::byte> here(offsets.back());
   const std::size_t begin = offsets[static_cast<std::size_t>(rank())],
                     end = offsets[static_cast<std::size_t>(rank()) + 1];

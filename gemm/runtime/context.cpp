@@ -4,8 +4,6 @@
 
 namespace ts {
 
-int Context::thread_count() const noexcept {
-  return threads > 0 ? threads : default_threads();
-}
+int Context::thread_count() const noexcept { return threads > 0 ? threads : default_threads(); }
 
 }  // namespace ts

@@ -48,8 +48,8 @@ class Flag {
       --sleepers_;
     }
     constexpr Clock::duration least = std::chrono::microseconds(1);
-    patience = Clock::now() - start < most_patience ? std::clamp(2 * patience, least, most_patience)
-                                                    : Clock::duration::zero();
+    patience =
+        Clock::now() - start < most_patience ? std::clamp(2 * patience, least, most_patience) : Clock::duration::zero();
   }
   void set(int value) noexcept {
     value_ = value;
@@ -194,9 +194,7 @@ class OwnTeam {
 
 }  // namespace
 
-bool in_parallel() noexcept {
-  return inside;
-}
+bool in_parallel() noexcept { return inside; }
 
 void detail::run_parts(int parts, Part call, const void* body) {
   if (inside) {

@@ -54,8 +54,7 @@ void parallel_ranges(int threads, index_t count, const Body& body) {
 /// the lowest range on.
 /// @throws what `body` throws, as parallel() does.
 template <class Value, class Body, class Combine>
-[[nodiscard]] Value parallel_reduce(int threads, index_t count, Value start, const Body& body,
-                                    const Combine& combine) {
+[[nodiscard]] Value parallel_reduce(int threads, index_t count, Value start, const Body& body, const Combine& combine) {
   std::vector<Value> values(static_cast<std::size_t>(std::clamp<index_t>(count, 0, std::max(threads, 1))));
   parallel_numbered_ranges(threads, count, [&](index_t first, index_t last, int range) {
     values[static_cast<std::size_t>(range)] = body(first, last);

@@ -42,9 +42,9 @@ class PlacedView {
   /// The view with its space in the type. @throws Error(invalid_argument) where the matrix is elsewhere.
   template <Space S>
   [[nodiscard]] constexpr MatrixView<T, S> in() const {
-    expects(S == space_ || data() == nullptr,
-            S == Space::host ? "a matrix on a device is used where one in host memory is needed"
-                             : "a matrix in host memory is used where one on a device is needed");
+    expects(S == space_ || data() == nullptr, S == Space::host
+                                                  ? "a matrix on a device is used where one in host memory is needed"
+                                                  : "a matrix in host memory is used where one on a device is needed");
     return MatrixView<T, S>::unchecked(data(), rows(), cols(), ld());
   }
   [[nodiscard]] constexpr HostView<T> host() const { return in<Space::host>(); }
@@ -87,8 +87,7 @@ class PlacedMatrix {
   [[nodiscard]] Matrix<T> to_host(const Context& ctx) && {
     if (space_ == Space::host) return std::move(here_);
     Matrix<T> copied(rows(), cols());
-    cuda::download(ctx.stream, copied.data(), there_.data(),
-                   static_cast<std::size_t>(rows() * cols()) * sizeof(T));
+    cuda::download(ctx.stream, copied.data(), there_.data(), static_cast<std::size_t>(rows() * cols()) * sizeof(T));
     return copied;
   }
 

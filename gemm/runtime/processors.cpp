@@ -88,8 +88,6 @@ int default_threads() noexcept {
   return detected;
 }
 
-void set_default_threads(int threads) noexcept {
-  wished = threads;
-}
+void set_default_threads(int threads) noexcept { wished = threads; }
 
 }  // namespace ts

@@ -20,22 +20,18 @@ double least_seconds(const Cost& cost, DType type, const Roofs& roofs) {
   const double flops = single ? roofs.float32_flops : roofs.float64_flops;
   if (!(roofs.read_bytes_per_second > 0) || !(roofs.copy_bytes_per_second > 0) || !(flops > 0)) return 0;
   const double copied = cost.written_bytes + std::min(cost.read_bytes, cost.written_bytes);
-  const double memory =
-      copied / roofs.copy_bytes_per_second + (cost.bytes() - copied) / roofs.read_bytes_per_second;
+  const double memory = copied / roofs.copy_bytes_per_second + (cost.bytes() - copied) / roofs.read_bytes_per_second;
   return std::max(memory, cost.flops / flops);
 }
 
 Profile::Use::Use(Profile& profile) noexcept : before_(std::exchange(in_use, &profile)) {}
-Profile::Use::~Use() {
-  in_use = before_;
-}
+Profile::Use::~Use() { in_use = before_; }
 
 Profile::Piece::Piece(const Context& ctx, const Problem& problem, Space space)
-    : Piece(ctx, name_of(problem.operation), in_use != nullptr ? cost_of(problem) : Cost{}, problem.type,
-            space) {}
+    : Piece(ctx, name_of(problem.operation), in_use != nullptr ? cost_of(problem) : Cost{}, problem.type, space) {}
 
-Profile::Piece::Piece(const Context& ctx, std::string_view what, const Cost& cost,
-                      std::optional<DType> roof_of, Space space) {
+Profile::Piece::Piece(const Context& ctx, std::string_view what, const Cost& cost, std::optional<DType> roof_of,
+                      Space space) {
   if (in_use == nullptr || in_parallel()) return;
   const bool device = space == Space::device;
   if (device && ctx.stream.rehearsal() != nullptr) return;

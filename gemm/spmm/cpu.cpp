@@ -57,8 +57,7 @@ void multiply(const Context& ctx, int threads, result_t<T> alpha, const CsrView<
   const index_t width = y.cols * cpu::reals_in<C>;
   constexpr index_t rows_unit = 64, buffer_bytes = 16 << 10;  // streamed blocks meet on line boundaries
   const index_t block =
-      std::max<index_t>(1, buffer_bytes / (width * static_cast<index_t>(sizeof(real_t<C>))) / rows_unit) *
-      rows_unit;
+      std::max<index_t>(1, buffer_bytes / (width * static_cast<index_t>(sizeof(real_t<C>))) / rows_unit) * rows_unit;
   cpu::Scratch<C> scratch(threads, block * y.cols + 64);
   const index_t chunks = cpu::sparse_chunks(a.nonzeros(), a.rows, threads);
   const RowCuts<T, I> cuts(a, chunks);
@@ -67,8 +66,7 @@ void multiply(const Context& ctx, int threads, result_t<T> alpha, const CsrView<
     const index_t end = cuts.begin(chunk + 1);
     for (index_t i = cuts.begin(chunk); i < end; i += block) {
       const index_t rows = std::min(block, end - i);
-      kernel.gather(a.pointers, a.indices, a.values, i, i + rows, a.nonzeros(), x.data, x.row_stride, x.cols,
-                    out);
+      kernel.gather(a.pointers, a.indices, a.values, i, i + rows, a.nonzeros(), x.data, x.row_stride, x.cols, out);
       if (alpha != C{1})
         for (index_t k = 0; k < rows * y.cols; ++k) out[k] = cpu::scaled(alpha, out[k]);
       target.put(i, rows, reinterpret_cast<real_t<C>*>(out));
@@ -99,9 +97,8 @@ std::vector<index_t> column_cuts(const CsrView<T, Space::host, I>& a, int ranges
 /// Y = alpha A^T X + beta Y (or A^H): every thread reads all of A but writes only its own rows of Y, in the
 /// order of A's rows, so that the bits do not depend on how many threads there are.
 template <class T, class I>
-void multiply_transposed(const Context& ctx, int threads, Op op, result_t<T> alpha,
-                         const CsrView<T, Space::host, I>& a, Strided<const T> x, result_t<T> beta,
-                         Strided<result_t<T>> y) {
+void multiply_transposed(const Context& ctx, int threads, Op op, result_t<T> alpha, const CsrView<T, Space::host, I>& a,
+                         Strided<const T> x, result_t<T> beta, Strided<result_t<T>> y) {
   using C = result_t<T>;
   const auto& kernel = std::get<cpu::SparseKernels<T, I>>(cpu::row_kernels(ctx.simd).sparse);
   const bool in_place = y.col_stride == 1 || y.cols == 1;
@@ -113,12 +110,11 @@ void multiply_transposed(const Context& ctx, int threads, Op op, result_t<T> alp
   }
   const auto cuts = threads > 1 ? column_cuts(a, threads) : std::vector<index_t>{0, a.cols};
   parallel_pieces(threads, threads, [&](index_t range, int) {
-    const index_t first = cuts[static_cast<std::size_t>(range)],
-                  end = cuts[static_cast<std::size_t>(range) + 1];
+    const index_t first = cuts[static_cast<std::size_t>(range)], end = cuts[static_cast<std::size_t>(range) + 1];
     for (index_t i = first; i < end; ++i)
       for (index_t j = 0; j < y.cols; ++j) sum(i, j) = beta == C{} ? C{} : cpu::scaled(beta, y(i, j));
-    kernel.scatter(a.pointers, a.indices, a.values, a.rows, first, end, op == Op::adjoint, alpha, x.data,
-                   x.row_stride, x.cols, sum.data, sum.row_stride);
+    kernel.scatter(a.pointers, a.indices, a.values, a.rows, first, end, op == Op::adjoint, alpha, x.data, x.row_stride,
+                   x.cols, sum.data, sum.row_stride);
     if (!in_place)
       for (index_t j = 0; j < y.cols; ++j)
         for (index_t i = first; i < end; ++i) y(i, j) = sum(i, j);
@@ -141,9 +137,9 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host
     multiply_transposed<T, I>(ctx, threads, op_a, alpha, a, rows_of_x, beta, y);
 }
 
-#define TS_INSTANTIATE_INDEX(T, I)                                                                        \
-  template void spmm<T, I>(const Context&, Op, result_t<T>, CsrView<T, Space::host, I>, Strided<const T>, \
-                           result_t<T>, Strided<result_t<T>>);
+#define TS_INSTANTIATE_INDEX(T, I)                                                                                     \
+  template void spmm<T, I>(const Context&, Op, result_t<T>, CsrView<T, Space::host, I>, Strided<const T>, result_t<T>, \
+                           Strided<result_t<T>>);
 #define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

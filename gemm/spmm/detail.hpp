@@ -12,6 +12,6 @@ void spmm(Op, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> 
 
 namespace ts::fast {
 template <class T, class I>
-void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x,
-          result_t<T> beta, Strided<result_t<T>> y);
+void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x, result_t<T> beta,
+          Strided<result_t<T>> y);
 }  // namespace ts::fast

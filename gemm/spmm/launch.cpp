@@ -13,9 +13,8 @@ namespace {
 /// Y = alpha (B - shift I) X + beta Y with at most spmm_widest columns; B is A or, for other ops, the
 /// transposed that A keeps.
 template <class T, class I>
-void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, Space::device, I>& b,
-                 result_t<T> shift, DeviceStrided<const T> x, result_t<T> beta,
-                 DeviceStrided<result_t<T>> y) {
+void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, Space::device, I>& b, result_t<T> shift,
+                 DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y) {
   cuda::GpuProblem problem;
   problem.problem = {Operation::spmm, dtype_of<T>, b.rows, b.cols, x.cols};
   problem.problem.accumulate = beta != result_t<T>{};
@@ -38,8 +37,7 @@ void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, 
   using Policy = cuda::SpmmPolicy;
   if (b.long_part_count == 0) return planned->kernel.launch_with<Policy, result_t<T>>(ctx, arguments);
   const cuda::KernelPlan parts = cuda::spmm_long_plan(problem, b.long_part_count);
-  const auto ticket_bytes =
-      static_cast<std::size_t>(cuda::ceil_div(b.long_part_count, 64)) * 64 * sizeof(unsigned);
+  const auto ticket_bytes = static_cast<std::size_t>(cuda::ceil_div(b.long_part_count, 64)) * 64 * sizeof(unsigned);
   arguments.tickets = static_cast<unsigned*>(ctx.stream.workspace(ticket_bytes + parts.workspace_bytes));
   arguments.partials = reinterpret_cast<result_t<T>*>(arguments.tickets + ticket_bytes / sizeof(unsigned));
   arguments.longest = cuda::longest_short_row, arguments.ticket_count = b.long_part_count;
@@ -62,9 +60,8 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::devi
   expect_disjoint("spmm", y, "Y", x, "X");
   if (y.empty()) return;
   if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
-  expect_argument(
-      "spmm", op_a == Op::none || a.transposed != nullptr,
-      "on a GPU A^T X takes a matrix that keeps its transposed: call DeviceCsrMatrix::keep_transposed");
+  expect_argument("spmm", op_a == Op::none || a.transposed != nullptr,
+                  "on a GPU A^T X takes a matrix that keeps its transposed: call DeviceCsrMatrix::keep_transposed");
   const auto& b = op_a == Op::none ? a : *a.transposed;
   Problem problem{Operation::spmm, dtype_of<T>, m, n, y.cols, beta != result_t<T>{}};
   problem.nonzeros = b.stored, problem.index_bytes = static_cast<int>(sizeof(I));
@@ -72,8 +69,7 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::devi
   const index_t widest = cuda::spmm_widest(dtype_of<T>);
   for (index_t first = 0; first < x.cols; first += widest) {
     const index_t width = std::min(widest, x.cols - first);
-    launch_spmm<T, I>(ctx, op_a, alpha, b, shift, x.block(0, first, n, width), beta,
-                      y.block(0, first, m, width));
+    launch_spmm<T, I>(ctx, op_a, alpha, b, shift, x.block(0, first, n, width), beta, y.block(0, first, m, width));
   }
 }
 

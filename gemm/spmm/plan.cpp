@@ -9,9 +9,7 @@ namespace {
 
 constexpr index_t warp = 32;
 
-constexpr index_t result_size(DType type) noexcept {
-  return std::max<index_t>(4, static_cast<index_t>(size_of(type)));
-}
+constexpr index_t result_size(DType type) noexcept { return std::max<index_t>(4, static_cast<index_t>(size_of(type))); }
 constexpr index_t power_up(index_t x) noexcept {
   return static_cast<index_t>(std::bit_ceil(static_cast<std::uint64_t>(x)));
 }
@@ -47,16 +45,14 @@ SpmmPolicy spmm_policy(const GpuProblem& problem) {
   const index_t passes = ceil_div(pieces, lanes), piece_bytes = piece.count * element;
   const index_t unroll = passes == 1 || passes * piece_bytes <= 24 ? 4 : 2;
   // As many blocks as registers allow: sums, what is under way, addresses.
-  const index_t registers =
-      (problem.shifted ? 2 : 1) * passes * piece.count * result_size(pr.type) / 4 +
-      unroll * (ceil_div(piece_bytes, 4) + ceil_div(element, 4) + pr.index_bytes / 4 + 2) +
-      (passes > 1 ? 40 : 32) + (strided(problem) ? problem.shifted ? 24 : 16 : 0);
+  const index_t registers = (problem.shifted ? 2 : 1) * passes * piece.count * result_size(pr.type) / 4 +
+                            unroll * (ceil_div(piece_bytes, 4) + ceil_div(element, 4) + pr.index_bytes / 4 + 2) +
+                            (passes > 1 ? 40 : 32) + (strided(problem) ? problem.shifted ? 24 : 16 : 0);
   SpmmPolicy p;
   p.type = pr.type, p.q = static_cast<int>(pr.q), p.index_bytes = pr.index_bytes;
   p.conjugate = parts_of(pr.type) == 2 && problem.op == Op::adjoint;
   p.vector = piece.count, p.alignment = piece.alignment;
-  p.out_alignment =
-      std::min({16, problem.out.alignment, static_cast<int>(result_size(pr.type)) * piece.count});
+  p.out_alignment = std::min({16, problem.out.alignment, static_cast<int>(result_size(pr.type)) * piece.count});
   p.strided = strided(problem), p.shifted = problem.shifted;
   p.lanes = static_cast<int>(lanes), p.unroll = static_cast<int>(unroll);
   p.split = static_cast<int>(power_down(std::clamp<index_t>(entries / 8, 1, warp / lanes)));
@@ -66,8 +62,7 @@ SpmmPolicy spmm_policy(const GpuProblem& problem) {
 
 KernelPlan spmm_long_plan(const GpuProblem& problem, index_t parts) {
   SpmmPolicy policy = spmm_policy(problem);
-  policy.split = SpmmPolicy{}.split,
-  policy.blocks = SpmmPolicy{}.blocks;  // of which this kernel knows nothing
+  policy.split = SpmmPolicy{}.split, policy.blocks = SpmmPolicy{}.blocks;  // of which this kernel knows nothing
   KernelPlan plan = plan_of("spmm_long", policy);
   plan.grid = grid_of(parts, INT32_MAX);
   plan.block = policy.threads;
@@ -87,8 +82,8 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
   c.kernel.grid = grid_of(ceil_div(pr.n, policy.threads / policy.group()), INT32_MAX);
   c.kernel.block = policy.threads;
   c.kernel.budget = {65536 / policy.threads / policy.blocks, 0};
-  c.seconds = (strided(problem) ? 2 : 1) * std::max(limits.memory_seconds, limits.arithmetic_seconds) +
-              device.launch_seconds;
+  c.seconds =
+      (strided(problem) ? 2 : 1) * std::max(limits.memory_seconds, limits.arithmetic_seconds) + device.launch_seconds;
   return {std::move(c)};
 }
 

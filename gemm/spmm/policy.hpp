@@ -43,21 +43,18 @@ struct SpmmPolicy {
   bool conjugate = false;  ///< values count conjugated
   int vector = 1;
   int alignment = 8, out_alignment = 8;  ///< of rows of X and of Y
-  bool strided = false;  ///< X and Y may lie in any way (`vector` is 1 then), else they are row-major
-  bool shifted =
-      false;  ///< `diagonal` is added to the diagonal of A, and Y is read before the entries of A, not after
-  int lanes = 1;   ///< a power of two
-  int split = 1;   ///< teams of lanes that share the entries of a row, a power of two; lanes x split <= 32
-  int unroll = 4;  ///< entries that a team has under way at the same time
-  int blocks = 2;  ///< that a multiprocessor shall hold
+  bool strided = false;                  ///< X and Y may lie in any way (`vector` is 1 then), else they are row-major
+  bool shifted = false;  ///< `diagonal` is added to the diagonal of A, and Y is read before the entries of A, not after
+  int lanes = 1;         ///< a power of two
+  int split = 1;         ///< teams of lanes that share the entries of a row, a power of two; lanes x split <= 32
+  int unroll = 4;        ///< entries that a team has under way at the same time
+  int blocks = 2;        ///< that a multiprocessor shall hold
 
   static constexpr int threads = 256;
   [[nodiscard]] constexpr int passes() const { return (q + vector * lanes - 1) / (vector * lanes); }
   [[nodiscard]] constexpr int group() const { return lanes * split; }
   /// Of a row of sums.
-  [[nodiscard]] constexpr int row_bytes() const {
-    return q * scalar_bytes(result_type_of(type)) * parts_of(type);
-  }
+  [[nodiscard]] constexpr int row_bytes() const { return q * scalar_bytes(result_type_of(type)) * parts_of(type); }
   [[nodiscard]] constexpr int long_shared_bytes() const { return threads / lanes * row_bytes(); }
 
   template <class Self, class Each>

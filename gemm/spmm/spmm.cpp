@@ -24,14 +24,13 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host
   Problem problem{Operation::spmm, dtype_of<T>, m, n, y.cols, beta != result_t<T>{}};
   problem.nonzeros = a.nonzeros(), problem.index_bytes = static_cast<int>(sizeof(I));
   const Profile::Piece piece(ctx, problem);
-  if (ctx.implementation == Implementation::reference)
-    return reference::spmm<T, I>(op_a, alpha, a, x, beta, y);
+  if (ctx.implementation == Implementation::reference) return reference::spmm<T, I>(op_a, alpha, a, x, beta, y);
   fast::spmm<T, I>(ctx, op_a, alpha, a, x, beta, y);
 }
 
-#define TS_INSTANTIATE_INDEX(T, I)                                                                        \
-  template void spmm<T, I>(const Context&, Op, result_t<T>, CsrView<T, Space::host, I>, Strided<const T>, \
-                           result_t<T>, Strided<result_t<T>>);
+#define TS_INSTANTIATE_INDEX(T, I)                                                                                     \
+  template void spmm<T, I>(const Context&, Op, result_t<T>, CsrView<T, Space::host, I>, Strided<const T>, result_t<T>, \
+                           Strided<result_t<T>>);
 #define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -8,8 +8,8 @@ namespace ts {
 
 namespace detail {
 template <class T, class I>
-void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x,
-          result_t<T> beta, Strided<result_t<T>> y);
+void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x, result_t<T> beta,
+          Strided<result_t<T>> y);
 template <class T, class I>
 void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::device, I> a, result_t<T> shift,
           DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y);
@@ -21,8 +21,7 @@ void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::device, I> a,
 /// Entries of a row are added in stored order: the bits do not depend on the number of threads.
 /// @throws Error(invalid_argument) for shapes that do not fit.
 template <class T, class I, HostMatrix VX, HostMatrix VY>
-void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, VX x,
-          result_t<T> beta, VY y) {
+void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, VX x, result_t<T> beta, VY y) {
   detail::spmm<T, I>(ctx, op_a, alpha, a, Strided<const T>(x), beta, Strided<result_t<T>>(y));
 }
 
@@ -31,8 +30,8 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host
 /// lines; column-major ones are accepted. Rows of more than 512 entries are summed in parts, in a fixed
 /// order.
 template <class T, class I, DeviceOperand VX, DeviceOperand VY>
-void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::device, I> a, VX x,
-          result_t<T> beta, VY y) {
+void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::device, I> a, VX x, result_t<T> beta,
+          VY y) {
   detail::spmm<T, I>(ctx, op_a, alpha, a, result_t<T>{}, DeviceStrided<const T>(x), beta,
                      DeviceStrided<result_t<T>>(y));
 }
@@ -41,10 +40,9 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::devi
 /// A.
 /// @throws Error(invalid_argument) for shapes that do not fit.
 template <class T, class I, DeviceOperand VX, DeviceOperand VY>
-void spmm_shifted(const Context& ctx, result_t<T> alpha, CsrView<T, Space::device, I> a, result_t<T> shift,
-                  VX x, result_t<T> beta, VY y) {
-  detail::spmm<T, I>(ctx, Op::none, alpha, a, shift, DeviceStrided<const T>(x), beta,
-                     DeviceStrided<result_t<T>>(y));
+void spmm_shifted(const Context& ctx, result_t<T> alpha, CsrView<T, Space::device, I> a, result_t<T> shift, VX x,
+                  result_t<T> beta, VY y) {
+  detail::spmm<T, I>(ctx, Op::none, alpha, a, shift, DeviceStrided<const T>(x), beta, DeviceStrided<result_t<T>>(y));
 }
 
 }  // namespace ts

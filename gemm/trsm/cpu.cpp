@@ -36,8 +36,8 @@ struct Factor {
 /// The factor of columns first .. first+p-1 for rows as they lie in memory, in vectors of `lanes` reals.
 /// `ld`: reals between the beginnings of two rows.
 template <class T>
-cpu::NarrowFactor<real_t<T>> narrow_factor(const Factor<T>& factor, index_t order, index_t first, index_t p,
-                                           index_t ld, index_t lanes) {
+cpu::NarrowFactor<real_t<T>> narrow_factor(const Factor<T>& factor, index_t order, index_t first, index_t p, index_t ld,
+                                           index_t lanes) {
   constexpr index_t parts = cpu::reals_in<T>;
   const bool gaps = ld != p * parts;
   cpu::NarrowFactor<real_t<T>> f;
@@ -55,8 +55,7 @@ cpu::NarrowFactor<real_t<T>> narrow_factor(const Factor<T>& factor, index_t orde
       f.real_lane[k][l] = static_cast<std::int32_t>(row + k * parts);
       f.imaginary_lane[k][l] = static_cast<std::int32_t>(row + k * parts + parts - 1);
       if (j <= k) continue;
-      const T r =
-          cpu::scaled(factor.columns[static_cast<std::size_t>((first + j) * order + first + k)], inverse(k));
+      const T r = cpu::scaled(factor.columns[static_cast<std::size_t>((first + j) * order + first + k)], inverse(k));
       f.behind[k][l] = -1;
       f.tile[k][l] = -own_part(r), f.turned[k][l] = -turned_part(r);
     }
@@ -71,8 +70,8 @@ class Columns {
  public:
   using R = real_t<T>;
 
-  Columns(const Context& ctx, const cpu::SubstitutionKernels<T>& kernel, const Factor<T>& factor,
-          Strided<const T> r, index_t ld)
+  Columns(const Context& ctx, const cpu::SubstitutionKernels<T>& kernel, const Factor<T>& factor, Strided<const T> r,
+          index_t ld)
       : kernel_(&kernel), width_(r.cols * parts), ld_(ld * parts) {
     const index_t most = kernel.lanes / parts;
     for (index_t first = 0; first < r.cols; first += most) {

@@ -52,8 +52,7 @@ TrsmPolicy policy_of(const GpuProblem& problem, const Choice& choice, const Devi
 
 KernelPlan kernel_of(const TrsmPolicy& policy, index_t rows, const DeviceInfo& device) {
   KernelPlan plan = plan_of("trsm", policy);
-  plan.grid =
-      grid_of(ceil_div(rows, policy.tile_rows()), index_t{4} * policy.blocks * device.multiprocessors);
+  plan.grid = grid_of(ceil_div(rows, policy.tile_rows()), index_t{4} * policy.blocks * device.multiprocessors);
   plan.block = static_cast<unsigned>(policy.threads);
   plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
   plan.budget = {std::min(255, 65536 / (policy.threads * policy.blocks)), 0};
@@ -85,9 +84,9 @@ std::vector<Candidate> trsm_candidates(const GpuProblem& problem, const DeviceIn
   std::vector<Candidate> candidates;
   for (const TrsmPolicy& policy : trsm_policies(problem, device)) {
     const bool own_order = policy.access != Access::in_place || problem.first.layout == Layout::col_major;
-    const double penalty =
-        (own_order ? 1.0 : cost_model.foreign_order) * (policy.factor_shared ? 1.0 : cost_model.far_factor) *
-        (1.0 + cost_model.few_rows / static_cast<double>(policy.tile_rows() * policy.blocks));
+    const double penalty = (own_order ? 1.0 : cost_model.foreign_order) *
+                           (policy.factor_shared ? 1.0 : cost_model.far_factor) *
+                           (1.0 + cost_model.few_rows / static_cast<double>(policy.tile_rows() * policy.blocks));
     candidates.push_back({kernel_of(policy, pr.n, device), penalty * least + device.launch_seconds});
   }
   return candidates;

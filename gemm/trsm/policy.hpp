@@ -15,8 +15,8 @@ struct TrsmArguments {
 
 /// How X is reached.
 enum class TrsmAccess {
-  in_place,  ///< where it is, element by element, which suits a column-major X
-  staged,  ///< `threads` rows at a time through shared memory: a row-major X is read and written in its own order
+  in_place,   ///< where it is, element by element, which suits a column-major X
+  staged,     ///< `threads` rows at a time through shared memory: a row-major X is read and written in its own order
   whole_rows  ///< a whole narrow row at once, by one instruction for `vector` elements
 };
 
@@ -53,8 +53,7 @@ struct TrsmPolicy {
   template <class Self, class Each>
   static constexpr void members(Self& p, Each each) {
     each("type", p.type), each("p", p.p), each("access", p.access), each("factor_shared", p.factor_shared);
-    each("threads", p.threads), each("columns", p.columns), each("together", p.together),
-        each("blocks", p.blocks);
+    each("threads", p.threads), each("columns", p.columns), each("together", p.together), each("blocks", p.blocks);
     each("vector", p.vector), each("alignment", p.alignment);
   }
   friend bool operator==(const TrsmPolicy&, const TrsmPolicy&) = default;

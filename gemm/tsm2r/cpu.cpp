@@ -16,8 +16,8 @@ bool along_rows(Op op_d, const Strided<const T>& d) {
 /// with one very wide operand, so that the lanes lie along the rows of Y and nothing is transposed. Each
 /// chunk of rows of Y is computed alone.
 template <class T>
-void across_rows(const Context& ctx, const cpu::Kernels& kernels, Op op, result_t<T> alpha,
-                 Strided<const T> a, Strided<const T> x, result_t<T> beta, Strided<result_t<T>> y) {
+void across_rows(const Context& ctx, const cpu::Kernels& kernels, Op op, result_t<T> alpha, Strided<const T> a,
+                 Strided<const T> x, result_t<T> beta, Strided<result_t<T>> y) {
   using R = real_t<T>;
   // Few enough rows of A at once that the processor follows each of them as a stream of its own.
   constexpr index_t depth = 16;
@@ -40,10 +40,9 @@ void across_rows(const Context& ctx, const cpu::Kernels& kernels, Op op, result_
     std::fill_n(total, product.size(), 0.0);
     for (index_t k = 0; k < a.rows; k += depth) {
       const index_t count = std::min(depth, a.rows - k);
-      product.add(
-          from_a.block(k, count, 0, from_a.width(), product.narrow(), buffer),
-          from_x.block(k, count, 0, from_x.width(), product.narrow(), buffer + depth * from_a.width()), count,
-          total, nullptr, {});
+      product.add(from_a.block(k, count, 0, from_a.width(), product.narrow(), buffer),
+                  from_x.block(k, count, 0, from_x.width(), product.narrow(), buffer + depth * from_a.width()), count,
+                  total, nullptr, {});
     }
     product.finish(op, alpha, total, beta, target);
   });
@@ -52,19 +51,18 @@ void across_rows(const Context& ctx, const cpu::Kernels& kernels, Op op, result_
 }  // namespace
 
 template <class T>
-void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, Strided<const T> x,
-           result_t<T> beta, Strided<result_t<T>> y) {
+void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, Strided<const T> x, result_t<T> beta,
+           Strided<result_t<T>> y) {
   const cpu::Kernels& kernels = cpu::kernels(ctx.simd);
   constexpr index_t few = 16;  // beyond, transposing D into panels is a small part of the work
   if (!along_rows(op_d, d) && x.cols <= few) {
-    across_rows<T>(ctx, kernels, op_d == Op::none ? Op::transpose : op_d, alpha,
-                   op_d == Op::none ? d.transposed() : d, x, beta, y);
+    across_rows<T>(ctx, kernels, op_d == Op::none ? Op::transpose : op_d, alpha, op_d == Op::none ? d.transposed() : d,
+                   x, beta, y);
     return;
   }
   // The same product as TSMM with a long "row" of the tall operand: the kernels take it in pieces.
-  const cpu::SmallFactor<T> factor(kernels, x.rows, x.cols, op_d == Op::adjoint, [&](index_t i, index_t j) {
-    return cpu::scaled(alpha, widened(x(i, j)));
-  });
+  const cpu::SmallFactor<T> factor(kernels, x.rows, x.cols, op_d == Op::adjoint,
+                                   [&](index_t i, index_t j) { return cpu::scaled(alpha, widened(x(i, j))); });
   cpu::multiply<T>(ctx, kernels, op_d == Op::none ? d : d.transposed(), factor, beta, y);
 }
 

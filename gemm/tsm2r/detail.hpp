@@ -24,8 +24,7 @@ Strided<T, S> expect_tsm2r(Op op_d, const Strided<T, S>& d, const Strided<T, S>&
 
 namespace ts::reference {
 template <class T>
-void tsm2r(Op, result_t<T> alpha, Strided<const T> d, Strided<const T> x, result_t<T> beta,
-           Strided<result_t<T>> y);
+void tsm2r(Op, result_t<T> alpha, Strided<const T> d, Strided<const T> x, result_t<T> beta, Strided<result_t<T>> y);
 }  // namespace ts::reference
 
 namespace ts::fast {

@@ -19,8 +19,8 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T
   const auto op_of_d = expect_tsm2r(op_d, d, x, y);
   if (y.empty()) return;
   if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
-  const Profile::Piece piece(
-      ctx, {Operation::tsm2r, dtype_of<T>, y.rows, x.rows, y.cols, beta != result_t<T>{}}, Space::device);
+  const Profile::Piece piece(ctx, {Operation::tsm2r, dtype_of<T>, y.rows, x.rows, y.cols, beta != result_t<T>{}},
+                             Space::device);
   const DeviceStrided<const T> a = op_of_d.transposed();
   const index_t width = inner_width<T>(a, x);
   for (index_t j = 0; j < x.cols; j += width) {
@@ -33,9 +33,9 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T
   }
 }
 
-#define TS_INSTANTIATE(T)                                                                                 \
-  template void tsm2r<T>(const Context&, Op, result_t<T>, DeviceStrided<const T>, DeviceStrided<const T>, \
-                         result_t<T>, DeviceStrided<result_t<T>>);
+#define TS_INSTANTIATE(T)                                                                                              \
+  template void tsm2r<T>(const Context&, Op, result_t<T>, DeviceStrided<const T>, DeviceStrided<const T>, result_t<T>, \
+                         DeviceStrided<result_t<T>>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -7,13 +7,12 @@
 namespace ts::detail {
 
 template <class T>
-void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, Strided<const T> x,
-           result_t<T> beta, Strided<result_t<T>> y) {
+void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, Strided<const T> x, result_t<T> beta,
+           Strided<result_t<T>> y) {
   expect_tsm2r(op_d, d, x, y);
   if (y.empty()) return;
   if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, y);
-  const Profile::Piece piece(ctx,
-                             {Operation::tsm2r, dtype_of<T>, y.rows, x.rows, y.cols, beta != result_t<T>{}});
+  const Profile::Piece piece(ctx, {Operation::tsm2r, dtype_of<T>, y.rows, x.rows, y.cols, beta != result_t<T>{}});
   if (ctx.implementation == Implementation::reference) return reference::tsm2r<T>(op_d, alpha, d, x, beta, y);
   fast::tsm2r<T>(ctx, op_d, alpha, d, x, beta, y);
 }

@@ -11,8 +11,8 @@ template <class T>
 void tsm2r(const Context&, Op, result_t<T> alpha, Strided<const T> d, Strided<const T> x, result_t<T> beta,
            Strided<result_t<T>> y);
 template <class T>
-void tsm2r(const Context&, Op, result_t<T> alpha, DeviceStrided<const T> d, DeviceStrided<const T> x,
-           result_t<T> beta, DeviceStrided<result_t<T>> y);
+void tsm2r(const Context&, Op, result_t<T> alpha, DeviceStrided<const T> d, DeviceStrided<const T> x, result_t<T> beta,
+           DeviceStrided<result_t<T>> y);
 }  // namespace detail
 
 /// Y = alpha op(D) X + beta Y, with op(D) m x n large, X n x q, Y m x q, q small.

@@ -18,8 +18,7 @@ struct TsmmCostModel {
   double waiting_stages = 6,
          waiting = 0.0005;  ///< teams wait for the slowest, less where many stages are ahead
   // The same where memory wants few, long requests (H200): a chunk's way to 8 KiB, teams, and less than 8 warps.
-  double wanted_chunk_kib = 8, short_chunk = 0, asking_teams = 0, asking_teams_power = 1.5,
-         asking_warps_power = 0;
+  double wanted_chunk_kib = 8, short_chunk = 0, asking_teams = 0, asking_teams_power = 1.5, asking_warps_power = 0;
 
   // Arithmetic: instructions for 16 scalars of K and 8 columns; fragments of S, which tiles share; what a warp widens
   // or splits of X by itself.
@@ -48,8 +47,7 @@ inline constexpr TsmmCostModel tsmm_on_h100{};
 /// An H200 brings 35e9 bytes a second and multiprocessor, an H100 24e9. Chunks of 4, 6 and 8 KiB reach 83, 89 and 96 %
 /// of the copy roof, however many are under way; four teams, which wait for each other, a tenth less than one, eight
 /// half; four warps a fifth less than eight, two a third (tests/bench/results/requests-2026-11-22-h200.txt).
-inline constexpr TsmmCostModel tsmm_on_h200{
-    .short_chunk = 0.045, .asking_teams = 0.02, .asking_warps_power = 0.3};
+inline constexpr TsmmCostModel tsmm_on_h200{.short_chunk = 0.045, .asking_teams = 0.02, .asking_warps_power = 0.3};
 
 /// Cycles of a multiprocessor for a tile of tsmm_wide.cuh. Fitted to the times of some policies of 25 problems on an
 /// H100.

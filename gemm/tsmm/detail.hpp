@@ -42,8 +42,8 @@ void tsmm_in_place(Op, T alpha, Strided<T> x, Strided<const T> s);
 
 namespace ts::fast {
 template <class T>
-void tsmm(const Context&, Op, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s,
-          result_t<T> beta, Strided<result_t<T>> y);
+void tsmm(const Context&, Op, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s, result_t<T> beta,
+          Strided<result_t<T>> y);
 template <class T>
 void tsmm_in_place(const Context&, Op, T alpha, Strided<T> x, Strided<const T> s);
 }  // namespace ts::fast

@@ -19,8 +19,7 @@ namespace {
 
 template <class T, class S>
 cuda::GpuProblem problem_of(const Context& ctx, Operation operation, const DeviceStrided<const T>& x,
-                            const DeviceStrided<const S>& s, bool accumulate,
-                            const DeviceStrided<result_t<T>>& y) {
+                            const DeviceStrided<const S>& s, bool accumulate, const DeviceStrided<result_t<T>>& y) {
   cuda::GpuProblem problem;
   problem.problem = {operation, dtype_of<T>, x.rows, x.cols, s.cols, accumulate};
   problem.first = cuda::form_of(x), problem.second = cuda::form_of(s), problem.out = cuda::form_of(y);
@@ -30,9 +29,8 @@ cuda::GpuProblem problem_of(const Context& ctx, Operation operation, const Devic
 
 /// One launch; s is op(S) but for conjugation.
 template <class T>
-void launch_update(const Context& ctx, Operation operation, bool conjugate, result_t<T> alpha,
-                   DeviceStrided<const T> x, DeviceStrided<const result_t<T>> s, result_t<T> beta,
-                   DeviceStrided<result_t<T>> y) {
+void launch_update(const Context& ctx, Operation operation, bool conjugate, result_t<T> alpha, DeviceStrided<const T> x,
+                   DeviceStrided<const result_t<T>> s, result_t<T> beta, DeviceStrided<result_t<T>> y) {
   const cuda::GpuProblem problem = problem_of(ctx, operation, x, s, beta != result_t<T>{}, y);
   cuda::kept_plan(problem, ctx.stream.device())
       ->kernel.launch_with<cuda::TsmmPolicy>(ctx, {{x.data, x.row_stride, x.col_stride},
@@ -68,8 +66,7 @@ void for_each_block(index_t columns, index_t most, F f) {
 /// In panels of X and blocks of Y that a kernel takes, however they lie: Y is read again for every panel.
 template <class T>
 void update_by_panels(const Context& ctx, bool conjugate, result_t<T> alpha, DeviceStrided<const T> x,
-                      DeviceStrided<const result_t<T>> op_of_s, result_t<T> beta,
-                      DeviceStrided<result_t<T>> y) {
+                      DeviceStrided<const result_t<T>> op_of_s, result_t<T> beta, DeviceStrided<result_t<T>> y) {
   const index_t most = widest<T>(ctx), n = x.rows;
   for_each_block(y.cols, most, [&](index_t j, index_t q) {
     for_each_block(x.cols, most, [&](index_t k, index_t p) {
@@ -96,14 +93,12 @@ struct PlannedWide {
 
 template <class T, class S>
 bool launch_wide(const Context& ctx, Operation operation, Conjugated conjugated, result_t<T> alpha,
-                 DeviceStrided<const T> x, DeviceStrided<const S> s, result_t<T> beta,
-                 DeviceStrided<result_t<T>> y) {
+                 DeviceStrided<const T> x, DeviceStrided<const S> s, result_t<T> beta, DeviceStrided<result_t<T>> y) {
   const cuda::GpuProblem problem = problem_of(ctx, operation, x, s, beta != result_t<T>{}, y);
   const auto planned = cuda::kept_plan<PlannedWide>(problem, ctx.stream.device());
   if (!planned->product) return false;
   const cuda::WideShape& shape = planned->shape;
-  auto* const fragments =
-      static_cast<unsigned char*>(ctx.stream.workspace(planned->product->plan().workspace_bytes));
+  auto* const fragments = static_cast<unsigned char*>(ctx.stream.workspace(planned->product->plan().workspace_bytes));
   // conj(X) S = conj(X conj(S))
   const cuda::SmallFactorArgument small{s.data, s.row_stride, s.col_stride, conjugated.s != conjugated.x};
   planned->factor->launch_with<cuda::WideFactorPolicy>(ctx, {small, x.cols, shape.k_blocks, fragments});
@@ -121,21 +116,21 @@ bool launch_wide(const Context& ctx, Operation operation, Conjugated conjugated,
                               cuda::scalars_of(alpha),
                               cuda::scalars_of(beta)};
   if (ctx.stream.rehearsal() == nullptr)
-    product.map = cuda::tensor_map_of(ctx.stream.device().index, x.data, scalar_bytes(dtype_of<T>), x.rows,
-                                      x.cols * parts_of(dtype_of<T>),
-                                      x.row_stride * static_cast<index_t>(sizeof(T)), shape.rows);
+    product.map =
+        cuda::tensor_map_of(ctx.stream.device().index, x.data, scalar_bytes(dtype_of<T>), x.rows,
+                            x.cols * parts_of(dtype_of<T>), x.row_stride * static_cast<index_t>(sizeof(T)), shape.rows);
   planned->product->launch_with<cuda::WidePolicy>(ctx, product);
   return true;
 }
 
 template <class T>
-void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, DeviceStrided<const T> x,
-          DeviceStrided<const result_t<T>> s, result_t<T> beta, DeviceStrided<result_t<T>> y) {
+void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, DeviceStrided<const T> x, DeviceStrided<const result_t<T>> s,
+          result_t<T> beta, DeviceStrided<result_t<T>> y) {
   const auto op_of_s = expect_tsmm(op_s, x, s, y);
   if (y.empty()) return;
   if (x.cols == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
-  const Profile::Piece piece(
-      ctx, {Operation::tsmm, dtype_of<T>, x.rows, x.cols, y.cols, beta != result_t<T>{}}, Space::device);
+  const Profile::Piece piece(ctx, {Operation::tsmm, dtype_of<T>, x.rows, x.cols, y.cols, beta != result_t<T>{}},
+                             Space::device);
   const Conjugated conjugated{false, op_s == Op::adjoint};
   for_each_block(y.cols, cuda::wide_widest(dtype_of<T>), [&](index_t j, index_t q) {
     const auto sj = op_of_s.block(0, j, x.cols, q);
@@ -151,8 +146,7 @@ void tsmm_in_place(const Context& ctx, Op op_s, T alpha, DeviceStrided<T> x, Dev
   const DeviceStrided<T> y = x.block(0, 0, x.rows, op_of_s.cols);
   if (y.empty()) return;
   if (alpha == T{}) return scale_output(ctx, T{}, y);
-  const Profile::Piece piece(ctx, {Operation::tsmm_in_place, dtype_of<T>, x.rows, x.cols, y.cols},
-                             Space::device);
+  const Profile::Piece piece(ctx, {Operation::tsmm_in_place, dtype_of<T>, x.rows, x.cols, y.cols}, Space::device);
   if (x.cols <= widest<T>(ctx))
     return launch_update<T>(ctx, Operation::tsmm_in_place, op_s == Op::adjoint, alpha, x, op_of_s, T{}, y);
   // Wider than a kernel takes: slabs of rows go through the workspace of the stream.
@@ -169,26 +163,25 @@ void tsmm_in_place(const Context& ctx, Op op_s, T alpha, DeviceStrided<T> x, Dev
     update_by_panels<T>(ctx, op_s == Op::adjoint, alpha, x.block(i, 0, rows, x.cols), op_of_s, T{}, result);
     const auto bytes = [](index_t elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
     const index_t line = row_major ? y.cols : rows, lines = row_major ? rows : y.cols;
-    cuda::copy_lines(ctx.stream, target.data, bytes(row_major ? y.row_stride : y.col_stride), result.data,
-                     bytes(line), bytes(line), static_cast<std::size_t>(lines));
+    cuda::copy_lines(ctx.stream, target.data, bytes(row_major ? y.row_stride : y.col_stride), result.data, bytes(line),
+                     bytes(line), static_cast<std::size_t>(lines));
   }
 }
 
-#define TS_INSTANTIATE(T)                                                                             \
-  template bool launch_wide<T, result_t<T>>(const Context&, Operation, Conjugated, result_t<T>,       \
-                                            DeviceStrided<const T>, DeviceStrided<const result_t<T>>, \
-                                            result_t<T>, DeviceStrided<result_t<T>>);
+#define TS_INSTANTIATE(T)                                                                                          \
+  template bool launch_wide<T, result_t<T>>(const Context&, Operation, Conjugated, result_t<T>,                    \
+                                            DeviceStrided<const T>, DeviceStrided<const result_t<T>>, result_t<T>, \
+                                            DeviceStrided<result_t<T>>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
-template bool launch_wide<float16, float16>(const Context&, Operation, Conjugated, float,
-                                            DeviceStrided<const float16>, DeviceStrided<const float16>, float,
-                                            DeviceStrided<float>);
+template bool launch_wide<float16, float16>(const Context&, Operation, Conjugated, float, DeviceStrided<const float16>,
+                                            DeviceStrided<const float16>, float, DeviceStrided<float>);
 template bool launch_wide<bfloat16, bfloat16>(const Context&, Operation, Conjugated, float,
-                                              DeviceStrided<const bfloat16>, DeviceStrided<const bfloat16>,
-                                              float, DeviceStrided<float>);
-#define TS_INSTANTIATE(T)                                                        \
-  template void tsmm<T>(const Context&, Op, result_t<T>, DeviceStrided<const T>, \
-                        DeviceStrided<const result_t<T>>, result_t<T>, DeviceStrided<result_t<T>>);
+                                              DeviceStrided<const bfloat16>, DeviceStrided<const bfloat16>, float,
+                                              DeviceStrided<float>);
+#define TS_INSTANTIATE(T)                                                                                          \
+  template void tsmm<T>(const Context&, Op, result_t<T>, DeviceStrided<const T>, DeviceStrided<const result_t<T>>, \
+                        result_t<T>, DeviceStrided<result_t<T>>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #define TS_INSTANTIATE(T) \

@@ -15,8 +15,8 @@ struct Conjugated {
 /// Y (n x q) = alpha X S + beta Y for `operation`, tsmm or tsm2r. False, and nothing is done, where other
 /// kernels serve better.
 template <class T, class S>
-[[nodiscard]] bool launch_wide(const Context& ctx, Operation operation, Conjugated conjugated,
-                               result_t<T> alpha, DeviceStrided<const T> x, DeviceStrided<const S> s,
-                               result_t<T> beta, DeviceStrided<result_t<T>> y);
+[[nodiscard]] bool launch_wide(const Context& ctx, Operation operation, Conjugated conjugated, result_t<T> alpha,
+                               DeviceStrided<const T> x, DeviceStrided<const S> s, result_t<T> beta,
+                               DeviceStrided<result_t<T>> y);
 
 }  // namespace ts::detail

@@ -31,8 +31,7 @@ TsmmPolicy shape_of(DType type, index_t p, index_t q, const TallOperand& x, cons
     shape.shift_x = layout.shift, shape.unit_x = layout.unit;
     const int base = layout.mode == TallMode::flat ? static_cast<int>(x.address) : 0;
     for (int v = std::min(4, 16 / layout.scalar); v > 1 && shape.vector_x == 1; v /= 2)
-      if (std::gcd(layout.row_bytes(1), base) % (v * layout.scalar) == 0 && layout.width % v == 0)
-        shape.vector_x = v;
+      if (std::gcd(layout.row_bytes(1), base) % (v * layout.scalar) == 0 && layout.width % v == 0) shape.vector_x = v;
   }
   const index_t result = shape.result_bytes();
   shape.columns_y = y.column_stride != 1 && q > 1;
@@ -75,8 +74,7 @@ double memory_of(const TsmmPolicy& k, const TsmmWork& w, const TsmmCostModel& m)
   const double for_columns = (w.lanes ? m.lanes_for_columns : m.warps_for_columns) / w.warps;
   const double enough = m.enough_in_flight * w.x_bytes / w.row_bytes * (w.by_columns ? for_columns : 1);
   const double turns = m.ticket_cycles / w.rows, wait = m.waiting_stages / w.stages;
-  const double short_columns =
-      w.by_columns ? 1 + m.short_columns * (1 + k.teams) / (w.rows * w.scalar * w.parts) : 1;
+  const double short_columns = w.by_columns ? 1 + m.short_columns * (1 + k.teams) / (w.rows * w.scalar * w.parts) : 1;
   return short_columns * asking_of(k, w, m) *
          std::max(16 * w.row_bytes / m.bytes_per_cycle * std::max(1.0, enough / loading), turns) *
          (1 + (w.by_columns ? 0 : m.spread) * std::max(0.0, loading - m.much_in_flight)) *
@@ -107,8 +105,7 @@ double tensor_of(const TsmmPolicy& k, const TsmmWork& w, const TsmmCostModel& m)
 double lanes_of(const TsmmPolicy& k, const TsmmWork& w, const TsmmCostModel& m, double memory) {
   if (std::max(k.p, k.q) * w.parts <= 8) return m.lane_of_memory * memory;
   const double products = static_cast<double>(k.p * k.q) * w.parts;
-  const double moves = m.lane_move *
-                       (w.x_bytes / w.scalar + m.lane_stores * static_cast<double>(k.q) * w.parts) *
+  const double moves = m.lane_move * (w.x_bytes / w.scalar + m.lane_stores * static_cast<double>(k.q) * w.parts) *
                        (k.pitch_x * w.scalar % 32 == 0 ? m.lane_conflict : 1);
   return m.lane_product * products * w.parts + m.lane_factor * products / k.tiles + moves;
 }
@@ -184,8 +181,8 @@ void add_space(std::vector<ScoredTsmm>& all, const TsmmSpace& space, const TsmmP
 
 /// Of policies that cost the same: warpgroups, warps, lanes; float64; smaller pieces; 8 warps, then most.
 auto preference_of(const TsmmPolicy& k) {
-  return std::tuple(-static_cast<int>(k.worker), k.arithmetic, k.tiles, k.column_warps, k.teams,
-                    k.warps() != 8, -k.warps());
+  return std::tuple(-static_cast<int>(k.worker), k.arithmetic, k.tiles, k.column_warps, k.teams, k.warps() != 8,
+                    -k.warps());
 }
 
 /// Every policy that fits into registers and shared memory, best first.
@@ -223,8 +220,7 @@ std::vector<Candidate> tsmm_candidates(const GpuProblem& problem, const DeviceIn
                               tall_operand_of(problem.out, result_type_of(pr.type), pr.n, pr.q));
   shape.accumulate = pr.accumulate;
   // A row's bits do not depend on how many others a slab has.
-  return candidates_of(ranked(shape, everywhere ? index_t{1} << 40 : pr.n, block), pr, device,
-                       block.shared_bytes,
+  return candidates_of(ranked(shape, everywhere ? index_t{1} << 40 : pr.n, block), pr, device, block.shared_bytes,
                        [&](const ScoredTsmm& scored) { return kernel_of(scored.policy, pr.n, block); });
 }
 

@@ -65,17 +65,14 @@ struct TsmmPolicy {
   [[nodiscard]] constexpr int warps() const noexcept { return groups * group_warps(); }
   [[nodiscard]] constexpr int threads() const noexcept { return 32 * warps(); }
   [[nodiscard]] constexpr int team_threads() const noexcept { return 32 * column_warps; }
-  [[nodiscard]] constexpr int team_rows() const noexcept {
-    return (worker == TsmmWorker::lane ? 32 : 16) * tiles;
-  }
+  [[nodiscard]] constexpr int team_rows() const noexcept { return (worker == TsmmWorker::lane ? 32 : 16) * tiles; }
   [[nodiscard]] constexpr int rows() const noexcept { return team_rows() * teams; }  ///< of a chunk
 
   // X in a slot. Results take the place of the rows: sub-blocks that are shorter than theirs start further apart.
   [[nodiscard]] constexpr int team_subs() const noexcept { return worker == TsmmWorker::lane ? 1 : 2; }
   [[nodiscard]] constexpr TallChunk x() const noexcept {
-    TallChunk chunk{
-        type,       mode_x, p, pitch_x, unit_x, shift_x, teams * team_subs(), team_rows() / team_subs(),
-        bank_pad(), 32};
+    TallChunk chunk{type,       mode_x, p, pitch_x, unit_x, shift_x, teams * team_subs(), team_rows() / team_subs(),
+                    bank_pad(), 32};
     const int missing = y_team_bytes() - team_subs() * chunk.sub_pitch();
     if (!accumulate && !chunk.by_columns() && missing > 0) chunk.pad += round_up(missing / team_subs(), 128);
     return chunk;
@@ -102,9 +99,7 @@ struct TsmmPolicy {
   }
 
   // S: rows of reals for lanes, else fragments for blocks of 16 scalars of K and of 8 columns.
-  [[nodiscard]] constexpr int factor_pitch() const noexcept {
-    return round_up(q * parts(), 16 / real_bytes());
-  }
+  [[nodiscard]] constexpr int factor_pitch() const noexcept { return round_up(q * parts(), 16 / real_bytes()); }
   [[nodiscard]] constexpr int k_blocks() const noexcept { return (p * parts() + 15) / 16; }
   [[nodiscard]] constexpr int column_blocks() const noexcept { return (q + 7) / 8; }
   [[nodiscard]] constexpr int factor_bytes() const noexcept {
@@ -115,9 +110,7 @@ struct TsmmPolicy {
   /// Slots of a group; some groups may have one less.
   [[nodiscard]] constexpr int most_stages() const noexcept { return (slots + groups - 1) / groups; }
   /// A group's ring keeps two barriers and two numbers of 32 bits a slot.
-  [[nodiscard]] constexpr int factor_offset() const noexcept {
-    return round_up(24 * groups * most_stages(), 128);
-  }
+  [[nodiscard]] constexpr int factor_offset() const noexcept { return round_up(24 * groups * most_stages(), 128); }
   [[nodiscard]] constexpr int slots_offset() const noexcept { return factor_offset() + factor_bytes(); }
   [[nodiscard]] constexpr int shared_bytes() const noexcept { return slots_offset() + slots * slot_bytes(); }
 
@@ -127,28 +120,23 @@ struct TsmmPolicy {
     const bool by_columns = x().by_columns();
     if (worker == TsmmWorker::warpgroup)
       return 8 * column_blocks() * parts() + 116 + (by_columns ? 20 : vector_x < 4 ? 16 : 0);
-    if (worker == TsmmWorker::lane)
-      return 60 + (tiles * (parts() * q + 5) + parts() * q) * (scalar() == 8 ? 2 : 1);
-    const int blocks = (column_blocks() + column_warps - 1) / column_warps,
-              sums = tiles * blocks * parts() * 4;
+    if (worker == TsmmWorker::lane) return 60 + (tiles * (parts() * q + 5) + parts() * q) * (scalar() == 8 ? 2 : 1);
+    const int blocks = (column_blocks() + column_warps - 1) / column_warps, sums = tiles * blocks * parts() * 4;
     const bool scattered = by_columns || (vector_x == 1 && scalar() == 4);
     if (parts() == 2)
       return split() ? sums * 7 / 5 + 44 * tiles + 88 + (scattered ? 18 : 0)
-                     : sums * 5 / 2 + 36 * tiles + 72 + (vector_x == 1 ? 8 * tiles : 0) +
-                           (blocks > 1 ? 16 : 0) + (q % 8 != 0 ? 8 : 0);
+                     : sums * 5 / 2 + 36 * tiles + 72 + (vector_x == 1 ? 8 * tiles : 0) + (blocks > 1 ? 16 : 0) +
+                           (q % 8 != 0 ? 8 : 0);
     if (!split()) return 2 * sums + tiles * (vector_x == 1 ? 24 : 16) + (warps() > 8 ? 112 : 96);
     return sums + tiles * 24 + (scalar() == 4 ? 146 : 132) + (scattered ? 18 : 0);
   }
 
   template <class Self, class Each>
   static constexpr void members(Self& k, Each each) {
-    each("type", k.type), each("worker", k.worker), each("arithmetic", k.arithmetic), each("p", k.p),
-        each("q", k.q);
-    each("accumulate", k.accumulate), each("mode_x", k.mode_x), each("pitch_x", k.pitch_x),
-        each("unit_x", k.unit_x);
+    each("type", k.type), each("worker", k.worker), each("arithmetic", k.arithmetic), each("p", k.p), each("q", k.q);
+    each("accumulate", k.accumulate), each("mode_x", k.mode_x), each("pitch_x", k.pitch_x), each("unit_x", k.unit_x);
     each("shift_x", k.shift_x), each("vector_x", k.vector_x), each("columns_y", k.columns_y);
-    each("unit_y", k.unit_y), each("bulk_y", k.bulk_y), each("tiles", k.tiles),
-        each("column_warps", k.column_warps);
+    each("unit_y", k.unit_y), each("bulk_y", k.bulk_y), each("tiles", k.tiles), each("column_warps", k.column_warps);
     each("teams", k.teams), each("groups", k.groups), each("slots", k.slots), each("lag", k.lag);
   }
   friend bool operator==(const TsmmPolicy&, const TsmmPolicy&) = default;

@@ -12,8 +12,7 @@ void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, Strided<const T> x, St
   expect_tsmm(op_s, x, s, y);
   if (y.empty()) return;
   if (x.cols == 0 || alpha == result_t<T>{}) return scale_output(beta, y);
-  const Profile::Piece piece(ctx,
-                             {Operation::tsmm, dtype_of<T>, x.rows, x.cols, y.cols, beta != result_t<T>{}});
+  const Profile::Piece piece(ctx, {Operation::tsmm, dtype_of<T>, x.rows, x.cols, y.cols, beta != result_t<T>{}});
   if (ctx.implementation == Implementation::reference) return reference::tsmm<T>(op_s, alpha, x, s, beta, y);
   fast::tsmm<T>(ctx, op_s, alpha, x, s, beta, y);
 }
@@ -31,9 +30,9 @@ void tsmm_in_place(const Context& ctx, Op op_s, T alpha, Strided<T> x, Strided<c
   fast::tsmm_in_place<T>(ctx, op_s, alpha, x, s);
 }
 
-#define TS_INSTANTIATE(T)                                                                              \
-  template void tsmm<T>(const Context&, Op, result_t<T>, Strided<const T>, Strided<const result_t<T>>, \
-                        result_t<T>, Strided<result_t<T>>);
+#define TS_INSTANTIATE(T)                                                                                           \
+  template void tsmm<T>(const Context&, Op, result_t<T>, Strided<const T>, Strided<const result_t<T>>, result_t<T>, \
+                        Strided<result_t<T>>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #define TS_INSTANTIATE(T) template void tsmm_in_place<T>(const Context&, Op, T, Strided<T>, Strided<const T>);

@@ -8,8 +8,8 @@ namespace ts {
 
 namespace detail {
 template <class T>
-void tsmm(const Context&, Op, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s,
-          result_t<T> beta, Strided<result_t<T>> y);
+void tsmm(const Context&, Op, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s, result_t<T> beta,
+          Strided<result_t<T>> y);
 template <class T>
 void tsmm_in_place(const Context&, Op, T alpha, Strided<T> x, Strided<const T> s);
 template <class T>
@@ -38,8 +38,7 @@ void tsmm(const Context& ctx, Op op_s, result_t<typename VX::value_type> alpha, 
           result_t<typename VX::value_type> beta, VY y) {
   using T = typename VX::value_type;
   using R = result_t<T>;
-  detail::tsmm<T>(ctx, op_s, alpha, DeviceStrided<const T>(x), DeviceStrided<const R>(s), beta,
-                  DeviceStrided<R>(y));
+  detail::tsmm<T>(ctx, op_s, alpha, DeviceStrided<const T>(x), DeviceStrided<const R>(s), beta, DeviceStrided<R>(y));
 }
 
 /// X(:, 0 .. q-1) = alpha X op(S), with X n x p and op(S) p x q, q <= p: the basis change of a restarted

@@ -20,16 +20,14 @@ struct ScoredWide {
 double cost_of(const Problem& problem, const WidePolicy& k, int multiprocessors, const WideCostModel& m) {
   const int parts = parts_of(k.type), rows = k.rows();
   const auto x_bytes = static_cast<double>(rows * problem.p * static_cast<index_t>(size_of(k.type)));
-  const auto y_bytes =
-      static_cast<double>(rows * problem.q * static_cast<index_t>(size_of(result_type_of(k.type))));
+  const auto y_bytes = static_cast<double>(rows * problem.q * static_cast<index_t>(size_of(result_type_of(k.type))));
   const double k_blocks = std::ceil(static_cast<double>(problem.p * parts) / 16), blocks = k.column_blocks();
   const double s_bytes = k_blocks * blocks * WidePolicy::fragment_block_bytes;
   const double waves = std::ceil(std::ceil(static_cast<double>(problem.n) / rows) / multiprocessors);
 
   // Too little in flight leaves gaps.
   const double in_flight = (k.stages - 1) * k.x_bytes();
-  const double memory =
-      (x_bytes + y_bytes) / m.bytes_per_cycle * std::max(1.0, m.enough_in_flight / in_flight);
+  const double memory = (x_bytes + y_bytes) / m.bytes_per_cycle * std::max(1.0, m.enough_in_flight / in_flight);
   const double cache = (x_bytes + s_bytes) / m.cache_bytes_per_cycle;
   const double shared = (x_bytes * (1 + k.column_warps) + s_bytes * (1 + k.teams)) / m.shared_bytes_per_cycle;
   // Instructions of the warps that share a scheduler.
@@ -89,8 +87,7 @@ std::vector<ScoredWide> ranked(const GpuProblem& problem, const DeviceInfo& devi
       for (const int teams : team_counts)
         for (const int column_warps : column_warp_counts)
           for (const int boxes : box_counts) {
-            k.arithmetic = arithmetic, k.tiles = tiles, k.teams = teams, k.column_warps = column_warps,
-            k.boxes = boxes;
+            k.arithmetic = arithmetic, k.tiles = tiles, k.teams = teams, k.column_warps = column_warps, k.boxes = boxes;
             if (serves(k) && fit_stages(k, device))
               all.push_back({k, cost_of(problem.problem, k, device.multiprocessors, wide_on_h100)});
           }
@@ -99,8 +96,7 @@ std::vector<ScoredWide> ranked(const GpuProblem& problem, const DeviceInfo& devi
     const WidePolicy& of = s.policy;
     return std::tuple(s.cost, of.arithmetic, of.tiles, of.teams, of.column_warps, of.boxes);
   };
-  std::sort(all.begin(), all.end(),
-            [&](const ScoredWide& a, const ScoredWide& b) { return key(a) < key(b); });
+  std::sort(all.begin(), all.end(), [&](const ScoredWide& a, const ScoredWide& b) { return key(a) < key(b); });
   return all;
 }
 
@@ -108,9 +104,7 @@ std::vector<ScoredWide> ranked(const GpuProblem& problem, const DeviceInfo& devi
 index_t panels_of(const Problem& problem, const WidePolicy& k) {
   return ceil_div(problem.p * parts_of(k.type), k.stage_scalars());
 }
-index_t k_blocks_of(const Problem& problem, const WidePolicy& k) {
-  return panels_of(problem, k) * k.stage_blocks();
-}
+index_t k_blocks_of(const Problem& problem, const WidePolicy& k) { return panels_of(problem, k) * k.stage_blocks(); }
 
 KernelPlan kernel_of(const Problem& problem, const DeviceInfo& device, const WidePolicy& k) {
   KernelPlan plan = plan_of("tsmm_wide", k);
@@ -124,9 +118,7 @@ KernelPlan kernel_of(const Problem& problem, const DeviceInfo& device, const Wid
 
 }  // namespace
 
-index_t wide_widest(DType type) noexcept {
-  return 128 / parts_of(type);
-}
+index_t wide_widest(DType type) noexcept { return 128 / parts_of(type); }
 
 std::vector<Candidate> wide_candidates(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;

@@ -107,8 +107,7 @@ struct WidePolicy {
   static constexpr void members(Self& k, Each each) {
     each("type", k.type), each("arithmetic", k.arithmetic), each("q", k.q), each("narrow_s", k.narrow_s);
     each("accumulate", k.accumulate), each("columns_y", k.columns_y), each("vector_y", k.vector_y);
-    each("tiles", k.tiles), each("teams", k.teams), each("column_warps", k.column_warps),
-        each("boxes", k.boxes);
+    each("tiles", k.tiles), each("teams", k.teams), each("column_warps", k.column_warps), each("boxes", k.boxes);
     each("stages", k.stages);
   }
   friend bool operator==(const WidePolicy&, const WidePolicy&) = default;

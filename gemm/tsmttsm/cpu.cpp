@@ -32,8 +32,7 @@ void inner_product(const Context& ctx, Op op, result_t<T> alpha, Strided<const T
         continue;
       }
       const auto part_a = from_a.block(i, rows, 0, width_a, product.narrow(), buffer);
-      const auto part_b =
-          gram ? part_a : from_b.block(i, rows, 0, width_b, product.narrow(), buffer + block * width_a);
+      const auto part_b = gram ? part_a : from_b.block(i, rows, 0, width_b, product.narrow(), buffer + block * width_a);
       product.add(part_a, part_b, rows, sums, pack,
                   gram ? cpu::ask_ahead(from_a, i, rows) : cpu::ask_ahead(from_a, from_b, i, rows));
     }
@@ -44,14 +43,13 @@ void inner_product(const Context& ctx, Op op, result_t<T> alpha, Strided<const T
 }  // namespace
 
 template <class T>
-void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b,
-             result_t<T> beta, Strided<result_t<T>> c) {
+void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b, result_t<T> beta,
+             Strided<result_t<T>> c) {
   inner_product<T>(ctx, op, alpha, a, b, beta, c, false);
 }
 
 template <class T>
-void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, result_t<T> beta,
-          Strided<result_t<T>> c) {
+void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, result_t<T> beta, Strided<result_t<T>> c) {
   inner_product<T>(ctx, op, alpha, a, a, beta, c, true);
 }
 

@@ -31,8 +31,7 @@ void expect_gram(Op op, const Strided<T, S>& a, const Strided<R, S>& c) {
 
 namespace ts::reference {
 template <class T>
-void tsmttsm(Op, result_t<T> alpha, Strided<const T> a, Strided<const T> b, result_t<T> beta,
-             Strided<result_t<T>> c);
+void tsmttsm(Op, result_t<T> alpha, Strided<const T> a, Strided<const T> b, result_t<T> beta, Strided<result_t<T>> c);
 template <class T>
 void gram(Op, result_t<T> alpha, Strided<const T> a, result_t<T> beta, Strided<result_t<T>> c);
 }  // namespace ts::reference
@@ -42,6 +41,5 @@ template <class T>
 void tsmttsm(const Context&, Op, result_t<T> alpha, Strided<const T> a, Strided<const T> b, result_t<T> beta,
              Strided<result_t<T>> c);
 template <class T>
-void gram(const Context&, Op, result_t<T> alpha, Strided<const T> a, result_t<T> beta,
-          Strided<result_t<T>> c);
+void gram(const Context&, Op, result_t<T> alpha, Strided<const T> a, result_t<T> beta, Strided<result_t<T>> c);
 }  // namespace ts::fast

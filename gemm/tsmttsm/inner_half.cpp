@@ -24,17 +24,16 @@ constexpr index_t least_columns = 256, most_otherwise = 32, least_rows = 1 << 16
 std::optional<KernelPlan> plan_half(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
   const BlockLimits limits = limits_of(device, problem.determinism);
-  if (pr.operation != Operation::tsmttsm || scalar_bytes(pr.type) != 2 || !limits.warpgroups ||
-      problem.parts > 0)
+  if (pr.operation != Operation::tsmttsm || scalar_bytes(pr.type) != 2 || !limits.warpgroups || problem.parts > 0)
     return {};
   if (pr.p < least_columns || pr.q <= most_otherwise || pr.q > inner_scalars_any) return {};
   if (pr.n < least_rows || pr.n >= (index_t{1} << 31)) return {};
   if (!in_boxes(problem.first, pr.type, pr.p) || !in_boxes(problem.second, pr.type, pr.q)) return {};
 
-  const index_t panels = ceil_div(pr.p, widest_panel),
-                panel = round_up(static_cast<int>(ceil_div(pr.p, panels)), 8), groups = ceil_div(panel, 64);
-  const index_t blocks = std::clamp<index_t>(ceil_div(pr.n, half_chunk_rows), 1,
-                                             std::max<index_t>(1, limits.multiprocessors / panels));
+  const index_t panels = ceil_div(pr.p, widest_panel), panel = round_up(static_cast<int>(ceil_div(pr.p, panels)), 8),
+                groups = ceil_div(panel, 64);
+  const index_t blocks =
+      std::clamp<index_t>(ceil_div(pr.n, half_chunk_rows), 1, std::max<index_t>(1, limits.multiprocessors / panels));
   const index_t sums = panel * pr.q, block_groups = ceil_div(blocks, group_size_of(static_cast<int>(blocks)));
   const index_t stage_bytes = (groups + 1) * half_chunk_rows * 128;
   const index_t kept_bytes = ceil_div(pr.q, 8) * 4 * (128 * groups + 4) * 8;

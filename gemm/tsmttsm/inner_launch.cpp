@@ -27,17 +27,15 @@ struct PlannedInner : cuda::PlannedKernel {
 template <class T>
 bool turns(Operation operation, const DeviceStrided<const T>& a, const DeviceStrided<const T>& b) {
   constexpr index_t large = 4096;
-  return operation == Operation::tsm2r && scalar_bytes(dtype_of<T>) < 8 && a.rows >= large &&
-         a.cols >= large && cuda::form_of(a).layout == Layout::row_major &&
-         cuda::form_of(b).layout == Layout::col_major && b.cols > 1;
+  return operation == Operation::tsm2r && scalar_bytes(dtype_of<T>) < 8 && a.rows >= large && a.cols >= large &&
+         cuda::form_of(a).layout == Layout::row_major && cuda::form_of(b).layout == Layout::col_major && b.cols > 1;
 }
 
 }  // namespace
 
 template <class T>
 void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> alpha, DeviceStrided<const T> a,
-                  DeviceStrided<const T> b, result_t<T> beta, DeviceStrided<result_t<T>> c,
-                  result_t<T>* mirror) {
+                  DeviceStrided<const T> b, result_t<T> beta, DeviceStrided<result_t<T>> c, result_t<T>* mirror) {
   using cuda::OperandArgument;
   cuda::GpuProblem problem;
   problem.problem = {operation, dtype_of<T>, a.rows, a.cols, b.cols};
@@ -53,10 +51,10 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
   const auto planned_for = [&] { return cuda::kept_plan<PlannedInner>(problem, ctx.stream.device()); };
   const auto launch = [&](const PlannedInner& planned, void* workspace, const cuda::PartsArgument& sums) {
     planned.kernel.launch(ctx, OperandArgument{a.data, a.row_stride, a.col_stride},
-                          OperandArgument{b.data, b.row_stride, b.col_stride}, a.rows, a.cols, c.data,
-                          c.row_stride, c.col_stride, mirror, cuda::scalars_of(alpha), cuda::scalars_of(beta),
-                          static_cast<int>(op == Op::adjoint), planned.panel_blocks, planned.group_size,
-                          workspace, ctx.stream.letters(), ctx.stream.counters(), sums);
+                          OperandArgument{b.data, b.row_stride, b.col_stride}, a.rows, a.cols, c.data, c.row_stride,
+                          c.col_stride, mirror, cuda::scalars_of(alpha), cuda::scalars_of(beta),
+                          static_cast<int>(op == Op::adjoint), planned.panel_blocks, planned.group_size, workspace,
+                          ctx.stream.letters(), ctx.stream.counters(), sums);
   };
   const RowParts parts = operation == Operation::tsm2r
                              ? whole_rows(a.rows)
@@ -67,18 +65,17 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
       // (A transpose is its own adjoint, and no Gram matrix has a mirror here.)
       const auto map_of = [&](const DeviceStrided<const T>& x) {
         if (ctx.stream.rehearsal() != nullptr) return cuda::TensorMap{};
-        return cuda::tensor_map_of(ctx.stream.device().index, x.data, scalar_bytes(dtype_of<T>), x.rows,
-                                   x.cols, x.row_stride * static_cast<index_t>(sizeof(T)),
-                                   cuda::half_chunk_rows);
+        return cuda::tensor_map_of(ctx.stream.device().index, x.data, scalar_bytes(dtype_of<T>), x.rows, x.cols,
+                                   x.row_stride * static_cast<index_t>(sizeof(T)), cuda::half_chunk_rows);
       };
-      return planned->kernel.launch(
-          ctx, map_of(a), map_of(b), a.rows, a.cols, c.data, c.row_stride, c.col_stride, mirror,
-          cuda::scalars_of(alpha), cuda::scalars_of(beta), planned->panel_blocks, planned->group_size,
-          ctx.stream.workspace(planned->kernel.plan().workspace_bytes), ctx.stream.counters());
+      return planned->kernel.launch(ctx, map_of(a), map_of(b), a.rows, a.cols, c.data, c.row_stride, c.col_stride,
+                                    mirror, cuda::scalars_of(alpha), cuda::scalars_of(beta), planned->panel_blocks,
+                                    planned->group_size, ctx.stream.workspace(planned->kernel.plan().workspace_bytes),
+                                    ctx.stream.counters());
     }
     const std::size_t own_bytes = (planned->kernel.plan().workspace_bytes + 255) / 256 * 256;
-    auto* const workspace = static_cast<std::byte*>(ctx.stream.workspace(
-        own_bytes + (turned ? static_cast<std::size_t>(b.rows * b.cols) * sizeof(T) : 0)));
+    auto* const workspace = static_cast<std::byte*>(
+        ctx.stream.workspace(own_bytes + (turned ? static_cast<std::size_t>(b.rows * b.cols) * sizeof(T) : 0)));
     if (turned) {
       const DeviceStrided<T> rows{reinterpret_cast<T*>(workspace + own_bytes), b.rows, b.cols, b.cols, 1};
       convert<T>(ctx, b, rows);
@@ -100,8 +97,7 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
 
 #define TS_INSTANTIATE(T)                                                                           \
   template void launch_inner<T>(const Context&, Operation, Op, result_t<T>, DeviceStrided<const T>, \
-                                DeviceStrided<const T>, result_t<T>, DeviceStrided<result_t<T>>,    \
-                                result_t<T>*);
+                                DeviceStrided<const T>, result_t<T>, DeviceStrided<result_t<T>>, result_t<T>*);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

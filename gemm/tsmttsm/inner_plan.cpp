@@ -28,8 +28,8 @@ constexpr int gram_barrier_bytes = 128;
 /// TS_MODE_..: columns of at least a KiB are copied in bulk.
 int mode_of(const TallLayout& s, int chunk, const BlockLimits& limits) {
   constexpr int in_bulk = 3;
-  const bool long_columns = s.mode == TallMode::by_columns && s.unit == 16 && limits.bulk_copies &&
-                            chunk * s.parts * s.scalar >= 1024;
+  const bool long_columns =
+      s.mode == TallMode::by_columns && s.unit == 16 && limits.bulk_copies && chunk * s.parts * s.scalar >= 1024;
   return long_columns ? in_bulk : static_cast<int>(s.mode);
 }
 
@@ -105,14 +105,13 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
   const bool short_runs = shape.a.mode == TallMode::by_columns || shape.b.mode == TallMode::by_columns;
   const index_t folded_rows = (problem.rows + fold - 1) / fold;
   const auto chunks_of = [&](int chunk) { return (folded_rows + chunk - 1) / chunk; };
-  const int inbox_bytes =
-      !brief ? 0 : round_up(static_cast<int>(8 * numbers_of(problem, shape, tiling)) + 256, 128);
+  const int inbox_bytes = !brief ? 0 : round_up(static_cast<int>(8 * numbers_of(problem, shape, tiling)) + 256, 128);
   // (Large split tiles spill where no flush parts their steps.)
   bool flushes = narrow && (!brief || (tiling.split && tiling.tiles_l * tiling.tiles_r >= 8));
   int flush_bytes = 0, chunk = 0, stages = 0;
   for (bool fits = false; !fits;) {
-    flush_bytes = tiling.warpgroups ? tiling.slices * 4 * warpgroup_batch * 8 * tiling.tiles_r * 4 +
-                                          (gram ? gram_barrier_bytes : 0)
+    flush_bytes = tiling.warpgroups
+                      ? tiling.slices * 4 * warpgroup_batch * 8 * tiling.tiles_r * 4 + (gram ? gram_barrier_bytes : 0)
                   : flushes ? sums
                             : 0;
     const int room = device.shared_bytes / tiling.residents - 1024 - inbox_bytes - flush_bytes;
@@ -140,8 +139,7 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
     // share a multiprocessor one copies while the other multiplies; a warp that does both has no registers
     // for longer chunks.)
     const bool as_told = tiling.chunk_kib > 0;
-    const bool in_pairs =
-        tiling.residents > 1 && tiling.producers > 0 && both(chunk) < (gram ? 16 : 32) * 1024;
+    const bool in_pairs = tiling.residents > 1 && tiling.producers > 0 && both(chunk) < (gram ? 16 : 32) * 1024;
     if (!brief && !as_told && !tiling.pairs && both(chunk) < shortest_chunk &&
         (in_pairs ? 2 : 3) * both(chunk + unit) <= room)
       chunk += unit;
@@ -150,8 +148,8 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
     else if (!as_told && 4 * chunk * static_cast<index_t>(device.multiprocessors) > folded_rows)
       chunk = unit;
     const int ring_kib = brief ? brief_ring_kib : tiling.ring_kib;
-    stages = std::clamp(std::min(room, std::max(ring_kib * 1024, 3 * both(chunk))) / both(chunk), 2,
-                        tiling.most_stages);
+    stages =
+        std::clamp(std::min(room, std::max(ring_kib * 1024, 3 * both(chunk))) / both(chunk), 2, tiling.most_stages);
     if (tiling.requests.kib > 0) {
       const Ring ring = ring_of(tiling, room, {tiling.slices, chunk, stages}, both, unit_of);
       tiling.slices = ring.slices, chunk = ring.rows, stages = ring.chunks;
@@ -207,17 +205,15 @@ InnerPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, con
     k.defines.insert(k.defines.end(),
                      {define("TS_WARPGROUPS", tiling.warps_l), define("TS_COLUMNS", 8 * tiling.tiles_r)});
   else
-    k.defines.insert(
-        k.defines.end(),
-        {define("TS_TILES_L", tiling.tiles_l), define("TS_TILES_R", tiling.tiles_r),
-         define("TS_WARPS_L", tiling.warps_l), define("TS_WARPS_R", tiling.warps_r),
-         define("TS_THREE", tiling.three), define("TS_PAIRS", tiling.pairs), define("TS_GIVE", tiling.give)});
+    k.defines.insert(k.defines.end(), {define("TS_TILES_L", tiling.tiles_l), define("TS_TILES_R", tiling.tiles_r),
+                                       define("TS_WARPS_L", tiling.warps_l), define("TS_WARPS_R", tiling.warps_r),
+                                       define("TS_THREE", tiling.three), define("TS_PAIRS", tiling.pairs),
+                                       define("TS_GIVE", tiling.give)});
   const index_t parts = std::max<index_t>(1, problem.parts);
   k.grid = static_cast<unsigned>(parts * problem.panels * plan.panel_blocks);
   k.block = static_cast<unsigned>(32 * (tiling.warps() + tiling.producers));
   const int ring_bytes = flush_bytes + stages * both(chunk);
-  const int overlaid =
-      tiling.warpgroups ? ring_bytes : std::max(ring_bytes, narrow && !flushes ? sums / 2 : sums);
+  const int overlaid = tiling.warpgroups ? ring_bytes : std::max(ring_bytes, narrow && !flushes ? sums / 2 : sums);
   k.shared_bytes = 128 + static_cast<std::size_t>(inbox_bytes + overlaid) + 64;
   // Blocks of two kernels that overlap would gather on some multiprocessors if both had room there.
   if (clustered) k.shared_bytes = std::max<std::size_t>(k.shared_bytes, device.shared_bytes / 2 + 1024);

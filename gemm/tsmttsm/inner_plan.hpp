@@ -33,9 +33,9 @@ struct InnerTiling {
   int slices = 8;                ///< groups of warps that take different rows
   int producers = 1;             ///< warps that load; 0: the first warp loads as well
   bool split = false;            ///< float32 by three TF32 products instead of float64
-  bool three = false;  ///< real products for a complex one, instead of four; tiles are of complex columns
-  bool pairs = false;  ///< of columns of blocks of a Gram matrix make the work of a warp (TS_PAIRS)
-  bool give = false;   ///< the warps that load, four, give registers to the others
+  bool three = false;            ///< real products for a complex one, instead of four; tiles are of complex columns
+  bool pairs = false;            ///< of columns of blocks of a Gram matrix make the work of a warp (TS_PAIRS)
+  bool give = false;             ///< the warps that load, four, give registers to the others
   /// Those by instructions of warpgroups: warps_l of 64 rows each, tiles_r blocks of 8 columns.
   bool warpgroups = false;
   int chunk_kib = 0;   ///< of operands that are copied at once; 0: by their form
@@ -49,9 +49,7 @@ struct InnerTiling {
   bool brief = false;
   [[nodiscard]] int warps() const noexcept { return warpgroups ? 4 * warps_l * slices : tiles * slices; }
   /// Real products of 16 x 8 that a warp sums.
-  [[nodiscard]] int products() const noexcept {
-    return (three ? 3 : 1) * (pairs ? tiles_l + 1 : tiles_l * tiles_r);
-  }
+  [[nodiscard]] int products() const noexcept { return (three ? 3 : 1) * (pairs ? tiles_l + 1 : tiles_l * tiles_r); }
 };
 
 struct InnerPlan {

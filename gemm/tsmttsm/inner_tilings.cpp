@@ -42,11 +42,10 @@ double three_product_cost(double products, const InnerTiling& t) {
 }
 
 /// Tilings of three real products for a complex one, of whose rows whole complex numbers are read.
-void add_three_product_tilings(const InnerProblem& problem, const BlockLimits& limits,
-                               const InnerShape& shape, std::vector<InnerTiling>& all) {
-  if (problem.type != DType::complex128 || problem.rows < least_rows_to_split || problem.parts > 0 ||
-      shape.natural || shape.fold > 1 || widest_vector(shape.a, 1, 2, 2) < 2 ||
-      widest_vector(shape.b, 1, 2, 2) < 2)
+void add_three_product_tilings(const InnerProblem& problem, const BlockLimits& limits, const InnerShape& shape,
+                               std::vector<InnerTiling>& all) {
+  if (problem.type != DType::complex128 || problem.rows < least_rows_to_split || problem.parts > 0 || shape.natural ||
+      shape.fold > 1 || widest_vector(shape.a, 1, 2, 2) < 2 || widest_vector(shape.b, 1, 2, 2) < 2)
     return;
   const int need_l = (shape.left().width / 2 + 15) / 16, need_r = (shape.right().width / 2 + 7) / 8;
   const int bytes = shape.a.row_bytes(1) + (problem.gram ? 0 : shape.b.row_bytes(1));
@@ -84,8 +83,7 @@ void add_three_product_tilings(const InnerProblem& problem, const BlockLimits& l
 /// Tilings of the warpgroup kernels.
 void add_warpgroup_tilings(const InnerProblem& problem, const BlockLimits& limits, InnerShape shape,
                            std::vector<InnerTiling>& all) {
-  if (!limits.warpgroups || scalar_bytes(problem.type) != 4 || shape.natural ||
-      problem.rows < least_rows_to_split)
+  if (!limits.warpgroups || scalar_bytes(problem.type) != 4 || shape.natural || problem.rows < least_rows_to_split)
     return;
   shape.swap = swap_for_warpgroups(shape, problem.gram);
   const int groups = (shape.left().folded(shape.fold) + 63) / 64;
@@ -113,10 +111,10 @@ void add_warpgroup_tilings(const InnerProblem& problem, const BlockLimits& limit
 }
 
 /// Whether blocks meet in clusters; `cost` cycles of a scheduler for 16 rows.
-bool is_brief(const InnerProblem& problem, const BlockLimits& limits, const InnerShape& shape,
-              const InnerTiling& t, double cost, bool arithmetic) {
-  const double cycles = static_cast<double>(problem.rows * problem.panels) / shape.fold / 16 * cost / 4 /
-                        limits.multiprocessors;
+bool is_brief(const InnerProblem& problem, const BlockLimits& limits, const InnerShape& shape, const InnerTiling& t,
+              double cost, bool arithmetic) {
+  const double cycles =
+      static_cast<double>(problem.rows * problem.panels) / shape.fold / 16 * cost / 4 / limits.multiprocessors;
   const index_t numbers = numbers_of(problem, shape, t), clusters = clusters_of(limits);
   const index_t kept = t.warps() * t.tiles_l * t.tiles_r * 128;
   return limits.bulk_copies && problem.panels <= clusters && 8 * numbers <= largest_inbox &&
@@ -146,8 +144,7 @@ int most_stages(const InnerTiling& t, double memory) {
 /// InnerTiling::requests where memory wants few requests, as measured on an H200. Numbers that are widened or
 /// split keep a chunk longer.
 RequestLimit request_limit(DType type, const InnerTiling& t) {
-  if (scalar_bytes(type) == 2 || t.slices == 8 || t.busy < 0.33)
-    return {true, scalar_bytes(type) < 8 ? 76 : 64};
+  if (scalar_bytes(type) == 2 || t.slices == 8 || t.busy < 0.33) return {true, scalar_bytes(type) < 8 ? 76 : 64};
   return {false, t.busy < 0.5 ? 50 : 58};
 }
 
@@ -240,8 +237,7 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
   const int bytes = shape.a.row_bytes(shape.fold) + (problem.gram ? 0 : shape.b.row_bytes(shape.fold));
   const double memory = 4 * 16.0 * bytes / 14;  // a multiprocessor reads 14 bytes a cycle
   for (InnerTiling& t : all)
-    t.brief =
-        problem.parts == 0 && is_brief(problem, limits, shape, t, std::max(t.cost, memory), t.cost > memory);
+    t.brief = problem.parts == 0 && is_brief(problem, limits, shape, t, std::max(t.cost, memory), t.cost > memory);
   const auto cheaper = [](const InnerTiling& x, const InnerTiling& y) { return x.cost < y.cost; };
   if (!all.empty() && std::min_element(all.begin(), all.end(), cheaper)->cost > memory)
     add_three_product_tilings(problem, limits, shape, all);
@@ -261,8 +257,8 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
       t.most_stages = most_stages(t, memory);
       if (limits.few_requests && t.busy <= 1) t.requests = request_limit(problem.type, t);
     }
-  const double gain = 4 * cluster_gain * limits.multiprocessors * 16 * shape.fold /
-                      static_cast<double>(problem.rows * problem.panels);
+  const double gain =
+      4 * cluster_gain * limits.multiprocessors * 16 * shape.fold / static_cast<double>(problem.rows * problem.panels);
   for (InnerTiling& t : all)
     if (!t.brief) t.cost += gain;
   std::stable_sort(all.begin(), all.end(), cheaper);

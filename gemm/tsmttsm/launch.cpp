@@ -16,13 +16,12 @@ void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T
   expect_tsmttsm(op, a, b, c);
   if (c.empty()) return;
   if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
-  const Profile::Piece piece(
-      ctx, {Operation::tsmttsm, dtype_of<T>, a.rows, a.cols, b.cols, beta != result_t<T>{}}, Space::device);
+  const Profile::Piece piece(ctx, {Operation::tsmttsm, dtype_of<T>, a.rows, a.cols, b.cols, beta != result_t<T>{}},
+                             Space::device);
   const index_t width = inner_width<T>(a, b);
   for (index_t j = 0; j < b.cols; j += width) {
     const index_t q = std::min(width, b.cols - j);
-    launch_inner<T>(ctx, Operation::tsmttsm, op, alpha, a, b.block(0, j, b.rows, q), beta,
-                    c.block(0, j, c.rows, q));
+    launch_inner<T>(ctx, Operation::tsmttsm, op, alpha, a, b.block(0, j, b.rows, q), beta, c.block(0, j, c.rows, q));
   }
 }
 
@@ -32,8 +31,8 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a
   expect_gram(op, a, c);
   if (c.empty()) return;
   if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
-  const Profile::Piece piece(
-      ctx, {Operation::gram, dtype_of<T>, a.rows, a.cols, a.cols, beta != result_t<T>{}}, Space::device);
+  const Profile::Piece piece(ctx, {Operation::gram, dtype_of<T>, a.rows, a.cols, a.cols, beta != result_t<T>{}},
+                             Space::device);
   const cuda::Form form = cuda::form_of(a);
   const bool run = form.layout == Layout::row_major && (form.contiguous || form.gap > 0);
   // All columns at once where the kernel takes them, else panels, which it takes however they lie. All ranks

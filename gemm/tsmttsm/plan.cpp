@@ -12,9 +12,7 @@ namespace ts::cuda {
 namespace {
 
 /// What has as many columns as C has rows. TSM2R: op(D)'s transpose is tall, or at least narrow in panels.
-index_t columns_of_a(const Problem& pr) {
-  return pr.operation == Operation::tsm2r ? pr.n : pr.p;
-}
+index_t columns_of_a(const Problem& pr) { return pr.operation == Operation::tsm2r ? pr.n : pr.p; }
 
 /// How wide the panels of A may be: for a tall row-major A of more columns than one launch takes, every cut
 /// in panels that a kernel may take at once; else the one that the shape asks for.
@@ -23,11 +21,10 @@ std::vector<index_t> panel_widths(const GpuProblem& problem, const BlockLimits& 
   const index_t columns = columns_of_a(pr), parts = parts_of(pr.type);
   if (pr.operation == Operation::gram) return {columns};
   Layout layout = problem.first.layout;
-  if (pr.operation == Operation::tsm2r)
-    layout = layout == Layout::row_major ? Layout::col_major : Layout::row_major;
+  if (pr.operation == Operation::tsm2r) layout = layout == Layout::row_major ? Layout::col_major : Layout::row_major;
   const index_t usual = inner_panel_width(pr.type, layout, columns, pr.q, limits);
-  if (problem.parts > 0 || usual == columns || pr.operation == Operation::tsm2r ||
-      layout != Layout::row_major || problem.second.layout != Layout::row_major)
+  if (problem.parts > 0 || usual == columns || pr.operation == Operation::tsm2r || layout != Layout::row_major ||
+      problem.second.layout != Layout::row_major)
     return {usual};
   std::vector<index_t> widths;
   const index_t unit = 16 / parts;  // panels begin where whole units can be copied
@@ -53,8 +50,7 @@ double cost_of(const InnerProblem& problem, const InnerTiling& tiling, const Gpu
     return static_cast<double>(columns * static_cast<index_t>(size_of(problem.type)));
   };
   const double panels = static_cast<double>(problem.panels);
-  const double busy =
-      panels * std::max(1.0, std::floor(limits.multiprocessors / panels)) / limits.multiprocessors;
+  const double busy = panels * std::max(1.0, std::floor(limits.multiprocessors / panels)) / limits.multiprocessors;
   // As measured on an H100 (and for GPUs like it alone) with 512 columns: splitting takes longer than its
   // instructions are counted, and each slice of warpgroups splits B for itself.
   const double slower = tiling.warpgroups ? 0.9 + 0.3 * tiling.slices
@@ -88,8 +84,7 @@ InnerProblem inner_problem_of(const GpuProblem& problem, index_t panel) {
   inner.p = panel;
   inner.panels = ceil_div(columns, panel);
   if (inner.panels > 1 && a.layout == Layout::row_major) {
-    const auto starts =
-        static_cast<std::uint64_t>((inner.p | columns) * static_cast<index_t>(size_of(pr.type)));
+    const auto starts = static_cast<std::uint64_t>((inner.p | columns) * static_cast<index_t>(size_of(pr.type)));
     a.alignment = std::min(a.alignment, 1 << std::countr_zero(starts | 256));
     a.contiguous = false, a.gap = 0;
   }
@@ -100,12 +95,10 @@ InnerProblem inner_problem_of(const GpuProblem& problem, index_t panel) {
 
 std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
-  if (pr.operation != Operation::tsmttsm && pr.operation != Operation::gram &&
-      pr.operation != Operation::tsm2r)
+  if (pr.operation != Operation::tsmttsm && pr.operation != Operation::gram && pr.operation != Operation::tsm2r)
     return {};
   const index_t most = inner_scalars_max / parts_of(pr.type);
-  if (pr.n < 1 || pr.p < 1 || pr.q < 1 || pr.q > most || (pr.operation == Operation::gram && pr.p > most))
-    return {};
+  if (pr.n < 1 || pr.p < 1 || pr.q < 1 || pr.q > most || (pr.operation == Operation::gram && pr.p > most)) return {};
   const BlockLimits device_limits = limits_of(device, problem.determinism);
   std::vector<PanelTiling> all;
   const std::vector<index_t> widths = panel_widths(problem, device_limits);
@@ -114,13 +107,13 @@ std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceI
     inner.every_core = widths.size() > 1;
     const BlockLimits limits = part_limits_of(device, problem, inner.panels);
     for (const InnerTiling& tiling : inner_tilings(inner, limits))
-      all.push_back({inner, limits, tiling,
-                     widths.size() == 1 ? tiling.cost : cost_of(inner, tiling, problem, limits)});
+      all.push_back(
+          {inner, limits, tiling, widths.size() == 1 ? tiling.cost : cost_of(inner, tiling, problem, limits)});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.cost < y.cost; });
-  std::vector<Candidate> candidates = candidates_of(
-      all, pr, device, device_limits.shared_bytes,
-      [&](const PanelTiling& one) { return plan_inner(one.problem, one.limits, one.tiling).kernel; });
+  std::vector<Candidate> candidates =
+      candidates_of(all, pr, device, device_limits.shared_bytes,
+                    [&](const PanelTiling& one) { return plan_inner(one.problem, one.limits, one.tiling).kernel; });
   if (auto half = plan_half(problem, device); half && !candidates.empty())
     candidates.insert(candidates.begin(), {std::move(*half), candidates.front().seconds});
   return candidates;

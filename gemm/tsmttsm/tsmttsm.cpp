@@ -8,26 +8,23 @@
 namespace ts::detail {
 
 template <class T>
-void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b,
-             result_t<T> beta, Strided<result_t<T>> c) {
+void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b, result_t<T> beta,
+             Strided<result_t<T>> c) {
   expect_tsmttsm(op, a, b, c);
   if (c.empty()) return;
   if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(beta, c);
-  const Profile::Piece piece(
-      ctx, {Operation::tsmttsm, dtype_of<T>, a.rows, a.cols, b.cols, beta != result_t<T>{}});
+  const Profile::Piece piece(ctx, {Operation::tsmttsm, dtype_of<T>, a.rows, a.cols, b.cols, beta != result_t<T>{}});
   if (ctx.implementation == Implementation::reference && !distributed(ctx))
     return reference::tsmttsm<T>(op, alpha, a, b, beta, c);
   fast::tsmttsm<T>(ctx, op, alpha, a, b, beta, c);
 }
 
 template <class T>
-void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, result_t<T> beta,
-          Strided<result_t<T>> c) {
+void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, result_t<T> beta, Strided<result_t<T>> c) {
   expect_gram(op, a, c);
   if (c.empty()) return;
   if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(beta, c);
-  const Profile::Piece piece(ctx,
-                             {Operation::gram, dtype_of<T>, a.rows, a.cols, a.cols, beta != result_t<T>{}});
+  const Profile::Piece piece(ctx, {Operation::gram, dtype_of<T>, a.rows, a.cols, a.cols, beta != result_t<T>{}});
   if (ctx.implementation == Implementation::reference && !distributed(ctx))
     return reference::gram<T>(op, alpha, a, beta, c);
   fast::gram<T>(ctx, op, alpha, a, beta, c);

@@ -11,8 +11,7 @@ template <class T>
 void tsmttsm(const Context&, Op, result_t<T> alpha, Strided<const T> a, Strided<const T> b, result_t<T> beta,
              Strided<result_t<T>> c);
 template <class T>
-void gram(const Context&, Op, result_t<T> alpha, Strided<const T> a, result_t<T> beta,
-          Strided<result_t<T>> c);
+void gram(const Context&, Op, result_t<T> alpha, Strided<const T> a, result_t<T> beta, Strided<result_t<T>> c);
 template <class T>
 void tsmttsm(const Context&, Op, result_t<T> alpha, DeviceStrided<const T> a, DeviceStrided<const T> b,
              result_t<T> beta, DeviceStrided<result_t<T>> c);

@@ -106,12 +106,11 @@ std::optional<Parts> binsparse(const Node& object, const ReadOptions&) {
   }
   const std::string& f = d.format;
   const bool vector = f == "DVEC" || f == "CVEC" || f == "VEC", dense = f == "DVEC" || f.starts_with("DMAT");
-  const bool known = vector || f == "DMAT" || f == "DMATR" || f == "DMATC" || f == "CSR" || f == "CSC" ||
-                     f == "DCSR" || f == "DCSC" || f == "COO" || f == "COOR" || f == "COOC";
+  const bool known = vector || f == "DMAT" || f == "DMATR" || f == "DMATC" || f == "CSR" || f == "CSC" || f == "DCSR" ||
+                     f == "DCSC" || f == "COO" || f == "COOR" || f == "COOC";
   if (!known) object.refuse("has the Binsparse format '" + f + "', which is not known here");
   if (d.shape.size() != (vector ? 1u : 2u))
-    object.refuse("has a Binsparse shape of " + std::to_string(d.shape.size()) +
-                  " numbers, which does not fit " + f);
+    object.refuse("has a Binsparse shape of " + std::to_string(d.shape.size()) + " numbers, which does not fit " + f);
   if (d.fill) {
     const auto fill = object.find("fill_value");
     double value = 0;
@@ -120,8 +119,7 @@ std::optional<Parts> binsparse(const Node& object, const ReadOptions&) {
     if (fill->element_type().kind == hdf5::ElementType::Kind::complex || length_of(*fill) != 1)
       object.refuse("has a fill value that is not one real number");
     fill->read(0, 1, hdf5::MemoryType::float64, std::as_writable_bytes(std::span(&value, 1)));
-    if (value != 0)
-      object.refuse("has the fill value " + std::to_string(value) + "; only zero makes a sparse matrix");
+    if (value != 0) object.refuse("has the fill value " + std::to_string(value) + "; only zero makes a sparse matrix");
   }
   const Shape shape{d.shape[0], vector ? 1 : d.shape[1]};
   Parts parts{"Binsparse", f, DenseParts{}};

@@ -58,17 +58,14 @@ BinsparseDescriptor parse_binsparse(std::string_view json_text) {
     }
   }
   d.structure = text(json, "structure");
-  if (const auto fill = json.find("fill"); fill != json.end())
-    d.fill = fill->is_boolean() && fill->get<bool>();
-  if (const auto base = json.find("index_base"); base != json.end())
-    d.index_base = integer(*base, "index_base");
+  if (const auto fill = json.find("fill"); fill != json.end()) d.fill = fill->is_boolean() && fill->get<bool>();
+  if (const auto base = json.find("index_base"); base != json.end()) d.index_base = integer(*base, "index_base");
   if (d.index_base != 0 && d.index_base != 1) refuse("has index_base " + std::to_string(d.index_base));
   return d;
 }
 
 std::string format_binsparse(const BinsparseDescriptor& d) {
-  Json json = {
-      {"version", d.version}, {"format", d.format}, {"shape", d.shape}, {"data_types", d.data_types}};
+  Json json = {{"version", d.version}, {"format", d.format}, {"shape", d.shape}, {"data_types", d.data_types}};
   if (d.stored_values) json["number_of_stored_values"] = *d.stored_values;
   if (!d.structure.empty()) json["structure"] = d.structure;
   Json whole = json;

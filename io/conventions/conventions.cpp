@@ -26,8 +26,7 @@ std::optional<std::string> default_object(const hdf5::Node& root) {
   const bool is_ann_benchmarks =
       root.has("train") && (root.has_attribute("distance") || (root.has("test") && root.has("neighbors")));
   if (is_ann_benchmarks) return "/train";
-  if (const auto suite_sparse = root.find("Problem"); suite_sparse && suite_sparse->has("A"))
-    return "/Problem/A";
+  if (const auto suite_sparse = root.find("Problem"); suite_sparse && suite_sparse->has("A")) return "/Problem/A";
   return std::nullopt;
 }
 

@@ -9,8 +9,7 @@ std::optional<Parts> ann_benchmarks(const hdf5::Node& object, const ReadOptions&
   const auto parent = object.parent();
   if (!parent || parent->path() != "/") return std::nullopt;
   const std::string& path = object.path();
-  if (path != "/train" && path != "/test" && path != "/distances" && path != "/neighbors")
-    return std::nullopt;
+  if (path != "/train" && path != "/test" && path != "/distances" && path != "/neighbors") return std::nullopt;
   const auto distance = parent->text_attribute("distance");
   const bool old_file = parent->has("train") && parent->has("test") && parent->has("neighbors");
   if (!distance && !old_file) return std::nullopt;

@@ -12,8 +12,7 @@ namespace {
 
 bool starts_with_matlab_header(const FileBytes& file) {
   std::string start(19, '\0');
-  return file.read(0, std::as_writable_bytes(std::span(start))) == start.size() &&
-         start == "MATLAB 7.3 MAT-file";
+  return file.read(0, std::as_writable_bytes(std::span(start))) == start.size() && start == "MATLAB 7.3 MAT-file";
 }
 
 /// Groups of this name that nothing marks as MATLAB's follow PETSc, unless the caller says columns.
@@ -30,8 +29,8 @@ Parts jc_ir_data(const hdf5::Node& group, bool petsc) {
   const index_t lines = length_of(pointers) - 1;
   if (lines < 0) pointers.refuse("has no entries; compressed pointers have at least one");
   const Shape shape = petsc ? Shape{lines, size->front()} : Shape{size->front(), lines};
-  Parts parts{petsc ? "PETSc" : "MATLAB",
-              petsc ? "taken as compressed rows; --layout csc if jc points to columns" : "", SparseParts{}};
+  Parts parts{petsc ? "PETSc" : "MATLAB", petsc ? "taken as compressed rows; --layout csc if jc points to columns" : "",
+              SparseParts{}};
   auto& sparse = std::get<SparseParts>(parts.body);
   sparse.rows = shape.rows, sparse.cols = shape.cols, sparse.by_columns = !petsc;
   sparse.pointers = pointers;
@@ -40,8 +39,7 @@ Parts jc_ir_data(const hdf5::Node& group, bool petsc) {
     index_t end = 0;
     if (dims_of(pointers)[0] == lines + 1)
       pointers.read(lines, lines + 1, hdf5::MemoryType::int64, std::as_writable_bytes(std::span(&end, 1)));
-    if (end != 0)
-      group.refuse("has pointers to " + std::to_string(end) + " entries, but no 'ir' and no 'data'");
+    if (end != 0) group.refuse("has pointers to " + std::to_string(end) + " entries, but no 'ir' and no 'data'");
     sparse.values.type = {hdf5::ElementType::Kind::real, "float64", DType::float64};
     return parts;
   }
@@ -74,8 +72,7 @@ std::optional<Parts> matlab(const hdf5::Node& object, const ReadOptions& options
 }
 
 std::optional<Parts> petsc(const hdf5::Node& object, const ReadOptions& options) {
-  if (!object.is_group() || !object.has_attribute("MATLAB_sparse") || !is_petsc(object, options))
-    return std::nullopt;
+  if (!object.is_group() || !object.has_attribute("MATLAB_sparse") || !is_petsc(object, options)) return std::nullopt;
   return jc_ir_data(object, true);
 }
 

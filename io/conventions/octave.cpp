@@ -15,8 +15,8 @@ std::optional<Parts> sparse_value(const hdf5::Node& group) {
   if (!rows || !cols || !count || rows->size() != 1 || cols->size() != 1 || count->size() != 1)
     group.refuse("does not give nr, nc and nz as one integer each");
   const Shape shape = checked_shape(group, std::vector<index_t>{rows->front(), cols->front()}, "nr, nc");
-  SparseParts parts = compressed(shape, true, group.dataset("cidx"), group.dataset("ridx"),
-                                 elements_of(group.dataset("data")));
+  SparseParts parts =
+      compressed(shape, true, group.dataset("cidx"), group.dataset("ridx"), elements_of(group.dataset("data")));
   parts.announced_nonzeros = count->front();
   return Parts{"Octave", "", parts};
 }

@@ -53,8 +53,7 @@ std::optional<Parts> pytables(const hdf5::Node& object, const ReadOptions&) {
   const auto kind = object.text_attribute("CLASS");
   if (!kind) return std::nullopt;
   if (*kind == "VLARRAY") object.refuse("is a PyTables VLARRAY: its rows are ragged");
-  if (*kind == "TABLE")
-    object.refuse("is a PyTables table with named columns: store the numbers as an array");
+  if (*kind == "TABLE") object.refuse("is a PyTables table with named columns: store the numbers as an array");
   if (*kind != "ARRAY" && *kind != "CARRAY" && *kind != "EARRAY") return std::nullopt;
   return dense_dataset(object, "PyTables");
 }

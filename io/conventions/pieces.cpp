@@ -74,8 +74,8 @@ Parts dense_dataset(const hdf5::Node& dataset, std::string convention, bool tran
 bool decide_by_columns(const hdf5::Node& object, Shape shape, index_t pointers, const ReadOptions& options) {
   const bool by_rows = pointers - 1 == shape.rows, by_columns = pointers - 1 == shape.cols;
   if (!by_rows && !by_columns)
-    object.refuse("has " + std::to_string(pointers) + " pointers; a matrix of " + std::to_string(shape.rows) +
-                  " x " + std::to_string(shape.cols) + " needs one more than its rows or its columns");
+    object.refuse("has " + std::to_string(pointers) + " pointers; a matrix of " + std::to_string(shape.rows) + " x " +
+                  std::to_string(shape.cols) + " needs one more than its rows or its columns");
   if (by_rows != by_columns) return by_columns;
   if (!options.layout)
     object.refuse(

@@ -40,11 +40,9 @@ std::optional<Parts> scipy(const hdf5::Node& object, const ReadOptions& options)
     return Parts{"SciPy", "COO", pairs};
   }
   hdf5::Node pointers = object.dataset("indptr");
-  const bool by_columns =
-      format ? *format == "csc" : decide_by_columns(object, shape, length_of(pointers), options);
-  return Parts{
-      "SciPy", by_columns ? "CSC" : "CSR",
-      compressed(shape, by_columns, std::move(pointers), object.dataset("indices"), std::move(values))};
+  const bool by_columns = format ? *format == "csc" : decide_by_columns(object, shape, length_of(pointers), options);
+  return Parts{"SciPy", by_columns ? "CSC" : "CSR",
+               compressed(shape, by_columns, std::move(pointers), object.dataset("indices"), std::move(values))};
 }
 
 }  // namespace ts::io::conventions

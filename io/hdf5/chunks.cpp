@@ -16,8 +16,7 @@ Node::StoredChunk listed_place_of(hid_t id, const hsize_t* at) {
   Node::StoredChunk chunk;
   haddr_t offset = HADDR_UNDEF;
   hsize_t bytes = 0;
-  if (H5Dget_chunk_info_by_coord(id, at, &chunk.skipped, &offset, &bytes) < 0 || offset == HADDR_UNDEF)
-    return chunk;
+  if (H5Dget_chunk_info_by_coord(id, at, &chunk.skipped, &offset, &bytes) < 0 || offset == HADDR_UNDEF) return chunk;
   chunk.offset = offset, chunk.bytes = bytes;
   return chunk;
 }
@@ -31,8 +30,7 @@ Node::StoredChunk place_of(hid_t id, const hsize_t* at) {
   const Capture capture;
   std::uint32_t mask = 0;
   char nothing = 0;
-  if (H5Dread_chunk(id, H5P_DEFAULT, at, &mask, &nothing) < 0 || capture.readings != 1 ||
-      capture.bytes != bytes)
+  if (H5Dread_chunk(id, H5P_DEFAULT, at, &mask, &nothing) < 0 || capture.readings != 1 || capture.bytes != bytes)
     return chunk;
   chunk.offset = capture.offset, chunk.bytes = bytes, chunk.skipped = mask;
   return chunk;
@@ -67,8 +65,7 @@ std::optional<Node::RawPieces> Node::raw_pieces(MemoryType memory) const {
   if (H5Pget_layout(creation.id()) == H5D_CONTIGUOUS) {
     const haddr_t offset = H5Dget_offset(id);
     const auto points = static_cast<hsize_t>(H5Sget_simple_extent_npoints(space.id()));
-    if (offset == HADDR_UNDEF || H5Dget_storage_size(id) / H5Tget_size(type.id()) < points)
-      return std::nullopt;
+    if (offset == HADDR_UNDEF || H5Dget_storage_size(id) / H5Tget_size(type.id()) < points) return std::nullopt;
     return RawPieces{std::numeric_limits<std::uint64_t>::max(), {static_cast<std::uint64_t>(offset)}};
   }
 #if H5_VERSION_GE(1, 10, 5)
@@ -109,19 +106,11 @@ std::optional<Node::ChunkGrid> Node::chunk_grid(MemoryType memory) const {
   for (int i = 0; i < filters; ++i) {
     unsigned flags = 0;
     std::size_t values = 0;
-    switch (H5Pget_filter2(creation.id(), static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr,
-                           nullptr)) {
-      case H5Z_FILTER_DEFLATE:
-        grid.filters.push_back(Filter::deflate);
-        break;
-      case H5Z_FILTER_SHUFFLE:
-        grid.filters.push_back(Filter::shuffle);
-        break;
-      case lzf_number:
-        grid.filters.push_back(Filter::lzf);
-        break;
-      default:
-        return std::nullopt;
+    switch (H5Pget_filter2(creation.id(), static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr, nullptr)) {
+      case H5Z_FILTER_DEFLATE: grid.filters.push_back(Filter::deflate); break;
+      case H5Z_FILTER_SHUFFLE: grid.filters.push_back(Filter::shuffle); break;
+      case lzf_number: grid.filters.push_back(Filter::lzf); break;
+      default: return std::nullopt;
     }
   }
   return grid;
@@ -159,8 +148,7 @@ std::vector<Node::StoredChunk> Node::chunk_places(index_t row, index_t col, inde
   const Handle creation = own_properties(H5Dget_create_plist(object_->id()));
   const Handle space = own_space(H5Dget_space(object_->id()));
   hsize_t chunk[2] = {}, size[2] = {};
-  if (H5Sget_simple_extent_ndims(space.id()) != 2 || H5Pget_chunk(creation.id(), 2, chunk) != 2)
-    return places;
+  if (H5Sget_simple_extent_ndims(space.id()) != 2 || H5Pget_chunk(creation.id(), 2, chunk) != 2) return places;
   H5Sget_simple_extent_dims(space.id(), size, nullptr);
   hsize_t at[2] = {static_cast<hsize_t>(row), static_cast<hsize_t>(col)};
   for (; count > 0 && at[0] < size[0]; --count) {

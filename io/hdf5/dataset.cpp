@@ -36,17 +36,14 @@ ElementType classify_float(hid_t type) {
 }
 
 ElementType classify(hid_t type) {
-  const auto other = [](std::string text) {
-    return ElementType{ElementType::Kind::other, std::move(text), {}};
-  };
+  const auto other = [](std::string text) { return ElementType{ElementType::Kind::other, std::move(text), {}}; };
   switch (H5Tget_class(type)) {
     case H5T_INTEGER:
       return {ElementType::Kind::integer,
               order_prefix(type) + (H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int") +
                   std::to_string(8 * H5Tget_size(type)),
               DType::float64};
-    case H5T_FLOAT:
-      return classify_float(type);
+    case H5T_FLOAT: return classify_float(type);
     case H5T_ENUM: {
       const bool boolean = H5Tget_nmembers(type) == 2 && H5Tget_size(type) == 1;
       return {ElementType::Kind::integer, boolean ? "bool" : "enumeration", DType::float64};
@@ -63,18 +60,12 @@ ElementType classify(hid_t type) {
       const Handle base = own_type(H5Tget_super(type));
       return classify(base.id());
     }
-    case H5T_STRING:
-      return other("strings");
-    case H5T_REFERENCE:
-      return other("references");
-    case H5T_VLEN:
-      return other("ragged (variable-length) rows");
-    case H5T_OPAQUE:
-      return other("opaque bytes");
-    case H5T_BITFIELD:
-      return other("bit fields");
-    default:
-      return other("times or an unknown type");
+    case H5T_STRING: return other("strings");
+    case H5T_REFERENCE: return other("references");
+    case H5T_VLEN: return other("ragged (variable-length) rows");
+    case H5T_OPAQUE: return other("opaque bytes");
+    case H5T_BITFIELD: return other("bit fields");
+    default: return other("times or an unknown type");
   }
 }
 
@@ -90,20 +81,14 @@ std::vector<index_t> array_dims(hid_t type) {
 
 Handle scalar_type(MemoryType memory) {
   switch (memory) {
-    case MemoryType::int32:
-      return own_type(H5Tcopy(H5T_NATIVE_INT32));
-    case MemoryType::int64:
-      return own_type(H5Tcopy(H5T_NATIVE_INT64));
+    case MemoryType::int32: return own_type(H5Tcopy(H5T_NATIVE_INT32));
+    case MemoryType::int64: return own_type(H5Tcopy(H5T_NATIVE_INT64));
     case MemoryType::float32:
-    case MemoryType::complex64:
-      return own_type(H5Tcopy(H5T_NATIVE_FLOAT));
-    case MemoryType::float16:
-      return sixteen_bit_float(10);
-    case MemoryType::bfloat16:
-      return sixteen_bit_float(7);
+    case MemoryType::complex64: return own_type(H5Tcopy(H5T_NATIVE_FLOAT));
+    case MemoryType::float16: return sixteen_bit_float(10);
+    case MemoryType::bfloat16: return sixteen_bit_float(7);
     case MemoryType::float64:
-    case MemoryType::complex128:
-      break;
+    case MemoryType::complex128: break;
   }
   return own_type(H5Tcopy(H5T_NATIVE_DOUBLE));
 }
@@ -120,24 +105,15 @@ Handle member_type(hid_t stored, MemoryType memory, const std::string& member) {
 
 std::string filter_name(H5Z_filter_t id, const char* stored_name) {
   switch (id) {
-    case 307:
-      return "bzip2";
-    case 32000:
-      return "LZF";
-    case 32001:
-      return "Blosc";
-    case 32004:
-      return "LZ4";
-    case 32008:
-      return "bitshuffle";
-    case 32013:
-      return "ZFP";
-    case 32015:
-      return "Zstandard";
-    case 32026:
-      return "Blosc2";
-    default:
-      return *stored_name != '\0' ? stored_name : "unnamed";
+    case 307: return "bzip2";
+    case 32000: return "LZF";
+    case 32001: return "Blosc";
+    case 32004: return "LZ4";
+    case 32008: return "bitshuffle";
+    case 32013: return "ZFP";
+    case 32015: return "Zstandard";
+    case 32026: return "Blosc2";
+    default: return *stored_name != '\0' ? stored_name : "unnamed";
   }
 }
 
@@ -153,8 +129,7 @@ Handle memory_type(hid_t stored, MemoryType memory) {
     H5Tget_array_dims2(stored, sizes.data());
     return own_type(H5Tarray_create2(element.id(), static_cast<unsigned>(sizes.size()), sizes.data()));
   }
-  if (H5Tget_class(stored) == H5T_INTEGER &&
-      (memory == MemoryType::bfloat16 || memory == MemoryType::float16))
+  if (H5Tget_class(stored) == H5T_INTEGER && (memory == MemoryType::bfloat16 || memory == MemoryType::float16))
     return own_type(H5Tcopy(H5T_NATIVE_UINT16));  // bits of a 16-bit float kept in an integer
   Handle scalar = scalar_type(memory);
   if (H5Tget_class(stored) != H5T_COMPOUND) return scalar;
@@ -170,18 +145,12 @@ Handle memory_type(hid_t stored, MemoryType memory) {
 
 MemoryType memory_of(DType type) noexcept {
   switch (type) {
-    case DType::float64:
-      return MemoryType::float64;
-    case DType::complex128:
-      return MemoryType::complex128;
-    case DType::float32:
-      return MemoryType::float32;
-    case DType::complex64:
-      return MemoryType::complex64;
-    case DType::float16:
-      return MemoryType::float16;
-    case DType::bfloat16:
-      return MemoryType::bfloat16;
+    case DType::float64: return MemoryType::float64;
+    case DType::complex128: return MemoryType::complex128;
+    case DType::float32: return MemoryType::float32;
+    case DType::complex64: return MemoryType::complex64;
+    case DType::float16: return MemoryType::float16;
+    case DType::bfloat16: return MemoryType::bfloat16;
   }
   return MemoryType::float64;
 }
@@ -247,8 +216,8 @@ std::vector<Node::UsedFilter> Node::filters() const {
     unsigned flags = 0;
     std::size_t values = 0;
     char name[64] = "";
-    const H5Z_filter_t id = H5Pget_filter2(creation.id(), static_cast<unsigned>(i), &flags, &values, nullptr,
-                                           sizeof name, name, nullptr);
+    const H5Z_filter_t id =
+        H5Pget_filter2(creation.id(), static_cast<unsigned>(i), &flags, &values, nullptr, sizeof name, name, nullptr);
     if (id > 0) used.push_back({id, filter_name(id, name), H5Zfilter_avail(id) > 0});
   }
   return used;
@@ -268,8 +237,7 @@ void Node::require_readable() const {
     if (!filter.available)
       refuse("is compressed with HDF5 filter " + std::to_string(filter.number) + " (" + filter.name +
              "), which is not installed here: set HDF5_PLUGIN_PATH to the folder of its plugin");
-  if (!options_.missing_as_fill && never_written())
-    refuse("has a shape, but no element of it was ever written");
+  if (!options_.missing_as_fill && never_written()) refuse("has a shape, but no element of it was ever written");
 }
 
 void Node::read(index_t begin, index_t end, MemoryType memory, std::span<std::byte> out,
@@ -280,8 +248,7 @@ void Node::read(index_t begin, index_t end, MemoryType memory, std::span<std::by
   const Quiet quiet;
   const auto fail = [&] { refuse("cannot be read: it is damaged or truncated (" + last_error() + ")"); };
   const Handle stored = own_type(H5Dget_type(object_->id()));
-  const Handle type =
-      member.empty() ? memory_type(stored.id(), memory) : member_type(stored.id(), memory, member);
+  const Handle type = member.empty() ? memory_type(stored.id(), memory) : member_type(stored.id(), memory, member);
   const Handle space = own_space(H5Dget_space(object_->id()));
   const int rank = H5Sget_simple_extent_ndims(space.id());
   if (!type || rank < 0) fail();
@@ -289,15 +256,13 @@ void Node::read(index_t begin, index_t end, MemoryType memory, std::span<std::by
   if (rank > 0) {
     H5Sget_simple_extent_dims(space.id(), count.data(), nullptr);
     start[0] = static_cast<hsize_t>(begin), count[0] = static_cast<hsize_t>(end - begin);
-    if (H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0)
-      fail();
+    if (H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0) fail();
   }
   std::uint64_t bytes = H5Tget_size(type.id());
   for (const hsize_t c : count)
     if (__builtin_mul_overflow(bytes, c, &bytes)) fail();
   if (bytes != out.size())
-    refuse("has elements of " + std::to_string(bytes) + " bytes where " + std::to_string(out.size()) +
-           " are wanted");
+    refuse("has elements of " + std::to_string(bytes) + " bytes where " + std::to_string(out.size()) + " are wanted");
   if (bytes == 0) return;
   const Handle target = own_space(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr));
   const Handle transfer = own_properties(H5Pcreate(H5P_DATASET_XFER));

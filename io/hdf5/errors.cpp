@@ -11,9 +11,7 @@ Quiet::Quiet() {
   H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
-Quiet::~Quiet() {
-  H5Eset_auto2(H5E_DEFAULT, function_, data_);
-}
+Quiet::~Quiet() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
 
 std::string last_error() {
   std::string text;

@@ -49,27 +49,21 @@ herr_t read_source(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t at, std::size_t
   }
 }
 
-herr_t write_nothing(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) {
-  return -1;
-}
+herr_t write_nothing(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) { return -1; }
 
 herr_t features(const H5FD_t*, unsigned long* flags) {
   *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE;
   return 0;
 }
 
-haddr_t end_of_addresses(const H5FD_t* file, H5FD_mem_t) {
-  return static_cast<const Opened*>(file)->end_of_addresses;
-}
+haddr_t end_of_addresses(const H5FD_t* file, H5FD_mem_t) { return static_cast<const Opened*>(file)->end_of_addresses; }
 
 herr_t set_end_of_addresses(H5FD_t* file, H5FD_mem_t, haddr_t at) {
   static_cast<Opened*>(file)->end_of_addresses = at;
   return 0;
 }
 
-haddr_t end_of_file(const H5FD_t*, H5FD_mem_t) {
-  return given_bytes;
-}
+haddr_t end_of_file(const H5FD_t*, H5FD_mem_t) { return given_bytes; }
 
 }  // namespace
 
@@ -98,11 +92,7 @@ Handle descriptor_access(int descriptor, std::uint64_t bytes) {
   return access;
 }
 
-Capture::Capture() {
-  active_capture = this;
-}
-Capture::~Capture() {
-  active_capture = nullptr;
-}
+Capture::Capture() { active_capture = this; }
+Capture::~Capture() { active_capture = nullptr; }
 
 }  // namespace ts::io::hdf5

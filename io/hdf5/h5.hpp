@@ -36,30 +36,14 @@ int close_quietly(hid_t id) {
   return close(id);
 }
 
-inline Handle own_file(hid_t id) {
-  return {id, close_quietly<H5Fclose>};
-}
-inline Handle own_group(hid_t id) {
-  return {id, close_quietly<H5Gclose>};
-}
-inline Handle own_object(hid_t id) {
-  return {id, close_quietly<H5Oclose>};
-}
-inline Handle own_dataset(hid_t id) {
-  return {id, close_quietly<H5Dclose>};
-}
-inline Handle own_type(hid_t id) {
-  return {id, close_quietly<H5Tclose>};
-}
-inline Handle own_space(hid_t id) {
-  return {id, close_quietly<H5Sclose>};
-}
-inline Handle own_attribute(hid_t id) {
-  return {id, close_quietly<H5Aclose>};
-}
-inline Handle own_properties(hid_t id) {
-  return {id, close_quietly<H5Pclose>};
-}
+inline Handle own_file(hid_t id) { return {id, close_quietly<H5Fclose>}; }
+inline Handle own_group(hid_t id) { return {id, close_quietly<H5Gclose>}; }
+inline Handle own_object(hid_t id) { return {id, close_quietly<H5Oclose>}; }
+inline Handle own_dataset(hid_t id) { return {id, close_quietly<H5Dclose>}; }
+inline Handle own_type(hid_t id) { return {id, close_quietly<H5Tclose>}; }
+inline Handle own_space(hid_t id) { return {id, close_quietly<H5Sclose>}; }
+inline Handle own_attribute(hid_t id) { return {id, close_quietly<H5Aclose>}; }
+inline Handle own_properties(hid_t id) { return {id, close_quietly<H5Pclose>}; }
 
 /// What HDF5 says of the last failed call: the innermost message of its error stack, or "".
 [[nodiscard]] std::string last_error();

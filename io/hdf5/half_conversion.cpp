@@ -81,8 +81,7 @@ unsigned known_mantissa(hid_t type) {
     return 0;
   std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
   if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return 0;
-  if (sign != 15 || mantissa != 0 || exponent != mantissa_bits || exponent_bits + mantissa_bits != 15)
-    return 0;
+  if (sign != 15 || mantissa != 0 || exponent != mantissa_bits || exponent_bits + mantissa_bits != 15) return 0;
   if (H5Tget_norm(type) != H5T_NORM_IMPLIED) return 0;
   const std::size_t bias = H5Tget_ebias(type);
   if (mantissa_bits == 10 && bias == 15) return 10;

@@ -28,35 +28,19 @@ template <>
 inline constexpr ElementType::Kind greatest<ElementType::Kind> = ElementType::Kind::other;
 
 // The members of the structures that are sent.
-inline auto members_of(ElementType& x) {
-  return std::tie(x.kind, x.text, x.read_as);
-}
-inline auto members_of(Node::Member& x) {
-  return std::tie(x.name, x.type, x.width);
-}
-inline auto members_of(Node::RawPieces& x) {
-  return std::tie(x.bytes, x.offsets);
-}
-inline auto members_of(Node::ChunkGrid& x) {
-  return std::tie(x.rows, x.cols, x.element_bytes, x.filters);
-}
-inline auto members_of(Node::Rows& x) {
-  return std::tie(x.begin, x.end);
-}
-inline auto members_of(Node::UsedFilter& x) {
-  return std::tie(x.number, x.name, x.available);
-}
-inline auto members_of(Node::StoredChunk& x) {
-  return std::tie(x.row, x.col, x.offset, x.bytes, x.skipped);
-}
+inline auto members_of(ElementType& x) { return std::tie(x.kind, x.text, x.read_as); }
+inline auto members_of(Node::Member& x) { return std::tie(x.name, x.type, x.width); }
+inline auto members_of(Node::RawPieces& x) { return std::tie(x.bytes, x.offsets); }
+inline auto members_of(Node::ChunkGrid& x) { return std::tie(x.rows, x.cols, x.element_bytes, x.filters); }
+inline auto members_of(Node::Rows& x) { return std::tie(x.begin, x.end); }
+inline auto members_of(Node::UsedFilter& x) { return std::tie(x.number, x.name, x.available); }
+inline auto members_of(Node::StoredChunk& x) { return std::tie(x.row, x.col, x.offset, x.bytes, x.skipped); }
 
 /// A question that was not asked yet.
 struct Answered {
   std::string question, answer;
 };
-inline auto members_of(Answered& x) {
-  return std::tie(x.question, x.answer);
-}
+inline auto members_of(Answered& x) { return std::tie(x.question, x.answer); }
 
 class Message {
  public:
@@ -112,8 +96,7 @@ class Message {
     } else if constexpr (std::is_enum_v<T>) {
       using Number = std::underlying_type_t<T>;
       const auto number = get<Number>();
-      if (number < 0 || number > static_cast<Number>(greatest<T>))
-        throw std::runtime_error("no such enumerator");
+      if (number < 0 || number > static_cast<Number>(greatest<T>)) throw std::runtime_error("no such enumerator");
       x = static_cast<T>(number);
     } else if constexpr (std::is_arithmetic_v<T>) {
       std::memcpy(&x, take(sizeof x).data(), sizeof x);

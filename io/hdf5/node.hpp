@@ -38,10 +38,9 @@ enum class MemoryType { int32, int64, float64, complex128, float32, complex64, f
 
 /// How a file is opened.
 struct OpenOptions {
-  bool missing_as_fill = false;  ///< elements without data are read as the file's fill value
-  bool trusted = false;          ///< HDF5 opens the file in this process, and follows it into other files
-  std::uint64_t memory_limit =
-      0;  ///< bytes that HDF5 may take for it elsewhere; 0: what the machine has free
+  bool missing_as_fill = false;    ///< elements without data are read as the file's fill value
+  bool trusted = false;            ///< HDF5 opens the file in this process, and follows it into other files
+  std::uint64_t memory_limit = 0;  ///< bytes that HDF5 may take for it elsewhere; 0: what the machine has free
 };
 
 class Node {
@@ -166,8 +165,7 @@ class Node {
  private:
   friend Node open(const std::filesystem::path& file, const OpenOptions& options);
   friend Node open_here(std::shared_ptr<const std::filesystem::path> file, const std::string& name,
-                        const Handle& access, std::shared_ptr<const FileBytes> bytes,
-                        const OpenOptions& options);
+                        const Handle& access, std::shared_ptr<const FileBytes> bytes, const OpenOptions& options);
   Node() = default;
 
   std::shared_ptr<const std::filesystem::path> file_;
@@ -186,8 +184,7 @@ class Node {
 
 /// The same in this process. `name` and `access` are what H5Fopen is given.
 [[nodiscard]] Node open_here(std::shared_ptr<const std::filesystem::path> file, const std::string& name,
-                             const Handle& access, std::shared_ptr<const FileBytes> bytes,
-                             const OpenOptions& options);
+                             const Handle& access, std::shared_ptr<const FileBytes> bytes, const OpenOptions& options);
 
 /// Does the file carry HDF5's signature (at 0, 512, 1024, ...)? @throws Error(bad_input) as FileBytes.
 [[nodiscard]] bool has_signature(const std::filesystem::path& file);

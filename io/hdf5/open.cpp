@@ -28,12 +28,10 @@ namespace {
 
 }  // namespace
 
-Node open_here(std::shared_ptr<const std::filesystem::path> file, const std::string& name,
-               const Handle& access, std::shared_ptr<const FileBytes> bytes, const OpenOptions& options) {
+Node open_here(std::shared_ptr<const std::filesystem::path> file, const std::string& name, const Handle& access,
+               std::shared_ptr<const FileBytes> bytes, const OpenOptions& options) {
   const Quiet quiet;
-  const auto refuse = [&](const std::string& cause) {
-    throw Error(Errc::bad_input, file->string() + " " + cause);
-  };
+  const auto refuse = [&](const std::string& cause) { throw Error(Errc::bad_input, file->string() + " " + cause); };
   const Handle opened = own_file(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()));
   if (!opened) {
     const std::string why = last_error();
@@ -67,8 +65,7 @@ Node open(const std::filesystem::path& file, const OpenOptions& options) {
   }
   Node root;
   root.file_ = name, root.path_ = "/", root.options_ = options;
-  root.remote_ =
-      std::make_shared<const Remote>(std::make_shared<Reader>(std::move(name), std::move(bytes), options));
+  root.remote_ = std::make_shared<const Remote>(std::make_shared<Reader>(std::move(name), std::move(bytes), options));
   return root;
 }
 

@@ -20,16 +20,14 @@ std::vector<fs::path> prefixes(const char* variable, const fs::path& origin, boo
   for (std::string_view rest = set != nullptr ? set : ""; !rest.empty();) {
     const std::string_view one = several ? rest.substr(0, rest.find(':')) : rest;
     rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-    folders.push_back(one.starts_with(here)
-                          ? origin.parent_path() / ("." + std::string(one.substr(here.size())))
-                          : fs::path(one));
+    folders.push_back(one.starts_with(here) ? origin.parent_path() / ("." + std::string(one.substr(here.size())))
+                                            : fs::path(one));
   }
   return folders;
 }
 
 /// Where HDF5 looks for the file `name` that an object in `file` leads to, in this order.
-std::vector<fs::path> places_of(const fs::path& file, const fs::path& name, const char* variable,
-                                bool several) {
+std::vector<fs::path> places_of(const fs::path& file, const fs::path& name, const char* variable, bool several) {
   std::vector<fs::path> places;
   fs::path relative = name;
   if (name.is_absolute()) places.push_back(name), relative = name.filename();
@@ -37,8 +35,7 @@ std::vector<fs::path> places_of(const fs::path& file, const fs::path& name, cons
   places.push_back(file.parent_path() / relative);
   places.push_back(relative);
   std::error_code failed;
-  if (const fs::path real = fs::canonical(file, failed); !failed)
-    places.push_back(real.parent_path() / relative);
+  if (const fs::path real = fs::canonical(file, failed); !failed) places.push_back(real.parent_path() / relative);
   return places;
 }
 
@@ -97,8 +94,7 @@ std::optional<std::string> cause_outside(hid_t dataset, bool trusted) {
   const Handle creation = own_properties(H5Dget_create_plist(dataset));
   for (const ExternalPart& part : external_parts(dataset, creation.id())) {
     if (!trusted)
-      return "keeps its elements in another file, " + part.file.string() +
-             ": --trust-input reads it all the same";
+      return "keeps its elements in another file, " + part.file.string() + ": --trust-input reads it all the same";
     if (auto cause = irregular({part.file})) return cause;
   }
   std::size_t sources = 0;
@@ -108,8 +104,7 @@ std::optional<std::string> cause_outside(hid_t dataset, bool trusted) {
     const VirtualSource source = virtual_source(dataset, creation.id(), i);
     if (source.places.empty()) continue;
     if (!trusted)
-      return "is a virtual dataset over another file, " + source.file +
-             ": --trust-input reads it all the same";
+      return "is a virtual dataset over another file, " + source.file + ": --trust-input reads it all the same";
     if (auto cause = irregular(source.places)) return cause;
   }
   return std::nullopt;
@@ -125,8 +120,7 @@ herr_t LinkGuard::meet(const char* parent_file, const char*, const char* file, c
   if (guard.trusted_)
     guard.refused_ = irregular(places_of(parent_file, file, "HDF5_EXT_PREFIX", true));
   else
-    guard.refused_ =
-        "leads to another file, " + std::string(file) + ": --trust-input follows it all the same";
+    guard.refused_ = "leads to another file, " + std::string(file) + ": --trust-input follows it all the same";
   return guard.refused_ ? -1 : 0;
 }
 

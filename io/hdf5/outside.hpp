@@ -22,9 +22,8 @@ struct ExternalPart {
 [[nodiscard]] std::vector<ExternalPart> external_parts(hid_t dataset, hid_t creation);
 
 struct VirtualSource {
-  std::string object, file;  ///< as the dataset names them
-  std::vector<std::filesystem::path>
-      places;  ///< where HDF5 looks for the file, in this order; none: in its own
+  std::string object, file;                   ///< as the dataset names them
+  std::vector<std::filesystem::path> places;  ///< where HDF5 looks for the file, in this order; none: in its own
 };
 [[nodiscard]] VirtualSource virtual_source(hid_t dataset, hid_t creation, std::size_t i);
 

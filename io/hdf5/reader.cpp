@@ -22,9 +22,8 @@ namespace ts::io::hdf5 {
 namespace {
 
 constexpr std::size_t longest_message = std::size_t{256} << 20;
-constexpr std::size_t small_window = std::size_t{64} << 20;  ///< bytes that are kept between readings
-constexpr std::uint64_t own_memory = std::uint64_t{512}
-                                     << 20;  ///< of HDF5 and this library, whatever the file
+constexpr std::size_t small_window = std::size_t{64} << 20;     ///< bytes that are kept between readings
+constexpr std::uint64_t own_memory = std::uint64_t{512} << 20;  ///< of HDF5 and this library, whatever the file
 
 /// Filters that HDF5 has loaded as plugins into this process. Under library_lock().
 std::set<int>& loaded_filters() {
@@ -94,9 +93,7 @@ Reader::Reader(std::shared_ptr<const std::filesystem::path> file, std::shared_pt
   }
 }
 
-Reader::~Reader() {
-  stop();
-}
+Reader::~Reader() { stop(); }
 
 void Reader::start() {
   const auto check = [this](bool fine) {
@@ -109,9 +106,8 @@ void Reader::start() {
   const std::uint64_t allowed = options_.memory_limit != 0 ? options_.memory_limit : available_memory();
   Service service{file_, bytes_, options_, std::filesystem::absolute(*file_).string(), -1, -1, 0};
   // Memory that the file asks for, which is no more than it can fill.
-  service.address_space =
-      sum({address_space(), own_memory,
-           std::min(allowed, product({best_deflate, static_cast<index_t>(bytes_->size())}))});
+  service.address_space = sum(
+      {address_space(), own_memory, std::min(allowed, product({best_deflate, static_cast<index_t>(bytes_->size())}))});
   int ends[2];
   check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
   socket_ = ends[0], service.socket = ends[1];
@@ -149,9 +145,8 @@ int Reader::stop() noexcept {
 }
 
 void Reader::damaged(const std::string& cause) const {
-  throw Error(Errc::bad_input,
-              file_->string() + " is damaged: " + cause +
-                  "; take another copy of it, or have the program that wrote it write it again");
+  throw Error(Errc::bad_input, file_->string() + " is damaged: " + cause +
+                                   "; take another copy of it, or have the program that wrote it write it again");
 }
 
 void Reader::died() {
@@ -160,8 +155,7 @@ void Reader::died() {
     end_ = number == SIGVTALRM ? "HDF5 came to no end with it"
            : number != 0
                ? "HDF5 crashed on it (signal " + std::to_string(number) + ", in a process of its own)"
-               : "HDF5 ended on it (status " + std::to_string(WEXITSTATUS(status)) +
-                     ", in a process of its own)";
+               : "HDF5 ended on it (status " + std::to_string(WEXITSTATUS(status)) + ", in a process of its own)";
   }
   damaged(end_);
 }

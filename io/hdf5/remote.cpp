@@ -18,8 +18,7 @@ Message Remote::known(const Message& question) const {
   return answers_.emplace(question.bytes(), reader_->ask(question)).first->second;
 }
 
-std::optional<Remote::Found> Remote::find(const std::shared_ptr<const Remote>& self,
-                                          const std::string& path) {
+std::optional<Remote::Found> Remote::find(const std::shared_ptr<const Remote>& self, const std::string& path) {
   const auto& root = self->root_ ? self->root_ : self;
   if (path == "/") return Found{root, true};
   Message answer = self->reader_->ask(Message().put(call_find).put(path));

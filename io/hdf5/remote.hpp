@@ -29,8 +29,7 @@ class Remote {
     std::shared_ptr<const Remote> object;
     bool group = true;
   };
-  [[nodiscard]] static std::optional<Found> find(const std::shared_ptr<const Remote>& self,
-                                                 const std::string& path);
+  [[nodiscard]] static std::optional<Found> find(const std::shared_ptr<const Remote>& self, const std::string& path);
 
   // As those of Node.
   [[nodiscard]] std::vector<Node::UsedFilter> filters() const;
@@ -41,8 +40,7 @@ class Remote {
 
  private:
   template <class R, class... P>
-  [[nodiscard]] R ask_member(R (Node::*)(P...) const, std::uint8_t number,
-                             const std::decay_t<P>&... arguments) const {
+  [[nodiscard]] R ask_member(R (Node::*)(P...) const, std::uint8_t number, const std::decay_t<P>&... arguments) const {
     Message question;
     question.put(number).put(path_);
     (question.put(arguments), ...);

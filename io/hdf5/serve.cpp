@@ -39,9 +39,7 @@ class Server {
     } else {
       std::uint8_t here = 0;
       std::apply(
-          [&](auto... calls) {
-            ((here++ == number ? call(calls, object(path), question, answer) : void()), ...);
-          },
+          [&](auto... calls) { ((here++ == number ? call(calls, object(path), question, answer) : void()), ...); },
           all_calls);
     }
     return answer;
@@ -85,8 +83,7 @@ class Server {
 
   template <class R, class... P>
   static void call(R (Node::*member)(P...) const, const Node& node, Message& question, Message& answer) {
-    std::tuple<std::decay_t<P>...> arguments{
-        question.get<std::decay_t<P>>()...};  // braces: from left to right
+    std::tuple<std::decay_t<P>...> arguments{question.get<std::decay_t<P>>()...};  // braces: from left to right
     answer.put(std::apply([&](const auto&... a) { return (node.*member)(a...); }, arguments));
   }
 

@@ -16,8 +16,8 @@ namespace {
 constexpr const char* reference_tag = "tallskinny: reference to a variable-length string";
 constexpr std::uint64_t largest_heap = std::uint64_t{64} << 20;
 
-herr_t keep_reference(hid_t from, hid_t to, H5T_cdata_t* state, std::size_t, std::size_t, std::size_t, void*,
-                      void*, hid_t) {
+herr_t keep_reference(hid_t from, hid_t to, H5T_cdata_t* state, std::size_t, std::size_t, std::size_t, void*, void*,
+                      hid_t) {
   if (state->command != H5T_CONV_INIT) return 0;  // the bytes stay what they are
   state->need_bkg = H5T_BKG_NO;
   if (H5Tis_variable_str(from) <= 0 || H5Tget_class(to) != H5T_OPAQUE) return -1;
@@ -73,8 +73,7 @@ std::optional<std::string> text_behind(const Reference& reference, hid_t object,
       heap_bytes > std::min(largest_heap, file.size()))
     return std::nullopt;
   std::vector<unsigned char> heap(heap_bytes - head.size());
-  if (file.read(at_heap + head.size(), std::as_writable_bytes(std::span(heap))) != heap.size())
-    return std::nullopt;
+  if (file.read(at_heap + head.size(), std::as_writable_bytes(std::span(heap))) != heap.size()) return std::nullopt;
   // Objects: number (2 bytes), references (2), nothing (4), size (8), content up to a multiple of 8.
   for (std::uint64_t at = 0; heap.size() - at >= 16;) {
     const std::uint64_t which = number(heap.data() + at, 2), bytes = number(heap.data() + at + 8, 8);

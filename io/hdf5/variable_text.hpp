@@ -18,7 +18,6 @@ using Reference = std::array<unsigned char, reference_bytes>;
 [[nodiscard]] Handle registered_reference_type();
 
 /// The string; nothing if the heap is damaged. `object` is any open object of the file.
-[[nodiscard]] std::optional<std::string> text_behind(const Reference& reference, hid_t object,
-                                                     const FileBytes& file);
+[[nodiscard]] std::optional<std::string> text_behind(const Reference& reference, hid_t object, const FileBytes& file);
 
 }  // namespace ts::io::hdf5

@@ -36,9 +36,7 @@ Extent extent_of(hid_t space) {
   return e;
 }
 
-bool is_empty(hid_t space) {
-  return H5Sget_simple_extent_npoints(space) <= 0;
-}
+bool is_empty(hid_t space) { return H5Sget_simple_extent_npoints(space) <= 0; }
 
 /// One piece of so many bytes (contiguous, compact, or in external files): what lies behind its end is
 /// missing.
@@ -85,8 +83,8 @@ std::optional<Node::Rows> without_chunk(const Node& node, hid_t id, hid_t creati
     std::size_t values = 0;
     const auto filter =
         H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr, nullptr);
-    others |= filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32 &&
-              (filter != H5Z_FILTER_DEFLATE || deflated);
+    others |=
+        filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32 && (filter != H5Z_FILTER_DEFLATE || deflated);
     deflated |= filter == H5Z_FILTER_DEFLATE;
   }
   const bool judged = deflated && !others && bytes >= large_chunk;
@@ -106,9 +104,8 @@ std::optional<Node::Rows> without_chunk(const Node& node, hid_t id, hid_t creati
       hsize_t stored = 0;  // HDF5 1.10 gives 0 for a chunk that was never written, later releases an error
       whole = H5Dget_chunk_storage_size(id, at.data(), &stored) >= 0 && stored > 0;
       if (whole && judged && bytes / best_deflate > stored)
-        node.refuse("is damaged: a chunk of " + std::to_string(bytes) +
-                    " bytes cannot be compressed into the " + std::to_string(stored) +
-                    " bytes that are stored");
+        node.refuse("is damaged: a chunk of " + std::to_string(bytes) + " bytes cannot be compressed into the " +
+                    std::to_string(stored) + " bytes that are stored");
       more = false;
       for (std::size_t d = chunk.size(); d-- > 1 && !more;)
         if (at[d] += chunk[d]; at[d] < extent.size[d])
@@ -130,8 +127,8 @@ std::optional<Node::Rows> missing_rows_of(const Node& node, hid_t id, Node::Rows
 
 /// Whether the `points` elements selected of a source in an open file are there: the dataset, its extent, its
 /// elements.
-bool is_there(const Node& node, const Handle& file, const std::string& object, const Handle& selected,
-              hssize_t points, int depth) {
+bool is_there(const Node& node, const Handle& file, const std::string& object, const Handle& selected, hssize_t points,
+              int depth) {
   const Handle source = own_dataset(H5Dopen2(file.id(), object.c_str(), H5P_DEFAULT));
   if (!source) return false;
   const Handle space = own_space(H5Dget_space(source.id()));
@@ -173,8 +170,7 @@ bool take_away(hid_t rest, hid_t covered, std::size_t rank) {
   std::vector<hsize_t> start(rank), stride(rank), count(rank), block(rank);
   if (H5Sis_regular_hyperslab(covered) > 0) {
     return H5Sget_regular_hyperslab(covered, start.data(), stride.data(), count.data(), block.data()) >= 0 &&
-           H5Sselect_hyperslab(rest, H5S_SELECT_NOTB, start.data(), stride.data(), count.data(),
-                               block.data()) >= 0;
+           H5Sselect_hyperslab(rest, H5S_SELECT_NOTB, start.data(), stride.data(), count.data(), block.data()) >= 0;
   }
   const hssize_t boxes = H5Sget_select_hyper_nblocks(covered);
   std::vector<hsize_t> corners(2 * rank);
@@ -221,16 +217,12 @@ std::optional<Node::Rows> missing_rows_of(const Node& node, hid_t id, Node::Rows
   if (const auto cause = cause_outside(id, node.trusted())) node.refuse(*cause);
   const Extent extent = extent_of(space.id());
   switch (H5Pget_layout(creation.id())) {
-    case H5D_VIRTUAL:
-      return without_source(node, id, creation.id(), extent, rows, depth);
-    case H5D_CHUNKED:
-      return without_chunk(node, id, creation.id(), extent, rows);
-    default:
-      break;
+    case H5D_VIRTUAL: return without_source(node, id, creation.id(), extent, rows, depth);
+    case H5D_CHUNKED: return without_chunk(node, id, creation.id(), extent, rows);
+    default: break;
   }
   const bool external = H5Pget_external_count(creation.id()) > 0;
-  return behind_the_end(id, extent, external ? external_bytes(id, creation.id()) : H5Dget_storage_size(id),
-                        rows);
+  return behind_the_end(id, extent, external ? external_bytes(id, creation.id()) : H5Dget_storage_size(id), rows);
 }
 
 }  // namespace

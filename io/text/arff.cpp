@@ -107,8 +107,7 @@ void next_row(LineReader& in, std::size_t attributes, std::vector<std::string_vi
   if (line->front() == '{') in.refuse("sparse rows are not supported; write every attribute");
   split(*line, fields);
   if (fields.size() != attributes)
-    in.refuse("has " + std::to_string(fields.size()) + " values for " + std::to_string(attributes) +
-              " attributes");
+    in.refuse("has " + std::to_string(fields.size()) + " values for " + std::to_string(attributes) + " attributes");
 }
 
 double parse_number(const LineReader& in, const Attribute& attribute, std::string_view field) {
@@ -181,8 +180,8 @@ std::vector<double> read_arff_attribute(const std::filesystem::path& file, const
     }
     const auto at = std::find(found->values.begin(), found->values.end(), unquoted(fields[column]));
     if (at == found->values.end())
-      in.refuse("'" + std::string(fields[column].substr(0, 40)) + "' is not a value of attribute '" +
-                found->name + "'");
+      in.refuse("'" + std::string(fields[column].substr(0, 40)) + "' is not a value of attribute '" + found->name +
+                "'");
     values.push_back(static_cast<double>(at - found->values.begin()));
   }
   return values;

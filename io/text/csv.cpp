@@ -56,8 +56,7 @@ char find_separator(std::string_view line) {
     bool quoted = false;
     for (const char c : line) {
       if (c == '"') quoted = !quoted;
-      if (c == candidate && !quoted &&
-          (candidate != '\t' || trimmed(line).find('\t') != std::string_view::npos))
+      if (c == candidate && !quoted && (candidate != '\t' || trimmed(line).find('\t') != std::string_view::npos))
         return candidate;
     }
   }
@@ -102,8 +101,7 @@ CsvTable survey_csv(const std::filesystem::path& file, const ReadOptions& option
     }
     ++t.rows;
   }
-  if (t.rows == 0)
-    throw Error(Errc::bad_input, file.string() + " line 1: holds no number, and no line follows");
+  if (t.rows == 0) throw Error(Errc::bad_input, file.string() + " line 1: holds no number, and no line follows");
   return t;
 }
 
@@ -122,14 +120,12 @@ CsvTable surveyed(const Location& where, const ReadOptions& options) {
 /// An index is no feature: whether it is wanted must be said.
 void refuse_index(const CsvTable& t, const Location& where, const ReadOptions& options) {
   if (t.index && !options.drop_index && !options.keep_index)
-    throw Error(Errc::bad_input,
-                where.file.string() +
-                    ": the first column has no name and counts the rows, like the index that "
-                    "pandas writes; --drop-index leaves it out, --keep-index reads it as numbers");
+    throw Error(Errc::bad_input, where.file.string() +
+                                     ": the first column has no name and counts the rows, like the index that "
+                                     "pandas writes; --drop-index leaves it out, --keep-index reads it as numbers");
 }
 
-Description description_of(const CsvTable& t, index_t cols, const Location& where,
-                           const ReadOptions& options) {
+Description description_of(const CsvTable& t, index_t cols, const Location& where, const ReadOptions& options) {
   Description d;
   d.where = {where.file, ""};
   d.convention = "CSV";
@@ -144,8 +140,8 @@ Description description_of(const CsvTable& t, index_t cols, const Location& wher
 
 /// Writes the numbers of one line to `out`. The field of column `label_column`, if there is one, goes to
 /// `label` instead.
-void parse_row(const LineReader& in, std::string_view rest, const CsvTable& t, double* out,
-               index_t label_column = -1, std::string* label = nullptr) {
+void parse_row(const LineReader& in, std::string_view rest, const CsvTable& t, double* out, index_t label_column = -1,
+               std::string* label = nullptr) {
   bool more = true;
   index_t j = 0;
   for (std::string_view field; next_field(rest, more, t.separator, field); ++j) {
@@ -157,23 +153,20 @@ void parse_row(const LineReader& in, std::string_view rest, const CsvTable& t, d
     }
     const auto value = to_number(field);
     if (!value)
-      in.refuse(
-          "field " + std::to_string(j + 1) +
-          (field.empty() ? " is empty" : " is '" + std::string(field.substr(0, 40)) + "', not a number"));
+      in.refuse("field " + std::to_string(j + 1) +
+                (field.empty() ? " is empty" : " is '" + std::string(field.substr(0, 40)) + "', not a number"));
     *out++ = *value;
   }
-  if (j != t.cols)
-    in.refuse("has " + std::to_string(j) + " fields; the first line has " + std::to_string(t.cols));
+  if (j != t.cols) in.refuse("has " + std::to_string(j) + " fields; the first line has " + std::to_string(t.cols));
 }
 
 /// The column that `name` means: a number, from -1 at the end, or a name in the first line.
 index_t find_column(const std::filesystem::path& file, const CsvTable& t, const std::string& name) {
-  if (const auto number = to_number(name);
-      number && *number == static_cast<double>(static_cast<int>(*number))) {
+  if (const auto number = to_number(name); number && *number == static_cast<double>(static_cast<int>(*number))) {
     const index_t column = static_cast<index_t>(*number) + (*number < 0 ? t.cols : 0);
     if (column >= 0 && column < t.cols) return column;
-    throw Error(Errc::invalid_argument, file.string() + " has no column " + name + "; it has columns 0 to " +
-                                            std::to_string(t.cols - 1));
+    throw Error(Errc::invalid_argument,
+                file.string() + " has no column " + name + "; it has columns 0 to " + std::to_string(t.cols - 1));
   }
   LineReader in(file);
   const auto first = next_row(in);
@@ -211,8 +204,7 @@ MatrixFile read_csv(const Location& where, const ReadOptions& options) {
   return result;
 }
 
-LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& options,
-                                   const std::string& column) {
+LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& options, const std::string& column) {
   CsvTable t = surveyed(where, options);
   const index_t label_column = find_column(where.file, t, column);
   if (label_column == 0)  // set aside already

@@ -32,8 +32,8 @@ struct LineReader::Stream {
 LineReader::LineReader(std::filesystem::path file, std::uint64_t memory_limit)
     : file_(std::move(file)), limit_(memory_limit), stream_(std::make_unique<Stream>()), buffer_(first_size) {
   const FileBytes bytes(file_);
-  longest_ = std::min(longest_line,
-                      std::max(always_allowed, product({usual_ratio, static_cast<index_t>(bytes.size())})));
+  longest_ =
+      std::min(longest_line, std::max(always_allowed, product({usual_ratio, static_cast<index_t>(bytes.size())})));
   const int descriptor = ::fcntl(bytes.descriptor(), F_DUPFD_CLOEXEC, 0);
   if (descriptor >= 0) stream_->file = gzdopen(descriptor, "rb");  // reads plain files as they are
   if (stream_->file == nullptr) throw Error(Errc::bad_input, file_.string() + " cannot be opened");
@@ -68,11 +68,10 @@ void LineReader::fill() {
   int status = Z_OK;
   const char* message = gzerror(stream_->file, &status);
   if (got < 0 || (status != Z_OK && status != Z_STREAM_END))
-    throw Error(
-        Errc::bad_input,
-        file_.string() + (status == Z_BUF_ERROR ? " is truncated: its gzip stream ends early"
-                                                : " cannot be read after line " + std::to_string(number_) +
-                                                      " (" + std::string(message) + ")"));
+    throw Error(Errc::bad_input,
+                file_.string() + (status == Z_BUF_ERROR ? " is truncated: its gzip stream ends early"
+                                                        : " cannot be read after line " + std::to_string(number_) +
+                                                              " (" + std::string(message) + ")"));
   finished_ = got == 0;
   end_ += static_cast<std::size_t>(got);
 }

@@ -27,8 +27,7 @@ Field parse_field(const LineReader& in, const std::string& word, bool sparse) {
   if (word == "integer") return Field::integer;
   if (word == "complex") return Field::complex;
   if (word == "pattern" && sparse) return Field::pattern;
-  in.refuse("has the field '" + word +
-            "'; Matrix Market knows real, integer, complex and, for coordinate, pattern");
+  in.refuse("has the field '" + word + "'; Matrix Market knows real, integer, complex and, for coordinate, pattern");
 }
 
 Structure parse_structure(const LineReader& in, const std::string& word) {
@@ -36,8 +35,7 @@ Structure parse_structure(const LineReader& in, const std::string& word) {
   if (word == "symmetric") return Structure::symmetric;
   if (word == "skew-symmetric") return Structure::skew_symmetric;
   if (word == "hermitian") return Structure::hermitian;
-  in.refuse("has the symmetry '" + word +
-            "'; Matrix Market knows general, symmetric, skew-symmetric and hermitian");
+  in.refuse("has the symmetry '" + word + "'; Matrix Market knows general, symmetric, skew-symmetric and hermitian");
 }
 
 /// The triangle that an array file stores: entries of a column-major lower triangle.
@@ -100,8 +98,8 @@ Description description_of(const MarketHeader& h, const Location& where, const R
   d.sparse = true;
   d.nonzeros = h.entries;
   if (d.cols > std::numeric_limits<std::int32_t>::max())
-    throw Error(Errc::bad_input, where.file.string() + " has " + std::to_string(d.cols) +
-                                     " columns; sparse matrices can have 2^31 - 1");
+    throw Error(Errc::bad_input,
+                where.file.string() + " has " + std::to_string(d.cols) + " columns; sparse matrices can have 2^31 - 1");
   set_sparse_bytes(d, h.structure != Structure::general, false, true);
   return d;
 }
@@ -131,21 +129,18 @@ T parse_value(const LineReader& in, std::string_view& rest) {
 }
 
 template <class T>
-CsrMatrix<T> read_entries(LineReader& in, const MarketHeader& h, const std::string& name,
-                          const ReadOptions& options) {
+CsrMatrix<T> read_entries(LineReader& in, const MarketHeader& h, const std::string& name, const ReadOptions& options) {
   const bool mirrored = h.structure != Structure::general;
   Pairs<T> pairs;
   const auto expected = static_cast<std::size_t>(mirrored ? 2 * h.entries : h.entries);
   pairs.rows.reserve(expected), pairs.cols.reserve(expected), pairs.values.reserve(expected);
   const auto put = [&](index_t i, index_t j, T value) {
     if (options.transpose) std::swap(i, j);
-    pairs.rows.push_back(i), pairs.cols.push_back(static_cast<std::int32_t>(j)),
-        pairs.values.push_back(value);
+    pairs.rows.push_back(i), pairs.cols.push_back(static_cast<std::int32_t>(j)), pairs.values.push_back(value);
   };
   for (index_t k = 0; k < h.entries; ++k) {
     const auto line = in.next_content('%');
-    if (!line)
-      in.refuse("the file ends after " + std::to_string(k) + " of " + std::to_string(h.entries) + " entries");
+    if (!line) in.refuse("the file ends after " + std::to_string(k) + " of " + std::to_string(h.entries) + " entries");
     std::string_view rest = *line;
     const auto row = to_integer(next_word(rest)), col = to_integer(next_word(rest));
     if (!row || !col) in.refuse("a row and a column number are needed");
@@ -164,12 +159,10 @@ CsrMatrix<T> read_entries(LineReader& in, const MarketHeader& h, const std::stri
                     ? "the matrix is declared hermitian, but this diagonal entry is not real"
                     : "the matrix is declared skew-symmetric, but this diagonal entry is not zero");
   }
-  if (in.next_content('%'))
-    in.refuse("stands after the " + std::to_string(h.entries) + " entries that were announced");
+  if (in.next_content('%')) in.refuse("stands after the " + std::to_string(h.entries) + " entries that were announced");
   Subject subject{name, false, options.accept_unsorted};
   if (mirrored) subject.name += " (with its mirror image)";
-  return assembled(options.transpose ? h.cols : h.rows, options.transpose ? h.rows : h.cols, std::move(pairs),
-                   subject);
+  return assembled(options.transpose ? h.cols : h.rows, options.transpose ? h.rows : h.cols, std::move(pairs), subject);
 }
 
 template <class T>
@@ -185,9 +178,7 @@ Matrix<T> read_array(LineReader& in, const MarketHeader& h) {
     return parse_value<T>(in, rest);
   };
   for (index_t j = 0; j < h.cols; ++j) {
-    const index_t first = h.structure == Structure::general          ? 0
-                          : h.structure == Structure::skew_symmetric ? j + 1
-                                                                     : j;
+    const index_t first = h.structure == Structure::general ? 0 : h.structure == Structure::skew_symmetric ? j + 1 : j;
     for (index_t i = first; i < h.rows; ++i) {
       const T value = next_value();
       a(i, j) = value;
@@ -202,8 +193,8 @@ Matrix<T> read_array(LineReader& in, const MarketHeader& h) {
 }
 
 template <class T>
-std::variant<SparseMatrix, DenseMatrix> read_body(LineReader& in, const MarketHeader& h,
-                                                  const std::string& name, const ReadOptions& options) {
+std::variant<SparseMatrix, DenseMatrix> read_body(LineReader& in, const MarketHeader& h, const std::string& name,
+                                                  const ReadOptions& options) {
   if (!h.sparse) return finished(read_array<T>(in, h), options, name);
   auto a = read_entries<T>(in, h, name, options);
   if (options.check_finite) check_finite(a, 0, name);

@@ -23,22 +23,14 @@ Handle stored_type(Stored type) {
     return compound;
   };
   switch (type) {
-    case Stored::float64:
-      return own_type(H5Tcopy(H5T_NATIVE_DOUBLE));
-    case Stored::complex128:
-      return complex_of(H5T_NATIVE_DOUBLE);
-    case Stored::float32:
-      return own_type(H5Tcopy(H5T_NATIVE_FLOAT));
-    case Stored::complex64:
-      return complex_of(H5T_NATIVE_FLOAT);
-    case Stored::float16:
-      return sixteen_bit_float(10);
-    case Stored::bfloat16:
-      return sixteen_bit_float(7);
-    case Stored::int64:
-      return own_type(H5Tcopy(H5T_NATIVE_INT64));
-    case Stored::int32:
-      break;
+    case Stored::float64: return own_type(H5Tcopy(H5T_NATIVE_DOUBLE));
+    case Stored::complex128: return complex_of(H5T_NATIVE_DOUBLE);
+    case Stored::float32: return own_type(H5Tcopy(H5T_NATIVE_FLOAT));
+    case Stored::complex64: return complex_of(H5T_NATIVE_FLOAT);
+    case Stored::float16: return sixteen_bit_float(10);
+    case Stored::bfloat16: return sixteen_bit_float(7);
+    case Stored::int64: return own_type(H5Tcopy(H5T_NATIVE_INT64));
+    case Stored::int32: break;
   }
   return own_type(H5Tcopy(H5T_NATIVE_INT32));
 }
@@ -100,12 +92,10 @@ Writer::~Writer() {
 
 void Writer::fail(std::string_view object) {
   failed_ = true;
-  throw Error(Errc::io_failure,
-              name_ + ":" + absolute(object) + " could not be written (" + last_error() + ")");
+  throw Error(Errc::io_failure, name_ + ":" + absolute(object) + " could not be written (" + last_error() + ")");
 }
 
-Handle Writer::create_dataset(std::string_view object, std::int64_t type, std::int64_t space,
-                              const Handle& creation) {
+Handle Writer::create_dataset(std::string_view object, std::int64_t type, std::int64_t space, const Handle& creation) {
   const std::string path = absolute(object);
   const Handle links = own_properties(H5Pcreate(H5P_LINK_CREATE));
   H5Pset_create_intermediate_group(links.id(), 1);
@@ -130,8 +120,7 @@ Handle Writer::create(std::string_view object, Stored type, const std::vector<in
   if (row_bytes > 0 && dims[0] > chunk_bytes / row_bytes) {
     std::vector<hsize_t> chunk = {static_cast<hsize_t>(std::max<index_t>(1, chunk_bytes / row_bytes))};
     if (dims.size() > 1)
-      chunk.push_back(
-          static_cast<hsize_t>(std::min(width, std::max<index_t>(1, chunk_bytes / element_bytes))));
+      chunk.push_back(static_cast<hsize_t>(std::min(width, std::max<index_t>(1, chunk_bytes / element_bytes))));
     H5Pset_chunk(creation.id(), static_cast<int>(chunk.size()), chunk.data());
     if (gzip_ > 0) {
       H5Pset_shuffle(creation.id());
@@ -141,8 +130,8 @@ Handle Writer::create(std::string_view object, Stored type, const std::vector<in
   return create_dataset(object, element.id(), space.id(), creation);
 }
 
-void Writer::write_rows(const Handle& dataset, std::string_view object, Stored type, index_t begin,
-                        index_t count, const void* data) {
+void Writer::write_rows(const Handle& dataset, std::string_view object, Stored type, index_t begin, index_t count,
+                        const void* data) {
   const Quiet quiet;
   const Handle element = stored_type(type), space = own_space(H5Dget_space(dataset.id()));
   hsize_t sizes[2] = {1, 1}, start[2] = {static_cast<hsize_t>(begin), 0};
@@ -192,26 +181,23 @@ void Writer::create_group(std::string_view object) {
 Handle Writer::open_object(std::string_view object) const {
   Handle there = own_object(H5Oopen(file_.id(), absolute(object).c_str(), H5P_DEFAULT));
   if (!there)
-    throw Error(Errc::invalid_argument,
-                name_ + " has no object '" + std::string(object) + "' to give an attribute to");
+    throw Error(Errc::invalid_argument, name_ + " has no object '" + std::string(object) + "' to give an attribute to");
   return there;
 }
 
 void Writer::text_attribute(std::string_view object, std::string_view name, std::string_view text) {
   const Quiet quiet;
   const Handle there = open_object(object), type = text_type(), space = own_space(H5Screate(H5S_SCALAR));
-  const Handle attribute = own_attribute(
-      H5Acreate2(there.id(), std::string(name).c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT));
+  const Handle attribute =
+      own_attribute(H5Acreate2(there.id(), std::string(name).c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT));
   const std::string copy(text);
   const char* pointer = copy.c_str();
   if (!attribute || H5Awrite(attribute.id(), type.id(), &pointer) < 0) fail(object);
 }
 
-void Writer::scalar_attribute(std::string_view object, std::string_view name, Stored type,
-                              const void* value) {
+void Writer::scalar_attribute(std::string_view object, std::string_view name, Stored type, const void* value) {
   const Quiet quiet;
-  const Handle there = open_object(object), element = stored_type(type),
-               space = own_space(H5Screate(H5S_SCALAR));
+  const Handle there = open_object(object), element = stored_type(type), space = own_space(H5Screate(H5S_SCALAR));
   const Handle attribute = own_attribute(
       H5Acreate2(there.id(), std::string(name).c_str(), element.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT));
   if (!attribute || H5Awrite(attribute.id(), element.id(), value) < 0) fail(object);

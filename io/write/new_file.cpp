@@ -26,8 +26,7 @@ static_assert(std::atomic<const char*>::is_always_lock_free);
 
 int enlist(const char* name) {
   for (std::size_t i = 0; i < unfinished.size(); ++i)
-    if (const char* none = nullptr; unfinished[i].compare_exchange_strong(none, name))
-      return static_cast<int>(i);
+    if (const char* none = nullptr; unfinished[i].compare_exchange_strong(none, name)) return static_cast<int>(i);
   return -1;
 }
 
@@ -39,9 +38,7 @@ void strike(int slot) {
   throw Error(Errc::io_failure, target.string() + " " + what + ": " + std::generic_category().message(error));
 }
 
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
+fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
 
 /// Not to be guessed, and new: process numbers repeat, in containers they are all 1.
 fs::path random_name_beside(const fs::path& target) {
@@ -66,17 +63,14 @@ fs::path behind_links(fs::path path) {
 }
 
 NewFile::NewFile(const fs::path& target) : target_(behind_links(target)) {
-  if (target_.filename().empty())
-    throw Error(Errc::io_failure, "'" + target_.string() + "' names no file to write");
+  if (target_.filename().empty()) throw Error(Errc::io_failure, "'" + target_.string() + "' names no file to write");
   std::error_code failed;
   const fs::file_status status = fs::status(target_, failed);
   if (fs::exists(status) && !fs::is_regular_file(status))
-    throw Error(Errc::io_failure,
-                target_.string() + " is not a regular file; results are not written over it");
+    throw Error(Errc::io_failure, target_.string() + " is not a regular file; results are not written over it");
   const fs::path folder = folder_of(target_);
   if (!fs::is_directory(folder, failed))
-    throw Error(Errc::io_failure,
-                target_.string() + " cannot be created: there is no folder " + folder.string());
+    throw Error(Errc::io_failure, target_.string() + " cannot be created: there is no folder " + folder.string());
   temporary_ = random_name_beside(target_);
   slot_ = enlist(temporary_.c_str());
   const mode_t mode = fs::exists(status) ? 0600 : 0666;
@@ -118,8 +112,7 @@ void NewFile::commit() {
     if (::fchmod(descriptor_, old.st_mode & (group_kept ? 07777 : 07707)) != 0)
       fail(target_, "could not be given the mode of the file that it replaces", errno);
   }
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0)
-    fail(target_, "could not be put in its place", errno);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(target_, "could not be put in its place", errno);
   committed_ = true;
   strike(slot_);
   slot_ = -1;

@@ -38,8 +38,8 @@ int block_of(int descriptor, std::size_t bytes, std::string_view signature, std:
     if (const int error = read_at(descriptor, buffer.data(), buffer.size(), at); error != 0) return error;
     hash.add(buffer.data(), buffer.size());
   }
-  block = std::string(signature) + "\nbytes " + std::to_string(bytes) + "\nchecksum " +
-          std::to_string(hash.value()) + "\n";
+  block =
+      std::string(signature) + "\nbytes " + std::to_string(bytes) + "\nchecksum " + std::to_string(hash.value()) + "\n";
   expects(block.size() <= seal_bytes, "a signature is a short line");
   block.resize(seal_bytes, '\0');
   return 0;
@@ -51,10 +51,8 @@ void seal(const NewFile& file, std::string_view signature) {
   struct stat status {};
   std::string block;
   int error = ::fstat(file.descriptor(), &status) == 0 ? 0 : errno;
-  if (error == 0)
-    error = block_of(file.descriptor(), static_cast<std::size_t>(status.st_size), signature, block);
-  if (error == 0 && ::pwrite(file.descriptor(), block.data(), seal_bytes, 0) != ssize_t{seal_bytes})
-    error = EIO;
+  if (error == 0) error = block_of(file.descriptor(), static_cast<std::size_t>(status.st_size), signature, block);
+  if (error == 0 && ::pwrite(file.descriptor(), block.data(), seal_bytes, 0) != ssize_t{seal_bytes}) error = EIO;
   if (error != 0)
     throw Error(Errc::io_failure,
                 file.target().string() + " could not be sealed: " + std::generic_category().message(error));
@@ -70,15 +68,13 @@ SealState state_of_seal(const std::filesystem::path& file, std::string_view sign
     std::string found(seal_bytes, '\0'), expected;
     error = read_at(descriptor, found.data(), seal_bytes, 0);
     if (error == 0 && found.starts_with(std::string(signature) + "\n")) {
-      if (contents)
-        error = block_of(descriptor, static_cast<std::size_t>(status.st_size), signature, expected);
+      if (contents) error = block_of(descriptor, static_cast<std::size_t>(status.st_size), signature, expected);
       state = !contents || found == expected ? SealState::whole : SealState::damaged;
     }
   }
   if (descriptor >= 0) ::close(descriptor);
   if (error != 0)
-    throw Error(Errc::bad_input,
-                file.string() + " cannot be read: " + std::generic_category().message(error));
+    throw Error(Errc::bad_input, file.string() + " cannot be read: " + std::generic_category().message(error));
   return state;
 }
 

@@ -83,8 +83,7 @@ std::vector<index_t> places_of(HostView<const double> cost) {
     ++nearest[at(best)];
   }
   for (index_t m = 0; m < k; ++m) order[at(m)] = m;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](index_t a, index_t b) { return nearest[at(a)] > nearest[at(b)]; });
+  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return nearest[at(a)] > nearest[at(b)]; });
   std::vector<index_t> places(at(k), n / k);
   for (index_t q = 0; q < n % k; ++q) ++places[at(order[at(q)])];
   return places;
@@ -140,11 +139,10 @@ LloydRun balanced(const KMeansProblem& p, const KMeansOptions& options, const Fi
     }
     index_t changed = n;
     if (!run.labels.empty())
-      changed = n - std::inner_product(labels.begin(), labels.end(), run.labels.begin(), index_t{0},
-                                       std::plus<>(), [](auto a, auto b) { return a == b ? 1 : 0; });
+      changed = n - std::inner_product(labels.begin(), labels.end(), run.labels.begin(), index_t{0}, std::plus<>(),
+                                       [](auto a, auto b) { return a == b ? 1 : 0; });
     double squared_shift = 0;
-    for (index_t q = 0; q < k * p.cols(); ++q)
-      squared_shift += std::pow(centers.data()[q] - run.centers.data()[q], 2);
+    for (index_t q = 0; q < k * p.cols(); ++q) squared_shift += std::pow(centers.data()[q] - run.centers.data()[q], 2);
     least = inertia;
     run.labels = std::move(labels);
     run.centers = Matrix<double>::copy_of(centers.cview());

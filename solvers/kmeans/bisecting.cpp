@@ -17,8 +17,8 @@ struct Leaf {
 };
 
 /// The two halves of a leaf: fewer when its rows cannot be told apart.
-std::vector<Leaf> split(const KMeansProblem& p, const KMeansOptions& options, const Leaf& leaf,
-                        std::uint64_t seed, KMeansStop& stop) {
+std::vector<Leaf> split(const KMeansProblem& p, const KMeansOptions& options, const Leaf& leaf, std::uint64_t seed,
+                        KMeansStop& stop) {
   const Gathered part(p, leaf.rows);
   KMeansOptions o = options;
   o.algorithm = KMeansAlgorithm::lloyd;
@@ -27,8 +27,7 @@ std::vector<Leaf> split(const KMeansProblem& p, const KMeansOptions& options, co
   const KMeansResult two = kmeans(p.ctx, part.rows(), o);
   if (two.stop == KMeansStop::interrupted) stop = two.stop;
   std::vector<Leaf> halves(2);
-  for (index_t m = 0; m < 2; ++m)
-    halves[at(m)].center = Matrix<double>::copy_of(two.centers.cview().rows(m, 1));
+  for (index_t m = 0; m < 2; ++m) halves[at(m)].center = Matrix<double>::copy_of(two.centers.cview().rows(m, 1));
   std::vector<double> far(leaf.rows.size());
   own_squared_distances(p.ctx, part.rows(), two.centers.cview(), two.labels, far);
   for (std::size_t q = 0; q < leaf.rows.size(); ++q) {
@@ -64,8 +63,7 @@ LloydRun bisecting(const KMeansProblem& p, const KMeansOptions& options, const L
     ClusterSums sums(1, p.cols());
     run.labels.assign(at(p.rows()), -1);
     assign_all(p, leaves[0].center.cview(), Scores::float32, run.labels, &unit, &sums);
-    move_to_means(p.ctx, unit, sums, p.moments.shift, leaves[0].center.view(),
-                  adjust_means(control.spherical));
+    move_to_means(p.ctx, unit, sums, p.moments.shift, leaves[0].center.view(), adjust_means(control.spherical));
   }
   std::uint64_t number = 0;
   while (std::ssize(leaves) < p.k && run.stop != KMeansStop::interrupted) {

@@ -5,8 +5,7 @@
 
 namespace ts::solvers::kmeans_detail {
 
-UnitRows::UnitRows(const Context& ctx, const RowSource& rows)
-    : ctx_(ctx), rows_(rows), scale_(at(rows.rows())) {
+UnitRows::UnitRows(const Context& ctx, const RowSource& rows) : ctx_(ctx), rows_(rows), scale_(at(rows.rows())) {
   each_block_anew([this](index_t, const Rows& block) { all_ = block; });
 }
 
@@ -17,8 +16,7 @@ void UnitRows::each_block_anew(const Use& use) const {
       unit_ = {};
       unit_ = PerRowArray<double>(ctx_, Space::device, numbers, 0);
     }
-    use(first,
-        unit_rows(ctx_, block, unit_.view(), KMeansProblem::part(std::span(scale_), first, block.rows())));
+    use(first, unit_rows(ctx_, block, unit_.view(), KMeansProblem::part(std::span(scale_), first, block.rows())));
   });
 }
 

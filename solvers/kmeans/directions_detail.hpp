@@ -40,7 +40,7 @@ class UnitRows final : public RowSource {
 
 /// How the rows are to be divided by their norms; nothing at all unless the metric is cosine.
 struct Directions {
-  std::vector<double> scale;  ///< reciprocal norms of rows in host memory, 0 for those without a direction
+  std::vector<double> scale;             ///< reciprocal norms of rows in host memory, 0 for those without a direction
   std::unique_ptr<const UnitRows> unit;  ///< of rows on a device, instead
   std::vector<index_t> zero_rows;
   std::vector<double> weights;  ///< the given ones, and 0 for rows without a direction, if there are any

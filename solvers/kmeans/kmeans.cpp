@@ -24,8 +24,7 @@ void check_sizes(const RowSource& rows, const KMeansOptions& o, index_t k) {
   throw_unless(rows.cols() >= 1, "the points have no features (columns)");
   throw_unless(k >= 1, "the number of clusters must be at least 1");
   throw_unless(k <= rows.rows(), "the number of clusters (" + std::to_string(k) +
-                                     ") is larger than the number of points (" + std::to_string(rows.rows()) +
-                                     ")");
+                                     ") is larger than the number of points (" + std::to_string(rows.rows()) + ")");
   throw_unless(o.n_init >= 1, "the number of restarts (n_init) must be at least 1");
   throw_unless(o.max_iter >= 1, "the number of iterations (max_iter) must be at least 1");
   throw_unless(o.tol >= 0, "the tolerance must not be negative");
@@ -39,18 +38,15 @@ void check_sizes(const RowSource& rows, const KMeansOptions& o, index_t k) {
                "balanced sizes are found for points in host memory only");
   check_weights(rows.rows(), o.weights);
   if (o.init != KMeansInit::given) return;
-  throw_unless(o.centers.rows() == k, "there are " + std::to_string(o.centers.rows()) +
-                                          " given centres for " + std::to_string(k) + " clusters");
+  throw_unless(o.centers.rows() == k, "there are " + std::to_string(o.centers.rows()) + " given centres for " +
+                                          std::to_string(k) + " clusters");
 }
 
 double squared_shift_limit(const KMeansOptions& o, const ColumnMoments& moments) {
   switch (o.tolerance) {
-    case KMeansTolerance::absolute:
-      return o.tol;
-    case KMeansTolerance::labels:
-      return -1;
-    case KMeansTolerance::relative:
-      break;
+    case KMeansTolerance::absolute: return o.tol;
+    case KMeansTolerance::labels: return -1;
+    case KMeansTolerance::relative: break;
   }
   double sum = 0;
   for (const double v : moments.variance) sum += v;
@@ -65,20 +61,11 @@ Matrix<double> first_centers(const KMeansProblem& p, const KMeansOptions& o, int
   const auto stream = static_cast<std::uint64_t>(run) << 8;
   Matrix<double> centers;
   switch (o.init) {
-    case KMeansInit::plus_plus:
-      centers = seed_plus_plus(p, o.seed, stream, {}, chosen);
-      break;
-    case KMeansInit::parallel:
-      centers = seed_parallel(p, o.seed, stream, chosen);
-      break;
-    case KMeansInit::markov:
-      centers = seed_markov(p, o.seed, stream, o.chain, chosen);
-      break;
-    case KMeansInit::random:
-      centers = seed_random(p, o.seed, stream);
-      break;
-    case KMeansInit::given:
-      return usable_centers(p.cols(), o.centers, o.metric);
+    case KMeansInit::plus_plus: centers = seed_plus_plus(p, o.seed, stream, {}, chosen); break;
+    case KMeansInit::parallel: centers = seed_parallel(p, o.seed, stream, chosen); break;
+    case KMeansInit::markov: centers = seed_markov(p, o.seed, stream, o.chain, chosen); break;
+    case KMeansInit::random: centers = seed_random(p, o.seed, stream); break;
+    case KMeansInit::given: return usable_centers(p.cols(), o.centers, o.metric);
   }
   if (o.metric == KMeansMetric::cosine) normalise(centers.view());
   return centers;
@@ -221,11 +208,9 @@ std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& ro
   if (o.metric == KMeansMetric::cosine) check_finite(rows);
   const Directions normal(ctx, rows, o.weights, o.metric);
   const auto zero_rows = static_cast<index_t>(normal.zero_rows.size());
-  expects(zero_rows == 0 ||
-              std::any_of(normal.weights.begin(), normal.weights.end(), [](double w) { return w > 0; }),
+  expects(zero_rows == 0 || std::any_of(normal.weights.begin(), normal.weights.end(), [](double w) { return w > 0; }),
           "all points (of positive weight) are zero and have no direction, which the cosine metric needs");
-  KMeansProblem problem{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(o.weights),
-                        0,   normal.zero_rows};
+  KMeansProblem problem{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(o.weights), 0, normal.zero_rows};
   problem.find_moments();
 
   std::deque<Restarts> each;
@@ -244,8 +229,7 @@ std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& ro
         whose.emplace_back(&restarts, run);
       }
     run_together(problem, runs);
-    for (std::size_t q = 0; q < runs.size(); ++q)
-      whose[q].first->finish(whose[q].second, std::move(runs[q]).result());
+    for (std::size_t q = 0; q < runs.size(); ++q) whose[q].first->finish(whose[q].second, std::move(runs[q]).result());
   }
   std::vector<KMeansResult> results;
   for (Restarts& restarts : each) {

@@ -62,9 +62,9 @@ enum class KMeansMetric {
 enum class KMeansAlgorithm {
   lloyd,       ///< all rows in every step
   mini_batch,  ///< a sample in every step (Sculley 2010); tol is not used
-  bisecting,  ///< the cluster of largest inertia is split in two until there are enough; the first centres of
-              ///< each split as `init` says, but not given
-  balanced    ///< sizes differ by one at most; a label need not be the nearest centre. 8 n k bytes
+  bisecting,   ///< the cluster of largest inertia is split in two until there are enough; the first centres of
+               ///< each split as `init` says, but not given
+  balanced     ///< sizes differ by one at most; a label need not be the nearest centre. 8 n k bytes
 };
 
 enum class KMeansPrecision {
@@ -170,8 +170,7 @@ struct KMeansResult {
 /// restarts of all of them share the passes. One result for each, in this order; fewer when a run was
 /// stopped.
 [[nodiscard]] std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& rows,
-                                                       const KMeansOptions& options,
-                                                       std::span<const index_t> clusters);
+                                                       const KMeansOptions& options, std::span<const index_t> clusters);
 
 struct KMeansPrediction {
   std::vector<std::int32_t> labels;
@@ -182,8 +181,7 @@ struct KMeansPrediction {
 
 /// The nearest of given centres for each row, as the last step of kmeans() finds them.
 /// @throws as kmeans(), and KMeansRangeError for centres beyond 2^500.
-[[nodiscard]] KMeansPrediction predict(const Context& ctx, const RowSource& rows,
-                                       HostView<const double> centers,
+[[nodiscard]] KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<const double> centers,
                                        KMeansMetric metric = KMeansMetric::euclidean,
                                        std::span<const double> weights = {},
                                        KMeansPrecision precision = KMeansPrecision::exact);
@@ -196,11 +194,11 @@ struct KMeansPrediction {
 /// something is broken, or the precision was fast). `sample`: of this many rows, drawn at random; 0: of all.
 /// @throws as predict.
 [[nodiscard]] index_t verify(const Context& ctx, const RowSource& rows, HostView<const double> centers,
-                             std::span<const std::int32_t> labels,
-                             KMeansMetric metric = KMeansMetric::euclidean, index_t sample = 0);
+                             std::span<const std::int32_t> labels, KMeansMetric metric = KMeansMetric::euclidean,
+                             index_t sample = 0);
 [[nodiscard]] index_t verify(const Context& ctx, const Rows& rows, HostView<const double> centers,
-                             std::span<const std::int32_t> labels,
-                             KMeansMetric metric = KMeansMetric::euclidean, index_t sample = 0);
+                             std::span<const std::int32_t> labels, KMeansMetric metric = KMeansMetric::euclidean,
+                             index_t sample = 0);
 
 /// Distances of all rows to all centres, n x k: between directions for KMeansMetric::cosine.
 /// @throws as predict.

@@ -49,8 +49,8 @@ Lloyd::Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydCo
       control_(control),
       clusters_(problem.ctx, problem.source.space(), problem.moments, unit_of(problem), std::move(centers)),
       labels_(problem.filled<std::int32_t>(no_label)),
-      directionless_(problem.beside_rows(
-          std::vector<index_t>(problem.directionless.begin(), problem.directionless.end()))),
+      directionless_(
+          problem.beside_rows(std::vector<index_t>(problem.directionless.begin(), problem.directionless.end()))),
       bounds_(control.bounds ? problem.rows() : 0, problem.source.space()),
       bounds_that_pay_(static_cast<double>(problem.k) * static_cast<double>(problem.cols())),
       scores_(control.scores) {}
@@ -76,10 +76,10 @@ void Lloyd::begin_pass() {
 }
 
 void Lloyd::take(index_t first, const Rows& block) {
-  stats_ += clusters_.assign(
-      block, scores_, labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()),
-      phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
-      {control_.bounds && bounds_that_pay_.now() ? &bounds_ : nullptr, first}, settled_);
+  stats_ +=
+      clusters_.assign(block, scores_, labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()),
+                       phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
+                       {control_.bounds && bounds_that_pay_.now() ? &bounds_ : nullptr, first}, settled_);
 }
 
 void Lloyd::end_pass() {
@@ -108,10 +108,8 @@ bool Lloyd::stop_after(index_t changed) {
     run_.stop = KMeansStop::tolerance, goes_on = false;
   else if (run_.n_iter >= control_.max_iter)
     goes_on = false;
-  if (goes_on && control_.on_state != nullptr && *control_.on_state)
-    (*control_.on_state)([this] { return state(); });
-  if (wanted && !(*control_.on_progress)(now) && goes_on)
-    run_.stop = KMeansStop::interrupted, goes_on = false;
+  if (goes_on && control_.on_state != nullptr && *control_.on_state) (*control_.on_state)([this] { return state(); });
+  if (wanted && !(*control_.on_progress)(now) && goes_on) run_.stop = KMeansStop::interrupted, goes_on = false;
   return !goes_on;
 }
 
@@ -178,8 +176,8 @@ void Lloyd::relocate_to_means(const std::vector<index_t>& empty) {
   ClusterSums relocated = clusters_.sums();
   run_.relocated += relocate(relocated, empty, centers.cview());
   const FixedPoint& unit = clusters_.unit();
-  squared_shift_ = move_to_means(p_.ctx, unit, relocated, p_.moments.shift, centers.view(),
-                                 adjust_means(control_.spherical));
+  squared_shift_ =
+      move_to_means(p_.ctx, unit, relocated, p_.moments.shift, centers.view(), adjust_means(control_.spherical));
   // A cluster for which there is no row stands where the heaviest one does, not where it was.
   index_t heaviest = 0;
   for (index_t m = 1; m < p_.k; ++m)
@@ -191,8 +189,7 @@ void Lloyd::relocate_to_means(const std::vector<index_t>& empty) {
 }
 
 /// Gives each empty cluster the row farthest from its own centre. Returns how many found one.
-index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty,
-                        HostView<const double> centers) const {
+index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty, HostView<const double> centers) const {
   const index_t n = p_.rows(), d = p_.cols();
   const std::vector<std::int32_t> labels = labels_.to_host();
   const std::vector<double> far = own_distances(p_, centers, labels);
@@ -203,8 +200,7 @@ index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty,
     constexpr index_t first_look = 64, growth = 8;
     if (next == order.size()) {  // some were passed over: look farther
       if (std::ssize(order) == n) break;
-      order =
-          farthest(p_.ctx, far, std::max({growth * std::ssize(order), 2 * std::ssize(empty), first_look}));
+      order = farthest(p_.ctx, far, std::max({growth * std::ssize(order), 2 * std::ssize(empty), first_look}));
     }
     const index_t i = order[next], donor = labels[at(i)];
     if (far[at(i)] == 0) break;  // as many distinct rows as clusters with rows
@@ -219,9 +215,7 @@ index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty,
 }
 
 void run_together(const KMeansProblem& problem, std::span<Lloyd> runs) {
-  const auto open = [&] {
-    return std::any_of(runs.begin(), runs.end(), [](const Lloyd& run) { return !run.done(); });
-  };
+  const auto open = [&] { return std::any_of(runs.begin(), runs.end(), [](const Lloyd& run) { return !run.done(); }); };
   while (open()) {
     std::vector<Lloyd*> in_pass;
     for (Lloyd& run : runs)

@@ -82,8 +82,7 @@ class Lloyd {
   index_t changed_labels();
   bool update_centers();
   void relocate_to_means(const std::vector<index_t>& empty);
-  index_t relocate(ClusterSums& sums, const std::vector<index_t>& empty,
-                   HostView<const double> centers) const;
+  index_t relocate(ClusterSums& sums, const std::vector<index_t>& empty, HostView<const double> centers) const;
   void set_second_moment();
 
   const KMeansProblem& p_;

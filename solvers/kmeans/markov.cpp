@@ -81,9 +81,7 @@ class Links {
   Links& operator=(const Links&) = delete;
 
   void lower(HostView<const double> centers) { far_.lower(centers); }
-  [[nodiscard]] double squared(index_t link) const {
-    return static_cast<double>(far_.squared({&link, 1}).front());
-  }
+  [[nodiscard]] double squared(index_t link) const { return static_cast<double>(far_.squared({&link, 1}).front()); }
   [[nodiscard]] HostView<const double> row(index_t link) const { return values_.cview().rows(link, 1); }
 
  private:
@@ -127,8 +125,7 @@ Matrix<double> chains(const KMeansProblem& p, std::uint64_t seed, std::uint64_t 
       links.lower(centers.cview().rows(have, 1));
     }
   }
-  return from.none() ? seed_plus_plus(p, seed, stream, centers.cview().rows(0, 1), chosen)
-                     : std::move(centers);
+  return from.none() ? seed_plus_plus(p, seed, stream, centers.cview().rows(0, 1), chosen) : std::move(centers);
 }
 
 }  // namespace

@@ -17,8 +17,7 @@ constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 /// The weighted mean of (b - a) / max(a, b).
 double simplified_silhouette_of(const KMeansProblem& p, HostView<const double> centers,
-                                std::span<const std::int32_t> labels, std::span<const index_t> sizes,
-                                double total) {
+                                std::span<const std::int32_t> labels, std::span<const index_t> sizes, double total) {
   RowBounds bounds(p.rows());
   bounds.begin_pass(p.ctx, centers, p.moments);
   std::vector<std::int32_t> nearest(labels.size(), -1);
@@ -31,8 +30,7 @@ double simplified_silhouette_of(const KMeansProblem& p, HostView<const double> c
     const double a = std::sqrt(own[row]);
     double b = a;  // where two centres are equally near
     if (std::isfinite(*bounds.upper(i)))
-      b = static_cast<double>(nearest[row] == labels[row] ? *bounds.lower(i) : *bounds.upper(i)) /
-          bounds.scale();
+      b = static_cast<double>(nearest[row] == labels[row] ? *bounds.lower(i) : *bounds.upper(i)) / bounds.scale();
     if (std::max(a, b) > 0) sum += p.weight(i) * (b - a) / std::max(a, b);
   }
   return sum / total;
@@ -54,8 +52,8 @@ double davies_bouldin_of(const std::vector<index_t>& clusters, const std::vector
     double worst = 0;
     for (const index_t q : clusters)
       if (q != m)
-        worst = std::max(
-            worst, (spread[at(m)] + spread[at(q)]) / distance(means.data() + m * d, means.data() + q * d, d));
+        worst =
+            std::max(worst, (spread[at(m)] + spread[at(q)]) / distance(means.data() + m * d, means.data() + q * d, d));
     found += worst / static_cast<double>(clusters.size());
   }
   return found;
@@ -64,8 +62,7 @@ double davies_bouldin_of(const std::vector<index_t>& clusters, const std::vector
 }  // namespace
 
 KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const double> centers,
-                       std::span<const std::int32_t> labels, KMeansMetric metric,
-                       std::span<const double> given) {
+                       std::span<const std::int32_t> labels, KMeansMetric metric, std::span<const double> given) {
   const index_t k = centers.rows(), d = rows.cols();
   expects(rows.space() == Space::host, "measure: the points must be in host memory");
   expects(static_cast<index_t>(labels.size()) == rows.rows(), "measure: one label is needed for each point");
@@ -80,8 +77,8 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   const FixedPoint unit = unit_of(p);
   ClusterSums sums(k, d);
   p.for_each_block([&](index_t first, const Rows& block) {
-    add_rows(ctx, block, p.moments, KMeansProblem::part(labels, first, block.rows()),
-             p.weights_of(first, block.rows()), unit, sums);
+    add_rows(ctx, block, p.moments, KMeansProblem::part(labels, first, block.rows()), p.weights_of(first, block.rows()),
+             unit, sums);
   });
   std::vector<index_t> clusters;  // with rows
   double total = 0;
@@ -111,8 +108,7 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   found.davies_bouldin = davies_bouldin_of(clusters, spread, means);
   const auto groups = static_cast<double>(clusters.size());
   found.calinski_harabasz = total > groups ? between / (groups - 1) / (within / (total - groups)) : undefined;
-  found.simplified_silhouette =
-      simplified_silhouette_of(p, usable.cview(), labels, sizes_of(labels, k), total);
+  found.simplified_silhouette = simplified_silhouette_of(p, usable.cview(), labels, sizes_of(labels, k), total);
   return found;
 }
 

@@ -22,8 +22,8 @@ struct KMeansMeasures {
 /// one of them with n k distances. The directions of the rows for cosine. Clusters without rows do not count.
 /// Distances to the nearest other centre are rounded to float32.
 /// @throws as predict.
-[[nodiscard]] KMeansMeasures measure(const Context& ctx, const RowSource& rows,
-                                     HostView<const double> centers, std::span<const std::int32_t> labels,
+[[nodiscard]] KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const double> centers,
+                                     std::span<const std::int32_t> labels,
                                      KMeansMetric metric = KMeansMetric::euclidean,
                                      std::span<const double> weights = {});
 

@@ -11,7 +11,7 @@ namespace ts::solvers::kmeans_detail {
 namespace {
 
 constexpr std::uint64_t batches = 64, reassigned = 65, sample = 66;  // streams of a restart
-constexpr int patience = 10;          // steps without a better smoothed inertia
+constexpr int patience = 10;                                         // steps without a better smoothed inertia
 constexpr double least_share = 0.01;  // of the heaviest centre, below which a centre is put elsewhere
 
 class MiniBatch {
@@ -35,9 +35,8 @@ class MiniBatch {
     KMeansProblem reduced{p_.ctx, rows, {}, start.weights(), p_.k};
     reduced.moments = p_.moments;
     run_.centers = first(reduced);
-    const auto steps =
-        static_cast<std::uint64_t>(static_cast<double>(o_.max_iter) *
-                                   std::ceil(static_cast<double>(p_.rows()) / static_cast<double>(batch_)));
+    const auto steps = static_cast<std::uint64_t>(
+        static_cast<double>(o_.max_iter) * std::ceil(static_cast<double>(p_.rows()) / static_cast<double>(batch_)));
     for (std::uint64_t step = 0; step < steps && goes_on(step); ++step) take(step);
     run_.labels.assign(at(p_.rows()), -1);
     run_.rescored = assign_all(p_, run_.centers.cview(), control_.scores, run_.labels).rescored;
@@ -50,8 +49,7 @@ class MiniBatch {
     const Random random(o_.seed, stream_ + purpose);
     std::vector<index_t> numbers(at(count));
     for (std::size_t q = 0; q < numbers.size(); ++q)
-      numbers[q] = static_cast<index_t>(
-          random.below(static_cast<std::uint64_t>(p_.rows()), step * numbers.size() + q));
+      numbers[q] = static_cast<index_t>(random.below(static_cast<std::uint64_t>(p_.rows()), step * numbers.size() + q));
     std::sort(numbers.begin(), numbers.end());
     return numbers;
   }
@@ -60,8 +58,8 @@ class MiniBatch {
     const Gathered batch(p_, drawn(batches, step, batch_));
     std::vector<std::int32_t> labels(at(batch_), -1);
     ClusterSums sums(p_.k, p_.cols());
-    assign(p_.ctx, {batch.rows(), p_.moments, run_.centers.cview(), Scores::float32, labels, batch.weights(),
-                    &unit_, &sums});
+    assign(p_.ctx,
+           {batch.rows(), p_.moments, run_.centers.cview(), Scores::float32, labels, batch.weights(), &unit_, &sums});
     double weight = 0;
     for (index_t m = 0; m < p_.k; ++m) weight += sums.weight(unit_, m);
     const double inertia = ts::inertia(p_.ctx, batch.rows(), run_.centers.cview(), labels, batch.weights());
@@ -111,13 +109,11 @@ class MiniBatch {
     const Random random(o_.seed, stream_ + reassigned);
     std::vector<double> row(at(p_.cols()));
     for (const index_t m : low) {
-      const auto i = static_cast<index_t>(
-          random.below(static_cast<std::uint64_t>(batch_),
-                       step * static_cast<std::uint64_t>(p_.k) + static_cast<std::uint64_t>(m)));
+      const auto i = static_cast<index_t>(random.below(
+          static_cast<std::uint64_t>(batch_), step * static_cast<std::uint64_t>(p_.k) + static_cast<std::uint64_t>(m)));
       if (!batch.weights().empty() && batch.weights()[at(i)] == 0) continue;
       batch.rows().load(i, row.data());
-      if (control_.spherical && std::all_of(row.begin(), row.end(), [](double x) { return x == 0; }))
-        continue;
+      if (control_.spherical && std::all_of(row.begin(), row.end(), [](double x) { return x == 0; })) continue;
       std::copy(row.begin(), row.end(), run_.centers.data() + m * p_.cols());
       weight_[at(m)] = lightest_kept;
       ++run_.relocated;

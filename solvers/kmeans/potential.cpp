@@ -7,9 +7,7 @@ namespace ts::solvers::kmeans_detail {
 
 namespace {
 
-index_t chunks(index_t rows) {
-  return (rows + chunk_rows - 1) / chunk_rows;
-}
+index_t chunks(index_t rows) { return (rows + chunk_rows - 1) / chunk_rows; }
 
 }  // namespace
 
@@ -32,15 +30,13 @@ Potential<S>::Potential(const KMeansProblem& problem, PerRowArray<S> squared)
 }
 
 template <class S>
-void Potential<S>::lower(HostView<const double> centers, PerRow<std::int32_t> nearest,
-                         std::int32_t first_number) {
+void Potential<S>::lower(HostView<const double> centers, PerRow<std::int32_t> nearest, std::int32_t first_number) {
   if (problem_.source.space() == Space::device && centers.rows() > 1 && labels_.view().empty())
     labels_ = problem_.filled<std::int32_t>(no_label);
   problem_.for_each_block([&](index_t first, const Rows& rows) {
     lower_potential<S>(
         problem_.ctx,
-        {rows, unit(), centers, squared_.view().part(first, rows.rows()),
-         problem_.weights_of(first, rows.rows()),
+        {rows, unit(), centers, squared_.view().part(first, rows.rows()), problem_.weights_of(first, rows.rows()),
          KMeansProblem::part(std::span(chunk_totals_), first / chunk_rows, chunks(rows.rows())),
          nearest.part(first, rows.rows()), first_number, labels_.view().part(first, rows.rows())});
   });

@@ -20,8 +20,7 @@ class Potential {
   Potential(const KMeansProblem& problem, const std::vector<S>& squared);
 
   /// D^2 = min(D^2, squared distance to the nearest of these centres). `nearest`: see lower_potential().
-  void lower(HostView<const double> centers, PerRow<std::int32_t> nearest = {},
-             std::int32_t first_number = 0);
+  void lower(HostView<const double> centers, PerRow<std::int32_t> nearest = {}, std::int32_t first_number = 0);
   /// What the total would be after lower() of each single candidate.
   [[nodiscard]] std::vector<double> totals_with(HostView<const double> candidates) const;
   /// sum_i w_i D_i^2, in units of its own.

@@ -10,8 +10,8 @@ namespace ts::solvers {
 
 using namespace kmeans_detail;
 
-KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<const double> centers,
-                         KMeansMetric metric, std::span<const double> weights, KMeansPrecision precision) {
+KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<const double> centers, KMeansMetric metric,
+                         std::span<const double> weights, KMeansPrecision precision) {
   expects(centers.rows() >= 1, "there are no centres to predict with");
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   check_weights(rows.rows(), weights);
@@ -52,21 +52,19 @@ index_t verify(const Context& ctx, const RowSource& rows, HostView<const double>
   return wrong;
 }
 
-Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const double> centers,
-                         KMeansMetric metric) {
+Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const double> centers, KMeansMetric metric) {
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   const RowsInMemory source(rows);
   check_finite(source);
   const Directions normal(ctx, source, {}, metric);
-  KMeansProblem{ctx, normal.rows_or(source), normal.scale, {}}
-      .find_moments();  // refuses what cannot be squared
+  KMeansProblem{ctx, normal.rows_or(source), normal.scale, {}}.find_moments();  // refuses what cannot be squared
   Matrix<double> out(rows.rows(), centers.rows());
   distances(ctx, rows.scaled(normal.scale), usable.cview(), out.view());
   return out;
 }
 
-KMeansPrediction predict(const Context& ctx, const Rows& rows, HostView<const double> centers,
-                         KMeansMetric metric, std::span<const double> weights, KMeansPrecision precision) {
+KMeansPrediction predict(const Context& ctx, const Rows& rows, HostView<const double> centers, KMeansMetric metric,
+                         std::span<const double> weights, KMeansPrecision precision) {
   return predict(ctx, RowsInMemory(rows), centers, metric, weights, precision);
 }
 

@@ -51,14 +51,12 @@ void check_range(const KMeansProblem& p) {
     squares += static_cast<long double>(coordinate) * coordinate;
   }
   if (largest > largest_coordinate)
-    refuse_range(Of::points,
-                 "the points have coordinates beyond 2^500, whose squared distances overflow float64");
+    refuse_range(Of::points, "the points have coordinates beyond 2^500, whose squared distances overflow float64");
   if (spread > 0 && spread < smallest_spread && !all_equal(p))
     refuse_range(Of::points, "the points differ by less than 2^-480, and squares of that vanish in float64");
   if (p.weights.empty()) return;
   const double heaviest = *std::max_element(p.weights.begin(), p.weights.end());
-  if (heaviest < smallest_weight)
-    refuse_range(Of::weights, "all weights are below 2^-480, too small for float64 sums");
+  if (heaviest < smallest_weight) refuse_range(Of::weights, "all weights are below 2^-480, too small for float64 sums");
   if (heaviest * static_cast<long double>(p.rows()) * std::max({1.0L, 4 * squares}) > largest_sum)
     refuse_range(Of::weights, "the weights are so large that the weighted sums overflow float64");
 }
@@ -75,8 +73,7 @@ void KMeansProblem::load_rows(std::span<const index_t> numbers, HostView<double>
   constexpr std::size_t few = 64;  // single rows of a file cost less than a pass over all
   const bool gathered = source.in_memory() ? source.space() == Space::device : numbers.size() > few;
   if (!gathered) {
-    for (std::size_t q = 0; q < numbers.size(); ++q)
-      load(numbers[q], out.data() + static_cast<index_t>(q) * out.ld());
+    for (std::size_t q = 0; q < numbers.size(); ++q) load(numbers[q], out.data() + static_cast<index_t>(q) * out.ld());
     return;
   }
   for_each_block([&](index_t first, const Rows& block) {
@@ -99,8 +96,7 @@ PerRowArray<T> KMeansProblem::rows_as(std::span<const index_t> numbers) const {
                to = std::lower_bound(from, numbers.end(), first + block.rows());
     std::vector<index_t> local(from, to);
     for (index_t& i : local) i -= first;
-    gather_rows<T>(ctx, block, local,
-                   all.view().part((from - numbers.begin()) * cols(), std::ssize(local) * cols()));
+    gather_rows<T>(ctx, block, local, all.view().part((from - numbers.begin()) * cols(), std::ssize(local) * cols()));
   });
   return all;
 }
@@ -109,8 +105,8 @@ template PerRowArray<double> KMeansProblem::rows_as<double>(std::span<const inde
 
 void KMeansProblem::place_weights() {
   if (source.space() == Space::device && !weights.empty())
-    weights_there = std::make_shared<const PerRowArray<double>>(
-        beside_rows(std::vector<double>(weights.begin(), weights.end())));
+    weights_there =
+        std::make_shared<const PerRowArray<double>>(beside_rows(std::vector<double>(weights.begin(), weights.end())));
 }
 
 void KMeansProblem::find_moments() {
@@ -123,8 +119,7 @@ void KMeansProblem::find_moments() {
 }
 
 AssignStats assign_all(const KMeansProblem& p, HostView<const double> centers, Scores scores,
-                       std::span<std::int32_t> labels, const FixedPoint* unit, ClusterSums* sums,
-                       RowBounds* bounds) {
+                       std::span<std::int32_t> labels, const FixedPoint* unit, ClusterSums* sums, RowBounds* bounds) {
   AssignStats stats;
   const auto pass = [&](PerRow<std::int32_t> there) {
     p.for_each_block([&](index_t first, const Rows& block) {
@@ -150,17 +145,14 @@ AssignStats assign_all(const KMeansProblem& p, HostView<const double> centers, S
   return stats;
 }
 
-double inertia_of(const KMeansProblem& p, HostView<const double> centers,
-                  std::span<const std::int32_t> labels) {
+double inertia_of(const KMeansProblem& p, HostView<const double> centers, std::span<const std::int32_t> labels) {
   double sum = 0;
   with_labels(p, labels, [&](PerRow<const std::int32_t> there) {
     p.for_each_block([&](index_t first, const Rows& block) {
-      sum = inertia(p.ctx, block, centers, there.part(first, block.rows()), p.weights_of(first, block.rows()),
-                    sum);
+      sum = inertia(p.ctx, block, centers, there.part(first, block.rows()), p.weights_of(first, block.rows()), sum);
     });
   });
-  if (!std::isfinite(sum))
-    refuse_range(Of::points, "the inertia of points and centres is too large for float64");
+  if (!std::isfinite(sum)) refuse_range(Of::points, "the inertia of points and centres is too large for float64");
   return sum;
 }
 
@@ -189,9 +181,7 @@ std::vector<index_t> sizes_of(std::span<const std::int32_t> labels, index_t k) {
 
 AdjustMean adjust_means(bool spherical) {
   if (!spherical) return {};
-  return [](std::span<double> mean) {
-    return normalise(HostView<double>(mean.data(), 1, std::ssize(mean))) == 0;
-  };
+  return [](std::span<double> mean) { return normalise(HostView<double>(mean.data(), 1, std::ssize(mean))) == 0; };
 }
 
 index_t normalise(HostView<double> centers) {
@@ -223,21 +213,20 @@ void check_finite(const RowSource& source) {
     const auto [row, column] = block.first_not_finite(0, block.rows());
     if (row >= 0)
       throw Error(Errc::invalid_argument, "the element in row " + std::to_string(first + row) + ", column " +
-                                              std::to_string(column) +
-                                              " (counted from 0) is NaN or infinite");
+                                              std::to_string(column) + " (counted from 0) is NaN or infinite");
   });
 }
 
 void check_weights(index_t rows, std::span<const double> weights) {
   if (weights.empty()) return;
   if (static_cast<index_t>(weights.size()) != rows)
-    throw Error(Errc::invalid_argument, "there are " + std::to_string(weights.size()) + " weights for " +
-                                            std::to_string(rows) + " points");
+    throw Error(Errc::invalid_argument,
+                "there are " + std::to_string(weights.size()) + " weights for " + std::to_string(rows) + " points");
   bool positive = false;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] >= 0) || !std::isfinite(weights[i]))
-      throw Error(Errc::invalid_argument, "the weight of point " + std::to_string(i) +
-                                              " (counted from 0) is negative, NaN or infinite");
+      throw Error(Errc::invalid_argument,
+                  "the weight of point " + std::to_string(i) + " (counted from 0) is negative, NaN or infinite");
     positive = positive || weights[i] > 0;
   }
   expects(positive, "all weights are zero: at least one point must have a positive weight");
@@ -266,8 +255,7 @@ Matrix<double> usable_centers(index_t cols, HostView<const double> centers, KMea
                            " (counted from 0) has a coordinate beyond 2^500, whose square overflows float64");
   auto copy = Matrix<double>::copy_of(centers);
   if (metric == KMeansMetric::cosine && normalise(copy.view()) > 0)
-    throw Error(Errc::invalid_argument,
-                "a centre is zero and has no direction, which the cosine metric needs");
+    throw Error(Errc::invalid_argument, "a centre is zero and has no direction, which the cosine metric needs");
   return copy;
 }
 

@@ -32,9 +32,8 @@ struct KMeansProblem {
   /// use(first, block) for all rows, scaled.
   template <class Use>
   void for_each_block(Use&& use) const {
-    source.for_each_block([&](index_t first, const Rows& block) {
-      use(first, block.scaled(part(scale, first, block.rows())));
-    });
+    source.for_each_block(
+        [&](index_t first, const Rows& block) { use(first, block.scaled(part(scale, first, block.rows()))); });
   }
   void load(index_t i, double* row) const;
   /// Rows in any order. Many that do not lie in host memory are gathered in one pass. Not during a pass.
@@ -68,11 +67,10 @@ inline constexpr unsigned char no_label = 0xff, far_away = 0x7f;
 
 /// One pass of assign() over all rows.
 AssignStats assign_all(const KMeansProblem& problem, HostView<const double> centers, Scores scores,
-                       std::span<std::int32_t> labels, const FixedPoint* unit = nullptr,
-                       ClusterSums* sums = nullptr, RowBounds* bounds = nullptr);
+                       std::span<std::int32_t> labels, const FixedPoint* unit = nullptr, ClusterSums* sums = nullptr,
+                       RowBounds* bounds = nullptr);
 /// sum_i w_i ||x_i - c_label||^2
-double inertia_of(const KMeansProblem& problem, HostView<const double> centers,
-                  std::span<const std::int32_t> labels);
+double inertia_of(const KMeansProblem& problem, HostView<const double> centers, std::span<const std::int32_t> labels);
 /// ||x_i - c_label||^2 of each row.
 std::vector<double> own_distances(const KMeansProblem& problem, HostView<const double> centers,
                                   std::span<const std::int32_t> labels);

@@ -46,28 +46,21 @@ constexpr double oversampling = 0.5;
 constexpr index_t most_sampled = index_t{1} << 26;  ///< numbers
 
 /// Streams of one restart: numbers that serve different purposes never meet.
-enum Purpose : std::uint64_t {
-  first_row = 0,
-  draws = 1,
-  kept = 2,
-  drawn = 16,
-  priorities = 32,
-  samples = 64
-};
+enum Purpose : std::uint64_t { first_row = 0, draws = 1, kept = 2, drawn = 16, priorities = 32, samples = 64 };
 
 /// Chooses centres have .. until - 1, each the best of a few draws, while the potential is above `enough`.
 /// Returns how many centres there are then.
 template <class S>
-index_t choose(const KMeansProblem& p, Potential<S>& potential, const Random& random, index_t have,
-               index_t until, double enough, Matrix<double>& centers, const Chosen& chosen) {
+index_t choose(const KMeansProblem& p, Potential<S>& potential, const Random& random, index_t have, index_t until,
+               double enough, Matrix<double>& centers, const Chosen& chosen) {
   const index_t trials = 2 + static_cast<index_t>(std::log(static_cast<double>(centers.rows())));
   Matrix<double> candidates(trials, p.cols());
   std::vector<double> uniforms(at(trials));
   constexpr index_t at_once = 512;  // choices between two looks at whether to stop
   while (have < until && potential.total() > std::max(enough, 0.0)) {
     chosen(have);
-    const auto rows = potential.choose({trials, std::min(at_once, until - have), std::max(enough, 0.0),
-                                        random.philox(), static_cast<std::uint64_t>(have * trials)});
+    const auto rows = potential.choose({trials, std::min(at_once, until - have), std::max(enough, 0.0), random.philox(),
+                                        static_cast<std::uint64_t>(have * trials)});
     if (!rows) break;
     p.load_rows(*rows, centers.view().rows(have, std::ssize(*rows)));
     have += std::ssize(*rows);
@@ -108,8 +101,7 @@ class CandidateSample {
   [[nodiscard]] Potential<S>& potential() noexcept { return potential_; }
 
  private:
-  CandidateSample(const KMeansProblem& p, const Potential<S>& all, double factor,
-                  const std::vector<index_t>& numbers)
+  CandidateSample(const KMeansProblem& p, const Potential<S>& all, double factor, const std::vector<index_t>& numbers)
       : CandidateSample(p, factor, numbers, all.squared(numbers)) {}
   CandidateSample(const KMeansProblem& p, double factor, const std::vector<index_t>& numbers,
                   const std::vector<S>& squared)
@@ -122,8 +114,8 @@ class CandidateSample {
         potential_(problem_, squared) {
     problem_.place_weights();
   }
-  static std::vector<double> weights(const KMeansProblem& p, double factor,
-                                     const std::vector<index_t>& numbers, const std::vector<S>& squared) {
+  static std::vector<double> weights(const KMeansProblem& p, double factor, const std::vector<index_t>& numbers,
+                                     const std::vector<S>& squared) {
     std::vector<double> found;
     for (std::size_t q = 0; q < numbers.size(); ++q) {
       const double weight = p.weight(numbers[q]);
@@ -143,16 +135,15 @@ class CandidateSample {
 /// Rows in a sample; infinity: all, as far as they are few, on a device, where they then lie side by side; 0:
 /// none, since rows are too few, or too wide, for it to pay. The same for rows that come in blocks.
 double sample_size(const KMeansProblem& p) {
-  if (const index_t size = seeding_sample(p.rows(), p.cols(), p.k); size > 0)
-    return static_cast<double>(size);
+  if (const index_t size = seeding_sample(p.rows(), p.cols(), p.k); size > 0) return static_cast<double>(size);
   const bool all = p.source.space() == Space::device && p.rows() * p.cols() <= most_sampled;
   return all ? std::numeric_limits<double>::infinity() : 0;
 }
 
 /// False if, in the precision S, all rows coincide with a centre before there are k of them.
 template <class S>
-bool plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, index_t have,
-               Matrix<double>& centers, const Chosen& chosen) {
+bool plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, index_t have, Matrix<double>& centers,
+               const Chosen& chosen) {
   constexpr bool last_resort = sizeof(S) == sizeof(double);
   const Random random(seed, stream + draws);
   Potential<S> potential(p);
@@ -203,8 +194,7 @@ Kept oversample(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream
     const std::vector<index_t> more = potential.keep(factor, random.philox());
     picked.insert(picked.end(), more.begin(), more.end());
     if (picked.size() > before)
-      potential.lower(picked_from(before).cview(), kept_rows.nearest.view(),
-                      static_cast<std::int32_t>(before));
+      potential.lower(picked_from(before).cview(), kept_rows.nearest.view(), static_cast<std::int32_t>(before));
   }
   kept_rows.rows = picked_from(0);
   return kept_rows;
@@ -225,12 +215,11 @@ std::vector<double> weights_of(const KMeansProblem& p, const Kept& kept_rows) {
 
 /// k-means++ on them.
 template <class S>
-Matrix<double> choose_kept(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
-                           const Kept& kept_rows, const Chosen& chosen) {
+Matrix<double> choose_kept(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, const Kept& kept_rows,
+                           const Chosen& chosen) {
   const index_t count = kept_rows.rows.rows();
   const std::vector<double> weights = weights_of(p, kept_rows);
-  const auto beside =
-      p.beside_rows(std::vector<S>(kept_rows.rows.data(), kept_rows.rows.data() + count * p.cols()));
+  const auto beside = p.beside_rows(std::vector<S>(kept_rows.rows.data(), kept_rows.rows.data() + count * p.cols()));
   const RowsInMemory candidates(rows_of<S>(p.ctx, beside.view(), count, p.cols()));
   KMeansProblem reduced{p.ctx, candidates, {}, weights, p.k};
   reduced.find_moments();
@@ -261,8 +250,7 @@ std::vector<index_t> rings_until(const KMeansProblem& p, const Random& random, d
 
 /// Makes the first distinct of these rows, in this order, the centres. Returns copies of some of them, as
 /// many as centres are missing: nothing if there are enough distinct rows.
-std::vector<index_t> take_distinct(const KMeansProblem& p, std::span<const index_t> order,
-                                   Matrix<double>& centers) {
+std::vector<index_t> take_distinct(const KMeansProblem& p, std::span<const index_t> order, Matrix<double>& centers) {
   constexpr index_t least = 64;  // at a time
   const index_t d = p.cols();
   index_t have = 0;
@@ -302,8 +290,7 @@ Matrix<double> seed_plus_plus(const KMeansProblem& p, std::uint64_t seed, std::u
   return centers;
 }
 
-Matrix<double> seed_parallel(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
-                             const Chosen& chosen) {
+Matrix<double> seed_parallel(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, const Chosen& chosen) {
   const bool wide = p.source.type() == DType::float64;
   const Kept kept_rows =
       wide ? oversample<double>(p, seed, stream, chosen) : oversample<float>(p, seed, stream, chosen);
@@ -328,8 +315,8 @@ Matrix<double> seed_random(const KMeansProblem& p, std::uint64_t seed, std::uint
   // them.
   for (double limit = (4.0 * static_cast<double>(p.k) + 100) / total;; limit *= 8) {
     const bool all = limit * total >= 4 * static_cast<double>(n);
-    const std::vector<index_t> missing = take_distinct(
-        p, rings_until(p, random, all ? std::numeric_limits<double>::infinity() : limit), centers);
+    const std::vector<index_t> missing =
+        take_distinct(p, rings_until(p, random, all ? std::numeric_limits<double>::infinity() : limit), centers);
     if (!missing.empty() && !all) continue;
     p.load_rows(missing, centers.view().rows(p.k - std::ssize(missing), std::ssize(missing)));
     return centers;

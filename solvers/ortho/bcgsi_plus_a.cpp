@@ -77,8 +77,8 @@ Factored ladder(Tall<T>& tall, double dead, PlacedView<T> x, HostView<T> r) {
 
 /// BCGSI+ proper: normalise, project again, normalise, until a pass changes nothing but the last digits.
 template <class T>
-Factored normalise_and_project(Tall<T>& tall, double dead, PlacedView<const T> v, PlacedView<T> x,
-                               HostView<T> s, HostView<T> r) {
+Factored normalise_and_project(Tall<T>& tall, double dead, PlacedView<const T> v, PlacedView<T> x, HostView<T> s,
+                               HostView<T> r) {
   constexpr double u = roundoff_of<T>;
   auto f = ladder(tall, dead, x, r);
   Matrix<T> step(x.cols(), x.cols());
@@ -91,8 +91,7 @@ Factored normalise_and_project(Tall<T>& tall, double dead, PlacedView<const T> v
     const auto r_before = Matrix<T>::copy_of(HostView<const T>(r.rows(0, k)));
     add<T>(s, product<T>(again.cview(), r_before.cview()).view());
     double shrink = 1;
-    for (index_t j = 0; j < k; ++j)
-      shrink = std::min(shrink, std::sqrt(static_cast<double>(std::real(gk(j, j)))));
+    for (index_t j = 0; j < k; ++j) shrink = std::min(shrink, std::sqrt(static_cast<double>(std::real(gk(j, j)))));
     const bool settled = shrink > 0.9 && scaled_condition(gk) < 1.5;
     const auto small = step.view().block(0, 0, k, k);
     // Noise of unit columns: a direction that the projection took away altogether was never there.
@@ -109,8 +108,8 @@ Factored normalise_and_project(Tall<T>& tall, double dead, PlacedView<const T> v
 }  // namespace
 
 template <class T>
-Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, PlacedView<T> x, HostView<T> s,
-                 HostView<T> r, bool known) {
+Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, PlacedView<T> x, HostView<T> s, HostView<T> r,
+                 bool known) {
   const index_t m = v.cols(), b = x.cols();
   constexpr double u = roundoff_of<T>;
   Extension result;
@@ -157,17 +156,17 @@ Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, Placed
   return finish(normalise_and_project<T>(tall, dead, v, x, s, r));
 }
 
-#define TS_INSTANTIATE(T)                                                                             \
-  template Extension extend<T>(Tall<T>&, BcgsiPlusA, PlacedView<const T>, PlacedView<T>, HostView<T>, \
-                               HostView<T>, bool);
+#define TS_INSTANTIATE(T)                                                                                          \
+  template Extension extend<T>(Tall<T>&, BcgsiPlusA, PlacedView<const T>, PlacedView<T>, HostView<T>, HostView<T>, \
+                               bool);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
 }  // namespace detail
 
 template <class T>
-Extension orthonormalise(const Context& ctx, BcgsiPlusA method, PlacedView<const T> v, PlacedView<T> x,
-                         HostView<T> s, HostView<T> r, bool known) {
+Extension orthonormalise(const Context& ctx, BcgsiPlusA method, PlacedView<const T> v, PlacedView<T> x, HostView<T> s,
+                         HostView<T> r, bool known) {
   const index_t m = v.cols(), b = x.cols();
   expects(v.rows() == x.rows() || m == 0, "the basis and the block have different numbers of rows");
   expects(s.rows() == m && s.cols() == b && r.rows() == b && r.cols() == b,
@@ -178,9 +177,9 @@ Extension orthonormalise(const Context& ctx, BcgsiPlusA method, PlacedView<const
   return e;
 }
 
-#define TS_INSTANTIATE(T)                                                                              \
-  template Extension orthonormalise<T>(const Context&, BcgsiPlusA, PlacedView<const T>, PlacedView<T>, \
-                                       HostView<T>, HostView<T>, bool);
+#define TS_INSTANTIATE(T)                                                                                           \
+  template Extension orthonormalise<T>(const Context&, BcgsiPlusA, PlacedView<const T>, PlacedView<T>, HostView<T>, \
+                                       HostView<T>, bool);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -77,8 +77,7 @@ void project_out_by_parts(const Passing<S, T>& v, MatrixView<const T, S> s, Matr
 /// Y = alpha V S + beta Y
 template <Space S, class T>
 void combine_by_parts(const Passing<S, T>& v, T alpha, MatrixView<const T, S> s, T beta, MatrixView<T, S> y) {
-  v.for_each_part(
-      [&](index_t i, auto part) { tsmm(v.ctx, Op::none, alpha, part, s, beta, y.rows(i, part.rows())); });
+  v.for_each_part([&](index_t i, auto part) { tsmm(v.ctx, Op::none, alpha, part, s, beta, y.rows(i, part.rows())); });
 }
 
 }  // namespace ts::ortho

@@ -94,8 +94,7 @@ Svd<T> svd(HostView<const T> a) {
       return (x.adjoint() * x - std::decay_t<decltype(x.adjoint() * x)>::Identity(x.cols(), x.cols())).norm();
     };
     take(divided);
-    if (divided.info() == Eigen::Success && loss(divided.matrixU()) + loss(divided.matrixV()) < 1e-11)
-      return result;
+    if (divided.info() == Eigen::Success && loss(divided.matrixU()) + loss(divided.matrixV()) < 1e-11) return result;
   }
   take(Eigen::JacobiSVD<std::decay_t<decltype(wide)>>(wide, thin));
   return result;

@@ -34,8 +34,7 @@ std::optional<Alive<T>> alive_columns(Tall<T>& tall, PlacedView<T> x, const std:
   }
   // Where rounding of the longest column is noise in all of them, one length for all columns lets a direction
   // count by what it holds of the block; a short column of its own length would bring its noise to the long.
-  if (least_noise >= roundoff_of<T> * longest)
-    lengths.assign(lengths.size(), static_cast<real_t<T>>(longest));
+  if (least_noise >= roundoff_of<T> * longest) lengths.assign(lengths.size(), static_cast<real_t<T>>(longest));
   return alive;
 }
 

@@ -45,8 +45,8 @@ Work& Work::operator+=(const Work& more) noexcept {
 template <class T>
 void Tall<T>::count(const Problem& problem, bool reduces, bool reads_basis) {
   const Cost cost = cost_of(problem);
-  work_ += {reduces ? 1 : 0, reads_basis ? problem.p : 0, reads_basis ? problem.q : problem.p,
-            cost.read_bytes, cost.written_bytes};
+  work_ += {reduces ? 1 : 0, reads_basis ? problem.p : 0, reads_basis ? problem.q : problem.p, cost.read_bytes,
+            cost.written_bytes};
 }
 
 template <class T>
@@ -72,8 +72,7 @@ void Tall<T>::inner(PlacedView<const T> v, PlacedView<const T> w, HostView<T> s)
 template <class T>
 void Tall<T>::gram(PlacedView<const T> x, HostView<T> g) {
   run_where(
-      ctx_, x.space(), [&](auto at, auto out) { ts::gram(ctx_, Op::adjoint, T{1}, at(x), T{}, out); },
-      Out<T>{g});
+      ctx_, x.space(), [&](auto at, auto out) { ts::gram(ctx_, Op::adjoint, T{1}, at(x), T{}, out); }, Out<T>{g});
   count(problem<T>(Operation::gram, x.rows(), x.cols(), x.cols()), true, false);
 }
 

@@ -10,9 +10,9 @@ namespace ts::ortho {
 
 /// What was done to tall matrices, counted as it was done.
 struct Work {
-  int reductions = 0;         ///< sums over all rows: a synchronisation each where rows are distributed
-  index_t basis_columns = 0;  ///< columns of the basis V read: V of m columns read twice counts 2 m
-  index_t block_columns = 0;  ///< columns of the block X read, counted in the same way
+  int reductions = 0;                        ///< sums over all rows: a synchronisation each where rows are distributed
+  index_t basis_columns = 0;                 ///< columns of the basis V read: V of m columns read twice counts 2 m
+  index_t block_columns = 0;                 ///< columns of the block X read, counted in the same way
   double read_bytes = 0, written_bytes = 0;  ///< the least traffic of the operations
 
   Work& operator+=(const Work& more) noexcept;
@@ -40,8 +40,7 @@ class Tall {
   /// W = W - V S
   void subtract(PlacedView<const T> v, HostView<const T> s, PlacedView<T> w);
   /// W = W - V S, then S_next = V^H W and G = W^H W, with one pass over V; S_next may be empty.
-  void project_out(PlacedView<const T> v, HostView<const T> s, PlacedView<T> w, HostView<T> s_next,
-                   HostView<T> g);
+  void project_out(PlacedView<const T> v, HostView<const T> s, PlacedView<T> w, HostView<T> s_next, HostView<T> g);
   /// X = X R^-1
   void solve(PlacedView<T> x, HostView<const T> r);
   /// Y = alpha X S + beta Y

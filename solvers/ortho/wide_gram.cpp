@@ -40,9 +40,7 @@ class Slices {
  public:
   static constexpr int bits = 21, count = 3;
   explicit Slices(index_t columns)
-      : columns_(columns),
-        part_(chunk_rows, count * columns),
-        exponents_(static_cast<std::size_t>(columns)) {}
+      : columns_(columns), part_(chunk_rows, count * columns), exponents_(static_cast<std::size_t>(columns)) {}
 
   /// False if x holds NaN or infinity.
   [[nodiscard]] bool cut(HostView<const double> x) {
@@ -78,10 +76,8 @@ class Slices {
         Twofold total;
         for (index_t s = count; s-- > 0;)
           for (index_t t = count; t-- > 0;)
-            total = total +
-                    std::ldexp(products(s * columns_ + i, t * columns_ + j), -bits * static_cast<int>(s + t));
-        const int e =
-            exponents_[static_cast<std::size_t>(i)] + exponents_[static_cast<std::size_t>(j)] - 2 * bits;
+            total = total + std::ldexp(products(s * columns_ + i, t * columns_ + j), -bits * static_cast<int>(s + t));
+        const int e = exponents_[static_cast<std::size_t>(i)] + exponents_[static_cast<std::size_t>(j)] - 2 * bits;
         auto& to = sum[static_cast<std::size_t>(i * columns_ + j)];
         to = to + Twofold{std::ldexp(total.hi, e), std::ldexp(total.lo, e)};
       }

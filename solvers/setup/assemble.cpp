@@ -33,8 +33,7 @@ AnyMatrix<T> adjoint_of(const AnyMatrix<T>& matrix) {
 
 template <class T>
 DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyMatrix<T>& matrix) {
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
-    return DeviceCsrMatrix<T>(stream, sparse->view());
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return DeviceCsrMatrix<T>(stream, sparse->view());
   const auto& dense = std::get<Matrix<T>>(matrix);
   DeviceMatrix<T> there(stream, dense.rows(), dense.cols());
   copy(stream, there.view(), dense.view());
@@ -65,8 +64,7 @@ Rounded<T> rounded(const Context& ctx, const AnyMatrix<T>& matrix, const DeviceC
 }
 
 template <class T>
-Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there,
-                                  const Rounded<T>& numbers) {
+Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there, const Rounded<T>& numbers) {
   using N = narrow_t<T>;
   const PlacedView<const N> here = numbers.here.cview(), on_device = numbers.there.cview();
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
@@ -80,8 +78,8 @@ Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T
 }
 
 template <class T>
-Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
-                      std::optional<double> target, Factorise factorise) {
+Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass, std::optional<double> target,
+                      Factorise factorise) {
   Assembled<T> out{EigenProblem<T>{operator_of<T>(matrix)}, std::nullopt, {}};
   auto& problem = out.problem;
   problem.target = target;
@@ -103,8 +101,7 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
       const ShiftInvert<T> inverse(a, *target, m);
       problem.inverse = standard(inverse), problem.shift = inverse.sigma(), out.note = inverse.note();
     }
-    problem.count_below =
-        InertiaCounter<T>(a, factorise == Factorise::needed ? 0 : cheap_flops, m, mass_least);
+    problem.count_below = InertiaCounter<T>(a, factorise == Factorise::needed ? 0 : cheap_flops, m, mass_least);
     // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
     if (!target)
       problem.invert = [a, m, standard](double sigma) -> std::optional<ShiftedInverse<T>> {
@@ -149,24 +146,22 @@ Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, co
   const auto standard = [&](Operator<T> inverse) {
     return assembled.factor ? assembled.factor->standard_inverse(std::move(inverse)) : inverse;
   };
-  if (kind == Preconditioner::incomplete_cholesky)
-    return standard(IncompleteCholesky<T>(sparse->view(), end));
+  if (kind == Preconditioner::incomplete_cholesky) return standard(IncompleteCholesky<T>(sparse->view(), end));
   for (double& d : diagonal) d = end.sign * d + end.shift;
   return standard(Jacobi<T>(std::move(diagonal)));
 }
 
-#define TS_INSTANTIATE(T)                                                                             \
-  template Operator<T> operator_of<T>(const AnyMatrix<T>&);                                           \
-  template AnyMatrix<T> adjoint_of<T>(const AnyMatrix<T>&);                                           \
-  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);                        \
-  template Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);                     \
-  template Rounded<T> rounded<T>(const Context&, const AnyMatrix<T>&, const DeviceCopy<T>&);          \
-  template Operator<narrow_t<T>> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&,            \
-                                                const Rounded<T>&);                                   \
-  template Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&, const Assembled<T>&, \
-                                            Preconditioner, Which);                                   \
-  template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,          \
-                                    std::optional<double>, Factorise);
+#define TS_INSTANTIATE(T)                                                                                             \
+  template Operator<T> operator_of<T>(const AnyMatrix<T>&);                                                           \
+  template AnyMatrix<T> adjoint_of<T>(const AnyMatrix<T>&);                                                           \
+  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);                                        \
+  template Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);                                     \
+  template Rounded<T> rounded<T>(const Context&, const AnyMatrix<T>&, const DeviceCopy<T>&);                          \
+  template Operator<narrow_t<T>> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&, const Rounded<T>&);        \
+  template Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&, const Assembled<T>&, Preconditioner, \
+                                            Which);                                                                   \
+  template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&, std::optional<double>,   \
+                                    Factorise);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE

@@ -66,7 +66,7 @@ enum class Preconditioner { jacobi, incomplete_cholesky, chebyshev };
 /// matrix. The matrix must outlive it.
 /// @throws Error(invalid_argument) for an incomplete factorisation of a dense matrix.
 template <class T>
-[[nodiscard]] Operator<T> preconditioner_of(const Context&, const AnyMatrix<T>& matrix,
-                                            const Assembled<T>& assembled, Preconditioner, Which which);
+[[nodiscard]] Operator<T> preconditioner_of(const Context&, const AnyMatrix<T>& matrix, const Assembled<T>& assembled,
+                                            Preconditioner, Which which);
 
 }  // namespace ts::solvers

@@ -30,8 +30,7 @@ struct MemoryUse {
 
 /// @throws Error(out_of_memory) saying how much `what` takes when that is more than `available` bytes (0:
 /// unknown).
-inline void expect_memory(const std::string& what, const std::vector<MemoryUse>& uses,
-                          std::uint64_t available) {
+inline void expect_memory(const std::string& what, const std::vector<MemoryUse>& uses, std::uint64_t available) {
   const std::uint64_t needed = total_bytes(uses);
   if (available != 0 && needed > available)
     throw Error(Errc::out_of_memory, what + " takes " + human_bytes(needed) + " of memory, but only " +

@@ -27,8 +27,7 @@ std::vector<MemoryUse> MemoryPlan::uses_of(bool device) const {
   std::vector<MemoryUse> uses;
   for (const MemoryUse& share : shares)
     if ((share.home == Home::device) == device)
-      uses.push_back(
-          {share.what + (share.home == Home::locked ? ", page-locked" : ""), share.bytes, share.home});
+      uses.push_back({share.what + (share.home == Home::locked ? ", page-locked" : ""), share.bytes, share.home});
   return uses;
 }
 
@@ -56,8 +55,8 @@ MemoryPlan plan_memory(const EigenPlan& plan, const MemoryNeeds& needs) {
   out.shares.push_back({"matrix", needs.matrix_bytes, Home::device});
   out.shares.push_back({"blocks", blocks, Home::device});
   out.shares.push_back({"partial sums and small matrices", kernel_bytes, Home::device});
-  out.spills = needs.device_bytes != 0 && total_bytes({{"", out.bytes_in(Home::device)},
-                                                       {"", basis_in(Space::device)}}) > needs.device_bytes;
+  out.spills = needs.device_bytes != 0 &&
+               total_bytes({{"", out.bytes_in(Home::device)}, {"", basis_in(Space::device)}}) > needs.device_bytes;
   out.shares.insert(out.shares.begin() + 2, {"basis", basis_in(out.spills ? Space::host : Space::device),
                                              out.spills ? Home::locked : Home::device});
   if (out.spills) out.shares.push_back({"parts of the basis", ortho::passage_bytes, Home::device});

@@ -13,8 +13,7 @@ namespace ts::solvers {
 
 WantedEnd positive_end(const std::vector<double>& diagonal, double low, double high, Which which) {
   const double sign = which == Which::LA ? -1 : 1;
-  const bool positive =
-      std::all_of(diagonal.begin(), diagonal.end(), [sign](double d) { return sign * d > 0; });
+  const bool positive = std::all_of(diagonal.begin(), diagonal.end(), [sign](double d) { return sign * d > 0; });
   return {sign, positive ? 0 : (sign > 0 ? -low : high)};
 }
 

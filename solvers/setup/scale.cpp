@@ -9,9 +9,7 @@
 
 namespace ts::solvers {
 
-double scaled(double x, int exponent) {
-  return std::ldexp(x, exponent);
-}
+double scaled(double x, int exponent) { return std::ldexp(x, exponent); }
 std::complex<double> scaled(std::complex<double> x, int exponent) {
   return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
 }
@@ -37,19 +35,11 @@ std::span<const T> entries_of(const AnyMatrix<T>& matrix) {
 }
 
 /// max(|re|, |im|): the modulus itself may overflow.
-double largest_part(double x) {
-  return std::abs(x);
-}
-double largest_part(std::complex<double> x) {
-  return std::max(std::abs(x.real()), std::abs(x.imag()));
-}
+double largest_part(double x) { return std::abs(x); }
+double largest_part(std::complex<double> x) { return std::max(std::abs(x.real()), std::abs(x.imag())); }
 
-bool is_finite(double x) {
-  return std::isfinite(x);
-}
-bool is_finite(std::complex<double> z) {
-  return std::isfinite(z.real()) && std::isfinite(z.imag());
-}
+bool is_finite(double x) { return std::isfinite(x); }
+bool is_finite(std::complex<double> z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); }
 
 /// The numbers times 2^exponent.
 template <class Numbers>
@@ -58,10 +48,9 @@ void scale_numbers(Numbers& numbers, int exponent, const std::string& where) {
     const bool finite = is_finite(x);
     x = scaled(x, exponent);
     if (finite && !is_finite(x))
-      throw Error(Errc::out_of_range,
-                  where +
-                      " has eigenvalues or singular values larger than 1.8e308, the largest "
-                      "number of float64: divide its entries by a power of two");
+      throw Error(Errc::out_of_range, where +
+                                          " has eigenvalues or singular values larger than 1.8e308, the largest "
+                                          "number of float64: divide its entries by a power of two");
   }
 }
 
@@ -91,8 +80,7 @@ void scale(AnyMatrix<T>& matrix, int exponent) {
 
 template <class T>
 void scale_result(EigenResult<T>& result, int exponent, const std::string& where) {
-  for (auto* numbers :
-       {&result.values, &result.residual_norms, &result.error_bounds, &result.value_roundings})
+  for (auto* numbers : {&result.values, &result.residual_norms, &result.error_bounds, &result.value_roundings})
     scale_numbers(*numbers, exponent, where);
   for (double* x : {&result.norm, &result.next_value, &result.gap}) *x = scaled(*x, exponent);
   if (result.shift) *result.shift = scaled(*result.shift, exponent);

@@ -40,16 +40,14 @@ index_t rows_of_block(const RowOrigin& origin, std::uint64_t row_bytes, std::uin
     while (both % chunk_rows != 0 && both <= (index_t{1} << 24)) both += origin.chunk_rows;
     if (both % chunk_rows == 0 && static_cast<std::uint64_t>(both) * row_bytes <= block_bytes) unit = both;
   }
-  const auto fitting =
-      static_cast<index_t>(std::min<std::uint64_t>(block_bytes / row_bytes, std::uint64_t{1} << 40));
+  const auto fitting = static_cast<index_t>(std::min<std::uint64_t>(block_bytes / row_bytes, std::uint64_t{1} << 40));
   return std::max<index_t>(1, fitting / unit) * unit;
 }
 
 /// Blocks on their way to a device, through page-locked buffers and a stream of copies.
 class Sender {
  public:
-  Sender(const cuda::Stream& stream, std::size_t block_bytes, index_t buffers)
-      : copies_(stream.device().index) {
+  Sender(const cuda::Stream& stream, std::size_t block_bytes, index_t buffers) : copies_(stream.device().index) {
     for (index_t b = 0; b < buffers; ++b) pinned_.emplace_back(copies_, block_bytes);
     for (index_t b = 0; b < buffers; ++b) begun_.emplace_back(copies_), ended_.emplace_back(copies_);
   }
@@ -79,28 +77,22 @@ Rows dense_rows(DType type, const void* data, index_t n, index_t d, const cuda::
                  : Rows(HostView<const T>::unchecked(first, n, d, d));
   };
   switch (type) {
-    case DType::float32:
-      return rows(static_cast<const float*>(data));
-    case DType::float16:
-      return rows(static_cast<const float16*>(data));
-    case DType::bfloat16:
-      return rows(static_cast<const bfloat16*>(data));
-    default:
-      return rows(static_cast<const double*>(data));
+    case DType::float32: return rows(static_cast<const float*>(data));
+    case DType::float16: return rows(static_cast<const float16*>(data));
+    case DType::bfloat16: return rows(static_cast<const bfloat16*>(data));
+    default: return rows(static_cast<const double*>(data));
   }
 }
 
 RowOrigin RowOrigin::memory(const Rows& points) {
-  expects(!points.sparse() && !points.on_device() && points.col_stride() == 1 &&
-              points.row_stride() == points.cols(),
+  expects(!points.sparse() && !points.on_device() && points.col_stride() == 1 && points.row_stride() == points.cols(),
           "points that are sent in blocks lie in host memory by rows");
   const auto row_bytes = static_cast<std::size_t>(points.cols() * size_of(points.type()));
   return {points.rows(), points.cols(), points.type(), 0,
           [points, row_bytes](index_t first, index_t count, void* out, bool) {
-            copy_in_parts(
-                static_cast<char*>(out),
-                static_cast<const char*>(points.values()) + static_cast<std::size_t>(first) * row_bytes,
-                static_cast<std::size_t>(count) * row_bytes);
+            copy_in_parts(static_cast<char*>(out),
+                          static_cast<const char*>(points.values()) + static_cast<std::size_t>(first) * row_bytes,
+                          static_cast<std::size_t>(count) * row_bytes);
           }};
 }
 
@@ -152,14 +144,11 @@ void StreamedRows::for_each_block(const Use& use) const {
   BlockSteps steps;
   steps.read = [&](index_t b) {
     const Stopwatch step;
-    origin_.fill(b * block_rows_, count_of(b), sender != nullptr ? sender->buffer(b) : place(b),
-                 times_.passes == 0);
+    origin_.fill(b * block_rows_, count_of(b), sender != nullptr ? sender->buffer(b) : place(b), times_.passes == 0);
     times_.reading += step.seconds();
   };
   if (sender != nullptr) {
-    steps.send = [&](index_t b) {
-      sender->send(b, place(b), static_cast<std::size_t>(count_of(b)) * row_bytes_);
-    };
+    steps.send = [&](index_t b) { sender->send(b, place(b), static_cast<std::size_t>(count_of(b)) * row_bytes_); };
     steps.arrive = [&](index_t b) { times_.sending += sender->arrive(b); };
   }
   steps.use = [&](index_t b) {
@@ -172,8 +161,8 @@ void StreamedRows::for_each_block(const Use& use) const {
   ++times_.passes;
   times_.bytes += static_cast<std::uint64_t>(rows()) * row_bytes_;
   times_.all += watch.seconds();
-  times_.slowest_of_last = std::max({times_.reading - before.reading, times_.sending - before.sending,
-                                     times_.using_them - before.using_them});
+  times_.slowest_of_last = std::max(
+      {times_.reading - before.reading, times_.sending - before.sending, times_.using_them - before.using_them});
 }
 
 void StreamedRows::load(index_t i, double* row) const {
@@ -184,11 +173,9 @@ void StreamedRows::load(index_t i, double* row) const {
 
 namespace {
 
-Rows send_all(const cuda::Stream& stream, const RowOrigin& origin, std::uint64_t block_bytes,
-              cuda::Memory& memory) {
+Rows send_all(const cuda::Stream& stream, const RowOrigin& origin, std::uint64_t block_bytes, cuda::Memory& memory) {
   const auto row_bytes = static_cast<std::uint64_t>(origin.cols * size_of(origin.type));
-  memory =
-      cuda::Memory(stream, static_cast<std::size_t>(static_cast<std::uint64_t>(origin.rows) * row_bytes));
+  memory = cuda::Memory(stream, static_cast<std::size_t>(static_cast<std::uint64_t>(origin.rows) * row_bytes));
   const index_t rows = std::min(rows_of_block(origin, row_bytes, block_bytes), origin.rows);
   const auto count_of = [&](index_t b) { return std::min(rows, origin.rows - b * rows); };
   Sender sender(stream, static_cast<std::size_t>(rows) * row_bytes, StreamedRows::pinned_buffers);

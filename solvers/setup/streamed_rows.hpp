@@ -25,8 +25,7 @@ struct RowOrigin {
 };
 
 /// n contiguous rows of d numbers, on the device of `where` if it has one.
-[[nodiscard]] Rows dense_rows(DType type, const void* data, index_t n, index_t d,
-                              const cuda::Stream& where = {});
+[[nodiscard]] Rows dense_rows(DType type, const void* data, index_t n, index_t d, const cuda::Stream& where = {});
 
 /// What the passes so far took, in seconds; sending is 0 unless there is a device.
 struct PassTimes {

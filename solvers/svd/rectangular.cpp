@@ -47,12 +47,8 @@ bool is_tall(HostView<const T> a) {
 template <class T>
 Rectangular<T> rectangular(CsrView<T> a) {
   return {a.rows, a.cols,
-          [a](const Context& ctx, HostView<const T> x, HostView<T> y) {
-            spmm(ctx, Op::none, T{1}, a, x, T{0}, y);
-          },
-          [a](const Context& ctx, HostView<const T> x, HostView<T> y) {
-            spmm(ctx, Op::adjoint, T{1}, a, x, T{0}, y);
-          },
+          [a](const Context& ctx, HostView<const T> x, HostView<T> y) { spmm(ctx, Op::none, T{1}, a, x, T{0}, y); },
+          [a](const Context& ctx, HostView<const T> x, HostView<T> y) { spmm(ctx, Op::adjoint, T{1}, a, x, T{0}, y); },
           0};
 }
 
@@ -108,8 +104,7 @@ std::vector<T> column_means(const Context& ctx, const Rectangular<T>& a) {
   for (index_t i = 0; i < a.rows; ++i) ones(i, 0) = 1;
   a.adjoint_times(ctx, ones.cview(), sums.view());
   std::vector<T> means(at(a.cols));
-  for (index_t j = 0; a.rows > 0 && j < a.cols; ++j)
-    means[at(j)] = conjugate(sums(j, 0)) / static_cast<double>(a.rows);
+  for (index_t j = 0; a.rows > 0 && j < a.cols; ++j) means[at(j)] = conjugate(sums(j, 0)) / static_cast<double>(a.rows);
   return means;
 }
 
@@ -120,8 +115,7 @@ Operator<T> gram_operator(Rectangular<T> a) {
 
 template <class T>
 Rectangular<T> deflated(Rectangular<T> a, HostView<const T> u, HostView<const T> v) {
-  const auto between = [](typename Rectangular<T>::Product product, HostView<const T> before,
-                          HostView<const T> after) {
+  const auto between = [](typename Rectangular<T>::Product product, HostView<const T> before, HostView<const T> after) {
     return [=](const Context& ctx, HostView<const T> x, HostView<T> y) {
       product(ctx, project_out(ctx, before, x).cview(), y);
       ortho::copy_block<T>(ctx, project_out<T>(ctx, after, y).cview(), y);

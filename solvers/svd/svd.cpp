@@ -31,12 +31,11 @@ constexpr index_t made_dense_elements = index_t{1} << 24;
 }  // namespace
 
 template <class T>
-Matrix<T> orthonormal_basis(const Context& ctx, HostView<const T> x, index_t width, std::uint64_t seed,
-                            Matrix<T>* r, index_t* found) {
+Matrix<T> orthonormal_basis(const Context& ctx, HostView<const T> x, index_t width, std::uint64_t seed, Matrix<T>* r,
+                            index_t* found) {
   const index_t n = x.rows(), p = x.cols(), wanted = std::min(n, std::max(width, p));
   Matrix<T> q(n, wanted), block = Matrix<T>::copy_of(x), triangle(p, p);
-  index_t rank =
-      p > 0 ? ortho::orthonormalise<T>(ctx, ortho::Ladder{}, block.view(), triangle.view()).rank : 0;
+  index_t rank = p > 0 ? ortho::orthonormalise<T>(ctx, ortho::Ladder{}, block.view(), triangle.view()).rank : 0;
   copy_block<T>(ctx, block.cview().cols(0, rank), q.view().cols(0, rank));
   if (found != nullptr) *found = rank;
   if (r != nullptr) {
@@ -48,8 +47,8 @@ Matrix<T> orthonormal_basis(const Context& ctx, HostView<const T> x, index_t wid
     const index_t missing = wanted - rank;
     Matrix<T> more(n, missing), s(rank, missing), t(missing, missing);
     fill_random<T>(ctx, seed ^ 0x5bd1e995u, stream, more.view());
-    const auto e = ortho::orthonormalise<T>(ctx, ortho::BcgsiPlusA{}, q.cview().cols(0, rank), more.view(),
-                                            s.view(), t.view());
+    const auto e =
+        ortho::orthonormalise<T>(ctx, ortho::BcgsiPlusA{}, q.cview().cols(0, rank), more.view(), s.view(), t.view());
     copy_block<T>(ctx, more.cview().cols(0, e.rank), q.view().cols(rank, e.rank));
     rank += e.rank;
   }
@@ -140,8 +139,7 @@ EigenOptions SvdSolver<T>::options_for(double norm) const {
 }
 
 template <class T>
-void SvdSolver<T>::solve(const EigenProblem<T>& problem, const EigenOptions& options,
-                         HostView<const T> initial) {
+void SvdSolver<T>::solve(const EigenProblem<T>& problem, const EigenOptions& options, HostView<const T> initial) {
   auto now = solve_eigen<T>(ctx_, problem, options, initial);
   auto& t = out_.triplets;
   std::swap(now.history, t.history);  // the earlier comes first
@@ -194,8 +192,7 @@ void SvdSolver<T>::settle(const Matrix<T>& u, const Matrix<T>& v, const Matrix<T
   column_norms(ctx_, av.cview(), std::span<double>(first));
   column_norms(ctx_, au.cview(), std::span<double>(second));
   t.residual_norms.resize(at(k));
-  for (index_t j = 0; j < k; ++j)
-    t.residual_norms[at(j)] = std::hypot(first[at(j)], second[at(j)]) / std::sqrt(2.0);
+  for (index_t j = 0; j < k; ++j) t.residual_norms[at(j)] = std::hypot(first[at(j)], second[at(j)]) / std::sqrt(2.0);
   for (const double sigma : t.values) norm_ = std::max(norm_, sigma);
 }
 
@@ -258,8 +255,7 @@ void SvdSolver<T>::conclude() {
   t.error_bounds = t.residual_norms;
   t.converged_pairs.assign(at(k), false), t.converged_count = 0;
   for (index_t j = 0; j < k; ++j)
-    if (t.residual_norms[at(j)] <= accept.bound(t.values[at(j)]))
-      t.converged_pairs[at(j)] = true, ++t.converged_count;
+    if (t.residual_norms[at(j)] <= accept.bound(t.values[at(j)])) t.converged_pairs[at(j)] = true, ++t.converged_count;
   t.multiplicities = multiplicities_of(t.values, t.residual_norms, norm_);
   t.orthogonality_loss = std::max(ortho::loss_of_orthogonality<T>(ctx_, t.vectors.cview()),
                                   ortho::loss_of_orthogonality<T>(ctx_, out_.left.cview()));
@@ -267,8 +263,7 @@ void SvdSolver<T>::conclude() {
   t.verification = verification_, t.shift = std::nullopt;
   t.converged = t.converged_count == wanted_;
   if (t.stop == StopReason::converged && !t.converged) t.stop = StopReason::rounding;
-  t.verified =
-      t.converged && t.verification != Verification::none && (out_.stage != SvdStage::gram || settled(norm_));
+  t.verified = t.converged && t.verification != Verification::none && (out_.stage != SvdStage::gram || settled(norm_));
   if (t.verified) t.stop = StopReason::converged;
   if (!t.verified && t.stop == StopReason::converged) t.stop = StopReason::not_verified;
   if (t.verified)
@@ -310,11 +305,11 @@ SvdResult<T> solve_svd(const Context& ctx, const SvdProblem<T>& problem, const E
   return SvdSolver<T>(ctx, problem, options).run();
 }
 
-#define TS_INSTANTIATE(T)                                                                            \
-  template Matrix<T> orthonormal_basis<T>(const Context&, HostView<const T>, index_t, std::uint64_t, \
-                                          Matrix<T>*, index_t*);                                     \
-  template Matrix<T> beside<T>(const Context&, HostView<const T>, HostView<const T>);                \
-  template class SvdSolver<T>;                                                                       \
+#define TS_INSTANTIATE(T)                                                                                        \
+  template Matrix<T> orthonormal_basis<T>(const Context&, HostView<const T>, index_t, std::uint64_t, Matrix<T>*, \
+                                          index_t*);                                                             \
+  template Matrix<T> beside<T>(const Context&, HostView<const T>, HostView<const T>);                            \
+  template class SvdSolver<T>;                                                                                   \
   template SvdResult<T> solve_svd<T>(const Context&, const SvdProblem<T>&, const EigenOptions&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -20,9 +20,8 @@ inline constexpr double resolved_share = 1e-3;
 /// @param r if given, X = Q R.
 /// @param found if given, the rank of X.
 template <class T>
-[[nodiscard]] Matrix<T> orthonormal_basis(const Context& ctx, HostView<const T> x, index_t width,
-                                          std::uint64_t seed, Matrix<T>* r = nullptr,
-                                          index_t* found = nullptr);
+[[nodiscard]] Matrix<T> orthonormal_basis(const Context& ctx, HostView<const T> x, index_t width, std::uint64_t seed,
+                                          Matrix<T>* r = nullptr, index_t* found = nullptr);
 
 /// [A, B]
 template <class T>

@@ -47,8 +47,7 @@ void SvdSolver<T>::by_factor() {
   const auto factor = sparse_of<T>(r.cview());
   auto options = options_;
   options.which = Which::SM;
-  auto of_factor =
-      solve_svd<T>(ctx_, SvdProblem<T>{rectangular<T>(factor.view()), {}, factor.view()}, options);
+  auto of_factor = solve_svd<T>(ctx_, SvdProblem<T>{rectangular<T>(factor.view()), {}, factor.view()}, options);
   out_.triplets = std::move(of_factor.triplets), out_.stage = of_factor.stage;
   norm_ = out_.triplets.norm, next_ = out_.triplets.next_value;
   if (out_.triplets.verified) verification_ = out_.triplets.verification;
@@ -143,8 +142,7 @@ Matrix<T> SvdSolver<T>::left_vectors(const InverseGram<T>& inverse, HostView<con
   options.nev = v.cols() - count;
   const auto rest = solve_eigen<T>(ctx_, problem, options);
   out_.triplets.operator_applications += rest.operator_applications;
-  return orthonormal_basis<T>(ctx_, beside<T>(ctx_, u.cview(), rest.vectors.cview()).cview(), v.cols(),
-                              options_.seed);
+  return orthonormal_basis<T>(ctx_, beside<T>(ctx_, u.cview(), rest.vectors.cview()).cview(), v.cols(), options_.seed);
 }
 
 template <class T>

@@ -49,11 +49,9 @@ ProcessResult run(const std::string& program, const std::vector<std::string>& ar
   const ProcessResult result = test::run_process(program, arguments);
   INFO(line << ": " << result.err);
   CHECK((result.code == done || result.code == bad_input));
-  if (result.code == bad_input)
-    CHECK_FALSE((result.err.empty() && result.out.find("problem") == std::string::npos));
+  if (result.code == bad_input) CHECK_FALSE((result.err.empty() && result.out.find("problem") == std::string::npos));
   for (const std::string* text : {&result.out, &result.err}) {
-    const bool orders =
-        std::any_of(text->begin(), text->end(), [](unsigned char c) { return c < 32 && c != '\n'; });
+    const bool orders = std::any_of(text->begin(), text->end(), [](unsigned char c) { return c < 32 && c != '\n'; });
     CHECK_FALSE(orders);
   }
   CHECK(result.processor_seconds < 2);
@@ -61,9 +59,7 @@ ProcessResult run(const std::string& program, const std::vector<std::string>& ar
   return result;
 }
 
-bool says(const ProcessResult& result, const std::string& words) {
-  return result.err.find(words) != std::string::npos;
-}
+bool says(const ProcessResult& result, const std::string& words) { return result.err.find(words) != std::string::npos; }
 
 }  // namespace
 

@@ -110,11 +110,10 @@ TEST_CASE("beta = 0 does not read what it overwrites, and large results are stre
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 1000);
   std::fill(y.begin() + 1, y.end() - 1, static_cast<double>(NAN));
   const std::vector<double> s = {1, 0, 0, 0, 2, 0, 0, 0, 4};
-  tsmm(Context{}, Op::none, 1.0, HostView<const double>(x.data(), n, 3),
-       HostView<const double>(s.data(), 3, 3), 0.0, HostView<double>(y.data() + 1, n, 3));
+  tsmm(Context{}, Op::none, 1.0, HostView<const double>(x.data(), n, 3), HostView<const double>(s.data(), 3, 3), 0.0,
+       HostView<double>(y.data() + 1, n, 3));
   bool right = y.front() == 7.0 && y.back() == 7.0;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    right = right && y[i + 1] == x[i] * static_cast<double>(1 << (i % 3));
+  for (std::size_t i = 0; i < x.size(); ++i) right = right && y[i + 1] == x[i] * static_cast<double>(1 << (i % 3));
   CHECK(right);
 }
 
@@ -122,8 +121,7 @@ TEST_CASE("float32 sums over many rows are as good as float64 sums of float32 bl
   const index_t n = 3'000'000;
   std::vector<float> a(static_cast<std::size_t>(n), 0.1f);
   float c = 0;
-  gram(Context{}, Op::transpose, 1.0f, HostView<const float>(a.data(), n, 1), 0.0f,
-       HostView<float>(&c, 1, 1));
+  gram(Context{}, Op::transpose, 1.0f, HostView<const float>(a.data(), n, 1), 0.0f, HostView<float>(&c, 1, 1));
   const double exact = static_cast<double>(n) * (static_cast<double>(0.1f) * static_cast<double>(0.1f));
   // 128 terms to a float32 sum at most: the error of the whole is that of the blocks.
   CHECK(std::abs(static_cast<double>(c) - exact) <=
@@ -135,8 +133,7 @@ TEST_CASE("instructions that are asked for and missing are an error") {
   const double x = 2;
   double c = 0;
   const auto run = [&](Simd simd) {
-    gram(threads(1, simd), Op::transpose, 1.0, HostView<const double>(&x, 1, 1), 0.0,
-         HostView<double>(&c, 1, 1));
+    gram(threads(1, simd), Op::transpose, 1.0, HostView<const double>(&x, 1, 1), 0.0, HostView<double>(&c, 1, 1));
   };
   for (const Simd simd : {Simd::sse2, Simd::avx2, Simd::avx512}) {
     c = 0;

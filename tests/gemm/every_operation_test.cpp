@@ -72,8 +72,8 @@ TEST_CASE("the kernels that an operation starts are those of its family, and no 
     const index_t n = 1 << 20;
     const auto with = [&](index_t p, index_t q, auto use) {
       return kernels_of(arch, [&](const Context& ctx) {
-        DeviceMatrix<double> v(ctx.stream, n, p), w(ctx.stream, n, q), s(ctx.stream, p, q),
-            s_next(ctx.stream, p, q), g(ctx.stream, q, q);
+        DeviceMatrix<double> v(ctx.stream, n, p), w(ctx.stream, n, q), s(ctx.stream, p, q), s_next(ctx.stream, p, q),
+            g(ctx.stream, q, q);
         use(ctx, v.view(), w.view(), s.view(), s_next.view(), g.view());
       });
     };
@@ -106,8 +106,8 @@ TEST_CASE("the kernels that an operation starts are those of its family, and no 
   }
 }
 
-TEMPLATE_TEST_CASE("every operation has kernels for every width, layout and architecture",
-                   "[rehearsal][cuda]", TS_ALL_TYPES) {
+TEMPLATE_TEST_CASE("every operation has kernels for every width, layout and architecture", "[rehearsal][cuda]",
+                   TS_ALL_TYPES) {
   for (const std::string arch : {"sm_80", "sm_90a", "sm_100"})
     for (const index_t width : {1, 31, 49, 64, 65, 90, 97, 100, 128, 129, 200})
       for (const Determinism level : {Determinism::run_to_run, Determinism::gpu_to_gpu}) {
@@ -121,8 +121,7 @@ TEMPLATE_TEST_CASE("every operation has kernels for every width, layout and arch
       }
 }
 
-TEMPLATE_TEST_CASE("inner products of operands in two layouts have kernels, too", "[rehearsal][cuda]",
-                   TS_ALL_TYPES) {
+TEMPLATE_TEST_CASE("inner products of operands in two layouts have kernels, too", "[rehearsal][cuda]", TS_ALL_TYPES) {
   using T = TestType;
   using R = result_t<T>;
   constexpr Layout row_major = Layout::row_major, col_major = Layout::col_major;

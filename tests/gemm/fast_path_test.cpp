@@ -26,8 +26,8 @@ W conjugate_if(bool conjugate, W x) {
 
 /// C = alpha op(A) B + beta C in float64, with the operands as they were rounded.
 template <class W>
-std::vector<W> product(Op op, W alpha, const std::vector<W>& a, index_t rows_a, index_t cols_a,
-                       const std::vector<W>& b, index_t cols_b, W beta, const std::vector<W>& c) {
+std::vector<W> product(Op op, W alpha, const std::vector<W>& a, index_t rows_a, index_t cols_a, const std::vector<W>& b,
+                       index_t cols_b, W beta, const std::vector<W>& c) {
   const bool flip = op != Op::none;
   const index_t m = flip ? cols_a : rows_a, depth = flip ? rows_a : cols_a;
   constexpr index_t parts = is_complex<W> ? 2 : 1;
@@ -63,8 +63,7 @@ void check_close(const Strided<T>& got, const std::vector<wide_t<T>>& truth, dou
   double worst = 0;
   for (index_t i = 0; i < got.rows; ++i)
     for (index_t j = 0; j < got.cols; ++j) {
-      const double error =
-          std::abs(to_wide<T>(got(i, j)) - truth[static_cast<std::size_t>(i * got.cols + j)]);
+      const double error = std::abs(to_wide<T>(got(i, j)) - truth[static_cast<std::size_t>(i * got.cols + j)]);
       if (!(error <= worst)) worst = error;  // a NaN is the worst
     }
   CHECK(worst <= bound);
@@ -80,9 +79,8 @@ Context with(Simd simd, int threads = 2) {
 struct Widths {
   index_t p, q;
 };
-constexpr Widths biting_widths[] = {{1, 1},   {2, 2},  {3, 2},   {2, 4},    {4, 4},  {5, 5},
-                                    {7, 3},   {8, 8},  {9, 16},  {17, 1},   {1, 33}, {24, 23},
-                                    {31, 47}, {65, 9}, {40, 64}, {400, 390}};
+constexpr Widths biting_widths[] = {{1, 1},  {2, 2},  {3, 2},  {2, 4},   {4, 4},   {5, 5},  {7, 3},   {8, 8},
+                                    {9, 16}, {17, 1}, {1, 33}, {24, 23}, {31, 47}, {65, 9}, {40, 64}, {400, 390}};
 
 }  // namespace
 
@@ -96,12 +94,10 @@ TEMPLATE_TEST_CASE("tsmttsm, fast: every instruction set, layout and edge", "", 
     for (const Widths w : biting_widths)
       for (const index_t n : {1, 13, 700}) {
         if (w.p > 100 && n != 13) continue;  // the float64 truth of a wide product is slow
-        const Shape shape_a = all_shapes[turn % 4], shape_b = all_shapes[turn / 4 % 4],
-                    shape_c = all_shapes[turn % 3];
+        const Shape shape_a = all_shapes[turn % 4], shape_b = all_shapes[turn / 4 % 4], shape_c = all_shapes[turn % 3];
         const Op op = turn % 2 ? Op::adjoint : Op::transpose;
         ++turn;
-        INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << w.p << ", " << w.q << ", turn "
-                     << turn);
+        INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << w.p << ", " << w.q << ", turn " << turn);
         const Operand<T> a(n, w.p, shape_a, random), b(n, w.q, shape_b, random);
         const Operand<C> c(w.p, w.q, shape_c, random);
         const auto truth = product(op, to_wide<C>(alpha), widened(a.cview()), n, w.p, widened(b.cview()), w.q,
@@ -127,8 +123,7 @@ TEMPLATE_TEST_CASE("gram, fast: exactly Hermitian, with beta = 0 over NaN", "", 
           for (index_t j = 0; j < p; ++j) c.view()(i, j) = element<C>(NAN, NAN);
         INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << p << ", turn " << turn);
         const auto wide_a = widened(a.cview());
-        const auto truth =
-            product(op, wide_t<T>(1), wide_a, n, p, wide_a, p, wide_t<T>(0), std::vector<wide_t<T>>());
+        const auto truth = product(op, wide_t<T>(1), wide_a, n, p, wide_a, p, wide_t<T>(0), std::vector<wide_t<T>>());
         detail::gram<T>(with(simd), op, C(1), a.cview(), C(0), c.view());
         check_close(c.view(), truth, static_cast<double>(n));
         bool mirrored = true, real_diagonal = true;
@@ -155,12 +150,10 @@ TEMPLATE_TEST_CASE("tsmm, fast: every instruction set, layout and edge", "", TS_
         const C alpha = element<C>(0.75, turn % 2 ? -0.5 : 0);
         const C beta = turn % 5 == 0 ? C(0) : element<C>(-1.25, turn % 5 == 1 ? 0.25 : 0);
         const Operand<T> x(n, w.p, all_shapes[turn % 4], random);
-        const Operand<C> s(op == Op::none ? w.p : w.q, op == Op::none ? w.q : w.p, all_shapes[turn / 2 % 4],
-                           random);
+        const Operand<C> s(op == Op::none ? w.p : w.q, op == Op::none ? w.q : w.p, all_shapes[turn / 2 % 4], random);
         const Operand<C> y(n, w.q, all_shapes[turn / 4 % 4], random);
         ++turn;
-        INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << w.p << ", " << w.q << ", turn "
-                     << turn);
+        INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << w.p << ", " << w.q << ", turn " << turn);
         const auto op_s = op == Op::none ? s.cview() : s.cview().transposed();
         auto wide_s = widened(op_s);
         for (auto& value : wide_s) value = conjugate_if(op == Op::adjoint, value);
@@ -180,17 +173,14 @@ TEMPLATE_TEST_CASE("tsmm in place, fast: the columns behind the result stay", ""
   std::mt19937 random(17);
   int turn = 0;
   for (const Simd simd : available_simd())
-    for (const Widths w :
-         {Widths{1, 1}, {2, 1}, {4, 4}, {5, 2}, {8, 8}, {20, 7}, {33, 33}, {70, 12}, {300, 20}})
+    for (const Widths w : {Widths{1, 1}, {2, 1}, {4, 4}, {5, 2}, {8, 8}, {20, 7}, {33, 33}, {70, 12}, {300, 20}})
       for (const index_t n : {1, 200}) {
-        const Operand<T> x(n, w.p, all_shapes[turn % 4], random),
-            s(w.p, w.q, all_shapes[turn / 4 % 4], random);
+        const Operand<T> x(n, w.p, all_shapes[turn % 4], random), s(w.p, w.q, all_shapes[turn / 4 % 4], random);
         ++turn;
-        INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << w.p << ", " << w.q << ", turn "
-                     << turn);
+        INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << w.p << ", " << w.q << ", turn " << turn);
         const auto before = widened(x.cview());
-        const auto truth = product(Op::none, wide_t<T>(1), before, n, w.p, widened(s.cview()), w.q,
-                                   wide_t<T>(0), std::vector<wide_t<T>>());
+        const auto truth = product(Op::none, wide_t<T>(1), before, n, w.p, widened(s.cview()), w.q, wide_t<T>(0),
+                                   std::vector<wide_t<T>>());
         detail::tsmm_in_place<T>(with(simd), Op::none, T(1), x.view(), s.cview());
         Strided<T> result = x.view();
         result.cols = w.q;
@@ -213,17 +203,16 @@ TEMPLATE_TEST_CASE("tsm2r, fast: every instruction set, layout and op", "", TS_S
     for (const index_t q : {1, 3, 8, 17})
       for (const Widths d_shape : {Widths{1, 1}, {70, 3}, {9, 600}, {150, 280}, {3, 1000}}) {
         const Op op = turn % 3 == 0 ? Op::none : turn % 3 == 1 ? Op::adjoint : Op::transpose;
-        const index_t m = op == Op::none ? d_shape.p : d_shape.q,
-                      depth = op == Op::none ? d_shape.q : d_shape.p;
+        const index_t m = op == Op::none ? d_shape.p : d_shape.q, depth = op == Op::none ? d_shape.q : d_shape.p;
         const C alpha = element<C>(0.75, -0.5), beta = element<C>(-1.25, 0.25);
         const Operand<T> d(d_shape.p, d_shape.q, all_shapes[turn % 4], random);
         const Operand<T> x(depth, q, all_shapes[turn / 2 % 4], random);
         const Operand<C> y(m, q, all_shapes[turn / 4 % 4], random);
         ++turn;
-        INFO("simd " << static_cast<int>(simd) << ", " << d_shape.p << " x " << d_shape.q << ", " << q
-                     << ", turn " << turn);
-        const auto truth = product(op, to_wide<C>(alpha), widened(d.cview()), d_shape.p, d_shape.q,
-                                   widened(x.cview()), q, to_wide<C>(beta), widened(y.cview()));
+        INFO("simd " << static_cast<int>(simd) << ", " << d_shape.p << " x " << d_shape.q << ", " << q << ", turn "
+                     << turn);
+        const auto truth = product(op, to_wide<C>(alpha), widened(d.cview()), d_shape.p, d_shape.q, widened(x.cview()),
+                                   q, to_wide<C>(beta), widened(y.cview()));
         detail::tsm2r<T>(with(simd), op, alpha, d.cview(), x.cview(), beta, y.view());
         check_close(y.view(), truth, static_cast<double>(depth));
         CHECK(y.untouched_beside());
@@ -245,8 +234,7 @@ TEMPLATE_TEST_CASE("project_out and inner_and_gram, fast", "", TS_FOUR_TYPES) {
         ++turn;
         INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << m << ", " << b << ", turn " << turn);
         const auto wide_v = widened(v.cview());
-        const auto truth =
-            product(Op::none, W(-1), wide_v, n, m, widened(s.cview()), b, W(1), widened(block.cview()));
+        const auto truth = product(Op::none, W(-1), wide_v, n, m, widened(s.cview()), b, W(1), widened(block.cview()));
         detail::project_out<T>(with(simd), v.cview(), s.cview(), block.view(), next.view(), g.view());
         check_close(block.view(), truth, static_cast<double>(m) + 1);
         CHECK(block.untouched_beside());
@@ -257,8 +245,7 @@ TEMPLATE_TEST_CASE("project_out and inner_and_gram, fast", "", TS_FOUR_TYPES) {
           if (m != 0)
             check_close(inner, product(Op::adjoint, W(1), wide_v, n, m, wide_w, b, W(0), std::vector<W>()),
                         static_cast<double>(n), size);
-          check_close(gram_of_block,
-                      product(Op::adjoint, W(1), wide_w, n, b, wide_w, b, W(0), std::vector<W>()),
+          check_close(gram_of_block, product(Op::adjoint, W(1), wide_w, n, b, wide_w, b, W(0), std::vector<W>()),
                       static_cast<double>(n), size * size);
         };
         check_products(next.view(), g.view());

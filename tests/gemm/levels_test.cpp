@@ -36,8 +36,7 @@ TEST_CASE("every vector level runs its own kernels", "[short]") {
     }
 }
 
-TEST_CASE("the best level is the widest one this processor has, and the fast path is the default",
-          "[short]") {
+TEST_CASE("the best level is the widest one this processor has, and the fast path is the default", "[short]") {
   CHECK(&cpu::kernels(Simd::best) == &cpu::kernels(this_cpu().simd));
   CHECK(&cpu::row_kernels(Simd::best) == &cpu::row_kernels(this_cpu().simd));
   CHECK(rounding_of(Context{}) == rounding_of(fast_context(this_cpu().simd)));

@@ -14,9 +14,7 @@ namespace {
 
 constexpr index_t period = 7;
 /// Small integers, different from column to column.
-int number(index_t i, index_t j, int seed) {
-  return static_cast<int>((i % period * (j + seed) + j * j) % 5) - 2;
-}
+int number(index_t i, index_t j, int seed) { return static_cast<int>((i % period * (j + seed) + j * j) % 5) - 2; }
 
 /// X(i, j) = number(i, j, seed) for n rows on the device; complex ones may have imaginary parts.
 template <class T>
@@ -26,8 +24,7 @@ DeviceMatrix<T> numbers(const cuda::Stream& stream, index_t n, index_t p, int se
   std::vector<T> host(static_cast<std::size_t>(block * p));
   for (index_t i = 0; i < block; ++i)
     for (index_t j = 0; j < p; ++j)
-      host[static_cast<std::size_t>(i * p + j)] =
-          element<T>(number(i, j, seed), imaginary * number(i, j, 2 * seed));
+      host[static_cast<std::size_t>(i * p + j)] = element<T>(number(i, j, seed), imaginary * number(i, j, 2 * seed));
   const auto bytes = [p](index_t rows) { return static_cast<std::size_t>(rows * p) * sizeof(T); };
   cuda::copy_bytes(stream, x.data(), host.data(), bytes(block));
   for (index_t done = block; done < n; done *= 2)
@@ -59,8 +56,7 @@ void check_products(const cuda::Stream& stream, const DeviceMatrix<R>& c, index_
   const auto got = fetched(stream, c.data(), c.rows() * c.cols());
   CHECK(everywhere(c.rows(), c.cols(), [&](index_t i, index_t j) {
     const double want = sum_of(n, [&](index_t k) { return number(k, i, seed_a) * number(k, j, seed_b); });
-    return std::abs(std::real(got[static_cast<std::size_t>(i * c.cols() + j)]) - want) <=
-           eps<R> * std::abs(want);
+    return std::abs(std::real(got[static_cast<std::size_t>(i * c.cols() + j)]) - want) <= eps<R> * std::abs(want);
   }));
 }
 
@@ -99,8 +95,7 @@ void check_tall(index_t n, index_t p, index_t q) {
   }
   if constexpr (std::is_same_v<T, R>) {  // W = V S - V S
     project_out(ctx, a.view(), s.view(), y.view(), c.view(), DeviceView<R>{});
-    const auto zeros = fetched(stream, c.data(), p * q),
-               last = fetched(stream, y.data() + (n - few) * q, few * q);
+    const auto zeros = fetched(stream, c.data(), p * q), last = fetched(stream, y.data() + (n - few) * q, few * q);
     CHECK(std::all_of(zeros.begin(), zeros.end(), [](R x) { return x == R{}; }));
     CHECK(std::all_of(last.begin(), last.end(), [](R x) { return x == R{}; }));
   }

@@ -87,8 +87,7 @@ TEST_CASE("stored zeros need no partner, rectangles and NaN are never symmetric"
 TEST_CASE("a large dense matrix is compared in blocks") {
   Table t(200, 200);
   for (index_t i = 0; i < 200; ++i)
-    for (index_t j = 0; j < 200; ++j)
-      t(i, j) = Complex(static_cast<double>(i * j), static_cast<double>(i - j));
+    for (index_t j = 0; j < 200; ++j) t(i, j) = Complex(static_cast<double>(i * j), static_cast<double>(i - j));
   CHECK(io::is_hermitian(dense(t).cview()));
   t(190, 70) += 1;
   t(71, 70) += 1;

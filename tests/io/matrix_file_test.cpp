@@ -20,11 +20,10 @@ TEST_CASE("every element type in both byte orders") {
     DType type;
   };
   for (const auto& [suffix, type] :
-       {Case{"f2", DType::float16}, Case{"f4", DType::float32}, Case{"f8", DType::float64},
-        Case{"i1", DType::float64}, Case{"i2", DType::float64}, Case{"i4", DType::float64},
-        Case{"i8", DType::float64}, Case{"u1", DType::float64}, Case{"u2", DType::float64},
-        Case{"u4", DType::float64}, Case{"u8", DType::float64}, Case{"c8", DType::complex64},
-        Case{"c16", DType::complex128}, Case{"bf16", DType::bfloat16}})
+       {Case{"f2", DType::float16}, Case{"f4", DType::float32}, Case{"f8", DType::float64}, Case{"i1", DType::float64},
+        Case{"i2", DType::float64}, Case{"i4", DType::float64}, Case{"i8", DType::float64}, Case{"u1", DType::float64},
+        Case{"u2", DType::float64}, Case{"u4", DType::float64}, Case{"u8", DType::float64},
+        Case{"c8", DType::complex64}, Case{"c16", DType::complex128}, Case{"bf16", DType::bfloat16}})
     for (const char* order : {"little_", "big_"}) {
       const std::string name = std::string("dense.h5:/") + order + suffix;
       if (name.ends_with("big_i1") || name.ends_with("big_u1")) continue;  // one byte has no order
@@ -165,9 +164,8 @@ TEST_CASE("vectors come from lists, from matrices of one column and from arff at
   CHECK(io::read_vector(fixture("dense.h5:/vector")) == std::vector<double>{3, 1, 2});
   CHECK(io::read_vector(fixture("dense.h5")) == std::vector<double>{3, 1, 2});  // its only list
   CHECK(io::read_vector(fixture("binsparse.h5:/DVEC")) == std::vector<double>{2, 0, 0, 5.25});
-  CHECK(refusal_of([] {
-          (void)io::read_vector(fixture("dense.h5:/little_f8"));
-        }).says("5 x 3 where a vector is needed"));
+  CHECK(
+      refusal_of([] { (void)io::read_vector(fixture("dense.h5:/little_f8")); }).says("5 x 3 where a vector is needed"));
   CHECK(refusal_of([] { (void)io::read_vector(fixture("scipy.h5:/csr")); }).says("is sparse"));
 }
 
@@ -181,9 +179,7 @@ TEST_CASE("dense matrices are converted, but complex ones never to real") {
 
 TEST_CASE("files that cannot be opened are refused with the reason") {
   TemporaryFolder folder;
-  const auto read = [](const io::Location& where) {
-    return refusal_of([&] { (void)io::read_matrix(where); });
-  };
+  const auto read = [](const io::Location& where) { return refusal_of([&] { (void)io::read_matrix(where); }); };
   CHECK(read({folder / "missing.h5", ""}).says("does not exist"));
   CHECK(read({folder.path(), ""}).says("is a folder"));
   CHECK(read({"/dev/null", ""}).says("is not a regular file"));

@@ -45,8 +45,7 @@ TEST_CASE("npy: one dimension is a column, more than two are flattened, two byte
         Table(8, 1, {1, 2, 3, 4, 5, 6, 7, 8}));
   CHECK(table_of(read("{'descr': '|i1', 'fortran_order': False, 'shape': (2, 2, 2), }")) ==
         Table(2, 4, {1, 2, 3, 4, 5, 6, 7, 8}));
-  CHECK(read("{'descr': '<V2', 'fortran_order': False, 'shape': (2, 2)}").description.type ==
-        DType::bfloat16);
+  CHECK(read("{'descr': '<V2', 'fortran_order': False, 'shape': (2, 2)}").description.type == DType::bfloat16);
   CHECK(refused(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 2, 2), }", bytes)).says("Fortran"));
 }
 
@@ -54,12 +53,9 @@ TEST_CASE("npy: what cannot be read is refused") {
   CHECK(refusal_of("strings.npy").says("NumPy type '<U1'"));
   CHECK(refused(std::string("\x93NUMPY", 6)).says("truncated"));
   CHECK(refused(npy("{'fortran_order': False, 'shape': (1,)}", "")).says("without 'descr'"));
-  CHECK(refused(npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", ""))
-            .says("named fields"));
-  CHECK(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1)}", "12345678"))
-            .says("truncated"));
-  CHECK(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': ()}", "12345678"))
-            .says("single number"));
+  CHECK(refused(npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", "")).says("named fields"));
+  CHECK(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1)}", "12345678")).says("truncated"));
+  CHECK(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': ()}", "12345678")).says("single number"));
   CHECK(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}", ""))
             .says("impossible"));
   CHECK(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4)}", ""))

@@ -129,8 +129,7 @@ TEST_CASE("Binsparse comes back as it was, whole and as a triangle") {
     out.write_binsparse("whole", complex);
     out.write_binsparse("complex_single", complex_single);
     out.write_binsparse("empty", CsrMatrix<double>{});
-    CHECK(refusal_of([&] { out.write_binsparse("no", complex, Structure::symmetric); }).code ==
-          Errc::invalid_argument);
+    CHECK(refusal_of([&] { out.write_binsparse("no", complex, Structure::symmetric); }).code == Errc::invalid_argument);
     CsrMatrix<double> unsorted = real;
     std::swap(unsorted.indices[0], unsorted.indices[1]);
     CHECK(refusal_of([&] { out.write_binsparse("no", unsorted); }).says("sorted"));
@@ -297,9 +296,7 @@ namespace {
 /// What is written to standard error while one lives.
 class CaughtErrors {
  public:
-  CaughtErrors() : before_(::dup(STDERR_FILENO)), file_(std::tmpfile()) {
-    ::dup2(::fileno(file_), STDERR_FILENO);
-  }
+  CaughtErrors() : before_(::dup(STDERR_FILENO)), file_(std::tmpfile()) { ::dup2(::fileno(file_), STDERR_FILENO); }
   ~CaughtErrors() {
     ::dup2(before_, STDERR_FILENO);
     ::close(before_);
@@ -317,9 +314,7 @@ class CaughtErrors {
 }  // namespace
 
 /// HDF5 1.10 loses 264 bytes of its own when a file cannot be closed.
-extern "C" const char* __lsan_default_suppressions() {
-  return "leak:libhdf5";
-}
+extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
 
 TEST_CASE("a disk that fills up leaves nothing behind and is told in one sentence") {
   TemporaryFolder folder;

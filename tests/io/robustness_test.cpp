@@ -26,8 +26,7 @@ bool sound(const io::MatrixFile& read) {
             if (a.pointers[i] > a.pointers[i + 1]) return false;
           for (const auto index : a.indices)
             if (index < 0 || index >= a.cols) return false;
-          return a.indices.size() == a.values.size() &&
-                 static_cast<index_t>(a.values.size()) == a.pointers.back();
+          return a.indices.size() == a.values.size() && static_cast<index_t>(a.values.size()) == a.pointers.back();
         },
         *sparse);
   return std::visit([](const auto& a) { return a.rows() >= 0 && a.cols() >= 0; },
@@ -95,11 +94,10 @@ TEST_CASE("damaged files give errors, never crashes") {
       const int outcome = in_child(where.file);
       INFO(entry.path().filename() << " trial " << trial);
       if (outcome != 0)
-        std::filesystem::copy_file(
-            where.file,
-            std::filesystem::temp_directory_path() /
-                ("damaged-" + std::to_string(trial) + entry.path().filename().string()),
-            std::filesystem::copy_options::overwrite_existing);
+        std::filesystem::copy_file(where.file,
+                                   std::filesystem::temp_directory_path() /
+                                       ("damaged-" + std::to_string(trial) + entry.path().filename().string()),
+                                   std::filesystem::copy_options::overwrite_existing);
       CHECK(outcome == 0);
     }
   }

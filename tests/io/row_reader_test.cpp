@@ -33,14 +33,10 @@ void compare(const char* name, const io::ReadOptions& options = {}) {
   INFO(name);
   const io::Location where = test::fixture(name);
   switch (io::describe(where).type) {
-    case DType::float32:
-      return compare_as<float>(where, options);
-    case DType::float16:
-      return compare_as<float16>(where, options);
-    case DType::bfloat16:
-      return compare_as<bfloat16>(where, options);
-    default:
-      return compare_as<double>(where, options);
+    case DType::float32: return compare_as<float>(where, options);
+    case DType::float16: return compare_as<float16>(where, options);
+    case DType::bfloat16: return compare_as<bfloat16>(where, options);
+    default: return compare_as<double>(where, options);
   }
 }
 
@@ -50,9 +46,7 @@ namespace {
 
 constexpr index_t rows_in_chunks = 1000, cols_in_chunks = 13;
 
-double number_in_chunks(index_t i, index_t j) {
-  return static_cast<double>((37 * i + 11 * j) % 101 - 50);
-}
+double number_in_chunks(index_t i, index_t j) { return static_cast<double>((37 * i + 11 * j) % 101 - 50); }
 
 /// Rows first .. first + count - 1 of a dataset of chunks.h5.
 template <class T>
@@ -108,9 +102,8 @@ TEST_CASE("what is wrong with chunks is told, and of several things the first") 
 }
 
 TEST_CASE("rows are read as a whole matrix is, from every storage") {
-  for (const char* name :
-       {"dense.h5:/little_f4", "dense.h5:/big_f4", "dense.h5:/little_f8", "dense.h5:/little_i2",
-        "dense.h5:/little_f2", "dense.h5:/little_bf16", "dense.h5:/images"})
+  for (const char* name : {"dense.h5:/little_f4", "dense.h5:/big_f4", "dense.h5:/little_f8", "dense.h5:/little_i2",
+                           "dense.h5:/little_f2", "dense.h5:/little_bf16", "dense.h5:/images"})
     compare(name);
   io::ReadOptions some;
   some.row_begin = 63, some.row_end = 130;
@@ -143,8 +136,7 @@ TEST_CASE("many rows are read by several threads; the first that fails is told")
   CHECK(test::message_of([&] { (void)io::read_matrix(where); }).find("row 5, column 3") != std::string::npos);
 
   std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
-  CHECK(test::message_of([&] { reader.read(6, n - 6, false, read.data()); }).find("truncated") !=
-        std::string::npos);
+  CHECK(test::message_of([&] { reader.read(6, n - 6, false, read.data()); }).find("truncated") != std::string::npos);
 }
 
 TEST_CASE("what is not stored by rows is refused") {

@@ -27,12 +27,8 @@ struct Table {
 
   Table(index_t r, index_t c) : rows(r), cols(c), values(static_cast<std::size_t>(r * c)) {}
   Table(index_t r, index_t c, std::vector<std::complex<double>> v) : rows(r), cols(c), values(std::move(v)) {}
-  std::complex<double>& operator()(index_t i, index_t j) {
-    return values[static_cast<std::size_t>(i * cols + j)];
-  }
-  std::complex<double> operator()(index_t i, index_t j) const {
-    return values[static_cast<std::size_t>(i * cols + j)];
-  }
+  std::complex<double>& operator()(index_t i, index_t j) { return values[static_cast<std::size_t>(i * cols + j)]; }
+  std::complex<double> operator()(index_t i, index_t j) const { return values[static_cast<std::size_t>(i * cols + j)]; }
   friend bool operator==(const Table&, const Table&) = default;
 
   [[nodiscard]] Table transposed() const {
@@ -81,18 +77,10 @@ inline Table table_in(const std::string& name, const io::ReadOptions& options = 
 }
 
 // The matrices of tests/io/fixtures/make_fixtures.py.
-inline Table matrix_a() {
-  return {4, 3, {1.5, 0, 2, 0, 0, 0, 0, -3, 0, 4, 0, 5.25}};
-}
-inline Table matrix_k() {
-  return {4, 3, {1, 0, 2, 0, 0, 0, 0, 3, 0, 4, 0, 5}};
-}
-inline Table matrix_z() {
-  return matrix_a().times({1, 0.5});
-}
-inline Table matrix_s() {
-  return {3, 3, {2, 1, 0, 0, 3, 0, 4, 0, 5}};
-}
+inline Table matrix_a() { return {4, 3, {1.5, 0, 2, 0, 0, 0, 0, -3, 0, 4, 0, 5.25}}; }
+inline Table matrix_k() { return {4, 3, {1, 0, 2, 0, 0, 0, 0, 3, 0, 4, 0, 5}}; }
+inline Table matrix_z() { return matrix_a().times({1, 0.5}); }
+inline Table matrix_s() { return {3, 3, {2, 1, 0, 0, 3, 0, 4, 0, 5}}; }
 inline Table matrix_d() {
   Table d(5, 3);
   for (index_t i = 0; i < 15; ++i) d.values[static_cast<std::size_t>(i)] = static_cast<double>(i);
@@ -103,9 +91,7 @@ inline Table matrix_d() {
 struct Refusal {
   std::string sentence;
   Errc code = Errc::interrupted;
-  [[nodiscard]] bool says(const std::string& words) const {
-    return sentence.find(words) != std::string::npos;
-  }
+  [[nodiscard]] bool says(const std::string& words) const { return sentence.find(words) != std::string::npos; }
 };
 inline Refusal refusal_of(const std::function<void()>& body) {
   try {

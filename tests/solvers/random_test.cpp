@@ -38,8 +38,7 @@ TEST_CASE("uniforms have the moments of the unit interval and stay inside", "[ra
   bool inside = true;
   for (int i = 0; i < n; ++i) {
     const auto [u, v] = random.uniform2(static_cast<std::uint64_t>(i));
-    inside =
-        inside && u >= 0 && u < 1 && v >= 0 && v < 1 && u == random.uniform(static_cast<std::uint64_t>(i));
+    inside = inside && u >= 0 && u < 1 && v >= 0 && v < 1 && u == random.uniform(static_cast<std::uint64_t>(i));
     sum += u, squares += u * u, product += (u - 0.5) * (v - 0.5);
   }
   CHECK(inside);

@@ -124,8 +124,7 @@ void in_every_way(const Out& output, Run&& run, Check&& check) {
 
 /// |out - (alpha product + beta before)| within the bound of the summed products, entry by entry.
 template <class R, class T>
-void check_product(const Operand<R>& out, R alpha, const Expected<T>& product, R beta,
-                   const Operand<R>& before) {
+void check_product(const Operand<R>& out, R alpha, const Expected<T>& product, R beta, const Operand<R>& before) {
   REQUIRE(out.surroundings_untouched());
   for (index_t i = 0; i < product.rows; ++i)
     for (index_t j = 0; j < product.cols; ++j) {
@@ -136,10 +135,8 @@ void check_product(const Operand<R>& out, R alpha, const Expected<T>& product, R
         magnitude += size(wide(beta)) * size(before.wide_at(i, j));
       }
       const auto error = static_cast<double>(size(out.wide_at(i, j) - want));
-      const double bound =
-          product_bound<R>(static_cast<double>(product.terms), static_cast<double>(magnitude));
-      if (!(error <= bound))
-        FAIL("entry (" << i << ", " << j << ") is off by " << error << ", allowed " << bound);
+      const double bound = product_bound<R>(static_cast<double>(product.terms), static_cast<double>(magnitude));
+      if (!(error <= bound)) FAIL("entry (" << i << ", " << j << ") is off by " << error << ", allowed " << bound);
     }
   SUCCEED();
 }

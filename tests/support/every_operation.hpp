@@ -19,8 +19,7 @@ template <class T, Layout L>
 class DeviceOperandOf {
  public:
   DeviceOperandOf(const cuda::Stream& stream, index_t rows, index_t cols, index_t padding, Values& values)
-      : whole_(stream, rows + (L == Layout::col_major ? padding : 0),
-               cols + (L == Layout::row_major ? padding : 0)),
+      : whole_(stream, rows + (L == Layout::col_major ? padding : 0), cols + (L == Layout::row_major ? padding : 0)),
         rows_(rows),
         cols_(cols),
         host_(static_cast<std::size_t>(whole_.rows() * whole_.cols())) {

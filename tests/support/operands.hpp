@@ -53,27 +53,17 @@ Wide<T> wide(T x) {
   return Wide<T>(widened(x));
 }
 
-inline long double conjugate(long double x) {
-  return x;
-}
-inline std::complex<long double> conjugate(std::complex<long double> x) {
-  return std::conj(x);
-}
-inline long double multiply(long double a, long double b) {
-  return a * b;
-}
+inline long double conjugate(long double x) { return x; }
+inline std::complex<long double> conjugate(std::complex<long double> x) { return std::conj(x); }
+inline long double multiply(long double a, long double b) { return a * b; }
 /// The textbook product: the library's handling of infinities costs ten times as much.
 inline std::complex<long double> multiply(std::complex<long double> a, std::complex<long double> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
 /// |x|, or for complex x the sum of its parts: at most sqrt(2) times more, and much faster.
-inline long double size(long double x) {
-  return std::abs(x);
-}
-inline long double size(std::complex<long double> x) {
-  return std::abs(x.real()) + std::abs(x.imag());
-}
+inline long double size(long double x) { return std::abs(x); }
+inline long double size(std::complex<long double> x) { return std::abs(x.real()) + std::abs(x.imag()); }
 
 /// How an operand lies in memory.
 struct Form {
@@ -81,20 +71,16 @@ struct Form {
   index_t padding = 0;  ///< ld minus the least ld
   index_t offset = 0;   ///< elements before the first one
 };
-inline constexpr Form forms[] = {{Layout::row_major, 0, 0}, {Layout::row_major, 3, 1},
-                                 {Layout::col_major, 0, 0}, {Layout::row_major, 8, 0},
-                                 {Layout::col_major, 5, 1}, {Layout::row_major, 1, 3}};
-inline Form form_number(std::size_t i) {
-  return forms[i % std::size(forms)];
-}
+inline constexpr Form forms[] = {{Layout::row_major, 0, 0}, {Layout::row_major, 3, 1}, {Layout::col_major, 0, 0},
+                                 {Layout::row_major, 8, 0}, {Layout::col_major, 5, 1}, {Layout::row_major, 1, 3}};
+inline Form form_number(std::size_t i) { return forms[i % std::size(forms)]; }
 
 template <class T>
 class Operand {
  public:
   Operand(index_t rows, index_t cols, Form form = {})
       : rows_(rows), cols_(cols), form_(form), ld_((row_major() ? cols : rows) + form.padding) {
-    buffer_.assign(static_cast<std::size_t>(form.offset + ld_ * (row_major() ? rows : cols) + 5),
-                   nan_element<T>());
+    buffer_.assign(static_cast<std::size_t>(form.offset + ld_ * (row_major() ? rows : cols) + 5), nan_element<T>());
   }
   static Operand random(index_t rows, index_t cols, Form form, Values& values) {
     Operand o(rows, cols, form);

@@ -54,8 +54,8 @@ inline ProcessResult run_process(const std::string& program, const std::vector<s
     return list;
   };
   pid_t pid = 0;
-  const int failure = posix_spawn(&pid, program.c_str(), &actions, nullptr, pointers(words).data(),
-                                  pointers(variables).data());
+  const int failure =
+      posix_spawn(&pid, program.c_str(), &actions, nullptr, pointers(words).data(), pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) throw std::runtime_error("cannot run " + program);
   int status = 0;

@@ -51,13 +51,10 @@ class SumsOverRows {
   [[nodiscard]] index_t rows() const { return n_; }
 
   /// The bits of all results that a process computes which has rows `first` to `first + rows - 1`.
-  [[nodiscard]] std::vector<unsigned char> bits_of_slab(const Context& ctx, index_t first,
-                                                        index_t rows) const {
+  [[nodiscard]] std::vector<unsigned char> bits_of_slab(const Context& ctx, index_t first, index_t rows) const {
     return bits(ctx, [&](const auto& run) { run(ctx, first, rows); });
   }
-  [[nodiscard]] std::vector<unsigned char> bits_of_whole(const Context& ctx) const {
-    return bits_of_slab(ctx, 0, n_);
-  }
+  [[nodiscard]] std::vector<unsigned char> bits_of_whole(const Context& ctx) const { return bits_of_slab(ctx, 0, n_); }
 
   /// The same by one process that goes through the slabs.
   [[nodiscard]] std::vector<unsigned char> bits_of_slabs(Context ctx, const RowSlabs& slabs) const {
@@ -100,22 +97,19 @@ class SumsOverRows {
   template <Space S, class Use>
   std::vector<unsigned char> bits_in(const cuda::Stream& stream, const Use& use) const {
     const auto small = [&](index_t rows, index_t columns) {
-      return Elements<R>(stream,
-                         std::vector<R>(static_cast<std::size_t>(rows * columns), element<R>(0.5, 0.25)));
+      return Elements<R>(stream, std::vector<R>(static_cast<std::size_t>(rows * columns), element<R>(0.5, 0.25)));
     };
     const auto square = [](auto& elements, index_t rows, index_t columns) {
       using E = std::remove_reference_t<decltype(*elements.data())>;
       return Strided<E, S>(elements.data(), rows, columns, columns, 1);
     };
     Elements<T> a(stream, a_), b(stream, b_);
-    Elements<R> c = small(p_, q_), g = small(p_, p_), s(stream, s_), s_next = small(p_, q_),
-                gw = small(q_, q_);
+    Elements<R> c = small(p_, q_), g = small(p_, p_), s(stream, s_), s_next = small(p_, q_), gw = small(q_, q_);
     Elements<R> first_s = small(p_, q_), first_g = small(q_, q_);
     Elements<real_t<T>> norms(stream, std::vector<real_t<T>>(static_cast<std::size_t>(p_)));
     use([&](const Context& ctx, index_t first, index_t rows) {
       const Strided<const T, S> va = tall<S>(a, p_, first, rows), vb = tall<S>(b, q_, first, rows);
-      detail::tsmttsm<T>(ctx, Op::adjoint, element<R>(0.75, -0.5), va, vb, element<R>(2, 1),
-                         square(c, p_, q_));
+      detail::tsmttsm<T>(ctx, Op::adjoint, element<R>(0.75, -0.5), va, vb, element<R>(2, 1), square(c, p_, q_));
       detail::gram<T>(ctx, Op::adjoint, R{1}, va, R{}, square(g, p_, p_));
       if constexpr (S == Space::host)
         detail::column_norms<T>(ctx, va, std::span<real_t<T>>(norms.data(), static_cast<std::size_t>(p_)));

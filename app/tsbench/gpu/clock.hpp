@@ -25,8 +25,7 @@ class Turns {
   std::size_t turn_ = 0;
 };
 
-inline constexpr double long_enough =
-    3e-4;  // seconds between two events; shorter work is repeated between them
+inline constexpr double long_enough = 3e-4;  // seconds between two events; shorter work is repeated between them
 
 /// Seconds of one turn as the stream gives them.
 [[nodiscard]] inline Timing stream_timing(const Context& ctx, int repetitions, Turns& turns) {

@@ -52,8 +52,7 @@ bool parse_request(GpuRequest& request, app::Arguments arguments) {
        "Measures the engine on the GPU against the GPU's own roofs and against NVIDIA's libraries.",
        "[options]",
        {{"everything, kept for later", "tsbench gpu --json gpu.json"},
-        {"everything, but only some tables beside NVIDIA's libraries",
-         "tsbench gpu --peers dense,tsm2r,wide,short"},
+        {"everything, but only some tables beside NVIDIA's libraries", "tsbench gpu --peers dense,tsm2r,wide,short"},
         {"two of the tables for one type", "tsbench gpu --table dense,tsm2r --types float64"},
         {"narrow sums of squares", "tsbench gpu --op column_norms --types float64,float16 --widths 1-4"}},
        what_is_measured()});
@@ -105,9 +104,7 @@ bool parse_request(GpuRequest& request, app::Arguments arguments) {
 
 std::vector<Case> cases_of(const GpuRequest& request) {
   std::vector<Case> cases;
-  const auto take = [&](const std::vector<Case>& some) {
-    cases.insert(cases.end(), some.begin(), some.end());
-  };
+  const auto take = [&](const std::vector<Case>& some) { cases.insert(cases.end(), some.begin(), some.end()); };
   std::vector<std::string> tables = split_list(request.tables);
   if (tables.empty())
     for (const TableName& t : table_names()) tables.emplace_back(t.name);

@@ -35,8 +35,7 @@ const Nvml& nvml() {
 
 EnergyMeter::EnergyMeter(const cuda::DeviceInfo& device) {
   std::array<char, 32> address{};
-  if (!nvml().usable || nvml().address(address.data(), static_cast<int>(address.size()), device.index) != 0)
-    return;
+  if (!nvml().usable || nvml().address(address.data(), static_cast<int>(address.size()), device.index) != 0) return;
   if (nvml().by_address(address.data(), &device_) != 0) device_ = nullptr;
 }
 

@@ -46,8 +46,7 @@ int kernel_command(app::Arguments arguments) {
        "GPU.",
        "OP TYPE n m k [options]",
        {{"norms of 12 columns on an H100", "tsbench kernel column_norms float64 1e8 12"},
-        {"the source of a sparse product on an A100",
-         "tsbench kernel spmm float32 1e6 1e6 8 --arch sm_80 --source"}},
+        {"the source of a sparse product on an A100", "tsbench kernel spmm float32 1e6 1e6 8 --arch sm_80 --source"}},
        "Exit code 1 when the kernel spills or exceeds its budget of registers and shared memory."});
   options.positional("OP", operation, "the operation")
       .positional("TYPE", type, "float64, complex128, float32, complex64, float16 or bfloat16")
@@ -58,22 +57,19 @@ int kernel_command(app::Arguments arguments) {
       .value("family", "NAME", wish.family, "only kernels of this family")
       .value("layout", "rows|columns", layout, "of the tall operands")
       .flag("gaps", gaps, "tall operands have gaps between their lines and the least alignment")
-      .value("nonzeros-per-row", "N", nonzeros_per_row, "of the sparse matrix of spmm",
-             app::at_least<std::int64_t>(0))
+      .value("nonzeros-per-row", "N", nonzeros_per_row, "of the sparse matrix of spmm", app::at_least<std::int64_t>(0))
       .flag("source", source, "print the source too");
   if (!options.parse(arguments)) return app::exit_ok;
 
   problem.problem.operation = parse_operation(operation);
   problem.problem.type = parse_dtype(type);
   problem.problem.nonzeros = nonzeros_per_row * problem.problem.n;
-  const bool inner =
-      problem.problem.operation == Operation::tsmttsm || problem.problem.operation == Operation::gram;
+  const bool inner = problem.problem.operation == Operation::tsmttsm || problem.problem.operation == Operation::gram;
   problem.op = inner ? Op::adjoint : Op::none;
   expects(layout == "rows" || layout == "columns", "--layout: expected rows or columns");
   cuda::Form form;
   if (layout == "columns") form.layout = Layout::col_major;
-  if (gaps)
-    form.contiguous = false, form.alignment = std::min(8, static_cast<int>(size_of(problem.problem.type)));
+  if (gaps) form.contiguous = false, form.alignment = std::min(8, static_cast<int>(size_of(problem.problem.type)));
   problem.first = problem.second = form;
   if (!inner) problem.out = form;
   problem.out.alignment = std::max(problem.out.alignment, 4);

@@ -21,9 +21,7 @@ void start(const Context& ctx, const char* family, DType type, unsigned grid, co
   cuda::launch_with<BenchPolicy, Arguments>(ctx, bench_plan(family, type, grid), arguments);
 }
 
-unsigned whole_device(const Context& ctx) {
-  return 8 * static_cast<unsigned>(ctx.stream.device().multiprocessors);
-}
+unsigned whole_device(const Context& ctx) { return 8 * static_cast<unsigned>(ctx.stream.device().multiprocessors); }
 
 /// A matrix as lines of consecutive elements.
 struct Lines {
@@ -118,8 +116,8 @@ std::vector<InnerSum> inner_sums(const Context& ctx, DeviceStrided<const T> a, D
   const cuda::Memory list(ctx.stream, entries.size_bytes()), sums(ctx.stream, bytes);
   cuda::copy_bytes(ctx.stream, list.data(), entries.data(), entries.size_bytes());
   start(ctx, "bench_inner", dtype_of<T>, blocks * static_cast<unsigned>(count),
-        InnerArguments{a.data, a.row_stride, a.col_stride, b.data, b.row_stride, b.col_stride, a.rows,
-                       list.data(), count, sums.data()});
+        InnerArguments{a.data, a.row_stride, a.col_stride, b.data, b.row_stride, b.col_stride, a.rows, list.data(),
+                       count, sums.data()});
   cuda::copy_bytes(ctx.stream, partial.data(), sums.data(), bytes);
   ctx.stream.synchronize();
   std::vector<InnerSum> all(entries.size());
@@ -131,12 +129,11 @@ std::vector<InnerSum> inner_sums(const Context& ctx, DeviceStrided<const T> a, D
   return all;
 }
 
-#define TS_INSTANTIATE(T)                                                              \
-  template void fill<T>(const Context&, DeviceStrided<T>, std::uint64_t);              \
-  template struct DeviceSparse<T>;                                                     \
-  template DeviceSparse<T> make_sparse<T>(const Context&, SparsePattern);              \
-  template std::vector<InnerSum> inner_sums<T>(const Context&, DeviceStrided<const T>, \
-                                               DeviceStrided<const T>,                 \
+#define TS_INSTANTIATE(T)                                                                                      \
+  template void fill<T>(const Context&, DeviceStrided<T>, std::uint64_t);                                      \
+  template struct DeviceSparse<T>;                                                                             \
+  template DeviceSparse<T> make_sparse<T>(const Context&, SparsePattern);                                      \
+  template std::vector<InnerSum> inner_sums<T>(const Context&, DeviceStrided<const T>, DeviceStrided<const T>, \
                                                std::span<const std::array<index_t, 2>>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -35,8 +35,7 @@ template <class T>
 
 /// As check.hpp has it for host memory. Waits for it.
 template <class T>
-[[nodiscard]] std::vector<InnerSum> inner_sums(const Context& ctx, DeviceStrided<const T> a,
-                                               DeviceStrided<const T> b,
+[[nodiscard]] std::vector<InnerSum> inner_sums(const Context& ctx, DeviceStrided<const T> a, DeviceStrided<const T> b,
                                                std::span<const std::array<index_t, 2>> entries);
 
 }  // namespace ts::bench

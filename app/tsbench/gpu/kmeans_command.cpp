@@ -79,10 +79,9 @@ void print(const KMeansMeasured& m, const KMeansMeasured::Limit& limit) {
   const KMeansCase& c = m.what;
   std::cout << format("%10lld %5lld %6lld  %-9s %-7s %9.3f %9.3f %-8s %6.2f %9.2f %9.4f %6lld  %s\n",
                       static_cast<long long>(c.n), static_cast<long long>(c.d), static_cast<long long>(c.k),
-                      std::string(name_of(c.type)).c_str(), c.clustered ? "blobs" : "normal",
-                      m.pass.median * 1e3, limit.seconds * 1e3, limit.by, m.pass.median / limit.seconds,
-                      m.first * 1e3, 100 * m.rescored, static_cast<long long>(m.wrong),
-                      m.same_bits ? "same" : "DIFFER")
+                      std::string(name_of(c.type)).c_str(), c.clustered ? "blobs" : "normal", m.pass.median * 1e3,
+                      limit.seconds * 1e3, limit.by, m.pass.median / limit.seconds, m.first * 1e3, 100 * m.rescored,
+                      static_cast<long long>(m.wrong), m.same_bits ? "same" : "DIFFER")
             << std::flush;
 }
 
@@ -90,9 +89,7 @@ app::JsonObject json_of(const KMeansMeasured& m, const KMeansMeasured::Limit& li
   const KMeansCase& c = m.what;
   app::JsonObject json;
   json.add("rows", c.n).add("columns", c.d).add("centroids", c.k).add("type", name_of(c.type));
-  json.add("data", c.clustered ? "blobs" : "normal")
-      .add("seconds", m.pass.median)
-      .add("best_seconds", m.pass.best);
+  json.add("data", c.clustered ? "blobs" : "normal").add("seconds", m.pass.median).add("best_seconds", m.pass.best);
   json.add("first_seconds", m.first)
       .add("limit_seconds", limit.seconds)
       .add("limit_by", limit.by)

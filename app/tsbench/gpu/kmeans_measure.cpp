@@ -96,8 +96,7 @@ KMeansMeasured measure(const Context& ctx, const KMeansCase& c, int repetitions)
     for (index_t j = 0; j < c.d && !sums.weightless(m); ++j)
       found.same_bits = found.same_bits && sums_again.mean(unit, m, j) == sums.mean(unit, m, j);
   const index_t checked = std::min(c.n, most_checked);
-  found.wrong =
-      count_misassigned(ctx, x.block(0, checked), centroids.cview(), state.labels.view().part(0, checked));
+  found.wrong = count_misassigned(ctx, x.block(0, checked), centroids.cview(), state.labels.view().part(0, checked));
   found.rescored = static_cast<double>(stats.rescored) / static_cast<double>(c.n);
   const auto n = static_cast<double>(c.n), d = static_cast<double>(c.d);
   found.bytes = n * (d * static_cast<double>(sizeof(T)) + 4);
@@ -109,16 +108,11 @@ KMeansMeasured measure(const Context& ctx, const KMeansCase& c, int repetitions)
 
 KMeansMeasured measure_kmeans(const Context& ctx, const KMeansCase& c, int repetitions) {
   switch (c.type) {
-    case DType::float64:
-      return measure<double>(ctx, c, repetitions);
-    case DType::float32:
-      return measure<float>(ctx, c, repetitions);
-    case DType::float16:
-      return measure<float16>(ctx, c, repetitions);
-    case DType::bfloat16:
-      return measure<bfloat16>(ctx, c, repetitions);
-    default:
-      throw Error(Errc::invalid_argument, "points have real coordinates: " + std::string(name_of(c.type)));
+    case DType::float64: return measure<double>(ctx, c, repetitions);
+    case DType::float32: return measure<float>(ctx, c, repetitions);
+    case DType::float16: return measure<float16>(ctx, c, repetitions);
+    case DType::bfloat16: return measure<bfloat16>(ctx, c, repetitions);
+    default: throw Error(Errc::invalid_argument, "points have real coordinates: " + std::string(name_of(c.type)));
   }
 }
 

@@ -36,8 +36,7 @@ struct KMeansMeasured {
     constexpr double operations_of_a_score = 2.5, flops_of_an_operation = 4;
     const double scores = static_cast<double>(what.n) * static_cast<double>(what.k);
     return std::max(
-        {Limit{bytes / roofs.read_bytes_per_second, "bytes"},
-         Limit{flops / roofs.half_tensor_flops, "products"},
+        {Limit{bytes / roofs.read_bytes_per_second, "bytes"}, Limit{flops / roofs.half_tensor_flops, "products"},
          Limit{scores * operations_of_a_score * flops_of_an_operation / roofs.float32_flops, "least"}},
         [](const Limit& a, const Limit& b) { return a.seconds < b.seconds; });
   }

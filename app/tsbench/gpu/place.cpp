@@ -12,8 +12,7 @@ namespace ts::bench {
 namespace {
 
 /// Compiles everything before anything takes memory.
-GpuPool prepared_pool(const Context& ctx, const std::vector<Case>& cases,
-                      const std::vector<cuda::KernelPlan>& more) {
+GpuPool prepared_pool(const Context& ctx, const std::vector<Case>& cases, const std::vector<cuda::KernelPlan>& more) {
   const cuda::DeviceInfo& device = ctx.stream.device();
   std::vector<cuda::KernelPlan> plans = app::roof_plans(device);
   const auto take = [&](const std::vector<cuda::KernelPlan>& some) {
@@ -37,8 +36,7 @@ DeviceOperands<T> shortened(DeviceOperands<T> o, index_t rows) {
 
 /// Seconds of one run, after `warm_up` others; nothing where the library refuses.
 template <class T>
-std::optional<double> one_run(const Context& ctx, const DevicePeer<T>& peer, const DeviceOperands<T>& o,
-                              int warm_up) {
+std::optional<double> one_run(const Context& ctx, const DevicePeer<T>& peer, const DeviceOperands<T>& o, int warm_up) {
   try {
     cuda::Event start(ctx.stream), end(ctx.stream);
     for (int r = 0; r < warm_up; ++r) peer.run(o);
@@ -52,8 +50,7 @@ std::optional<double> one_run(const Context& ctx, const DevicePeer<T>& peer, con
 }
 
 template <class T>
-Turns turns_of(const std::vector<DeviceOperands<T>>& sets,
-               const std::function<void(const DeviceOperands<T>&)>& run) {
+Turns turns_of(const std::vector<DeviceOperands<T>>& sets, const std::function<void(const DeviceOperands<T>&)>& run) {
   std::vector<std::function<void()>> bodies;
   bodies.reserve(sets.size());
   for (const DeviceOperands<T>& set : sets) bodies.emplace_back([&run, &set] { run(set); });
@@ -85,8 +82,7 @@ struct Heats {
 
 }  // namespace
 
-GpuPlace::GpuPlace(const Context& ctx, const std::vector<Case>& cases,
-                   const std::vector<cuda::KernelPlan>& more)
+GpuPlace::GpuPlace(const Context& ctx, const std::vector<Case>& cases, const std::vector<cuda::KernelPlan>& more)
     : ctx_(ctx),
       pool_(prepared_pool(ctx, cases, more)),
       roofs_(app::measure_gpu_roofs(ctx, pool_.source(), pool_.target())),
@@ -102,16 +98,14 @@ std::uint64_t GpuPlace::bits_of(const DeviceOperands<T>& o) const {
   }
   if (tall_result(op)) return hash_of<R>(ctx_, o.out);
   if (op == Operation::column_norms)
-    return hash_of<real_t<T>>(ctx_,
-                              {reinterpret_cast<real_t<T>*>(o.result.data), 1, o.problem.p, o.problem.p, 1});
+    return hash_of<real_t<T>>(ctx_, {reinterpret_cast<real_t<T>*>(o.result.data), 1, o.problem.p, o.problem.p, 1});
   return hash_of<R>(ctx_, o.result);
 }
 
 /// The fastest of the vendor's ways, found in heats: some are a thousand times slower than others at some
 /// widths, so that all first run on a part of the rows, and only what may win runs on all of them.
 template <class T>
-void GpuPlace::time_vendor(const std::vector<DeviceOperands<T>>& sets, const Effort& effort,
-                           Measured& m) const {
+void GpuPlace::time_vendor(const std::vector<DeviceOperands<T>>& sets, const Effort& effort, Measured& m) const {
   Heats<T> heats{ctx_, {}};
   for (DevicePeer<T>& peer : peers_of(ctx_, sets.front())) heats.runners.push_back({std::move(peer), 0});
   const DeviceOperands<T>& whole = sets.front();
@@ -151,8 +145,7 @@ void GpuPlace::judge(Measured& m) const {
 }
 
 Measured GpuPlace::measure(const Case& c, const Effort& effort) {
-  return by_type(c.problem.type,
-                 [&]<class T>(std::type_identity<T>) { return measure_on<T>(*this, c, effort); });
+  return by_type(c.problem.type, [&]<class T>(std::type_identity<T>) { return measure_on<T>(*this, c, effort); });
 }
 
 }  // namespace ts::bench

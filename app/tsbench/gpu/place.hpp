@@ -13,8 +13,7 @@ class GpuPlace {
 
   /// Compiles, in parallel, what the cases and the benchmark itself need, and `more`; takes memory; measures the
   /// roofs. `ctx` is kept.
-  GpuPlace(const Context& ctx, const std::vector<Case>& cases,
-           const std::vector<cuda::KernelPlan>& more = {});
+  GpuPlace(const Context& ctx, const std::vector<Case>& cases, const std::vector<cuda::KernelPlan>& more = {});
 
   [[nodiscard]] Measured measure(const Case& c, const Effort& effort);
   /// The device with rates as measured.

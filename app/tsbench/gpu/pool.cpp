@@ -52,8 +52,7 @@ DeviceSets<T> GpuPool::operands(const Case& c) const {
     };
     DeviceOperands<T> d = operands_at<T, Space::device>(
         c, {at(x_, size.x), at(y_, size.y), at(out_, size.out), at(small_), at(result_), at(gram_)});
-    const auto prepare = [&](const cuda::Memory& m, std::size_t bytes, DeviceStrided<const T> a,
-                             std::uint64_t first) {
+    const auto prepare = [&](const cuda::Memory& m, std::size_t bytes, DeviceStrided<const T> a, std::uint64_t first) {
       if (a.empty()) return;
       if (c.gap > 0) cuda::fill_bytes(ctx_.stream, at(m, bytes), 0xff, bytes);
       fill(ctx_, DeviceStrided<T>(const_cast<T*>(a.data), a.rows, a.cols, a.row_stride, a.col_stride), first);

@@ -76,9 +76,8 @@ Contest contest_of(const Case& c, const cuda::DeviceInfo& device, std::size_t mo
 
 ContestResult run_contest(const Context& ctx, const GpuPool& pool, const Case& c, const Contest& contest,
                           int repetitions) {
-  return by_type(c.problem.type, [&]<class T>(std::type_identity<T>) {
-    return run_candidates<T>(ctx, pool, c, contest, repetitions);
-  });
+  return by_type(c.problem.type,
+                 [&]<class T>(std::type_identity<T>) { return run_candidates<T>(ctx, pool, c, contest, repetitions); });
 }
 
 }  // namespace ts::bench

@@ -21,7 +21,7 @@ struct ContestResult {
   [[nodiscard]] double gain() const { return seconds.front() / seconds[best]; }
 };
 /// Runs each candidate as the engine would, checked and timed.
-[[nodiscard]] ContestResult run_contest(const Context& ctx, const GpuPool& pool, const Case& c,
-                                        const Contest& contest, int repetitions);
+[[nodiscard]] ContestResult run_contest(const Context& ctx, const GpuPool& pool, const Case& c, const Contest& contest,
+                                        int repetitions);
 
 }  // namespace ts::bench

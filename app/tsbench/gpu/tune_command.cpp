@@ -19,8 +19,7 @@ namespace {
 
 std::string text_of(const cuda::Defines& defines) {
   std::string text;
-  for (const auto& [name, value] : defines)
-    text.append(text.empty() ? "" : " ").append(name).append("=").append(value);
+  for (const auto& [name, value] : defines) text.append(text.empty() ? "" : " ").append(name).append("=").append(value);
   return text;
 }
 
@@ -49,8 +48,7 @@ bool parse_request(TuneRequest& r, app::Arguments arguments) {
        "of them chose."});
   options.value("op", "LIST", r.operations, "operations, comma-separated")
       .value("types", "LIST", r.types, "element types, comma-separated; all unless given")
-      .value("widths", "LIST", r.widths,
-             "widths: 8 for both operands, 1-8 for each of these, 16x4 for p and q")
+      .value("widths", "LIST", r.widths, "widths: 8 for both operands, 1-8 for each of these, 16x4 for p and q")
       .custom("bytes", "SIZE", "2GiB", "memory traffic of one run", "a size from 1MiB to 1TB such as 256MiB",
               [&](std::string_view text) { return parse_bytes(text, r.selection.bytes); })
       .choice("layout", r.selection.layout, "of the tall operands",
@@ -90,8 +88,7 @@ struct Contests {
 };
 
 /// Prints a result; adds to `found` what is worth it.
-void report(const TuneRequest& r, const Contest& contest, const ContestResult& result,
-            cuda::TunedTable& found) {
+void report(const TuneRequest& r, const Contest& contest, const ContestResult& result, cuda::TunedTable& found) {
   const Problem& p = contest.problem.problem;
   const bool keep = result.gain() >= r.worth && std::isfinite(result.seconds[result.best]);
   if (keep) found.set(cuda::tuned_key(contest.problem), {contest.marks[result.best], result.gain()});
@@ -119,18 +116,16 @@ int tune_command(app::Arguments arguments) {
   GpuPool pool(ctx, all.cases);
 
   cuda::TunedTable found;
-  std::cout << format("%-14s %-11s %5s %5s %10s %10s %6s  %s\n", "operation", "type", "p", "q", "model us",
-                      "best us", "gain", "choice");
+  std::cout << format("%-14s %-11s %5s %5s %10s %10s %6s  %s\n", "operation", "type", "p", "q", "model us", "best us",
+                      "gain", "choice");
   for (std::size_t i = 0; i < all.cases.size() && !app::stop_requested(); ++i)
-    report(request, all.contests[i],
-           run_contest(ctx, pool, all.cases[i], all.contests[i], request.repetitions), found);
-  std::cout << found.size() << " of " << all.cases.size()
-            << " cases have a better kernel than the model's choice\n";
+    report(request, all.contests[i], run_contest(ctx, pool, all.cases[i], all.contests[i], request.repetitions), found);
+  std::cout << found.size() << " of " << all.cases.size() << " cases have a better kernel than the model's choice\n";
   if (!request.output.empty()) {
-    write_and_tell(request.output,
-                   "# " + device.name + ", measured " + utc_now() + " at commit " + std::string(commit()) +
-                       "\n" + found.text(),
-                   "kernels for this device");
+    write_and_tell(
+        request.output,
+        "# " + device.name + ", measured " + utc_now() + " at commit " + std::string(commit()) + "\n" + found.text(),
+        "kernels for this device");
   } else {
     cuda::TunedTable own = cuda::users_table(device.name);
     own.merge(found);

@@ -9,9 +9,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
   uint64 mine = 0;
   for (int64 e = static_cast<int64>(blockIdx.x) * policy.threads + threadIdx.x; e < count; e += stride) {
     const int64 l = e / in.length;
-    uint64 z =
-        (static_cast<uint64>(e) << 32 ^ static_cast<uint64>(e) >> 32 ^ a[l * in.ld + (e - l * in.length)]) *
-        0x9e3779b97f4a7c15ull;
+    uint64 z = (static_cast<uint64>(e) << 32 ^ static_cast<uint64>(e) >> 32 ^ a[l * in.ld + (e - l * in.length)]) *
+               0x9e3779b97f4a7c15ull;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
     mine += z ^ (z >> 31);
   }

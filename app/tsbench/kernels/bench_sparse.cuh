@@ -28,8 +28,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
   auto* const indices = static_cast<int*>(in.indices);
   auto* const values = static_cast<Element*>(in.values);
   const int pattern = in.pattern;
-  const int64 n = in.n, side = in.side, layer = side * side,
-              stride = static_cast<int64>(gridDim.x) * policy.threads;
+  const int64 n = in.n, side = in.side, layer = side * side, stride = static_cast<int64>(gridDim.x) * policy.threads;
   for (int64 i = static_cast<int64>(blockIdx.x) * policy.threads + threadIdx.x; i <= n; i += stride) {
     int64 at = pattern == 0 ? first_of_stencil(i, n, side) : (pattern == 1 ? 17 : 16) * i;
     pointers[i] = at;
@@ -47,8 +46,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     } else if (pattern == 2) {
       const int64 part = n / 16;
       for (int k = 0; k < 16; ++k)
-        add(true, k * part +
-                      static_cast<int64>(mixed(static_cast<uint64>(16 * i + k)) % static_cast<uint64>(part)));
+        add(true, k * part + static_cast<int64>(mixed(static_cast<uint64>(16 * i + k)) % static_cast<uint64>(part)));
     } else {
       const int64 x = i % side, y = i / side % side, z = i / layer;
       add(z > 0, i - layer);

@@ -17,9 +17,7 @@ struct Value {
 };
 template <class R>
 struct Value<Complex<R>> {
-  static __device__ __forceinline__ Complex<R> at(uint64 key) {
-    return {Value<R>::at(key), Value<R>::at(~key)};
-  }
+  static __device__ __forceinline__ Complex<R> at(uint64 key) { return {Value<R>::at(key), Value<R>::at(~key)}; }
 };
 template <>
 struct Value<Half> {

@@ -41,8 +41,8 @@ struct Outcome {
 };
 
 void print_outcome(DType type, const Outcome& o, const char* peers) {
-  std::cout << format("  %-11s roof %s; times %s: %s", name_of(type).data(), o.share.text(" %", 100).c_str(),
-                      peers, o.ratio.text("").c_str());
+  std::cout << format("  %-11s roof %s; times %s: %s", name_of(type).data(), o.share.text(" %", 100).c_str(), peers,
+                      o.ratio.text("").c_str());
   if (o.energy.count > 0) std::cout << "; vendor's energy over ours: " << o.energy.text("");
   if (o.wrong > 0) std::cout << "; " << o.wrong << " WRONG";
   std::cout << '\n';
@@ -58,8 +58,7 @@ struct PapersRequest {
 
 /// Prints a figure's heading, `measure_one` each of its cases, and what they came to by type.
 template <class MeasureOne>
-bool run_figure(const Figure& figure, const std::vector<Case>& cases, const char* peers,
-                MeasureOne&& measure_one) {
+bool run_figure(const Figure& figure, const std::vector<Case>& cases, const char* peers, MeasureOne&& measure_one) {
   std::cout << '\n' << figure.id << "  " << figure.source << "\n  paper: " << figure.says << '\n';
   bool right = true;
   for (const DType type : every_dtype) {
@@ -107,11 +106,10 @@ bool run_on_device(const PapersRequest& request, const Context& ctx) {
   }
   bool right = true;
   for (std::size_t f = 0; f < cases.size(); ++f)
-    right = run_figure(*request.figures[f], cases[f], "the vendor's best",
-                       [&](const Case& c, Outcome& o) {
-                         take(request, place.measure(c, request.effort), results, o);
-                       }) &&
-            right;
+    right =
+        run_figure(*request.figures[f], cases[f], "the vendor's best",
+                   [&](const Case& c, Outcome& o) { take(request, place.measure(c, request.effort), results, o); }) &&
+        right;
   results.finish();
   return right;
 }
@@ -153,8 +151,8 @@ int papers_command(app::Arguments arguments) {
   options.value("only", "LIST", only, "figures, comma-separated; all unless given")
       .flag("cpu", cpu, "on the processor even if there is a GPU")
       .flag("verbose,v", request.verbose, "a line for each case")
-      .value("energy", "SECONDS", request.effort.energy_seconds,
-             "also read the energy of loops of this length (GPU)", app::between(0.0, 60.0))
+      .value("energy", "SECONDS", request.effort.energy_seconds, "also read the energy of loops of this length (GPU)",
+             app::between(0.0, 60.0))
       .value("json", "FILE", request.json_file, "also write all figures here");
   if (!options.parse(arguments)) return app::exit_ok;
   app::check_output_paths({{"--json", request.json_file}});

@@ -11,9 +11,7 @@ Case case_of(Operation op, DType type, index_t n, index_t p, index_t q, Layout l
 }
 
 /// Rows for `elements` in a tall operand of this width.
-index_t rows_for(index_t elements, index_t width) {
-  return elements / width;
-}
+index_t rows_for(index_t elements, index_t width) { return elements / width; }
 
 std::vector<Case> ernst_widths(bool large) {
   const index_t elements = index_t{large ? 512 : 8} << 20;  // of an operand, as the authors' benchmark has it
@@ -63,8 +61,7 @@ std::vector<Case> rivera_squares(bool large) {
   for (const DType type : {DType::float32, DType::float64})
     for (const Layout layout : {Layout::col_major, Layout::row_major})
       for (index_t order = 10240; order <= (large ? 40960 : 0); order += 10240)
-        for (const index_t q : {2, 4, 8, 16})
-          cases.push_back(case_of(Operation::tsm2r, type, order, order, q, layout));
+        for (const index_t q : {2, 4, 8, 16}) cases.push_back(case_of(Operation::tsm2r, type, order, order, q, layout));
   if (!large)
     for (const DType type : {DType::float32, DType::float64})
       for (const index_t q : {2, 4, 8, 16}) cases.push_back(case_of(Operation::tsm2r, type, 2560, 2560, q));
@@ -76,8 +73,7 @@ std::vector<Case> rivera_depths(bool large) {
   for (const DType type : {DType::float32, DType::float64})
     for (const index_t p : {16, 60, 240, 960, 3840, 15360})
       if (large || p <= 960)
-        cases.push_back(
-            case_of(Operation::tsm2r, type, 15360, p, 16, large ? Layout::col_major : Layout::row_major));
+        cases.push_back(case_of(Operation::tsm2r, type, 15360, p, 16, large ? Layout::col_major : Layout::row_major));
   return cases;
 }
 
@@ -87,8 +83,7 @@ std::vector<Case> rivera_left(bool large) {
     for (const index_t w : {8, 16})
       for (const index_t n : {10000, 100000, 1000000, 10000000})
         if (large || n <= 1000000)
-          cases.push_back(
-              case_of(Operation::tsmm, type, n, w, w, large ? Layout::col_major : Layout::row_major));
+          cases.push_back(case_of(Operation::tsmm, type, n, w, w, large ? Layout::col_major : Layout::row_major));
   return cases;
 }
 
@@ -112,8 +107,6 @@ constexpr Figure all[] = {
 
 }  // namespace
 
-std::span<const Figure> figures() noexcept {
-  return all;
-}
+std::span<const Figure> figures() noexcept { return all; }
 
 }  // namespace ts::bench

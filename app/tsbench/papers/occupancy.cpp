@@ -17,7 +17,7 @@ namespace {
 constexpr int streams[] = {1, 4, 16};
 
 struct Row {
-  int sixteenths;  ///< of the threads that a multiprocessor can hold; 0: one block of the whole device
+  int sixteenths;               ///< of the threads that a multiprocessor can hold; 0: one block of the whole device
   std::array<double, 3> paper;  ///< GB/s read on a V100, by streams
 };
 constexpr Row rows[] = {{0, {3.0, 10.1, 16.3}}, {1, {228, 629, 815}}, {2, {419, 824, 877}},
@@ -41,10 +41,9 @@ std::vector<cuda::KernelPlan> occupancy_plans(const cuda::DeviceInfo& device) {
   return plans;
 }
 
-void print_occupancy(std::ostream& out, const Context& ctx, const cuda::Memory& source,
-                     const cuda::Memory& target) {
-  out << format("%-18s %30s   %30s   %30s\n", "occupancy", "read GB/s with 1, 4, 16 streams",
-                "scaled copy GB/s", "paper (V100), read GB/s");
+void print_occupancy(std::ostream& out, const Context& ctx, const cuda::Memory& source, const cuda::Memory& target) {
+  out << format("%-18s %30s   %30s   %30s\n", "occupancy", "read GB/s with 1, 4, 16 streams", "scaled copy GB/s",
+                "paper (V100), read GB/s");
   for (const Row& row : rows) {
     std::string cells[3];
     for (std::size_t s = 0; s < std::size(streams); ++s) {
@@ -55,18 +54,14 @@ void print_occupancy(std::ostream& out, const Context& ctx, const cuda::Memory& 
         const index_t count = (row.sixteenths == 0 ? most / 64 : most) / at_once * at_once;
         const double seconds = best_seconds(ctx, 3, [&] {
           cuda::launch_with<RoofStreamsPolicy>(
-              ctx, plan,
-              {static_cast<const double*>(source.data()), static_cast<double*>(target.data()), count});
+              ctx, plan, {static_cast<const double*>(source.data()), static_cast<double*>(target.data()), count});
         });
-        cells[writes ? 1 : 0] +=
-            format(" %9.1f", (writes ? 16e-9 : 8e-9) * static_cast<double>(count) / seconds);
+        cells[writes ? 1 : 0] += format(" %9.1f", (writes ? 16e-9 : 8e-9) * static_cast<double>(count) / seconds);
       }
       cells[2] += format(" %9.1f", row.paper[s]);
     }
-    const std::string name =
-        row.sixteenths == 0 ? "1 block, 4 warps" : format("%.2f %%", 6.25 * row.sixteenths);
-    out << format("%-18s %30s   %30s   %30s\n", name.c_str(), cells[0].c_str(), cells[1].c_str(),
-                  cells[2].c_str());
+    const std::string name = row.sixteenths == 0 ? "1 block, 4 warps" : format("%.2f %%", 6.25 * row.sixteenths);
+    out << format("%-18s %30s   %30s   %30s\n", name.c_str(), cells[0].c_str(), cells[1].c_str(), cells[2].c_str());
   }
 }
 

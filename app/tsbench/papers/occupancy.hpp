@@ -12,7 +12,6 @@ namespace ts::bench {
 
 [[nodiscard]] std::vector<cuda::KernelPlan> occupancy_plans(const cuda::DeviceInfo& device);
 /// Measures and prints it beside the paper's figures. The memories are of one size.
-void print_occupancy(std::ostream& out, const Context& ctx, const cuda::Memory& source,
-                     const cuda::Memory& target);
+void print_occupancy(std::ostream& out, const Context& ctx, const cuda::Memory& source, const cuda::Memory& target);
 
 }  // namespace ts::bench

@@ -54,9 +54,7 @@ const Cublas& cublas() {
   return c;
 }
 
-void check(cublasStatus_t status) {
-  expect_success("cuBLAS", static_cast<int>(status));
-}
+void check(cublasStatus_t status) { expect_success("cuBLAS", static_cast<int>(status)); }
 
 /// A handle of this process whose results are scalars of the host, or of the device.
 cublasHandle_t handle(const Context& ctx, bool device_scalars = false) {
@@ -69,28 +67,27 @@ cublasHandle_t handle(const Context& ctx, bool device_scalars = false) {
 }
 
 // One name for the four routines of each kind.
-#define TS_CUBLAS(T, C, letter, rank_routine)                                                             \
-  void rank_update(cublasHandle_t h, cublasOperation_t op, index_t p, index_t n, const T* a, index_t lda, \
-                   T* c) {                                                                                \
-    const real_t<T> one = 1, zero = 0;                                                                    \
-    check(cublas().rank_routine(h, CUBLAS_FILL_MODE_LOWER, op, p, n, &one, reinterpret_cast<const C*>(a), \
-                                lda, &zero, reinterpret_cast<C*>(c), p));                                 \
-  }                                                                                                       \
-  void gemv(cublasHandle_t h, cublasOperation_t op, const DeviceStrided<const T>& a, const T* x,          \
-            index_t x_step, T* y, index_t y_step) {                                                       \
-    alignas(C) const T one = 1, zero = 0;                                                                 \
-    const bool rows = a.col_stride == 1;                                                                  \
-    check(cublas().letter##gemv(h, op, rows ? a.cols : a.rows, rows ? a.rows : a.cols,                    \
-                                reinterpret_cast<const C*>(&one), reinterpret_cast<const C*>(a.data),     \
-                                ld_of(a), reinterpret_cast<const C*>(x), x_step,                          \
-                                reinterpret_cast<const C*>(&zero), reinterpret_cast<C*>(y), y_step));     \
-  }                                                                                                       \
-  void solve(cublasHandle_t h, bool rows, index_t p, index_t n, const T* r, T* x, index_t ld) {           \
-    alignas(C) const T one = 1;                                                                           \
-    check(cublas().letter##trsm(h, rows ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_LOWER,   \
-                                rows ? CUBLAS_OP_N : CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, rows ? p : n,     \
-                                rows ? n : p, reinterpret_cast<const C*>(&one),                           \
-                                reinterpret_cast<const C*>(r), p, reinterpret_cast<C*>(x), ld));          \
+#define TS_CUBLAS(T, C, letter, rank_routine)                                                                          \
+  void rank_update(cublasHandle_t h, cublasOperation_t op, index_t p, index_t n, const T* a, index_t lda, T* c) {      \
+    const real_t<T> one = 1, zero = 0;                                                                                 \
+    check(cublas().rank_routine(h, CUBLAS_FILL_MODE_LOWER, op, p, n, &one, reinterpret_cast<const C*>(a), lda, &zero,  \
+                                reinterpret_cast<C*>(c), p));                                                          \
+  }                                                                                                                    \
+  void gemv(cublasHandle_t h, cublasOperation_t op, const DeviceStrided<const T>& a, const T* x, index_t x_step, T* y, \
+            index_t y_step) {                                                                                          \
+    alignas(C) const T one = 1, zero = 0;                                                                              \
+    const bool rows = a.col_stride == 1;                                                                               \
+    check(cublas().letter##gemv(h, op, rows ? a.cols : a.rows, rows ? a.rows : a.cols,                                 \
+                                reinterpret_cast<const C*>(&one), reinterpret_cast<const C*>(a.data), ld_of(a),        \
+                                reinterpret_cast<const C*>(x), x_step, reinterpret_cast<const C*>(&zero),              \
+                                reinterpret_cast<C*>(y), y_step));                                                     \
+  }                                                                                                                    \
+  void solve(cublasHandle_t h, bool rows, index_t p, index_t n, const T* r, T* x, index_t ld) {                        \
+    alignas(C) const T one = 1;                                                                                        \
+    check(cublas().letter##trsm(h, rows ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_LOWER,                \
+                                rows ? CUBLAS_OP_N : CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, rows ? p : n, rows ? n : p,    \
+                                reinterpret_cast<const C*>(&one), reinterpret_cast<const C*>(r), p,                    \
+                                reinterpret_cast<C*>(x), ld));                                                         \
   }
 TS_CUBLAS(double, double, d, dsyrk)
 TS_CUBLAS(float, float, s, ssyrk)
@@ -101,9 +98,8 @@ TS_CUBLAS(std::complex<float>, cuComplex, c, cherk)
 template <class T>
 void gemm(cublasHandle_t h, const Product<T>& p, result_t<T> alpha = result_t<T>{1}, result_t<T> beta = {}) {
   using R = result_t<T>;
-  check(cublas().gemm(h, p.op_a, p.op_b, p.m, p.n, p.k, &alpha, p.a, data_type<T>(), p.lda, p.b,
-                      data_type<T>(), p.ldb, &beta, p.c, data_type<R>(), p.ldc, compute_type<T>(),
-                      CUBLAS_GEMM_DEFAULT));
+  check(cublas().gemm(h, p.op_a, p.op_b, p.m, p.n, p.k, &alpha, p.a, data_type<T>(), p.lda, p.b, data_type<T>(), p.ldb,
+                      &beta, p.c, data_type<R>(), p.ldc, compute_type<T>(), CUBLAS_GEMM_DEFAULT));
 }
 
 /// The three-multiplication product.
@@ -112,9 +108,9 @@ void gemm3m(cublasHandle_t h, const Product<T>& p) {
   const T one{1}, zero{};
   const auto call = [&](auto routine, auto* type) {
     using C = std::remove_pointer_t<decltype(type)>;
-    check(routine(h, p.op_a, p.op_b, p.m, p.n, p.k, reinterpret_cast<const C*>(&one),
-                  reinterpret_cast<const C*>(p.a), p.lda, reinterpret_cast<const C*>(p.b), p.ldb,
-                  reinterpret_cast<const C*>(&zero), reinterpret_cast<C*>(p.c), p.ldc));
+    check(routine(h, p.op_a, p.op_b, p.m, p.n, p.k, reinterpret_cast<const C*>(&one), reinterpret_cast<const C*>(p.a),
+                  p.lda, reinterpret_cast<const C*>(p.b), p.ldb, reinterpret_cast<const C*>(&zero),
+                  reinterpret_cast<C*>(p.c), p.ldc));
   };
   if constexpr (std::is_same_v<T, std::complex<double>>)
     call(cublas().zgemm3m, static_cast<cuDoubleComplex*>(nullptr));
@@ -135,15 +131,13 @@ void add_gemv(const Context& ctx, const DeviceOperands<T>& example, std::vector<
       if (pr.p == 1 || pr.q == 1)
         peers.push_back({"vendor", "gemv", [=](O o) {
                            const auto &a = pr.p == 1 ? o.y : o.x, &x = pr.p == 1 ? o.x : o.y;
-                           gemv(h(), rows ? CUBLAS_OP_N : adjoint_of<T>, a, x.data, step(x), o.result.data,
-                                1);
+                           gemv(h(), rows ? CUBLAS_OP_N : adjoint_of<T>, a, x.data, step(x), o.result.data, 1);
                          }});
       break;
     case Operation::gram:
       if (pr.p == 1)
         peers.push_back({"vendor", "gemv", [=](O o) {
-                           gemv(h(), rows ? CUBLAS_OP_N : adjoint_of<T>, o.x, o.x.data, step(o.x),
-                                o.result.data, 1);
+                           gemv(h(), rows ? CUBLAS_OP_N : adjoint_of<T>, o.x, o.x.data, step(o.x), o.result.data, 1);
                          }});
       break;
     case Operation::tsmm:
@@ -155,8 +149,7 @@ void add_gemv(const Context& ctx, const DeviceOperands<T>& example, std::vector<
                                 small ? 1 : step(o.y), o.out.data, step(o.out));
                          }});
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -184,8 +177,7 @@ void add_steps(const Context& ctx, const DeviceOperands<T>& example, std::vector
 }  // namespace
 
 template <class T>
-void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example,
-                      std::vector<DevicePeer<T>>& peers) {
+void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example, std::vector<DevicePeer<T>>& peers) {
   using R = result_t<T>;
   using O = const DeviceOperands<T>&;
   constexpr bool full = std::is_same_v<T, R>;
@@ -194,8 +186,7 @@ void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example,
   const Problem& pr = example.problem;
   if (product_of(example)) {
     peers.push_back({"vendor", "gemm", [=](O o) { gemm(h(), *product_of(o)); }});
-    if constexpr (is_complex<T>)
-      peers.push_back({"vendor", "gemm3m", [=](O o) { gemm3m(h(), *product_of(o)); }});
+    if constexpr (is_complex<T>) peers.push_back({"vendor", "gemm3m", [=](O o) { gemm3m(h(), *product_of(o)); }});
   }
   if constexpr (full) {
     add_steps(ctx, example, peers);
@@ -203,35 +194,31 @@ void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example,
     const bool rows = by_rows(example);
     const cublasOperation_t op = rows ? CUBLAS_OP_N : adjoint_of<T>;
     if (pr.operation == Operation::gram) {
-      peers.push_back({"vendor", is_complex<T> ? "herk" : "syrk", [=](O o) {
-                         rank_update(h(), op, o.x.cols, o.x.rows, o.x.data, ld_of(o.x), o.result.data);
-                       }});
+      peers.push_back({"vendor", is_complex<T> ? "herk" : "syrk",
+                       [=](O o) { rank_update(h(), op, o.x.cols, o.x.rows, o.x.data, ld_of(o.x), o.result.data); }});
       if constexpr (std::is_same_v<T, std::complex<float>>)
         peers.push_back({"vendor", "herk3m", [=](O o) {
                            const float one = 1, zero = 0;
-                           check(cublas().cherk3m(h(), CUBLAS_FILL_MODE_LOWER, op, o.x.cols, o.x.rows, &one,
-                                                  o.x.data, CUDA_C_32F, ld_of(o.x), &zero, o.result.data,
-                                                  CUDA_C_32F, o.x.cols));
+                           check(cublas().cherk3m(h(), CUBLAS_FILL_MODE_LOWER, op, o.x.cols, o.x.rows, &one, o.x.data,
+                                                  CUDA_C_32F, ld_of(o.x), &zero, o.result.data, CUDA_C_32F, o.x.cols));
                          }});
     }
     if (pr.operation == Operation::trsm)
-      peers.push_back({"vendor", "trsm", [=](O o) {
-                         solve(h(), rows, o.out.cols, o.out.rows, o.small.data, o.out.data, ld_of(o.out));
-                       }});
+      peers.push_back({"vendor", "trsm",
+                       [=](O o) { solve(h(), rows, o.out.cols, o.out.rows, o.small.data, o.out.data, ld_of(o.out)); }});
   }
   const bool one_sum = pr.p == 1 && (pr.q == 1 || pr.operation == Operation::gram);
   if (one_sum && (pr.operation == Operation::tsmttsm || pr.operation == Operation::gram))
     peers.push_back({"vendor", "dot", [=](O o) {
                        const auto& y = o.problem.operation == Operation::gram ? o.x : o.y;
-                       check(cublas().dot(handle(ctx, true), o.x.rows, o.x.data, data_type<T>(),
-                                          o.x.row_stride, y.data, data_type<T>(), y.row_stride, o.result.data,
-                                          data_type<T>(), full ? data_type<T>() : CUDA_R_32F));
+                       check(cublas().dot(handle(ctx, true), o.x.rows, o.x.data, data_type<T>(), o.x.row_stride, y.data,
+                                          data_type<T>(), y.row_stride, o.result.data, data_type<T>(),
+                                          full ? data_type<T>() : CUDA_R_32F));
                      }});
   if (pr.p == 1 && pr.operation == Operation::column_norms)
     peers.push_back({"vendor", "nrm2", [=](O o) {
-                       check(cublas().norm(handle(ctx, true), o.x.rows, o.x.data, data_type<T>(),
-                                           o.x.row_stride, o.result.data,
-                                           full ? data_type<real_t<R>>() : data_type<T>(),
+                       check(cublas().norm(handle(ctx, true), o.x.rows, o.x.data, data_type<T>(), o.x.row_stride,
+                                           o.result.data, full ? data_type<real_t<R>>() : data_type<T>(),
                                            full ? data_type<real_t<R>>() : CUDA_R_32F));
                      }});
 }
@@ -240,8 +227,6 @@ void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example,
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-std::string cublas_version() {
-  return cublas().complete ? version_by(cublas().property) : std::string();
-}
+std::string cublas_version() { return cublas().complete ? version_by(cublas().property) : std::string(); }
 
 }  // namespace ts::bench

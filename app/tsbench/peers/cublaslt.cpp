@@ -35,8 +35,8 @@ struct Lt {
 const Lt& lt() {
   static const Lt l = [] {
     Lt found;
-    static const cuda::SharedLibrary library(
-        std::array<const char*, 2>{"libcublasLt.so.13", "libcublasLt.so.12"}, cuda::toolkit_folders());
+    static const cuda::SharedLibrary library(std::array<const char*, 2>{"libcublasLt.so.13", "libcublasLt.so.12"},
+                                             cuda::toolkit_folders());
     bool complete = library.loaded();
 #define TS_BIND(member, function) complete = library.bind(found.member, #function) && complete;
     TS_FOR_EACH_LT_FUNCTION(TS_BIND)
@@ -47,9 +47,7 @@ const Lt& lt() {
   return l;
 }
 
-void check_lt(cublasStatus_t status) {
-  expect_success("cuBLASLt", static_cast<int>(status));
-}
+void check_lt(cublasStatus_t status) { expect_success("cuBLASLt", static_cast<int>(status)); }
 
 /// A product of one shape as the library describes it.
 template <class T>
@@ -59,11 +57,10 @@ class LtTask {
     check_lt(lt().make_task(&task_, compute_type<T>(), data_type<result_t<T>>()));
     check_lt(lt().set_task(task_, CUBLASLT_MATMUL_DESC_TRANSA, &p.op_a, sizeof p.op_a));
     check_lt(lt().set_task(task_, CUBLASLT_MATMUL_DESC_TRANSB, &p.op_b, sizeof p.op_b));
-    const auto layout = [](cublasLtMatrixLayout_t* to, cudaDataType_t type, cublasOperation_t op,
-                           index_t rows, index_t columns, index_t ld) {
+    const auto layout = [](cublasLtMatrixLayout_t* to, cudaDataType_t type, cublasOperation_t op, index_t rows,
+                           index_t columns, index_t ld) {
       if (op != CUBLAS_OP_N) std::swap(rows, columns);
-      check_lt(lt().make_layout(to, type, static_cast<std::uint64_t>(rows),
-                                static_cast<std::uint64_t>(columns), ld));
+      check_lt(lt().make_layout(to, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), ld));
     };
     layout(&a_, data_type<T>(), p.op_a, p.m, p.k, p.lda);
     layout(&b_, data_type<T>(), p.op_b, p.k, p.n, p.ldb);
@@ -82,8 +79,7 @@ class LtTask {
   [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> algorithms() const {
     cublasLtMatmulPreference_t preference = nullptr;
     check_lt(lt().make_preference(&preference));
-    lt().set_preference(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
-                        sizeof workspace_bytes);
+    lt().set_preference(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes, sizeof workspace_bytes);
     std::array<cublasLtMatmulHeuristicResult_t, most_algorithms> found{};
     int count = 0;
     if (lt().propose(lt().handle, task_, a_, b_, c_, c_, preference, most_algorithms, found.data(), &count) !=
@@ -113,8 +109,7 @@ class LtTask {
 }  // namespace
 
 template <class T>
-void add_cublaslt_peers(const Context& ctx, const DeviceOperands<T>& example,
-                        std::vector<DevicePeer<T>>& peers) {
+void add_cublaslt_peers(const Context& ctx, const DeviceOperands<T>& example, std::vector<DevicePeer<T>>& peers) {
   const auto product = product_of(example);
   if (!product || lt().handle == nullptr) return;
   static const cuda::Memory workspace(ctx.stream, workspace_bytes);

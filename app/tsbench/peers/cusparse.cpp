@@ -37,8 +37,7 @@ struct Sparse {
 const Sparse& sparse() {
   static const Sparse s = [] {
     Sparse found;
-    static const cuda::SharedLibrary library(std::array<const char*, 1>{"libcusparse.so.12"},
-                                             cuda::toolkit_folders());
+    static const cuda::SharedLibrary library(std::array<const char*, 1>{"libcusparse.so.12"}, cuda::toolkit_folders());
     bool complete = library.loaded();
 #define TS_BIND(member, function) complete = library.bind(found.member, #function) && complete;
     TS_FOR_EACH_SPARSE_FUNCTION(TS_BIND)
@@ -49,9 +48,7 @@ const Sparse& sparse() {
   return s;
 }
 
-void check(cusparseStatus_t status) {
-  expect_success("cuSPARSE", static_cast<int>(status));
-}
+void check(cusparseStatus_t status) { expect_success("cuSPARSE", static_cast<int>(status)); }
 
 /// The operands of one case as the library describes them, and the buffer that one algorithm wants.
 template <class T>
@@ -61,18 +58,18 @@ class SparseTask {
   SparseTask(const Context& ctx, const DeviceOperands<T>& o, bool vector, int algorithm)
       : vector_(vector), algorithm_(algorithm) {
     check(sparse().set_stream(sparse().handle, ctx.stream.handle()));
-    check(sparse().make_csr(
-        &a_, o.sparse.rows, o.sparse.cols, o.sparse.stored, const_cast<std::int32_t*>(o.short_pointers),
-        const_cast<std::int32_t*>(o.sparse.indices), const_cast<T*>(o.sparse.values), CUSPARSE_INDEX_32I,
-        CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, data_type<T>()));
+    check(sparse().make_csr(&a_, o.sparse.rows, o.sparse.cols, o.sparse.stored,
+                            const_cast<std::int32_t*>(o.short_pointers), const_cast<std::int32_t*>(o.sparse.indices),
+                            const_cast<T*>(o.sparse.values), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                            CUSPARSE_INDEX_BASE_ZERO, data_type<T>()));
     T* const x = const_cast<T*>(o.x.data);
     const cusparseOrder_t order = by_rows(o) ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL;
     std::size_t bytes = 0;
     if (vector) {
       check(sparse().make_vector(&x_, o.x.rows, x, data_type<T>()));
       check(sparse().make_vector(&y_, o.out.rows, o.out.data, data_type<R>()));
-      check(sparse().vector_bytes(sparse().handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, a_, x_, &zero_,
-                                  y_, data_type<R>(), static_cast<cusparseSpMVAlg_t>(algorithm), &bytes));
+      check(sparse().vector_bytes(sparse().handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, a_, x_, &zero_, y_,
+                                  data_type<R>(), static_cast<cusparseSpMVAlg_t>(algorithm), &bytes));
       buffer_ = cuda::Memory(ctx.stream, std::max<std::size_t>(bytes, 256));
       return;
     }
@@ -80,11 +77,10 @@ class SparseTask {
     check(sparse().make_dense(&ys_, o.out.rows, o.out.cols, ld_of(o.out), o.out.data, data_type<R>(), order));
     const auto none = CUSPARSE_OPERATION_NON_TRANSPOSE;
     const auto way = static_cast<cusparseSpMMAlg_t>(algorithm);
-    check(sparse().block_bytes(sparse().handle, none, none, &one_, a_, xs_, &zero_, ys_, data_type<R>(), way,
-                               &bytes));
+    check(sparse().block_bytes(sparse().handle, none, none, &one_, a_, xs_, &zero_, ys_, data_type<R>(), way, &bytes));
     buffer_ = cuda::Memory(ctx.stream, std::max<std::size_t>(bytes, 256));
-    check(sparse().block_prepare(sparse().handle, none, none, &one_, a_, xs_, &zero_, ys_, data_type<R>(),
-                                 way, buffer_.data()));
+    check(sparse().block_prepare(sparse().handle, none, none, &one_, a_, xs_, &zero_, ys_, data_type<R>(), way,
+                                 buffer_.data()));
   }
   ~SparseTask() {
     if (x_ != nullptr) sparse().drop_vector(x_);
@@ -120,16 +116,14 @@ class SparseTask {
 }  // namespace
 
 template <class T>
-void add_cusparse_peers(const Context& ctx, const DeviceOperands<T>& example,
-                        std::vector<DevicePeer<T>>& peers) {
+void add_cusparse_peers(const Context& ctx, const DeviceOperands<T>& example, std::vector<DevicePeer<T>>& peers) {
   if (example.problem.operation != Operation::spmm || sparse().handle == nullptr) return;
   const auto add = [&](const char* name, bool vector, int algorithm) {
     auto tasks = std::make_shared<std::vector<std::pair<const void*, std::unique_ptr<SparseTask<T>>>>>();
     peers.push_back({"vendor", name, [=](const DeviceOperands<T>& o) {  // one task for each set of operands
                        for (const auto& [data, task] : *tasks)
                          if (data == o.x.data) return task->run();
-                       tasks->emplace_back(o.x.data,
-                                           std::make_unique<SparseTask<T>>(ctx, o, vector, algorithm));
+                       tasks->emplace_back(o.x.data, std::make_unique<SparseTask<T>>(ctx, o, vector, algorithm));
                        tasks->back().second->run();
                      }});
   };
@@ -146,8 +140,6 @@ void add_cusparse_peers(const Context& ctx, const DeviceOperands<T>& example,
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-std::string cusparse_version() {
-  return sparse().handle != nullptr ? version_by(sparse().property) : std::string();
-}
+std::string cusparse_version() { return sparse().handle != nullptr ? version_by(sparse().property) : std::string(); }
 
 }  // namespace ts::bench

@@ -35,20 +35,16 @@ std::function<void(const HostOperands<T>&)> way(const HostOperands<T>& example) 
   using O = const HostOperands<T>&;
   const index_t n = example.problem.n, p = example.problem.p, q = example.problem.q;
   switch (example.problem.operation) {
-    case Operation::tsmttsm:
-      return [=](O o) { inner<T>(n, o.x.data, p, o.y.data, q, o.result.data); };
-    case Operation::gram:
-      return [=](O o) { inner<T>(n, o.x.data, p, o.x.data, p, o.result.data); };
-    case Operation::tsmm:
-      return [=](O o) { outer<T>(n, o.x.data, p, o.small.data, q, o.out.data); };
+    case Operation::tsmttsm: return [=](O o) { inner<T>(n, o.x.data, p, o.y.data, q, o.result.data); };
+    case Operation::gram: return [=](O o) { inner<T>(n, o.x.data, p, o.x.data, p, o.result.data); };
+    case Operation::tsmm: return [=](O o) { outer<T>(n, o.x.data, p, o.small.data, q, o.out.data); };
     case Operation::tsmm_in_place:
       return [=](O o) {
         eigen::Matrix<T, eigen::Dynamic, eigen::Dynamic, eigen::RowMajor> product(n, q);
         outer<T>(n, o.out.data, p, o.small.data, q, product.data());
         Rows<T>(o.out.data, n, p).leftCols(q) = product;
       };
-    case Operation::tsm2r:
-      return [=](O o) { outer<T>(n, o.x.data, p, o.y.data, q, o.out.data); };
+    case Operation::tsm2r: return [=](O o) { outer<T>(n, o.x.data, p, o.y.data, q, o.out.data); };
     case Operation::inner_and_gram:
       return [=](O o) {
         inner<T>(n, o.x.data, p, o.y.data, q, o.result.data);
@@ -56,8 +52,7 @@ std::function<void(const HostOperands<T>&)> way(const HostOperands<T>& example) 
       };
     case Operation::project_out:
       return [=](O o) {
-        Rows<T>(o.out.data, n, q).noalias() -=
-            ConstRows<T>(o.x.data, n, p) * ConstRows<T>(o.small.data, p, q);
+        Rows<T>(o.out.data, n, q).noalias() -= ConstRows<T>(o.x.data, n, p) * ConstRows<T>(o.small.data, p, q);
         inner<T>(n, o.x.data, p, o.out.data, q, o.result.data);
         inner<T>(n, o.out.data, q, o.out.data, q, o.gram.data);
       };
@@ -106,17 +101,14 @@ std::function<void(const HostOperands<T>&)> eigen_way(const HostOperands<T>& exa
   return {};
 }
 
-void set_eigen_threads(int threads) {
-  eigen::setNbThreads(threads);
-}
+void set_eigen_threads(int threads) { eigen::setNbThreads(threads); }
 
 std::string eigen_version() {
   return std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
          std::to_string(EIGEN_MINOR_VERSION);
 }
 
-#define TS_INSTANTIATE(T) \
-  template std::function<void(const HostOperands<T>&)> eigen_way<T>(const HostOperands<T>&);
+#define TS_INSTANTIATE(T) template std::function<void(const HostOperands<T>&)> eigen_way<T>(const HostOperands<T>&);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -18,41 +18,37 @@ constexpr auto row_major = CblasRowMajor;
 enum class Product { inner, plain, subtracted };
 
 // One name for the four routines of each kind.
-#define TS_BLAS_REAL(T, letter)                                                                             \
-  void gemm(Product product, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {               \
-    const bool adjoint = product == Product::inner;                                                         \
-    const T alpha = product == Product::subtracted ? -1 : 1, beta = product == Product::subtracted ? 1 : 0; \
-    cblas_##letter##gemm(row_major, adjoint ? CblasTrans : CblasNoTrans, CblasNoTrans, Int(m), Int(n),      \
-                         Int(k), alpha, a, Int(adjoint ? m : k), b, Int(n), beta, c, Int(n));               \
-  }                                                                                                         \
-  void rank_update(index_t p, index_t n, const T* a, T* c) {                                                \
-    cblas_##letter##syrk(row_major, CblasUpper, CblasTrans, Int(p), Int(n), 1, a, Int(p), 0, c, Int(p));    \
-  }                                                                                                         \
-  void solve(index_t n, index_t p, const T* r, T* x) {                                                      \
-    cblas_##letter##trsm(row_major, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, Int(n), Int(p), 1,  \
-                         r, Int(p), x, Int(p));                                                             \
-  }                                                                                                         \
-  T norm(index_t n, const T* x, index_t step) {                                                             \
-    return cblas_##letter##nrm2(Int(n), x, Int(step));                                                      \
-  }
-#define TS_BLAS_COMPLEX(T, letter, norm_routine)                                                             \
-  void gemm(Product product, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {                \
-    const bool adjoint = product == Product::inner;                                                          \
-    const T alpha = product == Product::subtracted ? -1 : 1, beta = product == Product::subtracted ? 1 : 0;  \
-    cblas_##letter##gemm(row_major, adjoint ? CblasConjTrans : CblasNoTrans, CblasNoTrans, Int(m), Int(n),   \
-                         Int(k), &alpha, a, Int(adjoint ? m : k), b, Int(n), &beta, c, Int(n));              \
-  }                                                                                                          \
-  void rank_update(index_t p, index_t n, const T* a, T* c) {                                                 \
-    cblas_##letter##herk(row_major, CblasUpper, CblasConjTrans, Int(p), Int(n), 1, a, Int(p), 0, c, Int(p)); \
-  }                                                                                                          \
-  void solve(index_t n, index_t p, const T* r, T* x) {                                                       \
-    const T one = 1;                                                                                         \
-    cblas_##letter##trsm(row_major, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, Int(n), Int(p),      \
-                         &one, r, Int(p), x, Int(p));                                                        \
-  }                                                                                                          \
-  T norm(index_t n, const T* x, index_t step) {                                                              \
-    return cblas_##norm_routine(Int(n), x, Int(step));                                                       \
-  }
+#define TS_BLAS_REAL(T, letter)                                                                                       \
+  void gemm(Product product, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {                         \
+    const bool adjoint = product == Product::inner;                                                                   \
+    const T alpha = product == Product::subtracted ? -1 : 1, beta = product == Product::subtracted ? 1 : 0;           \
+    cblas_##letter##gemm(row_major, adjoint ? CblasTrans : CblasNoTrans, CblasNoTrans, Int(m), Int(n), Int(k), alpha, \
+                         a, Int(adjoint ? m : k), b, Int(n), beta, c, Int(n));                                        \
+  }                                                                                                                   \
+  void rank_update(index_t p, index_t n, const T* a, T* c) {                                                          \
+    cblas_##letter##syrk(row_major, CblasUpper, CblasTrans, Int(p), Int(n), 1, a, Int(p), 0, c, Int(p));              \
+  }                                                                                                                   \
+  void solve(index_t n, index_t p, const T* r, T* x) {                                                                \
+    cblas_##letter##trsm(row_major, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, Int(n), Int(p), 1, r, Int(p), \
+                         x, Int(p));                                                                                  \
+  }                                                                                                                   \
+  T norm(index_t n, const T* x, index_t step) { return cblas_##letter##nrm2(Int(n), x, Int(step)); }
+#define TS_BLAS_COMPLEX(T, letter, norm_routine)                                                                   \
+  void gemm(Product product, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {                      \
+    const bool adjoint = product == Product::inner;                                                                \
+    const T alpha = product == Product::subtracted ? -1 : 1, beta = product == Product::subtracted ? 1 : 0;        \
+    cblas_##letter##gemm(row_major, adjoint ? CblasConjTrans : CblasNoTrans, CblasNoTrans, Int(m), Int(n), Int(k), \
+                         &alpha, a, Int(adjoint ? m : k), b, Int(n), &beta, c, Int(n));                            \
+  }                                                                                                                \
+  void rank_update(index_t p, index_t n, const T* a, T* c) {                                                       \
+    cblas_##letter##herk(row_major, CblasUpper, CblasConjTrans, Int(p), Int(n), 1, a, Int(p), 0, c, Int(p));       \
+  }                                                                                                                \
+  void solve(index_t n, index_t p, const T* r, T* x) {                                                             \
+    const T one = 1;                                                                                               \
+    cblas_##letter##trsm(row_major, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, Int(n), Int(p), &one, r,   \
+                         Int(p), x, Int(p));                                                                       \
+  }                                                                                                                \
+  T norm(index_t n, const T* x, index_t step) { return cblas_##norm_routine(Int(n), x, Int(step)); }
 TS_BLAS_REAL(double, d)
 TS_BLAS_REAL(float, s)
 TS_BLAS_COMPLEX(std::complex<double>, z, dznrm2)
@@ -65,14 +61,10 @@ std::function<void(const HostOperands<T>&)> way(const Problem& problem) {
   using O = const HostOperands<T>&;
   const index_t n = problem.n, p = problem.p, q = problem.q;
   switch (problem.operation) {
-    case Operation::tsmttsm:
-      return [=](O o) { gemm(Product::inner, p, q, n, o.x.data, o.y.data, o.result.data); };
-    case Operation::gram:
-      return [=](O o) { rank_update(p, n, o.x.data, o.result.data); };
-    case Operation::tsmm:
-      return [=](O o) { gemm(Product::plain, n, q, p, o.x.data, o.small.data, o.out.data); };
-    case Operation::tsm2r:
-      return [=](O o) { gemm(Product::plain, n, q, p, o.x.data, o.y.data, o.out.data); };
+    case Operation::tsmttsm: return [=](O o) { gemm(Product::inner, p, q, n, o.x.data, o.y.data, o.result.data); };
+    case Operation::gram: return [=](O o) { rank_update(p, n, o.x.data, o.result.data); };
+    case Operation::tsmm: return [=](O o) { gemm(Product::plain, n, q, p, o.x.data, o.small.data, o.out.data); };
+    case Operation::tsm2r: return [=](O o) { gemm(Product::plain, n, q, p, o.x.data, o.y.data, o.out.data); };
     case Operation::inner_and_gram:
       return [=](O o) {
         gemm(Product::inner, p, q, n, o.x.data, o.y.data, o.result.data);
@@ -88,11 +80,9 @@ std::function<void(const HostOperands<T>&)> way(const Problem& problem) {
       return [=](O o) {
         for (index_t j = 0; j < p; ++j) o.result.data[j] = norm(n, o.x.data + j, p);
       };
-    case Operation::trsm:
-      return [=](O o) { solve(n, p, o.small.data, o.out.data); };
+    case Operation::trsm: return [=](O o) { solve(n, p, o.small.data, o.out.data); };
     case Operation::tsmm_in_place:
-    case Operation::spmm:
-      break;
+    case Operation::spmm: break;
   }
   return {};
 }
@@ -105,15 +95,10 @@ std::function<void(const HostOperands<T>&)> openblas_way(const HostOperands<T>& 
   return {};
 }
 
-void set_openblas_threads(int threads) {
-  openblas_set_num_threads(threads);
-}
-std::string openblas_version() {
-  return openblas_get_config();
-}
+void set_openblas_threads(int threads) { openblas_set_num_threads(threads); }
+std::string openblas_version() { return openblas_get_config(); }
 
-#define TS_INSTANTIATE(T) \
-  template std::function<void(const HostOperands<T>&)> openblas_way<T>(const HostOperands<T>&);
+#define TS_INSTANTIATE(T) template std::function<void(const HostOperands<T>&)> openblas_way<T>(const HostOperands<T>&);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

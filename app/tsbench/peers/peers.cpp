@@ -37,9 +37,7 @@ void set_peer_threads(int threads) {
 }
 
 #if !TS_BENCH_OPENBLAS
-std::string openblas_version() {
-  return {};
-}
+std::string openblas_version() { return {}; }
 #endif
 
 std::string vendor_versions() {

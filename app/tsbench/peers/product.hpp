@@ -57,9 +57,7 @@ template <class T>
   const T* const small = reinterpret_cast<const T*>(o.small.data);
   switch (pr.operation) {
     case Operation::tsmttsm:
-      if (rows)
-        return Product<T>{none,       adjoint,       q, p, n, o.y.data, ld_of(o.y), o.x.data,
-                          ld_of(o.x), o.result.data, q};
+      if (rows) return Product<T>{none, adjoint, q, p, n, o.y.data, ld_of(o.y), o.x.data, ld_of(o.x), o.result.data, q};
       return Product<T>{adjoint, none, p, q, n, o.x.data, ld_of(o.x), o.y.data, ld_of(o.y), o.result.data, p};
     case Operation::gram:
       return Product<T>{rows ? none : adjoint,
@@ -74,17 +72,13 @@ template <class T>
                         o.result.data,
                         p};
     case Operation::tsmm:
-      if (rows)
-        return Product<T>{none, none, q, n, p, small, q, o.x.data, ld_of(o.x), o.out.data, ld_of(o.out)};
+      if (rows) return Product<T>{none, none, q, n, p, small, q, o.x.data, ld_of(o.x), o.out.data, ld_of(o.out)};
       return Product<T>{none, CUBLAS_OP_T, n, q, p, o.x.data, ld_of(o.x), small, q, o.out.data, ld_of(o.out)};
     case Operation::tsm2r:
       if (rows)
-        return Product<T>{none,       none,     q,          n,          p,           o.y.data,
-                          ld_of(o.y), o.x.data, ld_of(o.x), o.out.data, ld_of(o.out)};
-      return Product<T>{none,       none,     n,          q,          p,           o.x.data,
-                        ld_of(o.x), o.y.data, ld_of(o.y), o.out.data, ld_of(o.out)};
-    default:
-      return std::nullopt;
+        return Product<T>{none, none, q, n, p, o.y.data, ld_of(o.y), o.x.data, ld_of(o.x), o.out.data, ld_of(o.out)};
+      return Product<T>{none, none, n, q, p, o.x.data, ld_of(o.x), o.y.data, ld_of(o.y), o.out.data, ld_of(o.out)};
+    default: return std::nullopt;
   }
 }
 

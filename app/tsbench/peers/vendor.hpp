@@ -9,16 +9,13 @@
 namespace ts::bench {
 
 template <class T>
-void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example,
-                      std::vector<DevicePeer<T>>& peers);
+void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example, std::vector<DevicePeer<T>>& peers);
 /// Every algorithm that cuBLASLt's heuristic proposes.
 template <class T>
-void add_cublaslt_peers(const Context& ctx, const DeviceOperands<T>& example,
-                        std::vector<DevicePeer<T>>& peers);
+void add_cublaslt_peers(const Context& ctx, const DeviceOperands<T>& example, std::vector<DevicePeer<T>>& peers);
 /// Every algorithm for sparse times dense.
 template <class T>
-void add_cusparse_peers(const Context& ctx, const DeviceOperands<T>& example,
-                        std::vector<DevicePeer<T>>& peers);
+void add_cusparse_peers(const Context& ctx, const DeviceOperands<T>& example, std::vector<DevicePeer<T>>& peers);
 
 /// "13.1.0"; empty where there is none.
 [[nodiscard]] std::string cublas_version();

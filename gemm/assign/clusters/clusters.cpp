@@ -26,20 +26,17 @@ Matrix<double> Clusters::centroids() const {
   return there_ ? there_->centroids() : Matrix<double>::copy_of(centroids_.cview());
 }
 
-ClusterSums Clusters::sums() const {
-  return there_ ? there_->sums() : sums_;
-}
+ClusterSums Clusters::sums() const { return there_ ? there_->sums() : sums_; }
 
-AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels,
-                             PerRow<const double> weights, Sums sums, BoundsOfRows bounds, bool settled) {
+AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
+                             Sums sums, BoundsOfRows bounds, bool settled) {
   const bool move = sums == Sums::move;
   if (!there_)
-    return ts::assign(ctx_, {x, moments_, centroids_.cview(), scores, labels, weights,
-                             move ? &unit_ : nullptr, move ? &sums_ : nullptr, bounds});
+    return ts::assign(ctx_, {x, moments_, centroids_.cview(), scores, labels, weights, move ? &unit_ : nullptr,
+                             move ? &sums_ : nullptr, bounds});
   assign_detail::expect_per_row(x, labels, "labels");
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
-  expects(x.on_device() && x.cols() == std::ssize(moments_.shift),
-          "clusters: clusters on a device serve rows there");
+  expects(x.on_device() && x.cols() == std::ssize(moments_.shift), "clusters: clusters on a device serve rows there");
   const bool bounded = bounds.all != nullptr && bounds.all->rows() == x.rows();
   return there_->assign(x, scores, labels, weights, move, settled, bounded);
 }
@@ -47,8 +44,7 @@ AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> 
 void Clusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) {
   if (!there_) return ts::add_rows(ctx_, x, moments_, labels, weights, unit_, sums_);
   assign_detail::expect_per_row(x, labels, "labels");
-  expects(x.on_device() && x.cols() == std::ssize(moments_.shift),
-          "clusters: clusters on a device serve rows there");
+  expects(x.on_device() && x.cols() == std::ssize(moments_.shift), "clusters: clusters on a device serve rows there");
   there_->add_rows(x, labels, weights);
 }
 

@@ -36,8 +36,8 @@ class Clusters {
   enum class Sums { stay, move };
   /// assign() with these centroids; the sums, which must belong to the labels given, move with the labels or
   /// stay.
-  AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
-                     Sums sums, BoundsOfRows bounds = {}, bool settled = false);
+  AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, Sums sums,
+                     BoundsOfRows bounds = {}, bool settled = false);
   /// add_rows() to these sums.
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
   /// bounds.begin_pass() for these centroids; on a device nothing, since the bounds are here (ActiveSet).

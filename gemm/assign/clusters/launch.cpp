@@ -26,8 +26,7 @@ DeviceClusters::DeviceClusters(const Context& ctx, const ColumnMoments& moments,
   Upload upload(ctx, 3 * d_);
   upload.add(moments.shift), upload.add(unit.to_units), upload.add(unit.from_units);
   upload.send(of_columns_.data());
-  cuda::fill_bytes(ctx.stream, sums_.data(), 0,
-                   static_cast<std::size_t>(sums_.cols()) * sizeof(std::uint64_t));
+  cuda::fill_bytes(ctx.stream, sums_.data(), 0, static_cast<std::size_t>(sums_.cols()) * sizeof(std::uint64_t));
   place(centroids);
 }
 
@@ -46,10 +45,8 @@ ClusterSums DeviceClusters::sums() const {
 
 PlacedCentroids DeviceClusters::placed(bool with_sums) const noexcept {
   const double* const shift = of_columns_.data();
-  return {{k_, shift, shift + d_, with_sums ? as_words(sums_.data()) : nullptr},
-          spread_,
-          current(),
-          current() + k_ * d_};
+  return {
+      {k_, shift, shift + d_, with_sums ? as_words(sums_.data()) : nullptr}, spread_, current(), current() + k_ * d_};
 }
 
 AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels,
@@ -57,23 +54,21 @@ AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int
   using Pass = ActiveSet::Pass;
   stale_ = stale_ || move_sums;
   if (bounded && !active_) active_.emplace(ActiveSet::cost_of(d_, size_of(x.type())));
-  const Pass pass = bounded && scores != Scores::fast ? active_->next(settled, last_, drift_, spread_.scale)
-                                                      : Pass::every_row;
+  const Pass pass =
+      bounded && scores != Scores::fast ? active_->next(settled, last_, drift_, spread_.scale) : Pass::every_row;
   if (pass == Pass::with_margin) {
     if (before_.rows() == 0) before_ = DeviceMatrix<double>(ctx_.stream, k_, d_);
-    cuda::copy_bytes(ctx_.stream, before_.data(), current(),
-                     static_cast<std::size_t>(k_ * d_) * sizeof(double));
+    cuda::copy_bytes(ctx_.stream, before_.data(), current(), static_cast<std::size_t>(k_ * d_) * sizeof(double));
     drift_ = 0;
   }
   const PlacedCentroids centroids = placed(move_sums);
-  const AssignStats stats = pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled,
-                                             pass, active_ ? &*active_ : nullptr});
+  const AssignStats stats = pass_over(
+      ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, pass, active_ ? &*active_ : nullptr});
   if (bounded) active_->passed(pass, x.rows(), stats.changed, last_);
   return stats;
 }
 
-void DeviceClusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels,
-                              PerRow<const double> weights) {
+void DeviceClusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) {
   stale_ = true;
   assign_device::add_rows(ctx_, x, placed(true).sums, labels, weights, unit_);
 }
@@ -82,8 +77,7 @@ void DeviceClusters::run(Step step, double scale) {
   const cuda::word64* const upper = as_words(sums_.data());
   const cuda::word64* const weight = upper + 2 * k_ * d_;
   const cuda::FixedSumsArgument sums{
-      upper,        upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(),
-      unit_.inverse};
+      upper, upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(), unit_.inverse};
   cuda::launch_with<cuda::MeansPolicy>(
       ctx_, cuda::assign_means_plan(step == Step::move, k_),
       {sums, static_cast<int>(k_), static_cast<int>(d_), scale, current(), before_.data(),
@@ -115,8 +109,7 @@ Steps DeviceClusters::steps(double ClusterNews::*squared) const {
     second = std::max(second, std::min(first, next)), first = std::max(first, next), sum += next;
   }
   // Of a step in any direction, one of d columns and of two centroids is towards the bisector.
-  return {first + second,
-          sum / static_cast<double>(k_) * std::sqrt(std::min(1.0, 2 / static_cast<double>(d_)))};
+  return {first + second, sum / static_cast<double>(k_) * std::sqrt(std::min(1.0, 2 / static_cast<double>(d_)))};
 }
 
 double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
@@ -139,8 +132,7 @@ double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
 }
 
 void DeviceClusters::place(HostView<const double> centroids) {
-  expects(centroids.rows() == k_ && centroids.cols() == d_,
-          "clusters: the centroids placed have another shape");
+  expects(centroids.rows() == k_ && centroids.cols() == d_, "clusters: the centroids placed have another shape");
   Upload upload(ctx_, k_ * d_);
   upload.add(centroids);
   upload.send(current());

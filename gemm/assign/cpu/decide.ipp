@@ -2,19 +2,11 @@
 // kernels.ipp.
 
 #if defined(__AVX512F__)
-TS_INLINE VecF root(VecF x) {
-  return _mm512_sqrt_ps(x);
-}
-TS_INLINE VecD root(VecD x) {
-  return _mm512_sqrt_pd(x);
-}
+TS_INLINE VecF root(VecF x) { return _mm512_sqrt_ps(x); }
+TS_INLINE VecD root(VecD x) { return _mm512_sqrt_pd(x); }
 #elif defined(__AVX2__)
-TS_INLINE VecF root(VecF x) {
-  return _mm256_sqrt_ps(x);
-}
-TS_INLINE VecD root(VecD x) {
-  return _mm256_sqrt_pd(x);
-}
+TS_INLINE VecF root(VecF x) { return _mm256_sqrt_ps(x); }
+TS_INLINE VecD root(VecD x) { return _mm256_sqrt_pd(x); }
 #else
 template <class V>
 TS_INLINE V root(V x) {
@@ -28,8 +20,8 @@ TS_INLINE V root(V x) {
 constexpr float up = 1 + 0x1p-22f, down = 1 - 0x1p-22f;
 
 template <class S>
-void decide(const S* best, const S* second, const S* squared_norms, const ScoreMargin<S>& m,
-            const S* by_centroid, typename Types<S>::Index* which, float* upper, float* lower) {
+void decide(const S* best, const S* second, const S* squared_norms, const ScoreMargin<S>& m, const S* by_centroid,
+            typename Types<S>::Index* which, float* upper, float* lower) {
   using V = typename Types<S>::Vec;
   using I = typename Types<S>::VecIndex;
   constexpr int n = lanes<S>;
@@ -59,8 +51,8 @@ void decide(const S* best, const S* second, const S* squared_norms, const ScoreM
 }
 
 /// Hamerly 2010, steps 1 and 2: see RowBounds.
-index_t screen(const CentroidSteps& c, const std::int32_t* __restrict labels, index_t count,
-               float* __restrict upper, float* __restrict lower, index_t* __restrict undecided) {
+index_t screen(const CentroidSteps& c, const std::int32_t* __restrict labels, index_t count, float* __restrict upper,
+               float* __restrict lower, index_t* __restrict undecided) {
   constexpr index_t step = 256;  // the first loop becomes vectors, the second cannot
   const float* __restrict moved = c.moved;
   const float* __restrict half_gap = c.half_gap;

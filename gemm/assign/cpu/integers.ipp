@@ -2,37 +2,27 @@
 // AVX2 with two, of which one runs where products do not. Part of kernels.ipp.
 
 #if defined(__AVX512VNNI__)
-TS_INLINE VecI32 rounded(VecF x) {
-  return reinterpret_cast<VecI32>(_mm512_cvtps_epi32(x));
-}
+TS_INLINE VecI32 rounded(VecF x) { return reinterpret_cast<VecI32>(_mm512_cvtps_epi32(x)); }
 /// a_2i b_2i + a_2i+1 b_2i+1 of 16-bit integers.
 TS_INLINE VecI32 products_of_pairs(VecI32 a, VecI32 b) {
-  return reinterpret_cast<VecI32>(
-      _mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+  return reinterpret_cast<VecI32>(_mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
 }
 /// acc += those. The intrinsic lets GCC 12 keep sums in memory.
 TS_INLINE void add_products(VecI32& acc, VecI32 x, VecI32 c) {
   asm("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(x), "v"(c));
 }
 #else
-TS_INLINE VecI32 rounded(VecF x) {
-  return reinterpret_cast<VecI32>(_mm256_cvtps_epi32(x));
-}
+TS_INLINE VecI32 rounded(VecF x) { return reinterpret_cast<VecI32>(_mm256_cvtps_epi32(x)); }
 /// a_2i b_2i + a_2i+1 b_2i+1 of 16-bit integers.
 TS_INLINE VecI32 products_of_pairs(VecI32 a, VecI32 b) {
-  return reinterpret_cast<VecI32>(
-      _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+  return reinterpret_cast<VecI32>(_mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
 }
 /// acc += those.
-TS_INLINE void add_products(VecI32& acc, VecI32 x, VecI32 c) {
-  acc += products_of_pairs(x, c);
-}
+TS_INLINE void add_products(VecI32& acc, VecI32 x, VecI32 c) { acc += products_of_pairs(x, c); }
 #endif
 
 /// What pairs add to the squared norms of their rows, exactly: integers are at most 2^15 - 1.
-TS_INLINE VecF squares_of(VecI32 pairs) {
-  return __builtin_convertvector(products_of_pairs(pairs, pairs), VecF);
-}
+TS_INLINE VecF squares_of(VecI32 pairs) { return __builtin_convertvector(products_of_pairs(pairs, pairs), VecF); }
 
 #if defined(__AVX512VNNI__)
 /// 32 columns of a row from `first` on, of which `left` are there, as pairs.
@@ -44,26 +34,24 @@ TS_INLINE VecI32 pairs_of_row(const float* row, const float* shift, index_t left
     return _mm512_cvtps_epi32(x * scale);
   };
   const __m512i by_quarters = _mm512_packs_epi32(integers(0), integers(16));
-  return reinterpret_cast<VecI32>(
-      _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), by_quarters));
+  return reinterpret_cast<VecI32>(_mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), by_quarters));
 }
 
 template <int... l>
-TS_INLINE VecF pack_pair_block(const float* const* row, index_t j, index_t left, const float* shift,
-                               VecF scale, std::int32_t* pairs, std::integer_sequence<int, l...>) {
+TS_INLINE VecF pack_pair_block(const float* const* row, index_t j, index_t left, const float* shift, VecF scale,
+                               std::int32_t* pairs, std::integer_sequence<int, l...>) {
   constexpr int n = sizeof...(l);
   VecI32 v[n];
   ((v[l] = pairs_of_row(row[l] + j, shift + j, left, scale)), ...);
   rotate<__builtin_ctz(n)>(v, std::make_integer_sequence<int, n / 2>{});
   VecF squares{};
-  ((2 * l < left ? store(pairs + l * tile_rows<float>, v[l]), void(squares += squares_of(v[l])) : void()),
-   ...);
+  ((2 * l < left ? store(pairs + l * tile_rows<float>, v[l]), void(squares += squares_of(v[l])) : void()), ...);
   return squares;
 }
 
 /// Rows of float32 numbers side by side, which need no more than float32 to be shifted and scaled.
-void pack_pairs_direct(const Rows& x, const index_t* rows, const Packing<float>& p, float scale,
-                       std::int32_t* pairs, float* squared_norms) {
+void pack_pairs_direct(const Rows& x, const index_t* rows, const Packing<float>& p, float scale, std::int32_t* pairs,
+                       float* squared_norms) {
   constexpr int n = lanes<float>;
   const float* values = static_cast<const float*>(x.values());
   const VecF by = broadcast<VecF>(static_cast<float>(p.scale) * scale);
@@ -72,16 +60,15 @@ void pack_pairs_direct(const Rows& x, const index_t* rows, const Packing<float>&
     for (int l = 0; l < n; ++l) row[l] = values + rows[r + l] * x.row_stride();
     VecF squares{};
     for (index_t j = 0; j < x.cols(); j += 2 * n)
-      squares += pack_pair_block(row, j, x.cols() - j, p.direct_shift, by,
-                                 pairs + j / 2 * tile_rows<float> + r, std::make_integer_sequence<int, n>{});
+      squares += pack_pair_block(row, j, x.cols() - j, p.direct_shift, by, pairs + j / 2 * tile_rows<float> + r,
+                                 std::make_integer_sequence<int, n>{});
     store(squared_norms + r, squares);
   }
 }
 #endif
 
 /// Any rows, by way of a tile of float32 numbers.
-void pack_pairs_of_tile(const float* tile, index_t d, float scale, std::int32_t* pairs,
-                        float* squared_norms) {
+void pack_pairs_of_tile(const float* tile, index_t d, float scale, std::int32_t* pairs, float* squared_norms) {
   constexpr int rows = tile_rows<float>;
   const VecF by = broadcast<VecF>(scale);
   const auto integers = [by](const float* x) { return rounded(load<VecF>(x) * by); };
@@ -98,8 +85,8 @@ void pack_pairs_of_tile(const float* tile, index_t d, float scale, std::int32_t*
   }
 }
 
-void pack_pairs(const Rows& x, const index_t* rows, const Packing<float>& p, float scale, double* row,
-                float* tile, std::int32_t* pairs, float* squared_norms) {
+void pack_pairs(const Rows& x, const index_t* rows, const Packing<float>& p, float scale, double* row, float* tile,
+                std::int32_t* pairs, float* squared_norms) {
 #if defined(__AVX512VNNI__)
   const bool directly = x.type() == DType::float32 && p.direct && x.col_stride() == 1 && !x.has_scale();
   if (directly) pack_pairs_direct(x, rows, p, scale, pairs, squared_norms);
@@ -115,8 +102,8 @@ void pack_pairs(const Rows& x, const index_t* rows, const Packing<float>& p, flo
     store(squared_norms + r, load<VecF>(squared_norms + r) * back);
 }
 
-TS_INLINE void integer_products(const std::int32_t* tile, const std::int32_t* centroids, index_t pairs,
-                                Asking& asking, VecI32 (&acc)[group_size][row_vectors]) {
+TS_INLINE void integer_products(const std::int32_t* tile, const std::int32_t* centroids, index_t pairs, Asking& asking,
+                                VecI32 (&acc)[group_size][row_vectors]) {
   constexpr int n = lanes<float>;
   for (index_t p = 0; p < pairs; ++p) {
     asking.step();
@@ -132,9 +119,9 @@ TS_INLINE void integer_products(const std::int32_t* tile, const std::int32_t* ce
 }
 
 /// Sums of each block of columns are exact, and add up in float32 times what brings those of a centroid back.
-void best_two_of_pairs(const std::int32_t* tile, index_t pairs, const std::int32_t* centroids,
-                       const float* scales, const float* half_norms, index_t groups, const Ahead& ahead,
-                       float* best, float* second, std::int32_t* which) {
+void best_two_of_pairs(const std::int32_t* tile, index_t pairs, const std::int32_t* centroids, const float* scales,
+                       const float* half_norms, index_t groups, const Ahead& ahead, float* best, float* second,
+                       std::int32_t* which) {
   constexpr int n = lanes<float>, rows = tile_rows<float>;
   constexpr index_t step = integer_block / 2;
   BestTwo<float> found[row_vectors];
@@ -150,8 +137,7 @@ void best_two_of_pairs(const std::int32_t* tile, index_t pairs, const std::int32
       for (int m = 0; m < group_size; ++m)
 #pragma GCC unroll 4
         for (int r = 0; r < row_vectors; ++r)
-          score[m][r] =
-              fma(broadcast<VecF>(scale[m]), __builtin_convertvector(acc[m][r], VecF), so_far(m, r));
+          score[m][r] = fma(broadcast<VecF>(scale[m]), __builtin_convertvector(acc[m][r], VecF), so_far(m, r));
     };
     add_block(0, [&](int m, int) { return broadcast<VecF>(half_norms[g * group_size + m]); });
     for (index_t p = step; p < pairs; p += step) add_block(p, [&](int m, int r) { return score[m][r]; });

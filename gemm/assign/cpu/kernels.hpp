@@ -69,8 +69,7 @@ struct ScoreKernels {
   /// The same for one sparse row: centroids element (j, m) at transposed[j * padded + m], negated; scores is
   /// room for `padded` (a multiple of `lanes`) numbers.
   void (*best_two_sparse)(const S* values, const std::int32_t* columns, index_t entries, const S* transposed,
-                          const S* half_norms, index_t padded, S* scores, S* best, S* second,
-                          Index* which) = nullptr;
+                          const S* half_norms, index_t padded, S* scores, S* best, S* second, Index* which) = nullptr;
   index_t lanes = 0;
   /// tile[j * this->rows + r] = (x_{rows[r] j} - shift_j) scale for this->rows row numbers, and squared norms
   /// of what was written, rounded in S; `row` is room for d numbers.
@@ -82,8 +81,7 @@ struct ScoreKernels {
   void (*decide)(const S* best, const S* second, const S* squared_norms, const ScoreMargin<S>& margin,
                  const S* by_centroid, Index* which, float* upper, float* lower) = nullptr;
   /// scores[j] = half_norms[j] + x^T (-c_j) for a row-major k x d block of negated centroids.
-  void (*row_scores)(const S* x, index_t d, const S* centroids, const S* half_norms, index_t k,
-                     S* scores) = nullptr;
+  void (*row_scores)(const S* x, index_t d, const S* centroids, const S* half_norms, index_t k, S* scores) = nullptr;
   /// out[r] = sum_j (tile_jr - c_j)^2 for the rows of a tile.
   void (*squared_distances)(const S* tile, index_t d, const S* candidate, S* out) = nullptr;
   /// sum_i w_i min(a_i, b_i) in float64, in eight partial sums: the same bits everywhere. No weights: all 1.
@@ -96,13 +94,13 @@ struct ScoreKernels {
 struct IntegerKernels {
   /// As ScoreKernels::pack, with the integers nearest to those numbers times `scale`, which are less than
   /// 2^15; squared norms are those of the integers, times scale^-2. `tile` is room for such a tile.
-  void (*pack)(const Rows& x, const index_t* rows, const Packing<float>& packing, float scale, double* row,
-               float* tile, std::int32_t* pairs, float* squared_norms) = nullptr;
+  void (*pack)(const Rows& x, const index_t* rows, const Packing<float>& packing, float scale, double* row, float* tile,
+               std::int32_t* pairs, float* squared_norms) = nullptr;
   /// As best_two; the products of integer_block columns are added up modulo 2^32, and then times scales[m] of
   /// centroid m.
-  void (*best_two)(const std::int32_t* tile, index_t pairs, const std::int32_t* centroids,
-                   const float* scales, const float* half_norms, index_t groups, const Ahead& ahead,
-                   float* best, float* second, std::int32_t* which) = nullptr;
+  void (*best_two)(const std::int32_t* tile, index_t pairs, const std::int32_t* centroids, const float* scales,
+                   const float* half_norms, index_t groups, const Ahead& ahead, float* best, float* second,
+                   std::int32_t* which) = nullptr;
 };
 
 struct Kernels {
@@ -111,12 +109,12 @@ struct Kernels {
   /// row[j] = x_ij - shift_j, rounded once (twice with a row scale).
   void (*centred)(const Rows& x, index_t i, const double* shift, double* row) = nullptr;
   /// The columns of ClusterSums::add: w is already in its unit and signed, one = 2^bits.
-  void (*accumulate)(const double* v, double w, const double* to_units, double one, index_t d,
-                     std::uint64_t* upper, std::uint64_t* lower) = nullptr;
+  void (*accumulate)(const double* v, double w, const double* to_units, double one, index_t d, std::uint64_t* upper,
+                     std::uint64_t* lower) = nullptr;
   /// Moves the bounds of `count` rows along with the centroids. `undecided` gets the rows whose label they do
   /// not prove; returns how many. Room for count + 1.
-  index_t (*screen)(const CentroidSteps& steps, const std::int32_t* labels, index_t count, float* upper,
-                    float* lower, index_t* undecided) = nullptr;
+  index_t (*screen)(const CentroidSteps& steps, const std::int32_t* labels, index_t count, float* upper, float* lower,
+                    index_t* undecided) = nullptr;
   /// ||a - b||^2, rounded.
   double (*squared_difference)(const double* a, const double* b, index_t d) = nullptr;
   /// The same in eight partial sums, as squared_distance() in assign_detail.hpp adds them: the same bits

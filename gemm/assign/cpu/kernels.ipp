@@ -49,26 +49,14 @@ template <class S>
 constexpr int tile_rows = row_vectors* lanes<S>;
 
 #if defined(__AVX512F__)
-TS_INLINE VecF fma(VecF a, VecF b, VecF c) {
-  return _mm512_fmadd_ps(a, b, c);
-}
-TS_INLINE VecD fma(VecD a, VecD b, VecD c) {
-  return _mm512_fmadd_pd(a, b, c);
-}
+TS_INLINE VecF fma(VecF a, VecF b, VecF c) { return _mm512_fmadd_ps(a, b, c); }
+TS_INLINE VecD fma(VecD a, VecD b, VecD c) { return _mm512_fmadd_pd(a, b, c); }
 #elif defined(__FMA__)
-TS_INLINE VecF fma(VecF a, VecF b, VecF c) {
-  return _mm256_fmadd_ps(a, b, c);
-}
-TS_INLINE VecD fma(VecD a, VecD b, VecD c) {
-  return _mm256_fmadd_pd(a, b, c);
-}
+TS_INLINE VecF fma(VecF a, VecF b, VecF c) { return _mm256_fmadd_ps(a, b, c); }
+TS_INLINE VecD fma(VecD a, VecD b, VecD c) { return _mm256_fmadd_pd(a, b, c); }
 #else
-TS_INLINE VecF fma(VecF a, VecF b, VecF c) {
-  return a * b + c;
-}
-TS_INLINE VecD fma(VecD a, VecD b, VecD c) {
-  return a * b + c;
-}
+TS_INLINE VecF fma(VecF a, VecF b, VecF c) { return a * b + c; }
+TS_INLINE VecD fma(VecD a, VecD b, VecD c) { return a * b + c; }
 #endif
 
 template <class V, class S>
@@ -151,8 +139,8 @@ TS_INLINE void products(const S* tile, const S* centroids, index_t length, Askin
 }
 
 template <class S>
-void best_two(const S* tile, index_t d, const S* centroids, const S* half_norms, index_t groups,
-              const Ahead& ahead, S* best, S* second, typename Types<S>::Index* which) {
+void best_two(const S* tile, index_t d, const S* centroids, const S* half_norms, index_t groups, const Ahead& ahead,
+              S* best, S* second, typename Types<S>::Index* which) {
   using V = typename Types<S>::Vec;
   using I = typename Types<S>::VecIndex;
   BestTwo<S> found[row_vectors];
@@ -228,15 +216,9 @@ void best_two_sparse(const S* values, const std::int32_t* columns, index_t entri
   }
 }
 
-TS_INLINE double widen(double x) {
-  return x;
-}
-TS_INLINE double widen(float x) {
-  return x;
-}
-TS_INLINE double widen(bfloat16 x) {
-  return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16);
-}
+TS_INLINE double widen(double x) { return x; }
+TS_INLINE double widen(float x) { return x; }
+TS_INLINE double widen(bfloat16 x) { return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16); }
 /// The exponent is put right by a product, which serves subnormal numbers as well, but for infinities and
 /// NaN.
 TS_INLINE double widen(float16 x) {
@@ -268,8 +250,7 @@ void centred(const Rows& x, index_t i, const double* shift, double* row) {
       return centred_row(static_cast<const float16*>(values) + first, stride, scale, scaled, shift, d, row);
     case DType::bfloat16:
       return centred_row(static_cast<const bfloat16*>(values) + first, stride, scale, scaled, shift, d, row);
-    default:
-      return centred_row(static_cast<const double*>(values) + first, stride, scale, scaled, shift, d, row);
+    default: return centred_row(static_cast<const double*>(values) + first, stride, scale, scaled, shift, d, row);
   }
 }
 
@@ -285,8 +266,7 @@ void row_scores(const S* x, index_t d, const S* centroids, const S* half_norms, 
     V acc[2] = {};
     index_t j = 0;
     for (; j + 2 * lanes<S> <= d; j += 2 * lanes<S>)
-      for (int q = 0; q < 2; ++q)
-        acc[q] = fma(load<V>(x + j + q * lanes<S>), load<V>(c + j + q * lanes<S>), acc[q]);
+      for (int q = 0; q < 2; ++q) acc[q] = fma(load<V>(x + j + q * lanes<S>), load<V>(c + j + q * lanes<S>), acc[q]);
     S rest = 0;
     for (; j < d; ++j) rest += x[j] * c[j];
     const V both = acc[0] + acc[1];

@@ -79,8 +79,7 @@ TS_INLINE VecD lanes_from(VecD v, int step) {
 void means(const SumsOfCluster& s, double* mean) {
   const VecD share_hi = broadcast<VecD>(s.share_hi), share_lo = broadcast<VecD>(s.share_lo);
   for_vectors(s.d, [&](index_t j, index_t left, index_t) {
-    const Twofolds sum =
-        join(load_first<VecU64>(s.upper + j, left), load_first<VecU64>(s.lower + j, left), s.inverse);
+    const Twofolds sum = join(load_first<VecU64>(s.upper + j, left), load_first<VecU64>(s.lower + j, left), s.inverse);
     const VecD from = load_first<VecD>(s.from_units + j, left), p = sum.hi * share_hi;
     const VecD rest = rest_of_product(sum.hi, share_hi, p) + (sum.hi * share_lo + sum.lo * share_hi);
     const Twofolds found = sum_of(p * from, load_first<VecD>(s.shift + j, left));
@@ -106,12 +105,10 @@ double squared_step(const double* a, const double* b, index_t d) {
 /// (c - shift) ((c - shift) W - 2 S) column by column, each product and sum with what its rounding lost
 /// (Ogita, Rump, Oishi 2005, "Accurate sum and dot product").
 void inertia_term(const SumsOfCluster& s, const double* centroid, double* hi_lo) {
-  const VecD weight_hi = broadcast<VecD>(s.weight_hi * s.inverse),
-             weight_lo = broadcast<VecD>(s.weight_lo * s.inverse);
+  const VecD weight_hi = broadcast<VecD>(s.weight_hi * s.inverse), weight_lo = broadcast<VecD>(s.weight_lo * s.inverse);
   Twofolds part[partial_vectors] = {};
   for_vectors(s.d, [&](index_t j, index_t left, index_t q) {
-    const Twofolds sum =
-        join(load_first<VecU64>(s.upper + j, left), load_first<VecU64>(s.lower + j, left), s.inverse);
+    const Twofolds sum = join(load_first<VecU64>(s.upper + j, left), load_first<VecU64>(s.lower + j, left), s.inverse);
     const VecD minus_twice = load_first<VecD>(s.from_units + j, left) * (-2 * s.inverse);
     const Twofolds c = sum_of(load_first<VecD>(centroid + j, left), -load_first<VecD>(s.shift + j, left));
     const VecD p = c.hi * weight_hi;

@@ -8,12 +8,8 @@ using PartU16 = std::uint16_t __attribute__((vector_size(vector_bytes / 4)));
 template <class S>
 using Part = std::conditional_t<std::is_same_v<S, float>, PartF, VecD>;
 
-TS_INLINE VecD wide_part(const double* x) {
-  return load<VecD>(x);
-}
-TS_INLINE VecD wide_part(const float* x) {
-  return __builtin_convertvector(load<PartF>(x), VecD);
-}
+TS_INLINE VecD wide_part(const double* x) { return load<VecD>(x); }
+TS_INLINE VecD wide_part(const float* x) { return __builtin_convertvector(load<PartF>(x), VecD); }
 TS_INLINE VecD wide_part(const bfloat16* x) {
   const auto bits = __builtin_convertvector(load<PartU16>(x), PartU32) << 16;
   return wide_part(reinterpret_cast<const float*>(&bits));
@@ -75,8 +71,8 @@ TS_INLINE void rotate(V (&v)[n], std::integer_sequence<int, i...> half) {
 
 /// Vectors of `lanes` elements of as many rows, transposed; l are the numbers below lanes.
 template <class S, bool scaled, bool direct, class T, int... l>
-TS_INLINE void pack_block(const T* const* row, const double* factor, index_t j, index_t count,
-                          const Packing<S>& p, S* tile, std::integer_sequence<int, l...>) {
+TS_INLINE void pack_block(const T* const* row, const double* factor, index_t j, index_t count, const Packing<S>& p,
+                          S* tile, std::integer_sequence<int, l...>) {
   using V = typename Types<S>::Vec;
   constexpr int n = sizeof...(l);
   V v[n];
@@ -104,8 +100,7 @@ void pack_rows(const Rows& x, const index_t* rows, const Packing<S>& p, S* tile)
       if constexpr (scaled) factor[l] = x.scale(rows[r + l]);
     }
     for (index_t j = 0; j < x.cols(); j += n)
-      pack_block<S, scaled, direct>(row, factor, j, x.cols() - j, p, tile + r,
-                                    std::make_integer_sequence<int, n>{});
+      pack_block<S, scaled, direct>(row, factor, j, x.cols() - j, p, tile + r, std::make_integer_sequence<int, n>{});
   }
 }
 
@@ -135,17 +130,10 @@ template <class S>
 void pack(const Rows& x, const index_t* rows, const Packing<S>& p, double* row, S* tile, S* squared_norms) {
   using V = typename Types<S>::Vec;
   switch (x.type()) {
-    case DType::float32:
-      pack_type<S, float>(x, rows, p, row, tile);
-      break;
-    case DType::float16:
-      pack_type<S, float16>(x, rows, p, row, tile);
-      break;
-    case DType::bfloat16:
-      pack_type<S, bfloat16>(x, rows, p, row, tile);
-      break;
-    default:
-      pack_type<S, double>(x, rows, p, row, tile);
+    case DType::float32: pack_type<S, float>(x, rows, p, row, tile); break;
+    case DType::float16: pack_type<S, float16>(x, rows, p, row, tile); break;
+    case DType::bfloat16: pack_type<S, bfloat16>(x, rows, p, row, tile); break;
+    default: pack_type<S, double>(x, rows, p, row, tile);
   }
   V norm[row_vectors] = {};
   for (index_t j = 0; j < x.cols(); ++j)

@@ -1,8 +1,8 @@
 // Sums of rows, of squares and of distances, with the same bits for every instruction set. Part of kernels.ipp.
 
 /// See split() in cluster_sums.cpp.
-void accumulate(const double* __restrict v, double w, const double* __restrict to_units, double one,
-                index_t d, std::uint64_t* __restrict upper, std::uint64_t* __restrict lower) {
+void accumulate(const double* __restrict v, double w, const double* __restrict to_units, double one, index_t d,
+                std::uint64_t* __restrict upper, std::uint64_t* __restrict lower) {
   constexpr double magic = 0x1.8p52;
   constexpr auto magic_bits = __builtin_bit_cast(std::uint64_t, magic);
   for (index_t j = 0; j < d; ++j) {
@@ -61,8 +61,8 @@ void add(const double* __restrict row, index_t d, double* __restrict sum) {
   for (index_t j = 0; j < d; ++j) sum[j] += row[j];
 }
 
-void spread(const double* __restrict row, const double* __restrict shift, const double* __restrict mean,
-            index_t d, double* __restrict reach, double* __restrict squares) {
+void spread(const double* __restrict row, const double* __restrict shift, const double* __restrict mean, index_t d,
+            double* __restrict reach, double* __restrict squares) {
   for (index_t j = 0; j < d; ++j) {
     const double from_shift = __builtin_fabs(row[j] - shift[j]), from_mean = row[j] - mean[j];
     reach[j] = reach[j] > from_shift ? reach[j] : from_shift;

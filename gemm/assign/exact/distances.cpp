@@ -43,8 +43,7 @@ class Direct {
   [[nodiscard]] double to(index_t i, index_t m, const Scratch& s) const {
     const double* c = c_.data() + m * c_.cols();
     if (!x_.sparse()) return kernels_.squared_distance(s.row.data(), c, c_.cols());
-    return static_cast<double>(sparse_squared_distance(s.row.data(), x_.indices() + x_.pointers()[i],
-                                                       x_.entries(i), c,
+    return static_cast<double>(sparse_squared_distance(s.row.data(), x_.indices() + x_.pointers()[i], x_.entries(i), c,
                                                        norms_[static_cast<std::size_t>(m)]));
   }
   /// What rounding may have done to a distance: relative for dense rows, to the norms for sparse ones.
@@ -52,8 +51,7 @@ class Direct {
     const double d = static_cast<double>(c_.cols() + 3);
     if (!x_.sparse()) return d * 0x1p-51 * distance;
     const auto norm = squared_norm<long double>(s.row.data(), static_cast<index_t>(s.row.size()));
-    return d * 0x1p-51 * distance +
-           d * 0x1p-61 * static_cast<double>(norm + norms_[static_cast<std::size_t>(m)]);
+    return d * 0x1p-51 * distance + d * 0x1p-61 * static_cast<double>(norm + norms_[static_cast<std::size_t>(m)]);
   }
   [[nodiscard]] index_t k() const noexcept { return c_.rows(); }
 
@@ -110,13 +108,12 @@ void own_squared_distances(const Context& ctx, const Rows& x, HostView<const dou
   });
 }
 
-double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids,
-               PerRow<const std::int32_t> labels, PerRow<const double> weights, double before) {
+double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels,
+               PerRow<const double> weights, double before) {
   expect_labels(x, centroids, labels);
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
-  const std::vector<double> partial = x.on_device()
-                                          ? assign_device::chunk_inertias(ctx, x, centroids, labels, weights)
-                                          : chunk_inertias(ctx, x, centroids, labels, weights);
+  const std::vector<double> partial = x.on_device() ? assign_device::chunk_inertias(ctx, x, centroids, labels, weights)
+                                                    : chunk_inertias(ctx, x, centroids, labels, weights);
   double sum = before;
   for (const double p : partial) sum += p;
   return sum;

@@ -14,8 +14,8 @@ void own_squared_distances(const Context& ctx, const Rows& x, HostView<const dou
 
 /// sum_i w_i ||x_i - c_{labels[i]}||^2, the terms as above, added in a fixed tree.
 /// `before`: of the blocks of rows before these (each a multiple of chunk_rows long), to which it is added.
-double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids,
-               PerRow<const std::int32_t> labels, PerRow<const double> weights, double before = 0);
+double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels,
+               PerRow<const double> weights, double before = 0);
 
 /// The float64 oracle: the number of rows for which some centroid is closer than that of their label by more
 /// than rounding of direct differences explains, (d + 3) 2^-51 of the squared distance. Cost: 3 n d k flops.

@@ -33,8 +33,7 @@ void for_own_distances(const Context& ctx, const Rows& x, HostView<const double>
   Upload upload(ctx, centroids.rows() * centroids.cols());
   upload.add(centroids);
   Workspace w;
-  const std::size_t sent = w.reserve<double>(upload.size()),
-                    found = w.reserve<double>(std::min(block, x.rows())),
+  const std::size_t sent = w.reserve<double>(upload.size()), found = w.reserve<double>(std::min(block, x.rows())),
                     chunks = w.reserve<double>(block / chunk_rows);
   w.get(ctx.stream);
   upload.send(w.at<double>(sent));
@@ -51,24 +50,21 @@ void for_own_distances(const Context& ctx, const Rows& x, HostView<const double>
 
 void own_squared_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
                            PerRow<const std::int32_t> labels, std::span<double> distances) {
-  for_own_distances(ctx, x, centroids, labels,
-                    [&](index_t i, const Rows& rows, const double* found, double*) {
-                      cuda::copy_bytes(ctx.stream, distances.data() + i, found,
-                                       static_cast<std::size_t>(rows.rows()) * sizeof(double));
-                    });
+  for_own_distances(ctx, x, centroids, labels, [&](index_t i, const Rows& rows, const double* found, double*) {
+    cuda::copy_bytes(ctx.stream, distances.data() + i, found, static_cast<std::size_t>(rows.rows()) * sizeof(double));
+  });
 }
 
 std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<const double> centroids,
                                    PerRow<const std::int32_t> labels, PerRow<const double> weights) {
   std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
-  for_own_distances(ctx, x, centroids, labels,
-                    [&](index_t i, const Rows& rows, double* found, double* chunks) {
-                      const index_t count = chunk_count(rows.rows());
-                      launch_distances(ctx, Task::inertia_of_chunks, rows, count, nullptr, nullptr,
-                                       weights.empty() ? nullptr : weights.data + i, found, chunks);
-                      cuda::copy_bytes(ctx.stream, partial.data() + i / chunk_rows, chunks,
-                                       static_cast<std::size_t>(count) * sizeof(double));
-                    });
+  for_own_distances(ctx, x, centroids, labels, [&](index_t i, const Rows& rows, double* found, double* chunks) {
+    const index_t count = chunk_count(rows.rows());
+    launch_distances(ctx, Task::inertia_of_chunks, rows, count, nullptr, nullptr,
+                     weights.empty() ? nullptr : weights.data + i, found, chunks);
+    cuda::copy_bytes(ctx.stream, partial.data() + i / chunk_rows, chunks,
+                     static_cast<std::size_t>(count) * sizeof(double));
+  });
   return partial;
 }
 
@@ -87,8 +83,7 @@ index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const doub
   upload.send(w.at<double>(sent));
   cuda::fill_bytes(ctx.stream, w.at<char>(wrong), 0, sizeof(std::uint64_t));
   const cuda::CentroidsArgument c{
-      nullptr, w.at<double>(sent), nullptr, static_cast<int>(k), static_cast<int>(k), static_cast<int>(d), 1,
-      1};
+      nullptr, w.at<double>(sent), nullptr, static_cast<int>(k), static_cast<int>(k), static_cast<int>(d), 1, 1};
   cuda::launch_with<cuda::VerifyPolicy>(
       ctx, cuda::warps_plan("assign_verify", cuda::VerifyPolicy{x.type()}, x.rows(), ctx.stream.device()),
       {argument_of(x), c, labels.data, w.at<cuda::word64>(wrong)});

@@ -13,8 +13,7 @@ template <class Sum>
   index_t j = 0;
   for (; j + 8 <= d; j += 8)
     for (index_t q = 0; q < 8; ++q) {
-      const Sum difference =
-          (static_cast<Sum>(x[j + q]) - static_cast<Sum>(c[j + q])) * static_cast<Sum>(factor);
+      const Sum difference = (static_cast<Sum>(x[j + q]) - static_cast<Sum>(c[j + q])) * static_cast<Sum>(factor);
       part[q] += difference * difference;
     }
   for (; j < d; ++j) {
@@ -37,9 +36,7 @@ template <class Sum>
 }
 /// Distances that differ by less than this share of themselves are equal, since rounding in the above may
 /// tell them apart.
-[[nodiscard]] constexpr double twofold_tie(index_t d) noexcept {
-  return static_cast<double>(d + 3) * 0x1p-100;
-}
+[[nodiscard]] constexpr double twofold_tie(index_t d) noexcept { return static_cast<double>(d + 3) * 0x1p-100; }
 
 /// ||c||^2, columns in ascending order.
 template <class Sum>

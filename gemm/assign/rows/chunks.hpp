@@ -19,16 +19,13 @@ inline constexpr index_t most_listed_rows = index_t{1} << 27, listed_row_bytes =
 
 namespace ts::assign_detail {
 
-[[nodiscard]] constexpr index_t chunk_count(index_t rows) noexcept {
-  return (rows + chunk_rows - 1) / chunk_rows;
-}
+[[nodiscard]] constexpr index_t chunk_count(index_t rows) noexcept { return (rows + chunk_rows - 1) / chunk_rows; }
 
 /// @throws Error(invalid_argument) unless there is one number for each row, in the rows' memory.
 template <class T>
 void expect_per_row(const Rows& x, PerRow<T> numbers, const char* name) {
   if (numbers.size != x.rows() || (x.rows() > 0 && numbers.space != x.space()))
-    throw Error(Errc::invalid_argument,
-                std::string(name) + " must have one entry for each row, in the same memory");
+    throw Error(Errc::invalid_argument, std::string(name) + " must have one entry for each row, in the same memory");
 }
 
 /// Threads for `pieces` pieces of work of `products` multiplications each: small problems stay on one, where

@@ -23,9 +23,9 @@ index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<con
   const std::size_t count = w.reserve<std::uint64_t>(1);
   w.get(ctx.stream);
   cuda::fill_bytes(ctx.stream, w.at<char>(count), 0, sizeof(std::uint64_t));
-  cuda::launch_with<cuda::ResetLabelsPolicy>(
-      ctx, cuda::threads_plan("reset_labels", cuda::ResetLabelsPolicy{}, rows.size),
-      {rows.size, rows.data, labels.data, w.at<cuda::word64>(count)});
+  cuda::launch_with<cuda::ResetLabelsPolicy>(ctx,
+                                             cuda::threads_plan("reset_labels", cuda::ResetLabelsPolicy{}, rows.size),
+                                             {rows.size, rows.data, labels.data, w.at<cuda::word64>(count)});
   std::uint64_t changed = 0;
   cuda::copy_bytes(ctx.stream, &changed, w.at<char>(count), sizeof changed);
   ctx.stream.synchronize();

@@ -59,8 +59,7 @@ class PerRowArray {
   }
 
   /// `count` numbers in the memory of `space`, every byte of which is `byte`.
-  PerRowArray(const Context& ctx, Space space, index_t count, unsigned char byte)
-      : size_(count), space_(space) {
+  PerRowArray(const Context& ctx, Space space, index_t count, unsigned char byte) : size_(count), space_(space) {
     const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
     if (space == Space::host) {
       host_.resize(static_cast<std::size_t>(count));

@@ -18,8 +18,7 @@ template <class P>
 }
 /// A kernel that shares its rows among so many warps, or fewer that go on.
 template <class P>
-[[nodiscard]] KernelPlan warps_plan(std::string_view family, const P& policy, index_t warps,
-                                    const DeviceInfo& device) {
+[[nodiscard]] KernelPlan warps_plan(std::string_view family, const P& policy, index_t warps, const DeviceInfo& device) {
   KernelPlan plan = threads_plan(family, policy, 32 * warps);
   plan.grid = grid_of(ceil_div(warps, P::threads / 32), P::blocks_at_once * device.multiprocessors);
   return plan;

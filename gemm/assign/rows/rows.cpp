@@ -16,14 +16,10 @@ namespace {
 template <class Use>
 auto with_type(DType type, const void* values, Use&& use) {
   switch (type) {
-    case DType::float32:
-      return use(static_cast<const float*>(values));
-    case DType::float16:
-      return use(static_cast<const float16*>(values));
-    case DType::bfloat16:
-      return use(static_cast<const bfloat16*>(values));
-    default:
-      return use(static_cast<const double*>(values));
+    case DType::float32: return use(static_cast<const float*>(values));
+    case DType::float16: return use(static_cast<const float16*>(values));
+    case DType::bfloat16: return use(static_cast<const bfloat16*>(values));
+    default: return use(static_cast<const double*>(values));
   }
 }
 

@@ -83,9 +83,7 @@ class Rows {
   [[nodiscard]] bool has_scale() const noexcept { return scale_ != nullptr; }
   [[nodiscard]] const double* scales() const noexcept { return scale_; }
   /// Entries of row i: cols() of a dense row.
-  [[nodiscard]] index_t entries(index_t i) const noexcept {
-    return sparse() ? pointers_[i + 1] - pointers_[i] : cols_;
-  }
+  [[nodiscard]] index_t entries(index_t i) const noexcept { return sparse() ? pointers_[i + 1] - pointers_[i] : cols_; }
 
   /// Row i of a dense or sparse view as cols() numbers; from a device it is fetched.
   void load(index_t i, double* out) const;
@@ -94,8 +92,7 @@ class Rows {
   /// indices()[pointers()[i] ...].
   void load_entries(index_t i, double* out) const noexcept;
   /// The first element that is NaN or infinite, row by row, as (row, column); (-1, -1) if there is none.
-  [[nodiscard]] std::pair<index_t, index_t> first_not_finite(index_t row_begin,
-                                                             index_t row_end) const noexcept;
+  [[nodiscard]] std::pair<index_t, index_t> first_not_finite(index_t row_begin, index_t row_end) const noexcept;
 
  private:
   const void* values_ = nullptr;

@@ -29,16 +29,15 @@ void reciprocal_norms(const Context& ctx, const Rows& x, std::span<double> scale
 }
 
 Rows unit_rows(const Context& ctx, const Rows& x, PerRow<double> unit, std::span<double> scale) {
-  expects(x.on_device() && unit.space == Space::device && unit.size >= x.rows() * x.cols() &&
-              std::ssize(scale) == x.rows(),
-          "unit_rows: the rows must be on a device, and the results have room there");
+  expects(
+      x.on_device() && unit.space == Space::device && unit.size >= x.rows() * x.cols() && std::ssize(scale) == x.rows(),
+      "unit_rows: the rows must be on a device, and the results have room there");
   assign_device::unit_rows(ctx, x, unit.data, scale);
   return {ctx.stream, DeviceView<const double>(unit.data, x.rows(), x.cols(), x.cols())};
 }
 
 index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<const index_t> rows) {
-  expects(rows.size == 0 || rows.space == labels.space,
-          "reset_labels: the rows must be listed where the labels are");
+  expects(rows.size == 0 || rows.space == labels.space, "reset_labels: the rows must be listed where the labels are");
   if (rows.size == 0) return 0;
   if (labels.space == Space::device) return assign_device::reset_labels(ctx, labels, rows);
   index_t changed = 0;

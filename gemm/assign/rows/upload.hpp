@@ -47,8 +47,7 @@ template <class Work>
 void for_blocks(const Context& ctx, HostView<const double> m, const Work& work) {
   constexpr index_t blocks_of_a_thread = 4;
   const SmallBlocks blocks(m);
-  const auto threads =
-      static_cast<int>(std::clamp<index_t>(blocks.count / blocks_of_a_thread, 1, ctx.thread_count()));
+  const auto threads = static_cast<int>(std::clamp<index_t>(blocks.count / blocks_of_a_thread, 1, ctx.thread_count()));
   parallel_pieces(threads, blocks.count, [&](index_t b, int) {
     work(b, m.rows(b * blocks.rows, std::min(blocks.rows, m.rows() - b * blocks.rows)));
   });
@@ -80,9 +79,7 @@ class Upload {
       visit(b, block);
     });
   }
-  void add(std::span<const double> v) {
-    std::copy(v.begin(), v.end(), take(static_cast<index_t>(v.size())).begin());
-  }
+  void add(std::span<const double> v) { std::copy(v.begin(), v.end(), take(static_cast<index_t>(v.size())).begin()); }
   [[nodiscard]] index_t size() const noexcept { return size_; }
   /// Where the numbers added next will be after send().
   [[nodiscard]] double* next() const noexcept { return there_ + size_; }

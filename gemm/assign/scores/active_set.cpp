@@ -21,8 +21,7 @@ double ActiveSet::cost_of(index_t cols, std::size_t element) noexcept {
 ActiveSet::Pass ActiveSet::next(bool settled, const Steps& last, double drift, double scale) {
   // Drift is the root of rounded sums of squares, some of which may have vanished.
   constexpr double rounding = 1 + 0x1p-30, vanished = 0x1p-300;
-  if (hold_ && scale == scale_ && drift * rounding + vanished < static_cast<double>(margin_))
-    return Pass::active_rows;
+  if (hold_ && scale == scale_ && drift * rounding + vanished < static_cast<double>(margin_)) return Pass::active_rows;
   hold_ = false;
   parts_.clear();
   if (!settled || !std::isfinite(last.most) || last.most == 0 || density_ < 0) return Pass::every_row;

@@ -19,8 +19,7 @@ std::vector<bool> copies(HostView<const double> centroids) {
   for (index_t m = 0; m < k; ++m) {
     double* row = dense.data() + m * d;
     for (index_t j = 0; j < d; ++j) row[j] = centroids(m, j) + 0.0;  // -0.0 becomes 0.0
-    const std::string_view key(reinterpret_cast<const char*>(row),
-                               static_cast<std::size_t>(d) * sizeof(double));
+    const std::string_view key(reinterpret_cast<const char*>(row), static_cast<std::size_t>(d) * sizeof(double));
     copy[static_cast<std::size_t>(m)] = !seen.emplace(key, m).second;
   }
   return copy;
@@ -31,8 +30,8 @@ double reach_of(HostView<const double> centroids, const ColumnMoments& moments) 
   const auto larger = [](double a, double b) { return std::max(a, b); };
   const auto distance = [](double shift, double c) { return std::abs(c - shift); };
   for (index_t m = 0; m < centroids.rows(); ++m)
-    reach = std::transform_reduce(moments.shift.begin(), moments.shift.end(),
-                                  centroids.data() + m * centroids.ld(), reach, larger, distance);
+    reach = std::transform_reduce(moments.shift.begin(), moments.shift.end(), centroids.data() + m * centroids.ld(),
+                                  reach, larger, distance);
   return reach;
 }
 
@@ -80,8 +79,7 @@ Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments
         copy[static_cast<std::size_t>(m)] ? std::numeric_limits<S>::infinity() : static_cast<S>(norm / 2);
     largest_norm = std::max(largest_norm, static_cast<double>(std::sqrt(norm)));
   }
-  largest_norm =
-      largest_norm * (1 + 1e-6) + std::sqrt(static_cast<double>(d)) * std::numeric_limits<S>::min();
+  largest_norm = largest_norm * (1 + 1e-6) + std::sqrt(static_cast<double>(d)) * std::numeric_limits<S>::min();
 }
 
 template struct Scored<float>;

@@ -24,8 +24,8 @@ class DensePass {
   using Index = std::conditional_t<sizeof(S) == sizeof(float), std::int32_t, std::int64_t>;
 
  public:
-  DensePass(const Kernels& kernels, const Rows& x, const ColumnMoments& moments,
-            HostView<const double> centroids, Scores scores)
+  DensePass(const Kernels& kernels, const Rows& x, const ColumnMoments& moments, HostView<const double> centroids,
+            Scores scores)
       : kernels_(kernels),
         score_(assign_cpu::score_kernels<S>(kernels)),
         x_(x),
@@ -34,8 +34,7 @@ class DensePass {
         shift_(moments, centroids_.scale, score_.lanes),
         groups_((centroids_.k + score_.group - 1) / score_.group),
         grouped_(groups_ * score_.group, centroids_.d),
-        grouped_half_norms_(static_cast<std::size_t>(groups_ * score_.group),
-                            std::numeric_limits<S>::infinity()) {
+        grouped_half_norms_(static_cast<std::size_t>(groups_ * score_.group), std::numeric_limits<S>::infinity()) {
     std::fill_n(grouped_.data(), grouped_.rows() * grouped_.cols(), S{0});
     const index_t d = centroids_.d;
     for (index_t m = 0; m < centroids_.k; ++m) {
@@ -49,9 +48,7 @@ class DensePass {
     const double by_blocks = std::min<double>(length, assign_cpu::block) + length / assign_cpu::block + 1;
     const double terms = std::max(by_blocks, length / (2 * lanes) + 3 * lanes + 4);
     // The bound is affine in the norm of a row; a little more covers that the margin is computed in S.
-    const auto bound = [&](double norm) {
-      return 2.02 * score_bound<S>(terms, norm, centroids_.largest_norm, d);
-    };
+    const auto bound = [&](double norm) { return 2.02 * score_bound<S>(terms, norm, centroids_.largest_norm, d); };
     margin_ = {static_cast<S>(1 + 4 * (length + 4) * std::numeric_limits<S>::epsilon()),
                static_cast<S>(length * std::numeric_limits<S>::min()), static_cast<S>(bound(0)),
                static_cast<S>(bound(1) - bound(0))};
@@ -139,18 +136,15 @@ class DensePass {
     for (double& value : s.row) value *= centroids_.scale;
     const double squared = kernels_.squared_difference(s.row.data(), bounds.centroid(label), centroids_.d);
     const double d = static_cast<double>(centroids_.d);
-    return static_cast<float>(std::sqrt(squared) * (1 + (d + 8) * 0x1p-52) + std::sqrt(d) * 0x1p-50) *
-           (1 + 0x1p-22F);
+    return static_cast<float>(std::sqrt(squared) * (1 + (d + 8) * 0x1p-52) + std::sqrt(d) * 0x1p-50) * (1 + 0x1p-22F);
   }
 
   /// Labels of the first of the `left` rows that follow, a tile of them at most; those that integers leave
   /// open go to s.open instead.
-  void tile(const index_t* rows, index_t left, bool by_integers, const Pass& to, ClusterSums* sums,
-            Scratch& s) const {
+  void tile(const index_t* rows, index_t left, bool by_integers, const Pass& to, ClusterSums* sums, Scratch& s) const {
     const index_t count = std::min(score_.rows, left);
     // Rows in column-major order are no lines of memory.
-    const assign_cpu::Ahead ahead{x_, rows + count,
-                                  x_.col_stride() == 1 ? std::min(score_.rows, left - count) : 0};
+    const assign_cpu::Ahead ahead{x_, rows + count, x_.col_stride() == 1 ? std::min(score_.rows, left - count) : 0};
     std::copy_n(rows, count, s.packed.begin());
     std::fill(s.packed.begin() + count, s.packed.end(), rows[0]);
     const bool bounded = to.bounds.all != nullptr;
@@ -167,8 +161,8 @@ class DensePass {
     }
     if (!by_integers) {
       score_.pack(x_, s.packed.data(), shift_.packing, s.row.data(), s.tile.data(), s.norms.data());
-      score_.best_two(s.tile.data(), centroids_.d, grouped_.data(), grouped_half_norms_.data(), groups_,
-                      ahead, s.best.data(), s.second.data(), s.which.data());
+      score_.best_two(s.tile.data(), centroids_.d, grouped_.data(), grouped_half_norms_.data(), groups_, ahead,
+                      s.best.data(), s.second.data(), s.which.data());
       decide(margin_, nullptr);
     }
     constexpr index_t stretch = 16;
@@ -181,8 +175,7 @@ class DensePass {
     for (index_t r = 0; r < count; ++r) {
       const auto at = static_cast<std::size_t>(r);
       const index_t i = rows[r];
-      if (together && r % stretch == 0 && r + stretch <= count &&
-          stay(s.which.data() + r, to.labels.data() + i)) {
+      if (together && r % stretch == 0 && r + stretch <= count && stay(s.which.data() + r, to.labels.data() + i)) {
         r += stretch - 1;  // none of them moves
         continue;
       }
@@ -211,11 +204,10 @@ class DensePass {
   /// The scores of a tile, by integers; of rows for which they have no room, two that decide nothing.
   void score_integers(const assign_cpu::Ahead& ahead, Scratch& s) const requires std::is_same_v<S, float> {
     const IntegerScores& of = *integers_;
-    kernels_.int16.pack(x_, s.packed.data(), shift_.packing, of.row_scale, s.row.data(), s.tile.data(),
-                        s.pairs.data(), s.norms.data());
-    kernels_.int16.best_two(s.pairs.data(), of.pairs, of.grouped.data(), of.scales.data(),
-                            of.half_norms.data(), groups_, ahead, s.best.data(), s.second.data(),
-                            s.which.data());
+    kernels_.int16.pack(x_, s.packed.data(), shift_.packing, of.row_scale, s.row.data(), s.tile.data(), s.pairs.data(),
+                        s.norms.data());
+    kernels_.int16.best_two(s.pairs.data(), of.pairs, of.grouped.data(), of.scales.data(), of.half_norms.data(),
+                            groups_, ahead, s.best.data(), s.second.data(), s.which.data());
     for (std::size_t r = 0; r < s.norms.size(); ++r)
       if (!(s.norms[r] <= of.largest_squared)) s.second[r] = s.best[r];
   }
@@ -230,10 +222,10 @@ class DensePass {
       const double value = s.row[static_cast<std::size_t>(j)] * centroids_.scale;
       s.scaled_row[static_cast<std::size_t>(j)] = static_cast<S>(value), squared += value * value;
     }
-    const double margin = static_cast<double>(margin_.constant) +
-                          static_cast<double>(margin_.by_norm) * std::sqrt(squared) * (1 + 1e-6);
-    score_.row_scores(s.scaled_row.data(), d, centroids_.negated.data(), centroids_.half_norms.data(),
-                      centroids_.k, s.scores.data());
+    const double margin =
+        static_cast<double>(margin_.constant) + static_cast<double>(margin_.by_norm) * std::sqrt(squared) * (1 + 1e-6);
+    score_.row_scores(s.scaled_row.data(), d, centroids_.negated.data(), centroids_.half_norms.data(), centroids_.k,
+                      s.scores.data());
     const double least = *std::min_element(s.scores.begin(), s.scores.end());
     s.candidates.clear();
     for (index_t m = 0; m < centroids_.k; ++m)
@@ -248,8 +240,7 @@ class DensePass {
     for (const std::int32_t m : s.candidates)
       s.candidate_distances.push_back(
           squared_distance<double>(s.row.data(), centroids_.exact.data() + m * d, d, factor));
-    const double least_distance =
-        *std::min_element(s.candidate_distances.begin(), s.candidate_distances.end());
+    const double least_distance = *std::min_element(s.candidate_distances.begin(), s.candidate_distances.end());
     const double limit = least_distance * (1 + static_cast<double>(d + 3) * 0x1p-51);
     std::size_t kept = 0;
     for (std::size_t q = 0; q < s.candidates.size(); ++q)
@@ -262,8 +253,8 @@ class DensePass {
   std::int32_t nearest_twofold(Scratch& s, double factor) const {
     s.twofold_distances.clear();
     for (const std::int32_t m : s.candidates)
-      s.twofold_distances.push_back(twofold_squared_distance(
-          s.row.data(), centroids_.exact.data() + m * centroids_.d, centroids_.d, factor));
+      s.twofold_distances.push_back(
+          twofold_squared_distance(s.row.data(), centroids_.exact.data() + m * centroids_.d, centroids_.d, factor));
     Twofold least = s.twofold_distances.front();
     for (const Twofold& t : s.twofold_distances)
       if ((t - least).hi < 0) least = t;
@@ -272,8 +263,8 @@ class DensePass {
     return s.candidates[q];
   }
 
-  void move(index_t i, std::int32_t from, std::int32_t to, double weight, const FixedPoint& unit,
-            ClusterSums& sums, Scratch& s) const {
+  void move(index_t i, std::int32_t from, std::int32_t to, double weight, const FixedPoint& unit, ClusterSums& sums,
+            Scratch& s) const {
     kernels_.centred(x_, i, shift_.wide.data(), s.row.data());
     const double one = unit.one, w = weight * unit.weight_to_units;
     if (from >= 0) {
@@ -281,8 +272,7 @@ class DensePass {
                           sums.lower(from));
       sums.add_weight(unit, from, weight, true);
     }
-    kernels_.accumulate(s.row.data(), w, unit.to_units.data(), one, centroids_.d, sums.upper(to),
-                        sums.lower(to));
+    kernels_.accumulate(s.row.data(), w, unit.to_units.data(), one, centroids_.d, sums.upper(to), sums.lower(to));
     sums.add_weight(unit, to, weight, false);
   }
 
@@ -306,12 +296,11 @@ AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
   const DensePass<S> pass(assign_cpu::select(ctx.simd), of.x, of.moments, of.centroids, of.scores);
   const Pass to(of);
   const index_t n = of.x.rows(), piece = pass.piece_rows(), pieces = (n + piece - 1) / piece;
-  const int team = team_size(
-      ctx, pieces, static_cast<double>(piece * of.x.cols()) * static_cast<double>(of.centroids.rows()));
-  return stats_of(
-      for_each_piece(team, pass, pieces, of.sums, [&](index_t p, ClusterSums* own, auto& scratch) {
-        pass.piece(p * piece, std::min(piece, n - p * piece), to, own, scratch);
-      }));
+  const int team =
+      team_size(ctx, pieces, static_cast<double>(piece * of.x.cols()) * static_cast<double>(of.centroids.rows()));
+  return stats_of(for_each_piece(team, pass, pieces, of.sums, [&](index_t p, ClusterSums* own, auto& scratch) {
+    pass.piece(p * piece, std::min(piece, n - p * piece), to, own, scratch);
+  }));
 }
 
 template AssignStats assign_dense<float>(const Context&, const AssignArguments&);

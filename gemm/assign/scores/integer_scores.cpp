@@ -31,8 +31,7 @@ IntegerScores::IntegerScores(const Scored<float>& centroids, const ColumnMoments
   const double root = std::sqrt(static_cast<double>(d));
   const double of_rows = std::max(largest_norm_of_rows(moments, centroids.scale), 0x1p-60);
   // ||x|| ||c - p / b|| + ||x - q / a|| ||c|| is least, with a b ||x|| ||c|| = most, for this a.
-  row_scale =
-      static_cast<float>(std::min(most_factor, std::sqrt(most * rounding / typical_rounding) / of_rows));
+  row_scale = static_cast<float>(std::min(most_factor, std::sqrt(most * rounding / typical_rounding) / of_rows));
   const auto a = static_cast<double>(row_scale);
   const double of_row = rounding * root / a;  // what rounding takes from a row, at most
   largest_squared = static_cast<float>(of_rows * of_rows * (1 - 1e-3 - static_cast<double>(d) * 0x1p-24));
@@ -50,8 +49,7 @@ IntegerScores::IntegerScores(const Scored<float>& centroids, const ColumnMoments
       squared += c * c, reach = std::max(reach, std::abs(c));
     }
     const double norm = std::sqrt(squared);
-    const double b =
-        std::min(most_factor / std::max(reach, 0x1p-60), most / (a * of_rows * std::max(norm, 0x1p-60)));
+    const double b = std::min(most_factor / std::max(reach, 0x1p-60), most / (a * of_rows * std::max(norm, 0x1p-60)));
     double lost = 0;
     for (index_t j = 0; j < d; ++j) {
       const double scaled = static_cast<double>(negated[j]) * b, p = std::nearbyint(scaled);
@@ -78,8 +76,8 @@ IntegerScores::IntegerScores(const Scored<float>& centroids, const ColumnMoments
   const double t = std::max(of_row / of_rows, 0x1p-20);
   margin.slack = static_cast<float>((1 + t) * (1 + static_cast<double>(d + 16) * 0x1p-22));
   margin.least = static_cast<float>(of_row * of_row * (1 + 1 / t) * (1 + 1e-6));
-  margin.constant = static_cast<float>(static_cast<double>(2 * blocks + 4) * 0x1p-22 *
-                                       centroids.largest_norm * (centroids.largest_norm / 2 + of_rows));
+  margin.constant = static_cast<float>(static_cast<double>(2 * blocks + 4) * 0x1p-22 * centroids.largest_norm *
+                                       (centroids.largest_norm / 2 + of_rows));
 }
 
 }  // namespace ts::assign_detail

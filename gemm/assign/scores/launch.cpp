@@ -11,8 +11,7 @@ namespace ts::assign_device {
 namespace {
 
 /// Puts the centroids into the upload, and measures each block while it is in a cache.
-Spread pack(const Context& ctx, Upload& upload, HostView<const double> centroids,
-            const ColumnMoments& moments) {
+Spread pack(const Context& ctx, Upload& upload, HostView<const double> centroids, const ColumnMoments& moments) {
   struct Extent {
     double reach = 0, squared = 0;
   };
@@ -23,9 +22,9 @@ Spread pack(const Context& ctx, Upload& upload, HostView<const double> centroids
     Extent& extent = extents[static_cast<std::size_t>(b)];
     extent = {assign_detail::reach_of(block, moments), 0};
     for (index_t m = 0; m < block.rows(); ++m)
-      extent.squared = std::max(
-          extent.squared, assign_detail::squared_distance<double>(block.data() + m * block.ld(),
-                                                                  moments.shift.data(), block.cols(), scale));
+      extent.squared =
+          std::max(extent.squared, assign_detail::squared_distance<double>(block.data() + m * block.ld(),
+                                                                           moments.shift.data(), block.cols(), scale));
   };
   const auto largest = [&extents](double Extent::*of) {
     double most = 0;
@@ -58,9 +57,9 @@ AssignStats assign_rows(const Context& ctx, const AssignArguments& of) {
     placed.sums.to_units = upload.next();
     if (of.sums != nullptr) upload.add(of.unit->to_units);
     upload.send();
-    all += pass_over(
-        ctx, {of.x.block(i, rows), of.moments, placed, of.scores, of.labels.part(i, rows),
-              of.weights.part(i, rows), of.unit, of.settled, ActiveSet::Pass::every_row, nullptr, of.sums});
+    all +=
+        pass_over(ctx, {of.x.block(i, rows), of.moments, placed, of.scores, of.labels.part(i, rows),
+                        of.weights.part(i, rows), of.unit, of.settled, ActiveSet::Pass::every_row, nullptr, of.sums});
   }
   return all;
 }

@@ -19,8 +19,7 @@ bool needs_wide(const ColumnMoments& moments, DType type, double scale) {
 /// Whether products of rows with float16 numbers need neither shift nor scale: columns are near their origin,
 /// as float16 numbers go, and squares of a few elements have room in float16.
 bool as_they_are(const ColumnMoments& moments, DType type, double scale) {
-  if ((type != DType::float16 && type != DType::float32) || !(scale >= 0x1p-5 && scale <= 0x1p4))
-    return false;
+  if ((type != DType::float16 && type != DType::float32) || !(scale >= 0x1p-5 && scale <= 0x1p4)) return false;
   double shift = 0, reach = 0;
   for (std::size_t j = 0; j < moments.shift.size(); ++j) {
     if (std::abs(moments.shift[j]) + moments.reach[j] > 0x1p5) return false;
@@ -33,8 +32,7 @@ Origin::Origin(const ColumnMoments& moments, const Spread& centroids, bool as_ar
   const double scale = centroids.scale;
   reach = offset = 0;
   for (std::size_t j = 0; j < moments.reach.size(); ++j) {
-    const double shift = as_are ? std::abs(moments.shift[j]) * scale : 0,
-                 r = moments.reach[j] * scale + shift;
+    const double shift = as_are ? std::abs(moments.shift[j]) * scale : 0, r = moments.reach[j] * scale + shift;
     reach += r * r, offset += shift * shift;
   }
   reach = std::sqrt(reach), offset = std::sqrt(offset);

@@ -46,15 +46,12 @@ struct PassPlan {
         problem(problem_of(pass)),
         plans(cuda::assign_plans(problem, ctx.stream.device())),
         as_are(plans.scores && plans.scores->family == cuda::ScoreFamily::single),
-        pairs_first(plans.scores && plans.scores->family == cuda::ScoreFamily::groups &&
-                    pass.over == Over::every_row),
+        pairs_first(plans.scores && plans.scores->family == cuda::ScoreFamily::groups && pass.over == Over::every_row),
         pairs_again(plans.again && plans.again->family != cuda::ScoreFamily::narrow),
         origin(pass.moments, pass.centroids.spread, as_are) {}
 
   /// The counters of the pass, and behind them its sums where they are not elsewhere.
-  [[nodiscard]] index_t words(bool own_sums) const noexcept {
-    return counters + (own_sums ? sum_words(k, d) : 0);
-  }
+  [[nodiscard]] index_t words(bool own_sums) const noexcept { return counters + (own_sums ? sum_words(k, d) : 0); }
 
  private:
   static cuda::AssignProblem problem_of(const DevicePass& pass) {
@@ -71,8 +68,7 @@ struct PassPlan {
 };
 
 /// The device memory of a pass. Of each row: list, pair, move, label before, three marks.
-static_assert(32 * (sizeof(index_t) + sizeof(cuda::Pair) + 2 * sizeof(std::int32_t)) +
-                  3 * sizeof(std::uint32_t) <=
+static_assert(32 * (sizeof(index_t) + sizeof(cuda::Pair) + 2 * sizeof(std::int32_t)) + 3 * sizeof(std::uint32_t) <=
               32 * listed_row_bytes);
 struct PassMemory {
   PassCounts* counts;  ///< zero at first, as are the two that follow
@@ -103,8 +99,7 @@ struct PassMemory {
     };
     const cuda::AssignPlans& plans = p.plans;
     const bool scores = plans.scores.has_value();
-    const index_t padded = plans.padded, words = cuda::AssignProblem::mark_words(p.n),
-                  moving = p.adds ? p.n : 0;
+    const index_t padded = plans.padded, words = cuda::AssignProblem::mark_words(p.n), moving = p.adds ? p.n : 0;
     cuda::word64* zeros;
     take(zeros, p.words(own_sums) + 2);
     counts = reinterpret_cast<PassCounts*>(zeros), sums = zeros + counters;
@@ -142,10 +137,9 @@ class RunningPass {
                      static_cast<std::size_t>(p.words(pass_.into != nullptr) + 2) * sizeof(cuda::word64));
     cuda::launch_with<cuda::PreparePolicy>(
         ctx_, cuda::assign_prepare_plan(p.problem, plans),
-        {c.rows, c.first_column, static_cast<int>(p.k), static_cast<int>(plans.padded), c.sums.shift, p.scale,
-         p.shrink, p.origin.value, m.columns, m.half_norms, m.origins, p.as_are ? m.plain_origins : nullptr,
-         plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, m.largest,
-         &m.counts->copies});
+        {c.rows, c.first_column, static_cast<int>(p.k), static_cast<int>(plans.padded), c.sums.shift, p.scale, p.shrink,
+         p.origin.value, m.columns, m.half_norms, m.origins, p.as_are ? m.plain_origins : nullptr,
+         plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, m.largest, &m.counts->copies});
     PlacedSums sums = c.sums;
     if (pass_.into != nullptr) sums.words = m.sums;
     to_ = argument_of(sums, p.d, pass_.unit, pass_.weights.data);
@@ -165,11 +159,9 @@ class RunningPass {
     const PassMemory& m = memory_;
     const cuda::AssignPlans& plans = plan_.plans;
     if (plan_.pairs_first && !plan_.fast) decide(gather(m.pair_marks, &m.counts->of_two), nullptr, true);
-    if (plans.scores && !plan_.fast && pass_.over != Over::active_rows)
-      open_ = gather(m.marks, &m.counts->rescored);
+    if (plans.scores && !plan_.fast && pass_.over != Over::active_rows) open_ = gather(m.marks, &m.counts->rescored);
     if (plans.again) score_by(*plans.again, open_, m.listed_marks, false);
-    if (!plans.scores || !plan_.fast)
-      decide(open_, plans.again ? m.listed_marks : nullptr, plan_.pairs_again);
+    if (!plans.scores || !plan_.fast) decide(open_, plans.again ? m.listed_marks : nullptr, plan_.pairs_again);
   }
 
   /// Counts, which is waited for, and the rows that moved to the sums of their clusters.
@@ -179,8 +171,7 @@ class RunningPass {
     AssignStats stats;
     stats.changed = static_cast<index_t>(counts.changed);
     stats.rescored = static_cast<index_t>(counts.rescored + counts.of_two);
-    if (pass_.over == Over::with_margin)
-      pass_.active->keep(ctx_, plan_.n, m.list, stats.rescored, counts.copies == 0);
+    if (pass_.over == Over::with_margin) pass_.active->keep(ctx_, plan_.n, m.list, stats.rescored, counts.copies == 0);
     if (pass_.over == Over::active_rows) {
       stats.rescored = pass_.active->count_of_part(part_);
       stats.skipped = plan_.n - stats.rescored;
@@ -202,8 +193,7 @@ class RunningPass {
             static_cast<float>(plan_.origin.unit)};
   }
 
-  void score_by(const cuda::ScorePlan& by, const cuda::Selection& selection, std::uint32_t* undecided,
-                bool confirms) {
+  void score_by(const cuda::ScorePlan& by, const cuda::Selection& selection, std::uint32_t* undecided, bool confirms) {
     const PassPlan& p = plan_;
     const PassMemory& m = memory_;
     const double* const shift = pass_.centroids.sums.shift;
@@ -213,13 +203,12 @@ class RunningPass {
       return cuda::launch_with<cuda::SinglePolicy>(
           ctx_, by.kernel,
           {rows_, m.negated, m.plain_origins, static_cast<float>(1 / p.origin.unit),
-           static_cast<float>(p.origin.reach * 1.001), one, m.largest, p.scale, labels, undecided, margin(),
-           to_, m.counts});
+           static_cast<float>(p.origin.reach * 1.001), one, m.largest, p.scale, labels, undecided, margin(), to_,
+           m.counts});
     if (by.family == Family::narrow)
-      return cuda::launch_with<cuda::NarrowPolicy>(
-          ctx_, by.kernel,
-          {rows_, selection, m.negated, m.origins, one, p.origin.open(p.d), shift, p.scale, labels, undecided,
-           margin(), to_, m.counts});
+      return cuda::launch_with<cuda::NarrowPolicy>(ctx_, by.kernel,
+                                                   {rows_, selection, m.negated, m.origins, one, p.origin.open(p.d),
+                                                    shift, p.scale, labels, undecided, margin(), to_, m.counts});
     const cuda::ScoresArguments arguments{rows_,
                                           selection,
                                           confirms ? m.confirming : m.negated,
@@ -236,8 +225,7 @@ class RunningPass {
                                           to_,
                                           m.counts};
     if (by.family == Family::tensor) return cuda::launch_with<cuda::TensorPolicy>(ctx_, by.kernel, arguments);
-    if (by.family == Family::producers)
-      return cuda::launch_with<cuda::ProducersPolicy>(ctx_, by.kernel, arguments);
+    if (by.family == Family::producers) return cuda::launch_with<cuda::ProducersPolicy>(ctx_, by.kernel, arguments);
     cuda::launch_with<cuda::GroupsPolicy>(ctx_, by.kernel, arguments);
   }
   cuda::Selection gather(const std::uint32_t* marked, cuda::word64* count) {
@@ -262,8 +250,7 @@ class RunningPass {
     plan.budget.shared_bytes = cuda::DecidePolicy::shared_bytes;
     cuda::launch_with<cuda::DecidePolicy>(
         ctx_, plan,
-        {rows_, c, selection, undecided, with_pairs ? memory_.pairs : nullptr, pass_.labels.data, to_,
-         memory_.counts});
+        {rows_, c, selection, undecided, with_pairs ? memory_.pairs : nullptr, pass_.labels.data, to_, memory_.counts});
   }
 
   const Context& ctx_;
@@ -299,8 +286,8 @@ AssignStats pass_over(const Context& ctx, const DevicePass& pass) {
     const index_t rows = std::min(most_listed_rows, pass.x.rows() - i);
     const Rows block = pass.x.block(i, rows);
     all += run(ctx,
-               {block, pass.moments, pass.centroids, pass.scores, pass.labels.part(i, rows),
-                pass.weights.part(i, rows), pass.unit, pass.settled, pass.over, pass.active, pass.into},
+               {block, pass.moments, pass.centroids, pass.scores, pass.labels.part(i, rows), pass.weights.part(i, rows),
+                pass.unit, pass.settled, pass.over, pass.active, pass.into},
                static_cast<std::size_t>(i / most_listed_rows));
   }
   return all;

@@ -45,9 +45,7 @@ ScorePlan plan_with(ScoreFamily family, std::string_view kernel, P policy, const
   KernelPlan plan = plan_of(kernel, policy);
   const index_t at_once = policy.blocks * device.multiprocessors;
   const index_t waves =
-      policy.on_chip
-          ? std::max<index_t>(1, ceil_div(p.rows.n, at_once * (most_rows - policy.warps * warp_rows)))
-          : 1;
+      policy.on_chip ? std::max<index_t>(1, ceil_div(p.rows.n, at_once * (most_rows - policy.warps * warp_rows))) : 1;
   plan.grid = grid_of(ceil_div(p.rows.n, policy.warps * warp_rows), waves * at_once);
   plan.block = static_cast<unsigned>(policy.threads());
   plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
@@ -64,9 +62,7 @@ P policy_for(const AssignProblem& p) {
   return policy;
 }
 
-constexpr int as_int(index_t x) noexcept {
-  return static_cast<int>(x);
-}
+constexpr int as_int(index_t x) noexcept { return static_cast<int>(x); }
 
 }  // namespace
 
@@ -81,8 +77,7 @@ std::optional<ScorePlan> assign_narrow_plan(const AssignProblem& p, const Device
       8, std::clamp<index_t>(64 / (p.rows.d * size), 2,
                              std::max<index_t>(2, (p.wide || p.rows.d % 4 != 0 ? 16 : 32) / p.rows.d))));
   policy.blocks = 2;
-  return plan_with(ScoreFamily::narrow, "assign_narrow", policy, p, Turn::every_row, policy.warp_rows(),
-                   device);
+  return plan_with(ScoreFamily::narrow, "assign_narrow", policy, p, Turn::every_row, policy.warp_rows(), device);
 }
 
 /// assign/scores/kernels/assign_single.cuh, where it can serve: what was fastest on an H100 among such
@@ -93,9 +88,8 @@ std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, bool confirm
   const index_t steps = column_steps(p.rows.d), tiles = padded_centroids(p.k) / 8;
   const auto size = static_cast<index_t>(size_of(p.rows.type));
   const bool halves = p.rows.type == DType::float16, many = tiles > few_tiles;
-  if (!p.rows.plain || !p.as_are || p.wide || p.rows.d % 4 != 0 || p.rows.alignment < 4 * size ||
-      steps > most_steps || tiles > most_tiles ||
-      (!halves && p.rows.d < 16 && p.k * p.rows.d <= most_products_of_lanes))
+  if (!p.rows.plain || !p.as_are || p.wide || p.rows.d % 4 != 0 || p.rows.alignment < 4 * size || steps > most_steps ||
+      tiles > most_tiles || (!halves && p.rows.d < 16 && p.k * p.rows.d <= most_products_of_lanes))
     return std::nullopt;
   // Float16 rows are exact: lower parts of centroids leave less open where they cost little. Of float32 rows
   // three products do where bytes hide them, or where they cost less than clustered rows that one leaves
@@ -110,21 +104,18 @@ std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, bool confirm
   policy.packed = p.rows.packed, policy.confirms = confirms;
   const index_t shared = policy.shared_bytes();
   if (shared + 2048 > device.shared_bytes_per_block) return std::nullopt;
-  const bool streaming =
-      !halves && many && steps <= 2 && !p.margin;  // a margin takes registers, here and below
+  const bool streaming = !halves && many && steps <= 2 && !p.margin;  // a margin takes registers, here and below
   const index_t rows = streaming || (steps == 1 && tiles <= 4 && parts != 3) ? 4 : 2;
   const index_t raw = 2 * rows * steps * size;  // words of rows under way
   const bool ahead = !streaming && !p.margin && raw <= (halves ? 64 : 32);
   index_t group = streaming ? 0 : !halves && steps > 1 ? 4 : 8;
-  while (group > 0 && (tiles % group != 0 || 4 * rows * group > group_registers / (p.margin ? 2 : 1)))
-    group /= 2;
+  while (group > 0 && (tiles % group != 0 || 4 * rows * group > group_registers / (p.margin ? 2 : 1))) group /= 2;
   if (group == 1) group = 0;
   const bool heavy = 4 * rows * steps * (parts == 3 ? 2 : 1) + (ahead ? raw : 0) > (p.margin ? 48 : 56);
   // Confirming takes few registers, and waits.
   const bool light = confirms && halves && steps <= 2 && device.capability() >= 90;
   const index_t most_blocks = heavy ? 1 : light ? 3 : 2;
-  const index_t blocks =
-      std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most_blocks);
+  const index_t blocks = std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most_blocks);
   policy.row_tiles = as_int(rows), policy.group = as_int(group), policy.ahead = ahead;
   policy.blocks = as_int(blocks), policy.warps = blocks == 1 ? 12 : 8;
   ScorePlan plan = plan_with(ScoreFamily::single, "assign_single", policy, p,
@@ -142,16 +133,14 @@ ScorePlan assign_tensor_plan(const AssignProblem& p, Turn turn, index_t parts, c
   policy.chunk = as_int(std::min(tiles, most_tiles)), policy.paired = turn == Turn::listed_rows;
   policy.resident = policy.shared_bytes() <= device.shared_bytes_per_block;
   if (!policy.resident)
-    policy.chunk =
-        as_int(std::min(index_t{policy.chunk}, most_buffered * policy.chunk / policy.chunk_bytes()));
+    policy.chunk = as_int(std::min(index_t{policy.chunk}, most_buffered * policy.chunk / policy.chunk_bytes()));
   const index_t shared = policy.shared_bytes();
   // As many tiles of 16 rows as the registers of a warp hold with all their columns.
   const index_t held = (p.rows.type == DType::float64 ? 2 : 1) * steps * parts;
   policy.row_tiles = held <= 2 && tiles <= policy.chunk ? 4 : held <= (policy.resident ? 8 : 6) ? 2 : 1;
   const bool twice = policy.resident && 2 * (shared + 1024) <= device.shared_bytes_per_multiprocessor;
   // With 56 registers of fragments and more, a warp needs more than the 128 that 16 of them have.
-  const bool heavy =
-      4 * parts * policy.row_tiles * steps >= 56 || (p.rows.type == DType::float64 && !policy.resident);
+  const bool heavy = 4 * parts * policy.row_tiles * steps >= 56 || (p.rows.type == DType::float64 && !policy.resident);
   policy.blocks = twice ? 2 : 1, policy.warps = (heavy ? 12 : 16) / policy.blocks;
   return plan_with(ScoreFamily::tensor, "assign_scores", policy, p, turn, policy.warp_rows(), device);
 }
@@ -178,24 +167,21 @@ index_t most_held_steps(index_t groups, index_t stage_steps, bool margin) {
 std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t parts, const AssignPlans& plans,
                                             const DeviceInfo& device) {
   constexpr index_t least_stages = 3;
-  constexpr index_t wanted_ring = 64 << 10;  // bytes: for less of it rows go into registers, then groups go
+  constexpr index_t wanted_ring = 64 << 10;        // bytes: for less of it rows go into registers, then groups go
   const index_t most_groups = parts == 1 ? 3 : 2;  // sums stage by stage need twice the registers
   const index_t most_steps = parts == 1 ? 4 : 2;   // sums of more lose more
   auto policy = policy_for<GroupsPolicy>(p);
-  policy.steps = as_int(plans.steps), policy.centroids = as_int(plans.padded),
-  policy.chunk = as_int(plans.chunk);
+  policy.steps = as_int(plans.steps), policy.centroids = as_int(plans.padded), policy.chunk = as_int(plans.chunk);
   policy.parts = as_int(parts);
   const auto bytes_left = [&](index_t held) {
     policy.held = as_int(held);
     return device.shared_bytes_per_block - policy.shared_bytes();
   };
   for (policy.groups = as_int(most_groups); policy.groups > 0; --policy.groups)
-    for (index_t stage_steps = std::min(steps_of_stage(p.rows.d), most_steps); stage_steps > 0;
-         stage_steps /= 2) {
+    for (index_t stage_steps = std::min(steps_of_stage(p.rows.d), most_steps); stage_steps > 0; stage_steps /= 2) {
       policy.stage_steps = as_int(stage_steps), policy.stages = 0;
       const bool holds = parts == 1 && plans.padded > plans.chunk && bytes_left(0) < wanted_ring;
-      const index_t held =
-          holds ? std::min(plans.steps, most_held_steps(policy.groups, stage_steps, p.margin)) : 0;
+      const index_t held = holds ? std::min(plans.steps, most_held_steps(policy.groups, stage_steps, p.margin)) : 0;
       const index_t left = bytes_left(held);
       if (holds && policy.groups > 1 && left < wanted_ring) continue;
       policy.stages = as_int(std::min<index_t>(policy.most_stages, left / policy.stage_bytes()));
@@ -203,12 +189,10 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
       const bool gives = held > 0 || p.wide;  // the copying warp's group its registers
       policy.warps = policy.consumers() + (gives ? 4 : 1);
       // What is fetched of the rows that all blocks take next should stay in the cache beside the centroids.
-      const index_t row = p.rows.d * static_cast<index_t>(size_of(p.rows.type)),
-                    rows = policy.groups * group_rows;
+      const index_t row = p.rows.d * static_cast<index_t>(size_of(p.rows.type)), rows = policy.groups * group_rows;
       const index_t share = device.l2_bytes / (2 * device.multiprocessors * rows);
       policy.ahead = as_int(row <= share ? row : share / 128 * 128);
-      ScorePlan plan =
-          plan_with(ScoreFamily::groups, "assign_groups", policy, p, Turn::listed_rows, 16, device);
+      ScorePlan plan = plan_with(ScoreFamily::groups, "assign_groups", policy, p, Turn::listed_rows, 16, device);
       plan.kernel.grid = grid_of(ceil_div(p.rows.n, rows), device.multiprocessors);
       return plan;
     }
@@ -218,14 +202,12 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
 /// assign/scores/kernels/assign_producers.cuh
 ScorePlan assign_producers_plan(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device) {
   auto policy = policy_for<ProducersPolicy>(p);
-  policy.steps = as_int(plans.steps), policy.centroids = as_int(plans.padded),
-  policy.chunk = as_int(plans.chunk);
+  policy.steps = as_int(plans.steps), policy.centroids = as_int(plans.padded), policy.chunk = as_int(plans.chunk);
   policy.confirms = plans.confirms;
   policy.stages = as_int(std::min<index_t>(
       policy.most_stages, (device.shared_bytes_per_block - policy.shared_bytes()) / policy.stage_bytes()));
   policy.warps = policy.consumers + policy.producers + 1;
-  ScorePlan plan =
-      plan_with(ScoreFamily::producers, "assign_producers", policy, p, Turn::listed_rows, 16, device);
+  ScorePlan plan = plan_with(ScoreFamily::producers, "assign_producers", policy, p, Turn::listed_rows, 16, device);
   plan.kernel.grid = grid_of(ceil_div(p.rows.n, policy.groups * group_rows), device.multiprocessors);
   return plan;
 }
@@ -249,8 +231,7 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   plans.steps = column_steps(p.rows.d);
   if (plans.scores) {
     // Three products leave little that three would decide.
-    const bool decides =
-        !plans.confirms && !p.margin && policy_of<SinglePolicy>(plans.scores->kernel).parts == 3;
+    const bool decides = !plans.confirms && !p.margin && policy_of<SinglePolicy>(plans.scores->kernel).parts == 3;
     if (!p.fast && !decides) plans.again = assign_tensor_plan(of_listed, Turn::listed_rows, 2, device);
     return plans;
   }
@@ -259,8 +240,8 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
     plans.padded = ceil_div(p.k, plans.chunk) * plans.chunk;
     plans.steps = ceil_div(plans.steps, steps_of_stage(p.rows.d)) * steps_of_stage(p.rows.d);
     plans.confirms = p.settled && plans.steps <= most_steps;
-    plans.scores = plans.steps <= most_steps ? assign_producers_plan(p, plans, device)
-                                             : assign_groups_plan(p, 1, plans, device);
+    plans.scores =
+        plans.steps <= most_steps ? assign_producers_plan(p, plans, device) : assign_groups_plan(p, 1, plans, device);
     if (!plans.scores)
       plans.steps = 0;
     else if (!p.fast)
@@ -279,8 +260,7 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
 }
 
 KernelPlan assign_prepare_plan(const AssignProblem& p, const AssignPlans& plans) {
-  return threads_plan("assign_prepare",
-                      PreparePolicy{as_int(p.rows.d), as_int(plans.steps), as_int(plans.chunk)},
+  return threads_plan("assign_prepare", PreparePolicy{as_int(p.rows.d), as_int(plans.steps), as_int(plans.chunk)},
                       32 * plans.padded);
 }
 

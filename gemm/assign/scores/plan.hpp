@@ -10,13 +10,9 @@
 namespace ts::cuda {
 
 /// Centroids are padded to whole groups of 8.
-[[nodiscard]] constexpr index_t padded_centroids(index_t k) noexcept {
-  return (k + 7) / 8 * 8;
-}
+[[nodiscard]] constexpr index_t padded_centroids(index_t k) noexcept { return (k + 7) / 8 * 8; }
 /// Steps of 16 columns.
-[[nodiscard]] constexpr index_t column_steps(index_t d) noexcept {
-  return (d + 15) / 16;
-}
+[[nodiscard]] constexpr index_t column_steps(index_t d) noexcept { return (d + 15) / 16; }
 
 /// Kernels that score rows: by float32 lanes, by tensor instructions of a warp with rows as they are or shifted, and
 /// by those of warpgroups, with warps that make rows ready or without.

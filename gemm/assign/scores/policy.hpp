@@ -6,13 +6,9 @@
 namespace ts::cuda {
 
 /// Of sums in shared memory (assign_settle.cuh), for so many clusters.
-[[nodiscard]] constexpr int chip_words(int clusters, int d) noexcept {
-  return clusters * (4 * (d + 1) + 1);
-}
+[[nodiscard]] constexpr int chip_words(int clusters, int d) noexcept { return clusters * (4 * (d + 1) + 1); }
 /// Of a column's shift (assign_load.cuh).
-[[nodiscard]] constexpr int shift_bytes(bool wide) noexcept {
-  return wide ? 8 : 4;
-}
+[[nodiscard]] constexpr int shift_bytes(bool wide) noexcept { return wide ? 8 : 4; }
 /// Rows of a warpgroup's tile; bytes of 16 columns of a float16 operand in shared memory are 32 for each of its rows.
 inline constexpr int group_rows = 64, step_bytes = 32;
 
@@ -57,16 +53,13 @@ struct NarrowPolicy {
   [[nodiscard]] constexpr int warp_rows() const { return 32 * rows; }
   [[nodiscard]] constexpr int shifts_at() const { return groups * (d + 1) * 16; }
   [[nodiscard]] constexpr int sums_at() const { return shifts_at() + (d + 3) / 4 * 4 * shift_bytes(wide); }
-  [[nodiscard]] constexpr int shared_bytes() const {
-    return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0);
-  }
+  [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
 
   template <class Self, class Each>
   static constexpr void members(Self& p, Each each) {
-    each("type", p.type), each("d", p.d), each("groups", p.groups), each("rows", p.rows),
-        each("wide", p.wide), each("vector", p.vector), each("alignment", p.alignment),
-        each("warps", p.warps), each("blocks", p.blocks), each("on_chip", p.on_chip), each("fast", p.fast),
-        each("margin", p.margin);
+    each("type", p.type), each("d", p.d), each("groups", p.groups), each("rows", p.rows), each("wide", p.wide),
+        each("vector", p.vector), each("alignment", p.alignment), each("warps", p.warps), each("blocks", p.blocks),
+        each("on_chip", p.on_chip), each("fast", p.fast), each("margin", p.margin);
   }
   friend bool operator==(const NarrowPolicy&, const NarrowPolicy&) = default;
 };
@@ -118,18 +111,15 @@ struct SinglePolicy {
   [[nodiscard]] constexpr int products() const { return quads() == 4 ? planes() * steps : 1; }
   [[nodiscard]] constexpr int starts_at() const { return tiles * products() * 256; }
   [[nodiscard]] constexpr int sums_at() const { return starts_at() + 32 * tiles; }
-  [[nodiscard]] constexpr int shared_bytes() const {
-    return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0);
-  }
+  [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
   static constexpr int static_bytes = 16;  ///< what the bound of a row is made of
 
   template <class Self, class Each>
   static constexpr void members(Self& p, Each each) {
-    each("type", p.type), each("d", p.d), each("steps", p.steps), each("tiles", p.tiles),
-        each("parts", p.parts), each("row_tiles", p.row_tiles), each("group", p.group),
-        each("packed", p.packed), each("ahead", p.ahead), each("confirms", p.confirms),
-        each("warps", p.warps), each("blocks", p.blocks), each("on_chip", p.on_chip), each("fast", p.fast),
-        each("margin", p.margin);
+    each("type", p.type), each("d", p.d), each("steps", p.steps), each("tiles", p.tiles), each("parts", p.parts),
+        each("row_tiles", p.row_tiles), each("group", p.group), each("packed", p.packed), each("ahead", p.ahead),
+        each("confirms", p.confirms), each("warps", p.warps), each("blocks", p.blocks), each("on_chip", p.on_chip),
+        each("fast", p.fast), each("margin", p.margin);
   }
   friend bool operator==(const SinglePolicy&, const SinglePolicy&) = default;
 };
@@ -186,17 +176,14 @@ struct TensorPolicy {
   [[nodiscard]] constexpr int chunk_bytes() const { return chunk * (steps * 256 * parts + 32); }
   [[nodiscard]] constexpr int shifts_at() const { return (resident ? chunks() : 2) * chunk_bytes(); }
   [[nodiscard]] constexpr int sums_at() const { return shifts_at() + 16 * steps * shift_bytes(wide); }
-  [[nodiscard]] constexpr int shared_bytes() const {
-    return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0);
-  }
+  [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
 
   template <class Self, class Each>
   static constexpr void members(Self& p, Each each) {
-    each("type", p.type), each("d", p.d), each("steps", p.steps), each("tiles", p.tiles),
-        each("chunk", p.chunk), each("resident", p.resident), each("row_tiles", p.row_tiles),
-        each("parts", p.parts), each("paired", p.paired), each("wide", p.wide), each("vector", p.vector),
-        each("alignment", p.alignment), each("warps", p.warps), each("blocks", p.blocks),
-        each("on_chip", p.on_chip), each("fast", p.fast), each("margin", p.margin);
+    each("type", p.type), each("d", p.d), each("steps", p.steps), each("tiles", p.tiles), each("chunk", p.chunk),
+        each("resident", p.resident), each("row_tiles", p.row_tiles), each("parts", p.parts), each("paired", p.paired),
+        each("wide", p.wide), each("vector", p.vector), each("alignment", p.alignment), each("warps", p.warps),
+        each("blocks", p.blocks), each("on_chip", p.on_chip), each("fast", p.fast), each("margin", p.margin);
   }
   friend bool operator==(const TensorPolicy&, const TensorPolicy&) = default;
 };
@@ -237,28 +224,22 @@ struct ProducersPolicy {
   [[nodiscard]] constexpr int held() const { return all_steps() < most_held ? all_steps() : most_held; }
   [[nodiscard]] constexpr int stage_bytes() const { return all_steps() * step_bytes * chunk; }
   [[nodiscard]] constexpr int left_bytes() const { return all_steps() * step_bytes * group_rows; }
-  [[nodiscard]] constexpr int near_origins() const {
-    return !confirms && centroids <= near_centroids ? centroids : 0;
-  }
+  [[nodiscard]] constexpr int near_origins() const { return !confirms && centroids <= near_centroids ? centroids : 0; }
   [[nodiscard]] constexpr int left_at() const { return stages * stage_bytes(); }
   [[nodiscard]] constexpr int known_at() const { return left_at() + 2 * groups * left_bytes(); }
   [[nodiscard]] constexpr int origins_at() const {
     return known_at() + (confirms ? 0 : 2 * groups * group_rows * known_bytes);
   }
   [[nodiscard]] constexpr int shifts_at() const { return origins_at() + 4 * near_origins(); }
-  [[nodiscard]] constexpr int barriers_at() const {
-    return shifts_at() + 16 * all_steps() * shift_bytes(wide);
-  }
-  [[nodiscard]] constexpr int shared_bytes() const {
-    return barriers_at() + 8 * (2 * most_stages + 4 * groups);
-  }
+  [[nodiscard]] constexpr int barriers_at() const { return shifts_at() + 16 * all_steps() * shift_bytes(wide); }
+  [[nodiscard]] constexpr int shared_bytes() const { return barriers_at() + 8 * (2 * most_stages + 4 * groups); }
 
   template <class Self, class Each>
   static constexpr void members(Self& p, Each each) {
     each("type", p.type), each("d", p.d), each("steps", p.steps), each("centroids", p.centroids),
         each("chunk", p.chunk), each("stages", p.stages), each("confirms", p.confirms), each("wide", p.wide),
-        each("vector", p.vector), each("alignment", p.alignment), each("warps", p.warps),
-        each("blocks", p.blocks), each("on_chip", p.on_chip), each("fast", p.fast), each("margin", p.margin);
+        each("vector", p.vector), each("alignment", p.alignment), each("warps", p.warps), each("blocks", p.blocks),
+        each("on_chip", p.on_chip), each("fast", p.fast), each("margin", p.margin);
   }
   friend bool operator==(const ProducersPolicy&, const ProducersPolicy&) = default;
 };
@@ -309,10 +290,9 @@ struct GroupsPolicy {
   template <class Self, class Each>
   static constexpr void members(Self& p, Each each) {
     each("type", p.type), each("d", p.d), each("steps", p.steps), each("centroids", p.centroids),
-        each("chunk", p.chunk), each("groups", p.groups), each("stages", p.stages),
-        each("stage_steps", p.stage_steps), each("held", p.held), each("parts", p.parts),
-        each("ahead", p.ahead), each("wide", p.wide), each("vector", p.vector),
-        each("alignment", p.alignment), each("warps", p.warps), each("blocks", p.blocks),
+        each("chunk", p.chunk), each("groups", p.groups), each("stages", p.stages), each("stage_steps", p.stage_steps),
+        each("held", p.held), each("parts", p.parts), each("ahead", p.ahead), each("wide", p.wide),
+        each("vector", p.vector), each("alignment", p.alignment), each("warps", p.warps), each("blocks", p.blocks),
         each("on_chip", p.on_chip), each("fast", p.fast), each("margin", p.margin);
   }
   friend bool operator==(const GroupsPolicy&, const GroupsPolicy&) = default;

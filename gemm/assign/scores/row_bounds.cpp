@@ -30,8 +30,7 @@ constexpr index_t rows_for_each_centroid = 512;
 RowBounds::RowBounds(index_t rows, Space space)
     : rows_(rows), upper_(static_cast<std::size_t>(space == Space::host ? rows : 0)), lower_(upper_.size()) {}
 
-void RowBounds::begin_pass(const Context& ctx, HostView<const double> centroids,
-                           const ColumnMoments& moments) {
+void RowBounds::begin_pass(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments) {
   const index_t k = centroids.rows(), d = centroids.cols();
   const double scale = assign_detail::scoring_scale(centroids, moments);
   Matrix<double> scaled(k, d);
@@ -56,8 +55,7 @@ void RowBounds::begin_pass(const Context& ctx, HostView<const double> centroids,
         double least = std::numeric_limits<double>::infinity();
         for (index_t q = 0; q < k; ++q)
           if (q != m)
-            least =
-                std::min(least, kernels.squared_difference(scaled.data() + m * d, scaled.data() + q * d, d));
+            least = std::min(least, kernels.squared_difference(scaled.data() + m * d, scaled.data() + q * d, d));
         half_gap_[static_cast<std::size_t>(m)] = rounded_down((std::sqrt(least) / slack - rounding) / 2);
       });
     }

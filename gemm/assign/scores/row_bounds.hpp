@@ -39,9 +39,7 @@ class RowBounds {
   /// Bounds are distances times this.
   [[nodiscard]] double scale() const noexcept { return scale_; }
   /// Row m: (c_m - shift) scale.
-  [[nodiscard]] const double* centroid(index_t m) const noexcept {
-    return scaled_.data() + m * scaled_.cols();
-  }
+  [[nodiscard]] const double* centroid(index_t m) const noexcept { return scaled_.data() + m * scaled_.cols(); }
 
  private:
   index_t rows_;

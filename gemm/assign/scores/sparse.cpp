@@ -38,8 +38,7 @@ class SparsePass {
     for (index_t m = 0; m < centroids_.k; ++m) {
       for (index_t j = 0; j < centroids_.d; ++j)
         transposed_(j, m) = centroids_.negated[static_cast<std::size_t>(m * centroids_.d + j)];
-      squared_norms_.push_back(
-          squared_norm<long double>(centroids_.exact.data() + m * centroids_.d, centroids_.d));
+      squared_norms_.push_back(squared_norm<long double>(centroids_.exact.data() + m * centroids_.d, centroids_.d));
     }
     std::copy(centroids_.half_norms.begin(), centroids_.half_norms.end(), half_norms_.begin());
   }
@@ -63,9 +62,8 @@ class SparsePass {
     index_t undecided = count;
     s.rows.resize(static_cast<std::size_t>(count) + 1);
     if (to.bounds.all != nullptr && to.bounds.all->hold())
-      undecided =
-          kernels_.screen(to.steps, to.labels.data() + i0, count, to.bounds.all->upper(to.bounds.first + i0),
-                          to.bounds.all->lower(to.bounds.first + i0), s.rows.data());
+      undecided = kernels_.screen(to.steps, to.labels.data() + i0, count, to.bounds.all->upper(to.bounds.first + i0),
+                                  to.bounds.all->lower(to.bounds.first + i0), s.rows.data());
     else
       std::iota(s.rows.begin(), s.rows.end(), index_t{0});
     s.stats.skipped += count - undecided;
@@ -83,10 +81,9 @@ class SparsePass {
       s.values[static_cast<std::size_t>(p)] = static_cast<S>(value);
       squared += value * value;
     }
-    const double rounding =
-        squared * 4 * static_cast<double>(entries + 4) * std::numeric_limits<double>::epsilon();
-    const double norm = std::sqrt(squared) * (1 + 1e-6) +
-                        std::sqrt(static_cast<double>(entries)) * std::numeric_limits<S>::min();
+    const double rounding = squared * 4 * static_cast<double>(entries + 4) * std::numeric_limits<double>::epsilon();
+    const double norm =
+        std::sqrt(squared) * (1 + 1e-6) + std::sqrt(static_cast<double>(entries)) * std::numeric_limits<S>::min();
     S best{}, second{};
     Index which{};
     score_.best_two_sparse(s.values.data(), columns, entries, transposed_.data(), half_norms_.data(), padded_,
@@ -159,10 +156,9 @@ AssignStats assign_sparse(const Context& ctx, const AssignArguments& of) {
   const int team = team_size(ctx, pieces,
                              static_cast<double>(x.rows() == 0 ? 0 : x.pointers()[x.rows()] / pieces) *
                                  static_cast<double>(of.centroids.rows()));
-  return stats_of(
-      for_each_piece(team, pass, pieces, of.sums, [&](index_t p, ClusterSums* own, auto& scratch) {
-        pass.piece(p * piece, std::min(piece, x.rows() - p * piece), to, own, scratch);
-      }));
+  return stats_of(for_each_piece(team, pass, pieces, of.sums, [&](index_t p, ClusterSums* own, auto& scratch) {
+    pass.piece(p * piece, std::min(piece, x.rows() - p * piece), to, own, scratch);
+  }));
 }
 
 template AssignStats assign_sparse<float>(const Context&, const AssignArguments&);

@@ -58,8 +58,7 @@ void CandidateDistances<S>::to_all(index_t first, index_t count, Scratch& s) con
 }
 
 template <class S>
-void CandidateDistances<S>::to_labels(index_t first, index_t count, const std::int32_t* labels,
-                                      Scratch& s) const {
+void CandidateDistances<S>::to_labels(index_t first, index_t count, const std::int32_t* labels, Scratch& s) const {
   const index_t d = x_.cols();
   for (index_t r = 0; r < count; ++r) {
     if (x_.sparse()) {
@@ -68,8 +67,7 @@ void CandidateDistances<S>::to_labels(index_t first, index_t count, const std::i
     }
     kernels_.centred(x_, first + r, shift_.wide.data(), s.row.data());
     for (double& value : s.row) value *= scale_;
-    s.found(0, r) =
-        static_cast<S>(kernels_.squared_distance(s.row.data(), scaled_.data() + labels[r] * d, d));
+    s.found(0, r) = static_cast<S>(kernels_.squared_distance(s.row.data(), scaled_.data() + labels[r] * d, d));
   }
 }
 
@@ -78,9 +76,9 @@ void CandidateDistances<S>::sparse_to(index_t i, index_t q, S& distance, Scratch
   s.row.resize(static_cast<std::size_t>(x_.entries(i)));
   x_.load_entries(i, s.row.data());
   for (double& value : s.row) value *= scale_;
-  distance = static_cast<S>(sparse_squared_distance(s.row.data(), x_.indices() + x_.pointers()[i],
-                                                    x_.entries(i), scaled_.data() + q * x_.cols(),
-                                                    norms_[static_cast<std::size_t>(q)]));
+  distance =
+      static_cast<S>(sparse_squared_distance(s.row.data(), x_.indices() + x_.pointers()[i], x_.entries(i),
+                                             scaled_.data() + q * x_.cols(), norms_[static_cast<std::size_t>(q)]));
 }
 
 template class CandidateDistances<float>;

@@ -11,8 +11,7 @@ namespace ts::assign_detail {
 template <class S>
 class CandidateDistances {
  public:
-  CandidateDistances(const Context& ctx, const Rows& x, const SeedingUnit& unit,
-                     HostView<const double> candidates);
+  CandidateDistances(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates);
 
   /// What a thread needs for itself.
   struct Scratch {

@@ -18,8 +18,7 @@ constexpr bool is_wide = sizeof(S) == sizeof(double);
 template <class S>
 cuda::Coordinates coordinates_of(const Rows& x, const SeedingUnit& unit) {
   if (is_wide<S>) return cuda::Coordinates::wide;
-  const bool direct =
-      x.type() != DType::float64 && !x.has_scale() && unit.scale >= 0x1p-100 && unit.scale <= 0x1p100;
+  const bool direct = x.type() != DType::float64 && !x.has_scale() && unit.scale >= 0x1p-100 && unit.scale <= 0x1p100;
   return direct ? cuda::Coordinates::direct : cuda::Coordinates::narrow;
 }
 
@@ -34,8 +33,8 @@ Matrix<double> in_unit(const SeedingUnit& unit, HostView<const double> candidate
 
 /// The numbers are on the device; none: all rows. With a shift, in the coordinates of distances.
 template <class S>
-void launch_gather(const Context& ctx, const Rows& x, const index_t* numbers, index_t count,
-                   const double* shift, double scale, S* out, index_t ld) {
+void launch_gather(const Context& ctx, const Rows& x, const index_t* numbers, index_t count, const double* shift,
+                   double scale, S* out, index_t ld) {
   cuda::launch_with<cuda::SeedGatherPolicy>(
       ctx, cuda::threads_plan("seed_gather", cuda::SeedGatherPolicy{x.type(), is_wide<S>}, count * ld),
       {argument_of(x), static_cast<int>(x.cols()), numbers, count, shift, scale, out, static_cast<int>(ld)});
@@ -66,13 +65,11 @@ template <class S>
 void launch_distances(const Context& ctx, bool lower, const PotentialArguments<S>& of) {
   const Rows& x = of.x;
   with_candidates(
-      ctx, of.unit, of.candidates, of.totals,
-      [&](const double* sent, const double* shift, void*, double* found) {
+      ctx, of.unit, of.candidates, of.totals, [&](const double* sent, const double* shift, void*, double* found) {
         const index_t count = of.candidates.rows();
         cuda::launch_with<cuda::SeedDistancesPolicy>(
             ctx,
-            cuda::seed_distances_plan(lower, x.type(), coordinates_of<S>(x, of.unit), count,
-                                      chunk_count(x.rows())),
+            cuda::seed_distances_plan(lower, x.type(), coordinates_of<S>(x, of.unit), count, chunk_count(x.rows())),
             {argument_of(x), static_cast<int>(x.cols()), sent, static_cast<int>(count), shift, of.unit.scale,
              chunk_rows, of.squared.data, of.weights.data, of.nearest.data, of.first_number, found});
       });
@@ -82,18 +79,17 @@ void launch_distances(const Context& ctx, bool lower, const PotentialArguments<S
 template <class S>
 void launch_labelled(const Context& ctx, const PotentialArguments<S>& of, const std::int32_t* labels) {
   const Rows& x = of.x;
-  with_candidates(
-      ctx, of.unit, of.candidates, of.totals,
-      [&](const double* sent, const double* shift, void* narrow, double* found) {
-        const index_t t = of.candidates.rows(), d = x.cols();
-        auto* const others = static_cast<S*>(narrow);
-        const Rows as_rows(ctx.stream, DeviceView<const double>::unchecked(sent, t, d, d));
-        launch_gather<S>(ctx, as_rows, nullptr, t, nullptr, 1, others, d);
-        cuda::launch_with<cuda::SeedLabelledPolicy>(
-            ctx, cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, of.unit), chunk_count(x.rows())),
-            {argument_of(x), static_cast<int>(d), others, labels, shift, of.unit.scale, chunk_rows,
-             of.squared.data, of.weights.data, of.nearest.data, of.first_number, found});
-      });
+  with_candidates(ctx, of.unit, of.candidates, of.totals,
+                  [&](const double* sent, const double* shift, void* narrow, double* found) {
+                    const index_t t = of.candidates.rows(), d = x.cols();
+                    auto* const others = static_cast<S*>(narrow);
+                    const Rows as_rows(ctx.stream, DeviceView<const double>::unchecked(sent, t, d, d));
+                    launch_gather<S>(ctx, as_rows, nullptr, t, nullptr, 1, others, d);
+                    cuda::launch_with<cuda::SeedLabelledPolicy>(
+                        ctx, cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, of.unit), chunk_count(x.rows())),
+                        {argument_of(x), static_cast<int>(d), others, labels, shift, of.unit.scale, chunk_rows,
+                         of.squared.data, of.weights.data, of.nearest.data, of.first_number, found});
+                  });
 }
 
 }  // namespace
@@ -117,9 +113,8 @@ void lower_potential(const Context& ctx, const PotentialArguments<S>& of) {
 }
 
 template <class S>
-void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
-                    HostView<const double> candidates, PerRow<const S> squared, PerRow<const double> weights,
-                    HostView<double> totals) {
+void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
+                    PerRow<const S> squared, PerRow<const double> weights, HostView<double> totals) {
   const index_t chunks = totals.rows();
   if (chunks == 0) return;
   // This task only reads the distances so far.
@@ -130,8 +125,7 @@ void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
     std::vector<double> found(static_cast<std::size_t>(chunks * width));
     launch_distances<S>(ctx, false, {x, unit, candidates.rows(c, count), only_read, weights, found});
     for (index_t chunk = 0; chunk < chunks; ++chunk)
-      for (index_t q = 0; q < count; ++q)
-        totals(chunk, c + q) = found[static_cast<std::size_t>(chunk * width + q)];
+      for (index_t q = 0; q < count; ++q) totals(chunk, c + q) = found[static_cast<std::size_t>(chunk * width + q)];
   }
 }
 
@@ -146,17 +140,17 @@ std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerR
   const std::size_t sent = w.reserve<SeedingDraw>(count), found = w.reserve<index_t>(count);
   w.get(ctx.stream);
   cuda::copy_bytes(ctx.stream, w.at<char>(sent), draws.data(), draws.size_bytes());
-  cuda::launch_with<cuda::SeedDrawPolicy>(ctx, cuda::seed_draw_plan(is_wide<S>, count),
-                                          {squared.data, weights.data, squared.size, chunk_rows,
-                                           w.at<cuda::DrawArgument>(sent), w.at<index_t>(found)});
+  cuda::launch_with<cuda::SeedDrawPolicy>(
+      ctx, cuda::seed_draw_plan(is_wide<S>, count),
+      {squared.data, weights.data, squared.size, chunk_rows, w.at<cuda::DrawArgument>(sent), w.at<index_t>(found)});
   cuda::copy_bytes(ctx.stream, rows.data(), w.at<char>(found), rows.size() * sizeof(index_t));
   ctx.stream.synchronize();
   return rows;
 }
 
 template <class S>
-std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
-                               double factor, const Philox& random) {
+std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights, double factor,
+                               const Philox& random) {
   const index_t n = squared.size, words = (n + 63) / 64;
   std::vector<index_t> rows;
   if (n == 0) return rows;
@@ -193,9 +187,8 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
                      static_cast<std::size_t>(count) * sizeof(index_t));
     launch_gather(ctx, x, w.at<index_t>(sent), count, nullptr, 1, w.at<double>(found), d);
     const auto line = static_cast<std::size_t>(d) * sizeof(double);
-    cuda::copy_lines(ctx.stream, out.data() + first * out.ld(),
-                     static_cast<std::size_t>(out.ld()) * sizeof(double), w.at<double>(found), line, line,
-                     static_cast<std::size_t>(count));
+    cuda::copy_lines(ctx.stream, out.data() + first * out.ld(), static_cast<std::size_t>(out.ld()) * sizeof(double),
+                     w.at<double>(found), line, line, static_cast<std::size_t>(count));
     ctx.stream.synchronize();
   }
 }
@@ -211,8 +204,7 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   ctx.stream.synchronize();
 }
 
-std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers,
-                                         index_t count) {
+std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers, index_t count) {
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(count));
   if (numbers.empty() || count == 0) return counts;
   Workspace w;
@@ -236,13 +228,12 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   const index_t n = x.rows(), d = x.cols(), together = 16 / static_cast<index_t>(sizeof(S));
   if (n == 0 || d == 0 || how.most == 0) return chosen;
   const index_t ld = cuda::ceil_div(d, together) * together, places = cuda::padded_trials(how.trials);
-  const cuda::KernelPlan plan = cuda::seed_choose_plan(
-      is_wide<S>, how.trials, n, ld * static_cast<index_t>(sizeof(S)), ctx.stream.device());
+  const cuda::KernelPlan plan =
+      cuda::seed_choose_plan(is_wide<S>, how.trials, n, ld * static_cast<index_t>(sizeof(S)), ctx.stream.device());
   Upload upload(ctx, d);
   upload.add(unit.moments.shift);
   Workspace w;
-  const std::size_t shift = w.reserve<double>(d), rows = w.reserve<S>(n * ld),
-                    found = w.reserve<S>(2 * n * places),
+  const std::size_t shift = w.reserve<double>(d), rows = w.reserve<S>(n * ld), found = w.reserve<S>(2 * n * places),
                     sums = w.reserve<double>(2 * static_cast<index_t>(plan.grid) * places),
                     arrivals = w.reserve<std::uint32_t>(1), numbers = w.reserve<index_t>(how.most),
                     left = w.reserve<Outcome>(1);
@@ -253,9 +244,8 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   cuda::launch_with<cuda::SeedChoosePolicy>(
       ctx, plan,
       {w.at<S>(rows), n, static_cast<int>(ld), weights.data, squared.data, static_cast<int>(how.trials),
-       how.random.stream, how.random.key, how.first_number, static_cast<int>(how.most), how.enough,
-       w.at<S>(found), w.at<double>(sums), w.at<std::uint32_t>(arrivals), w.at<index_t>(numbers),
-       w.at<Outcome>(left)});
+       how.random.stream, how.random.key, how.first_number, static_cast<int>(how.most), how.enough, w.at<S>(found),
+       w.at<double>(sums), w.at<std::uint32_t>(arrivals), w.at<index_t>(numbers), w.at<Outcome>(left)});
   chosen.rows.resize(static_cast<std::size_t>(how.most));
   cuda::copy_bytes(ctx.stream, chosen.rows.data(), w.at<char>(numbers), chosen.rows.size() * sizeof(index_t));
   cuda::copy_bytes(ctx.stream, &outcome, w.at<char>(left), sizeof outcome);
@@ -265,16 +255,16 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   return chosen;
 }
 
-#define TS_INSTANTIATE(S)                                                                                   \
-  template void lower_potential<S>(const Context&, const PotentialArguments<S>&);                           \
-  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
-                                  PerRow<const S>, PerRow<const double>, HostView<double>);                 \
-  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,         \
-                                             std::span<const SeedingDraw>);                                 \
-  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double, \
-                                             const Philox&);                                                \
-  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>,            \
-                                     PerRow<const double>, const Choosing&);                                \
+#define TS_INSTANTIATE(S)                                                                                              \
+  template void lower_potential<S>(const Context&, const PotentialArguments<S>&);                                      \
+  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,             \
+                                  PerRow<const S>, PerRow<const double>, HostView<double>);                            \
+  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,                    \
+                                             std::span<const SeedingDraw>);                                            \
+  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double,            \
+                                             const Philox&);                                                           \
+  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>, PerRow<const double>, \
+                                     const Choosing&);                                                                 \
   template void gather_rows<S>(const Context&, const Rows&, std::span<const index_t>, PerRow<S>);
 TS_INSTANTIATE(float)
 TS_INSTANTIATE(double)

@@ -8,20 +8,18 @@ namespace ts::assign_device {
 template <class S>
 void lower_potential(const Context& ctx, const PotentialArguments<S>& of);
 template <class S>
-void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
-                    HostView<const double> candidates, PerRow<const S> squared, PerRow<const double> weights,
-                    HostView<double> totals);
+void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
+                    PerRow<const S> squared, PerRow<const double> weights, HostView<double> totals);
 template <class S>
 std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
                                std::span<const SeedingDraw> draws);
 template <class S>
-std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
-                               double factor, const Philox& random);
+std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights, double factor,
+                               const Philox& random);
 template <class S>
 ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
                        PerRow<const double> weights, const Choosing& how);
-std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers,
-                                         index_t count);
+std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers, index_t count);
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out);
 template <class S>
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out);

@@ -4,12 +4,10 @@
 
 namespace ts::cuda {
 
-KernelPlan seed_distances_plan(bool lower, DType type, Coordinates coordinates, index_t candidates,
-                               index_t chunks) {
+KernelPlan seed_distances_plan(bool lower, DType type, Coordinates coordinates, index_t candidates, index_t chunks) {
   const SeedDistancesPolicy policy{type, coordinates, static_cast<int>(seed_candidates(candidates)), lower};
   KernelPlan plan = threads_plan("seed_distances", policy, chunks * policy.threads);  // a block a chunk
-  plan.budget = {std::min(255, 65536 / (policy.threads * policy.blocks_at_once()) / 8 * 8),
-                 policy.shared_bytes()};
+  plan.budget = {std::min(255, 65536 / (policy.threads * policy.blocks_at_once()) / 8 * 8), policy.shared_bytes()};
   return plan;
 }
 
@@ -36,8 +34,7 @@ KernelPlan seed_count_plan(index_t counts, index_t size, const DeviceInfo& devic
   return plan;
 }
 
-KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, index_t row_bytes,
-                            const DeviceInfo& device) {
+KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, index_t row_bytes, const DeviceInfo& device) {
   constexpr index_t rows_at_once = 128;  // of a block
   const SeedChoosePolicy policy{wide, static_cast<int>(padded_trials(trials))};
   KernelPlan plan = threads_plan("seed_choose", policy, rows);

@@ -9,13 +9,11 @@ namespace ts::cuda {
 /// Candidates that assign/seeding/kernels/seed_distances.cuh takes at a time, at most.
 inline constexpr index_t most_seed_candidates = 12;
 /// As many as a kernel is compiled for that takes so many.
-[[nodiscard]] constexpr index_t seed_candidates(index_t count) noexcept {
-  return count <= 1 ? 1 : (count + 3) / 4 * 4;
-}
+[[nodiscard]] constexpr index_t seed_candidates(index_t count) noexcept { return count <= 1 ? 1 : (count + 3) / 4 * 4; }
 
 /// assign/seeding/kernels/seed_distances.cuh
-[[nodiscard]] KernelPlan seed_distances_plan(bool lower, DType type, Coordinates coordinates,
-                                             index_t candidates, index_t chunks);
+[[nodiscard]] KernelPlan seed_distances_plan(bool lower, DType type, Coordinates coordinates, index_t candidates,
+                                             index_t chunks);
 /// assign/seeding/kernels/seed_labelled.cuh
 [[nodiscard]] KernelPlan seed_labelled_plan(DType type, Coordinates coordinates, index_t chunks);
 /// assign/seeding/kernels/seed_draw.cuh
@@ -26,9 +24,7 @@ inline constexpr index_t most_seed_candidates = 12;
 /// Rows that assign/seeding/kernels/seed_choose.cuh draws before it chooses one of them, at most.
 inline constexpr index_t most_trials = 16;
 /// As many as there are places for in its tables.
-[[nodiscard]] constexpr index_t padded_trials(index_t trials) noexcept {
-  return trials <= 8 ? 8 : 16;
-}
+[[nodiscard]] constexpr index_t padded_trials(index_t trials) noexcept { return trials <= 8 ? 8 : 16; }
 /// assign/seeding/kernels/seed_choose.cuh among this many rows of so many bytes, of which those drawn lie in
 /// shared memory.
 [[nodiscard]] KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, index_t row_bytes,

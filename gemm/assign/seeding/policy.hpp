@@ -140,8 +140,7 @@ struct SeedDistancesPolicy {
 
   template <class Self, class Each>
   static constexpr void members(Self& p, Each each) {
-    each("type", p.type), each("coordinates", p.coordinates), each("candidates", p.candidates),
-        each("lower", p.lower);
+    each("type", p.type), each("coordinates", p.coordinates), each("candidates", p.candidates), each("lower", p.lower);
   }
   friend bool operator==(const SeedDistancesPolicy&, const SeedDistancesPolicy&) = default;
 };
@@ -220,8 +219,8 @@ struct SeedChooseArguments {
   word64 stream, key, first_number;  ///< of the random ones, `trials` a choice
   int most;
   double enough;
-  void* found;   ///< 2 x trials of the policy x count
-  double* sums;  ///< 2 x trials x blocks, as many as one of these in shared memory, and behind them rows
+  void* found;         ///< 2 x trials of the policy x count
+  double* sums;        ///< 2 x trials x blocks, as many as one of these in shared memory, and behind them rows
   unsigned* arrivals;  ///< 0 at first
   index_t* chosen;
   ChoiceOutcome* outcome;

@@ -22,9 +22,7 @@ int team_for(const Context& ctx, index_t rows) noexcept {
   return static_cast<int>(std::clamp<index_t>(rows / (8 * chunk_rows), 1, ctx.thread_count()));
 }
 
-double weight_of(PerRow<const double> weights, index_t i) noexcept {
-  return weights.empty() ? 1.0 : weights.data[i];
-}
+double weight_of(PerRow<const double> weights, index_t i) noexcept { return weights.empty() ? 1.0 : weights.data[i]; }
 
 /// work(chunk, first row, rows of it, distances, scratch) for every chunk of rows in host memory.
 template <class S, class Work>
@@ -80,48 +78,44 @@ void lower_potential(const Context& ctx, const PotentialArguments<S>& of) {
   constexpr index_t most_by_distance = 24;
   std::vector<std::int32_t> labels;
   if (of.candidates.rows() > most_by_distance) labels = nearest_of(ctx, of.x, of.unit.moments, of.candidates);
-  for_chunks<S>(
-      ctx, of.x, of.unit, of.candidates,
-      [&](index_t chunk, index_t first, index_t count, const CandidateDistances<S>& distances, auto& s) {
-        S* const least = of.squared.data + first;
-        if (labels.empty())
-          distances.to_all(first, count, s);
-        else
-          distances.to_labels(first, count, labels.data() + first, s);
-        for (index_t q = 0; q < (labels.empty() ? of.candidates.rows() : 1); ++q)
-          for (index_t r = 0; r < count; ++r) {
-            const S found = s.found(q, r);
-            if (of.nearest.empty()) {
-              least[r] = std::min(least[r], found);
-            } else if (found < least[r]) {
-              least[r] = found;
-              of.nearest.data[first + r] =
-                  of.first_number + (labels.empty() ? static_cast<std::int32_t>(q)
-                                                    : labels[static_cast<std::size_t>(first + r)]);
-            }
-          }
-        of.totals[static_cast<std::size_t>(chunk)] =
-            kernels.sum_of_least(least, least, of.weights.empty() ? nullptr : of.weights.data + first, count);
-      });
+  for_chunks<S>(ctx, of.x, of.unit, of.candidates,
+                [&](index_t chunk, index_t first, index_t count, const CandidateDistances<S>& distances, auto& s) {
+                  S* const least = of.squared.data + first;
+                  if (labels.empty())
+                    distances.to_all(first, count, s);
+                  else
+                    distances.to_labels(first, count, labels.data() + first, s);
+                  for (index_t q = 0; q < (labels.empty() ? of.candidates.rows() : 1); ++q)
+                    for (index_t r = 0; r < count; ++r) {
+                      const S found = s.found(q, r);
+                      if (of.nearest.empty()) {
+                        least[r] = std::min(least[r], found);
+                      } else if (found < least[r]) {
+                        least[r] = found;
+                        of.nearest.data[first + r] =
+                            of.first_number + (labels.empty() ? static_cast<std::int32_t>(q)
+                                                              : labels[static_cast<std::size_t>(first + r)]);
+                      }
+                    }
+                  of.totals[static_cast<std::size_t>(chunk)] =
+                      kernels.sum_of_least(least, least, of.weights.empty() ? nullptr : of.weights.data + first, count);
+                });
 }
 
 template <class S>
-void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
-                    HostView<const double> candidates, PerRow<const S> squared, PerRow<const double> weights,
-                    HostView<double> totals) {
+void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
+                    PerRow<const S> squared, PerRow<const double> weights, HostView<double> totals) {
   expect_potential<S>(x, candidates, squared, weights, totals.rows());
   expects(totals.cols() == candidates.rows(), "there must be a column of totals for each candidate");
-  if (x.on_device())
-    return assign_device::potential_with<S>(ctx, x, unit, candidates, squared, weights, totals);
+  if (x.on_device()) return assign_device::potential_with<S>(ctx, x, unit, candidates, squared, weights, totals);
   const auto& kernels = assign_cpu::score_kernels<S>(assign_cpu::select(ctx.simd));
-  for_chunks<S>(
-      ctx, x, unit, candidates,
-      [&](index_t chunk, index_t first, index_t count, const CandidateDistances<S>& distances, auto& s) {
-        distances.to_all(first, count, s);
-        for (index_t q = 0; q < candidates.rows(); ++q)
-          totals(chunk, q) = kernels.sum_of_least(squared.data + first, s.found.data() + q * s.found.ld(),
-                                                  weights.empty() ? nullptr : weights.data + first, count);
-      });
+  for_chunks<S>(ctx, x, unit, candidates,
+                [&](index_t chunk, index_t first, index_t count, const CandidateDistances<S>& distances, auto& s) {
+                  distances.to_all(first, count, s);
+                  for (index_t q = 0; q < candidates.rows(); ++q)
+                    totals(chunk, q) = kernels.sum_of_least(squared.data + first, s.found.data() + q * s.found.ld(),
+                                                            weights.empty() ? nullptr : weights.data + first, count);
+                });
 }
 
 template <class S>
@@ -146,10 +140,9 @@ std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerR
 }
 
 template <class S>
-std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
-                               double factor, const Philox& random) {
-  if (squared.space == Space::device)
-    return assign_device::keep_rows<S>(ctx, squared, weights, factor, random);
+std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights, double factor,
+                               const Philox& random) {
+  if (squared.space == Space::device) return assign_device::keep_rows<S>(ctx, squared, weights, factor, random);
   constexpr index_t chunk = index_t{1} << 16;
   std::vector<std::vector<index_t>> parts(static_cast<std::size_t>((squared.size + chunk - 1) / chunk));
   parallel_for(team_for(ctx, squared.size), std::ssize(parts), [&](index_t c) {
@@ -165,8 +158,7 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
 }
 
 bool can_choose(const Context& ctx, const Rows& x, const Choosing& how) {
-  if (!x.on_device() || how.trials > cuda::most_trials || x.rows() * (x.cols() + 4) >= INT32_MAX)
-    return false;
+  if (!x.on_device() || how.trials > cuda::most_trials || x.rows() * (x.cols() + 4) >= INT32_MAX) return false;
   const cuda::DeviceInfo& device = ctx.stream.device();
   const index_t row_bytes = (x.cols() + 4) * static_cast<index_t>(sizeof(double));
   const cuda::KernelPlan plan = cuda::seed_choose_plan(true, how.trials, x.rows(), row_bytes, device);
@@ -182,8 +174,7 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   return assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how);
 }
 
-std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers,
-                                         index_t count) {
+std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers, index_t count) {
   if (numbers.space == Space::device) return assign_device::count_numbers(ctx, numbers, count);
   std::vector<std::uint64_t> found(static_cast<std::size_t>(count));
   for (const std::int32_t number : numbers.span()) ++found[static_cast<std::size_t>(number)];
@@ -202,13 +193,11 @@ Matrix<double> with_copies(HostView<const double> candidates, Space space) {
 }
 
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out) {
-  expects(out.rows() == std::ssize(numbers) && out.cols() == x.cols(),
-          "gathered rows need room for each of them");
+  expects(out.rows() == std::ssize(numbers) && out.cols() == x.cols(), "gathered rows need room for each of them");
   expects(std::all_of(numbers.begin(), numbers.end(), [&](index_t i) { return i >= 0 && i < x.rows(); }),
           "a row to gather is outside of the matrix");
   if (x.on_device()) return assign_device::gather_rows(ctx, x, numbers, out);
-  for (index_t q = 0; q < out.rows(); ++q)
-    x.load(numbers[static_cast<std::size_t>(q)], out.data() + q * out.ld());
+  for (index_t q = 0; q < out.rows(); ++q) x.load(numbers[static_cast<std::size_t>(q)], out.data() + q * out.ld());
 }
 
 template <class S>
@@ -223,16 +212,16 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   }
 }
 
-#define TS_INSTANTIATE(S)                                                                                   \
-  template void lower_potential<S>(const Context&, const PotentialArguments<S>&);                           \
-  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,  \
-                                  PerRow<const S>, PerRow<const double>, HostView<double>);                 \
-  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,         \
-                                             std::span<const SeedingDraw>);                                 \
-  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double, \
-                                             const Philox&);                                                \
-  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>,            \
-                                     PerRow<const double>, const Choosing&);                                \
+#define TS_INSTANTIATE(S)                                                                                              \
+  template void lower_potential<S>(const Context&, const PotentialArguments<S>&);                                      \
+  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,             \
+                                  PerRow<const S>, PerRow<const double>, HostView<double>);                            \
+  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,                    \
+                                             std::span<const SeedingDraw>);                                            \
+  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double,            \
+                                             const Philox&);                                                           \
+  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>, PerRow<const double>, \
+                                     const Choosing&);                                                                 \
   template void gather_rows<S>(const Context&, const Rows&, std::span<const index_t>, PerRow<S>);
 TS_INSTANTIATE(float)
 TS_INSTANTIATE(double)

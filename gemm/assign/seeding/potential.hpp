@@ -38,9 +38,8 @@ void lower_potential(const Context& ctx, const PotentialArguments<S>& of);
 
 /// totals(c, q): what totals[c] would be after lowering by candidate q alone.
 template <class S>
-void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit,
-                    HostView<const double> candidates, PerRow<const S> squared, PerRow<const double> weights,
-                    HostView<double> totals);
+void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
+                    PerRow<const S> squared, PerRow<const double> weights, HostView<double> totals);
 
 /// A draw: begins at this row, the first of a chunk, and passes `rest` in the running sum of w D^2.
 struct SeedingDraw {
@@ -50,15 +49,13 @@ struct SeedingDraw {
 /// The row in each draw's chunk at which the running sum passes: one with w D^2 > 0, of which there must be
 /// one.
 template <class S>
-[[nodiscard]] std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared,
-                                             PerRow<const double> weights,
+[[nodiscard]] std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
                                              std::span<const SeedingDraw> draws);
 
 /// The rows i, in order, for which the random number uniform(i) < factor w_i D_i^2.
 template <class S>
-[[nodiscard]] std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared,
-                                             PerRow<const double> weights, double factor,
-                                             const Philox& random);
+[[nodiscard]] std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
+                                             double factor, const Philox& random);
 
 /// How greedy k-means++ goes on: at most `most` choices, each the best of `trials` draws, while sum_i w_i
 /// D_i^2 is above `enough`. The draws of choice s take the random numbers first_number + s trials and
@@ -78,8 +75,8 @@ struct ChosenRows {
 /// All these choices (Arthur, Vassilvitskii 2007, greedy) at once on the device where the rows are, which are
 /// best few enough for its caches. D_i^2 is lowered as by lower_potential().
 template <class S>
-[[nodiscard]] ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit,
-                                     PerRow<S> squared, PerRow<const double> weights, const Choosing& how);
+[[nodiscard]] ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
+                                     PerRow<const double> weights, const Choosing& how);
 
 /// How often each of `count` numbers is among `numbers`, all of which are less.
 [[nodiscard]] std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers,

@@ -8,8 +8,7 @@ namespace ts {
 
 /// Adds every row that weighs something to the sum of its cluster, or takes nothing into account where the
 /// label is negative: what a pass of assign() that starts from labels -1 leaves.
-void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-              PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
-              ClusterSums& sums);
+void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<const std::int32_t> labels,
+              PerRow<const double> weights, const FixedPoint& unit, ClusterSums& sums);
 
 }  // namespace ts

@@ -23,8 +23,7 @@ Limbs split(double in_units, double one) {
   const double p = in_units * one;
   const double rounded = p + magic;
   const double rest = (p - (rounded - magic)) * one;
-  return {std::bit_cast<std::uint64_t>(rounded) - magic_bits,
-          std::bit_cast<std::uint64_t>(rest + magic) - magic_bits};
+  return {std::bit_cast<std::uint64_t>(rounded) - magic_bits, std::bit_cast<std::uint64_t>(rest + magic) - magic_bits};
 }
 
 /// upper + lower 2^-bits: halves of limbs are numbers of float64, and of the sum of these every bit finds
@@ -33,9 +32,7 @@ Twofold join(std::uint64_t upper, std::uint64_t lower, const FixedPoint& unit) {
   const auto top = [](std::uint64_t limb) {
     return static_cast<double>(static_cast<std::int32_t>(limb >> 32)) * 0x1p32;
   };
-  const auto bottom = [](std::uint64_t limb) {
-    return static_cast<double>(static_cast<std::uint32_t>(limb));
-  };
+  const auto bottom = [](std::uint64_t limb) { return static_cast<double>(static_cast<std::uint32_t>(limb)); };
   const Twofold whole = Twofold::sum_of(top(upper), bottom(upper) + top(lower) * unit.inverse);
   return Twofold::sum_of(whole.hi, whole.lo + bottom(lower) * unit.inverse);
 }
@@ -50,12 +47,9 @@ double inverse_power_of_two(double x) noexcept {
 }
 
 FixedPoint::FixedPoint(std::span<const double> reach, double largest_weight, index_t rows)
-    : to_units(reach.size()),
-      from_units(reach.size()),
-      weight_to_units(inverse_power_of_two(largest_weight)) {
+    : to_units(reach.size()), from_units(reach.size()), weight_to_units(inverse_power_of_two(largest_weight)) {
   expects(rows <= index_t{1} << 50, "fixed-point sums hold at most 2^50 rows");
-  bits = std::min(
-      30, 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<index_t>(rows, 1)))));
+  bits = std::min(30, 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<index_t>(rows, 1)))));
   one = std::ldexp(1.0, bits), inverse = 1 / one;
   for (std::size_t j = 0; j < reach.size(); ++j)
     to_units[j] = inverse_power_of_two(reach[j]), from_units[j] = 1 / to_units[j];
@@ -70,8 +64,7 @@ ClusterSums::ClusterSums(index_t clusters, index_t cols)
       weight_lower_(static_cast<std::size_t>(clusters)),
       counts_(static_cast<std::size_t>(clusters)) {}
 
-void ClusterSums::add_weight(const FixedPoint& unit, index_t cluster, double weight,
-                             bool take_away) noexcept {
+void ClusterSums::add_weight(const FixedPoint& unit, index_t cluster, double weight, bool take_away) noexcept {
   const auto c = static_cast<std::size_t>(cluster);
   const Limbs w = split((take_away ? -weight : weight) * unit.weight_to_units, unit.one);
   weight_upper_[c] += w.upper;
@@ -79,8 +72,7 @@ void ClusterSums::add_weight(const FixedPoint& unit, index_t cluster, double wei
   counts_[c] += take_away ? ~std::uint64_t{0} : std::uint64_t{1};
 }
 
-void ClusterSums::add(const FixedPoint& unit, index_t cluster, const double* v, double weight,
-                      bool take_away) {
+void ClusterSums::add(const FixedPoint& unit, index_t cluster, const double* v, double weight, bool take_away) {
   const double w = (take_away ? -weight : weight) * unit.weight_to_units;
   std::uint64_t* up = upper(cluster);
   std::uint64_t* low = lower(cluster);
@@ -92,8 +84,8 @@ void ClusterSums::add(const FixedPoint& unit, index_t cluster, const double* v, 
   add_weight(unit, cluster, weight, take_away);
 }
 
-void ClusterSums::add_sparse(const FixedPoint& unit, index_t cluster, const double* v,
-                             const std::int32_t* columns, index_t entries, double weight, bool take_away) {
+void ClusterSums::add_sparse(const FixedPoint& unit, index_t cluster, const double* v, const std::int32_t* columns,
+                             index_t entries, double weight, bool take_away) {
   const double w = (take_away ? -weight : weight) * unit.weight_to_units;
   std::uint64_t* up = upper(cluster);
   std::uint64_t* low = lower(cluster);
@@ -117,8 +109,7 @@ void ClusterSums::merge(const ClusterSums& other) noexcept {
 
 void ClusterSums::add_words(std::span<const std::uint64_t> words, int threads) noexcept {
   const std::uint64_t* next = words.data();
-  for (std::vector<std::uint64_t>* const part :
-       {&upper_, &lower_, &weight_upper_, &weight_lower_, &counts_}) {
+  for (std::vector<std::uint64_t>* const part : {&upper_, &lower_, &weight_upper_, &weight_lower_, &counts_}) {
     std::uint64_t* const to = part->data();
     const auto count = static_cast<index_t>(part->size());
     parallel_ranges(count > 1 << 16 ? threads : 1, count, [to, next](index_t first, index_t last) {

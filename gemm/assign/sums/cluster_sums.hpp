@@ -47,8 +47,7 @@ class ClusterSums {
   [[nodiscard]] bool weightless(index_t cluster) const noexcept;
   /// shift + the weighted mean of column j: the sum times 1 / weight to about 100 bits, rounded to float64 at
   /// the end. The same bits on every processor and GPU. The cluster must not be weightless.
-  [[nodiscard]] double mean(const FixedPoint& unit, index_t cluster, index_t j,
-                            double shift = 0) const noexcept;
+  [[nodiscard]] double mean(const FixedPoint& unit, index_t cluster, index_t j, double shift = 0) const noexcept;
   /// The sum of column j in units of unit.from_units[j] / unit.weight_to_units, and the weight in those of
   /// 1 / unit.weight_to_units; both times 2^bits, without any rounding.
   [[nodiscard]] Twofold exact_sum(const FixedPoint& unit, index_t cluster, index_t j) const noexcept;
@@ -66,12 +65,8 @@ class ClusterSums {
   /// For compiled kernels: row `cluster` of the upper and of the lower limbs.
   [[nodiscard]] std::uint64_t* upper(index_t cluster) noexcept { return upper_.data() + cluster * cols_; }
   [[nodiscard]] std::uint64_t* lower(index_t cluster) noexcept { return lower_.data() + cluster * cols_; }
-  [[nodiscard]] const std::uint64_t* upper(index_t cluster) const noexcept {
-    return upper_.data() + cluster * cols_;
-  }
-  [[nodiscard]] const std::uint64_t* lower(index_t cluster) const noexcept {
-    return lower_.data() + cluster * cols_;
-  }
+  [[nodiscard]] const std::uint64_t* upper(index_t cluster) const noexcept { return upper_.data() + cluster * cols_; }
+  [[nodiscard]] const std::uint64_t* lower(index_t cluster) const noexcept { return lower_.data() + cluster * cols_; }
   /// The part of add() that concerns weight and count only.
   void add_weight(const FixedPoint& unit, index_t cluster, double weight, bool take_away) noexcept;
 

@@ -12,8 +12,7 @@ namespace {
 
 /// Whether all factors of a column and of a row that weighs 1 have a product in float64.
 bool factors_multiply(const FixedPoint& unit) {
-  const double largest =
-      unit.to_units.empty() ? 0 : *std::max_element(unit.to_units.begin(), unit.to_units.end());
+  const double largest = unit.to_units.empty() ? 0 : *std::max_element(unit.to_units.begin(), unit.to_units.end());
   return largest * (unit.weight_to_units * unit.one) <= 0x1p1000;
 }
 
@@ -51,20 +50,17 @@ void add_moves(const Context& ctx, const Rows& x, PerRow<const std::int32_t> lab
   const auto k = static_cast<int>(clusters), count = static_cast<int>(moves);
   std::uint32_t* const entries = memory.places + clusters;  // how many there are
   const index_t most_entries = to.moves.rows == nullptr ? moves : 2 * moves;
-  cuda::fill_bytes(ctx.stream, memory.places, 0,
-                   static_cast<std::size_t>(clusters + 1) * sizeof(std::uint32_t));
+  cuda::fill_bytes(ctx.stream, memory.places, 0, static_cast<std::size_t>(clusters + 1) * sizeof(std::uint32_t));
   const auto sort = [&](bool put) {
     cuda::launch_with<cuda::SumsSortPolicy>(ctx, cuda::sums_sort_plan(put, clusters, moves, device),
                                             {count, to.moves, labels.data, k, memory.places, memory.order});
   };
   sort(false);
-  cuda::launch_with<cuda::SumsPlacesPolicy>(ctx, cuda::sums_places_plan(clusters),
-                                            {k, memory.places, entries});
+  cuda::launch_with<cuda::SumsPlacesPolicy>(ctx, cuda::sums_places_plan(clusters), {k, memory.places, entries});
   sort(true);
   const bool weighed = to.weights != nullptr || !factors_multiply(unit);
-  cuda::launch_with<cuda::SumsAddPolicy>(
-      ctx, cuda::sums_add_plan(cuda::rows_form(x), weighed, most_entries, device),
-      {rows, labels.data, memory.order, entries, to});
+  cuda::launch_with<cuda::SumsAddPolicy>(ctx, cuda::sums_add_plan(cuda::rows_form(x), weighed, most_entries, device),
+                                         {rows, labels.data, memory.order, entries, to});
 }
 
 void add_rows(const Context& ctx, const Rows& x, const PlacedSums& sums, PerRow<const std::int32_t> labels,
@@ -82,9 +78,8 @@ void add_rows(const Context& ctx, const Rows& x, const PlacedSums& sums, PerRow<
   }
 }
 
-void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-              PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
-              ClusterSums& sums) {
+void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<const std::int32_t> labels,
+              PerRow<const double> weights, const FixedPoint& unit, ClusterSums& sums) {
   if (x.rows() == 0) return;
   const index_t words = sum_words(sums.clusters(), x.cols());
   Upload upload(ctx, 2 * x.cols());

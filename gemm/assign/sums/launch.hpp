@@ -18,9 +18,7 @@ struct PlacedSums {
   cuda::word64* words = nullptr;                       ///< as ClusterSums::add_words has them; or none
 };
 /// Words of the sums of k clusters.
-[[nodiscard]] constexpr index_t sum_words(index_t k, index_t d) noexcept {
-  return 2 * k * d + 3 * k;
-}
+[[nodiscard]] constexpr index_t sum_words(index_t k, index_t d) noexcept { return 2 * k * d + 3 * k; }
 [[nodiscard]] inline cuda::word64* as_words(std::uint64_t* words) noexcept {
   return reinterpret_cast<cuda::word64*>(words);
 }
@@ -44,9 +42,8 @@ void add_moves(const Context& ctx, const Rows& x, PerRow<const std::int32_t> lab
 void add_rows(const Context& ctx, const Rows& x, const PlacedSums& sums, PerRow<const std::int32_t> labels,
               PerRow<const double> weights, const FixedPoint& unit);
 /// As the function of this name (add_rows.hpp).
-void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-              PerRow<const std::int32_t> labels, PerRow<const double> weights, const FixedPoint& unit,
-              ClusterSums& sums);
+void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<const std::int32_t> labels,
+              PerRow<const double> weights, const FixedPoint& unit, ClusterSums& sums);
 
 /// What chunks of rows leave for each column, chunks x columns: their sums; and with `moments` the largest
 /// |x - shift| and the sum of (x - mean)^2.

@@ -12,8 +12,8 @@ namespace ts {
 
 namespace {
 
-assign_cpu::SumsOfCluster sums_of(const FixedPoint& unit, const ClusterSums& sums,
-                                  std::span<const double> shift, index_t cluster) {
+assign_cpu::SumsOfCluster sums_of(const FixedPoint& unit, const ClusterSums& sums, std::span<const double> shift,
+                                  index_t cluster) {
   const Twofold weight = sums.exact_weight(unit, cluster), share = Twofold{1, 0} / weight;
   return {sums.upper(cluster),
           sums.lower(cluster),
@@ -30,20 +30,18 @@ assign_cpu::SumsOfCluster sums_of(const FixedPoint& unit, const ClusterSums& sum
 /// Threads for work on all means.
 int team(const Context& ctx, const ClusterSums& sums) {
   constexpr index_t worth_a_thread = 2048;  // means
-  return static_cast<int>(
-      std::clamp<index_t>(sums.clusters() * sums.cols() / worth_a_thread, 1, ctx.thread_count()));
+  return static_cast<int>(std::clamp<index_t>(sums.clusters() * sums.cols() / worth_a_thread, 1, ctx.thread_count()));
 }
 
 void expect_shapes(const ClusterSums& sums, std::span<const double> shift, HostView<const double> centroids) {
-  expects(centroids.rows() == sums.clusters() && centroids.cols() == sums.cols() &&
-              std::ssize(shift) == sums.cols(),
+  expects(centroids.rows() == sums.clusters() && centroids.cols() == sums.cols() && std::ssize(shift) == sums.cols(),
           "means: the sums must have the shape of the centroids, and a shift for each column");
 }
 
 }  // namespace
 
-double move_to_means(const Context& ctx, const FixedPoint& unit, const ClusterSums& sums,
-                     std::span<const double> shift, HostView<double> centroids, const AdjustMean& adjust) {
+double move_to_means(const Context& ctx, const FixedPoint& unit, const ClusterSums& sums, std::span<const double> shift,
+                     HostView<double> centroids, const AdjustMean& adjust) {
   expect_shapes(sums, shift, centroids);
   const auto& kernels = assign_cpu::select(ctx.simd);
   const index_t k = sums.clusters(), d = sums.cols();
@@ -70,8 +68,7 @@ Twofold inertia_terms(const Context& ctx, const FixedPoint& unit, const ClusterS
   std::vector<double> terms(static_cast<std::size_t>(2 * k));
   parallel_for(team(ctx, sums), k, [&](index_t m) {
     if (!sums.weightless(m))
-      kernels.inertia_term(sums_of(unit, sums, shift, m), centroids.data() + m * centroids.ld(),
-                           terms.data() + 2 * m);
+      kernels.inertia_term(sums_of(unit, sums, shift, m), centroids.data() + m * centroids.ld(), terms.data() + 2 * m);
   });
   Twofold all;
   for (std::size_t m = 0; m < terms.size(); m += 2) all = all + Twofold{terms[m], terms[m + 1]};

@@ -17,9 +17,8 @@ using AdjustMean = std::function<bool(std::span<double> mean)>;
 /// weightless clusters stay. Returns sum_m ||new c_m - c_m||^2: 32 partial sums of each centroid's columns,
 /// then the centroids in order. The same bits for any thread count and instruction set, and on a GPU.
 /// `adjust` is called by several threads.
-double move_to_means(const Context& ctx, const FixedPoint& unit, const ClusterSums& sums,
-                     std::span<const double> shift, HostView<double> centroids,
-                     const AdjustMean& adjust = {});
+double move_to_means(const Context& ctx, const FixedPoint& unit, const ClusterSums& sums, std::span<const double> shift,
+                     HostView<double> centroids, const AdjustMean& adjust = {});
 
 /// sum_m (W_m ||c_m - shift||^2 - 2 (c_m - shift) S_m) over clusters that are not weightless, with their
 /// weights W_m and sums S_m of w_i (x_i - shift), to about 100 bits: what their rows' inertia about the

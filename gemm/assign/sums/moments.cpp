@@ -45,8 +45,7 @@ void for_each_row(const Context& ctx, const Rows& x, const Use& use) {
   const int team = assign_detail::team_size(ctx, chunks, static_cast<double>(chunk_rows * x.cols()));
   cpu::Scratch<double> rows(team, x.cols());
   parallel_pieces(team, chunks, [&](index_t c, int thread) {
-    for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i)
-      use(c, i, rows.of(thread));
+    for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) use(c, i, rows.of(thread));
   });
 }
 
@@ -71,8 +70,7 @@ assign_device::ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const
   assign_device::ChunkSpread spread{Matrix<double>::zeros(chunks, d), Matrix<double>::zeros(chunks, d)};
   for_each_row(ctx, x, [&](index_t c, index_t i, double* row) {
     kernels.centred(x, i, none.data(), row);
-    kernels.spread(row, m.shift.data(), m.mean.data(), d, spread.reach.data() + c * d,
-                   spread.squares.data() + c * d);
+    kernels.spread(row, m.shift.data(), m.mean.data(), d, spread.reach.data() + c * d, spread.squares.data() + c * d);
   });
   return spread;
 }
@@ -130,8 +128,7 @@ void MomentsOfBlocks::second_round(const Context& ctx, const Rows& x) {
   if (!second_) between_rounds();
   ColumnMoments& m = moments_;
   if (x.sparse()) {
-    for_each_entry(
-        x, [&](std::size_t j, double value) { m.variance[j] += (value - m.mean[j]) * (value - m.mean[j]); });
+    for_each_entry(x, [&](std::size_t j, double value) { m.variance[j] += (value - m.mean[j]) * (value - m.mean[j]); });
     return;
   }
   const auto spread = x.on_device() ? assign_device::chunk_spread(ctx, x, m) : chunk_spread(ctx, x, m);

@@ -10,8 +10,8 @@ namespace ts {
 /// What one pass over the rows tells about their columns; all in float64, the same bits for any thread count.
 struct ColumnMoments {
   std::vector<double> mean, variance;  ///< of each column, every row counting once; variance over n
-  std::vector<double> shift;  ///< close to the mean; zero for sparse rows. Subtracted before products
-  std::vector<double> reach;  ///< max |x_ij - shift_j| of each column
+  std::vector<double> shift;           ///< close to the mean; zero for sparse rows. Subtracted before products
+  std::vector<double> reach;           ///< max |x_ij - shift_j| of each column
 };
 /// @throws Error(invalid_argument) naming row and column of the first NaN or infinity.
 ColumnMoments column_moments(const Context& ctx, const Rows& x);

@@ -14,12 +14,11 @@ using assign_detail::chunk_count;
 
 using cuda::MomentsRound;
 
-void launch_moments(const Context& ctx, const Rows& x, MomentsRound round, const double* shift,
-                    const double* mean, double* out, cuda::word64* first) {
+void launch_moments(const Context& ctx, const Rows& x, MomentsRound round, const double* shift, const double* mean,
+                    double* out, cuda::word64* first) {
   const index_t d = x.cols();
   cuda::launch_with<cuda::MomentsPolicy>(
-      ctx,
-      cuda::threads_plan("assign_moments", cuda::MomentsPolicy{x.type(), round}, chunk_count(x.rows()) * d),
+      ctx, cuda::threads_plan("assign_moments", cuda::MomentsPolicy{x.type(), round}, chunk_count(x.rows()) * d),
       {argument_of(x), static_cast<int>(d), chunk_rows, shift, mean, out, first});
 }
 
@@ -52,8 +51,7 @@ ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments&
   const std::size_t sent = w.reserve<double>(upload.size()), out = w.reserve<double>(2 * chunks * d);
   w.get(ctx.stream);
   upload.send(w.at<double>(sent));
-  launch_moments(ctx, x, MomentsRound::spread, w.at<double>(sent), w.at<double>(sent) + d, w.at<double>(out),
-                 nullptr);
+  launch_moments(ctx, x, MomentsRound::spread, w.at<double>(sent), w.at<double>(sent) + d, w.at<double>(out), nullptr);
   fetch(ctx.stream, spread.reach.view(), w.at<double>(out));
   fetch(ctx.stream, spread.squares.view(), w.at<double>(out) + chunks * d);
   ctx.stream.synchronize();

@@ -46,8 +46,7 @@ KernelPlan sums_add_plan(const RowsForm& p, bool weighed, index_t entries, const
   constexpr index_t most_columns = 4;
   const auto size = static_cast<index_t>(size_of(p.type));
   Piece piece{1, static_cast<int>(size)};
-  if (p.plain)
-    piece = widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.alignment}, p.d);
+  if (p.plain) piece = widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.alignment}, p.d);
   piece.count = std::min(piece.count, static_cast<int>(most_columns));
   piece.alignment = std::min(piece.alignment, piece.count * static_cast<int>(size));
   SumsAddPolicy policy{p.type, static_cast<int>(p.d), p.plain, piece.count, piece.alignment};
@@ -59,9 +58,9 @@ KernelPlan sums_add_plan(const RowsForm& p, bool weighed, index_t entries, const
   const index_t rows = piece.count == most_columns && !weighed ? more : fewer;
   policy.rows = static_cast<int>(rows), policy.weighed = weighed;
   KernelPlan plan = plan_of("sums_add", policy);
-  plan.grid = grid_of(
-      ceil_div(ceil_div(entries, policy.least_stretch) * policy.slabs() * policy.team(), policy.threads),
-      policy.blocks_at_once * device.multiprocessors);
+  plan.grid =
+      grid_of(ceil_div(ceil_div(entries, policy.least_stretch) * policy.slabs() * policy.team(), policy.threads),
+              policy.blocks_at_once * device.multiprocessors);
   plan.block = policy.threads;
   plan.budget = {65536 / (policy.threads * policy.blocks_at_once) / 8 * 8, 0};
   return plan;

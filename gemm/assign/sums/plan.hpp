@@ -14,8 +14,7 @@ namespace ts::cuda {
 [[nodiscard]] KernelPlan sums_places_plan(index_t clusters);
 /// assign/sums/kernels/sums_add.cuh for so many entries at most; weighed: rows have weights, or factors are
 /// not to be multiplied.
-[[nodiscard]] KernelPlan sums_add_plan(const RowsForm& form, bool weighed, index_t entries,
-                                       const DeviceInfo& device);
+[[nodiscard]] KernelPlan sums_add_plan(const RowsForm& form, bool weighed, index_t entries, const DeviceInfo& device);
 
 /// assign/sums/kernels/assign_means.cuh for so many clusters.
 [[nodiscard]] KernelPlan assign_means_plan(bool move, index_t clusters);

@@ -144,8 +144,7 @@ struct SumsAddPolicy {
   template <class Self, class Each>
   static constexpr void members(Self& p, Each each) {
     each("type", p.type), each("d", p.d), each("plain", p.plain), each("vector", p.vector),
-        each("alignment", p.alignment), each("pieces", p.pieces), each("rows", p.rows),
-        each("weighed", p.weighed);
+        each("alignment", p.alignment), each("pieces", p.pieces), each("rows", p.rows), each("weighed", p.weighed);
   }
   friend bool operator==(const SumsAddPolicy&, const SumsAddPolicy&) = default;
 };

@@ -14,13 +14,11 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 4)
   const Source* const from = static_cast<const Source*>(a.from);
   const int64 to_ld = a.to_ld, from_ld = a.from_ld, rows = a.rows, width = a.width;
   const int64 pieces = width / policy.vector;
-  const int across = static_cast<int>(min(pieces, int64(256))), rows_at_once = 256 / across,
-            row = threadIdx.x / across;
+  const int across = static_cast<int>(min(pieces, int64(256))), rows_at_once = 256 / across, row = threadIdx.x / across;
   if (row >= rows_at_once) return;
   const int64 stride = static_cast<int64>(gridDim.x) * rows_at_once;
   for (int64 p = threadIdx.x % across; p < pieces; p += across)
-    for (int64 first = static_cast<int64>(blockIdx.x) * rows_at_once + row; first < rows;
-         first += batch * stride) {
+    for (int64 first = static_cast<int64>(blockIdx.x) * rows_at_once + row; first < rows; first += batch * stride) {
       SourcePiece read[batch];
 #pragma unroll
       for (int k = 0; k < batch; ++k)

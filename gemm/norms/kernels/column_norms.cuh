@@ -14,8 +14,7 @@ __device__ __forceinline__ void add_square(Sum& sum, Complex<R> x) {
 }
 
 using Piece = Vector<Element, policy.vector, policy.alignment>;
-constexpr int threads = policy.threads, line_threads = policy.line_threads(),
-              lines_at_once = policy.lines_at_once();
+constexpr int threads = policy.threads, line_threads = policy.line_threads(), lines_at_once = policy.lines_at_once();
 constexpr int unroll = policy.unroll, tiles = policy.tiles();
 
 __device__ __forceinline__ void add_piece(Sum* sums, const Piece& piece) {
@@ -38,8 +37,7 @@ extern "C" __global__ void __launch_bounds__(threads, policy.blocks_at_once)
     lines = rows_here / policy.fold, last_rows = static_cast<int>(rows_here % policy.fold);
     partial += static_cast<int64>(part.number) * (part.blocks / tiles) * policy.columns;
   }
-  const int blocks_a_tile = part.blocks / tiles, tile = part.block / blocks_a_tile,
-            block = part.block % blocks_a_tile;
+  const int blocks_a_tile = part.blocks / tiles, tile = part.block / blocks_a_tile, block = part.block % blocks_a_tile;
   const int thread = threadIdx.x, place = thread % line_threads * policy.vector;
   const int columns = min(policy.tile, policy.columns - tile * policy.tile);  // of this tile
   const Element* const from = x + tile * a.tile_stride;
@@ -71,8 +69,7 @@ extern "C" __global__ void __launch_bounds__(threads, policy.blocks_at_once)
 
   for (int c = thread; c < columns; c += threads) {
     if (block == 0)
-      for (int r = 0; r < last_rows; ++r)
-        add_square(sums[c], widen(from[lines * line_stride + r * policy.tile + c]));
+      for (int r = 0; r < last_rows; ++r) add_square(sums[c], widen(from[lines * line_stride + r * policy.tile + c]));
     partial[static_cast<int64>(block) * policy.columns + tile * policy.tile + c] = sums[c];
   }
   if (!last_block(a.counter + part.number, part.blocks)) return;
@@ -83,8 +80,7 @@ extern "C" __global__ void __launch_bounds__(threads, policy.blocks_at_once)
     Sum total = {};
     if (c < policy.columns && group < groups)
 #pragma unroll 4
-      for (int b = group; b < blocks_a_tile; b += groups)
-        total += partial[static_cast<int64>(b) * policy.columns + c];
+      for (int b = group; b < blocks_a_tile; b += groups) total += partial[static_cast<int64>(b) * policy.columns + c];
     __syncthreads();
     if (group < groups) sums[thread] = total;
     add_groups(sums, across, groups, threads);

@@ -7,7 +7,6 @@ extern "C" __global__ void __launch_bounds__(policy.threads)
   if (j >= a.columns) return;
   Sum total = {};
 #pragma unroll 4
-  for (int64 part = 0; part < a.count; ++part)
-    total += reinterpret_cast<const Sum*>(a.parts + part * a.size)[j];
+  for (int64 part = 0; part < a.count; ++part) total += reinterpret_cast<const Sum*>(a.parts + part * a.size)[j];
   static_cast<Real*>(a.norms)[j * a.norms_stride] = static_cast<Real>(total.root());
 }

@@ -42,8 +42,7 @@ struct RangedSum {
     const double low = sqrt(small) / grow;
     if (!has_medium) return low;
     const double high = sqrt(medium);  // NaN stays NaN; small's share counts only near the threshold
-    return low > high ? low * sqrt(1 + (high / low) * (high / low))
-                      : high * sqrt(1 + (low / high) * (low / high));
+    return low > high ? low * sqrt(1 + (high / low) * (high / low)) : high * sqrt(1 + (low / high) * (low / high));
   }
 };
 

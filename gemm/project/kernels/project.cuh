@@ -29,8 +29,7 @@ struct Meeting {
 };
 
 /// All chunks of a group.
-__device__ __forceinline__ void run_chunks(Group& group, Meeting& meeting, Products& products,
-                                           const double* factor) {
+__device__ __forceinline__ void run_chunks(Group& group, Meeting& meeting, Products& products, const double* factor) {
   constexpr int chunk_rows = policy.chunk_rows();
   const int lane = group.thread % 32;
   Element* const w_rows = reinterpret_cast<Element*>(const_cast<unsigned char*>(group.w.base));
@@ -62,8 +61,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), 1)
   uint64* const full = reinterpret_cast<uint64*>(shared) + number * stages;
   Meeting meeting{reinterpret_cast<uint64*>(shared) + policy.groups * stages + number};
   if (warp == 0 && lane == 0) {
-    for (int i = 0; i < stages; ++i)
-      barrier_init(full + i, (policy.uses_v() ? V::arrivals(32) : 0) + W::arrivals(32));
+    for (int i = 0; i < stages; ++i) barrier_init(full + i, (policy.uses_v() ? V::arrivals(32) : 0) + W::arrivals(32));
     barrier_init(meeting.barrier, 32 * group_warps);
   }
   if (lane == 0) barrier_init_fence();

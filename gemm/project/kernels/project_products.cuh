@@ -7,12 +7,9 @@
 #include "tallskinny/gemm/device/parts.cuh"
 #include "tallskinny/gemm/project/kernels/project_operands.cuh"
 
-constexpr int v_tiles = policy.v_tiles(), product_rows = policy.product_rows(),
-              product_pitch = policy.product_pitch();
+constexpr int v_tiles = policy.v_tiles(), product_rows = policy.product_rows(), product_pitch = policy.product_pitch();
 
-__device__ __forceinline__ double scalar_at(const unsigned char* at) {
-  return *reinterpret_cast<const Scalar*>(at);
-}
+__device__ __forceinline__ double scalar_at(const unsigned char* at) { return *reinterpret_cast<const Scalar*>(at); }
 
 /// A warp's share of the products.
 struct Products {
@@ -37,16 +34,15 @@ struct Products {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int column = (first_left + i) * 16 + half * 8 + g;
-        left[i][half] = is_v(i) ? start(v, column, p_scalars, t)
-                                : w_offset + start(w, column - 16 * v_tiles, q_scalars, t);
+        left[i][half] =
+            is_v(i) ? start(v, column, p_scalars, t) : w_offset + start(w, column - 16 * v_tiles, q_scalars, t);
       }
 #pragma unroll
     for (int j = 0; j < blocks; ++j) right[j] = w_offset + start(w, (first_right + j) * 8 + g, q_scalars, t);
   }
 
   static __device__ __forceinline__ Fragment load(const unsigned char* from, int pitch) {
-    return {scalar_at(from), scalar_at(from + pitch), scalar_at(from + 2 * pitch),
-            scalar_at(from + 3 * pitch)};
+    return {scalar_at(from), scalar_at(from + pitch), scalar_at(from + 2 * pitch), scalar_at(from + 3 * pitch)};
   }
   /// Adds the products of the rows of a slot.
   __device__ __forceinline__ void add(const unsigned char* slot) {
@@ -60,8 +56,7 @@ struct Products {
 #pragma unroll
       for (int i = 0; i < tiles; ++i) {
         const int pitch = is_v(i) ? v_pitch : w_pitch, at = step * (is_v(i) ? V::step_bytes : W::step_bytes);
-        const Fragment lower = load(slot + left[i][0] + at, pitch),
-                       upper = load(slot + left[i][1] + at, pitch);
+        const Fragment lower = load(slot + left[i][0] + at, pitch), upper = load(slot + left[i][1] + at, pitch);
 #pragma unroll
         for (int j = 0; j < blocks; ++j) multiply_add(sum[i][j], lower, upper, r[j]);
       }
@@ -75,17 +70,13 @@ struct Products {
       for (int j = 0; j < blocks; ++j)
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
-          const int row = (first_left + i) * 16 + g + e / 2 * 8,
-                    column = (first_right + j) * 8 + 2 * t + e % 2;
-          if (row < product_rows && column < 8 * policy.right_blocks())
-            to[row * product_pitch + column] = sum[i][j][e];
+          const int row = (first_left + i) * 16 + g + e / 2 * 8, column = (first_right + j) * 8 + 2 * t + e % 2;
+          if (row < product_rows && column < 8 * policy.right_blocks()) to[row * product_pitch + column] = sum[i][j][e];
         }
   }
 };
 
-__device__ __forceinline__ Real with_imaginary(double re, double, Real) {
-  return static_cast<Real>(re);
-}
+__device__ __forceinline__ Real with_imaginary(double re, double, Real) { return static_cast<Real>(re); }
 __device__ __forceinline__ Complex<Real> with_imaginary(double re, double im, Complex<Real>) {
   return {static_cast<Real>(re), static_cast<Real>(im)};
 }
@@ -98,8 +89,7 @@ __device__ __forceinline__ void add_groups(double* to, const double* products, i
   const auto product = [&](int l, int r) {
     double sum = 0;
 #pragma unroll
-    for (int group = 0; group < policy.groups; ++group)
-      sum += products[(group * product_rows + l) * product_pitch + r];
+    for (int group = 0; group < policy.groups; ++group) sum += products[(group * product_rows + l) * product_pitch + r];
     return sum;
   };
   for (int e = thread; e < results; e += policy.threads()) {
@@ -115,13 +105,10 @@ __device__ __forceinline__ void add_groups(double* to, const double* products, i
 }
 
 /// S_next and G from their sums over all rows.
-__device__ __forceinline__ void store_products(const ts::cuda::ProjectArguments& a, const double* total,
-                                               int thread) {
+__device__ __forceinline__ void store_products(const ts::cuda::ProjectArguments& a, const double* total, int thread) {
   const ts::cuda::ProjectMatrix s_next = a.s_next, g = a.g;
   Result* const mirror = static_cast<Result*>(a.mirror);
-  const auto value = [&](int e) {
-    return with_imaginary(total[e], is_complex ? total[results + e] : 0, Result{});
-  };
+  const auto value = [&](int e) { return with_imaginary(total[e], is_complex ? total[results + e] : 0, Result{}); };
   for (int e = thread; e < results; e += policy.threads()) {
     const int i = e / policy.q, j = e % policy.q, row = i - inner_rows;
     if (i < inner_rows) {
@@ -135,21 +122,18 @@ __device__ __forceinline__ void store_products(const ts::cuda::ProjectArguments&
 }
 
 /// Adds the products over groups and blocks, in their order; the last block stores them.
-__device__ __forceinline__ void finish(const ts::cuda::ProjectArguments& a, const double* products,
-                                       int thread) {
+__device__ __forceinline__ void finish(const ts::cuda::ProjectArguments& a, const double* products, int thread) {
   constexpr int count = results * parts;
   const PartOfGrid part(a.sums);
   const int blocks = part.blocks, block = part.block, groups = (blocks + a.group_size - 1) / a.group_size;
   double* const partials = a.partials + static_cast<int64>(part.number) * (blocks + groups) * count;
   unsigned* const tickets = a.tickets + part.number * (1 + groups);
   add_groups(partials + static_cast<int64>(block) * count, products, thread);
-  const OrderedSum order{partials,    partials + static_cast<int64>(blocks) * count, tickets, blocks, block,
-                         a.group_size};
+  const OrderedSum order{partials, partials + static_cast<int64>(blocks) * count, tickets, blocks, block, a.group_size};
   if (!order.last(count, thread, policy.threads())) return;
   const double* total = order.total();
   if constexpr (in_parts)
-    for (int e = thread; e < count; e += policy.threads())
-      a.sums.sums[part.number * a.sums.size + e] = total[e];
+    for (int e = thread; e < count; e += policy.threads()) a.sums.sums[part.number * a.sums.size + e] = total[e];
   else
     store_products(a, total, thread);
 }

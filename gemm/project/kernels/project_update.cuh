@@ -4,8 +4,7 @@
 
 #include "tallskinny/gemm/project/kernels/project_operands.cuh"
 
-constexpr int k_blocks = policy.k_blocks(), column_blocks = policy.column_blocks(),
-              at_once = policy.at_once();
+constexpr int k_blocks = policy.k_blocks(), column_blocks = policy.column_blocks(), at_once = policy.at_once();
 
 /// Which row of a chunk stands at `index` of a tile of the update. With four sub-blocks: neighbouring lanes read
 /// rows of different ones, which never meet in a bank.
@@ -20,9 +19,7 @@ __device__ __forceinline__ constexpr int k_of(int t, int u) {
   return u / v * (4 * v) + t * v + u % v;
 }
 
-__device__ __forceinline__ void set_negative(double* to, double x) {
-  to[0] = -x;
-}
+__device__ __forceinline__ void set_negative(double* to, double x) { to[0] = -x; }
 template <class R>
 __device__ __forceinline__ void set_negative(double* to, Complex<R> x) {
   to[0] = -x.re, to[1] = -x.im;
@@ -59,11 +56,9 @@ __device__ __forceinline__ Fragment load_row(const unsigned char* row, int kb, i
   for (int u = 0; u < 4; u += v) {
     const int k = kb * 16 + k_of(t, u);
     const bool valid = p_scalars % 16 == 0 || k < p_scalars;  // vectors do not straddle the end
-    const Words<v* V::scalar_size> words =
-        load_words<v * V::scalar_size>(row + (valid ? scalar_offset<V>(k) : 0));
+    const Words<v* V::scalar_size> words = load_words<v * V::scalar_size>(row + (valid ? scalar_offset<V>(k) : 0));
 #pragma unroll
-    for (int e = 0; e < v; ++e)
-      set(f, u + e, valid ? scalar_of(words.w + e * (V::scalar_size / 4), Scalar()) : 0);
+    for (int e = 0; e < v; ++e) set(f, u + e, valid ? scalar_of(words.w + e * (V::scalar_size / 4), Scalar()) : 0);
   }
   return f;
 }
@@ -72,15 +67,14 @@ using UpdateSums = AccumulatorTile[at_once][parts];
 
 /// f(sum, scalar of W in the slot, column is inside) for what a lane holds of 16 rows and `at_once` blocks of columns.
 template <class F>
-__device__ __forceinline__ void for_each_scalar(UpdateSums& sum, const W& w, unsigned char* slot,
-                                                const int (&row)[2], int first_block, int t, F f) {
+__device__ __forceinline__ void for_each_scalar(UpdateSums& sum, const W& w, unsigned char* slot, const int (&row)[2],
+                                                int first_block, int t, F f) {
 #pragma unroll
   for (int b = 0; b < at_once; ++b)
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
       const int column = (first_block + b) * 8 + 2 * t + e % 2;
-      unsigned char* const at =
-          slot + policy.w_offset() + w.row_offset(row[e / 2]) + scalar_offset<W>(column * parts);
+      unsigned char* const at = slot + policy.w_offset() + w.row_offset(row[e / 2]) + scalar_offset<W>(column * parts);
 #pragma unroll
       for (int part = 0; part < parts; ++part)
         f(sum[b][part][e], reinterpret_cast<Scalar*>(at) + part, column < policy.q, row[e / 2]);
@@ -88,14 +82,13 @@ __device__ __forceinline__ void for_each_scalar(UpdateSums& sum, const W& w, uns
 }
 
 /// W = W - V S in the slot, for 16 rows and `at_once` blocks of columns; rows beyond the end become zero.
-__device__ __forceinline__ void update(const V& v, const W& w, unsigned char* slot, const double* factor,
-                                       int tile, int first_block, int valid_rows, int lane) {
+__device__ __forceinline__ void update(const V& v, const W& w, unsigned char* slot, const double* factor, int tile,
+                                       int first_block, int valid_rows, int lane) {
   const int g = lane / 4, t = lane % 4;
   const int row[2] = {row_of(tile, g), row_of(tile, g + 8)};
   UpdateSums sum;
-  for_each_scalar(sum, w, slot, row, first_block, t, [](double& x, const Scalar* at, bool inside, int) {
-    x = inside ? static_cast<double>(*at) : 0;
-  });
+  for_each_scalar(sum, w, slot, row, first_block, t,
+                  [](double& x, const Scalar* at, bool inside, int) { x = inside ? static_cast<double>(*at) : 0; });
   const unsigned char* const lower_row = slot + v.row_offset(row[0]);
   const unsigned char* const upper_row = slot + v.row_offset(row[1]);
 #pragma unroll 2
@@ -103,8 +96,7 @@ __device__ __forceinline__ void update(const V& v, const W& w, unsigned char* sl
     const Fragment lower = load_row(lower_row, kb, t), upper = load_row(upper_row, kb, t);
 #pragma unroll
     for (int b = 0; b < at_once; ++b) {
-      const int block =
-          first_block + b < column_blocks ? first_block + b : first_block;  // others are not stored
+      const int block = first_block + b < column_blocks ? first_block + b : first_block;  // others are not stored
       Fragment right = factor_block(factor, kb * column_blocks + block, lane);
       if constexpr (is_complex) {
         const Fragment imaginary = imaginary_of(right);
@@ -140,9 +132,8 @@ constexpr bool stores_in_bulk = false;
 /// By the first warp of a group: starts to store the chunk of W from row `first` on, if it is a whole one, and waits
 /// until the slot that is filled next has been read.
 __device__ __forceinline__ void store_in_bulk([[maybe_unused]] Element* w_rows,
-                                              [[maybe_unused]] const unsigned char* slot,
-                                              [[maybe_unused]] int64 first, [[maybe_unused]] bool whole,
-                                              [[maybe_unused]] int lane) {
+                                              [[maybe_unused]] const unsigned char* slot, [[maybe_unused]] int64 first,
+                                              [[maybe_unused]] bool whole, [[maybe_unused]] int lane) {
 #if __CUDA_ARCH__ >= 900
   constexpr int sub_rows = policy.w().sub_rows, sub_bytes = policy.w().sub_bytes();
   if (lane == 0) {
@@ -167,8 +158,8 @@ __device__ __forceinline__ void wait_for_stores() {
 }
 
 /// By all threads of a group: stores the rows of a chunk one by one.
-__device__ __forceinline__ void store_rows(const Group& group, Element* w_rows, const unsigned char* slot,
-                                           int64 first, int valid_rows) {
+__device__ __forceinline__ void store_rows(const Group& group, Element* w_rows, const unsigned char* slot, int64 first,
+                                           int valid_rows) {
   constexpr int chunk_rows = policy.chunk_rows(), group_threads = 32 * policy.group_warps();
   for (int e = group.thread % group_threads; e < chunk_rows * policy.q; e += group_threads) {
     const int row = W::by_columns ? e % chunk_rows : e / policy.q,

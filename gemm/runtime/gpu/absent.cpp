@@ -11,12 +11,9 @@ namespace ts::cuda {
 
 namespace {
 
-constexpr const char* reason =
-    "this program was built without the CUDA backend (configure with -DTS_CUDA=ON)";
+constexpr const char* reason = "this program was built without the CUDA backend (configure with -DTS_CUDA=ON)";
 
-[[noreturn]] void refuse() {
-  throw Error(Errc::no_device, std::string("no GPU can be used: ") + reason);
-}
+[[noreturn]] void refuse() { throw Error(Errc::no_device, std::string("no GPU can be used: ") + reason); }
 
 }  // namespace
 
@@ -24,135 +21,58 @@ struct Stream::State {};
 struct Event::State {};
 struct Graph::State {};
 
-bool built() noexcept {
-  return false;
-}
+bool built() noexcept { return false; }
 
-DeviceList list_devices() {
-  return {{}, reason};
-}
+DeviceList list_devices() { return {{}, reason}; }
 
-Stream::Stream(int) {
+Stream::Stream(int) { refuse(); }
+Stream::Stream(int, CUstream_st*) { refuse(); }
+Stream Stream::rehearsing(const DeviceInfo&) { refuse(); }
+Rehearsal* Stream::rehearsal() const { refuse(); }
+const DeviceInfo& Stream::device() const { refuse(); }
+CUstream_st* Stream::handle() const { refuse(); }
+void Stream::choose_by(std::shared_ptr<const TunedTable>) const {  // NOLINT(performance-unnecessary-value-param)
   refuse();
 }
-Stream::Stream(int, CUstream_st*) {
-  refuse();
-}
-Stream Stream::rehearsing(const DeviceInfo&) {
-  refuse();
-}
-Rehearsal* Stream::rehearsal() const {
-  refuse();
-}
-const DeviceInfo& Stream::device() const {
-  refuse();
-}
-CUstream_st* Stream::handle() const {
-  refuse();
-}
-void Stream::choose_by(
-    std::shared_ptr<const TunedTable>) const {  // NOLINT(performance-unnecessary-value-param)
-  refuse();
-}
-void Stream::synchronize() const {
-  refuse();
-}
-void* Stream::workspace(std::size_t) const {
-  refuse();
-}
-unsigned* Stream::counters() const {
-  refuse();
-}
-double* Stream::letters() const {
-  refuse();
-}
+void Stream::synchronize() const { refuse(); }
+void* Stream::workspace(std::size_t) const { refuse(); }
+unsigned* Stream::counters() const { refuse(); }
+double* Stream::letters() const { refuse(); }
 
-Staging& Stream::staging() const {
-  refuse();
-}
+Staging& Stream::staging() const { refuse(); }
 
-void Staging::begin(const Stream&, std::size_t) {
-  refuse();
-}
-Staging::Stretch Staging::take(std::size_t) {
-  refuse();
-}
-void Staging::upload(const Stream&, const Stretch&) {
-  refuse();
-}
-void Staging::download(const Stream&, const Stretch&) {
-  refuse();
-}
-void Staging::finish(const Stream&) {
-  refuse();
-}
+void Staging::begin(const Stream&, std::size_t) { refuse(); }
+Staging::Stretch Staging::take(std::size_t) { refuse(); }
+void Staging::upload(const Stream&, const Stretch&) { refuse(); }
+void Staging::download(const Stream&, const Stretch&) { refuse(); }
+void Staging::finish(const Stream&) { refuse(); }
 
-Memory::Memory(const Stream&, std::size_t) {
-  refuse();
-}
+Memory::Memory(const Stream&, std::size_t) { refuse(); }
 void Memory::Release::operator()(void*) const noexcept {}
-void copy_bytes(const Stream&, void*, const void*, std::size_t) {
-  refuse();
-}
-void copy_lines(const Stream&, void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t) {
-  refuse();
-}
-void fill_bytes(const Stream&, void*, unsigned char, std::size_t) {
-  refuse();
-}
+void copy_bytes(const Stream&, void*, const void*, std::size_t) { refuse(); }
+void copy_lines(const Stream&, void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t) { refuse(); }
+void fill_bytes(const Stream&, void*, unsigned char, std::size_t) { refuse(); }
 
-PinnedMemory::PinnedMemory(const Stream&, std::size_t) {
-  refuse();
-}
+PinnedMemory::PinnedMemory(const Stream&, std::size_t) { refuse(); }
 void PinnedMemory::Release::operator()(void*) const noexcept {}
-std::uint64_t free_memory(const Stream&) {
-  refuse();
-}
+std::uint64_t free_memory(const Stream&) { refuse(); }
 
-Event::Event(const Stream&) {
-  refuse();
-}
-void Event::record(const Stream&) {
-  refuse();
-}
-void Event::wait() const {
-  refuse();
-}
-double Event::seconds_since(const Event&) const {
-  refuse();
-}
-Graph::Graph(const Stream&, const std::function<void()>&) {
-  refuse();
-}
-void Graph::launch(const Stream&) const {
-  refuse();
-}
+Event::Event(const Stream&) { refuse(); }
+void Event::record(const Stream&) { refuse(); }
+void Event::wait() const { refuse(); }
+double Event::seconds_since(const Event&) const { refuse(); }
+Graph::Graph(const Stream&, const std::function<void()>&) { refuse(); }
+void Graph::launch(const Stream&) const { refuse(); }
 
-TensorMap tensor_map_of(int, const void*, int, index_t, index_t, index_t, int) {
-  refuse();
-}
+TensorMap tensor_map_of(int, const void*, int, index_t, index_t, index_t, int) { refuse(); }
 
-std::string why_no_compiler() {
-  return reason;
-}
-std::string compiler_version() {
-  refuse();
-}
-std::vector<std::string> options_of(const CompileJob&) {
-  refuse();
-}
-Compiled compile(const CompileJob&) {
-  refuse();
-}
-std::vector<Compiled> compile_all(std::span<const CompileJob>, int) {
-  refuse();
-}
+std::string why_no_compiler() { return reason; }
+std::string compiler_version() { refuse(); }
+std::vector<std::string> options_of(const CompileJob&) { refuse(); }
+Compiled compile(const CompileJob&) { refuse(); }
+std::vector<Compiled> compile_all(std::span<const CompileJob>, int) { refuse(); }
 
-void detail::launch(const Context&, const KernelPlan&, std::span<const Argument>, KnownKernel*) {
-  refuse();
-}
-void prepare(const Context&, std::span<const KernelPlan>) {
-  refuse();
-}
+void detail::launch(const Context&, const KernelPlan&, std::span<const Argument>, KnownKernel*) { refuse(); }
+void prepare(const Context&, std::span<const KernelPlan>) { refuse(); }
 
 }  // namespace ts::cuda

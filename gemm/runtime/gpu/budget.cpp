@@ -14,8 +14,7 @@ void expect_within_budget(const KernelPlan& plan, const Attributes& a) {
     throw Error(Errc::device_failure, text + ": " + excess);
   };
   const auto over = [&](const char* what, int used, int allowed) {
-    if (used > allowed)
-      fail(std::to_string(used) + " " + what + " where " + std::to_string(allowed) + " are allowed");
+    if (used > allowed) fail(std::to_string(used) + " " + what + " where " + std::to_string(allowed) + " are allowed");
   };
   over("bytes of spills", a.spill_store_bytes + a.spill_load_bytes, 0);
   over("bytes of local memory", a.stack_bytes, 0);

@@ -37,9 +37,8 @@ void expect_known_arch(const std::string& arch) {
   if (n.archs(known.data()) != NVRTC_SUCCESS) return;
   for (const int a : known)
     if (arch == "sm_" + std::to_string(a) || arch == "sm_" + std::to_string(a) + "a") return;
-  throw Error(Errc::no_device, "CUDA's run-time compiler " + compiler_version() +
-                                   " does not know the architecture " + arch +
-                                   ": install the one of a CUDA release that does");
+  throw Error(Errc::no_device, "CUDA's run-time compiler " + compiler_version() + " does not know the architecture " +
+                                   arch + ": install the one of a CUDA release that does");
 }
 
 /// The number before `unit` in the first line that has `unit` in it; 0 if there is none.
@@ -55,9 +54,8 @@ int number_before(std::string_view log, std::string_view unit) {
 
 /// What the assembler says under --ptxas-options=-v.
 Attributes read_log(std::string_view log) {
-  return {number_before(log, " registers"), number_before(log, " bytes smem"),
-          number_before(log, " bytes stack frame"), number_before(log, " bytes spill stores"),
-          number_before(log, " bytes spill loads")};
+  return {number_before(log, " registers"), number_before(log, " bytes smem"), number_before(log, " bytes stack frame"),
+          number_before(log, " bytes spill stores"), number_before(log, " bytes spill loads")};
 }
 
 struct Result {
@@ -91,8 +89,8 @@ class Program {
     result.log.resize(size);
     expect(nvrtc().log(program_, result.log.data()));
     if (code != NVRTC_SUCCESS)
-      throw Error(Errc::device_failure, "the kernel " + job.family + " could not be compiled for " +
-                                            job.arch + ": " + nvrtc().error_text(code) + "\n" + result.log);
+      throw Error(Errc::device_failure, "the kernel " + job.family + " could not be compiled for " + job.arch + ": " +
+                                            nvrtc().error_text(code) + "\n" + result.log);
     expect(nvrtc().cubin_size(program_, &size));
     result.cubin.resize(size);
     expect(nvrtc().cubin(program_, result.cubin.data()));
@@ -102,8 +100,7 @@ class Program {
  private:
   static void expect(nvrtcResult code) {
     if (code != NVRTC_SUCCESS)
-      throw Error(Errc::device_failure,
-                  std::string("CUDA's run-time compiler failed: ") + nvrtc().error_text(code));
+      throw Error(Errc::device_failure, std::string("CUDA's run-time compiler failed: ") + nvrtc().error_text(code));
   }
   nvrtcProgram program_ = nullptr;
 };
@@ -132,9 +129,7 @@ const DiskCache& disk_cache() {
 }
 
 /// An entry of the cache: the length of the log, the log, the machine code.
-std::string pack(const Result& r) {
-  return std::to_string(r.log.size()) + "\n" + r.log + r.cubin;
-}
+std::string pack(const Result& r) { return std::to_string(r.log.size()) + "\n" + r.log + r.cubin; }
 bool unpack(const std::string& entry, Result& r) {
   std::size_t length = 0;
   const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), length);
@@ -146,13 +141,9 @@ bool unpack(const std::string& entry, Result& r) {
 
 }  // namespace
 
-std::string why_no_compiler() {
-  return find_nvrtc().missing;
-}
+std::string why_no_compiler() { return find_nvrtc().missing; }
 
-std::string compiler_version() {
-  return std::to_string(nvrtc().major) + "." + std::to_string(nvrtc().minor);
-}
+std::string compiler_version() { return std::to_string(nvrtc().major) + "." + std::to_string(nvrtc().minor); }
 
 std::vector<std::string> options_of(const CompileJob& job) {
   std::vector<std::string> options = {"--gpu-architecture=" + job.arch, "--std=c++20", "--no-source-include",

@@ -76,8 +76,7 @@ class DeviceCsrMatrix {
 
 template <class T, class I>
 struct DeviceCsrMatrix<T, I>::Transposed {
-  Transposed(const cuda::Stream& stream, CsrView<T, Space::host, I> a)
-      : matrix(stream, a), view(matrix.view()) {}
+  Transposed(const cuda::Stream& stream, CsrView<T, Space::host, I> a) : matrix(stream, a), view(matrix.view()) {}
   DeviceCsrMatrix matrix;
   CsrView<T, Space::device, I> view;
 };

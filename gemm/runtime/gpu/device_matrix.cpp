@@ -8,9 +8,7 @@ namespace ts::cuda {
 
 namespace {
 
-CUdeviceptr address(const void* p) noexcept {
-  return reinterpret_cast<CUdeviceptr>(p);
-}
+CUdeviceptr address(const void* p) noexcept { return reinterpret_cast<CUdeviceptr>(p); }
 
 void* pointer(CUdeviceptr p) noexcept {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's addresses are integers
@@ -55,15 +53,14 @@ void copy_bytes(const Stream& stream, void* to, const void* from, std::size_t by
         "copy " + std::to_string(bytes) + " bytes");
 }
 
-void copy_lines(const Stream& stream, void* to, std::size_t to_pitch, const void* from,
-                std::size_t from_pitch, std::size_t line_bytes, std::size_t lines) {
-  if (to_pitch == line_bytes && from_pitch == line_bytes)
-    return copy_bytes(stream, to, from, line_bytes * lines);
+void copy_lines(const Stream& stream, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                std::size_t line_bytes, std::size_t lines) {
+  if (to_pitch == line_bytes && from_pitch == line_bytes) return copy_bytes(stream, to, from, line_bytes * lines);
   if (line_bytes == 0 || lines == 0 || stream.rehearsal() != nullptr) return;
   if (line_bytes >= long_line || to_pitch > INT32_MAX || from_pitch > INT32_MAX) {
     for (std::size_t i = 0; i < lines; ++i)
-      copy_bytes(stream, static_cast<char*>(to) + i * to_pitch,
-                 static_cast<const char*>(from) + i * from_pitch, line_bytes);
+      copy_bytes(stream, static_cast<char*>(to) + i * to_pitch, static_cast<const char*>(from) + i * from_pitch,
+                 line_bytes);
     return;
   }
   const Active active(stream.device().index);
@@ -78,8 +75,7 @@ void copy_lines(const Stream& stream, void* to, std::size_t to_pitch, const void
 void fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t bytes) {
   if (bytes == 0 || stream.rehearsal() != nullptr) return;
   const Active active(stream.device().index);
-  check(driver().mem_set(address(to), value, bytes, stream.handle()),
-        "fill " + std::to_string(bytes) + " bytes");
+  check(driver().mem_set(address(to), value, bytes, stream.handle()), "fill " + std::to_string(bytes) + " bytes");
 }
 
 }  // namespace ts::cuda

@@ -31,8 +31,8 @@ class Memory {
 /// must stay as it is until the stream has been synchronised.
 void copy_bytes(const Stream& stream, void* to, const void* from, std::size_t bytes);
 /// The same for `lines` pieces of `line_bytes` that start `to_pitch` and `from_pitch` bytes apart.
-void copy_lines(const Stream& stream, void* to, std::size_t to_pitch, const void* from,
-                std::size_t from_pitch, std::size_t line_bytes, std::size_t lines);
+void copy_lines(const Stream& stream, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                std::size_t line_bytes, std::size_t lines);
 /// Every byte of [to, to + bytes) becomes `value`.
 void fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t bytes);
 
@@ -82,8 +82,7 @@ void copy(const cuda::Stream& stream, MatrixView<T, ST, L> to, MatrixView<F, SF,
   const bool rows = L == Layout::row_major;
   const auto bytes = [](index_t elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
   cuda::copy_lines(stream, to.data(), bytes(to.ld()), from.data(), bytes(from.ld()),
-                   bytes(rows ? to.cols() : to.rows()),
-                   static_cast<std::size_t>(rows ? to.rows() : to.cols()));
+                   bytes(rows ? to.cols() : to.rows()), static_cast<std::size_t>(rows ? to.rows() : to.cols()));
 }
 
 }  // namespace ts

@@ -64,8 +64,8 @@ DiskCache::DiskCache(const std::filesystem::path& folder) {
   ::mkdir(folder.c_str(), 0700);
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct stat status {};
-  const bool is_private = descriptor >= 0 && ::fstat(descriptor, &status) == 0 &&
-                          status.st_uid == ::geteuid() && (status.st_mode & 077) == 0;
+  const bool is_private = descriptor >= 0 && ::fstat(descriptor, &status) == 0 && status.st_uid == ::geteuid() &&
+                          (status.st_mode & 077) == 0;
   if (is_private)
     folder_ = descriptor;
   else if (descriptor >= 0)
@@ -94,8 +94,7 @@ void DiskCache::store(std::string_view key, std::string_view content) const {
   const std::string temporary = name + "." + std::to_string(::getpid()) + "." + std::to_string(count++);
   bool written = false;
   {
-    const File file(
-        ::openat(folder_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const File file(::openat(folder_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file) return;
     written = write_all(file, magic) && write_all(file, sha256(content)) && write_all(file, content);
   }

@@ -35,8 +35,8 @@ Driver load_driver() {
   else if (code != CUDA_SUCCESS) {
     const char* text = nullptr;
     d.error_text(code, &text);
-    d.missing = "the NVIDIA driver did not start: " +
-                (text != nullptr ? std::string(text) : "error " + std::to_string(code));
+    d.missing =
+        "the NVIDIA driver did not start: " + (text != nullptr ? std::string(text) : "error " + std::to_string(code));
   }
   return d;
 }

@@ -32,8 +32,7 @@ double Event::seconds_since(const Event& start) const {
   const Active active(state_->device);
   float milliseconds = 0;
   wait();
-  check(driver().event_elapsed(&milliseconds, start.state_->event, state_->event),
-        "tell the time between two events");
+  check(driver().event_elapsed(&milliseconds, start.state_->event, state_->event), "tell the time between two events");
   return 1e-3 * static_cast<double>(milliseconds);
 }
 
@@ -48,8 +47,7 @@ struct Graph::State {
 
 Graph::Graph(const Stream& stream, const std::function<void()>& work) : state_(std::make_shared<State>()) {
   const Active active(stream.device().index);
-  check(driver().stream_begin_capture(stream.handle(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-        "capture a stream");
+  check(driver().stream_begin_capture(stream.handle(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "capture a stream");
   try {
     work();
   } catch (...) {

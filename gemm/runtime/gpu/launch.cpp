@@ -44,8 +44,7 @@ Kernel load(const KernelPlan& plan, const Compiled& compiled) {
   check(driver().module_function(&kernel.function, module, name.c_str()), "find the kernel " + name);
   std::size_t offset = 0, bytes = 0;
   if (driver().param_info != nullptr)
-    while (driver().param_info(kernel.function, kernel.parameter_bytes.size(), &offset, &bytes) ==
-           CUDA_SUCCESS)
+    while (driver().param_info(kernel.function, kernel.parameter_bytes.size(), &offset, &bytes) == CUDA_SUCCESS)
       kernel.parameter_bytes.push_back(bytes);
   return kernel;
 }
@@ -102,10 +101,9 @@ class Kernels {
   static void report(const Context& ctx, const std::vector<CompileJob>& jobs, double seconds) {
     if (!ctx.log || seconds <= 1) return;
     char line[160];
-    std::snprintf(line, sizeof line,
-                  "compiled %zu GPU kernel%s (%s%s) in %.1f s; the next run has %s at hand", jobs.size(),
-                  jobs.size() == 1 ? "" : "s", jobs.front().family.c_str(), jobs.size() == 1 ? "" : ", ...",
-                  seconds, jobs.size() == 1 ? "it" : "them");
+    std::snprintf(line, sizeof line, "compiled %zu GPU kernel%s (%s%s) in %.1f s; the next run has %s at hand",
+                  jobs.size(), jobs.size() == 1 ? "" : "s", jobs.front().family.c_str(),
+                  jobs.size() == 1 ? "" : ", ...", seconds, jobs.size() == 1 ? "it" : "them");
     ctx.log(line);
   }
 
@@ -120,12 +118,11 @@ Kernels& kernels_of(const Context& ctx) {
   return all[ctx.stream.device().index];
 }
 
-void expect_parameters(const Kernel& kernel, const KernelPlan& plan,
-                       std::span<const detail::Argument> arguments) {
+void expect_parameters(const Kernel& kernel, const KernelPlan& plan, std::span<const detail::Argument> arguments) {
   if (kernel.parameter_bytes.empty()) return;
-  const bool same = std::equal(arguments.begin(), arguments.end(), kernel.parameter_bytes.begin(),
-                               kernel.parameter_bytes.end(),
-                               [](const detail::Argument& a, std::size_t bytes) { return a.bytes == bytes; });
+  const bool same =
+      std::equal(arguments.begin(), arguments.end(), kernel.parameter_bytes.begin(), kernel.parameter_bytes.end(),
+                 [](const detail::Argument& a, std::size_t bytes) { return a.bytes == bytes; });
   if (!same)
     throw Error(Errc::invalid_argument, "the kernel " + std::string(plan.family) +
                                             " is started with arguments of other sizes than it declares");
@@ -136,8 +133,8 @@ CUresult start(CUfunction function, const KernelPlan& plan, const Stream& on, vo
   const auto shared_bytes = static_cast<unsigned>(plan.shared_bytes);
   const bool overlaps = plan.overlaps && on.device().capability() >= 90;
   if ((!overlaps && !plan.meets) || driver().launch_with == nullptr)
-    return driver().launch_kernel(function, plan.grid, 1, 1, plan.block, 1, 1, shared_bytes, stream,
-                                  arguments, nullptr);
+    return driver().launch_kernel(function, plan.grid, 1, 1, plan.block, 1, 1, shared_bytes, stream, arguments,
+                                  nullptr);
   CUlaunchAttribute attribute{};
   if (plan.meets)
     attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, attribute.value.cooperative = 1;
@@ -169,8 +166,7 @@ void detail::launch(const Context& ctx, const KernelPlan& plan, std::span<const 
   if (arguments.size() > pointers.size())
     throw Error(Errc::invalid_argument, "a kernel is started with more than 32 arguments");
   for (std::size_t i = 0; i < arguments.size(); ++i) pointers[i] = const_cast<void*>(arguments[i].value);
-  check(start(kernel.function, plan, ctx.stream, pointers.data()),
-        "start the kernel " + std::string(plan.family));
+  check(start(kernel.function, plan, ctx.stream, pointers.data()), "start the kernel " + std::string(plan.family));
 }
 
 void prepare(const Context& ctx, std::span<const KernelPlan> plans) {

@@ -48,8 +48,7 @@ void launch_with(const Context& ctx, const KernelPlan& plan, const typename P::A
 
 /// The same where P::Arguments depends on a type, that of results or elements.
 template <class P, class R>
-void launch_with(const Context& ctx, const KernelPlan& plan,
-                 const typename P::template Arguments<R>& arguments) {
+void launch_with(const Context& ctx, const KernelPlan& plan, const typename P::template Arguments<R>& arguments) {
   expect_policy(plan, {P::header, P::name});
   detail::launch(ctx, plan, detail::list(arguments));
 }

@@ -22,8 +22,7 @@ void copy_by_threads(void* to, const void* from, std::size_t bytes) {
   const auto slices = static_cast<index_t>((bytes + slice - 1) / slice);
   parallel_for(std::min(most_threads, default_threads()), slices, [&](index_t s) {
     const std::size_t first = static_cast<std::size_t>(s) * slice;
-    std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first,
-                std::min(slice, bytes - first));
+    std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first, std::min(slice, bytes - first));
   });
 }
 
@@ -41,9 +40,7 @@ class Pieces {
 
   [[nodiscard]] std::size_t count() const noexcept { return (bytes_ + piece_bytes - 1) / piece_bytes; }
   [[nodiscard]] static std::size_t first(std::size_t k) noexcept { return k * piece_bytes; }
-  [[nodiscard]] std::size_t size(std::size_t k) const noexcept {
-    return std::min(piece_bytes, bytes_ - first(k));
-  }
+  [[nodiscard]] std::size_t size(std::size_t k) const noexcept { return std::min(piece_bytes, bytes_ - first(k)); }
   [[nodiscard]] void* memory(std::size_t k) const noexcept { return memory_.at(k % 2); }
   void record(std::size_t k) { passed_.at(k % 2).record(stream_); }
   void wait(std::size_t k) const { passed_.at(k % 2).wait(); }
@@ -55,9 +52,7 @@ class Pieces {
   std::array<void*, 2> memory_{};
 };
 
-bool moves_nothing(const Stream& stream, std::size_t bytes) {
-  return bytes == 0 || stream.rehearsal() != nullptr;
-}
+bool moves_nothing(const Stream& stream, std::size_t bytes) { return bytes == 0 || stream.rehearsal() != nullptr; }
 
 }  // namespace
 

@@ -19,8 +19,8 @@ void load_builtins(const std::filesystem::path& nvrtc, int major, int minor) {
 
 Nvrtc load_nvrtc() {
   Nvrtc n;
-  static const SharedLibrary library(
-      std::array<const char*, 3>{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"}, toolkit_folders());
+  static const SharedLibrary library(std::array<const char*, 3>{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"},
+                                     toolkit_folders());
   if (!library.loaded()) {
     n.missing =
         "CUDA's run-time compiler (libnvrtc.so.13 or .12) was not found; install it, or name its folder in "

@@ -25,8 +25,7 @@ using State = std::array<Word, 8>;
 void add_block(State& state, const unsigned char* block) {
   std::array<Word, 64> w{};
   for (std::size_t i = 0; i < 16; ++i)
-    w[i] = Word{block[4 * i]} << 24 | Word{block[4 * i + 1]} << 16 | Word{block[4 * i + 2]} << 8 |
-           block[4 * i + 3];
+    w[i] = Word{block[4 * i]} << 24 | Word{block[4 * i + 1]} << 16 | Word{block[4 * i + 2]} << 8 | block[4 * i + 3];
   for (std::size_t i = 16; i < 64; ++i) {
     const Word s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
     const Word s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
@@ -47,8 +46,7 @@ void add_block(State& state, const unsigned char* block) {
 }  // namespace
 
 std::string sha256(std::string_view bytes) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
   std::size_t done = 0;
   for (; done + 64 <= bytes.size(); done += 64) add_block(state, data + done);

@@ -26,8 +26,7 @@ void* SharedLibrary::symbol(const char* name) const noexcept {
 std::string SharedLibrary::path_of(const char* name) const {
   Dl_info info{};
   const void* address = symbol(name);
-  return address != nullptr && ::dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname
-                                                                                          : "";
+  return address != nullptr && ::dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
 std::span<const std::string> toolkit_folders() {

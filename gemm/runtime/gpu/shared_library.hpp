@@ -24,8 +24,7 @@ class SharedLibrary {
   }
 
  private:
-  void* handle_ =
-      nullptr;  // stays loaded until the process ends: CUDA's libraries have handlers of their own
+  void* handle_ = nullptr;  // stays loaded until the process ends: CUDA's libraries have handlers of their own
 };
 
 /// Where CUDA's libraries may be beside the system's own search path: $CUDA_HOME and $CUDA_PATH, the toolkit

@@ -27,8 +27,7 @@ std::string program_of(const CompileJob& job) {
 void expect_policy(const KernelPlan& plan, const PolicyType& type) {
   if (plan.policy != type)
     throw Error(Errc::invalid_argument, "the kernel " + std::string(plan.family) + " has the policy '" +
-                                            std::string(plan.policy.name) + "', not '" +
-                                            std::string(type.name) + "'");
+                                            std::string(plan.policy.name) + "', not '" + std::string(type.name) + "'");
 }
 
 const Source& source_of(std::string_view family, SourceFiles beside) {
@@ -36,8 +35,7 @@ const Source& source_of(std::string_view family, SourceFiles beside) {
     if (files != nullptr)
       for (const Source& s : files())
         if (s.name.ends_with("/" + std::string(family) + ".cuh")) return s;
-  throw Error(Errc::invalid_argument,
-              "the library has no kernel source called " + std::string(family) + ".cuh");
+  throw Error(Errc::invalid_argument, "the library has no kernel source called " + std::string(family) + ".cuh");
 }
 
 }  // namespace ts::cuda

@@ -17,8 +17,7 @@ void Staging::begin(const Stream& stream, std::size_t bytes) {
 }
 
 Staging::Stretch Staging::take(std::size_t bytes) {
-  const Stretch stretch{static_cast<char*>(host_.data()) + used_, static_cast<char*>(device_.data()) + used_,
-                        bytes};
+  const Stretch stretch{static_cast<char*>(host_.data()) + used_, static_cast<char*>(device_.data()) + used_, bytes};
   used_ += rounded(bytes);
   return stretch;
 }

@@ -33,8 +33,7 @@ DeviceInfo find_device(int index) {
   const DeviceList list = list_devices();
   if (list.devices.empty()) throw Error(Errc::no_device, "no GPU can be used: " + list.reason);
   if (index < 0 || index >= static_cast<int>(list.devices.size()))
-    throw Error(Errc::no_device, "there is no device " + std::to_string(index) +
-                                     ": they are numbered from 0 to " +
+    throw Error(Errc::no_device, "there is no device " + std::to_string(index) + ": they are numbered from 0 to " +
                                      std::to_string(list.devices.size() - 1));
   return list.devices[static_cast<std::size_t>(index)];
 }
@@ -52,8 +51,7 @@ Stream::Stream(int device, CUstream_st* theirs) : state_(std::make_shared<State>
   state_->stream = theirs;
   state_->counters = Memory(*this, counter_count * sizeof(unsigned));
   state_->letters = Memory(*this, letter_count * sizeof(double));
-  for (const Memory* zeros : {&state_->counters, &state_->letters})
-    fill_bytes(*this, zeros->data(), 0, zeros->bytes());
+  for (const Memory* zeros : {&state_->counters, &state_->letters}) fill_bytes(*this, zeros->data(), 0, zeros->bytes());
   synchronize();  // what comes next may run in another stream
 }
 
@@ -65,9 +63,7 @@ Stream Stream::rehearsing(const DeviceInfo& device) {
   return stream;
 }
 
-Rehearsal* Stream::rehearsal() const {
-  return state().rehearsal.get();
-}
+Rehearsal* Stream::rehearsal() const { return state().rehearsal.get(); }
 
 Stream::State& Stream::state() const {
   if (state_ == nullptr)
@@ -75,17 +71,11 @@ Stream::State& Stream::state() const {
   return *state_;
 }
 
-const DeviceInfo& Stream::device() const {
-  return state().device;
-}
+const DeviceInfo& Stream::device() const { return state().device; }
 
-CUstream_st* Stream::handle() const {
-  return state().stream;
-}
+CUstream_st* Stream::handle() const { return state().stream; }
 
-void Stream::choose_by(std::shared_ptr<const TunedTable> table) const {
-  state().device.tuned = std::move(table);
-}
+void Stream::choose_by(std::shared_ptr<const TunedTable> table) const { state().device.tuned = std::move(table); }
 
 void Stream::synchronize() const {
   if (rehearsal() != nullptr) return;
@@ -110,16 +100,10 @@ void* Stream::workspace(std::size_t bytes) const {
   return s.workspace.data();
 }
 
-unsigned* Stream::counters() const {
-  return static_cast<unsigned*>(state().counters.data());
-}
+unsigned* Stream::counters() const { return static_cast<unsigned*>(state().counters.data()); }
 
-Staging& Stream::staging() const {
-  return state().staging;
-}
+Staging& Stream::staging() const { return state().staging; }
 
-double* Stream::letters() const {
-  return static_cast<double*>(state().letters.data());
-}
+double* Stream::letters() const { return static_cast<double*>(state().letters.data()); }
 
 }  // namespace ts::cuda

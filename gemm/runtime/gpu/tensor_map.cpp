@@ -9,8 +9,7 @@ namespace ts::cuda {
 TensorMap tensor_map_of(int device, const void* data, int scalar_bytes, index_t rows, index_t columns,
                         index_t line_bytes, int box_rows) {
   if (driver().tensor_map == nullptr)
-    throw Error(Errc::device_failure,
-                "the NVIDIA driver is too old for this GPU (it lacks functions of CUDA 12)");
+    throw Error(Errc::device_failure, "the NVIDIA driver is too old for this GPU (it lacks functions of CUDA 12)");
   const CUtensorMapDataType type = scalar_bytes == 8   ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64
                                    : scalar_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
                                                        : CU_TENSOR_MAP_DATA_TYPE_UINT16;

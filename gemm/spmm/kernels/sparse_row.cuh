@@ -25,12 +25,8 @@ __device__ __forceinline__ Result* y_at(const Arguments& a, int64 i, int column)
     return y + i * a.y.row_stride + column;
 }
 
-__device__ __forceinline__ double plus(double a, double b) {
-  return a + b;
-}
-__device__ __forceinline__ float plus(float a, float b) {
-  return a + b;
-}
+__device__ __forceinline__ double plus(double a, double b) { return a + b; }
+__device__ __forceinline__ float plus(float a, float b) { return a + b; }
 template <class R>
 __device__ __forceinline__ Complex<R> plus(Complex<R> a, Complex<R> b) {
   return {a.re + b.re, a.im + b.im};
@@ -44,9 +40,7 @@ struct RowSums {
 };
 
 /// The first column of a lane in a pass, and whether there is one.
-__device__ __forceinline__ int place_of(int pass, int lane) {
-  return (pass * lanes + lane) * vector;
-}
+__device__ __forceinline__ int place_of(int pass, int lane) { return (pass * lanes + lane) * vector; }
 __device__ __forceinline__ bool inside(int pass, int lane) {
   constexpr int across = policy.q / vector;
   return (pass + 1) * lanes <= across || pass * lanes + lane < across;
@@ -59,8 +53,8 @@ __device__ __forceinline__ void add_piece(Result (&sums)[vector], Result factor,
 }
 
 /// sums += the entries begin, begin + step, ... before `end`, `unroll` of them under way at the same time.
-__device__ __forceinline__ void add_entries(RowSums& sums, const Arguments& a, int64 begin, int64 end,
-                                            int step, int lane) {
+__device__ __forceinline__ void add_entries(RowSums& sums, const Arguments& a, int64 begin, int64 end, int step,
+                                            int lane) {
   const Index* const indices = static_cast<const Index*>(a.a.indices);
   const Element* const values = static_cast<const Element*>(a.a.values);
   for (int64 e = begin; e < end; e += step * unroll) {
@@ -79,8 +73,7 @@ __device__ __forceinline__ void add_entries(RowSums& sums, const Arguments& a, i
       Piece piece[unroll];
 #pragma unroll
       for (int u = 0; u < unroll; ++u)
-        if (column[u] >= 0)
-          piece[u] = *reinterpret_cast<const Piece*>(x_at(a, column[u], place_of(pass, lane)));
+        if (column[u] >= 0) piece[u] = *reinterpret_cast<const Piece*>(x_at(a, column[u], place_of(pass, lane)));
 #pragma unroll
       for (int u = 0; u < unroll; ++u) {
         if (column[u] < 0) continue;
@@ -106,13 +99,12 @@ __device__ __forceinline__ void load_row(RowBefore& before, const Arguments& a, 
   if (is_zero(a.beta)) return;
 #pragma unroll
   for (int pass = 0; pass < passes; ++pass)
-    if (inside(pass, lane))
-      before.piece[pass] = *reinterpret_cast<const OutPiece*>(y_at(a, i, place_of(pass, lane)));
+    if (inside(pass, lane)) before.piece[pass] = *reinterpret_cast<const OutPiece*>(y_at(a, i, place_of(pass, lane)));
 }
 
 /// Y(i, :) = alpha sums + beta Y(i, :), where beta = 0 never reads Y.
-__device__ __forceinline__ void store_row(const Arguments& a, int64 i, const RowSums& sums,
-                                          const RowBefore& before, int lane) {
+__device__ __forceinline__ void store_row(const Arguments& a, int64 i, const RowSums& sums, const RowBefore& before,
+                                          int lane) {
 #pragma unroll
   for (int pass = 0; pass < passes; ++pass) {
     if (!inside(pass, lane)) continue;

@@ -33,8 +33,7 @@ extern "C" __global__ void __launch_bounds__(threads, 2) spmm_long(const __grid_
   for (int j = threadIdx.x; j < q; j += threads) first[part.number * q + j] = sums[j];
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0)
-    last = atomicAdd(a.tickets + part.ticket, 1u) == static_cast<unsigned>(part.count) - 1;
+  if (threadIdx.x == 0) last = atomicAdd(a.tickets + part.ticket, 1u) == static_cast<unsigned>(part.count) - 1;
   __syncthreads();
   if (!last) return;
   __threadfence();

@@ -16,8 +16,7 @@ __device__ __forceinline__ Result shuffled(Result x, int distance) {
   return bits.whole;
 }
 
-extern "C" __global__ void __launch_bounds__(threads, policy.blocks)
-    spmm_rows(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(threads, policy.blocks) spmm_rows(const __grid_constant__ Arguments a) {
   const int64 thread = static_cast<int64>(blockIdx.x) * threads + threadIdx.x;
   for (int64 i = thread; i < a.ticket_count; i += static_cast<int64>(gridDim.x) * threads) a.tickets[i] = 0;
 

@@ -12,11 +12,8 @@ struct Reciprocal {
   Real scale;
 };
 
-__device__ __forceinline__ double power_near(
-    double x) {  // 2^-k with x 2^-k in [1, 2); 1 for zero, infinity and NaN
-  return x > 0 && x < __longlong_as_double(0x7ff0000000000000ll)
-             ? scalbn(1.0, -max(-1022, min(1022, ilogb(x))))
-             : 1.0;
+__device__ __forceinline__ double power_near(double x) {  // 2^-k with x 2^-k in [1, 2); 1 for zero, infinity and NaN
+  return x > 0 && x < __longlong_as_double(0x7ff0000000000000ll) ? scalbn(1.0, -max(-1022, min(1022, ilogb(x)))) : 1.0;
 }
 __device__ __forceinline__ float power_near(float x) {
   return x > 0 && x < __int_as_float(0x7f800000) ? scalbnf(1.0f, -max(-126, min(126, ilogbf(x)))) : 1.0f;
@@ -33,18 +30,10 @@ __device__ __forceinline__ Reciprocal reciprocal_of(Complex<R> r) {
   return {{re / square, -im / square}, scale};
 }
 
-__device__ __forceinline__ Real negate(Real x) {
-  return -x;
-}
-__device__ __forceinline__ Complex<Real> negate(Complex<Real> x) {
-  return {-x.re, -x.im};
-}
-__device__ __forceinline__ Real times(Real x, Real scale) {
-  return x * scale;
-}
-__device__ __forceinline__ Complex<Real> times(Complex<Real> x, Real scale) {
-  return {x.re * scale, x.im * scale};
-}
+__device__ __forceinline__ Real negate(Real x) { return -x; }
+__device__ __forceinline__ Complex<Real> negate(Complex<Real> x) { return {-x.re, -x.im}; }
+__device__ __forceinline__ Real times(Real x, Real scale) { return x * scale; }
+__device__ __forceinline__ Complex<Real> times(Complex<Real> x, Real scale) { return {x.re * scale, x.im * scale}; }
 
 /// R in shared memory, zero below the diagonal and beyond its last column.
 struct SharedFactor {
@@ -98,8 +87,7 @@ struct Row {
   Piece pieces[p / policy.vector];
   __device__ __forceinline__ void load(const Result* from) {
 #pragma unroll
-    for (int i = 0; i < p / policy.vector; ++i)
-      pieces[i] = *reinterpret_cast<const Piece*>(from + i * policy.vector);
+    for (int i = 0; i < p / policy.vector; ++i) pieces[i] = *reinterpret_cast<const Piece*>(from + i * policy.vector);
   }
   __device__ __forceinline__ void store(Result* to) const {
 #pragma unroll
@@ -108,8 +96,7 @@ struct Row {
 };
 
 template <class Factor>
-__device__ __forceinline__ void solve_whole_rows(Result* x, int64 rows, int64 row_stride,
-                                                 const Factor& factor) {
+__device__ __forceinline__ void solve_whole_rows(Result* x, int64 rows, int64 row_stride, const Factor& factor) {
   const int64 step = static_cast<int64>(gridDim.x) * tile_rows;
   for (int64 i = static_cast<int64>(blockIdx.x) * tile_rows + threadIdx.x; i < rows; i += step) {
     Row row[together];
@@ -130,21 +117,19 @@ __device__ __forceinline__ void solve_staged(Result* from, int count, int64 row_
                                              const Factor& factor) {
   const int thread = threadIdx.x;
 #pragma unroll 8
-  for (int e = thread; e < count * p; e += threads)
-    tile[e / p * staged_ld + e % p] = from[e / p * row_stride + e % p];
+  for (int e = thread; e < count * p; e += threads) tile[e / p * staged_ld + e % p] = from[e / p * row_stride + e % p];
   __syncthreads();
 #pragma unroll 1
   for (int row = thread; row < count; row += threads) solve_row(tile + row * staged_ld, 1, factor);
   __syncthreads();
 #pragma unroll 4
-  for (int e = thread; e < count * p; e += threads)
-    from[e / p * row_stride + e % p] = tile[e / p * staged_ld + e % p];
+  for (int e = thread; e < count * p; e += threads) from[e / p * row_stride + e % p] = tile[e / p * staged_ld + e % p];
   __syncthreads();
 }
 
 template <class Factor>
-__device__ __forceinline__ void solve_tiles(Result* x, int64 rows, int64 row_stride, int64 column_stride,
-                                            Result* tile, const Factor& factor) {
+__device__ __forceinline__ void solve_tiles(Result* x, int64 rows, int64 row_stride, int64 column_stride, Result* tile,
+                                            const Factor& factor) {
   for (int64 first = static_cast<int64>(blockIdx.x) * tile_rows; first < rows;
        first += static_cast<int64>(gridDim.x) * tile_rows) {
     const int count = static_cast<int>(min(static_cast<int64>(tile_rows), rows - first));

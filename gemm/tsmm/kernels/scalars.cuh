@@ -11,8 +11,7 @@ struct Scalars {
   Complex<Sum> alpha, beta;
 
   __device__ __forceinline__ Scalars(const ts::cuda::ScalarArgument& a, const ts::cuda::ScalarArgument& b)
-      : alpha{static_cast<Sum>(a.re), static_cast<Sum>(a.im)},
-        beta{static_cast<Sum>(b.re), static_cast<Sum>(b.im)} {}
+      : alpha{static_cast<Sum>(a.re), static_cast<Sum>(a.im)}, beta{static_cast<Sum>(b.re), static_cast<Sum>(b.im)} {}
 
   template <class R>
   __device__ __forceinline__ R apply(Sum re, Sum, const R& y) const {
@@ -22,8 +21,7 @@ struct Scalars {
   template <class R>
   __device__ __forceinline__ Complex<R> apply(Sum re, Sum im, const Complex<R>& y) const {
     Complex<Sum> sum = mul(alpha, Complex<Sum>{re, im});
-    if (policy.accumulate)
-      sum = madd(beta, Complex<Sum>{static_cast<Sum>(y.re), static_cast<Sum>(y.im)}, sum);
+    if (policy.accumulate) sum = madd(beta, Complex<Sum>{static_cast<Sum>(y.re), static_cast<Sum>(y.im)}, sum);
     return {static_cast<R>(sum.re), static_cast<R>(sum.im)};
   }
 };

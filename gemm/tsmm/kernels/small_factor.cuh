@@ -22,9 +22,5 @@ struct SmallFactor {
   }
 };
 
-__device__ __forceinline__ Real part_of(Real x, int) {
-  return x;
-}
-__device__ __forceinline__ Real part_of(Complex<Real> x, int part) {
-  return part ? x.im : x.re;
-}
+__device__ __forceinline__ Real part_of(Real x, int) { return x; }
+__device__ __forceinline__ Real part_of(Complex<Real> x, int part) { return part ? x.im : x.re; }

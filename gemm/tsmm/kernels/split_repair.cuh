@@ -28,8 +28,7 @@ struct SumNumber {
 /// If any sum of the lane is NaN, mend(sum, number) gets all of them in turn. (They pass by in registers, which
 /// have no run-time indices.)
 template <class Mend>
-__device__ __forceinline__ void repair(float (&sums)[policy.tiles][parts][blocks_of_warp][4],
-                                       const Mend& mend) {
+__device__ __forceinline__ void repair(float (&sums)[policy.tiles][parts][blocks_of_warp][4], const Mend& mend) {
   constexpr int count = policy.tiles * parts * blocks_of_warp * 4;
   float(&sum)[count] = reinterpret_cast<float(&)[count]>(sums);
   bool clean = true;

@@ -12,17 +12,15 @@
 #include "tallskinny/gemm/tsmm/kernels/tsmm_tensor.cuh"
 #include "tallskinny/gemm/tsmm/kernels/tsmm_warpgroup.cuh"
 
-using Worker =
-    Choose<policy.worker == TsmmWorker::lane, ByLanes<policy>,
-           Choose<policy.worker == TsmmWorker::warp, ByWarps<policy>, ByWarpgroups<policy>>::type>::type;
+using Worker = Choose<policy.worker == TsmmWorker::lane, ByLanes<policy>,
+                      Choose<policy.worker == TsmmWorker::warp, ByWarps<policy>, ByWarpgroups<policy>>::type>::type;
 
 #if __CUDA_ARCH__ >= 900
 constexpr bool store_in_bulk = policy.bulk_y, load_y_in_bulk = policy.accumulate && policy.bulk_y;
 #else
 constexpr bool store_in_bulk = false, load_y_in_bulk = false;
 #endif
-constexpr int fillers =
-    X::in_bulk ? 32 : 32 * policy.group_warps();  ///< threads of a group that fill its slots
+constexpr int fillers = X::in_bulk ? 32 : 32 * policy.group_warps();  ///< threads of a group that fill its slots
 constexpr int fill_arrivals = X::arrivals(fillers);
 
 /// What a group keeps in shared memory beside its slots.
@@ -41,16 +39,14 @@ struct ResultRows {
 /// Moves the results of those rows of a team that Y has, from where they are staged or back: one or some
 /// neighbours at once, neighbours in memory by neighbouring lanes.
 template <bool Back>
-__device__ __forceinline__ void move_results(Result* staged, const ResultRows& y, int64 first, int rows,
-                                             int thread) {
+__device__ __forceinline__ void move_results(Result* staged, const ResultRows& y, int64 first, int rows, int thread) {
   constexpr int v = policy.unit_y > sizeof(Result) ? policy.unit_y / sizeof(Result) : 1;
   using Piece = Vector<Result, v, policy.unit_y>;
   Result* const start = y.data + first * y.row_stride;
   constexpr int line = (policy.columns_y ? policy.team_rows() : policy.q) / v;
 #pragma unroll 8
   for (int e = thread; e < (policy.columns_y ? policy.q : rows) * line; e += policy.team_threads()) {
-    const int at = e % line * v, row = policy.columns_y ? at : e / line,
-              column = policy.columns_y ? e / line : at;
+    const int at = e % line * v, row = policy.columns_y ? at : e / line, column = policy.columns_y ? e / line : at;
     Result* const here = staged + row * policy.y_row_pitch() + column * policy.y_column_pitch();
     Result* const there = start + row * y.row_stride + (policy.columns_y ? column * y.column_stride : column);
     Result* const to = Back ? here : there;
@@ -74,9 +70,7 @@ struct Chunks {
         rows(a.rows),
         count((a.rows + policy.rows() - 1) / policy.rows()) {}
 
-  __device__ __forceinline__ bool whole(uint32 number) const {
-    return (number + int64{1}) * policy.rows() <= rows;
-  }
+  __device__ __forceinline__ bool whole(uint32 number) const { return (number + int64{1}) * policy.rows() <= rows; }
   /// By the threads of a group that fill; a number beyond the last chunk says that there are no more.
   __device__ __forceinline__ void load(uint32 number, unsigned char* slot, uint64* full, int thread) const {
     if (number >= count) {
@@ -91,8 +85,8 @@ struct Chunks {
       const bool all = whole(number);
       barrier_arrive_expecting(full, all ? bytes : 0);
       if (all)
-        bulk_load(slot + policy.y_offset(), y.data + static_cast<int64>(number) * (policy.rows() * policy.q),
-                  bytes, full);
+        bulk_load(slot + policy.y_offset(), y.data + static_cast<int64>(number) * (policy.rows() * policy.q), bytes,
+                  full);
     }
 #endif
   }
@@ -107,10 +101,9 @@ struct Chunks {
 #if __CUDA_ARCH__ >= 900
     if (store_in_bulk && place.thread_of_team() == 0) {
       if (in_bulk)
-        asm volatile(
-            "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(y.data + first * policy.q),
-            "r"(shared_address(staged)), "n"(policy.y_team_bytes())
-            : "memory");
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(y.data + first * policy.q),
+                     "r"(shared_address(staged)), "n"(policy.y_team_bytes())
+                     : "memory");
       asm volatile("cp.async.bulk.commit_group;" ::: "memory");
       asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(policy.lag) : "memory");
     }
@@ -133,8 +126,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), 1) tsmm(const ts:
   const int stages = policy.slots / policy.groups + (place.group < more);
   unsigned char* const slots =
       shared + policy.slots_offset() +
-      (place.group * (policy.slots / policy.groups) + (place.group < more ? place.group : more)) *
-          policy.slot_bytes();
+      (place.group * (policy.slots / policy.groups) + (place.group < more ? place.group : more)) * policy.slot_bytes();
   const Factor s(a.s);
   const Scalars scalars(a.alpha, a.beta);
   const Chunks chunks(a);
@@ -175,8 +167,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), 1) tsmm(const ts:
     if (number >= chunks.count) break;
     unsigned char* const slot = slots + stage * policy.slot_bytes();
     Result* const staged = place.results(slot);
-    const int64 first = static_cast<int64>(number) * policy.rows() + place.first_row(),
-                left = chunks.rows - first;
+    const int64 first = static_cast<int64>(number) * policy.rows() + place.first_row(), left = chunks.rows - first;
     const int valid = left < policy.team_rows() ? max(0, static_cast<int>(left)) : policy.team_rows();
     if (policy.accumulate && !(load_y_in_bulk && chunks.whole(number)))
       move_results<true>(staged, chunks.y, first, valid, place.thread_of_team());

@@ -20,9 +20,7 @@ struct Place {
   int group, team, column_warp, lane;
 
   __device__ __forceinline__ int thread_of_team() const { return column_warp * 32 + lane; }
-  __device__ __forceinline__ int thread_of_group() const {
-    return team * policy.team_threads() + thread_of_team();
-  }
+  __device__ __forceinline__ int thread_of_group() const { return team * policy.team_threads() + thread_of_team(); }
   __device__ __forceinline__ int first_row() const { return team * policy.team_rows(); }
   /// The results of the team.
   __device__ __forceinline__ Result* results(unsigned char* slot) const {

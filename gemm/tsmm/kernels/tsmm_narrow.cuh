@@ -58,11 +58,8 @@ struct ByLanes {
   }
 
   /// Results of a row, as many at a time as stand aligned.
-  static __device__ __forceinline__ void put_row(Result* y, const Real (&sum)[reals_q],
-                                                 const Scalars& scalars) {
-    constexpr int size = sizeof(Result), even = policy.q * size % 16 == 0  ? 16
-                                                : policy.q * size % 8 == 0 ? 8
-                                                                           : 4;
+  static __device__ __forceinline__ void put_row(Result* y, const Real (&sum)[reals_q], const Scalars& scalars) {
+    constexpr int size = sizeof(Result), even = policy.q * size % 16 == 0 ? 16 : policy.q * size % 8 == 0 ? 8 : 4;
     constexpr int v = policy.columns_y || even < size ? 1 : even / size;
     using Piece = Vector < Result, v, policy.columns_y ? alignof(Result) : v* size<even ? v * size : even>;
 #pragma unroll

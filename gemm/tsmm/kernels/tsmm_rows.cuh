@@ -55,8 +55,7 @@ __device__ __forceinline__ Fragment load_row(const X& x, const unsigned char* ro
 using Sums = AccumulatorTile[policy.tiles][parts][blocks_of_warp];
 
 /// Scalar (row, column) of X op(S), one product at a time.
-__device__ __forceinline__ float sum_of(const X& x, const unsigned char* row, const Factor& s, int column,
-                                        int part) {
+__device__ __forceinline__ float sum_of(const X& x, const unsigned char* row, const Factor& s, int column, int part) {
   float sum = 0;
 #pragma unroll 1
   for (int k = 0; k < policy.p; ++k) {
@@ -68,8 +67,8 @@ __device__ __forceinline__ float sum_of(const X& x, const unsigned char* row, co
 
 /// A lane's neighbouring results of a row, which `dealt` blocks hold: 16 bytes at a time where they stand
 /// aligned. Even and odd rows begin with different halves of 32 bytes, or they would meet in a bank.
-__device__ __forceinline__ void put(Result* line, const AccumulatorTile (&sum)[parts][blocks_of_warp],
-                                    int first_block, int b, int half, int t, int g, const Scalars& scalars) {
+__device__ __forceinline__ void put(Result* line, const AccumulatorTile (&sum)[parts][blocks_of_warp], int first_block,
+                                    int b, int half, int t, int g, const Scalars& scalars) {
   constexpr int size = sizeof(Result), count = 2 * dealt, pieces = count * size / 16;
   const int column = column_of(first_block + b, 2 * t);
   const auto result = [&](int i, const Result& before) {
@@ -87,8 +86,7 @@ __device__ __forceinline__ void put(Result* line, const AccumulatorTile (&sum)[p
     for (int turn = 0; turn < pieces; ++turn) {
       Piece mine;
 #pragma unroll
-      for (int i = 0; i < each; ++i)
-        mine.part[i] = swap ? piece[pieces - 1 - turn].part[i] : piece[turn].part[i];
+      for (int i = 0; i < each; ++i) mine.part[i] = swap ? piece[pieces - 1 - turn].part[i] : piece[turn].part[i];
       const int at = column + (swap ? pieces - 1 - turn : turn) * each;
       if (at < policy.q) *reinterpret_cast<Piece*>(line + at) = mine;
     }
@@ -102,8 +100,8 @@ __device__ __forceinline__ void put(Result* line, const AccumulatorTile (&sum)[p
 }
 
 /// Results of a warp take their place.
-__device__ __forceinline__ void put_all(Sums& sum, const X& x, unsigned char* slot, const Rows& row,
-                                        const Factor& s, const Place& place, const Scalars& scalars) {
+__device__ __forceinline__ void put_all(Sums& sum, const X& x, unsigned char* slot, const Rows& row, const Factor& s,
+                                        const Place& place, const Scalars& scalars) {
   const int g = place.lane / 4, t = place.lane % 4;
   repair(sum, [&](float& mended, SumNumber number) {
     const int column = number.column(place.column_warp, t), part = number.part(), tile = number.tile();

@@ -29,21 +29,15 @@ struct ByWarps {
   static __device__ __forceinline__ void multiply_block(Sums& sum, const X& x, const unsigned char* slot,
                                                         const Rows& row, const unsigned char* factor, int kb,
                                                         int column_warp, int lane) {
-    Fragment lower[policy.tiles], upper[policy.tiles], imaginary_lower[policy.tiles],
-        imaginary_upper[policy.tiles];
+    Fragment lower[policy.tiles], upper[policy.tiles], imaginary_lower[policy.tiles], imaginary_upper[policy.tiles];
 #pragma unroll
     for (int i = 0; i < policy.tiles; ++i) {
       lower[i] = load_row<Whole>(x, slot + row[i][0], kb, lane % 4);
       upper[i] = load_row<Whole>(x, slot + row[i][1], kb, lane % 4);
-      if (is_complex)
-        imaginary_lower[i] = imaginary_of(lower[i]), imaginary_upper[i] = imaginary_of(upper[i]);
+      if (is_complex) imaginary_lower[i] = imaginary_of(lower[i]), imaginary_upper[i] = imaginary_of(upper[i]);
     }
     constexpr int n = blocks_of_warp, most = is_complex ? 2 : 4;
-    constexpr int at_once = !is_split                ? 1
-                            : n % most == 0          ? most
-                            : n % 3 == 0 && most > 2 ? 3
-                            : n % 2 == 0             ? 2
-                                                     : 1;
+    constexpr int at_once = !is_split ? 1 : n % most == 0 ? most : n % 3 == 0 && most > 2 ? 3 : n % 2 == 0 ? 2 : 1;
     using Blocks = AccumulatorTile[at_once];
 #pragma unroll
     for (int b = 0; b < n; b += at_once) {
@@ -51,24 +45,22 @@ struct ByWarps {
 #pragma unroll
       for (int j = 0; j < at_once; ++j) {
         int block = column_warp * n + b + j;
-        if (column_blocks % policy.column_warps != 0 && block >= column_blocks)
-          block = 0;  // its sums are not stored
+        if (column_blocks % policy.column_warps != 0 && block >= column_blocks) block = 0;  // its sums are not stored
         load_factor(factor, kb * column_blocks + block, lane, right[j]);
       }
 #pragma unroll
       for (int i = 0; i < policy.tiles; ++i) {
         multiply_add_row(reinterpret_cast<Blocks&>(sum[i][0][b]), lower[i], upper[i], right, 0);
         if constexpr (is_complex)
-          multiply_add_row(reinterpret_cast<Blocks&>(sum[i][parts - 1][b]), imaginary_lower[i],
-                           imaginary_upper[i], right, 0);
+          multiply_add_row(reinterpret_cast<Blocks&>(sum[i][parts - 1][b]), imaginary_lower[i], imaginary_upper[i],
+                           right, 0);
       }
     }
   }
 
   /// A warp's columns of its team's rows.
   static __device__ __forceinline__ void compute(const X& x, unsigned char* slot, const unsigned char* factor,
-                                                 const Factor& s, const Place& place,
-                                                 const Scalars& scalars) {
+                                                 const Factor& s, const Place& place, const Scalars& scalars) {
     Sums sum = {};
     Rows row;
     find_rows(x, place, row);

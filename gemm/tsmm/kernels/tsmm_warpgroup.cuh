@@ -25,14 +25,12 @@ struct ByWarpgroups {
   /// For each block of K and step the high parts, then the low ones.
   static __device__ __forceinline__ void prepare_factor(unsigned char* to, const Factor& s, int thread) {
     for (int e = thread; e < k_blocks * 4 * columns; e += policy.threads()) {
-      const int column = column_of(e % columns / 8, e % 8), place = e / columns % 2,
-                step = e / (2 * columns) % 2;
+      const int column = column_of(e % columns / 8, e % 8), place = e / columns % 2, step = e / (2 * columns) % 2;
       uint4 high, low;
       const auto split = [&](int t, uint32& h, uint32& l) {
         const int k = scalar_of_lane(e / (4 * columns), t, scalar_of_step(step, place));
         SplitFragment f;
-        set(f, 0,
-            k < policy.p * parts && column < policy.q ? part_of(s.at(k / parts, column), k % parts) : 0);
+        set(f, 0, k < policy.p * parts && column < policy.q ? part_of(s.at(k / parts, column), k % parts) : 0);
         h = f.high[0], l = rounded_low(f.low[0]);
       };
       split(0, high.x, low.x), split(1, high.y, low.y), split(2, high.z, low.z), split(3, high.w, low.w);
@@ -50,8 +48,8 @@ struct ByWarpgroups {
   struct Left {
     uint32 high[batch][2][4], low[batch][2][4];
 
-    __device__ __forceinline__ void load(const X& x, const unsigned char* slot, const Rows& row,
-                                         int first_block, int t) {
+    __device__ __forceinline__ void load(const X& x, const unsigned char* slot, const Rows& row, int first_block,
+                                         int t) {
 #pragma unroll
       for (int b = 0; b < batch; ++b) {
         const int kb = first_block + b;
@@ -59,8 +57,7 @@ struct ByWarpgroups {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           const unsigned char* const from = slot + row[0][half];
-          const Split f =
-              kb < whole_blocks ? load_row<true>(x, from, kb, t) : load_row<false>(x, from, kb, t);
+          const Split f = kb < whole_blocks ? load_row<true>(x, from, kb, t) : load_row<false>(x, from, kb, t);
 #pragma unroll
           for (int step = 0; step < 2; ++step)
 #pragma unroll
@@ -108,8 +105,7 @@ struct ByWarpgroups {
 
   /// A warp's rows; the four warps of a group go through this together.
   static __device__ __forceinline__ void compute(const X& x, unsigned char* slot, const unsigned char* factor,
-                                                 const Factor& s, const Place& place,
-                                                 const Scalars& scalars) {
+                                                 const Factor& s, const Place& place, const Scalars& scalars) {
     const int t = place.lane % 4;
     Sums sum = {};
     Rows row;

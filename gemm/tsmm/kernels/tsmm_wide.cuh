@@ -23,20 +23,18 @@ constexpr int at_once = blocks_of_warp % most_at_once == 0            ? most_at_
 
 /// X as it is and, if complex, as the imaginary part of Y takes it.
 struct FactorRows {
-  Fragment lower[policy.tiles], upper[policy.tiles], imaginary_lower[policy.tiles],
-      imaginary_upper[policy.tiles];
+  Fragment lower[policy.tiles], upper[policy.tiles], imaginary_lower[policy.tiles], imaginary_upper[policy.tiles];
 };
 
 /// The fragments of the warp's blocks from First on, if there are any.
 template <int First>
-__device__ __forceinline__ void load_factors(Fragment (&f)[at_once], const unsigned char* factor,
-                                             int column_warp, int lane) {
+__device__ __forceinline__ void load_factors(Fragment (&f)[at_once], const unsigned char* factor, int column_warp,
+                                             int lane) {
   if constexpr (First < blocks_of_warp)
 #pragma unroll
     for (int j = 0; j < at_once; ++j) {
       int block = column_warp * blocks_of_warp + First + j;
-      if (column_blocks % policy.column_warps != 0 && block >= column_blocks)
-        block = 0;  // its sums are not stored
+      if (column_blocks % policy.column_warps != 0 && block >= column_blocks) block = 0;  // its sums are not stored
       load_factor(factor, block, lane, f[j]);
     }
 }
@@ -44,9 +42,8 @@ __device__ __forceinline__ void load_factors(Fragment (&f)[at_once], const unsig
 /// sums += the products of one block of K with a warp's columns from block First on, of which `right` are the
 /// first.
 template <int First = 0>
-__device__ __forceinline__ void multiply_factor(Sums& sum, const FactorRows& rows,
-                                                const unsigned char* factor, const Fragment (&right)[at_once],
-                                                int column_warp, int lane) {
+__device__ __forceinline__ void multiply_factor(Sums& sum, const FactorRows& rows, const unsigned char* factor,
+                                                const Fragment (&right)[at_once], int column_warp, int lane) {
   Fragment next[at_once];
   load_factors<First + at_once>(next, factor, column_warp, lane);
   asm volatile("" ::: "memory");  // what is loaded further ahead spills
@@ -92,8 +89,8 @@ __device__ __forceinline__ Fragment load_line(const unsigned char* eight_lines, 
 }
 
 /// Scalar `part` of row x of X op(S), one product at a time.
-__device__ __forceinline__ float sum_of(const Element* x, int64 column_stride, const WideFactor& s, int64 p,
-                                        int column, int part) {
+__device__ __forceinline__ float sum_of(const Element* x, int64 column_stride, const WideFactor& s, int64 p, int column,
+                                        int part) {
   float sum = 0;
 #pragma unroll 1
   for (int64 k = 0; k < p; ++k) sum = add_product(sum, widen(x[k * column_stride]), s.at(k, column), part);
@@ -109,9 +106,7 @@ struct WarpTile {
     return first_row + tile * 16 + half * 8 + line_of(g);
   }
   /// The first of the neighbouring columns that `dealt` blocks from b on hold.
-  __device__ __forceinline__ int column(int b) const {
-    return column_of(column_warp * blocks_of_warp + b, 2 * t);
-  }
+  __device__ __forceinline__ int column(int b) const { return column_of(column_warp * blocks_of_warp + b, 2 * t); }
 };
 
 /// Stores a warp's results. Lanes that stand side by side have neighbouring columns.
@@ -167,10 +162,10 @@ struct PanelLoader {
       barrier_arrive_expecting(barrier, policy.stage_bytes());
 #pragma unroll
       for (int box = 0; box < policy.boxes; ++box)
-        tensor_load(stage + box * policy.box_bytes(), a.map,
-                    (panel * policy.boxes + box) * policy.box_scalars(), tile * policy.rows(), barrier);
-      bulk_load(stage + policy.x_bytes(), a.factor + static_cast<int64>(panel) * policy.s_bytes(),
-                policy.s_bytes(), barrier);
+        tensor_load(stage + box * policy.box_bytes(), a.map, (panel * policy.boxes + box) * policy.box_scalars(),
+                    tile * policy.rows(), barrier);
+      bulk_load(stage + policy.x_bytes(), a.factor + static_cast<int64>(panel) * policy.s_bytes(), policy.s_bytes(),
+                barrier);
     }
     __syncwarp();
 #endif
@@ -180,8 +175,8 @@ struct PanelLoader {
 };
 
 /// sums += the products of a warp's rows and columns of a panel.
-__device__ __forceinline__ void multiply_panel(Sums& sum, const unsigned char* stage, int team,
-                                               int column_warp, int lane, int offset) {
+__device__ __forceinline__ void multiply_panel(Sums& sum, const unsigned char* stage, int team, int column_warp,
+                                               int lane, int offset) {
 #pragma unroll 1
   for (int kb = 0; kb < policy.stage_blocks(); ++kb) {
     const unsigned char* const lines =
@@ -255,8 +250,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), 1)
       const int column = number.column(place.column_warp, place.t);
       const int64 row = place.row(number.tile(), number.place() / 2);
       if (mended != mended && column < policy.q && row < a.rows)
-        mended = sum_of(static_cast<const Element*>(a.x.data) + row * a.x.row_stride, a.x.column_stride, s,
-                        a.p, column, number.part());
+        mended = sum_of(static_cast<const Element*>(a.x.data) + row * a.x.row_stride, a.x.column_stride, s, a.p, column,
+                        number.part());
     });
     if (is_complex && a.conjugate) conjugate_sums(sum);
     store(sum, y, a.rows, place, scalars);

@@ -5,13 +5,11 @@
 #include "tallskinny/gemm/tsmm/kernels/wide.cuh"
 
 /// A thread a lane of a fragment.
-extern "C" __global__ void __launch_bounds__(policy.threads)
-    wide_factor(const ts::cuda::WideFactorArguments a) {
+extern "C" __global__ void __launch_bounds__(policy.threads) wide_factor(const ts::cuda::WideFactorArguments a) {
   const WideFactor s(a.s);
   const int64 e = static_cast<int64>(blockIdx.x) * policy.threads + threadIdx.x, block = e / 32;
   if (block >= a.k_blocks * column_blocks) return;
-  const int lane = static_cast<int>(e % 32),
-            column = column_of(static_cast<int>(block % column_blocks), lane / 4);
+  const int lane = static_cast<int>(e % 32), column = column_of(static_cast<int>(block % column_blocks), lane / 4);
   const int64 first = (block / column_blocks * 16 + lane % 4 * 4) / parts;
   Fragment f;
 #pragma unroll

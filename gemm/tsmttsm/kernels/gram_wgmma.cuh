@@ -19,7 +19,7 @@
 #include "tallskinny/gemm/tsmttsm/kernels/inner.cuh"
 #include "tallskinny/gemm/tsmttsm/kernels/split.cuh"
 
-constexpr int sub_batch = 8;  ///< rows of each of the four sub-blocks in a batch
+constexpr int sub_batch = 8;                                  ///< rows of each of the four sub-blocks in a batch
 constexpr int batches = TS_SUB_ROWS / sub_batch / TS_SLICES;  ///< of a slice in a chunk
 static_assert(batches * sub_batch * TS_SLICES == TS_SUB_ROWS && TS_SUBS == 4, "slices take whole batches");
 constexpr int slice_threads = 128, consumers = slice_threads * TS_SLICES;
@@ -108,8 +108,7 @@ struct Consumer {
   __device__ __forceinline__ void multiply(const LeftParts& left) {
     constexpr uint64 next = 2 * quad_bytes / 16;
     const unsigned char* const plane = rings.planes + from.stage * plane_bytes;
-    const uint64 high = wgmma_descriptor(plane, TS_COLUMNS),
-                 low = wgmma_descriptor(plane + part_bytes, TS_COLUMNS);
+    const uint64 high = wgmma_descriptor(plane, TS_COLUMNS), low = wgmma_descriptor(plane + part_bytes, TS_COLUMNS);
     wgmma_fence();
 #pragma unroll
     for (int s = 0; s < 4; ++s) Wgmma<TS_COLUMNS / 8>::multiply(c, left[s], low + s * next, s);
@@ -164,9 +163,9 @@ struct Consumer {
 
 extern "C" __global__ void __launch_bounds__(threads, 1)
     gram_wgmma(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
-               int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha,
-               Complex<double> beta, int adjoint, int panel_blocks, int group_size, double* partials,
-               double* letters, unsigned* tickets, PartsArgument sums_of_parts) {
+               int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha, Complex<double> beta,
+               int adjoint, int panel_blocks, int group_size, double* partials, double* letters, unsigned* tickets,
+               PartsArgument sums_of_parts) {
   extern __shared__ __align__(128) unsigned char shared[];
   uint64* const full = reinterpret_cast<uint64*>(shared);
   uint64* const empty = full + TS_STAGES;
@@ -177,8 +176,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
 
   if (thread == 0) {
     for (int s = 0; s < TS_STAGES; ++s)
-      barrier_init(full + s, OperandA::arrivals(fillers)),
-          barrier_init(empty + s, consumers / 32 * warp_arrivals);
+      barrier_init(full + s, OperandA::arrivals(fillers)), barrier_init(empty + s, consumers / 32 * warp_arrivals);
     for (int s = 0; s < TS_SLICES; ++s)
       for (int p = 0; p < planes; ++p) {
         barrier_init(plane_barriers + (2 * s) * planes + p, slice_threads);
@@ -188,8 +186,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   }
   __syncthreads();
 
-  const Part part =
-      part_of(a_argument, b_argument, rows, a_columns, c, c_row_stride, panel_blocks, sums_of_parts);
+  const Part part = part_of(a_argument, b_argument, rows, a_columns, c, c_row_stride, panel_blocks, sums_of_parts);
   const int64 chunks = part.chunks;
   const OperandA a(a_argument, rows);
   // The sums of this block in float64, behind all partial results.
@@ -213,17 +210,14 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   take_registers<consumer_registers>();
   {
     const int slice = warp / 4, of_slice = warp % 4, g = lane / 4, t = lane % 4;
-    const int64 mine =
-        part.block < chunks ? (chunks - part.block + panel_blocks - 1) / panel_blocks * batches : 0;
+    const int64 mine = part.block < chunks ? (chunks - part.block + panel_blocks - 1) / panel_blocks * batches : 0;
     Rings rings{ring,    full,
                 empty,   plane_barriers + 2 * slice * planes,
                 nullptr, shared + planes_offset + slice * (planes * plane_bytes)};
     rings.empty_planes = rings.full_planes + planes;
-    Share share{
-        slice * batches * sub_batch, {}, (16 * of_slice + g) * 16 + t * 4, 16 * of_slice >= TS_COLUMNS};
+    Share share{slice * batches * sub_batch, {}, (16 * of_slice + g) * 16 + t * 4, 16 * of_slice >= TS_COLUMNS};
     for (int i = 0; i < 2; ++i) {
-      const int column = 16 * of_slice + (pair == 2 ? 2 * g : 8 * i + g),
-                last = (OperandA::folded - 1) / pair * pair;
+      const int column = 16 * of_slice + (pair == 2 ? 2 * g : 8 * i + g), last = (OperandA::folded - 1) / pair * pair;
       share.left_offset[i] = a.offset(t, column < last ? column : last);
     }
     Consumer{rings, share, sums + thread}.run(mine);

@@ -40,8 +40,7 @@ using Right = OperandB;
 
 /// *out = alpha sum + beta *out, rounded once; beta = 0 never reads.
 template <class R>
-__device__ __forceinline__ void store_result(R* out, Complex<double> alpha, Complex<double> sum,
-                                             Complex<double> beta) {
+__device__ __forceinline__ void store_result(R* out, Complex<double> alpha, Complex<double> sum, Complex<double> beta) {
   const double scaled = alpha.re * sum.re;
   *out = static_cast<R>(beta.re == 0 ? scaled : __fma_rn(beta.re, static_cast<double>(*out), scaled));
 }
@@ -69,9 +68,7 @@ struct Part {
   /// The chunk whose turn is number `i`. Panels of a column-major A begin at different rows: otherwise all
   /// blocks march through addresses that are multiples of the leading dimension apart. Those of a row-major A
   /// are parts of the same rows and share B in the L2 cache.
-  __device__ __forceinline__ int64 chunk_at(int64 i) const {
-    return i + turn < chunks ? i + turn : i + turn - chunks;
-  }
+  __device__ __forceinline__ int64 chunk_at(int64 i) const { return i + turn < chunks ? i + turn : i + turn - chunks; }
 };
 /// Moves A and C to the panel, and A and B to the part of the rows.
 __device__ __forceinline__ Part part_of(OperandArgument& a, [[maybe_unused]] OperandArgument& b, int64& rows,
@@ -94,8 +91,7 @@ __device__ __forceinline__ Part part_of(OperandArgument& a, [[maybe_unused]] Ope
   const int panel = block / panel_blocks, panels = blocks / panel_blocks;
 #endif
   const int64 start = static_cast<int64>(panel) * TS_P, chunks = chunks_of(rows);
-  const int overlap =
-      TS_PANELS == 1 || start + TS_P <= a_columns ? 0 : static_cast<int>(start + TS_P - a_columns);
+  const int overlap = TS_PANELS == 1 || start + TS_P <= a_columns ? 0 : static_cast<int>(start + TS_P - a_columns);
   a.data = static_cast<const Element*>(a.data) + (start - overlap) * a.column_stride;
   c += (start - overlap) * c_row_stride;
   return {panel,        block - panel * panel_blocks,
@@ -119,9 +115,9 @@ __device__ __forceinline__ void add_product(Complex<double>& sum, Complex<R> x, 
 /// The sum over this block's rows of conj(a) b in float64, by one warp. High and low parts of a number that
 /// is not finite make NaN of what should be infinite, and so do three products for a complex one: where a sum
 /// is not finite, this one counts.
-__device__ __forceinline__ Complex<double> plain_sum(const OperandArgument& a, const OperandArgument& b,
-                                                     int64 rows, const Part& part, int column_a, int column_b,
-                                                     int adjoint, int lane) {
+__device__ __forceinline__ Complex<double> plain_sum(const OperandArgument& a, const OperandArgument& b, int64 rows,
+                                                     const Part& part, int column_a, int column_b, int adjoint,
+                                                     int lane) {
   const Element* at_a = static_cast<const Element*>(a.data) + column_a * a.column_stride;
   const Element* at_b = static_cast<const Element*>(b.data) + column_b * b.column_stride;
   constexpr int chunk_rows = folded_chunk * TS_FOLD;
@@ -157,15 +153,14 @@ __device__ __forceinline__ Sum totals_of(const Part& part, void* inbox, double* 
                                          unsigned* tickets, int group_size) {
 #if TS_CLUSTER > 1 && __CUDA_ARCH__ >= 900
   const int groups = part.blocks / TS_CLUSTER;
-  return {static_cast<typename Sum::Inbox*>(inbox),
-          letters + static_cast<int64>(part.place) * groups * Sum::numbers, tickets + part.place, groups,
-          part.block / TS_CLUSTER};
+  return {static_cast<typename Sum::Inbox*>(inbox), letters + static_cast<int64>(part.place) * groups * Sum::numbers,
+          tickets + part.place, groups, part.block / TS_CLUSTER};
 #else
   if (TS_CLUSTER > 1) group_size = TS_CLUSTER;
   const int groups = (part.blocks + group_size - 1) / group_size;
   partials += static_cast<int64>(part.place) * (part.blocks + groups) * Sum::numbers;
-  return {{partials, partials + static_cast<int64>(part.blocks) * Sum::numbers,
-           tickets + part.place * (1 + groups), part.blocks, part.block, group_size}};
+  return {{partials, partials + static_cast<int64>(part.blocks) * Sum::numbers, tickets + part.place * (1 + groups),
+           part.blocks, part.block, group_size}};
 #endif
 }
 
@@ -193,14 +188,12 @@ struct Output {
   }
 };
 
-__device__ __forceinline__ Output output_of(const Part& part, Result* c, int64 c_row_stride,
-                                            int64 c_column_stride, Result* mirror, Complex<double> alpha,
-                                            Complex<double> beta, int adjoint,
+__device__ __forceinline__ Output output_of(const Part& part, Result* c, int64 c_row_stride, int64 c_column_stride,
+                                            Result* mirror, Complex<double> alpha, Complex<double> beta, int adjoint,
                                             [[maybe_unused]] const PartsArgument& parts) {
   Output out{c, mirror, c_row_stride, c_column_stride, alpha, beta, adjoint, part.overlap, nullptr, 0};
 #if TS_PARTS
-  out.sums = parts.sums + part.number * parts.size +
-             (static_cast<int64>(part.panel) * TS_P - part.overlap) * width_b;
+  out.sums = parts.sums + part.number * parts.size + (static_cast<int64>(part.panel) * TS_P - part.overlap) * width_b;
   out.imaginary = parts.size / 2;
 #endif
   return out;
@@ -209,9 +202,8 @@ __device__ __forceinline__ Output output_of(const Part& part, Result* c, int64 c
 /// C from real_product(l, r) of each block: the sum over its rows for folded columns l of the left factor and
 /// r of the right one. Called by all threads.
 template <class Sum, class RealProduct>
-__device__ __forceinline__ void finish(const Sum& totals, const Output& out, const Part& part,
-                                       const OperandArgument& a, const OperandArgument& b, int64 rows,
-                                       int threads, RealProduct real_product) {
+__device__ __forceinline__ void finish(const Sum& totals, const Output& out, const Part& part, const OperandArgument& a,
+                                       const OperandArgument& b, int64 rows, int threads, RealProduct real_product) {
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   // Of scalar columns i of A and j of B: the diagonal of the folds.
   const auto product = [&](int i, int j) {

@@ -37,20 +37,19 @@ constexpr int filler_registers = OperandA::in_bulk && OperandB::in_bulk ? 40 : 8
 /// Whether the product as it lies in units goes to the other blocks; otherwise its parts are put together
 /// first.
 constexpr bool direct = clustered && !TS_GRAM && !is_complex && TS_FOLD == 1 && TS_CORE != 1;
-using Sum = typename Choose<direct, Totals<Kept, block_units * Unit::size, 1>,
-                            Totals<double, result_count, parts>>::type;
+using Sum =
+    typename Choose<direct, Totals<Kept, block_units * Unit::size, 1>, Totals<double, result_count, parts>>::type;
 
 constexpr int stage_bytes = OperandA::stage_bytes + (TS_GRAM ? 0 : OperandB::stage_bytes);
 constexpr int inbox_offset = 128;
-constexpr int units_offset =
-    round_up(inbox_offset + static_cast<int>(clustered ? sizeof(Sum::Inbox) : 0), 128);
+constexpr int units_offset = round_up(inbox_offset + static_cast<int>(clustered ? sizeof(Sum::Inbox) : 0), 128);
 constexpr int ring_offset = units_offset + (flushes ? consumers * units * 32 * 16 : 0);
 
 extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDENTS)
     tsmttsm(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
-            int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha,
-            Complex<double> beta, int adjoint, int panel_blocks, int group_size, double* partials,
-            double* letters, unsigned* tickets, PartsArgument sums_of_parts) {
+            int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha, Complex<double> beta,
+            int adjoint, int panel_blocks, int group_size, double* partials, double* letters, unsigned* tickets,
+            PartsArgument sums_of_parts) {
   extern __shared__ __align__(128) unsigned char shared[];
   uint64* full = reinterpret_cast<uint64*>(shared);
   uint64* empty = full + TS_STAGES;
@@ -63,8 +62,7 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
       barrier_init(full + s, arrivals), barrier_init(empty + s, consumers * warp_arrivals);
     barrier_init_fence();
   }
-  const Part part =
-      part_of(a_argument, b_argument, rows, a_columns, c, c_row_stride, panel_blocks, sums_of_parts);
+  const Part part = part_of(a_argument, b_argument, rows, a_columns, c, c_row_stride, panel_blocks, sums_of_parts);
   // Made when needed: registers are few in between.
   const auto totals = [&] {
     return totals_of<Sum>(part, shared + inbox_offset, partials, letters, tickets, group_size);
@@ -132,20 +130,19 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
     int left_offset[left_vectors], right_offset[right_vectors];
     Reach reach;
 #if TS_PAIRS
-    find_columns(left_offset, right_offset, reach, left, right, left_stage, right_stage, slice * steps,
-                 right_tile, g, t);
+    find_columns(left_offset, right_offset, reach, left, right, left_stage, right_stage, slice * steps, right_tile, g,
+                 t);
 #else
 #pragma unroll
     for (int i = 0; i < left_vectors; ++i)
-      left_offset[i] = left_stage + slice * steps * Left::step_bytes +
-                       left.offset(t, vector_column<Left>(
-                                          left_tile * tile_rows * column_scalars + i * 8 * Left::vector, g));
+      left_offset[i] =
+          left_stage + slice * steps * Left::step_bytes +
+          left.offset(t, vector_column<Left>(left_tile * tile_rows * column_scalars + i * 8 * Left::vector, g));
 #pragma unroll
     for (int i = 0; i < right_vectors; ++i)
       right_offset[i] =
           right_stage + slice * steps * Right::step_bytes +
-          right.offset(
-              t, vector_column<Right>(right_tile * tile_columns * column_scalars + i * 8 * Right::vector, g));
+          right.offset(t, vector_column<Right>(right_tile * tile_columns * column_scalars + i * 8 * Right::vector, g));
 #endif
     int since_flush = 0;
     sums.clear();
@@ -159,8 +156,8 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
 
     RingPosition<TS_STAGES> at;
 #if TS_THREE  // registers are few: one counts (no memory has rows for 2^31 chunks)
-    for (int left_over = static_cast<int>((chunks - part.block + part.blocks - 1) / part.blocks);
-         left_over > 0; --left_over) {
+    for (int left_over = static_cast<int>((chunks - part.block + part.blocks - 1) / part.blocks); left_over > 0;
+         --left_over) {
 #else
     for (int64 chunk = part.block; chunk < chunks; chunk += part.blocks) {
 #endif
@@ -169,8 +166,7 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
       barrier_wait(full + at.stage, at.parity);
 #pragma unroll(TS_PAIRS ? 1 : 2)
       for (int s = 0; s < steps; ++s) {
-        step(sums, stage + s * Left::step_bytes, stage + s * Right::step_bytes, left_offset, right_offset,
-             reach, sign);
+        step(sums, stage + s * Left::step_bytes, stage + s * Right::step_bytes, left_offset, right_offset, reach, sign);
         if (flushes && ++since_flush == TS_FLUSH) sums.flush(mine()), since_flush = 0;
       }
       __syncwarp();
@@ -204,8 +200,7 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
       kept[u] = sum;
   }
 
-  const Output out =
-      output_of(part, c, c_row_stride, c_column_stride, mirror, alpha, beta, adjoint, sums_of_parts);
+  const Output out = output_of(part, c, c_row_stride, c_column_stride, mirror, alpha, beta, adjoint, sums_of_parts);
   if constexpr (direct) {
     sum_of_blocks.finish(thread, threads, [&](int number, const double* sum) {
       const int of_lane = number / Unit::size % 32, u = number / (32 * Unit::size), tile = u / units;

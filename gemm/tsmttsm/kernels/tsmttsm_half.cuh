@@ -22,8 +22,8 @@ static_assert(blocks <= 8 && folded_chunk % 16 == 0, "one box of B");
 extern "C" __global__ void __launch_bounds__(threads, 1)
     tsmttsm_half(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b, int64 rows,
                  int64 a_columns, Result* c, int64 c_row_stride, int64 c_column_stride, Result* mirror,
-                 Complex<double> alpha, Complex<double> beta, int panel_blocks, int group_size,
-                 double* partials, unsigned* tickets) {
+                 Complex<double> alpha, Complex<double> beta, int panel_blocks, int group_size, double* partials,
+                 unsigned* tickets) {
   extern __shared__ unsigned char unaligned[];
   __shared__ uint64 full[TS_STAGES], empty[TS_STAGES];
   unsigned char* const ring = unaligned + (-shared_address(unaligned) & 1023);
@@ -98,6 +98,6 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   };
   using Sum = Totals<double, result_count, parts>;
   finish(totals_of<Sum>(part, nullptr, partials, nullptr, tickets, group_size),
-         output_of(part, c, c_row_stride, c_column_stride, mirror, alpha, beta, 0, no_parts), part, nowhere,
-         nowhere, rows, threads, real_product);
+         output_of(part, c, c_row_stride, c_column_stride, mirror, alpha, beta, 0, no_parts), part, nowhere, nowhere,
+         rows, threads, real_product);
 }

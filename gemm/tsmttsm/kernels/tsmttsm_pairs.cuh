@@ -8,18 +8,14 @@
 
 constexpr int column_blocks = (TS_P + 7) / 8;
 /// Where a block of 8 columns begins: the last one ends with A.
-__device__ __forceinline__ int first_column(int block) {
-  return 8 * block + 8 <= TS_P ? 8 * block : TS_P - 8;
-}
+__device__ __forceinline__ int first_column(int block) { return 8 * block + 8 <= TS_P ? 8 * block : TS_P - 8; }
 /// Of 8 complex columns, the block that pair `pair` has at `index`; none: -1.
 __device__ __forceinline__ int block_of_pair(int pair, int index) {
   const int last = column_blocks - 1 - pair;
   return index == 0 ? last : pair < last ? pair : -1;
 }
 /// Which product of a warp is that of block i of 16 columns on the left and the pair's last block, or its first.
-__device__ __forceinline__ constexpr int product_of(int i, int index) {
-  return index == 0 ? i : TS_TILES_L - i;
-}
+__device__ __forceinline__ constexpr int product_of(int i, int index) { return index == 0 ? i : TS_TILES_L - i; }
 
 /// Of a warp's two blocks, the last block of 16 columns on the left that it has a product with; none: -1.
 struct Reach {
@@ -27,10 +23,9 @@ struct Reach {
 };
 
 /// Where a lane finds its columns of the slice's first step in a stage.
-__device__ __forceinline__ void find_columns(int (&left)[left_vectors], int (&right)[right_vectors],
-                                             Reach& reach, const Left& left_side, const Right& right_side,
-                                             int left_stage, int right_stage, int first_step, int pair, int g,
-                                             int t) {
+__device__ __forceinline__ void find_columns(int (&left)[left_vectors], int (&right)[right_vectors], Reach& reach,
+                                             const Left& left_side, const Right& right_side, int left_stage,
+                                             int right_stage, int first_step, int pair, int g, int t) {
 #pragma unroll
   for (int i = 0; i < left_vectors; ++i)
     left[i] = left_stage + first_step * Left::step_bytes + left_side.offset(t, 2 * (first_column(i) + g));
@@ -45,9 +40,8 @@ __device__ __forceinline__ void find_columns(int (&left)[left_vectors], int (&ri
 
 /// One step: 16 rows of a warp's pair. `sign` is that of the imaginary part on the left.
 __device__ __forceinline__ void step(Sums& sums, const unsigned char* left, const unsigned char* right,
-                                     const int (&left_offset)[left_vectors],
-                                     const int (&right_offset)[right_vectors], const Reach& reach,
-                                     double sign) {
+                                     const int (&left_offset)[left_vectors], const int (&right_offset)[right_vectors],
+                                     const Reach& reach, double sign) {
   Fragment r[2][2];
 #pragma unroll
   for (int index = 0; index < 2; ++index) load<Right>(right + right_offset[index], r[index]);

@@ -28,8 +28,8 @@ constexpr int fillers = TS_PRODUCERS ? 32 * TS_PRODUCERS : 32;  ///< threads
 constexpr int steps = TS_SUBS * TS_SUB_ROWS / 16 / TS_SLICES;   ///< of 16 rows, in a stage, for a slice
 static_assert(steps * 16 * TS_SLICES == TS_SUBS * TS_SUB_ROWS, "slices take whole steps");
 
-constexpr int terms = TS_THREE ? 3 : 1;           ///< real products for one of the tiles
-constexpr int column_scalars = TS_THREE ? 2 : 1;  ///< of a column of the product
+constexpr int terms = TS_THREE ? 3 : 1;                                        ///< real products for one of the tiles
+constexpr int column_scalars = TS_THREE ? 2 : 1;                               ///< of a column of the product
 constexpr int products = TS_PAIRS ? TS_TILES_L + 1 : TS_TILES_L * TS_TILES_R;  ///< of a warp: 16 x 8 each
 constexpr int term_values = products * 4, values = terms * term_values;        ///< of a lane
 constexpr bool flushes = TS_CORE > 0 && TS_FLUSH > 0;
@@ -54,9 +54,7 @@ struct Sums {
   __device__ __forceinline__ AccumulatorTile (&row(int term, int i))[TS_TILES_R] {
     return *reinterpret_cast<AccumulatorTile(*)[TS_TILES_R]>(c[term] + i * TS_TILES_R);
   }
-  __device__ __forceinline__ Accumulator& at(int i) {
-    return c[i / term_values][i % term_values / 4][i % 4];
-  }
+  __device__ __forceinline__ Accumulator& at(int i) { return c[i / term_values][i % term_values / 4][i % 4]; }
   /// To this lane's units.
   __device__ __forceinline__ void keep(Unit* kept) {
 #pragma unroll

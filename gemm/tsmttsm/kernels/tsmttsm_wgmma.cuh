@@ -18,7 +18,7 @@
 #include "tallskinny/gemm/tsmttsm/kernels/inner.cuh"
 #include "tallskinny/gemm/tsmttsm/kernels/split.cuh"
 
-constexpr int sub_batch = 8;  ///< rows of each of the four sub-blocks in a batch
+constexpr int sub_batch = 8;                                  ///< rows of each of the four sub-blocks in a batch
 constexpr int batches = TS_SUB_ROWS / sub_batch / TS_SLICES;  ///< of a slice in a chunk
 static_assert(batches * sub_batch * TS_SLICES == TS_SUB_ROWS && TS_SUBS == 4, "slices take whole batches");
 constexpr int slice_threads = 128 * TS_WARPGROUPS, consumers = slice_threads * TS_SLICES;
@@ -95,8 +95,7 @@ struct Consumer {
     float total[4 * blocks], c[4 * blocks];
     uint32 left[16], high[4][4], low[4][4];
 #pragma unroll
-    for (int i = 0; i < 4 * blocks; ++i)
-      total[i] = 0, sums[static_cast<int64>(4 * (First / 8) + i) * consumers] = 0;
+    for (int i = 0; i < 4 * blocks; ++i) total[i] = 0, sums[static_cast<int64>(4 * (First / 8) + i) * consumers] = 0;
     if (count > 0) fetch(left, 0);
     int since_flush = 0;
     for (int64 b = 0; b < count; ++b) {
@@ -135,8 +134,7 @@ struct Consumer {
         since_flush = 0;
 #pragma unroll
         for (int i = 0; i < 4 * blocks; ++i) {
-          atomicAdd(sums + static_cast<int64>(4 * (First / 8) + i) * consumers,
-                    static_cast<double>(total[i]));
+          atomicAdd(sums + static_cast<int64>(4 * (First / 8) + i) * consumers, static_cast<double>(total[i]));
           total[i] = 0;
         }
       }
@@ -154,8 +152,8 @@ struct Consumer {
 };
 
 extern "C" __global__ void __launch_bounds__(threads, 1)
-    tsmttsm_wgmma(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns,
-                  Result* c, int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha,
+    tsmttsm_wgmma(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
+                  int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha,
                   Complex<double> beta, int adjoint, int panel_blocks, int group_size, double* partials,
                   double* letters, unsigned* tickets, PartsArgument sums_of_parts) {
   extern __shared__ __align__(128) unsigned char shared[];
@@ -172,8 +170,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   }
   __syncthreads();
 
-  const Part part =
-      part_of(a_argument, b_argument, rows, a_columns, c, c_row_stride, panel_blocks, sums_of_parts);
+  const Part part = part_of(a_argument, b_argument, rows, a_columns, c, c_row_stride, panel_blocks, sums_of_parts);
   const int64 chunks = part.chunks;
   const OperandA a(a_argument, rows);
 #if !TS_GRAM
@@ -196,8 +193,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       barrier_wait(empty + to_fill.stage, to_fill.parity ^ 1);
       a.fill(part.chunk_at(chunk), stage, full + to_fill.stage, thread - consumers, fillers);
 #if !TS_GRAM
-      b.fill(part.chunk_at(chunk), stage + OperandA::stage_bytes, full + to_fill.stage, thread - consumers,
-             fillers);
+      b.fill(part.chunk_at(chunk), stage + OperandA::stage_bytes, full + to_fill.stage, thread - consumers, fillers);
 #endif
       to_fill.advance();
     }
@@ -217,18 +213,14 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     const Left& left = a;
     const Right& right = b;
 #endif
-    const int slice = warp / (4 * TS_WARPGROUPS), of_slice = warp % (4 * TS_WARPGROUPS), g = lane / 4,
-              t = lane % 4;
-    Consumer consumer{ring,        full,         empty, shared + 128 + slice * slice_bytes,
-                      slice,       of_slice,     lane,  {},
-                      right.shift, sums + thread};
+    const int slice = warp / (4 * TS_WARPGROUPS), of_slice = warp % (4 * TS_WARPGROUPS), g = lane / 4, t = lane % 4;
+    Consumer consumer{ring, full,        empty,        shared + 128 + slice * slice_bytes, slice, of_slice, lane,
+                      {},   right.shift, sums + thread};
     for (int i = 0; i < 2; ++i) {
-      const int column = 16 * of_slice + (pair == 2 ? 2 * g : 8 * i + g),
-                last = (Left::folded - 1) / pair * pair;
+      const int column = 16 * of_slice + (pair == 2 ? 2 * g : 8 * i + g), last = (Left::folded - 1) / pair * pair;
       consumer.left_offset[i] = left_stage + left.offset(t, column < last ? column : last);
     }
-    const int64 mine =
-        part.block < chunks ? (chunks - part.block + panel_blocks - 1) / panel_blocks * batches : 0;
+    const int64 mine = part.block < chunks ? (chunks - part.block + panel_blocks - 1) / panel_blocks * batches : 0;
     // A Gram matrix needs what is on and above the diagonal.
     constexpr int below = TS_GRAM && TS_COLUMNS > 64 ? 64 : 0;
     if (TS_GRAM && TS_WARPGROUPS > 1 && of_slice >= 4)

@@ -81,8 +81,7 @@ AdjointCheck ask_adjoint(const Context& ctx, const GeneralProblem<T>& adjoint, c
   const auto norms = general_residuals<T>(ctx, adjoint.a, found.vectors.cview(), conjugates);
   check.operator_applications = is_complex<T> ? k : 2 * k;
   bool normal = true;
-  for (index_t j = 0; j < k; ++j)
-    normal = normal && norms[at(j)] <= std::max(bound, 2 * found.residual_norms[at(j)]);
+  for (index_t j = 0; j < k; ++j) normal = normal && norms[at(j)] <= std::max(bound, 2 * found.residual_norms[at(j)]);
   if (normal) {
     check.finding = Finding::normal, check.conditions.assign(at(k), 1.0);
     return check;
@@ -92,8 +91,7 @@ AdjointCheck ask_adjoint(const Context& ctx, const GeneralProblem<T>& adjoint, c
   // Where several come last at once, the search with A^H may choose others of them: then it finds more.
   for (const index_t asked : {k, 2 * k + 4}) {
     o.common.nev = std::min(asked, adjoint.a.rows());
-    if (options.common.max_basis > 0)
-      o.common.max_basis = std::max(options.common.max_basis, 2 * o.common.nev + 32);
+    if (options.common.max_basis > 0) o.common.max_basis = std::max(options.common.max_basis, 2 * o.common.nev + 32);
     const GeneralResult left = solve_general<T>(ctx, adjoint, o);
     check.operator_applications += left.operator_applications;
     check.finding = left.stop == StopReason::interrupted ? Finding::interrupted : Finding::unfinished;
@@ -116,10 +114,10 @@ AdjointCheck ask_adjoint(const Context& ctx, const GeneralProblem<T>& adjoint, c
   return check;
 }
 
-#define TS_INSTANTIATE(T)                                                                                  \
-  template std::vector<double> general_residuals<T>(const Context&, const Operator<T>&,                    \
-                                                    HostView<const Complex>, const std::vector<Complex>&); \
-  template AdjointCheck ask_adjoint<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&,    \
+#define TS_INSTANTIATE(T)                                                                                        \
+  template std::vector<double> general_residuals<T>(const Context&, const Operator<T>&, HostView<const Complex>, \
+                                                    const std::vector<Complex>&);                                \
+  template AdjointCheck ask_adjoint<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&,          \
                                        const GeneralResult&, double);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

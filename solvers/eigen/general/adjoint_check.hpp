@@ -23,8 +23,7 @@ struct AdjointCheck {
 
 /// ||A x - theta x|| for each column of X; a real operator takes the real parts, then the imaginary ones.
 template <class T>
-[[nodiscard]] std::vector<double> general_residuals(const Context&, const Operator<T>& a,
-                                                    HostView<const Complex> x,
+[[nodiscard]] std::vector<double> general_residuals(const Context&, const Operator<T>& a, HostView<const Complex> x,
                                                     const std::vector<Complex>& theta);
 
 /// A search sees eigenvalues of a matrix near A, and far from normal they may be elsewhere: residuals are
@@ -34,7 +33,7 @@ template <class T>
 /// @param found by solve_general, all converged.
 /// @param bound what residuals were allowed to be.
 template <class T>
-[[nodiscard]] AdjointCheck ask_adjoint(const Context&, const GeneralProblem<T>& adjoint,
-                                       const GeneralOptions&, const GeneralResult& found, double bound);
+[[nodiscard]] AdjointCheck ask_adjoint(const Context&, const GeneralProblem<T>& adjoint, const GeneralOptions&,
+                                       const GeneralResult& found, double bound);
 
 }  // namespace ts::solvers

@@ -58,9 +58,7 @@ RealPairs real_pairs(const Context& ctx, const Operator<double>& a, const Matrix
 /// The first nev pairs that are good, in whole units; noise that was taken for a direction is not even near to
 /// an eigenvector.
 std::vector<index_t> good_units(const RealPairs& pairs, const Acceptance& accept, index_t nev) {
-  const auto good = [&](index_t j) {
-    return pairs.residuals[at(j)] <= accept.bound(std::abs(pairs.schur.value(j)));
-  };
+  const auto good = [&](index_t j) { return pairs.residuals[at(j)] <= accept.bound(std::abs(pairs.schur.value(j))); };
   std::vector<index_t> kept;
   index_t first = 0;
   for (const index_t size : pairs.schur.units) {
@@ -75,22 +73,18 @@ std::vector<index_t> good_units(const RealPairs& pairs, const Acceptance& accept
 /// How far values may be off.
 double slack_of(const GeneralResult& r) {
   double slack = 0;
-  for (std::size_t j = 0; j < r.values.size(); ++j)
-    slack = std::max(slack, 4 * r.conditions[j] * r.residual_norms[j]);
+  for (std::size_t j = 0; j < r.values.size(); ++j) slack = std::max(slack, 4 * r.conditions[j] * r.residual_norms[j]);
   return slack;
 }
 
 }  // namespace
 
-GeneralResult with_conjugates(const Context& ctx, const Operator<double>& a, GeneralResult out,
-                              Complex target, const GeneralOptions& options) {
+GeneralResult with_conjugates(const Context& ctx, const Operator<double>& a, GeneralResult out, Complex target,
+                              const GeneralOptions& options) {
   if (out.values.empty()) return out;
   const index_t n = a.rows(), nev = std::min(options.common.nev, n);
-  const auto key = [target](Complex z) {
-    return std::min(std::abs(z - target), std::abs(z - std::conj(target)));
-  };
-  const auto q =
-      std::move(ortho::pivoted_qr<double>(parts_of<double>(out.vectors.cview()).cview(), independent).q);
+  const auto key = [target](Complex z) { return std::min(std::abs(z - target), std::abs(z - std::conj(target))); };
+  const auto q = std::move(ortho::pivoted_qr<double>(parts_of<double>(out.vectors.cview()).cview(), independent).q);
   const auto pairs = real_pairs(ctx, a, q, key);
   out.operator_applications += q.cols();
   const auto accept = acceptance_of(options.common, out.norm, n);
@@ -111,8 +105,7 @@ GeneralResult with_conjugates(const Context& ctx, const Operator<double>& a, Gen
   for (const Complex z : out.values) last = std::max(last, key(z));
   slack = std::max(slack, slack_of(out));
   const auto inside = [&](const std::vector<Complex>& values) {
-    return std::count_if(values.begin(), values.end(),
-                         [&](Complex z) { return std::abs(z - target) <= last - slack; });
+    return std::count_if(values.begin(), values.end(), [&](Complex z) { return std::abs(z - target) <= last - slack; });
   };
   const bool agree = inside(out.values) == inside(found), was_verified = out.verified;
   out.converged = out.converged && count >= nev;

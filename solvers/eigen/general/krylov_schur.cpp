@@ -17,8 +17,7 @@ constexpr double purified = 1e-4;
 index_t most_columns(const EigenOptions& options, index_t n, index_t nev, index_t width) {
   const index_t chosen = std::max(2 * nev + 8 * width, nev + 20 * width), least = nev + 1 + 4 * width;
   const index_t asked = options.max_basis;
-  if (asked > 0)
-    expects(asked >= std::min(least, n), "`max_basis` must be at least nev + 1 + 4 blocks (`block_size`)");
+  if (asked > 0) expects(asked >= std::min(least, n), "`max_basis` must be at least nev + 1 + 4 blocks (`block_size`)");
   return std::min(n, asked > 0 ? asked : chosen);
 }
 
@@ -26,24 +25,18 @@ index_t most_columns(const EigenOptions& options, index_t n, index_t nev, index_
 
 double key_of(GeneralWhich part, Complex z) {
   switch (part) {
-    case GeneralWhich::LM:
-      return -std::abs(z);
-    case GeneralWhich::LR:
-      return -z.real();
-    case GeneralWhich::SR:
-      return z.real();
-    case GeneralWhich::LI:
-      return -std::abs(z.imag());
-    case GeneralWhich::SI:
-      return std::abs(z.imag());
+    case GeneralWhich::LM: return -std::abs(z);
+    case GeneralWhich::LR: return -z.real();
+    case GeneralWhich::SR: return z.real();
+    case GeneralWhich::LI: return -std::abs(z.imag());
+    case GeneralWhich::SI: return std::abs(z.imag());
   }
   return 0;
 }
 
 template <class T>
-KrylovSchur<T>::KrylovSchur(const Context& context, const GeneralProblem<T>& to_solve,
-                            const GeneralOptions& as_asked, HostView<const T> start,
-                            const Checkpointing<T>& checkpoints)
+KrylovSchur<T>::KrylovSchur(const Context& context, const GeneralProblem<T>& to_solve, const GeneralOptions& as_asked,
+                            HostView<const T> start, const Checkpointing<T>& checkpoints)
     : ctx(context),
       problem(to_solve),
       options(as_asked),
@@ -69,9 +62,9 @@ std::vector<double> identity_of(const KrylovSchur<T>& run) {
   constexpr int format = 1;
   const EigenOptions& o = run.options.common;
   const Complex shift = run.problem.inverse ? Complex(run.problem.shift) : Complex(0);
-  return as_numbers(format, is_complex<T>, run.n, run.nev, run.block, run.most, run.initial.cols(),
-                    run.options.part, o.convergence, o.tol, o.seed >> 32, o.seed & low_half,
-                    run.problem.inverse.has_value(), shift.real(), shift.imag());
+  return as_numbers(format, is_complex<T>, run.n, run.nev, run.block, run.most, run.initial.cols(), run.options.part,
+                    o.convergence, o.tol, o.seed >> 32, o.seed & low_half, run.problem.inverse.has_value(),
+                    shift.real(), shift.imag());
 }
 
 template <class T>
@@ -97,9 +90,9 @@ double ratio(const KrylovSchur<T>& run, index_t j) {
   const Complex ritz = run.schur.value(j);
   const double residual = run.residuals[at(j)], nu = std::abs(ritz);
   if (!run.problem.inverse || residual == 0) return run.accept.ratio(nu, residual);
-  return nu > 0 ? std::max(residual / nu / nu / run.accept.bound(std::abs(run.eigenvalue(ritz))),
-                           residual / nu / purified)
-                : inf;
+  return nu > 0
+             ? std::max(residual / nu / nu / run.accept.bound(std::abs(run.eigenvalue(ritz))), residual / nu / purified)
+             : inf;
 }
 
 /// k, or k + 1 where k would separate a pair.
@@ -119,8 +112,7 @@ template <class T>
 void decompose(KrylovSchur<T>& run) {
   const Profile::Piece piece(run.ctx, "projected problems", {}, std::nullopt);
   const auto &h = run.krylov.h(), &b = run.krylov.b();
-  if (!ortho::all_finite(h.cview()))
-    throw Error(Errc::bad_input, "the operator gave NaN or Inf for a finite block");
+  if (!ortho::all_finite(h.cview())) throw Error(Errc::bad_input, "the operator gave NaN or Inf for a finite block");
   run.schur = schur_of<T>(h.cview());
   sort_schur(run.schur, [&run](Complex z) { return key(run, z); });
   run.wanted = whole_units(run, std::min(run.nev, run.schur.size()));
@@ -250,8 +242,8 @@ template <class T>
 void exchange(KrylovSchur<T>& run, StateArchive<T>& archive) {
   expect_same_run(archive, identity_of(run));
   auto& out = run.out;
-  archive(run.attempt, run.accept.norm, run.wanted, run.found_applications, run.extra_applications,
-          out.restarts, out.verification_rounds, out.history);
+  archive(run.attempt, run.accept.norm, run.wanted, run.found_applications, run.extra_applications, out.restarts,
+          out.verification_rounds, out.history);
   archive(run.cycle.running, run.cycle.last, run.cycle.slack, run.cycle.wanted);
   run.krylov.exchange(archive, run.cycle.saved);
   run.krylov.exchange(archive);

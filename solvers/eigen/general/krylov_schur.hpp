@@ -81,9 +81,8 @@ struct GeneralResult {
 /// @throws Error(invalid_argument) naming the option that cannot be met, or for a Context of several ranks;
 /// Error(bad_input) for an operator that gives NaN or Inf.
 template <class T>
-[[nodiscard]] GeneralResult solve_general(const Context&, const GeneralProblem<T>& problem,
-                                          const GeneralOptions&, HostView<const T> initial = {},
-                                          const Checkpointing<T>& checkpointing = {});
+[[nodiscard]] GeneralResult solve_general(const Context&, const GeneralProblem<T>& problem, const GeneralOptions&,
+                                          HostView<const T> initial = {}, const Checkpointing<T>& checkpointing = {});
 
 /// What solve_general found near a complex target for a real matrix, made whole: the values of smallest
 /// distance to the target or to its conjugate, as many as were asked for, pairs never separated. The real

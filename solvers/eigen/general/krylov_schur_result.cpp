@@ -108,8 +108,8 @@ void conclude(KrylovSchur<T>& run) {
 /// The largest column of A V: ||A|| from below.
 template <class T>
 double norm_of_a(KrylovSchur<T>& run) {
-  KrylovFactorisation<T> krylov(run.ctx, run.problem.a, norm_columns,
-                                run.options.common.seed ^ 0x9e3779b97f4a7c15u, false);
+  KrylovFactorisation<T> krylov(run.ctx, run.problem.a, norm_columns, run.options.common.seed ^ 0x9e3779b97f4a7c15u,
+                                false);
   krylov.start(HostView<const T>{}, norm_block);
   while (krylov.can_expand()) krylov.expand();
   run.extra_applications += krylov.work().applications;

@@ -62,8 +62,7 @@ Measure<T> measure_of(const GeneralProblem<T>& problem, const GeneralProblem<T>&
   if (problem.inverse) {
     const Complex shift = problem.shift;
     const auto near = [shift](Complex z) { return 1 / std::abs(z - shift); };
-    return {Gram<T>{*problem.inverse, *adjoint.inverse}, Which::LA,
-            [near](Complex z) { return near(z) * near(z); },
+    return {Gram<T>{*problem.inverse, *adjoint.inverse}, Which::LA, [near](Complex z) { return near(z) * near(z); },
             [near](Complex z) { return 2 * near(z) * near(z) * near(z); }};
   }
   switch (part) {
@@ -78,8 +77,7 @@ Measure<T> measure_of(const GeneralProblem<T>& problem, const GeneralProblem<T>&
               [](Complex z) { return 2 * std::abs(z.imag()); }};
     }
     case GeneralWhich::LM:
-    case GeneralWhich::SI:
-      break;
+    case GeneralWhich::SI: break;
   }
   return {Gram<T>{problem.a, adjoint.a}, Which::LA, [](Complex z) { return std::norm(z); },
           [](Complex z) { return 2 * std::abs(z); }};
@@ -95,8 +93,7 @@ bool is_normal(const Context& ctx, const Operator<T>& a, const Operator<T>& adjo
   Matrix<T> x(n, columns), ax(n, columns), bx(n, columns), bax(n, columns), abx(n, columns);
   const Random random(seed);
   for (index_t i = 0; i < x.rows(); ++i)
-    for (index_t j = 0; j < columns; ++j)
-      x(i, j) = random.normal(static_cast<std::uint64_t>(i * columns + j));
+    for (index_t j = 0; j < columns; ++j) x(i, j) = random.normal(static_cast<std::uint64_t>(i * columns + j));
   a.apply(ctx, x.cview(), ax.view());
   adjoint.apply(ctx, x.cview(), bx.view());
   adjoint.apply(ctx, ax.cview(), bax.view());
@@ -113,9 +110,8 @@ bool is_normal(const Context& ctx, const Operator<T>& a, const Operator<T>& adjo
 }
 
 template <class T>
-Companion ask_companion(const Context& ctx, const GeneralProblem<T>& problem,
-                        const GeneralProblem<T>& adjoint, const GeneralOptions& options,
-                        const GeneralResult& found, Matrix<T>& vectors) {
+Companion ask_companion(const Context& ctx, const GeneralProblem<T>& problem, const GeneralProblem<T>& adjoint,
+                        const GeneralOptions& options, const GeneralResult& found, Matrix<T>& vectors) {
   const auto k = static_cast<index_t>(found.values.size());
   const Measure<T> measure = measure_of(problem, adjoint, options.part);
   EigenOptions o;
@@ -131,15 +127,13 @@ Companion ask_companion(const Context& ctx, const GeneralProblem<T>& problem,
   // Both in the order of the search, the wanted first.
   std::vector<std::pair<double, double>> here;  // value and error
   for (std::size_t j = 0; j < found.values.size(); ++j)
-    here.emplace_back(measure.value(found.values[j]),
-                      measure.slope(found.values[j]) * found.residual_norms[j]);
+    here.emplace_back(measure.value(found.values[j]), measure.slope(found.values[j]) * found.residual_norms[j]);
   std::sort(here.begin(), here.end());
   if (measure.end == Which::LA) std::reverse(here.begin(), here.end());
   companion.finding = Companion::Finding::agrees;
   for (std::size_t j = 0; j < here.size(); ++j) {
     const double slack = here[j].second + there.error_bounds[j] + 64 * unit_roundoff * there.norm;
-    if (!(std::abs(there.values[j] - here[j].first) <= slack))
-      companion.finding = Companion::Finding::missing;
+    if (!(std::abs(there.values[j] - here[j].first) <= slack)) companion.finding = Companion::Finding::missing;
   }
   vectors = std::move(there.vectors);
   return companion;

@@ -7,8 +7,7 @@ namespace ts::solvers {
 
 /// Is ||(A A^H - A^H A) x|| for random x no more than rounding?
 template <class T>
-[[nodiscard]] bool is_normal(const Context&, const Operator<T>& a, const Operator<T>& adjoint,
-                             std::uint64_t seed);
+[[nodiscard]] bool is_normal(const Context&, const Operator<T>& a, const Operator<T>& adjoint, std::uint64_t seed);
 
 /// A normal A = U D U^H shares its eigenvectors with Hermitian matrices whose ends hold what is wanted:
 ///

@@ -9,9 +9,8 @@
 namespace ts::solvers {
 
 template <class T>
-GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem,
-                            const GeneralOptions& options, HostView<const T> initial,
-                            const Checkpointing<T>& checkpointing) {
+GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem, const GeneralOptions& options,
+                            HostView<const T> initial, const Checkpointing<T>& checkpointing) {
   expects_one_rank(ctx, "solve_general");
   const index_t n = problem.a.rows();
   expects(options.common.nev >= 1, "`nev` must be at least 1");
@@ -36,9 +35,7 @@ GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem
       if (!*made) *made = problem.adjoint();
       return **made;
     };
-  const auto normal = [&] {
-    return asked.adjoint && is_normal<T>(own, asked.a, asked.adjoint().a, common.seed);
-  };
+  const auto normal = [&] { return asked.adjoint && is_normal<T>(own, asked.a, asked.adjoint().a, common.seed); };
   const bool small = common.max_basis == 0 && (n <= whole_rows || (may_take_over && !normal()));
   GeneralResult result;
   if (common.method == Method::dense || small) {
@@ -46,8 +43,7 @@ GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem
     return result;
   }
   KrylovSchur<T> search(own, asked, options, initial, checkpointing);
-  if (may_take_over)
-    search.left_to_dense = true, search.steps_allowed = std::min(search.steps_allowed, takeover_steps);
+  if (may_take_over) search.left_to_dense = true, search.steps_allowed = std::min(search.steps_allowed, takeover_steps);
   result = run(search);
   if (!result.verified && result.stop != StopReason::interrupted && may_take_over) {
     solve_whole<T>(own, asked, options, result);

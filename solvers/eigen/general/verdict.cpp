@@ -51,8 +51,7 @@ std::string doubt(const GeneralResult& r, const GeneralVerdict& v) {
          compute_all;
 }
 
-std::string reason_of(const GeneralResult& r, const GeneralVerdict& v, index_t nev, double worst,
-                      double moved) {
+std::string reason_of(const GeneralResult& r, const GeneralVerdict& v, index_t nev, double worst, double moved) {
   const auto wanted = static_cast<index_t>(r.values.size());
   std::string text =
       std::to_string(r.converged_count) + " of " + std::to_string(std::max(wanted, nev)) + " pairs converged";
@@ -86,8 +85,7 @@ void conclude(GeneralResult& r, const GeneralVerdict& v, index_t nev) {
   if (r.converged && r.stop == StopReason::rounding) r.stop = StopReason::converged;
   if (!r.converged && r.stop == StopReason::converged) r.stop = StopReason::rounding;
   double worst = 1;
-  for (const double condition : r.conditions)
-    worst = std::isnan(condition) ? inf : std::max(worst, condition);
+  for (const double condition : r.conditions) worst = std::isnan(condition) ? inf : std::max(worst, condition);
   const double moved = v.amplification.value_or(worst);
   const bool proved = v.whole || (v.companion == Companion::Finding::agrees && !v.displaced);
   if (proved && !v.whole) r.verification = Verification::normal;

@@ -26,8 +26,7 @@ std::vector<SchurUnit> sorted_units(const Schur& schur, const GeneralProblem<T>&
     units.push_back({problem.target ? std::abs(z - Complex(*problem.target)) : key_of(part, z), first, size});
     first += size;
   }
-  std::stable_sort(units.begin(), units.end(),
-                   [](const SchurUnit& a, const SchurUnit& b) { return a.key < b.key; });
+  std::stable_sort(units.begin(), units.end(), [](const SchurUnit& a, const SchurUnit& b) { return a.key < b.key; });
   return units;
 }
 
@@ -112,9 +111,8 @@ void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const Gen
   conclude(out, verdict, nev);
 }
 
-#define TS_INSTANTIATE(T)                                                                       \
-  template void solve_whole<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&, \
-                               GeneralResult&);
+#define TS_INSTANTIATE(T) \
+  template void solve_whole<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&, GeneralResult&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -15,8 +15,8 @@ namespace {
 
 /// Y = alpha W + beta X + gamma Y; gamma = 0 never reads Y.
 template <class T>
-void combine(const Context& ctx, double alpha, PlacedView<const T> w, double beta, PlacedView<const T> x,
-             double gamma, PlacedView<T> y) {
+void combine(const Context& ctx, double alpha, PlacedView<const T> w, double beta, PlacedView<const T> x, double gamma,
+             PlacedView<T> y) {
   using R = real_t<T>;
   if (y.space() == Space::device) {
     Matrix<T> identity(w.cols(), w.cols());
@@ -48,10 +48,9 @@ void reserve(const Context& ctx, PlacedMatrix<T>& block, PlacedView<const T> x) 
 
 /// Y = on_a A X + on_x X + on_y Y, with on_x = -centre on_a
 template <class T>
-void ChebyshevFilter<T>::step(const Context& ctx, double on_a, double on_x, PlacedView<const T> x,
-                              double on_y, PlacedView<T> y) const {
-  if (a_.update(ctx, static_cast<real_t<T>>(on_a), transform_.centre, x, static_cast<real_t<T>>(on_y), y))
-    return;
+void ChebyshevFilter<T>::step(const Context& ctx, double on_a, double on_x, PlacedView<const T> x, double on_y,
+                              PlacedView<T> y) const {
+  if (a_.update(ctx, static_cast<real_t<T>>(on_a), transform_.centre, x, static_cast<real_t<T>>(on_y), y)) return;
   reserve(ctx, memory_->w, x);
   a_.apply(ctx, x, memory_->w.view());
   combine<T>(ctx, on_a, memory_->w.cview(), on_x, x, on_y, y);

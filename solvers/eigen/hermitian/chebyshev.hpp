@@ -23,8 +23,7 @@ class ChebyshevFilter {
   void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const;
 
  private:
-  void step(const Context& ctx, double on_a, double on_x, PlacedView<const T> x, double on_y,
-            PlacedView<T> y) const;
+  void step(const Context& ctx, double on_a, double on_x, PlacedView<const T> x, double on_y, PlacedView<T> y) const;
 
   struct Memory {
     PlacedMatrix<T> beside, w;
@@ -37,7 +36,6 @@ class ChebyshevFilter {
 /// The filter that is worth its while, or nothing: damps from the Ritz value `edge` to `far`, with a degree
 /// that lifts the value at the end of the spectrum, `leading`, to about cosh(4), but of no more than
 /// `longest`.
-[[nodiscard]] std::optional<SpectralTransform> choose_filter(double leading, double edge, double far,
-                                                             index_t longest);
+[[nodiscard]] std::optional<SpectralTransform> choose_filter(double leading, double edge, double far, index_t longest);
 
 }  // namespace ts::solvers

@@ -12,9 +12,9 @@ std::vector<double> identity_of(const Lanczos<T>& run) {
   constexpr int format = 1;
   const EigenOptions& o = run.options;
   const bool inverts = run.problem.inverse.has_value();
-  return as_numbers(format, is_complex<T>, run.problem.a.rows(), run.plan.nev, run.plan.block_size,
-                    run.plan.max_basis, run.initial.cols(), o.which, o.convergence, o.method, o.tol,
-                    o.seed >> 32, o.seed & low_half, inverts, inverts ? run.problem.shift : 0.0);
+  return as_numbers(format, is_complex<T>, run.problem.a.rows(), run.plan.nev, run.plan.block_size, run.plan.max_basis,
+                    run.initial.cols(), o.which, o.convergence, o.method, o.tol, o.seed >> 32, o.seed & low_half,
+                    inverts, inverts ? run.problem.shift : 0.0);
 }
 
 }  // namespace
@@ -24,12 +24,10 @@ void exchange(Lanczos<T>& run, StateArchive<T>& archive) {
   expect_same_run(archive, identity_of(run));
   auto& t = run.accept.transform;
   archive(t.kind, t.sigma, t.centre, t.half_width, t.degree);
-  if (archive.loading() && !run.problem.inverse && run.accept.transformed())
-    install(run, SpectralTransform(t));
+  if (archive.loading() && !run.problem.inverse && run.accept.transformed()) install(run, SpectralTransform(t));
   auto& c = run.course;
-  archive(run.accept.norm, run.accept.largest, run.pairs.next_low, run.pairs.next_high, c.next_look,
-          c.search_steps, c.search_applications, c.refine_until, c.norm_applications, c.started, c.transforms,
-          c.tol_factor);
+  archive(run.accept.norm, run.accept.largest, run.pairs.next_low, run.pairs.next_high, c.next_look, c.search_steps,
+          c.search_applications, c.refine_until, c.norm_applications, c.started, c.transforms, c.tol_factor);
   auto& cycle = run.cycle;
   archive(cycle.running, cycle.limits.low, cycle.limits.high, cycle.slack, cycle.hidden);
   run.krylov.exchange(archive, cycle.saved);

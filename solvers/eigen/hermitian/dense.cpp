@@ -18,8 +18,7 @@ std::vector<index_t> choose_from_all(const std::vector<double>& values, const Ei
   const auto n = static_cast<index_t>(values.size());
   if (seeks_sides(options, target)) {
     const double norm = std::max(std::abs(values.front()), std::abs(values.back()));
-    return nearest_on_sides(values, *target, sides_of(options.which, k),
-                            static_cast<double>(n) * unit_roundoff * norm);
+    return nearest_on_sides(values, *target, sides_of(options.which, k), static_cast<double>(n) * unit_roundoff * norm);
   }
   std::vector<index_t> order(values.size());
   std::iota(order.begin(), order.end(), index_t{0});
@@ -39,8 +38,7 @@ std::vector<index_t> choose_from_all(const std::vector<double>& values, const Ei
     const double d = values[at(i)] - target.value_or(0);
     return d == 0 ? inf : 1 / d;
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](index_t a, index_t b) { return std::abs(nu(a)) > std::abs(nu(b)); });
+  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return std::abs(nu(a)) > std::abs(nu(b)); });
   if (k < n) next_value = values[at(order[at(k)])];
   order.resize(at(k));
   return order;
@@ -55,8 +53,7 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
   announce_dense(options, k);
   auto dense = as_dense(ctx, problem.a);
   result.operator_applications += n;
-  if (!ortho::all_finite(dense.cview()))
-    throw Error(Errc::bad_input, "the matrix has values that are NaN or infinite");
+  if (!ortho::all_finite(dense.cview())) throw Error(Errc::bad_input, "the matrix has values that are NaN or infinite");
   // Scaled by a power of two, so that squares neither overflow nor underflow.
   double largest = 0;
   for (index_t i = 0; i < n * n; ++i) largest = std::max(largest, std::abs(dense.data()[i]));
@@ -68,8 +65,7 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
   double next_value = nan;
   const auto chosen = choose_from_all(e.values, options, problem.target, k, next_value);
   auto x = columns_of(e.vectors, chosen);
-  const auto accept =
-      acceptance_of(options, std::max(std::abs(e.values.front()), std::abs(e.values.back())), n);
+  const auto accept = acceptance_of(options, std::max(std::abs(e.values.front()), std::abs(e.values.back())), n);
   auto found = options;
   found.nev = x.cols();
   finish<T>(ctx, problem, found, accept, std::move(x), next_value, result);
@@ -77,9 +73,8 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
   result.stop = StopReason::converged;
 }
 
-#define TS_INSTANTIATE(T)                                                                            \
-  template void solve_dense<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, index_t, \
-                               EigenResult<T>&);
+#define TS_INSTANTIATE(T) \
+  template void solve_dense<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, index_t, EigenResult<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -20,8 +20,7 @@ template <class T>
 Evidence evidence_of(const Lanczos<T>& run) {
   constexpr double units = 64;  // of roundoff, that any gap worth the name is wide
   const SpectralTransform& transform = run.accept.transform;
-  Evidence found{run.how, wanted_values(run.pairs, transform),
-                 clearance_of(run.pairs, transform, run.krylov.rows())};
+  Evidence found{run.how, wanted_values(run.pairs, transform), clearance_of(run.pairs, transform, run.krylov.rows())};
   if (!(found.clearance > units * roundoff_of<T> * run.accept.norm)) found.how = Verification::none;
   return found;
 }
@@ -46,8 +45,8 @@ PlacedMatrix<T> leading_vectors(Lanczos<T>& run, index_t more) {
   using R = real_t<T>;
   const WantedPairs<T>& pairs = run.pairs;
   const index_t m = pairs.ritz.size();
-  const auto chosen = indices_of(
-      grown_ends(pairs.ritz.values, pairs.which, pairs.ends, std::min(more, m - pairs.ends.total())), m);
+  const auto chosen =
+      indices_of(grown_ends(pairs.ritz.values, pairs.which, pairs.ends, std::min(more, m - pairs.ends.total())), m);
   auto s = columns_of(pairs.ritz.coefficients, chosen);
   const auto divided = [&](Matrix<T> c) {
     for (index_t j = 0; j < c.cols(); ++j)

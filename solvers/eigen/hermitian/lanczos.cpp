@@ -28,15 +28,14 @@ Lanczos<T>::Lanczos(const Context& context, const EigenProblem<T>& to_solve, con
       initial(start.cols(0, std::min(start.cols(), (plan.max_basis + plan.block_size - plan.nev) / 3))),
       checkpointing(checkpoints),
       record(result),
-      krylov(ctx, problem.inverse ? *problem.inverse : problem.a, plan.max_basis + plan.block_size,
-             options.seed, true, options.spills),
+      krylov(ctx, problem.inverse ? *problem.inverse : problem.a, plan.max_basis + plan.block_size, options.seed, true,
+             options.spills),
       random_columns(std::max<index_t>(0, plan.block_size - initial.cols())) {
   const bool near = options.which == Which::SM || (problem.inverse && options.which == Which::LM);
   pairs.which = near ? Which::LM : options.which;
   accept.convergence = options.convergence, accept.rows = problem.a.rows();
   accept.roundoff = roundoff_of<T>;
-  if (problem.inverse)
-    accept.transform.kind = SpectralTransform::Kind::inverse, accept.transform.sigma = problem.shift;
+  if (problem.inverse) accept.transform.kind = SpectralTransform::Kind::inverse, accept.transform.sigma = problem.shift;
   if (checkpointing.resume != nullptr) {
     StateArchive<T> archive(*checkpointing.resume);
     exchange(*this, archive);
@@ -66,8 +65,7 @@ template <class T>
 bool may_refine(const Lanczos<T>& run) {
   // (Where no block step may follow a search would end where it began.)
   return is_narrow<T> && run.options.precision == Precision::mixed && !run.course.ended &&
-         run.krylov.work().steps < run.course.refine_until &&
-         run.record.history.back().worst > far_below_rounding;
+         run.krylov.work().steps < run.course.refine_until && run.record.history.back().worst > far_below_rounding;
 }
 
 /// The search goes on for the sake of completeness while that promises to take a few steps only: the rate at
@@ -118,8 +116,8 @@ void iterate(Lanczos<T>& run, Iterated<T>& out) {
     out.stop = stop_of(stage, false);
     if (stage != Stage::reached) return;
     note_found(run);
-    const double shortfall = search_shortfall(run.pairs, run.accept, run.random_columns,
-                                              slack_of(run.pairs, run.krylov.rounding()));
+    const double shortfall =
+        search_shortfall(run.pairs, run.accept, run.random_columns, slack_of(run.pairs, run.krylov.rounding()));
     out.verification = settled(run, shortfall);
     if (out.verification != Verification::none || !run.options.verify) return;
     const bool refines = may_refine(run);
@@ -161,8 +159,7 @@ Iterated<T> run(Lanczos<T>& run) {
   EigenResult<T>& record = run.record;
   record.iterations = done.steps, record.dead_directions = done.dead;
   record.seconds = done.seconds, record.norm = accept.norm;
-  if (course.search_steps > 0)
-    record.verification_applications = done.applications - course.search_applications;
+  if (course.search_steps > 0) record.verification_applications = done.applications - course.search_applications;
   const SpectralTransform& transform = accept.transform;
   record.filter_degree = transform.kind == SpectralTransform::Kind::chebyshev ? transform.degree : 0;
   if (transform.kind == SpectralTransform::Kind::inverse) record.shift = transform.sigma;

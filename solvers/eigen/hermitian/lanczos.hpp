@@ -43,8 +43,8 @@ struct Lanczos {
   /// @param initial n x c, a warm start; must stay alive, as must all that is taken by reference.
   /// @param record what the run adds to.
   /// @throws Error(invalid_argument) when the state to resume belongs to another problem or other options.
-  Lanczos(const Context&, const EigenProblem<T>&, const EigenOptions&, const EigenPlan&,
-          PlacedView<const T> initial, const Checkpointing<T>&, EigenResult<T>& record);
+  Lanczos(const Context&, const EigenProblem<T>&, const EigenOptions&, const EigenPlan&, PlacedView<const T> initial,
+          const Checkpointing<T>&, EigenResult<T>& record);
 
   Context ctx;
   const EigenProblem<T>& problem;

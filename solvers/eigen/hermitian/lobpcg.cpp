@@ -14,9 +14,7 @@ namespace {
 constexpr index_t verification_block = 8;
 
 /// Columns that the basis of Davidson grows to; 0: LOBPCG.
-index_t limit_of(const EigenPlan& plan) {
-  return plan.method == Method::davidson ? plan.max_basis : 0;
-}
+index_t limit_of(const EigenPlan& plan) { return plan.method == Method::davidson ? plan.max_basis : 0; }
 
 }  // namespace
 
@@ -70,8 +68,7 @@ template <class T>
 index_t look(Lobpcg<T>& run, bool verifying) {
   const KrylovWork& done = run.basis.work();
   std::vector<double> ratios;
-  for (index_t j = 0; j < std::min(run.plan.nev, run.basis.width()) && !verifying; ++j)
-    ratios.push_back(ratio(run, j));
+  for (index_t j = 0; j < std::min(run.plan.nev, run.basis.width()) && !verifying; ++j) ratios.push_back(ratio(run, j));
   HistoryEntry now = look_at(done.steps, done.applications, std::move(ratios));
   now.verifying = verifying;
   if (verifying) now.converged = run.plan.nev;
@@ -130,8 +127,7 @@ Stage run_cycle(Lobpcg<T>& run, double threshold, double slack, double hidden) {
     const double leading = run.basis.values().front(), r = run.basis.residuals().front();
     const double distance = inwards(run, leading, threshold);
     if (distance < -slack) return Stage::entered;
-    if ((r <= trust * distance && hidden <= 0.5 * distance) || run.accept.ratio(leading, r) <= 1)
-      return Stage::reached;
+    if ((r <= trust * distance && hidden <= 0.5 * distance) || run.accept.ratio(leading, r) <= 1) return Stage::reached;
     const Stage stage = may_step(run);
     if (stage != Stage::reached) return stage;
     if (!step(run)) return Stage::reached;

@@ -21,8 +21,8 @@ template <class T>
 struct Lobpcg {
   /// @param initial n x c, a warm start; must stay alive, as must all that is taken by reference.
   /// @param record what the run adds to.
-  Lobpcg(const Context&, const EigenProblem<T>&, const EigenOptions&, const EigenPlan&,
-         HostView<const T> initial, EigenResult<T>& record);
+  Lobpcg(const Context&, const EigenProblem<T>&, const EigenOptions&, const EigenPlan&, HostView<const T> initial,
+         EigenResult<T>& record);
 
   Context ctx;
   const EigenProblem<T>& problem;

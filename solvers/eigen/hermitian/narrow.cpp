@@ -16,8 +16,7 @@ template <class T>
 const Operator<narrow_t<T>>& narrow_of(const EigenProblem<T>& problem) {
   expects(problem.narrow && problem.narrow->rows() == problem.a.rows(),
           "`precision` float32 and mixed need the operator in float32 as well");
-  expects(problem.narrow->space() == problem.a.space(),
-          "the operator in float32 is elsewhere than that in float64");
+  expects(problem.narrow->space() == problem.a.space(), "the operator in float32 is elsewhere than that in float64");
   return *problem.narrow;
 }
 
@@ -52,9 +51,8 @@ EigenPlan first_part_of(EigenPlan plan, const EigenOptions& options) {
 }  // namespace
 
 template <class T>
-NarrowLanczos<T>::NarrowLanczos(const Context& ctx, const EigenProblem<T>& problem,
-                                const EigenOptions& options, const EigenPlan& plan, HostView<const T> initial,
-                                EigenResult<T>& record)
+NarrowLanczos<T>::NarrowLanczos(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
+                                const EigenPlan& plan, HostView<const T> initial, EigenResult<T>& record)
     : ctx_(ctx),
       problem_(problem),
       options_(options),
@@ -65,8 +63,8 @@ NarrowLanczos<T>::NarrowLanczos(const Context& ctx, const EigenProblem<T>& probl
       initial_(initial),
       record_(record),
       narrow_initial_(cast<N, T>(ctx, initial)) {
-  narrow_.emplace(ctx, narrow_problem_, narrow_options_, narrow_plan_, narrow_initial_.cview(),
-                  no_narrow_checkpoints_, narrow_record_);
+  narrow_.emplace(ctx, narrow_problem_, narrow_options_, narrow_plan_, narrow_initial_.cview(), no_narrow_checkpoints_,
+                  narrow_record_);
 }
 
 template <class T>
@@ -176,8 +174,7 @@ void NarrowLanczos<T>::tighten() {
 template <class T>
 void prepare_lanczos(const Context& ctx, index_t rows, const EigenPlan& plan, Precision precision) {
   const index_t block = plan.block_size;
-  if (precision == Precision::float64)
-    return prepare_block_steps<T>(ctx, rows, plan.max_basis + block, block);
+  if (precision == Precision::float64) return prepare_block_steps<T>(ctx, rows, plan.max_basis + block, block);
   prepare_block_steps<narrow_t<T>>(ctx, rows, plan.max_basis + block, block);
   if (precision == Precision::float32) return;
   const index_t width = with_guards(plan.nev);

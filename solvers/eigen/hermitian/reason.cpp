@@ -23,16 +23,12 @@ std::string how_it_ended(const EigenResult<T>& result, Which which, index_t want
   std::string s;
   const auto counted = std::to_string(result.converged_count) + " of " + std::to_string(wanted);
   switch (result.stop) {
-    case StopReason::converged:
-      s = counted + " pairs converged";
-      break;
+    case StopReason::converged: s = counted + " pairs converged"; break;
     case StopReason::max_iterations:
       s = counted + " pairs converged within the block steps allowed: raise `max_iterations` or `max_basis`";
       if (which == Which::SA || which == Which::SM) s += ", or look near a target with `target`";
       break;
-    case StopReason::interrupted:
-      s = "stopped on request with " + counted + " pairs converged";
-      break;
+    case StopReason::interrupted: s = "stopped on request with " + counted + " pairs converged"; break;
     case StopReason::not_verified:
       s = counted +
           " pairs converged, but the block steps allowed ended before a search for missing copies did: raise "
@@ -52,8 +48,7 @@ std::string how_verified(Verification how) {
   if (how == Verification::inertia) return "; complete by the inertia of an LDL^H factorisation";
   if (how == Verification::start_block)
     return "; complete as far as a search from a random block with columns to spare can tell";
-  if (how == Verification::random_block)
-    return "; complete as far as a search from fresh random blocks can tell";
+  if (how == Verification::random_block) return "; complete as far as a search from fresh random blocks can tell";
   return {};
 }
 
@@ -64,8 +59,7 @@ bool is_at_rounding(const EigenResult<T>& result, const EigenOptions& options) {
   const bool scaled = options.convergence == Convergence::norm || options.convergence == Convergence::root;
   const auto floorless = acceptance_of(options, scaled ? result.norm : 0, 0);
   for (std::size_t j = 0; j < result.values.size(); ++j)
-    if (result.converged_pairs[j] && result.residual_norms[j] > floorless.bound(result.values[j]))
-      return true;
+    if (result.converged_pairs[j] && result.residual_norms[j] > floorless.bound(result.values[j])) return true;
   return false;
 }
 
@@ -79,8 +73,7 @@ void explain(const EigenOptions& options, const Circumstances& of, index_t n, Ei
   s = how_it_ended(result, options.which, of.sides ? found : of.asked);
   if (result.verified) s += how_verified(result.verification);
   if (options.nev > n)
-    s += "; " + std::to_string(options.nev) + " eigenvalues were asked for, the matrix has " +
-         std::to_string(n);
+    s += "; " + std::to_string(options.nev) + " eigenvalues were asked for, the matrix has " + std::to_string(n);
   if (is_at_rounding(result, options))
     s += "; the tolerance is below the rounding of the matrix product, which is what was reached";
   if (of.sides) s += side_sentence(result, options.which, of.asked);
@@ -109,8 +102,7 @@ void explain(const EigenOptions& options, const Circumstances& of, index_t n, Ei
                       : "; found in float32, refined in float64";
 }
 
-#define TS_INSTANTIATE(T) \
-  template void explain<T>(const EigenOptions&, const Circumstances&, index_t, EigenResult<T>&);
+#define TS_INSTANTIATE(T) template void explain<T>(const EigenOptions&, const Circumstances&, index_t, EigenResult<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -24,8 +24,7 @@ constexpr index_t refresh_steps = 25;
 }  // namespace
 
 template <class T>
-RitzBasis<T>::RitzBasis(const Context& ctx, const EigenProblem<T>& problem, double sign, index_t batch,
-                        index_t limit)
+RitzBasis<T>::RitzBasis(const Context& ctx, const EigenProblem<T>& problem, double sign, index_t batch, index_t limit)
     : ctx_(ctx), problem_(problem), n_(problem.a.rows()), sign_(sign), batch_(batch), limit_(limit) {}
 
 template <class T>
@@ -54,9 +53,8 @@ void RitzBasis<T>::start(HostView<const T> block) {
   reserve(l_ + 3 * width);
   copy_block<T>(ctx_, block.cols(0, width), s(0, width));
   Matrix<T> c(l_, width), r(width, width);
-  x_ = ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, s_.cview().cols(0, l_), s(0, width), c.view(),
-                                r.view())
-           .rank;
+  x_ =
+      ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, s_.cview().cols(0, l_), s(0, width), c.view(), r.view()).rank;
   apply_to(0, x_);
   project(x_);
 }
@@ -163,8 +161,7 @@ bool RitzBasis<T>::expand(const std::vector<index_t>& active) {
   else
     copy_block<T>(ctx_, r.cview(), w);
   Matrix<T> c(before, width), t(width, width);
-  const auto e =
-      ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, s_.cview().cols(0, before), w, c.view(), t.view());
+  const auto e = ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, s_.cview().cols(0, before), w, c.view(), t.view());
   if (e.rung == ortho::Rung::failed) throw_not_finite();
   work_.dead += e.dead;
   if (e.rank == 0) return false;

@@ -21,11 +21,8 @@ Ends sides_of(Which which, index_t k) {
   return which == Which::SA ? Ends{k, 0} : Ends{k / 2, k - k / 2};
 }
 
-std::vector<index_t> nearest_on_sides(const std::vector<double>& rising, double target, Ends wanted,
-                                      double slack) {
-  const auto first_at = [&](double x) {
-    return std::lower_bound(rising.begin(), rising.end(), x) - rising.begin();
-  };
+std::vector<index_t> nearest_on_sides(const std::vector<double>& rising, double target, Ends wanted, double slack) {
+  const auto first_at = [&](double x) { return std::lower_bound(rising.begin(), rising.end(), x) - rising.begin(); };
   const index_t n = static_cast<index_t>(rising.size());
   index_t above = first_at(target - slack), below = std::max(above, index_t{first_at(target + slack)});
   if (wanted.high > 0) below = above;  // LA and BE: what lies at the target counts as above
@@ -85,8 +82,7 @@ bool nearest_hold(const EigenResult<T>& result, const EigenProblem<T>& problem, 
   double farthest = 0, bound = accept.rounding();
   for (const double v : result.values)
     farthest = std::max(farthest, std::abs(v - target)), bound = std::max(bound, accept.bound(v));
-  if (2 * moved <= bound || farthest <= std::abs(result.next_value - problem.shift) - moved + bound)
-    return true;
+  if (2 * moved <= bound || farthest <= std::abs(result.next_value - problem.shift) - moved + bound) return true;
   // Where copies of the last value are left out, only a count tells that nothing else is nearer than they
   // are.
   const double radius = farthest - bound;
@@ -94,9 +90,9 @@ bool nearest_hold(const EigenResult<T>& result, const EigenProblem<T>& problem, 
   if (!problem.count_below) return false;
   const auto low = problem.count_below(target - radius, bound / 2),
              high = problem.count_below(target + radius, bound / 2);
-  return low && high &&
-         *high - *low == std::count_if(result.values.begin(), result.values.end(),
-                                       [&](double v) { return std::abs(v - target) < radius; });
+  return low && high && *high - *low == std::count_if(result.values.begin(), result.values.end(), [&](double v) {
+           return std::abs(v - target) < radius;
+         });
 }
 
 template <class T>

@@ -23,8 +23,8 @@ namespace ts::solvers {
 
 /// Of rising values, those nearest to the target on its two sides. What `slack` cannot tell from the target
 /// is on both, and taken once.
-[[nodiscard]] std::vector<index_t> nearest_on_sides(const std::vector<double>& rising, double target,
-                                                    Ends wanted, double slack);
+[[nodiscard]] std::vector<index_t> nearest_on_sides(const std::vector<double>& rising, double target, Ends wanted,
+                                                    double slack);
 
 /// A side of the target on which so few eigenvalues lie that no more can be wanted of it, by inertia. Only LA
 /// and SA.

@@ -123,8 +123,7 @@ bool transform_operator(Lanczos<T>& run) {
   std::optional<SpectralTransform> transform;
   if (run.course.transforms < most) transform = worthwhile_inverse(run);
   if (!transform && filtered) transform = worthwhile_longer_filter(run);
-  if (!transform && !run.accept.transformed() && run.course.transforms < most)
-    transform = worthwhile_filter(run);
+  if (!transform && !run.accept.transformed() && run.course.transforms < most) transform = worthwhile_filter(run);
   run.course.transforms = transform ? run.course.transforms + 1 : most;
   if (!transform) return false;
   install(run, *transform);

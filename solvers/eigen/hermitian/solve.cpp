@@ -18,8 +18,8 @@ namespace {
 
 /// Lanczos or LOBPCG, with residuals from A at the end.
 template <class T, class Solver>
-void solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
-                       Solver solver, EigenResult<T>& result) {
+void solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, Solver solver,
+                       EigenResult<T>& result) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     auto outcome = run(solver);
     const auto accept = acceptance_of(options, result.norm, problem.a.rows());
@@ -49,19 +49,15 @@ bool factorises_cheaply(const EigenProblem<T>& problem, const EigenOptions& opti
 }
 
 template <class T>
-void expect_narrow(const EigenProblem<T>& problem, const EigenOptions& options,
-                   const Checkpointing<T>& checkpointing) {
-  expects(
-      options.precision == Precision::mixed || options.convergence != Convergence::norm ||
-          options.tol >= float32_tolerance,
-      "`tol` is below 3.8e-06, which is the least that `precision` float32 reaches: give a larger one, or "
-      "take `precision` mixed");
-  expects(
-      !problem.target && !problem.inverse && !is_preconditioned(options.method),
-      "`precision` float32 and mixed go with block Lanczos on products with the matrix: without a target, "
-      "and not with LOBPCG or Davidson");
-  expects(!checkpointing.write && checkpointing.resume == nullptr,
-          "`precision` float32 and mixed keep no checkpoints");
+void expect_narrow(const EigenProblem<T>& problem, const EigenOptions& options, const Checkpointing<T>& checkpointing) {
+  expects(options.precision == Precision::mixed || options.convergence != Convergence::norm ||
+              options.tol >= float32_tolerance,
+          "`tol` is below 3.8e-06, which is the least that `precision` float32 reaches: give a larger one, or "
+          "take `precision` mixed");
+  expects(!problem.target && !problem.inverse && !is_preconditioned(options.method),
+          "`precision` float32 and mixed go with block Lanczos on products with the matrix: without a target, "
+          "and not with LOBPCG or Davidson");
+  expects(!checkpointing.write && checkpointing.resume == nullptr, "`precision` float32 and mixed keep no checkpoints");
 }
 
 template <class T>
@@ -102,8 +98,7 @@ void solve_by_plan(const Context& ctx, const EigenProblem<T>& problem, const Eig
   else if (o.precision != Precision::float64 && !factorises_cheaply(problem, options))
     solve_iteratively(ctx, problem, o, NarrowLanczos<T>(ctx, problem, o, plan, initial, result), result);
   else
-    solve_iteratively(ctx, problem, o, Lanczos<T>(ctx, problem, o, plan, initial, checkpointing, result),
-                      result);
+    solve_iteratively(ctx, problem, o, Lanczos<T>(ctx, problem, o, plan, initial, checkpointing, result), result);
 }
 
 /// What the result of an iteration is worth: stop, verified, and what stands against it.
@@ -115,36 +110,32 @@ void weigh(const EigenProblem<T>& problem, const EigenOptions& options, bool ite
   of.hidden = options.precision == Precision::float32 && result.narrow_applications > 0 && options.verify &&
               result.converged && !result.verified;
   if (of.hidden && result.stop == StopReason::converged) result.stop = StopReason::not_verified;
-  of.displaced = result.verified && iterated &&
-                 !(of.sides ? sides_hold(problem) : nearest_hold(result, problem, options));
+  of.displaced =
+      result.verified && iterated && !(of.sides ? sides_hold(problem) : nearest_hold(result, problem, options));
   if (of.displaced) result.verified = false, result.stop = StopReason::not_verified;
 }
 
 }  // namespace
 
 template <class T>
-EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& problem,
-                           const EigenOptions& options, HostView<const T> initial,
-                           const Checkpointing<T>& checkpointing) {
+EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& problem, const EigenOptions& options,
+                           HostView<const T> initial, const Checkpointing<T>& checkpointing) {
   expects_one_rank(context, "solve_eigen");
   const index_t n = problem.a.rows();
   expects(initial.cols() == 0 || initial.rows() == n,
           "the block of initial vectors has another number of rows than the matrix");
   EigenPlan plan = plan_eigen(n, sizeof(T), options, initial.cols());
-  if (n == 0)
-    return none_there<T>(0, Verification::all_computed, "the matrix has no rows, so no eigenvalues");
+  if (n == 0) return none_there<T>(0, Verification::all_computed, "the matrix has no rows, so no eigenvalues");
   expect_solvable(problem, options, plan, checkpointing);
   Context ctx = context;
   if (n < threaded_rows) ctx.threads = 1;
 
   const bool iterates = plan.method != Method::dense;
   Circumstances of{plan.nev, seeks_sides(options, problem.target)};
-  if (of.sides && options.which != Which::BE && iterates)
-    plan.nev = wanted_beside(problem, options, plan.nev);
+  if (of.sides && options.which != Which::BE && iterates) plan.nev = wanted_beside(problem, options, plan.nev);
   if (plan.nev == 0)
     return none_there<T>(n, Verification::inertia,
-                         std::string("no eigenvalue lies ") +
-                             (options.which == Which::SA ? "below" : "above") +
+                         std::string("no eigenvalue lies ") + (options.which == Which::SA ? "below" : "above") +
                              " the target, as the inertia of an LDL^H factorisation shows");
   EigenResult<T> result;
   result.next_value = result.gap = nan;

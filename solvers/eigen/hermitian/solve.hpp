@@ -19,7 +19,6 @@ namespace ts::solvers {
 /// that was never interrupted.
 template <class T>
 [[nodiscard]] EigenResult<T> solve_eigen(const Context&, const EigenProblem<T>&, const EigenOptions&,
-                                         HostView<const T> initial = {},
-                                         const Checkpointing<T>& checkpointing = {});
+                                         HostView<const T> initial = {}, const Checkpointing<T>& checkpointing = {});
 
 }  // namespace ts::solvers

@@ -85,8 +85,7 @@ Stage search(Lanczos<T>& run) {
   const index_t first = krylov.work().steps;
   for (;;) {
     Stage stage = may_step(run);
-    const bool too_long =
-        course.steps_per_search > 0 && krylov.work().steps - first >= course.steps_per_search;
+    const bool too_long = course.steps_per_search > 0 && krylov.work().steps - first >= course.steps_per_search;
     if (stage == Stage::reached && too_long) stage = Stage::budget;
     const bool last = stage != Stage::reached || krylov.exhausted();
     if (!last && krylov.can_expand() && krylov.size() < course.next_look) {

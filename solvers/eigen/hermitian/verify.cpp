@@ -43,8 +43,7 @@ void begin_verification(Lanczos<T>& run) {
 
   // Deflate the wanted pairs and those others whose residual r is small against their distance d from the
   // threshold: an eigenvalue they hide can reach the threshold only by r^2 / d (Schur complement of A - t I).
-  const auto most =
-      at(std::max<index_t>(0, run.plan.max_basis + run.plan.block_size - 6 * run.plan.block_size));
+  const auto most = at(std::max<index_t>(0, run.plan.max_basis + run.plan.block_size - 6 * run.plan.block_size));
   std::vector<index_t> keep = run.pairs.indices();
   double hidden = 0;
   for (index_t low = run.pairs.first_low(), high = run.pairs.first_high(); low <= high;) {
@@ -87,8 +86,7 @@ void restart_cycle(Lanczos<T>& run, const Ritz<T>& ritz) {
 template <class T>
 bool shows_nothing(const Lanczos<T>& run, double threshold, double distance, double value, double residual) {
   if (!std::isfinite(threshold)) return true;
-  if (residual <= trust_factor(run.plan.block_size) * distance && run.cycle.hidden <= 0.5 * distance)
-    return true;
+  if (residual <= trust_factor(run.plan.block_size) * distance && run.cycle.hidden <= 0.5 * distance) return true;
   return run.accept.ratio(value, residual) <= 1;  // a copy of the threshold value, left out by the cut
 }
 

@@ -8,9 +8,7 @@ template <class T>
 std::vector<double> ratios_of(const WantedPairs<T>& pairs, const Acceptance& accept) {
   const Ritz<T>& ritz = pairs.ritz;
   std::vector<double> ratios;
-  const auto visit = [&](index_t i) {
-    ratios.push_back(accept.ratio(ritz.values[at(i)], ritz.residuals[at(i)]));
-  };
+  const auto visit = [&](index_t i) { ratios.push_back(accept.ratio(ritz.values[at(i)], ritz.residuals[at(i)])); };
   for (index_t i = 0; i < pairs.ends.low; ++i) visit(i);
   for (index_t i = 0; i < pairs.ends.high; ++i) visit(ritz.size() - 1 - i);
   return ratios;
@@ -46,8 +44,7 @@ double clearance_of(const WantedPairs<T>& pairs, const SpectralTransform& transf
 
 double outside_value(const SpectralTransform& transform, double ritz) {
   using Kind = SpectralTransform::Kind;
-  if ((transform.kind == Kind::inverse && ritz == 0) || (transform.kind == Kind::chebyshev && !(ritz > 1)))
-    return nan;
+  if ((transform.kind == Kind::inverse && ritz == 0) || (transform.kind == Kind::chebyshev && !(ritz > 1))) return nan;
   return transform.eigenvalue(ritz);
 }
 
@@ -55,8 +52,7 @@ template <class T>
 double next_outside(const WantedPairs<T>& pairs, const SpectralTransform& transform) {
   double best = nan, distance = inf;
   at_open_ends(pairs, [&](double next, double limit) {
-    if (std::abs(next - limit) < distance)
-      distance = std::abs(next - limit), best = outside_value(transform, next);
+    if (std::abs(next - limit) < distance) distance = std::abs(next - limit), best = outside_value(transform, next);
   });
   return best;
 }
@@ -81,14 +77,12 @@ template <class T>
 double slack_of(const WantedPairs<T>& pairs, double rounding) {
   double width = 100 * rounding;
   if (pairs.ends.low > 0) width = std::max(width, deviation(pairs.ritz, pairs.ends.low - 1));
-  if (pairs.ends.high > 0)
-    width = std::max(width, deviation(pairs.ritz, pairs.ritz.size() - pairs.ends.high));
+  if (pairs.ends.high > 0) width = std::max(width, deviation(pairs.ritz, pairs.ritz.size() - pairs.ends.high));
   return width;
 }
 
 template <class T>
-double search_shortfall(const WantedPairs<T>& pairs, const Acceptance& accept, index_t random_columns,
-                        double slack) {
+double search_shortfall(const WantedPairs<T>& pairs, const Acceptance& accept, index_t random_columns, double slack) {
   const Ritz<T>& ritz = pairs.ritz;
   const index_t m = ritz.size();
   if (random_columns <= 0 || !pairs.has_outside()) return inf;

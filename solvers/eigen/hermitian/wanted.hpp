@@ -67,7 +67,6 @@ template <class T>
 /// to that power. Returns that residual as a multiple of what would do (1e-10); infinite where no residual
 /// would.
 template <class T>
-[[nodiscard]] double search_shortfall(const WantedPairs<T>&, const Acceptance&, index_t random_columns,
-                                      double slack);
+[[nodiscard]] double search_shortfall(const WantedPairs<T>&, const Acceptance&, index_t random_columns, double slack);
 
 }  // namespace ts::solvers

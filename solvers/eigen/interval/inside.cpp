@@ -13,8 +13,8 @@ namespace {
 /// Is a value in? Those of a multiplet, which the slack does not tell apart, are in or out as a whole:
 /// `rising` are all values found, `i` is one of them.
 template <class T>
-bool is_in(const EigenResult<T>& result, const Interval& interval, double slack,
-           const std::vector<index_t>& rising, std::size_t i) {
+bool is_in(const EigenResult<T>& result, const Interval& interval, double slack, const std::vector<index_t>& rising,
+           std::size_t i) {
   const auto value = [&](std::size_t j) { return result.values[at(rising[j])]; };
   const auto within = [&](std::size_t j) {
     const double beyond = std::max(interval.low - value(j), value(j) - interval.high);

@@ -120,17 +120,16 @@ class Slicer {
 
     finish_with(vectors_.cview().cols(0, found_));
     // [X orthonormal, R its residuals] as many eigenvalues of A lie within ||R|| of the Ritz values.
-    const double off = std::sqrt(std::inner_product(
-        result_.residual_norms.begin(), result_.residual_norms.end(), result_.residual_norms.begin(), 0.0));
+    const double off = std::sqrt(std::inner_product(result_.residual_norms.begin(), result_.residual_norms.end(),
+                                                    result_.residual_norms.begin(), 0.0));
     const auto& values = result_.values;
     const bool inside = values.empty() || (values.front() - off > low->shift - low->clear &&
                                            values.back() + off < high->shift + high->clear);
     const bool complete = static_cast<index_t>(values.size()) == total && inside;
     if (complete) {
       result_.verification = Verification::inertia;
-      sharpen_error_bounds<T>(result_, [&](double v) {
-        return std::min(v - (low->shift - low->clear), high->shift + high->clear - v);
-      });
+      sharpen_error_bounds<T>(
+          result_, [&](double v) { return std::min(v - (low->shift - low->clear), high->shift + high->clear - v); });
     }
     result_.stop = interrupted_                    ? StopReason::interrupted
                    : complete && result_.converged ? StopReason::converged
@@ -168,8 +167,7 @@ class Slicer {
     auto options = options_;
     options.nev = high.below - low.below;
     if (options.max_basis > 0)  // what was asked for, as far as it serves
-      options.max_basis =
-          std::max(options.max_basis, options.nev + 6 * std::max<index_t>(options.block_size, 8));
+      options.max_basis = std::max(options.max_basis, options.nev + 6 * std::max<index_t>(options.block_size, 8));
     if (std::isinf(low.shift) || std::isinf(high.shift)) {
       options.which = std::isinf(low.shift) ? Which::SA : Which::LA;
     } else {
@@ -279,9 +277,9 @@ EigenResult<T> solve_interval(const Context& ctx, const EigenProblem<T>& problem
   return Slicer<T>(ctx, problem, options, interval, counted).run();
 }
 
-#define TS_INSTANTIATE(T)                                                                                \
-  template EigenResult<T> solve_interval<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, \
-                                            Interval, const std::function<void(index_t)>&);
+#define TS_INSTANTIATE(T)                                                                                          \
+  template EigenResult<T> solve_interval<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, Interval, \
+                                            const std::function<void(index_t)>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

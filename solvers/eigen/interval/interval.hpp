@@ -28,7 +28,7 @@ struct Interval {
 /// @throws Error(invalid_argument) for an interval that is empty by its ends or not a number, or a Context of
 /// several ranks.
 template <class T>
-[[nodiscard]] EigenResult<T> solve_interval(const Context&, const EigenProblem<T>&, const EigenOptions&,
-                                            Interval, const std::function<void(index_t)>& counted = {});
+[[nodiscard]] EigenResult<T> solve_interval(const Context&, const EigenProblem<T>&, const EigenOptions&, Interval,
+                                            const std::function<void(index_t)>& counted = {});
 
 }  // namespace ts::solvers

@@ -9,8 +9,7 @@ namespace ts::solvers {
 
 /// The leading dimension of a basis: whole cache lines, and on the host an odd number of them so that rows do
 /// not share cache sets.
-[[nodiscard]] constexpr index_t padded_columns(Space space, index_t columns,
-                                               std::size_t element_bytes) noexcept {
+[[nodiscard]] constexpr index_t padded_columns(Space space, index_t columns, std::size_t element_bytes) noexcept {
   const index_t line = (space == Space::host ? 64 : 128) / static_cast<index_t>(element_bytes);
   index_t lines = (columns + line - 1) / line;
   if (space == Space::host && lines % 2 == 0) ++lines;

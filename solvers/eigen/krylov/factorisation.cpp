@@ -61,9 +61,8 @@ void prepare_block_steps(const Context& ctx, index_t rows, index_t columns, inde
 template <class T>
 void KrylovFactorisation<T>::prepare() {
   if (space_ == Space::host) return;
-  compile_ahead(ctx_, [this](const Context& rehearsal) {
-    rehearse_block_steps<T>(rehearsal, columns(0, columns_), target_);
-  });
+  compile_ahead(
+      ctx_, [this](const Context& rehearsal) { rehearse_block_steps<T>(rehearsal, columns(0, columns_), target_); });
 }
 
 template <class T>
@@ -82,8 +81,7 @@ void KrylovFactorisation<T>::append_to_f(PlacedView<const T> block) {
   PlacedMatrix<T> x(ctx_, space_, rows(), width);
   Matrix<T> s(before, width), r(width, width);
   ortho::copy_block<T>(ctx_, block.cols(0, width), x.view());
-  const auto e =
-      ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, columns(0, before), x.view(), s.view(), r.view());
+  const auto e = ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, columns(0, before), x.view(), s.view(), r.view());
   ortho::copy_block<T>(ctx_, x.cview().cols(0, e.rank), columns(before, e.rank));
   auto b = Matrix<T>::zeros(f_ + e.rank, m_);
   for (index_t i = 0; i < f_; ++i)
@@ -138,9 +136,7 @@ ortho::Extension KrylovFactorisation<T>::complete_space(PlacedView<T> w, HostVie
   PlacedMatrix<T> q = random_block(room);
   if (room > 0) {
     Matrix<T> t(before, room), u(room, room);
-    e.rank =
-        ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, columns(0, before), q.view(), t.view(), u.view())
-            .rank;
+    e.rank = ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, columns(0, before), q.view(), t.view(), u.view()).rank;
     tall.inner(q.cview().cols(0, e.rank), w, r.rows(0, e.rank));
     ortho::copy_block<T>(ctx_, q.cview().cols(0, e.rank), w.cols(0, e.rank));
   }
@@ -215,14 +211,13 @@ void KrylovFactorisation<T>::expand() {
   Matrix<T> r(f, f);
   ortho::BcgsiPlusA method;
   method.noise_scale = noise_ * norm_;
-  const auto e = n - before < f ? complete_space(w, s.view(), r.view())
-                                : ortho::orthonormalise<T>(ctx_, method, columns(0, before), w, s.view(),
-                                                           r.view(), hermitian_);
+  const auto e = n - before < f
+                     ? complete_space(w, s.view(), r.view())
+                     : ortho::orthonormalise<T>(ctx_, method, columns(0, before), w, s.view(), r.view(), hermitian_);
   if (e.rung == ortho::Rung::failed)
-    throw Error(
-        Errc::bad_input,
-        "the operator gave NaN or Inf for a finite block: the matrix has values that are not finite or "
-        "too large to square");
+    throw Error(Errc::bad_input,
+                "the operator gave NaN or Inf for a finite block: the matrix has values that are not finite or "
+                "too large to square");
   work_.dead += e.dead;
   take_in(s.cview(), r.cview().rows(0, e.rank));
   ortho::copy_block<T>(ctx_, w.cols(0, f_), columns(l_ + m_, f_));
@@ -289,8 +284,8 @@ void KrylovFactorisation<T>::exchange(StateArchive<T>& archive) {
   archive(stream_, l_, m_, f_, target_, weight_, norm_);
   archive(work_.steps, work_.applications, work_.dead, h_, b_);
   const index_t count = l_ + m_ + f_;
-  const bool fits = l_ >= 0 && m_ >= 0 && f_ >= 0 && count <= columns_ && h_.rows() == m_ &&
-                    h_.cols() == m_ && b_.rows() == f_ && b_.cols() == m_;
+  const bool fits = l_ >= 0 && m_ >= 0 && f_ >= 0 && count <= columns_ && h_.rows() == m_ && h_.cols() == m_ &&
+                    b_.rows() == f_ && b_.cols() == m_;
   if (!fits) throw Error(Errc::bad_input, "the stored state of the run is damaged");
   HostView<const T> held;
   if (basis_.space() == Space::host) {

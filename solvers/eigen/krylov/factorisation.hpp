@@ -93,9 +93,7 @@ class KrylovFactorisation {
 
  private:
   [[nodiscard]] PlacedView<T> columns(index_t first, index_t count) { return basis_.columns(first, count); }
-  [[nodiscard]] PlacedView<const T> columns(index_t first, index_t count) const {
-    return basis_.columns(first, count);
-  }
+  [[nodiscard]] PlacedView<const T> columns(index_t first, index_t count) const { return basis_.columns(first, count); }
   void prepare();
   [[nodiscard]] PlacedMatrix<T> random_block(index_t width);
   void append_to_f(PlacedView<const T> block);

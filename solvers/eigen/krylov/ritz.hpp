@@ -37,17 +37,14 @@ template <class T>
 [[nodiscard]] PlacedMatrix<T> combine(const KrylovFactorisation<T>&, HostView<const T> s);
 /// Y = V S + F C.
 template <class T>
-[[nodiscard]] PlacedMatrix<T> combine(const KrylovFactorisation<T>&, HostView<const T> s,
-                                      HostView<const T> c);
+[[nodiscard]] PlacedMatrix<T> combine(const KrylovFactorisation<T>&, HostView<const T> s, HostView<const T> c);
 /// Y = A X, counted.
 template <class T>
 [[nodiscard]] PlacedMatrix<T> image(KrylovFactorisation<T>&, PlacedView<const T> x);
 
 /// b random columns miss an eigenvector that leads the complement with a probability of about
 /// (residual / distance)^b: the quotient at which that is 1e-10.
-[[nodiscard]] inline double trust_factor(index_t b) {
-  return std::pow(1e-10, 1.0 / static_cast<double>(b));
-}
+[[nodiscard]] inline double trust_factor(index_t b) { return std::pow(1e-10, 1.0 / static_cast<double>(b)); }
 
 /// Columns of a basis, and of a block, that tell the norm of an operator.
 inline constexpr index_t norm_columns = 24, norm_block = 2;
@@ -56,7 +53,6 @@ inline constexpr index_t norm_columns = 24, norm_block = 2;
 /// below.
 /// @param applications grows by the columns that A was applied to.
 template <class T>
-[[nodiscard]] double estimate_norm(const Context&, const Operator<T>& a, std::uint64_t seed,
-                                   index_t& applications);
+[[nodiscard]] double estimate_norm(const Context&, const Operator<T>& a, std::uint64_t seed, index_t& applications);
 
 }  // namespace ts::solvers

@@ -36,8 +36,8 @@ std::vector<index_t> order_of(const std::vector<double>& values, Which which, st
 
 }  // namespace
 
-std::vector<index_t> multiplicities_of(const std::vector<double>& values,
-                                       const std::vector<double>& residuals, double norm) {
+std::vector<index_t> multiplicities_of(const std::vector<double>& values, const std::vector<double>& residuals,
+                                       double norm) {
   const auto k = static_cast<index_t>(values.size());
   std::vector<double> error(residuals);
   for (index_t i = 0; i < k; ++i) {
@@ -63,8 +63,8 @@ namespace {
 
 /// The Ritz pairs of A on the span of X, in the order of what was asked: fills the values, gives the vectors.
 template <class T>
-PlacedMatrix<T> rayleigh_ritz(const Context& ctx, const EigenProblem<T>& problem, Which which,
-                              PlacedMatrix<T> x, EigenResult<T>& result) {
+PlacedMatrix<T> rayleigh_ritz(const Context& ctx, const EigenProblem<T>& problem, Which which, PlacedMatrix<T> x,
+                              EigenResult<T>& result) {
   const index_t n = problem.a.rows();
   Matrix<T> r(x.cols(), x.cols());
   const index_t k = ortho::orthonormalise<T>(ctx, ortho::Ladder{1e-8}, x.view(), r.view()).rank;
@@ -116,8 +116,8 @@ void measure_residuals(const Context& ctx, const Operator<T>& a, double norm, co
 }  // namespace
 
 template <class T>
-void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
-            const Acceptance& accept, PlacedMatrix<T> x, double next_value, EigenResult<T>& result) {
+void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, const Acceptance& accept,
+            PlacedMatrix<T> x, double next_value, EigenResult<T>& result) {
   const index_t n = problem.a.rows();
   auto vectors = rayleigh_ritz<T>(ctx, problem, options.which, std::move(x), result);
   result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, vectors.cview());
@@ -155,8 +155,7 @@ index_t copies_cut_off(const EigenResult<T>& r) {
       r.verification == Verification::all_computed ? 0 : std::max(0.02 * (*high - *low), 1e-6 * r.norm);
   const double same = 200 * unit_roundoff * r.norm + r.residual_norms[last];
   const double apart = std::abs(r.values[last] - r.next_value);
-  return apart > (copies > 1 ? std::max(same, rough) : same) || (std::isnan(apart) && copies == 1) ? 0
-                                                                                                   : copies;
+  return apart > (copies > 1 ? std::max(same, rough) : same) || (std::isnan(apart) && copies == 1) ? 0 : copies;
 }
 
 template <class T>
@@ -172,8 +171,7 @@ void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
     r.converged_pairs[at(j)] = r.converged_pairs[at(from)];
   }
   r.vectors = std::move(vectors);
-  for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.value_roundings})
-    numbers->resize(at(k));
+  for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.value_roundings}) numbers->resize(at(k));
   r.multiplicities.resize(at(k)), r.converged_pairs.resize(at(k));
   r.converged_count = std::count(r.converged_pairs.begin(), r.converged_pairs.end(), true);
 }

@@ -26,8 +26,7 @@ PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass
   tsmttsm(ctx, Op::adjoint, T{1}, x.cview(), mx.cview(), T{0}, gram.view());
   for (index_t j = 0; j < k; ++j) gram(j, j) -= T{1};
   const auto loss = ortho::hermitian_eigen<T>(gram.cview());
-  result.orthogonality_loss =
-      k > 0 ? std::max(std::abs(loss.values.front()), std::abs(loss.values.back())) : 0;
+  result.orthogonality_loss = k > 0 ? std::max(std::abs(loss.values.front()), std::abs(loss.values.back())) : 0;
 
   // R = A X - M X Theta
   a.apply(ctx, x.cview(), r.view());
@@ -61,10 +60,9 @@ PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass
   if (result.converged && result.converged_count < k) {
     result.converged = result.verified = false;
     result.stop = StopReason::rounding;
-    result.reason =
-        std::to_string(result.converged_count) + " of " + std::to_string(k) +
-        " pairs have residuals from the two matrices within the tolerance; those of the others do not "
-        "get smaller: the mass matrix is ill-conditioned, ask for a larger `tol`";
+    result.reason = std::to_string(result.converged_count) + " of " + std::to_string(k) +
+                    " pairs have residuals from the two matrices within the tolerance; those of the others do not "
+                    "get smaller: the mass matrix is ill-conditioned, ask for a larger `tol`";
   }
   result.vectors = std::move(x);
   return checks;

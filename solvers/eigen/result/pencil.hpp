@@ -19,7 +19,7 @@ struct PencilChecks {
 /// eigenvalue), the loss ||I - X^H M X||, and what counts as converged.
 /// @param a the A of the pencil, not C
 template <class T>
-PencilChecks to_pencil(const Context&, const Operator<T>& a, CsrView<T> mass, const MassFactor<T>&,
-                       const EigenOptions&, EigenResult<T>& result);
+PencilChecks to_pencil(const Context&, const Operator<T>& a, CsrView<T> mass, const MassFactor<T>&, const EigenOptions&,
+                       EigenResult<T>& result);
 
 }  // namespace ts::solvers

@@ -44,8 +44,7 @@ void swap_adjacent(Schur& schur, index_t i) {
 }
 
 void expect_convergence(Eigen::ComputationInfo info) {
-  if (info != Eigen::Success)
-    throw Error(Errc::bad_input, "the QR algorithm for the Schur form did not converge");
+  if (info != Eigen::Success) throw Error(Errc::bad_input, "the QR algorithm for the Schur form did not converge");
 }
 
 }  // namespace
@@ -78,8 +77,7 @@ Schur schur_of(HostView<const T> h) {
       schur.units.push_back(pair ? 2 : 1);
       if (pair) {
         // The 2 x 2 block has the eigenvector (t_{i,i+1}, lambda - t_ii) for lambda, the root with Im > 0.
-        const Complex a = schur.t(i, i), b = schur.t(i, i + 1), c = schur.t(i + 1, i),
-                      d = schur.t(i + 1, i + 1);
+        const Complex a = schur.t(i, i), b = schur.t(i, i + 1), c = schur.t(i + 1, i), d = schur.t(i + 1, i + 1);
         const Complex half = 0.5 * (a - d), root = std::sqrt(half * half + b * c);
         Complex lambda = 0.5 * (a + d) + root;
         if (lambda.imag() < 0) lambda = 0.5 * (a + d) - root;

@@ -18,8 +18,7 @@ struct Cut {
 
 /// `distances` rise from the safest wanted value to the last; `next` is the first outside, or NaN. A gap
 /// serves when it is wide against the errors and against what rounding in the factorisation can move.
-std::optional<Cut> choose_cut(const std::vector<double>& distances, double next, double margin,
-                              double tolerance) {
+std::optional<Cut> choose_cut(const std::vector<double>& distances, double next, double margin, double tolerance) {
   const auto k = distances.size();
   if (next - distances.back() > 4 * margin)
     return Cut{0.5 * (distances.back() + next), 0.25 * (next - distances.back()), static_cast<index_t>(k)};

@@ -84,17 +84,13 @@ void settle_shift(ShiftedFactor<T, Shift>& body, Shift sigma, double norm, doubl
                 shift_text(body.sigma, 17);
     if (usable()) return;
   }
-  throw Error(
-      Errc::invalid_argument,
-      "the matrix minus `target` times the identity (or the mass matrix) cannot be factorised; choose "
-      "another `target`");
+  throw Error(Errc::invalid_argument,
+              "the matrix minus `target` times the identity (or the mass matrix) cannot be factorised; choose "
+              "another `target`");
 }
 
-template void settle_shift(ShiftedFactor<double, double>&, double, double, double,
-                           const std::function<bool()>&);
-template void settle_shift(ShiftedFactor<Complex, double>&, double, double, double,
-                           const std::function<bool()>&);
-template void settle_shift(ShiftedFactor<Complex, Complex>&, Complex, double, double,
-                           const std::function<bool()>&);
+template void settle_shift(ShiftedFactor<double, double>&, double, double, double, const std::function<bool()>&);
+template void settle_shift(ShiftedFactor<Complex, double>&, double, double, double, const std::function<bool()>&);
+template void settle_shift(ShiftedFactor<Complex, Complex>&, Complex, double, double, const std::function<bool()>&);
 
 }  // namespace ts::solvers::detail

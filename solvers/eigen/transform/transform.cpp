@@ -10,10 +10,8 @@ namespace ts::solvers {
 
 double SpectralTransform::eigenvalue(double nu) const noexcept {
   switch (kind) {
-    case Kind::none:
-      break;
-    case Kind::inverse:
-      return sigma + 1 / nu;
+    case Kind::none: break;
+    case Kind::inverse: return sigma + 1 / nu;
     case Kind::chebyshev:  // T_d(cosh t) = cosh(d t)
       return centre + half_width * std::cosh(std::acosh(std::max(nu, 1.0)) / static_cast<double>(degree));
   }
@@ -22,10 +20,8 @@ double SpectralTransform::eigenvalue(double nu) const noexcept {
 
 double SpectralTransform::residual_of_a(double nu, double residual, double largest) const noexcept {
   switch (kind) {
-    case Kind::none:
-      break;
-    case Kind::inverse:
-      return nu == 0 ? inf : residual / (nu * nu);
+    case Kind::none: break;
+    case Kind::inverse: return nu == 0 ? inf : residual / (nu * nu);
     case Kind::chebyshev: {
       if (!(nu > 1)) return inf;
       // An error e_j = r_j / (nu - nu_j) along the eigenvector j becomes e_j nu_j / nu by purification and
@@ -36,8 +32,7 @@ double SpectralTransform::residual_of_a(double nu, double residual, double large
         return std::cosh(std::acosh(std::max(value, 1.0)) / static_cast<double>(degree));
       };
       const double x = x_of(nu);
-      const double factor =
-          (x_of(largest) - x) / nu + std::max((x + 1) / ((nu - 1) * nu), (x - 1) / (nu - 1));
+      const double factor = (x_of(largest) - x) / nu + std::max((x + 1) / ((nu - 1) * nu), (x - 1) / (nu - 1));
       return std::abs(half_width) * factor * residual;
     }
   }

@@ -50,21 +50,18 @@ void plan_lobpcg(index_t n, std::size_t element_bytes, const EigenOptions& optio
   plan.block_size = std::max(plan.block_size, plan.nev);
   plan.max_basis = 3 * plan.block_size;
   plan.bytes = bytes_of(n, element_bytes, 10 * plan.block_size);
-  if (5 * plan.block_size > n)
-    plan.method = Method::dense, plan.why = "blocks would hold more than half of the space";
+  if (5 * plan.block_size > n) plan.method = Method::dense, plan.why = "blocks would hold more than half of the space";
 }
 
 /// @param start columns of the start block.
-void plan_davidson(index_t n, std::size_t element_bytes, const EigenOptions& options, index_t start,
-                   EigenPlan& plan) {
+void plan_davidson(index_t n, std::size_t element_bytes, const EigenOptions& options, index_t start, EigenPlan& plan) {
   const index_t kept = std::max(with_guards(plan.nev), start);
   const index_t least = 2 * kept + plan.block_size;
   plan.max_basis = options.max_basis > 0 ? options.max_basis : 2 * kept + 8 * plan.block_size;
   expects(plan.max_basis >= least,
           "`max_basis` must be at least twice nev and its guards (a fifth of it, at least 2) and one block");
   plan.bytes = bytes_of(n, element_bytes, 2 * plan.max_basis + 6 * plan.block_size + 8 * kept);
-  if (2 * plan.max_basis > n)
-    plan.method = Method::dense, plan.why = "a basis would hold more than half of the space";
+  if (2 * plan.max_basis > n) plan.method = Method::dense, plan.why = "a basis would hold more than half of the space";
 }
 
 void plan_lanczos(index_t n, std::size_t element_bytes, const EigenOptions& options, EigenPlan& plan) {

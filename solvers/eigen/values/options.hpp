@@ -46,18 +46,15 @@ inline constexpr index_t takeover_steps = 600, takeover_applications = 50;
 
 /// Ritz vectors that are kept for `nev` wanted: the rate of convergence goes with the distance to the first
 /// outside.
-[[nodiscard]] constexpr index_t with_guards(index_t nev) noexcept {
-  return nev + (nev / 5 > 2 ? nev / 5 : 2);
-}
+[[nodiscard]] constexpr index_t with_guards(index_t nev) noexcept { return nev + (nev / 5 > 2 ? nev / 5 : 2); }
 
 struct Progress {
   std::string_view phase;  ///< "search", "verify", or "dense" before all eigenvalues are computed at once
   index_t iteration = 0, max_iterations = 0;
   index_t operator_applications = 0;
   index_t converged = 0, wanted = 0;
-  double worst = 0;  ///< largest wanted residual as a multiple of its tolerance
-  double fraction =
-      0;  ///< of the decades between ||A|| and the tolerance, how many all residuals have fallen
+  double worst = 0;     ///< largest wanted residual as a multiple of its tolerance
+  double fraction = 0;  ///< of the decades between ||A|| and the tolerance, how many all residuals have fallen
 };
 
 struct EigenOptions {
@@ -94,7 +91,6 @@ struct EigenPlan {
 
 /// @param initial columns of a warm start, 0 without.
 /// @throws Error(invalid_argument) naming the option that cannot be met.
-[[nodiscard]] EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions&,
-                                   index_t initial = 0);
+[[nodiscard]] EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions&, index_t initial = 0);
 
 }  // namespace ts::solvers

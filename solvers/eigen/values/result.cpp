@@ -6,8 +6,8 @@
 namespace ts::solvers {
 
 std::string_view name_of(StopReason stop) noexcept {
-  constexpr std::array<std::string_view, 5> names{"converged", "max_iterations", "interrupted",
-                                                  "not_verified", "rounding"};
+  constexpr std::array<std::string_view, 5> names{"converged", "max_iterations", "interrupted", "not_verified",
+                                                  "rounding"};
   return names.at(static_cast<std::size_t>(stop));
 }
 
@@ -36,8 +36,8 @@ HistoryEntry look_at(index_t iteration, index_t applications, std::vector<double
   return look;
 }
 
-void note(HistoryEntry look, double fraction, const EigenOptions& options, index_t max_iterations,
-          index_t wanted, std::vector<HistoryEntry>& history) {
+void note(HistoryEntry look, double fraction, const EigenOptions& options, index_t max_iterations, index_t wanted,
+          std::vector<HistoryEntry>& history) {
   history.push_back(std::move(look));
   if (!options.progress) return;
   const HistoryEntry& now = history.back();

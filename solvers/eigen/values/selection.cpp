@@ -53,8 +53,7 @@ Thresholds thresholds(std::span<const double> ascending, Which which, Ends ends)
   if (ends.low > 0) t.low = ascending[at(ends.low - 1)];
   if (ends.high > 0) t.high = ascending[at(m - ends.high)];
   if (which == Which::LM || which == Which::SM) {
-    const double bound =
-        std::min(ends.low > 0 ? std::abs(t.low) : inf, ends.high > 0 ? std::abs(t.high) : inf);
+    const double bound = std::min(ends.low > 0 ? std::abs(t.low) : inf, ends.high > 0 ? std::abs(t.high) : inf);
     t = {-bound, bound};
   }
   return t;
@@ -63,8 +62,7 @@ Thresholds thresholds(std::span<const double> ascending, Which which, Ends ends)
 std::vector<index_t> rising_order(const std::vector<double>& values) {
   std::vector<index_t> order(values.size());
   std::iota(order.begin(), order.end(), index_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](index_t a, index_t b) { return values[at(a)] < values[at(b)]; });
+  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return values[at(a)] < values[at(b)]; });
   return order;
 }
 

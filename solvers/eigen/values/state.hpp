@@ -118,8 +118,7 @@ void expect_same_run(StateArchive<T>& archive, const std::vector<double>& identi
   auto stored = identity;
   archive(stored);
   if (stored != identity)
-    throw Error(Errc::invalid_argument,
-                "the stored state belongs to a run on another matrix or with other options");
+    throw Error(Errc::invalid_argument, "the stored state belongs to a run on another matrix or with other options");
 }
 
 }  // namespace ts::solvers

@@ -11,13 +11,12 @@ namespace {
 
 /// Calls step(V, X_k, S, R_kk) for each block behind the first; false is a breakdown.
 template <class T, class Step>
-Orthonormalised block_by_block(Tall<T>& tall, const Muscle& first, HostView<T> x, HostView<T> r,
-                               index_t width, const Step& step) {
+Orthonormalised block_by_block(Tall<T>& tall, const Muscle& first, HostView<T> x, HostView<T> r, index_t width,
+                               const Step& step) {
   for (index_t j = 0; j < x.cols(); j += width) {
     const index_t b = std::min(width, x.cols() - j);
     const auto block = x.cols(j, b), s = r.block(0, j, j, b), rk = r.block(j, j, b, b);
-    if (j == 0 ? factorise_in_full(tall, first, block, rk)
-               : step(HostView<const T>(x.cols(0, j)), block, s, rk))
+    if (j == 0 ? factorise_in_full(tall, first, block, rk) : step(HostView<const T>(x.cols(0, j)), block, s, rk))
       continue;
     set_zero(r.cols(j, b));
     return {j, 0, false, {}};

@@ -42,17 +42,15 @@ Counts counts(const NamedMethod& method, int blocks) {
 template <class T>
 Orthonormalised orthonormalise(const Context& ctx, const NamedMethod& method, HostView<T> x, HostView<T> r,
                                index_t width) {
-  if (const auto* skeleton = std::get_if<Skeleton>(&method.how))
-    return orthonormalise<T>(ctx, *skeleton, x, r, width);
+  if (const auto* skeleton = std::get_if<Skeleton>(&method.how)) return orthonormalise<T>(ctx, *skeleton, x, r, width);
   const Factored f = orthonormalise<T>(ctx, std::get<Muscle>(method.how), x, r);
   const bool complete = f.rung != Rung::failed;
   if (!complete) set_zero(r);
   return {f.rank, complete ? x.cols() - f.rank : 0, complete, f.work};
 }
 
-#define TS_INSTANTIATE(T)                                                                                  \
-  template Orthonormalised orthonormalise<T>(const Context&, const NamedMethod&, HostView<T>, HostView<T>, \
-                                             index_t);
+#define TS_INSTANTIATE(T) \
+  template Orthonormalised orthonormalise<T>(const Context&, const NamedMethod&, HostView<T>, HostView<T>, index_t);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

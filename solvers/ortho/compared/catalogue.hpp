@@ -24,7 +24,6 @@ struct NamedMethod {
 
 /// X = Q R by any method; shapes, errors and outcome as for skeletons.
 template <class T>
-Orthonormalised orthonormalise(const Context&, const NamedMethod&, HostView<T> x, HostView<T> r,
-                               index_t width);
+Orthonormalised orthonormalise(const Context&, const NamedMethod&, HostView<T> x, HostView<T> r, index_t width);
 
 }  // namespace ts::ortho

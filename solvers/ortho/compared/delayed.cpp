@@ -140,8 +140,7 @@ Orthonormalised run(Tall<T>& tall, const BcgsiPlusP2s& method, HostView<T> x, Ho
   return Delayed<T>(tall, Between::muscle, method.muscle, x, r, width).run(method.first);
 }
 template <class T>
-Orthonormalised run(Tall<T>& tall, const BcgsiPlusAdaptive& method, HostView<T> x, HostView<T> r,
-                    index_t width) {
+Orthonormalised run(Tall<T>& tall, const BcgsiPlusAdaptive& method, HostView<T> x, HostView<T> r, index_t width) {
   return Delayed<T>(tall, Between::pythagoras_then_muscle, method.muscle, x, r, width).run(method.first);
 }
 

@@ -27,8 +27,8 @@ struct RandomisedCholQr {
 struct Tsqr {
   static constexpr int reductions = 1, passes = 2;
 };
-using Muscle = std::variant<CholQr, CholQr2, ShiftedCholQr3, MixedCholQr, RandomisedCholQr, Svqb, Tsqr,
-                            HouseholderQr, Ladder>;
+using Muscle =
+    std::variant<CholQr, CholQr2, ShiftedCholQr3, MixedCholQr, RandomisedCholQr, Svqb, Tsqr, HouseholderQr, Ladder>;
 
 /// X = Q R in place: on return X(:, 0 .. rank-1) = Q is orthonormal, with R(0 .. rank-1, :) such that the
 /// input was Q R (to rounding, and up to dead directions); rows of R below the rank are zero. Svqb,

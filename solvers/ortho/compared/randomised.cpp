@@ -80,8 +80,7 @@ Orthonormalised run(Tall<T>& tall, RandomisedBcgs method, HostView<T> x, HostVie
   return {x.cols(), 0, true, {}};
 }
 
-#define TS_INSTANTIATE(T) \
-  template Orthonormalised run<T>(Tall<T>&, RandomisedBcgs, HostView<T>, HostView<T>, index_t);
+#define TS_INSTANTIATE(T) template Orthonormalised run<T>(Tall<T>&, RandomisedBcgs, HostView<T>, HostView<T>, index_t);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -28,9 +28,7 @@ struct CountsOf {
 
 }  // namespace
 
-Counts counts(const Skeleton& skeleton, int blocks) {
-  return std::visit(CountsOf{blocks}, skeleton);
-}
+Counts counts(const Skeleton& skeleton, int blocks) { return std::visit(CountsOf{blocks}, skeleton); }
 
 namespace detail {
 
@@ -68,9 +66,8 @@ Orthonormalised orthonormalise(const Context& ctx, const Skeleton& skeleton, Hos
   return outcome;
 }
 
-#define TS_INSTANTIATE(T)                                                                               \
-  template Orthonormalised orthonormalise<T>(const Context&, const Skeleton&, HostView<T>, HostView<T>, \
-                                             index_t);
+#define TS_INSTANTIATE(T) \
+  template Orthonormalised orthonormalise<T>(const Context&, const Skeleton&, HostView<T>, HostView<T>, index_t);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

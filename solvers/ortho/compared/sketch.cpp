@@ -15,9 +15,7 @@ namespace {
 constexpr index_t copies = 8;
 }  // namespace
 
-index_t sketch_rows(index_t b) noexcept {
-  return (4 * b + 32 + copies - 1) / copies * copies;
-}
+index_t sketch_rows(index_t b) noexcept { return (4 * b + 32 + copies - 1) / copies * copies; }
 
 template <class T>
 Matrix<T> sketch(const Context& ctx, std::uint64_t seed, index_t rows, HostView<const T> x) {
@@ -49,8 +47,7 @@ Matrix<T> sketch(const Context& ctx, std::uint64_t seed, index_t rows, HostView<
   return y;
 }
 
-#define TS_INSTANTIATE(T) \
-  template Matrix<T> sketch<T>(const Context&, std::uint64_t, index_t, HostView<const T>);
+#define TS_INSTANTIATE(T) template Matrix<T> sketch<T>(const Context&, std::uint64_t, index_t, HostView<const T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

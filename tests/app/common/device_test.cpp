@@ -9,8 +9,7 @@ using namespace ts::app;
 
 TEST_CASE("device names are auto, cpu, cuda and cuda:INDEX") {
   for (const char* good : {"auto", "cpu", "cuda", "cuda:0", "cuda:15"}) CHECK(is_device_name(good));
-  for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "CPU", "cuda0"})
-    CHECK_FALSE(is_device_name(bad));
+  for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "CPU", "cuda0"}) CHECK_FALSE(is_device_name(bad));
 }
 
 TEST_CASE("auto and cpu take the processor") {

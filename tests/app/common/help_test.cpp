@@ -10,13 +10,12 @@ TEST_CASE("the help page fits 80 columns whatever the texts") {
   CommonOptions common;
   double tolerance = 1e-8;
   std::string matrix;
-  Options options(
-      {"tsprobe",
-       "A summary that is rather long and goes on and on until it would not fit a terminal's line.",
-       "MATRIX [options]",
-       {{"An example with a long comment that explains at length what this command is good for.",
-         "tsprobe file.h5:/matrix --tolerance-of-everything 1e-3"}},
-       "A note of several sentences. It has to be broken into lines as well, however long it is."});
+  Options options({"tsprobe",
+                   "A summary that is rather long and goes on and on until it would not fit a terminal's line.",
+                   "MATRIX [options]",
+                   {{"An example with a long comment that explains at length what this command is good for.",
+                     "tsprobe file.h5:/matrix --tolerance-of-everything 1e-3"}},
+                   "A note of several sentences. It has to be broken into lines as well, however long it is."});
   options.positional("MATRIX", matrix, "FILE or FILE.h5:/path, in any of the formats that tsdata info knows");
   options.group("Numbers").value("tolerance-of-everything,t", "REAL", tolerance,
                                  "a help text that is longer than the room to the right of the names");
@@ -36,8 +35,8 @@ TEST_CASE("the help page fits 80 columns whatever the texts") {
     CHECK((line.empty() || line.back() != ' '));
   }
   for (const char* part :
-       {"Usage: tsprobe MATRIX [options]", "\nNumbers:\n", "\nMachine:\n", "-t, ", "(default: 1e-08)",
-        "--device", "--threads", "--seed", "--output", "--dry-run", "Examples:", "several sentences"}) {
+       {"Usage: tsprobe MATRIX [options]", "\nNumbers:\n", "\nMachine:\n", "-t, ", "(default: 1e-08)", "--device",
+        "--threads", "--seed", "--output", "--dry-run", "Examples:", "several sentences"}) {
     INFO(part);
     CHECK(out.str().find(part) != std::string::npos);
   }

@@ -28,8 +28,7 @@ TEST_CASE("a page holds what was put in, loads nothing, and is well-formed", "[h
   CHECK(count(text, "one &amp; two") == 1);
   CHECK(count(text, "<tr>") == 4);
   CHECK(count(text, "<svg") == 3);
-  for (const char* outside : {"http", "src=", "href=", "<script", "@import", "url("})
-    CHECK(count(text, outside) == 0);
+  for (const char* outside : {"http", "src=", "href=", "<script", "@import", "url("}) CHECK(count(text, outside) == 0);
   CHECK(tags_are_balanced(text));
 }
 

@@ -15,9 +15,8 @@ TEST_CASE("the memory table adds up, without wrapping around") {
   CHECK(total_bytes({{"a", UINT64_MAX - 1}, {"b", 2}}) == UINT64_MAX);
   std::ostringstream out;
   print_memory(out, {{"matrix", 1024}, {"basis", 512}}, 1u << 20);
-  CHECK(
-      out.str() ==
-      "  matrix       1.00 KiB\n  basis           512 B\n  total        1.50 KiB\n  available    1.00 MiB\n");
+  CHECK(out.str() ==
+        "  matrix       1.00 KiB\n  basis           512 B\n  total        1.50 KiB\n  available    1.00 MiB\n");
   JsonObject json;
   add_memory(json, {{"matrix", 1024}}, 0);
   CHECK(json.text(-1) == R"({"memory":{"matrix":1024},"memory_bytes":1024,"available_memory_bytes":null})");
@@ -35,9 +34,7 @@ TEST_CASE("more memory than there is, is refused before it is allocated") {
   }
 }
 
-TEST_CASE("this machine says how much memory it has") {
-  CHECK(available_memory() > (1u << 20));
-}
+TEST_CASE("this machine says how much memory it has") { CHECK(available_memory() > (1u << 20)); }
 
 TEST_CASE("amounts of memory are read in powers of 1024") {
   std::uint64_t bytes = 0;

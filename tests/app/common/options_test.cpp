@@ -73,8 +73,8 @@ struct Environment {  // NOLINTNEXTLINE(concurrency-mt-unsafe): the tests of one
 }  // namespace
 
 TEST_CASE("options are read in every usual spelling") {
-  const Settings s = parsed({"a.mtx", "-k5", "--tol=1e-6", "--sigma", "-1.5", "-q", "--which", "SA", "--note",
-                             "one", "--note=two", "--seed", "18446744073709551615"});
+  const Settings s = parsed({"a.mtx", "-k5", "--tol=1e-6", "--sigma", "-1.5", "-q", "--which", "SA", "--note", "one",
+                             "--note=two", "--seed", "18446744073709551615"});
   CHECK(s.matrix == "a.mtx");
   CHECK(s.nev == 5);
   CHECK(s.tol == 1e-6);
@@ -130,8 +130,7 @@ TEST_CASE("misspelt, incomplete and superfluous arguments are refused with a hin
 TEST_CASE("the command line wins over the environment, and that over the configuration file") {
   const test::TemporaryFolder folder;
   const std::string file = folder.file(
-      "a.ini",
-      "# a comment\nnev = 3\ntol = 0.5\n\n[tsprobe]\nthreads = 4\nquiet = true\n\n[tssolve]\nsigma = 0\n");
+      "a.ini", "# a comment\nnev = 3\ntol = 0.5\n\n[tsprobe]\nthreads = 4\nquiet = true\n\n[tssolve]\nsigma = 0\n");
   const Environment nev("TSPROBE_NEV", "4"), tol("TSPROBE_TOL", "0.25");
   const Settings s = parsed({"a.mtx", "--config", file, "--nev", "5"});
   CHECK(s.nev == 5);
@@ -150,11 +149,9 @@ TEST_CASE("errors in the environment and in the file name their place") {
     CHECK(refusal({"a"}) == "environment variable TSPROBE_NEV is 'many': expected an integer of at least 1");
   }
   const std::string bad_value = folder.file("value.ini", "nev = 0\n");
-  CHECK(refusal({"a", "--config", bad_value}) ==
-        bad_value + ": nev is '0': expected an integer of at least 1");
+  CHECK(refusal({"a", "--config", bad_value}) == bad_value + ": nev is '0': expected an integer of at least 1");
   const std::string bad_name = folder.file("name.ini", "thread = 2\n");
-  CHECK(refusal({"a", "--config", bad_name}) ==
-        bad_name + ": unknown option 'thread'; did you mean threads?");
+  CHECK(refusal({"a", "--config", bad_name}) == bad_name + ": unknown option 'thread'; did you mean threads?");
   const std::string bad_section = folder.file("section.ini", "[tsprobes]\nnev = 2\n");
   CHECK(refusal({"a", "--config", bad_section}).starts_with(bad_section + ": unknown option 'tsprobes.nev'"));
   const std::string syntax = folder.file("syntax.ini", "this is no option\n");

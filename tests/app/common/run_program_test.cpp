@@ -72,9 +72,8 @@ TEST_CASE("a result that cannot be written is an error") {
 
 TEST_CASE("commands are found by their whole name") {
   const About about{"tsprobe", "Probes.", "", {}, {}};
-  const std::vector<Command> commands = {
-      {"make", "makes", [](Arguments rest) { return 40 + (int)rest.size(); }},
-      {"show", "shows", [](Arguments) { return 50; }}};
+  const std::vector<Command> commands = {{"make", "makes", [](Arguments rest) { return 40 + (int)rest.size(); }},
+                                         {"show", "shows", [](Arguments) { return 50; }}};
   const auto body = [&](Arguments arguments) { return run_command(about, commands, arguments); };
   CHECK(run(body, {"make", "a", "b"}).code == 42);
   CHECK(run(body, {"mak"}).code == 2);

@@ -28,8 +28,7 @@ TEST_CASE("bytes, durations and numbers read well") {
 }
 
 TEST_CASE("the progress line shows what is done, taken and left, within the terminal") {
-  CHECK(progress_line(0.5, "iteration 5", 10, 80) ==
-        "[##########..........] iteration 5  10.0 s, 10.0 s left");
+  CHECK(progress_line(0.5, "iteration 5", 10, 80) == "[##########..........] iteration 5  10.0 s, 10.0 s left");
   CHECK(progress_line(-1, "reading", 2, 80) == "reading  2.00 s");
   CHECK(progress_line(0, "starting", 0.2, 80) == "[....................] starting  200 ms");
   CHECK(progress_line(7, "over", 2, 80).starts_with("[####################] over"));

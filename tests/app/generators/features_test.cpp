@@ -31,8 +31,7 @@ TEST_CASE("blobs lie around their centres with the spread that was asked for") {
     for (index_t j = 0; j < 3; ++j) CHECK(std::fabs(set.centers()(c, j) - 1000) <= 10);
 }
 
-TEMPLATE_TEST_CASE("any part of a feature set equals that part of the whole", "", double, float, float16,
-                   bfloat16) {
+TEMPLATE_TEST_CASE("any part of a feature set equals that part of the whole", "", double, float, float16, bfloat16) {
   const Blobs set(50, 5, 4, 1, 10, 0, 1);
   const auto check = [](const Matrix<TestType>& whole, auto fill) {
     Matrix<TestType> part(7, whole.cols());
@@ -41,8 +40,7 @@ TEMPLATE_TEST_CASE("any part of a feature set equals that part of the whole", ""
       for (index_t j = 0; j < whole.cols(); ++j) CHECK(part(i, j) == whole(20 + i, j));
   };
   check(blobs<TestType>(set), [&](index_t at, HostView<TestType> out) { set.fill<TestType>(at, out); });
-  check(uniform<TestType>(50, 3, 2),
-        [](index_t at, HostView<TestType> out) { fill_uniform<TestType>(at, 2, out); });
+  check(uniform<TestType>(50, 3, 2), [](index_t at, HostView<TestType> out) { fill_uniform<TestType>(at, 2, out); });
   check(duplicates<TestType>(50, 3, 6, 2),
         [](index_t at, HostView<TestType> out) { fill_duplicates<TestType>(at, 6, 2, out); });
 }

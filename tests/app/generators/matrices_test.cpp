@@ -19,12 +19,10 @@ Matrix<T> dense(const CsrMatrix<T>& a) {
   auto d = Matrix<T>::zeros(a.rows, a.cols);
   REQUIRE(std::ssize(a.pointers) == a.rows + 1);
   for (index_t i = 0; i < a.rows; ++i)
-    for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1];
-         ++e) {
+    for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1]; ++e) {
       const index_t j = a.indices[static_cast<std::size_t>(e)];
       REQUIRE((j >= 0 && j < a.cols));
-      if (e > a.pointers[static_cast<std::size_t>(i)])
-        REQUIRE(j > a.indices[static_cast<std::size_t>(e) - 1]);
+      if (e > a.pointers[static_cast<std::size_t>(i)]) REQUIRE(j > a.indices[static_cast<std::size_t>(e) - 1]);
       d(i, j) += a.values[static_cast<std::size_t>(e)];
     }
   return d;
@@ -50,8 +48,7 @@ void check_hermitian(const Matrix<T>& a, const Spectrum& spectrum) {
   const auto found = ortho::hermitian_eigen<T>(a.cview()).values;
   const double scale = std::max({1.0, std::fabs(expected.front()), std::fabs(expected.back())});
   double error = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    error = std::max(error, std::fabs(found[i] - expected[i]));
+  for (std::size_t i = 0; i < expected.size(); ++i) error = std::max(error, std::fabs(found[i] - expected[i]));
   CHECK(error <= 4 * static_cast<double>(a.rows()) * test::eps<double> * scale);
 }
 
@@ -64,8 +61,7 @@ std::vector<std::complex<double>> eigenvalues(const Matrix<double>& a) {
 }
 
 /// Pairs each expected value with the nearest found one that is still free.
-double matching_error(const std::vector<std::complex<double>>& expected,
-                      std::vector<std::complex<double>> free) {
+double matching_error(const std::vector<std::complex<double>>& expected, std::vector<std::complex<double>> free) {
   double worst = 0;
   for (const auto& value : expected) {
     const auto nearest = std::min_element(free.begin(), free.end(), [&](const auto& x, const auto& y) {
@@ -90,8 +86,7 @@ TEST_CASE("grid Laplacians have the closed-form spectrum, at every boundary and 
 
 TEST_CASE("copies, hypercubes and complete graphs have the closed-form spectrum") {
   check_hermitian(dense(laplacian_copies(4, 15)), laplacian_copies_spectrum(4, 15));
-  check_hermitian(dense(laplacian_copies(3, 8, Boundary::ring)),
-                  laplacian_copies_spectrum(3, 8, Boundary::ring));
+  check_hermitian(dense(laplacian_copies(3, 8, Boundary::ring)), laplacian_copies_spectrum(3, 8, Boundary::ring));
   for (const int d : {0, 1, 2, 7}) check_hermitian(dense(hypercube(d)), hypercube_spectrum(d));
   for (const index_t n : {0, 1, 2, 40}) check_hermitian(dense(complete_graph(n)), complete_graph_spectrum(n));
 }
@@ -103,8 +98,7 @@ TEST_CASE("lattice models have the closed-form spectrum") {
     check_hermitian(dense(flux_ring(n, 0.3)), flux_ring_spectrum(n, 0.3));
     check_hermitian(dense(flux_ring(n, -4.0)), flux_ring_spectrum(n, -4.0));
   }
-  for (const int length : {0, 1, 2, 3, 8})
-    check_hermitian(dense(xx_chain(length)), xx_chain_spectrum(length));
+  for (const int length : {0, 1, 2, 3, 8}) check_hermitian(dense(xx_chain(length)), xx_chain_spectrum(length));
 }
 
 TEST_CASE("graphene has four zero modes exactly when 3 divides its sides") {
@@ -130,8 +124,8 @@ TEST_CASE("symmetric matrices of the literature have the closed-form spectrum") 
 
 TEST_CASE("clusters lie where they were asked for") {
   const auto values = diagonal_clusters_spectrum(10, 3, 0.5).all();
-  CHECK(values == std::vector<double>{0.75, 0.75 + 0.5 / 3, 0.75 + 0.5 * 2 / 3, 1.25, 1.75, 2.0, 2.25, 2.75,
-                                      3.0, 3.25});
+  CHECK(values ==
+        std::vector<double>{0.75, 0.75 + 0.5 / 3, 0.75 + 0.5 * 2 / 3, 1.25, 1.75, 2.0, 2.25, 2.75, 3.0, 3.25});
 }
 
 TEST_CASE("Mikota's pencil has the squares as eigenvalues") {

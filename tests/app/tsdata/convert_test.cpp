@@ -5,10 +5,9 @@ using namespace ts::test;
 
 TEST_CASE("convert keeps what it reads, from text and from HDF5") {
   const test::TemporaryFolder folder;
-  const std::string mtx =
-      folder.file("a.mtx",
-                  "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 2\n2 1 -1\n2 2 "
-                  "2\n3 3 5\n");
+  const std::string mtx = folder.file("a.mtx",
+                                      "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 2\n2 1 -1\n2 2 "
+                                      "2\n3 3 5\n");
   const std::string one = folder / "one.h5", two = folder / "two.h5";
   expect_ok({"convert", mtx, one});
   CHECK(has(expect_ok({"convert", one, two, "--object", "/deep/er"}).out, "two.h5:/deep/er: 3 x 3"));
@@ -113,8 +112,7 @@ TEST_CASE("wrong calls and unusable files end with their status, one line and no
 
 TEST_CASE("options also come from the environment and a configuration file") {
   const test::TemporaryFolder folder;
-  const std::string file = folder / "a.h5",
-                    config = folder.file("a.ini", "n = 5\n[tsdata]\nboundary = ring\n");
+  const std::string file = folder / "a.h5", config = folder.file("a.ini", "n = 5\n[tsdata]\nboundary = ring\n");
   CHECK(tsdata({"gen", "lap1d", "--config", config, "-o", file}, {"TSDATA_N=6"}).code == 0);
   check_equal(sparse<double>(file), generators::laplacian({6}, generators::Boundary::ring));
 }
@@ -144,8 +142,8 @@ TEST_CASE("a signal ends a conversion at once and leaves nothing behind") {
   std::ofstream out(table);
   for (int i = 0; i < 150; ++i) out << rows;
   out.close();
-  const auto r = test::run_process(
-      "/usr/bin/timeout", {"--preserve-status", "-s", "TERM", "0.3", TS_TSDATA, "convert", table, result});
+  const auto r = test::run_process("/usr/bin/timeout",
+                                   {"--preserve-status", "-s", "TERM", "0.3", TS_TSDATA, "convert", table, result});
   CHECK(r.code == 128 + SIGTERM);
   CHECK(r.err == "tsdata: stopped by signal 15\n");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);

@@ -6,8 +6,7 @@ using namespace ts::test;
 TEST_CASE("what was written where is told on standard error, unless --quiet") {
   const test::TemporaryFolder folder;
   const std::string file = folder / "a.h5", copy = folder / "b.h5", points = folder / "p.h5";
-  CHECK(tsdata({"gen", "lap1d", "--n", "5", "-o", file}).err ==
-        "wrote " + file + ": matrix, exact_eigenvalues\n");
+  CHECK(tsdata({"gen", "lap1d", "--n", "5", "-o", file}).err == "wrote " + file + ": matrix, exact_eigenvalues\n");
   CHECK(tsdata({"convert", file, copy}).err == "wrote " + copy + ": matrix\n");
   CHECK(tsdata({"gen", "uniform", "--n", "5", "-o", points}).err == "wrote " + points + ": features\n");
   CHECK(tsdata({"gen", "uniform", "--n", "5", "-q", "-o", points}).err.empty());

@@ -26,8 +26,7 @@ inline ProcessResult expect_ok(const std::vector<std::string>& arguments) {
   const auto asks = [&](const char* option) {
     return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
   };
-  const bool writes =
-      (arguments[0] == "gen" || arguments[0] == "convert") && !asks("--dry-run") && !asks("--help");
+  const bool writes = (arguments[0] == "gen" || arguments[0] == "convert") && !asks("--dry-run") && !asks("--help");
   CHECK(result.err.starts_with("wrote ") == writes);
   CHECK(std::count(result.err.begin(), result.err.end(), '\n') == (writes ? 1 : 0));
   return result;
@@ -48,8 +47,6 @@ void check_equal(const CsrMatrix<T>& a, const CsrMatrix<T>& b) {
   CHECK(a.values == b.values);
 }
 
-inline bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace ts::test

@@ -43,8 +43,6 @@ inline std::string blobs_file(const TemporaryFolder& folder) {
   return file;
 }
 
-inline bool mentions(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+inline bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace ts::test

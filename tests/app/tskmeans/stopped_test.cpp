@@ -54,8 +54,7 @@ TEST_CASE("the same command takes a run up, and what is no checkpoint of it is l
   const std::string lines = test::content_of(log);
   CHECK_FALSE(std::filesystem::exists(folder / "none.h5"));
 
-  for (const std::string& other :
-       {file, folder.file("text.h5", "a text that is worth more than a run"), log}) {
+  for (const std::string& other : {file, folder.file("text.h5", "a text that is worth more than a run"), log}) {
     const std::string before = test::content_of(other);
     for (const bool restart : {false, true}) {
       std::vector<std::string> words = {"--checkpoint", other};
@@ -137,10 +136,9 @@ TEST_CASE("a full disk at a checkpoint or log does not end a run", "[tskmeans]")
   out.write("features", generators::uniform<float>(20000, 4, 1));
   out.commit();
   // A file may have 32 KiB: too few for the labels of a state.
-  const ProcessResult r =
-      test::run_process("/bin/sh", {"-c", "ulimit -f 64; exec \"$0\" \"$@\"", TS_TSKMEANS, file, "-k", "5",
-                                    "--tol", "0", "--max-iter", "9", "--every", "0", "--checkpoint",
-                                    folder / "state.h5", "--log", log, "--json"});
+  const ProcessResult r = test::run_process(
+      "/bin/sh", {"-c", "ulimit -f 64; exec \"$0\" \"$@\"", TS_TSKMEANS, file, "-k", "5", "--tol", "0", "--max-iter",
+                  "9", "--every", "0", "--checkpoint", folder / "state.h5", "--log", log, "--json"});
   INFO(r.err);
   CHECK(r.code != 128 + SIGXFSZ);
   const auto warning = r.err.find("tries again");
@@ -195,10 +193,9 @@ TEST_CASE("a signal ends the run with what there is", "[tskmeans]") {
   out.write("features", generators::uniform<float>(60000, 24, 1));
   out.commit();
   // Enough work for minutes; the signal comes after a moment of it.
-  const ProcessResult r =
-      test::run_process("/usr/bin/timeout", {"--preserve-status", "-s", "TERM", "1.5", TS_TSKMEANS, file,
-                                             "-k", "500", "--init", "random", "--tol", "0", "--max-iter",
-                                             "100000", "--n-init", "1000", "--json", "-o", result});
+  const ProcessResult r = test::run_process(
+      "/usr/bin/timeout", {"--preserve-status", "-s", "TERM", "1.5", TS_TSKMEANS, file, "-k", "500", "--init", "random",
+                           "--tol", "0", "--max-iter", "100000", "--n-init", "1000", "--json", "-o", result});
   CHECK(r.code == 128 + SIGTERM);
   if (std::filesystem::exists(result)) {
     CHECK(io::read_vector(io::parse_location(result + ":/labels")).size() == 60000);

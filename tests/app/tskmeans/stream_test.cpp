@@ -97,7 +97,6 @@ TEST_CASE("the first pass over a file looks for numbers that are not finite", "[
   out.write("x", x);
   out.commit();
   const StreamedRows rows(tskmeans::origin_of(io::parse_location(file), {}), block_bytes);
-  CHECK(test::message_of([&] {
-          rows.for_each_block([](index_t, const Rows&) {});
-        }).find("row 9000, column 3") != std::string::npos);
+  CHECK(test::message_of([&] { rows.for_each_block([](index_t, const Rows&) {}); }).find("row 9000, column 3") !=
+        std::string::npos);
 }

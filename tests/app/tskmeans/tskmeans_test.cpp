@@ -32,14 +32,12 @@ TEST_CASE("clusters a file and writes what belongs together", "[tskmeans]") {
   double inertia = 0;
   for (index_t i = 0; i < 300; ++i)
     for (index_t j = 0; j < 5; ++j)
-      inertia +=
-          std::pow(points(i, j) - centers(static_cast<index_t>(labels[static_cast<std::size_t>(i)]), j), 2);
+      inertia += std::pow(points(i, j) - centers(static_cast<index_t>(labels[static_cast<std::size_t>(i)]), j), 2);
   CHECK(json["inertia"].get<double>() == Approx(inertia).epsilon(1e-12));
 
   SECTION("the stored centres predict the stored labels") {
     const std::string again = folder / "again.h5";
-    const auto predicted =
-        json_of(tskmeans({file + ":/features", "--predict", result, "--json", "-o", again}));
+    const auto predicted = json_of(tskmeans({file + ":/features", "--predict", result, "--json", "-o", again}));
     CHECK(predicted["mode"] == "predict");
     CHECK(predicted["n_iter"].is_null());  // there is no iteration
     CHECK(predicted["converged"].is_null());
@@ -77,9 +75,9 @@ TEST_CASE("every way to begin, every tolerance, both metrics", "[tskmeans]") {
   for (const char* init : {"k-means++", "k-means||", "random"})
     for (const char* mode : {"relative", "absolute", "labels"})
       for (const char* metric : {"euclidean", "cosine"}) {
-        const auto json = json_of(tskmeans({file + ":/features", "-k", "4", "--init", init, "--tol-mode",
-                                            mode, "--metric", metric, "--n-init", "3", "--seed", "5",
-                                            "--verify", "--weights", file + ":/weights", "--json"}));
+        const auto json =
+            json_of(tskmeans({file + ":/features", "-k", "4", "--init", init, "--tol-mode", mode, "--metric", metric,
+                              "--n-init", "3", "--seed", "5", "--verify", "--weights", file + ":/weights", "--json"}));
         CHECK(json["verified"] == true);
         CHECK(json["distinct_clusters"] == 4);
       }
@@ -130,12 +128,11 @@ TEST_CASE("help and version", "[tskmeans]") {
   const ProcessResult help = tskmeans({"--help"});
   CHECK(help.code == 0);
   for (const char* option :
-       {"--restart",   "--n-clusters",    "--init",        "--n-init",  "--max-iter", "--tol",
-        "--metric",    "--weights",       "--predict",     "--seed",    "--output",   "--json",
-        "--quiet",     "--device",        "--threads",     "--dry-run", "--verify",   "--config",
-        "--version",   "--algorithm",     "--batch-size",  "--bounds",  "--choose",   "--measures",
-        "--transform", "--checkpoint",    "--resume",      "--log",     "--report",   "--memory",
-        "--precision", "--verify-sample", "--chain-length"})
+       {"--restart", "--n-clusters", "--init",      "--n-init",        "--max-iter",    "--tol",       "--metric",
+        "--weights", "--predict",    "--seed",      "--output",        "--json",        "--quiet",     "--device",
+        "--threads", "--dry-run",    "--verify",    "--config",        "--version",     "--algorithm", "--batch-size",
+        "--bounds",  "--choose",     "--measures",  "--transform",     "--checkpoint",  "--resume",    "--log",
+        "--report",  "--memory",     "--precision", "--verify-sample", "--chain-length"})
     CHECK(mentions(help.out, option));
   CHECK(tskmeans({"--version"}).code == 0);
 }
@@ -144,8 +141,8 @@ TEST_CASE("every algorithm, with measures", "[tskmeans]") {
   const TemporaryFolder folder;
   const std::string file = blobs_file(folder);
   for (const char* algorithm : {"lloyd", "mini-batch", "bisecting", "balanced"}) {
-    const auto json = json_of(tskmeans({file + ":/features", "-k", "4", "--algorithm", algorithm,
-                                        "--measures", "--weights", file + ":/weights", "--json"}));
+    const auto json = json_of(tskmeans({file + ":/features", "-k", "4", "--algorithm", algorithm, "--measures",
+                                        "--weights", file + ":/weights", "--json"}));
     CHECK(json["algorithm"] == algorithm);
     CHECK(json["simplified_silhouette"].get<double>() > 0.5);
     CHECK(json["davies_bouldin"].get<double>() > 0);
@@ -160,16 +157,15 @@ TEST_CASE("the number of clusters is chosen by a measure, with a page of picture
   const TemporaryFolder folder;
   const std::string file = blobs_file(folder), page = folder / "page.html";
   for (const char* choose : {"simplified-silhouette", "davies-bouldin", "calinski-harabasz"}) {
-    const auto json = json_of(tskmeans(
-        {file + ":/features", "-k", "2:6", "--choose", choose, "--n-init", "5", "--json", "--report", page}));
+    const auto json = json_of(
+        tskmeans({file + ":/features", "-k", "2:6", "--choose", choose, "--n-init", "5", "--json", "--report", page}));
     CHECK(json["n_clusters"] == 4);
     CHECK(json["chosen_by"] == choose);
     CHECK(json["choices"].size() == 5);
   }
   std::ostringstream read;
   read << std::ifstream(page).rdbuf();
-  for (const char* part :
-       {"How many clusters", "Inertia by iteration", "Sizes", "principal components", "<svg"})
+  for (const char* part : {"How many clusters", "Inertia by iteration", "Sizes", "principal components", "<svg"})
     CHECK(mentions(read.str(), part));
   CHECK(mentions(tskmeans({file + ":/features", "-k", "2:6:2"}).out, "<- simplified-silhouette"));
 }
@@ -190,8 +186,8 @@ TEST_CASE("distances of all points to all centres", "[tskmeans]") {
 TEST_CASE("a log has a line for each iteration", "[tskmeans]") {
   const TemporaryFolder folder;
   const std::string file = blobs_file(folder), log = folder / "log.jsonl";
-  const auto json = json_of(
-      tskmeans({file + ":/features", "-k", "9", "--init", "random", "--tol", "0", "--log", log, "--json"}));
+  const auto json =
+      json_of(tskmeans({file + ":/features", "-k", "9", "--init", "random", "--tol", "0", "--log", log, "--json"}));
   std::ifstream lines(log);
   std::string line;
   int count = 0;
@@ -199,8 +195,8 @@ TEST_CASE("a log has a line for each iteration", "[tskmeans]") {
   while (std::getline(lines, line)) {
     last = nlohmann::json::parse(line);
     CHECK(last["iteration"] == ++count);
-    for (const char* name : {"inertia", "moved", "relocated", "rescored", "skipped", "seconds",
-                             "gb_per_second", "share_of_limit"})
+    for (const char* name :
+         {"inertia", "moved", "relocated", "rescored", "skipped", "seconds", "gb_per_second", "share_of_limit"})
       CHECK(last.contains(name));
   }
   CHECK(json["n_iter"] == count);
@@ -223,13 +219,11 @@ TEST_CASE("points that do not fit are read in blocks, with the same result", "[t
   CHECK(in_blocks["streamed"]["from"] == "file");
   CHECK(in_blocks["inertia"] == whole["inertia"]);
   for (const char* init : {"k-means||", "random"}) {
-    const std::vector<std::string> common = {file,         "-k", "5",      "--init", init,
-                                             "--max-iter", "5",  "--json", "-q"};
+    const std::vector<std::string> common = {file, "-k", "5", "--init", init, "--max-iter", "5", "--json", "-q"};
     auto small = common;
     const std::string log = folder / "log.jsonl";
     small.insert(small.end(), {"--memory", "5M", "--verify", "--measures", "--log", log});
-    const auto a = nlohmann::json::parse(tskmeans(common).out),
-               b = nlohmann::json::parse(tskmeans(small).out);
+    const auto a = nlohmann::json::parse(tskmeans(common).out), b = nlohmann::json::parse(tskmeans(small).out);
     CHECK(a["inertia"] == b["inertia"]);
     CHECK(a["cluster_sizes"] == b["cluster_sizes"]);
     CHECK(a["n_iter"] == b["n_iter"]);

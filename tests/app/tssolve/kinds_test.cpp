@@ -6,10 +6,8 @@ using namespace ts::test;
 TEST_CASE("pencils") {
   const test::TemporaryFolder folder;
   const auto pencil = generators::mikota(300);  // j^2
-  const auto k = write_sparse(folder / "k.h5", pencil.stiffness),
-             m = write_sparse(folder / "m.h5", pencil.mass);
-  auto json =
-      solve_json({k, "--mass", m, "-k", "4", "--sigma", "0", "--conv", "rel", "-o", folder / "modes.h5"});
+  const auto k = write_sparse(folder / "k.h5", pencil.stiffness), m = write_sparse(folder / "m.h5", pencil.mass);
+  auto json = solve_json({k, "--mass", m, "-k", "4", "--sigma", "0", "--conv", "rel", "-o", folder / "modes.h5"});
   CHECK(json["verified"] == true);
   for (std::size_t i = 0; i < 4; ++i) {
     const double j = static_cast<double>(i) + 1;
@@ -35,15 +33,12 @@ TEST_CASE("LOBPCG and Davidson with every kind of preconditioner") {
   const auto quarter = write_sparse(folder / "quarter.h5", unit);
   const auto exact = generators::laplacian_spectrum({20, 20}).smallest(4);
   for (const std::string method : {"lobpcg", "davidson"})
-    for (const std::string& kind :
-         std::vector<std::string>{"auto", "none", "jacobi", "ichol", "chebyshev", quarter}) {
+    for (const std::string& kind : std::vector<std::string>{"auto", "none", "jacobi", "ichol", "chebyshev", quarter}) {
       CAPTURE(method, kind);
-      const auto json =
-          solve_json({matrix, "--method", method, "--which", "SA", "-k", "4", "--preconditioner", kind});
+      const auto json = solve_json({matrix, "--method", method, "--which", "SA", "-k", "4", "--preconditioner", kind});
       CHECK(json["verified"] == true);
       CHECK(json["method"].get<std::string>().find(method == "lobpcg" ? "LOBPCG" : "block Davidson") == 0);
-      for (std::size_t i = 0; i < 4; ++i)
-        CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[i]) < 1e-7);
+      for (std::size_t i = 0; i < 4; ++i) CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[i]) < 1e-7);
     }
   CHECK(tssolve({matrix, "--method", "lobpcg"}).code == 2);  // of which end?
   CHECK(tssolve({matrix, "--preconditioner", "jacobi"}).code == 2);
@@ -60,8 +55,7 @@ TEST_CASE("matrices that are not Hermitian") {
   REQUIRE(json["eigenvalues_real"].size() >= 4);
   for (std::size_t i = 0; i < 4; ++i)
     CHECK(std::abs(json["eigenvalues_real"][i].get<double>() - exact[i].real()) < 1e-7);
-  const auto pairs =
-      io::read_dense_as<std::complex<double>>(io::parse_location(folder / "pairs.h5:/eigenvectors"));
+  const auto pairs = io::read_dense_as<std::complex<double>>(io::parse_location(folder / "pairs.h5:/eigenvectors"));
   CHECK(pairs.rows() == 120);
   CHECK(tssolve({matrix}).err.find("--general") != std::string::npos);
   CHECK(tssolve({matrix, "--general", "--which", "BE"}).code == 2);
@@ -77,8 +71,7 @@ TEST_CASE("matrices that are not Hermitian") {
   CHECK(near["verified"] == true);
   REQUIRE(near["eigenvalues_real"].size() == 4);
   for (std::size_t i = 0; i < 4; ++i)
-    CHECK(std::abs(distance({near["eigenvalues_real"][i].get<double>(),
-                             near["eigenvalues_imag"][i].get<double>()}) -
+    CHECK(std::abs(distance({near["eigenvalues_real"][i].get<double>(), near["eigenvalues_imag"][i].get<double>()}) -
                    distance(exact[i])) < 1e-7);
   CHECK(solve_json({matrix, "--general", "-k", "2", "--which", "SM"})["sigma_real"] == 0.0);
   CHECK(tssolve({matrix, "--general", "--sigma", "1", "--which", "LR"}).code == 2);
@@ -114,10 +107,8 @@ TEST_CASE("singular values and principal components") {
   CHECK(json["verified"] == true);
   CHECK(std::abs(json["singular_values"][0].get<double>() - std::sqrt(300.25)) < 1e-10);
   CHECK(std::abs(json["singular_values"][2].get<double>() - 0.5) < 1e-8);
-  CHECK(io::read_dense_as<double>(io::parse_location(folder / "svd.h5:/left_singular_vectors")).rows() ==
-        301);
-  CHECK(io::read_dense_as<double>(io::parse_location(folder / "svd.h5:/right_singular_vectors")).rows() ==
-        300);
+  CHECK(io::read_dense_as<double>(io::parse_location(folder / "svd.h5:/left_singular_vectors")).rows() == 301);
+  CHECK(io::read_dense_as<double>(io::parse_location(folder / "svd.h5:/right_singular_vectors")).rows() == 300);
 
   // Points on a line through (7, -3): one component explains everything.
   Matrix<double> points(500, 2);
@@ -185,6 +176,5 @@ TEST_CASE("the whole spectrum of a general matrix, asked for or taken over to") 
     for (const auto& x : json["eigenvalues_real"]) CHECK(std::abs(x.get<double>() - 1) < 1e-9);
     if (!how.empty()) CHECK(json["method"].get<std::string>().find("dense") == 0);
   }
-  CHECK(tssolve({matrix, "--general", "--method", "lanczos"}).err.find("--method dense") !=
-        std::string::npos);
+  CHECK(tssolve({matrix, "--general", "--method", "lanczos"}).err.find("--method dense") != std::string::npos);
 }

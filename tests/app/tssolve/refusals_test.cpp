@@ -5,26 +5,22 @@ using namespace ts::test;
 
 TEST_CASE("input that cannot be used is exit status 4 with the first entry") {
   const test::TemporaryFolder folder;
-  write_text(folder / "skew.mtx",
-             "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1.0\n1 3 2.5\n3 1 2.0\n");
+  write_text(folder / "skew.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1.0\n1 3 2.5\n3 1 2.0\n");
   auto r = tssolve({folder / "skew.mtx"});
   CHECK(r.code == 4);
   CHECK(r.err.find("(0, 2)") != std::string::npos);
-  write_text(folder / "lower.mtx",
-             "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1.0\n3 1 2.0\n");
+  write_text(folder / "lower.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1.0\n3 1 2.0\n");
   r = tssolve({folder / "lower.mtx"});
   CHECK(r.code == 4);
   CHECK(r.err.find("nothing above its diagonal") != std::string::npos);
-  write_text(folder / "close.mtx",
-             "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 5\n2 1 5.0000000001\n");
+  write_text(folder / "close.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 5\n2 1 5.0000000001\n");
   r = tssolve({folder / "close.mtx"});
   CHECK(r.err.find("is 5 but entry (1, 0) is 5.0000000001 (counted from 0); --general") != std::string::npos);
   write_text(folder / "eye.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n2 2 1\n");
   r = tssolve({folder / "eye.mtx", "--mass", folder / "close.mtx"});
   CHECK(r.code == 4);
   CHECK(r.err.find("--general") == std::string::npos);
-  write_text(folder / "phase.mtx",
-             "%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1.0 0.5\n2 2 2.0 0\n");
+  write_text(folder / "phase.mtx", "%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1.0 0.5\n2 2 2.0 0\n");
   r = tssolve({folder / "phase.mtx"});
   CHECK(r.code == 4);
   CHECK(r.err.find("diagonal") != std::string::npos);

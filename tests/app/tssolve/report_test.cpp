@@ -11,13 +11,12 @@ TEST_CASE("the report is one well-formed page that needs nothing else") {
     std::ifstream in(page, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(in), {});
   };
-  for (const std::vector<std::string>& how :
-       {std::vector<std::string>{"--which", "SA", "-k", "7"},
-        {"--which", "LA", "-k", "1", "--conv", "rel"},
-        {"--which", "SA", "-k", "3", "--method", "dense"},
-        {"--general", "--which", "LR", "-k", "2", "--tol", "1e-4"},
-        {"--general", "--sigma", "3+0.5i", "-k", "3"},
-        {"--which", "SA", "-k", "5", "--max-iter", "3", "--method", "lanczos"}}) {
+  for (const std::vector<std::string>& how : {std::vector<std::string>{"--which", "SA", "-k", "7"},
+                                              {"--which", "LA", "-k", "1", "--conv", "rel"},
+                                              {"--which", "SA", "-k", "3", "--method", "dense"},
+                                              {"--general", "--which", "LR", "-k", "2", "--tol", "1e-4"},
+                                              {"--general", "--sigma", "3+0.5i", "-k", "3"},
+                                              {"--which", "SA", "-k", "5", "--max-iter", "3", "--method", "lanczos"}}) {
     std::vector<std::string> arguments = {matrix, "--report", page};
     arguments.insert(arguments.end(), how.begin(), how.end());
     const int code = tssolve(arguments).code;

@@ -42,8 +42,6 @@ inline std::string value_of(double x) {
   return text.str();
 }
 
-inline void write_text(const std::string& file, const std::string& text) {
-  std::ofstream(file) << text;
-}
+inline void write_text(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
 
 }  // namespace ts::test

@@ -6,11 +6,10 @@ using namespace ts::test;
 TEST_CASE("a signal ends the run with what was found") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "hard.h5", generators::sakurai(3000));
-  const std::string command =
-      std::string("\"") + TS_TSSOLVE + "\" \"" + matrix +
-      "\" --which SA -k 4 --method lanczos --tol 1e-15 --max-iter 100000000 --checkpoint \"" +
-      (folder / "state.h5") + "\" -o \"" + (folder / "part.h5") +
-      "\" & pid=$!; sleep 2; kill -TERM $pid; wait $pid";
+  const std::string command = std::string("\"") + TS_TSSOLVE + "\" \"" + matrix +
+                              "\" --which SA -k 4 --method lanczos --tol 1e-15 --max-iter 100000000 --checkpoint \"" +
+                              (folder / "state.h5") + "\" -o \"" + (folder / "part.h5") +
+                              "\" & pid=$!; sleep 2; kill -TERM $pid; wait $pid";
   const auto r = test::run_process("/bin/sh", {"-c", command});
   CHECK(r.code == 128 + SIGTERM);
   CHECK(io::read_vector(io::parse_location(folder / "part.h5:/eigenvalues")).size() == 4);
@@ -20,9 +19,8 @@ TEST_CASE("a signal ends the run with what was found") {
 TEST_CASE("a signal ends a dense solve at once") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "chain.h5", generators::laplacian({3500}));
-  const std::string command = std::string("\"") + TS_TSSOLVE + "\" \"" + matrix +
-                              "\" --method dense -k 3000 -o \"" + (folder / "all.h5") +
-                              "\" & pid=$!; sleep 1; kill -TERM $pid; wait $pid";
+  const std::string command = std::string("\"") + TS_TSSOLVE + "\" \"" + matrix + "\" --method dense -k 3000 -o \"" +
+                              (folder / "all.h5") + "\" & pid=$!; sleep 1; kill -TERM $pid; wait $pid";
   const auto begin = std::chrono::steady_clock::now();
   const auto r = test::run_process("/bin/sh", {"-c", command});
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(3));
@@ -47,8 +45,7 @@ TEST_CASE("a run that is stopped and started again gives the bits of one that wa
   CHECK(tssolve(budget).code == 3);
   CHECK(std::filesystem::exists(folder / "state.h5"));
   // A signal at some moment; where the machine is fast the run may have ended before.
-  auto last =
-      test::run_process("/bin/sh", {"-c", command + " & pid=$!; sleep 0.3; kill -TERM $pid; wait $pid"});
+  auto last = test::run_process("/bin/sh", {"-c", command + " & pid=$!; sleep 0.3; kill -TERM $pid; wait $pid"});
   if (last.code != 0) {
     CHECK(last.code == 128 + SIGTERM);
     CHECK(std::filesystem::exists(folder / "state.h5"));

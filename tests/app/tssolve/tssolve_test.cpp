@@ -5,8 +5,7 @@ using namespace ts::test;
 
 TEST_CASE("eigenpairs of a file as JSON and as a file") {
   const test::TemporaryFolder folder;
-  const auto matrix =
-      write_sparse(folder / "ring.h5", generators::laplacian({400}, generators::Boundary::ring));
+  const auto matrix = write_sparse(folder / "ring.h5", generators::laplacian({400}, generators::Boundary::ring));
   const auto exact = generators::laplacian_spectrum({400}, generators::Boundary::ring).largest(7);
   const auto json = solve_json({matrix, "-k", "7", "--which", "LA", "-o", folder / "pairs.h5"});
   CHECK(json["converged"] == true);
@@ -89,12 +88,10 @@ TEST_CASE("a run says why it takes the method that it takes") {
   CHECK(plan({})["method_reason"] == "few of many eigenvalues are wanted");
   CHECK(plan({"-k", "4000"})["method_reason"] == "more than a third of all eigenvalues are wanted");
   CHECK(plan({"--method", "lanczos"})["method_reason"] == "");
-  CHECK(plan({"--sigma", "1"})["method_reason"] ==
-        "the inverse makes what is near the target converge first");
+  CHECK(plan({"--sigma", "1"})["method_reason"] == "the inverse makes what is near the target converge first");
   CHECK(tssolve({matrix, "--dry-run"}).out.find("block Lanczos, since few") != std::string::npos);
 
-  const auto other =
-      write_sparse(folder / "ring.h5", generators::laplacian({1000}, generators::Boundary::ring));
+  const auto other = write_sparse(folder / "ring.h5", generators::laplacian({1000}, generators::Boundary::ring));
   const auto found = solve_json({other, "-k", "6", "--which", "LA"});
   CHECK(found["method"].get<std::string>().find("shift-invert beyond the end") != std::string::npos);
   CHECK(found["method_reason"].get<std::string>().find("a factorisation is cheap") != std::string::npos);
@@ -121,8 +118,7 @@ TEST_CASE("a profile tells where the time went") {
   CHECK(near >= 0);
   CHECK(near <= 1);
   CHECK_FALSE(solve_json({matrix, "-k", "5", "--which", "SA"}).contains("profile"));
-  for (const std::vector<std::string>& kind :
-       {std::vector<std::string>{}, {"--general", "--which", "LR"}, {"--svd"}}) {
+  for (const std::vector<std::string>& kind : {std::vector<std::string>{}, {"--general", "--which", "LR"}, {"--svd"}}) {
     std::vector<std::string> call = {matrix, "-k", "2", "--profile"};
     call.insert(call.end(), kind.begin(), kind.end());
     CHECK(tssolve(call).out.find("of their own roof or more") != std::string::npos);
@@ -132,8 +128,8 @@ TEST_CASE("a profile tells where the time went") {
 TEST_CASE("not converged is exit status 3 with a reason and the partial result") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "hard.h5", generators::sakurai(600));
-  const auto r = tssolve({matrix, "-k", "5", "--which", "SA", "--method", "lanczos", "--max-iter", "20", "-o",
-                          folder / "part.h5"});
+  const auto r = tssolve(
+      {matrix, "-k", "5", "--which", "SA", "--method", "lanczos", "--max-iter", "20", "-o", folder / "part.h5"});
   CHECK(r.code == 3);
   CHECK(r.err.find("--max-iter") != std::string::npos);
   CHECK(io::read_vector(io::parse_location(folder / "part.h5:/eigenvalues")).size() == 5);
@@ -200,8 +196,7 @@ TEST_CASE("all eigenvalues of an interval or beyond a threshold") {
   auto json = solve_json({matrix, "--interval", "-5:4", "-o", folder / "some.h5"});
   const std::vector<double> inside = {-4, -2, 0, 2, 4};
   REQUIRE(json["eigenvalues"].size() == 5);
-  for (std::size_t i = 0; i < 5; ++i)
-    CHECK(std::abs(json["eigenvalues"][i].get<double>() - inside[i]) < 1e-6);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(std::abs(json["eigenvalues"][i].get<double>() - inside[i]) < 1e-6);
   CHECK(json["verification"] == "inertia");
   CHECK(json["interval"] == "-5:4");
   CHECK(io::read_vector(io::parse_location(folder / "some.h5:/eigenvalues")).size() == 5);
@@ -247,8 +242,7 @@ TEST_CASE("entries whose squares overflow or vanish") {
         CHECK(json["residual_norms"][i].get<double>() <= 4e-8 * unit);
       }
     }
-    const auto mixed =
-        solve_json({matrix, "-k", "4", "--which", "LA", "--method", "lanczos", "--precision", "mixed"});
+    const auto mixed = solve_json({matrix, "-k", "4", "--which", "LA", "--method", "lanczos", "--precision", "mixed"});
     CHECK(mixed["float32_applications"].get<int>() > 0);
     CHECK(std::abs(mixed["eigenvalues"][3].get<double>() / unit - exact[0]) < 1e-7);
     const auto near = solve_json({matrix, "-k", "2", "--sigma", value_of(unit)});

@@ -37,10 +37,8 @@ struct Section {
 MachineCode machine_code(const std::string& cubin) {
   if (cubin.size() < 64 || cubin.compare(0, 5, "\177ELF\2") != 0)
     throw Error(Errc::bad_input, "a compiled kernel is no ELF file of 64 bits");
-  const std::uint64_t headers = number_at<std::uint64_t>(cubin, 40),
-                      header_bytes = number_at<std::uint16_t>(cubin, 58),
-                      count = number_at<std::uint16_t>(cubin, 60),
-                      of_names = number_at<std::uint16_t>(cubin, 62);
+  const std::uint64_t headers = number_at<std::uint64_t>(cubin, 40), header_bytes = number_at<std::uint16_t>(cubin, 58),
+                      count = number_at<std::uint16_t>(cubin, 60), of_names = number_at<std::uint16_t>(cubin, 62);
   const Section names(cubin, headers + of_names * header_bytes);
   MachineCode code;
   std::vector<std::string> digests;

@@ -14,8 +14,7 @@ namespace {
 struct Shape {
   index_t d, k, gap = 0;
   [[nodiscard]] std::string text() const {
-    return " d" + std::to_string(d) + " k" + std::to_string(k) +
-           (gap > 0 ? " gap" + std::to_string(gap) : "");
+    return " d" + std::to_string(d) + " k" + std::to_string(k) + (gap > 0 ? " gap" + std::to_string(gap) : "");
   }
 };
 
@@ -56,12 +55,11 @@ void add_passes(KernelCases& cases, const Shape& s, bool weighted, bool others =
   const ColumnMoments moments = moments_of(s.d);
   const FixedPoint unit(moments.reach, 1, n);
   const auto rehearse = [&](const std::string& what, auto&& work) {
-    cases.rehearse("assign " + what + " " + std::string(name_of(dtype_of<T>)) + s.text(),
-                   [&](const Context& ctx) {
-                     const There<T> there(ctx, s);
-                     Clusters clusters(ctx, Space::device, moments, unit, centres(s.k, s.d));
-                     work(there, clusters, weighted ? there.weight() : PerRow<const double>{});
-                   });
+    cases.rehearse("assign " + what + " " + std::string(name_of(dtype_of<T>)) + s.text(), [&](const Context& ctx) {
+      const There<T> there(ctx, s);
+      Clusters clusters(ctx, Space::device, moments, unit, centres(s.k, s.d));
+      work(there, clusters, weighted ? there.weight() : PerRow<const double>{});
+    });
   };
   rehearse("pass", [](const There<T>& t, Clusters& c, PerRow<const double> w) {
     (void)c.assign(t.rows, Scores::float32, t.label(), w, Clusters::Sums::move);
@@ -118,8 +116,7 @@ void add_seeding(KernelCases& cases, const Shape& s, const std::string& distance
     lower_potential<S>(ctx, {t.rows, unit, c.cview().rows(0, 1), squared, {}, totals, t.label(), 3});
   });
   rehearse("labelled", [&](const Context& ctx, const There<T>& t, PerRow<S> squared) {
-    lower_potential<S>(ctx,
-                       {t.rows, unit, centres(500, s.d).cview(), squared, t.weight(), totals, t.label()});
+    lower_potential<S>(ctx, {t.rows, unit, centres(500, s.d).cview(), squared, t.weight(), totals, t.label()});
   });
   rehearse("totals", [&](const Context& ctx, const There<T>& t, PerRow<S> squared) {
     const index_t trials = std::min<index_t>(s.k, 5);

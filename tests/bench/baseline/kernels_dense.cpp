@@ -55,9 +55,8 @@ struct Tall {
 };
 
 constexpr int dense_count = 10;
-constexpr const char* dense_names[dense_count] = {"tsmttsm",       "gram",  "tsmm",       "tsmm beta",
-                                                  "tsm2r",         "norms", "inner_gram", "project_out",
-                                                  "tsmm_in_place", "trsm"};
+constexpr const char* dense_names[dense_count] = {"tsmttsm", "gram",       "tsmm",        "tsmm beta",     "tsm2r",
+                                                  "norms",   "inner_gram", "project_out", "tsmm_in_place", "trsm"};
 
 /// Operation number `op` of dense_names; those from number 6 on know result types only.
 template <class T, Layout L>
@@ -70,12 +69,10 @@ void start(const Context& ctx, int op, const Shape& s) {
   if (op == 0) return tsmttsm(ctx, Op::adjoint, one, x.view(), w.view(), none, c.view());
   if (op == 1) return gram(ctx, Op::adjoint, one, x.view(), none, square.view());
   if (op == 2) return tsmm(ctx, Op::none, one, x.view(), c.view(), none, y.view());
-  if (op == 3)
-    return tsmm(ctx, Op::adjoint, one, w.view(), c.view(), one, Tall<R, L>(ctx, s.n, s.p, s.gap).view());
+  if (op == 3) return tsmm(ctx, Op::adjoint, one, w.view(), c.view(), one, Tall<R, L>(ctx, s.n, s.p, s.gap).view());
   if (op == 4) {
     Tall<T, L> d(ctx, s.n / 128, 20000, s.gap), thin(ctx, 20000, s.q, s.gap);
-    return tsm2r(ctx, Op::none, one, d.view(), thin.view(), none,
-                 Tall<R, L>(ctx, s.n / 128, s.q, s.gap).view());
+    return tsm2r(ctx, Op::none, one, d.view(), thin.view(), none, Tall<R, L>(ctx, s.n / 128, s.q, s.gap).view());
   }
   DeviceMatrix<real_t<T>> norms(ctx.stream, 1, s.p);
   if (op == 5) return column_norms(ctx, x.view(), norms.view());
@@ -92,8 +89,7 @@ template <class T>
 void add_dense(KernelCases& cases, int turn) {
   constexpr bool result_type = std::is_same_v<T, result_t<T>>;
   const auto add = [&](int op, const Shape& s) {
-    const std::string name =
-        std::string(dense_names[op]) + " " + std::string(name_of(dtype_of<T>)) + " " + s.text();
+    const std::string name = std::string(dense_names[op]) + " " + std::string(name_of(dtype_of<T>)) + " " + s.text();
     cases.rehearse(
         name,
         [&](const Context& ctx) {

@@ -23,9 +23,7 @@ struct Line {
 };
 
 using Key = std::tuple<std::string, std::string, cuda::Defines>;
-Key key_of(const Line& line) {
-  return {line.arch, std::string(line.plan.family), line.plan.defines};
-}
+Key key_of(const Line& line) { return {line.arch, std::string(line.plan.family), line.plan.defines}; }
 
 /// The kernels of all cases, or of those whose name or family has `only` in it; what an operation starts twice is
 /// listed once.
@@ -63,8 +61,8 @@ std::map<Key, cuda::Compiled> compiled(const std::vector<Line>& lines, int threa
 }
 
 void print(const Line& line, const cuda::Compiled* code) {
-  std::printf("%s: family=%s grid=%u block=%u shared=%zu", line.name.c_str(),
-              std::string(line.plan.family).c_str(), line.plan.grid, line.plan.block, line.plan.shared_bytes);
+  std::printf("%s: family=%s grid=%u block=%u shared=%zu", line.name.c_str(), std::string(line.plan.family).c_str(),
+              line.plan.grid, line.plan.block, line.plan.shared_bytes);
   if (code != nullptr) {
     const MachineCode machine = machine_code(code->cubin);
     const cuda::Attributes& a = code->attributes;

@@ -10,17 +10,15 @@ namespace ts::baseline {
 /// rows are finite, and those of a rehearsal are not there; and what measures a GPU's roofs.
 void add_planned_cases(KernelCases& cases) {
   for (const DType type : {DType::float32, DType::float16})
-    for (const auto& [d, k] :
-         {std::pair<index_t, index_t>{4, 16}, {16, 64}, {64, 64}, {128, 1000}, {512, 1000}}) {
+    for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 16}, {16, 64}, {64, 64}, {128, 1000}, {512, 1000}}) {
       cuda::AssignProblem problem{{type, 1 << 22, d, true, static_cast<int>(size_of(type))}, k};
       problem.settled = problem.margin = true;
       const cuda::AssignPlans plans = cuda::assign_plans(problem, cases.device());
       std::vector<cuda::KernelPlan> kernels;
       if (plans.scores) kernels.push_back(plans.scores->kernel);
       if (plans.again) kernels.push_back(plans.again->kernel);
-      cases.add(
-          "assign room " + std::string(name_of(type)) + " d" + std::to_string(d) + " k" + std::to_string(k),
-          std::move(kernels));
+      cases.add("assign room " + std::string(name_of(type)) + " d" + std::to_string(d) + " k" + std::to_string(k),
+                std::move(kernels));
     }
   for (const DType type : {DType::float64, DType::float32, DType::float16, DType::bfloat16}) {
     std::vector<cuda::KernelPlan> rounds;

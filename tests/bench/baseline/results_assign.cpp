@@ -16,8 +16,7 @@ struct Shape {
   index_t n, d, k;
   bool weighted;
 };
-constexpr Shape shapes[] = {
-    {9001, 3, 4, false}, {5000, 16, 16, true}, {3000, 33, 100, false}, {1500, 130, 40, true}};
+constexpr Shape shapes[] = {{9001, 3, 4, false}, {5000, 16, 16, true}, {3000, 33, 100, false}, {1500, 130, 40, true}};
 
 /// Numbers in [-1, 1) with a million levels, or few, which make ties.
 double number(index_t i, index_t j) {
@@ -46,17 +45,14 @@ void add(Hash& hash, const ClusterSums& sums, const FixedPoint& unit) {
     for (index_t j = 0; j < sums.cols() && !sums.weightless(m); ++j) hash.add(sums.mean(unit, m, j));
   }
 }
-void add(Hash& hash, const AssignStats& stats) {
-  hash.add(stats.changed).add(stats.rescored).add(stats.skipped);
-}
+void add(Hash& hash, const AssignStats& stats) { hash.add(stats.changed).add(stats.rescored).add(stats.skipped); }
 
 /// Three passes with their steps, bounds from the second on.
 void passes(const Context& ctx, const Rows& x, const Shape& s, Scores scores, Hash& hash) {
   const ColumnMoments moments = column_moments(ctx, x);
   hash.add(moments.mean).add(moments.variance).add(moments.shift).add(moments.reach);
   const std::vector<double> weights = weights_of(s);
-  Clusters clusters(ctx, Space::host, moments, FixedPoint(moments.reach, 1, s.n),
-                    points<double>(1000003, s.k, s.d));
+  Clusters clusters(ctx, Space::host, moments, FixedPoint(moments.reach, 1, s.n), points<double>(1000003, s.k, s.d));
   std::vector<std::int32_t> labels(static_cast<std::size_t>(s.n), -1);
   RowBounds bounds(s.n);
   for (int pass = 0; pass < 3; ++pass) {
@@ -98,21 +94,15 @@ void potentials(const Context& ctx, const Rows& x, const Shape& s, Hash& hash) {
 }
 
 void print_of(const std::string& type, const Rows& x, const Shape& s) {
-  const std::string shape =
-      type + " n" + std::to_string(s.n) + " d" + std::to_string(s.d) + " k" + std::to_string(s.k);
-  const std::pair<const char*, Scores> all[] = {{"int16", Scores::int16},
-                                                {"float32", Scores::float32},
-                                                {"float64", Scores::float64},
-                                                {"fast", Scores::fast}};
+  const std::string shape = type + " n" + std::to_string(s.n) + " d" + std::to_string(s.d) + " k" + std::to_string(s.k);
+  const std::pair<const char*, Scores> all[] = {
+      {"int16", Scores::int16}, {"float32", Scores::float32}, {"float64", Scores::float64}, {"fast", Scores::fast}};
   for (const Way& way : ways()) {
     if (way.ctx.implementation == Implementation::reference) continue;  // there is none
     for (const auto& [name, scores] : all)
-      item("assign " + shape + " " + name + " " + way.name,
-           [&](Hash& hash) { passes(way.ctx, x, s, scores, hash); });
-    item("potential float32 " + shape + " " + way.name,
-         [&](Hash& hash) { potentials<float>(way.ctx, x, s, hash); });
-    item("potential float64 " + shape + " " + way.name,
-         [&](Hash& hash) { potentials<double>(way.ctx, x, s, hash); });
+      item("assign " + shape + " " + name + " " + way.name, [&](Hash& hash) { passes(way.ctx, x, s, scores, hash); });
+    item("potential float32 " + shape + " " + way.name, [&](Hash& hash) { potentials<float>(way.ctx, x, s, hash); });
+    item("potential float64 " + shape + " " + way.name, [&](Hash& hash) { potentials<double>(way.ctx, x, s, hash); });
     item("distances " + shape + " " + way.name, [&](Hash& hash) {
       Matrix<double> out(s.n, 3);
       std::vector<double> scale(static_cast<std::size_t>(s.n));

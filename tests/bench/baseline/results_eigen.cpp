@@ -42,15 +42,14 @@ EigenOptions options_for(index_t nev, Which which, Method method = Method::autom
 
 template <class T>
 void print(const std::string& name, const EigenProblem<T>& problem, const EigenOptions& options) {
-  item("eigen " + name,
-       [&](Hash& hash) { add(hash, solvers::solve_eigen<T>(plain_context(), problem, options)); });
+  item("eigen " + name, [&](Hash& hash) { add(hash, solvers::solve_eigen<T>(plain_context(), problem, options)); });
 }
 
 constexpr std::pair<const char*, Which> ends[] = {
     {"LA", Which::LA}, {"SA", Which::SA}, {"LM", Which::LM}, {"BE", Which::BE}};
-constexpr std::pair<const char*, Method> methods[] = {
-    {"automatic", Method::automatic}, {"lanczos", Method::lanczos}, {"chebyshev", Method::chebyshev},
-    {"dense", Method::dense},         {"lobpcg", Method::lobpcg},   {"davidson", Method::davidson}};
+constexpr std::pair<const char*, Method> methods[] = {{"automatic", Method::automatic}, {"lanczos", Method::lanczos},
+                                                      {"chebyshev", Method::chebyshev}, {"dense", Method::dense},
+                                                      {"lobpcg", Method::lobpcg},       {"davidson", Method::davidson}};
 
 template <class T>
 void print_methods(const std::string& matrix, const CsrMatrix<T>& a) {
@@ -75,8 +74,7 @@ void print_variants(const CsrMatrix<double>& a) {
   });
   CsrMatrix<float> narrow{a.rows, a.cols, a.pointers, a.indices, {}};
   narrow.values.assign(a.values.begin(), a.values.end());
-  for (const auto& [name, precision] :
-       {std::pair{"float32", Precision::float32}, {"mixed", Precision::mixed}})
+  for (const auto& [name, precision] : {std::pair{"float32", Precision::float32}, {"mixed", Precision::mixed}})
     for (const Method method : {Method::lanczos, Method::chebyshev}) {
       EigenProblem<double> problem = plain(a);
       problem.narrow = solvers::CsrOperator<float>(narrow.view());
@@ -88,8 +86,7 @@ void print_variants(const CsrMatrix<double>& a) {
   Matrix<double> start(a.rows, 3);
   fill_random<double>(plain_context(), Philox{3, 1}, start.view());
   item("eigen warm start", [&](Hash& hash) {
-    add(hash,
-        solvers::solve_eigen<double>(plain_context(), plain(a), options_for(3, Which::SA), start.cview()));
+    add(hash, solvers::solve_eigen<double>(plain_context(), plain(a), options_for(3, Which::SA), start.cview()));
   });
 }
 
@@ -121,19 +118,17 @@ void print_intervals(const std::string& matrix, const CsrMatrix<T>& a,
 void print_preconditioned(const CsrMatrix<double>& a) {
   std::vector<double> diagonal(static_cast<std::size_t>(a.rows));
   for (index_t i = 0; i < a.rows; ++i)
-    for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1];
-         ++e)
+    for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1]; ++e)
       if (a.indices[static_cast<std::size_t>(e)] == i)
         diagonal[static_cast<std::size_t>(i)] += a.values[static_cast<std::size_t>(e)];
   const auto facts = solvers::gershgorin(a.view());
   const auto end = solvers::positive_end(diagonal, facts.low, facts.high, Which::SA);
-  const solvers::Operator<double> all[] = {
-      solvers::Jacobi<double>(diagonal), solvers::IncompleteCholesky<double>(a.view(), end),
-      solvers::ChebyshevInverse<double>(plain_context(), plain(a).a, Which::SA)};
+  const solvers::Operator<double> all[] = {solvers::Jacobi<double>(diagonal),
+                                           solvers::IncompleteCholesky<double>(a.view(), end),
+                                           solvers::ChebyshevInverse<double>(plain_context(), plain(a).a, Which::SA)};
   constexpr const char* names[] = {"jacobi", "ichol", "chebyshev inverse"};
   for (std::size_t i = 0; i < 3; ++i)
-    for (const auto& [name, method] :
-         {std::pair{"lobpcg ", Method::lobpcg}, {"davidson ", Method::davidson}}) {
+    for (const auto& [name, method] : {std::pair{"lobpcg ", Method::lobpcg}, {"davidson ", Method::davidson}}) {
       EigenProblem<double> problem = plain(a);
       problem.preconditioner = all[i];
       print(std::string(name) + names[i], problem, options_for(4, Which::SA, method));

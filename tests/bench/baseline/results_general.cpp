@@ -30,9 +30,7 @@ void print_parts(const std::string& matrix, const CsrMatrix<T>& a) {
                                    {"SI", GeneralWhich::SI}})
     for (const bool searched : {true, false}) {
       solvers::GeneralProblem<T> problem{solvers::CsrOperator<T>(a.view())};
-      problem.adjoint = [&adjoint] {
-        return solvers::GeneralProblem<T>{solvers::CsrOperator<T>(adjoint.view())};
-      };
+      problem.adjoint = [&adjoint] { return solvers::GeneralProblem<T>{solvers::CsrOperator<T>(adjoint.view())}; };
       solvers::GeneralOptions o;
       o.part = part, o.common.nev = 4;
       if (searched)
@@ -49,8 +47,7 @@ void print_pencil(index_t n) {
   const solvers::MassFactor<double> factor(p.mass.view());
   for (const auto& [name, which] : {std::pair{"LA", Which::LA}, {"SA", Which::SA}}) {
     solvers::EigenProblem<double> problem{factor.standard(solvers::CsrOperator<double>(p.stiffness.view()))};
-    problem.count_below =
-        solvers::InertiaCounter<double>(p.stiffness.view(), 0, p.mass.view(), factor.least());
+    problem.count_below = solvers::InertiaCounter<double>(p.stiffness.view(), 0, p.mass.view(), factor.least());
     problem.invert = [&](double sigma) -> std::optional<solvers::ShiftedInverse<double>> {
       const solvers::ShiftInvert<double> inverse(p.stiffness.view(), sigma, p.mass.view());
       return solvers::ShiftedInverse<double>{factor.standard_inverse(inverse), inverse.sigma()};
@@ -59,8 +56,8 @@ void print_pencil(index_t n) {
     o.nev = 5, o.which = which;
     item("mass mikota " + std::to_string(n) + " " + name, [&](Hash& hash) {
       auto r = solvers::solve_eigen<double>(plain_context(), problem, o);
-      const auto checks = solvers::to_pencil<double>(
-          plain_context(), solvers::CsrOperator<double>(p.stiffness.view()), p.mass.view(), factor, o, r);
+      const auto checks = solvers::to_pencil<double>(plain_context(), solvers::CsrOperator<double>(p.stiffness.view()),
+                                                     p.mass.view(), factor, o, r);
       add(hash, r);
       hash.add(checks.backward_errors);
     });
@@ -84,12 +81,11 @@ void print_svd(const std::string& matrix, const solvers::SvdProblem<T>& problem)
 template <class T>
 void print_orthonormal() {
   for (const ortho::NamedMethod& method : ortho::every_method()) {
-    item("orthonormalise " + std::string(name_of(dtype_of<T>)) + " " + std::string(method.name),
-         [&](Hash& hash) {
-           Matrix<T> x = generators::graded_block<T>(1000, 24, -5, 0, 3), r(24, 24);
-           ortho::orthonormalise<T>(plain_context(), method, x.view(), r.view(), 6);
-           hash.add(x).add(r);
-         });
+    item("orthonormalise " + std::string(name_of(dtype_of<T>)) + " " + std::string(method.name), [&](Hash& hash) {
+      Matrix<T> x = generators::graded_block<T>(1000, 24, -5, 0, 3), r(24, 24);
+      ortho::orthonormalise<T>(plain_context(), method, x.view(), r.view(), 6);
+      hash.add(x).add(r);
+    });
   }
 }
 
@@ -108,8 +104,8 @@ void print_general() {
   const Matrix<double> graded = g::graded_block<double>(900, 120, -3, 0, 5);
   print_svd<double>("graded", {solvers::rectangular<double>(graded.cview()), graded.cview()});
   const auto complex = g::graded_block<std::complex<double>>(400, 60, -9, 0, 5);
-  print_svd<std::complex<double>>(
-      "complex", {solvers::rectangular<std::complex<double>>(complex.cview()), complex.cview()});
+  print_svd<std::complex<double>>("complex",
+                                  {solvers::rectangular<std::complex<double>>(complex.cview()), complex.cview()});
 #define TS_CASE(T) print_orthonormal<T>();
   TS_FOR_EACH_RESULT_TYPE(TS_CASE)
 #undef TS_CASE

@@ -74,23 +74,20 @@ void print_after(const std::string& set, const Rows& x) {
   o.init = KMeansInit::given, o.centers = r.centers.cview();
   print(set + " given", x, o);
   for (const auto metric : {solvers::KMeansMetric::euclidean, solvers::KMeansMetric::cosine})
-    item("kmeans " + set + " after" + (metric == solvers::KMeansMetric::cosine ? " cosine" : ""),
-         [&](Hash& hash) {
-           const auto centers = r.centers.cview();
-           const auto p = solvers::predict(plain_context(), x, centers, metric);
-           const auto m =
-               solvers::measure(plain_context(), solvers::RowsInMemory(x), centers, p.labels, metric);
-           hash.add(p.labels).add(p.inertia).add(p.sizes).add(p.rescored);
-           hash.add(solvers::transform(plain_context(), x, centers, metric));
-           hash.add(solvers::verify(plain_context(), x, centers, p.labels, metric));
-           hash.add(m.simplified_silhouette).add(m.davies_bouldin).add(m.calinski_harabasz);
-         });
+    item("kmeans " + set + " after" + (metric == solvers::KMeansMetric::cosine ? " cosine" : ""), [&](Hash& hash) {
+      const auto centers = r.centers.cview();
+      const auto p = solvers::predict(plain_context(), x, centers, metric);
+      const auto m = solvers::measure(plain_context(), solvers::RowsInMemory(x), centers, p.labels, metric);
+      hash.add(p.labels).add(p.inertia).add(p.sizes).add(p.rescored);
+      hash.add(solvers::transform(plain_context(), x, centers, metric));
+      hash.add(solvers::verify(plain_context(), x, centers, p.labels, metric));
+      hash.add(m.simplified_silhouette).add(m.davies_bouldin).add(m.calinski_harabasz);
+    });
   item("kmeans " + set + " several numbers", [&](Hash& hash) {
     KMeansOptions each;
     each.max_iter = 10;
     const std::vector<index_t> clusters = {2, 5, 9};
-    for (const KMeansResult& one :
-         solvers::kmeans_of_each(plain_context(), solvers::RowsInMemory(x), each, clusters))
+    for (const KMeansResult& one : solvers::kmeans_of_each(plain_context(), solvers::RowsInMemory(x), each, clusters))
       add(hash, one);
   });
 }

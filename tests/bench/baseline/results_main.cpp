@@ -15,8 +15,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "Usage: baseline_results [sums|rows|assign|eigen|general|kmeans]\n");
     return 2;
   }
-  std::printf("# vector level of this processor: %s\n",
-              std::string(ts::name_of(ts::this_cpu().simd)).c_str());
+  std::printf("# vector level of this processor: %s\n", std::string(ts::name_of(ts::this_cpu().simd)).c_str());
   for (const Part& part : parts)
     if (argc == 1 || std::strcmp(argv[1], part.name) == 0) part.print();
   return 0;

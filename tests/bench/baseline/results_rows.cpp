@@ -21,8 +21,7 @@ void print_products() {
     auto small = Operand<R>::random(plain ? s.p : s.q, plain ? s.q : s.p, form_number(turn + 1), values);
     auto y = Operand<R>::random(s.n, s.q, form_number(turn), values);
     const Op op = plain ? Op::none : turn % 3 == 0 ? Op::transpose : Op::adjoint;
-    with_views([&](auto vx, auto vs,
-                   auto vy) { tsmm(ctx, op, scalar<R>(turn), vx, vs, scalar_or_zero<R>(turn), vy); },
+    with_views([&](auto vx, auto vs, auto vy) { tsmm(ctx, op, scalar<R>(turn), vx, vs, scalar_or_zero<R>(turn), vy); },
                x, small, y);
     add(h, y);
   });
@@ -33,9 +32,9 @@ void print_products() {
     auto x = Operand<T>::random(s.n, s.q, form_number(turn + turn % 2), values);
     auto y = Operand<R>::random(m, s.q, form_number(turn), values);
     const Op op = plain ? Op::none : turn % 3 == 0 ? Op::transpose : Op::adjoint;
-    with_views([&](auto vd, auto vx,
-                   auto vy) { tsm2r(ctx, op, scalar<R>(turn), vd, vx, scalar_or_zero<R>(turn + 1), vy); },
-               d, x, y);
+    with_views(
+        [&](auto vd, auto vx, auto vy) { tsm2r(ctx, op, scalar<R>(turn), vd, vx, scalar_or_zero<R>(turn + 1), vy); }, d,
+        x, y);
     add(h, y);
   });
 }
@@ -66,17 +65,15 @@ void print_spmm(const std::string& name) {
     auto x = Operand<T>::random(s.n, s.q, form_number(turn), values);
     auto y = Operand<R>::random(m, s.q, form_number(turn + 1), values);
     const Op op = plain ? Op::none : turn % 2 == 0 ? Op::transpose : Op::adjoint;
-    with_views(
-        [&](auto vx, auto vy) { spmm(ctx, op, scalar<R>(turn), a.view(), vx, scalar_or_zero<R>(turn), vy); },
-        x, y);
+    with_views([&](auto vx, auto vy) { spmm(ctx, op, scalar<R>(turn), a.view(), vx, scalar_or_zero<R>(turn), vy); }, x,
+               y);
     add(h, y);
   });
 }
 
 template <class T>
 void print_in_place() {
-  for_shapes<T>("tsmm_in_place", [](const Context& ctx, const Shape& s, Values& values, std::size_t turn,
-                                    Hash& h) {
+  for_shapes<T>("tsmm_in_place", [](const Context& ctx, const Shape& s, Values& values, std::size_t turn, Hash& h) {
     const index_t q = std::min(s.p, s.q);
     auto x = Operand<T>::random(s.n, s.p, form_number(turn), values);
     auto small = Operand<T>::random(s.p, q, form_number(turn + 1), values);

@@ -38,8 +38,7 @@ double number(index_t i, index_t j, int levels) {
 Matrix<double> centres(const Case& c) {
   Matrix<double> out(c.k, c.d);
   for (index_t m = 0; m < c.k; ++m)
-    for (index_t j = 0; j < c.d; ++j)
-      out(m, j) = c.offset + c.factor * number(m + 1000003, j, c.levels) * 0.75;
+    for (index_t j = 0; j < c.d; ++j) out(m, j) = c.offset + c.factor * number(m + 1000003, j, c.levels) * 0.75;
   if (c.outlying > 0)
     for (index_t m = 4; m < c.k; m += 5)
       for (index_t j = 0; j < c.d; ++j) out(m, j) += c.outlying * c.factor;
@@ -79,11 +78,9 @@ Outcome run(const Context& ctx, const Rows& x, const Case& c, const Matrix<doubl
   const double heaviest = weights.empty() ? 1 : *std::max_element(weights.begin(), weights.end());
   const FixedPoint unit(moments.reach, heaviest, x.rows());
   ClusterSums sums(c.k, c.d);
-  PerRowArray<std::int32_t> labels(ctx, x.space(),
-                                   std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
+  PerRowArray<std::int32_t> labels(ctx, x.space(), std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
   const PerRowArray<double> weigh(ctx, x.space(), weights);
-  o.stats = assign(
-      ctx, {x, moments, centroids.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums});
+  o.stats = assign(ctx, {x, moments, centroids.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums});
   o.labels = labels.to_host();
   o.sums = numbers_of(sums, unit);
   if (!c.scaled) o.wrong = count_misassigned(ctx, x, centroids.cview(), labels.view());
@@ -92,8 +89,7 @@ Outcome run(const Context& ctx, const Rows& x, const Case& c, const Matrix<doubl
   own_squared_distances(ctx, x, centroids.cview(), labels.view(), o.distances);
   auto moved = Matrix<double>::copy_of(centroids.cview());
   for (index_t m = 0; m < c.k; ++m) moved(m, 0) += c.factor * (m % 3 == 0 ? 0.01 : -0.002);
-  o.next_stats =
-      assign(ctx, {x, moments, moved.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums});
+  o.next_stats = assign(ctx, {x, moments, moved.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums});
   o.next = labels.to_host();
   o.next_sums = numbers_of(sums, unit);
   return o;
@@ -121,8 +117,7 @@ void check_fast(const Case& c) {
     return assign(ctx, {rows, moments, centroids.cview(), scores, labels, {}, &unit, &sums, {}, settled});
   };
   const auto nowhere = [&] {
-    return PerRowArray<std::int32_t>(ctx, Space::device,
-                                     std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
+    return PerRowArray<std::int32_t>(ctx, Space::device, std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
   };
   ClusterSums sums(c.k, c.d), exact_sums(c.k, c.d), again(c.k, c.d);
   auto labels = nowhere(), exact = nowhere();
@@ -158,8 +153,7 @@ Steps moves(const Context& ctx, const Rows& x, const Case& c, const Matrix<doubl
   const double heaviest = weights.empty() ? 1 : *std::max_element(weights.begin(), weights.end());
   const FixedPoint unit(moments.reach, heaviest, x.rows());
   ClusterSums sums(c.k, c.d);
-  PerRowArray<std::int32_t> labels(ctx, x.space(),
-                                   std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
+  PerRowArray<std::int32_t> labels(ctx, x.space(), std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
   const PerRowArray<double> weigh(ctx, x.space(), weights);
   Steps steps;
   const auto pass = [&](const Matrix<double>& now) {
@@ -195,9 +189,7 @@ std::vector<std::int32_t> last_copies(const Matrix<double>& centroids) {
   std::vector<std::int32_t> last;
   for (index_t m = 0; m < k; ++m) {
     index_t other = k - 1;
-    while (
-        !std::equal(centroids.data() + m * d, centroids.data() + (m + 1) * d, centroids.data() + other * d))
-      --other;
+    while (!std::equal(centroids.data() + m * d, centroids.data() + (m + 1) * d, centroids.data() + other * d)) --other;
     last.push_back(static_cast<std::int32_t>(other));
   }
   return last;
@@ -315,8 +307,7 @@ auto host_and_device(const Case& c, const Run& run) {
   const PerRowArray<double> scale_there(ctx, Space::device, scale);
   const auto both = [&](const Rows& here, const Rows& on_device) {
     auto of_host = run(ctx, here.scaled(scale), c, centroids, weights);
-    return std::pair(std::move(of_host),
-                     run(ctx, on_device.scaled(scale_there.view()), c, centroids, weights));
+    return std::pair(std::move(of_host), run(ctx, on_device.scaled(scale_there.view()), c, centroids, weights));
   };
   if (c.col_major)
     return both(HostView<const T, Layout::col_major>(buffer.data(), c.n, c.d, ld),
@@ -328,8 +319,8 @@ auto host_and_device(const Case& c, const Run& run) {
 template <class T>
 std::string text_of(const Case& c) {
   std::ostringstream text;
-  text << "n " << c.n << " d " << c.d << " k " << c.k << " type " << static_cast<int>(dtype_of<T>)
-       << " offset " << c.offset << " factor " << c.factor << " levels " << c.levels << " gap " << c.gap;
+  text << "n " << c.n << " d " << c.d << " k " << c.k << " type " << static_cast<int>(dtype_of<T>) << " offset "
+       << c.offset << " factor " << c.factor << " levels " << c.levels << " gap " << c.gap;
   return text.str();
 }
 
@@ -371,8 +362,8 @@ void check_settled(const Case& c) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("on a device, labels and sums are those of the host, bit for bit",
-                   "[assign][sanitize][gpu]", double, float, float16, bfloat16) {
+TEMPLATE_TEST_CASE("on a device, labels and sums are those of the host, bit for bit", "[assign][sanitize][gpu]", double,
+                   float, float16, bfloat16) {
   check<TestType>({0, 3, 2});
   check<TestType>({1, 1, 1});
   check<TestType>({31, 4, 16});
@@ -384,8 +375,8 @@ TEMPLATE_TEST_CASE("on a device, labels and sums are those of the host, bit for 
   check<TestType>({77, 32, 300});
 }
 
-TEMPLATE_TEST_CASE("rows on a device may have gaps, lie by columns, weigh and be scaled", "[assign][gpu]",
-                   double, float, float16, bfloat16) {
+TEMPLATE_TEST_CASE("rows on a device may have gaps, lie by columns, weigh and be scaled", "[assign][gpu]", double,
+                   float, float16, bfloat16) {
   check<TestType>({300, 8, 10, 0, 1, 128, false, 1});
   check<TestType>({300, 8, 10, 0, 1, 128, false, 8, false, true});
   check<TestType>({300, 33, 10, 0, 1, 16, true, 5, true, true});
@@ -418,19 +409,18 @@ TEST_CASE("on a device, many rows", "[assign][gpu]") {
   check<float>({1000, 300, 40, 0, 1, 1 << 20});
 }
 
-TEMPLATE_TEST_CASE("on a device, rows are taken as they are a little off the origin",
-                   "[assign][sanitize][gpu]", float, float16) {
+TEMPLATE_TEST_CASE("on a device, rows are taken as they are a little off the origin", "[assign][sanitize][gpu]", float,
+                   float16) {
   constexpr int levels = sizeof(TestType) == 2 ? 512 : 1 << 20;
-  for (const auto& [d, k] :
-       {std::pair{4, 16}, {8, 16}, {16, 16}, {20, 9}, {16, 64}, {64, 64}, {32, 256}, {128, 100}}) {
+  for (const auto& [d, k] : {std::pair{4, 16}, {8, 16}, {16, 16}, {20, 9}, {16, 64}, {64, 64}, {32, 256}, {128, 100}}) {
     check<TestType>({4001, d, k, 0.2, 1, levels});
     check<TestType>({333, d, k, -0.2, 2, 4});  // ties, and a last tile that is not full
   }
   check<TestType>({333, 20, 16, 0.2, 1, levels, true, 4, false, true});
 }
 
-TEMPLATE_TEST_CASE("on a device, rows that move change sums as they do on the host",
-                   "[assign][sanitize][gpu]", double, float, float16, bfloat16) {
+TEMPLATE_TEST_CASE("on a device, rows that move change sums as they do on the host", "[assign][sanitize][gpu]", double,
+                   float, float16, bfloat16) {
   check_moves<TestType>({5000, 20, 70, 0, 1, 128, true});
   check_moves<TestType>({3001, 33, 200, 0.3, 1, 128, true, 5, false, true});
   check_moves<TestType>({2000, 769, 3, 0, 1, 128, true, 0, false, true});
@@ -462,8 +452,8 @@ TEST_CASE("on a device, wide rows and many centroids", "[assign][gpu]") {
   check<float>({3000, 40, 2000, 0, 1, 1 << 20});
 }
 
-TEMPLATE_TEST_CASE("on a device, passes that expect labels to stay find the same ones",
-                   "[assign][sanitize][gpu]", double, float, float16, bfloat16) {
+TEMPLATE_TEST_CASE("on a device, passes that expect labels to stay find the same ones", "[assign][sanitize][gpu]",
+                   double, float, float16, bfloat16) {
   constexpr int levels = sizeof(TestType) == 2 ? 128 : 1 << 20;
   // More than 4000 times 16 columns and centroids: labels are confirmed.
   check_settled<TestType>({1, 128, 500, 0, 1, levels});
@@ -489,8 +479,7 @@ TEMPLATE_TEST_CASE("on a device, passes that expect labels to stay find the same
   check_settled<TestType>({200, 200, 300, 0, 1, levels});
 }
 
-TEST_CASE("on a device, passes that expect labels to stay, many rows and the ends of the range",
-          "[assign][gpu]") {
+TEST_CASE("on a device, passes that expect labels to stay, many rows and the ends of the range", "[assign][gpu]") {
   check_settled<float>({150001, 64, 1000, 0, 1, 1 << 20, true});  // several times all that runs at once
   check_settled<float16>({100003, 128, 600, 0, 1, 512, true});
   check_settled<float>({500, 64, 1000, 1e5, 1, 1 << 20});
@@ -508,26 +497,25 @@ TEST_CASE("on a device, passes that expect labels to stay, many rows and the end
 TEST_CASE("on a device, passes that expect labels to stay repeat, bit for bit", "[assign][gpu]") {
   constexpr int times = 30;
   const Case c{20011, 100, 1000, 0, 1, 1 << 20, true};
-  const auto [host, device] = host_and_device<float>(c, [](const Context& ctx, const Rows& x, const Case& of,
-                                                           const Matrix<double>& centroids,
-                                                           const std::vector<double>&) {
-    Passes passes;
-    const auto moments = column_moments(ctx, x);
-    const FixedPoint unit(moments.reach, 1, x.rows());
-    std::vector<std::int32_t> begin;
-    for (index_t i = 0; i < of.n; ++i) begin.push_back(static_cast<std::int32_t>((i + i % 29 / 28) % of.k));
-    for (int time = 0; time < (x.on_device() ? times : 1); ++time) {
-      PerRowArray<std::int32_t> labels(ctx, x.space(), begin);
-      ClusterSums sums(of.k, of.d);
-      add_rows(ctx, x, moments, labels.view(), {}, unit, sums);
-      passes.changed.push_back(
-          assign(ctx,
-                 {x, moments, centroids.cview(), Scores::float32, labels.view(), {}, &unit, &sums, {}, true})
-              .changed);
-      passes.labels.push_back(labels.to_host()), passes.sums.push_back(numbers_of(sums, unit));
-    }
-    return passes;
-  });
+  const auto [host, device] =
+      host_and_device<float>(c, [](const Context& ctx, const Rows& x, const Case& of, const Matrix<double>& centroids,
+                                   const std::vector<double>&) {
+        Passes passes;
+        const auto moments = column_moments(ctx, x);
+        const FixedPoint unit(moments.reach, 1, x.rows());
+        std::vector<std::int32_t> begin;
+        for (index_t i = 0; i < of.n; ++i) begin.push_back(static_cast<std::int32_t>((i + i % 29 / 28) % of.k));
+        for (int time = 0; time < (x.on_device() ? times : 1); ++time) {
+          PerRowArray<std::int32_t> labels(ctx, x.space(), begin);
+          ClusterSums sums(of.k, of.d);
+          add_rows(ctx, x, moments, labels.view(), {}, unit, sums);
+          passes.changed.push_back(
+              assign(ctx, {x, moments, centroids.cview(), Scores::float32, labels.view(), {}, &unit, &sums, {}, true})
+                  .changed);
+          passes.labels.push_back(labels.to_host()), passes.sums.push_back(numbers_of(sums, unit));
+        }
+        return passes;
+      });
   CHECK(host.changed[0] > 0);
   CHECK(device.changed == std::vector<index_t>(times, host.changed[0]));
   for (int time = 0; time < times; ++time) {
@@ -544,8 +532,7 @@ TEST_CASE("an element that is not finite is named, wherever the rows are", "[ass
     x(9000, 3) = x(9000, 4) = x(9999, 0) = bad;
     DeviceMatrix<float> there(ctx.stream, 10000, 5);
     copy(ctx.stream, there.view(), x.cview());
-    const std::string message =
-        test::message_of([&] { (void)column_moments(ctx, Rows(ctx.stream, there.cview())); });
+    const std::string message = test::message_of([&] { (void)column_moments(ctx, Rows(ctx.stream, there.cview())); });
     CHECK(message.find("row 9000, column 3") != std::string::npos);
   }
 }
@@ -560,12 +547,10 @@ TEST_CASE("rows, labels and weights must lie in one memory", "[assign][gpu]") {
   const auto moments = column_moments(ctx, rows);
   const auto centre = Matrix<double>::zeros(1, 2);
   std::vector<std::int32_t> labels(4, -1);
-  CHECK_THROWS_AS(assign(ctx, {rows, moments, centre.cview(), Scores::float32, labels, {}, nullptr, nullptr}),
-                  Error);
+  CHECK_THROWS_AS(assign(ctx, {rows, moments, centre.cview(), Scores::float32, labels, {}, nullptr, nullptr}), Error);
 }
 
-TEMPLATE_TEST_CASE("on a device, scores may be taken at their word", "[assign][gpu]", double, float,
-                   float16) {
+TEMPLATE_TEST_CASE("on a device, scores may be taken at their word", "[assign][gpu]", double, float, float16) {
   check_fast<TestType>({300, 4, 16});
   check_fast<TestType>({1000, 16, 64, 0, 1, 1 << 20});
   check_fast<TestType>({500, 7, 33});

@@ -100,8 +100,8 @@ void check_against_reference(index_t n, index_t d, index_t k, double offset = 0,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("labels and sums are those of the reference, bit for bit", "[assign]", double, float,
-                   float16, bfloat16) {
+TEMPLATE_TEST_CASE("labels and sums are those of the reference, bit for bit", "[assign]", double, float, float16,
+                   bfloat16) {
   check_against_reference<TestType>(1, 1, 1);
   check_against_reference<TestType>(5, 3, 2);
   check_against_reference<TestType>(97, 1, 7);
@@ -147,8 +147,7 @@ TEST_CASE("scores of integers: blocks of columns, odd ones, and rows without roo
         run(reference(), Rows(x.cview()), c.cview()).labels);
 }
 
-TEST_CASE("scores of integers leave rows near two centroids to be decided again, and few others",
-          "[assign]") {
+TEST_CASE("scores of integers leave rows near two centroids to be decided again, and few others", "[assign]") {
   // Rows on both sides of the bisector of two centroids, nearer to it at every step.
   constexpr index_t n = 1200, d = 30, k = 10;
   const auto c = centres(k, d);
@@ -278,8 +277,7 @@ TEST_CASE("rows that change their label are moved without drift", "[assign]") {
     for (index_t m = 0; m < k; ++m) {
       REQUIRE(sums.count(m) == fresh.count(m));
       REQUIRE(sums.weight(unit, m) == fresh.weight(unit, m));
-      for (index_t j = 0; j < d && !sums.weightless(m); ++j)
-        REQUIRE(sums.mean(unit, m, j) == fresh.mean(unit, m, j));
+      for (index_t j = 0; j < d && !sums.weightless(m); ++j) REQUIRE(sums.mean(unit, m, j) == fresh.mean(unit, m, j));
     }
   }
 }
@@ -303,8 +301,7 @@ void check_bounds(const Rows& rows, index_t k, bool with_copies) {
       for (int step = 0; step < 9; ++step) {
         auto c = centres(k, rows.cols(), 0.02 * step * (step < 5 ? 1.0 : 0.01));
         for (index_t j = 0; j < rows.cols(); ++j) {
-          if (step > 6)
-            c(1, j) += 0.7 * number(step, j);  // one moves far, and would win rows from the others
+          if (step > 6) c(1, j) += 0.7 * number(step, j);  // one moves far, and would win rows from the others
           if (with_copies && step % 3 == 1) c(k - 1, j) = c(0, j);
         }
         bounds.begin_pass(ctx, c.cview(), moments);
@@ -312,18 +309,17 @@ void check_bounds(const Rows& rows, index_t k, bool with_copies) {
         // In two blocks, as data that comes in blocks is assigned.
         const index_t half = rows.rows() / 2 / 4096 * 4096 + rows.rows() / 3;
         for (const auto& [first, count] : {std::pair{index_t{0}, half}, {half, rows.rows() - half}})
-          stats += assign(ctx, {rows.block(first, count),
-                                moments,
-                                c.cview(),
-                                scores,
-                                std::span(labels).subspan(static_cast<std::size_t>(first),
-                                                          static_cast<std::size_t>(count)),
-                                {},
-                                &unit,
-                                &sums,
-                                {&bounds, first}});
-        const AssignStats without =
-            assign(ctx, {rows, moments, c.cview(), scores, expected, {}, &unit, &plain});
+          stats +=
+              assign(ctx, {rows.block(first, count),
+                           moments,
+                           c.cview(),
+                           scores,
+                           std::span(labels).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
+                           {},
+                           &unit,
+                           &sums,
+                           {&bounds, first}});
+        const AssignStats without = assign(ctx, {rows, moments, c.cview(), scores, expected, {}, &unit, &plain});
         REQUIRE(labels == expected);
         CHECK(stats.changed == without.changed);
         all += stats;
@@ -337,8 +333,8 @@ void check_bounds(const Rows& rows, index_t k, bool with_copies) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("scores taken at their word leave labels of centroids that are hardly farther", "[assign]",
-                   double, float, float16) {
+TEMPLATE_TEST_CASE("scores taken at their word leave labels of centroids that are hardly farther", "[assign]", double,
+                   float, float16) {
   constexpr index_t n = 700, d = 20, k = 30;
   const auto x = points<TestType>(n, d);
   const auto c = centres(k, d);
@@ -372,19 +368,10 @@ TEST_CASE("expecting labels to stay changes nothing but the time", "[assign]") {
     add_rows(ctx, Rows(x.cview()), moments, labels, {}, unit, sums);
     auto of_settled = sums;
     auto settled = labels;
-    const AssignStats stats = assign(
-                          ctx,
-                          {Rows(x.cview()), moments, c.cview(), Scores::float32, labels, {}, &unit, &sums}),
-                      settled_stats = assign(ctx, {Rows(x.cview()),
-                                                   moments,
-                                                   c.cview(),
-                                                   Scores::float32,
-                                                   settled,
-                                                   {},
-                                                   &unit,
-                                                   &of_settled,
-                                                   {},
-                                                   true});
+    const AssignStats
+        stats = assign(ctx, {Rows(x.cview()), moments, c.cview(), Scores::float32, labels, {}, &unit, &sums}),
+        settled_stats = assign(
+            ctx, {Rows(x.cview()), moments, c.cview(), Scores::float32, settled, {}, &unit, &of_settled, {}, true});
     CHECK(labels == right.labels);
     CHECK(settled == right.labels);
     CHECK(settled_stats.changed == stats.changed);
@@ -452,8 +439,7 @@ TEST_CASE("shapes that do not fit are refused", "[assign]") {
   const auto moments = column_moments({}, rows);
   std::vector<std::int32_t> labels(4), few(3);
   const std::vector<double> weights(3);
-  const auto call = [&](HostView<const double> centroids, std::span<std::int32_t> l,
-                        std::span<const double> w) {
+  const auto call = [&](HostView<const double> centroids, std::span<std::int32_t> l, std::span<const double> w) {
     assign({}, {rows, moments, centroids, Scores::float32, l, w, nullptr, nullptr});
   };
   CHECK_THROWS_AS(call(c.cview(), labels, {}), Error);

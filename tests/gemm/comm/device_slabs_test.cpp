@@ -39,8 +39,8 @@ void check_slabs(index_t n, index_t p, index_t q, Form form) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("sums over rows start the same kernels in the same grids on GPUs of every size",
-                   "[rehearsal][cuda]", TS_ALL_TYPES) {
+TEMPLATE_TEST_CASE("sums over rows start the same kernels in the same grids on GPUs of every size", "[rehearsal][cuda]",
+                   TS_ALL_TYPES) {
   for (const index_t width : {1, 8, 33, 200})
     for (const index_t n : {1, 1000, 100000}) {
       CAPTURE(width, n);
@@ -64,14 +64,12 @@ TEMPLATE_TEST_CASE("on a GPU the bits of 1, 2, 3 and 7 slabs are those of the wh
   check_slabs<TestType>(9001, 200, 40, form_number(1));  // wider than one kernel takes
 }
 
-TEMPLATE_TEST_CASE("sums over the rows of slabs, small enough for the sanitizer", "[sanitize][gpu]",
-                   TS_ALL_TYPES) {
+TEMPLATE_TEST_CASE("sums over the rows of slabs, small enough for the sanitizer", "[sanitize][gpu]", TS_ALL_TYPES) {
   check_slabs<TestType>(2003, 8, 8, {});
   check_slabs<TestType>(700, 7, 3, {Layout::col_major, 1, 1});
 }
 
-TEMPLATE_TEST_CASE("on a GPU at level run_to_run slabs may begin anywhere, and be empty", "[gpu]",
-                   TS_RESULT_TYPES) {
+TEMPLATE_TEST_CASE("on a GPU at level run_to_run slabs may begin anywhere, and be empty", "[gpu]", TS_RESULT_TYPES) {
   const SumsOverRows<TestType> sums(5000, 9, 4, {});
   const Context ctx = device_context();
   const auto bits = sums.bits_of_slabs(ctx, RowSlabs({0, 0, 17, 4000, 4000, 5000}));

@@ -32,8 +32,7 @@ Context gpu_to_gpu(int threads) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("on the processor the bits of 1, 2, 3 and 7 slabs are those of the whole", "",
-                   TS_ALL_TYPES) {
+TEMPLATE_TEST_CASE("on the processor the bits of 1, 2, 3 and 7 slabs are those of the whole", "", TS_ALL_TYPES) {
   for (const Shape& shape : shapes)
     for (std::size_t form = 0; form < 3; ++form) {
       check_slabs<TestType>(gpu_to_gpu(1), shape, form_number(form));
@@ -87,8 +86,7 @@ TEST_CASE("slabs that cannot keep the bits are refused") {
   Context ctx = gpu_to_gpu(1);
   ctx.communicator = std::make_shared<SlabCollector>(2);
   const auto run = [&](index_t rows) {
-    gram(ctx, Op::transpose, 1.0, HostView<const double>(ones.data(), rows, 1), 0.0,
-         HostView<double>(&sum, 1, 1));
+    gram(ctx, Op::transpose, 1.0, HostView<const double>(ones.data(), rows, 1), 0.0, HostView<double>(&sum, 1, 1));
   };
   expect_misuse([&] { run(n); }, {"gram", "slabs", "2 ranks"});
   ctx.slabs = RowSlabs({0, 5000, n});

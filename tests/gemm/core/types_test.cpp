@@ -13,8 +13,7 @@ constexpr bool made_of_any = (std::is_constructible_v<Half, From> || ...);
 static_assert(!made_of_any<float16, float, double, int, std::uint16_t, bfloat16>);
 static_assert(!made_of_any<bfloat16, float, double, int, std::uint16_t, float16>);
 static_assert(std::is_trivially_copyable_v<float16> && sizeof(float16) == 2);
-static_assert(float16::from_bits(0x3e00) == to_float16(1.5f) &&
-              bfloat16::from_bits(0x3fc0) == to_bfloat16(1.5f));
+static_assert(float16::from_bits(0x3e00) == to_float16(1.5f) && bfloat16::from_bits(0x3fc0) == to_bfloat16(1.5f));
 
 TEST_CASE("every finite float16 survives the way to float and back") {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {

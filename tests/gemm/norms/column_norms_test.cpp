@@ -54,8 +54,7 @@ void check_norms(Operand<T>& x) {
     for (std::size_t j = 0; j < want.size(); ++j) {
       CAPTURE(j, got[j], static_cast<double>(want[j]));
       const double bound = product_bound<real_t<T>>(
-          is_complex<T> || std::is_same_v<T, double> ? static_cast<double>(x.rows()) : 1,
-          static_cast<double>(want[j]));
+          is_complex<T> || std::is_same_v<T, double> ? static_cast<double>(x.rows()) : 1, static_cast<double>(want[j]));
       REQUIRE(std::abs(static_cast<double>(static_cast<long double>(got[j]) - want[j])) <=
               bound + std::numeric_limits<real_t<T>>::denorm_min());
     }
@@ -134,7 +133,6 @@ TEMPLATE_TEST_CASE("column_norms passes NaN and Inf on, each in its column", "[s
 
 TEST_CASE("column_norms refuses room for another number of norms", "[short]") {
   std::vector<double> memory(30, 1.0), norms(2);
-  expect_misuse(
-      [&] { column_norms(Context{}, HostView<double>(memory.data(), 10, 3), std::span<double>(norms)); },
-      {"column_norms", "norms", "2", "3"});
+  expect_misuse([&] { column_norms(Context{}, HostView<double>(memory.data(), 10, 3), std::span<double>(norms)); },
+                {"column_norms", "norms", "2", "3"});
 }

@@ -40,8 +40,7 @@ void for_each_problem(Operation operation, Check&& check) {
           problem.problem = {operation, type, 1 << 22, p, operation == Operation::gram ? p : q};
           problem.problem.accumulate = p % 2 == 0;
           problem.first = problem.second = problem.out = form;
-          CAPTURE(name_of(operation), name_of(type), p, q, static_cast<int>(form.layout), form.alignment,
-                  form.gap);
+          CAPTURE(name_of(operation), name_of(type), p, q, static_cast<int>(form.layout), form.alignment, form.gap);
           check(problem);
         }
 }
@@ -67,13 +66,11 @@ TEST_CASE("every inner product of tall operands has a plan that fits") {
 TEST_CASE("every tall times small product has a plan that fits") {
   for (const char* arch : archs) {
     const cuda::DeviceInfo device = cuda::typical_device(arch);
-    const index_t widest =
-        cuda::tsmm_widest(DType::complex128, cuda::limits_of(device, Determinism::run_to_run));
+    const index_t widest = cuda::tsmm_widest(DType::complex128, cuda::limits_of(device, Determinism::run_to_run));
     CHECK(widest >= 16);
     for_each_problem(Operation::tsmm, [&](const cuda::GpuProblem& problem) {
       const Problem& pr = problem.problem;
-      if (std::max(pr.p, pr.q) > cuda::tsmm_widest(pr.type, cuda::limits_of(device, Determinism::run_to_run)))
-        return;
+      if (std::max(pr.p, pr.q) > cuda::tsmm_widest(pr.type, cuda::limits_of(device, Determinism::run_to_run))) return;
       const auto candidates = cuda::tsmm_candidates(problem, device);
       REQUIRE_FALSE(candidates.empty());
       for (const cuda::Candidate& c : candidates)
@@ -108,8 +105,7 @@ TEST_CASE("at level gpu_to_gpu a plan depends on the shape alone") {
   });
 }
 
-TEST_CASE(
-    "the blocks of a short inner product meet in clusters that all find room, those of a long one do not") {
+TEST_CASE("the blocks of a short inner product meet in clusters that all find room, those of a long one do not") {
   const auto plan = [](const char* arch, index_t n) {
     cuda::GpuProblem problem;
     problem.problem = {Operation::tsmttsm, DType::float16, n, 32, 32};
@@ -156,9 +152,7 @@ TEST_CASE("narrow operands fold, contiguous ones are copied in bulk, and a wide 
 TEST_CASE("float32 is split where arithmetic bounds, and warpgroups multiply where the device has them") {
   cuda::GpuProblem problem;
   problem.problem = {Operation::tsmttsm, DType::complex64, 1 << 22, 64, 64};
-  const auto best = [&](const char* arch) {
-    return cuda::make_plan(problem, cuda::typical_device(arch)).kernel;
-  };
+  const auto best = [&](const char* arch) { return cuda::make_plan(problem, cuda::typical_device(arch)).kernel; };
   CHECK(best("sm_90a").family == "tsmttsm_wgmma");
   problem.problem.operation = Operation::gram;
   CHECK(best("sm_90a").family == "tsmttsm_wgmma");
@@ -185,8 +179,7 @@ TEST_CASE("complex128 takes three real products for a complex one where arithmet
     for (const index_t width : {32, 48, 49, 56, 64}) {
       CAPTURE(width);
       const bool bound = width > 48;
-      CHECK(define_of(kernel(op, DType::complex128, 1 << 22, width, "sm_90a"), "TS_THREE") ==
-            (bound ? "1" : "0"));
+      CHECK(define_of(kernel(op, DType::complex128, 1 << 22, width, "sm_90a"), "TS_THREE") == (bound ? "1" : "0"));
       CHECK(define_of(kernel(op, DType::complex128, 1000, width, "sm_90a"), "TS_THREE") == "0");
     }
   CHECK(define_of(kernel(Operation::gram, DType::complex128, 1 << 22, 64, "sm_90a"), "TS_PAIRS") == "1");
@@ -197,10 +190,9 @@ TEST_CASE("the small tiles of a narrow Gram matrix of float32 are summed in floa
   const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
   cuda::GpuProblem problem;
   problem.problem = {Operation::gram, DType::float32, 1 << 24, 40, 40};
-  const auto tilings = cuda::inner_tilings(cuda::inner_problem_of(problem, 40),
-                                           cuda::limits_of(device, Determinism::run_to_run));
-  const auto single =
-      std::find_if(tilings.begin(), tilings.end(), [](const auto& t) { return !t.warpgroups; });
+  const auto tilings =
+      cuda::inner_tilings(cuda::inner_problem_of(problem, 40), cuda::limits_of(device, Determinism::run_to_run));
+  const auto single = std::find_if(tilings.begin(), tilings.end(), [](const auto& t) { return !t.warpgroups; });
   REQUIRE(single != tilings.end());
   CHECK_FALSE(single->split);
 }

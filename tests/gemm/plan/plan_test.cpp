@@ -107,10 +107,8 @@ TEST_CASE("the cut into chunks depends on the shape and the vectors, not on thre
 TEST_CASE("results larger than the caches are written past them") {
   CHECK(make_plan({Operation::tsmm, DType::float64, 10 * million, 8, 8}, machine()).streaming_stores);
   CHECK_FALSE(make_plan({Operation::tsmm, DType::float64, 10000, 8, 8}, machine()).streaming_stores);
-  CHECK_FALSE(
-      make_plan({Operation::tsmm, DType::float64, 10 * million, 8, 8, true}, machine()).streaming_stores);
-  CHECK_FALSE(
-      make_plan({Operation::tsmttsm, DType::float64, 10 * million, 8, 8}, machine()).streaming_stores);
+  CHECK_FALSE(make_plan({Operation::tsmm, DType::float64, 10 * million, 8, 8, true}, machine()).streaming_stores);
+  CHECK_FALSE(make_plan({Operation::tsmttsm, DType::float64, 10 * million, 8, 8}, machine()).streaming_stores);
 }
 
 TEST_CASE("an override is obeyed, and is an error where it cannot be met") {

@@ -45,8 +45,7 @@ std::vector<Cell> measured() {
 }
 
 /// The place of the planner's kernel among those that were measured; nothing where it was not.
-std::optional<std::size_t> place_of(const cuda::GpuPlan& plan, const Cell& cell,
-                                    const cuda::DeviceInfo& device) {
+std::optional<std::size_t> place_of(const cuda::GpuPlan& plan, const Cell& cell, const cuda::DeviceInfo& device) {
   std::vector<cuda::KernelPlan> kernels;
   for (const cuda::Candidate& candidate : cuda::ranked_candidates(cell.problem, device))
     if (std::find(kernels.begin(), kernels.end(), candidate.kernel) == kernels.end())

@@ -24,14 +24,13 @@ template <class T>
 void run_project_out(const Context& ctx, Operand<T>& v, Operand<T>& s, Operand<T>& w, Operand<T>& s_next,
                      Operand<T>& g) {
   with_views(
-      ctx, [&](auto vv, auto vs, auto vw, auto vn, auto vg) { project_out(ctx, vv, vs, vw, vn, vg); }, v, s,
-      w, s_next, g);
+      ctx, [&](auto vv, auto vs, auto vw, auto vn, auto vg) { project_out(ctx, vv, vs, vw, vn, vg); }, v, s, w, s_next,
+      g);
 }
 
 template <class T>
 void check_hermitian(const Operand<T>& g) {
-  REQUIRE(everywhere(g.rows(), g.cols(),
-                     [&](index_t i, index_t j) { return g.at(i, j) == conjugated(g.at(j, i)); }));
+  REQUIRE(everywhere(g.rows(), g.cols(), [&](index_t i, index_t j) { return g.at(i, j) == conjugated(g.at(j, i)); }));
 }
 /// The results of one call, compared as one.
 template <class T>
@@ -48,15 +47,14 @@ void check_inner_and_gram(index_t n, index_t m, index_t b, std::size_t variant) 
   Values values(variant);
   auto v = Operand<T>::random(n, m, form_number(variant), values);
   const auto w = Operand<T>::random(n, b, form_number(variant / 2), values);
-  const Results<T> empty{w, Operand<T>(m, b, form_number(variant / 3)),
-                         Operand<T>(b, b, form_number(variant / 5))};
+  const Results<T> empty{w, Operand<T>(m, b, form_number(variant / 3)), Operand<T>(b, b, form_number(variant / 5))};
   const auto s = inner_product(v, w), g = inner_product(w, w);
   in_every_way(
       empty,
       [&](const Context& ctx, Results<T>& out) {
         with_views(
-            ctx, [&](auto vv, auto vw, auto vs, auto vg) { inner_and_gram(ctx, vv, vw, vs, vg); }, v, out.w,
-            out.s, out.g);
+            ctx, [&](auto vv, auto vw, auto vs, auto vg) { inner_and_gram(ctx, vv, vw, vs, vg); }, v, out.w, out.s,
+            out.g);
       },
       [&](const Results<T>& out) {
         check_product(out.s, T{1}, s, T{}, out.s);
@@ -110,17 +108,12 @@ TEMPLATE_TEST_CASE("inner_and_gram and project_out of small integers are exact",
       const auto s_next = inner_product(v, updated), g = inner_product(updated, updated);
       in_every_way(
           Results<TestType>{w, Operand<TestType>(m, b), Operand<TestType>(b, b)},
-          [&](const Context& ctx, Results<TestType>& out) {
-            run_project_out(ctx, v, s, out.w, out.s, out.g);
-          },
+          [&](const Context& ctx, Results<TestType>& out) { run_project_out(ctx, v, s, out.w, out.s, out.g); },
           [&](const Results<TestType>& out) {
-            REQUIRE(
-                everywhere(n, b, [&](index_t i, index_t j) { return out.w.at(i, j) == updated.at(i, j); }));
-            REQUIRE(everywhere(m, b, [&](index_t i, index_t j) {
-              return out.s.wide_at(i, j) == s_next.value[s_next.at(i, j)];
-            }));
+            REQUIRE(everywhere(n, b, [&](index_t i, index_t j) { return out.w.at(i, j) == updated.at(i, j); }));
             REQUIRE(everywhere(
-                b, b, [&](index_t i, index_t j) { return out.g.wide_at(i, j) == g.value[g.at(i, j)]; }));
+                m, b, [&](index_t i, index_t j) { return out.s.wide_at(i, j) == s_next.value[s_next.at(i, j)]; }));
+            REQUIRE(everywhere(b, b, [&](index_t i, index_t j) { return out.g.wide_at(i, j) == g.value[g.at(i, j)]; }));
           });
     }
   });
@@ -160,8 +153,7 @@ TEST_CASE("inner_and_gram and project_out refuse misuse by naming the argument",
   expect_misuse([&] { inner_and_gram(ctx, v.rows(0, 9), w, s, g); }, {"inner_and_gram", "V", "9 x 3"});
   expect_misuse([&] { inner_and_gram(ctx, v, w, g, g); }, {"S", "2 x 2", "3 x 2"});
   expect_misuse([&] { inner_and_gram(ctx, v, w, s, s); }, {"G", "3 x 2", "2 x 2"});
-  expect_misuse([&] { inner_and_gram(ctx, v, w, s, HostView<double>(memory.data() + 101, 2, 2)); },
-                {"G overlaps S"});
+  expect_misuse([&] { inner_and_gram(ctx, v, w, s, HostView<double>(memory.data() + 101, 2, 2)); }, {"G overlaps S"});
   expect_misuse([&] { project_out(ctx, v.rows(0, 9), s, w, s_next, g); }, {"project_out", "V", "9 x 3"});
   expect_misuse([&] { project_out(ctx, v, g, w, s_next, g); }, {"S", "2 x 2", "3 x 2"});
   expect_misuse([&] { project_out(ctx, v, s, w, g, g); }, {"S_next", "2 x 2", "3 x 2", "0 x 0"});

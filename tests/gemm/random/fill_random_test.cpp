@@ -66,14 +66,13 @@ TEST_CASE("a block in float32 holds the numbers of float64, rounded") {
   for (index_t i = 0; i < 1000; ++i) {
     for (index_t j = 0; j < 5; ++j) same = same && x(i, j) == static_cast<float>(expected(i, j));
     for (index_t j = 0; j < 3; ++j)
-      same = same &&
-             z(i, j) == std::complex<float>(std::complex<double>(expected(i, 2 * j), expected(i, 2 * j + 1)));
+      same = same && z(i, j) == std::complex<float>(std::complex<double>(expected(i, 2 * j), expected(i, 2 * j + 1)));
   }
   CHECK(same);
 }
 
-TEMPLATE_TEST_CASE("on a GPU a block has the bits of the host", "[device][sanitize][gpu]", double,
-                   std::complex<double>, float, std::complex<float>) {
+TEMPLATE_TEST_CASE("on a GPU a block has the bits of the host", "[device][sanitize][gpu]", double, std::complex<double>,
+                   float, std::complex<float>) {
   using T = TestType;
   Context ctx;
   ctx.stream = test::device_stream();

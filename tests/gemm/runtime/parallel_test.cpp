@@ -122,8 +122,7 @@ TEST_CASE("an exception reaches the caller, that of the lowest part, after all p
     REQUIRE(all_one(runs));
     REQUIRE(!in_parallel());
   }
-  CHECK_THROWS_AS(parallel_pieces(3, 100, [](index_t, int) { throw std::runtime_error("no"); }),
-                  std::runtime_error);
+  CHECK_THROWS_AS(parallel_pieces(3, 100, [](index_t, int) { throw std::runtime_error("no"); }), std::runtime_error);
   Counts after(4);  // the threads work on
   parallel(4, [&](int part) { ++after[static_cast<std::size_t>(part)]; });
   CHECK(all_one(after));
@@ -136,8 +135,7 @@ TEST_CASE("threads that call at the same time do not meet") {
     callers.emplace_back([&wrong, caller] {
       for (int repetition = 0; repetition < 100; ++repetition) {
         std::vector<int> squares(50);
-        parallel_for(3, 50,
-                     [&](index_t i) { squares[static_cast<std::size_t>(i)] = caller + static_cast<int>(i); });
+        parallel_for(3, 50, [&](index_t i) { squares[static_cast<std::size_t>(i)] = caller + static_cast<int>(i); });
         if (std::accumulate(squares.begin(), squares.end(), 0) != 50 * caller + 1225) ++wrong;
       }
     });

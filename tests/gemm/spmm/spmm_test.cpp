@@ -19,8 +19,7 @@ CsrMatrix<T, I> random_sparse(index_t rows, index_t cols, Values& values, bool i
     for (index_t e = 0; e < count; ++e) {
       a.indices.push_back(static_cast<I>(values.below(cols)));
       const double re = integers ? static_cast<double>(values.below(9) - 4) : values.uniform();
-      a.values.push_back(
-          element<T>(re, integers ? static_cast<double>(values.below(9) - 4) : values.uniform()));
+      a.values.push_back(element<T>(re, integers ? static_cast<double>(values.below(9) - 4) : values.uniform()));
     }
     a.pointers.push_back(static_cast<index_t>(a.indices.size()));
   }
@@ -37,8 +36,7 @@ Expected<result_t<T>> exact(Op op, const CsrMatrix<T, I>& a, const Operand<T>& x
     for (auto e = static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(i)]);
          e < static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(i) + 1]); ++e) {
       const auto value = op == Op::adjoint ? conjugate(wide(a.values[e])) : wide(a.values[e]);
-      const index_t column = a.indices[e], row_out = op == Op::none ? i : column,
-                    row_in = op == Op::none ? column : i;
+      const index_t column = a.indices[e], row_out = op == Op::none ? i : column, row_in = op == Op::none ? column : i;
       product.terms = std::max(product.terms, ++terms[static_cast<std::size_t>(row_out)]);
       for (index_t j = 0; j < x.cols(); ++j) product.add(row_out, j, multiply(value, x.wide_at(row_in, j)));
     }
@@ -95,8 +93,7 @@ TEMPLATE_TEST_CASE("spmm of small integers is exact", "[short]", TS_ALL_TYPES) {
   });
 }
 
-TEMPLATE_TEST_CASE("spmm at every width, layout, leading dimension, alpha and beta", "[short]",
-                   TS_ALL_TYPES) {
+TEMPLATE_TEST_CASE("spmm at every width, layout, leading dimension, alpha and beta", "[short]", TS_ALL_TYPES) {
   compiled_ahead([] {
     std::size_t variant = 0;
     for (index_t q = 1; q <= 17; ++q) {
@@ -152,9 +149,8 @@ TEST_CASE("spmm refuses misuse by naming the argument", "[short]") {
   const HostView<double> x(memory.data(), 5, 2), y(memory.data() + 20, 6, 2);
   expect_misuse([&] { spmm(ctx, Op::transpose, 1.0, a.view(), x, 0.0, y); }, {"spmm", "X", "5 x 2", "6 x 2"});
   expect_misuse([&] { spmm(ctx, Op::none, 1.0, a.view(), x, 0.0, y.rows(0, 5)); }, {"Y", "5 x 2", "6 x 2"});
-  expect_misuse(
-      [&] { spmm(ctx, Op::none, 1.0, a.view(), x, 0.0, HostView<double>(memory.data() + 4, 6, 2)); },
-      {"Y overlaps X"});
+  expect_misuse([&] { spmm(ctx, Op::none, 1.0, a.view(), x, 0.0, HostView<double>(memory.data() + 4, 6, 2)); },
+                {"Y overlaps X"});
   auto broken = a.view();
   broken.indices = nullptr;
   expect_misuse([&] { spmm(ctx, Op::none, 1.0, broken, x, 0.0, y); }, {"A", "column numbers"});

@@ -40,8 +40,7 @@ void check_trsm(index_t n, index_t p, std::size_t variant) {
         REQUIRE(everywhere(n, p, [&](index_t i, index_t j) {
           const auto error = size(b.wide_at(i, j) - product.value[product.at(i, j)]);
           return static_cast<double>(error) <=
-                 product_bound<T>(static_cast<double>(p),
-                                  static_cast<double>(product.magnitude[product.at(i, j)]));
+                 product_bound<T>(static_cast<double>(p), static_cast<double>(product.magnitude[product.at(i, j)]));
         }));
       });
 }
@@ -55,8 +54,8 @@ TEMPLATE_TEST_CASE("trsm with powers of two is exact", "[short]", TS_RESULT_TYPE
       auto r = Operand<TestType>(p, p, form_number(static_cast<std::size_t>(p)));
       for (index_t i = 0; i < p; ++i)
         for (index_t j = i; j < p; ++j)
-          r.at(i, j) = i == j ? element<TestType>(i % 2 == 0 ? 2 : -0.5)
-                              : element<TestType>(static_cast<double>(j - i));
+          r.at(i, j) =
+              i == j ? element<TestType>(i % 2 == 0 ? 2 : -0.5) : element<TestType>(static_cast<double>(j - i));
       const auto x = Operand<TestType>::integers(7, p, form_number(1), values);
       auto b = x;  // X R, exactly
       b.fill([&](index_t i, index_t j) {
@@ -110,8 +109,7 @@ TEST_CASE("a zero on the diagonal gives Inf and NaN in its column and what depen
               ctx, [&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
         },
         [&](const Operand<double>& out) {
-          REQUIRE(everywhere(9, p,
-                             [&](index_t i, index_t j) { return std::isfinite(out.at(i, j)) == (j == 0); }));
+          REQUIRE(everywhere(9, p, [&](index_t i, index_t j) { return std::isfinite(out.at(i, j)) == (j == 0); }));
         });
   }
 }
@@ -127,8 +125,7 @@ TEST_CASE("trsm divides by tiny pivots without overflow", "[short]") {
             ctx, [&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
       },
       [&](const Operand<double>& out) {
-        REQUIRE(everywhere(20, 2,
-                           [&](index_t i, index_t j) { return out.at(i, j) == static_cast<double>(i + 1); }));
+        REQUIRE(everywhere(20, 2, [&](index_t i, index_t j) { return out.at(i, j) == static_cast<double>(i + 1); }));
       });
 }
 

@@ -53,8 +53,8 @@ TEMPLATE_TEST_CASE("tsm2r of small integers is exact", "[short]", TS_ALL_TYPES) 
     for (std::size_t variant = 0; variant < 36; ++variant) {
       const index_t m = values.below(6), n = values.below(6), q = 1 + values.below(4);
       const Op op = ops[variant % 3];
-      auto d = Operand<TestType>::integers(op == Op::none ? m : n, op == Op::none ? n : m,
-                                           form_number(variant), values);
+      auto d =
+          Operand<TestType>::integers(op == Op::none ? m : n, op == Op::none ? n : m, form_number(variant), values);
       auto x = Operand<TestType>::integers(n, q, form_number(variant / 6), values);
       const auto y = Operand<R>::integers(m, q, form_number(variant / 2), values);
       const auto product = exact(op, d, x);
@@ -69,8 +69,7 @@ TEMPLATE_TEST_CASE("tsm2r of small integers is exact", "[short]", TS_ALL_TYPES) 
   });
 }
 
-TEMPLATE_TEST_CASE("tsm2r at every width, layout, leading dimension, alpha and beta", "[short]",
-                   TS_ALL_TYPES) {
+TEMPLATE_TEST_CASE("tsm2r at every width, layout, leading dimension, alpha and beta", "[short]", TS_ALL_TYPES) {
   compiled_ahead([] {
     std::size_t variant = 0;
     for (const index_t q : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33}) {

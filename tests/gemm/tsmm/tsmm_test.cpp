@@ -25,8 +25,8 @@ constexpr Op ops[] = {Op::none, Op::adjoint, Op::transpose};
 
 // One function for all test cases: every combination of layouts is compiled once a type.
 template <class T>
-void run_tsmm(const Context& ctx, Op op, result_t<T> alpha, Operand<T>& x, Operand<result_t<T>>& s,
-              result_t<T> beta, Operand<result_t<T>>& y) {
+void run_tsmm(const Context& ctx, Op op, result_t<T> alpha, Operand<T>& x, Operand<result_t<T>>& s, result_t<T> beta,
+              Operand<result_t<T>>& y) {
   with_views(
       ctx, [&](auto vx, auto vs, auto vy) { tsmm(ctx, op, alpha, vx, vs, beta, vy); }, x, s, y);
 }
@@ -39,8 +39,7 @@ void check_tsmm(index_t n, Widths w, std::size_t variant) {
   const Op op = ops[variant % 3];
   const R alpha = scalar<R>(variant / 2), beta = scalar_or_zero<R>(variant / 3);
   auto x = Operand<T>::random(n, w.p, form_number(variant), values);
-  auto s = Operand<R>::random(op == Op::none ? w.p : w.q, op == Op::none ? w.q : w.p,
-                              form_number(variant / 2), values);
+  auto s = Operand<R>::random(op == Op::none ? w.p : w.q, op == Op::none ? w.q : w.p, form_number(variant / 2), values);
   Operand<R> y(n, w.q, form_number(variant / 5));
   if (beta != R{}) y = Operand<R>::random(n, w.q, form_number(variant / 5), values);
   const auto product = exact(op, x, s, w.q);
@@ -56,8 +55,7 @@ void check_in_place(index_t n, index_t p, index_t q, std::size_t variant) {
   const Op op = ops[variant % 3];
   const R alpha = scalar<R>(variant / 2);
   const auto x = Operand<R>::random(n, p, form_number(variant), values);
-  auto s =
-      Operand<R>::random(op == Op::none ? p : q, op == Op::none ? q : p, form_number(variant / 2), values);
+  auto s = Operand<R>::random(op == Op::none ? p : q, op == Op::none ? q : p, form_number(variant / 2), values);
   const auto product = exact(op, x, s, q);
   in_every_way(
       x,
@@ -67,8 +65,7 @@ void check_in_place(index_t n, index_t p, index_t q, std::size_t variant) {
       },
       [&](const Operand<R>& out) {
         check_product(out, alpha, product, R{}, x);
-        REQUIRE(
-            everywhere(n, p - q, [&](index_t i, index_t j) { return out.at(i, q + j) == x.at(i, q + j); }));
+        REQUIRE(everywhere(n, p - q, [&](index_t i, index_t j) { return out.at(i, q + j) == x.at(i, q + j); }));
       });
 }
 
@@ -82,8 +79,7 @@ TEMPLATE_TEST_CASE("tsmm of small integers is exact", "[short]", TS_ALL_TYPES) {
       const index_t n = values.below(6), p = 1 + values.below(5), q = 1 + values.below(5);
       const Op op = ops[variant % 3];
       auto x = Operand<TestType>::integers(n, p, form_number(variant), values);
-      auto s = Operand<R>::integers(op == Op::none ? p : q, op == Op::none ? q : p, form_number(variant / 6),
-                                    values);
+      auto s = Operand<R>::integers(op == Op::none ? p : q, op == Op::none ? q : p, form_number(variant / 6), values);
       const auto y = Operand<R>::integers(n, q, form_number(variant / 2), values);
       const auto product = exact(op, x, s, q);
       in_every_way(
@@ -97,8 +93,7 @@ TEMPLATE_TEST_CASE("tsmm of small integers is exact", "[short]", TS_ALL_TYPES) {
   });
 }
 
-TEMPLATE_TEST_CASE("tsmm at every width, layout, leading dimension, alpha and beta", "[short]",
-                   TS_ALL_TYPES) {
+TEMPLATE_TEST_CASE("tsmm at every width, layout, leading dimension, alpha and beta", "[short]", TS_ALL_TYPES) {
   compiled_ahead([] {
     std::size_t variant = 0;
     for (const Widths w : widths_that_bite()) {
@@ -112,8 +107,7 @@ TEMPLATE_TEST_CASE("tsmm in place at every width, layout and leading dimension",
   compiled_ahead([] {
     std::size_t variant = 0;
     for (const Widths w : widths_that_bite()) {
-      for (const index_t n : {0, 1, 33})
-        check_in_place<TestType>(n, std::max(w.p, w.q), std::min(w.p, w.q), variant);
+      for (const index_t n : {0, 1, 33}) check_in_place<TestType>(n, std::max(w.p, w.q), std::min(w.p, w.q), variant);
       ++variant;
     }
   });
@@ -154,8 +148,7 @@ TEMPLATE_TEST_CASE("NaN and Inf stay in their row, and Inf stays Inf", "[short]"
   compiled_ahead([] {
     using R = result_t<TestType>;
     for (const index_t w : {1, 2, 3, 5, 8, 17, 32, 49, 200})
-      for (const double bad :
-           {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+      for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         CAPTURE(w, bad);
         Values values(3);
         auto x = Operand<TestType>::random(40, w, {}, values);
@@ -185,8 +178,7 @@ TEST_CASE("neighbouring column blocks of one basis do not count as overlapping",
   auto basis = Operand<double>::random(50, 9, {}, values);
   auto s = Operand<double>::random(4, 5, {}, values);
   const auto before = basis;
-  with_views([](auto v, auto vs) { tsmm(Context{}, Op::none, 1.0, v.cols(0, 4), vs, 0.0, v.cols(4, 5)); },
-             basis, s);
+  with_views([](auto v, auto vs) { tsmm(Context{}, Op::none, 1.0, v.cols(0, 4), vs, 0.0, v.cols(4, 5)); }, basis, s);
   for (index_t i = 0; i < 50; ++i) {
     double sum = 0;
     for (index_t k = 0; k < 4; ++k) sum += before.at(i, k) * s.at(k, 2);

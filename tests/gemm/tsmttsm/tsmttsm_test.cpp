@@ -9,10 +9,9 @@ namespace {
 
 template <class T>
 Expected<result_t<T>> exact(Op op, const Operand<T>& a, const Operand<T>& b) {
-  return {
-      a.cols(), a.rows(), b.cols(),
-      [&](index_t i, index_t k) { return op == Op::adjoint ? conjugate(a.wide_at(k, i)) : a.wide_at(k, i); },
-      [&](index_t k, index_t j) { return b.wide_at(k, j); }};
+  return {a.cols(), a.rows(), b.cols(),
+          [&](index_t i, index_t k) { return op == Op::adjoint ? conjugate(a.wide_at(k, i)) : a.wide_at(k, i); },
+          [&](index_t k, index_t j) { return b.wide_at(k, j); }};
 }
 
 // One function for each operation and all test cases: every combination of layouts is compiled once a type.
@@ -23,8 +22,7 @@ void run_tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Operand<T>& a, Op
       ctx, [&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, alpha, va, vb, beta, vc); }, a, b, c);
 }
 template <class T>
-void run_gram(const Context& ctx, Op op, result_t<T> alpha, Operand<T>& a, result_t<T> beta,
-              Operand<result_t<T>>& c) {
+void run_gram(const Context& ctx, Op op, result_t<T> alpha, Operand<T>& a, result_t<T> beta, Operand<result_t<T>>& c) {
   with_views(
       ctx, [&](auto va, auto vc) { gram(ctx, op, alpha, va, beta, vc); }, a, c);
 }
@@ -64,8 +62,7 @@ void check_gram(index_t n, index_t p, std::size_t variant) {
         check_product(out, alpha, product, beta, c);
         for (index_t i = 0; i < p; ++i)
           for (index_t j = 0; j <= i; ++j)
-            REQUIRE(out.wide_at(i, j) ==
-                    (op == Op::adjoint ? conjugate(out.wide_at(j, i)) : out.wide_at(j, i)));
+            REQUIRE(out.wide_at(i, j) == (op == Op::adjoint ? conjugate(out.wide_at(j, i)) : out.wide_at(j, i)));
       });
 }
 
@@ -93,8 +90,7 @@ TEMPLATE_TEST_CASE("tsmttsm of small integers is exact", "[short]", TS_ALL_TYPES
   });
 }
 
-TEMPLATE_TEST_CASE("tsmttsm at every width, layout, leading dimension, alpha and beta", "[short]",
-                   TS_ALL_TYPES) {
+TEMPLATE_TEST_CASE("tsmttsm at every width, layout, leading dimension, alpha and beta", "[short]", TS_ALL_TYPES) {
   compiled_ahead([] {
     std::size_t variant = 0;
     for (const Widths w : widths_that_bite()) {
@@ -104,8 +100,7 @@ TEMPLATE_TEST_CASE("tsmttsm at every width, layout, leading dimension, alpha and
   });
 }
 
-TEMPLATE_TEST_CASE("gram at every width, layout, leading dimension, alpha and beta", "[short]",
-                   TS_ALL_TYPES) {
+TEMPLATE_TEST_CASE("gram at every width, layout, leading dimension, alpha and beta", "[short]", TS_ALL_TYPES) {
   compiled_ahead([] {
     std::size_t variant = 0;
     for (const Widths w : widths_that_bite()) {
@@ -141,8 +136,7 @@ TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others"
     using R = result_t<TestType>;
     for (const index_t w : {1, 2, 3, 5, 8, 17})
       for (const index_t n : {1, 9, 40})
-        for (const double bad :
-             {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
           CAPTURE(w, n, bad);
           Values values(3);
           auto a = Operand<TestType>::random(n, w, {}, values);
@@ -151,13 +145,10 @@ TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others"
           a.at(row, column) = element<TestType>(bad);
           in_every_way(
               Operand<R>(w, w),
-              [&](const Context& ctx, Operand<R>& out) {
-                run_tsmttsm(ctx, Op::transpose, R{1}, a, b, R{}, out);
-              },
+              [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, Op::transpose, R{1}, a, b, R{}, out); },
               [&](const Operand<R>& out) {
                 for (index_t i = 0; i < w; ++i)
-                  for (index_t j = 0; j < w; ++j)
-                    REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != column));
+                  for (index_t j = 0; j < w; ++j) REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != column));
               });
           in_every_way(
               Operand<R>(w, w),
@@ -171,8 +162,8 @@ TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others"
   });
 }
 
-TEMPLATE_TEST_CASE("on a GPU an infinity in a long product stays one, also where numbers are split",
-                   "[short]", TS_ALL_TYPES) {
+TEMPLATE_TEST_CASE("on a GPU an infinity in a long product stays one, also where numbers are split", "[short]",
+                   TS_ALL_TYPES) {
   using R = result_t<TestType>;
   const index_t n = 20011;
   for (const index_t w : {5, 24, 40, 64}) {
@@ -197,8 +188,7 @@ namespace {
 
 /// A long operand with few rows that are not zero: sums over it have the bounds of short ones, and what they
 /// should be is soon computed.
-constexpr index_t long_rows = 200003, filled_every = 20011,
-                  filled = (long_rows + filled_every - 1) / filled_every;
+constexpr index_t long_rows = 200003, filled_every = 20011, filled = (long_rows + filled_every - 1) / filled_every;
 template <class T, class Value>
 Operand<T> mostly_zero(index_t columns, Value&& value) {
   Operand<T> o(long_rows, columns);
@@ -241,17 +231,15 @@ TEMPLATE_TEST_CASE("on a GPU few terms among many rows are as exact as few", "[s
       };
       auto a = mostly_zero<TestType>(w, any), b = mostly_zero<TestType>(w, any);
       const auto short_a = filled_rows(a);
-      inner_products_on_device(
-          Op::adjoint, a, b, [&](const Operand<R>& out, const Operand<TestType>& second) {
-            check_product(out, R{1}, exact(Op::adjoint, short_a, filled_rows(second)), R{}, out);
-          });
+      inner_products_on_device(Op::adjoint, a, b, [&](const Operand<R>& out, const Operand<TestType>& second) {
+        check_product(out, R{1}, exact(Op::adjoint, short_a, filled_rows(second)), R{}, out);
+      });
       a.at(filled_every, 1) = element<TestType>(std::numeric_limits<double>::infinity());
-      inner_products_on_device(
-          Op::adjoint, a, b, [&](const Operand<R>& out, const Operand<TestType>& second) {
-            REQUIRE(everywhere(w, w, [&](index_t i, index_t j) {
-              return std::isfinite(std::abs(out.wide_at(i, j))) == (i != 1 && (&second != &a || j != 1));
-            }));
-          });
+      inner_products_on_device(Op::adjoint, a, b, [&](const Operand<R>& out, const Operand<TestType>& second) {
+        REQUIRE(everywhere(w, w, [&](index_t i, index_t j) {
+          return std::isfinite(std::abs(out.wide_at(i, j))) == (i != 1 && (&second != &a || j != 1));
+        }));
+      });
     }
   });
 }
@@ -289,8 +277,7 @@ TEST_CASE("on a GPU complex products by three real ones keep the bounds of both 
 TEST_CASE("alpha = 0 gives beta C without reading A or B, as in BLAS", "[short]") {
   Operand<double> a(5, 2), b(5, 3), c(2, 3);  // all NaN
   c.fill([](index_t i, index_t j) { return static_cast<double>(i + j); });
-  with_views([](auto va, auto vb, auto vc) { tsmttsm(Context{}, Op::transpose, 0.0, va, vb, 2.0, vc); }, a, b,
-             c);
+  with_views([](auto va, auto vb, auto vc) { tsmttsm(Context{}, Op::transpose, 0.0, va, vb, 2.0, vc); }, a, b, c);
   CHECK(c.at(1, 2) == 6.0);
 }
 

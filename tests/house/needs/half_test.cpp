@@ -1,8 +1,4 @@
 #include "tests/support/test.hpp"
 
-TEST_CASE("the half on the processor") {
-  CHECK(false);
-}
-TEST_CASE("the half on a GPU", "[gpu]") {
-  CHECK(false);
-}
+TEST_CASE("the half on the processor") { CHECK(false); }
+TEST_CASE("the half on a GPU", "[gpu]") { CHECK(false); }

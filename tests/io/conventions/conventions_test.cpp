@@ -217,10 +217,9 @@ TEST_CASE("Julia's JLD is refused with the way out") {
 }
 
 TEST_CASE("every convention can be transposed and read in rows") {
-  for (const char* name :
-       {"binsparse.h5:/CSR", "binsparse.h5:/CSC", "binsparse.h5:/COOC", "binsparse.h5:/DCSR",
-        "binsparse.h5:/DCSC", "binsparse.h5:/DMATR", "binsparse.h5:/DMATC", "matlab.mat:/A", "octave.h5:/A",
-        "scipy.h5:/csr", "scipy.h5:/csc", "anndata_dense.h5ad"}) {
+  for (const char* name : {"binsparse.h5:/CSR", "binsparse.h5:/CSC", "binsparse.h5:/COOC", "binsparse.h5:/DCSR",
+                           "binsparse.h5:/DCSC", "binsparse.h5:/DMATR", "binsparse.h5:/DMATC", "matlab.mat:/A",
+                           "octave.h5:/A", "scipy.h5:/csr", "scipy.h5:/csc", "anndata_dense.h5ad"}) {
     INFO(name);
     io::ReadOptions options;
     options.transpose = true;

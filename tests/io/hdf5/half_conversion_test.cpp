@@ -46,9 +46,8 @@ void check_all(const Format& format, hid_t to) {
     const float expected =
         format.mantissa_bits == 10 ? to_float(float16::from_bits(bits)) : to_float(bfloat16::from_bits(bits));
     const R found = values[i];
-    wrong += std::isnan(expected)
-                 ? !std::isnan(found)
-                 : found != static_cast<R>(expected) || std::signbit(found) != std::signbit(expected);
+    wrong += std::isnan(expected) ? !std::isnan(found)
+                                  : found != static_cast<R>(expected) || std::signbit(found) != std::signbit(expected);
   }
   INFO("mantissa " << format.mantissa_bits << " big-endian " << format.big_endian);
   CHECK(wrong == 0);
@@ -113,8 +112,8 @@ TEST_CASE("the conversion is many times as fast as HDF5's own", "[speed]") {
       ours = std::max(ours, rate(known.id(), 1 << 19, 20));
       theirs = rate(foreign.id(), 1 << 17, 3);
     }
-    WARN("mantissa bits " << mantissa_bits << ": " << ours / 1e6 << " million values a second, HDF5 "
-                          << theirs / 1e6 << ", ratio " << ours / theirs);
+    WARN("mantissa bits " << mantissa_bits << ": " << ours / 1e6 << " million values a second, HDF5 " << theirs / 1e6
+                          << ", ratio " << ours / theirs);
 #if defined(__OPTIMIZE__)  // HDF5's library is optimised in any case
     CHECK(ours >= wanted * theirs);
 #endif

@@ -73,8 +73,7 @@ TEST_CASE("a process without rights opens, starts and connects nothing") {
     char gained = 0;
     if (::open("/dev/null", O_RDONLY) >= 0) gained |= 1;
     if (::socket(AF_UNIX, SOCK_STREAM, 0) >= 0) gained |= 2;
-    if (::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
-      gained |= 4;
+    if (::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) gained |= 4;
     if (::kill(::getppid(), 0) == 0) gained |= 8;
     if (const pid_t other = ::fork(); other == 0)
       ::_exit(0);
@@ -108,8 +107,7 @@ TEST_CASE("a process that computes without end is ended") {
 
 TEST_CASE("no process, descriptor or answer is left when a file is closed") {
   const auto count = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
-                         std::filesystem::directory_iterator());
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
   };
   (void)table_in("dense.h5:/little_f4");
   const auto before = count();
@@ -165,9 +163,7 @@ TEST_CASE("messages hold what was put, and nothing else is taken from them") {
   CHECK(member.type.read_as == DType::float32);
   CHECK(member.width == 7);
   CHECK_THROWS_AS(received.get<char>(), std::runtime_error);
-  CHECK_THROWS_AS(Message(Message().put(std::size_t{1} << 60).bytes()).get<std::string>(),
-                  std::runtime_error);
-  CHECK_THROWS_AS(Message(Message().put(std::size_t{1} << 60).bytes()).get<std::vector<index_t>>(),
-                  std::runtime_error);
+  CHECK_THROWS_AS(Message(Message().put(std::size_t{1} << 60).bytes()).get<std::string>(), std::runtime_error);
+  CHECK_THROWS_AS(Message(Message().put(std::size_t{1} << 60).bytes()).get<std::vector<index_t>>(), std::runtime_error);
   CHECK_THROWS_AS(Message(Message().put(1000).bytes()).get<DType>(), std::runtime_error);
 }

@@ -20,12 +20,10 @@ const std::string general = "%%MatrixMarket matrix coordinate real general\n";
 }  // namespace
 
 TEST_CASE("coordinate files of every field") {
-  CHECK(read(general + "% a comment\n\n2 3 3\n1 1 1.5\n\n2 3 -2e-1\n1 2 +4\n") ==
-        Table(2, 3, {1.5, 4, 0, 0, 0, -0.2}));
+  CHECK(read(general + "% a comment\n\n2 3 3\n1 1 1.5\n\n2 3 -2e-1\n1 2 +4\n") == Table(2, 3, {1.5, 4, 0, 0, 0, -0.2}));
   CHECK(read("%%MatrixMarket matrix coordinate integer general\n2 2 1\n2 1 7") == Table(2, 2, {0, 0, 7, 0}));
   CHECK(read("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n2 1\n") == Table(2, 2, {0, 0, 1, 0}));
-  CHECK(read("%%MATRIXMARKET Matrix Coordinate Complex General\r\n1 2 1\r\n1 2 1 -2\r\n") ==
-        Table(1, 2, {0, {1, -2}}));
+  CHECK(read("%%MATRIXMARKET Matrix Coordinate Complex General\r\n1 2 1\r\n1 2 1 -2\r\n") == Table(1, 2, {0, {1, -2}}));
   CHECK(read(general + "1 1 1\n1 1 1.5D+01\n") == Table(1, 1, {15}));
   CHECK(read(general + "0 0 0\n") == Table(0, 0));
   CHECK(read(general + "3 2 0\n") == Table(3, 2));
@@ -45,8 +43,7 @@ TEST_CASE("symmetries are expanded, whichever triangle is stored") {
   CHECK(read(hermitian, turned) == Table(2, 2, {1, {3, 4}, {3, -4}, 0}));
   CHECK(refused(head + "real symmetric\n2 2 2\n2 1 3\n1 2 3\n").says("two entries"));
   CHECK(refused(head + "real symmetric\n2 3 0\n").says("2 rows and 3 columns"));
-  CHECK(
-      refused(head + "complex hermitian\n1 1 1\n1 1 1 2\n").says("line 3: the matrix is declared hermitian"));
+  CHECK(refused(head + "complex hermitian\n1 1 1\n1 1 1 2\n").says("line 3: the matrix is declared hermitian"));
   CHECK(refused(head + "real skew-symmetric\n1 1 1\n1 1 1\n").says("not zero"));
 }
 
@@ -103,12 +100,10 @@ TEST_CASE("Matrix Market: duplicates add up when that is accepted") {
 
 TEST_CASE("sizes that a file cannot hold take no memory") {
   CHECK(refused(general + "9 9 4000000000000000000\n1 1 1\n").code != Errc::interrupted);
-  CHECK(
-      refused(general + "1000000 1000000 100000000\n1 1 1\n").says("more than a file of its size can hold"));
+  CHECK(refused(general + "1000000 1000000 100000000\n1 1 1\n").says("more than a file of its size can hold"));
   CHECK(refused(general + "9000000000000000000 3 1\n1 1 1\n").code == Errc::out_of_memory);
   CHECK(refused(general + "3 9000000000000000000 1\n1 1 1\n").says("2^31 - 1"));
-  CHECK(refused("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n").code !=
-        Errc::interrupted);
+  CHECK(refused("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n").code != Errc::interrupted);
 }
 
 TEST_CASE("gzip: whole, truncated and damaged") {
@@ -126,8 +121,8 @@ TEST_CASE("gzip: whole, truncated and damaged") {
 
 TEST_CASE("a line that does not fit into the memory allowed is refused before it is there") {
   const test::TemporaryFolder folder;
-  const auto where = folder.with("a.mtx", "%%MatrixMarket matrix coordinate real general\n%" +
-                                              std::string(20 << 20, 'x') + "\n1 1 1\n1 1 1\n");
+  const auto where = folder.with(
+      "a.mtx", "%%MatrixMarket matrix coordinate real general\n%" + std::string(20 << 20, 'x') + "\n1 1 1\n1 1 1\n");
   CHECK(test::table_of(io::read_matrix(where))(0, 0) == 1.0);
   io::ReadOptions options;
   options.memory_limit = 8 << 20;

@@ -46,21 +46,18 @@ solvers::EigenResult<T> solve(const Context& ctx, const solvers::Operator<T>& a,
 
 /// The set of the GPU against that of the processor, and against itself.
 template <class T>
-void compare(const CsrMatrix<T>& a, Which which, index_t nev,
-             solvers::Method method = solvers::Method::lanczos) {
+void compare(const CsrMatrix<T>& a, Which which, index_t nev, solvers::Method method = solvers::Method::lanczos) {
   const Context ctx = device_context();
   const DeviceCsrMatrix<T> there(ctx.stream, a.view());
   const solvers::Operator<T> on_device = solvers::CsrOperator<T>(a.view(), there.view());
   const auto here = solve<T>(Context{}, solvers::CsrOperator<T>(a.view()), which, nev, method);
-  const auto r = solve<T>(ctx, on_device, which, nev, method),
-             again = solve<T>(ctx, on_device, which, nev, method);
+  const auto r = solve<T>(ctx, on_device, which, nev, method), again = solve<T>(ctx, on_device, which, nev, method);
   CAPTURE(r.reason, r.operator_applications, here.operator_applications);
   CHECK(r.verified);
   CHECK(r.orthogonality_loss < 1e-13);
   CHECK((r.filter_degree > 0) == (here.filter_degree > 0));  // how far it goes depends on the edges seen
   REQUIRE(r.values.size() == here.values.size());
-  for (std::size_t i = 0; i < r.values.size(); ++i)
-    CHECK(std::abs(r.values[i] - here.values[i]) < 1e-8 * here.norm);
+  for (std::size_t i = 0; i < r.values.size(); ++i) CHECK(std::abs(r.values[i] - here.values[i]) < 1e-8 * here.norm);
   CHECK(r.multiplicities == here.multiplicities);
   CHECK(r.values == again.values);
   const auto count = static_cast<std::size_t>(r.vectors.rows() * r.vectors.cols());

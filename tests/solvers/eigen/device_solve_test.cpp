@@ -18,8 +18,7 @@ TEST_CASE("on a GPU a Krylov basis starts from the processor's random block", "[
   for (index_t i = 0; i < 10; ++i)
     for (index_t j = 0; j < 10; ++j) CHECK(std::abs(basis.h()(i, j) - here.h()(i, j)) < bound);
 
-  basis.expand(),
-      thick_restart(basis, ritz_of(basis), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 14});  // F moves onto itself
+  basis.expand(), thick_restart(basis, ritz_of(basis), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 14});  // F moves onto itself
   here.expand(), thick_restart(here, ritz_of(here), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 14});
   basis.expand(), here.expand();
   const auto values = ritz_of(basis).values, expected = ritz_of(here).values;
@@ -70,15 +69,13 @@ TEST_CASE("on a GPU less precision finds the processor's set", "[device][gpu]") 
     solvers::EigenOptions o;
     o.nev = 20, o.which = Which::SA, o.precision = precision;
     o.tol = precision == solvers::Precision::mixed ? 1e-9 : 1e-5;
-    const auto r = solvers::solve_eigen<double>(ctx, problem, o),
-               again = solvers::solve_eigen<double>(ctx, problem, o);
+    const auto r = solvers::solve_eigen<double>(ctx, problem, o), again = solvers::solve_eigen<double>(ctx, problem, o);
     CAPTURE(r.reason, r.narrow_applications, r.operator_applications);
     CHECK(r.verified);
     CHECK(r.narrow_applications > 0);
     CHECK(r.values == again.values);
     REQUIRE(r.values.size() == exact.size());
-    for (std::size_t i = 0; i < exact.size(); ++i)
-      CHECK(std::abs(r.values[i] - exact[i]) <= r.error_bounds[i]);
+    for (std::size_t i = 0; i < exact.size(); ++i) CHECK(std::abs(r.values[i] - exact[i]) <= r.error_bounds[i]);
   }
 }
 

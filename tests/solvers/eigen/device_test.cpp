@@ -20,8 +20,7 @@ TEST_CASE("a placed view on a device says so", "[device][cuda]") {
   CHECK_THROWS_AS(on_device.host(), Error);
 }
 
-TEMPLATE_TEST_CASE("every operation on a tall matrix has kernels on a device", "[device][cuda]", double,
-                   float) {
+TEMPLATE_TEST_CASE("every operation on a tall matrix has kernels on a device", "[device][cuda]", double, float) {
   using T = TestType;
   const Context ctx = rehearsing_context();
   const index_t n = 4000, m = 24, b = 8;

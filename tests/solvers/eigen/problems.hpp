@@ -34,17 +34,14 @@ inline std::vector<DegenerateProblem> degenerate_problems() {
                  g::laplacian_spectrum({20, 20, 20}).smallest(20)});
   all.push_back({"8 x lap1d(100) SA 16", g::laplacian_copies(8, 100), Which::SA, 16,
                  g::laplacian_copies_spectrum(8, 100).smallest(16)});
-  all.push_back(
-      {"hypercube(11) SA 12", g::hypercube(11), Which::SA, 12, g::hypercube_spectrum(11).smallest(12)});
-  all.push_back(
-      {"graphene 24x24 LA 13", g::graphene(24, 24), Which::LA, 13, g::graphene_spectrum(24, 24).largest(13)});
+  all.push_back({"hypercube(11) SA 12", g::hypercube(11), Which::SA, 12, g::hypercube_spectrum(11).smallest(12)});
+  all.push_back({"graphene 24x24 LA 13", g::graphene(24, 24), Which::LA, 13, g::graphene_spectrum(24, 24).largest(13)});
   all.push_back({"flux ring(1000, 0.3) SA 10", g::flux_ring(1000, 0.3), Which::SA, 10,
                  g::flux_ring_spectrum(1000, 0.3).smallest(10)});
   all.push_back({"identity(500) LA 5", g::identity(500), Which::LA, 5, std::vector<double>(5, 1.0)});
   all.push_back({"diag clusters(2000, 250) LA 8", g::diagonal_clusters(2000, 250, 0), Which::LA, 8,
                  g::diagonal_clusters_spectrum(2000, 250, 0).largest(8)});
-  all.push_back(
-      {"Clement(200) SM 6", g::clement(200), Which::SM, 6, g::clement_spectrum(200).nearest(0, 6), true, 0});
+  all.push_back({"Clement(200) SM 6", g::clement(200), Which::SM, 6, g::clement_spectrum(200).nearest(0, 6), true, 0});
   return all;
 }
 
@@ -57,16 +54,14 @@ inline std::vector<DegenerateProblem> harder_problems() {
                  g::laplacian_copies_spectrum(32, 60).smallest(40)});
   all.push_back({"32 x lap1d(60) SA 16", g::laplacian_copies(32, 60), Which::SA, 16,
                  g::laplacian_copies_spectrum(32, 60).smallest(16)});
-  all.push_back({"complete(1500) LA 20", g::complete_graph(1500), Which::LA, 20,
-                 g::complete_graph_spectrum(1500).largest(20)});
-  all.push_back({"complete(1500) SA 3", g::complete_graph(1500), Which::SA, 3,
-                 g::complete_graph_spectrum(1500).smallest(3)});
   all.push_back(
-      {"hypercube(12) LA 14", g::hypercube(12), Which::LA, 14, g::hypercube_spectrum(12).largest(14)});
+      {"complete(1500) LA 20", g::complete_graph(1500), Which::LA, 20, g::complete_graph_spectrum(1500).largest(20)});
   all.push_back(
-      {"hypercube(11) SA 70", g::hypercube(11), Which::SA, 70, g::hypercube_spectrum(11).smallest(70)});
-  all.push_back({"graphene 24x24 LM 13", g::graphene(24, 24), Which::LM, 14,
-                 g::graphene_spectrum(24, 24).largest_magnitude(14)});
+      {"complete(1500) SA 3", g::complete_graph(1500), Which::SA, 3, g::complete_graph_spectrum(1500).smallest(3)});
+  all.push_back({"hypercube(12) LA 14", g::hypercube(12), Which::LA, 14, g::hypercube_spectrum(12).largest(14)});
+  all.push_back({"hypercube(11) SA 70", g::hypercube(11), Which::SA, 70, g::hypercube_spectrum(11).smallest(70)});
+  all.push_back(
+      {"graphene 24x24 LM 13", g::graphene(24, 24), Which::LM, 14, g::graphene_spectrum(24, 24).largest_magnitude(14)});
   all.push_back({"XX chain 11 SA 12", g::xx_chain(11), Which::SA, 12, g::xx_chain_spectrum(11).smallest(12)});
   all.push_back({"identity(3000) SA 30", g::identity(3000), Which::SA, 30, std::vector<double>(30, 1.0)});
   all.push_back({"ring(1001) BE 9", g::laplacian({1001}, g::Boundary::ring), Which::BE, 9, [] {
@@ -76,8 +71,7 @@ inline std::vector<DegenerateProblem> harder_problems() {
                    v.insert(v.end(), h.begin(), h.end());
                    return v;
                  }()});
-  all.push_back(
-      {"sakurai(1000) SM 8", g::sakurai(1000), Which::SM, 8, g::sakurai_spectrum(1000).smallest(8), true, 0});
+  all.push_back({"sakurai(1000) SM 8", g::sakurai(1000), Which::SM, 8, g::sakurai_spectrum(1000).smallest(8), true, 0});
   all.push_back({"lap2d 40x40 near 3", g::laplacian({40, 40}), Which::SM, 9,
                  g::laplacian_spectrum({40, 40}).nearest(3, 9), true, 3});
   return all;
@@ -101,8 +95,7 @@ inline Judged judge(const Context& ctx, const DegenerateProblem& p, solvers::Eig
         std::optional<solvers::ShiftInvert<T>> factor;
         if (p.inverse) {
           factor.emplace(a.view(), p.sigma);
-          problem.inverse = solvers::Operator<T>(*factor), problem.shift = factor->sigma(),
-          problem.target = p.sigma;
+          problem.inverse = solvers::Operator<T>(*factor), problem.shift = factor->sigma(), problem.target = p.sigma;
         }
         const auto r = solvers::solve_eigen<T>(ctx, problem, options);
         Judged j;
@@ -117,8 +110,7 @@ inline Judged judge(const Context& ctx, const DegenerateProblem& p, solvers::Eig
           j.worst = std::max(j.worst, std::abs(values[i] - exact[i]));
         j.right = j.worst <= 10 * options.tol * largest;
         j.verified = r.verified, j.converged = r.converged, j.how = r.verification;
-        j.applications = r.operator_applications, j.iterations = r.iterations,
-        j.rounds = r.verification_rounds;
+        j.applications = r.operator_applications, j.iterations = r.iterations, j.rounds = r.verification_rounds;
         j.loss = r.orthogonality_loss, j.reason = r.reason;
         return j;
       },

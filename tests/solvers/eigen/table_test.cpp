@@ -36,20 +36,16 @@ void run_table(const std::vector<test::DegenerateProblem>& problems, std::uint64
             "loss %.0e  %s\n",
             p.name.c_str(), tol, right, wrong, unverified,
             static_cast<long long>(applications / static_cast<index_t>(seeds)),
-            static_cast<double>(rounds) / static_cast<double>(seeds), seconds / static_cast<double>(seeds),
-            worst, loss, std::string(solvers::name_of(how)).c_str());
+            static_cast<double>(rounds) / static_cast<double>(seeds), seconds / static_cast<double>(seeds), worst, loss,
+            std::string(solvers::name_of(how)).c_str());
     }
 }
 
 }  // namespace
 
-TEST_CASE("degenerate spectra are found complete") {
-  run_table(test::degenerate_problems(), 1, false);
-}
+TEST_CASE("degenerate spectra are found complete") { run_table(test::degenerate_problems(), 1, false); }
 
-TEST_CASE("multiplicities beyond the block, both ends and targets") {
-  run_table(test::harder_problems(), 1, false);
-}
+TEST_CASE("multiplicities beyond the block, both ends and targets") { run_table(test::harder_problems(), 1, false); }
 
 TEST_CASE("the table of ten seeds", "[.full]") {
   run_table(test::degenerate_problems(), 10, true);

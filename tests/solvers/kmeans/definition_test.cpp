@@ -15,8 +15,7 @@ TEST_CASE("one iteration is what the definition says", "[kmeans]") {
   for (index_t i = 0; i < 100; ++i) {
     std::vector<double> distance(5);
     for (index_t m = 0; m < 5; ++m)
-      for (index_t j = 0; j < 5; ++j)
-        distance[static_cast<std::size_t>(m)] += std::pow(x(i, j) - init(m, j), 2);
+      for (index_t j = 0; j < 5; ++j) distance[static_cast<std::size_t>(m)] += std::pow(x(i, j) - init(m, j), 2);
     const auto m = std::min_element(distance.begin(), distance.end()) - distance.begin();
     ++count[static_cast<std::size_t>(m)];
     for (index_t j = 0; j < 5; ++j) expected(m, j) += x(i, j);

@@ -22,15 +22,12 @@ std::string refusal(const Rows& rows, const KMeansOptions& o) {
   return "";
 }
 
-bool mentions(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
 TEST_CASE("fewer distinct points than clusters", "[kmeans]") {
-  const KMeansInit init =
-      GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random, KMeansInit::markov);
+  const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random, KMeansInit::markov);
   const auto x = generators::duplicates<float>(60, 3, 3, 7);
   KMeansOptions o;
   o.clusters = 4, o.init = init;
@@ -62,8 +59,7 @@ TEST_CASE("all points equal", "[kmeans]") {
 
 TEST_CASE("one cluster, and as many as points", "[kmeans]") {
   const auto x = generators::uniform<float>(40, 3, 1);
-  for (const KMeansInit init :
-       {KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random, KMeansInit::markov}) {
+  for (const KMeansInit init : {KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random, KMeansInit::markov}) {
     KMeansOptions o;
     o.init = init;
     o.clusters = 1;
@@ -125,8 +121,7 @@ TEST_CASE("what cannot be clustered is refused in a sentence", "[kmeans]") {
   CHECK(mentions(refusal(Rows(x.view()), o), "9 weights for 10 points"));
   o.weights = {};
 
-  const Matrix<double> three = generators::uniform<double>(3, 2, 2),
-                       wide = generators::uniform<double>(2, 5, 2);
+  const Matrix<double> three = generators::uniform<double>(3, 2, 2), wide = generators::uniform<double>(2, 5, 2);
   o.init = KMeansInit::given, o.centers = three.view();
   CHECK(mentions(refusal(Rows(x.view()), o), "3 given centres for 2 clusters"));
   o.centers = wide.view();
@@ -180,8 +175,7 @@ TEST_CASE("clusters by direction", "[kmeans]") {
   for (index_t i = 0; i < 60; ++i)
     for (index_t j = 0; j < 3; ++j) {
       const double length = std::pow(10.0, static_cast<double>(i % 7) - 3);
-      x(i, j) =
-          static_cast<float>(length * ((i % 3 == j ? 1.0 : 0.0) + 0.01 * static_cast<double>((i * j) % 5)));
+      x(i, j) = static_cast<float>(length * ((i % 3 == j ? 1.0 : 0.0) + 0.01 * static_cast<double>((i * j) % 5)));
     }
   for (index_t i = 60; i < 63; ++i) x(i, 0) = x(i, 1) = x(i, 2) = 0;
   KMeansOptions o;

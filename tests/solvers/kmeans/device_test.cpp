@@ -65,11 +65,7 @@ struct Both {
   Rows here, there;
 
   explicit Both(const Case& c)
-      : ctx(context()),
-        x(points<T>(c)),
-        memory(placed(ctx, x)),
-        here(x.cview()),
-        there(ctx.stream, memory.cview()) {}
+      : ctx(context()), x(points<T>(c)), memory(placed(ctx, x)), here(x.cview()), there(ctx.stream, memory.cview()) {}
 
  private:
   static Context context() {
@@ -87,8 +83,8 @@ struct Both {
 
 template <class T>
 void check(const Case& c) {
-  INFO("n " << c.n << " d " << c.d << " k " << c.k << " levels " << c.levels << " spread " << c.spread
-            << " type " << static_cast<int>(dtype_of<T>));
+  INFO("n " << c.n << " d " << c.d << " k " << c.k << " levels " << c.levels << " spread " << c.spread << " type "
+            << static_cast<int>(dtype_of<T>));
   const Both<T> rows(c);
   const Context& ctx = rows.ctx;
   const Rows &here = rows.here, &there = rows.there;
@@ -125,8 +121,7 @@ void check(const Case& c) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("on a device, k-means is that of the host", "[kmeans][sanitize][gpu]", double, float,
-                   float16) {
+TEMPLATE_TEST_CASE("on a device, k-means is that of the host", "[kmeans][sanitize][gpu]", double, float, float16) {
   check<TestType>({1, 3, 1});
   check<TestType>({300, 5, 300});
   check<TestType>({9001, 7, 9, 0, 0.1, true});
@@ -174,8 +169,7 @@ TEST_CASE("on a device, every iteration tells what it tells on the host", "[kmea
     for (index_t j = 0; j < c.d; ++j) first(m, j) = static_cast<double>(rows.x(m * 100, j));
   if (empty) first(2, 1) = first(4, 0) = 50;
   KMeansOptions o;
-  o.clusters = c.k, o.weights = weights, o.max_iter = 20, o.init = KMeansInit::given,
-  o.centers = first.cview();
+  o.clusters = c.k, o.weights = weights, o.max_iter = 20, o.init = KMeansInit::given, o.centers = first.cview();
   std::vector<double> told;
   o.on_progress = [&told](const solvers::KMeansProgress& p) {
     for (const double each :

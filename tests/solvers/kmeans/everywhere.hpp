@@ -13,9 +13,7 @@ namespace ts::test {
 class RowsThere {
  public:
   RowsThere(const cuda::Stream& stream, const Rows& x)
-      : stream_(stream),
-        memory_(stream, static_cast<std::size_t>(elements(x)) * size_of(x.type())),
-        rows_(view_of(x)) {
+      : stream_(stream), memory_(stream, static_cast<std::size_t>(elements(x)) * size_of(x.type())), rows_(view_of(x)) {
     cuda::copy_bytes(stream, memory_.data(), x.values(), memory_.bytes());
     stream.synchronize();
   }
@@ -28,21 +26,15 @@ class RowsThere {
   template <class T>
   [[nodiscard]] Rows as(const Rows& x) const {
     const auto* const data = static_cast<const T*>(memory_.data());
-    if (x.col_stride() == 1)
-      return {stream_, DeviceView<const T>::unchecked(data, x.rows(), x.cols(), x.row_stride())};
-    return {stream_,
-            DeviceView<const T, Layout::col_major>::unchecked(data, x.rows(), x.cols(), x.col_stride())};
+    if (x.col_stride() == 1) return {stream_, DeviceView<const T>::unchecked(data, x.rows(), x.cols(), x.row_stride())};
+    return {stream_, DeviceView<const T, Layout::col_major>::unchecked(data, x.rows(), x.cols(), x.col_stride())};
   }
   [[nodiscard]] Rows view_of(const Rows& x) const {
     switch (x.type()) {
-      case DType::float64:
-        return as<double>(x);
-      case DType::float32:
-        return as<float>(x);
-      case DType::float16:
-        return as<float16>(x);
-      default:
-        return as<bfloat16>(x);
+      case DType::float64: return as<double>(x);
+      case DType::float32: return as<float>(x);
+      case DType::float16: return as<float16>(x);
+      default: return as<bfloat16>(x);
     }
   }
 
@@ -55,8 +47,7 @@ class RowsThere {
 inline void expect_same(const solvers::KMeansResult& a, const solvers::KMeansResult& b) {
   CHECK(a.labels == b.labels);
   REQUIRE(a.centers.rows() == b.centers.rows());
-  CHECK(
-      std::equal(a.centers.data(), a.centers.data() + a.centers.rows() * a.centers.cols(), b.centers.data()));
+  CHECK(std::equal(a.centers.data(), a.centers.data() + a.centers.rows() * a.centers.cols(), b.centers.data()));
   CHECK(a.inertia == b.inertia);
   CHECK(a.n_iter == b.n_iter);
   CHECK(a.stop == b.stop);

@@ -77,8 +77,7 @@ TEST_CASE("blobs are found, whatever the start, type and offset", "[kmeans]") {
   o.clusters = 8, o.init = init, o.n_init = 3;
   const auto as_double = generators::blobs<double>(set);
   const auto as_float = generators::blobs<float>(set);
-  const KMeansResult a = test::kmeans({}, Rows(as_double.view()), o),
-                     b = test::kmeans({}, Rows(as_float.view()), o);
+  const KMeansResult a = test::kmeans({}, Rows(as_double.view()), o), b = test::kmeans({}, Rows(as_float.view()), o);
   CHECK(adjusted_rand_index(a.labels, set.labels()) == 1);
   CHECK(adjusted_rand_index(b.labels, set.labels()) == 1);
   if (offset < 1e5) CHECK(b.inertia == Approx(a.inertia).epsilon(1e-3));
@@ -106,8 +105,7 @@ TEMPLATE_TEST_CASE("16-bit features, with norms that overflow their type", "[kme
 }
 
 TEST_CASE("the same bits for any number of threads and any instructions", "[kmeans]") {
-  const KMeansInit init =
-      GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random, KMeansInit::markov);
+  const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random, KMeansInit::markov);
   const auto x = generators::uniform<float>(5000, 7, 2);
   std::vector<double> weights(5000);
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>(i % 5) / 3;
@@ -140,8 +138,7 @@ TEST_CASE("labels without proof are nearly the nearest, and looked at all the sa
   Matrix<double> centers(2, 3);
   centers(0, 0) = centers(0, 1) = centers(0, 2) = 0;
   centers(1, 0) = 1, centers(1, 1) = 3, centers(1, 2) = 7;
-  const auto fast =
-      predict({}, Rows(x.view()), centers.view(), KMeansMetric::euclidean, {}, KMeansPrecision::fast);
+  const auto fast = predict({}, Rows(x.view()), centers.view(), KMeansMetric::euclidean, {}, KMeansPrecision::fast);
   const auto exact = predict({}, Rows(x.view()), centers.view());
   CHECK(fast.rescored == 0);
   CHECK(exact.rescored > n / 2);
@@ -150,8 +147,7 @@ TEST_CASE("labels without proof are nearly the nearest, and looked at all the sa
   const index_t wrong = verify({}, Rows(x.view()), centers.view(), fast.labels);
   CHECK(wrong > n / 10);
   CHECK(fast.inertia == Approx(exact.inertia).epsilon(1e-5));
-  const index_t in_sample =
-      verify({}, Rows(x.view()), centers.view(), fast.labels, KMeansMetric::euclidean, 1000);
+  const index_t in_sample = verify({}, Rows(x.view()), centers.view(), fast.labels, KMeansMetric::euclidean, 1000);
   CHECK(std::abs(in_sample - wrong / 4) < 60);
   CHECK(verify({}, Rows(x.view()), centers.view(), fast.labels, KMeansMetric::euclidean, n) == wrong);
 

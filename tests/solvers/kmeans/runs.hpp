@@ -63,8 +63,7 @@ inline double adjusted_rand_index(const Labels& a, const Labels& b) {
 
 inline bool same_bits(const KMeansResult& a, const KMeansResult& b) {
   return a.labels == b.labels && a.inertia == b.inertia && a.n_iter == b.n_iter &&
-         std::equal(a.centers.data(), a.centers.data() + a.centers.rows() * a.centers.cols(),
-                    b.centers.data());
+         std::equal(a.centers.data(), a.centers.data() + a.centers.rows() * a.centers.cols(), b.centers.data());
 }
 
 /// Labels, centres and inertia belong together.

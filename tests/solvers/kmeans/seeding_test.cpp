@@ -35,9 +35,8 @@ TEMPLATE_TEST_CASE("seeding many rows finds every blob", "[kmeans]", float, doub
   CHECK(alone.labels == r.labels);
 }
 
-TEST_CASE(
-    "seeding many rows finds far rows however few, nearer ones beside them, and none that weighs nothing",
-    "[kmeans]") {
+TEST_CASE("seeding many rows finds far rows however few, nearer ones beside them, and none that weighs nothing",
+          "[kmeans]") {
   // Every ten of the last rows are a thousand times as far out as those before.
   const index_t far = 40, k = far + 1;
   Matrix<double> x(many, 2);

@@ -31,10 +31,9 @@ bool same_partition(const Labels& a, const Labels& b) {
 }
 
 bool same_result(const KMeansResult& a, const KMeansResult& b) {
-  return a.labels == b.labels && a.inertia == b.inertia && a.n_iter == b.n_iter && a.run == b.run &&
-         a.stop == b.stop && a.relocated == b.relocated &&
-         std::equal(a.centers.data(), a.centers.data() + a.centers.rows() * a.centers.cols(),
-                    b.centers.data());
+  return a.labels == b.labels && a.inertia == b.inertia && a.n_iter == b.n_iter && a.run == b.run && a.stop == b.stop &&
+         a.relocated == b.relocated &&
+         std::equal(a.centers.data(), a.centers.data() + a.centers.rows() * a.centers.cols(), b.centers.data());
 }
 
 /// Rows in memory that pretend to come from elsewhere, a few chunks at a time.
@@ -59,8 +58,7 @@ class InBlocks final : public RowSource {
 
 KMeansMeasures measure_of(const Matrix<double>& x, const Matrix<double>& centers, const Labels& labels,
                           std::span<const double> weights = {}) {
-  return measure({}, RowsInMemory(Rows(x.cview())), centers.cview(), labels, KMeansMetric::euclidean,
-                 weights);
+  return measure({}, RowsInMemory(Rows(x.cview())), centers.cview(), labels, KMeansMetric::euclidean, weights);
 }
 
 }  // namespace
@@ -204,8 +202,7 @@ TEST_CASE("balanced clusters differ by one point at most", "[kmeans][variants]")
   CHECK(r.inertia <= 1.002 * least);
 }
 
-TEST_CASE("balancing ends where all points coincide with centres that have too few places",
-          "[kmeans][variants]") {
+TEST_CASE("balancing ends where all points coincide with centres that have too few places", "[kmeans][variants]") {
   Matrix<double> x(60, 1);
   for (index_t i = 0; i < 60; ++i) x(i, 0) = i < 45 ? 1.0 + static_cast<double>(i) : -1.0;
   KMeansOptions o;
@@ -215,8 +212,7 @@ TEST_CASE("balancing ends where all points coincide with centres that have too f
 }
 
 TEST_CASE("rows in blocks give the bits of rows in memory", "[kmeans][blocks]") {
-  const KMeansInit init =
-      GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random, KMeansInit::markov);
+  const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random, KMeansInit::markov);
   const KMeansMetric metric = GENERATE(KMeansMetric::euclidean, KMeansMetric::cosine);
   const auto x = generators::uniform<float>(3 * chunk_rows + 77, 3, 2);
   std::vector<double> weights(static_cast<std::size_t>(x.rows()));
@@ -231,8 +227,7 @@ TEST_CASE("rows in blocks give the bits of rows in memory", "[kmeans][blocks]") 
   CHECK(a.labels == b.labels);
   CHECK(a.inertia == b.inertia);
   CHECK(verify({}, blocks, whole.centers.view(), whole.labels, metric) == 0);
-  const auto ma =
-      measure({}, RowsInMemory(Rows(x.view())), whole.centers.view(), whole.labels, metric, weights);
+  const auto ma = measure({}, RowsInMemory(Rows(x.view())), whole.centers.view(), whole.labels, metric, weights);
   const auto mb = measure({}, blocks, whole.centers.view(), whole.labels, metric, weights);
   CHECK(ma.simplified_silhouette == mb.simplified_silhouette);
   CHECK(ma.calinski_harabasz == mb.calinski_harabasz);

@@ -52,8 +52,8 @@ TEST_CASE("a basis without rows or without columns passes too", "[parts][short]"
   CHECK(s(1, 1) == 0);
   Matrix<double> narrow(20, 0), block(20, 3), nothing(0, 3);
   std::fill_n(block.data(), 60, 1.0);
-  ortho::project_out_by_parts<Space::host, double>({ctx, narrow.cview(), nullptr, 8}, nothing.cview(),
-                                                   block.view(), HostView<double>{});
+  ortho::project_out_by_parts<Space::host, double>({ctx, narrow.cview(), nullptr, 8}, nothing.cview(), block.view(),
+                                                   HostView<double>{});
   CHECK(std::all_of(block.data(), block.data() + 60, [](double x) { return x == 1; }));
 }
 

@@ -22,8 +22,7 @@ TEST_CASE("each skeleton reduces and reads the basis as often as it says", "[sho
   for (const auto& method : ortho::every_method()) {
     if (!std::holds_alternative<ortho::Skeleton>(method.how)) continue;
     // What one more block costs.
-    const auto before = work_of(method, blocks * width, width),
-               after = work_of(method, (blocks + 1) * width, width);
+    const auto before = work_of(method, blocks * width, width), after = work_of(method, (blocks + 1) * width, width);
     const auto promised = ortho::counts(method, blocks);
     const double passes =
         static_cast<double>(after.basis_columns - before.basis_columns) / static_cast<double>(blocks * width);
@@ -45,8 +44,7 @@ TEST_CASE("each muscle reduces and reads its block as often as it says", "[short
   }
 }
 
-TEST_CASE("the adaptive skeleton synchronises once per block where it can and twice where it must",
-          "[short]") {
+TEST_CASE("the adaptive skeleton synchronises once per block where it can and twice where it must", "[short]") {
   const auto method = *ortho::method_named("adaptive-1S/2S");
   const auto reductions = [&](double exponent) {
     auto x = test::graded_block<double>(500, 40, 0, exponent, 4);

@@ -27,8 +27,7 @@ TEST_CASE("a guess of the projection gives the same factorisation", "[short]") {
     for (index_t i = 0; i < 12; ++i) both(i, j) = guess(i, j);
     for (index_t i = 0; i < 4; ++i) both(12 + i, j) = r(i, j);
   }
-  tsmm(ctx, Op::none, std::complex<double>{1}, all.cview(), both.cview(), std::complex<double>{0},
-       product.view());
+  tsmm(ctx, Op::none, std::complex<double>{1}, all.cview(), both.cview(), std::complex<double>{0}, product.view());
   CHECK(test::distance<std::complex<double>>(product.view(), input.view()) < 100 * test::eps<double>);
   CHECK(ortho::loss_of_orthogonality<std::complex<double>>(ctx, all.view()) < 10 * test::eps<double>);
 }
@@ -40,8 +39,7 @@ TEST_CASE("a block inside the span of the basis has rank 0", "[short]") {
   const auto w = test::random_block<double>(10, 3, 5);
   tsmm(ctx, Op::none, 1.0, v.cview(), w.cview(), 0.0, x.view());
   Matrix<double> s(10, 3), r(3, 3);
-  const auto e =
-      ortho::orthonormalise<double>(ctx, ortho::BcgsiPlusA{}, v.cview(), x.view(), s.view(), r.view());
+  const auto e = ortho::orthonormalise<double>(ctx, ortho::BcgsiPlusA{}, v.cview(), x.view(), s.view(), r.view());
   CHECK(e.rank == 0);
   CHECK(e.dead == 3);
   CHECK(test::distance<double>(s.view(), w.view()) < 100 * test::eps<double>);
@@ -57,8 +55,8 @@ TEST_CASE("a wrong guess for a block inside of the span leaves no noise behind",
   for (index_t i = 0; i < 22; ++i)
     for (index_t j = 0; j < 8; ++j) guess(i, j) *= 1 + 1e-9 * static_cast<double>(i + 3 * j % 5);
   Matrix<double> r(8, 8);
-  const auto e = ortho::orthonormalise<double>(ctx, ortho::BcgsiPlusA{}, v.cview(), x.view(), guess.view(),
-                                               r.view(), true);
+  const auto e =
+      ortho::orthonormalise<double>(ctx, ortho::BcgsiPlusA{}, v.cview(), x.view(), guess.view(), r.view(), true);
   CHECK(e.rank == 0);
   CHECK(test::distance<double>(guess.view(), w.view()) < 100 * test::eps<double>);
 }
@@ -82,9 +80,8 @@ TEST_CASE("NaN ends in a returned outcome, not in a basis", "[short]") {
   auto x = test::random_block<double>(50, 3, 4);
   x(7, 1) = std::numeric_limits<double>::quiet_NaN();
   Matrix<double> s(4, 3), r(3, 3);
-  CHECK(
-      ortho::orthonormalise<double>(ctx, ortho::BcgsiPlusA{}, v.cview(), x.view(), s.view(), r.view()).rung ==
-      ortho::Rung::failed);
+  CHECK(ortho::orthonormalise<double>(ctx, ortho::BcgsiPlusA{}, v.cview(), x.view(), s.view(), r.view()).rung ==
+        ortho::Rung::failed);
 }
 
 TEST_CASE("shapes that do not fit are refused", "[short]") {
@@ -92,7 +89,6 @@ TEST_CASE("shapes that do not fit are refused", "[short]") {
   const auto v = test::orthonormal_block<double>(50, 4, 3);
   auto x = test::random_block<double>(50, 3, 4);
   Matrix<double> s(3, 3), r(3, 3);
-  CHECK_THROWS_AS(
-      ortho::orthonormalise<double>(ctx, ortho::BcgsiPlusA{}, v.cview(), x.view(), s.view(), r.view()),
-      Error);
+  CHECK_THROWS_AS(ortho::orthonormalise<double>(ctx, ortho::BcgsiPlusA{}, v.cview(), x.view(), s.view(), r.view()),
+                  Error);
 }

@@ -32,8 +32,7 @@ Factors<T, Method> factorise(Method method, const Matrix<T>& input) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every muscle factorises a well-conditioned block", "[short]", double,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("every muscle factorises a well-conditioned block", "[short]", double, std::complex<double>) {
   const auto x = test::graded_block<TestType>(700, 6, 0, -1, 9);
   const auto check = [&](auto method) {
     const auto q = factorise<TestType>(method, x);

@@ -26,9 +26,8 @@ Result<T> run(const ortho::NamedMethod& method, const Matrix<T>& input, index_t 
   const index_t rank = result.outcome.rank, columns = result.outcome.complete ? x.cols() : rank;
   const auto q = x.cview().cols(0, rank);
   result.loss = ortho::loss_of_orthogonality<T>(ctx, q);
-  result.residual =
-      test::residual<T>(input.cview().cols(0, columns), q, r.cview().block(0, 0, rank, columns)) /
-      std::max(test::largest<T>(input.view()), 1e-300);
+  result.residual = test::residual<T>(input.cview().cols(0, columns), q, r.cview().block(0, 0, rank, columns)) /
+                    std::max(test::largest<T>(input.view()), 1e-300);
   return result;
 }
 
@@ -39,8 +38,7 @@ Matrix<T> as(const Matrix<double>& x) {
   for (index_t i = 0; i < x.rows(); ++i)
     for (index_t j = 0; j < x.cols(); ++j) {
       if constexpr (is_complex<T>)
-        y(i, j) = std::polar(static_cast<real_t<T>>(1), static_cast<real_t<T>>(i)) *
-                  static_cast<real_t<T>>(x(i, j));
+        y(i, j) = std::polar(static_cast<real_t<T>>(1), static_cast<real_t<T>>(i)) * static_cast<real_t<T>>(x(i, j));
       else
         y(i, j) = static_cast<T>(x(i, j));
     }
@@ -63,8 +61,8 @@ TEST_CASE("each method is as orthogonal on each matrix as published, or says tha
     }
 }
 
-TEMPLATE_TEST_CASE("the default keeps orthogonality on every hard matrix, in every type", "[short]", double,
-                   float, std::complex<double>, std::complex<float>) {
+TEMPLATE_TEST_CASE("the default keeps orthogonality on every hard matrix, in every type", "[short]", double, float,
+                   std::complex<double>, std::complex<float>) {
   const double units = roundoff_of<TestType> / unit_roundoff;
   auto matrices = generators::gram_schmidt_matrices();
   for (auto& m : generators::rank_deficient_matrices()) matrices.push_back(std::move(m));

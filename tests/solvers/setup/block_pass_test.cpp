@@ -16,9 +16,7 @@ namespace {
 
 constexpr index_t empty = -1;
 
-void rest(int microseconds) {
-  std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
-}
+void rest(int microseconds) { std::this_thread::sleep_for(std::chrono::microseconds(microseconds)); }
 
 /// A host and a device whose memory holds nothing but the number of the block in each buffer; a copy happens
 /// when it is waited for, the latest moment at which it may.
@@ -51,8 +49,7 @@ struct Machine {
       for (int part = 0; part < 4; ++part) {
         if (reading > 0) ++both;
         rest(use_time / 4);
-        CHECK((to_device ? device[static_cast<std::size_t>(b % 2)]
-                         : host[static_cast<std::size_t>(b % buffers)]) == b);
+        CHECK((to_device ? device[static_cast<std::size_t>(b % 2)] : host[static_cast<std::size_t>(b % buffers)]) == b);
       }
       used.push_back(b);
     };

@@ -29,8 +29,7 @@ Matrix<T> with_singular_values(index_t m, index_t n, const std::vector<double>& 
   auto a = Matrix<T>::zeros(m, n);
   for (index_t i = 0; i < m; ++i)
     for (index_t j = 0; j < n; ++j)
-      for (index_t l = 0; l < k; ++l)
-        a(i, j) += u(i, l) * sigma[static_cast<std::size_t>(l)] * conjugate(v(j, l));
+      for (index_t l = 0; l < k; ++l) a(i, j) += u(i, l) * sigma[static_cast<std::size_t>(l)] * conjugate(v(j, l));
   return a;
 }
 
@@ -104,21 +103,20 @@ TEST_CASE("tall dense matrices through their Gram matrix") {
 TEST_CASE("what the squares cannot resolve takes the triangular factor") {
   const std::vector<double> sigma = {1, 1e-3, 1e-6, 3e-9, 1e-9, 3e-13};
   const auto a = with_singular_values<double>(300, 6, sigma);
-  const auto r = solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(a.cview()), a.cview()},
-                                            options_for(6));
+  const auto r =
+      solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(a.cview()), a.cview()}, options_for(6));
   check(r, sigma, 1e-15);
   CHECK(r.stage == SvdStage::triangular);
   CHECK(r.triplets.values[4] == Approx(1e-9).epsilon(1e-5));
 
   // Rank 2 of 5: the vectors of the zero singular values are orthonormal all the same.
   const auto low = with_singular_values<double>(80, 5, {2, 1});
-  check(solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(low.cview()), low.cview()},
-                                   options_for(5)),
+  check(solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(low.cview()), low.cview()}, options_for(5)),
         {2, 1, 0, 0, 0}, 1e-14);
   const auto zero = Matrix<double>::zeros(50, 3);
-  check(solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(zero.cview()), zero.cview()},
-                                   options_for(2)),
-        {0, 0}, 0);
+  check(
+      solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(zero.cview()), zero.cview()}, options_for(2)),
+      {0, 0}, 0);
 }
 
 TEST_CASE("wide and complex matrices") {
@@ -152,8 +150,7 @@ TEST_CASE("centring without forming the centred matrix") {
     for (index_t j = 0; j < 5; ++j) a(i, j) += 10.0 * static_cast<double>(j);
   const auto plain = solvers::rectangular<double>(a.cview());
   const auto mu = solvers::column_means<double>(Context{}, plain);
-  const auto implicit =
-      solvers::solve_svd<double>(Context{}, {solvers::centred<double>(plain, mu)}, options_for(2));
+  const auto implicit = solvers::solve_svd<double>(Context{}, {solvers::centred<double>(plain, mu)}, options_for(2));
   for (index_t i = 0; i < 200; ++i)
     for (index_t j = 0; j < 5; ++j) a(i, j) -= mu[static_cast<std::size_t>(j)];
   const auto formed = solvers::solve_svd<double>(Context{}, {plain, a.cview()}, options_for(2));
@@ -180,8 +177,7 @@ TEST_CASE("columns that centring makes zero") {
     for (index_t j = 0; j < 12; ++j) formed(i, j) = noise(i, j) - mu[static_cast<std::size_t>(j)];
   auto exact = ortho::svd<double>(formed.cview()).values;
   exact.resize(20, 0.0);
-  const auto r =
-      solvers::solve_svd<double>(Context{}, {solvers::centred<double>(plain, mu)}, options_for(20));
+  const auto r = solvers::solve_svd<double>(Context{}, {solvers::centred<double>(plain, mu)}, options_for(20));
   check(r, exact, 1e-10);
   CHECK(r.stage == SvdStage::deflated);
   check(solvers::solve_svd<double>(Context{}, {solvers::centred<double>(plain, mu)}, options_for(12)),
@@ -217,8 +213,7 @@ TEST_CASE("smallest singular values of sparse matrices: closed forms, both shape
   check(r, exact, 1e-10);
   CsrMatrix<double> nothing;
   nothing.rows = 400, nothing.cols = 300, nothing.pointers.assign(401, 0);
-  check(solvers::solve_svd<double>(Context{}, sparse(nothing), options_for(3, solvers::Which::SM)), {0, 0, 0},
-        0);
+  check(solvers::solve_svd<double>(Context{}, sparse(nothing), options_for(3, solvers::Which::SM)), {0, 0, 0}, 0);
 }
 
 TEST_CASE("smallest singular values down to 1e-12 of the largest") {
@@ -236,8 +231,7 @@ TEST_CASE("smallest singular values down to 1e-12 of the largest") {
   auto exact = ortho::svd<std::complex<double>>(dense.cview()).values;
   std::reverse(exact.begin(), exact.end());
   exact.resize(8);
-  const auto r =
-      solvers::solve_svd<std::complex<double>>(Context{}, sparse(a), options_for(8, solvers::Which::SM));
+  const auto r = solvers::solve_svd<std::complex<double>>(Context{}, sparse(a), options_for(8, solvers::Which::SM));
   check(r, exact, 1e-10);
   CHECK(r.stage == SvdStage::inverse);
   for (const double residual : r.triplets.residual_norms) CHECK(residual < 1e-8);
@@ -272,9 +266,8 @@ TEST_CASE("smallest singular values of dense matrices") {
   const auto large = with_singular_values<double>(150, 140, many);
   std::reverse(many.begin(), many.end());
   many.resize(5);
-  const auto f =
-      solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(large.cview()), large.cview()},
-                                 options_for(5, solvers::Which::SM));
+  const auto f = solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(large.cview()), large.cview()},
+                                            options_for(5, solvers::Which::SM));
   check(f, many, 1e-12);  // far below what squares resolve
   CHECK(f.stage == SvdStage::inverse);
   // What is neither dense nor sparse nor small has nothing to factorise.
@@ -297,14 +290,14 @@ TEST_CASE("the smallest singular values of matrices with random elements, to the
         CAPTURE(search, k);
         auto options = options_for(k, solvers::Which::SM);
         options.tol = 1e-12, options.max_iterations = search ? 150 : 0;
-        const auto r = solvers::solve_svd<double>(
-            Context{}, {solvers::rectangular<double>(a.cview()), a.cview()}, options);
+        const auto r =
+            solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(a.cview()), a.cview()}, options);
         INFO(r.triplets.reason);
         CHECK((search || r.stage == SvdStage::triangular));
         CHECK((search || r.triplets.verified));
         for (index_t j = 0; j < k && r.triplets.verified; ++j)
-          CHECK(std::abs(r.triplets.values[static_cast<std::size_t>(j)] -
-                         exact[static_cast<std::size_t>(n - 1 - j)]) < 1e-12);
+          CHECK(std::abs(r.triplets.values[static_cast<std::size_t>(j)] - exact[static_cast<std::size_t>(n - 1 - j)]) <
+                1e-12);
       }
   }
 }

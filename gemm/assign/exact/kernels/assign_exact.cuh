@@ -22,10 +22,8 @@ __device__ __forceinline__ double distance(const Centroids& c, const Rows& x, in
 __device__ __forceinline__ Twofold twofold_distance(const Centroids& c, const Rows& x, int64 i, int m) {
   Twofold sum = {0, 0};
   for (int j = 0; j < c.cols; ++j) {
-    Twofold difference =
-        two_sum(__dmul_rn(value(x, i, j), c.shrink), -c.columns[static_cast<int64>(j) * c.padded + m]);
-    difference.high = __dmul_rn(difference.high, c.factor),
-    difference.low = __dmul_rn(difference.low, c.factor);
+    Twofold difference = two_sum(__dmul_rn(value(x, i, j), c.shrink), -c.columns[static_cast<int64>(j) * c.padded + m]);
+    difference.high = __dmul_rn(difference.high, c.factor), difference.low = __dmul_rn(difference.low, c.factor);
     sum = add(sum, square(difference));
   }
   return sum;
@@ -48,9 +46,7 @@ __device__ __forceinline__ Nearest from_lane(const Nearest& x, int step) {
 __device__ __forceinline__ Twofold from_lane(const Twofold& x, int step) {
   return {__shfl_xor_sync(everyone, x.high, step), __shfl_xor_sync(everyone, x.low, step)};
 }
-__device__ __forceinline__ int from_lane(int x, int step) {
-  return __shfl_xor_sync(everyone, x, step);
-}
+__device__ __forceinline__ int from_lane(int x, int step) { return __shfl_xor_sync(everyone, x, step); }
 
 /// What all threads of a team know together: a warp, or a whole block, whose warps meet in shared memory.
 template <bool Block>
@@ -76,8 +72,7 @@ struct Team {
 
 /// A thread of the team takes the centroids first, first + stride ...
 template <class Together>
-__device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, int64 i, int first,
-                                           int stride) {
+__device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, int64 i, int first, int stride) {
   const double infinity = __longlong_as_double(0x7ff0000000000000ll);
   constexpr int none = 0x7fffffff;
   Nearest near = {infinity, infinity, none};
@@ -119,8 +114,7 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
 __device__ __forceinline__ int exact_label_of_pair(const Centroids& c, const Rows& x, int64 i, Pair pair) {
   constexpr int at_once = 8;  // loads under way
   const int lane = threadIdx.x % 32, half = lane & 16;
-  const double* const centroid =
-      c.rows + static_cast<int64>(lane / 8 % 2 == 0 ? pair.first : pair.second) * c.cols;
+  const double* const centroid = c.rows + static_cast<int64>(lane / 8 % 2 == 0 ? pair.first : pair.second) * c.cols;
   double part = 0;
 #pragma unroll 1
   for (int begin = lane % 8; begin < c.cols; begin += 8 * at_once) {

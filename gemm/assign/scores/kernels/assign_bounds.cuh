@@ -37,16 +37,14 @@ __device__ __forceinline__ Bound bound_of(float constant, float by_norm, float b
 /// `steps` instructions of each product follow one another, and `additions` in float32 put such sums together.
 /// Of three products those with a lower part come first: while they are alone, terms and sums are below 2.1 u
 /// ||x|| C, so that their 2 steps instructions lose less than 2^-8 of what the last `steps` do.
-__device__ __forceinline__ Bound bound_of_parts(const Largest& c, int d, int parts, int steps,
-                                                int additions) {
+__device__ __forceinline__ Bound bound_of_parts(const Largest& c, int d, int parts, int steps, int additions) {
   const float u = 0x1p-11f, subnormal = 0x1p-25f * sqrtf(static_cast<float>(d));
   const float relative = static_cast<float>(18 * steps) * (parts == 2 ? 1 + 0x1p-8f : 1.0f) * 0x1p-23f +
                          static_cast<float>(1 + additions) * 0x1p-24f;
   if (parts == 2)
     return bound_of(subnormal * (2 * c.norm + c.low),
                     (u * u + 0x1p-23f + relative) * c.norm + 1.01f * c.rest + u * c.low, 0);
-  return bound_of(subnormal * c.norm, (0x1p-23f + relative) * c.norm + 1.01f * (c.rest + c.low),
-                  1.01f * c.norm);
+  return bound_of(subnormal * c.norm, (0x1p-23f + relative) * c.norm + 1.01f * (c.rest + c.low), 1.01f * c.norm);
 }
 
 /// How much larger than the own score every other must be for a label to be kept with this margin. With s =

@@ -8,8 +8,7 @@
 #include "tallskinny/gemm/assign/scores/kernels/assign_settle.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_wgmma.cuh"
 
-constexpr int steps = policy.steps, slots = 2, chunks = policy.centroids / policy.chunk,
-              blocks_of_8 = policy.chunk / 8;
+constexpr int steps = policy.steps, slots = 2, chunks = policy.centroids / policy.chunk, blocks_of_8 = policy.chunk / 8;
 constexpr bool paired = true;
 constexpr int group_rows = ts::cuda::group_rows, block_rows = group_rows * policy.groups,
               consumers = policy.consumers();
@@ -48,8 +47,8 @@ __device__ __forceinline__ void produce(const Ring& ring, const unsigned char* f
             fragments + static_cast<int64>(c) * 2 * steps * right_step + stage * right_part;
 #pragma unroll
         for (int part = 0; part < policy.parts; ++part)
-          bulk_load(ring.memory + at.stage * stage_bytes + part * right_part,
-                    from + part * steps * right_step, right_part, &ring.full[at.stage]);
+          bulk_load(ring.memory + at.stage * stage_bytes + part * right_part, from + part * steps * right_step,
+                    right_part, &ring.full[at.stage]);
       }
 }
 
@@ -73,8 +72,8 @@ __device__ __forceinline__ void transpose(uint32 (&x)[4]) {
 /// What a warp's 16 rows become in registers and in shared memory, and what its lanes know of their norms. The
 /// row at position 2g + s is the row g + 8s of the warp's 16, of which the lanes of quad g get to know the
 /// scores.
-__device__ __forceinline__ void load_left(uint32 (&held)[held_steps][4], unsigned char* left, const Rows& x,
-                                          int64 mine, const Shift* shifts, double scale, Row (&row)[slots]) {
+__device__ __forceinline__ void load_left(uint32 (&held)[held_steps][4], unsigned char* left, const Rows& x, int64 mine,
+                                          const Shift* shifts, double scale, Row (&row)[slots]) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, g = lane / 4, q = lane % 4;
   constexpr int at_once = sizeof(Element) == 8 ? 2 : 4, held_at_once = 2;  // beside what is held
   constexpr int segments = 2 * steps, held_segments = 2 * policy.held;
@@ -100,8 +99,7 @@ __device__ __forceinline__ void load_left(uint32 (&held)[held_steps][4], unsigne
       for (int s = 0; s < slots; ++s) {
         uint32 high[4], low[4];
         split_segment(raw[o][s], segment, shifts, scale, squared[s], rest[s], high, low);
-        unsigned char* const to =
-            left + (segment - held_segments) * (16 * group_rows) + (16 * warp + g + 8 * s) * 16;
+        unsigned char* const to = left + (segment - held_segments) * (16 * group_rows) + (16 * warp + g + 8 * s) * 16;
         *reinterpret_cast<uint4*>(to) = {high[0], high[1], high[2], high[3]};
         if (policy.parts == 2) *reinterpret_cast<uint4*>(to + left_part) = {low[0], low[1], low[2], low[3]};
       }
@@ -157,8 +155,7 @@ __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], cons
       WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + step * left_step, group_rows),
                                        wgmma_descriptor(right + right_part + step * right_step, policy.chunk),
                                        add + step);
-      WgmmaHalf<blocks_of_8>::multiply(product,
-                                       wgmma_descriptor(left + left_part + step * left_step, group_rows),
+      WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + left_part + step * left_step, group_rows),
                                        wgmma_descriptor(right + step * right_step, policy.chunk), 1);
     }
   }
@@ -171,9 +168,8 @@ __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], cons
 }
 
 /// The same of a stage whose left factors are in registers.
-__device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8],
-                                         const uint32 (&held)[held_steps][4], int first,
-                                         const unsigned char* right) {
+__device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&held)[held_steps][4],
+                                         int first, const unsigned char* right) {
   wgmma_fence();
 #pragma unroll
   for (int step = 0; step < stage_steps; ++step)
@@ -184,8 +180,8 @@ __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8],
 
 extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
     assign_groups(ts::cuda::ScoresArguments a) {
-  const auto& [x, selection, of_centroids, origins, per_unit, one, largest, shift, scale, labels, undecided,
-               pairs, margin, sums, counts] = a;
+  const auto& [x, selection, of_centroids, origins, per_unit, one, largest, shift, scale, labels, undecided, pairs,
+               margin, sums, counts] = a;
   const auto* const fragments = static_cast<const unsigned char*>(of_centroids);
   const uint32 places = one << index_bits;
   extern __shared__ __align__(128) unsigned char memory[];
@@ -205,8 +201,7 @@ extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
   }
   __syncthreads();
   const int warp = __shfl_sync(everyone, threadIdx.x / 32, 0), lane = threadIdx.x % 32, group = warp / 4;
-  const int64 stride = static_cast<int64>(gridDim.x) * block_rows,
-              begin = static_cast<int64>(blockIdx.x) * block_rows;
+  const int64 stride = static_cast<int64>(gridDim.x) * block_rows, begin = static_cast<int64>(blockIdx.x) * block_rows;
   if (warp >= consumers) {
     if constexpr (gives) give_registers<policy.producer_registers>();
     if (warp == consumers && lane == 0 && begin < count)
@@ -214,8 +209,8 @@ extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
     return;
   }
   if constexpr (gives) take_registers<registers_left(32 * policy.warps, 128, policy.producer_registers)>();
-  const Bound bound = bound_of_parts(*largest, policy.d, policy.parts,
-                                     policy.parts == 2 ? stage_steps : steps, stages_of_chunk);
+  const Bound bound =
+      bound_of_parts(*largest, policy.d, policy.parts, policy.parts == 2 ? stage_steps : steps, stages_of_chunk);
   unsigned char* const left = memory + policy.left_at() + group * policy.left_bytes();
   RingPosition<policy.stages> at;
   for (int64 block = begin; block < count; block += stride) {
@@ -289,8 +284,7 @@ extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
 #pragma unroll
         for (int s = 0; s < slots; ++s)
           take(key_of(origin.x + product[4 * b + 2 * s], places, 2 * b),
-               key_of(origin.y + product[4 * b + 2 * s + 1], places, 2 * b + 1), best[s], second[s],
-               third[s]);
+               key_of(origin.y + product[4 * b + 2 * s + 1], places, 2 * b + 1), best[s], second[s], third[s]);
       }
 #pragma unroll
       for (int s = 0; s < slots; ++s)

@@ -31,14 +31,12 @@ __device__ __forceinline__ void take(uint32 a, uint32 b, uint32& best, uint32& s
 /// The two least of these, unless keys are the first, and of an even number of keys, all of which differ:
 /// behind the least itself, what follows it by least.
 template <int Keys>
-__device__ __forceinline__ void take_all(const uint32 (&key)[Keys], bool first, uint32& best,
-                                         uint32& second) {
+__device__ __forceinline__ void take_all(const uint32 (&key)[Keys], bool first, uint32& best, uint32& second) {
   uint32 least = first ? min(key[0], key[1]) : __vimin3_u32(best, key[0], key[1]);
 #pragma unroll
   for (int i = 2; i < Keys; i += 2) least = __vimin3_u32(least, key[i], key[i + 1]);
   const uint32 before = ~least;  // - least - 1, by which the least itself becomes the largest
-  uint32 next =
-      first ? key[0] + before : __viaddmin_u32(key[0], before, __viaddmin_u32(best, before, second + before));
+  uint32 next = first ? key[0] + before : __viaddmin_u32(key[0], before, __viaddmin_u32(best, before, second + before));
 #pragma unroll
   for (int i = 1; i < Keys; ++i) next = __viaddmin_u32(key[i], before, next);
   best = least, second = next - before;

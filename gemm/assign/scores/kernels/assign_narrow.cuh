@@ -22,8 +22,7 @@ __device__ __forceinline__ void load_row(const Rows& x, int64 i, Element (&row)[
 
 extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
     assign_narrow(ts::cuda::NarrowArguments a) {
-  const auto& [x, selection, negated, origins, one, open, shift, scale, labels, undecided, margin, sums,
-               counts] = a;
+  const auto& [x, selection, negated, origins, one, open, shift, scale, labels, undecided, margin, sums, counts] = a;
   const uint32 places = one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   // Of each group, column by column, what its four centroids have there, negated; then where their scores begin.
@@ -33,15 +32,15 @@ extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
   settle.begin();
   for (int e = threadIdx.x; e < policy.groups * (policy.d + 1); e += 32 * policy.warps) {
     const int group = e / (policy.d + 1), j = e % (policy.d + 1);
-    centroids[e] = static_cast<const float4*>(
-        j < policy.d ? negated : origins)[j < policy.d ? group * policy.d + j : group];
+    centroids[e] =
+        static_cast<const float4*>(j < policy.d ? negated : origins)[j < policy.d ? group * policy.d + j : group];
   }
   for (int j = threadIdx.x; j < policy.d; j += 32 * policy.warps) shifts[j] = shift_of(shift[j], scale);
   __syncthreads();
   const int lane = threadIdx.x % 32;
   const int64 count = count_of(selection, x);
-  for (int64 first = (static_cast<int64>(blockIdx.x) * policy.warps + threadIdx.x / 32) * warp_rows;
-       first < count; first += static_cast<int64>(gridDim.x) * policy.warps * warp_rows) {
+  for (int64 first = (static_cast<int64>(blockIdx.x) * policy.warps + threadIdx.x / 32) * warp_rows; first < count;
+       first += static_cast<int64>(gridDim.x) * policy.warps * warp_rows) {
     Element raw[rows_of_a_lane][policy.d];
     int64 row[rows_of_a_lane];
     int before[rows_of_a_lane];
@@ -84,8 +83,8 @@ extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
       for (int r = 0; r < rows_of_a_lane; ++r) {
 #pragma unroll
         for (int m = 0; m < 4; m += 2)
-          take(key_of(score[r][m], places, 4 * group + m), key_of(score[r][m + 1], places, 4 * group + m + 1),
-               best[r], second[r]);
+          take(key_of(score[r][m], places, 4 * group + m), key_of(score[r][m + 1], places, 4 * group + m + 1), best[r],
+               second[r]);
       }
     }
 #pragma unroll
@@ -99,8 +98,7 @@ extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
         for (int j = 0; j < policy.d; ++j) squared = __fmaf_rn(v[r][j], v[r][j], squared);
         const float own = (static_cast<float>(best[r] >> index_bits & 0x7fffff) - 0x1p22f) * margin.unit,
                     error = static_cast<float>(open) * margin.unit;
-        certain = static_cast<float>(gap - open) * margin.unit >
-                  margin_of_scores(margin, own, error, norm_of(squared));
+        certain = static_cast<float>(gap - open) * margin.unit > margin_of_scores(margin, own, error, norm_of(squared));
       }
       settle.settle<32>(first + 32 * r, row[r], before[r], static_cast<int>(best[r] & index_mask), certain);
     }

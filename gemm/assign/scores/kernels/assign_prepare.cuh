@@ -29,8 +29,8 @@ __device__ __forceinline__ bool is_copy(const double* centroids, const double* f
   for (int other = threadIdx.x % 32; other < m && !found; other += 32) {
     if (first[other] != own) continue;
     int j = 1;
-    while (j < policy.d && centroids[static_cast<int64>(other) * policy.d + j] ==
-                               centroids[static_cast<int64>(m) * policy.d + j])
+    while (j < policy.d &&
+           centroids[static_cast<int64>(other) * policy.d + j] == centroids[static_cast<int64>(m) * policy.d + j])
       ++j;
     found = j == policy.d;
   }
@@ -39,8 +39,7 @@ __device__ __forceinline__ bool is_copy(const double* centroids, const double* f
 
 /// Where column j of a centroid is in chunks that have upper parts and a step more (assign_confirm.cuh).
 __device__ __forceinline__ int64 confirming_at(int m, int j) {
-  return static_cast<int64>(m / chunk) * chunk * (policy.steps + 1) * 16 + (j / 8 * chunk + m % chunk) * 8 +
-         j % 8;
+  return static_cast<int64>(m / chunk) * chunk * (policy.steps + 1) * 16 + (j / 8 * chunk + m % chunk) * 8 + j % 8;
 }
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
@@ -61,8 +60,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     if (counts && j < policy.d) offset += shift[j] * scale * c;
     if constexpr (policy.steps == 0) {
       if (negated != nullptr)
-        static_cast<float*>(negated)[(static_cast<int64>(m / 4) * policy.d + j) * 4 + m % 4] =
-            static_cast<float>(-c);
+        static_cast<float*>(negated)[(static_cast<int64>(m / 4) * policy.d + j) * 4 + m % 4] = static_cast<float>(-c);
     } else {
       const unsigned short high = half_of(static_cast<float>(-c));
       const double rest = -c - widen(Half{high});

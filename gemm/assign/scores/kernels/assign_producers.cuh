@@ -17,8 +17,7 @@ constexpr int group_rows = ts::cuda::group_rows, block_rows = group_rows * group
 constexpr int right_step = ts::cuda::step_bytes * policy.chunk, stage_bytes = policy.stage_bytes(),
               left_step = ts::cuda::step_bytes * group_rows, left_bytes = policy.left_bytes();
 constexpr int held = policy.held();  // steps of rows that multiply from registers, which spares shared memory
-constexpr int chunk_bytes =
-    (policy.confirms ? 1 : 2) * stage_bytes;  // behind upper parts there are the lower ones
+constexpr int chunk_bytes = (policy.confirms ? 1 : 2) * stage_bytes;  // behind upper parts there are the lower ones
 constexpr int index_bits = bits_for(2 * blocks_of_8);
 #include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_confirm.cuh"
@@ -53,12 +52,8 @@ struct Shared {
   __device__ __forceinline__ Known* known(int group, int turn) const {
     return reinterpret_cast<Known*>(memory + policy.known_at()) + (2 * group + turn) * group_rows;
   }
-  __device__ __forceinline__ float* origins() const {
-    return reinterpret_cast<float*>(memory + policy.origins_at());
-  }
-  __device__ __forceinline__ Shift* shifts() const {
-    return reinterpret_cast<Shift*>(memory + policy.shifts_at());
-  }
+  __device__ __forceinline__ float* origins() const { return reinterpret_cast<float*>(memory + policy.origins_at()); }
+  __device__ __forceinline__ Shift* shifts() const { return reinterpret_cast<Shift*>(memory + policy.shifts_at()); }
 
  private:
   __device__ __forceinline__ uint64* barrier(int number) const {
@@ -77,8 +72,8 @@ __device__ __forceinline__ void produce(const Shared& shared, const unsigned cha
       else
         ++filled;
       barrier_arrive_expecting(shared.chunk_full(at.stage), stage_bytes);
-      bulk_load(shared.memory + at.stage * stage_bytes, fragments + static_cast<int64>(c) * chunk_bytes,
-                stage_bytes, shared.chunk_full(at.stage));
+      bulk_load(shared.memory + at.stage * stage_bytes, fragments + static_cast<int64>(c) * chunk_bytes, stage_bytes,
+                shared.chunk_full(at.stage));
     }
 }
 
@@ -117,12 +112,10 @@ struct Scoring {
 
 /// Makes 16 rows from `first` on ready, the quarter `quarter` of a group's. The row at position 2g + s is the
 /// row g + 8s of them.
-__device__ __forceinline__ void make_ready(const Rows& x, const Scoring& scoring, const int* labels,
-                                           int64 first, int quarter, const Shift* shifts, unsigned char* left,
-                                           Known* known_rows) {
+__device__ __forceinline__ void make_ready(const Rows& x, const Scoring& scoring, const int* labels, int64 first,
+                                           int quarter, const Shift* shifts, unsigned char* left, Known* known_rows) {
   // Registers are few.
-  constexpr int at_once = sizeof(Element) == 8 || policy.confirms || policy.wide ? 1 : 2,
-                segments = 2 * policy.steps;
+  constexpr int at_once = sizeof(Element) == 8 || policy.confirms || policy.wide ? 1 : 2, segments = 2 * policy.steps;
   const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
   const Element* from[slots];
   int label[slots];
@@ -144,8 +137,7 @@ __device__ __forceinline__ void make_ready(const Rows& x, const Scoring& scoring
       for (int s = 0; s < slots; ++s) {
         load_segment(raw[o][s], from[s], begin + 4 * o);
         if (policy.confirms && begin + 4 * o < segments)
-          centroid[o][s] =
-              __ldg(reinterpret_cast<const uint4*>(own[s].eights + (begin + 4 * o) * (16 * policy.chunk)));
+          centroid[o][s] = __ldg(reinterpret_cast<const uint4*>(own[s].eights + (begin + 4 * o) * (16 * policy.chunk)));
       }
 #pragma unroll
     for (int o = 0; o < at_once; ++o) {
@@ -170,8 +162,8 @@ __device__ __forceinline__ void make_ready(const Rows& x, const Scoring& scoring
       const uint4 limit = limit_of(label[s], score, open_within(scoring.bound, row, 1), scoring.margin,
                                    *scoring.largest, norm_of(row.squared), policy.steps);
       if (q < 2)
-        *reinterpret_cast<uint4*>(left + (segments + q) * (16 * group_rows) +
-                                  (16 * quarter + g + 8 * s) * 16) = q == 0 ? limit : uint4{};
+        *reinterpret_cast<uint4*>(left + (segments + q) * (16 * group_rows) + (16 * quarter + g + 8 * s) * 16) =
+            q == 0 ? limit : uint4{};
     } else if (q == 0) {
       known_rows[16 * quarter + 2 * g + s] = {row.squared, row.rest, label[s], 0};
     }
@@ -190,24 +182,22 @@ __device__ __forceinline__ void load_fragment(uint32 (&rows)[4], const unsigned 
 }
 
 /// Starts product = rows times a chunk of centroids.
-__device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&rows)[held][4],
-                                         uint64 lefts, uint64 right) {
+__device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&rows)[held][4], uint64 lefts,
+                                         uint64 right) {
   wgmma_fence();
 #pragma unroll
   for (int step = 0; step < steps; ++step)
     if (step < held)
-      WgmmaHalf<blocks_of_8>::multiply(product, rows[step < held ? step : 0],
-                                       right + step * (right_step / 16), step);
+      WgmmaHalf<blocks_of_8>::multiply(product, rows[step < held ? step : 0], right + step * (right_step / 16), step);
     else
-      WgmmaHalf<blocks_of_8>::multiply(product, lefts + step * (left_step / 16),
-                                       right + step * (right_step / 16), step);
+      WgmmaHalf<blocks_of_8>::multiply(product, lefts + step * (left_step / 16), right + step * (right_step / 16),
+                                       step);
   wgmma_commit();
 }
 
 /// What scores of a chunk tell of a warp's rows.
-__device__ __forceinline__ void take_chunk(const float (&product)[4 * blocks_of_8], const float2* from,
-                                           int first, uint32 places, Below (&below)[slots],
-                                           Row (&row)[slots]) {
+__device__ __forceinline__ void take_chunk(const float (&product)[4 * blocks_of_8], const float2* from, int first,
+                                           uint32 places, Below (&below)[slots], Row (&row)[slots]) {
   if constexpr (policy.confirms) {
 #pragma unroll
     for (int i = 0; i < 4 * blocks_of_8; i += 2) below[i / 2 % slots].add(product[i], product[i + 1]);
@@ -230,8 +220,8 @@ __device__ __forceinline__ void take_chunk(const float (&product)[4 * blocks_of_
 }
 
 /// The warps that multiply and compare.
-__device__ __forceinline__ void score_rows(const ts::cuda::ScoresArguments& a, const Shared& shared,
-                                           const Bound& bound, int warp) {
+__device__ __forceinline__ void score_rows(const ts::cuda::ScoresArguments& a, const Shared& shared, const Bound& bound,
+                                           int warp) {
   const Rows& x = a.x;
   const int lane = threadIdx.x % 32, group = warp / 4;
   const int64 count = x.count, stride = static_cast<int64>(gridDim.x) * block_rows,
@@ -250,8 +240,7 @@ __device__ __forceinline__ void score_rows(const ts::cuda::ScoresArguments& a, c
     barrier_wait(shared.rows_full(group, turn), parity);
     uint32 rows[held][4];
 #pragma unroll
-    for (int step = 0; step < held; ++step)
-      load_fragment(rows[step], left + 2 * step * (16 * group_rows), warp % 4);
+    for (int step = 0; step < held; ++step) load_fragment(rows[step], left + 2 * step * (16 * group_rows), warp % 4);
     const uint64 lefts = wgmma_descriptor(left, group_rows);
     Below below[slots] = {};
     Row row[slots] = {{3e30f, 3e30f}, {3e30f, 3e30f}};
@@ -265,8 +254,7 @@ __device__ __forceinline__ void score_rows(const ts::cuda::ScoresArguments& a, c
       at.advance();
       keep(product);
       take_chunk(product,
-                 reinterpret_cast<const float2*>((origins_here > 0 ? shared.origins() : a.origins) +
-                                                 c * policy.chunk) +
+                 reinterpret_cast<const float2*>((origins_here > 0 ? shared.origins() : a.origins) + c * policy.chunk) +
                      lane % 4,
                  c * policy.chunk, places, below, row);
     }
@@ -306,8 +294,7 @@ extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
   for (int m = threadIdx.x; m < origins_here; m += 32 * policy.warps) shared.origins()[m] = a.origins[m];
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < policy.stages; ++stage)
-      barrier_init(shared.chunk_full(stage), 1),
-          barrier_init(shared.chunk_empty(stage), consumers * warp_arrivals);
+      barrier_init(shared.chunk_full(stage), 1), barrier_init(shared.chunk_empty(stage), consumers * warp_arrivals);
     for (int group = 0; group < groups; ++group)
       for (int turn = 0; turn < 2; ++turn)
         barrier_init(shared.rows_full(group, turn), 4 * warp_arrivals),

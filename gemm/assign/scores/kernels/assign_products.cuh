@@ -13,16 +13,13 @@ __device__ __forceinline__ Two select(bool first, Two a, Two b) {
   return {first ? a.best : b.best, first ? a.second : b.second};
 }
 __device__ __forceinline__ Two merge(Two mine, Two sent, int bit) {
-  const uint32 best = __shfl_xor_sync(everyone, sent.best, bit),
-               second = __shfl_xor_sync(everyone, sent.second, bit);
+  const uint32 best = __shfl_xor_sync(everyone, sent.best, bit), second = __shfl_xor_sync(everyone, sent.second, bit);
   return {min(mine.best, best), __vimin3_u32(mine.second, second, max(mine.best, best))};
 }
 __device__ __forceinline__ uint32 merge(uint32 mine, uint32 sent, int bit) {
   return add_halves(mine, __shfl_xor_sync(everyone, sent, bit));
 }
-__device__ __forceinline__ uint32 select(bool first, uint32 a, uint32 b) {
-  return first ? a : b;
-}
+__device__ __forceinline__ uint32 select(bool first, uint32 a, uint32 b) { return first ? a : b; }
 /// Of four slots what all lanes of a quad know of slot t, to its lane t.
 template <class T>
 __device__ __forceinline__ T collect(const T* of) {
@@ -84,9 +81,8 @@ __device__ __forceinline__ void score_tile(float (&score)[row_tiles][4], const O
 /// The norm of a row, rounded up, from the sum of its squares in two halves. Each sum of halves lost at most
 /// one part in 2^11, or 2^-25; copies count more than once.
 __device__ __forceinline__ float norm_of_halves(uint32 sums_of_squares) {
-  const float squared =
-      (lower_half(sums_of_squares) + upper_half(sums_of_squares)) * (1 + (steps + 2) * 0x1p-9f) +
-      (steps + 2) * 0x1p-20f;
+  const float squared = (lower_half(sums_of_squares) + upper_half(sums_of_squares)) * (1 + (steps + 2) * 0x1p-9f) +
+                        (steps + 2) * 0x1p-20f;
   float norm;
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(norm) : "f"(squared));
   return norm * 1.0001f;
@@ -99,8 +95,8 @@ __device__ __forceinline__ float margin_of_row(const Margin& margin, float own, 
 
 /// The scores that rows have with the centroids of their labels, of which a quad has that of its own row in
 /// each slot: a tile of 8 rows meets a tile of their 8 centroids, and its diagonal is what is wanted.
-__device__ __forceinline__ void own_scores(float (&own)[slots], const int (&label)[slots],
-                                           const Operand& rows, const uint2* factors, const float* starts) {
+__device__ __forceinline__ void own_scores(float (&own)[slots], const int (&label)[slots], const Operand& rows,
+                                           const uint2* factors, const float* starts) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
@@ -120,7 +116,6 @@ __device__ __forceinline__ void own_scores(float (&own)[slots], const int (&labe
       mine[r] = lane / 4 % 2 == 0 ? score[r][2 * h] : score[r][2 * h + 1];
     }
 #pragma unroll
-    for (int r = 0; r < row_tiles; ++r)
-      own[2 * r + h] = __shfl_sync(everyone, mine[r], (lane & 28) + lane / 8);
+    for (int r = 0; r < row_tiles; ++r) own[2 * r + h] = __shfl_sync(everyone, mine[r], (lane & 28) + lane / 8);
   }
 }

@@ -13,9 +13,8 @@ constexpr bool paired = policy.paired;
 constexpr int warp_rows = policy.warp_rows(), words = (slots + 3) / 4, mark_bits = row_tiles == 1 ? 16 : 32;
 constexpr int registers_of_a_step = slots * sizeof(Element), registers_for_loads = 32;
 constexpr int steps_at_once = registers_of_a_step * steps <= registers_for_loads ? steps
-                              : registers_of_a_step >= registers_for_loads
-                                  ? 1
-                                  : registers_for_loads / registers_of_a_step;
+                              : registers_of_a_step >= registers_for_loads       ? 1
+                                                                           : registers_for_loads / registers_of_a_step;
 constexpr int index_bits = bits_for(2 * chunk), tiles_at_once = steps * row_tiles * policy.parts <= 4 ? 4 : 2;
 #include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
@@ -25,8 +24,7 @@ __device__ __forceinline__ void load_four(const Element* row, int column, Elemen
 #pragma unroll
   for (int p = 0; p < 4; p += policy.vector) {
     Piece piece{};
-    if (policy.d % 16 == 0 || column + p < policy.d)
-      piece = *reinterpret_cast<const Piece*>(row + column + p);
+    if (policy.d % 16 == 0 || column + p < policy.d) piece = *reinterpret_cast<const Piece*>(row + column + p);
 #pragma unroll
     for (int e = 0; e < policy.vector; ++e) out[p + e] = piece.part[e];
   }
@@ -52,8 +50,7 @@ __device__ __forceinline__ void fetch(unsigned char* to, const unsigned char* fr
   constexpr int tile_bytes = steps * 256;
 #pragma unroll
   for (int part = 0; part < policy.parts; ++part) {
-    const unsigned char* const from =
-        fragments + (static_cast<int64>(part) * tiles + number * chunk) * tile_bytes;
+    const unsigned char* const from = fragments + (static_cast<int64>(part) * tiles + number * chunk) * tile_bytes;
     for (int at = 16 * threadIdx.x; at < present * tile_bytes; at += 16 * 32 * policy.warps)
       copy_async<16>(to + part * Chunk::plane * 8 + at, from + at, 16);
   }
@@ -76,8 +73,7 @@ __device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[
 #pragma unroll
   for (int s = 0; s < slots; ++s) {
     // Slot s of quad g is the row for which lane 4g + s % 4 answers; of two slots, lane 2g + s.
-    const int64 row =
-        __shfl_sync(everyone, mine[s / 4], row_tiles == 1 ? lane / 4 * 2 + s : (lane & 28) + s % 4);
+    const int64 row = __shfl_sync(everyone, mine[s / 4], row_tiles == 1 ? lane / 4 * 2 + s : (lane & 28) + s % 4);
     rows[s] = row < 0 ? 0 : row;
     a.squared[s] = a.rest[s] = 0;
   }
@@ -136,8 +132,7 @@ struct Best {
   }
 };
 
-__device__ __forceinline__ void score(const Operand& a, const Chunk& b, int present, uint32 places,
-                                      Best& found) {
+__device__ __forceinline__ void score(const Operand& a, const Chunk& b, int present, uint32 places, Best& found) {
   const int lane = threadIdx.x % 32;
 #pragma unroll tiles_at_once
   for (int tile = 0; tile < present; ++tile) {
@@ -153,8 +148,7 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
 #pragma unroll
         for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[0][r][step], lower, {});
 #pragma unroll
-        for (int r = 0; r < row_tiles; ++r)
-          multiply(sum[r], a.part[policy.parts - 1][r][step], upper, sum[r]);
+        for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[policy.parts - 1][r][step], upper, sum[r]);
 #pragma unroll
         for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[0][r][step], upper, sum[r]);
 #pragma unroll
@@ -193,12 +187,11 @@ extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
   settle.begin();
   for (int j = threadIdx.x; j < 16 * steps; j += 32 * policy.warps)
     shifts[j] = shift_of(j < policy.d ? shift[j] : 0, scale);
-  for (int c = 0; c < (policy.resident ? chunks : 1); ++c)
-    fetch(memory + c * Chunk::bytes, fragments, origins, c);
+  for (int c = 0; c < (policy.resident ? chunks : 1); ++c) fetch(memory + c * Chunk::bytes, fragments, origins, c);
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
-  const Bound bound = bound_of_parts(*a.largest, policy.d, policy.parts, policy.parts == 2 ? 1 : steps,
-                                     policy.parts == 2 ? steps : 0);
+  const Bound bound =
+      bound_of_parts(*a.largest, policy.d, policy.parts, policy.parts == 2 ? 1 : steps, policy.parts == 2 ? steps : 0);
   const int lane = threadIdx.x % 32;
   int buffer = 0;
   for (int64 block = static_cast<int64>(blockIdx.x) * policy.warps * warp_rows; block < count;

@@ -16,9 +16,8 @@ __device__ __forceinline__ void load_segment(Element (&raw)[8], const Element* f
   }
 }
 /// Their parts, and what they add to the squares of the row and of what parts leave of it.
-__device__ __forceinline__ void split_segment(const Element (&raw)[8], int segment, const Shift* shifts,
-                                              double scale, float& squared, float& rest, uint32 (&high)[4],
-                                              uint32 (&low)[4]) {
+__device__ __forceinline__ void split_segment(const Element (&raw)[8], int segment, const Shift* shifts, double scale,
+                                              float& squared, float& rest, uint32 (&high)[4], uint32 (&low)[4]) {
 #pragma unroll
   for (int pair = 0; pair < 4; ++pair) {
     float v[2];

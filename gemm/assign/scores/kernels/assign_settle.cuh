@@ -16,8 +16,7 @@ using Pair = ts::cuda::Pair;
 struct ChipSums {
   /// Lower and upper halves of upper limbs, then of lower limbs; each: columns and weight of each cluster; counts.
   int* words;
-  static constexpr int line = policy.d + 1, part = policy.clusters() * line,
-                       all = 4 * part + policy.clusters();
+  static constexpr int line = policy.d + 1, part = policy.clusters() * line, all = 4 * part + policy.clusters();
   static_assert(all == ts::cuda::chip_words(policy.clusters(), policy.d));
 
   __device__ __forceinline__ void add(int cluster, int j, const Limbs& l, int sign) const {
@@ -51,8 +50,8 @@ struct ChipSums {
 /// Called by a whole warp: the row `row` of each lane that has its bit in `moving` moves from the cluster
 /// `from` (from nowhere if that is negative) to `to`. So many lanes share a row as its columns and its weight
 /// need. Rows that are scored have their elements side by side, and no scales.
-__device__ __forceinline__ void move_rows(const Rows& x, const Sums& s, const ChipSums& into, int64 row,
-                                          uint32 moving, int from, int to) {
+__device__ __forceinline__ void move_rows(const Rows& x, const Sums& s, const ChipSums& into, int64 row, uint32 moving,
+                                          int from, int to) {
   const int lane = threadIdx.x % 32;
   int across = 32;
   while (across / 2 > policy.d) across /= 2;
@@ -108,8 +107,7 @@ struct Settle {
   /// The rows at these positions have this label if that is certain, and are marked as undecided if they are
   /// open. policy.fast: they have it.
   template <int Bits>
-  __device__ __forceinline__ void settle(int64 first, int64 row, int before, int label, bool certain,
-                                         bool open) {
+  __device__ __forceinline__ void settle(int64 first, int64 row, int before, int label, bool certain, bool open) {
     const bool real = row >= 0 && static_cast<int>(threadIdx.x) % 32 < Bits;
     mark<Bits>(undecided, first, real && open && !policy.fast);
     move(row, before, label, real && (certain || policy.fast) && label != before);

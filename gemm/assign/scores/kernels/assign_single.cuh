@@ -37,9 +37,8 @@ struct Errors {
     const Largest* const largest = a.largest;
     const Bound of_parts = bound_of_parts(*largest, policy.d, 2, steps, 0);
     const float subnormal = halves_already ? 0.0f : 0x1p-25f * sqrtf(static_cast<float>(policy.d)) * scaled;
-    by_norm =
-        units * scaled * one_key *
-        (low_rows ? of_parts.by_norm : 2.04f * (1.01f * (largest->rest + largest->low) + u * largest->norm));
+    by_norm = units * scaled * one_key *
+              (low_rows ? of_parts.by_norm : 2.04f * (1.01f * (largest->rest + largest->low) + u * largest->norm));
     constant = 18 * products + 1 + units * subnormal * largest->norm;
     if (policy.parts == 2) constant += 1.02f * units * a.reach * largest->rest;
     if (low_rows) constant = 1 + units * (1 + scaled) * of_parts.constant;
@@ -70,9 +69,8 @@ struct Centroids {
 
 /// Marks of the rows whose labels other scores leave in doubt. `bound`: of scores, a part by norms and a
 /// constant one.
-__device__ __forceinline__ void confirm(uint32 (&marks)[words], const Operand& rows,
-                                        const int (&before)[words], int first, int count, const Centroids& of,
-                                        float2 bound, const Errors& by) {
+__device__ __forceinline__ void confirm(uint32 (&marks)[words], const Operand& rows, const int (&before)[words],
+                                        int first, int count, const Centroids& of, float2 bound, const Errors& by) {
   const int lane = threadIdx.x % 32, t = lane % 4;
   const uint2* const factors = of.factors;
   const float2* const starts = of.starts;
@@ -92,8 +90,7 @@ __device__ __forceinline__ void confirm(uint32 (&marks)[words], const Operand& r
     norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 2));
     const auto beyond = [&](float bound) {
       if (policy.margin)
-        bound +=
-            margin_of_row(margin, limit[s] * scaled, bound * scaled, norm_of_halves(norm) * scaled) / scaled;
+        bound += margin_of_row(margin, limit[s] * scaled, bound * scaled, norm_of_halves(norm) * scaled) / scaled;
       return limit[s] + bound;
     };
     limit[s] = known(label[s]) == label[s]
@@ -113,8 +110,7 @@ __device__ __forceinline__ void confirm(uint32 (&marks)[words], const Operand& r
         b[product] = factors[(tile * products + product) * 32 + lane];
       float score[row_tiles][4], begins[row_tiles][4];
 #pragma unroll
-      for (int i = 0; i < 4 * row_tiles; ++i)
-        begins[i / 4][i % 4] = (i % 2 == 0 ? from.x : from.y) - limit[i / 2];
+      for (int i = 0; i < 4 * row_tiles; ++i) begins[i / 4][i % 4] = (i % 2 == 0 ? from.x : from.y) - limit[i / 2];
       score_tile(score, rows, b, begins);
 #pragma unroll
       for (int s = 0; s < slots; ++s) below[s].add(score[s / 2][s % 2 * 2], score[s / 2][s % 2 * 2 + 1]);
@@ -125,13 +121,11 @@ __device__ __forceinline__ void confirm(uint32 (&marks)[words], const Operand& r
   const uint32 kept_labels = with_only_one(below);
 #pragma unroll
   for (int w = 0; w < words; ++w)
-    marks[w] =
-        __ballot_sync(everyone, first + 32 * w + lane < count && (kept_labels >> (4 * w + t) & 1) == 0);
+    marks[w] = __ballot_sync(everyone, first + 32 * w + lane < count && (kept_labels >> (4 * w + t) & 1) == 0);
 }
 
 /// The two least keys of each slot.
-__device__ __forceinline__ void score(Two (&found)[slots], const Operand& rows, const Centroids& of,
-                                      uint32 places) {
+__device__ __forceinline__ void score(Two (&found)[slots], const Operand& rows, const Centroids& of, uint32 places) {
   const int lane = threadIdx.x % 32, t = lane % 4;
 #pragma unroll
   for (int s = 0; s < slots; ++s) found[s] = {~0u, ~0u};
@@ -168,8 +162,8 @@ struct Found {
   bool moves[words], any = false;
 };
 __device__ __forceinline__ void decide(Found& rows, uint32 (&marks)[words], const Two (&found)[slots],
-                                       const uint32 (&squared)[slots], const int (&before)[words], int first,
-                                       int count, const float2& kept, const Errors& by) {
+                                       const uint32 (&squared)[slots], const int (&before)[words], int first, int count,
+                                       const float2& kept, const Errors& by) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int w = 0; w < words; ++w) {
@@ -177,9 +171,7 @@ __device__ __forceinline__ void decide(Found& rows, uint32 (&marks)[words], cons
     const uint32 gap = two.second - two.best;
     bool certain = policy.fast || gap > by.open;
     if (norms && !policy.fast) {
-      const float2 bound = !by_norms      ? float2{0, by.constant}
-                           : in_registers ? float2{by.by_norm, by.constant}
-                                          : kept;
+      const float2 bound = !by_norms ? float2{0, by.constant} : in_registers ? float2{by.by_norm, by.constant} : kept;
       const float norm = norm_of_halves(collect(squared + 4 * w));
       float beyond = __fmaf_rn(bound.x, norm, bound.y);
       if (policy.margin) {
@@ -206,12 +198,10 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
   uint2* const factors = reinterpret_cast<uint2*>(memory);
   float2* const starts = reinterpret_cast<float2*>(memory + policy.starts_at());
   const Selection everything{};
-  Settle settle{x,        everything,  a.sums,
-                a.labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
+  Settle settle{x, everything, a.sums, a.labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
   settle.begin();
   for (int e = threadIdx.x; e < tiles * products * 32; e += policy.threads())
-    factors[e] =
-        factor_of(static_cast<const uint2*>(a.fragments), e / 32 / products, e / 32 % products, e % 32);
+    factors[e] = factor_of(static_cast<const uint2*>(a.fragments), e / 32 / products, e / 32 % products, e % 32);
   for (int e = threadIdx.x; e < 4 * tiles; e += policy.threads())
     starts[e] = reinterpret_cast<const float2*>(a.origins)[e];
   __syncthreads();
@@ -226,8 +216,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
   }
   const Centroids centroids(factors, starts);
 
-  const int count = static_cast<int>(x.count),
-            stride = static_cast<int>(gridDim.x) * policy.warps * warp_rows;
+  const int count = static_cast<int>(x.count), stride = static_cast<int>(gridDim.x) * policy.warps * warp_rows;
   int first = (static_cast<int>(blockIdx.x) * policy.warps + static_cast<int>(threadIdx.x) / 32) * warp_rows;
   Raw raw;
   if (policy.ahead) raw.load(x, a.labels, first, count);

@@ -112,8 +112,8 @@ struct RowShare {
 __device__ const double weight_of_all = 1;
 
 extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_choose(ts::cuda::SeedChooseArguments a) {
-  const auto& [of_rows, count, ld, of_weights, of_squared, trials, stream, key, first_number, most, enough,
-               of_found, sums, arrivals, chosen, outcome] = a;
+  const auto& [of_rows, count, ld, of_weights, of_squared, trials, stream, key, first_number, most, enough, of_found,
+               sums, arrivals, chosen, outcome] = a;
   const Score* const __restrict__ rows = static_cast<const Score*>(of_rows);
   const double* const __restrict__ weights = of_weights;
   Score *const squared = static_cast<Score*>(of_squared), *const found = static_cast<Score*>(of_found);
@@ -181,8 +181,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_choose(ts::
     for (int q = warp; q < policy.trials; q += warps) {
       const int trial = q < trials ? q : 0;
       const double u = uniform(philox(first_number + static_cast<uint64>(s) * trials + trial, stream, key));
-      const Passed block =
-          pass<5>(blocks, u * left, [&](int64 b) { return BlockSum{left_by[best * blocks + b]}; });
+      const Passed block = pass<5>(blocks, u * left, [&](int64 b) { return BlockSum{left_by[best * blocks + b]}; });
       const int64 from = begin_of(block.at);
       const Passed row =
           pass<4>(begin_of(block.at + 1) - from, block.rest, [&](int64 i) { return share_of(from + i); });
@@ -190,8 +189,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_choose(ts::
     }
     __syncthreads();
     for (int e = thread * together; e < policy.trials * ld; e += threads * together)
-      *reinterpret_cast<Part*>(candidates + e) =
-          *reinterpret_cast<const Part*>(rows + drawn[e / ld] * ld + e % ld);
+      *reinterpret_cast<Part*>(candidates + e) = *reinterpret_cast<const Part*>(rows + drawn[e / ld] * ld + e % ld);
     __syncthreads();
 
     Score* const to = found + ((s + 1) % 2) * count * policy.trials;

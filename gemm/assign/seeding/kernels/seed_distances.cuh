@@ -13,8 +13,7 @@ struct alignas(16) Scores {
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once())
     seed_distances(ts::cuda::SeedDistancesArguments a) {
-  const auto& [x, d, candidates, count, shift, scale, chunk, of_rows, weights, nearest, first_number,
-               totals] = a;
+  const auto& [x, d, candidates, count, shift, scale, chunk, of_rows, weights, nearest, first_number, totals] = a;
   Score* const squared = static_cast<Score*>(of_rows);
   __shared__ __align__(16) Score rows[threads][columns + together];
   __shared__ __align__(16) Score others[policy.candidates][columns];
@@ -40,13 +39,11 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
         const double shifted = j0 + c < d ? shift[j0 + c] : 0;
         const Element* from = row_of(x, first + thread / columns) + j0 + c;
 #pragma unroll 8
-        for (int r = thread / columns; r < threads; r += step, from += step * x.row_stride)
-          put(r, c, from, shifted);
+        for (int r = thread / columns; r < threads; r += step, from += step * x.row_stride) put(r, c, from, shifted);
       } else {
         const Element* from = row_of(x, first + thread) + j0 * x.column_stride;
 #pragma unroll 4
-        for (int c = 0; c < columns; ++c, from += x.column_stride)
-          put(thread, c, from, j0 + c < d ? shift[j0 + c] : 0);
+        for (int c = 0; c < columns; ++c, from += x.column_stride) put(thread, c, from, j0 + c < d ? shift[j0 + c] : 0);
       }
       for (int e = thread; e < policy.candidates * columns; e += threads) {
         const int q = e / columns, j = j0 + e % columns;

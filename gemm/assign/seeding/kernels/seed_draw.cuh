@@ -16,12 +16,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
   const Draw draw = draws[blockIdx.x];
   const int64 each = (chunk + threads - 1) / threads;
   const int64 end = draw.first + chunk < count ? draw.first + chunk : count;
-  const auto begin_of = [&](int thread) {
-    return draw.first + thread * each < end ? draw.first + thread * each : end;
-  };
-  const auto value = [&](int64 i) {
-    return (weights == nullptr ? 1.0 : weights[i]) * static_cast<double>(squared[i]);
-  };
+  const auto begin_of = [&](int thread) { return draw.first + thread * each < end ? draw.first + thread * each : end; };
+  const auto value = [&](int64 i) { return (weights == nullptr ? 1.0 : weights[i]) * static_cast<double>(squared[i]); };
   double sum = 0;
   for (int64 i = begin_of(threadIdx.x); i < begin_of(threadIdx.x + 1); ++i) sum += value(i);
   sums[threadIdx.x] = sum;

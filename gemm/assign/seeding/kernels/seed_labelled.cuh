@@ -10,8 +10,7 @@ constexpr bool narrow = policy.coordinates == ts::cuda::Coordinates::narrow;
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     seed_labelled(ts::cuda::SeedLabelledArguments a) {
-  const auto& [x, d, of_candidates, labels, shift, scale, chunk, of_rows, weights, nearest, first_number,
-               totals] = a;
+  const auto& [x, d, of_candidates, labels, shift, scale, chunk, of_rows, weights, nearest, first_number, totals] = a;
   const Score* const candidates = static_cast<const Score*>(of_candidates);
   Score* const squared = static_cast<Score*>(of_rows);
   __shared__ double sums[threads / 32];
@@ -44,8 +43,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
       for (int j = own; j < d; j += lanes) {
 #pragma unroll
         for (int r = 0; r < at_once; ++r) {
-          const Score difference =
-              coordinate(row[r][j * x.column_stride], scale_of(r), shift[j], scale) - other[r][j];
+          const Score difference = coordinate(row[r][j * x.column_stride], scale_of(r), shift[j], scale) - other[r][j];
           distance[r] = madd(difference, difference, distance[r]);
         }
       }

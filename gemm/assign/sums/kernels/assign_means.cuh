@@ -12,9 +12,7 @@ constexpr int warps = policy.threads / 32;
 __device__ __forceinline__ double top(uint64 limb) {
   return __dmul_rn(static_cast<double>(static_cast<int>(limb >> 32)), 0x1p32);
 }
-__device__ __forceinline__ double bottom(uint64 limb) {
-  return static_cast<double>(static_cast<uint32>(limb));
-}
+__device__ __forceinline__ double bottom(uint64 limb) { return static_cast<double>(static_cast<uint32>(limb)); }
 /// upper + lower 2^-bits, exactly; as ClusterSums has it.
 __device__ __forceinline__ Twofold join(uint64 upper, uint64 lower, double inverse) {
   const Twofold whole = two_sum(top(upper), __dadd_rn(bottom(upper), __dmul_rn(top(lower), inverse)));
@@ -23,8 +21,7 @@ __device__ __forceinline__ Twofold join(uint64 upper, uint64 lower, double inver
 
 /// What a b rounded to p has lost, with the lower parts of both.
 __device__ __forceinline__ double rest_of_product(Twofold a, Twofold b, double p) {
-  return __dadd_rn(__fma_rn(a.high, b.high, -p),
-                   __dadd_rn(__dmul_rn(a.high, b.low), __dmul_rn(a.low, b.high)));
+  return __dadd_rn(__fma_rn(a.high, b.high, -p), __dadd_rn(__dmul_rn(a.high, b.low), __dmul_rn(a.low, b.high)));
 }
 
 /// As ClusterSums::mean(); share: 1 / weight.
@@ -36,20 +33,17 @@ __device__ __forceinline__ double mean_of(Twofold sum, Twofold share, double fro
 
 /// so_far + (c - shift) ((c - shift) weight - 2 sum), both parts of so_far apart; as inertia_term() of
 /// gemm/assign/cpu/means.ipp.
-__device__ __forceinline__ Twofold add_inertia(Twofold so_far, Twofold from_shift, Twofold weight,
-                                               Twofold sum, double minus_twice) {
+__device__ __forceinline__ Twofold add_inertia(Twofold so_far, Twofold from_shift, Twofold weight, Twofold sum,
+                                               double minus_twice) {
   const double p = __dmul_rn(from_shift.high, weight.high), rest = rest_of_product(from_shift, weight, p);
   Twofold factor = two_sum(p, __dmul_rn(sum.high, minus_twice));
   factor.low = __dadd_rn(factor.low, __dadd_rn(rest, __dmul_rn(sum.low, minus_twice)));
-  const double term = __dmul_rn(from_shift.high, factor.high),
-               term_low = rest_of_product(from_shift, factor, term);
+  const double term = __dmul_rn(from_shift.high, factor.high), term_low = rest_of_product(from_shift, factor, term);
   const Twofold next = two_sum(so_far.high, term);
   return {next.high, __dadd_rn(so_far.low, __dadd_rn(next.low, term_low))};
 }
 
-__device__ __forceinline__ double from_lane(double x, int step) {
-  return __shfl_xor_sync(everyone, x, step);
-}
+__device__ __forceinline__ double from_lane(double x, int step) { return __shfl_xor_sync(everyone, x, step); }
 __device__ __forceinline__ Twofold from_lane(const Twofold& x, int step) {
   return {from_lane(x.high, step), from_lane(x.low, step)};
 }
@@ -77,8 +71,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
         squared_step = __dadd_rn(squared_step, __dmul_rn(step, step));
         c = mean;
       }
-      inertia = add_inertia(inertia, two_sum(c, -shift), of_one, sum,
-                            __dmul_rn(from_units, __dmul_rn(-2, sums.inverse)));
+      inertia =
+          add_inertia(inertia, two_sum(c, -shift), of_one, sum, __dmul_rn(from_units, __dmul_rn(-2, sums.inverse)));
     }
     if constexpr (policy.move) means[at] = c;
     if (j == 0) means[static_cast<int64>(k) * d + m] = c;  // the first column of all, side by side
@@ -99,6 +93,5 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     squared += from_lane(squared, step);
     squared_drift += from_lane(squared_drift, step);
   }
-  if (lane == 0)
-    news[m] = {weight.high, squared_step, inertia.high, inertia.low, reach, squared, squared_drift};
+  if (lane == 0) news[m] = {weight.high, squared_step, inertia.high, inertia.low, reach, squared, squared_drift};
 }

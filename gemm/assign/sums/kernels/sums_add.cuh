@@ -16,9 +16,7 @@ struct Columns {
   static constexpr int apart = team * policy.vector;
   double shift[columns], factor[columns];
 
-  __device__ __forceinline__ int number(int c) const {
-    return first + c / policy.vector * apart + c % policy.vector;
-  }
+  __device__ __forceinline__ int number(int c) const { return first + c / policy.vector * apart + c % policy.vector; }
   __device__ __forceinline__ bool has(int c) const { return number(c) < policy.d; }
   __device__ __forceinline__ Columns(const Sums& s, int first_one) : first(first_one) {
 #pragma unroll
@@ -37,8 +35,7 @@ struct PlainPart {
     const Element* const from = row_of(x, row) + of.first;
 #pragma unroll
     for (int p = 0; p < policy.pieces; ++p)
-      piece[p] =
-          of.has(p * policy.vector) ? *reinterpret_cast<const Piece*>(from + p * Columns::apart) : Piece{};
+      piece[p] = of.has(p * policy.vector) ? *reinterpret_cast<const Piece*>(from + p * Columns::apart) : Piece{};
   }
   __device__ __forceinline__ double number(int c) const {
     return widen(piece[c / policy.vector].part[c % policy.vector]);
@@ -50,9 +47,7 @@ struct StridedPart {
 #pragma unroll
     for (int c = 0; c < columns; ++c) wide[c] = of.has(c) ? value(x, row, of.number(c)) : 0;
   }
-  __device__ __forceinline__ double number(int c) const {
-    return wide[c];
-  }
+  __device__ __forceinline__ double number(int c) const { return wide[c]; }
 };
 using Part = Choose<policy.plain, PlainPart, StridedPart>::type;
 
@@ -62,8 +57,7 @@ struct Total {
   uint64 weight_upper = 0, weight_lower = 0;
   int rows = 0;
 
-  __device__ __forceinline__ void add(const Part& x, bool leaving, double weight, const Columns& of,
-                                      const Sums& s) {
+  __device__ __forceinline__ void add(const Part& x, bool leaving, double weight, const Columns& of, const Sums& s) {
     constexpr double magic = 0x1.8p52;
     const int64 zero = __double_as_longlong(magic);
     const double w = __dmul_rn(__dmul_rn(leaving ? -weight : weight, s.weight_to_units), s.one);
@@ -112,8 +106,7 @@ struct Total {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(threads, policy.blocks_at_once)
-    sums_add(ts::cuda::SumsAddArguments a) {
+extern "C" __global__ void __launch_bounds__(threads, policy.blocks_at_once) sums_add(ts::cuda::SumsAddArguments a) {
   const auto& [x, labels, order, entries, sums] = a;
   const int teams = static_cast<int>(gridDim.x) * (threads / team), lane = threadIdx.x % team;
   const int count = static_cast<int>(*entries);
@@ -122,8 +115,7 @@ extern "C" __global__ void __launch_bounds__(threads, policy.blocks_at_once)
   const int stretch = max(least_stretch, static_cast<int>((work - 1) / (teams * rounds) + 1));
   const int tasks = (count + stretch - 1) / stretch * slabs;
 #pragma unroll 1
-  for (int task = static_cast<int>(blockIdx.x) * (threads / team) + threadIdx.x / team; task < tasks;
-       task += teams) {
+  for (int task = static_cast<int>(blockIdx.x) * (threads / team) + threadIdx.x / team; task < tasks; task += teams) {
     const Columns mine(sums, task % slabs * slab + lane * policy.vector);
     const int begin = task / slabs * stretch, end = min(begin + stretch, count);
     Total total;

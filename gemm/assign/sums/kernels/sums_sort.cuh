@@ -34,8 +34,7 @@ __device__ __forceinline__ void for_entries(int begin, int end, const Moves& mov
 extern "C" __global__ void __launch_bounds__(threads, 1) sums_sort(ts::cuda::SumsSortArguments a) {
   const auto& [count, moves, labels, clusters, places, order] = a;
   const int stretch = (count - 1) / static_cast<int>(gridDim.x) + 1;
-  const int begin = min(count, static_cast<int>(blockIdx.x) * stretch),
-            end = min(count - begin, stretch) + begin;
+  const int begin = min(count, static_cast<int>(blockIdx.x) * stretch), end = min(count - begin, stretch) + begin;
   uint32* counters = places;
   if constexpr (policy.shared) {
     extern __shared__ uint32 own[];

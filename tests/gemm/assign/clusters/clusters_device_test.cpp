@@ -34,8 +34,7 @@ struct Told {
 
 void add(Told& told, Clusters& clusters, const Clusters::Moved& moved) {
   const Matrix<double> centroids = clusters.centroids();
-  told.numbers.insert(told.numbers.end(), centroids.data(),
-                      centroids.data() + centroids.rows() * centroids.cols());
+  told.numbers.insert(told.numbers.end(), centroids.data(), centroids.data() + centroids.rows() * centroids.cols());
   const Twofold terms = clusters.inertia_terms();
   for (const double x : {moved.squared_shift, terms.hi, terms.lo}) told.numbers.push_back(x);
   told.counts.insert(told.counts.end(), moved.weightless.begin(), moved.weightless.end());
@@ -57,8 +56,7 @@ Told run(const Context& ctx, const Rows& x, const Case& c, const std::vector<dou
   for (index_t m = 0; m < c.k; ++m) x.load(m * (c.n / c.k), first.data() + m * c.d);
   if (c.far) first(c.k - 1, 0) = c.offset + 1000 * c.factor;
   Clusters clusters(ctx, x.space(), moments, unit, std::move(first));
-  PerRowArray<std::int32_t> labels(ctx, x.space(),
-                                   std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
+  PerRowArray<std::int32_t> labels(ctx, x.space(), std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
   const PerRowArray<double> weigh(ctx, x.space(), weights);
   RowBounds bounds(c.bounded ? c.n : 0, x.space());
   index_t skipped = 0;
@@ -68,9 +66,9 @@ Told run(const Context& ctx, const Rows& x, const Case& c, const std::vector<dou
     if (c.bounded) clusters.begin_pass(bounds);
     for (index_t i = 0; i < c.n; i += block) {
       const index_t rows = std::min(block, c.n - i);
-      const AssignStats stats = clusters.assign(
-          x.block(i, rows), Scores::float32, labels.view().part(i, rows), weigh.view().part(i, rows),
-          Clusters::Sums::move, {c.bounded ? &bounds : nullptr, i}, step > 1);
+      const AssignStats stats =
+          clusters.assign(x.block(i, rows), Scores::float32, labels.view().part(i, rows), weigh.view().part(i, rows),
+                          Clusters::Sums::move, {c.bounded ? &bounds : nullptr, i}, step > 1);
       skipped += stats.skipped;
       told.counts.push_back(stats.changed);
     }
@@ -112,8 +110,7 @@ void check(const Case& c) {
   DeviceMatrix<T> there(ctx.stream, c.n, c.d);
   copy(ctx.stream, there.view(), x.cview());
   ctx.stream.synchronize();
-  const Told host = run(ctx, Rows(x.cview()), c, weights),
-             device = run(ctx, {ctx.stream, there.cview()}, c, weights);
+  const Told host = run(ctx, Rows(x.cview()), c, weights), device = run(ctx, {ctx.stream, there.cview()}, c, weights);
   CHECK(device.labels == host.labels);
   CHECK(device.counts == host.counts);
   CHECK(device.numbers == host.numbers);
@@ -121,8 +118,8 @@ void check(const Case& c) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("on a device, clusters are those of the host, pass by pass", "[assign][sanitize][gpu]",
-                   double, float, float16) {
+TEMPLATE_TEST_CASE("on a device, clusters are those of the host, pass by pass", "[assign][sanitize][gpu]", double,
+                   float, float16) {
   check<TestType>({1, 1, 1});
   check<TestType>({300, 4, 16});
   check<TestType>({517, 33, 9, 0, 1, true});
@@ -130,8 +127,7 @@ TEMPLATE_TEST_CASE("on a device, clusters are those of the host, pass by pass", 
   check<TestType>({400, 5, 6, 0, 1, false, 0, true});
 }
 
-TEST_CASE("on a device, clusters far from the origin, at the ends of the range, wide and many",
-          "[assign][gpu]") {
+TEST_CASE("on a device, clusters far from the origin, at the ends of the range, wide and many", "[assign][gpu]") {
   check<float>({500, 40, 7, 1e5, 1});
   check<double>({500, 6, 5, 0, 1e-300});
   check<double>({500, 6, 5, 0, 1e140});
@@ -141,8 +137,7 @@ TEST_CASE("on a device, clusters far from the origin, at the ends of the range, 
   check<float>({5000, 64, 1000, 0.5, 1, true, 4096});  // labels are confirmed
 }
 
-TEMPLATE_TEST_CASE("on a device, bounds leave rows alone and change nothing", "[assign][gpu]", double, float,
-                   float16) {
+TEMPLATE_TEST_CASE("on a device, bounds leave rows alone and change nothing", "[assign][gpu]", double, float, float16) {
   const auto check_bounded = [](Case c, bool skips = false) {
     c.steps = 40, c.bounded = true, c.skips = skips;
     check<TestType>(c);
@@ -161,8 +156,7 @@ TEST_CASE("clusters on a device serve rows there", "[assign][gpu]") {
   const auto x = Matrix<float>::zeros(10, 2);
   const Rows rows(x.cview());
   const auto moments = column_moments(ctx, rows);
-  Clusters clusters(ctx, Space::device, moments, FixedPoint(moments.reach, 1, 10),
-                    Matrix<double>::zeros(2, 2));
+  Clusters clusters(ctx, Space::device, moments, FixedPoint(moments.reach, 1, 10), Matrix<double>::zeros(2, 2));
   std::vector<std::int32_t> labels(10, -1);
   CHECK_THROWS_AS(clusters.assign(rows, Scores::float32, labels, {}, Clusters::Sums::move), Error);
   CHECK_THROWS_AS(clusters.place(Matrix<double>(3, 2)), Error);

@@ -57,8 +57,7 @@ struct Clustered {
 Matrix<double> centres(const Case& c) {
   Matrix<double> out(c.k, c.d);
   for (index_t m = 0; m < c.k; ++m)
-    for (index_t j = 0; j < c.d; ++j)
-      out(m, j) = c.offset + c.factor * std::sin(static_cast<double>(m * c.d + j));
+    for (index_t j = 0; j < c.d; ++j) out(m, j) = c.offset + c.factor * std::sin(static_cast<double>(m * c.d + j));
   return out;
 }
 
@@ -78,8 +77,7 @@ std::vector<Context> contexts() {
 }
 
 bool same(HostView<const double> a, HostView<const double> b) {
-  return a.rows() == b.rows() && a.cols() == b.cols() &&
-         std::equal(a.data(), a.data() + a.rows() * a.cols(), b.data());
+  return a.rows() == b.rows() && a.cols() == b.cols() && std::equal(a.data(), a.data() + a.rows() * a.cols(), b.data());
 }
 
 void check_means(const Case& c) {
@@ -156,8 +154,8 @@ TEST_CASE("inertia terms are what the inertia is more than that about the shift"
   const Clustered of(c);
   const auto about = centres(c);
   const std::vector<std::int32_t> zero(500);
-  const double from_shift = inertia(
-      {}, Rows(of.x.cview()), HostView<const double>(of.moments.shift.data(), 1, c.d), zero, of.weights);
+  const double from_shift =
+      inertia({}, Rows(of.x.cview()), HostView<const double>(of.moments.shift.data(), 1, c.d), zero, of.weights);
   const Twofold terms = inertia_terms({}, of.unit, of.sums, of.moments.shift, about.cview());
   CHECK((terms + from_shift).hi ==
         Approx(inertia({}, Rows(of.x.cview()), about.cview(), of.labels, of.weights)).epsilon(1e-13));
@@ -173,18 +171,16 @@ TEST_CASE("clusters do what their parts do", "[assign]") {
   ClusterSums sums(c.k, c.d);
   std::vector<std::int32_t> labels(9000, -1), there = labels;
   for (int step = 0; step < 4; ++step) {
-    const AssignStats stats = assign(
-        ctx, {rows, of.moments, expected.cview(), Scores::float32, labels, of.weights, &of.unit, &sums});
-    CHECK(clusters.assign(rows, Scores::float32, there, of.weights, Clusters::Sums::move).changed ==
-          stats.changed);
+    const AssignStats stats =
+        assign(ctx, {rows, of.moments, expected.cview(), Scores::float32, labels, of.weights, &of.unit, &sums});
+    CHECK(clusters.assign(rows, Scores::float32, there, of.weights, Clusters::Sums::move).changed == stats.changed);
     CHECK(there == labels);
     const double shift = move_to_means(ctx, of.unit, sums, of.moments.shift, expected.view());
     const Clusters::Moved moved = clusters.move_to_means();
     CHECK(moved.weightless.empty());
     CHECK(moved.squared_shift == shift);
     CHECK(same(clusters.centroids().cview(), expected.cview()));
-    CHECK(clusters.inertia_terms().hi ==
-          inertia_terms(ctx, of.unit, sums, of.moments.shift, expected.cview()).hi);
+    CHECK(clusters.inertia_terms().hi == inertia_terms(ctx, of.unit, sums, of.moments.shift, expected.cview()).hi);
   }
 }
 
@@ -219,9 +215,7 @@ TEST_CASE("an iteration on a device starts one kernel more than its pass", "[ass
     for (const cuda::KernelPlan& plan : kernels) families.emplace_back(plan.family);
     return families;
   };
-  const auto pass = [&] {
-    (void)clusters.assign(rows, Scores::float32, labels.view(), {}, Clusters::Sums::move);
-  };
+  const auto pass = [&] { (void)clusters.assign(rows, Scores::float32, labels.view(), {}, Clusters::Sums::move); };
   const std::vector<std::string> of_pass = started(pass);
   CHECK(of_pass.front() == "assign_prepare");
   auto of_iteration = of_pass;

@@ -30,8 +30,7 @@ Pass give_margin(ActiveSet& active, index_t n, double margin, double scale) {
   const assign_device::Steps steps{margin / 20, margin / 10};
   // margin = sqrt(most / (4 density)), density = 2 changed / (n typical)
   const double density = steps.most / (4 * margin * margin);
-  active.passed(Pass::every_row, n,
-                static_cast<index_t>(density * steps.typical / 2 * static_cast<double>(n)), steps);
+  active.passed(Pass::every_row, n, static_cast<index_t>(density * steps.typical / 2 * static_cast<double>(n)), steps);
   return active.next(true, steps, 0, scale);
 }
 
@@ -62,8 +61,8 @@ void check(const Case& c) {
     here.load(i, row.data());
     double first = INFINITY, second = INFINITY;
     for (index_t m = 0; m < c.k - (c.copies ? 1 : 0); ++m) {
-      const double distance = std::sqrt(
-          assign_detail::squared_distance<double>(row.data(), centroids.data() + m * c.d, c.d, scale));
+      const double distance =
+          std::sqrt(assign_detail::squared_distance<double>(row.data(), centroids.data() + m * c.d, c.d, scale));
       second = std::min(second, std::max(first, distance));
       if (distance < first) first = distance, nearest[static_cast<std::size_t>(i)] = static_cast<int>(m);
     }
@@ -82,8 +81,8 @@ void check(const Case& c) {
   double squared = 0;
   for (index_t m = 0; m < c.k; ++m) {
     firsts(0, m) = centroids(m, 0);
-    squared = std::max(squared, assign_detail::squared_distance<double>(centroids.data() + m * c.d,
-                                                                        moments.shift.data(), c.d, scale));
+    squared = std::max(
+        squared, assign_detail::squared_distance<double>(centroids.data() + m * c.d, moments.shift.data(), c.d, scale));
   }
   std::copy(moments.shift.begin(), moments.shift.end(), rows.data() + c.k * c.d);
   std::fill_n(rows.data() + (c.k + 1) * c.d, c.d, 1.0);
@@ -102,8 +101,7 @@ void check(const Case& c) {
   REQUIRE(margin == Approx(wanted).epsilon(0.5));
   const Rows on_device(ctx.stream, there.cview());
   (void)assign_device::pass_over(
-      ctx,
-      {on_device, moments, of, Scores::float32, labels.view(), {}, &unit, true, Pass::with_margin, &active});
+      ctx, {on_device, moments, of, Scores::float32, labels.view(), {}, &unit, true, Pass::with_margin, &active});
   CHECK(labels.to_host() == nearest);
   active.passed(Pass::with_margin, c.n, 0, {});
   if (c.copies) {
@@ -135,8 +133,7 @@ void check(const Case& c) {
   for (const index_t i : listed) spoilt[static_cast<std::size_t>(i)] = -1;
   PerRowArray<std::int32_t> again(ctx, Space::device, spoilt);
   const AssignStats stats = assign_device::pass_over(
-      ctx,
-      {on_device, moments, of, Scores::float32, again.view(), {}, &unit, true, Pass::active_rows, &active});
+      ctx, {on_device, moments, of, Scores::float32, again.view(), {}, &unit, true, Pass::active_rows, &active});
   CHECK(stats.skipped == c.n - count);
   CHECK(stats.changed == count);
   CHECK(again.to_host() == nearest);
@@ -176,8 +173,8 @@ TEST_CASE("bounds on a GPU learn from a pass in which too many rows are active",
   CHECK(static_cast<double>(active.margin()) < tried / 3);
 }
 
-TEMPLATE_TEST_CASE("on a device, rows that a pass with margin keeps have it", "[assign][sanitize][gpu]",
-                   double, float, float16) {
+TEMPLATE_TEST_CASE("on a device, rows that a pass with margin keeps have it", "[assign][sanitize][gpu]", double, float,
+                   float16) {
   check<TestType>({4000, 4, 16});       // assign_narrow, assign_single
   check<TestType>({3001, 9, 20, 0.5});  // no whole loads
   check<TestType>({3000, 16, 64, 0, 1, 0.004});
@@ -187,8 +184,8 @@ TEMPLATE_TEST_CASE("on a device, rows that a pass with margin keeps have it", "[
   check<TestType>({3000, 24, 100, 0, 1, 0.004, true});
 }
 
-TEMPLATE_TEST_CASE("on a device, so do rows of many columns, or among many centroids", "[assign][gpu]",
-                   double, float, float16) {
+TEMPLATE_TEST_CASE("on a device, so do rows of many columns, or among many centroids", "[assign][gpu]", double, float,
+                   float16) {
   check<TestType>({3000, 128, 1000, 0, 1, 0.0005});  // assign_feeders
   check<TestType>({3000, 64, 1100, 0.25, 1, 0.0007});
   check<TestType>({2000, 200, 64, 0, 1, 0.001});  // assign_groups

@@ -80,8 +80,7 @@ void check_distances(const Case<T>& c) {
     std::vector<double> row(static_cast<std::size_t>(c.d));
     const auto distance = [&](const Matrix<double>& to, index_t q) {
       double sum = 0;
-      for (index_t j = 0; j < c.d; ++j)
-        sum += std::pow((row[static_cast<std::size_t>(j)] - to(q, j)) * 0.5, 2);
+      for (index_t j = 0; j < c.d; ++j) sum += std::pow((row[static_cast<std::size_t>(j)] - to(q, j)) * 0.5, 2);
       return sum;
     };
     const double eps = 8 * static_cast<double>(c.d + 8) * std::numeric_limits<S>::epsilon();
@@ -133,8 +132,8 @@ void check_distances(const Case<T>& c) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("distances to the nearest candidate, and what each would leave", "[assign][sanitize]",
-                   double, float, float16, bfloat16) {
+TEMPLATE_TEST_CASE("distances to the nearest candidate, and what each would leave", "[assign][sanitize]", double, float,
+                   float16, bfloat16) {
   check_distances<float>(Case<TestType>{1, 1});
   check_distances<float>(Case<TestType>{257, 7, false, true});
   check_distances<double>(Case<TestType>{300, 16, true, true});
@@ -267,8 +266,7 @@ void check_choices(index_t n, index_t d, const Choosing& how, bool weighted) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("on a device, all choices at once are those made one by one", "[assign][gpu]", float,
-                   double) {
+TEMPLATE_TEST_CASE("on a device, all choices at once are those made one by one", "[assign][gpu]", float, double) {
   check_choices<TestType>(1, 1, {3, 5, 0, random_numbers, 0}, false);
   check_choices<TestType>(20, 3, {2, 40, 0, random_numbers, 9}, false);  // until nothing is left
   check_choices<TestType>(5000, 2, {5, 100, 0, random_numbers, 1000}, true);

@@ -50,14 +50,11 @@ int alignment_of(DType type) {
   const bool complex = type == DType::complex128 || type == DType::complex64;
   return static_cast<int>(size_of(type)) / (complex ? 2 : 1);
 }
-int result_alignment_of(DType type) {
-  return std::max(4, alignment_of(type));
-}
+int result_alignment_of(DType type) { return std::max(4, alignment_of(type)); }
 
 constexpr index_t many_rows = 1 << 24, few_rows = 1 << 15;
 
-std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& arch,
-                                              index_t rows = many_rows) {
+std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& arch, index_t rows = many_rows) {
   std::vector<cuda::GpuProblem> problems;
   std::size_t turn = 0;
   for (const DType type : every_dtype)
@@ -68,8 +65,8 @@ std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& a
         // those of another type but for a few instructions, each in its turn; of the other architectures,
         // whose sources are the same but for some instructions, half as many.
         const index_t every = type == DType::bfloat16 ? 3 : type == DType::complex64 ? 2 : 1;
-        const bool usual = form == 0 && arch == "sm_90a" && rows == many_rows &&
-                           static_cast<index_t>(turn / form_count) % every == 0;
+        const bool usual =
+            form == 0 && arch == "sm_90a" && rows == many_rows && static_cast<index_t>(turn / form_count) % every == 0;
         if (!usual && turn % (arch == "sm_90a" ? 17 : 34) != 0) continue;
         cuda::GpuProblem p;
         p.problem = {op, type, rows, width, width};
@@ -118,8 +115,8 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
   std::vector<cuda::KernelPlan> plans;
   for (const DType type : {DType::float64, DType::complex128, DType::float32, DType::complex64})
     for (std::size_t form = 0; form < form_count; ++form)
-      plans.push_back(cuda::plan_scale(type, form_number(form, alignment_of(type)), 1000,
-                                       3 + static_cast<index_t>(form), device));
+      plans.push_back(
+          cuda::plan_scale(type, form_number(form, alignment_of(type)), 1000, 3 + static_cast<index_t>(form), device));
   for (const DType type : {DType::float64, DType::complex128, DType::float32, DType::complex64})
     plans.push_back(cuda::plan_sum_parts(type, 1000));
   for (const DType type : every_dtype) plans.push_back(cuda::plan_norms_of_parts(type, 1000));
@@ -182,8 +179,7 @@ void add_sums(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Devi
     for (const bool weighed : {false, true})
       for (const bool plain : {true, false})
         if (plain || d == 769)
-          plans.push_back(
-              cuda::sums_add_plan({type, 1 << 20, d, plain, alignment}, weighed, 1 << 21, device));
+          plans.push_back(cuda::sums_add_plan({type, 1 << 20, d, plain, alignment}, weighed, 1 << 21, device));
 }
 
 /// What scores rows of up to 128 columns with many centroids, and confirms their labels.
@@ -201,8 +197,7 @@ void add_producers(std::vector<cuda::KernelPlan>& plans, DType type, const cuda:
         for (const int alignment : std::set{cuda::common_power(d * size, 16), size}) {
           if (!wide && type == DType::float64) continue;
           if (margin && alignment != size) continue;
-          const cuda::AssignProblem p{
-              {type, 1 << 22, d, true, alignment}, k, wide, false, settled, false, margin};
+          const cuda::AssignProblem p{{type, 1 << 22, d, true, alignment}, k, wide, false, settled, false, margin};
           const cuda::AssignPlans found = cuda::assign_plans(p, device);
           CHECK(found.scores->family == cuda::ScoreFamily::producers);
           CHECK(found.confirms == settled);
@@ -265,24 +260,21 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
                                  {512, 1000},
                                  {768, 4096}})
         for (const bool as_are : {true, false}) {
-          const cuda::AssignProblem p{
-              {type, 1 << 22, d, true, 16, d != 16}, k, false, as_are, true, false, true};
+          const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, as_are, true, false, true};
           if (const auto found = cuda::assign_plans(p, device); found.scores) {
             plans.push_back(found.scores->kernel);
             CHECK(found.again);
           }
         }
     if (all || type == DType::float16)  // taken at their word
-      for (const auto& [d, k] :
-           {std::pair<index_t, index_t>{4, 16}, {16, 64}, {32, 256}, {64, 1024}, {512, 1000}}) {
+      for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 16}, {16, 64}, {32, 256}, {64, 1024}, {512, 1000}}) {
         const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, true, false, true};
         const cuda::AssignPlans found = cuda::assign_plans(p, device);
         CHECK_FALSE(found.again);
         if (found.scores) plans.push_back(found.scores->kernel);
       }
     if (all || type == DType::float16)  // their labels confirmed
-      for (const auto& [d, k] :
-           {std::pair<index_t, index_t>{4, 400}, {16, 200}, {32, 256}, {48, 136}, {64, 500}}) {
+      for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 400}, {16, 200}, {32, 256}, {48, 136}, {64, 500}}) {
         const cuda::AssignPlans found =
             cuda::assign_plans({{type, 1 << 22, d, true, 16, d != 16}, k, false, true, true}, device);
         CHECK(found.confirms);
@@ -318,8 +310,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
   for (const bool wide : {false, true}) {
     plans.push_back(cuda::seed_draw_plan(wide, 1000));
     plans.push_back(cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{wide}, 1000));
-    for (const index_t trials : {8, 16})
-      plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, 256, device));
+    for (const index_t trials : {8, 16}) plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, 256, device));
   }
   for (const index_t counts : {1000, 100000}) plans.push_back(cuda::seed_count_plan(counts, 1 << 20, device));
   return plans;
@@ -339,19 +330,12 @@ void compile_families(const std::string& arch) {
 
 }  // namespace
 
-TEST_CASE("every kernel family compiles for sm_80 within its budget", "[nvrtc]") {
-  compile_families("sm_80");
-}
-TEST_CASE("every kernel family compiles for sm_90a within its budget", "[nvrtc]") {
-  compile_families("sm_90a");
-}
-TEST_CASE("every kernel family compiles for sm_100 within its budget", "[nvrtc]") {
-  compile_families("sm_100");
-}
+TEST_CASE("every kernel family compiles for sm_80 within its budget", "[nvrtc]") { compile_families("sm_80"); }
+TEST_CASE("every kernel family compiles for sm_90a within its budget", "[nvrtc]") { compile_families("sm_90a"); }
+TEST_CASE("every kernel family compiles for sm_100 within its budget", "[nvrtc]") { compile_families("sm_100"); }
 
 TEST_CASE("the kernels of assign compile within their budget", "[assign][nvrtc]") {
-  for (const char* arch : {"sm_80", "sm_90a", "sm_100"})
-    compile_plans(arch, assign_plans(cuda::typical_device(arch)));
+  for (const char* arch : {"sm_80", "sm_90a", "sm_100"}) compile_plans(arch, assign_plans(cuda::typical_device(arch)));
 }
 
 TEST_CASE("the attributes of a kernel are what the assembler reports", "[nvrtc]") {
@@ -369,8 +353,7 @@ TEST_CASE("a program may carry kernels of its own, which are made of the library
        "#include \"own/own_part.cuh\"\nextern \"C\" __global__ void own_kernel(Element* x) { *x = "
        "own_number; "
        "}\n"},
-      {"own/own_part.cuh",
-       "#include \"tallskinny/gemm/device/element.cuh\"\nconstexpr int own_number = 1;\n"}};
+      {"own/own_part.cuh", "#include \"tallskinny/gemm/device/element.cuh\"\nconstexpr int own_number = 1;\n"}};
   const cuda::SourceFiles beside = []() noexcept { return std::span<const cuda::Source>(own); };
   const cuda::Defines defines = {cuda::define(DType::float64)};
   CHECK(cuda::compile({"own_kernel", defines, "sm_90a", beside}).attributes.registers > 0);
@@ -381,9 +364,8 @@ TEST_CASE("a budget that is exceeded is an error that names the kernel") {
   cuda::KernelPlan plan;
   plan.family = "some_kernel", plan.defines = {{"TS_P", "8"}}, plan.block = 256, plan.budget.registers = 64;
   CHECK_NOTHROW(cuda::expect_within_budget(plan, {64, 0, 0, 0, 0}));
-  for (const cuda::Attributes& excess :
-       {cuda::Attributes{65, 0, 0, 0, 0}, cuda::Attributes{64, 1, 0, 0, 0}, cuda::Attributes{64, 0, 8, 0, 0},
-        cuda::Attributes{64, 0, 0, 4, 0}}) {
+  for (const cuda::Attributes& excess : {cuda::Attributes{65, 0, 0, 0, 0}, cuda::Attributes{64, 1, 0, 0, 0},
+                                         cuda::Attributes{64, 0, 8, 0, 0}, cuda::Attributes{64, 0, 0, 4, 0}}) {
     try {
       cuda::expect_within_budget(plan, excess);
       FAIL("accepted");

@@ -96,8 +96,7 @@ void check_copy_rows(const Context& ctx, index_t rows, index_t cols, index_t fro
   DeviceMatrix<To> to_there(ctx.stream, rows, cols + to_gap);
   copy(ctx.stream, from_there.view(), from.cview());
   copy(ctx.stream, to_there.view(), to.cview());
-  copy_rows<To, From>(ctx, from_there.cview().cols(from_gap / 2, cols),
-                      to_there.view().cols(to_gap / 2, cols));
+  copy_rows<To, From>(ctx, from_there.cview().cols(from_gap / 2, cols), to_there.view().cols(to_gap / 2, cols));
   copy(ctx.stream, to.view(), to_there.cview());
   ctx.stream.synchronize();
   CHECK(everywhere(rows, cols + to_gap, [&](index_t i, index_t c) {
@@ -109,8 +108,8 @@ void check_copy_rows(const Context& ctx, index_t rows, index_t cols, index_t fro
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("rows are copied to where they lie otherwise, in either precision", "[sanitize][gpu]",
-                   double, std::complex<double>) {
+TEMPLATE_TEST_CASE("rows are copied to where they lie otherwise, in either precision", "[sanitize][gpu]", double,
+                   std::complex<double>) {
   using Wide = TestType;
   using Narrow = std::conditional_t<is_complex<Wide>, std::complex<float>, float>;
   const Context ctx = device_context();
@@ -139,15 +138,13 @@ TEMPLATE_TEST_CASE("what is left of an empty product is beta times the output", 
         auto out = before, zero = Operand<TestType>(n, p, form_number(form));  // NaN everywhere
         const auto scale = [&](TestType factor) {
           return [&ctx, factor]<class V>(V v) {
-            if constexpr (V::space == Space::device)
-              detail::scale_output(ctx, factor, DeviceStrided<TestType>(v));
+            if constexpr (V::space == Space::device) detail::scale_output(ctx, factor, DeviceStrided<TestType>(v));
           };
         };
         with_views(ctx, scale(beta), out);
         with_views(ctx, scale(TestType{}), zero);
         CHECK(everywhere(n, p, [&](index_t i, index_t j) {
-          return out.wide_at(i, j) == multiply(wide(beta), before.wide_at(i, j)) &&
-                 zero.at(i, j) == TestType{};
+          return out.wide_at(i, j) == multiply(wide(beta), before.wide_at(i, j)) && zero.at(i, j) == TestType{};
         }));
         CHECK(out.surroundings_untouched());
         CHECK(zero.surroundings_untouched());

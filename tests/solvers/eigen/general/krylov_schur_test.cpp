@@ -71,8 +71,8 @@ TEST_CASE("copies of pairs, also beyond the block", "[long]") {
 
 TEST_CASE("a matrix of zeros near a target", "[short]") {
   CsrMatrix<Complex> zero{7, 7, std::vector<index_t>(8, 0), {}, {}};
-  const auto r = solvers::solve_general<Complex>(Context{}, near(zero, Complex(0.5, 1)),
-                                                 options_for(3, GeneralWhich::LM));
+  const auto r =
+      solvers::solve_general<Complex>(Context{}, near(zero, Complex(0.5, 1)), options_for(3, GeneralWhich::LM));
   CHECK(r.verified);
   CHECK(r.values == std::vector<Complex>(3, 0));
 }
@@ -159,8 +159,7 @@ TEST_CASE("a search with the adjoint matrix gives the conditions, and proves not
   CHECK(whole.conditions[0] == Approx(1.1015).epsilon(1e-3));
 }
 
-TEST_CASE("far from normal, values beyond the spectrum have small residuals and are not vouched for",
-          "[long]") {
+TEST_CASE("far from normal, values beyond the spectrum have small residuals and are not vouched for", "[long]") {
   const auto a = generators::toeplitz(260, 0.8, 1, 1.2);
   const auto r = solve_with(a, transposed(a.view()), GeneralWhich::LR);
   INFO(r.reason);

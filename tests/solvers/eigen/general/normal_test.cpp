@@ -10,9 +10,7 @@ namespace {
 CsrMatrix<double> skew_and_shift(index_t m, index_t c, index_t copies, double alone) {
   CsrMatrix<double> a;
   const auto s = [m](index_t i, index_t j) {
-    const auto x = [m](index_t p, index_t q) {
-      return std::sin(12.9 * static_cast<double>(p * m + q) + 0.3);
-    };
+    const auto x = [m](index_t p, index_t q) { return std::sin(12.9 * static_cast<double>(p * m + q) + 0.3); };
     return x(i, j) - x(j, i);
   };
   for (index_t copy = 0; copy < copies; ++copy)
@@ -86,8 +84,8 @@ TEST_CASE("many copies, of normal matrices and others: the Schur form settles th
       for (index_t i = 0; i < cycle; ++i) {
         permutation.indices.push_back(static_cast<std::int32_t>(base + (i + 1) % cycle));
         permutation.values.push_back(1), permutation.pointers.push_back(base + i + 1);
-        exact.push_back(std::polar(
-            1.0, 2 * 3.14159265358979323846 * static_cast<double>(i) / static_cast<double>(cycle)));
+        exact.push_back(
+            std::polar(1.0, 2 * 3.14159265358979323846 * static_cast<double>(i) / static_cast<double>(cycle)));
       }
     }
   permutation.rows = permutation.cols = static_cast<index_t>(permutation.indices.size());
@@ -121,9 +119,7 @@ TEST_CASE("eigenvalues that rounding alone decides are not vouched for", "[short
   constexpr index_t n = 100;
   CsrMatrix<double> shift;
   shift.rows = shift.cols = n;
-  const auto reflected = [](index_t i, index_t j) {
-    return (i == j ? 1.0 : 0.0) - 2.0 / static_cast<double>(n);
-  };
+  const auto reflected = [](index_t i, index_t j) { return (i == j ? 1.0 : 0.0) - 2.0 / static_cast<double>(n); };
   for (index_t i = 0; i < n; ++i) {
     for (index_t j = 0; j < n; ++j) {
       double sum = 0;
@@ -142,16 +138,14 @@ TEST_CASE("eigenvalues that rounding alone decides are not vouched for", "[short
 
 TEST_CASE("eigenvalues nearest to a real target, pairs together", "[short]") {
   std::vector<Complex> pairs;
-  for (int i = 0; i < 105; ++i)
-    pairs.emplace_back(std::cos(1.7 * i) * 5, 0.2 + 2 * std::abs(std::sin(0.9 * i)));
+  for (int i = 0; i < 105; ++i) pairs.emplace_back(std::cos(1.7 * i) * 5, 0.2 + 2 * std::abs(std::sin(0.9 * i)));
   for (int i = 0; i < 5; ++i) pairs.emplace_back(1, 0.3);  // more copies than the block has columns
   const auto a = rotations(pairs);
   std::vector<Complex> exact;
   for (const Complex z : pairs) exact.push_back(z), exact.push_back(std::conj(z));
   for (const double target : {1.0, -2.3}) {
     CAPTURE(target);
-    const auto r =
-        solvers::solve_general<double>(Context{}, near<double>(a, target), searching(11, GeneralWhich::LM));
+    const auto r = solvers::solve_general<double>(Context{}, near<double>(a, target), searching(11, GeneralWhich::LM));
     INFO(r.reason);
     CHECK(r.verified);
     CHECK(r.values.size() == 12);
@@ -180,8 +174,7 @@ TEST_CASE("a complex target: of a complex matrix, and of a real one with the con
   std::vector<Complex> exact;
   for (const double v : generators::flux_ring_spectrum(220, 0.3).all()) exact.emplace_back(0, v);
   const Complex target(0.1, 0.7);
-  const auto r =
-      solvers::solve_general<Complex>(Context{}, near<Complex>(a, target), searching(6, GeneralWhich::LM));
+  const auto r = solvers::solve_general<Complex>(Context{}, near<Complex>(a, target), searching(6, GeneralWhich::LM));
   CHECK(r.verified);
   std::sort(exact.begin(), exact.end(),
             [&](Complex x, Complex y) { return std::abs(x - target) < std::abs(y - target); });
@@ -244,8 +237,7 @@ TEST_CASE("a general run that is stopped and resumed gives the bits of one that 
       CHECK(r.operator_applications == whole.operator_applications);
       CHECK(r.history.size() == whole.history.size());
       CHECK(r.verified);
-      CHECK(std::equal(r.vectors.data(), r.vectors.data() + r.vectors.rows() * r.vectors.cols(),
-                       whole.vectors.data()));
+      CHECK(std::equal(r.vectors.data(), r.vectors.data() + r.vectors.rows() * r.vectors.cols(), whole.vectors.data()));
       break;
     }
     CHECK(rounds > 3);

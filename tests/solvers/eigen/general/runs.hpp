@@ -43,16 +43,15 @@ inline solvers::GeneralOptions only_searching(index_t nev, GeneralWhich part, do
 
 /// Every value has its own partner in `exact`, and nothing in `exact` that is not matched comes before the
 /// last.
-inline void check(const solvers::GeneralResult& r, std::vector<Complex> exact, GeneralWhich part,
-                  double tolerance) {
+inline void check(const solvers::GeneralResult& r, std::vector<Complex> exact, GeneralWhich part, double tolerance) {
   INFO(r.reason);
   CHECK(r.converged);
   CHECK(r.verified);
   double last = -1e300;
   for (const Complex v : r.values) {
     last = std::max(last, key(part, v));
-    const auto nearest = std::min_element(
-        exact.begin(), exact.end(), [v](Complex a, Complex b) { return std::abs(a - v) < std::abs(b - v); });
+    const auto nearest = std::min_element(exact.begin(), exact.end(),
+                                          [v](Complex a, Complex b) { return std::abs(a - v) < std::abs(b - v); });
     REQUIRE(nearest != exact.end());
     CHECK(std::abs(*nearest - v) <= tolerance);
     exact.erase(nearest);
@@ -67,8 +66,7 @@ inline CsrMatrix<double> rotations(const std::vector<Complex>& pairs) {
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const auto c = static_cast<std::int32_t>(2 * i);
     m.indices.insert(m.indices.end(), {c, c + 1, c, c + 1});
-    m.values.insert(m.values.end(),
-                    {pairs[i].real(), 2 * pairs[i].imag(), -0.5 * pairs[i].imag(), pairs[i].real()});
+    m.values.insert(m.values.end(), {pairs[i].real(), 2 * pairs[i].imag(), -0.5 * pairs[i].imag(), pairs[i].real()});
     m.pointers.insert(m.pointers.end(), {static_cast<index_t>(4 * i + 2), static_cast<index_t>(4 * i + 4)});
   }
   return m;
@@ -85,9 +83,7 @@ inline solvers::GeneralResult solve_with(const CsrMatrix<double>& a, const CsrMa
 
 /// The values nearest to the target, of a real matrix or its conjugate, in units: distances and how many.
 inline std::vector<Complex> nearest_units(std::vector<Complex> exact, Complex target, index_t nev) {
-  const auto distance = [target](Complex z) {
-    return std::min(std::abs(z - target), std::abs(z - std::conj(target)));
-  };
+  const auto distance = [target](Complex z) { return std::min(std::abs(z - target), std::abs(z - std::conj(target))); };
   std::stable_sort(exact.begin(), exact.end(), [&](Complex a, Complex b) {
     return std::make_pair(distance(a), -a.imag()) < std::make_pair(distance(b), -b.imag());
   });
@@ -107,8 +103,8 @@ solvers::GeneralProblem<T> near(const CsrMatrix<T>& a, T target) {
 inline void check_same_values(std::vector<Complex> found, std::vector<Complex> exact, double tolerance) {
   REQUIRE(found.size() == exact.size());
   for (const Complex v : found) {
-    const auto nearest = std::min_element(
-        exact.begin(), exact.end(), [v](Complex a, Complex b) { return std::abs(a - v) < std::abs(b - v); });
+    const auto nearest = std::min_element(exact.begin(), exact.end(),
+                                          [v](Complex a, Complex b) { return std::abs(a - v) < std::abs(b - v); });
     CHECK(std::abs(*nearest - v) <= tolerance);
     exact.erase(nearest);
   }

@@ -34,8 +34,7 @@ TEST_CASE("the recurrence gives Chebyshev's polynomials, and their inverse the e
   const solvers::ChebyshevFilter<double> filter(solvers::CsrOperator<double>(a.view()), t);
   for (const index_t j : {0, 3, 20, 49}) {
     Matrix<double> x(50, 1), y(50, 1);  // an eigenvector: sin(i (j + 1) pi / 51)
-    for (index_t i = 0; i < 50; ++i)
-      x(i, 0) = std::sin(static_cast<double>((i + 1) * (j + 1)) * std::acos(-1.0) / 51);
+    for (index_t i = 0; i < 50; ++i) x(i, 0) = std::sin(static_cast<double>((i + 1) * (j + 1)) * std::acos(-1.0) / 51);
     filter.apply(Context{}, x.cview(), y.view());
     const double s = (lambda[static_cast<std::size_t>(j)] - t.centre) / t.half_width;
     const double nu = std::abs(s) <= 1 ? std::cos(7 * std::acos(s)) : std::cosh(7 * std::acosh(s));
@@ -80,8 +79,7 @@ TEST_CASE("residuals carried over from the polynomial bound those of the matrix"
 
 TEST_CASE("a filter is taken where it pays") {
   CHECK_FALSE(solvers::choose_filter(1.0, 1.0, 12.0, 63));
-  CHECK_FALSE(
-      solvers::choose_filter(0.0, 6.0, 12.0, 63));  // the wanted end is far from the rest: Lanczos is quick
+  CHECK_FALSE(solvers::choose_filter(0.0, 6.0, 12.0, 63));  // the wanted end is far from the rest: Lanczos is quick
   const auto t = solvers::choose_filter(0.05, 0.9, 12.0, 63);
   REQUIRE(t);
   CHECK(t->degree % 2 == 1);
@@ -97,8 +95,7 @@ TEST_CASE("the filtered iteration finds what the plain one finds") {
     solvers::Operator<double> op = solvers::CsrOperator<double>(a.view());
     if (!told) op = Bare{op};
     const solvers::EigenProblem<double> problem{op};
-    const auto r =
-        solvers::solve_eigen<double>(Context{}, problem, options_for(14, which, Method::chebyshev));
+    const auto r = solvers::solve_eigen<double>(Context{}, problem, options_for(14, which, Method::chebyshev));
     CAPTURE(told, static_cast<int>(which), r.reason);
     CHECK(r.filter_degree >= 5);
     CHECK(r.verified);
@@ -111,10 +108,9 @@ TEST_CASE("the filtered iteration finds what the plain one finds") {
     for (const double residual : r.residual_norms) CHECK(residual <= 1e-8 * 12);
   }
   const auto ring = generators::flux_ring(900, 0.3);
-  const solvers::EigenProblem<std::complex<double>> problem{
-      solvers::CsrOperator<std::complex<double>>(ring.view())};
-  const auto r = solvers::solve_eigen<std::complex<double>>(Context{}, problem,
-                                                            options_for(6, Which::SA, Method::chebyshev));
+  const solvers::EigenProblem<std::complex<double>> problem{solvers::CsrOperator<std::complex<double>>(ring.view())};
+  const auto r =
+      solvers::solve_eigen<std::complex<double>>(Context{}, problem, options_for(6, Which::SA, Method::chebyshev));
   CHECK(r.verified);
   CHECK(r.filter_degree > 0);
   const auto exact = generators::flux_ring_spectrum(900, 0.3).smallest(6);
@@ -140,12 +136,10 @@ TEST_CASE("what an operator knows of its spectrum") {
   CHECK(solvers::Operator<double>(Bare{solvers::CsrOperator<double>(a.view())}).facts().entries == -1);
 }
 
-TEST_CASE(
-    "an end with a condition of 1e10 takes longer polynomials, each chosen by a basis of the one before") {
+TEST_CASE("an end with a condition of 1e10 takes longer polynomials, each chosen by a basis of the one before") {
   const auto a = generators::sakurai(500);
   const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
-  const auto r =
-      solvers::solve_eigen<double>(Context{}, problem, options_for(5, Which::SA, Method::chebyshev));
+  const auto r = solvers::solve_eigen<double>(Context{}, problem, options_for(5, Which::SA, Method::chebyshev));
   INFO(r.reason);
   CHECK(r.verified);
   CHECK(r.filter_degree > 63);

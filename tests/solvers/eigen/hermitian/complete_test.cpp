@@ -71,8 +71,7 @@ TEST_CASE("the nearest above or below a target do not go on at the other end of 
       INFO(r.reason);
       CHECK(r.verified);
       REQUIRE(r.values.size() == c.wanted.size());
-      for (std::size_t i = 0; i < c.wanted.size(); ++i)
-        CHECK(r.values[i] == Approx(c.wanted[i]).epsilon(1e-9));
+      for (std::size_t i = 0; i < c.wanted.size(); ++i) CHECK(r.values[i] == Approx(c.wanted[i]).epsilon(1e-9));
       if (c.wanted.size() < 4 && !c.wanted.empty())
         CHECK(r.reason.find("4 were asked for, and only") != std::string::npos);
     }
@@ -108,8 +107,7 @@ TEST_CASE("small matrices that a search does not settle are solved as a whole") 
   auto exact = generators::laplacian_spectrum({8, 8, 8}).all();
   for (const double target : {6.0, 6.0 + 1e-9}) {
     CAPTURE(target);
-    const auto near =
-        solvers::solve_eigen<double>(Context{}, beside(lap, target), options_for(33, Which::SM));
+    const auto near = solvers::solve_eigen<double>(Context{}, beside(lap, target), options_for(33, Which::SM));
     INFO(near.reason);
     CHECK(near.verified);
     std::sort(exact.begin(), exact.end(),
@@ -147,8 +145,7 @@ TEST_CASE("residuals of long rows and bounds are no smaller than they are") {
     const auto all = generators::hypercube_spectrum(dimension).all();
     for (const Method method : {Method::dense, Method::automatic}) {
       const auto whole = solvers::solve_eigen<double>(
-          Context{}, problem_of(cube),
-          options_for(method == Method::dense ? cube.rows : 10, Which::SA, method));
+          Context{}, problem_of(cube), options_for(method == Method::dense ? cube.rows : 10, Which::SA, method));
       REQUIRE(whole.verified);
       for (std::size_t i = 0; i < whole.values.size(); ++i)
         CHECK(std::abs(whole.values[i] - all[i]) <= whole.error_bounds[i]);

@@ -40,9 +40,8 @@ TEST_CASE("LOBPCG at both ends, with copies, real and complex") {
   check(solve(problem, 7, Which::SA, 1e-8), generators::laplacian_spectrum({10, 10, 10}).smallest(7), 1e-8);
   check(solve(problem, 4, Which::LA, 1e-8), generators::laplacian_spectrum({10, 10, 10}).largest(4), 1e-8);
   const auto flux = generators::flux_ring(300, 0.3);
-  check(solve(solvers::EigenProblem<std::complex<double>>{solvers::CsrOperator<std::complex<double>>(
-                  flux.view())},
-              5, Which::SA, 1e-6),
+  check(solve(solvers::EigenProblem<std::complex<double>>{solvers::CsrOperator<std::complex<double>>(flux.view())}, 5,
+              Which::SA, 1e-6),
         generators::flux_ring_spectrum(300, 0.3).smallest(5), 1e-8);
 }
 
@@ -51,8 +50,8 @@ TEST_CASE("LOBPCG finds more copies than its block has columns") {
   check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(a.view())}, 16, Which::SA, 1e-7),
         generators::laplacian_copies_spectrum(32, 30).smallest(16), 1e-8);
   const auto one = generators::identity(400);
-  check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(one.view())}, 3, Which::SA, 1e-8),
-        {1, 1, 1}, 1e-12);
+  check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(one.view())}, 3, Which::SA, 1e-8), {1, 1, 1},
+        1e-12);
 }
 
 TEST_CASE("preconditioners: an inverse, and Jacobi on a badly scaled matrix") {
@@ -67,11 +66,9 @@ TEST_CASE("preconditioners: an inverse, and Jacobi on a badly scaled matrix") {
   auto b = generators::laplacian({900});
   std::vector<double> diagonal;
   for (index_t i = 0; i < 900; ++i)
-    for (index_t k = b.pointers[static_cast<std::size_t>(i)]; k < b.pointers[static_cast<std::size_t>(i) + 1];
-         ++k)
+    for (index_t k = b.pointers[static_cast<std::size_t>(i)]; k < b.pointers[static_cast<std::size_t>(i) + 1]; ++k)
       if (b.indices[static_cast<std::size_t>(k)] == i)
-        diagonal.push_back(b.values[static_cast<std::size_t>(k)] +=
-                           std::pow(10.0, 4.0 * static_cast<double>(i) / 899));
+        diagonal.push_back(b.values[static_cast<std::size_t>(k)] += std::pow(10.0, 4.0 * static_cast<double>(i) / 899));
   const solvers::EigenProblem<double> plain{solvers::CsrOperator<double>(b.view())};
   auto scaled = plain;
   scaled.preconditioner = solvers::Jacobi<double>(diagonal);
@@ -94,9 +91,8 @@ TEST_CASE("block Davidson at both ends, with copies, real and complex") {
   // A basis that grows finds more from the same products.
   CHECK(low.operator_applications < solve(problem, 7, Which::SA, 1e-8).operator_applications);
   const auto flux = generators::flux_ring(300, 0.3);
-  check(solve(solvers::EigenProblem<std::complex<double>>{solvers::CsrOperator<std::complex<double>>(
-                  flux.view())},
-              5, Which::SA, 1e-6, Method::davidson),
+  check(solve(solvers::EigenProblem<std::complex<double>>{solvers::CsrOperator<std::complex<double>>(flux.view())}, 5,
+              Which::SA, 1e-6, Method::davidson),
         generators::flux_ring_spectrum(300, 0.3).smallest(5), 1e-8);
   const auto copies = generators::laplacian_copies(32, 30);
   check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(copies.view())}, 16, Which::SA, 1e-7,
@@ -135,9 +131,8 @@ TEST_CASE("preconditioners are Hermitian and positive at both ends of an indefin
     const auto end = solvers::positive_end(std::vector<double>(60, 0.0), -2, 2, which);
     CHECK(end.shift == 2);
     CHECK(end.sign == (which == Which::SA ? 1 : -1));
-    const solvers::Operator<C> kinds[] = {
-        solvers::IncompleteCholesky<C>(a.view(), end),
-        solvers::ChebyshevInverse<C>(ctx, solvers::CsrOperator<C>(a.view()), which)};
+    const solvers::Operator<C> kinds[] = {solvers::IncompleteCholesky<C>(a.view(), end),
+                                          solvers::ChebyshevInverse<C>(ctx, solvers::CsrOperator<C>(a.view()), which)};
     for (const auto& kind : kinds) {
       auto unit = Matrix<C>::zeros(60, 60);
       for (index_t i = 0; i < 60; ++i) unit(i, i) = 1;
@@ -158,8 +153,8 @@ TEST_CASE("LOBPCG: misuse, stops and small matrices") {
   const auto a = generators::laplacian({400});
   const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
   CHECK_THROWS_AS(solve(problem, 3, Which::LM, 1e-8), Error);
-  check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(generators::identity(4).view())}, 9,
-              Which::SA, 1e-8),
+  check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(generators::identity(4).view())}, 9, Which::SA,
+              1e-8),
         {1, 1, 1, 1}, 1e-14);
   solvers::EigenOptions o;
   o.nev = 4, o.which = Which::SA, o.method = Method::lobpcg, o.max_iterations = 5;

@@ -52,8 +52,7 @@ double worst_error(const solvers::EigenResult<T>& r, const std::vector<double>& 
   if (r.values.size() != exact.size()) return INFINITY;
   std::vector<std::size_t> order(exact.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return r.values[a] < r.values[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return r.values[a] < r.values[b]; });
   double worst = 0;
   for (std::size_t i = 0; i < exact.size(); ++i)
     worst = std::max(worst, std::abs(r.values[order[i]] - exact[i]) / r.error_bounds[order[i]]);
@@ -70,14 +69,11 @@ std::string refusal(Call&& call) {
   return {};
 }
 
-bool names(const std::string& text, const char* word) {
-  return text.find(word) != std::string::npos;
-}
+bool names(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
 
 }  // namespace
 
-TEST_CASE("mixed precision is right and verified on degenerate problems, to tolerances of float64",
-          "[long]") {
+TEST_CASE("mixed precision is right and verified on degenerate problems, to tolerances of float64", "[long]") {
   double tol = 1e-8;
   for (const auto& p : test::degenerate_problems()) {
     if (p.inverse) continue;
@@ -209,8 +205,7 @@ TEST_CASE("a filter found in float32 goes on in float64", "[short]") {
     CHECK(r.history[i].operator_applications >= r.history[i - 1].operator_applications);
 }
 
-TEST_CASE("where float32 stalls, or its vectors are no help, mixed costs little more than float64",
-          "[short]") {
+TEST_CASE("where float32 stalls, or its vectors are no help, mixed costs little more than float64", "[short]") {
   std::vector<double> close(1500);  // six clusters that float32 sees as one number each
   for (std::size_t i = 0; i < close.size(); ++i)
     close[i] = static_cast<double>(i % 6) + 4e-9 * static_cast<double>(i / 6);
@@ -224,8 +219,7 @@ TEST_CASE("where float32 stalls, or its vectors are no help, mixed costs little 
   CHECK(r.narrow_applications < 200 * 8);
   CHECK(worst_error(r, {close.end() - 12, close.end()}) <= 1);
 
-  const auto ring =
-      generators::flux_ring(160, 0.3);  // a block that is as wide as the set converges slowly there
+  const auto ring = generators::flux_ring(160, 0.3);  // a block that is as wide as the set converges slowly there
   options = options_for(9, Which::LM, Precision::mixed, 1e-10);
   options.block_size = 1;
   const auto alone = solve(ring, [options] {

@@ -12,8 +12,7 @@ TEST_CASE("tiny matrices, one to more eigenvalues than there are, every end, bot
         for (const auto method : {Method::automatic, Method::lanczos}) {
           if (method == Method::lanczos && which == Which::SM) continue;
           CAPTURE(n, nev, static_cast<int>(which), static_cast<int>(method));
-          const auto r =
-              solvers::solve_eigen<double>(Context{}, problem_of(a), options_for(nev, which, method));
+          const auto r = solvers::solve_eigen<double>(Context{}, problem_of(a), options_for(nev, which, method));
           CHECK(r.converged);
           CHECK(r.verified);
           const index_t k = std::min(n, nev);
@@ -34,8 +33,8 @@ TEST_CASE("tiny matrices, one to more eigenvalues than there are, every end, bot
 }
 
 TEST_CASE("zero, scaled and widely spread matrices") {
-  const auto zero = solvers::solve_eigen<double>(
-      Context{}, problem_of(diagonal(std::vector<double>(600, 0.0))), options_for(4, Which::LA));
+  const auto zero = solvers::solve_eigen<double>(Context{}, problem_of(diagonal(std::vector<double>(600, 0.0))),
+                                                 options_for(4, Which::LA));
   CHECK(zero.verified);
   CHECK(zero.values == std::vector<double>(4, 0.0));
 
@@ -50,8 +49,7 @@ TEST_CASE("zero, scaled and widely spread matrices") {
 
   std::vector<double> spread;
   for (int i = 0; i < 700; ++i) spread.push_back(std::pow(10.0, -15 + 30.0 * i / 699));
-  const auto wide =
-      solvers::solve_eigen<double>(Context{}, problem_of(diagonal(spread)), options_for(5, Which::LA));
+  const auto wide = solvers::solve_eigen<double>(Context{}, problem_of(diagonal(spread)), options_for(5, Which::LA));
   CHECK(wide.verified);
   for (std::size_t i = 0; i < 5; ++i) CHECK(wide.values[i] == Approx(spread[699 - i]));
 }
@@ -70,8 +68,7 @@ TEST_CASE("residuals relative to eigenvalues near zero stop at rounding, and say
 
 TEST_CASE("a pair that differs in the thirteenth digit") {
   const auto w = generators::wilkinson(10);
-  const auto r =
-      solvers::solve_eigen<double>(Context{}, problem_of(w), options_for(2, Which::LA, Method::lanczos));
+  const auto r = solvers::solve_eigen<double>(Context{}, problem_of(w), options_for(2, Which::LA, Method::lanczos));
   CHECK(r.verified);
   CHECK(std::abs(r.values[0] - 10.746194182903) < 1e-11);
   CHECK(std::abs(r.values[1] - 10.746194182903) < 1e-11);

@@ -8,8 +8,8 @@ using solvers::Which;
 
 namespace {
 
-solvers::EigenResult<double> solve(const CsrMatrix<double>& a, Which which, index_t nev, double tol,
-                                   index_t block = 0, std::uint64_t seed = 0) {
+solvers::EigenResult<double> solve(const CsrMatrix<double>& a, Which which, index_t nev, double tol, index_t block = 0,
+                                   std::uint64_t seed = 0) {
   solvers::EigenOptions o;
   o.nev = nev, o.which = which, o.tol = tol, o.block_size = block, o.seed = seed;
   o.method = solvers::Method::lanczos;
@@ -24,8 +24,7 @@ TEST_CASE("where the block has columns to spare, verification costs at most 15 %
     CAPTURE(r.operator_applications, r.verification_applications);
     CHECK(r.verified);
     CHECK(r.verification == Verification::start_block);
-    CHECK(static_cast<double>(r.verification_applications) <=
-          0.15 * static_cast<double>(r.operator_applications));
+    CHECK(static_cast<double>(r.verification_applications) <= 0.15 * static_cast<double>(r.operator_applications));
   };
   for (const double tol : {1e-6, 1e-10}) {
     check(generators::laplacian({20, 20, 20}), Which::SA, 20, tol);

@@ -134,8 +134,8 @@ TEST_CASE("all of a multiplet is in an interval or none, ends closed") {
 
   auto cube = generators::hypercube(9);  // the Laplacian: 0, 2, .., 18; the adjacency has 9 minus that
   for (index_t i = 0; i < cube.rows; ++i)
-    for (index_t k = cube.pointers[static_cast<std::size_t>(i)];
-         k < cube.pointers[static_cast<std::size_t>(i) + 1]; ++k)
+    for (index_t k = cube.pointers[static_cast<std::size_t>(i)]; k < cube.pointers[static_cast<std::size_t>(i) + 1];
+         ++k)
       if (auto& x = cube.values[static_cast<std::size_t>(k)]; cube.indices[static_cast<std::size_t>(k)] == i)
         x = 0;
       else

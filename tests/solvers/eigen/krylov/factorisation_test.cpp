@@ -111,8 +111,7 @@ TEST_CASE("the norm of matrices of one to three rows is seen") {
   for (index_t n = 1; n <= 3; ++n) {
     const auto a = generators::identity(n);
     index_t applied = 0;
-    CHECK(solvers::estimate_norm<double>(Context{}, solvers::CsrOperator<double>(a.view()), 0, applied) ==
-          Approx(1));
+    CHECK(solvers::estimate_norm<double>(Context{}, solvers::CsrOperator<double>(a.view()), 0, applied) == Approx(1));
   }
 }
 
@@ -141,8 +140,7 @@ TEST_CASE("a block step finds its block where the one before left it") {
     for (int i = 0; i < 5; ++i) basis.expand();
   }
   const auto work = profile.work();
-  const auto copies =
-      std::find_if(work.begin(), work.end(), [](const WorkDone& w) { return w.what == "copies"; });
+  const auto copies = std::find_if(work.begin(), work.end(), [](const WorkDone& w) { return w.what == "copies"; });
   REQUIRE(copies != work.end());
   CHECK(copies->calls == 6);  // F for the first step, and the new F of each to its place in the basis
 }

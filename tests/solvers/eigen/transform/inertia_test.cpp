@@ -23,8 +23,7 @@ TEST_CASE("counts below shifts") {
 
   const auto ring = generators::flux_ring(50, 0.4);
   const auto spectrum = generators::flux_ring_spectrum(50, 0.4).all();
-  CHECK(solvers::InertiaCounter<std::complex<double>>(ring.view(), 0)(0.5 * (spectrum[8] + spectrum[9]),
-                                                                      1e-6) == 9);
+  CHECK(solvers::InertiaCounter<std::complex<double>>(ring.view(), 0)(0.5 * (spectrum[8] + spectrum[9]), 1e-6) == 9);
 }
 
 TEST_CASE("a count tells a complete set from one that lacks a copy") {

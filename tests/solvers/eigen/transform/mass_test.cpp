@@ -51,8 +51,8 @@ TEST_CASE("pencils with a diagonal and with a tridiagonal mass matrix") {
     for (const auto which : {Which::LA, Which::SA}) {
       options.which = which;
       auto r = solvers::solve_eigen<double>(Context{}, problem, options);
-      const auto checks = solvers::to_pencil<double>(Context{}, solvers::CsrOperator<double>(a.view()),
-                                                     m.view(), factor, options, r);
+      const auto checks =
+          solvers::to_pencil<double>(Context{}, solvers::CsrOperator<double>(a.view()), m.view(), factor, options, r);
       CAPTURE(n, static_cast<int>(which), r.reason);
       CHECK(r.verified);
       CHECK(r.orthogonality_loss < 1e-12);
@@ -104,8 +104,8 @@ TEST_CASE("complex pencils, and mass matrices that are none") {
   solvers::EigenOptions options;
   options.nev = 4, options.which = Which::LA;
   auto r = solvers::solve_eigen<std::complex<double>>(Context{}, problem, options);
-  solvers::to_pencil<std::complex<double>>(Context{}, solvers::CsrOperator<std::complex<double>>(a.view()),
-                                           m.view(), factor, options, r);
+  solvers::to_pencil<std::complex<double>>(Context{}, solvers::CsrOperator<std::complex<double>>(a.view()), m.view(),
+                                           factor, options, r);
   CHECK(r.verified);
   const auto top = generators::flux_ring_spectrum(300, 0.3).largest(4);
   for (std::size_t i = 0; i < 4; ++i) CHECK(std::abs(r.values[i] - top[3 - i] / (3 + top[3 - i])) < 1e-8);

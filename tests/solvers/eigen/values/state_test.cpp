@@ -18,8 +18,8 @@ struct Stored {
 
 /// Stops after each of `stops` block steps and goes on from what was stored.
 template <class T>
-solvers::EigenResult<T> solve_with_stops(const solvers::EigenProblem<T>& problem,
-                                         const solvers::EigenOptions& options, std::vector<int> stops) {
+solvers::EigenResult<T> solve_with_stops(const solvers::EigenProblem<T>& problem, const solvers::EigenOptions& options,
+                                         std::vector<int> stops) {
   Stored<T> stored;
   bool resume = false;
   for (;;) {
@@ -80,8 +80,7 @@ TEST_CASE("stopped and resumed, same bits: search, filter, fresh blocks, inverse
 
   const auto copies = generators::laplacian_copies(8, 100);  // as many copies as columns: a fresh block
   const solvers::EigenProblem<double> degenerate{solvers::CsrOperator<double>(copies.view())};
-  const auto whole =
-      solvers::solve_eigen<double>(Context{}, degenerate, options_for(16, Which::SA, Method::lanczos));
+  const auto whole = solvers::solve_eigen<double>(Context{}, degenerate, options_for(16, Which::SA, Method::lanczos));
   REQUIRE(whole.verification_rounds > 0);
   int search_steps = 0;
   for (const auto& entry : whole.history)
@@ -89,8 +88,7 @@ TEST_CASE("stopped and resumed, same bits: search, filter, fresh blocks, inverse
   check_same(degenerate, options_for(16, Which::SA, Method::lanczos), {search_steps + 5, 3, 20});
 
   const auto ring = generators::flux_ring(600, 0.3);
-  solvers::EigenProblem<std::complex<double>> inverse{
-      solvers::CsrOperator<std::complex<double>>(ring.view())};
+  solvers::EigenProblem<std::complex<double>> inverse{solvers::CsrOperator<std::complex<double>>(ring.view())};
   inverse.count_below = solvers::InertiaCounter<std::complex<double>>(ring.view(), 1e9);
   inverse.invert = [&](double sigma) -> std::optional<solvers::ShiftedInverse<std::complex<double>>> {
     const solvers::ShiftInvert<std::complex<double>> factor(ring.view(), sigma);
