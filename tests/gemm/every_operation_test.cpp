@@ -11,12 +11,6 @@ using namespace ts::test;
 
 namespace {
 
-Context rehearsing_context(const cuda::DeviceInfo& device) {
-  Context ctx;
-  ctx.stream = cuda::Stream::rehearsing(device);
-  return ctx;
-}
-
 /// Operands in the memory of ctx.stream, with all kernels compiled.
 template <class T, Layout L>
 EveryOperation<T, L> prepared(const Context& ctx, index_t n, index_t p, index_t q, index_t padding) {

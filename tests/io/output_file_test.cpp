@@ -104,7 +104,7 @@ TEST_CASE("lists, scalars, texts, attributes") {
 
 TEST_CASE("without commit nothing appears and the old file stays") {
   TemporaryFolder folder;
-  const auto old = folder.with("r.h5", "old content");
+  const auto old = file_in(folder, "r.h5", "old content");
   {
     OutputFile out(folder / "r.h5");
     out.write("x", 1.0);
@@ -122,7 +122,7 @@ TEST_CASE("without commit nothing appears and the old file stays") {
 
 TEST_CASE("commit replaces the target, keeps its mode and follows links") {
   TemporaryFolder folder;
-  const auto old = folder.with("r.h5", "old");
+  const auto old = file_in(folder, "r.h5", "old");
   ::chmod(old.file.c_str(), 0640);
   std::filesystem::create_symlink(old.file, folder / "link.h5");
   OutputFile out(folder / "link.h5");
@@ -138,7 +138,7 @@ TEST_CASE("commit replaces the target, keeps its mode and follows links") {
 
 TEST_CASE("a file that replaces a private one is private while it is written, too") {
   TemporaryFolder folder;
-  const auto old = folder.with("r.h5", "old");
+  const auto old = file_in(folder, "r.h5", "old");
   ::chmod(old.file.c_str(), 0600);
   OutputFile out(old.file);
   out.write("x", 1.0);
@@ -164,7 +164,7 @@ TEST_CASE("a link that leads to nothing yet is written behind, a circle refused"
 
 TEST_CASE("a signature finds what is foreign, damaged or cut") {
   TemporaryFolder folder;
-  const std::string file = (folder / "s.h5").string(), line = "a file, version 1";
+  const std::string file = folder / "s.h5", line = "a file, version 1";
   OutputFile out(file, {.gzip = 0, .signature = line});
   out.write("x", std::span<const double>(std::vector<double>(70000, 1.5)));
   out.commit();
@@ -219,7 +219,7 @@ extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
 
 TEST_CASE("a disk that fills up leaves nothing behind and is told in one sentence") {
   TemporaryFolder folder;
-  const auto old = folder.with("r.h5", "old");
+  const auto old = file_in(folder, "r.h5", "old");
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);

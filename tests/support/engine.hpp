@@ -31,13 +31,6 @@ inline std::vector<Simd> simd_levels() {
   return levels;
 }
 
-inline Context device_context(Determinism determinism = Determinism::run_to_run) {
-  Context ctx;
-  ctx.stream = device_stream();
-  ctx.determinism = determinism;
-  return ctx;
-}
-
 /// The stream on which compiled_ahead rehearses; empty at any other time.
 inline cuda::Stream& rehearsal_stream() {
   static cuda::Stream stream;

@@ -14,18 +14,6 @@
 namespace ts::test {
 
 using solvers::Which;
-inline Context rehearsing_context() {
-  Context ctx;
-  ctx.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"));
-  return ctx;
-}
-
-inline Context device_context() {
-  Context ctx;
-  ctx.stream = test::device_stream();
-  return ctx;
-}
-
 /// A body that knows the host alone: Y = 2 X.
 struct Twice {
   index_t n;

@@ -7,6 +7,7 @@
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/measures.hpp"
+#include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -35,26 +36,6 @@ bool same_result(const KMeansResult& a, const KMeansResult& b) {
          a.relocated == b.relocated &&
          std::equal(a.centers.data(), a.centers.data() + a.centers.rows() * a.centers.cols(), b.centers.data());
 }
-
-/// Rows in memory that pretend to come from elsewhere, a few chunks at a time.
-class InBlocks final : public RowSource {
- public:
-  InBlocks(const Rows& rows, index_t chunks) : rows_(rows), size_(chunks * chunk_rows) {}
-  [[nodiscard]] index_t rows() const override { return rows_.rows(); }
-  [[nodiscard]] index_t cols() const override { return rows_.cols(); }
-  [[nodiscard]] DType type() const override { return rows_.type(); }
-  [[nodiscard]] bool in_memory() const override { return false; }
-  void for_each_block(const Use& use) const override {
-    ++passes;
-    for (index_t i = 0; i < rows(); i += size_) use(i, rows_.block(i, std::min(size_, rows() - i)));
-  }
-  void load(index_t i, double* row) const override { rows_.load(i, row); }
-  mutable int passes = 0;
-
- private:
-  Rows rows_;
-  index_t size_;
-};
 
 KMeansMeasures measure_of(const Matrix<double>& x, const Matrix<double>& centers, const Labels& labels,
                           std::span<const double> weights = {}) {
@@ -220,7 +201,7 @@ TEST_CASE("rows in blocks give the bits of rows in memory", "[kmeans][blocks]") 
   KMeansOptions o;
   o.clusters = 7, o.init = init, o.metric = metric, o.weights = weights, o.n_init = 2, o.max_iter = 6;
   const KMeansResult whole = kmeans({}, Rows(x.view()), o);
-  const InBlocks blocks(Rows(x.view()), 2);
+  const test::InBlocks blocks(Rows(x.view()), 2);
   CHECK(same_result(whole, kmeans({}, blocks, o)));
   const auto a = predict({}, Rows(x.view()), whole.centers.view(), metric, weights);
   const auto b = predict({}, blocks, whole.centers.view(), metric, weights);
@@ -238,7 +219,7 @@ TEST_CASE("several numbers of clusters share the passes", "[kmeans][blocks]") {
   KMeansOptions o;
   o.init = KMeansInit::random, o.tol = 0, o.max_iter = 40, o.n_init = 2;
   const std::vector<index_t> counts = {2, 5, 9};
-  const InBlocks blocks(Rows(x.view()), 1);
+  const test::InBlocks blocks(Rows(x.view()), 1);
   const auto together = kmeans_of_each({}, blocks, o, counts);
   const int shared = blocks.passes;
   blocks.passes = 0;
