@@ -113,8 +113,7 @@ TEST_CASE("float32 sums over many rows are as good as float64 sums of float32 bl
   gram(Context{}, Op::transpose, 1.0f, HostView<const float>(a.data(), n, 1), 0.0f, HostView<float>(&c, 1, 1));
   const double exact = static_cast<double>(n) * (static_cast<double>(0.1f) * static_cast<double>(0.1f));
   // 128 terms to a float32 sum at most: the error of the whole is that of the blocks.
-  CHECK(std::abs(static_cast<double>(c) - exact) <=
-        128 * static_cast<double>(std::numeric_limits<float>::epsilon()) * exact);
+  CHECK(std::abs(static_cast<double>(c) - exact) <= 128 * eps<float> * exact);
 }
 
 TEST_CASE("instructions that are asked for and missing are an error") {

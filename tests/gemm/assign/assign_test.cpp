@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/assign.hpp"
 
 #include "tallskinny/tests/gemm/assign/host_rows.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -69,13 +70,13 @@ TEST_CASE("sparse rows get the labels and sums of the same rows stored densely",
 
   const auto a = column_moments({}, Rows(dense.cview())), b = column_moments({}, Rows(sparse.view()));
   for (std::size_t j = 0; j < static_cast<std::size_t>(d); ++j) {
-    CHECK(a.mean[j] == Approx(b.mean[j]).margin(1e-15));
-    CHECK(a.variance[j] == Approx(b.variance[j]).margin(1e-15));
+    CHECK(a.mean[j] == Approx(b.mean[j]).margin(allowed::last_place));
+    CHECK(a.variance[j] == Approx(b.variance[j]).margin(allowed::last_place));
   }
   std::vector<double> da(static_cast<std::size_t>(n)), db(da);
   own_squared_distances({}, Rows(dense.cview()), c.cview(), expected.labels, da);
   own_squared_distances({}, Rows(sparse.view()), c.cview(), expected.labels, db);
-  for (std::size_t i = 0; i < da.size(); ++i) CHECK(da[i] == Approx(db[i]).epsilon(1e-13));
+  for (std::size_t i = 0; i < da.size(); ++i) CHECK(da[i] == Approx(db[i]).epsilon(allowed::long_sum));
 }
 
 TEST_CASE("equal distances go to the lowest number", "[assign]") {
@@ -130,7 +131,7 @@ TEMPLATE_TEST_CASE("scores taken at their word leave labels of centroids that ar
   std::vector<double> own(n), least(n);
   own_squared_distances(ctx, Rows(x.cview()), c.cview(), PerRow<const std::int32_t>(labels), own);
   own_squared_distances(ctx, Rows(x.cview()), c.cview(), PerRow<const std::int32_t>(right.labels), least);
-  for (std::size_t i = 0; i < own.size(); ++i) CHECK(own[i] <= least[i] + 1e-4);
+  for (std::size_t i = 0; i < own.size(); ++i) CHECK(own[i] <= least[i] + allowed::four_digits);
 }
 
 TEST_CASE("expecting labels to stay changes nothing but the time", "[assign]") {
