@@ -30,13 +30,11 @@ const app::About about{
                  {"Labels of new points by centres found before",
                   "tskmeans new.h5 --predict clusters.h5 --output labels.h5"}},
     .notes =
-        "FEATURES has one row for each point, dense or sparse, in HDF5 (many layouts), .npy, .csv, .arff or "
-        "Matrix Market.\n\n"
+        "FEATURES has one row for each point, dense or sparse, in HDF5 (many layouts), .npy, .csv, .arff or Matrix "
+        "Market.\n\n"
         "FILE.h5 of --output holds labels, cluster_centers, inertia, n_iter and cluster_sizes.\n\n"
-        "Exit status: 0 converged, 1 failure, 2 wrong usage, 3 not converged within --max-iter (the result "
-        "is "
-        "written), 4 unusable input, 5 no such device, 128+n stopped by signal n (the result so far is "
-        "written)."};
+        "Exit status: 0 converged, 1 failure, 2 wrong usage, 3 not converged within --max-iter (the result is "
+        "written), 4 unusable input, 5 no such device, 128+n stopped by signal n (the result so far is written)."};
 
 constexpr index_t most_counts = 1000;  ///< of clusters, in one run
 
@@ -77,12 +75,10 @@ void check(const ProgramOptions& o, const app::Options& options) {
     refuse_given({"batch-size"}, " works with --algorithm mini-batch only");
   else
     refuse_given({"tol", "tol-mode"},
-                 " has no meaning with --algorithm mini-batch, which stops when batches "
-                 "do not get better");
+                 " has no meaning with --algorithm mini-batch, which stops when batches do not get better");
   if (o.kmeans.algorithm == KMeansAlgorithm::balanced) {
     refuse_given({"verify", "verify-sample"},
-                 " has nothing to verify: with --algorithm balanced a label need not be the nearest "
-                 "centre");
+                 " has nothing to verify: with --algorithm balanced a label need not be the nearest centre");
     refuse_given({"precision"},
                  " has no meaning with --algorithm balanced, by which a label need not be the nearest centre");
   }

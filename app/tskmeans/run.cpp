@@ -250,8 +250,7 @@ void check_paths(const ProgramOptions& o) {
     throw Error(Errc::bad_input, "--resume " + o.resume + ": there is no such file; to begin, give --checkpoint");
   if (another && std::filesystem::exists(kept))
     throw Error(Errc::invalid_argument, "--checkpoint " + kept +
-                                            " is there already, and would be replaced by the "
-                                            "state of --resume " +
+                                            " is there already, and would be replaced by the state of --resume " +
                                             o.resume + ": remove it, or name another");
 }
 
@@ -355,8 +354,7 @@ int run(const ProgramOptions& o) {
   if (out.found.stop == KMeansStop::interrupted) return app::stop_exit_code();
   if (!out.found.converged()) {
     console.warn("not converged after " + std::to_string(out.found.n_iter) +
-                 " iterations: labels and centres belong together, but more iterations (--max-iter) would "
-                 "better them");
+                 " iterations: labels and centres belong together, but more iterations (--max-iter) would better them");
     return app::exit_not_converged;
   }
   return app::exit_ok;

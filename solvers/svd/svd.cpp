@@ -232,9 +232,7 @@ std::string SvdSolver<T>::reason() const {
             : smallest_  ? ", through its triangular factor"
                          : ", through its triangular factor: the squares of A^H A had too few digits";
   if (out_.stage == SvdStage::deflated)
-    text +=
-        ", the small ones from what is left of A without the large ones: the squares of A^H A had too "
-        "few digits";
+    text += ", the small ones from what is left of A without the large ones: the squares of A^H A had too few digits";
   if (out_.stage == SvdStage::inverse) text += ", through a factorisation of [delta I, A; A^H, -delta I]";
   if (t.verified && t.verification == Verification::all_computed)
     return text + "; complete, for all singular values were computed";
