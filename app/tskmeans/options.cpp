@@ -1,5 +1,7 @@
 #include "tallskinny/app/tskmeans/options.hpp"
 
+#include <algorithm>
+
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/read_options.hpp"
@@ -15,6 +17,36 @@ using solvers::KMeansStop;
 using solvers::KMeansTolerance;
 
 namespace {
+
+/// Values and how users write and read them.
+template <class E>
+using Words = std::vector<std::pair<std::string, E>>;
+
+const Words<Choose> choices = {{"simplified-silhouette", Choose::simplified_silhouette},
+                               {"davies-bouldin", Choose::davies_bouldin},
+                               {"calinski-harabasz", Choose::calinski_harabasz}};
+const Words<KMeansAlgorithm> algorithms = {{"lloyd", KMeansAlgorithm::lloyd},
+                                           {"mini-batch", KMeansAlgorithm::mini_batch},
+                                           {"bisecting", KMeansAlgorithm::bisecting},
+                                           {"balanced", KMeansAlgorithm::balanced}};
+const Words<KMeansTolerance> tolerances = {{"relative", KMeansTolerance::relative},
+                                           {"absolute", KMeansTolerance::absolute},
+                                           {"labels", KMeansTolerance::labels}};
+const Words<KMeansMetric> metrics = {{"euclidean", KMeansMetric::euclidean}, {"cosine", KMeansMetric::cosine}};
+const Words<KMeansPrecision> precisions = {{"exact", KMeansPrecision::exact}, {"fast", KMeansPrecision::fast}};
+const Words<KMeansInit> inits = {{"k-means++", KMeansInit::plus_plus},
+                                 {"k-means||", KMeansInit::parallel},
+                                 {"afk-mc2", KMeansInit::markov},
+                                 {"random", KMeansInit::random}};
+const Words<KMeansStop> stops = {{"labels unchanged", KMeansStop::labels_unchanged},
+                                 {"tolerance reached", KMeansStop::tolerance},
+                                 {"iteration limit", KMeansStop::max_iterations},
+                                 {"interrupted", KMeansStop::interrupted}};
+
+template <class E>
+std::string word_of(const Words<E>& words, E value) {
+  return std::find_if(words.begin(), words.end(), [value](const auto& word) { return word.second == value; })->first;
+}
 
 const app::About about{
     .name = "tskmeans",
@@ -104,17 +136,11 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
               "which --choose takes one",
               "an integer of at least 1, or A:B or A:B:STEP with A not above B",
               [&o](std::string_view text) { return parse_counts(text, o.clusters); })
-      .choice("choose", o.choose, "the measure that decides between several numbers of clusters",
-              {{"simplified-silhouette", Choose::simplified_silhouette},
-               {"davies-bouldin", Choose::davies_bouldin},
-               {"calinski-harabasz", Choose::calinski_harabasz}})
+      .choice("choose", o.choose, "the measure that decides between several numbers of clusters", choices)
       .choice("algorithm", o.kmeans.algorithm,
               "lloyd: all points in every iteration; mini-batch: a sample; bisecting: the worst cluster is split "
               "in two; balanced: sizes differ by one at most, takes 8 bytes for each point and cluster",
-              {{"lloyd", KMeansAlgorithm::lloyd},
-               {"mini-batch", KMeansAlgorithm::mini_batch},
-               {"bisecting", KMeansAlgorithm::bisecting},
-               {"balanced", KMeansAlgorithm::balanced}})
+              algorithms)
       .value("batch-size", "N", o.kmeans.batch, "points in a step of mini-batch", app::at_least<index_t>(1))
       .custom("init", "k-means++|k-means|||afk-mc2|random|FILE", o.init,
               "first centres: greedy k-means++, k-means||, ends of Markov chains (AFK-MC2), distinct random "
@@ -128,19 +154,17 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
       .choice("tol-mode", o.kmeans.tolerance,
               "squared movement of all centres against tol times the mean variance of the features (as "
               "scikit-learn does), against tol itself, or not at all: only unchanged labels count",
-              {{"relative", KMeansTolerance::relative},
-               {"absolute", KMeansTolerance::absolute},
-               {"labels", KMeansTolerance::labels}});
+              tolerances);
 }
 
 void add_labels(app::Options& options, ProgramOptions& o) {
   options
       .choice("metric", o.kmeans.metric, "cosine divides every point by its norm and keeps centres on the sphere",
-              {{"euclidean", KMeansMetric::euclidean}, {"cosine", KMeansMetric::cosine}})
+              metrics)
       .choice("precision", o.kmeans.precision,
               "exact: every label is proved to be the nearest centre's; fast: labels by products in low "
               "precision, without proof",
-              {{"exact", KMeansPrecision::exact}, {"fast", KMeansPrecision::fast}})
+              precisions)
       .choice("bounds", o.kmeans.bounds,
               "skip points whose label is proved by bounds on distances, wherever that pays, or never; the "
               "labels are the same",
@@ -200,53 +224,15 @@ bool ProgramOptions::parse(app::Arguments arguments) {
 }
 
 std::optional<KMeansInit> init_of(const std::string& word) {
-  if (word == "k-means++") return KMeansInit::plus_plus;
-  if (word == "k-means||") return KMeansInit::parallel;
-  if (word == "afk-mc2") return KMeansInit::markov;
-  if (word == "random") return KMeansInit::random;
-  return std::nullopt;
+  const auto found = std::find_if(inits.begin(), inits.end(), [&](const auto& known) { return known.first == word; });
+  return found == inits.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::string name_of(KMeansMetric metric) { return metric == KMeansMetric::cosine ? "cosine" : "euclidean"; }
-
-std::string name_of(KMeansAlgorithm algorithm) {
-  switch (algorithm) {
-    case KMeansAlgorithm::lloyd: return "lloyd";
-    case KMeansAlgorithm::mini_batch: return "mini-batch";
-    case KMeansAlgorithm::bisecting: return "bisecting";
-    case KMeansAlgorithm::balanced: break;
-  }
-  return "balanced";
-}
-
-std::string name_of(KMeansPrecision precision) { return precision == KMeansPrecision::exact ? "exact" : "fast"; }
-
-std::string name_of(Choose choose) {
-  switch (choose) {
-    case Choose::simplified_silhouette: return "simplified-silhouette";
-    case Choose::davies_bouldin: return "davies-bouldin";
-    case Choose::calinski_harabasz: break;
-  }
-  return "calinski-harabasz";
-}
-
-std::string name_of(KMeansTolerance tolerance) {
-  switch (tolerance) {
-    case KMeansTolerance::relative: return "relative";
-    case KMeansTolerance::absolute: return "absolute";
-    case KMeansTolerance::labels: break;
-  }
-  return "labels";
-}
-
-std::string name_of(KMeansStop stop) {
-  switch (stop) {
-    case KMeansStop::labels_unchanged: return "labels unchanged";
-    case KMeansStop::tolerance: return "tolerance reached";
-    case KMeansStop::max_iterations: return "iteration limit";
-    case KMeansStop::interrupted: break;
-  }
-  return "interrupted";
-}
+std::string name_of(KMeansMetric metric) { return word_of(metrics, metric); }
+std::string name_of(KMeansAlgorithm algorithm) { return word_of(algorithms, algorithm); }
+std::string name_of(KMeansPrecision precision) { return word_of(precisions, precision); }
+std::string name_of(Choose choose) { return word_of(choices, choose); }
+std::string name_of(KMeansTolerance tolerance) { return word_of(tolerances, tolerance); }
+std::string name_of(KMeansStop stop) { return word_of(stops, stop); }
 
 }  // namespace ts::tskmeans
