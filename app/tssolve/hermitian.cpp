@@ -92,12 +92,10 @@ class Hermitian {
   }
 
   int scale() {
-    exponent_ = solvers::extreme_exponent(matrix_, narrow_);
-    if (exponent_ != 0) solvers::scale(matrix_, -exponent_);
+    exponent_ = solvers::take_exponent(matrix_, narrow_);
     if (!mass_) return exponent_;
     AnyMatrix<T> scaled(std::move(*mass_));
-    const int of_mass = solvers::extreme_exponent(scaled);
-    if (of_mass != 0) solvers::scale(scaled, -of_mass);
+    const int of_mass = solvers::take_exponent(scaled);
     mass_ = std::move(std::get<CsrMatrix<T>>(scaled));
     return exponent_ -= of_mass;
   }
@@ -213,8 +211,7 @@ class Hermitian {
 
 int solve(Run& run, Loaded& loaded) {
   return std::visit(
-      [&](auto& matrix) {
-        using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;
+      [&]<class T>(AnyMatrix<T>& matrix) {
         std::optional<CsrMatrix<T>> mass;
         if (loaded.other) mass = as_sparse(std::get<AnyMatrix<T>>(std::move(loaded.other->matrix)));
         return solve_and_report(run, Hermitian<T>(run, matrix, std::move(mass)));
