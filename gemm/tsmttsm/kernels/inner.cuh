@@ -66,7 +66,8 @@ struct Part {
 __device__ __forceinline__ Part part_of(const InnerArguments& of) {
   OperandArgument a = of.a, b = of.b;
   int64 rows = of.rows;
-  int number = 0, block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
+  int number = 0, block, blocks = static_cast<int>(gridDim.x);
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));  // worked out anew each time, so that no registers hold it
   if constexpr (in_parts) {
     const PartOfGrid of_rows(of.parts);
     number = of_rows.number, block = of_rows.block, blocks = of_rows.blocks;

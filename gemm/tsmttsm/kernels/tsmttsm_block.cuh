@@ -47,7 +47,8 @@ struct Ring {
 };
 
 /// A consumer warp's way through all chunks; `mine` are this lane's units in shared memory.
-__device__ __forceinline__ void consume(Ring& ring, Sums& sums, Unit* mine, double sign, int warp, int lane) {
+__device__ __forceinline__ void consume(Ring& ring, Sums& sums, Unit* mine, const InnerArguments& arguments, int warp,
+                                        int lane) {
   const Part& part = ring.part;
   int left_tile = 0, right_tile = 0;
   const int slice = warp / tiles;
@@ -76,6 +77,7 @@ __device__ __forceinline__ void consume(Ring& ring, Sums& sums, Unit* mine, doub
     barrier_wait(ring.full + at.stage, at.parity);
 #pragma unroll(policy.pairs ? 1 : 2)
     for (int s = 0; s < steps; ++s) {
+      const double sign = arguments.adjoint ? -1 : 1;
       Sharing::step(sums, stage + s * Left::step_bytes, stage + s * Right::step_bytes, left_offset, right_offset, reach,
                     sign);
       if (flushes && ++since_flush == policy.flush) sums.flush(mine), since_flush = 0;
@@ -155,7 +157,7 @@ __device__ __forceinline__ void run_block(const InnerArguments& arguments) {
   }
   const Part part = part_of(arguments);
   // Made when needed: registers are few in between.
-  const auto totals = [&] { return totals_of<Sum>(part, shared + policy.barrier_bytes, arguments); };
+  const auto totals = [&] { return totals_of<Sum>(part_of(arguments), shared + policy.barrier_bytes, arguments); };
   totals().begin(thread == threads - 1);  // the first one has other barriers to initialise
   __syncthreads();
 
@@ -174,7 +176,7 @@ __device__ __forceinline__ void run_block(const InnerArguments& arguments) {
     if constexpr (policy.give) return;
   } else {
     if constexpr (policy.give) take_registers<registers_left(threads, 32 * policy.producers, filler_registers)>();
-    consume(ring, sums, kept + warp * (32 * units) + lane, arguments.adjoint ? -1 : 1, warp, lane);
+    consume(ring, sums, kept + warp * (32 * units) + lane, arguments, warp, lane);
   }
   const Sum sum_of_blocks = totals();
   sum_of_blocks.meet();
@@ -187,7 +189,7 @@ __device__ __forceinline__ void run_block(const InnerArguments& arguments) {
     __syncthreads();
   }
   add_slices(kept, sum_of_blocks, thread);
-  const Output out = output_of(part, arguments);
+  const Output out = output_of(part_of(arguments), arguments);
   if constexpr (direct) {
     finish_fragments(sum_of_blocks, out, thread);
   } else {

@@ -11,50 +11,46 @@ constexpr int column_blocks = (policy.p + 7) / 8;
 /// Fragments are F.
 template <class F>
 struct PairSharing {
-  /// Of a warp's two blocks, the last block of 16 columns on the left that it has a product with; none: -1.
+  /// The pair of a warp, and with which blocks of 16 columns on the left its last block and its first have a product.
   struct Reach {
-    int last_left[2];
+    int pair;
+    __device__ __forceinline__ bool includes(int i, int index) const {
+      if (index == 0) return pair < column_blocks - 2 * i;
+      return 2 * i <= pair && 2 * pair < column_blocks - 1;
+    }
   };
 
   /// Where a block of 8 columns begins: the last one ends with A.
   static __device__ __forceinline__ int first_column(int block) {
     return 8 * block + 8 <= policy.p ? 8 * block : policy.p - 8;
   }
-  /// Of 8 complex columns, the block that pair `pair` has at `index`; none: -1.
-  static __device__ __forceinline__ int block_of_pair(int pair, int index) {
-    const int last = column_blocks - 1 - pair;
-    return index == 0 ? last : pair < last ? pair : -1;
-  }
   /// Which product of a warp is that of block i of 16 columns on the left and the pair's last block, or its first.
   static __device__ __forceinline__ constexpr int product_of(int i, int index) {
     return index == 0 ? i : tiles_left - i;
   }
 
-  /// Where a lane finds its columns of the slice's first step in a stage.
-  static __device__ __forceinline__ void find_columns(int (&left)[left_vectors], int (&right)[right_vectors],
-                                                      Reach& reach, const Left& left_side, const Right& right_side,
-                                                      int first_step, int, int pair, int lane) {
-    const int g = lane / 4, t = lane % 4;
+  /// Where a lane finds its columns of the slice's first step in a stage; those on the right lie beside the first.
+  static __device__ __forceinline__ void find_columns(int (&left)[left_vectors], int (&)[right_vectors], Reach& reach,
+                                                      const Left& side, const Right&, int first_step, int, int pair,
+                                                      int lane) {
+    reach.pair = pair;
 #pragma unroll
     for (int i = 0; i < left_vectors; ++i)
-      left[i] = policy.left_offset() + first_step * Left::step_bytes + left_side.offset(t, 2 * (first_column(i) + g));
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int block = block_of_pair(pair, i);
-      reach.last_left[i] = block < 0 ? -1 : block / 2;
-      right[i] = policy.right_offset() + first_step * Right::step_bytes +
-                 right_side.offset(t, 2 * (first_column(block < 0 ? 0 : block) + g));
-    }
+      left[i] = first_step * Left::step_bytes + side.offset(lane % 4, 2 * (first_column(i) + lane / 4));
   }
 
   /// One step: 16 rows of a warp's pair. `sign` is that of the imaginary part on the left.
   static __device__ __forceinline__ void step(Sums& sums, const unsigned char* left, const unsigned char* right,
-                                              const int (&left_offset)[left_vectors],
-                                              const int (&right_offset)[right_vectors], const Reach& reach,
-                                              double sign) {
+                                              const int (&left_offset)[left_vectors], const int (&)[right_vectors],
+                                              const Reach& reach, double sign) {
     F r[2][2];
+    int pair = reach.pair;
+    asm volatile("" : "+r"(pair));  // places are worked out anew: there are few registers
 #pragma unroll
-    for (int index = 0; index < 2; ++index) load<Right>(right + right_offset[index], r[index]);
+    for (int index = 0; index < 2; ++index) {
+      const int column = first_column(index == 0 ? column_blocks - 1 - pair : pair);
+      load<Right>(right + left_offset[0] + 2 * column * Right::scalar_size, r[index]);
+    }
 #pragma unroll
     for (int i = 0; i < tiles_left; ++i) {
       F lower[2], upper[2];
@@ -64,7 +60,7 @@ struct PairSharing {
       for (int index = 0; index < 2; ++index) {
         // (The first block of a pair has half as many products as the last or fewer.)
         if (index == 1 && i > (column_blocks / 2 - 1) / 2) continue;
-        if (i > reach.last_left[index]) continue;
+        if (!reach.includes(i, index)) continue;
         const int product = product_of(i, index);
 #pragma unroll
         for (int part = 0; part < 2; ++part)
