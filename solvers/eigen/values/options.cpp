@@ -11,9 +11,9 @@ namespace ts::solvers {
 namespace {
 
 /// Below this size all eigenvalues by a dense solver take less time than an iteration.
-constexpr index_t dense_rows = 256;
+constexpr index_t dense_limit = 256;
 /// Up to this size the dense solver is taken when the basis would hold a third of the space.
-constexpr index_t dense_rows_wide = 3000;
+constexpr index_t dense_limit_wide = 3000;
 constexpr index_t default_block = 8;
 
 void expect_sizes(index_t n, const EigenOptions& options) {
@@ -29,9 +29,9 @@ void expect_sizes(index_t n, const EigenOptions& options) {
 void choose_method(index_t n, EigenPlan& plan) {
   const bool wide = 3 * (plan.max_basis + plan.block_size) > n;
   plan.method = Method::dense;
-  if (n <= dense_rows)
+  if (n <= dense_limit)
     plan.why = "so small a matrix is solved soonest as a whole";
-  else if (wide && n <= dense_rows_wide)
+  else if (wide && n <= dense_limit_wide)
     plan.why = "a basis would hold a third of the space";
   else if (3 * plan.nev > n)
     plan.why = "more than a third of all eigenvalues are wanted";
