@@ -55,11 +55,9 @@ __device__ __forceinline__ void consume(Ring& ring, Sums& sums, Unit* mine, cons
   for (int i = 0, tile = warp % tiles; i < policy.warps_left * policy.warps_right; ++i)
     if (policy.tile_needed(i / policy.warps_right, i % policy.warps_right) && tile-- == 0)
       left_tile = i / policy.warps_right, right_tile = i % policy.warps_right;
-  int left_offset[left_vectors], right_offset[right_vectors];
-  Sharing::Reach reach;
-  Sharing::find_columns(left_offset, right_offset, reach, pick<policy.swap>(ring.b, ring.a),
-                        pick < policy.swap || policy.gram > (ring.a, ring.b), slice * steps, left_tile, right_tile,
-                        lane);
+  const Sharing::Columns columns =
+      Sharing::find_columns(pick<policy.swap>(ring.b, ring.a), pick < policy.swap || policy.gram > (ring.a, ring.b),
+                            slice * steps, left_tile, right_tile, lane);
   int since_flush = 0;
   sums.clear();
   if (flushes)
@@ -78,8 +76,7 @@ __device__ __forceinline__ void consume(Ring& ring, Sums& sums, Unit* mine, cons
 #pragma unroll(policy.pairs ? 1 : 2)
     for (int s = 0; s < steps; ++s) {
       const double sign = arguments.adjoint ? -1 : 1;
-      Sharing::step(sums, stage + s * Left::step_bytes, stage + s * Right::step_bytes, left_offset, right_offset, reach,
-                    sign);
+      Sharing::step(sums, stage + s * Left::step_bytes, stage + s * Right::step_bytes, columns, sign);
       if (flushes && ++since_flush == policy.flush) sums.flush(mine), since_flush = 0;
     }
     __syncwarp();

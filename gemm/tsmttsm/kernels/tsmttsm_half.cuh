@@ -56,7 +56,7 @@ __device__ __forceinline__ void sum_chunks(BoxRing& ring, double (&sum)[values],
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < folded_chunk / 16; ++k)
-      WgmmaHalf<blocks>::multiply(product, left + k * (2048 / 16), right + k * (2048 / 16), k);
+      multiply_lines<blocks>(product, left + k * (2048 / 16), right + k * (2048 / 16), k);
     wgmma_commit();
     wgmma_wait();
     if (arrives_for_warp(lane)) barrier_arrive(ring.empty + at.stage);

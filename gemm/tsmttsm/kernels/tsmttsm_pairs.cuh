@@ -11,9 +11,11 @@ constexpr int column_blocks = (policy.p + 7) / 8;
 /// Fragments are F.
 template <class F>
 struct PairSharing {
-  /// The pair of a warp, and with which blocks of 16 columns on the left its last block and its first have a product.
-  struct Reach {
-    int pair;
+  /// Where a lane finds its columns of the slice's first step in a stage: those on the left, and those of its pair
+  /// beside the first of them.
+  struct Columns {
+    int left[left_vectors], pair;
+    /// Whether the pair's last block, or its first, has a product with block i of 16 columns on the left.
     __device__ __forceinline__ bool includes(int i, int index) const {
       if (index == 0) return pair < column_blocks - 2 * i;
       return 2 * i <= pair && 2 * pair < column_blocks - 1;
@@ -29,38 +31,37 @@ struct PairSharing {
     return index == 0 ? i : tiles_left - i;
   }
 
-  /// Where a lane finds its columns of the slice's first step in a stage; those on the right lie beside the first.
-  static __device__ __forceinline__ void find_columns(int (&left)[left_vectors], int (&)[right_vectors], Reach& reach,
-                                                      const Left& side, const Right&, int first_step, int, int pair,
-                                                      int lane) {
-    reach.pair = pair;
+  static __device__ __forceinline__ Columns find_columns(const Left& side, const Right&, int first_step, int, int pair,
+                                                         int lane) {
+    Columns columns;
+    columns.pair = pair;
 #pragma unroll
     for (int i = 0; i < left_vectors; ++i)
-      left[i] = first_step * Left::step_bytes + side.offset(lane % 4, 2 * (first_column(i) + lane / 4));
+      columns.left[i] = first_step * Left::step_bytes + side.offset(lane % 4, 2 * (first_column(i) + lane / 4));
+    return columns;
   }
 
   /// One step: 16 rows of a warp's pair. `sign` is that of the imaginary part on the left.
   static __device__ __forceinline__ void step(Sums& sums, const unsigned char* left, const unsigned char* right,
-                                              const int (&left_offset)[left_vectors], const int (&)[right_vectors],
-                                              const Reach& reach, double sign) {
+                                              const Columns& columns, double sign) {
     F r[2][2];
-    int pair = reach.pair;
+    int pair = columns.pair;
     asm volatile("" : "+r"(pair));  // places are worked out anew: there are few registers
 #pragma unroll
     for (int index = 0; index < 2; ++index) {
       const int column = first_column(index == 0 ? column_blocks - 1 - pair : pair);
-      load<Right>(right + left_offset[0] + 2 * column * Right::scalar_size, r[index]);
+      load<Right>(right + columns.left[0] + 2 * column * Right::scalar_size, r[index]);
     }
 #pragma unroll
     for (int i = 0; i < tiles_left; ++i) {
       F lower[2], upper[2];
-      load<Left>(left + left_offset[2 * i], lower);
-      load<Left>(left + left_offset[2 * i + 1], upper);
+      load<Left>(left + columns.left[2 * i], lower);
+      load<Left>(left + columns.left[2 * i + 1], upper);
 #pragma unroll
       for (int index = 0; index < 2; ++index) {
         // (The first block of a pair has half as many products as the last or fewer.)
         if (index == 1 && i > (column_blocks / 2 - 1) / 2) continue;
-        if (!reach.includes(i, index)) continue;
+        if (!columns.includes(i, index)) continue;
         const int product = product_of(i, index);
 #pragma unroll
         for (int part = 0; part < 2; ++part)

@@ -1,7 +1,8 @@
 // C = alpha op(A) B + beta C as in tsmttsm.cuh, for float32 and complex64 where arithmetic bounds: by tensor
-// instructions of whole warpgroups, which do half as much again in the same time. (Narrow Gram matrices: gram_wgmma.cuh.)
+// instructions of whole warpgroups, which do half as much again in the same time. (Narrow Gram matrices:
+// gram_wgmma.cuh.)
 //
-// The product is 64 warpgroups x columns; slices such groups of warps take different rows of a
+// The product is 64 policy.warps_left x columns; policy.slices such groups of warps take different rows of a
 // chunk, 32 at a time. While the instructions of one batch of rows go on, the warps of a slice split the
 // right factor of the next one into high and low parts, laid out by K, and read their own columns of the left
 // factor; these are split in registers. x = high + low, both of 11 bits, and the product of the low parts is
