@@ -66,7 +66,7 @@ constexpr index_t brief_chunks = 64;
 /// Steps of 16 rows after which sums in float32 move to float64, batches of warpgroups, and up to how many steps they
 /// need not.
 constexpr int flush_steps = 64, flush_batches = 512, longest_float_sum = 96;
-/// Bytes of a chunk of long operands, where there is room.
+/// Bytes of a chunk of long operands, where they fit.
 constexpr int shortest_chunk = 30 * 1024;
 /// Rows of a batch of the warpgroup kernels, and of a step of the others.
 constexpr int warpgroup_batch = 32, step_rows = 16;
@@ -234,7 +234,7 @@ class InnerFit {
     InnerPolicy counted = policy_;
     counted.slices = counted_slices_;
     k.shared_bytes = static_cast<std::size_t>(counted.shared_bytes() + (clustered ? 0 : inbox_bytes_));
-    // Blocks of two kernels that overlap would gather on some multiprocessors if both had room there.
+    // Blocks of two kernels that overlap would gather on some multiprocessors if both fitted there.
     if (clustered) k.shared_bytes = std::max<std::size_t>(k.shared_bytes, device_.shared_bytes / 2 + 1024);
     k.overlaps = clustered;
     const int group = clustered ? cluster_blocks : group_size_of(panel_blocks_);

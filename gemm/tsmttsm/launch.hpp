@@ -32,7 +32,7 @@ template <class T>
 }
 
 /// Widths of the panels of a B that a kernel takes beside A. The sums of 16-bit products are kept twice,
-/// which leaves less room for rows; two layouts at once take registers for addresses, and so do both parts of
+/// which leaves less memory for rows; two layouts at once take registers for addresses, and so do both parts of
 /// columns.
 template <class T>
 [[nodiscard]] index_t inner_width(const DeviceStrided<const T>& a, const DeviceStrided<const T>& b) noexcept {

@@ -106,7 +106,7 @@ bool shares_memory(const Search& s, const InnerTiling& t, int residents) {
          s.limits.shared_bytes / residents;
 }
 
-/// Chooses the producers of `t`, of which so many blocks share a multiprocessor; false where it has no room.
+/// Chooses the producers of `t`, of which so many blocks share a multiprocessor; false where it does not fit.
 bool fits_warps(const Search& s, InnerTiling& t, int residents, int step_bytes) {
   const bool bulk = s.shape.in_bulk(s.limits);
   const int producers = bulk ? 1 : 4, warps = residents * t.warps();

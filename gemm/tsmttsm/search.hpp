@@ -76,7 +76,7 @@ struct InnerTiling {
   [[nodiscard]] int warps() const noexcept { return warpgroups ? 4 * warps_l * slices : tiles * slices; }
 };
 
-/// Blocks of a cluster, and how many clusters run at once: those of 8 find room on 120 of the 132
+/// Blocks of a cluster, and how many clusters run at once: those of 8 fit on 120 of the 132
 /// multiprocessors of an H100, whose parts have 16 or 18.
 inline constexpr int cluster_blocks = 8;
 [[nodiscard]] inline int clusters_of(const BlockLimits& limits) noexcept {
@@ -92,7 +92,7 @@ inline constexpr int cluster_blocks = 8;
 
 /// The policy of a tiling, as far as it does not depend on chunks and the ring.
 [[nodiscard]] InnerPolicy inner_policy(const InnerProblem&, const InnerShape&, const InnerTiling&);
-/// The kernel of a tiling: with chunks and a ring as they find room.
+/// The kernel of a tiling: with chunks and a ring as they fit.
 [[nodiscard]] KernelPlan plan_inner(const InnerProblem&, const BlockLimits&, const InnerTiling&);
 
 }  // namespace ts::cuda

@@ -164,7 +164,7 @@ TEST_CASE("float32 is split where arithmetic bounds, and warpgroups multiply whe
   CHECK(best("sm_90a").family == "tsmttsm");
   problem.problem.p = problem.problem.q = 64;
   problem.problem.n = 1000;  // float64 is exact and costs nothing here
-  CHECK(best("sm_90a").family == "tsmttsm");
+  CHECK(best("sm_90a").family == "tsmttsm_cluster");
   CHECK(define_of(best("sm_90a"), "arithmetic") == "0");
 }
 
