@@ -6,7 +6,7 @@
 namespace ts::cuda {
 
 /// Cycles of a scheduler for 16 rows, as far as they tell tilings apart, and from where on other ways pay. As measured
-/// on an H100 (docs/notes/gpu.md); other devices are ranked by the same numbers.
+/// on an H100 (docs/notes/inner-products.md); other devices are ranked by the same numbers.
 struct InnerCostModel {
   double bytes_per_cycle = 14, cache_bytes_per_cycle = 24;  ///< that a multiprocessor reads
 

@@ -74,7 +74,7 @@ void start(const Context& ctx, const PlannedInner& planned, const InnerCall<T>& 
                                  planned.panel_blocks,
                                  planned.group_size,
                                  static_cast<double*>(workspace),
-                                 ctx.stream.letters(),
+                                 ctx.stream.mailboxes(),
                                  ctx.stream.counters(),
                                  parts};
   if (!planned.in_boxes) return planned.kernel.template launch_with<cuda::InnerPolicy>(ctx, arguments);

@@ -239,7 +239,7 @@ bool is_brief(const Search& s, const InnerTiling& t) {
   const index_t kept = t.warps() * t.tiles_l * t.tiles_r * 128;
   return s.problem.parts == 0 && s.limits.bulk_copies && s.problem.panels <= clusters && 8 * numbers <= largest_inbox &&
          8 * (numbers + kept) + search_keeps_free <= s.limits.shared_bytes &&
-         clusters * numbers <= Stream::letter_count &&
+         clusters * numbers <= Stream::mailbox_count &&
          cycles <= (t.cost > s.memory ? s.model.brief_arithmetic : s.model.brief_reading);
 }
 
