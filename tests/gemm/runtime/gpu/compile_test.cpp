@@ -25,14 +25,15 @@ TEST_CASE("a program may carry kernels of its own, which are made of the library
        "}\n"},
       {"own/own_part.cuh", "#include \"tallskinny/gemm/device/element.cuh\"\nconstexpr int own_number = 1;\n"}};
   const cuda::SourceFiles beside = []() noexcept { return std::span<const cuda::Source>(own); };
-  const cuda::Defines defines = {cuda::define(DType::float64)};
-  CHECK(cuda::compile({"own_kernel", defines, "sm_90a", beside}).attributes.registers > 0);
-  CHECK_THROWS_AS(cuda::compile({"own_kernel", defines, "sm_90a"}), Error);
+  cuda::CompileJob job = cuda::job_of(cuda::plan_of("own_kernel", cuda::ScalePolicy{DType::float64, 2, 16}), "sm_90a");
+  CHECK_THROWS_AS(cuda::compile(job), Error);
+  job.beside = beside;
+  CHECK(cuda::compile(job).attributes.registers > 0);
 }
 
 TEST_CASE("a budget that is exceeded is an error that names the kernel") {
   cuda::KernelPlan plan;
-  plan.family = "some_kernel", plan.defines = {{"TS_P", "8"}}, plan.block = 256, plan.budget.registers = 64;
+  plan.family = "some_kernel", plan.defines = {{"p", "8"}}, plan.block = 256, plan.budget.registers = 64;
   CHECK_NOTHROW(cuda::expect_within_budget(plan, {64, 0, 0, 0, 0}));
   for (const cuda::Attributes& excess : {cuda::Attributes{65, 0, 0, 0, 0}, cuda::Attributes{64, 1, 0, 0, 0},
                                          cuda::Attributes{64, 0, 8, 0, 0}, cuda::Attributes{64, 0, 0, 4, 0}}) {
@@ -40,7 +41,7 @@ TEST_CASE("a budget that is exceeded is an error that names the kernel") {
       cuda::expect_within_budget(plan, excess);
       FAIL("accepted");
     } catch (const Error& e) {
-      CHECK(std::string(e.what()).find("some_kernel with TS_P=8") == 0);
+      CHECK(std::string(e.what()).find("some_kernel with p=8") == 0);
     }
   }
   plan.block = 1024, plan.budget.registers = 255;
