@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tallskinny/gemm/plan/device_info.hpp"
+#include "tallskinny/gemm/plan/processor_info.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/operands.hpp"
