@@ -1,7 +1,7 @@
 // Sums over the blocks of a grid of clusters, in an order that the grid alone fixes. Every block sends its
 // shares to the blocks of its cluster, each of which adds those that it owns in the order of ranks. Then the
-// clusters send their sums, as letters through global memory, to one of them, which adds them in the order of
-// clusters. A letter is its own sign of arrival: zero bits mean that it has not come, and a sum of +0 is sent
+// clusters send their sums, as mailboxes through global memory, to one of them, which adds them in the order of
+// clusters. A mailbox is its own sign of arrival: zero bits mean that it has not come, and a sum of +0 is sent
 // as -0. So the way of a sum through memory takes one write and one read, without fences or tickets in
 // between.
 //
@@ -27,8 +27,8 @@ struct ClusterSum {
   };
 
   Inbox* inbox;
-  double* letters;   ///< groups * numbers, zero bits before and after
-  unsigned* ticket;  ///< zero before and after
+  double* mailboxes;  ///< groups * numbers, zero bits before and after
+  unsigned* ticket;   ///< zero before and after
   int groups, group;
 
   /// By all threads, before anything is sent; `first` in one of them.
@@ -84,33 +84,33 @@ struct ClusterSum {
         sum[part] = 0;
 #pragma unroll
         for (int r = 0; r < Cluster; ++r) sum[part] += static_cast<double>(inbox->shares[r][part * owned + e]);
-        double* const letter = letters + part * Count + first + e;
-        if (groups > 1 && !collects) post(letter + static_cast<int64>(group) * numbers, sum[part]);
-        if (groups > 1 && collects) sum[part] = collect(letter, sum[part]);
+        double* const mailbox = mailboxes + part * Count + first + e;
+        if (groups > 1 && !collects) post(mailbox + static_cast<int64>(group) * numbers, sum[part]);
+        if (groups > 1 && collects) sum[part] = collect(mailbox, sum[part]);
       }
       if (collects) use(first + e, sum);
     }
   }
 
  private:
-  static __device__ __forceinline__ void post(double* letter, double x) {
+  static __device__ __forceinline__ void post(double* mailbox, double x) {
     const long long bits = __double_as_longlong(x);
-    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(letter),
+    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(mailbox),
                  "l"(bits == 0 ? static_cast<long long>(1ull << 63) : bits)
                  : "memory");
   }
-  static __device__ __forceinline__ long long look(const double* letter) {
+  static __device__ __forceinline__ long long look(const double* mailbox) {
     long long bits;
-    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(bits) : "l"(letter) : "memory");
+    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(bits) : "l"(mailbox) : "memory");
     return bits;
   }
-  /// The sum over all clusters, of which this one's is `mine`; `letter` is where the first one's comes.
-  __device__ __forceinline__ double collect(double* letter, double mine) const {
-    constexpr int at_once = 16;  // letters that are waited for together
+  /// The sum over all clusters, of which this one's is `mine`; `mailbox` is where the first one's comes.
+  __device__ __forceinline__ double collect(double* mailbox, double mine) const {
+    constexpr int at_once = 16;  // mailboxes that are waited for together
     const long long own = __double_as_longlong(mine);
     double sum = 0;
 #pragma unroll 1
-    for (int first = 0; first < groups; first += at_once, letter += at_once * numbers) {
+    for (int first = 0; first < groups; first += at_once, mailbox += at_once * numbers) {
       long long bits[at_once];
       const auto expected = [&](int k) { return first + k < groups && first + k != group; };
 #pragma unroll
@@ -118,14 +118,14 @@ struct ClusterSum {
       for (bool complete = false; !complete;) {
 #pragma unroll
         for (int k = 0; k < at_once; ++k)
-          if (expected(k) && bits[k] == 0) bits[k] = look(letter + k * numbers);
+          if (expected(k) && bits[k] == 0) bits[k] = look(mailbox + k * numbers);
         complete = true;
 #pragma unroll
         for (int k = 0; k < at_once; ++k) complete = complete && (bits[k] != 0 || !expected(k));
       }
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
-        if (expected(k)) letter[k * numbers] = 0;
+        if (expected(k)) mailbox[k * numbers] = 0;
         sum += __longlong_as_double(bits[k]);
       }
     }

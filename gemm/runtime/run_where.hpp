@@ -34,10 +34,10 @@ namespace detail {
 
 /// A small operand while it is on the device.
 template <class T, bool written>
-class Travelling {
+class StagedMatrix {
  public:
   using Element = std::conditional_t<written, T, const T>;
-  Travelling(const cuda::Stream& stream, HostView<Element> matrix)
+  StagedMatrix(const cuda::Stream& stream, HostView<Element> matrix)
       : matrix_(matrix), stretch_(stream.staging().take(bytes_of(matrix))) {
     if constexpr (!written) {
       for_each_row([](T* there, const T* here, std::size_t bytes) { std::memcpy(there, here, bytes); });
@@ -74,11 +74,11 @@ class Travelling {
 };
 
 template <class T>
-Travelling<T, false> travelling(const cuda::Stream& stream, In<T> in) {
+StagedMatrix<T, false> staged(const cuda::Stream& stream, In<T> in) {
   return {stream, in.matrix};
 }
 template <class T>
-Travelling<T, true> travelling(const cuda::Stream& stream, Out<T> out) {
+StagedMatrix<T, true> staged(const cuda::Stream& stream, Out<T> out) {
   return {stream, out.matrix};
 }
 
@@ -100,7 +100,7 @@ void run_where(const Context& ctx, Space space, const Use& use, Small... small) 
     return cuda::Staging::rounded(static_cast<std::size_t>(m.rows() * m.cols()) * sizeof(T));
   };
   stream.staging().begin(stream, (std::size_t{0} + ... + bytes(small.matrix)));
-  const std::tuple there{detail::travelling(stream, small)...};
+  const std::tuple there{detail::staged(stream, small)...};
   std::apply([&](const auto&... each) { use(At<Space::device>{}, each.view()...); }, there);
   if constexpr ((detail::is_written<Small> || ...)) {
     std::apply([&](const auto&... each) { (each.download(stream), ...); }, there);

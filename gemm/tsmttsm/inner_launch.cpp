@@ -54,7 +54,7 @@ void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> al
                           OperandArgument{b.data, b.row_stride, b.col_stride}, a.rows, a.cols, c.data, c.row_stride,
                           c.col_stride, mirror, cuda::scalars_of(alpha), cuda::scalars_of(beta),
                           static_cast<int>(op == Op::adjoint), planned.panel_blocks, planned.group_size, workspace,
-                          ctx.stream.letters(), ctx.stream.counters(), sums);
+                          ctx.stream.mailboxes(), ctx.stream.counters(), sums);
   };
   const RowParts parts = operation == Operation::tsm2r
                              ? whole_rows(a.rows)

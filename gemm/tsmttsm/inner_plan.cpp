@@ -50,9 +50,9 @@ Ring ring_of(const InnerTiling& t, int room, Ring ring, const Bytes& bytes_of, c
       for (const int chunks : {3, 2}) {
         const int bytes = bytes_of(rows), asked = (quick ? chunks : chunks - 1) * bytes;
         const int most = (kib + (chunks == 3 ? 0 : quick ? 10 : -4)) * 1024;
-        const bool unlucky = quick && std::abs(bytes - 32 * 1024) < 1024;
+        const bool slow_size = quick && std::abs(bytes - 32 * 1024) < 1024;
         const double worth = chunks == 3 ? asked : quick ? 0.76 * asked : asked - 10240;
-        const double value = worth * (unlucky ? 0.85 : 1) - less;
+        const double value = worth * (slow_size ? 0.85 : 1) - less;
         if (chunks * bytes > room || asked > most || value <= best) continue;
         best = value, ring = {slices, rows, chunks};
       }

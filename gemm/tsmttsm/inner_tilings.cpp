@@ -118,7 +118,7 @@ bool is_brief(const InnerProblem& problem, const BlockLimits& limits, const Inne
   const index_t numbers = numbers_of(problem, shape, t), clusters = clusters_of(limits);
   const index_t kept = t.warps() * t.tiles_l * t.tiles_r * 128;
   return limits.bulk_copies && problem.panels <= clusters && 8 * numbers <= largest_inbox &&
-         8 * (numbers + kept) + 2048 <= limits.shared_bytes && clusters * numbers <= Stream::letter_count &&
+         8 * (numbers + kept) + 2048 <= limits.shared_bytes && clusters * numbers <= Stream::mailbox_count &&
          cycles <= (arithmetic ? brief_arithmetic : brief_reading);
 }
 

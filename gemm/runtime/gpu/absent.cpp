@@ -37,7 +37,7 @@ void Stream::choose_by(std::shared_ptr<const TunedTable>) const {  // NOLINT(per
 void Stream::synchronize() const { refuse(); }
 void* Stream::workspace(std::size_t) const { refuse(); }
 unsigned* Stream::counters() const { refuse(); }
-double* Stream::letters() const { refuse(); }
+double* Stream::mailboxes() const { refuse(); }
 
 Staging& Stream::staging() const { refuse(); }
 

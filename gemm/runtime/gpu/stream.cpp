@@ -13,7 +13,7 @@ struct Stream::State {
   DeviceInfo device;
   CUstream stream = nullptr;
   bool ours = false;
-  Memory workspace, counters, letters;
+  Memory workspace, counters, mailboxes;
   Staging staging;
   std::unique_ptr<Rehearsal> rehearsal;
 
@@ -50,8 +50,9 @@ Stream::Stream(int device, CUstream_st* theirs) : state_(std::make_shared<State>
   state_->device = find_device(device);
   state_->stream = theirs;
   state_->counters = Memory(*this, counter_count * sizeof(unsigned));
-  state_->letters = Memory(*this, letter_count * sizeof(double));
-  for (const Memory* zeros : {&state_->counters, &state_->letters}) fill_bytes(*this, zeros->data(), 0, zeros->bytes());
+  state_->mailboxes = Memory(*this, mailbox_count * sizeof(double));
+  for (const Memory* zeros : {&state_->counters, &state_->mailboxes})
+    fill_bytes(*this, zeros->data(), 0, zeros->bytes());
   synchronize();  // what comes next may run in another stream
 }
 
@@ -104,6 +105,6 @@ unsigned* Stream::counters() const { return static_cast<unsigned*>(state().count
 
 Staging& Stream::staging() const { return state().staging; }
 
-double* Stream::letters() const { return static_cast<double*>(state().letters.data()); }
+double* Stream::mailboxes() const { return static_cast<double*>(state().mailboxes.data()); }
 
 }  // namespace ts::cuda

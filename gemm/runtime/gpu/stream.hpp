@@ -62,8 +62,8 @@ class Stream {
   static constexpr int counter_count = 4096;
   /// So many numbers, all bits of which are zero before and after every kernel: what clusters of blocks send
   /// to each other.
-  [[nodiscard]] double* letters() const;
-  static constexpr int letter_count = 1 << 17;
+  [[nodiscard]] double* mailboxes() const;
+  static constexpr int mailbox_count = 1 << 17;
 
   /// Where small matrices of the host pass on their way to operations of this stream and back.
   [[nodiscard]] Staging& staging() const;

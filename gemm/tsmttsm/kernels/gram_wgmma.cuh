@@ -164,7 +164,7 @@ struct Consumer {
 extern "C" __global__ void __launch_bounds__(threads, 1)
     gram_wgmma(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
                int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha, Complex<double> beta,
-               int adjoint, int panel_blocks, int group_size, double* partials, double* letters, unsigned* tickets,
+               int adjoint, int panel_blocks, int group_size, double* partials, double* mailboxes, unsigned* tickets,
                PartsArgument sums_of_parts) {
   extern __shared__ __align__(128) unsigned char shared[];
   uint64* const full = reinterpret_cast<uint64*>(shared);
@@ -234,7 +234,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   };
   const auto real_product = [&](int l, int r) { return 0.5 * (sum_at(l, r) + sum_at(r, l)); };
   using Sum = Totals<double, result_count, parts>;
-  finish(totals_of<Sum>(part, nullptr, partials, letters, tickets, group_size),
+  finish(totals_of<Sum>(part, nullptr, partials, mailboxes, tickets, group_size),
          output_of(part, c, c_row_stride, c_column_stride, mirror, alpha, beta, adjoint, sums_of_parts), part,
          a_argument, b_argument, rows, consumers, real_product);
 }

@@ -149,11 +149,11 @@ template <class Number, int Count, int Parts>
 using Totals = TicketSum<Count, Parts>;
 #endif
 template <class Sum>
-__device__ __forceinline__ Sum totals_of(const Part& part, void* inbox, double* partials, double* letters,
+__device__ __forceinline__ Sum totals_of(const Part& part, void* inbox, double* partials, double* mailboxes,
                                          unsigned* tickets, int group_size) {
 #if TS_CLUSTER > 1 && __CUDA_ARCH__ >= 900
   const int groups = part.blocks / TS_CLUSTER;
-  return {static_cast<typename Sum::Inbox*>(inbox), letters + static_cast<int64>(part.place) * groups * Sum::numbers,
+  return {static_cast<typename Sum::Inbox*>(inbox), mailboxes + static_cast<int64>(part.place) * groups * Sum::numbers,
           tickets + part.place, groups, part.block / TS_CLUSTER};
 #else
   if (TS_CLUSTER > 1) group_size = TS_CLUSTER;

@@ -48,7 +48,7 @@ constexpr int ring_offset = units_offset + (flushes ? consumers * units * 32 * 1
 extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDENTS)
     tsmttsm(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
             int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha, Complex<double> beta,
-            int adjoint, int panel_blocks, int group_size, double* partials, double* letters, unsigned* tickets,
+            int adjoint, int panel_blocks, int group_size, double* partials, double* mailboxes, unsigned* tickets,
             PartsArgument sums_of_parts) {
   extern __shared__ __align__(128) unsigned char shared[];
   uint64* full = reinterpret_cast<uint64*>(shared);
@@ -65,7 +65,7 @@ extern "C" __global__ void TS_CLUSTER_DIMS __launch_bounds__(threads, TS_RESIDEN
   const Part part = part_of(a_argument, b_argument, rows, a_columns, c, c_row_stride, panel_blocks, sums_of_parts);
   // Made when needed: registers are few in between.
   const auto totals = [&] {
-    return totals_of<Sum>(part, shared + inbox_offset, partials, letters, tickets, group_size);
+    return totals_of<Sum>(part, shared + inbox_offset, partials, mailboxes, tickets, group_size);
   };
   totals().begin(thread == threads - 1);  // the first one has other barriers to initialise
   __syncthreads();

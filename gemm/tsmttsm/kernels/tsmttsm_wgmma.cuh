@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     tsmttsm_wgmma(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
                   int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha,
                   Complex<double> beta, int adjoint, int panel_blocks, int group_size, double* partials,
-                  double* letters, unsigned* tickets, PartsArgument sums_of_parts) {
+                  double* mailboxes, unsigned* tickets, PartsArgument sums_of_parts) {
   extern __shared__ __align__(128) unsigned char shared[];
   uint64* full = reinterpret_cast<uint64*>(shared);
   uint64* empty = full + TS_STAGES;
@@ -239,7 +239,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     return sum;
   };
   using Sum = Totals<double, result_count, parts>;
-  finish(totals_of<Sum>(part, nullptr, partials, letters, tickets, group_size),
+  finish(totals_of<Sum>(part, nullptr, partials, mailboxes, tickets, group_size),
          output_of(part, c, c_row_stride, c_column_stride, mirror, alpha, beta, adjoint, sums_of_parts), part,
          a_argument, b_argument, rows, consumers, real_product);
 }
