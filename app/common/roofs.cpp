@@ -5,7 +5,7 @@
 
 #include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/gemm/plan/device_info.hpp"
+#include "tallskinny/gemm/plan/processor_info.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -123,7 +123,7 @@ void HostPlace::time(const std::vector<HostOperands<T>>& sets, const Effort& eff
 
 void HostPlace::judge(Measured& m) {
   if (m.roofs.read_bytes_per_second == 0) measure_roofs(m.roofs);
-  DeviceInfo device = this_cpu();
+  ProcessorInfo device = this_cpu();
   device.threads = ctx_.thread_count();
   device.read_bytes_per_second = m.roofs.read_bytes_per_second;
   device.copy_bytes_per_second = m.roofs.copy_bytes_per_second;

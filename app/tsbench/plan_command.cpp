@@ -10,7 +10,7 @@ namespace ts::bench {
 
 namespace {
 
-app::JsonObject plan_json(const Plan& plan, const DeviceInfo& device) {
+app::JsonObject plan_json(const Plan& plan, const ProcessorInfo& device) {
   std::ostringstream line;
   line << plan;
   app::JsonObject json;

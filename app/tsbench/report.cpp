@@ -170,7 +170,7 @@ std::string utc_now() {
 std::string_view commit() { return TS_COMMIT; }
 
 app::JsonObject json_of_run(const Context& ctx, const Effort& effort, std::int64_t bytes, const Roofs& best) {
-  const DeviceInfo& cpu = this_cpu();
+  const ProcessorInfo& cpu = this_cpu();
   app::JsonObject json;
   json.add("device", cpu.name)
       .add("threads", ctx.threads > 0 ? ctx.threads : cpu.threads)

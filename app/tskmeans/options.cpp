@@ -1,5 +1,7 @@
 #include "tallskinny/app/tskmeans/options.hpp"
 
+#include <algorithm>
+
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/read_options.hpp"
@@ -16,6 +18,36 @@ using solvers::KMeansTolerance;
 
 namespace {
 
+/// Values and how users write and read them.
+template <class E>
+using Words = std::vector<std::pair<std::string, E>>;
+
+const Words<Choose> choices = {{"simplified-silhouette", Choose::simplified_silhouette},
+                               {"davies-bouldin", Choose::davies_bouldin},
+                               {"calinski-harabasz", Choose::calinski_harabasz}};
+const Words<KMeansAlgorithm> algorithms = {{"lloyd", KMeansAlgorithm::lloyd},
+                                           {"mini-batch", KMeansAlgorithm::mini_batch},
+                                           {"bisecting", KMeansAlgorithm::bisecting},
+                                           {"balanced", KMeansAlgorithm::balanced}};
+const Words<KMeansTolerance> tolerances = {{"relative", KMeansTolerance::relative},
+                                           {"absolute", KMeansTolerance::absolute},
+                                           {"labels", KMeansTolerance::labels}};
+const Words<KMeansMetric> metrics = {{"euclidean", KMeansMetric::euclidean}, {"cosine", KMeansMetric::cosine}};
+const Words<KMeansPrecision> precisions = {{"exact", KMeansPrecision::exact}, {"fast", KMeansPrecision::fast}};
+const Words<KMeansInit> inits = {{"k-means++", KMeansInit::plus_plus},
+                                 {"k-means||", KMeansInit::parallel},
+                                 {"afk-mc2", KMeansInit::markov},
+                                 {"random", KMeansInit::random}};
+const Words<KMeansStop> stops = {{"labels unchanged", KMeansStop::labels_unchanged},
+                                 {"tolerance reached", KMeansStop::tolerance},
+                                 {"iteration limit", KMeansStop::max_iterations},
+                                 {"interrupted", KMeansStop::interrupted}};
+
+template <class E>
+std::string word_of(const Words<E>& words, E value) {
+  return std::find_if(words.begin(), words.end(), [value](const auto& word) { return word.second == value; })->first;
+}
+
 const app::About about{
     .name = "tskmeans",
     .summary = "k-means of the points in a file: exact labels, the same result for any number of threads.",
@@ -30,13 +62,11 @@ const app::About about{
                  {"Labels of new points by centres found before",
                   "tskmeans new.h5 --predict clusters.h5 --output labels.h5"}},
     .notes =
-        "FEATURES has one row for each point, dense or sparse, in HDF5 (many layouts), .npy, .csv, .arff or "
-        "Matrix Market.\n\n"
+        "FEATURES has one row for each point, dense or sparse, in HDF5 (many layouts), .npy, .csv, .arff or Matrix "
+        "Market.\n\n"
         "FILE.h5 of --output holds labels, cluster_centers, inertia, n_iter and cluster_sizes.\n\n"
-        "Exit status: 0 converged, 1 failure, 2 wrong usage, 3 not converged within --max-iter (the result "
-        "is "
-        "written), 4 unusable input, 5 no such device, 128+n stopped by signal n (the result so far is "
-        "written)."};
+        "Exit status: 0 converged, 1 failure, 2 wrong usage, 3 not converged within --max-iter (the result is "
+        "written), 4 unusable input, 5 no such device, 128+n stopped by signal n (the result so far is written)."};
 
 constexpr index_t most_counts = 1000;  ///< of clusters, in one run
 
@@ -77,12 +107,10 @@ void check(const ProgramOptions& o, const app::Options& options) {
     refuse_given({"batch-size"}, " works with --algorithm mini-batch only");
   else
     refuse_given({"tol", "tol-mode"},
-                 " has no meaning with --algorithm mini-batch, which stops when batches "
-                 "do not get better");
+                 " has no meaning with --algorithm mini-batch, which stops when batches do not get better");
   if (o.kmeans.algorithm == KMeansAlgorithm::balanced) {
     refuse_given({"verify", "verify-sample"},
-                 " has nothing to verify: with --algorithm balanced a label need not be the nearest "
-                 "centre");
+                 " has nothing to verify: with --algorithm balanced a label need not be the nearest centre");
     refuse_given({"precision"},
                  " has no meaning with --algorithm balanced, by which a label need not be the nearest centre");
   }
@@ -97,89 +125,95 @@ void check(const ProgramOptions& o, const app::Options& options) {
     throw Error(Errc::invalid_argument, "--transform needs --output FILE.h5 for the distances");
 }
 
-}  // namespace
+auto file(std::string& target) {
+  return [&target](std::string_view text) { return app::parse_value(text, target) && !target.empty(); };
+}
 
-bool ProgramOptions::parse(app::Arguments arguments) {
-  app::Options options(about);
-  options.positional("FEATURES", features, "a file, or FILE.h5:/OBJECT for one object in it");
-  const auto file = [](std::string& target) {
-    return [&target](std::string_view text) { return app::parse_value(text, target) && !target.empty(); };
-  };
+void add_clustering(app::Options& options, ProgramOptions& o) {
   options.group("Clustering")
       .custom("n-clusters,k", "N|A:B|A:B:STEP", {},
               "number of clusters; default 8, or the rows of --init FILE. Several: A, A + STEP, ... up to B, of "
               "which --choose takes one",
               "an integer of at least 1, or A:B or A:B:STEP with A not above B",
-              [this](std::string_view text) { return parse_counts(text, clusters); })
-      .choice("choose", choose, "the measure that decides between several numbers of clusters",
-              {{"simplified-silhouette", Choose::simplified_silhouette},
-               {"davies-bouldin", Choose::davies_bouldin},
-               {"calinski-harabasz", Choose::calinski_harabasz}})
-      .choice("algorithm", kmeans.algorithm,
+              [&o](std::string_view text) { return parse_counts(text, o.clusters); })
+      .choice("choose", o.choose, "the measure that decides between several numbers of clusters", choices)
+      .choice("algorithm", o.kmeans.algorithm,
               "lloyd: all points in every iteration; mini-batch: a sample; bisecting: the worst cluster is split "
               "in two; balanced: sizes differ by one at most, takes 8 bytes for each point and cluster",
-              {{"lloyd", KMeansAlgorithm::lloyd},
-               {"mini-batch", KMeansAlgorithm::mini_batch},
-               {"bisecting", KMeansAlgorithm::bisecting},
-               {"balanced", KMeansAlgorithm::balanced}})
-      .value("batch-size", "N", kmeans.batch, "points in a step of mini-batch", app::at_least<index_t>(1))
-      .custom("init", "k-means++|k-means|||afk-mc2|random|FILE", init,
+              algorithms)
+      .value("batch-size", "N", o.kmeans.batch, "points in a step of mini-batch", app::at_least<index_t>(1))
+      .custom("init", "k-means++|k-means|||afk-mc2|random|FILE", o.init,
               "first centres: greedy k-means++, k-means||, ends of Markov chains (AFK-MC2), distinct random "
               "points, or the rows of FILE[:/OBJECT]",
-              "k-means++, k-means||, afk-mc2, random or a file", file(init))
-      .value("chain-length", "N", kmeans.chain, "points in a chain of afk-mc2", app::at_least<index_t>(1))
-      .value("n-init", "N", kmeans.n_init, "starts; the one of least inertia is kept", app::at_least(1))
-      .value("max-iter", "N", kmeans.max_iter, "iterations of each start at most", app::at_least(1))
-      .value("tol", "X", kmeans.tol, "converged when the centres move less; 0: only when nothing changes",
+              "k-means++, k-means||, afk-mc2, random or a file", file(o.init))
+      .value("chain-length", "N", o.kmeans.chain, "points in a chain of afk-mc2", app::at_least<index_t>(1))
+      .value("n-init", "N", o.kmeans.n_init, "starts; the one of least inertia is kept", app::at_least(1))
+      .value("max-iter", "N", o.kmeans.max_iter, "iterations of each start at most", app::at_least(1))
+      .value("tol", "X", o.kmeans.tol, "converged when the centres move less; 0: only when nothing changes",
              app::at_least(0.0))
-      .choice("tol-mode", kmeans.tolerance,
+      .choice("tol-mode", o.kmeans.tolerance,
               "squared movement of all centres against tol times the mean variance of the features (as "
               "scikit-learn does), against tol itself, or not at all: only unchanged labels count",
-              {{"relative", KMeansTolerance::relative},
-               {"absolute", KMeansTolerance::absolute},
-               {"labels", KMeansTolerance::labels}})
-      .choice("metric", kmeans.metric, "cosine divides every point by its norm and keeps centres on the sphere",
-              {{"euclidean", KMeansMetric::euclidean}, {"cosine", KMeansMetric::cosine}})
-      .choice("precision", kmeans.precision,
+              tolerances);
+}
+
+void add_labels(app::Options& options, ProgramOptions& o) {
+  options
+      .choice("metric", o.kmeans.metric, "cosine divides every point by its norm and keeps centres on the sphere",
+              metrics)
+      .choice("precision", o.kmeans.precision,
               "exact: every label is proved to be the nearest centre's; fast: labels by products in low "
               "precision, without proof",
-              {{"exact", KMeansPrecision::exact}, {"fast", KMeansPrecision::fast}})
-      .choice("bounds", kmeans.bounds,
+              precisions)
+      .choice("bounds", o.kmeans.bounds,
               "skip points whose label is proved by bounds on distances, wherever that pays, or never; the "
               "labels are the same",
               {{"auto", true}, {"off", false}})
-      .custom("weights", "FILE[:/OBJECT]", {}, "one weight for each point", "a file", file(weights))
+      .custom("weights", "FILE[:/OBJECT]", {}, "one weight for each point", "a file", file(o.weights))
       .custom("predict", "FILE[:/OBJECT]", {}, "do not cluster: label points by the centres in FILE", "a file",
-              file(predict))
-      .flag("measures", measures,
+              file(o.predict))
+      .flag("measures", o.measures,
             "simplified silhouette, Davies-Bouldin and Calinski-Harabasz of the result; always with several "
             "numbers of clusters")
-      .flag("verify", verify, "compare every label with all distances in float64 afterwards")
-      .value("verify-sample", "N", verify_sample, "the same for N points drawn at random; 0: none",
+      .flag("verify", o.verify, "compare every label with all distances in float64 afterwards")
+      .value("verify-sample", "N", o.verify_sample, "the same for N points drawn at random; 0: none",
              app::at_least<index_t>(0));
-  app::add_seed_option(options, common);
-  add_checkpoint_options(options.group("Long runs"), checkpoint);
+  app::add_seed_option(options, o.common);
+}
+
+void add_files_and_machine(app::Options& options, ProgramOptions& o) {
+  add_checkpoint_options(options.group("Long runs"), o.checkpoint);
   options
       .custom("resume", "FILE.h5", {},
               "go on from this checkpoint, which must be there. It is kept up to date unless --checkpoint names "
               "another file",
-              "a file", file(resume))
+              "a file", file(o.resume))
       .custom("log", "FILE", {}, "a line of JSON for every iteration; those before a checkpoint that is taken up stay",
-              "a file", file(log));
-  app::add_read_options(options.group("Reading"), read);
-  app::add_rows_option(options, read);
-  app::add_output_options(options.group("Output"), common,
+              "a file", file(o.log));
+  app::add_read_options(options.group("Reading"), o.read);
+  app::add_rows_option(options, o.read);
+  app::add_output_options(options.group("Output"), o.common,
                           "write labels, cluster_centers, inertia, n_iter and cluster_sizes");
-  options.flag("transform", transform, "write the distances of all points to all centres too (n x k)")
-      .custom("report", "FILE.html", {}, "write a page with pictures of the result", "a file", file(report));
-  app::add_report_options(options, common);
-  app::add_machine_options(options.group("Machine"), common);
+  options.flag("transform", o.transform, "write the distances of all points to all centres too (n x k)")
+      .custom("report", "FILE.html", {}, "write a page with pictures of the result", "a file", file(o.report));
+  app::add_report_options(options, o.common);
+  app::add_machine_options(options.group("Machine"), o.common);
   options.custom("memory", "BYTES", {},
                  "memory to use, like 500M or 4G, of the host and of the GPU each; default what they have free. Points "
                  "that do not fit are read from their HDF5 file, or sent to the GPU, block by block, with the same "
                  "result",
                  "a number of bytes like 500M or 4G",
-                 [this](std::string_view text) { return app::parse_bytes(text, memory); });
+                 [&o](std::string_view text) { return app::parse_bytes(text, o.memory); });
+}
+
+}  // namespace
+
+bool ProgramOptions::parse(app::Arguments arguments) {
+  app::Options options(about);
+  options.positional("FEATURES", features, "a file, or FILE.h5:/OBJECT for one object in it");
+  add_clustering(options, *this);
+  add_labels(options, *this);
+  add_files_and_machine(options, *this);
   if (!options.parse(arguments)) return false;
   metric_given = options.given("metric");
   kmeans.seed = common.seed;
@@ -190,53 +224,15 @@ bool ProgramOptions::parse(app::Arguments arguments) {
 }
 
 std::optional<KMeansInit> init_of(const std::string& word) {
-  if (word == "k-means++") return KMeansInit::plus_plus;
-  if (word == "k-means||") return KMeansInit::parallel;
-  if (word == "afk-mc2") return KMeansInit::markov;
-  if (word == "random") return KMeansInit::random;
-  return std::nullopt;
+  const auto found = std::find_if(inits.begin(), inits.end(), [&](const auto& known) { return known.first == word; });
+  return found == inits.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::string name_of(KMeansMetric metric) { return metric == KMeansMetric::cosine ? "cosine" : "euclidean"; }
-
-std::string name_of(KMeansAlgorithm algorithm) {
-  switch (algorithm) {
-    case KMeansAlgorithm::lloyd: return "lloyd";
-    case KMeansAlgorithm::mini_batch: return "mini-batch";
-    case KMeansAlgorithm::bisecting: return "bisecting";
-    case KMeansAlgorithm::balanced: break;
-  }
-  return "balanced";
-}
-
-std::string name_of(KMeansPrecision precision) { return precision == KMeansPrecision::exact ? "exact" : "fast"; }
-
-std::string name_of(Choose choose) {
-  switch (choose) {
-    case Choose::simplified_silhouette: return "simplified-silhouette";
-    case Choose::davies_bouldin: return "davies-bouldin";
-    case Choose::calinski_harabasz: break;
-  }
-  return "calinski-harabasz";
-}
-
-std::string name_of(KMeansTolerance tolerance) {
-  switch (tolerance) {
-    case KMeansTolerance::relative: return "relative";
-    case KMeansTolerance::absolute: return "absolute";
-    case KMeansTolerance::labels: break;
-  }
-  return "labels";
-}
-
-std::string name_of(KMeansStop stop) {
-  switch (stop) {
-    case KMeansStop::labels_unchanged: return "labels unchanged";
-    case KMeansStop::tolerance: return "tolerance reached";
-    case KMeansStop::max_iterations: return "iteration limit";
-    case KMeansStop::interrupted: break;
-  }
-  return "interrupted";
-}
+std::string name_of(KMeansMetric metric) { return word_of(metrics, metric); }
+std::string name_of(KMeansAlgorithm algorithm) { return word_of(algorithms, algorithm); }
+std::string name_of(KMeansPrecision precision) { return word_of(precisions, precision); }
+std::string name_of(Choose choose) { return word_of(choices, choose); }
+std::string name_of(KMeansTolerance tolerance) { return word_of(tolerances, tolerance); }
+std::string name_of(KMeansStop stop) { return word_of(stops, stop); }
 
 }  // namespace ts::tskmeans

@@ -79,8 +79,7 @@ class General {
   General(Run& run, AnyMatrix<T>& matrix, AnyMatrix<double>* real) : run_(run), matrix_(matrix), real_(real) {}
 
   int scale() {
-    exponent_ = solvers::extreme_exponent(matrix_);
-    if (exponent_ != 0) solvers::scale(matrix_, -exponent_);
+    exponent_ = solvers::take_exponent(matrix_);
     if (exponent_ != 0 && real_ != nullptr) solvers::scale(*real_, -exponent_);
     return exponent_;
   }
@@ -120,8 +119,6 @@ class General {
     return result;
   }
 
-  void describe(const solvers::EigenOptions&, const solvers::GeneralResult&) {}
-
   std::string write(const solvers::GeneralResult& result) { return write_file(result, run_.settings, run_.facts); }
 
  private:
@@ -140,12 +137,8 @@ class General {
 
 int solve(Run& run, Loaded& loaded) {
   auto* real = loaded.other ? &std::get<AnyMatrix<double>>(loaded.other->matrix) : nullptr;
-  return std::visit(
-      [&](auto& matrix) {
-        using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;
-        return solve_and_report(run, General<T>(run, matrix, real));
-      },
-      loaded.matrix.matrix);
+  return std::visit([&]<class T>(AnyMatrix<T>& matrix) { return solve_and_report(run, General<T>(run, matrix, real)); },
+                    loaded.matrix.matrix);
 }
 
 }  // namespace

@@ -4,14 +4,12 @@
 #include <cmath>
 #include <ostream>
 
-#include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/app/tssolve/outcome_json.hpp"
 #include "tallskinny/app/tssolve/page_parts.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
+#include "tallskinny/app/tssolve/told.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
-#include "tallskinny/io/output_file.hpp"
 
 namespace ts::app::tssolve {
 
@@ -85,9 +83,9 @@ void print_json(std::ostream& out, const GeneralResult& r, const Settings& setti
       .add("eigenvalues_imag", parts(r, true))
       .add("residual_norms", r.residual_norms)
       .add("conditions", r.conditions);
-  add_outcome(json, r);
+  add_outcome(ToJson{json}, r);
   json.add("note", facts.note).add("method", facts.method);
-  add_work(json, r);
+  add_work(ToJson{json}, r);
   json.add("elapsed_seconds", facts.elapsed_seconds)
       .add("norm", r.norm)
       .add("which", name_of(settings.part))

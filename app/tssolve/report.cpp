@@ -4,12 +4,10 @@
 #include <cmath>
 #include <ostream>
 
-#include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/app/tssolve/outcome_json.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
+#include "tallskinny/app/tssolve/told.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
-#include "tallskinny/io/output_file.hpp"
 
 namespace ts::app::tssolve {
 
@@ -36,6 +34,50 @@ Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& histor
   return m;
 }
 
+/// All numbers and words of a run.
+template <class Add, class T>
+void tell(const Add& add, const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts) {
+  add_outcome(add, result);
+  add("note", facts.note);
+  add("method", facts.method);
+  add("method_reason", facts.method_reason);
+  add_work(add, result);
+  add("elapsed_seconds", facts.elapsed_seconds);
+  if constexpr (!Add::is_file)
+    add("seconds", JsonObject()
+                       .add("operator", result.seconds.applying)
+                       .add("orthogonalisation", result.seconds.orthogonalising)
+                       .add("restarts", result.seconds.restarting)
+                       .add("projected_problem", result.seconds.small));
+  add("orthogonality_loss", result.orthogonality_loss);
+  add("norm", result.norm);
+  add("next_eigenvalue", result.next_value);
+  add("gap", result.gap);
+  add("which", name_of(settings.eigen.which));
+  add("nev", settings.eigen.nev);
+  add("tol", settings.eigen.tol);
+  add("conv", name_of(settings.eigen.convergence));
+  add("precision", name_of(settings.eigen.precision));
+  add("float32_applications", result.narrow_applications);
+  add("seed", settings.common.seed);
+  add("block_size", facts.block_size);
+  add("max_basis", facts.max_basis);
+  add("matrix", facts.input.where.text());
+  if constexpr (!Add::is_file) {
+    add("rows", facts.input.rows);
+    add("nonzeros", facts.input.nonzeros);
+    add("type", facts.type);
+  }
+  add("device", facts.device);
+  add("threads", facts.threads);
+  if (!settings.mass.empty()) {
+    add("mass", settings.mass);
+    if constexpr (!Add::is_file) add("backward_errors", facts.backward_errors);
+  }
+  if (settings.sigma) add("sigma", *settings.sigma);
+  if (settings.interval) add("interval", interval_text(*settings.interval));
+}
+
 }  // namespace
 
 template <class T>
@@ -55,45 +97,13 @@ void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const
 template <class T>
 void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const Settings& settings,
                 const RunFacts& facts) {
-  JsonObject seconds;
-  seconds.add("operator", result.seconds.applying)
-      .add("orthogonalisation", result.seconds.orthogonalising)
-      .add("restarts", result.seconds.restarting)
-      .add("projected_problem", result.seconds.small);
   JsonObject json;
   json.add(plural_name(facts.quantity), result.values)
       .add("residual_norms", result.residual_norms)
       .add("error_bounds", result.error_bounds)
       .add("multiplicities", result.multiplicities)
       .add("cut_off", result.cut_off);
-  add_outcome(json, result);
-  json.add("note", facts.note).add("method", facts.method);
-  json.add("method_reason", facts.method_reason);
-  add_work(json, result);
-  json.add("elapsed_seconds", facts.elapsed_seconds)
-      .add("seconds", seconds)
-      .add("orthogonality_loss", result.orthogonality_loss)
-      .add("norm", result.norm)
-      .add("next_eigenvalue", result.next_value)
-      .add("gap", result.gap)
-      .add("which", name_of(settings.eigen.which))
-      .add("nev", settings.eigen.nev)
-      .add("tol", settings.eigen.tol)
-      .add("conv", name_of(settings.eigen.convergence))
-      .add("precision", name_of(settings.eigen.precision))
-      .add("float32_applications", result.narrow_applications)
-      .add("seed", settings.common.seed)
-      .add("block_size", facts.block_size)
-      .add("max_basis", facts.max_basis)
-      .add("matrix", facts.input.where.text())
-      .add("rows", facts.input.rows)
-      .add("nonzeros", facts.input.nonzeros)
-      .add("type", facts.type)
-      .add("device", facts.device)
-      .add("threads", facts.threads);
-  if (!settings.mass.empty()) json.add("mass", settings.mass).add("backward_errors", facts.backward_errors);
-  if (settings.sigma) json.add("sigma", *settings.sigma);
-  if (settings.interval) json.add("interval", interval_text(*settings.interval));
+  tell(ToJson{json}, result, settings, facts);
   if (facts.profile) add_profile(json, *facts.profile, facts.elapsed_seconds);
   out << json.text() << '\n';
 }
@@ -125,44 +135,9 @@ std::string write_file(const solvers::EigenResult<T>& result, const Settings& se
   if (!result.history.empty())  // a dense solve has none
     out.write("history/residual_over_tolerance", history_of_pairs(result.history));
 
-  const auto flag = [](bool b) { return b ? 1 : 0; };
   out.attribute("/", "program", version_text("tssolve"));
-  out.attribute("/", "matrix", facts.input.where.text());
-  out.attribute("/", "converged", flag(result.converged));
-  out.attribute("/", "converged_count", result.converged_count);
-  out.attribute("/", "verified", flag(result.verified));
-  out.attribute("/", "verification", solvers::name_of(result.verification));
-  out.attribute("/", "stop", solvers::name_of(result.stop));
-  out.attribute("/", "reason", result.reason);
-  out.attribute("/", "note", facts.note);
-  out.attribute("/", "method", facts.method);
-  out.attribute("/", "method_reason", facts.method_reason);
-  out.attribute("/", "which", name_of(settings.eigen.which));
-  out.attribute("/", "nev", settings.eigen.nev);
-  out.attribute("/", "tol", settings.eigen.tol);
-  out.attribute("/", "conv", name_of(settings.eigen.convergence));
-  out.attribute("/", "precision", name_of(settings.eigen.precision));
-  out.attribute("/", "float32_applications", result.narrow_applications);
-  if (!settings.mass.empty()) {
-    out.attribute("/", "mass", settings.mass);
-    out.write("backward_errors", std::span<const double>(facts.backward_errors));
-  }
-  if (settings.sigma) out.attribute("/", "sigma", *settings.sigma);
-  if (settings.interval) out.attribute("/", "interval", interval_text(*settings.interval));
-  out.attribute("/", "seed", static_cast<std::int64_t>(settings.common.seed));
-  out.attribute("/", "block_size", facts.block_size);
-  out.attribute("/", "max_basis", facts.max_basis);
-  out.attribute("/", "iterations", result.iterations);
-  out.attribute("/", "restarts", result.restarts);
-  out.attribute("/", "operator_applications", result.operator_applications);
-  out.attribute("/", "verification_applications", result.verification_applications);
-  out.attribute("/", "orthogonality_loss", result.orthogonality_loss);
-  out.attribute("/", "norm", result.norm);
-  out.attribute("/", "next_eigenvalue", result.next_value);
-  out.attribute("/", "gap", result.gap);
-  out.attribute("/", "elapsed_seconds", facts.elapsed_seconds);
-  out.attribute("/", "device", facts.device);
-  out.attribute("/", "threads", facts.threads);
+  tell(ToFile{out}, result, settings, facts);
+  if (!settings.mass.empty()) out.write("backward_errors", std::span<const double>(facts.backward_errors));
   out.commit();
   return out.contents();
 }

@@ -136,7 +136,7 @@ int solve_and_report(Run& run, Problem problem) {
   auto& pairs = problem.complete(options, result);
   if (exponent != 0) solvers::scale_result(pairs, exponent, facts.input.where.text());
   facts.elapsed_seconds = watch.seconds();
-  problem.describe(options, pairs);
+  if constexpr (requires { problem.describe(options, pairs); }) problem.describe(options, pairs);
   pairs.reason = with_flags(std::move(pairs.reason));
   return report(run, problem, pairs);
 }

@@ -23,7 +23,7 @@ solvers::SvdProblem<T> problem_of(const Context& ctx, AnyMatrix<T>& matrix, bool
   if (centre) {
     means = solvers::column_means<T>(ctx, a);
     for (index_t i = 0; i < dense.rows(); ++i)
-      for (index_t j = 0; j < dense.cols(); ++j) dense(i, j) -= means[static_cast<std::size_t>(j)];
+      for (index_t j = 0; j < dense.cols(); ++j) dense(i, j) -= means[at(j)];
   }
   return {std::move(a), dense.cview()};
 }
@@ -42,7 +42,6 @@ std::vector<double> explained(const AnyMatrix<T>& matrix, const std::vector<T>& 
     for (index_t i = 0; i < dense.rows() * dense.cols(); ++i) total += std::norm(dense.data()[i]);
   }
   std::vector<double> share;
-  share.reserve(sigma.size());
   for (const double s : sigma) share.push_back(total > 0 ? std::min(1.0, s * s / total) : 0);
   return share;
 }
@@ -86,11 +85,7 @@ class Svd {
 
   Svd(Run& run, AnyMatrix<T>& matrix) : run_(run), matrix_(matrix) {}
 
-  int scale() {
-    exponent_ = solvers::extreme_exponent(matrix_);
-    if (exponent_ != 0) solvers::scale(matrix_, -exponent_);
-    return exponent_;
-  }
+  int scale() { return exponent_ = solvers::take_exponent(matrix_); }
 
   void prepare(const solvers::EigenOptions&) {
     problem_ = problem_of<T>(run_.ctx, matrix_, run_.settings.centre, means_);
@@ -111,15 +106,12 @@ class Svd {
     extras_ = {{"left_singular_vectors", &left_}};
     if (run_.settings.centre) {
       mean_row_ = Matrix<T>(1, static_cast<index_t>(means_.size()));
-      for (index_t j = 0; j < mean_row_.cols(); ++j)
-        mean_row_(0, j) = solvers::scaled(means_[static_cast<std::size_t>(j)], exponent_);
+      for (index_t j = 0; j < mean_row_.cols(); ++j) mean_row_(0, j) = solvers::scaled(means_[at(j)], exponent_);
       extras_.emplace_back("column_means", &mean_row_);
       extras_.emplace_back("explained_variance_ratio", explained<T>(matrix_, means_, result.triplets.values));
     }
     return result.triplets;
   }
-
-  void describe(const solvers::EigenOptions&, const solvers::EigenResult<T>&) {}
 
   std::string write(const solvers::EigenResult<T>& triplets) {
     return write_file(triplets, run_.settings, run_.facts, extras_);
@@ -136,12 +128,8 @@ class Svd {
 };
 
 int solve(Run& run, Loaded& loaded) {
-  return std::visit(
-      [&](auto& matrix) {
-        using T = typename std::decay_t<decltype(std::get<0>(matrix))>::value_type;
-        return solve_and_report(run, Svd<T>(run, matrix));
-      },
-      loaded.matrix.matrix);
+  return std::visit([&]<class T>(AnyMatrix<T>& matrix) { return solve_and_report(run, Svd<T>(run, matrix)); },
+                    loaded.matrix.matrix);
 }
 
 }  // namespace

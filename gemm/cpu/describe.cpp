@@ -16,13 +16,13 @@ const Kernels& table_of([[maybe_unused]] Simd simd) {
   return base::table;
 }
 
-void set_chunks(Description& d, const Chunks& chunks) {
+void set_chunks(FastPath& d, const Chunks& chunks) {
   d.chunk_rows = chunks.size;
   d.chunks = chunks.count;
 }
 
 template <class T>
-void describe_inner(Description& d, const Problem& problem, const Kernels& kernels) {
+void describe_inner(FastPath& d, const Problem& problem, const Kernels& kernels) {
   const bool gram = problem.operation == Operation::gram;
   const index_t p = problem.p * reals_in<T>, q = (gram ? problem.p : problem.q) * reals_in<T>;
   const InnerProduct<T> product(kernels, problem.p, gram ? problem.p : problem.q, gram);
@@ -36,7 +36,7 @@ void describe_inner(Description& d, const Problem& problem, const Kernels& kerne
 }
 
 template <class T>
-void describe_outer(Description& d, const Problem& problem, const Kernels& kernels) {
+void describe_outer(FastPath& d, const Problem& problem, const Kernels& kernels) {
   using C = result_t<T>;
   constexpr index_t deep = 1024;  // as good as any larger depth: it is worked on in pieces
   const SmallFactor<T> factor(kernels, std::min(problem.p, deep), problem.q, false,
@@ -49,7 +49,7 @@ void describe_outer(Description& d, const Problem& problem, const Kernels& kerne
 }
 
 template <class T>
-void describe_rows(Description& d, const Problem& problem, const Kernels& kernels) {
+void describe_rows(FastPath& d, const Problem& problem, const Kernels& kernels) {
   using C = result_t<T>;
   const index_t p = problem.p * reals_in<T>;
   d.tile_rows = 1, d.tile_cols = 4 * d.lanes;  // four vectors at a time
@@ -78,12 +78,12 @@ void describe_rows(Description& d, const Problem& problem, const Kernels& kernel
 }
 
 template <class T>
-Description describe_type(const Problem& problem, Simd simd, int threads) {
+FastPath describe_type(const Problem& problem, Simd simd, int threads) {
   const Kernels& kernels = table_of(simd);
   const auto& real = kernels.real<real_t<T>>();
   Context ctx;
   ctx.threads = threads;
-  Description d;
+  FastPath d;
   d.lanes = static_cast<int>(real.lanes);
   d.tile_rows = static_cast<int>(real.tile_rows), d.tile_cols = static_cast<int>(real.tile_columns);
   d.threads = threads_for(ctx, static_cast<index_t>(cost_of(problem).bytes()));
@@ -109,7 +109,7 @@ Description describe_type(const Problem& problem, Simd simd, int threads) {
 
 }  // namespace
 
-Description describe(const Problem& problem, Simd simd, int threads) {
+FastPath describe(const Problem& problem, Simd simd, int threads) {
 #define TS_CASE(T) \
   if (problem.type == dtype_of<T>) return describe_type<T>(problem, simd, threads);
   TS_FOR_EACH_TYPE(TS_CASE)

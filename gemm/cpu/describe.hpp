@@ -8,7 +8,7 @@
 
 namespace ts::cpu {
 
-struct Description {
+struct FastPath {
   std::string_view kernel;
   int lanes = 1;                   ///< of a vector of the type computed in
   int fold = 1;                    ///< rows that share a vector
@@ -21,6 +21,6 @@ struct Description {
 };
 
 /// For the vector level `simd`, whether or not this processor has it, and up to `threads` threads.
-[[nodiscard]] Description describe(const Problem& problem, Simd simd, int threads);
+[[nodiscard]] FastPath describe(const Problem& problem, Simd simd, int threads);
 
 }  // namespace ts::cpu

@@ -26,9 +26,10 @@ TS_INLINE R sum_of(typename Vec<R>::Reg v) {
 /// out(i, j) = x(i, :) st(j, :), or +=, for M rows of x with N rows of st. With Ask, the M rows from `next`
 /// on are asked for meanwhile.
 template <class R, bool Ask, int M, int N>
-void dot_tile(const R* x, index_t ld_x, index_t depth, const R* st, index_t ld_st, R* out, index_t ld_out, bool add,
-              const R* next) {
+void dot_tile(const typename RealKernels<R>::Dots& d) {
   using V = Vec<R>;
+  const R *const x = d.x.data, *const st = d.st.data, *const next = d.next;
+  const index_t ld_x = d.x.ld, ld_st = d.st.ld, depth = d.depth;
   typename V::Reg c[M][N];
   TS_UNROLL
   for (int i = 0; i < M; ++i) {
@@ -58,8 +59,8 @@ void dot_tile(const R* x, index_t ld_x, index_t depth, const R* st, index_t ld_s
   for (int i = 0; i < M; ++i) {
     TS_UNROLL
     for (int j = 0; j < N; ++j) {
-      R& y = out[i * ld_out + j];
-      y = sum_of<R>(c[i][j]) + (add ? y : R{});
+      R& y = d.out[i * d.ld_out + j];
+      y = sum_of<R>(c[i][j]) + (d.add ? y : R{});
     }
   }
 }
@@ -67,7 +68,7 @@ void dot_tile(const R* x, index_t ld_x, index_t depth, const R* st, index_t ld_s
 /// Every tile size; only whole ones ask for memory.
 template <class R>
 struct DotTiles {
-  using Run = void (*)(const R*, index_t, index_t, const R*, index_t, R*, index_t, bool, const R*);
+  using Run = void (*)(const typename RealKernels<R>::Dots&);
   Run run[tile_rows][tile_vectors], asking[tile_vectors];
 
   template <int M = 1, int N = 1>
@@ -86,18 +87,19 @@ template <class R>
 constexpr DotTiles<R> dot_tiles;
 
 template <class R>
-void dots(const R* x, index_t ld_x, index_t rows, index_t depth, const R* st, index_t ld_st, index_t n, R* out,
-          index_t ld_out, bool add, const R* next) {
-  const Split columns(n, tile_vectors);
-  for (index_t i = 0; i < rows; i += tile_rows) {
-    const index_t height = least(tile_rows, rows - i);
-    const R* const x_i = x + i * ld_x;
-    const R* const then = i + tile_rows < rows ? x_i + tile_rows * ld_x : next;
+void dots(const typename RealKernels<R>::Dots& all) {
+  const Split columns(all.n, tile_vectors);
+  typename RealKernels<R>::Dots tile = all;
+  for (index_t i = 0; i < all.rows; i += tile_rows) {
+    const index_t height = least(tile_rows, all.rows - i);
+    tile.x.data = all.x.data + i * all.x.ld;
+    tile.next = i + tile_rows < all.rows ? tile.x.data + tile_rows * all.x.ld : all.next;
     for (index_t q = 0; q < columns.count; ++q) {
       const index_t j = columns.begin(q), width = columns.begin(q + 1) - j;
-      const bool ask = q == 0 && height == tile_rows && then != nullptr;
-      const auto run = ask ? dot_tiles<R>.asking[width - 1] : dot_tiles<R>.run[height - 1][width - 1];
-      run(x_i, ld_x, depth, st + j * ld_st, ld_st, out + i * ld_out + j, ld_out, add, then);
+      const bool ask = q == 0 && height == tile_rows && tile.next != nullptr;
+      tile.st.data = all.st.data + j * all.st.ld;
+      tile.out = all.out + i * all.ld_out + j;
+      (ask ? dot_tiles<R>.asking[width - 1] : dot_tiles<R>.run[height - 1][width - 1])(tile);
     }
   }
 }

@@ -47,8 +47,8 @@ void InnerProduct<T>::add(Panel<R> a, Panel<R> b, index_t rows, double* sums, R*
   if (narrow_)
     kernels_->narrow<R>().inner(a.data, b.data, rows, fold_, sums);
   else
-    kernels_->real<R>().inner(a.data, a.ld, std::min(m_, n_), b.data, b.ld, std::max(m_, n_), rows, gram_, sums, ld_,
-                              pack_size_ == 0 ? nullptr : pack, ahead);
+    kernels_->real<R>().inner(
+        {a, std::min(m_, n_), b, std::max(m_, n_), rows, gram_, sums, ld_, pack_size_ == 0 ? nullptr : pack}, ahead);
 }
 
 template <class T>

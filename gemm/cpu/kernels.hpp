@@ -26,6 +26,13 @@ struct Split {
   [[nodiscard]] constexpr index_t begin(index_t p) const { return n * p / count; }
 };
 
+/// Rows of reals, `ld` numbers apart.
+template <class R>
+struct Panel {
+  const R* data;
+  index_t ld;
+};
+
 /// Kernels for panels of R (float or double).
 template <class R>
 struct RealKernels {
@@ -35,21 +42,47 @@ struct RealKernels {
 
   /// sums(i, j) += sum_k a(k, i) b(k, j) for `depth` rows k of the panels a (m wide) and b (n wide). `sums`
   /// has m rows of ld_sums >= n, rounded up to whole vectors. With `upper`, entries below the diagonal are
-  /// undefined. `pack`: null, or room for depth * (m + n rounded up to whole vectors) numbers, into which
+  /// undefined. `pack`: null, or memory for depth * (m + n rounded up to whole vectors) numbers, into which
   /// wide panels are first copied tile by tile.
-  void (*inner)(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_t n, index_t depth, bool upper,
-                double* sums, index_t ld_sums, R* pack, const Ahead& ahead);
+  struct Inner {
+    Panel<R> a;
+    index_t m;
+    Panel<R> b;
+    index_t n, depth;
+    bool upper;
+    double* sums;
+    index_t ld_sums;
+    R* pack;
+  };
+  void (*inner)(const Inner&, const Ahead& ahead);
 
   /// out(i, j) = sum_k x(i, k) s(first + k, j) for k < depth, or += with Write::add. The factor s has s_depth
   /// rows and lies in groups of columns, each group row by row without gaps and padded to whole vectors, one
   /// group for each part of Split(vectors, tile_columns / lanes).
-  void (*outer)(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t s_depth, index_t first,
-                index_t n, R* out, index_t ld_out, Write write, const Ahead& ahead);
+  struct Outer {
+    Panel<R> x;
+    index_t rows, depth;
+    const R* s;
+    index_t s_depth, first, n;
+    R* out;
+    index_t ld_out;
+    Write write;
+  };
+  void (*outer)(const Outer&, const Ahead& ahead);
 
   /// out(i, j) = sum_k x(i, k) st(j, k) for k < depth, or += with `add`: the long dimension lies in the
   /// lanes. `next`: null, or the first of the rows (ld_x apart) that follow and are asked for meanwhile.
-  void (*dots)(const R* x, index_t ld_x, index_t rows, index_t depth, const R* st, index_t ld_st, index_t n, R* out,
-               index_t ld_out, bool add, const R* next);
+  struct Dots {
+    Panel<R> x;
+    index_t rows, depth;
+    Panel<R> st;
+    index_t n;
+    R* out;
+    index_t ld_out;
+    bool add;
+    const R* next;
+  };
+  void (*dots)(const Dots&);
 
   /// y(i, j) = x(i, j) + beta y(i, j), where beta = 0 never reads y.
   void (*store)(const R* x, index_t ld_x, index_t rows, index_t n, R beta, R* y, index_t ld_y);

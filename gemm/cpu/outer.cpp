@@ -75,10 +75,17 @@ void SmallFactor<T>::apply(Panel<R> x, index_t rows, index_t first, index_t dept
   if (narrow_)
     kernels_->narrow<R>().outer(x.data, rows, fold_, s_.data(), write == Write::stream, out);
   else if (dots_)
-    kernels_->real<R>().dots(x.data, x.ld, rows, depth, s_.data() + first / block_depth_ * width_ * s_.ld(), s_.ld(),
-                             width_, out, ld_out, write == Write::add, static_cast<const R*>(ahead.data[0]));
+    kernels_->real<R>().dots({x,
+                              rows,
+                              depth,
+                              {s_.data() + first / block_depth_ * width_ * s_.ld(), s_.ld()},
+                              width_,
+                              out,
+                              ld_out,
+                              write == Write::add,
+                              static_cast<const R*>(ahead.data[0])});
   else
-    kernels_->real<R>().outer(x.data, x.ld, rows, depth, s_.data(), depth_, first, width_, out, ld_out, write, ahead);
+    kernels_->real<R>().outer({x, rows, depth, s_.data(), depth_, first, width_, out, ld_out, write}, ahead);
 }
 
 template <class T>
@@ -119,7 +126,7 @@ template <class T>
 void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, const SmallFactor<T>& s, result_t<T> beta,
               Strided<result_t<T>> y) {
   using R = real_t<T>;
-  const Source<T> from(kernels, x);
+  const PanelSource<T> from(kernels, x);
   const bool in_place = static_cast<const void*>(x.data) == static_cast<const void*>(y.data);
   const Target<result_t<T>> target(kernels, beta, y, !in_place);
   const index_t unit = s.rows_in_stores();

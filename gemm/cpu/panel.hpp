@@ -41,20 +41,14 @@ template <class T>
   return c;
 }
 
-template <class R>
-struct Panel {
-  const R* data;
-  index_t ld;
-};
-
 /// Reads a tall operand block by block.
 template <class T>
-class Source {
+class PanelSource {
  public:
   using R = real_t<T>;
   using E = stored_t<T>;
 
-  Source(const Kernels& k, Strided<const T> v) : kernels_(&k), v_(v) {
+  PanelSource(const Kernels& k, Strided<const T> v) : kernels_(&k), v_(v) {
     if (v_.cols == 1) v_.col_stride = 1;  // one column is as good as row-major
     if (v_.rows == 1 && v_.col_stride == 1) v_.row_stride = v_.cols;
   }
@@ -145,14 +139,14 @@ inline constexpr index_t ahead_bytes = 16 << 10;
 /// What to ask for while rows i .. i+rows-1 of one operand, or of two that are read side by side, are worked
 /// on: as many rows further on.
 template <class T>
-[[nodiscard]] Ahead ask_ahead(const Source<T>& a, index_t i, index_t rows) noexcept {
+[[nodiscard]] Ahead ask_ahead(const PanelSource<T>& a, index_t i, index_t rows) noexcept {
   const index_t next = i + std::max(rows, ahead_bytes / std::max<index_t>(a.row_bytes(), 1));
   const index_t next_rows = std::clamp<index_t>(a.rows() - next, 0, rows);
   if (next_rows == 0) return {};
   return {{a.stored(next), nullptr}, {next_rows * a.row_bytes(), 0}};
 }
 template <class T>
-[[nodiscard]] Ahead ask_ahead(const Source<T>& a, const Source<T>& b, index_t i, index_t rows) noexcept {
+[[nodiscard]] Ahead ask_ahead(const PanelSource<T>& a, const PanelSource<T>& b, index_t i, index_t rows) noexcept {
   const index_t next = i + std::max(rows, ahead_bytes / std::max<index_t>(a.row_bytes() + b.row_bytes(), 1));
   const index_t next_rows = std::clamp<index_t>(a.rows() - next, 0, rows);
   return {{a.stored(next), b.stored(next)}, {next_rows * a.row_bytes(), next_rows * b.row_bytes()}};

@@ -13,7 +13,7 @@ constexpr index_t ceil_div(index_t a, index_t b) noexcept { return (a + b - 1) /
 
 bool double_precision(DType t) noexcept { return t == DType::float64 || t == DType::complex128; }
 
-Simd level_of(Simd wanted, const DeviceInfo& device) {
+Simd level_of(Simd wanted, const ProcessorInfo& device) {
   if (wanted == Simd::best) return device.simd;
   if (wanted > device.simd)
     throw Error(Errc::invalid_argument, "this processor has no " + std::string(name_of(wanted)) +
@@ -27,8 +27,8 @@ double tile_share(index_t size, index_t tile) noexcept {
   return size == 0 ? 1.0 : static_cast<double>(size) / static_cast<double>(ceil_div(size, tile) * tile);
 }
 
-void decide(Plan& plan, const DeviceInfo& device, int threads) {
-  const cpu::Description d = cpu::describe(plan.problem, plan.simd, threads > 0 ? threads : device.threads);
+void decide(Plan& plan, const ProcessorInfo& device, int threads) {
+  const cpu::FastPath d = cpu::describe(plan.problem, plan.simd, threads > 0 ? threads : device.threads);
   plan.kernel = d.kernel;
   plan.lanes = d.lanes, plan.fold = d.fold, plan.tile_rows = d.tile_rows, plan.tile_cols = d.tile_cols;
   plan.chunk_rows = d.chunk_rows, plan.chunks = d.chunks, plan.threads = d.threads;
@@ -38,7 +38,7 @@ void decide(Plan& plan, const DeviceInfo& device, int threads) {
   plan.wave_utilisation = plan.chunks == 0 ? 1.0 : tile_share(plan.chunks, plan.threads);
 }
 
-void predict(Plan& plan, const DeviceInfo& device) {
+void predict(Plan& plan, const ProcessorInfo& device) {
   const double share = static_cast<double>(plan.threads) / device.threads;
   const bool in_cache = plan.cost.bytes() <= static_cast<double>(device.l2_bytes) * plan.threads;
   const bool writes = plan.cost.written_bytes * 20 > plan.cost.read_bytes;
@@ -68,7 +68,7 @@ std::string_view name_of(Bound bound) noexcept {
   return "?";
 }
 
-Plan make_plan(const Problem& problem, const DeviceInfo& device, const PlanOverrides& wish) {
+Plan make_plan(const Problem& problem, const ProcessorInfo& device, const PlanOverrides& wish) {
   Plan plan;
   plan.problem = problem;
   plan.cost = cost_of(problem);

@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/cpu/kernels.hpp"
 
 namespace ts::cpu {
@@ -13,14 +14,21 @@ namespace ts::cpu {
 template <class T, class I>
 struct SparseKernels {
   using C = result_t<T>;
+  using Matrix = CsrView<T, Space::host, I>;
   /// out(i - begin, :) = sum_e a(i, j_e) x(j_e, :) in stored order, for rows begin <= i < end; rows of out
-  /// lie without gaps. Entries may be asked for ahead up to `last`, the number of all entries.
-  void (*gather)(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end, index_t last,
-                 const T* x, index_t ld_x, index_t q, C* out);
-  /// y(j, :) += alpha op(a(i, j)) x(i, :) for every row i in order and the columns first <= j < end_column of
-  /// A.
-  void (*scatter)(const index_t* pointers, const I* indices, const T* values, index_t rows, index_t first,
-                  index_t end_column, bool conjugate, C alpha, const T* x, index_t ld_x, index_t q, C* y, index_t ld_y);
+  /// lie without gaps. X is row-major.
+  void (*gather)(const Matrix& a, index_t begin, index_t end, const Strided<const T>& x, C* out);
+  /// y(j, :) += alpha op(a(i, j)) x(i, :) for every row i in order and the columns first <= j < end of A. X and
+  /// Y are row-major.
+  struct Scatter {
+    Matrix a;
+    index_t first, end;
+    bool conjugate;
+    C alpha;
+    Strided<const T> x;
+    Strided<C> y;
+  };
+  void (*scatter)(const Scatter&);
 };
 
 /// sums[j] += sum_i x(i, j)^2 for `width` real columns, in float64.

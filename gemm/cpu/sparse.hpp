@@ -48,16 +48,21 @@ struct Head {
 template <class T>
 inline constexpr int sparse_vectors = is_complex<T> ? 2 : 4;
 
+/// Of X and `out` the columns from `first` on, in reals, of which the last vector has `tail`.
 template <class T, class I, int NV>
-void gather_columns(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end,
-                    index_t last_entry, const T* x, index_t ld_x, index_t tail, real_t<T>* out, index_t ld_out) {
+void gather_columns(const CsrView<T, Space::host, I>& a, index_t begin, index_t end, const Strided<const T>& x,
+                    index_t first, index_t tail, result_t<T>* results) {
   using E = element_t<T>;
   using R = real_t<T>;
   using V = Vec<R>;
   constexpr index_t ahead = 16;  // entries: hides the latency of memory behind some hundred cycles of work
   const auto head = Head<E>::make(tail);
-  const auto* base = reinterpret_cast<const E*>(x);
-  const index_t ld = ld_x * reals<T>;
+  const auto* base = reinterpret_cast<const E*>(x.data + first / reals<T>);
+  const index_t ld = x.row_stride * reals<T>, ld_out = x.cols * reals<T>, last_entry = a.nonzeros();
+  const index_t* const pointers = a.pointers;
+  const I* const indices = a.indices;
+  const T* const values = a.values;
+  R* out = reinterpret_cast<R*>(results) + first;
   for (index_t i = begin; i < end; ++i, out += ld_out) {
     typename V::Reg sum[NV], cross[NV];
     TS_UNROLL
@@ -77,9 +82,9 @@ void gather_columns(const index_t* pointers, const I* indices, const T* values, 
           cross[v] = V::fma(im, line[v], cross[v]);
         }
       } else {
-        const auto a = V::broadcast(as_real(values[e]));
+        const auto value = V::broadcast(as_real(values[e]));
         TS_UNROLL
-        for (int v = 0; v < NV; ++v) sum[v] = V::fma(a, line[v], sum[v]);
+        for (int v = 0; v < NV; ++v) sum[v] = V::fma(value, line[v], sum[v]);
       }
     }
     if constexpr (is_complex<T>) {  // (re x) + i (im x): the parts of the second sum change places
@@ -126,37 +131,41 @@ TS_INLINE void column_runs(index_t q, const Work& work) {
 
 /// One column: the rows' sums are independent chains that the processor overlaps by itself.
 template <class T, class I>
-void gather_single(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end, const T* x,
-                   index_t ld_x, result_t<T>* out) {
+void gather_single(const CsrView<T, Space::host, I>& a, index_t begin, index_t end, const Strided<const T>& x,
+                   result_t<T>* out) {
   for (index_t i = begin; i < end; ++i) {
     real_t<T> sum = 0;
-    for (index_t e = pointers[i]; e < pointers[i + 1]; ++e)
-      sum += as_real(values[e]) * as_real(x[static_cast<index_t>(indices[e]) * ld_x]);
+    for (index_t e = a.pointers[i]; e < a.pointers[i + 1]; ++e)
+      sum += as_real(a.values[e]) * as_real(x.data[static_cast<index_t>(a.indices[e]) * x.row_stride]);
     out[i - begin] = sum;
   }
 }
 
 template <class T, class I>
-void gather(const index_t* pointers, const I* indices, const T* values, index_t begin, index_t end, index_t last_entry,
-            const T* x, index_t ld_x, index_t q, result_t<T>* out) {
+void gather(const CsrView<T, Space::host, I>& a, index_t begin, index_t end, const Strided<const T>& x,
+            result_t<T>* out) {
   if constexpr (!is_complex<T>)
-    if (q == 1) return gather_single(pointers, indices, values, begin, end, x, ld_x, out);
-  column_runs<T>(q, [&](index_t first, auto vectors, index_t tail) {
-    gather_columns<T, I, vectors.value>(pointers, indices, values, begin, end, last_entry, x + first / reals<T>, ld_x,
-                                        tail, reinterpret_cast<real_t<T>*>(out) + first, q * reals<T>);
+    if (x.cols == 1) return gather_single(a, begin, end, x, out);
+  column_runs<T>(x.cols, [&](index_t first, auto vectors, index_t tail) {
+    gather_columns<T, I, vectors.value>(a, begin, end, x, first, tail, out);
   });
 }
 
+/// Of X and Y the columns from `first` on, in reals, of which the last vector has `tail`.
 template <class T, class I, int NV>
-void scatter_columns(const index_t* pointers, const I* indices, const T* values, index_t rows, index_t first_column,
-                     index_t end_column, bool conjugate, result_t<T> alpha, const T* x, index_t ld_x, index_t tail,
-                     real_t<T>* y, index_t ld_y) {
+void scatter_columns(const typename SparseKernels<T, I>::Scatter& s, index_t first, index_t tail) {
   using E = element_t<T>;
   using V = Vec<real_t<T>>;
   const auto head = Head<E>::make(tail);
   const auto mask = V::first(tail);
-  for (index_t i = 0; i < rows; ++i) {
-    const E* row = reinterpret_cast<const E*>(x + i * ld_x);
+  const index_t* const pointers = s.a.pointers;
+  const I* const indices = s.a.indices;
+  const T* const values = s.a.values;
+  const result_t<T> alpha = s.alpha;
+  real_t<T>* const y = reinterpret_cast<real_t<T>*>(s.y.data) + first;
+  const index_t ld_y = s.y.row_stride * reals<T>, first_column = s.first, end_column = s.end;
+  for (index_t i = 0; i < s.a.rows; ++i) {
+    const E* row = reinterpret_cast<const E*>(s.x.data + first / reals<T> + i * s.x.row_stride);
     // For complex numbers the second set of lines is i times the first: (-im, re).
     typename V::Reg line[NV], turned[NV];
     TS_UNROLL
@@ -179,7 +188,7 @@ void scatter_columns(const index_t* pointers, const I* indices, const T* values,
       for (int v = 0; v < NV - 1; ++v) old[v] = V::load(out + v * V::lanes);
       old[NV - 1] = V::load_first(out + (NV - 1) * V::lanes, mask);
       if constexpr (is_complex<T>) {
-        const real_t<T> im = conjugate ? -values[e].imag() : values[e].imag();
+        const real_t<T> im = s.conjugate ? -values[e].imag() : values[e].imag();
         const real_t<T> re = values[e].real();
         const auto a = V::broadcast(alpha.real() * re - alpha.imag() * im);
         const auto b = V::broadcast(alpha.real() * im + alpha.imag() * re);
@@ -198,13 +207,9 @@ void scatter_columns(const index_t* pointers, const I* indices, const T* values,
 }
 
 template <class T, class I>
-void scatter(const index_t* pointers, const I* indices, const T* values, index_t rows, index_t first_column,
-             index_t end_column, bool conjugate, result_t<T> alpha, const T* x, index_t ld_x, index_t q, result_t<T>* y,
-             index_t ld_y) {
-  column_runs<T>(q, [&](index_t first, auto vectors, index_t tail) {
-    scatter_columns<T, I, vectors.value>(pointers, indices, values, rows, first_column, end_column, conjugate, alpha,
-                                         x + first / reals<T>, ld_x, tail, reinterpret_cast<real_t<T>*>(y) + first,
-                                         ld_y * reals<T>);
+void scatter(const typename SparseKernels<T, I>::Scatter& s) {
+  column_runs<T>(s.x.cols, [&](index_t first, auto vectors, index_t tail) {
+    scatter_columns<T, I, vectors.value>(s, first, tail);
   });
 }
 

@@ -53,13 +53,22 @@ TS_INLINE void ask_for(const char* p) {
   __builtin_prefetch(p, 0, second_level);
 }
 
+/// The operands of a tile. Of the last vector only the lanes in `last` are read.
+template <class R>
+struct Factors {
+  Panel<R> a, b;
+  index_t depth;
+  typename Vec<R>::Mask last;
+};
+
 /// c(i, v) = sum over k < depth of a(i, k) b(k, v), M rows by NV vectors. `a` is read one number at a time
-/// and spread over a vector: a(i, k) = a[k * step + i] if Across (rows are neighbours), else a[i * step + k].
-/// Of the last vector only the lanes in `last` are read.
+/// and spread over a vector: a(i, k) = a[k * ld + i] if Across (rows are neighbours), else a[i * ld + k].
 template <class R, bool Across, int M, int NV>
-TS_INLINE void multiply(const R* a, index_t step, const R* b, index_t ld_b, index_t depth, typename Vec<R>::Mask last,
-                        Lines& ahead, typename Vec<R>::Reg (&c)[M][NV]) {
+TS_INLINE void multiply(const Factors<R>& factors, Lines& ahead, typename Vec<R>::Reg (&c)[M][NV]) {
   using V = Vec<R>;
+  const R *a = factors.a.data, *b = factors.b.data;
+  const index_t step = factors.a.ld, ld_b = factors.b.ld, depth = factors.depth;
+  const typename V::Mask last = factors.last;
   const R* row[M];
   TS_UNROLL
   for (int i = 0; i < M; ++i) {
@@ -99,11 +108,10 @@ TS_INLINE void multiply(const R* a, index_t step, const R* b, index_t ld_b, inde
 }
 
 template <class R, int M, int NV>
-void inner_tile(const R* a, index_t ld_a, const R* b, index_t ld_b, index_t depth, typename Vec<R>::Mask last,
-                Lines& ahead, double* sums, index_t ld_sums) {
+void inner_tile(const Factors<R>& factors, Lines& ahead, double* sums, index_t ld_sums) {
   using V = Vec<R>;
   typename V::Reg c[M][NV];
-  multiply<R, true, M, NV>(a, ld_a, b, ld_b, depth, last, ahead, c);
+  multiply<R, true, M, NV>(factors, ahead, c);
   TS_UNROLL
   for (int i = 0; i < M; ++i) {
     TS_UNROLL
@@ -113,13 +121,13 @@ void inner_tile(const R* a, index_t ld_a, const R* b, index_t ld_b, index_t dept
 
 /// `count` tiles below each other.
 template <class R, int M, int NV>
-void outer_tiles(index_t count, const R* x, index_t ld_x, const R* s, index_t ld_s, index_t depth,
-                 typename Vec<R>::Mask last, Lines& ahead, R* out, index_t ld_out, Write write) {
+void outer_tiles(index_t count, Factors<R> factors, Lines& ahead, R* out, index_t ld_out, Write write) {
   using V = Vec<R>;
+  const typename V::Mask last = factors.last;
   Lines next = ahead;
-  for (index_t t = 0; t < count; ++t, x += M * ld_x, out += M * ld_out) {
+  for (index_t t = 0; t < count; ++t, factors.a.data += M * factors.a.ld, out += M * ld_out) {
     typename V::Reg c[M][NV];
-    multiply<R, false, M, NV>(x, ld_x, s, ld_s, depth, last, next, c);
+    multiply<R, false, M, NV>(factors, next, c);
     if (write == Write::add) {
       TS_UNROLL
       for (int i = 0; i < M; ++i) {
@@ -148,10 +156,8 @@ void outer_tiles(index_t count, const R* x, index_t ld_x, const R* s, index_t ld
 /// Every tile size up to the largest, so that edges cost what they are worth.
 template <class R>
 struct Tiles {
-  using Inner = void (*)(const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, Lines&, double*,
-                         index_t);
-  using Outer = void (*)(index_t, const R*, index_t, const R*, index_t, index_t, typename Vec<R>::Mask, Lines&, R*,
-                         index_t, Write);
+  using Inner = void (*)(const Factors<R>&, Lines&, double*, index_t);
+  using Outer = void (*)(index_t, Factors<R>, Lines&, R*, index_t, Write);
   Inner inner[tile_rows][tile_vectors];
   Outer outer[tile_rows][tile_vectors];
 
@@ -196,19 +202,21 @@ void pack(const R* x, index_t ld_x, index_t width, index_t depth, R* out, index_
 }
 
 template <class R>
-void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_t n, index_t depth, bool upper,
-           double* sums, index_t ld_sums, R* packed, const Ahead& ahead) {
+void inner(const typename RealKernels<R>::Inner& x, const Ahead& ahead) {
   using V = Vec<R>;
+  const R *const a = x.a.data, *const b = x.b.data;
+  const index_t m = x.m, n = x.n, depth = x.depth;
+  R* const packed = x.pack;
   const Split rows(m, tile_rows), vectors(parts(n, V::lanes), tile_vectors);
   if (packed != nullptr) {
     for (index_t p = 0; p < rows.count; ++p) {
       const index_t i = rows.begin(p), width = rows.begin(p + 1) - i;
-      pack(a + i, ld_a, width, depth, packed + i * depth, width);
+      pack(a + i, x.a.ld, width, depth, packed + i * depth, width);
     }
     for (index_t q = 0; q < vectors.count; ++q) {
       const Group<R> g = Group<R>::part(vectors, q);
       const index_t j = g.begin * V::lanes;
-      pack(b + j, ld_b, least(g.width(), n - j), depth, packed + (m + j) * depth, g.width());
+      pack(b + j, x.b.ld, least(g.width(), n - j), depth, packed + (m + j) * depth, g.width());
     }
   }
   const auto for_each_tile = [&](const auto& use) {
@@ -217,7 +225,7 @@ void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_
         const Group<R> g = Group<R>::part(vectors, q);
         const index_t i = rows.begin(p);
         // Of a triangle, vectors wholly below the diagonal are left out.
-        const index_t v = upper && g.begin < i / V::lanes ? i / V::lanes : g.begin;
+        const index_t v = x.upper && g.begin < i / V::lanes ? i / V::lanes : g.begin;
         if (v < g.end) use(i, rows.begin(p + 1) - i, v, g);
       }
   };
@@ -226,32 +234,33 @@ void inner(const R* a, index_t ld_a, index_t m, const R* b, index_t ld_b, index_
   Lines lines = share(ahead, tiles_used, depth, b);
   for_each_tile([&](index_t i, index_t height, index_t v, const Group<R>& g) {
     const index_t j = v * V::lanes;
-    const R* tile_a = packed == nullptr ? a + i : packed + i * depth;
-    const R* tile_b = packed == nullptr ? b + j : packed + (m + g.begin * V::lanes) * depth + (v - g.begin) * V::lanes;
-    tiles<R>.inner[height - 1][g.end - v - 1](tile_a, packed == nullptr ? ld_a : height, tile_b,
-                                              packed == nullptr ? ld_b : g.width(), depth, g.last(n), lines,
-                                              sums + i * ld_sums + j, ld_sums);
+    Panel<R> tile_a{a + i, x.a.ld}, tile_b{b + j, x.b.ld};
+    if (packed != nullptr) {
+      tile_a = {packed + i * depth, height};
+      tile_b = {packed + (m + g.begin * V::lanes) * depth + (v - g.begin) * V::lanes, g.width()};
+    }
+    tiles<R>.inner[height - 1][g.end - v - 1]({tile_a, tile_b, depth, g.last(n)}, lines, x.sums + i * x.ld_sums + j,
+                                              x.ld_sums);
   });
 }
 
 template <class R>
-void outer(const R* x, index_t ld_x, index_t rows, index_t depth, const R* s, index_t s_depth, index_t first, index_t n,
-           R* out, index_t ld_out, Write write, const Ahead& ahead) {
+void outer(const typename RealKernels<R>::Outer& o, const Ahead& ahead) {
   using V = Vec<R>;
-  const index_t whole = rows / tile_rows, rest = rows % tile_rows, i = whole * tile_rows;
-  const Split vectors(parts(n, V::lanes), tile_vectors);
-  Lines lines = share(ahead, parts(rows, tile_rows) * vectors.count, depth, s);
+  const index_t whole = o.rows / tile_rows, remaining = o.rows % tile_rows, i = whole * tile_rows;
+  const Split vectors(parts(o.n, V::lanes), tile_vectors);
+  Lines lines = share(ahead, parts(o.rows, tile_rows) * vectors.count, o.depth, o.s);
   for (index_t q = 0; q < vectors.count; ++q) {
     const Group<R> g = Group<R>::part(vectors, q);
     const index_t j = g.begin * V::lanes;
-    const R* group = s + j * s_depth + first * g.width();
-    const index_t column = g.end - g.begin - 1;
-    if (whole > 0)
-      tiles<R>.outer[tile_rows - 1][column](whole, x, ld_x, group, g.width(), depth, g.last(n), lines, out + j, ld_out,
-                                            write);
-    if (rest > 0)
-      tiles<R>.outer[rest - 1][column](1, x + i * ld_x, ld_x, group, g.width(), depth, g.last(n), lines,
-                                       out + i * ld_out + j, ld_out, write);
+    const Panel<R> group{o.s + j * o.s_depth + o.first * g.width(), g.width()};
+    const auto run = [&](index_t row, index_t height, index_t count) {
+      tiles<R>.outer[height - 1][g.end - g.begin - 1](count,
+                                                      {{o.x.data + row * o.x.ld, o.x.ld}, group, o.depth, g.last(o.n)},
+                                                      lines, o.out + row * o.ld_out + j, o.ld_out, o.write);
+    };
+    if (whole > 0) run(0, tile_rows, whole);
+    if (remaining > 0) run(i, remaining, 1);
   }
 }
 

@@ -1,7 +1,7 @@
 // Sums over the blocks of a grid of clusters, in an order that the grid alone fixes. Every block sends its
 // shares to the blocks of its cluster, each of which adds those that it owns in the order of ranks. Then the
-// clusters send their sums, as mailboxes through global memory, to one of them, which adds them in the order of
-// clusters. A mailbox is its own sign of arrival: zero bits mean that it has not come, and a sum of +0 is sent
+// clusters send their sums, through mailboxes in global memory, to one of them, which adds them in the order of
+// clusters. A number is its own sign of arrival: zero bits mean that it has not come, and a sum of +0 is sent
 // as -0. So the way of a sum through memory takes one write and one read, without fences or tickets in
 // between.
 //
@@ -106,7 +106,7 @@ struct ClusterSum {
   }
   /// The sum over all clusters, of which this one's is `mine`; `mailbox` is where the first one's comes.
   __device__ __forceinline__ double collect(double* mailbox, double mine) const {
-    constexpr int at_once = 16;  // mailboxes that are waited for together
+    constexpr int at_once = 16;  // numbers that are waited for together
     const long long own = __double_as_longlong(mine);
     double sum = 0;
 #pragma unroll 1

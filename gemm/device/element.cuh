@@ -88,13 +88,7 @@ struct ElementOf<ts::DType::bfloat16> {
   using Type = Bfloat;
 };
 
-#ifndef TS_TYPE
 constexpr ts::DType element_type = policy.type;
-#elif TS_TYPE >= 0 && TS_TYPE <= 5  // kernels that have no policy
-constexpr ts::DType element_type = static_cast<ts::DType>(TS_TYPE);
-#else
-#error "TS_TYPE must be one of the six element types"
-#endif
 using Element = ElementOf<element_type>::Type;
 using Real = TypeTraits<Element>::Real;
 using Result = TypeTraits<Element>::Result;        ///< what products of elements are

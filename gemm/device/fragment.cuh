@@ -16,11 +16,7 @@
 #include "tallskinny/gemm/device/tall_policy.hpp"
 
 using ts::cuda::Arithmetic;
-#ifndef TS_CORE
 constexpr Arithmetic arithmetic = policy.arithmetic;
-#else  // kernels that have no policy
-constexpr Arithmetic arithmetic = static_cast<Arithmetic>(TS_CORE);
-#endif
 constexpr bool is_split = arithmetic == Arithmetic::split;
 
 using Scalar = Choose<is_short, Element, Real>::type;

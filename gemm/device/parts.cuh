@@ -7,13 +7,7 @@
 
 using ts::cuda::PartsArgument;
 
-#ifdef TS_PARTS
-constexpr bool in_parts = TS_PARTS;
-#elif defined(TS_TYPE)
-constexpr bool in_parts = false;
-#else
 constexpr bool in_parts = policy.parts;  ///< else the whole grid works on all rows
-#endif
 
 /// Which part this block works on, as one of how many blocks. Worked out anew each time it is asked for, so
 /// that no registers hold it meanwhile.

@@ -45,15 +45,17 @@ __device__ __forceinline__ void barrier_wait(uint64* barrier, uint32 parity) {
 #endif
 }
 
+/// Complete where device/every_lane_arrives.cuh was included first.
+struct EveryLaneArrives;
+template <class T>
+concept Complete = requires {
+  sizeof(T);
+};
+
 /// Whether a lane arrives where a warp counts `warp_arrivals`: one for all, behind a warp barrier. Racecheck
 /// does not see the order that this makes, so that under it each lane may arrive for itself.
-#ifdef TS_EVERY_LANE_ARRIVES
-constexpr int warp_arrivals = 32;
-__device__ __forceinline__ bool arrives_for_warp(int) { return true; }
-#else
-constexpr int warp_arrivals = 1;
-__device__ __forceinline__ bool arrives_for_warp(int lane) { return lane == 0; }
-#endif
+constexpr int warp_arrivals = Complete<EveryLaneArrives> ? 32 : 1;
+__device__ __forceinline__ bool arrives_for_warp(int lane) { return warp_arrivals == 32 || lane == 0; }
 
 /// (From sm_90 on.) Arrives, and lets the phase wait for `bytes` bytes of bulk copies.
 __device__ __forceinline__ void barrier_arrive_expecting(uint64* barrier, uint32 bytes) {

@@ -10,32 +10,12 @@ __device__ __forceinline__ uint64 wgmma_lines(const unsigned char* box) {
   return (shared_address(box) & 0x3ffff) / 16 | eight_lines << 16 | eight_lines << 32 | exchanged_in_lines << 62;
 }
 
-/// Products of 16 lines of two such boxes: 64 columns of the left one times 8 Blocks columns of the right
+/// c = left right (+ c) for 16 lines of two such boxes: 64 columns of the left one times 8 Blocks columns of the right
 /// one.
 template <int Blocks>
-struct WgmmaHalf;
-#if TS_TYPE == 4
-#define TS_HALF "f16"
-#else
-#define TS_HALF "bf16"
-#endif
-#define TS_WGMMA_HALF(BLOCKS, COLUMNS, LEFT, RIGHT, ADD)                                                          \
-  template <>                                                                                                     \
-  struct WgmmaHalf<BLOCKS> {                                                                                      \
-    static __device__ __forceinline__ void multiply(float (&c)[4 * BLOCKS], uint64 left, uint64 right, int add) { \
-      asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #ADD ", 0; wgmma.mma_async.sync.aligned.m64n" #COLUMNS      \
-                   "k16.f32." TS_HALF "." TS_HALF " {" TS_REGISTERS_##BLOCKS "}, %" #LEFT ", %" #RIGHT            \
-                                                                             ", p, 1, 1, 1, 1; }"                 \
-                   : TS_OPERANDS_##BLOCKS                                                                         \
-                   : "l"(left), "l"(right), "r"(add));                                                            \
-    }                                                                                                             \
-  };
-TS_WGMMA_HALF(1, 8, 4, 5, 6)
-TS_WGMMA_HALF(2, 16, 8, 9, 10)
-TS_WGMMA_HALF(3, 24, 12, 13, 14)
-TS_WGMMA_HALF(4, 32, 16, 17, 18)
-TS_WGMMA_HALF(5, 40, 20, 21, 22)
-TS_WGMMA_HALF(6, 48, 24, 25, 26)
-TS_WGMMA_HALF(7, 56, 28, 29, 30)
-TS_WGMMA_HALF(8, 64, 32, 33, 34)
-#undef TS_WGMMA_HALF
+__device__ __forceinline__ void multiply_lines(float (&c)[4 * Blocks], uint64 left, uint64 right, int add) {
+  if constexpr (element_type == ts::DType::float16)
+    Wgmma<Blocks>::template multiply_f16<1>(c, left, right, add);
+  else
+    Wgmma<Blocks>::template multiply_bf16<1>(c, left, right, add);
+}

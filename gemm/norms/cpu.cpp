@@ -7,7 +7,7 @@ namespace ts::fast {
 
 namespace {
 
-using cpu::Source;
+using cpu::PanelSource;
 
 /// The sums of squares of the real columns of a row-major X. A narrow contiguous X is read as one of `fold`
 /// times the width, so that every vector is full; what remains of its rows is read as it is.
@@ -35,7 +35,7 @@ class Squares {
 
  private:
   const cpu::SquareKernels<E>& kernel_;
-  Source<T> from_;
+  PanelSource<T> from_;
   index_t width_, fold_, ld_;
 };
 

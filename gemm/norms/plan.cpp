@@ -61,7 +61,7 @@ std::vector<Candidate> column_norms_candidates(const GpuProblem& problem, const 
   c.kernel.block = policy.threads;
   c.kernel.workspace_bytes = static_cast<std::size_t>(parts * blocks_a_tile * pr.p * numbers_of_a_norm(pr.type) * 8);
   c.kernel.budget = {80, policy.shared_bytes()};
-  const Limits limits = limits_of(pr, device);
+  const LeastTimes limits = least_times(pr, device);
   c.seconds = std::max(limits.memory_seconds, limits.arithmetic_seconds) + device.launch_seconds;
   return {std::move(c)};
 }

@@ -7,7 +7,7 @@ namespace ts {
 
 namespace {
 
-std::string reason(const Plan& plan, const DeviceInfo& device) {
+std::string reason(const Plan& plan, const ProcessorInfo& device) {
   const double intensity = plan.cost.bytes() > 0 ? plan.cost.flops / plan.cost.bytes() : 0;
   const std::string times = format("%.2f flop per byte; memory %s, arithmetic %s, launch %s", intensity,
                                    time_text(plan.memory_seconds).c_str(), time_text(plan.arithmetic_seconds).c_str(),
@@ -35,7 +35,7 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan) {
              << name_of(plan.bound) << "-bound";
 }
 
-std::string explain(const Plan& plan, const DeviceInfo& device) {
+std::string explain(const Plan& plan, const ProcessorInfo& device) {
   const auto l = [](index_t i) { return static_cast<long long>(i); };
   std::string text;
   const auto line = [&text](const char* name, const std::string& value) {

@@ -29,7 +29,7 @@ std::string form_text(const Form& f) {
 
 }  // namespace
 
-Limits limits_of(const Problem& problem, const DeviceInfo& device) {
+LeastTimes least_times(const Problem& problem, const DeviceInfo& device) {
   const Cost cost = cost_of(problem);
   const bool writes = cost.written_bytes * 20 > cost.read_bytes;
   return {cost.bytes() / (writes ? device.copy_bytes_per_second : device.read_bytes_per_second),
@@ -52,7 +52,7 @@ GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const Gpu
   GpuPlan plan;
   plan.problem = problem;
   plan.cost = cost_of(problem.problem);
-  const Limits limits = limits_of(problem.problem, device);
+  const LeastTimes limits = least_times(problem.problem, device);
   plan.memory_seconds = limits.memory_seconds, plan.arithmetic_seconds = limits.arithmetic_seconds;
   plan.launch_seconds = device.launch_seconds;
   const auto named = [&](const Family& family) { return family.name == wish.family; };

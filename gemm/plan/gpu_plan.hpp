@@ -57,10 +57,10 @@ struct GpuOverrides {
 /// The least time that the device could take: bytes at the read or copy rate, and flops at the fastest rate
 /// that keeps the type's accuracy (tensor units for float64 from capability 9.0 on and for 16-bit types; 3
 /// TF32 products a float32 one).
-struct Limits {
+struct LeastTimes {
   double memory_seconds = 0, arithmetic_seconds = 0;
 };
-[[nodiscard]] Limits limits_of(const Problem&, const DeviceInfo&);
+[[nodiscard]] LeastTimes least_times(const Problem&, const DeviceInfo&);
 
 /// The first of a family's tilings, sorted by the cost of its own model, whose kernels do with `shared_bytes`
 /// of shared memory, as candidates: what the model adds to the device's limits is small.
@@ -69,7 +69,7 @@ template <class Tiling, class MakeKernel>
                                                    const DeviceInfo& device, int shared_bytes,
                                                    MakeKernel&& make_kernel) {
   constexpr std::size_t kept = 8;
-  const Limits limits = limits_of(problem, device);
+  const LeastTimes limits = least_times(problem, device);
   const double least = std::max(limits.memory_seconds, limits.arithmetic_seconds);
   std::vector<Candidate> candidates;
   for (const Tiling& tiling : tilings) {

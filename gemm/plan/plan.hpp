@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tallskinny/gemm/core/problem.hpp"
-#include "tallskinny/gemm/plan/device_info.hpp"
+#include "tallskinny/gemm/plan/processor_info.hpp"
 
 namespace ts {
 
@@ -45,11 +45,11 @@ struct PlanOverrides {
 };
 
 /// @throws Error(invalid_argument) for sizes that make no sense and overrides that cannot be met.
-[[nodiscard]] Plan make_plan(const Problem&, const DeviceInfo&, const PlanOverrides& = {});
+[[nodiscard]] Plan make_plan(const Problem&, const ProcessorInfo&, const PlanOverrides& = {});
 
 /// One line: the decisions.
 std::ostream& operator<<(std::ostream&, const Plan&);
 /// Some lines: what would be done and why, for people.
-[[nodiscard]] std::string explain(const Plan&, const DeviceInfo&);
+[[nodiscard]] std::string explain(const Plan&, const ProcessorInfo&);
 
 }  // namespace ts

@@ -12,7 +12,7 @@ template <class T>
 void pass(const Context& ctx, const cpu::Kernels& kernels, Strided<const T> v, const cpu::SmallFactor<T>* minus_s,
           Strided<T> w, Strided<T> s_next, Strided<T> g) {
   using R = real_t<T>;
-  const cpu::Source<T> from_v(kernels, v), from_w(kernels, cpu::as_const(w));
+  const cpu::PanelSource<T> from_v(kernels, v), from_w(kernels, cpu::as_const(w));
   const cpu::InnerProduct<T> inner(kernels, v.cols, w.cols, false), gram(kernels, w.cols, w.cols, true);
   const cpu::Target<T> target(kernels, T{1}, w, false);
   const bool wants_inner = !s_next.empty(), wants_gram = !g.empty();

@@ -66,7 +66,7 @@ void multiply(const Context& ctx, int threads, result_t<T> alpha, const CsrView<
     const index_t end = cuts.begin(chunk + 1);
     for (index_t i = cuts.begin(chunk); i < end; i += block) {
       const index_t rows = std::min(block, end - i);
-      kernel.gather(a.pointers, a.indices, a.values, i, i + rows, a.nonzeros(), x.data, x.row_stride, x.cols, out);
+      kernel.gather(a, i, i + rows, x, out);
       if (alpha != C{1})
         for (index_t k = 0; k < rows * y.cols; ++k) out[k] = cpu::scaled(alpha, out[k]);
       target.put(i, rows, reinterpret_cast<real_t<C>*>(out));
@@ -113,8 +113,7 @@ void multiply_transposed(const Context& ctx, int threads, Op op, result_t<T> alp
     const index_t first = cuts[static_cast<std::size_t>(range)], end = cuts[static_cast<std::size_t>(range) + 1];
     for (index_t i = first; i < end; ++i)
       for (index_t j = 0; j < y.cols; ++j) sum(i, j) = beta == C{} ? C{} : cpu::scaled(beta, y(i, j));
-    kernel.scatter(a.pointers, a.indices, a.values, a.rows, first, end, op == Op::adjoint, alpha, x.data, x.row_stride,
-                   x.cols, sum.data, sum.row_stride);
+    kernel.scatter({a, first, end, op == Op::adjoint, alpha, x, sum});
     if (!in_place)
       for (index_t j = 0; j < y.cols; ++j)
         for (index_t i = first; i < end; ++i) y(i, j) = sum(i, j);

@@ -75,7 +75,7 @@ KernelPlan spmm_long_plan(const GpuProblem& problem, index_t parts) {
 std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
   if (pr.operation != Operation::spmm || pr.q < 1 || pr.q > spmm_widest(pr.type)) return {};
-  const Limits limits = limits_of(pr, device);
+  const LeastTimes limits = least_times(pr, device);
   Candidate c;
   const SpmmPolicy policy = spmm_policy(problem);
   c.kernel = plan_of("spmm_rows", policy);

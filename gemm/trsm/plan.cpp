@@ -79,7 +79,7 @@ std::vector<TrsmPolicy> trsm_policies(const GpuProblem& problem, const DeviceInf
 std::vector<Candidate> trsm_candidates(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
   if (pr.operation != Operation::trsm || pr.p < 1 || scalar_bytes(pr.type) == 2) return {};
-  const Limits limits = limits_of(pr, device);
+  const LeastTimes limits = least_times(pr, device);
   const double least = std::max(limits.memory_seconds, limits.arithmetic_seconds);
   std::vector<Candidate> candidates;
   for (const TrsmPolicy& policy : trsm_policies(problem, device)) {

@@ -24,7 +24,7 @@ void across_rows(const Context& ctx, const cpu::Kernels& kernels, Op op, result_
   // Long runs of each row, but work for many threads where Y is short.
   const index_t chunk = std::clamp<index_t>(y.rows / 64 / 64 * 64, 256, 2048);
   const cpu::Chunks chunks(y.rows, chunk, y.rows);
-  const cpu::Source<T> from_x(kernels, x);
+  const cpu::PanelSource<T> from_x(kernels, x);
   const int threads = cpu::threads_for(ctx, a.rows * a.cols * static_cast<index_t>(sizeof(T)));
   cpu::Scratch<double> sums(threads, chunk * x.cols * 2 * cpu::reals_in<T> * cpu::reals_in<T> + 64);
   cpu::Scratch<R> panels(threads, depth * (chunk + x.cols) * cpu::reals_in<T>);
@@ -33,7 +33,7 @@ void across_rows(const Context& ctx, const cpu::Kernels& kernels, Op op, result_
     const index_t first = chunks.begin(c), rows = chunks.end(c) - first;
     const Strided<const T> part = a.block(0, first, a.rows, rows);
     const Strided<result_t<T>> target = y.block(first, 0, rows, y.cols);
-    const cpu::Source<T> from_a(kernels, part);
+    const cpu::PanelSource<T> from_a(kernels, part);
     const cpu::InnerProduct<T> product(kernels, rows, x.cols, false);
     double* const total = sums.of(thread);
     R* const buffer = panels.of(thread);

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/tsm2r/detail.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/gemm/tsmm/launch.hpp"
-#include "tallskinny/gemm/tsmttsm/inner_launch.hpp"
+#include "tallskinny/gemm/tsmttsm/launch.hpp"
 
 namespace ts::detail {
 
@@ -29,7 +29,7 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T
     const auto yj = y.block(0, j, y.rows, q);
     const bool adjoint = op_d == Op::adjoint;
     if (!launch_wide<T>(ctx, Operation::tsm2r, Conjugated{adjoint, false}, alpha, op_of_d, xj, beta, yj))
-      launch_inner<T>(ctx, Operation::tsm2r, adjoint ? Op::adjoint : Op::transpose, alpha, a, xj, beta, yj);
+      launch_inner<T>(ctx, {Operation::tsm2r, adjoint ? Op::adjoint : Op::transpose, alpha, a, xj, beta, yj});
   }
 }
 

@@ -5,10 +5,18 @@
 #include <vector>
 
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
-#include "tallskinny/gemm/tsmttsm/inner_plan.hpp"
+#include "tallskinny/gemm/tsmttsm/search.hpp"
 
 namespace ts::cuda {
 
+/// Scalars (twice the width for complex types) of a row of B that one launch can take; a wider B is cut by
+/// the caller. Tiles of that square are also what one panel of A can have.
+inline constexpr index_t inner_scalars_max = 128;
+/// The same however the operands lie, for every type on every device.
+inline constexpr index_t inner_scalars_any = 64;
+
+/// Columns of A that a block of this kernel takes.
+[[nodiscard]] int inner_panel_of(const KernelPlan& plan);
 /// The problem with A cut into panels of so many columns.
 [[nodiscard]] InnerProblem inner_problem_of(const GpuProblem& problem, index_t panel);
 /// Of how many panels a candidate takes care.

@@ -89,8 +89,10 @@ unsigned known_mantissa(hid_t type) {
   return 0;
 }
 
-herr_t convert_half(hid_t from, hid_t to, H5T_cdata_t* state, std::size_t count, std::size_t stride,
-                    std::size_t /*background_stride*/, void* buffer, void* /*background*/, hid_t /*plist*/) {
+/// Not used of what HDF5 tells: the background and its stride, and the properties.
+template <class... Unused>
+herr_t convert_half(hid_t from, hid_t to, H5T_cdata_t* state, std::size_t count, std::size_t stride, std::size_t,
+                    void* buffer, Unused...) {
   switch (state->command) {
     case H5T_CONV_INIT: {
       const unsigned mantissa_bits = known_mantissa(from);

@@ -16,8 +16,9 @@ namespace {
 constexpr const char* reference_tag = "tallskinny: reference to a variable-length string";
 constexpr std::uint64_t largest_heap = std::uint64_t{64} << 20;
 
-herr_t keep_reference(hid_t from, hid_t to, H5T_cdata_t* state, std::size_t, std::size_t, std::size_t, void*, void*,
-                      hid_t) {
+/// HDF5 also tells how many there are and where.
+template <class... Unused>
+herr_t keep_reference(hid_t from, hid_t to, H5T_cdata_t* state, Unused...) {
   if (state->command != H5T_CONV_INIT) return 0;  // the bytes stay what they are
   state->need_bkg = H5T_BKG_NO;
   if (H5Tis_variable_str(from) <= 0 || H5Tget_class(to) != H5T_OPAQUE) return -1;

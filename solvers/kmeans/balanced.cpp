@@ -48,13 +48,13 @@ class Auction {
   [[nodiscard]] double price(index_t m) const {
     const auto& held = held_[at(m)];
     const index_t places = places_[at(m)];
-    if (places == 0) return std::numeric_limits<double>::infinity();
+    if (places == 0) return inf;
     return std::ssize(held) < places ? 0 : held.top().price;
   }
   /// The best centre, and what makes the second best as good, and a step more.
   [[nodiscard]] std::pair<index_t, double> bid_of(index_t i) const {
     index_t which = 0;
-    double best = std::numeric_limits<double>::infinity(), second = best;
+    double best = inf, second = best;
     for (index_t m = 0; m < cost_.cols(); ++m) {
       const double value = cost_(i, m) + price(m);
       if (value < best)
@@ -75,14 +75,14 @@ class Auction {
 /// n / k places each, and one more for the n mod k centres that most rows are nearest to.
 std::vector<index_t> places_of(HostView<const double> cost) {
   const index_t n = cost.rows(), k = cost.cols();
-  std::vector<index_t> nearest(at(k)), order(nearest);
+  std::vector<index_t> nearest(at(k)), order(at(k));
   for (index_t i = 0; i < n; ++i) {
     index_t best = 0;
     for (index_t m = 1; m < k; ++m)
       if (cost(i, m) < cost(i, best)) best = m;
     ++nearest[at(best)];
   }
-  for (index_t m = 0; m < k; ++m) order[at(m)] = m;
+  std::iota(order.begin(), order.end(), index_t{0});
   std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return nearest[at(a)] > nearest[at(b)]; });
   std::vector<index_t> places(at(k), n / k);
   for (index_t q = 0; q < n % k; ++q) ++places[at(order[at(q)])];
@@ -113,7 +113,7 @@ LloydRun balanced(const KMeansProblem& p, const KMeansOptions& options, const Fi
   LloydRun run;
   run.centers = first(p);
   Matrix<double> cost(n, k), centers = Matrix<double>::copy_of(run.centers.cview());
-  double least = std::numeric_limits<double>::infinity();
+  double least = inf;
   while (run.n_iter < options.max_iter) {
     const auto began = std::chrono::steady_clock::now();
     p.for_each_block([&](index_t row, const Rows& block) {
@@ -151,9 +151,8 @@ LloydRun balanced(const KMeansProblem& p, const KMeansOptions& options, const Fi
       run.stop = KMeansStop::tolerance;
       break;
     }
-    if (control.on_progress == nullptr || !*control.on_progress) continue;
-    KMeansProgress now;
-    now.run = control.run, now.runs = control.runs, now.clusters = k, now.iteration = run.n_iter;
+    if (!control.is_watched()) continue;
+    KMeansProgress now = control.progress(k, run.n_iter);
     now.changed = changed, now.squared_shift = squared_shift, now.inertia = inertia;
     now.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (!(*control.on_progress)(now)) {

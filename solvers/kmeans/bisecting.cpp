@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 #include "tallskinny/solvers/random.hpp"

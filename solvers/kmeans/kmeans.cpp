@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <deque>
+#include <numeric>
 
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
@@ -48,8 +48,7 @@ double squared_shift_limit(const KMeansOptions& o, const ColumnMoments& moments)
     case KMeansTolerance::labels: return -1;
     case KMeansTolerance::relative: break;
   }
-  double sum = 0;
-  for (const double v : moments.variance) sum += v;
+  const double sum = std::accumulate(moments.variance.begin(), moments.variance.end(), 0.0);
   return o.tol * (sum / static_cast<double>(moments.variance.size()));
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "tallskinny/gemm/assign/rows/unit_rows.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
@@ -99,7 +97,7 @@ void Lloyd::end_pass() {
 
 bool Lloyd::stop_after(index_t changed) {
   run_.stop = KMeansStop::max_iterations;
-  const bool wanted = control_.on_progress != nullptr && *control_.on_progress;
+  const bool wanted = control_.is_watched();
   const KMeansProgress now = wanted ? progress(changed) : KMeansProgress{};
   bool goes_on = true;
   if (changed == 0)
@@ -117,10 +115,9 @@ KMeansProgress Lloyd::progress(index_t changed) {
   if (second_moment_ < 0) set_second_moment();
   // Large numbers are subtracted: sums of squares about the shift and what the sums make of them.
   const double inertia = (clusters_.inertia_terms() + second_moment_).hi;
-  KMeansProgress now;
-  now.run = control_.run, now.runs = control_.runs, now.clusters = p_.k;
-  now.iteration = run_.n_iter, now.changed = changed, now.squared_shift = squared_shift_;
-  now.inertia = std::isnan(inertia) ? std::numeric_limits<double>::infinity() : std::max(0.0, inertia);
+  KMeansProgress now = control_.progress(p_.k, run_.n_iter);
+  now.changed = changed, now.squared_shift = squared_shift_;
+  now.inertia = std::isnan(inertia) ? inf : std::max(0.0, inertia);
   now.relocated = run_.relocated, now.rescored = stats_.rescored, now.skipped = stats_.skipped;
   now.seconds = std::chrono::duration<double>(Clock::now() - pass_began_).count();
   return now;

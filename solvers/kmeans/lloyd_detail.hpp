@@ -18,6 +18,12 @@ struct LloydControl {
   int run = 0, runs = 1;
   const std::function<bool(const KMeansProgress&)>* on_progress = nullptr;
   const std::function<void(const std::function<KMeansState()>&)>* on_state = nullptr;
+
+  [[nodiscard]] bool is_watched() const { return on_progress != nullptr && *on_progress; }
+  /// After so many iterations.
+  [[nodiscard]] KMeansProgress progress(index_t clusters, int iteration) const {
+    return {.run = run, .runs = runs, .clusters = clusters, .iteration = iteration};
+  }
 };
 
 struct LloydRun {

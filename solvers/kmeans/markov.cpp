@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"

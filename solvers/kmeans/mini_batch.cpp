@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
@@ -125,16 +124,10 @@ class MiniBatch {
       run_.stop = KMeansStop::tolerance;
       return false;
     }
-    if (step > 0 && control_.on_progress != nullptr && *control_.on_progress) {
-      KMeansProgress now;
-      now.run = control_.run, now.runs = control_.runs, now.clusters = p_.k;
-      now.iteration = run_.n_iter, now.squared_shift = squared_shift_, now.relocated = run_.relocated;
-      double all = static_cast<double>(p_.rows());
-      if (!p_.weights.empty()) {
-        all = 0;
-        for (const double w : p_.weights) all += w;
-      }
-      now.inertia = smoothed_ * all;
+    if (step > 0 && control_.is_watched()) {
+      KMeansProgress now = control_.progress(p_.k, run_.n_iter);
+      now.squared_shift = squared_shift_, now.relocated = run_.relocated;
+      now.inertia = smoothed_ * p_.total_weight();
       if (!(*control_.on_progress)(now)) {
         run_.stop = KMeansStop::interrupted;
         return false;
@@ -150,7 +143,7 @@ class MiniBatch {
   std::uint64_t stream_;
   FixedPoint unit_;
   std::vector<double> weight_;  ///< of all rows ever given to a centre
-  double squared_shift_ = 0, smoothed_ = -1, least_ = std::numeric_limits<double>::infinity();
+  double squared_shift_ = 0, smoothed_ = -1, least_ = inf;
   int without_progress_ = 0;
   LloydRun run_;
 };

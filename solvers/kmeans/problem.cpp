@@ -239,9 +239,8 @@ void check_centers(index_t cols, HostView<const double> centers) {
   for (index_t m = 0; m < centers.rows(); ++m)
     for (index_t j = 0; j < centers.cols(); ++j)
       if (!std::isfinite(centers(m, j)))
-        throw Error(Errc::invalid_argument, "centre " + std::to_string(m) +
-                                                " (counted from 0) has a NaN or "
-                                                "infinite coordinate");
+        throw Error(Errc::invalid_argument,
+                    "centre " + std::to_string(m) + " (counted from 0) has a NaN or infinite coordinate");
 }
 
 Matrix<double> usable_centers(index_t cols, HostView<const double> centers, KMeansMetric metric) {

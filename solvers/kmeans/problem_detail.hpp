@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "tallskinny/gemm/assign/assign.hpp"
@@ -25,6 +26,9 @@ struct KMeansProblem {
 
   [[nodiscard]] index_t rows() const { return source.rows(); }
   [[nodiscard]] index_t cols() const { return source.cols(); }
+  [[nodiscard]] double total_weight() const {
+    return weights.empty() ? static_cast<double>(rows()) : std::accumulate(weights.begin(), weights.end(), 0.0);
+  }
   [[nodiscard]] double weight(index_t i) const noexcept { return weights.empty() ? 1.0 : weights[at(i)]; }
   [[nodiscard]] PerRow<const double> weights_of(index_t first, index_t count) const {
     return (weights_there ? weights_there->view() : PerRow<const double>(weights)).part(first, count);

@@ -3,22 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <numeric>
 #include <string>
 #include <unordered_set>
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
 index_t draw_by_weight(const KMeansProblem& p, double uniform) {
   const index_t n = p.rows();
   if (p.weights.empty()) return std::min(n - 1, static_cast<index_t>(uniform * static_cast<double>(n)));
-  double total = 0;
-  for (const double w : p.weights) total += w;
-  double rest = uniform * total;
+  double rest = uniform * p.total_weight();
   index_t last = 0;
   for (index_t i = 0; i < n; ++i) {
     if (p.weight(i) == 0) continue;
@@ -137,7 +134,7 @@ class CandidateSample {
 double sample_size(const KMeansProblem& p) {
   if (const index_t size = seeding_sample(p.rows(), p.cols(), p.k); size > 0) return static_cast<double>(size);
   const bool all = p.source.space() == Space::device && p.rows() * p.cols() <= most_sampled;
-  return all ? std::numeric_limits<double>::infinity() : 0;
+  return all ? inf : 0;
 }
 
 /// False if, in the precision S, all rows coincide with a centre before there are k of them.
@@ -235,8 +232,7 @@ std::vector<index_t> rings_until(const KMeansProblem& p, const Random& random, d
   parallel_for(p.ctx.thread_count(), std::ssize(parts), [&](index_t c) {
     for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
       const double weight = p.weight(i);
-      const double ring = weight > 0 ? -std::log1p(-random.uniform(static_cast<std::uint64_t>(i))) / weight
-                                     : std::numeric_limits<double>::infinity();
+      const double ring = weight > 0 ? -std::log1p(-random.uniform(static_cast<std::uint64_t>(i))) / weight : inf;
       if (ring <= limit) parts[at(c)].emplace_back(ring, i);
     }
   });
@@ -283,8 +279,7 @@ std::vector<index_t> take_distinct(const KMeansProblem& p, std::span<const index
 Matrix<double> seed_plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
                               HostView<const double> have, const Chosen& chosen) {
   Matrix<double> centers(p.k, p.cols());
-  for (index_t m = 0; m < have.rows(); ++m)
-    for (index_t j = 0; j < have.cols(); ++j) centers(m, j) = have(m, j);
+  ortho::copy<double>(have, centers.view().rows(0, have.rows()));
   if (p.source.type() == DType::float64 || !plus_plus<float>(p, seed, stream, have.rows(), centers, chosen))
     plus_plus<double>(p, seed, stream, have.rows(), centers, chosen);
   return centers;
@@ -308,15 +303,13 @@ Matrix<double> seed_random(const KMeansProblem& p, std::uint64_t seed, std::uint
       take_distinct(p, some_rows(n, 2 * p.k, Random(seed, stream + drawn)), centers).empty())
     return centers;
   const Random random(seed, stream + priorities);
-  double total = static_cast<double>(n);
-  if (!p.weights.empty()) total = std::accumulate(p.weights.begin(), p.weights.end(), 0.0);
+  const double total = p.total_weight();
   // The first of n exponential clocks with rates w_i to ring is row i with probability w_i / sum w, and so
   // on. Only those that ring soon are looked at, and all only if there are not enough distinct rows among
   // them.
   for (double limit = (4.0 * static_cast<double>(p.k) + 100) / total;; limit *= 8) {
     const bool all = limit * total >= 4 * static_cast<double>(n);
-    const std::vector<index_t> missing =
-        take_distinct(p, rings_until(p, random, all ? std::numeric_limits<double>::infinity() : limit), centers);
+    const std::vector<index_t> missing = take_distinct(p, rings_until(p, random, all ? inf : limit), centers);
     if (!missing.empty() && !all) continue;
     p.load_rows(missing, centers.view().rows(p.k - std::ssize(missing), std::ssize(missing)));
     return centers;

@@ -79,6 +79,13 @@ void scale(AnyMatrix<T>& matrix, int exponent) {
 }
 
 template <class T>
+int take_exponent(AnyMatrix<T>& matrix, bool in_float32) {
+  const int exponent = extreme_exponent(matrix, in_float32);
+  if (exponent != 0) scale(matrix, -exponent);
+  return exponent;
+}
+
+template <class T>
 void scale_result(EigenResult<T>& result, int exponent, const std::string& where) {
   for (auto* numbers : {&result.values, &result.residual_norms, &result.error_bounds, &result.value_roundings})
     scale_numbers(*numbers, exponent, where);
@@ -96,6 +103,7 @@ void scale_result(GeneralResult& result, int exponent, const std::string& where)
 #define TS_INSTANTIATE(T)                                      \
   template int extreme_exponent<T>(const AnyMatrix<T>&, bool); \
   template void scale<T>(AnyMatrix<T>&, int);                  \
+  template int take_exponent<T>(AnyMatrix<T>&, bool);          \
   template void scale_result<T>(EigenResult<T>&, int, const std::string&);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

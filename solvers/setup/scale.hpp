@@ -23,6 +23,10 @@ template <class T>
 template <class T>
 void scale(AnyMatrix<T>& matrix, int exponent);
 
+/// extreme_exponent(), by which the matrix is scaled down where it is not 0.
+template <class T>
+[[nodiscard]] int take_exponent(AnyMatrix<T>& matrix, bool in_float32 = false);
+
 /// Everything in units of the matrix times 2^exponent.
 /// @param where names the matrix.
 /// @throws Error(out_of_range) where a value or what is said of it is beyond the largest number.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -52,10 +53,8 @@ struct InverseGram<T>::Body {
     const index_t p = upper != nullptr ? upper->cols() : lower->cols();
     auto b = Matrix<T>::zeros(m + n, p);
     Matrix<T> x(m + n, p);
-    for (index_t i = 0; i < m && upper != nullptr; ++i)
-      for (index_t j = 0; j < p; ++j) b(i, j) = (*upper)(i, j);
-    for (index_t i = 0; i < n && lower != nullptr; ++i)
-      for (index_t j = 0; j < p; ++j) b(m + i, j) = (*lower)(i, j);
+    if (upper != nullptr) copy_block<T>(ctx, *upper, b.view().rows(0, m));
+    if (lower != nullptr) copy_block<T>(ctx, *lower, b.view().rows(m, n));
     inverse.apply(ctx, b.cview(), x.view());
     return x;
   }

@@ -40,8 +40,7 @@ Matrix<T> orthonormal_basis(const Context& ctx, HostView<const T> x, index_t wid
   if (found != nullptr) *found = rank;
   if (r != nullptr) {
     *r = Matrix<T>::zeros(wanted, p);
-    for (index_t i = 0; i < rank; ++i)
-      for (index_t j = 0; j < p; ++j) (*r)(i, j) = triangle(i, j);
+    ortho::copy<T>(triangle.cview(), r->view().rows(0, rank));
   }
   for (std::uint64_t stream = 0; rank < wanted && stream < 3; ++stream) {
     const index_t missing = wanted - rank;
@@ -232,9 +231,7 @@ std::string SvdSolver<T>::reason() const {
             : smallest_  ? ", through its triangular factor"
                          : ", through its triangular factor: the squares of A^H A had too few digits";
   if (out_.stage == SvdStage::deflated)
-    text +=
-        ", the small ones from what is left of A without the large ones: the squares of A^H A had too "
-        "few digits";
+    text += ", the small ones from what is left of A without the large ones: the squares of A^H A had too few digits";
   if (out_.stage == SvdStage::inverse) text += ", through a factorisation of [delta I, A; A^H, -delta I]";
   if (t.verified && t.verification == Verification::all_computed)
     return text + "; complete, for all singular values were computed";

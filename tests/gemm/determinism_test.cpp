@@ -7,23 +7,12 @@
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
-#include "tallskinny/tests/gemm/operand.hpp"
-#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/engine.hpp"
 
 using namespace ts;
 using namespace ts::test;
 
 namespace {
-
-#define TS_SIX_TYPES double, float, std::complex<double>, std::complex<float>, float16, bfloat16
-#define TS_FOUR_TYPES double, float, std::complex<double>, std::complex<float>
-
-Context threads(int count, Simd simd = Simd::best) {
-  Context ctx;
-  ctx.threads = count;
-  ctx.simd = simd;
-  return ctx;
-}
 
 template <class T>
 std::vector<unsigned char> bits(const Strided<T>& v) {
@@ -36,18 +25,18 @@ std::vector<unsigned char> bits(const Strided<T>& v) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("products over rows have the same bits for 1 to 8 threads", "", TS_SIX_TYPES) {
+TEMPLATE_TEST_CASE("products over rows have the same bits for 1 to 8 threads", "", TS_ALL_TYPES) {
   using T = TestType;
   using C = result_t<T>;
-  std::mt19937 random(3);
+  Values random(3);
   for (const index_t p : {2, 7, 40}) {
     const index_t n = 40001;
-    const Operand<T> a(n, p, Shape::row_major, random), b(n, 5, Shape::row_major, random);
+    Operand<T> a(n, p, odd_forms[0], random), b(n, 5, odd_forms[0], random);
     std::vector<unsigned char> one, one_gram;
     for (int count = 1; count <= 8; ++count) {
-      const Operand<C> c(p, 5, Shape::row_major, random), g(p, p, Shape::row_major, random);
-      detail::tsmttsm<T>(threads(count), Op::adjoint, C(1), a.cview(), b.cview(), C(0), c.view());
-      detail::gram<T>(threads(count), Op::adjoint, C(1), a.cview(), C(0), g.view());
+      Operand<C> c(p, 5, odd_forms[0], random), g(p, p, odd_forms[0], random);
+      detail::tsmttsm<T>(fast_context(Simd::best, count), Op::adjoint, C(1), a.cview(), b.cview(), C(0), c.view());
+      detail::gram<T>(fast_context(Simd::best, count), Op::adjoint, C(1), a.cview(), C(0), g.view());
       if (count == 1) one = bits(c.view()), one_gram = bits(g.view());
       CHECK(bits(c.view()) == one);
       CHECK(bits(g.view()) == one_gram);
@@ -55,17 +44,17 @@ TEMPLATE_TEST_CASE("products over rows have the same bits for 1 to 8 threads", "
   }
 }
 
-TEMPLATE_TEST_CASE("fused steps and tall results have the same bits for 1 to 8 threads", "", TS_FOUR_TYPES) {
+TEMPLATE_TEST_CASE("fused steps and tall results have the same bits for 1 to 8 threads", "", TS_RESULT_TYPES) {
   using T = TestType;
   const index_t n = 20011, m = 24, b = 4;
   std::vector<unsigned char> one;
   for (int count = 1; count <= 8; ++count) {
-    std::mt19937 random(5);
-    const Operand<T> v(n, m, Shape::row_major, random), s(m, b, Shape::row_major, random);
-    const Operand<T> w(n, b, Shape::row_major, random), next(m, b, Shape::row_major, random);
-    const Operand<T> g(b, b, Shape::row_major, random), square(m, m, Shape::row_major, random);
-    detail::project_out<T>(threads(count), v.cview(), s.cview(), w.view(), next.view(), g.view());
-    detail::tsmm_in_place<T>(threads(count), Op::none, T(1), v.view(), square.cview());
+    Values random(5);
+    Operand<T> v(n, m, odd_forms[0], random), s(m, b, odd_forms[0], random);
+    Operand<T> w(n, b, odd_forms[0], random), next(m, b, odd_forms[0], random);
+    Operand<T> g(b, b, odd_forms[0], random), square(m, m, odd_forms[0], random);
+    detail::project_out<T>(fast_context(Simd::best, count), v.cview(), s.cview(), w.view(), next.view(), g.view());
+    detail::tsmm_in_place<T>(fast_context(Simd::best, count), Op::none, T(1), v.view(), square.cview());
     auto all = bits(w.view());
     for (const auto& part : {bits(next.view()), bits(g.view()), bits(v.view())})
       all.insert(all.end(), part.begin(), part.end());
@@ -74,22 +63,22 @@ TEMPLATE_TEST_CASE("fused steps and tall results have the same bits for 1 to 8 t
   }
 }
 
-TEMPLATE_TEST_CASE("a NaN or infinity reaches its own row or column and nothing else", "", TS_SIX_TYPES) {
+TEMPLATE_TEST_CASE("a NaN or infinity reaches its own row or column and nothing else", "", TS_ALL_TYPES) {
   using T = TestType;
   using C = result_t<T>;
-  std::mt19937 random(9);
+  Values random(9);
   const double inf = std::numeric_limits<double>::infinity();
-  for (const Simd simd : available_simd())
+  for (const Simd simd : simd_levels())
     for (const index_t p : {1, 2, 3, 4, 7, 8, 12, 20})
       for (const double bad : {static_cast<double>(NAN), inf}) {
         const index_t n = 97, row = 41, col = p / 2;
         INFO("simd " << static_cast<int>(simd) << ", width " << p << ", value " << bad);
-        const Operand<T> x(n, p, Shape::row_major, random), z(n, p, Shape::row_major, random);
+        Operand<T> x(n, p, odd_forms[0], random), z(n, p, odd_forms[0], random);
         x.view()(row, col) = element<T>(bad, 0);
-        const Operand<C> s(p, p, Shape::row_major, random), y(n, p, Shape::row_major, random);
-        detail::tsmm<T>(threads(1, simd), Op::none, C(1), x.cview(), s.cview(), C(0), y.view());
-        const Operand<C> c(p, p, Shape::row_major, random);
-        detail::tsmttsm<T>(threads(1, simd), Op::transpose, C(1), x.cview(), z.cview(), C(0), c.view());
+        Operand<C> s(p, p, odd_forms[0], random), y(n, p, odd_forms[0], random);
+        detail::tsmm<T>(fast_context(simd), Op::none, C(1), x.cview(), s.cview(), C(0), y.view());
+        Operand<C> c(p, p, odd_forms[0], random);
+        detail::tsmttsm<T>(fast_context(simd), Op::transpose, C(1), x.cview(), z.cview(), C(0), c.view());
         bool right = true;
         for (index_t i = 0; i < n; ++i)
           for (index_t j = 0; j < p; ++j)
@@ -124,16 +113,15 @@ TEST_CASE("float32 sums over many rows are as good as float64 sums of float32 bl
   gram(Context{}, Op::transpose, 1.0f, HostView<const float>(a.data(), n, 1), 0.0f, HostView<float>(&c, 1, 1));
   const double exact = static_cast<double>(n) * (static_cast<double>(0.1f) * static_cast<double>(0.1f));
   // 128 terms to a float32 sum at most: the error of the whole is that of the blocks.
-  CHECK(std::abs(static_cast<double>(c) - exact) <=
-        128 * static_cast<double>(std::numeric_limits<float>::epsilon()) * exact);
+  CHECK(std::abs(static_cast<double>(c) - exact) <= 128 * eps<float> * exact);
 }
 
 TEST_CASE("instructions that are asked for and missing are an error") {
-  const auto has = available_simd();
+  const auto has = simd_levels();
   const double x = 2;
   double c = 0;
   const auto run = [&](Simd simd) {
-    gram(threads(1, simd), Op::transpose, 1.0, HostView<const double>(&x, 1, 1), 0.0, HostView<double>(&c, 1, 1));
+    gram(fast_context(simd), Op::transpose, 1.0, HostView<const double>(&x, 1, 1), 0.0, HostView<double>(&c, 1, 1));
   };
   for (const Simd simd : {Simd::sse2, Simd::avx2, Simd::avx512}) {
     c = 0;

@@ -4,17 +4,12 @@
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
-#include "tallskinny/tests/gemm/operand.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
+#include "tallskinny/tests/support/engine.hpp"
 
 using namespace ts;
 using namespace ts::test;
 
 namespace {
-
-#define TS_SIX_TYPES double, float, std::complex<double>, std::complex<float>, float16, bfloat16
-#define TS_FOUR_TYPES double, float, std::complex<double>, std::complex<float>
 
 template <class W>
 W conjugate_if(bool conjugate, W x) {
@@ -56,6 +51,16 @@ std::vector<W> product(Op op, W alpha, const std::vector<W>& a, index_t rows_a, 
   return out;
 }
 
+/// A copy in the type of truth, row-major.
+template <class T>
+std::vector<wide_t<T>> widened(const Strided<const T>& v) {
+  std::vector<wide_t<T>> w;
+  w.reserve(static_cast<std::size_t>(v.rows * v.cols));
+  for (index_t i = 0; i < v.rows; ++i)
+    for (index_t j = 0; j < v.cols; ++j) w.push_back(to_wide(v(i, j)));
+  return w;
+}
+
 /// Whether `got` is `truth` within the bound of an inner product of `terms` numbers of size at most `size`.
 template <class T>
 void check_close(const Strided<T>& got, const std::vector<wide_t<T>>& truth, double terms, double size = 2) {
@@ -69,62 +74,52 @@ void check_close(const Strided<T>& got, const std::vector<wide_t<T>>& truth, dou
   CHECK(worst <= bound);
 }
 
-Context with(Simd simd, int threads = 2) {
-  Context ctx;
-  ctx.simd = simd;
-  ctx.threads = threads;
-  return ctx;
-}
-
-struct Widths {
-  index_t p, q;
-};
 constexpr Widths biting_widths[] = {{1, 1},  {2, 2},  {3, 2},  {2, 4},   {4, 4},   {5, 5},  {7, 3},   {8, 8},
                                     {9, 16}, {17, 1}, {1, 33}, {24, 23}, {31, 47}, {65, 9}, {40, 64}, {400, 390}};
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("tsmttsm, fast: every instruction set, layout and edge", "", TS_SIX_TYPES) {
+TEMPLATE_TEST_CASE("tsmttsm, fast: every instruction set, layout and edge", "", TS_ALL_TYPES) {
   using T = TestType;
   using C = result_t<T>;
-  std::mt19937 random(7);
+  Values random(7);
   const C alpha = element<C>(0.75, -0.5), beta = element<C>(-1.25, 0.25);
   int turn = 0;
-  for (const Simd simd : available_simd())
+  for (const Simd simd : simd_levels())
     for (const Widths w : biting_widths)
       for (const index_t n : {1, 13, 700}) {
         if (w.p > 100 && n != 13) continue;  // the float64 truth of a wide product is slow
-        const Shape shape_a = all_shapes[turn % 4], shape_b = all_shapes[turn / 4 % 4], shape_c = all_shapes[turn % 3];
+        const Form shape_a = odd_forms[turn % 4], shape_b = odd_forms[turn / 4 % 4], shape_c = odd_forms[turn % 3];
         const Op op = turn % 2 ? Op::adjoint : Op::transpose;
         ++turn;
         INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << w.p << ", " << w.q << ", turn " << turn);
-        const Operand<T> a(n, w.p, shape_a, random), b(n, w.q, shape_b, random);
-        const Operand<C> c(w.p, w.q, shape_c, random);
+        Operand<T> a(n, w.p, shape_a, random), b(n, w.q, shape_b, random);
+        Operand<C> c(w.p, w.q, shape_c, random);
         const auto truth = product(op, to_wide<C>(alpha), widened(a.cview()), n, w.p, widened(b.cview()), w.q,
                                    to_wide<C>(beta), widened(c.cview()));
-        detail::tsmttsm<T>(with(simd), op, alpha, a.cview(), b.cview(), beta, c.view());
+        detail::tsmttsm<T>(fast_context(simd, 2), op, alpha, a.cview(), b.cview(), beta, c.view());
         check_close(c.view(), truth, static_cast<double>(n));
-        CHECK(c.untouched_beside());
+        CHECK(c.surroundings_untouched());
       }
 }
 
-TEMPLATE_TEST_CASE("gram, fast: exactly Hermitian, with beta = 0 over NaN", "", TS_SIX_TYPES) {
+TEMPLATE_TEST_CASE("gram, fast: exactly Hermitian, with beta = 0 over NaN", "", TS_ALL_TYPES) {
   using T = TestType;
   using C = result_t<T>;
-  std::mt19937 random(11);
+  Values random(11);
   int turn = 0;
-  for (const Simd simd : available_simd())
+  for (const Simd simd : simd_levels())
     for (const index_t p : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 31, 64, 70})
       for (const index_t n : {1, 450}) {
-        const Operand<T> a(n, p, all_shapes[turn % 4], random);
-        const Operand<C> c(p, p, all_shapes[turn / 2 % 4], random);
+        Operand<T> a(n, p, odd_forms[turn % 4], random);
+        Operand<C> c(p, p, odd_forms[turn / 2 % 4], random);
         const Op op = turn++ % 2 ? Op::adjoint : Op::transpose;
         for (index_t i = 0; i < p; ++i)
-          for (index_t j = 0; j < p; ++j) c.view()(i, j) = element<C>(NAN, NAN);
+          for (index_t j = 0; j < p; ++j) c.view()(i, j) = nan_element<C>();
         INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << p << ", turn " << turn);
         const auto wide_a = widened(a.cview());
         const auto truth = product(op, wide_t<T>(1), wide_a, n, p, wide_a, p, wide_t<T>(0), std::vector<wide_t<T>>());
-        detail::gram<T>(with(simd), op, C(1), a.cview(), C(0), c.view());
+        detail::gram<T>(fast_context(simd, 2), op, C(1), a.cview(), C(0), c.view());
         check_close(c.view(), truth, static_cast<double>(n));
         bool mirrored = true, real_diagonal = true;
         for (index_t i = 0; i < p; ++i) {
@@ -137,21 +132,21 @@ TEMPLATE_TEST_CASE("gram, fast: exactly Hermitian, with beta = 0 over NaN", "", 
       }
 }
 
-TEMPLATE_TEST_CASE("tsmm, fast: every instruction set, layout and edge", "", TS_SIX_TYPES) {
+TEMPLATE_TEST_CASE("tsmm, fast: every instruction set, layout and edge", "", TS_ALL_TYPES) {
   using T = TestType;
   using C = result_t<T>;
-  std::mt19937 random(13);
+  Values random(13);
   int turn = 0;
-  for (const Simd simd : available_simd())
+  for (const Simd simd : simd_levels())
     for (const Widths w : biting_widths)
       for (const index_t n : {1, 13, 300}) {
         if (w.p > 100 && n != 13) continue;
         const Op op = turn % 3 == 0 ? Op::none : turn % 3 == 1 ? Op::adjoint : Op::transpose;
         const C alpha = element<C>(0.75, turn % 2 ? -0.5 : 0);
         const C beta = turn % 5 == 0 ? C(0) : element<C>(-1.25, turn % 5 == 1 ? 0.25 : 0);
-        const Operand<T> x(n, w.p, all_shapes[turn % 4], random);
-        const Operand<C> s(op == Op::none ? w.p : w.q, op == Op::none ? w.q : w.p, all_shapes[turn / 2 % 4], random);
-        const Operand<C> y(n, w.q, all_shapes[turn / 4 % 4], random);
+        Operand<T> x(n, w.p, odd_forms[turn % 4], random);
+        Operand<C> s(op == Op::none ? w.p : w.q, op == Op::none ? w.q : w.p, odd_forms[turn / 2 % 4], random);
+        Operand<C> y(n, w.q, odd_forms[turn / 4 % 4], random);
         ++turn;
         INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << w.p << ", " << w.q << ", turn " << turn);
         const auto op_s = op == Op::none ? s.cview() : s.cview().transposed();
@@ -161,27 +156,27 @@ TEMPLATE_TEST_CASE("tsmm, fast: every instruction set, layout and edge", "", TS_
                                    to_wide<C>(beta), widened(y.cview()));
         if (beta == C(0))
           for (index_t i = 0; i < n; ++i)
-            for (index_t j = 0; j < w.q; ++j) y.view()(i, j) = element<C>(NAN, NAN);
-        detail::tsmm<T>(with(simd), op, alpha, x.cview(), s.cview(), beta, y.view());
+            for (index_t j = 0; j < w.q; ++j) y.view()(i, j) = nan_element<C>();
+        detail::tsmm<T>(fast_context(simd, 2), op, alpha, x.cview(), s.cview(), beta, y.view());
         check_close(y.view(), truth, static_cast<double>(w.p));
-        CHECK(y.untouched_beside());
+        CHECK(y.surroundings_untouched());
       }
 }
 
-TEMPLATE_TEST_CASE("tsmm in place, fast: the columns behind the result stay", "", TS_FOUR_TYPES) {
+TEMPLATE_TEST_CASE("tsmm in place, fast: the columns behind the result stay", "", TS_RESULT_TYPES) {
   using T = TestType;
-  std::mt19937 random(17);
+  Values random(17);
   int turn = 0;
-  for (const Simd simd : available_simd())
+  for (const Simd simd : simd_levels())
     for (const Widths w : {Widths{1, 1}, {2, 1}, {4, 4}, {5, 2}, {8, 8}, {20, 7}, {33, 33}, {70, 12}, {300, 20}})
       for (const index_t n : {1, 200}) {
-        const Operand<T> x(n, w.p, all_shapes[turn % 4], random), s(w.p, w.q, all_shapes[turn / 4 % 4], random);
+        Operand<T> x(n, w.p, odd_forms[turn % 4], random), s(w.p, w.q, odd_forms[turn / 4 % 4], random);
         ++turn;
         INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << w.p << ", " << w.q << ", turn " << turn);
         const auto before = widened(x.cview());
         const auto truth = product(Op::none, wide_t<T>(1), before, n, w.p, widened(s.cview()), w.q, wide_t<T>(0),
                                    std::vector<wide_t<T>>());
-        detail::tsmm_in_place<T>(with(simd), Op::none, T(1), x.view(), s.cview());
+        detail::tsmm_in_place<T>(fast_context(simd, 2), Op::none, T(1), x.view(), s.cview());
         Strided<T> result = x.view();
         result.cols = w.q;
         check_close(result, truth, static_cast<double>(w.p));
@@ -190,54 +185,54 @@ TEMPLATE_TEST_CASE("tsmm in place, fast: the columns behind the result stay", ""
           for (index_t j = w.q; j < w.p; ++j)
             kept = kept && to_wide(x.view()(i, j)) == before[static_cast<std::size_t>(i * w.p + j)];
         CHECK(kept);
-        CHECK(x.untouched_beside());
+        CHECK(x.surroundings_untouched());
       }
 }
 
-TEMPLATE_TEST_CASE("tsm2r, fast: every instruction set, layout and op", "", TS_SIX_TYPES) {
+TEMPLATE_TEST_CASE("tsm2r, fast: every instruction set, layout and op", "", TS_ALL_TYPES) {
   using T = TestType;
   using C = result_t<T>;
-  std::mt19937 random(19);
+  Values random(19);
   int turn = 0;
-  for (const Simd simd : available_simd())
+  for (const Simd simd : simd_levels())
     for (const index_t q : {1, 3, 8, 17})
       for (const Widths d_shape : {Widths{1, 1}, {70, 3}, {9, 600}, {150, 280}, {3, 1000}}) {
         const Op op = turn % 3 == 0 ? Op::none : turn % 3 == 1 ? Op::adjoint : Op::transpose;
         const index_t m = op == Op::none ? d_shape.p : d_shape.q, depth = op == Op::none ? d_shape.q : d_shape.p;
         const C alpha = element<C>(0.75, -0.5), beta = element<C>(-1.25, 0.25);
-        const Operand<T> d(d_shape.p, d_shape.q, all_shapes[turn % 4], random);
-        const Operand<T> x(depth, q, all_shapes[turn / 2 % 4], random);
-        const Operand<C> y(m, q, all_shapes[turn / 4 % 4], random);
+        Operand<T> d(d_shape.p, d_shape.q, odd_forms[turn % 4], random);
+        Operand<T> x(depth, q, odd_forms[turn / 2 % 4], random);
+        Operand<C> y(m, q, odd_forms[turn / 4 % 4], random);
         ++turn;
         INFO("simd " << static_cast<int>(simd) << ", " << d_shape.p << " x " << d_shape.q << ", " << q << ", turn "
                      << turn);
         const auto truth = product(op, to_wide<C>(alpha), widened(d.cview()), d_shape.p, d_shape.q, widened(x.cview()),
                                    q, to_wide<C>(beta), widened(y.cview()));
-        detail::tsm2r<T>(with(simd), op, alpha, d.cview(), x.cview(), beta, y.view());
+        detail::tsm2r<T>(fast_context(simd, 2), op, alpha, d.cview(), x.cview(), beta, y.view());
         check_close(y.view(), truth, static_cast<double>(depth));
-        CHECK(y.untouched_beside());
+        CHECK(y.surroundings_untouched());
       }
 }
 
-TEMPLATE_TEST_CASE("project_out and inner_and_gram, fast", "", TS_FOUR_TYPES) {
+TEMPLATE_TEST_CASE("project_out and inner_and_gram, fast", "", TS_RESULT_TYPES) {
   using T = TestType;
   using W = wide_t<T>;
-  std::mt19937 random(23);
+  Values random(23);
   int turn = 0;
-  for (const Simd simd : available_simd())
+  for (const Simd simd : simd_levels())
     for (const Widths w : {Widths{0, 2}, {1, 1}, {4, 2}, {12, 4}, {33, 8}, {100, 3}, {300, 16}})
       for (const index_t n : {1, 600}) {
         const index_t m = w.p, b = w.q;
-        const Operand<T> v(n, m, all_shapes[turn % 4], random), block(n, b, all_shapes[turn / 2 % 4], random);
-        const Operand<T> s(m, b, all_shapes[turn / 4 % 4], random), next(m, b, all_shapes[turn % 3], random);
-        const Operand<T> g(b, b, all_shapes[turn % 4], random);
+        Operand<T> v(n, m, odd_forms[turn % 4], random), block(n, b, odd_forms[turn / 2 % 4], random);
+        Operand<T> s(m, b, odd_forms[turn / 4 % 4], random), next(m, b, odd_forms[turn % 3], random);
+        Operand<T> g(b, b, odd_forms[turn % 4], random);
         ++turn;
         INFO("simd " << static_cast<int>(simd) << ", " << n << " x " << m << ", " << b << ", turn " << turn);
         const auto wide_v = widened(v.cview());
         const auto truth = product(Op::none, W(-1), wide_v, n, m, widened(s.cview()), b, W(1), widened(block.cview()));
-        detail::project_out<T>(with(simd), v.cview(), s.cview(), block.view(), next.view(), g.view());
+        detail::project_out<T>(fast_context(simd, 2), v.cview(), s.cview(), block.view(), next.view(), g.view());
         check_close(block.view(), truth, static_cast<double>(m) + 1);
-        CHECK(block.untouched_beside());
+        CHECK(block.surroundings_untouched());
         // What follows is of the block as it was rounded.
         const double size = static_cast<double>(m + 2);
         const auto check_products = [&](const Strided<T>& inner, const Strided<T>& gram_of_block) {
@@ -250,9 +245,9 @@ TEMPLATE_TEST_CASE("project_out and inner_and_gram, fast", "", TS_FOUR_TYPES) {
         };
         check_products(next.view(), g.view());
 
-        const Operand<T> inner(m, b, all_shapes[turn % 4], random), gram(b, b, Shape::col_major_gaps, random);
-        detail::inner_and_gram<T>(with(simd), v.cview(), block.cview(), inner.view(), gram.view());
+        Operand<T> inner(m, b, odd_forms[turn % 4], random), gram(b, b, odd_forms[3], random);
+        detail::inner_and_gram<T>(fast_context(simd, 2), v.cview(), block.cview(), inner.view(), gram.view());
         check_products(inner.view(), gram.view());
-        CHECK(inner.untouched_beside());
+        CHECK(inner.surroundings_untouched());
       }
 }

@@ -103,7 +103,7 @@ TEST_CASE("a missing filter is named with its number and what to set") {
 
 TEST_CASE("a location is a file and an object, and existing files win") {
   TemporaryFolder folder;
-  const std::string plain = folder.with("odd:name.h5", "x").file.string();
+  const std::string plain = file_in(folder, "odd:name.h5", "x").file.string();
   CHECK(io::parse_location(plain).file == plain);
   CHECK(io::parse_location(plain).object.empty());
   CHECK(io::parse_location(plain + ":/a/b:c").file == plain);
@@ -183,17 +183,17 @@ TEST_CASE("files that cannot be opened are refused with the reason") {
   CHECK(read({folder / "missing.h5", ""}).says("does not exist"));
   CHECK(read({folder.path(), ""}).says("is a folder"));
   CHECK(read({"/dev/null", ""}).says("is not a regular file"));
-  CHECK(read(folder.with("empty.h5", "")).says("is empty"));
-  CHECK(read(folder.with("text.h5", "hello")).says("is not an HDF5 file"));
+  CHECK(read(file_in(folder, "empty.h5", "")).says("is empty"));
+  CHECK(read(file_in(folder, "text.h5", "hello")).says("is not an HDF5 file"));
   CHECK(read(fixture("archive.npz")).says("zip archive"));
-  CHECK(read(folder.with("old.mat", "MATLAB 5.0 MAT-file, ...")).says("-v7.3"));
+  CHECK(read(file_in(folder, "old.mat", "MATLAB 5.0 MAT-file, ...")).says("-v7.3"));
   CHECK(read({fixture("scipy.mtx.gz").file, "/A"}).says("no object"));
   if (::geteuid() != 0) {
-    const auto secret = folder.with("secret.h5", "x");
+    const auto secret = file_in(folder, "secret.h5", "x");
     ::chmod(secret.file.c_str(), 0);
     CHECK(read(secret).says("Permission denied"));
   }
-  for (const auto code : {read({folder / "missing.h5", ""}).code, read(folder.with("text.h5", "hello")).code})
+  for (const auto code : {read({folder / "missing.h5", ""}).code, read(file_in(folder, "text.h5", "hello")).code})
     CHECK(code == Errc::bad_input);
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("a truncated HDF5 file is called truncated") {
   TemporaryFolder folder;
   std::ifstream in(fixture("dense.h5").file, std::ios::binary);
   std::string content((std::istreambuf_iterator<char>(in)), {});
-  const auto where = folder.with("cut.h5", content.substr(0, content.size() / 2));
+  const auto where = file_in(folder, "cut.h5", content.substr(0, content.size() / 2));
   CHECK(refusal_of([&] { (void)io::read_matrix(where); }).says("is truncated"));
 }
 

@@ -15,7 +15,7 @@ std::string npy(std::string header, const std::string& data) {
 }
 Refusal refused(const std::string& content) {
   TemporaryFolder folder;
-  return refusal_of([&] { (void)io::read_matrix(folder.with("a.npy", content)); });
+  return refusal_of([&] { (void)io::read_matrix(file_in(folder, "a.npy", content)); });
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ TEST_CASE("npy: one dimension is a column, more than two are flattened, two byte
   TemporaryFolder folder;
   const std::string bytes("\x01\x02\x03\x04\x05\x06\x07\x08", 8);
   const auto read = [&](const std::string& header) {
-    return io::read_matrix(folder.with("a.npy", npy(header, bytes)));
+    return io::read_matrix(file_in(folder, "a.npy", npy(header, bytes)));
   };
   CHECK(table_of(read("{'descr': '|u1', 'fortran_order': False, 'shape': (8,), }")) ==
         Table(8, 1, {1, 2, 3, 4, 5, 6, 7, 8}));

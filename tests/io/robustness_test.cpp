@@ -5,16 +5,12 @@
 #include <random>
 
 #include "tallskinny/tests/io/support.hpp"
+#include "tallskinny/tests/support/write_file.hpp"
 
 using namespace ts;
 using namespace ts::test;
 
 namespace {
-
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// The invariants of what was read; false if one is broken.
 bool sound(const io::MatrixFile& read) {
@@ -90,7 +86,7 @@ TEST_CASE("damaged files give errors, never crashes") {
     if (extension == ".py" || extension == ".c") continue;
     const std::string whole = content_of(entry.path());
     for (int trial = 0; trial < trials; ++trial) {
-      const auto where = folder.with(entry.path().filename(), damaged(whole, random));
+      const auto where = file_in(folder, entry.path().filename(), damaged(whole, random));
       const int outcome = in_child(where.file);
       INFO(entry.path().filename() << " trial " << trial);
       if (outcome != 0)
@@ -113,7 +109,7 @@ TEST_CASE("damaged bytes end in an error or an answer, never in a crash or a wai
     std::string content = whole;
     for (unsigned flips = 1 + random() % 2; flips > 0; --flips)
       content[random() % content.size()] = static_cast<char>(random());
-    const auto where = folder.with("a.h5", content);
+    const auto where = file_in(folder, "a.h5", content);
     INFO("trial " << trial);
     try {
       for (const auto& d : io::list_objects(where.file, options)) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 namespace ts::test {
@@ -105,31 +106,9 @@ inline Refusal refusal_of(const std::string& name, const io::ReadOptions& option
   return refusal_of([&] { (void)io::read_matrix(fixture(name), options); });
 }
 
-/// A folder that is gone with its content at the end of the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tallskinny-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Writes a file with this content and gives its place.
-  [[nodiscard]] io::Location with(const std::string& name, const std::string& content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
-    return {path_ / name, ""};
-  }
-
- private:
-  std::filesystem::path path_;
-};
+/// Writes a file with this content and gives its place.
+inline io::Location file_in(const TemporaryFolder& folder, const std::string& name, const std::string& content) {
+  return {folder.file(name, content), ""};
+}
 
 }  // namespace ts::test

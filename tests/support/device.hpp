@@ -22,6 +22,20 @@ inline const cuda::Stream& device_stream() {
   return stream;
 }
 
+/// Notes kernels instead of launching them.
+inline Context rehearsing_context(const cuda::DeviceInfo& device) {
+  Context ctx;
+  ctx.stream = cuda::Stream::rehearsing(device);
+  return ctx;
+}
+
+inline Context device_context(Determinism determinism = Determinism::run_to_run) {
+  Context ctx;
+  ctx.stream = device_stream();
+  ctx.determinism = determinism;
+  return ctx;
+}
+
 /// An operand's whole buffer on the device while this lives; taken back at its end.
 template <class T>
 class OnDevice {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tallskinny/gemm/plan/device_info.hpp"
+#include "tallskinny/gemm/plan/processor_info.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/operands.hpp"
@@ -29,13 +29,6 @@ inline std::vector<Simd> simd_levels() {
   for (const Simd level : {Simd::sse2, Simd::avx2, Simd::avx512})
     if (level <= this_cpu().simd) levels.push_back(level);
   return levels;
-}
-
-inline Context device_context(Determinism determinism = Determinism::run_to_run) {
-  Context ctx;
-  ctx.stream = device_stream();
-  ctx.determinism = determinism;
-  return ctx;
 }
 
 /// The stream on which compiled_ahead rehearses; empty at any other time.

@@ -74,21 +74,28 @@ struct Form {
 inline constexpr Form forms[] = {{Layout::row_major, 0, 0}, {Layout::row_major, 3, 1}, {Layout::col_major, 0, 0},
                                  {Layout::row_major, 8, 0}, {Layout::col_major, 5, 1}, {Layout::row_major, 1, 3}};
 inline Form form_number(std::size_t i) { return forms[i % std::size(forms)]; }
+/// Nothing is aligned beyond the element, and there is much around it.
+inline constexpr Form odd_forms[] = {
+    {Layout::row_major, 0, 37}, {Layout::row_major, 3, 37}, {Layout::col_major, 0, 37}, {Layout::col_major, 3, 37}};
 
 template <class T>
 class Operand {
  public:
   Operand(index_t rows, index_t cols, Form form = {})
       : rows_(rows), cols_(cols), form_(form), ld_((row_major() ? cols : rows) + form.padding) {
-    buffer_.assign(static_cast<std::size_t>(form.offset + ld_ * (row_major() ? rows : cols) + 5), nan_element<T>());
+    const index_t behind = std::max<index_t>(5, form.offset);
+    buffer_.assign(static_cast<std::size_t>(form.offset + ld_ * (row_major() ? rows : cols) + behind),
+                   nan_element<T>());
   }
-  static Operand random(index_t rows, index_t cols, Form form, Values& values) {
-    Operand o(rows, cols, form);
-    o.fill([&](index_t, index_t) {
+  /// Numbers in [-1, 1).
+  Operand(index_t rows, index_t cols, Form form, Values& values) : Operand(rows, cols, form) {
+    fill([&](index_t, index_t) {
       const double re = values.uniform();
       return element<T>(re, values.uniform());
     });
-    return o;
+  }
+  static Operand random(index_t rows, index_t cols, Form form, Values& values) {
+    return Operand(rows, cols, form, values);
   }
   /// Integers in [-4, 4]: products and short sums of them are exact in every type.
   static Operand integers(index_t rows, index_t cols, Form form, Values& values) {
@@ -111,6 +118,11 @@ class Operand {
   const T& at(index_t i, index_t j) const { return buffer_[position(i, j)]; }
   [[nodiscard]] Wide<T> wide_at(index_t i, index_t j) const { return wide(at(i, j)); }
 
+  [[nodiscard]] Strided<T> view() {
+    return {&buffer_[static_cast<std::size_t>(form_.offset)], rows_, cols_, row_major() ? ld_ : 1,
+            row_major() ? 1 : ld_};
+  }
+  [[nodiscard]] Strided<const T> cview() const { return const_cast<Operand*>(this)->view(); }
   /// use(view), with the view of the layout that this operand has.
   template <class F>
   void with_view(F&& use) {

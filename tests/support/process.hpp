@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tallskinny/tests/support/temporary_folder.hpp"
+#include "tallskinny/tests/support/write_file.hpp"
 
 namespace ts::test {
 
@@ -24,13 +23,6 @@ struct ProcessResult {
   double processor_seconds = 0;  ///< of the program and those that it started
   std::uint64_t most_bytes = 0;  ///< that one of them had in memory
 };
-
-inline std::string content_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 /// Runs a program to its end with its output caught and nothing to read. `environment` is added to that of
 /// the test.

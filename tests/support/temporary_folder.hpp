@@ -1,11 +1,10 @@
 // An empty folder that goes away with its object.
 #pragma once
 
-#include <unistd.h>
-
-#include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 
 namespace ts::test {
@@ -13,10 +12,9 @@ namespace ts::test {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    static std::atomic<int> count = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("tallskinny-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
-    std::filesystem::create_directories(path_);
+    std::string name = (std::filesystem::temp_directory_path() / "tallskinny-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
   }
   ~TemporaryFolder() {
     std::error_code ignored;

@@ -137,7 +137,7 @@ void GpuPlace::time(const std::vector<DeviceOperands<T>>& sets, const Effort& ef
 }
 
 void GpuPlace::judge(Measured& m) const {
-  const cuda::Limits limits = cuda::limits_of(m.described.problem, roofs_);
+  const cuda::LeastTimes limits = cuda::least_times(m.described.problem, roofs_);
   m.roof_seconds = std::max(limits.memory_seconds, limits.arithmetic_seconds);
   m.bound = limits.arithmetic_seconds > limits.memory_seconds ? Bound::arithmetic : Bound::memory;
   const auto plans = plans_of(m.described, ctx_.stream.device(), ctx_.determinism);

@@ -148,8 +148,6 @@ std::string compiler_version() { return std::to_string(nvrtc().major) + "." + st
 std::vector<std::string> options_of(const CompileJob& job) {
   std::vector<std::string> options = {"--gpu-architecture=" + job.arch, "--std=c++20", "--no-source-include",
                                       "--device-as-default-execution-space", "--ptxas-options=-v"};
-  for (const auto& [name, value] : job.policy.name.empty() ? job.defines : Defines{})
-    options.push_back(std::string("-D").append(name).append("=").append(value));
   if (const char* more = std::getenv("TALLSKINNY_NVRTC_OPTIONS"); more != nullptr) {
     std::istringstream words(more);
     for (std::string word; words >> word;) options.push_back(word);

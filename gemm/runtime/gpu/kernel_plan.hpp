@@ -12,16 +12,8 @@
 
 namespace ts::cuda {
 
-/// Constants that specialise a kernel: `-DTS_P=8` for {"TS_P", "8"}.
+/// The members of the policy that specialises a kernel, by name: {"p", "8"}.
 using Defines = std::vector<std::pair<std::string, std::string>>;
-
-[[nodiscard]] inline std::pair<std::string, std::string> define(const char* name, index_t value) {
-  return {name, std::to_string(value)};
-}
-/// TS_TYPE, by which device/element.cuh knows the element type.
-[[nodiscard]] inline std::pair<std::string, std::string> define(DType type) {
-  return define("TS_TYPE", static_cast<index_t>(type));
-}
 
 /// What a compiled kernel may use; spills are never allowed.
 struct Budget {
@@ -45,7 +37,7 @@ using SourceFiles = std::span<const Source> (*)() noexcept;
 struct KernelPlan {
   std::string_view family;
   PolicyType policy;
-  Defines defines;  ///< the members of the policy, or macros where there is none
+  Defines defines;  ///< the members of the policy
   unsigned grid = 1, block = 1;
   std::size_t shared_bytes = 0;     ///< dynamic
   std::size_t workspace_bytes = 0;  ///< of Stream::workspace

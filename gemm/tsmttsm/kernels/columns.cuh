@@ -3,18 +3,26 @@
 
 #include "tallskinny/gemm/device/fragment.cuh"
 
+/// Scalar, where a template chooses.
+template <class F>
+struct ScalarFor {
+  using Type = Scalar;
+};
+
 /// Row-major operand: V neighbouring columns of the rows from, from + pitch, + 2 pitch, + 3 pitch (bytes).
-template <int V, int Pitch>
-__device__ __forceinline__ void load_columns_of(const unsigned char* from, Fragment (&x)[V]) {
-  constexpr int size = sizeof(Scalar);
-#if TS_CORE < 2
+template <int V, int Pitch, class F>
+__device__ __forceinline__ void load_columns_of(const unsigned char* from, F (&x)[V]) {
+  using S = typename ScalarFor<F>::Type;
+  constexpr int size = sizeof(S);
 #pragma unroll
   for (int u = 0; u < 4; ++u) {
     const Words<V* size> row = load_words<V * size>(from + u * Pitch);
 #pragma unroll
-    for (int e = 0; e < V; ++e) set(x[e], u, scalar_of(row.w + e * (size / 4), Scalar()));
+    for (int e = 0; e < V; ++e) set(x[e], u, scalar_of(row.w + e * (size / 4), S()));
   }
-#else
+}
+template <int V, int Pitch>
+__device__ __forceinline__ void load_columns_of(const unsigned char* from, HalfFragment (&x)[V]) {
   if constexpr (V == 1) {
     uint32 row[4];
 #pragma unroll
@@ -22,6 +30,7 @@ __device__ __forceinline__ void load_columns_of(const unsigned char* from, Fragm
     x[0].k[0] = __byte_perm(row[0], row[1], 0x5410);
     x[0].k[1] = __byte_perm(row[2], row[3], 0x5410);
   } else {
+    constexpr int size = 2;
     Words<V * size> row[4];
 #pragma unroll
     for (int u = 0; u < 4; ++u) row[u] = load_words<V * size>(from + u * Pitch);
@@ -32,13 +41,13 @@ __device__ __forceinline__ void load_columns_of(const unsigned char* from, Fragm
       x[e].k[1] = __byte_perm(row[2].w[e / 2], row[3].w[e / 2], halves);
     }
   }
-#endif
 }
 
 /// Column-major operand: four neighbouring rows of one column of elements, its parts as columns of their own.
-__device__ __forceinline__ void load_rows_of(const unsigned char* from, Fragment (&x)[parts]) {
-#if TS_CORE < 2
-  constexpr int size = sizeof(Scalar), words = size / 4;
+template <class F>
+__device__ __forceinline__ void load_rows_of(const unsigned char* from, F (&x)[parts]) {
+  using S = typename ScalarFor<F>::Type;
+  constexpr int words = sizeof(S) / 4;
   uint32 rows[4 * parts * words];
 #pragma unroll
   for (int i = 0; i < parts * words; ++i) {
@@ -49,9 +58,9 @@ __device__ __forceinline__ void load_rows_of(const unsigned char* from, Fragment
 #pragma unroll
   for (int u = 0; u < 4; ++u)
 #pragma unroll
-    for (int e = 0; e < parts; ++e) set(x[e], u, scalar_of(rows + (u * parts + e) * words, Scalar()));
-#else
+    for (int e = 0; e < parts; ++e) set(x[e], u, scalar_of(rows + (u * parts + e) * words, S()));
+}
+__device__ __forceinline__ void load_rows_of(const unsigned char* from, HalfFragment (&x)[parts]) {
   const Words<8> rows = load_words<8>(from);
   x[0].k[0] = rows.w[0], x[0].k[1] = rows.w[1];
-#endif
 }

@@ -4,35 +4,34 @@
 // A = H + L, high and low parts of 11 bits, the product of the low ones left out (3xTF32). Of a symmetric
 // product H^T H + 2 H^T L is enough: half of it and half of its transpose are H^T H + H^T L + L^T H.
 //
-// A warpgroup has the whole product, of at most 64 columns; TS_SLICES of them take different rows of a
+// A warpgroup has the whole product, of at most 64 columns; slices of them take different rows of a
 // chunk, 32 at a time. Each row of a chunk is read once: a warp splits its columns
 // of the next batch while the instructions of this one go on, keeps the parts as left factor, and leaves them
 // in a plane of shared memory, by K, as right factor for itself and the others. Batches start from zero and
-// are added by ordinary, rounded additions, since tensor instructions truncate; every TS_FLUSH batches the
+// are added by ordinary, rounded additions, since tensor instructions truncate; every policy.flush batches the
 // sums move to float64, in global memory, where each thread has its own.
-//
-//   Beside what inner.cuh asks for (TS_GRAM 1, TS_SUBS 4): TS_STAGES, TS_PRODUCERS (4, of which one fills by
-//   bulk copies), TS_FLUSH, TS_COLUMNS (a multiple of 16, at most 64), TS_SLICES
 #pragma once
 
 #include "tallskinny/gemm/device/wgmma.cuh"
 #include "tallskinny/gemm/tsmttsm/kernels/inner.cuh"
 #include "tallskinny/gemm/tsmttsm/kernels/split.cuh"
 
-constexpr int sub_batch = 8;                                  ///< rows of each of the four sub-blocks in a batch
-constexpr int batches = TS_SUB_ROWS / sub_batch / TS_SLICES;  ///< of a slice in a chunk
-static_assert(batches * sub_batch * TS_SLICES == TS_SUB_ROWS && TS_SUBS == 4, "slices take whole batches");
-constexpr int slice_threads = 128, consumers = slice_threads * TS_SLICES;
-constexpr int threads = consumers + 32 * TS_PRODUCERS;
-constexpr int fillers = OperandA::in_bulk ? 32 : 32 * TS_PRODUCERS;
+constexpr int columns = policy.tile_columns();
+constexpr int sub_batch = 8;  ///< rows of each of the four sub-blocks in a batch
+constexpr int batches = policy.sub_rows / sub_batch / policy.slices;  ///< of a slice in a chunk
+static_assert(batches * sub_batch * policy.slices == policy.sub_rows && policy.subs() == 4,
+              "slices take whole batches");
+constexpr int slice_threads = 128, consumers = policy.consumers(), threads = policy.threads();
+constexpr int fillers = OperandA::in_bulk ? 32 : 32 * policy.producers;
 /// Registers of a thread that fills; the others take what is left, in steps of 8.
-constexpr int filler_registers = fillers == 32 ? 40 : 88;
-constexpr int consumer_registers = registers_left(threads, 32 * TS_PRODUCERS, filler_registers);
+constexpr int filler_registers = policy.filler_registers(fillers == 32);
+constexpr int consumer_registers = registers_left(threads, 32 * policy.producers, filler_registers);
 /// Four K of all columns, the same of all K of a batch: the high parts, or the low ones.
-constexpr int quad_bytes = 16 * TS_COLUMNS, part_bytes = sub_batch * quad_bytes, plane_bytes = 2 * part_bytes;
+constexpr int quad_bytes = 16 * columns, part_bytes = policy.plane_bytes(), plane_bytes = 2 * part_bytes;
 constexpr int planes = 2;  ///< batches of a slice that have both parts in shared memory at once
-constexpr int planes_offset = 256, ring_offset = planes_offset + TS_SLICES * planes * plane_bytes;
-constexpr int values = TS_COLUMNS / 2;  ///< sums of a thread
+static_assert(planes * plane_bytes == policy.slice_bytes());
+static_assert(8 * 2 * (policy.stages + policy.slices * planes) <= policy.planes_offset(), "the barriers fit");
+constexpr int values = columns / 2;  ///< sums of a thread
 /// Columns that a lane reads at once: the two rows of the instruction that it serves.
 constexpr int pair = OperandA::vector >= 2 ? 2 : 1;
 /// Where a column lies among the rows of the instruction, and in a plane.
@@ -59,7 +58,7 @@ struct Consumer {
   Share share;
   double* sums;  ///< this thread's, `consumers` from one value to the next
 
-  RingPosition<TS_STAGES> at = {};
+  RingPosition<policy.stages> at = {};
   RingPosition<planes> to = {}, from = {};
   int in_chunk = 0;
   float total[values], c[values];
@@ -108,12 +107,12 @@ struct Consumer {
   __device__ __forceinline__ void multiply(const LeftParts& left) {
     constexpr uint64 next = 2 * quad_bytes / 16;
     const unsigned char* const plane = rings.planes + from.stage * plane_bytes;
-    const uint64 high = wgmma_descriptor(plane, TS_COLUMNS), low = wgmma_descriptor(plane + part_bytes, TS_COLUMNS);
+    const uint64 high = wgmma_descriptor(plane, columns), low = wgmma_descriptor(plane + part_bytes, columns);
     wgmma_fence();
 #pragma unroll
-    for (int s = 0; s < 4; ++s) Wgmma<TS_COLUMNS / 8>::multiply(c, left[s], low + s * next, s);
+    for (int s = 0; s < 4; ++s) Wgmma<columns / 8>::multiply(c, left[s], low + s * next, s);
 #pragma unroll
-    for (int s = 0; s < 4; ++s) Wgmma<TS_COLUMNS / 8>::multiply(c, left[s], high + s * next, 1);
+    for (int s = 0; s < 4; ++s) Wgmma<columns / 8>::multiply(c, left[s], high + s * next, 1);
     wgmma_commit();
   }
 
@@ -155,86 +154,88 @@ struct Consumer {
     for (int64 b = 0; b < count; b += 2) {
       step(even, odd, b + 1 < count);
       if (b + 1 < count) step(odd, even, b + 2 < count);
-      if (++since_flush == TS_FLUSH / 2) flush(), since_flush = 0;
+      if (++since_flush == policy.flush / 2) flush(), since_flush = 0;
     }
     flush();
   }
 };
 
-extern "C" __global__ void __launch_bounds__(threads, 1)
-    gram_wgmma(OperandArgument a_argument, OperandArgument b_argument, int64 rows, int64 a_columns, Result* c,
-               int64 c_row_stride, int64 c_column_stride, Result* mirror, Complex<double> alpha, Complex<double> beta,
-               int adjoint, int panel_blocks, int group_size, double* partials, double* mailboxes, unsigned* tickets,
-               PartsArgument sums_of_parts) {
+__device__ __forceinline__ void init_barriers(uint64* full) {
+  uint64* const empty = full + policy.stages;
+  uint64* const plane_barriers = empty + policy.stages;
+  for (int s = 0; s < policy.stages; ++s)
+    barrier_init(full + s, OperandA::arrivals(fillers)), barrier_init(empty + s, consumers / 32 * warp_arrivals);
+  for (int s = 0; s < policy.slices; ++s)
+    for (int p = 0; p < planes; ++p) {
+      barrier_init(plane_barriers + (2 * s) * planes + p, slice_threads);
+      barrier_init(plane_barriers + (2 * s + 1) * planes + p, slice_threads / 32 * warp_arrivals);
+    }
+  barrier_init_fence();
+}
+
+/// The warps that fill.
+__device__ __forceinline__ void fill_ring(const Part& part, const OperandA& a, unsigned char* ring, uint64* full,
+                                          uint64* empty, int thread) {
+  give_registers<filler_registers>();
+  if (thread >= fillers) return;
+  RingPosition<policy.stages> to_fill;
+  for (int64 chunk = part.block; chunk < part.chunks; chunk += part.blocks) {
+    barrier_wait(empty + to_fill.stage, to_fill.parity ^ 1);
+    a.fill(part.chunk_at(chunk), ring + to_fill.stage * OperandA::stage_bytes, full + to_fill.stage, thread, fillers);
+    to_fill.advance();
+  }
+}
+
+/// The others.
+__device__ __forceinline__ void consume(const Part& part, const OperandA& a, unsigned char* shared, double* sums,
+                                        int thread) {
+  take_registers<consumer_registers>();
+  uint64* const full = reinterpret_cast<uint64*>(shared);
+  uint64* const empty = full + policy.stages;
+  const int warp = thread / 32, lane = thread % 32, slice = warp / 4, of_slice = warp % 4, g = lane / 4, t = lane % 4;
+  const int64 mine =
+      part.block < part.chunks ? (part.chunks - part.block + part.blocks - 1) / part.blocks * batches : 0;
+  Rings rings{shared + policy.ring_offset(clustered),
+              full,
+              empty,
+              empty + policy.stages + 2 * slice * planes,
+              nullptr,
+              shared + policy.planes_offset() + slice * (planes * plane_bytes)};
+  rings.empty_planes = rings.full_planes + planes;
+  Share share{slice * batches * sub_batch, {}, (16 * of_slice + g) * 16 + t * 4, 16 * of_slice >= columns};
+  for (int i = 0; i < 2; ++i) {
+    const int column = 16 * of_slice + (pair == 2 ? 2 * g : 8 * i + g), last = (OperandA::folded - 1) / pair * pair;
+    share.left_offset[i] = a.offset(t, column < last ? column : last);
+  }
+  Consumer{rings, share, sums + thread}.run(mine);
+}
+
+extern "C" __global__ void __launch_bounds__(threads, 1) gram_wgmma(const __grid_constant__ InnerArguments arguments) {
   extern __shared__ __align__(128) unsigned char shared[];
   uint64* const full = reinterpret_cast<uint64*>(shared);
-  uint64* const empty = full + TS_STAGES;
-  uint64* const plane_barriers = empty + TS_STAGES;
-  static_assert(8 * 2 * (TS_STAGES + TS_SLICES * planes) <= planes_offset, "there is room for the barriers");
-  unsigned char* const ring = shared + ring_offset;
-  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
-
-  if (thread == 0) {
-    for (int s = 0; s < TS_STAGES; ++s)
-      barrier_init(full + s, OperandA::arrivals(fillers)), barrier_init(empty + s, consumers / 32 * warp_arrivals);
-    for (int s = 0; s < TS_SLICES; ++s)
-      for (int p = 0; p < planes; ++p) {
-        barrier_init(plane_barriers + (2 * s) * planes + p, slice_threads);
-        barrier_init(plane_barriers + (2 * s + 1) * planes + p, slice_threads / 32 * warp_arrivals);
-      }
-    barrier_init_fence();
-  }
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) init_barriers(full);
   __syncthreads();
 
-  const Part part = part_of(a_argument, b_argument, rows, a_columns, c, c_row_stride, panel_blocks, sums_of_parts);
-  const int64 chunks = part.chunks;
-  const OperandA a(a_argument, rows);
-  // The sums of this block in float64, behind all partial results.
-  const int panels = static_cast<int>(gridDim.x) / panel_blocks;
-  const int groups = (panel_blocks + group_size - 1) / group_size;
-  double* sums = partials + static_cast<int64>(panels) * (panel_blocks + groups) * result_parts +
-                 static_cast<int64>(blockIdx.x) * values * consumers;
-
+  const Part part = part_of(arguments);
+  const OperandA a(part.a, part.rows);
+  double* const sums = block_sums(part, arguments, values * consumers);
   if (thread >= consumers) {
-    give_registers<filler_registers>();
-    if (thread >= consumers + fillers) return;
-    RingPosition<TS_STAGES> to_fill;
-    for (int64 chunk = part.block; chunk < chunks; chunk += panel_blocks) {
-      barrier_wait(empty + to_fill.stage, to_fill.parity ^ 1);
-      a.fill(part.chunk_at(chunk), ring + to_fill.stage * OperandA::stage_bytes, full + to_fill.stage,
-             thread - consumers, fillers);
-      to_fill.advance();
-    }
+    fill_ring(part, a, shared + policy.ring_offset(clustered), full, full + policy.stages, thread - consumers);
     return;
   }
-  take_registers<consumer_registers>();
-  {
-    const int slice = warp / 4, of_slice = warp % 4, g = lane / 4, t = lane % 4;
-    const int64 mine = part.block < chunks ? (chunks - part.block + panel_blocks - 1) / panel_blocks * batches : 0;
-    Rings rings{ring,    full,
-                empty,   plane_barriers + 2 * slice * planes,
-                nullptr, shared + planes_offset + slice * (planes * plane_bytes)};
-    rings.empty_planes = rings.full_planes + planes;
-    Share share{slice * batches * sub_batch, {}, (16 * of_slice + g) * 16 + t * 4, 16 * of_slice >= TS_COLUMNS};
-    for (int i = 0; i < 2; ++i) {
-      const int column = 16 * of_slice + (pair == 2 ? 2 * g : 8 * i + g), last = (OperandA::folded - 1) / pair * pair;
-      share.left_offset[i] = a.offset(t, column < last ? column : last);
-    }
-    Consumer{rings, share, sums + thread}.run(mine);
-  }
+  consume(part, a, shared, sums, thread);
   __syncthreads();
 
   const auto sum_at = [&](int l, int r) {
     const int place = place_of(l), of_slice = place / 16 * 32 + place % 8 * 4 + place_of(r) % 8 / 2;
     const int value = place_of(r) / 8 * 4 + place % 16 / 8 * 2 + place_of(r) % 2;
     double sum = 0;
-    for (int s = 0; s < TS_SLICES; ++s)
+    for (int s = 0; s < policy.slices; ++s)
       sum += __ldcg(sums + static_cast<int64>(value) * consumers + s * slice_threads + of_slice);
     return sum;
   };
   const auto real_product = [&](int l, int r) { return 0.5 * (sum_at(l, r) + sum_at(r, l)); };
   using Sum = Totals<double, result_count, parts>;
-  finish(totals_of<Sum>(part, nullptr, partials, mailboxes, tickets, group_size),
-         output_of(part, c, c_row_stride, c_column_stride, mirror, alpha, beta, adjoint, sums_of_parts), part,
-         a_argument, b_argument, rows, consumers, real_product);
+  finish(totals_of<Sum>(part, nullptr, arguments), output_of(part, arguments), arguments, consumers, real_product);
 }

@@ -3,37 +3,27 @@
 
 #include "tallskinny/gemm/tsmttsm/kernels/inner.cuh"
 
-constexpr int tile_rows = 16 * TS_TILES_L,
-              tile_columns = 8 * TS_TILES_R;  ///< of a warp's part of the product
-/// A Gram matrix needs the tiles on and above the diagonal alone.
-__host__ __device__ constexpr bool tile_needed(int l, int r) {
-  return !TS_GRAM || (r + 1) * tile_columns > l * tile_rows;
-}
-__host__ __device__ constexpr int count_tiles() {
-  int count = 0;
-  for (int l = 0; l < TS_WARPS_L; ++l)
-    for (int r = 0; r < TS_WARPS_R; ++r) count += tile_needed(l, r);
-  return count;
-}
-constexpr int tiles = count_tiles();
+constexpr int tile_rows = policy.tile_rows(), tile_columns = policy.tile_columns();  ///< of a warp's part
+constexpr int tiles_left = policy.tiles_left, tiles_right = policy.tiles_right, tiles = policy.tiles();
 /// Which of the needed tiles this one is.
 __device__ __forceinline__ int tile_number(int l, int r) {
-  if (!TS_GRAM) return l * TS_WARPS_R + r;
+  if (!policy.gram) return l * policy.warps_right + r;
   int number = 0;
-  for (int i = 0; i < l * TS_WARPS_R + r; ++i) number += tile_needed(i / TS_WARPS_R, i % TS_WARPS_R);
+  for (int i = 0; i < l * policy.warps_right + r; ++i)
+    number += policy.tile_needed(i / policy.warps_right, i % policy.warps_right);
   return number;
 }
-constexpr int consumers = tiles * TS_SLICES, threads = 32 * (consumers + TS_PRODUCERS);
-constexpr int fillers = TS_PRODUCERS ? 32 * TS_PRODUCERS : 32;  ///< threads
-constexpr int steps = TS_SUBS * TS_SUB_ROWS / 16 / TS_SLICES;   ///< of 16 rows, in a stage, for a slice
-static_assert(steps * 16 * TS_SLICES == TS_SUBS * TS_SUB_ROWS, "slices take whole steps");
+constexpr int consumers = policy.warps(), threads = policy.threads();
+constexpr int fillers = policy.producers ? 32 * policy.producers : 32;  ///< threads
+constexpr int steps = folded_chunk / 16 / policy.slices;                ///< of 16 rows, in a stage, for a slice
+static_assert(steps * 16 * policy.slices == folded_chunk, "slices take whole steps");
 
-constexpr int terms = TS_THREE ? 3 : 1;                                        ///< real products for one of the tiles
-constexpr int column_scalars = TS_THREE ? 2 : 1;                               ///< of a column of the product
-constexpr int products = TS_PAIRS ? TS_TILES_L + 1 : TS_TILES_L * TS_TILES_R;  ///< of a warp: 16 x 8 each
-constexpr int term_values = products * 4, values = terms * term_values;        ///< of a lane
-constexpr bool flushes = TS_CORE > 0 && TS_FLUSH > 0;
-using Kept = typename Choose<flushes, double, Accumulator>::type;  ///< sums in shared memory
+constexpr int terms = policy.terms();                                    ///< real products for one of the tiles
+constexpr int column_scalars = policy.three ? 2 : 1;                     ///< of a column of the product
+constexpr int products = policy.products();                              ///< of a warp: 16 x 8 each
+constexpr int term_values = products * 4, values = terms * term_values;  ///< of a lane
+constexpr bool flushes = policy.flushes();
+using Kept = Choose<flushes, double, Accumulator>::type;  ///< sums in shared memory
 /// Neighbouring values of a lane. A warp has `units` of each lane there, those of all lanes side by side.
 struct alignas(16) Unit {
   static constexpr int size = 16 / sizeof(Kept);
@@ -41,6 +31,7 @@ struct alignas(16) Unit {
 };
 constexpr int units = values / Unit::size;
 constexpr int block_units = tiles * units * 32;  ///< of a block's product
+static_assert(consumers * units * 32 * 16 == policy.kept_bytes());
 
 /// Sums of one warp over its slice of rows.
 struct Sums {
@@ -51,8 +42,8 @@ struct Sums {
     for (int i = 0; i < values; ++i) at(i) = 0;
   }
   /// Those beside block i of 16 columns on the left.
-  __device__ __forceinline__ AccumulatorTile (&row(int term, int i))[TS_TILES_R] {
-    return *reinterpret_cast<AccumulatorTile(*)[TS_TILES_R]>(c[term] + i * TS_TILES_R);
+  __device__ __forceinline__ AccumulatorTile (&row(int term, int i))[tiles_right] {
+    return *reinterpret_cast<AccumulatorTile(*)[tiles_right]>(c[term] + i * tiles_right);
   }
   __device__ __forceinline__ Accumulator& at(int i) { return c[i / term_values][i % term_values / 4][i % 4]; }
   /// To this lane's units.
@@ -107,15 +98,13 @@ __device__ __forceinline__ void load(const unsigned char* from, Fragment (&x)[Si
   else
     load_columns_of<Side::vector, Side::row_bytes>(from, x);
 }
-constexpr int left_vectors = 2 * TS_TILES_L * column_scalars / Left::vector,
-              right_vectors = TS_TILES_R * column_scalars / Right::vector;
+constexpr int left_vectors = 2 * tiles_left * column_scalars / Left::vector,
+              right_vectors = tiles_right * column_scalars / Right::vector;
 
-#if TS_THREE
 /// Re + sign Im
-__device__ __forceinline__ Fragment sum_of(const Fragment& re, const Fragment& im, double sign) {
-  Fragment sum;
+__device__ __forceinline__ DoubleFragment sum_of(const DoubleFragment& re, const DoubleFragment& im, double sign) {
+  DoubleFragment sum;
 #pragma unroll
   for (int u = 0; u < 4; ++u) sum.k[u] = madd(sign, im.k[u], re.k[u]);
   return sum;
 }
-#endif

@@ -33,18 +33,14 @@ std::string doubt(const GeneralResult& r, const GeneralVerdict& v) {
     return ", but a Hermitian matrix with the same eigenvectors, which tells whether others come before "
            "them, could not be solved";
   if (v.adjoint == Asked::others)
-    return std::string(
-               ", but a search with the adjoint matrix finds other eigenvalues, as happens far from "
-               "normal: ") +
+    return std::string(", but a search with the adjoint matrix finds other eigenvalues, as happens far from normal: ") +
            compute_all;
   if (v.adjoint == Asked::unfinished)
     return std::string(
-               ", but a search with the adjoint matrix did not converge: raise `max_iterations` or "
-               "`max_basis`; ") +
+               ", but a search with the adjoint matrix did not converge: raise `max_iterations` or `max_basis`; ") +
            compute_all;
   if (r.verification != Verification::random_block)
-    return ", but the block steps allowed ended before a search for missing values did: raise "
-           "`max_iterations`";
+    return ", but the block steps allowed ended before a search for missing values did: raise `max_iterations`";
   return std::string(
              ", and fresh random blocks find no others; but of a matrix that is not normal no search "
              "can tell that none is missing: ") +
@@ -68,12 +64,10 @@ std::string reason_of(const GeneralResult& r, const GeneralVerdict& v, index_t n
         "there is one where A A^H = A^H A";
   if (!(moved < hopeless))
     text +=
-        "; the matrix is so far from normal that rounding decides where these eigenvalues are: none can be "
-        "vouched for";
+        "; the matrix is so far from normal that rounding decides where these eigenvalues are: none can be vouched for";
   else if (!(worst < doubtful))
     text +=
-        "; eigenvalues are ill-conditioned: errors may be larger than the residuals by the numbers given as "
-        "conditions";
+        "; eigenvalues are ill-conditioned: errors may be larger than the residuals by the numbers given as conditions";
   return text;
 }
 

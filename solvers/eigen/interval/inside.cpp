@@ -41,8 +41,7 @@ std::string sentence(const EigenResult<T>& r, index_t at_ends) {
   else if (r.verified && r.verification == Verification::inertia)
     s += "; complete: LDL^H factorisations count as many";
   else if (r.verified)
-    s += "; complete as far as a search from random blocks can tell, which is no proof: nothing was "
-         "factorised";
+    s += "; complete as far as a search from random blocks can tell, which is no proof: nothing was factorised";
   else
     s += "; not shown to be complete: raise `max_iterations` or lower `tol`";
   if (at_ends > 0)

@@ -84,8 +84,7 @@ void KrylovFactorisation<T>::append_to_f(PlacedView<const T> block) {
   const auto e = ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, columns(0, before), x.view(), s.view(), r.view());
   ortho::copy_block<T>(ctx_, x.cview().cols(0, e.rank), columns(before, e.rank));
   auto b = Matrix<T>::zeros(f_ + e.rank, m_);
-  for (index_t i = 0; i < f_; ++i)
-    for (index_t j = 0; j < m_; ++j) b(i, j) = b_(i, j);
+  ortho::copy<T>(b_.cview(), b.view().rows(0, f_));
   b_ = std::move(b);
   f_ += e.rank;
 }
@@ -177,8 +176,7 @@ void KrylovFactorisation<T>::take_in(HostView<const T> s, HostView<const T> r) {
   constexpr real_t<T> half = 0.5;
   const index_t f = f_;
   auto h = Matrix<T>::zeros(m_ + f, m_ + f);
-  for (index_t i = 0; i < m_; ++i)
-    for (index_t j = 0; j < m_; ++j) h(i, j) = h_(i, j);
+  ortho::copy<T>(h_.cview(), h.view().block(0, 0, m_, m_));
   for (index_t j = 0; j < f; ++j) {
     for (index_t i = 0; i < m_; ++i) {
       h(i, m_ + j) = s(l_ + i, j);
@@ -191,8 +189,7 @@ void KrylovFactorisation<T>::take_in(HostView<const T> s, HostView<const T> r) {
   }
   h_ = std::move(h);
   b_ = Matrix<T>::zeros(r.rows(), m_ + f);
-  for (index_t i = 0; i < r.rows(); ++i)
-    for (index_t j = 0; j < f; ++j) b_(i, m_ + j) = r(i, j);
+  ortho::copy<T>(r, b_.view().cols(m_, f));
   m_ += f, f_ = r.rows();
 }
 

@@ -64,6 +64,25 @@ double row_sum_norm(CsrView<T> a) {
   return norm;
 }
 
+template <class T>
+double row_sum_norm(HostView<const T> a) {
+  double norm = 0;
+  for (index_t i = 0; i < a.rows(); ++i) {
+    double sum = 0;
+    for (index_t j = 0; j < a.cols(); ++j) sum += std::abs(a(i, j));
+    norm = std::max(norm, sum);
+  }
+  return norm;
+}
+
+template <class T>
+Dense<T> dense_of(HostView<const T> a) {
+  Dense<T> copy(a.rows(), a.cols());
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = 0; j < a.cols(); ++j) copy(i, j) = a(i, j);
+  return copy;
+}
+
 /// Exposes the column counts of the factor, known after the symbolic analysis.
 template <class T>
 class Ldlt : public Eigen::SimplicialLDLT<Sparse<T>, Eigen::Lower, Eigen::AMDOrdering<std::int64_t>> {
@@ -176,21 +195,13 @@ DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView
   expects(std::isfinite(sigma), "`target` must be a finite number");
   auto body = std::make_shared<DenseFactor<T, double>>();
   body->n = a.rows();
-  double norm = 0;
-  for (index_t i = 0; i < body->n; ++i) {
-    double sum = 0;
-    for (index_t j = 0; j < body->n; ++j) sum += std::abs(a(i, j));
-    norm = std::max(norm, sum);
-  }
   const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm(mass);
-  detail::settle_shift<T, double>(*body, sigma, norm + std::abs(sigma) * mass_norm, mass_norm, [&] {
-    Dense<T> shifted(body->n, body->n);
-    for (index_t i = 0; i < body->n; ++i) {
-      for (index_t j = 0; j < body->n; ++j) shifted(i, j) = a(i, j);
-      if (mass.rows == 0) shifted(i, i) -= body->sigma;
-      for (index_t k = mass.rows == 0 ? 0 : mass.pointers[i]; mass.rows > 0 && k < mass.pointers[i + 1]; ++k)
+  detail::settle_shift<T, double>(*body, sigma, row_sum_norm(a) + std::abs(sigma) * mass_norm, mass_norm, [&] {
+    auto shifted = dense_of(a);
+    if (mass.rows == 0) shifted.diagonal().array() -= body->sigma;
+    for (index_t i = 0; i < mass.rows; ++i)
+      for (index_t k = mass.pointers[i]; k < mass.pointers[i + 1]; ++k)
         shifted(i, mass.indices[k]) -= body->sigma * mass.values[k];
-    }
     body->lu.compute(shifted);
     return true;
   });
@@ -203,19 +214,8 @@ GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
   expects(std::isfinite(std::abs(sigma)), "`target` must be a finite number");
   auto body = std::make_shared<SparseFactor<T>>();
   body->n = a.rows, body->hermitian = false;
-  std::vector<Eigen::Triplet<T, std::int64_t>> entries;
-  double norm = 0;
-  for (index_t i = 0; i < a.rows; ++i) {
-    double sum = 0;
-    entries.emplace_back(i, i, T{});
-    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
-      entries.emplace_back(i, a.indices[k], a.values[k]);
-      sum += std::abs(a.values[k]);
-    }
-    norm = std::max(norm, sum);
-  }
-  Sparse<T> plain(a.rows, a.cols);
-  plain.setFromTriplets(entries.begin(), entries.end());
+  const double norm = row_sum_norm(a);
+  const auto plain = std::move(ShiftedPencil<T>(a, {}).matrix);  // with all of its diagonal
   body->lu.analyzePattern(plain);
   detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
     Sparse<T> shifted = plain;
@@ -235,9 +235,7 @@ GeneralInverse<T>::GeneralInverse(HostView<const T> a, T sigma) {
   expects(std::isfinite(std::abs(sigma)), "`target` must be a finite number");
   auto body = std::make_shared<DenseFactor<T, T>>();
   body->n = a.rows(), body->hermitian = false;
-  Dense<T> plain(a.rows(), a.cols());
-  for (index_t i = 0; i < a.rows(); ++i)
-    for (index_t j = 0; j < a.cols(); ++j) plain(i, j) = a(i, j);
+  const auto plain = dense_of(a);
   const double norm = a.rows() > 0 ? plain.cwiseAbs().rowwise().sum().maxCoeff() : 0;
   detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
     auto shifted = plain;

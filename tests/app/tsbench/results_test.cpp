@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "tallskinny/app/common/text_file.hpp"
 #include "tallskinny/app/tsbench/page.hpp"
@@ -10,6 +9,7 @@
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/write_file.hpp"
 
 using namespace ts;
 using test::message_of;
@@ -22,13 +22,6 @@ std::vector<Cell> cells() {
           {"dense", "tsmm", "float64", "rows", 1000, 64, 64, 1e-3, 0.8, 0.5, true, 0},
           {"dense", "tsmm", "float32", "rows", 1000, 8, 8, 0, 0, 0, true, 0},
           {"rectangular", "tsmttsm", "float64", "rows", 1000, 1, 4, 1e-3, 0.95, 0, false, 0}};
-}
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 }  // namespace
@@ -71,7 +64,7 @@ TEST_CASE("a results file is whole after every write, and reads back") {
   file.add(cell);
   file.write();
   CHECK(!std::filesystem::exists(path + ".part"));
-  CHECK(test::count(read(path), "\n    {") == 2);  // a result a line
+  CHECK(test::count(test::content_of(path), "\n    {") == 2);  // a result a line
   const StoredResults stored = read_results(path);
   REQUIRE(stored.cells.size() == 2);
   CHECK(stored.header.device == "a GPU");
@@ -81,7 +74,7 @@ TEST_CASE("a results file is whole after every write, and reads back") {
 
   SECTION("what is no such file is refused by name") {
     app::write_text_file(path, "{\"device\": 1}\n");
-    CHECK(read(path) == "{\"device\": 1}\n");
+    CHECK(test::content_of(path) == "{\"device\": 1}\n");
     const std::string complaint = message_of([&] { (void)read_results(path); });
     CHECK(complaint.find("gpu.json' is no file of tsbench gpu") != std::string::npos);
     CHECK_THROWS_AS(read_results(path + ".none"), Error);

@@ -1,4 +1,5 @@
 #include "tallskinny/tests/app/tsdata/runs.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -138,6 +139,7 @@ TEST_CASE("the sample files hold what data/README.md says, and are small") {
   const auto expected = generators::blobs<float>(generators::Blobs(1500, 2, 12, 0.7, 10, 0, 11));
   REQUIRE(x.rows() == 1500);
   REQUIRE(x.cols() == 2);
-  for (index_t i = 0; i < 3000; ++i) CHECK(std::fabs(x.data()[i] - expected.data()[i]) < 1e-5f);
+  for (index_t i = 0; i < 3000; ++i)
+    CHECK(std::fabs(x.data()[i] - expected.data()[i]) < static_cast<float>(allowed::single));
   for (const auto& file : std::filesystem::directory_iterator(data)) CHECK(file.file_size() < 100000);
 }

@@ -1,4 +1,5 @@
 #include "tallskinny/tests/app/tssolve/runs.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -11,8 +12,8 @@ TEST_CASE("pencils") {
   CHECK(json["verified"] == true);
   for (std::size_t i = 0; i < 4; ++i) {
     const double j = static_cast<double>(i) + 1;
-    CHECK(std::abs(json["eigenvalues"][i].get<double>() - j * j) < 1e-6);
-    CHECK(json["backward_errors"][i].get<double>() < 1e-12);
+    CHECK(std::abs(json["eigenvalues"][i].get<double>() - j * j) < allowed::run_of_norm_100);
+    CHECK(json["backward_errors"][i].get<double>() < allowed::many_steps);
   }
   CHECK(io::read_vector(io::parse_location(folder / "modes.h5:/backward_errors")).size() == 4);
   json = solve_json({k, "--mass", m, "--interval", "15:50", "--conv", "rel"});
@@ -38,7 +39,8 @@ TEST_CASE("LOBPCG and Davidson with every kind of preconditioner") {
       const auto json = solve_json({matrix, "--method", method, "--which", "SA", "-k", "4", "--preconditioner", kind});
       CHECK(json["verified"] == true);
       CHECK(json["method"].get<std::string>().find(method == "lobpcg" ? "LOBPCG" : "block Davidson") == 0);
-      for (std::size_t i = 0; i < 4; ++i) CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[i]) < 1e-7);
+      for (std::size_t i = 0; i < 4; ++i)
+        CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[i]) < allowed::run_of_norm_10);
     }
   CHECK(tssolve({matrix, "--method", "lobpcg"}).code == 2);  // of which end?
   CHECK(tssolve({matrix, "--preconditioner", "jacobi"}).code == 2);
@@ -54,7 +56,7 @@ TEST_CASE("matrices that are not Hermitian") {
   CHECK(json["verified"] == true);
   REQUIRE(json["eigenvalues_real"].size() >= 4);
   for (std::size_t i = 0; i < 4; ++i)
-    CHECK(std::abs(json["eigenvalues_real"][i].get<double>() - exact[i].real()) < 1e-7);
+    CHECK(std::abs(json["eigenvalues_real"][i].get<double>() - exact[i].real()) < allowed::run_of_norm_10);
   const auto pairs = io::read_dense_as<std::complex<double>>(io::parse_location(folder / "pairs.h5:/eigenvectors"));
   CHECK(pairs.rows() == 120);
   CHECK(tssolve({matrix}).err.find("--general") != std::string::npos);
@@ -72,7 +74,7 @@ TEST_CASE("matrices that are not Hermitian") {
   REQUIRE(near["eigenvalues_real"].size() == 4);
   for (std::size_t i = 0; i < 4; ++i)
     CHECK(std::abs(distance({near["eigenvalues_real"][i].get<double>(), near["eigenvalues_imag"][i].get<double>()}) -
-                   distance(exact[i])) < 1e-7);
+                   distance(exact[i])) < allowed::run_of_norm_10);
   CHECK(solve_json({matrix, "--general", "-k", "2", "--which", "SM"})["sigma_real"] == 0.0);
   CHECK(tssolve({matrix, "--general", "--sigma", "1", "--which", "LR"}).code == 2);
   CHECK(tssolve({matrix, "--general", "--sigma", "1+i2"}).code == 2);
@@ -105,8 +107,8 @@ TEST_CASE("singular values and principal components") {
   const auto sparse = write_sparse(folder / "lauchli.h5", generators::lauchli(300, 0.5));
   auto json = solve_json({sparse, "--svd", "-k", "3", "-o", folder / "svd.h5"});
   CHECK(json["verified"] == true);
-  CHECK(std::abs(json["singular_values"][0].get<double>() - std::sqrt(300.25)) < 1e-10);
-  CHECK(std::abs(json["singular_values"][2].get<double>() - 0.5) < 1e-8);
+  CHECK(std::abs(json["singular_values"][0].get<double>() - std::sqrt(300.25)) < allowed::tight_run);
+  CHECK(std::abs(json["singular_values"][2].get<double>() - 0.5) < allowed::default_run);
   CHECK(io::read_dense_as<double>(io::parse_location(folder / "svd.h5:/left_singular_vectors")).rows() == 301);
   CHECK(io::read_dense_as<double>(io::parse_location(folder / "svd.h5:/right_singular_vectors")).rows() == 300);
 
@@ -123,7 +125,7 @@ TEST_CASE("singular values and principal components") {
   }
   json = solve_json({folder / "points.h5:/X", "--svd", "--centre", "-k", "2", "-o", folder / "pca.h5"});
   CHECK(json["verified"] == true);
-  CHECK(std::abs(json["singular_values"][1].get<double>()) < 1e-12);
+  CHECK(std::abs(json["singular_values"][1].get<double>()) < allowed::many_steps);
   CHECK(io::read_vector(io::parse_location(folder / "pca.h5:/explained_variance_ratio"))[0] == Approx(1));
   const auto means = io::read_dense_as<double>(io::parse_location(folder / "pca.h5:/column_means"));
   CHECK(means.data()[0] == Approx(7));
@@ -131,7 +133,8 @@ TEST_CASE("singular values and principal components") {
   CHECK(std::abs(axes(0, 0)) == Approx(0.6));
   json = solve_json({sparse, "--svd", "--which", "SM", "-k", "2"});
   CHECK(json["verified"] == true);
-  for (std::size_t i = 0; i < 2; ++i) CHECK(std::abs(json["singular_values"][i].get<double>() - 0.5) < 1e-8);
+  for (std::size_t i = 0; i < 2; ++i)
+    CHECK(std::abs(json["singular_values"][i].get<double>() - 0.5) < allowed::default_run);
   CHECK(tssolve({sparse, "--svd", "--which", "BE"}).code == 2);
   CHECK(tssolve({sparse, "--svd", "--sigma", "1"}).code == 2);
   CHECK(tssolve({sparse, "--centre"}).code == 2);
@@ -149,8 +152,8 @@ TEST_CASE("few on a side of the target are all of them, and the report says so")
   auto json = solve_json({matrix, "--sigma", "2.5", "--which", "SA", "-k", "4"});
   CHECK(json["verified"] == true);
   REQUIRE(json["eigenvalues"].size() == 2);
-  CHECK(std::abs(json["eigenvalues"][0].get<double>() - 2) < 1e-9);
-  CHECK(std::abs(json["eigenvalues"][1].get<double>() - 1) < 1e-9);
+  CHECK(std::abs(json["eigenvalues"][0].get<double>() - 2) < allowed::fine_run);
+  CHECK(std::abs(json["eigenvalues"][1].get<double>() - 1) < allowed::fine_run);
   CHECK(json["reason"].get<std::string>().find("4 were asked for, and only 2 lie below the target") !=
         std::string::npos);
   json = solve_json({matrix, "--interval", "0:1e300"});
@@ -173,7 +176,7 @@ TEST_CASE("the whole spectrum of a general matrix, asked for or taken over to") 
     const auto json = solve_json(arguments);
     CHECK(json["verified"] == true);
     REQUIRE(json["eigenvalues_real"].size() == 5);
-    for (const auto& x : json["eigenvalues_real"]) CHECK(std::abs(x.get<double>() - 1) < 1e-9);
+    for (const auto& x : json["eigenvalues_real"]) CHECK(std::abs(x.get<double>() - 1) < allowed::fine_run);
     if (!how.empty()) CHECK(json["method"].get<std::string>().find("dense") == 0);
   }
   CHECK(tssolve({matrix, "--general", "--method", "lanczos"}).err.find("--method dense") != std::string::npos);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <complex>
 #include <csignal>
 #include <filesystem>

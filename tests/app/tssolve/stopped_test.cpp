@@ -19,11 +19,11 @@ TEST_CASE("a signal ends the run with what was found") {
 TEST_CASE("a signal ends a dense solve at once") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "chain.h5", generators::laplacian({3500}));
-  const std::string command = std::string("\"") + TS_TSSOLVE + "\" \"" + matrix + "\" --method dense -k 3000 -o \"" +
-                              (folder / "all.h5") + "\" & pid=$!; sleep 1; kill -TERM $pid; wait $pid";
-  const auto begin = std::chrono::steady_clock::now();
+  const std::string command = std::string("\"") + TS_TSSOLVE + "\" \"" + matrix +
+                              "\" --method dense --threads 1 -k 3000 -o \"" + (folder / "all.h5") +
+                              "\" & pid=$!; sleep 1; kill -TERM $pid; wait $pid";
   const auto r = test::run_process("/bin/sh", {"-c", command});
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(3));
+  CHECK(r.processor_seconds < 3);  // of one thread, which a busy machine makes no more
   CHECK(r.code == 128 + SIGTERM);
   CHECK(r.err.find("stopped by signal 15") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "all.h5"));

@@ -1,4 +1,5 @@
 #include "tallskinny/tests/app/tssolve/runs.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -16,8 +17,8 @@ TEST_CASE("eigenpairs of a file as JSON and as a file") {
   REQUIRE(json["eigenvalues"].size() == 7);
   REQUIRE(json["residual_norms"].size() == 7);
   for (std::size_t i = 0; i < 7; ++i) {
-    CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[6 - i]) < 1e-7);
-    CHECK(json["residual_norms"][i].get<double>() <= 1e-8 * 4);
+    CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[6 - i]) < allowed::run_of_norm_10);
+    CHECK(json["residual_norms"][i].get<double>() <= allowed::default_run * 4);
   }
   const auto values = io::read_vector(io::parse_location(folder / "pairs.h5:/eigenvalues"));
   const auto vectors = io::read_dense_as<double>(io::parse_location(folder / "pairs.h5:/eigenvectors"));
@@ -113,7 +114,7 @@ TEST_CASE("a profile tells where the time went") {
   }
   // Products with the matrix: at least the blocks of all columns that it was applied to.
   CHECK(applied > 16.0 * 2744 * json["operator_applications"].get<double>());
-  CHECK(std::abs(noted - json["elapsed_seconds"].get<double>()) < 1e-6 + 0.01 * noted);
+  CHECK(std::abs(noted - json["elapsed_seconds"].get<double>()) < allowed::six_digits + allowed::two_digits * noted);
   const double near = profile["near_roof_share"].get<double>();
   CHECK(near >= 0);
   CHECK(near <= 1);
@@ -154,10 +155,10 @@ TEST_CASE("less precision states what it gives, and refuses what it cannot") {
   CHECK(single["tol"] == 1e-5);
   CHECK(single["reason"].get<std::string>().find("float32") != std::string::npos);
   for (std::size_t i = 0; i < 5; ++i) {
-    CHECK(std::abs(mixed["eigenvalues"][i].get<double>() - exact[4 - i]) < 1e-10);
-    CHECK(std::abs(single["eigenvalues"][i].get<double>() - exact[4 - i]) < 1e-6);
-    CHECK(mixed["residual_norms"][i].get<double>() <= 8e-11);
-    CHECK(single["residual_norms"][i].get<double>() <= 8e-5);
+    CHECK(std::abs(mixed["eigenvalues"][i].get<double>() - exact[4 - i]) < allowed::tight_run);
+    CHECK(std::abs(single["eigenvalues"][i].get<double>() - exact[4 - i]) < allowed::run_of_norm_100);
+    CHECK(mixed["residual_norms"][i].get<double>() <= 8 * allowed::conditioned);
+    CHECK(single["residual_norms"][i].get<double>() <= 8 * allowed::single);
   }
   CHECK(solve_json(plain)["float32_applications"] == 0);
   const auto refused = tssolve(with({"--precision", "float32", "--tol", "1e-8"}));
@@ -184,10 +185,10 @@ TEST_CASE("targets") {
   auto json = solve_json({matrix, "-k", "5", "--which", "SM"});  // singular: 0 is an eigenvalue
   const std::vector<double> nearest = {0, 2, 2, 4, 4};
   for (std::size_t i = 0; i < 5; ++i)
-    CHECK(std::abs(std::abs(json["eigenvalues"][i].get<double>()) - nearest[i]) < 1e-6);
+    CHECK(std::abs(std::abs(json["eigenvalues"][i].get<double>()) - nearest[i]) < allowed::run_of_norm_100);
   json = solve_json({matrix, "-k", "2", "--which", "LA", "--sigma", "10.5"});
-  CHECK(std::abs(json["eigenvalues"][0].get<double>() - 12) < 1e-6);
-  CHECK(std::abs(json["eigenvalues"][1].get<double>() - 14) < 1e-6);
+  CHECK(std::abs(json["eigenvalues"][0].get<double>() - 12) < allowed::run_of_norm_100);
+  CHECK(std::abs(json["eigenvalues"][1].get<double>() - 14) < allowed::run_of_norm_100);
 }
 
 TEST_CASE("all eigenvalues of an interval or beyond a threshold") {
@@ -196,7 +197,8 @@ TEST_CASE("all eigenvalues of an interval or beyond a threshold") {
   auto json = solve_json({matrix, "--interval", "-5:4", "-o", folder / "some.h5"});
   const std::vector<double> inside = {-4, -2, 0, 2, 4};
   REQUIRE(json["eigenvalues"].size() == 5);
-  for (std::size_t i = 0; i < 5; ++i) CHECK(std::abs(json["eigenvalues"][i].get<double>() - inside[i]) < 1e-6);
+  for (std::size_t i = 0; i < 5; ++i)
+    CHECK(std::abs(json["eigenvalues"][i].get<double>() - inside[i]) < allowed::run_of_norm_100);
   CHECK(json["verification"] == "inertia");
   CHECK(json["interval"] == "-5:4");
   CHECK(io::read_vector(io::parse_location(folder / "some.h5:/eigenvalues")).size() == 5);
@@ -222,7 +224,7 @@ TEST_CASE("an end of the spectrum that converges slowly is sought through the in
   CHECK(json["method"].get<std::string>().find("shift-invert") != std::string::npos);
   const auto exact = generators::sakurai_spectrum(1000).smallest(5);
   for (std::size_t i = 0; i < 5; ++i)
-    CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[i]) < 1e-3 * exact[i]);
+    CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[i]) < allowed::three_digits * exact[i]);
   CHECK(json["operator_applications"].get<int>() < 1000);
 }
 
@@ -238,14 +240,14 @@ TEST_CASE("entries whose squares overflow or vanish") {
       const auto json = solve_json({matrix, "-k", "4", "--which", "LA", "--method", method});
       CHECK(json["verified"] == true);
       for (std::size_t i = 0; i < 4; ++i) {
-        CHECK(std::abs(json["eigenvalues"][i].get<double>() / unit - exact[3 - i]) < 1e-7);
-        CHECK(json["residual_norms"][i].get<double>() <= 4e-8 * unit);
+        CHECK(std::abs(json["eigenvalues"][i].get<double>() / unit - exact[3 - i]) < allowed::run_of_norm_10);
+        CHECK(json["residual_norms"][i].get<double>() <= 4 * allowed::default_run * unit);
       }
     }
     const auto mixed = solve_json({matrix, "-k", "4", "--which", "LA", "--method", "lanczos", "--precision", "mixed"});
     CHECK(mixed["float32_applications"].get<int>() > 0);
-    CHECK(std::abs(mixed["eigenvalues"][3].get<double>() / unit - exact[0]) < 1e-7);
+    CHECK(std::abs(mixed["eigenvalues"][3].get<double>() / unit - exact[0]) < allowed::run_of_norm_10);
     const auto near = solve_json({matrix, "-k", "2", "--sigma", value_of(unit)});
-    CHECK(std::abs(near["eigenvalues"][0].get<double>() / unit - 1) < 1e-2);
+    CHECK(std::abs(near["eigenvalues"][0].get<double>() / unit - 1) < allowed::two_digits);
   }
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tallskinny/gemm/plan/device_info.hpp"
+#include "tallskinny/gemm/plan/processor_info.hpp"
 #include "tallskinny/tests/bench/baseline/hash.hpp"
 
 namespace ts::baseline {

@@ -1,52 +1,11 @@
 // assign() for rows on a GPU: the same bits as for rows in host memory.
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <iterator>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "tallskinny/gemm/assign/assign.hpp"
-#include "tallskinny/gemm/core/convert.hpp"
-#include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/tests/support/device.hpp"
+#include "tallskinny/tests/gemm/assign/device_rows.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
+using namespace ts::test;
 
 namespace {
-
-struct Case {
-  index_t n, d, k;
-  double offset = 0, factor = 1;
-  int levels = 128;    ///< different values of an element: few of them make ties
-  bool blobs = false;  ///< rows near centroids
-  index_t gap = 0;     ///< elements between rows
-  bool col_major = false, weighted = false, scaled = false;
-  bool copies = false;  ///< every third centroid is a copy of the one before
-  double outlying = 0;  ///< every fifth centroid is so much farther out
-};
-
-/// Numbers in [-1, 1) with so many levels.
-double number(index_t i, index_t j, int levels) {
-  const auto h = static_cast<std::uint64_t>(i * 7919 + j * 104729 + 17) * 0x9E3779B97F4A7C15u;
-  return static_cast<double>((h >> 40) % static_cast<std::uint64_t>(levels)) * 2 / levels - 1;
-}
-
-Matrix<double> centres(const Case& c) {
-  Matrix<double> out(c.k, c.d);
-  for (index_t m = 0; m < c.k; ++m)
-    for (index_t j = 0; j < c.d; ++j) out(m, j) = c.offset + c.factor * number(m + 1000003, j, c.levels) * 0.75;
-  if (c.outlying > 0)
-    for (index_t m = 4; m < c.k; m += 5)
-      for (index_t j = 0; j < c.d; ++j) out(m, j) += c.outlying * c.factor;
-  if (c.copies)
-    for (index_t m = 2; m < c.k; m += 3)
-      for (index_t j = 0; j < c.d; ++j) out(m, j) = out(m - 1, j);
-  return out;
-}
 
 struct Outcome {
   std::vector<std::int32_t> labels, next;
@@ -56,17 +15,6 @@ struct Outcome {
   double inertia = 0;
   index_t wrong = 0;
 };
-
-std::vector<double> numbers_of(const ClusterSums& sums, const FixedPoint& unit) {
-  std::vector<double> out;
-  for (index_t m = 0; m < sums.clusters(); ++m) {
-    out.push_back(static_cast<double>(sums.count(m)));
-    out.push_back(sums.weight(unit, m));
-    if (!sums.weightless(m))
-      for (index_t j = 0; j < sums.cols(); ++j) out.push_back(sums.mean(unit, m, j));
-  }
-  return out;
-}
 
 /// A first pass, a second one from its labels with other centroids, and what else there is.
 Outcome run(const Context& ctx, const Rows& x, const Case& c, const Matrix<double>& centroids,
@@ -139,191 +87,6 @@ void check_fast(const Case& c) {
   CHECK(share < 0x1p-9);
 }
 
-/// Sums and changes after each of some passes.
-struct Steps {
-  std::vector<std::vector<double>> sums;
-  std::vector<index_t> changed;
-};
-
-/// All rows come from nowhere, none moves, few do, and all; then the sums of the last labels from scratch,
-/// some rows left out.
-Steps moves(const Context& ctx, const Rows& x, const Case& c, const Matrix<double>& centroids,
-            const std::vector<double>& weights) {
-  const auto moments = column_moments(ctx, x);
-  const double heaviest = weights.empty() ? 1 : *std::max_element(weights.begin(), weights.end());
-  const FixedPoint unit(moments.reach, heaviest, x.rows());
-  ClusterSums sums(c.k, c.d);
-  PerRowArray<std::int32_t> labels(ctx, x.space(), std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
-  const PerRowArray<double> weigh(ctx, x.space(), weights);
-  Steps steps;
-  const auto pass = [&](const Matrix<double>& now) {
-    const AssignStats stats =
-        assign(ctx, {x, moments, now.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums});
-    steps.changed.push_back(stats.changed);
-    steps.sums.push_back(numbers_of(sums, unit));
-  };
-  auto few = Matrix<double>::copy_of(centroids.cview()), reversed = Matrix<double>(c.k, c.d);
-  few(c.k / 2, 0) += 0.02 * c.factor;
-  for (index_t m = 0; m < c.k; ++m)
-    for (index_t j = 0; j < c.d; ++j) reversed(m, j) = centroids(c.k - 1 - m, j);
-  pass(centroids), pass(centroids), pass(few), pass(reversed);
-  auto some = labels.to_host();
-  for (std::size_t i = 0; i < some.size(); i += 7) some[i] = -1;
-  const PerRowArray<std::int32_t> given(ctx, x.space(), some);
-  ClusterSums added(c.k, c.d);
-  add_rows(ctx, x, moments, given.view(), weigh.view(), unit, added);
-  steps.sums.push_back(numbers_of(added, unit));
-  return steps;
-}
-
-/// Labels, sums and changes after passes from labels of several kinds.
-struct Passes {
-  std::vector<std::vector<std::int32_t>> labels;
-  std::vector<std::vector<double>> sums;
-  std::vector<index_t> changed;
-};
-
-/// The last centroid that equals each.
-std::vector<std::int32_t> last_copies(const Matrix<double>& centroids) {
-  const index_t k = centroids.rows(), d = centroids.cols();
-  std::vector<std::int32_t> last;
-  for (index_t m = 0; m < k; ++m) {
-    index_t other = k - 1;
-    while (!std::equal(centroids.data() + m * d, centroids.data() + (m + 1) * d, centroids.data() + other * d)) --other;
-    last.push_back(static_cast<std::int32_t>(other));
-  }
-  return last;
-}
-
-/// Labels to begin with: right, a few wrong, each the last of equal centroids, all wrong, none.
-std::vector<std::vector<std::int32_t>> beginnings(const std::vector<std::int32_t>& right,
-                                                  const Matrix<double>& centroids) {
-  const std::size_t n = right.size(), k = static_cast<std::size_t>(centroids.rows());
-  std::vector<std::vector<std::int32_t>> begin(4, right);
-  begin.emplace_back(n, -1);
-  const auto last = last_copies(centroids);
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto label = static_cast<std::size_t>(right[i]);
-    const auto other = static_cast<std::int32_t>((label + 1 + i % (k - 1)) % k);
-    if (i % 37 == 5) begin[1][i] = i % 2 == 0 ? other : -1;
-    begin[2][i] = last[label], begin[3][i] = other;
-  }
-  return begin;
-}
-
-/// Passes that expect few labels to change, however many do, with sums; each is followed by one that changes
-/// nothing. On a device each is what a pass without expectations is from the same labels.
-Passes settled_passes(const Context& ctx, const Rows& x, const Case& c, const Matrix<double>& centroids,
-                      const std::vector<double>& weights) {
-  constexpr index_t many_rows = 1 << 16;
-  const auto moments = column_moments(ctx, x);
-  const double heaviest = weights.empty() ? 1 : *std::max_element(weights.begin(), weights.end());
-  const FixedPoint unit(moments.reach, heaviest, x.rows());
-  const PerRowArray<double> weigh(ctx, x.space(), weights);
-  Passes passes;
-  const auto pass = [&](PerRowArray<std::int32_t>& labels, ClusterSums* sums, bool settled) {
-    return assign(ctx, {x,
-                        moments,
-                        centroids.cview(),
-                        Scores::float32,
-                        labels.view(),
-                        weigh.view(),
-                        sums == nullptr ? nullptr : &unit,
-                        sums,
-                        {},
-                        settled})
-        .changed;
-  };
-  const std::vector<std::int32_t> nowhere(static_cast<std::size_t>(c.n), -1);
-  PerRowArray<std::int32_t> first(ctx, x.space(), nowhere);
-  (void)pass(first, nullptr, false);
-  const std::vector<std::int32_t> right = first.to_host();
-  auto all = beginnings(right, centroids);
-  if (c.n > many_rows) all = {all[1]};
-  for (const auto& begin : all) {
-    INFO("beginning " << passes.changed.size());
-    const auto from_begin = [&](bool settled) {
-      PerRowArray<std::int32_t> labels(ctx, x.space(), begin);
-      ClusterSums sums(c.k, c.d);
-      add_rows(ctx, x, moments, labels.view(), weigh.view(), unit, sums);
-      Passes one;
-      one.changed = {pass(labels, &sums, settled)};
-      one.labels = {labels.to_host()}, one.sums = {numbers_of(sums, unit)};
-      CHECK(one.labels[0] == right);
-      if (c.n <= many_rows) {
-        CHECK(pass(labels, &sums, settled) == 0);
-        CHECK(labels.to_host() == one.labels[0]);
-        CHECK(numbers_of(sums, unit) == one.sums[0]);
-      }
-      return one;
-    };
-    const Passes settled = from_begin(true);
-    if (x.on_device()) {
-      const Passes unsettled = from_begin(false);
-      CHECK(settled.changed == unsettled.changed);
-      CHECK(settled.labels == unsettled.labels);
-      CHECK(settled.sums == unsettled.sums);
-    }
-    passes.changed.push_back(settled.changed[0]);
-    passes.labels.push_back(settled.labels[0]), passes.sums.push_back(settled.sums[0]);
-  }
-  // Without sums labels may be anything.
-  const auto k = static_cast<std::int32_t>(c.k);
-  const std::int32_t no_labels[] = {k, k + 1, -5, INT32_MIN, INT32_MAX, (k + 127) / 128 * 128};
-  std::vector<std::int32_t> any = right;
-  for (std::size_t i = 0; i < any.size(); i += 1 + i % 3) any[i] = no_labels[i % std::size(no_labels)];
-  PerRowArray<std::int32_t> labels(ctx, x.space(), any);
-  passes.changed.push_back(pass(labels, nullptr, true));
-  passes.labels.push_back(labels.to_host());
-  CHECK(passes.labels.back() == right);
-  CHECK(pass(labels, nullptr, true) == 0);
-  return passes;
-}
-
-/// What run(context, rows, case, centroids, weights) leaves of rows in host and in device memory.
-template <class T, class Run>
-auto host_and_device(const Case& c, const Run& run) {
-  const auto centroids = centres(c);
-  const index_t ld = (c.col_major ? c.n : c.d) + c.gap, lines = c.col_major ? c.d : c.n;
-  Matrix<T> buffer(lines, ld);
-  for (index_t i = 0; i < lines; ++i)
-    for (index_t j = 0; j < ld; ++j) buffer(i, j) = narrowed<T>(std::nan(""));
-  for (index_t i = 0; i < c.n; ++i)
-    for (index_t j = 0; j < c.d; ++j) {
-      const double own = c.blobs ? centroids(i % c.k, j) + 0.05 * c.factor * number(i, j, c.levels)
-                                 : c.offset + c.factor * number(i, j, c.levels);
-      (c.col_major ? buffer(j, i) : buffer(i, j)) = narrowed<T>(own);
-    }
-  std::vector<double> weights, scale;
-  for (index_t i = 0; i < c.n; ++i) {
-    if (c.weighted) weights.push_back(static_cast<double>(i % 5) / 4);
-    if (c.scaled) scale.push_back(0.5 + static_cast<double>(i % 7) / 8);
-  }
-  Context ctx;
-  ctx.stream = test::device_stream();
-  DeviceMatrix<T> there(ctx.stream, lines, ld);
-  copy(ctx.stream, there.view(), buffer.cview());
-  ctx.stream.synchronize();
-  const PerRowArray<double> scale_there(ctx, Space::device, scale);
-  const auto both = [&](const Rows& here, const Rows& on_device) {
-    auto of_host = run(ctx, here.scaled(scale), c, centroids, weights);
-    return std::pair(std::move(of_host), run(ctx, on_device.scaled(scale_there.view()), c, centroids, weights));
-  };
-  if (c.col_major)
-    return both(HostView<const T, Layout::col_major>(buffer.data(), c.n, c.d, ld),
-                {ctx.stream, DeviceView<const T, Layout::col_major>(there.data(), c.n, c.d, ld)});
-  return both(HostView<const T>(buffer.data(), c.n, c.d, ld),
-              {ctx.stream, DeviceView<const T>(there.data(), c.n, c.d, ld)});
-}
-
-template <class T>
-std::string text_of(const Case& c) {
-  std::ostringstream text;
-  text << "n " << c.n << " d " << c.d << " k " << c.k << " type " << static_cast<int>(dtype_of<T>) << " offset "
-       << c.offset << " factor " << c.factor << " levels " << c.levels << " gap " << c.gap;
-  return text.str();
-}
-
 template <class T>
 void check(const Case& c) {
   INFO(text_of<T>(c));
@@ -338,26 +101,6 @@ void check(const Case& c) {
   CHECK(device.next == host.next);
   CHECK(device.next_sums == host.next_sums);
   CHECK(device.next_stats.changed == host.next_stats.changed);
-}
-
-template <class T>
-void check_moves(const Case& c) {
-  INFO(text_of<T>(c));
-  const auto [host, device] = host_and_device<T>(c, moves);
-  CHECK(device.changed == host.changed);
-  for (std::size_t step = 0; step < host.sums.size(); ++step) {
-    INFO("step " << step);
-    CHECK(device.sums[step] == host.sums[step]);
-  }
-}
-
-template <class T>
-void check_settled(const Case& c) {
-  INFO(text_of<T>(c) << " copies " << c.copies << " outlying " << c.outlying);
-  const auto [host, device] = host_and_device<T>(c, settled_passes);
-  CHECK(device.changed == host.changed);
-  CHECK(device.labels == host.labels);
-  CHECK(device.sums == host.sums);
 }
 
 }  // namespace
@@ -419,27 +162,6 @@ TEMPLATE_TEST_CASE("on a device, rows are taken as they are a little off the ori
   check<TestType>({333, 20, 16, 0.2, 1, levels, true, 4, false, true});
 }
 
-TEMPLATE_TEST_CASE("on a device, rows that move change sums as they do on the host", "[assign][sanitize][gpu]", double,
-                   float, float16, bfloat16) {
-  check_moves<TestType>({5000, 20, 70, 0, 1, 128, true});
-  check_moves<TestType>({3001, 33, 200, 0.3, 1, 128, true, 5, false, true});
-  check_moves<TestType>({2000, 769, 3, 0, 1, 128, true, 0, false, true});
-  check_moves<TestType>({2000, 12, 130, 0, 1, 128, true, 0, true, true});       // by columns
-  check_moves<TestType>({700, 1, 20, 0, 1, 128, false, 2, false, true, true});  // scaled
-  check_moves<TestType>({4001, 512, 1, 0, 1, 128, false, 0, false, true});      // one cluster
-}
-
-TEST_CASE("on a device, rows move among many clusters", "[assign][gpu]") {
-  check_moves<float>({20000, 24, 5000, 0, 1, 1 << 20, true});
-  check_moves<float>({20000, 24, 5000, 0, 1, 1 << 20, true, 0, false, true});
-  check_moves<float16>({9000, 130, 5000, 0, 1, 512, true});
-  check_moves<double>({9000, 5, 5000, 0, 1, 1 << 20, true, 0, true});
-  check_moves<float>({3000, 2, 70000, 0, 1, 1 << 20});  // more than shared memory counts
-  check_moves<float>({(1 << 18) + 3, 130, 300, 0, 1, 1 << 20, true});
-  check_moves<float>({100, 5, 6, 0, 1e-42});  // factors of columns beyond the range
-  check_moves<double>({100, 5, 6, 0, 1e-310});
-}
-
 TEST_CASE("on a device, wide rows and many centroids", "[assign][gpu]") {
   check<float>({1500, 784, 70, 0, 1, 1 << 20});
   check<float>({2000, 200, 300, 0.3, 1, 3});
@@ -450,78 +172,6 @@ TEST_CASE("on a device, wide rows and many centroids", "[assign][gpu]") {
   check<bfloat16>({1000, 144, 129, 100, 1, 128, true});
   check<double>({700, 520, 130, 0, 1, 1 << 20});
   check<float>({3000, 40, 2000, 0, 1, 1 << 20});
-}
-
-TEMPLATE_TEST_CASE("on a device, passes that expect labels to stay find the same ones", "[assign][sanitize][gpu]",
-                   double, float, float16, bfloat16) {
-  constexpr int levels = sizeof(TestType) == 2 ? 128 : 1 << 20;
-  // More than 4000 times 16 columns and centroids: labels are confirmed.
-  check_settled<TestType>({1, 128, 500, 0, 1, levels});
-  check_settled<TestType>({100, 100, 600, 0, 1, levels, true});
-  check_settled<TestType>({193, 64, 1024, 0, 1, levels});
-  check_settled<TestType>({577, 64, 1000, 0.3, 1, levels, true, 3, false, true});
-  check_settled<TestType>({401, 120, 600, 0, 1, 2, false, 8});  // ties
-  check_settled<TestType>({300, 16, 4000, 0, 1, levels, false, 1});
-  check_settled<TestType>({1000, 128, 1000, 0, 1, levels, true, 0, false, true});
-  check_settled<TestType>({333, 128, 3000, 0, 1, levels});
-  Case equal{515, 64, 1000, 0, 1, levels, true};
-  equal.copies = true;
-  check_settled<TestType>(equal);
-  Case far{515, 100, 1000, 0, 1, levels, true};
-  far.outlying = 1000;
-  check_settled<TestType>(far);
-  far.copies = true, far.d = 33, far.k = 1500, far.gap = 2;
-  check_settled<TestType>(far);
-  // Fewer: as ever.
-  check_settled<TestType>({300, 16, 129, 0, 1, levels});
-  check_settled<TestType>({300, 128, 129, 0, 1, levels});
-  check_settled<TestType>({300, 12, 600, 0, 1, levels, false, 0, true});
-  check_settled<TestType>({200, 200, 300, 0, 1, levels});
-}
-
-TEST_CASE("on a device, passes that expect labels to stay, many rows and the ends of the range", "[assign][gpu]") {
-  check_settled<float>({150001, 64, 1000, 0, 1, 1 << 20, true});  // several times all that runs at once
-  check_settled<float16>({100003, 128, 600, 0, 1, 512, true});
-  check_settled<float>({500, 64, 1000, 1e5, 1, 1 << 20});
-  check_settled<float>({500, 64, 1000, 1000, 1e-2, 1 << 20, true});
-  check_settled<float>({500, 64, 1000, 0, 1e38, 1 << 20});
-  check_settled<float>({500, 64, 1000, 0, 1e-42, 128});
-  check_settled<double>({500, 64, 1000, 1e8, 1, 1 << 20});
-  check_settled<double>({500, 64, 1000, 0, 1e300, 1 << 20});
-  check_settled<double>({500, 64, 1000, 0, 1e-310, 1 << 20});
-  check_settled<float16>({500, 128, 1000, 0, 60000, 512});
-  Case one{300, 64, 1000, 0, 1, 1};  // all centroids, and all rows, are one
-  check_settled<float>(one);
-}
-
-TEST_CASE("on a device, passes that expect labels to stay repeat, bit for bit", "[assign][gpu]") {
-  constexpr int times = 30;
-  const Case c{20011, 100, 1000, 0, 1, 1 << 20, true};
-  const auto [host, device] =
-      host_and_device<float>(c, [](const Context& ctx, const Rows& x, const Case& of, const Matrix<double>& centroids,
-                                   const std::vector<double>&) {
-        Passes passes;
-        const auto moments = column_moments(ctx, x);
-        const FixedPoint unit(moments.reach, 1, x.rows());
-        std::vector<std::int32_t> begin;
-        for (index_t i = 0; i < of.n; ++i) begin.push_back(static_cast<std::int32_t>((i + i % 29 / 28) % of.k));
-        for (int time = 0; time < (x.on_device() ? times : 1); ++time) {
-          PerRowArray<std::int32_t> labels(ctx, x.space(), begin);
-          ClusterSums sums(of.k, of.d);
-          add_rows(ctx, x, moments, labels.view(), {}, unit, sums);
-          passes.changed.push_back(
-              assign(ctx, {x, moments, centroids.cview(), Scores::float32, labels.view(), {}, &unit, &sums, {}, true})
-                  .changed);
-          passes.labels.push_back(labels.to_host()), passes.sums.push_back(numbers_of(sums, unit));
-        }
-        return passes;
-      });
-  CHECK(host.changed[0] > 0);
-  CHECK(device.changed == std::vector<index_t>(times, host.changed[0]));
-  for (int time = 0; time < times; ++time) {
-    CHECK(device.labels[static_cast<std::size_t>(time)] == host.labels[0]);
-    CHECK(device.sums[static_cast<std::size_t>(time)] == host.sums[0]);
-  }
 }
 
 TEST_CASE("an element that is not finite is named, wherever the rows are", "[assign][gpu]") {

@@ -1,5 +1,4 @@
 // Plans of the dense kernels, made without a GPU: every shape and form has one that fits the device.
-#include "tallskinny/gemm/device/plan_constant.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/plan/typical_device.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
@@ -114,15 +113,15 @@ TEST_CASE("the blocks of a short inner product meet in clusters that all find ro
   for (const index_t n : {200, 1 << 14, 1 << 17, 1 << 20}) {
     CAPTURE(n);
     const cuda::KernelPlan kernel = plan("sm_90a", n);
-    CHECK(define_of(kernel, "TS_CLUSTER") == "8");
+    CHECK(define_of(kernel, "cluster") == "8");
     CHECK(kernel.grid % 8 == 0);
     CHECK(kernel.grid <= 120);
     CHECK(2 * kernel.shared_bytes > static_cast<std::size_t>(227 * 1024));
-    CHECK(define_of(plan("sm_80", n), "TS_CLUSTER") == "1");
+    CHECK(define_of(plan("sm_80", n), "cluster") == "1");
   }
-  CHECK(define_of(plan("sm_90a", 1 << 14), "TS_FLUSH") == "0");
-  CHECK(define_of(plan("sm_90a", 100), "TS_CLUSTER") == "1");  // one block
-  CHECK(define_of(plan("sm_90a", 1 << 24), "TS_CLUSTER") == "1");
+  CHECK(define_of(plan("sm_90a", 1 << 14), "flush") == "0");
+  CHECK(define_of(plan("sm_90a", 100), "cluster") == "1");  // one block
+  CHECK(define_of(plan("sm_90a", 1 << 24), "cluster") == "1");
   CHECK(plan("sm_90a", 1 << 24).grid == 132);
 }
 
@@ -131,9 +130,9 @@ TEST_CASE("narrow operands fold, contiguous ones are copied in bulk, and a wide 
   cuda::GpuProblem problem;
   problem.problem = {Operation::tsmttsm, DType::float64, 1 << 24, 3, 5};
   const auto narrow = cuda::inner_candidates(problem, device).front().kernel;
-  CHECK(define_of(narrow, "TS_FOLD") == "3");  // 3 x 5 columns are the most within 16
-  CHECK(define_of(narrow, "TS_MODE_A") == "0");
-  CHECK(define_of(narrow, "TS_PRODUCERS") == "1");
+  CHECK(define_of(narrow, "fold") == "3");  // 3 x 5 columns are the most within 16
+  CHECK(define_of(narrow, "mode_a") == "0");
+  CHECK(define_of(narrow, "producers") == "1");
 
   problem.problem.p = 512, problem.problem.q = 16;
   const auto wide = cuda::inner_candidates(problem, device).front().kernel;
@@ -143,7 +142,7 @@ TEST_CASE("narrow operands fold, contiguous ones are copied in bulk, and a wide 
 
   problem.problem = {Operation::tsm2r, DType::float32, 20480, 20480, 8};
   const auto square_plan = cuda::inner_candidates(problem, device).front().kernel;
-  const auto square = cuda::inner_problem_of(problem, cuda::constant_of(square_plan, "TS_P"));
+  const auto square = cuda::inner_problem_of(problem, cuda::inner_panel_of(square_plan));
   CHECK(square.rows == 20480);
   CHECK(square.p * square.panels >= 20480);
   CHECK(square.panels <= device.multiprocessors);
@@ -160,13 +159,13 @@ TEST_CASE("float32 is split where arithmetic bounds, and warpgroups multiply whe
   CHECK(best("sm_90a").family == "gram_wgmma");
   problem.problem = {Operation::tsmttsm, DType::complex64, 1 << 22, 64, 64};
   CHECK(best("sm_80").family == "tsmttsm");
-  CHECK(define_of(best("sm_80"), "TS_CORE") == "1");
+  CHECK(define_of(best("sm_80"), "arithmetic") == "1");
   problem.problem.p = problem.problem.q = 8;  // memory bounds, and other kernels start faster
   CHECK(best("sm_90a").family == "tsmttsm");
   problem.problem.p = problem.problem.q = 64;
   problem.problem.n = 1000;  // float64 is exact and costs nothing here
-  CHECK(best("sm_90a").family == "tsmttsm");
-  CHECK(define_of(best("sm_90a"), "TS_CORE") == "0");
+  CHECK(best("sm_90a").family == "tsmttsm_cluster");
+  CHECK(define_of(best("sm_90a"), "arithmetic") == "0");
 }
 
 TEST_CASE("complex128 takes three real products for a complex one where arithmetic bounds, and only there") {
@@ -179,11 +178,11 @@ TEST_CASE("complex128 takes three real products for a complex one where arithmet
     for (const index_t width : {32, 48, 49, 56, 64}) {
       CAPTURE(width);
       const bool bound = width > 48;
-      CHECK(define_of(kernel(op, DType::complex128, 1 << 22, width, "sm_90a"), "TS_THREE") == (bound ? "1" : "0"));
-      CHECK(define_of(kernel(op, DType::complex128, 1000, width, "sm_90a"), "TS_THREE") == "0");
+      CHECK(define_of(kernel(op, DType::complex128, 1 << 22, width, "sm_90a"), "three") == (bound ? "1" : "0"));
+      CHECK(define_of(kernel(op, DType::complex128, 1000, width, "sm_90a"), "three") == "0");
     }
-  CHECK(define_of(kernel(Operation::gram, DType::complex128, 1 << 22, 64, "sm_90a"), "TS_PAIRS") == "1");
-  CHECK(define_of(kernel(Operation::tsmttsm, DType::float64, 1 << 22, 64, "sm_90a"), "TS_THREE") == "0");
+  CHECK(define_of(kernel(Operation::gram, DType::complex128, 1 << 22, 64, "sm_90a"), "pairs") == "1");
+  CHECK(define_of(kernel(Operation::tsmttsm, DType::float64, 1 << 22, 64, "sm_90a"), "three") == "0");
 }
 
 TEST_CASE("the small tiles of a narrow Gram matrix of float32 are summed in float64 rather than split") {

@@ -10,8 +10,8 @@ using namespace ts;
 namespace {
 
 /// A machine whose numbers make predictions easy to check by hand.
-DeviceInfo machine() {
-  DeviceInfo d;
+ProcessorInfo machine() {
+  ProcessorInfo d;
   d.name = "a machine with 4 cores";
   d.threads = 4;
   d.simd = Simd::avx2;
@@ -90,7 +90,7 @@ TEST_CASE("the last tile and the last wave count") {
 }
 
 TEST_CASE("the cut into chunks depends on the shape and the vectors, not on threads or caches") {
-  DeviceInfo other = machine();
+  ProcessorInfo other = machine();
   other.threads = 64;
   other.l2_bytes = 123456;
   for (const Operation op : every_operation)
@@ -170,7 +170,7 @@ TEST_CASE("names and values of operations and types go both ways") {
 }
 
 TEST_CASE("this processor is described") {
-  const DeviceInfo& cpu = this_cpu();
+  const ProcessorInfo& cpu = this_cpu();
   CHECK_FALSE(cpu.name.empty());
   CHECK(cpu.threads >= 1);
   CHECK(cpu.simd != Simd::best);

@@ -11,13 +11,13 @@ const std::string body = "4.8,3.4,setosa,1\n% between\n\n 5,3,'iris virginica',2
 
 Refusal refused(const std::string& content) {
   TemporaryFolder folder;
-  return refusal_of([&] { (void)io::read_matrix(folder.with("f.arff", content)); });
+  return refusal_of([&] { (void)io::read_matrix(file_in(folder, "f.arff", content)); });
 }
 }  // namespace
 
 TEST_CASE("arff: numeric attributes make the matrix, a nominal one gives labels") {
   TemporaryFolder folder;
-  auto where = folder.with("f.arff", head + body);
+  auto where = file_in(folder, "f.arff", head + body);
   const auto read = io::read_matrix(where);
   CHECK(table_of(read) == Table(2, 3, {4.8, 3.4, 1, 5, 3, 2}));
   CHECK(read.description.note == "left out: attribute kind");
@@ -39,7 +39,7 @@ TEST_CASE("arff: errors name line and attribute") {
   CHECK(refused("@relation r\nfoo\n").says("line 2: 'foo'"));
   CHECK(refused("@relation r\n@attribute 'a real\n").says("not closed"));
   TemporaryFolder folder;
-  auto where = folder.with("f.arff", head + "1,2,other,1\n");
+  auto where = file_in(folder, "f.arff", head + "1,2,other,1\n");
   where.object = "kind";
   CHECK(refusal_of([&] { (void)io::read_vector(where); }).says("'other' is not a value of attribute 'kind'"));
 }

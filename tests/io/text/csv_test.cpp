@@ -6,7 +6,7 @@ using namespace ts::test;
 namespace {
 Table read(const std::string& content, const io::ReadOptions& options = {}) {
   TemporaryFolder folder;
-  return table_of(io::read_matrix(folder.with("t.csv", content), options));
+  return table_of(io::read_matrix(file_in(folder, "t.csv", content), options));
 }
 Refusal refused(const std::string& content) {
   return refusal_of([&] { (void)read(content); });
@@ -62,7 +62,7 @@ TEST_CASE("csv: a column that counts the rows is read only where that is said") 
 
 TEST_CASE("csv: an index without a name is told of") {
   TemporaryFolder folder;
-  const auto note = [&](const std::string& text) { return io::describe(folder.with("x.csv", text)).note; };
+  const auto note = [&](const std::string& text) { return io::describe(file_in(folder, "x.csv", text)).note; };
   CHECK(note(",a\n0,1.5\n1,2.5\n").find("none for the first column") != std::string::npos);
   CHECK(note("a,b\n0,1.5\n") == "the first line holds names");
   CHECK(note("0,1.5\n").empty());

@@ -9,7 +9,7 @@ namespace {
 
 Table read(const std::string& content, const io::ReadOptions& options = {}) {
   TemporaryFolder folder;
-  return table_of(io::read_matrix(folder.with("m.mtx", content), options));
+  return table_of(io::read_matrix(file_in(folder, "m.mtx", content), options));
 }
 Refusal refused(const std::string& content, const io::ReadOptions& options = {}) {
   return refusal_of([&] { (void)read(content, options); });
@@ -111,18 +111,19 @@ TEST_CASE("gzip: whole, truncated and damaged") {
   std::ifstream in(fixture("scipy.mtx.gz").file, std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(in)), {});
   TemporaryFolder folder;
-  const auto cut = folder.with("cut.mtx.gz", whole.substr(0, whole.size() - 20));
+  const auto cut = file_in(folder, "cut.mtx.gz", whole.substr(0, whole.size() - 20));
   CHECK(refusal_of([&] { (void)io::read_matrix(cut); }).code == Errc::bad_input);
   CHECK(refusal_of([&] { (void)io::read_matrix(cut); }).says("truncated"));
   std::string other = whole;
   other[other.size() / 2] = static_cast<char>(other[other.size() / 2] ^ 0x55);
-  CHECK(refusal_of([&] { (void)io::read_matrix(folder.with("odd.mtx.gz", other)); }).code == Errc::bad_input);
+  CHECK(refusal_of([&] { (void)io::read_matrix(file_in(folder, "odd.mtx.gz", other)); }).code == Errc::bad_input);
 }
 
 TEST_CASE("a line that does not fit into the memory allowed is refused before it is there") {
   const test::TemporaryFolder folder;
-  const auto where = folder.with(
-      "a.mtx", "%%MatrixMarket matrix coordinate real general\n%" + std::string(20 << 20, 'x') + "\n1 1 1\n1 1 1\n");
+  const auto where =
+      file_in(folder, "a.mtx",
+              "%%MatrixMarket matrix coordinate real general\n%" + std::string(20 << 20, 'x') + "\n1 1 1\n1 1 1\n");
   CHECK(test::table_of(io::read_matrix(where))(0, 0) == 1.0);
   io::ReadOptions options;
   options.memory_limit = 8 << 20;
@@ -133,7 +134,7 @@ TEST_CASE("a line that does not fit into the memory allowed is refused before it
 
 TEST_CASE("a line that a small file cannot mean to hold is refused") {
   const test::TemporaryFolder folder;
-  const std::string file = (folder / "a.mtx.gz").string();
+  const std::string file = folder / "a.mtx.gz";
   const gzFile out = gzopen(file.c_str(), "wb1");
   REQUIRE(out != nullptr);
   const std::string part(1 << 20, 'x');

@@ -14,18 +14,6 @@
 namespace ts::test {
 
 using solvers::Which;
-inline Context rehearsing_context() {
-  Context ctx;
-  ctx.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"));
-  return ctx;
-}
-
-inline Context device_context() {
-  Context ctx;
-  ctx.stream = test::device_stream();
-  return ctx;
-}
-
 /// A body that knows the host alone: Y = 2 X.
 struct Twice {
   index_t n;
@@ -54,10 +42,11 @@ void compare(const CsrMatrix<T>& a, Which which, index_t nev, solvers::Method me
   const auto r = solve<T>(ctx, on_device, which, nev, method), again = solve<T>(ctx, on_device, which, nev, method);
   CAPTURE(r.reason, r.operator_applications, here.operator_applications);
   CHECK(r.verified);
-  CHECK(r.orthogonality_loss < 1e-13);
+  CHECK(r.orthogonality_loss < allowed::long_sum);
   CHECK((r.filter_degree > 0) == (here.filter_degree > 0));  // how far it goes depends on the edges seen
   REQUIRE(r.values.size() == here.values.size());
-  for (std::size_t i = 0; i < r.values.size(); ++i) CHECK(std::abs(r.values[i] - here.values[i]) < 1e-8 * here.norm);
+  for (std::size_t i = 0; i < r.values.size(); ++i)
+    CHECK(std::abs(r.values[i] - here.values[i]) < allowed::default_run * here.norm);
   CHECK(r.multiplicities == here.multiplicities);
   CHECK(r.values == again.values);
   const auto count = static_cast<std::size_t>(r.vectors.rows() * r.vectors.cols());

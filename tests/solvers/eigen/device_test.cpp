@@ -12,7 +12,7 @@ TEST_CASE("a placed view says where it is and refuses to be elsewhere", "[device
 }
 
 TEST_CASE("a placed view on a device says so", "[device][cuda]") {
-  const Context ctx = rehearsing_context();
+  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
   PlacedMatrix<double> there(ctx, Space::device, 6, 4);
   const PlacedView<const double> on_device = there.cview();
   CHECK(on_device.space() == Space::device);
@@ -22,7 +22,7 @@ TEST_CASE("a placed view on a device says so", "[device][cuda]") {
 
 TEMPLATE_TEST_CASE("every operation on a tall matrix has kernels on a device", "[device][cuda]", double, float) {
   using T = TestType;
-  const Context ctx = rehearsing_context();
+  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
   const index_t n = 4000, m = 24, b = 8;
   PlacedMatrix<T> v(ctx, Space::device, n, m), w(ctx, Space::device, n, b), y(ctx, Space::device, n, b);
   Matrix<T> s(m, b), g(b, b);
@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("every operation on a tall matrix has kernels on a device", "
 }
 
 TEST_CASE("what float32 hands to float64 stays on the device", "[device][cuda]") {
-  const Context ctx = rehearsing_context();
+  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
   const auto& kernels = ctx.stream.rehearsal()->kernels;
   const auto last = [&] { return kernels.empty() ? std::string_view{} : kernels.back().family; };
   PlacedMatrix<float> basis(ctx, Space::device, 4000, 32), x(ctx, Space::device, 4000, 8);
@@ -63,7 +63,7 @@ TEST_CASE("what float32 hands to float64 stays on the device", "[device][cuda]")
 }
 
 TEST_CASE("a basis in page-locked memory meets blocks on a device by parts", "[device][cuda]") {
-  const Context ctx = rehearsing_context();
+  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
   const index_t n = 40000, m = 24, b = 8;  // 7.7 MB
   solvers::BasisMemory<double> basis(ctx, Space::device, n, m, true);
   CHECK(basis.space() == Space::host);
@@ -89,7 +89,7 @@ TEST_CASE("a basis in page-locked memory meets blocks on a device by parts", "[d
 
 TEST_CASE("a Krylov basis that spills is in host memory and its blocks are not", "[device][cuda]") {
   const auto a = generators::laplacian({10, 10});
-  const Context ctx = rehearsing_context();
+  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
   const DeviceCsrMatrix<double> there(ctx.stream, a.view());
   const solvers::Operator<double> op = solvers::CsrOperator<double>(a.view(), there.view());
   const auto taken = [&](bool spills) {
@@ -103,7 +103,7 @@ TEST_CASE("a Krylov basis that spills is in host memory and its blocks are not",
 
 TEST_CASE("an operator is applied where its operands are", "[device][cuda]") {
   const auto a = generators::laplacian({10, 10});
-  const Context ctx = rehearsing_context();
+  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
   const DeviceCsrMatrix<double> there(ctx.stream, a.view());
   const solvers::Operator<double> op = solvers::CsrOperator<double>(a.view(), there.view());
   CHECK(op.space() == Space::device);

@@ -78,4 +78,25 @@ inline solvers::KMeansResult kmeans(const Context& ctx, const Rows& rows, const 
   return here;
 }
 
+/// Rows in memory that pretend to come from elsewhere, a few chunks at a time.
+class InBlocks final : public solvers::RowSource {
+ public:
+  explicit InBlocks(const Rows& rows, index_t chunks = 1) : rows_(rows), size_(chunks * chunk_rows) {}
+  [[nodiscard]] index_t rows() const override { return rows_.rows(); }
+  [[nodiscard]] index_t cols() const override { return rows_.cols(); }
+  [[nodiscard]] DType type() const override { return rows_.type(); }
+  [[nodiscard]] Space space() const override { return rows_.space(); }
+  [[nodiscard]] bool in_memory() const override { return false; }
+  void for_each_block(const Use& use) const override {
+    ++passes;
+    for (index_t i = 0; i < rows(); i += size_) use(i, rows_.block(i, std::min(size_, rows() - i)));
+  }
+  void load(index_t i, double* row) const override { rows_.load(i, row); }
+  mutable int passes = 0;
+
+ private:
+  Rows rows_;
+  index_t size_;
+};
+
 }  // namespace ts::test

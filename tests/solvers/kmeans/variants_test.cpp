@@ -7,7 +7,9 @@
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/measures.hpp"
+#include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
 #include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::solvers;
@@ -36,26 +38,6 @@ bool same_result(const KMeansResult& a, const KMeansResult& b) {
          std::equal(a.centers.data(), a.centers.data() + a.centers.rows() * a.centers.cols(), b.centers.data());
 }
 
-/// Rows in memory that pretend to come from elsewhere, a few chunks at a time.
-class InBlocks final : public RowSource {
- public:
-  InBlocks(const Rows& rows, index_t chunks) : rows_(rows), size_(chunks * chunk_rows) {}
-  [[nodiscard]] index_t rows() const override { return rows_.rows(); }
-  [[nodiscard]] index_t cols() const override { return rows_.cols(); }
-  [[nodiscard]] DType type() const override { return rows_.type(); }
-  [[nodiscard]] bool in_memory() const override { return false; }
-  void for_each_block(const Use& use) const override {
-    ++passes;
-    for (index_t i = 0; i < rows(); i += size_) use(i, rows_.block(i, std::min(size_, rows() - i)));
-  }
-  void load(index_t i, double* row) const override { rows_.load(i, row); }
-  mutable int passes = 0;
-
- private:
-  Rows rows_;
-  index_t size_;
-};
-
 KMeansMeasures measure_of(const Matrix<double>& x, const Matrix<double>& centers, const Labels& labels,
                           std::span<const double> weights = {}) {
   return measure({}, RowsInMemory(Rows(x.cview())), centers.cview(), labels, KMeansMetric::euclidean, weights);
@@ -66,18 +48,18 @@ KMeansMeasures measure_of(const Matrix<double>& x, const Matrix<double>& centers
 TEST_CASE("measures, by hand", "[kmeans][measures]") {
   const auto x = column({0, 1, 10, 11}), c = column({0.5, 10.5});
   const KMeansMeasures m = measure_of(x, c, {0, 0, 1, 1});
-  CHECK(m.simplified_silhouette == Approx((10.0 / 10.5 + 9.0 / 9.5) / 2).epsilon(1e-7));
-  CHECK(m.davies_bouldin == Approx(0.1).epsilon(1e-12));
-  CHECK(m.calinski_harabasz == Approx(200).epsilon(1e-12));
+  CHECK(m.simplified_silhouette == Approx((10.0 / 10.5 + 9.0 / 9.5) / 2).epsilon(test::allowed::seven_digits));
+  CHECK(m.davies_bouldin == Approx(0.1).epsilon(test::allowed::many_steps));
+  CHECK(m.calinski_harabasz == Approx(200).epsilon(test::allowed::many_steps));
   // A weight is a number of copies; a cluster of one point has no silhouette.
   const std::vector<double> weights = {1, 2, 1, 1};
   const KMeansMeasures w = measure_of(x, c, {0, 0, 1, 1}, weights);
   const KMeansMeasures copies = measure_of(column({0, 1, 1, 10, 11}), c, {0, 0, 0, 1, 1});
-  CHECK(w.simplified_silhouette == Approx(copies.simplified_silhouette).epsilon(1e-9));
-  CHECK(w.davies_bouldin == Approx(copies.davies_bouldin).epsilon(1e-12));
-  CHECK(w.calinski_harabasz == Approx(copies.calinski_harabasz).epsilon(1e-12));
+  CHECK(w.simplified_silhouette == Approx(copies.simplified_silhouette).epsilon(test::allowed::nine_digits));
+  CHECK(w.davies_bouldin == Approx(copies.davies_bouldin).epsilon(test::allowed::many_steps));
+  CHECK(w.calinski_harabasz == Approx(copies.calinski_harabasz).epsilon(test::allowed::many_steps));
   CHECK(measure_of(column({0, 1, 10}), column({0.5, 10}), {0, 0, 1}).simplified_silhouette ==
-        Approx((9.5 / 10 + 8.5 / 9) / 3).epsilon(1e-7));
+        Approx((9.5 / 10 + 8.5 / 9) / 3).epsilon(test::allowed::seven_digits));
   const KMeansMeasures one = measure_of(x, column({5.5}), {0, 0, 0, 0});
   CHECK(std::isnan(one.simplified_silhouette));
   CHECK(std::isnan(one.calinski_harabasz));
@@ -97,9 +79,12 @@ TEST_CASE("measures are those of scikit-learn", "[kmeans][measures]") {
     }
   }
   const KMeansMeasures m = measure_of(x, means, labels);
-  CHECK(m.davies_bouldin == Approx(0.8965860274189662).epsilon(1e-12));        // davies_bouldin_score, 1.2.1
-  CHECK(m.calinski_harabasz == Approx(132.80772973891067).epsilon(1e-12));     // calinski_harabasz_score
-  CHECK(m.simplified_silhouette == Approx(0.5057921409859987).epsilon(1e-6));  // by its definition in NumPy
+  CHECK(m.davies_bouldin ==
+        Approx(0.8965860274189662).epsilon(test::allowed::many_steps));  // davies_bouldin_score, 1.2.1
+  CHECK(m.calinski_harabasz ==
+        Approx(132.80772973891067).epsilon(test::allowed::many_steps));  // calinski_harabasz_score
+  CHECK(m.simplified_silhouette ==
+        Approx(0.5057921409859987).epsilon(test::allowed::six_digits));  // by its definition in NumPy
 }
 
 TEST_CASE("mini-batch finds blobs, the same for any number of threads", "[kmeans][variants]") {
@@ -134,7 +119,7 @@ TEST_CASE("bisecting splits the worst cluster", "[kmeans][variants]") {
   KMeansOptions o;
   o.algorithm = KMeansAlgorithm::bisecting, o.clusters = 4;
   const KMeansResult four = kmeans({}, Rows(x.view()), o);
-  CHECK(four.inertia == Approx(2).epsilon(1e-12));
+  CHECK(four.inertia == Approx(2).epsilon(test::allowed::many_steps));
   CHECK(same_partition(four.labels, {0, 0, 1, 1, 2, 2, 3, 3}));
   o.clusters = 3;
   CHECK(same_partition(kmeans({}, Rows(x.view()), o).labels, {0, 0, 1, 1, 1, 1, 2, 2}));
@@ -160,7 +145,7 @@ TEST_CASE("bisecting splits the worst cluster", "[kmeans][variants]") {
   o.clusters = 7;
   const KMeansResult dense = kmeans({}, Rows(points.view()), o), csr = kmeans({}, Rows(sparse.view()), o);
   CHECK(same_partition(dense.labels, set.labels()));
-  CHECK(dense.inertia == Approx(csr.inertia).epsilon(1e-10));
+  CHECK(dense.inertia == Approx(csr.inertia).epsilon(test::allowed::ten_digits));
   CHECK(verify({}, Rows(points.view()), dense.centers.view(), dense.labels) == 0);
   o.init = KMeansInit::given;
   CHECK_THROWS_AS(kmeans({}, Rows(points.view()), o), Error);
@@ -220,7 +205,7 @@ TEST_CASE("rows in blocks give the bits of rows in memory", "[kmeans][blocks]") 
   KMeansOptions o;
   o.clusters = 7, o.init = init, o.metric = metric, o.weights = weights, o.n_init = 2, o.max_iter = 6;
   const KMeansResult whole = kmeans({}, Rows(x.view()), o);
-  const InBlocks blocks(Rows(x.view()), 2);
+  const test::InBlocks blocks(Rows(x.view()), 2);
   CHECK(same_result(whole, kmeans({}, blocks, o)));
   const auto a = predict({}, Rows(x.view()), whole.centers.view(), metric, weights);
   const auto b = predict({}, blocks, whole.centers.view(), metric, weights);
@@ -238,7 +223,7 @@ TEST_CASE("several numbers of clusters share the passes", "[kmeans][blocks]") {
   KMeansOptions o;
   o.init = KMeansInit::random, o.tol = 0, o.max_iter = 40, o.n_init = 2;
   const std::vector<index_t> counts = {2, 5, 9};
-  const InBlocks blocks(Rows(x.view()), 1);
+  const test::InBlocks blocks(Rows(x.view()), 1);
   const auto together = kmeans_of_each({}, blocks, o, counts);
   const int shared = blocks.passes;
   blocks.passes = 0;
@@ -288,5 +273,5 @@ TEST_CASE("the inertia told in every iteration falls to that of the result", "[k
   const KMeansResult r = kmeans({}, Rows(x.view()), o);
   REQUIRE(std::ssize(told) == r.n_iter);
   CHECK(std::is_sorted(told.rbegin(), told.rend()));
-  CHECK(told.back() == Approx(r.inertia).epsilon(1e-10));
+  CHECK(told.back() == Approx(r.inertia).epsilon(test::allowed::ten_digits));
 }

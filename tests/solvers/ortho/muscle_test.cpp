@@ -51,19 +51,19 @@ TEMPLATE_TEST_CASE("every muscle factorises a well-conditioned block", "[short]"
 TEST_CASE("muscles fail and hold where their theory says", "[short]") {
   const auto mild = test::graded_block<double>(1000, 8, 0, -6, 11),
              hard = test::graded_block<double>(1000, 8, 0, -12, 12);
-  CHECK(factorise<double>(ortho::CholQr{}, mild).loss > 1e-8);  // u kappa^2
-  CHECK(factorise<double>(ortho::CholQr2{}, mild).loss < 1e-14);
+  CHECK(factorise<double>(ortho::CholQr{}, mild).loss > test::allowed::default_run);  // u kappa^2
+  CHECK(factorise<double>(ortho::CholQr2{}, mild).loss < test::allowed::short_sum);
   CHECK(factorise<double>(ortho::CholQr2{}, hard).f.rung == ortho::Rung::failed);
   const auto shifted = factorise<double>(ortho::ShiftedCholQr3{}, hard);
   CHECK(shifted.f.rank == 8);
-  CHECK(shifted.loss < 1e-14);
+  CHECK(shifted.loss < test::allowed::short_sum);
   const auto svqb = factorise<double>(ortho::Svqb{1e-14}, hard);
   CHECK(svqb.f.rank == 8);
-  CHECK(svqb.loss < 1e-14);
+  CHECK(svqb.loss < test::allowed::short_sum);
   const auto ladder = factorise<double>(ortho::Ladder{1e-14}, hard);
   CHECK(ladder.f.rank == 8);
   CHECK(ladder.f.rung == ortho::Rung::shifted);
-  CHECK(ladder.loss < 1e-14);
+  CHECK(ladder.loss < test::allowed::short_sum);
   CHECK(ladder.residual < 50 * test::eps<double>);
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("rank-revealing muscles find the rank", "[short]") {
   const double dead = 1e-13;
   const auto check = [&](const auto& q) {
     CHECK(q.f.rank == 4);
-    CHECK(q.loss < 1e-14);
+    CHECK(q.loss < test::allowed::short_sum);
     CHECK(q.residual < 50 * test::eps<double>);
   };
   check(factorise<double>(ortho::Svqb{dead}, x));

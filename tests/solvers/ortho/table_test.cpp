@@ -57,7 +57,7 @@ TEST_CASE("each method is as orthogonal on each matrix as published, or says tha
       CHECK(std::isfinite(result.loss));
       CHECK(result.loss <= limit);
       CHECK((result.outcome.complete || std::isinf(limit)));
-      if (result.loss < 1e-8) CHECK(result.residual <= 1e-12);
+      if (result.loss < test::allowed::default_run) CHECK(result.residual <= test::allowed::many_steps);
     }
 }
 
@@ -71,7 +71,7 @@ TEMPLATE_TEST_CASE("the default keeps orthogonality on every hard matrix, in eve
     CAPTURE(m.name, result.loss * 1e15 / units, result.residual * 1e15 / units, result.outcome.rank);
     CHECK(result.outcome.complete);
     CHECK(result.outcome.rank + result.outcome.dead == m.x.cols());
-    CHECK(result.loss <= 1e-14 * units);
+    CHECK(result.loss <= test::allowed::short_sum * units);
     CHECK(result.residual <= 2e4 * roundoff_of<TestType>);
   }
 }

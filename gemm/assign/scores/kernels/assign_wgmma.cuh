@@ -12,25 +12,12 @@ __device__ __forceinline__ void wgmma_wait_but() {
 }
 
 template <int Blocks>
-struct WgmmaHalf;
-#define TS_WGMMA_HALF(BLOCKS, COLUMNS, N0, N1, N2, N3, N4, N5)                                                     \
-  template <>                                                                                                      \
-  struct WgmmaHalf<BLOCKS> {                                                                                       \
-    static __device__ __forceinline__ void multiply(float (&c)[4 * BLOCKS], uint64 left, uint64 right, int add) {  \
-      asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #N2 ", 0; wgmma.mma_async.sync.aligned.m64n" #COLUMNS        \
-                   "k16.f32.f16.f16 {" TS_REGISTERS_##BLOCKS "}, %" #N0 ", %" #N1 ", p, 1, 1, 0, 0; }"             \
-                   : TS_OPERANDS_##BLOCKS                                                                          \
-                   : "l"(left), "l"(right), "r"(add));                                                             \
-    }                                                                                                              \
-    static __device__ __forceinline__ void multiply(float (&c)[4 * BLOCKS], const uint32 (&left)[4], uint64 right, \
-                                                    int add) {                                                     \
-      asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #N5 ", 0; wgmma.mma_async.sync.aligned.m64n" #COLUMNS        \
-                   "k16.f32.f16.f16 {" TS_REGISTERS_##BLOCKS "}, {%" #N0 ", %" #N1 ", %" #N2 ", %" #N3 "}, %" #N4  \
-                                                             ", p, 1, 1, 0; }"                                     \
-                   : TS_OPERANDS_##BLOCKS                                                                          \
-                   : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right), "r"(add));                \
-    }                                                                                                              \
-  };
-TS_WGMMA_HALF(8, 64, 32, 33, 34, 35, 36, 37)
-TS_WGMMA_HALF(16, 128, 64, 65, 66, 67, 68, 69)
-#undef TS_WGMMA_HALF
+struct WgmmaHalf {
+  static __device__ __forceinline__ void multiply(float (&c)[4 * Blocks], uint64 left, uint64 right, int add) {
+    Wgmma<Blocks>::template multiply_f16<0>(c, left, right, add);
+  }
+  static __device__ __forceinline__ void multiply(float (&c)[4 * Blocks], const uint32 (&left)[4], uint64 right,
+                                                  int add) {
+    Wgmma<Blocks>::multiply_f16(c, left, right, add);
+  }
+};

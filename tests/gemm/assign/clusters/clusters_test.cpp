@@ -13,6 +13,7 @@
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 
@@ -119,8 +120,8 @@ void check_means(const Case& c) {
     CHECK(terms.lo == told.lo);
   }
   if (c.factor < 1e-200) return;  // squares underflow
-  CHECK(told_shift == Approx(static_cast<double>(shift)).epsilon(1e-13));
-  CHECK(std::abs(static_cast<long double>(told.hi) + told.lo - inertia) <= 1e-17L * magnitude);
+  CHECK(told_shift == Approx(static_cast<double>(shift)).epsilon(test::allowed::long_sum));
+  CHECK(std::abs(static_cast<long double>(told.hi) + told.lo - inertia) <= test::allowed::twofold * magnitude);
 }
 
 }  // namespace
@@ -158,7 +159,7 @@ TEST_CASE("inertia terms are what the inertia is more than that about the shift"
       inertia({}, Rows(of.x.cview()), HostView<const double>(of.moments.shift.data(), 1, c.d), zero, of.weights);
   const Twofold terms = inertia_terms({}, of.unit, of.sums, of.moments.shift, about.cview());
   CHECK((terms + from_shift).hi ==
-        Approx(inertia({}, Rows(of.x.cview()), about.cview(), of.labels, of.weights)).epsilon(1e-13));
+        Approx(inertia({}, Rows(of.x.cview()), about.cview(), of.labels, of.weights)).epsilon(test::allowed::long_sum));
 }
 
 TEST_CASE("clusters do what their parts do", "[assign]") {

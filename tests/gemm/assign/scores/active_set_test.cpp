@@ -11,6 +11,7 @@
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using assign_device::ActiveSet;
@@ -98,7 +99,7 @@ void check(const Case& c) {
   const double wanted = c.margin * c.factor * scale * std::sqrt(static_cast<double>(c.d));
   REQUIRE(give_margin(active, c.n, wanted, scale) == Pass::with_margin);
   const auto margin = static_cast<double>(active.margin());
-  REQUIRE(margin == Approx(wanted).epsilon(0.5));
+  REQUIRE(margin == Approx(wanted).epsilon(test::allowed::half));
   const Rows on_device(ctx.stream, there.cview());
   (void)assign_device::pass_over(
       ctx, {on_device, moments, of, Scores::float32, labels.view(), {}, &unit, true, Pass::with_margin, &active});
@@ -120,7 +121,7 @@ void check(const Case& c) {
   const double error = 0x1p-9 * c.factor * scale * std::sqrt(static_cast<double>(c.d));
   index_t wrongly_kept = 0, within = 0, relabelled = 0;
   for (std::size_t i = 0; i < gap.size(); ++i) {
-    wrongly_kept += !is_active[i] && !(gap[i] > margin * (1 - 1e-9));
+    wrongly_kept += !is_active[i] && !(gap[i] > margin * (1 - test::allowed::nine_digits));
     within += gap[i] <= 1.25 * margin + error;
     relabelled += given[i] != nearest[i];
   }
@@ -154,7 +155,8 @@ TEST_CASE("bounds on a GPU choose their margin by what it costs", "[assign]") {
   active.passed(Pass::every_row, 1000000, 500, steps);
   REQUIRE(active.next(true, steps, 0, 1) == Pass::with_margin);
   // 501 rows changed over steps of 0.002: a density of 0.125 a unit.
-  CHECK(static_cast<double>(active.margin()) == Approx(std::sqrt(0.01 / (4 * 0.12525))).epsilon(1e-6));
+  CHECK(static_cast<double>(active.margin()) ==
+        Approx(std::sqrt(0.01 / (4 * 0.12525))).epsilon(test::allowed::six_digits));
 }
 
 TEST_CASE("bounds on a GPU learn from a pass in which too many rows are active", "[assign]") {

@@ -11,6 +11,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 
@@ -83,7 +84,7 @@ void check_distances(const Case<T>& c) {
       for (index_t j = 0; j < c.d; ++j) sum += std::pow((row[static_cast<std::size_t>(j)] - to(q, j)) * 0.5, 2);
       return sum;
     };
-    const double eps = 8 * static_cast<double>(c.d + 8) * std::numeric_limits<S>::epsilon();
+    const double eps = test::distance_bound<S>(c.d);
     PerRowArray<S> squared(ctx, x.space(),
                            std::vector<S>(static_cast<std::size_t>(c.n), std::numeric_limits<S>::max()));
     const PerRowArray<double> weigh(ctx, x.space(), weights);

@@ -1,4 +1,5 @@
 #include "tallskinny/tests/solvers/eigen/general/runs.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -16,7 +17,7 @@ TEST_CASE("Schur forms are sorted without separating pairs", "[short]") {
     CHECK(schur.value(at).real() >= before);
     before = schur.value(at).real();
     if (size == 2) {
-      CHECK(std::abs(schur.value(at) - std::conj(schur.value(at + 1))) < 1e-10);
+      CHECK(std::abs(schur.value(at) - std::conj(schur.value(at + 1))) < allowed::tight_run);
       CHECK(schur.value(at).imag() > 0);
     }
     at += size;
@@ -27,15 +28,15 @@ TEST_CASE("Schur forms are sorted without separating pairs", "[short]") {
     for (index_t j = 0; j < 8; ++j) {
       Complex sum = 0;
       for (index_t k = 0; k < 8; ++k) sum += ut(i, k) * std::conj(schur.u(j, k));
-      CHECK(std::abs(sum - h(i, j)) < 1e-12);
-      if (j < i) CHECK(std::abs(schur.t(i, j)) < 1e-13);
+      CHECK(std::abs(sum - h(i, j)) < allowed::many_steps);
+      if (j < i) CHECK(std::abs(schur.t(i, j)) < allowed::long_sum);
     }
   const auto pairs = solvers::eigenvectors_of(schur, 8);
   for (index_t j = 0; j < 8; ++j)
     for (index_t i = 0; i < 8; ++i) {
       Complex sum = 0;
       for (index_t k = 0; k < 8; ++k) sum += h(i, k) * pairs.vectors(k, j);
-      CHECK(std::abs(sum - schur.value(j) * pairs.vectors(i, j)) < 1e-11);
+      CHECK(std::abs(sum - schur.value(j) * pairs.vectors(i, j)) < allowed::conditioned);
     }
 }
 
@@ -47,9 +48,10 @@ TEST_CASE("circulant matrices: pairs on a curve", "[long]") {
   for (const auto part : {GeneralWhich::SR, GeneralWhich::LI}) {
     CAPTURE(static_cast<int>(part));
     const auto r = solvers::solve_general<double>(Context{}, {op}, searching(5, part, 1e-6));
-    check(r, exact, part, 1e-5);
+    check(r, exact, part, allowed::single);
     for (std::size_t i = 0; i < r.values.size(); ++i)
-      if (r.values[i].imag() > 1e-12) CHECK(std::abs(r.values[i + 1] - std::conj(r.values[i])) < 1e-12);
+      if (r.values[i].imag() > allowed::many_steps)
+        CHECK(std::abs(r.values[i + 1] - std::conj(r.values[i])) < allowed::many_steps);
   }
 }
 
@@ -64,7 +66,7 @@ TEST_CASE("copies of pairs, also beyond the block", "[long]") {
     auto o = searching(14, GeneralWhich::LR);
     o.common.seed = seed;
     const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())}, o);
-    check(r, exact, GeneralWhich::LR, 1e-6);
+    check(r, exact, GeneralWhich::LR, allowed::run_of_norm_100);
     CHECK(std::count_if(r.values.begin(), r.values.end(), [](Complex z) { return z.real() > 3.9; }) == 12);
   }
 }
@@ -93,7 +95,7 @@ TEST_CASE("smallest imaginary parts are inside of the spectrum: all or no proof"
   for (const Complex z : pairs) exact.push_back(z), exact.push_back(std::conj(z));
   const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(small.view())},
                                                 options_for(6, GeneralWhich::SI));
-  check(r, exact, GeneralWhich::SI, 1e-7);
+  check(r, exact, GeneralWhich::SI, allowed::run_of_norm_10);
   CHECK(r.verification == solvers::Verification::all_computed);
 }
 
@@ -105,18 +107,18 @@ TEST_CASE("complex matrices, matrices far from normal, and small ones", "[long]"
   for (const double v : generators::flux_ring_spectrum(300, 0.3).all()) exact.emplace_back(0, v);
   check(solvers::solve_general<Complex>(Context{}, {solvers::CsrOperator<Complex>(a.view())},
                                         searching(4, GeneralWhich::LM)),
-        exact, GeneralWhich::LM, 1e-6);
+        exact, GeneralWhich::LM, allowed::run_of_norm_100);
 
   const auto t = generators::toeplitz(18, 0.2, 1, 3);  // condition of the eigenvalues about 1e5
   const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(t.view())},
                                                 options_for(3, GeneralWhich::LR, 1e-12));
-  check(r, generators::toeplitz_spectrum(18, 0.2, 1, 3), GeneralWhich::LR, 1e-6);
+  check(r, generators::toeplitz_spectrum(18, 0.2, 1, 3), GeneralWhich::LR, allowed::run_of_norm_100);
   CHECK(r.verification == solvers::Verification::all_computed);
   for (index_t n = 1; n <= 6; ++n) {
     const auto c = generators::circulant(n, {1, 2, 4});
     const auto s = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(c.view())},
                                                   options_for(9, GeneralWhich::LM));
-    check(s, generators::circulant_spectrum(n, {1, 2, 4}), GeneralWhich::LM, 1e-10);
+    check(s, generators::circulant_spectrum(n, {1, 2, 4}), GeneralWhich::LM, allowed::tight_run);
     CHECK(static_cast<index_t>(s.values.size()) == n);
   }
 }
@@ -146,7 +148,7 @@ TEST_CASE("a search with the adjoint matrix gives the conditions, and proves not
   CHECK_FALSE(r.verified);
   CHECK(r.stop == solvers::StopReason::not_verified);
   CHECK(r.reason.find("no search can tell") != std::string::npos);
-  CHECK(r.conditions[0] == Approx(1.1015).epsilon(1e-3));  // of x_i = 0.98^(i/2) sin(pi i / 121)
+  CHECK(r.conditions[0] == Approx(1.1015).epsilon(allowed::three_digits));  // of x_i = 0.98^(i/2) sin(pi i / 121)
   const auto other = solve_with(a, generators::toeplitz(120, 0.9, 1, 1.3), GeneralWhich::LR);
   CHECK(other.converged);
   CHECK_FALSE(other.verified);
@@ -154,9 +156,9 @@ TEST_CASE("a search with the adjoint matrix gives the conditions, and proves not
   CHECK(other.reason.find("finds other eigenvalues") != std::string::npos);
   const auto whole = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
                                                     searching(6, GeneralWhich::LR));
-  check(whole, generators::toeplitz_spectrum(120, 0.98, 1, 1), GeneralWhich::LR, 1e-10);
+  check(whole, generators::toeplitz_spectrum(120, 0.98, 1, 1), GeneralWhich::LR, allowed::tight_run);
   CHECK(whole.verification == solvers::Verification::all_computed);
-  CHECK(whole.conditions[0] == Approx(1.1015).epsilon(1e-3));
+  CHECK(whole.conditions[0] == Approx(1.1015).epsilon(allowed::three_digits));
 }
 
 TEST_CASE("far from normal, values beyond the spectrum have small residuals and are not vouched for", "[long]") {

@@ -1,4 +1,5 @@
 #include "tallskinny/tests/solvers/eigen/general/runs.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -49,7 +50,7 @@ TEST_CASE("a normal matrix is held against a Hermitian one with its eigenvectors
   for (const auto part : {GeneralWhich::LM, GeneralWhich::LR, GeneralWhich::SR, GeneralWhich::LI}) {
     CAPTURE(static_cast<int>(part));
     const auto r = solve_normal(a, only_searching(6, part));
-    check(r, generators::circulant_spectrum(200, {1, 2, 4}), part, 1e-6);
+    check(r, generators::circulant_spectrum(200, {1, 2, 4}), part, allowed::run_of_norm_100);
     CHECK(r.verification == solvers::Verification::normal);
     CHECK(r.conditions == std::vector<double>(r.values.size(), 1.0));
   }
@@ -65,12 +66,12 @@ TEST_CASE("an eigenvalue beside many copies is not missed where nothing found te
     const auto r = solve_normal(a, options);
     INFO(r.reason);
     // With the number of block steps given it may be left open, and not more.
-    if (r.verified) CHECK(std::abs(r.values[0] - alone) < 1e-7);
+    if (r.verified) CHECK(std::abs(r.values[0] - alone) < allowed::run_of_norm_10);
     options.common.max_iterations = 0;
     const auto settled = solve_normal(a, options);
     INFO(settled.reason);
     CHECK(settled.verified);
-    CHECK(std::abs(settled.values[0] - alone) < 1e-7);
+    CHECK(std::abs(settled.values[0] - alone) < allowed::run_of_norm_10);
   }
 }
 
@@ -91,7 +92,7 @@ TEST_CASE("many copies, of normal matrices and others: the Schur form settles th
   permutation.rows = permutation.cols = static_cast<index_t>(permutation.indices.size());
   for (const auto part : {GeneralWhich::LM, GeneralWhich::LR, GeneralWhich::LI, GeneralWhich::SI}) {
     CAPTURE(static_cast<int>(part));
-    check(solve_normal(permutation, options_for(7, part)), exact, part, 1e-10);
+    check(solve_normal(permutation, options_for(7, part)), exact, part, allowed::tight_run);
   }
   CsrMatrix<double> copies;
   constexpr index_t m = 12, repeats = 60;
@@ -109,7 +110,7 @@ TEST_CASE("many copies, of normal matrices and others: the Schur form settles th
     INFO(r.reason);
     CHECK(r.verified);
     CHECK(r.verification == solvers::Verification::all_computed);
-    for (const Complex z : r.values) CHECK(key(part, z) == Approx(key(part, r.values[0])).epsilon(1e-10));
+    for (const Complex z : r.values) CHECK(key(part, z) == Approx(key(part, r.values[0])).epsilon(allowed::ten_digits));
   }
 }
 
@@ -149,9 +150,9 @@ TEST_CASE("eigenvalues nearest to a real target, pairs together", "[short]") {
     INFO(r.reason);
     CHECK(r.verified);
     CHECK(r.values.size() == 12);
-    check_same_values(r.values, nearest_units(exact, target, 11), 1e-6);
+    check_same_values(r.values, nearest_units(exact, target, 11), allowed::run_of_norm_100);
     for (std::size_t i = 0; i + 1 < r.values.size(); i += 2)
-      CHECK(std::abs(r.values[i + 1] - std::conj(r.values[i])) < 1e-12);
+      CHECK(std::abs(r.values[i + 1] - std::conj(r.values[i])) < allowed::many_steps);
   }
 }
 
@@ -164,7 +165,8 @@ TEST_CASE("a target that is an eigenvalue", "[short]") {
   const auto r = solvers::solve_general<double>(Context{}, problem, searching(5, GeneralWhich::LM));
   INFO(r.reason);
   CHECK(r.verified);
-  check_same_values(r.values, nearest_units(generators::circulant_spectrum(210, c), target, 5), 1e-6);
+  check_same_values(r.values, nearest_units(generators::circulant_spectrum(210, c), target, 5),
+                    allowed::run_of_norm_100);
 }
 
 TEST_CASE("a complex target: of a complex matrix, and of a real one with the conjugates", "[short]") {
@@ -179,7 +181,7 @@ TEST_CASE("a complex target: of a complex matrix, and of a real one with the con
   std::sort(exact.begin(), exact.end(),
             [&](Complex x, Complex y) { return std::abs(x - target) < std::abs(y - target); });
   exact.resize(6);
-  check_same_values(r.values, exact, 1e-7);
+  check_same_values(r.values, exact, allowed::run_of_norm_10);
 
   const std::vector<double> c = {0.5, 1, 0, -0.3, 0.2};
   const auto real = generators::circulant(210, c);
@@ -194,8 +196,9 @@ TEST_CASE("a complex target: of a complex matrix, and of a real one with the con
     const auto whole = solvers::with_conjugates(Context{}, op, std::move(found), z, options);
     INFO(whole.reason);
     CHECK(whole.verified);
-    check_same_values(whole.values, nearest_units(generators::circulant_spectrum(210, c), z, 5), 1e-6);
-    for (const double residual : whole.residual_norms) CHECK(residual <= 1e-8 * 3);
+    check_same_values(whole.values, nearest_units(generators::circulant_spectrum(210, c), z, 5),
+                      allowed::run_of_norm_100);
+    for (const double residual : whole.residual_norms) CHECK(residual <= allowed::default_run * 3);
   }
 }
 
@@ -263,5 +266,5 @@ TEST_CASE("triangular in some order: eigenvalues are elements of the matrix", "[
   }
   const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
                                                 options_for(4, GeneralWhich::LR));
-  check(r, {9, 9, 8, 8, 7, 7}, GeneralWhich::LR, 1e-13);
+  check(r, {9, 9, 8, 8, 7, 7}, GeneralWhich::LR, allowed::long_sum);
 }

@@ -9,6 +9,7 @@
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 namespace ts::test {
 
@@ -88,7 +89,7 @@ inline std::vector<Complex> nearest_units(std::vector<Complex> exact, Complex ta
     return std::make_pair(distance(a), -a.imag()) < std::make_pair(distance(b), -b.imag());
   });
   auto count = static_cast<std::size_t>(nev);
-  if (count < exact.size() && exact[count - 1].imag() > 1e-9) ++count;
+  if (count < exact.size() && exact[count - 1].imag() > allowed::fine_run) ++count;
   exact.resize(std::min(count, exact.size()));
   return exact;
 }

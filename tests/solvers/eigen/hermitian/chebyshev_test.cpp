@@ -38,7 +38,8 @@ TEST_CASE("the recurrence gives Chebyshev's polynomials, and their inverse the e
     filter.apply(Context{}, x.cview(), y.view());
     const double s = (lambda[static_cast<std::size_t>(j)] - t.centre) / t.half_width;
     const double nu = std::abs(s) <= 1 ? std::cos(7 * std::acos(s)) : std::cosh(7 * std::acosh(s));
-    for (index_t i = 0; i < 50; ++i) CHECK(std::abs(y(i, 0) - nu * x(i, 0)) < 1e-12 * std::max(1.0, nu));
+    for (index_t i = 0; i < 50; ++i)
+      CHECK(std::abs(y(i, 0) - nu * x(i, 0)) < test::allowed::many_steps * std::max(1.0, nu));
     if (s > 1) CHECK(t.eigenvalue(nu) == Approx(lambda[static_cast<std::size_t>(j)]));
   }
   CHECK(t.eigenvalue(0.3) == Approx(0.5));  // damped values are not told apart
@@ -104,8 +105,9 @@ TEST_CASE("the filtered iteration finds what the plain one finds") {
     std::sort(values.begin(), values.end());
     auto sorted = exact;
     std::sort(sorted.begin(), sorted.end());
-    for (std::size_t i = 0; i < values.size(); ++i) CHECK(std::abs(values[i] - sorted[i]) < 1e-7);
-    for (const double residual : r.residual_norms) CHECK(residual <= 1e-8 * 12);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      CHECK(std::abs(values[i] - sorted[i]) < test::allowed::run_of_norm_10);
+    for (const double residual : r.residual_norms) CHECK(residual <= test::allowed::default_run * 12);
   }
   const auto ring = generators::flux_ring(900, 0.3);
   const solvers::EigenProblem<std::complex<double>> problem{solvers::CsrOperator<std::complex<double>>(ring.view())};
@@ -114,7 +116,7 @@ TEST_CASE("the filtered iteration finds what the plain one finds") {
   CHECK(r.verified);
   CHECK(r.filter_degree > 0);
   const auto exact = generators::flux_ring_spectrum(900, 0.3).smallest(6);
-  for (std::size_t i = 0; i < 6; ++i) CHECK(std::abs(r.values[i] - exact[i]) < 1e-7);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(std::abs(r.values[i] - exact[i]) < test::allowed::run_of_norm_10);
 }
 
 TEST_CASE("ends that no filter serves go without") {
@@ -145,5 +147,5 @@ TEST_CASE("an end with a condition of 1e10 takes longer polynomials, each chosen
   CHECK(r.filter_degree > 63);
   CHECK(r.iterations < 2000);
   const auto exact = generators::sakurai_spectrum(500).smallest(5);
-  for (std::size_t i = 0; i < 5; ++i) CHECK(std::abs(r.values[i] - exact[i]) < 1e-8 * 16);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(std::abs(r.values[i] - exact[i]) < test::allowed::default_run * 16);
 }

@@ -1,4 +1,5 @@
 #include "tallskinny/tests/solvers/eigen/hermitian/runs.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -71,7 +72,8 @@ TEST_CASE("the nearest above or below a target do not go on at the other end of 
       INFO(r.reason);
       CHECK(r.verified);
       REQUIRE(r.values.size() == c.wanted.size());
-      for (std::size_t i = 0; i < c.wanted.size(); ++i) CHECK(r.values[i] == Approx(c.wanted[i]).epsilon(1e-9));
+      for (std::size_t i = 0; i < c.wanted.size(); ++i)
+        CHECK(r.values[i] == Approx(c.wanted[i]).epsilon(allowed::nine_digits));
       if (c.wanted.size() < 4 && !c.wanted.empty())
         CHECK(r.reason.find("4 were asked for, and only") != std::string::npos);
     }
@@ -100,7 +102,7 @@ TEST_CASE("small matrices that a search does not settle are solved as a whole") 
   INFO(r.reason);
   CHECK(r.verified);
   REQUIRE(r.values.size() == 15);
-  for (std::size_t i = 0; i < 15; ++i) CHECK(std::abs(r.values[i] - all.values[i]) < 1e-10);
+  for (std::size_t i = 0; i < 15; ++i) CHECK(std::abs(r.values[i] - all.values[i]) < allowed::tight_run);
 
   // Beside an eigenvalue with 8^3 others around, so near that the inverse sees nothing else.
   const auto lap = generators::laplacian({8, 8, 8});
@@ -114,7 +116,7 @@ TEST_CASE("small matrices that a search does not settle are solved as a whole") 
               [target](double a, double b) { return std::abs(a - target) < std::abs(b - target); });
     REQUIRE(near.values.size() == 33);
     for (std::size_t i = 0; i < 33; ++i)
-      CHECK(std::abs(std::abs(near.values[i] - target) - std::abs(exact[i] - target)) < 1e-8);
+      CHECK(std::abs(std::abs(near.values[i] - target) - std::abs(exact[i] - target)) < allowed::default_run);
   }
 }
 
@@ -137,7 +139,7 @@ TEST_CASE("residuals of long rows and bounds are no smaller than they are") {
     }
     const long double head = (static_cast<long double>(n - 1) - theta) * hub - leaves;
     squares += head * head;
-    CHECK(r.residual_norms[at] == Approx(static_cast<double>(std::sqrt(squares))).epsilon(1e-3));
+    CHECK(r.residual_norms[at] == Approx(static_cast<double>(std::sqrt(squares))).epsilon(allowed::three_digits));
     CHECK(std::abs(r.values[at] - exact[j]) <= r.error_bounds[at]);
   }
   for (const int dimension : {7, 9}) {  // both ways to solve it

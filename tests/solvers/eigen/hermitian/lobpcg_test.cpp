@@ -4,6 +4,7 @@
 #include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using solvers::Method;
@@ -24,7 +25,7 @@ void check(const solvers::EigenResult<T>& r, std::vector<double> exact, double t
   INFO(r.reason);
   CHECK(r.converged);
   CHECK(r.verified);
-  CHECK(r.orthogonality_loss < 1e-12);
+  CHECK(r.orthogonality_loss < test::allowed::many_steps);
   auto values = r.values;
   std::sort(values.begin(), values.end());
   std::sort(exact.begin(), exact.end());
@@ -37,21 +38,23 @@ void check(const solvers::EigenResult<T>& r, std::vector<double> exact, double t
 TEST_CASE("LOBPCG at both ends, with copies, real and complex") {
   const auto cube = generators::laplacian({10, 10, 10});
   const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(cube.view())};
-  check(solve(problem, 7, Which::SA, 1e-8), generators::laplacian_spectrum({10, 10, 10}).smallest(7), 1e-8);
-  check(solve(problem, 4, Which::LA, 1e-8), generators::laplacian_spectrum({10, 10, 10}).largest(4), 1e-8);
+  check(solve(problem, 7, Which::SA, 1e-8), generators::laplacian_spectrum({10, 10, 10}).smallest(7),
+        test::allowed::default_run);
+  check(solve(problem, 4, Which::LA, 1e-8), generators::laplacian_spectrum({10, 10, 10}).largest(4),
+        test::allowed::default_run);
   const auto flux = generators::flux_ring(300, 0.3);
   check(solve(solvers::EigenProblem<std::complex<double>>{solvers::CsrOperator<std::complex<double>>(flux.view())}, 5,
               Which::SA, 1e-6),
-        generators::flux_ring_spectrum(300, 0.3).smallest(5), 1e-8);
+        generators::flux_ring_spectrum(300, 0.3).smallest(5), test::allowed::default_run);
 }
 
 TEST_CASE("LOBPCG finds more copies than its block has columns") {
   const auto a = generators::laplacian_copies(32, 30);
   check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(a.view())}, 16, Which::SA, 1e-7),
-        generators::laplacian_copies_spectrum(32, 30).smallest(16), 1e-8);
+        generators::laplacian_copies_spectrum(32, 30).smallest(16), test::allowed::default_run);
   const auto one = generators::identity(400);
   check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(one.view())}, 3, Which::SA, 1e-8), {1, 1, 1},
-        1e-12);
+        test::allowed::many_steps);
 }
 
 TEST_CASE("preconditioners: an inverse, and Jacobi on a badly scaled matrix") {
@@ -59,7 +62,7 @@ TEST_CASE("preconditioners: an inverse, and Jacobi on a badly scaled matrix") {
   solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
   problem.preconditioner = solvers::ShiftInvert<double>(a.view(), 0);
   auto r = solve(problem, 4, Which::SA, 1e-12);
-  check(r, generators::sakurai_spectrum(400).smallest(4), 1e-10);
+  check(r, generators::sakurai_spectrum(400).smallest(4), test::allowed::tight_run);
   CHECK(r.operator_applications < 600);
 
   // D + Laplacian with D from 1 to 1e4.
@@ -76,8 +79,8 @@ TEST_CASE("preconditioners: an inverse, and Jacobi on a badly scaled matrix") {
   dense.nev = 5, dense.which = Which::SA, dense.method = Method::dense;
   const auto exact = solvers::solve_eigen<double>(Context{}, plain, dense).values;
   const auto with = solve(scaled, 5, Which::SA, 1e-9), without = solve(plain, 5, Which::SA, 1e-9);
-  check(with, exact, 1e-8);
-  check(without, exact, 1e-8);
+  check(with, exact, test::allowed::default_run);
+  check(without, exact, test::allowed::default_run);
   CHECK(2 * with.operator_applications < without.operator_applications);
 }
 
@@ -86,22 +89,22 @@ TEST_CASE("block Davidson at both ends, with copies, real and complex") {
   const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(cube.view())};
   const auto spectrum = generators::laplacian_spectrum({10, 10, 10});
   const auto low = solve(problem, 7, Which::SA, 1e-8, Method::davidson);
-  check(low, spectrum.smallest(7), 1e-8);
-  check(solve(problem, 4, Which::LA, 1e-8, Method::davidson), spectrum.largest(4), 1e-8);
+  check(low, spectrum.smallest(7), test::allowed::default_run);
+  check(solve(problem, 4, Which::LA, 1e-8, Method::davidson), spectrum.largest(4), test::allowed::default_run);
   // A basis that grows finds more from the same products.
   CHECK(low.operator_applications < solve(problem, 7, Which::SA, 1e-8).operator_applications);
   const auto flux = generators::flux_ring(300, 0.3);
   check(solve(solvers::EigenProblem<std::complex<double>>{solvers::CsrOperator<std::complex<double>>(flux.view())}, 5,
               Which::SA, 1e-6, Method::davidson),
-        generators::flux_ring_spectrum(300, 0.3).smallest(5), 1e-8);
+        generators::flux_ring_spectrum(300, 0.3).smallest(5), test::allowed::default_run);
   const auto copies = generators::laplacian_copies(32, 30);
   check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(copies.view())}, 16, Which::SA, 1e-7,
               Method::davidson),
-        generators::laplacian_copies_spectrum(32, 30).smallest(16), 1e-8);
+        generators::laplacian_copies_spectrum(32, 30).smallest(16), test::allowed::default_run);
   const auto one = generators::identity(400);
   check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(one.view())}, 3, Which::SA, 1e-8,
               Method::davidson),
-        {1, 1, 1}, 1e-12);
+        {1, 1, 1}, test::allowed::many_steps);
 }
 
 TEST_CASE("incomplete Cholesky and Chebyshev bring a Laplacian's low end sooner") {
@@ -110,15 +113,15 @@ TEST_CASE("incomplete Cholesky and Chebyshev bring a Laplacian's low end sooner"
   const solvers::EigenProblem<double> plain{solvers::CsrOperator<double>(a.view())};
   for (const auto method : {Method::lobpcg, Method::davidson}) {
     const auto without = solve(plain, 4, Which::SA, 1e-8, method);
-    check(without, exact, 1e-8);
+    check(without, exact, test::allowed::default_run);
     auto with = plain;
     with.preconditioner = solvers::IncompleteCholesky<double>(a.view(), {});
     const auto factored = solve(with, 4, Which::SA, 1e-8, method);
-    check(factored, exact, 1e-8);
+    check(factored, exact, test::allowed::default_run);
     CHECK(3 * factored.operator_applications < 2 * without.operator_applications);
     with.preconditioner = solvers::ChebyshevInverse<double>(Context{}, plain.a, Which::SA);
     const auto filtered = solve(with, 4, Which::SA, 1e-8, method);
-    check(filtered, exact, 1e-8);
+    check(filtered, exact, test::allowed::default_run);
     CHECK(2 * filtered.iterations < without.iterations);
   }
 }
@@ -141,7 +144,7 @@ TEST_CASE("preconditioners are Hermitian and positive at both ends of an indefin
       double skew = 0;
       for (index_t i = 0; i < 60; ++i)
         for (index_t j = 0; j < 60; ++j) skew = std::max(skew, std::abs(m(i, j) - std::conj(m(j, i))));
-      CHECK(skew < 1e-12);
+      CHECK(skew < test::allowed::many_steps);
       CHECK(ortho::hermitian_eigen<C>(m.cview()).values.front() > 0);
     }
   }
@@ -155,7 +158,7 @@ TEST_CASE("LOBPCG: misuse, stops and small matrices") {
   CHECK_THROWS_AS(solve(problem, 3, Which::LM, 1e-8), Error);
   check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(generators::identity(4).view())}, 9, Which::SA,
               1e-8),
-        {1, 1, 1, 1}, 1e-14);
+        {1, 1, 1, 1}, test::allowed::short_sum);
   solvers::EigenOptions o;
   o.nev = 4, o.which = Which::SA, o.method = Method::lobpcg, o.max_iterations = 5;
   const auto r = solvers::solve_eigen<double>(Context{}, problem, o);
@@ -175,6 +178,6 @@ TEST_CASE("block Davidson with one column, where copies make it lose directions"
     INFO(r.reason);
     CHECK(r.verified);
     REQUIRE(r.values.size() == 6);
-    for (std::size_t i = 0; i < 6; ++i) CHECK(std::abs(r.values[i] - exact[i]) < 1e-8);
+    for (std::size_t i = 0; i < 6; ++i) CHECK(std::abs(r.values[i] - exact[i]) < test::allowed::default_run);
   }
 }

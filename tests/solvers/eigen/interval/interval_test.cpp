@@ -4,6 +4,7 @@
 
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using solvers::Interval;
@@ -29,12 +30,14 @@ solvers::EigenProblem<T> factorisable(const CsrMatrix<T>& a) {
 std::vector<double> within(const std::vector<double>& all, Interval i) {
   std::vector<double> inside;
   for (const double v : all)
-    if (v >= i.low - 1e-6 && v <= i.high + 1e-6) inside.push_back(v);
+    if (v >= i.low - test::allowed::run_of_norm_100 && v <= i.high + test::allowed::run_of_norm_100)
+      inside.push_back(v);
   return inside;
 }
 
 template <class T>
-void check(const solvers::EigenResult<T>& r, const std::vector<double>& exact, double tolerance = 1e-8) {
+void check(const solvers::EigenResult<T>& r, const std::vector<double>& exact,
+           double tolerance = test::allowed::default_run) {
   CHECK(r.converged);
   REQUIRE(r.values.size() == exact.size());
   for (std::size_t i = 0; i < exact.size(); ++i) CHECK(std::abs(r.values[i] - exact[i]) <= tolerance);
@@ -42,7 +45,7 @@ void check(const solvers::EigenResult<T>& r, const std::vector<double>& exact, d
     CAPTURE(r.values[i] - exact[i], r.error_bounds[i], r.norm, r.residual_norms[i]);
     CHECK(std::abs(r.values[i] - exact[i]) <= r.error_bounds[i]);
   }
-  CHECK(r.orthogonality_loss < 1e-12);
+  CHECK(r.orthogonality_loss < test::allowed::many_steps);
 }
 
 }  // namespace
@@ -84,7 +87,7 @@ TEST_CASE("intervals without eigenvalues") {
     CHECK(r.verification == Verification::inertia);
   }
   const auto r = solvers::solve_interval<double>(Context{}, problem, {}, {-3 + 1e-7, 3 - 1e-7});
-  check(r, {-1, 1}, 1e-6);
+  check(r, {-1, 1}, test::allowed::run_of_norm_100);
 }
 
 TEST_CASE("more eigenvalues than one slice takes, and small matrices") {
@@ -118,7 +121,7 @@ TEST_CASE("without a factorisation nothing is called proved") {
   for (const Interval i : {Interval{1, 1.2}, {-inf, 0.5}, {7.5, inf}}) {
     CAPTURE(i.low, i.high);
     const auto r = solvers::solve_interval<double>(Context{}, problem, {}, i);
-    check(r, within(all, i), 1e-7);
+    check(r, within(all, i), test::allowed::run_of_norm_10);
     CHECK(r.verified);
     CHECK(r.verification != Verification::inertia);
     CHECK(r.reason.find("no proof") != std::string::npos);

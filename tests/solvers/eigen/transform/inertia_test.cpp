@@ -6,6 +6,7 @@
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using solvers::Which;
@@ -66,7 +67,8 @@ TEST_CASE("a shift that is an eigenvalue is moved, and the inverse is one") {
   for (index_t i = 0; i < 40; ++i) x(i, 0) = i % 3 - 1.0, x(i, 1) = i == 5;
   inverse.apply(Context{}, x.view(), y.view());
   spmm(Context{}, Op::none, 1.0, a.view(), y.cview(), 0.0, back.view());
-  for (index_t i = 0; i < 40; ++i) CHECK(std::abs(back(i, 1) - inverse.sigma() * y(i, 1) - x(i, 1)) < 1e-6);
+  for (index_t i = 0; i < 40; ++i)
+    CHECK(std::abs(back(i, 1) - inverse.sigma() * y(i, 1) - x(i, 1)) < test::allowed::six_digits);
 
   const auto dense = generators::minij(30);
   const solvers::DenseShiftInvert<double> near(dense.view(), 1);

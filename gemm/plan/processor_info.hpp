@@ -9,7 +9,7 @@
 
 namespace ts {
 
-struct DeviceInfo {
+struct ProcessorInfo {
   std::string name = "cpu";
   int threads = 1;
   Simd simd = Simd::sse2;         ///< the widest level it has; never `best`
@@ -22,7 +22,7 @@ struct DeviceInfo {
   double float64_flops = 1e10;           ///< per second, all threads, a fused multiply-add counts 2
   double float32_flops = 2e10;
   double launch_seconds = 5e-6;  ///< to start and join the threads
-  friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
+  friend bool operator==(const ProcessorInfo&, const ProcessorInfo&) = default;
 };
 
 /// Lanes of one vector register.
@@ -31,6 +31,6 @@ struct DeviceInfo {
 
 /// The processor of this process: name, vector level and caches as the system states them, in microseconds.
 /// Bandwidths and flop rates are conservative assumptions per core; `tsbench` passes measured ones instead.
-[[nodiscard]] const DeviceInfo& this_cpu();
+[[nodiscard]] const ProcessorInfo& this_cpu();
 
 }  // namespace ts

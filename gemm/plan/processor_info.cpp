@@ -1,4 +1,4 @@
-#include "tallskinny/gemm/plan/device_info.hpp"
+#include "tallskinny/gemm/plan/processor_info.hpp"
 
 #include <unistd.h>
 
@@ -64,8 +64,8 @@ std::int64_t system_value(int name, std::int64_t otherwise) {
   return value > 0 ? value : otherwise;
 }
 
-DeviceInfo detect() {
-  DeviceInfo d;
+ProcessorInfo detect() {
+  ProcessorInfo d;
   d.name = brand();
   d.threads = Context{}.thread_count();
   d.simd = widest();
@@ -84,8 +84,8 @@ DeviceInfo detect() {
 
 }  // namespace
 
-const DeviceInfo& this_cpu() {
-  static const DeviceInfo info = detect();
+const ProcessorInfo& this_cpu() {
+  static const ProcessorInfo info = detect();
   return info;
 }
 

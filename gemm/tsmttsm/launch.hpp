@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/core/view.hpp"
-#include "tallskinny/gemm/tsmttsm/inner_plan.hpp"
+#include "tallskinny/gemm/tsmttsm/plan.hpp"
 
 namespace ts::detail {
 
@@ -10,9 +10,17 @@ namespace ts::detail {
 /// a Gram matrix (A = B) of at most as many. `mirror` is where the (conjugate) transpose of C goes too, or
 /// null.
 template <class T>
-void launch_inner(const Context& ctx, Operation operation, Op op, result_t<T> alpha, DeviceStrided<const T> a,
-                  DeviceStrided<const T> b, result_t<T> beta, DeviceStrided<result_t<T>> c,
-                  result_t<T>* mirror = nullptr);
+struct InnerCall {
+  Operation operation;
+  Op op;
+  result_t<T> alpha;
+  DeviceStrided<const T> a, b;
+  result_t<T> beta;
+  DeviceStrided<result_t<T>> c;
+  result_t<T>* mirror = nullptr;
+};
+template <class T>
+void launch_inner(const Context& ctx, const InnerCall<T>& call);
 
 /// Widths of the panels that so many columns are cut into: as equal as can be, none with more scalars than
 /// this.
@@ -24,7 +32,7 @@ template <class T>
 }
 
 /// Widths of the panels of a B that a kernel takes beside A. The sums of 16-bit products are kept twice,
-/// which leaves less room for rows; two layouts at once take registers for addresses, and so do both parts of
+/// which leaves less memory for rows; two layouts at once take registers for addresses, and so do both parts of
 /// columns.
 template <class T>
 [[nodiscard]] index_t inner_width(const DeviceStrided<const T>& a, const DeviceStrided<const T>& b) noexcept {

@@ -1,0 +1,211 @@
+#include "tallskinny/app/tskmeans/clustering.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "tallskinny/app/common/stop.hpp"
+#include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/tskmeans/iteration_log.hpp"
+
+namespace ts::tskmeans {
+
+namespace {
+
+using solvers::KMeansProgress;
+using solvers::KMeansStop;
+
+bool show_progress(app::Console& console, const ProgramOptions& o, const KMeansProgress& p) {
+  std::string run = p.runs > 1 ? "start " + std::to_string(p.run + 1) + " of " + std::to_string(p.runs) + ", " : "";
+  if (o.clusters.size() > 1) run = app::grouped(p.clusters) + " clusters, " + run;
+  if (p.iteration == 0)
+    console.progress(-1, run + "first centres: " + app::grouped(p.chosen) + " of " + app::grouped(p.clusters));
+  else
+    console.progress(
+        o.clusters.size() > 1 ? -1 : (p.run + static_cast<double>(p.iteration) / o.kmeans.max_iter) / p.runs,
+        run + "iteration " + std::to_string(p.iteration) + ", " + app::grouped(p.changed) + " labels changed");
+  return !app::stop_requested();
+}
+
+bool better(Choose by, const solvers::KMeansMeasures& a, const solvers::KMeansMeasures& b) {
+  const auto order = [by](const solvers::KMeansMeasures& m) {
+    const double value = by == Choose::simplified_silhouette ? m.simplified_silhouette
+                         : by == Choose::davies_bouldin      ? -m.davies_bouldin
+                                                             : m.calinski_harabasz;
+    return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
+  };
+  return order(a) > order(b);
+}
+
+/// What a pass over the points can reach, for the log.
+PassLimit limit_of_passes(const Job& job, std::uint64_t bytes) {
+  const auto& [o, ctx, points] = std::tie(job.o, job.ctx, job.points);
+  PassLimit limit;
+  limit.bytes = static_cast<double>(bytes);
+  if (o.log.empty()) return limit;
+  if (const solvers::StreamedRows* streamed = points->streamed()) {
+    limit.streamed = streamed;
+  } else if (ctx.stream) {
+    const cuda::DeviceInfo& device = ctx.stream.device();
+    limit.bytes_per_second = device.read_bytes_per_second;
+    const solvers::RowSource& rows = points->to_iterate();
+    limit.seconds_per_cluster =
+        2 * static_cast<double>(rows.rows()) * static_cast<double>(rows.cols()) / device.half_tensor_flops;
+  } else {
+    limit.bytes_per_second = read_roof(rows_of(*points.in_host()), ctx.thread_count());
+  }
+  return limit;
+}
+
+/// Of the results for all numbers of clusters, each measured where there are several: which is the best.
+std::size_t best_of(const Job& job, std::span<const solvers::KMeansResult> found, std::span<const index_t> counts,
+                    Outcome& out) {
+  std::size_t best = 0;
+  if (counts.size() < 2) return best;
+  for (std::size_t q = 0; q < found.size(); ++q) {
+    job.console.progress(-1, "measuring " + app::grouped(counts[q]) + " clusters");
+    const auto measures = solvers::measure(job.ctx, job.points->here(), found[q].centers.view(), found[q].labels,
+                                           job.o.kmeans.metric, job.weights);
+    out.choices.push_back({counts[q], found[q].inertia, found[q].n_iter, found[q].converged(), measures});
+    if (better(job.o.choose, measures, out.choices[best].measures)) best = q;
+  }
+  return best;
+}
+
+/// Of the solver, without what keeps and shows its states.
+solvers::KMeansOptions options_of(const Job& job, const std::string& where) {
+  const index_t k = job.start.k, n = job.points->here().rows();
+  solvers::KMeansOptions options = job.o.kmeans;
+  options.clusters = k;
+  options.init = init_of(job.o.init).value_or(solvers::KMeansInit::given);
+  options.centers = job.start.centers.view();
+  options.weights = job.weights;
+  if (k > n)
+    throw Error(Errc::invalid_argument, "--n-clusters " + std::to_string(k) + " is larger than the number of points (" +
+                                            std::to_string(n) + ") in " + where);
+  return options;
+}
+
+void cluster(const Job& job, Outcome& out) {
+  const ProgramOptions& o = job.o;
+  const Start& start = job.start;
+  app::CheckpointFile& checkpoint = job.checkpoint;
+  app::Console& console = job.console;
+  const solvers::RowSource& rows = job.points->here();
+  solvers::KMeansOptions options = options_of(job, out.points.where.text());
+  std::optional<RunKey> key;
+  solvers::KMeansState state;
+  if (checkpoint.asked_for())
+    key = key_of(o, start.k, start.centers.cview(), rows, job.weights, job.ctx.thread_count());
+  if (const app::CheckpointFile& from = job.resume ? *job.resume : checkpoint; from.resumes()) {
+    state = read_state(from, *key, start.k, rows.rows(), rows.cols(), o.kmeans.n_init);
+    options.resume = &state;
+    out.resumed = true;
+    console.note("going on from " + from.name());
+  }
+  IterationLog log(o.log, limit_of_passes(job, out.points.bytes), options.resume,
+                   [&console](const std::string& line) { console.warn(line); });
+  // With a checkpoint a run ends after an iteration whose state is kept, not between the two.
+  bool kept_for_good = false;
+  options.on_progress = [&](const KMeansProgress& p) {
+    log.add(p);
+    const bool goes_on = show_progress(console, o, p);
+    return goes_on || (key && p.iteration > 0 && !kept_for_good);
+  };
+  if (key)
+    options.on_state = [&](const auto& make) {
+      kept_for_good = app::stop_requested();
+      if (kept_for_good || checkpoint.due())
+        checkpoint.write([&](io::OutputFile& file) { write_state(file, *key, make()); });
+    };
+  const std::vector<index_t> counts = o.clusters.empty() ? std::vector{start.k} : o.clusters;
+  std::vector<solvers::KMeansResult> found =
+      solvers::kmeans_of_each(job.ctx, job.points->to_iterate(), options, counts);
+  const bool interrupted = std::any_of(
+      found.begin(), found.end(), [](const solvers::KMeansResult& r) { return r.stop == KMeansStop::interrupted; });
+  out.found = std::move(found[best_of(job, found, counts, out)]);
+  if (interrupted) out.found.stop = KMeansStop::interrupted;
+  out.iterations = log.all();
+}
+
+solvers::KMeansResult predict(const Job& job) {
+  auto predicted = solvers::predict(job.ctx, job.points->to_iterate(), job.start.centers.view(), job.o.kmeans.metric,
+                                    job.weights, job.o.kmeans.precision);
+  solvers::KMeansResult r;
+  r.labels = std::move(predicted.labels);
+  r.inertia = predicted.inertia;
+  r.sizes = std::move(predicted.sizes);
+  r.rescored = predicted.rescored;
+  r.zero_rows = predicted.zero_rows;
+  r.centers = Matrix<double>::copy_of(job.start.centers.cview());
+  r.stop = KMeansStop::labels_unchanged;
+  for (const index_t size : r.sizes) r.distinct += size > 0 ? 1 : 0;
+  return r;
+}
+
+void find_and_measure(const Job& job, Outcome& out) {
+  const ProgramOptions& o = job.o;
+  const solvers::RowSource& rows = job.points->here();
+  if (out.predicted)
+    out.found = predict(job);
+  else
+    cluster(job, out);
+  if (o.verify || o.verify_sample > 0) {
+    job.console.progress(-1, "comparing labels with all distances");
+    out.verified = o.verify_sample > 0 ? std::min(o.verify_sample, rows.rows()) : rows.rows();
+    out.violations = solvers::verify(job.ctx, job.points->to_iterate(), out.found.centers.view(), out.found.labels,
+                                     o.kmeans.metric, o.verify_sample);
+  }
+  for (const Outcome::Choice& c : out.choices)
+    if (c.clusters == std::ssize(out.found.sizes)) out.measures = c.measures;
+  if (o.measures && !out.measures)
+    out.measures =
+        solvers::measure(job.ctx, rows, out.found.centers.view(), out.found.labels, o.kmeans.metric, job.weights);
+  if (o.transform)
+    out.distances =
+        solvers::transform(job.ctx, rows_of(*job.points.in_host()), out.found.centers.view(), o.kmeans.metric);
+}
+
+}  // namespace
+
+Start start_of(const ProgramOptions& o, index_t cols) {
+  Start start;
+  if (!o.predict.empty()) {
+    start.centers = read_centers(o.predict, cols, o.read);
+    start.k = start.centers.rows();
+    return start;
+  }
+  if (!o.clusters.empty()) start.k = o.clusters.back();  // the most there will be
+  if (init_of(o.init)) return start;
+  const io::Location where = io::parse_location(o.init);
+  if (!std::filesystem::exists(where.file))
+    throw Error(Errc::invalid_argument, "--init " + o.init +
+                                            ": expected k-means++, k-means||, afk-mc2, random or a file "
+                                            "with centres, and there is no such file");
+  start.centers = read_centers(o.init, cols, o.read);
+  if (o.clusters.size() > 1)
+    throw Error(Errc::invalid_argument,
+                "--init " + o.init + " holds centres for one number of clusters, but --n-clusters asks for several");
+  if (!o.clusters.empty() && start.k != start.centers.rows())
+    throw Error(Errc::invalid_argument, "--init " + o.init + " holds " + std::to_string(start.centers.rows()) +
+                                            " centres, but --n-clusters asks for " + std::to_string(start.k));
+  start.k = start.centers.rows();
+  return start;
+}
+
+void find(const Job& job, Outcome& out) {
+  try {
+    find_and_measure(job, out);
+  } catch (const solvers::KMeansRangeError& error) {
+    using Of = solvers::KMeansRangeError::Of;
+    const ProgramOptions& o = job.o;
+    const std::string& centers = o.predict.empty() ? o.init : o.predict;
+    throw Error(error.code(), (error.of() == Of::points    ? out.points.where.text()
+                               : error.of() == Of::weights ? o.weights
+                                                           : centers) +
+                                  ": " + error.what());
+  }
+}
+
+}  // namespace ts::tskmeans

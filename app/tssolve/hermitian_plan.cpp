@@ -1,0 +1,173 @@
+#include "tallskinny/app/tssolve/hermitian_plan.hpp"
+
+#include <future>
+#include <tuple>
+
+#include "tallskinny/app/common/memory.hpp"
+#include "tallskinny/gemm/runtime/gpu/transfer.hpp"
+#include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+
+namespace ts::app::tssolve {
+
+std::optional<double> target_of(const Settings& settings) {
+  if (settings.sigma) return settings.sigma;
+  if (settings.eigen.which == solvers::Which::SM) return 0.0;
+  return std::nullopt;
+}
+
+bool is_narrow(const Settings& settings, const solvers::EigenPlan& plan) {
+  return settings.eigen.precision != solvers::Precision::float64 && plan.method == solvers::Method::lanczos;
+}
+
+namespace {
+
+const char* method_text(const Settings& settings, const solvers::EigenPlan& plan) {
+  if (plan.method == solvers::Method::dense) return "dense";
+  if (plan.method == solvers::Method::lobpcg) return "LOBPCG";
+  if (plan.method == solvers::Method::davidson) return "block Davidson";
+  if (settings.interval)
+    return settings.eigen.method == solvers::Method::automatic ? "spectrum slicing by shift-invert block Lanczos"
+                                                               : "block Lanczos until the interval is covered";
+  const bool target = target_of(settings).has_value();
+  return target ? "block Lanczos, shift-invert" : "block Lanczos";
+}
+
+/// Why that one, as half a sentence; empty where it is the one that was asked for.
+std::string reason_of(const Settings& settings, const solvers::EigenPlan& plan) {
+  if (settings.eigen.method == solvers::Method::automatic && plan.method == solvers::Method::lanczos) {
+    if (settings.interval) return "factorisations at the ends of slices count what is in them";
+    if (target_of(settings)) return "the inverse makes what is near the target converge first";
+  }
+  return std::string(plan.why);
+}
+
+/// Memory there is, within --memory.
+void find_memory(Run& run) {
+  const auto within = [limit = run.settings.memory](std::uint64_t there_is) {
+    return limit == 0 || (there_is != 0 && there_is < limit) ? there_is : limit;
+  };
+  run.plan.host_bytes = available_memory();
+  if (run.ctx.stream)
+    run.plan.device_bytes = within(cuda::free_memory(run.ctx.stream));
+  else
+    run.plan.host_bytes = within(run.plan.host_bytes);
+}
+
+void show_json(const Run& run) {
+  const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
+  const auto on_device = run.plan.memory.uses_of(true);
+  JsonObject json;
+  json.add("matrix", input.where.text()).add("rows", input.rows).add("nonzeros", input.nonzeros);
+  json.add("method", method_text(settings, plan))
+      .add("method_reason", reason_of(settings, plan))
+      .add("precision", name_of(settings.eigen.precision))
+      .add("nev", plan.nev)
+      .add("block_size", plan.block_size);
+  json.add("max_basis", plan.max_basis).add("max_iterations", plan.max_iterations);
+  add_memory(json, run.plan.memory.uses_of(false), run.plan.host_bytes);
+  if (!on_device.empty()) {
+    JsonObject device;
+    add_memory(device, on_device, run.plan.device_bytes);
+    json.add("device_memory", device).add("basis_on_device", !run.plan.memory.spills);
+  }
+  std::cout << json.text() << '\n';
+}
+
+/// The mass matrix; it or the matrix becomes complex where the other is.
+std::optional<Input> read_mass(const Settings& settings, Input& matrix) {
+  if (settings.mass.empty()) return std::nullopt;
+  Input mass =
+      read_hermitian(io::describe(io::parse_location(settings.mass), settings.read), settings.read, Role::companion);
+  const index_t rows = matrix.description.rows;
+  if (mass.description.rows != rows)
+    throw Error(Errc::bad_input, mass.description.where.text() + " has " + grouped(mass.description.rows) +
+                                     " rows, but the matrix has " + grouped(rows));
+  if (is_complex_input(mass) != is_complex_input(matrix)) make_complex(is_complex_input(mass) ? matrix : mass);
+  return mass;
+}
+
+}  // namespace
+
+void plan_hermitian(Run& run) {
+  const Settings& settings = run.settings;
+  const io::Description& input = run.facts.input;
+  index_t initial_columns = 0;
+  if (!settings.initial.empty())
+    initial_columns = io::describe(io::parse_location(settings.initial), settings.read.of_another_file()).cols;
+  solvers::MemoryNeeds needs;
+  needs.rows = input.rows, needs.element_bytes = is_complex_type(input) ? 16 : 8;
+  needs.matrix_bytes = input.bytes;
+  const auto& plan = run.plan.eigen =
+      solvers::plan_eigen(input.rows, needs.element_bytes, settings.eigen, initial_columns);
+  if (run.device.kind == Device::Kind::cuda && plan.method == solvers::Method::dense) {
+    run.console.note("the matrix is solved densely, which is done on the processor");
+    run.device = {};
+  }
+  if (run.device.kind == Device::Kind::cuda) run.ctx.stream = cuda::Stream(run.device.index);
+  find_memory(run);
+  const bool narrow = is_narrow(settings, plan);
+  if (settings.eigen.precision == solvers::Precision::float32 && narrow) needs.element_bytes /= 2;
+  if (narrow) needs.matrix_bytes += input.bytes / 2;  // the numbers again, half as long
+  needs.space = run.ctx.stream ? Space::device : Space::host, needs.device_bytes = run.plan.device_bytes;
+  run.plan.memory = solvers::plan_memory(plan, needs);
+  run.plan.what = "solving for " + grouped(plan.nev) + " eigenvalues of " + input.where.text();
+  if (settings.eigen.nev > input.rows && !settings.interval)
+    run.warning =
+        grouped(settings.eigen.nev) + " eigenvalues were asked for, but the matrix has only " + grouped(input.rows);
+}
+
+void show_hermitian(const Run& run) {
+  if (run.settings.common.json) return show_json(run);
+  const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
+  const auto in_host = run.plan.memory.uses_of(false), on_device = run.plan.memory.uses_of(true);
+  const std::string method = method_text(settings, plan), reason = reason_of(settings, plan);
+  std::cout << input.where.text() << ": " << grouped(input.rows) << " x " << grouped(input.cols) << ", "
+            << grouped(input.nonzeros) << " entries, " << input.convention << '\n'
+            << "method: " << method << (reason.empty() ? "" : ", since " + reason) << '\n';
+  if (plan.method != solvers::Method::dense)
+    std::cout << "block size " << plan.block_size << ", basis of " << plan.max_basis << " vectors, at most "
+              << grouped(plan.max_iterations) << " block steps\n";
+  std::cout << (on_device.empty() ? "memory:\n" : "host memory:\n");
+  print_memory(std::cout, in_host, run.plan.host_bytes);
+  if (!on_device.empty()) {
+    std::cout << "device memory:\n";
+    print_memory(std::cout, on_device, run.plan.device_bytes);
+  }
+  if (run.plan.memory.spills)
+    std::cout << "the basis does not fit on the device: it passes through it for every product\n";
+  if (plan.method == solvers::Method::lanczos && target_of(settings))
+    std::cout << "and the factors of A - sigma I, whose size is known only once they are ordered\n";
+}
+
+Loaded read_planned(Run& run) {
+  const Settings& settings = run.settings;
+  RunFacts& facts = run.facts;
+  const auto& plan = run.plan.eigen;
+  run.settings.eigen.spills = run.plan.memory.spills;
+  if (run.plan.memory.spills)
+    run.console.note("the basis does not fit on the device and stays in page-locked host memory");
+  // Kernels are compiled or loaded while the file is read.
+  std::future<void> kernels;
+  if (run.ctx.stream && !run.plan.memory.spills)
+    kernels = std::async(std::launch::async, [&run, &plan] {
+      const auto prepare = is_complex_type(run.facts.input) ? &solvers::prepare_lanczos<std::complex<double>>
+                                                            : &solvers::prepare_lanczos<double>;
+      prepare(run.ctx, run.facts.input.rows, plan, run.settings.eigen.precision);
+    });
+  const EndsOnSignal reading;
+  Loaded loaded{read_hermitian(facts.input, settings.read, Role::matrix), {}};
+  if (kernels.valid()) kernels.get();
+  loaded.other = read_mass(settings, loaded.matrix);
+  facts.note = loaded.matrix.note;
+  if (!facts.note.empty()) run.console.note(facts.note);
+  facts.method = method_text(settings, plan), facts.method_reason = reason_of(settings, plan);
+  if (loaded.other) facts.method += ", for the pencil with the mass matrix " + loaded.other->description.where.text();
+  facts.block_size = plan.block_size, facts.max_basis = plan.max_basis;
+  run.console.note(facts.input.where.text() + ": " + grouped(facts.input.rows) + " x " + grouped(facts.input.cols) +
+                   ", " + grouped(facts.input.nonzeros) + " entries; " + facts.method +
+                   (facts.method_reason.empty() ? "" : ", since " + facts.method_reason));
+  return loaded;
+}
+
+}  // namespace ts::app::tssolve

@@ -1,0 +1,18 @@
+// Runs with Hermitian matrices before they solve: what they take, what --dry-run shows, what they read.
+#pragma once
+
+#include "tallskinny/app/tssolve/run.hpp"
+
+namespace ts::app::tssolve {
+
+/// Where A - sigma I is factorised: --sigma, or 0 for SM.
+[[nodiscard]] std::optional<double> target_of(const Settings& settings);
+
+/// Does the iteration see the matrix in float32?
+[[nodiscard]] bool is_narrow(const Settings& settings, const solvers::EigenPlan& plan);
+
+void plan_hermitian(Run& run);
+void show_hermitian(const Run& run);
+[[nodiscard]] Loaded read_planned(Run& run);
+
+}  // namespace ts::app::tssolve

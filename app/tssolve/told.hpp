@@ -1,0 +1,52 @@
+// What the results of all solvers tell alike, in their order: as members of JSON or as attributes of a file.
+#pragma once
+
+#include "tallskinny/app/common/json.hpp"
+#include "tallskinny/io/output_file.hpp"
+#include "tallskinny/solvers/eigen/values/result.hpp"
+
+namespace ts::app::tssolve {
+
+struct ToJson {
+  static constexpr bool is_file = false;
+  JsonObject& json;
+  template <class Value>
+  void operator()(const char* name, const Value& value) const {
+    json.add(name, value);
+  }
+};
+
+struct ToFile {
+  static constexpr bool is_file = true;
+  io::OutputFile& file;
+  template <class Value>
+  void operator()(const char* name, const Value& value) const {
+    if constexpr (std::is_same_v<Value, bool> || std::is_unsigned_v<Value>)
+      file.attribute("/", name, static_cast<std::int64_t>(value));
+    else
+      file.attribute("/", name, value);
+  }
+};
+
+/// How far the search came, and whether its set is complete.
+template <class Add, class Result>
+void add_outcome(const Add& add, const Result& result) {
+  add("converged", result.converged);
+  add("converged_count", result.converged_count);
+  add("verified", result.verified);
+  add("verification", solvers::name_of(result.verification));
+  if constexpr (!Add::is_file) add("verification_rounds", result.verification_rounds);
+  add("stop", solvers::name_of(result.stop));
+  add("reason", result.reason);
+}
+
+/// What the search took.
+template <class Add, class Result>
+void add_work(const Add& add, const Result& result) {
+  add("iterations", result.iterations);
+  add("restarts", result.restarts);
+  add("operator_applications", result.operator_applications);
+  add("verification_applications", result.verification_applications);
+}
+
+}  // namespace ts::app::tssolve

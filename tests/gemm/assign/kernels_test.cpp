@@ -1,0 +1,189 @@
+// The kernels of assign, which no Operation stands for, compiled without a GPU.
+#include <algorithm>
+#include <set>
+
+#include "tallskinny/gemm/assign/exact/policy.hpp"
+#include "tallskinny/gemm/assign/rows/plan.hpp"
+#include "tallskinny/gemm/assign/scores/plan.hpp"
+#include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
+#include "tallskinny/gemm/assign/seeding/plan.hpp"
+#include "tallskinny/gemm/assign/sums/plan.hpp"
+#include "tallskinny/tests/gemm/compile_plans.hpp"
+
+using namespace ts;
+
+namespace {
+
+/// What adds up the rows that change clusters: any type and width, in one piece or not, weighed or not.
+void add_sums(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+  const auto size = static_cast<int>(size_of(type));
+  for (const auto& [d, alignment] :
+       {std::pair<index_t, int>{1, size}, {3, size}, {6, 2 * size}, {20, 16}, {512, 16}, {769, size}})
+    for (const bool weighed : {false, true})
+      for (const bool plain : {true, false})
+        if (plain || d == 769)
+          plans.push_back(cuda::sums_add_plan({type, 1 << 20, d, plain, alignment}, weighed, 1 << 21, device));
+}
+
+/// What scores rows of up to 128 columns with many centroids, and confirms their labels.
+void add_producers(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+  const int size = static_cast<int>(size_of(type));
+  for (const auto& [d, k] : {std::pair<index_t, index_t>{16, 4000},
+                             {33, 3000},
+                             {64, 1000},
+                             {100, 1000},
+                             {120, 600},
+                             {128, 1000},
+                             {128, 3000}})
+    for (const auto& [settled, margin] : {std::pair{false, false}, {true, false}, {true, true}})
+      for (const bool wide : {true, false})
+        for (const int alignment : std::set{cuda::common_power(d * size, 16), size}) {
+          if (!wide && type == DType::float64) continue;
+          if (margin && alignment != size) continue;
+          const cuda::AssignProblem p{{type, 1 << 22, d, true, alignment}, k, wide, false, settled, false, margin};
+          const cuda::AssignPlans found = cuda::assign_plans(p, device);
+          CHECK(found.scores->family == cuda::ScoreFamily::producers);
+          CHECK(found.confirms == settled);
+          plans.push_back(found.scores->kernel);
+        }
+}
+
+/// What scores and decides labels: for many shapes, of which some types and architectures take half.
+void add_scores(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device, bool all,
+                std::size_t& turn) {
+  const auto add = [&](cuda::AssignProblem p) {
+    const cuda::AssignPlans found = cuda::assign_plans(p, device);
+    if (found.scores) plans.push_back(found.scores->kernel);
+    if (found.again) plans.push_back(found.again->kernel);
+    plans.push_back(cuda::assign_prepare_plan(p, found));
+    p.rows.plain = false;
+    CHECK_FALSE(cuda::assign_plans(p, device).scores);
+  };
+  for (const auto& [d, k] : {std::pair<index_t, index_t>{1, 1},
+                             {4, 16},
+                             {8, 16},
+                             {16, 16},
+                             {16, 64},
+                             {31, 9},
+                             {32, 32},
+                             {32, 256},
+                             {48, 20},
+                             {64, 64},
+                             {64, 1024},
+                             {128, 1000},
+                             {100, 30},
+                             {300, 40},
+                             {784, 500},
+                             {128, 100},
+                             {512, 1000}}) {
+    if (++turn % 2 == 0 && !all) continue;
+    const int size = static_cast<int>(size_of(type));
+    const int alignment = turn % 4 == 0 ? size : std::min(16, cuda::common_power(d * size, 16));
+    add({{type, 1 << 22, d, true, alignment, turn % 3 == 0}, k, turn % 3 == 0 || type == DType::float64});
+  }
+  if (all) add({{type, 1 << 22, 256}, 1000, true});
+}
+
+/// Rows taken as they are.
+void add_as_they_are(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+  for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 16}, {16, 16}, {16, 64}, {64, 64}, {128, 100}, {32, 256}}) {
+    const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, true};
+    plans.push_back(cuda::assign_plans(p, device).scores->kernel);
+  }
+}
+
+/// Passes with a margin.
+void add_margins(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+  for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 16},
+                             {16, 64},
+                             {32, 256},
+                             {64, 64},
+                             {100, 300},
+                             {128, 100},
+                             {512, 1000},
+                             {768, 4096}})
+    for (const bool as_are : {true, false}) {
+      const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, as_are, true, false, true};
+      if (const auto found = cuda::assign_plans(p, device); found.scores) {
+        plans.push_back(found.scores->kernel);
+        CHECK(found.again);
+      }
+    }
+}
+
+/// Scores taken at their word, and those whose labels are confirmed.
+void add_fast_and_confirmed(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+  for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 16}, {16, 64}, {32, 256}, {64, 1024}, {512, 1000}}) {
+    const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, true, false, true};
+    const cuda::AssignPlans found = cuda::assign_plans(p, device);
+    CHECK_FALSE(found.again);
+    if (found.scores) plans.push_back(found.scores->kernel);
+  }
+  for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 400}, {16, 200}, {32, 256}, {48, 136}, {64, 500}}) {
+    const cuda::AssignPlans found =
+        cuda::assign_plans({{type, 1 << 22, d, true, 16, d != 16}, k, false, true, true}, device);
+    CHECK(found.confirms);
+    plans.push_back(found.scores->kernel);
+  }
+}
+
+/// What a type needs once: decisions, moments, distances, seeding.
+void add_once(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+  plans.push_back(cuda::warps_plan("assign_decide", cuda::DecidePolicy{type}, 1000, device));
+  plans.back().budget.shared_bytes = cuda::DecidePolicy::shared_bytes;
+  plans.push_back(cuda::warps_plan("assign_gather", cuda::GatherPolicy{}, 1000, device));
+  plans.push_back(cuda::warps_plan("assign_verify", cuda::VerifyPolicy{type}, 1000, device));
+  using Round = cuda::MomentsRound;
+  for (const Round round : {Round::sum, Round::spread, Round::first_not_finite})
+    plans.push_back(cuda::threads_plan("assign_moments", cuda::MomentsPolicy{type, round}, 1000));
+  for (const auto task : {cuda::DistancesTask::own, cuda::DistancesTask::inertia_of_chunks})
+    plans.push_back(cuda::threads_plan("assign_distances", cuda::DistancesPolicy{type, task}, 1000));
+  const bool wide = type == DType::float64;
+  const auto coordinates = wide ? cuda::Coordinates::wide : cuda::Coordinates::direct;
+  for (const auto& [lower, candidates] :
+       {std::pair<bool, index_t>{true, 1}, {true, 12}, {false, 4}, {false, 8}, {false, 12}})
+    plans.push_back(cuda::seed_distances_plan(lower, type, coordinates, candidates, 1000));
+  plans.push_back(cuda::threads_plan("seed_gather", cuda::SeedGatherPolicy{type, wide}, 1000));
+  plans.push_back(cuda::seed_labelled_plan(type, coordinates, 1000));
+  plans.push_back(cuda::seed_labelled_plan(DType::float32, cuda::Coordinates::narrow, 1000));
+}
+
+std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
+  std::vector<cuda::KernelPlan> plans;
+  std::size_t turn = 0;
+  for (const DType type : {DType::float64, DType::float32, DType::float16, DType::bfloat16}) {
+    // float16 and bfloat16, one architecture and another differ little: half of the shapes show what does.
+    const bool all = device.capability() == 90 && type == DType::float32;
+    if (device.capability() != 90 && type == DType::bfloat16) continue;
+    add_scores(plans, type, device, all, turn);
+    if (all || type == DType::float16) {
+      if (device.capability() == 90) add_as_they_are(plans, type, device);
+      add_margins(plans, type, device);
+      add_fast_and_confirmed(plans, type, device);
+    }
+    if (device.capability() == 90) add_producers(plans, type, device);
+    add_once(plans, type, device);
+    add_sums(plans, type, device);
+  }
+  const cuda::AssignProblem in_float64{{DType::float32, 1000, 200, false}, 3000};
+  plans.push_back(cuda::assign_prepare_plan(in_float64, cuda::assign_plans(in_float64, device)));
+  for (const bool put : {false, true})
+    for (const index_t clusters : {1000, 1 << 20})
+      plans.push_back(cuda::sums_sort_plan(put, clusters, 1 << 20, device));
+  plans.push_back(cuda::sums_places_plan(1000));
+  for (const bool move : {false, true}) plans.push_back(cuda::assign_means_plan(move, 1000));
+  for (const bool wide : {false, true}) {
+    plans.push_back(cuda::seed_draw_plan(wide, 1000));
+    plans.push_back(cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{wide}, 1000));
+    for (const index_t trials : {8, 16}) plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, 256, device));
+  }
+  for (const index_t counts : {1000, 100000}) plans.push_back(cuda::seed_count_plan(counts, 1 << 20, device));
+  return plans;
+}
+
+}  // namespace
+
+TEST_CASE("the kernels of assign compile within their budget", "[assign][nvrtc]") {
+  for (const char* arch : {"sm_80", "sm_90a", "sm_100"})
+    test::compile_plans(arch, assign_plans(cuda::typical_device(arch)));
+}

@@ -1,0 +1,26 @@
+// Kernels compiled without a GPU: no spills, nothing beyond the budget.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/runtime/gpu/compile.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+namespace ts::test {
+
+inline void compile_plans(const std::string& arch, const std::vector<cuda::KernelPlan>& plans) {
+  const auto shared = static_cast<std::size_t>(cuda::typical_device(arch).shared_bytes_per_block);
+  std::vector<cuda::CompileJob> jobs;
+  for (const cuda::KernelPlan& plan : plans) jobs.push_back(cuda::job_of(plan, arch));
+  const auto compiled = cuda::compile_all(jobs);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    CHECK_NOTHROW(cuda::expect_within_budget(plans[i], compiled[i].attributes));
+    CHECK(compiled[i].attributes.registers > 0);
+    CHECK(plans[i].shared_bytes <= shared);
+  }
+}
+
+}  // namespace ts::test

@@ -1,0 +1,143 @@
+#include "tallskinny/solvers/setup/assemble.hpp"
+
+#include <cmath>
+
+#include "tallskinny/app/generators/matrices.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+using namespace ts;
+using solvers::AnyMatrix;
+using solvers::assemble;
+using solvers::Factorise;
+using solvers::Preconditioner;
+using solvers::Which;
+using Complex = std::complex<double>;
+
+namespace {
+
+constexpr index_t n = 40;
+
+/// tridiagonal (-1, 2, -1), as a sparse and as a dense matrix.
+AnyMatrix<double> line() { return generators::laplacian({n}); }
+AnyMatrix<double> dense_line() {
+  Matrix<double> a = Matrix<double>::zeros(n, n);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = std::max<index_t>(0, i - 1); j < std::min(n, i + 2); ++j) a(i, j) = i == j ? 2 : -1;
+  return a;
+}
+
+/// One column with numbers of both signs.
+template <class T>
+Matrix<T> column() {
+  Matrix<T> x(n, 1);
+  for (index_t i = 0; i < n; ++i) x(i, 0) = T(std::sin(1.0 + static_cast<double>(i)));
+  return x;
+}
+
+template <class T>
+Matrix<T> applied(const solvers::Operator<T>& op, const Matrix<T>& x) {
+  Matrix<T> y(x.rows(), x.cols());
+  op.apply(Context{}, x.cview(), y.view());
+  return y;
+}
+
+template <class T>
+double distance(const Matrix<T>& x, const Matrix<T>& y) {
+  double largest = 0;
+  for (index_t i = 0; i < x.rows(); ++i) largest = std::max(largest, static_cast<double>(std::abs(x(i, 0) - y(i, 0))));
+  return largest;
+}
+
+/// Of products with n terms, whose factors are of order one.
+template <class T>
+const double bound = test::product_bound<T>(n, 4 * n);
+
+}  // namespace
+
+TEST_CASE("sparse and dense matrices are the same operator, in float32, too") {
+  const auto x = column<double>();
+  const AnyMatrix<double> sparse = line(), dense = dense_line();
+  CHECK(distance(applied(solvers::operator_of<double>(sparse), x), applied(solvers::operator_of<double>(dense), x)) <=
+        bound<double>);
+  const solvers::DeviceCopy<double> nowhere;
+  for (const auto* a : {&sparse, &dense}) {
+    const auto numbers = solvers::rounded<double>(Context{}, *a, nowhere);
+    const auto y = applied(solvers::operator_of<double>(*a, nowhere, numbers), column<float>());
+    const auto exact = applied(solvers::operator_of<double>(*a), x);
+    for (index_t i = 0; i < n; ++i) CHECK(std::abs(static_cast<double>(y(i, 0)) - exact(i, 0)) <= bound<float>);
+  }
+}
+
+TEST_CASE("the adjoint of a matrix, sparse and dense") {
+  Matrix<Complex> a(2, 3);
+  for (index_t i = 0; i < 2; ++i)
+    for (index_t j = 0; j < 3; ++j) a(i, j) = {static_cast<double>(i), static_cast<double>(j + 1)};
+  const auto adjoint = std::get<Matrix<Complex>>(solvers::adjoint_of<Complex>(Matrix<Complex>::copy_of(a.cview())));
+  CHECK(adjoint.rows() == 3);
+  CHECK(adjoint(2, 1) == std::conj(a(1, 2)));
+  const auto ring = generators::flux_ring(12, 0.3);  // Hermitian
+  const auto same = std::get<CsrMatrix<Complex>>(solvers::adjoint_of<Complex>(CsrMatrix<Complex>(ring)));
+  CHECK(same.values == ring.values);
+  CHECK(same.indices == ring.indices);
+}
+
+TEST_CASE("what is factorised: nothing, what is cheap, or what a target needs") {
+  const auto matrix = line();
+  const auto plain = assemble<double>(matrix, std::nullopt, std::nullopt, Factorise::nothing);
+  CHECK_FALSE(plain.problem.inverse);
+  CHECK_FALSE(plain.problem.count_below);
+  const auto cheap = assemble<double>(matrix, std::nullopt, std::nullopt, Factorise::cheap);
+  CHECK_FALSE(cheap.problem.inverse);
+  REQUIRE(cheap.problem.count_below);
+  CHECK(cheap.problem.count_below(2.01, 0.05) ==
+        n / 2);  // symmetric about 2, with 2 - 0.077 and 2 + 0.077 in the middle
+  CHECK(cheap.problem.invert);
+  for (const auto& a : {line(), dense_line()}) {
+    const auto near = assemble<double>(a, std::nullopt, 0.5, Factorise::needed);
+    REQUIRE(near.problem.inverse);
+    CHECK(near.problem.target == 0.5);
+    const auto x = column<double>();
+    auto back = applied(solvers::operator_of<double>(a), applied(*near.problem.inverse, x));
+    const auto shifted = applied(*near.problem.inverse, x);
+    for (index_t i = 0; i < n; ++i) back(i, 0) -= near.problem.shift * shifted(i, 0);
+    CHECK(distance(back, x) <= n * bound<double>);
+  }
+}
+
+TEST_CASE("a mass matrix makes the standard form, and must be positive definite") {
+  auto mass = generators::identity(n);
+  for (double& v : mass.values) v = 4;
+  const auto matrix = line();
+  const auto pencil = assemble<double>(matrix, mass, std::nullopt, Factorise::cheap);
+  REQUIRE(pencil.factor);
+  CHECK(std::abs(pencil.factor->least() - 4) <= bound<double>);
+  CHECK(pencil.problem.count_below(0.5025, 0.01) == n / 2);
+  mass.values[5] = -1;
+  CHECK_THROWS_AS(assemble<double>(matrix, mass, std::nullopt, Factorise::cheap), Error);
+}
+
+TEST_CASE("preconditioners are made for sparse and for dense matrices") {
+  const auto x = column<double>();
+  const Context ctx;
+  for (const auto& a : {line(), dense_line()}) {
+    const auto assembled = assemble<double>(a, std::nullopt, std::nullopt, Factorise::cheap);
+    auto y = applied(solvers::preconditioner_of<double>(ctx, a, assembled, Preconditioner::jacobi, Which::SA), x);
+    for (index_t i = 0; i < n; ++i) y(i, 0) *= 2;  // the diagonal
+    CHECK(distance(y, x) <= bound<double>);
+    const auto polynomial =
+        applied(solvers::preconditioner_of<double>(ctx, a, assembled, Preconditioner::chebyshev, Which::LA), x);
+    CHECK(distance(polynomial, x) > 0);
+  }
+  // A tridiagonal matrix has no entries that an incomplete factorisation would leave out.
+  const auto sparse = line(), dense = dense_line();
+  const auto assembled = assemble<double>(sparse, std::nullopt, std::nullopt, Factorise::cheap);
+  const auto inverse =
+      solvers::preconditioner_of<double>(ctx, sparse, assembled, Preconditioner::incomplete_cholesky, Which::SA);
+  CHECK(distance(applied(solvers::operator_of<double>(sparse), applied(inverse, x)), x) <= n * bound<double>);
+  CHECK(test::message_of([&] {
+          (void)solvers::preconditioner_of<double>(ctx, dense, assembled, Preconditioner::incomplete_cholesky,
+                                                   Which::SA);
+        }).find("needs a sparse matrix") != std::string::npos);
+}
