@@ -166,17 +166,6 @@ TEST_CASE("expecting labels to stay changes nothing but the time", "[assign]") {
   }
 }
 
-TEST_CASE("NaN and infinity are named by row and column", "[assign]") {
-  auto x = points<float16>(50, 4);
-  x(33, 2) = float16::from_bits(0x7c00);
-  try {
-    column_moments({}, Rows(x.cview()));
-    FAIL("accepted an infinity");
-  } catch (const Error& e) {
-    CHECK(std::string(e.what()).find("row 33, column 2") != std::string::npos);
-  }
-}
-
 TEST_CASE("shapes that do not fit are refused", "[assign]") {
   const auto x = points<float>(4, 2);
   const auto c = centres(2, 3), good = centres(2, 2);

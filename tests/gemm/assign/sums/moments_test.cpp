@@ -1,0 +1,50 @@
+#include "tallskinny/gemm/assign/sums/moments.hpp"
+
+#include "tallskinny/tests/gemm/assign/host_rows.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+TEST_CASE("moments of small integers are exact", "[assign]") {
+  Matrix<double> x(4, 2);
+  const double columns[2][4] = {{1, 2, 3, 6}, {-5, -5, -5, -5}};
+  for (index_t i = 0; i < 4; ++i)
+    for (index_t j = 0; j < 2; ++j) x(i, j) = columns[j][i];
+  const ColumnMoments moments = column_moments({}, Rows(x.cview()));
+  CHECK(moments.mean == std::vector<double>{3, -5});
+  CHECK(moments.variance == std::vector<double>{3.5, 0});
+  for (std::size_t j = 0; j < 2; ++j) {
+    double reach = 0;
+    for (const double v : columns[j]) reach = std::max(reach, std::abs(v - moments.shift[j]));
+    CHECK(moments.reach[j] == reach);
+  }
+}
+
+TEST_CASE("moments of rows that come in blocks are those of all at once", "[assign]") {
+  const index_t n = 2 * chunk_rows + 77;
+  const auto x = points<float>(n, 3, 5);
+  const Rows rows(x.cview());
+  const ColumnMoments whole = column_moments({}, rows);
+  MomentsOfBlocks blocks(3);
+  const auto each = [&](const auto& use) {
+    for (index_t i = 0; i < n; i += chunk_rows) use(rows.block(i, std::min(chunk_rows, n - i)));
+  };
+  each([&](const Rows& block) { blocks.first_round({}, block); });
+  each([&](const Rows& block) { blocks.second_round({}, block); });
+  const ColumnMoments found = std::move(blocks).finish();
+  CHECK(found.mean == whole.mean);
+  CHECK(found.variance == whole.variance);
+  CHECK(found.shift == whole.shift);
+  CHECK(found.reach == whole.reach);
+}
+
+TEST_CASE("NaN and infinity are named by row and column", "[assign]") {
+  auto x = points<float16>(50, 4);
+  x(33, 2) = float16::from_bits(0x7c00);
+  try {
+    column_moments({}, Rows(x.cview()));
+    FAIL("accepted an infinity");
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()).find("row 33, column 2") != std::string::npos);
+  }
+}
