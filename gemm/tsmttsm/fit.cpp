@@ -191,9 +191,9 @@ class InnerFit {
         for (const int chunks : {3, 2}) {
           const int bytes = both(rows), asked = (quick ? chunks : chunks - 1) * bytes;
           const int most = (kib + (chunks == 3 ? 0 : quick ? 10 : -4)) * 1024;
-          const bool unlucky = quick && std::abs(bytes - 32 * 1024) < 1024;
+          const bool slow = quick && std::abs(bytes - 32 * 1024) < 1024;
           const double worth = chunks == 3 ? asked : quick ? 0.76 * asked : asked - 10240;
-          const double value = worth * (unlucky ? 0.85 : 1) - less;
+          const double value = worth * (slow ? 0.85 : 1) - less;
           if (chunks * bytes > room_ || asked > most || value <= best) continue;
           best = value, ring = {slices, rows, chunks};
         }

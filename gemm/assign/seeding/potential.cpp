@@ -212,19 +212,7 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   }
 }
 
-#define TS_INSTANTIATE(S)                                                                                              \
-  template void lower_potential<S>(const Context&, const PotentialArguments<S>&);                                      \
-  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,             \
-                                  PerRow<const S>, PerRow<const double>, HostView<double>);                            \
-  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,                    \
-                                             std::span<const SeedingDraw>);                                            \
-  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double,            \
-                                             const Philox&);                                                           \
-  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>, PerRow<const double>, \
-                                     const Choosing&);                                                                 \
-  template void gather_rows<S>(const Context&, const Rows&, std::span<const index_t>, PerRow<S>);
-TS_INSTANTIATE(float)
-TS_INSTANTIATE(double)
-#undef TS_INSTANTIATE
+TS_INSTANTIATE_POTENTIAL(float)
+TS_INSTANTIATE_POTENTIAL(double)
 
 }  // namespace ts
