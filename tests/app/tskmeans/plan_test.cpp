@@ -28,7 +28,7 @@ io::Description many_points(const test::TemporaryFolder& folder, index_t n, inde
 
 }  // namespace
 
-TEST_CASE("--memory limits the host and the device", "[tskmeans]") {
+TEST_CASE("the host and the device are limited by --memory", "[tskmeans]") {
   const test::TemporaryFolder folder;
   const io::Description points = many_points(folder, index_t{1} << 26, 16);  // 4 GiB
   tskmeans::ProgramOptions o;
