@@ -82,29 +82,6 @@ void check_kind(const Kind& kind, const app::Options& options, bool is_matrix) {
   }
 }
 
-/// What no option can check by itself. @throws Error
-void check(const GenOptions& target, const app::Options& options) {
-  if (target.common.output.empty() && !target.common.dry_run)
-    throw Error(Errc::invalid_argument, "--output is missing: name the file to make (see tsdata gen --help)");
-  std::vector<std::string> names;
-  for (const MatrixKind& kind : matrix_kinds()) {
-    names.push_back(kind.name);
-    if (kind.name == target.kind) check_kind(kind, options, true);
-  }
-  for (const FeatureKind& kind : feature_kinds()) {
-    names.push_back(kind.name);
-    if (kind.name == target.kind) check_kind(kind, options, false);
-  }
-  if (std::find(names.begin(), names.end(), target.kind) == names.end()) {
-    const std::string near = app::nearest_name(target.kind, names);
-    throw Error(Errc::invalid_argument, "unknown kind '" + target.kind + "'" +
-                                            (near.empty() ? "" : "; did you mean " + near + "?") +
-                                            " (see tsdata gen --help)");
-  }
-  if (target.parameters.sizes.empty())
-    throw Error(Errc::invalid_argument, "--n is missing: name the size (see tsdata gen --help)");
-}
-
 }  // namespace
 
 const std::vector<FeatureKind>& feature_kinds() {
@@ -164,7 +141,24 @@ bool parse_gen(app::Arguments arguments, GenOptions& target) {
   if (!options.parse(arguments)) return false;
 
   p.seed = target.common.seed;
-  check(target, options);
+  if (target.common.output.empty() && !target.common.dry_run)
+    throw Error(Errc::invalid_argument, "--output is missing: name the file to make (see tsdata gen --help)");
+  std::vector<std::string> names;
+  for (const MatrixKind& kind : matrix_kinds()) {
+    names.push_back(kind.name);
+    if (kind.name == target.kind) check_kind(kind, options, true);
+  }
+  for (const FeatureKind& kind : feature_kinds()) {
+    names.push_back(kind.name);
+    if (kind.name == target.kind) check_kind(kind, options, false);
+  }
+  if (std::find(names.begin(), names.end(), target.kind) == names.end()) {
+    const std::string near = app::nearest_name(target.kind, names);
+    throw Error(Errc::invalid_argument, "unknown kind '" + target.kind + "'" +
+                                            (near.empty() ? "" : "; did you mean " + near + "?") +
+                                            " (see tsdata gen --help)");
+  }
+  if (p.sizes.empty()) throw Error(Errc::invalid_argument, "--n is missing: name the size (see tsdata gen --help)");
   return true;
 }
 

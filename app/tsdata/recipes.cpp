@@ -61,13 +61,6 @@ Recipe square(index_t n, index_t entries, Build build, io::Structure structure =
 }
 
 template <class Build>
-Recipe hermitian(index_t n, index_t entries, Build build) {
-  Recipe recipe = square(n, entries, build, io::Structure::hermitian);
-  recipe.is_complex = true;
-  return recipe;
-}
-
-template <class Build>
 Ingredients dense(index_t n, io::Structure structure, Build build, std::function<g::Spectrum()> spectrum = nullptr) {
   index_t entries = 0;
   if (__builtin_mul_overflow(n, n, &entries))
@@ -75,11 +68,6 @@ Ingredients dense(index_t n, io::Structure structure, Build build, std::function
   Recipe recipe = square(n, entries, build, structure);
   recipe.dense = true;
   return {{std::move(recipe)}, std::move(spectrum), nullptr};
-}
-
-/// A kind that takes nothing but its rows, of which the matrix has at most most_columns.
-MatrixKind of_rows(const std::string& name, const std::string& summary, Ingredients (*make)(index_t n)) {
-  return {name, "--n N", summary, {"n"}, [make](const Parameters& p) { return make(points({one_size(p)})); }};
 }
 
 MatrixKind grid(const std::string& name, std::size_t dimensions, const std::string& arguments,
@@ -130,12 +118,16 @@ std::vector<MatrixKind> laplacians() {
                  [=] { return g::hypercube_spectrum(d); },
                  nullptr};
        }},
-      of_rows("complete", "Laplacian of the complete graph: one distinct level",
-              [](index_t n) -> Ingredients {
-                return {{square(n, n * n, [=] { return g::complete_graph(n); })},
-                        [=] { return g::complete_graph_spectrum(n); },
-                        nullptr};
-              }),
+      {"complete",
+       "--n N",
+       "Laplacian of the complete graph: one distinct level",
+       {"n"},
+       [](const Parameters& p) -> Ingredients {
+         const index_t n = points({one_size(p)});
+         return {{square(n, n * n, [=] { return g::complete_graph(n); })},
+                 [=] { return g::complete_graph_spectrum(n); },
+                 nullptr};
+       }},
   };
 }
 
@@ -159,9 +151,10 @@ std::vector<MatrixKind> lattices() {
        [](const Parameters& p) -> Ingredients {
          const index_t n = points({one_size(p)});
          const double phi = p.phi.value_or(0.3);
-         return {{hermitian(n, 2 * n, [=] { return g::flux_ring(n, phi); })},
-                 [=] { return g::flux_ring_spectrum(n, phi); },
-                 nullptr};
+         Recipe recipe = square(
+             n, 2 * n, [=] { return g::flux_ring(n, phi); }, io::Structure::hermitian);
+         recipe.is_complex = true;
+         return {{std::move(recipe)}, [=] { return g::flux_ring_spectrum(n, phi); }, nullptr};
        }},
       {"xxchain",
        "--n L",
@@ -192,18 +185,24 @@ std::vector<MatrixKind> lattices() {
        [](const Parameters& p) -> Ingredients {
          const auto s = sizes(p, 2);
          const index_t n = points(s), flux = p.flux.value_or(1);
-         return {{hermitian(n, 4 * n, [=] { return g::hofstadter(s[0], s[1], flux); })}, nullptr, nullptr};
+         Recipe recipe = square(
+             n, 4 * n, [=] { return g::hofstadter(s[0], s[1], flux); }, io::Structure::hermitian);
+         recipe.is_complex = true;
+         return {{std::move(recipe)}, nullptr, nullptr};
        }},
   };
 }
 
 std::vector<MatrixKind> symmetric_classics() {
   return {
-      of_rows(
-          "identity", "all eigenvalues 1",
-          [](index_t n) -> Ingredients {
-            return {{square(n, n, [=] { return g::identity(n); })}, [=] { return g::identity_spectrum(n); }, nullptr};
-          }),
+      {"identity",
+       "--n N",
+       "all eigenvalues 1",
+       {"n"},
+       [](const Parameters& p) -> Ingredients {
+         const index_t n = points({one_size(p)});
+         return {{square(n, n, [=] { return g::identity(n); })}, [=] { return g::identity_spectrum(n); }, nullptr};
+       }},
       {"clusters",
        "--n N --clusters C --spread S",
        "diagonal, eigenvalues around 1..C",
@@ -215,16 +214,22 @@ std::vector<MatrixKind> symmetric_classics() {
                  [=] { return g::diagonal_clusters_spectrum(n, clusters, spread); },
                  nullptr};
        }},
-      of_rows(
-          "clement", "indefinite, integer eigenvalues",
-          [](index_t n) -> Ingredients {
-            return {{square(n, 2 * n, [=] { return g::clement(n); })}, [=] { return g::clement_spectrum(n); }, nullptr};
-          }),
-      of_rows(
-          "sakurai", "pentadiagonal, condition number ~ N^4",
-          [](index_t n) -> Ingredients {
-            return {{square(n, 5 * n, [=] { return g::sakurai(n); })}, [=] { return g::sakurai_spectrum(n); }, nullptr};
-          }),
+      {"clement",
+       "--n N",
+       "indefinite, integer eigenvalues",
+       {"n"},
+       [](const Parameters& p) -> Ingredients {
+         const index_t n = points({one_size(p)});
+         return {{square(n, 2 * n, [=] { return g::clement(n); })}, [=] { return g::clement_spectrum(n); }, nullptr};
+       }},
+      {"sakurai",
+       "--n N",
+       "pentadiagonal, condition number ~ N^4",
+       {"n"},
+       [](const Parameters& p) -> Ingredients {
+         const index_t n = points({one_size(p)});
+         return {{square(n, 5 * n, [=] { return g::sakurai(n); })}, [=] { return g::sakurai_spectrum(n); }, nullptr};
+       }},
       {"minij",
        "--n N",
        "dense, min(i, j)",
@@ -242,14 +247,18 @@ std::vector<MatrixKind> symmetric_classics() {
          const index_t m = one_size(p), n = points({m, 2}) + 1;
          return {{square(n, 3 * n, [=] { return g::wilkinson(m); })}, nullptr, nullptr};
        }},
-      of_rows("mikota", "a pencil in /K and /M, eigenvalues j^2",
-              [](index_t n) -> Ingredients {
-                Recipe k = square(n, 3 * n, [=] { return g::mikota(n).stiffness; });
-                Recipe m = square(n, n, [=] { return g::mikota(n).mass; });
-                k.object = "K";
-                m.object = "M";
-                return {{std::move(k), std::move(m)}, [=] { return g::mikota_spectrum(n); }, nullptr};
-              }),
+      {"mikota",
+       "--n N",
+       "a pencil in /K and /M, eigenvalues j^2",
+       {"n"},
+       [](const Parameters& p) -> Ingredients {
+         const index_t n = points({one_size(p)});
+         Recipe k = square(n, 3 * n, [=] { return g::mikota(n).stiffness; });
+         Recipe m = square(n, n, [=] { return g::mikota(n).mass; });
+         k.object = "K";
+         m.object = "M";
+         return {{std::move(k), std::move(m)}, [=] { return g::mikota_spectrum(n); }, nullptr};
+       }},
   };
 }
 
