@@ -83,7 +83,7 @@ int report_plan(const GenOptions& options, const std::vector<app::MemoryUse>& us
   return app::exit_ok;
 }
 
-int make_matrices(const GenOptions& options, const MatrixKind& kind, const std::string& command) {
+int make_matrices(const GenOptions& options, const Kind& kind, const std::string& command) {
   const Ingredients ingredients = kind.plan(options.parameters);
   std::vector<app::MemoryUse> uses;
   for (const Recipe& recipe : ingredients.matrices) {
@@ -207,7 +207,7 @@ int gen(app::Arguments arguments) {
   GenOptions options;
   if (!parse_gen(arguments, options)) return app::exit_ok;
   const std::string command = command_line(arguments);
-  for (const MatrixKind& kind : matrix_kinds())
+  for (const Kind& kind : matrix_kinds())
     if (kind.name == options.kind) return make_matrices(options, kind, command);
   return make_features(options, command);
 }
