@@ -13,6 +13,7 @@
 #include "tallskinny/app/tsdata/dtype.hpp"
 #include "tallskinny/app/tsdata/gen_options.hpp"
 #include "tallskinny/app/tsdata/write.hpp"
+#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 
 namespace ts::tsdata {
@@ -177,12 +178,7 @@ int make_features(const GenOptions& options, const std::string& command) {
   app::Console console("tsdata", options.common.quiet);
   console.progress(-1, "drawing features");
   io::OutputFile out(options.common.output, {.gzip = options.compress});
-  switch (type) {
-    case DType::float32: write_features<float>(out, options); break;
-    case DType::float16: write_features<float16>(out, options); break;
-    case DType::bfloat16: write_features<bfloat16>(out, options); break;
-    default: write_features<double>(out, options);
-  }
+  by_real_type(type, [&]<class T>(std::type_identity<T>) { write_features<T>(out, options); });
   out.attribute("/", "default_matrix", "features");
   sign(out, options, command);
   app::throw_if_stopped();
