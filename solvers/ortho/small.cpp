@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tallskinny/solvers/ortho/lapack.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::ortho {
@@ -78,25 +79,28 @@ Svd<T> svd(HostView<const T> a) {
   const index_t m = a.rows(), n = a.cols(), k = std::min(m, n);
   Svd<T> result{Matrix<T>(m, k), std::vector<real_t<T>>(at(k)), Matrix<T>(n, k)};
   if (k == 0) return result;
-  constexpr index_t jacobi_columns = 128;  // beyond, divide and conquer is that much faster
-  constexpr unsigned thin = Eigen::ComputeThinU | Eigen::ComputeThinV;
-  const auto take = [&](const auto& form) {
+  const auto take = [&](const auto& values, const auto& u, const auto& v) {  // v(i, j) of V itself
     for (index_t j = 0; j < k; ++j) {
-      result.values[at(j)] = static_cast<real_t<T>>(form.singularValues()(j));
-      for (index_t i = 0; i < m; ++i) result.u(i, j) = static_cast<T>(form.matrixU()(i, j));
-      for (index_t i = 0; i < n; ++i) result.v(i, j) = static_cast<T>(form.matrixV()(i, j));
+      result.values[at(j)] = static_cast<real_t<T>>(values[at(j)]);
+      for (index_t i = 0; i < m; ++i) result.u(i, j) = static_cast<T>(u(i, j));
+      for (index_t i = 0; i < n; ++i) result.v(i, j) = static_cast<T>(v(i, j));
     }
   };
   const auto wide = widened(a);
+  constexpr index_t jacobi_columns = 128;  // beyond, divide and conquer is that much faster
   if (k > jacobi_columns) {
-    const Eigen::BDCSVD<std::decay_t<decltype(wide)>> divided(wide, thin);
-    const auto loss = [](const auto& x) {
-      return (x.adjoint() * x - std::decay_t<decltype(x.adjoint() * x)>::Identity(x.cols(), x.cols())).norm();
-    };
-    take(divided);
-    if (divided.info() == Eigen::Success && loss(divided.matrixU()) + loss(divided.matrixV()) < 1e-11) return result;
+    std::vector<Wide<T>> copy(wide.data(), wide.data() + m * n);
+    LapackSvd<Wide<T>> parts;
+    if (lapack_svd(m, n, copy, parts)) {
+      take(
+          parts.values, [&](index_t i, index_t j) { return parts.u[at(i + j * m)]; },
+          [&](index_t i, index_t j) { return conjugate(parts.vh[at(j + i * k)]); });
+      return result;
+    }
   }
-  take(Eigen::JacobiSVD<std::decay_t<decltype(wide)>>(wide, thin));
+  const Eigen::JacobiSVD<Dense<T>> jacobi(wide, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const std::vector<double> values(jacobi.singularValues().begin(), jacobi.singularValues().end());
+  take(values, jacobi.matrixU(), jacobi.matrixV());
   return result;
 }
 

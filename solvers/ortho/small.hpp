@@ -42,7 +42,8 @@ struct Svd {
   Matrix<T> v;
 };
 
-/// Singular values of a small finite matrix by one-sided Jacobi, computed in float64 for every T. Source:
+/// Singular values of a small finite matrix by Jacobi's rotations, computed in float64 for every T; beyond 128 columns
+/// and rows by LAPACK's divide and conquer, where the machine has LAPACK, which is many times faster there. Source:
 /// Demmel and Veselic 1992.
 template <class T>
 [[nodiscard]] Svd<T> svd(HostView<const T> a);
