@@ -1,6 +1,8 @@
 // As assign_scores, for wide rows or many centroids (sm_90a): a warpgroup has 64 rows, as float16 parts in shared
 // memory, and takes chunks of policy.chunk centroids that one warp lets the copy engine bring from the caches into a
 // ring, all for each tile of rows. Scores stay in the accumulators; a lane has 2 rows, and 2 of every 8 columns.
+// Left and right operands lie as wgmma.cuh says: 16 bytes hold eight K of a row or of a centroid. From registers, a
+// lane has (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8) of its warp's 16 rows, and of each the next K.
 //
 // policy.producers: so many warps do nothing but make the next rows ready, so that the warpgroups only multiply and
 // compare scores; a stage of the ring is a chunk. policy.confirms: only whether rows keep their labels is found
@@ -10,7 +12,7 @@
 #include "tallskinny/gemm/assign/scores/kernels/assign_keys.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_load.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_settle.cuh"
-#include "tallskinny/gemm/assign/scores/kernels/assign_wgmma.cuh"
+#include "tallskinny/gemm/device/wgmma.cuh"
 
 using Arguments = ts::cuda::ScoresArguments;
 constexpr bool produced = policy.producers > 0, paired = !produced;
@@ -50,28 +52,35 @@ __device__ __forceinline__ void load_fragment(uint32 (&rows)[4], const unsigned 
                : "memory");
 }
 
+/// Waits until at most Stages that were committed are under way.
+template <int Stages>
+__device__ __forceinline__ void wgmma_wait_but() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Stages) : "memory");
+}
+
 /// Starts product = (product +) the products of a stage whose first step is the step `first` of the rows: those that
 /// are held from registers, others from `left` on. Both descriptors count bytes in sixteens.
 __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&held)[held_steps][4],
                                          int first, uint64 left, uint64 right, int add) {
+  using Instruction = Wgmma<blocks_of_8>;
+  constexpr int next_left = left_step / 16, next_right = right_step / 16;
   wgmma_fence();
   if constexpr (policy.parts == 2) {  // first what is small, since instructions truncate
 #pragma unroll
     for (int step = 0; step < stage_steps; ++step) {
-      WgmmaHalf<blocks_of_8>::multiply(product, left + step * (left_step / 16),
-                                       right + right_part / 16 + step * (right_step / 16), add + step);
-      WgmmaHalf<blocks_of_8>::multiply(product, left + left_part / 16 + step * (left_step / 16),
-                                       right + step * (right_step / 16), 1);
+      Instruction::multiply_f16<0>(product, left + step * next_left, right + right_part / 16 + step * next_right,
+                                   add + step);
+      Instruction::multiply_f16<0>(product, left + left_part / 16 + step * next_left, right + step * next_right, 1);
     }
   }
 #pragma unroll
   for (int step = 0; step < stage_steps; ++step) {
     const int adds = policy.parts == 2 ? 1 : add + step;
     if (first + step < policy.held)
-      WgmmaHalf<blocks_of_8>::multiply(product, held[first + step < held_steps ? first + step : 0],
-                                       right + step * (right_step / 16), adds);
+      Instruction::multiply_f16(product, held[first + step < held_steps ? first + step : 0], right + step * next_right,
+                                adds);
     else
-      WgmmaHalf<blocks_of_8>::multiply(product, left + step * (left_step / 16), right + step * (right_step / 16), adds);
+      Instruction::multiply_f16<0>(product, left + step * next_left, right + step * next_right, adds);
   }
   wgmma_commit();
 }
@@ -192,7 +201,7 @@ __device__ __forceinline__ void settle_own(Settle& settle, const Arguments& a, c
 
 /// The warps that multiply and compare, with rows that they make ready themselves.
 __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared& shared, const Bound& bound, int warp,
-                                               const Tiles& tiles) {
+                                               const RowTiles& tiles) {
   const int lane = threadIdx.x % 32;
   Settle settle{a.x, a.selection, a.sums, a.labels, a.undecided, nullptr};
   RingPosition<policy.stages> at;
@@ -204,7 +213,7 @@ __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared&
     Row row[slots];
     Below unused[slots] = {};
     uint32 held[held_steps][4];
-    // It also tells the compiler that warps are whole: all shuffles would have a second way otherwise.
+    // It also tells the compiler that warps are whole, as below.
     group_barrier();
     load_own(held, row, a.x, mine, left + 256 * (warp % 4), shared.shifts(), a.scale);
     fetch_ahead(a.x, lane < 16 ? settle.row(first + tiles.stride + lane, tiles.count) : -1);
@@ -217,7 +226,7 @@ __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared&
 
 /// The same with rows that producer warps make ready.
 __device__ __forceinline__ void score_produced_rows(const Arguments& a, const Shared& shared, const Bound& bound,
-                                                    int warp, const Tiles& tiles) {
+                                                    int warp, const RowTiles& tiles) {
   const int lane = threadIdx.x % 32, group = warp / 4;
   const Selection everything{};
   Settle settle{a.x, everything, a.sums, a.labels, a.undecided, nullptr};
@@ -260,13 +269,14 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
   extern __shared__ __align__(128) unsigned char memory[];
   const Shared shared{memory};
   shared.begin(a);
-  const Tiles tiles{produced ? a.x.count : count_of(a.selection, a.x)};
+  const RowTiles tiles{produced ? a.x.count : count_of(a.selection, a.x)};
   const int warp = __shfl_sync(everyone, threadIdx.x / 32, 0);
   const Bound bound =
       bound_of_parts(*a.largest, policy.d, policy.parts, policy.parts == 2 ? stage_steps : steps, stages_of_chunk);
   if (warp >= consumers) {
     if constexpr (policy.gives()) give_registers<kept>();
-    // Only warps that end may part: shuffles of others would have a second way for warps that are not whole.
+    // Lanes part only in warps that end here: behind such a branch all shuffles would have a second way, for warps
+    // that are not whole.
     if (warp == consumers + policy.producers) {
       if (threadIdx.x % 32 == 0) fill_ring(shared, a.centroids, tiles);
       return;

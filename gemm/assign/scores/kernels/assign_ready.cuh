@@ -217,7 +217,7 @@ __device__ __forceinline__ void make_ready(const Arguments& a, const Bound& boun
 
 /// A producer warp makes every so many-th 16 rows of the block ready.
 __device__ __forceinline__ void produce_rows(const Arguments& a, const Shared& shared, const Bound& bound, int unit,
-                                             const Tiles& tiles) {
+                                             const RowTiles& tiles) {
   int64 tile = 0;
   for (int64 block = tiles.begin; block < tiles.count; ++tile, block += tiles.stride, unit -= consumers)
     for (; unit < consumers; unit += policy.producers) {

@@ -14,7 +14,7 @@ static_assert(sizeof(Known) == policy.known_bytes);
 constexpr int origins_here = policy.near_origins();
 
 /// Positions of rows, a tile of which a block takes at a time.
-struct Tiles {
+struct RowTiles {
   int64 count, begin = static_cast<int64>(blockIdx.x) * block_rows, stride = static_cast<int64>(gridDim.x) * block_rows;
 };
 
@@ -64,7 +64,7 @@ struct Shared {
 };
 
 /// One thread brings all chunks for each tile of rows.
-__device__ __forceinline__ void fill_ring(const Shared& shared, const void* fragments, const Tiles& tiles) {
+__device__ __forceinline__ void fill_ring(const Shared& shared, const void* fragments, const RowTiles& tiles) {
   RingPosition<policy.stages> at;
   uint32 filled = 0;
   for (int64 block = tiles.begin; block < tiles.count; block += tiles.stride)
