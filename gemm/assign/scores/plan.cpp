@@ -75,7 +75,7 @@ std::optional<ScorePlan> assign_narrow_plan(const AssignProblem& p, const Device
       8, std::clamp<index_t>(64 / (p.rows.d * size), 2,
                              std::max<index_t>(2, (p.wide || p.rows.d % 4 != 0 ? 16 : 32) / p.rows.d))));
   policy.blocks = 2;
-  return ScorePlan{plan_with("assign_narrow", policy, p, Turn::every_row, device)};
+  return ScorePlan{.kernel = plan_with("assign_narrow", policy, p, Turn::every_row, device)};
 }
 
 /// assign/scores/kernels/assign_single.cuh, where it can serve: what was fastest on an H100 among such
@@ -117,7 +117,8 @@ std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, bool confirm
   const index_t blocks = std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most_blocks);
   policy.row_tiles = as_int(rows), policy.group = as_int(group), policy.ahead = ahead;
   policy.blocks = as_int(blocks), policy.warps = blocks == 1 ? 12 : 8;
-  ScorePlan plan{plan_with("assign_single", policy, p, confirms ? Turn::listed_rows : Turn::every_row, device), true};
+  const Turn turn = confirms ? Turn::listed_rows : Turn::every_row;
+  ScorePlan plan{.kernel = plan_with("assign_single", policy, p, turn, device), .as_are = true};
   plan.kernel.budget.shared_bytes = policy.static_bytes();
   return plan;
 }
@@ -140,7 +141,7 @@ ScorePlan assign_tensor_plan(const AssignProblem& p, Turn turn, index_t parts, c
   // With 56 registers of fragments and more, a warp needs more than the 128 that 16 of them have.
   const bool heavy = 4 * parts * policy.row_tiles * steps >= 56 || (p.rows.type == DType::float64 && !policy.resident);
   policy.blocks = twice ? 2 : 1, policy.warps = (heavy ? 12 : 16) / policy.blocks;
-  return {plan_with("assign_scores", policy, p, turn, device), false, policy.paired};
+  return {.kernel = plan_with("assign_scores", policy, p, turn, device), .pairs = policy.paired};
 }
 
 /// Steps that assign_groups has in a stage: rows are padded to whole stages.
@@ -189,7 +190,7 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
       const index_t row = p.rows.d * static_cast<index_t>(size_of(p.rows.type)), rows = policy.groups * group_rows;
       const index_t share = device.l2_bytes / (2 * device.multiprocessors * rows);
       policy.ahead = as_int(row <= share ? row : share / 128 * 128);
-      ScorePlan plan{plan_with("assign_groups", policy, p, Turn::listed_rows, device), false, true};
+      ScorePlan plan{.kernel = plan_with("assign_groups", policy, p, Turn::listed_rows, device), .pairs = true};
       plan.kernel.grid = grid_of(ceil_div(p.rows.n, rows), device.multiprocessors);
       return plan;
     }
@@ -206,7 +207,7 @@ ScorePlan assign_producers_plan(const AssignProblem& p, const AssignPlans& plans
   policy.stages = as_int(std::min<index_t>(
       policy.most_stages, (device.shared_bytes_per_block - policy.shared_bytes()) / policy.stage_bytes()));
   policy.warps = policy.consumers() + policy.producers + 1;
-  ScorePlan plan{plan_with("assign_groups", policy, p, Turn::listed_rows, device)};
+  ScorePlan plan{.kernel = plan_with("assign_groups", policy, p, Turn::listed_rows, device)};
   plan.kernel.grid = grid_of(ceil_div(p.rows.n, policy.groups * group_rows), device.multiprocessors);
   return plan;
 }
