@@ -10,7 +10,7 @@ known=(
   gemm/assign/scores/kernels/assign_wgmma.cuh gemm/device/{element,fragment,parts,pipeline,wgmma,wgmma_half}.cuh
   gemm/tsmttsm/kernels/{columns,gram_wgmma,inner,tsmttsm,tsmttsm_half}.cuh
   gemm/tsmttsm/kernels/tsmttsm_{pairs,step,tiles,wgmma}.cuh
-  Ahead Description DeviceInfo Kernels Source
+  Description DeviceInfo Source
 )
 
 code=(-name '*.hpp' -o -name '*.cpp' -o -name '*.ipp' -o -name '*.cuh' -o -name '*.py' -o -name '*.sh')
