@@ -75,6 +75,18 @@ PivotedQr<T> pivoted_qr(HostView<const T> x, double dead) {
 }
 
 template <class T>
+SchurForm<T> schur_form(HostView<const T> a) {
+  using Decomposition = std::conditional_t<is_complex<T>, Eigen::ComplexSchur<Dense<T>>, Eigen::RealSchur<Dense<T>>>;
+  const index_t n = a.rows();
+  SchurForm<T> result{Matrix<T>(n, n), Matrix<T>(n, n)};
+  const Decomposition form(widened(a));
+  result.converged = form.info() == Eigen::Success;
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) result.t(i, j) = form.matrixT()(i, j), result.u(i, j) = form.matrixU()(i, j);
+  return result;
+}
+
+template <class T>
 Svd<T> svd(HostView<const T> a) {
   const index_t m = a.rows(), n = a.cols(), k = std::min(m, n);
   Svd<T> result{Matrix<T>(m, k), std::vector<real_t<T>>(at(k)), Matrix<T>(n, k)};
@@ -216,5 +228,7 @@ TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, copy)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, set_zero)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, set_identity)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, all_finite)
+template SchurForm<double> schur_form<double>(HostView<const double>);
+template SchurForm<std::complex<double>> schur_form<std::complex<double>>(HostView<const std::complex<double>>);
 
 }  // namespace ts::ortho

@@ -137,14 +137,8 @@ template <class T>
 index_t look(KrylovSchur<T>& run, bool verifying) {
   std::vector<double> ratios;
   for (index_t j = 0; j < run.wanted && !verifying; ++j) ratios.push_back(ratio(run, j));
-  const KrylovWork& done = run.krylov.work();
-  HistoryEntry now = look_at(done.steps, done.applications, std::move(ratios));
-  now.verifying = verifying;
-  if (verifying) now.converged = run.nev;
-  const index_t converged = now.converged;
-  note(std::move(now), static_cast<double>(converged) / static_cast<double>(run.nev), run.options.common,
-       run.steps_allowed, run.nev, run.out.history);
-  return converged;
+  return note_look(run.krylov.work(), std::move(ratios), verifying, run.options.common, run.steps_allowed, run.nev,
+                   run.out.history);
 }
 
 /// V <- V S with S an orthonormal basis of the first k Schur vectors.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string>
 
 #include "tallskinny/solvers/eigen/interval/inside.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"

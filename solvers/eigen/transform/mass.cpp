@@ -1,7 +1,6 @@
 #include "tallskinny/solvers/eigen/transform/mass.hpp"
 
 #include <Eigen/SparseCholesky>
-#include <algorithm>
 
 #include "tallskinny/solvers/eigen/transform/factor_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
