@@ -229,7 +229,8 @@ class InnerFit {
     // As the search counted on it, though fewer slices may be left.
     InnerPolicy counted = policy_;
     counted.slices = counted_slices_;
-    k.shared_bytes = static_cast<std::size_t>(counted.shared_bytes() + (clustered ? 0 : inbox_bytes_));
+    const int shared_bytes = counted.shared_bytes() + (clustered ? 0 : inbox_bytes_);
+    k.shared_bytes = static_cast<std::size_t>(shared_bytes);
     // Blocks of two kernels that overlap would gather on some multiprocessors if both fitted there.
     if (clustered) k.shared_bytes = std::max<std::size_t>(k.shared_bytes, device_.shared_bytes / 2 + 1024);
     k.overlaps = clustered;

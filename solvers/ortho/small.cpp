@@ -214,23 +214,20 @@ bool all_finite(HostView<const T> a) {
   return true;
 }
 
-#define TS_INSTANTIATE(T)                                                                       \
-  template HermitianEigen<T> hermitian_eigen<T>(HostView<const T>);                             \
-  template PivotedQr<T> pivoted_qr<T>(HostView<const T>, double);                               \
-  template Svd<T> svd<T>(HostView<const T>);                                                    \
-  template bool cholesky<T>(HostView<T>, double);                                               \
-  template void solve_adjoint<T>(HostView<const T>, HostView<T>);                               \
-  template void solve_upper<T>(HostView<const T>, HostView<T>);                                 \
-  template void multiply_left<T>(HostView<const T>, HostView<T>);                               \
-  template Matrix<T> product<T>(HostView<const T>, HostView<const T>);                          \
-  template void add<T>(HostView<T>, HostView<const T>);                                         \
-  template void subtract_adjoint_product<T>(HostView<const T>, HostView<const T>, HostView<T>); \
-  template void copy<T>(HostView<const T>, HostView<T>);                                        \
-  template void set_zero<T>(HostView<T>);                                                       \
-  template void set_identity<T>(HostView<T>);                                                   \
-  template bool all_finite<T>(HostView<const T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, hermitian_eigen)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, pivoted_qr)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, svd)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, cholesky)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, solve_adjoint)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, solve_upper)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, multiply_left)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, product)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, add)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, subtract_adjoint_product)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, copy)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, set_zero)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, set_identity)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, all_finite)
 template SchurForm<double> schur_form<double>(HostView<const double>);
 template SchurForm<std::complex<double>> schur_form<std::complex<double>>(HostView<const std::complex<double>>);
 

@@ -1,27 +1,17 @@
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/setup/block_pass.hpp"
 
 namespace ts::solvers {
 
 namespace {
-
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// memcpy by several threads, since one is slower than the way to a device.
 void copy_in_parts(char* to, const char* from, std::size_t bytes) {

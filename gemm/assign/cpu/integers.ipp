@@ -119,16 +119,15 @@ TS_INLINE void integer_products(const std::int32_t* tile, const std::int32_t* ce
 }
 
 /// Sums of each block of columns are exact, and add up in float32 times what brings those of a centroid back.
-void best_two_of_pairs(const std::int32_t* tile, index_t pairs, const std::int32_t* centroids, const float* scales,
-                       const float* half_norms, index_t groups, const Ahead& ahead, float* best, float* second,
-                       std::int32_t* which) {
-  constexpr int n = lanes<float>, rows = tile_rows<float>;
+void best_two_of_pairs(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
+                       const Out<float>& out) {
+  constexpr int rows = tile_rows<float>;
   constexpr index_t step = integer_block / 2;
-  BestTwo<float> found[row_vectors];
-  Asking asking(ahead, groups * pairs);
-  for (index_t g = 0; g < groups; ++g) {
-    const std::int32_t* c = centroids + g * pairs * group_size;
-    const float* scale = scales + g * group_size;
+  BestSoFar<float> found[row_vectors];
+  Asking asking(next, centroids.groups * pairs);
+  for (index_t g = 0; g < centroids.groups; ++g) {
+    const std::int32_t* c = centroids.negated + g * pairs * group_size;
+    const float *scale = centroids.scales + g * group_size, *half_norms = centroids.half_norms + g * group_size;
     VecF score[group_size][row_vectors];
     const auto add_block = [&](index_t p, const auto& so_far) __attribute__((always_inline)) {
       VecI32 acc[group_size][row_vectors] = {};
@@ -139,7 +138,7 @@ void best_two_of_pairs(const std::int32_t* tile, index_t pairs, const std::int32
         for (int r = 0; r < row_vectors; ++r)
           score[m][r] = fma(broadcast<VecF>(scale[m]), __builtin_convertvector(acc[m][r], VecF), so_far(m, r));
     };
-    add_block(0, [&](int m, int) { return broadcast<VecF>(half_norms[g * group_size + m]); });
+    add_block(0, [&](int m, int) { return broadcast<VecF>(half_norms[m]); });
     for (index_t p = step; p < pairs; p += step) add_block(p, [&](int m, int r) { return score[m][r]; });
 #pragma GCC unroll 8
     for (int m = 0; m < group_size; ++m) {
@@ -148,9 +147,5 @@ void best_two_of_pairs(const std::int32_t* tile, index_t pairs, const std::int32
       for (int r = 0; r < row_vectors; ++r) found[r].take(score[m][r], number);
     }
   }
-  for (int r = 0; r < row_vectors; ++r) {
-    store(best + r * n, found[r].best);
-    store(second + r * n, found[r].second);
-    store(which + r * n, found[r].which);
-  }
+  store_all<float>(found, out);
 }

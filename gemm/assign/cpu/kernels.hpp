@@ -40,10 +40,43 @@ struct CentroidSteps {
 
 /// Rows that will be read soon, whose elements lie side by side: asked for while something else is computed,
 /// a line at a time, since all at once would be waited for.
-struct Ahead {
+struct NextRows {
   const Rows& x;
   const index_t* rows = nullptr;
   index_t count = 0;
+};
+
+/// Centroids in groups of ScoreKernels::group, and of integers too: element j of centroid m of group g at
+/// negated[(g * d + j) * group + m]; half_norms[g * group + m] = ||c||^2 / 2, infinite for the centroids that fill up
+/// the last group.
+template <class S>
+struct GroupedCentroids {
+  const S *negated, *half_norms;
+  index_t groups;
+};
+/// The same with pairs of 16-bit integers, whose products count times scales[g * group + m].
+struct GroupedPairs {
+  const std::int32_t* negated;
+  const float *scales, *half_norms;
+  index_t groups;
+};
+/// Element (j, m) at negated[j * padded + m]; padded is a multiple of ScoreKernels::lanes.
+template <class S>
+struct TransposedCentroids {
+  const S *negated, *half_norms;
+  index_t padded;
+};
+template <class S>
+struct SparseRow {
+  const S* values;
+  const std::int32_t* columns;
+  index_t entries;
+};
+/// The best and second-best score of each row, and the number of the best; the lowest number wins ties.
+template <class S, class Index>
+struct BestTwo {
+  S *best, *second;
+  Index* which;
 };
 
 /// The sums of one cluster (ClusterSums) that is not weightless: d limbs each, its exact_weight(), and the
@@ -57,19 +90,16 @@ struct SumsOfCluster {
 };
 
 /// Kernels for scores of type S (float, double). A tile holds `rows` rows side by side: element j of row r at
-/// tile[j * rows + r]. Centroids come in groups of `group`: element j of centroid m of group g at
-/// centroids[(g * d + j) * group + m], negated; half_norms[g * group + m] = ||c||^2 / 2, infinite for the
-/// centroids that fill up the last group.
+/// tile[j * rows + r].
 template <class S, class Index>
 struct ScoreKernels {
   index_t rows = 0, group = 0;
-  /// best, second-best score and the number of the best of each row of a tile; the lowest number wins ties.
-  void (*best_two)(const S* tile, index_t d, const S* centroids, const S* half_norms, index_t groups,
-                   const Ahead& ahead, S* best, S* second, Index* which) = nullptr;
-  /// The same for one sparse row: centroids element (j, m) at transposed[j * padded + m], negated; scores is
-  /// room for `padded` (a multiple of `lanes`) numbers.
-  void (*best_two_sparse)(const S* values, const std::int32_t* columns, index_t entries, const S* transposed,
-                          const S* half_norms, index_t padded, S* scores, S* best, S* second, Index* which) = nullptr;
+  /// For the rows of a tile.
+  void (*best_two)(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next,
+                   const BestTwo<S, Index>& out) = nullptr;
+  /// For one sparse row; scores is room for `padded` numbers.
+  void (*best_two_sparse)(const SparseRow<S>& row, const TransposedCentroids<S>& centroids, S* scores,
+                          const BestTwo<S, Index>& out) = nullptr;
   index_t lanes = 0;
   /// tile[j * this->rows + r] = (x_{rows[r] j} - shift_j) scale for this->rows row numbers, and squared norms
   /// of what was written, rounded in S; `row` is room for d numbers.
@@ -96,14 +126,12 @@ struct IntegerKernels {
   /// 2^15; squared norms are those of the integers, times scale^-2. `tile` is room for such a tile.
   void (*pack)(const Rows& x, const index_t* rows, const Packing<float>& packing, float scale, double* row, float* tile,
                std::int32_t* pairs, float* squared_norms) = nullptr;
-  /// As best_two; the products of integer_block columns are added up modulo 2^32, and then times scales[m] of
-  /// centroid m.
-  void (*best_two)(const std::int32_t* tile, index_t pairs, const std::int32_t* centroids, const float* scales,
-                   const float* half_norms, index_t groups, const Ahead& ahead, float* best, float* second,
-                   std::int32_t* which) = nullptr;
+  /// As best_two; the products of integer_block columns are added up modulo 2^32.
+  void (*best_two)(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
+                   const BestTwo<float, std::int32_t>& out) = nullptr;
 };
 
-struct Kernels {
+struct AssignKernels {
   ScoreKernels<float, std::int32_t> float32;
   ScoreKernels<double, std::int64_t> float64;
   /// row[j] = x_ij - shift_j, rounded once (twice with a row scale).
@@ -137,25 +165,25 @@ struct Kernels {
 };
 
 namespace base {
-extern const Kernels kernels;
+extern const AssignKernels kernels;
 }
 #if defined(TS_X86_KERNELS)
 namespace avx2 {
-extern const Kernels kernels;
+extern const AssignKernels kernels;
 }
 namespace avx512 {
-extern const Kernels kernels;
+extern const AssignKernels kernels;
 }
 namespace avx512vnni {
-extern const Kernels kernels;
+extern const AssignKernels kernels;
 }
 #endif
 
 /// @throws Error(invalid_argument) when the processor lacks the instructions asked for.
-const Kernels& select(Simd simd);
+const AssignKernels& select(Simd simd);
 
 template <class S>
-const auto& score_kernels(const Kernels& k) {
+const auto& score_kernels(const AssignKernels& k) {
   if constexpr (sizeof(S) == sizeof(float))
     return k.float32;
   else

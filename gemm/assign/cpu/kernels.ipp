@@ -82,8 +82,9 @@ TS_INLINE V larger(V a, V b) {
   return a > b ? a : b;
 }
 
+/// Of the rows in the lanes of a vector.
 template <class S>
-struct BestTwo {
+struct BestSoFar {
   using V = typename Types<S>::Vec;
   using I = typename Types<S>::VecIndex;
   V best = broadcast<V>(static_cast<S>(__builtin_inf())), second = best;
@@ -95,8 +96,18 @@ struct BestTwo {
     best = smaller(best, score);
   }
 };
+template <class S>
+using Out = BestTwo<S, typename Types<S>::Index>;
+template <class S>
+TS_INLINE void store_all(const BestSoFar<S> (&found)[row_vectors], const Out<S>& out) {
+  for (int r = 0; r < row_vectors; ++r) {
+    store(out.best + r * lanes<S>, found[r].best);
+    store(out.second + r * lanes<S>, found[r].second);
+    store(out.which + r * lanes<S>, found[r].which);
+  }
+}
 
-/// The lines of the rows ahead, a few at a time.
+/// The lines of the next rows, a few at a time.
 struct Asking {
   static constexpr index_t line = 64, most = 4096;  // bytes; the processor asks for the rest by itself
   const char* values;
@@ -104,13 +115,13 @@ struct Asking {
   const index_t* end;
   index_t stride, bytes, at_once, at = 0;
 
-  Asking(const Ahead& ahead, index_t steps)
-      : values(static_cast<const char*>(ahead.x.values())), row(ahead.rows), end(ahead.rows + ahead.count) {
-    const index_t size = ahead.x.type() == DType::float64 ? 8 : ahead.x.type() == DType::float32 ? 4 : 2;
-    stride = ahead.x.row_stride() * size;
-    bytes = ahead.x.cols() * size < most ? ahead.x.cols() * size : most;
+  Asking(const NextRows& next, index_t steps)
+      : values(static_cast<const char*>(next.x.values())), row(next.rows), end(next.rows + next.count) {
+    const index_t size = next.x.type() == DType::float64 ? 8 : next.x.type() == DType::float32 ? 4 : 2;
+    stride = next.x.row_stride() * size;
+    bytes = next.x.cols() * size < most ? next.x.cols() * size : most;
     if (stride % line != 0) bytes += line - 1;
-    at_once = (bytes + line - 1) / line * ahead.count / (steps > 0 ? steps : 1) + 1;  // no columns: no steps
+    at_once = (bytes + line - 1) / line * next.count / (steps > 0 ? steps : 1) + 1;  // no columns: no steps
   }
   TS_INLINE void step() {
     for (index_t q = 0; q < at_once && row != end; ++q) {
@@ -139,14 +150,14 @@ TS_INLINE void products(const S* tile, const S* centroids, index_t length, Askin
 }
 
 template <class S>
-void best_two(const S* tile, index_t d, const S* centroids, const S* half_norms, index_t groups, const Ahead& ahead,
-              S* best, S* second, typename Types<S>::Index* which) {
+void best_two(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next, const Out<S>& out) {
   using V = typename Types<S>::Vec;
   using I = typename Types<S>::VecIndex;
-  BestTwo<S> found[row_vectors];
-  Asking asking(ahead, groups * d);
+  const auto [negated, half_norms, groups] = centroids;
+  BestSoFar<S> found[row_vectors];
+  Asking asking(next, groups * d);
   for (index_t g = 0; g < groups; ++g) {
-    const S* c = centroids + g * d * group_size;
+    const S* c = negated + g * d * group_size;
     V acc[group_size][row_vectors];
 #pragma GCC unroll 8
     for (int m = 0; m < group_size; ++m)
@@ -166,20 +177,16 @@ void best_two(const S* tile, index_t d, const S* centroids, const S* half_norms,
       for (int r = 0; r < row_vectors; ++r) found[r].take(acc[m][r], number);
     }
   }
-  for (int r = 0; r < row_vectors; ++r) {
-    store(best + r * lanes<S>, found[r].best);
-    store(second + r * lanes<S>, found[r].second);
-    store(which + r * lanes<S>, found[r].which);
-  }
+  store_all<S>(found, out);
 }
 
 template <class S>
-void best_two_sparse(const S* values, const std::int32_t* columns, index_t entries, const S* transposed,
-                     const S* half_norms, index_t padded, S* scores, S* best, S* second,
-                     typename Types<S>::Index* which) {
+void best_two_sparse(const SparseRow<S>& row, const TransposedCentroids<S>& centroids, S* scores, const Out<S>& out) {
   using V = typename Types<S>::Vec;
   using I = typename Types<S>::VecIndex;
-  BestTwo<S> found;
+  const auto [values, columns, entries] = row;
+  const auto [transposed, half_norms, padded] = centroids;
+  BestSoFar<S> found;
   I number{};
   for (int l = 0; l < lanes<S>; ++l) number[l] = l;
   // Panels of four vectors stay in registers while the row's entries go by.
@@ -205,15 +212,17 @@ void best_two_sparse(const S* values, const std::int32_t* columns, index_t entri
     }
     m += width * lanes<S>;
   }
-  *best = found.best[0], *second = found.second[0], *which = found.which[0];
+  S best = found.best[0], second = found.second[0];
+  auto which = found.which[0];
   for (int l = 1; l < lanes<S>; ++l) {
     const S b = found.best[l];
-    const bool wins = b < *best || (b == *best && found.which[l] < *which);
-    const S loser = wins ? *best : b;
-    if (loser < *second) *second = loser;
-    if (found.second[l] < *second) *second = found.second[l];
-    if (wins) *best = b, *which = found.which[l];
+    const bool wins = b < best || (b == best && found.which[l] < which);
+    const S loser = wins ? best : b;
+    if (loser < second) second = loser;
+    if (found.second[l] < second) second = found.second[l];
+    if (wins) best = b, which = found.which[l];
   }
+  *out.best = best, *out.second = second, *out.which = which;
 }
 
 TS_INLINE double widen(double x) { return x; }
@@ -307,9 +316,9 @@ constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
 
 }  // namespace
 
-extern const Kernels kernels;
-const Kernels kernels = {score_table<float>(), score_table<double>(), centred,    accumulate, screen,
-                         squared_difference,   squared_distance,      add,        spread,     means,
-                         squared_step,         inertia_term,          of_integers};
+extern const AssignKernels kernels;
+const AssignKernels kernels = {score_table<float>(), score_table<double>(), centred,    accumulate, screen,
+                               squared_difference,   squared_distance,      add,        spread,     means,
+                               squared_step,         inertia_term,          of_integers};
 
 }  // namespace ts::assign_cpu::TS_ISA

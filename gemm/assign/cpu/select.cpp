@@ -5,7 +5,7 @@
 
 namespace ts::assign_cpu {
 
-const Kernels& select(Simd simd) {
+const AssignKernels& select(Simd simd) {
   [[maybe_unused]] const std::string_view instructions = cpu::kernels(simd).name;  // or throws
 #if defined(TS_X86_KERNELS)
   if (instructions == "avx512")

@@ -56,7 +56,7 @@ class Direct {
   [[nodiscard]] index_t k() const noexcept { return c_.rows(); }
 
  private:
-  const assign_cpu::Kernels& kernels_;
+  const assign_cpu::AssignKernels& kernels_;
   const Rows& x_;
   Matrix<double> c_;
   std::vector<double> none_;  ///< a shift of zero

@@ -17,11 +17,11 @@ namespace {
 
 using Task = cuda::DistancesTask;
 
-void launch_distances(const Context& ctx, Task task, const Rows& x, index_t threads, const double* centroids,
-                      const std::int32_t* labels, const double* weights, double* distances, double* out) {
+/// Sets what rows tell of the arguments.
+void launch_distances(const Context& ctx, Task task, const Rows& x, index_t threads, cuda::DistancesArguments of) {
+  of.x = argument_of(x), of.d = static_cast<int>(x.cols()), of.chunk = chunk_rows;
   cuda::launch_with<cuda::DistancesPolicy>(
-      ctx, cuda::threads_plan("assign_distances", cuda::DistancesPolicy{x.type(), task}, threads),
-      {argument_of(x), static_cast<int>(x.cols()), centroids, labels, weights, chunk_rows, distances, out});
+      ctx, cuda::threads_plan("assign_distances", cuda::DistancesPolicy{x.type(), task}, threads), of);
 }
 
 /// use(first row, rows, their distances in device memory, memory for a number for each chunk of them) for
@@ -39,8 +39,8 @@ void for_own_distances(const Context& ctx, const Rows& x, HostView<const double>
   upload.send(w.at<double>(sent));
   for (index_t i = 0; i < x.rows(); i += block) {
     const Rows rows = x.block(i, std::min(block, x.rows() - i));
-    launch_distances(ctx, Task::own, rows, rows.rows(), w.at<double>(sent), labels.data + i, nullptr,
-                     w.at<double>(found), nullptr);
+    launch_distances(ctx, Task::own, rows, rows.rows(),
+                     {.centroids = w.at<double>(sent), .labels = labels.data + i, .distances = w.at<double>(found)});
     use(i, rows, w.at<double>(found), w.at<double>(chunks));
   }
   ctx.stream.synchronize();
@@ -60,8 +60,8 @@ std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<c
   std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
   for_own_distances(ctx, x, centroids, labels, [&](index_t i, const Rows& rows, double* found, double* chunks) {
     const index_t count = chunk_count(rows.rows());
-    launch_distances(ctx, Task::inertia_of_chunks, rows, count, nullptr, nullptr,
-                     weights.empty() ? nullptr : weights.data + i, found, chunks);
+    launch_distances(ctx, Task::inertia_of_chunks, rows, count,
+                     {.weights = weights.part(i, rows.rows()).data, .distances = found, .out = chunks});
     cuda::copy_bytes(ctx.stream, partial.data() + i / chunk_rows, chunks,
                      static_cast<std::size_t>(count) * sizeof(double));
   });

@@ -28,10 +28,7 @@ struct DecidePolicy {
   static constexpr int threads = 256, blocks_at_once = 2;
   static constexpr int shared_bytes = 384;  ///< static: where warps meet
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("type", p.type);
-  }
+  static constexpr void members(auto& p, auto each) { each("type", p.type); }
   friend bool operator==(const DecidePolicy&, const DecidePolicy&) = default;
 };
 
@@ -52,24 +49,23 @@ struct VerifyPolicy {
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("type", p.type);
-  }
+  static constexpr void members(auto& p, auto each) { each("type", p.type); }
   friend bool operator==(const VerifyPolicy&, const VerifyPolicy&) = default;
 };
 
-struct DistancesArguments {
-  RowsArgument x;
-  int d;
-  const double* centroids;
-  const int* labels;
-  const double* weights;
-  index_t chunk;
-  double *distances, *out;
-};
 /// ||x_i - c_label||^2; of those, weighted, the sum over a chunk.
 enum class DistancesTask { own, inertia_of_chunks };
+
+struct DistancesArguments {
+  RowsArgument x = {};
+  int d = 0;
+  const double* centroids = nullptr;  ///< own
+  const int* labels = nullptr;        ///< own
+  const double* weights = nullptr;    ///< of each row, or none
+  index_t chunk = 0;                  ///< rows of a chunk
+  double* distances = nullptr;        ///< of each row
+  double* out = nullptr;              ///< of each chunk
+};
 
 /// exact/kernels/assign_distances.cuh
 struct DistancesPolicy {
@@ -82,10 +78,7 @@ struct DistancesPolicy {
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("type", p.type), each("task", p.task);
-  }
+  static constexpr void members(auto& p, auto each) { each("type", p.type), each("task", p.task); }
   friend bool operator==(const DistancesPolicy&, const DistancesPolicy&) = default;
 };
 

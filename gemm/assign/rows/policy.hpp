@@ -22,10 +22,7 @@ struct UnitRowsPolicy {
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("type", p.type);
-  }
+  static constexpr void members(auto& p, auto each) { each("type", p.type); }
   friend bool operator==(const UnitRowsPolicy&, const UnitRowsPolicy&) = default;
 };
 
@@ -45,8 +42,7 @@ struct ResetLabelsPolicy {
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  template <class Self, class Each>
-  static constexpr void members(Self&, Each) {}
+  static constexpr void members(auto&, auto) {}
   friend bool operator==(const ResetLabelsPolicy&, const ResetLabelsPolicy&) = default;
 };
 

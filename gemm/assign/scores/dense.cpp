@@ -13,7 +13,7 @@ namespace ts::assign_detail {
 
 namespace {
 
-using assign_cpu::Kernels;
+using assign_cpu::AssignKernels;
 
 constexpr index_t least_clusters_to_tighten = 256;
 constexpr index_t least_for_integers = 8;              // columns and centroids
@@ -24,7 +24,7 @@ class DensePass {
   using Index = std::conditional_t<sizeof(S) == sizeof(float), std::int32_t, std::int64_t>;
 
  public:
-  DensePass(const Kernels& kernels, const Rows& x, const ColumnMoments& moments, HostView<const double> centroids,
+  DensePass(const AssignKernels& kernels, const Rows& x, const ColumnMoments& moments, HostView<const double> centroids,
             Scores scores)
       : kernels_(kernels),
         score_(assign_cpu::score_kernels<S>(kernels)),
@@ -144,7 +144,7 @@ class DensePass {
   void tile(const index_t* rows, index_t left, bool by_integers, const Pass& to, ClusterSums* sums, Scratch& s) const {
     const index_t count = std::min(score_.rows, left);
     // Rows in column-major order are no lines of memory.
-    const assign_cpu::Ahead ahead{x_, rows + count, x_.col_stride() == 1 ? std::min(score_.rows, left - count) : 0};
+    const assign_cpu::NextRows next{x_, rows + count, x_.col_stride() == 1 ? std::min(score_.rows, left - count) : 0};
     std::copy_n(rows, count, s.packed.begin());
     std::fill(s.packed.begin() + count, s.packed.end(), rows[0]);
     const bool bounded = to.bounds.all != nullptr;
@@ -155,14 +155,14 @@ class DensePass {
     };
     if constexpr (std::is_same_v<S, float>) {
       if (by_integers) {
-        score_integers(ahead, s);
+        score_integers(next, s);
         decide(integers_->margin, integers_->margins.data());
       }
     }
     if (!by_integers) {
       score_.pack(x_, s.packed.data(), shift_.packing, s.row.data(), s.tile.data(), s.norms.data());
-      score_.best_two(s.tile.data(), centroids_.d, grouped_.data(), grouped_half_norms_.data(), groups_, ahead,
-                      s.best.data(), s.second.data(), s.which.data());
+      score_.best_two(s.tile.data(), centroids_.d, {grouped_.data(), grouped_half_norms_.data(), groups_}, next,
+                      {s.best.data(), s.second.data(), s.which.data()});
       decide(margin_, nullptr);
     }
     constexpr index_t stretch = 16;
@@ -202,12 +202,13 @@ class DensePass {
   }
 
   /// The scores of a tile, by integers; of rows for which they have no room, two that decide nothing.
-  void score_integers(const assign_cpu::Ahead& ahead, Scratch& s) const requires std::is_same_v<S, float> {
+  void score_integers(const assign_cpu::NextRows& next, Scratch& s) const requires std::is_same_v<S, float> {
     const IntegerScores& of = *integers_;
     kernels_.int16.pack(x_, s.packed.data(), shift_.packing, of.row_scale, s.row.data(), s.tile.data(), s.pairs.data(),
                         s.norms.data());
-    kernels_.int16.best_two(s.pairs.data(), of.pairs, of.grouped.data(), of.scales.data(), of.half_norms.data(),
-                            groups_, ahead, s.best.data(), s.second.data(), s.which.data());
+    kernels_.int16.best_two(s.pairs.data(), of.pairs,
+                            {of.grouped.data(), of.scales.data(), of.half_norms.data(), groups_}, next,
+                            {s.best.data(), s.second.data(), s.which.data()});
     for (std::size_t r = 0; r < s.norms.size(); ++r)
       if (!(s.norms[r] <= of.largest_squared)) s.second[r] = s.best[r];
   }
@@ -276,7 +277,7 @@ class DensePass {
     sums.add_weight(unit, to, weight, false);
   }
 
-  const Kernels& kernels_;
+  const AssignKernels& kernels_;
   const assign_cpu::ScoreKernels<S, Index>& score_;
   const Rows& x_;
   index_t piece_tiles_;

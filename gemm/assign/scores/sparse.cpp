@@ -24,7 +24,7 @@ class SparsePass {
   using Index = std::conditional_t<sizeof(S) == sizeof(float), std::int32_t, std::int64_t>;
 
  public:
-  SparsePass(const assign_cpu::Kernels& kernels, const Rows& x, const ColumnMoments& moments,
+  SparsePass(const assign_cpu::AssignKernels& kernels, const Rows& x, const ColumnMoments& moments,
              HostView<const double> centroids)
       : kernels_(kernels),
         score_(assign_cpu::score_kernels<S>(kernels)),
@@ -86,8 +86,8 @@ class SparsePass {
         std::sqrt(squared) * (1 + 1e-6) + std::sqrt(static_cast<double>(entries)) * std::numeric_limits<S>::min();
     S best{}, second{};
     Index which{};
-    score_.best_two_sparse(s.values.data(), columns, entries, transposed_.data(), half_norms_.data(), padded_,
-                           s.scores.data(), &best, &second, &which);
+    score_.best_two_sparse({s.values.data(), columns, entries}, {transposed_.data(), half_norms_.data(), padded_},
+                           s.scores.data(), {&best, &second, &which});
     const double bound = score_bound<S>(static_cast<double>(entries), norm, centroids_.largest_norm, entries);
     auto nearest = static_cast<std::int32_t>(which);
     float upper = std::numeric_limits<float>::infinity(), lower = 0;
@@ -133,7 +133,7 @@ class SparsePass {
     return nearest;
   }
 
-  const assign_cpu::Kernels& kernels_;
+  const assign_cpu::AssignKernels& kernels_;
   const assign_cpu::ScoreKernels<S, Index>& score_;
   const Rows& x_;
   Scored<S> centroids_;

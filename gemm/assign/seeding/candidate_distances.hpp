@@ -30,7 +30,7 @@ class CandidateDistances {
  private:
   void sparse_to(index_t i, index_t q, S& distance, Scratch& scratch) const;
 
-  const assign_cpu::Kernels& kernels_;
+  const assign_cpu::AssignKernels& kernels_;
   const Rows& x_;
   double scale_;
   PackedShift<S> shift_;

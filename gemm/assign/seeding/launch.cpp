@@ -40,23 +40,35 @@ void launch_gather(const Context& ctx, const Rows& x, const index_t* numbers, in
       {argument_of(x), static_cast<int>(x.cols()), numbers, count, shift, scale, out, static_cast<int>(ld)});
 }
 
-/// Candidates in the coordinates of the unit and its shift on their way, and what chunks leave, to host
-/// memory.
-template <class Launch>
-void with_candidates(const Context& ctx, const SeedingUnit& unit, HostView<const double> candidates,
-                     std::span<double> totals, const Launch& launch) {
-  const index_t count = candidates.rows() * candidates.cols();
-  const Matrix<double> scaled = in_unit(unit, candidates);
-  Upload upload(ctx, count + candidates.cols());
+/// launch(arguments, room for the candidates in S), which have candidates in the coordinates of the unit and no labels;
+/// what chunks leave comes to of.totals.
+template <class S, class Launch>
+void with_candidates(const Context& ctx, const PotentialArguments<S>& of, const Launch& launch) {
+  const index_t count = of.candidates.rows(), d = of.candidates.cols();
+  const Matrix<double> scaled = in_unit(of.unit, of.candidates);
+  Upload upload(ctx, count * d + d);
   upload.add(scaled.cview());
-  upload.add(unit.moments.shift);
+  upload.add(of.unit.moments.shift);
   Workspace w;
-  const std::size_t sent = w.reserve<double>(upload.size()), narrow = w.reserve<double>(count),
-                    found = w.reserve<double>(static_cast<index_t>(totals.size()));
+  const std::size_t sent = w.reserve<double>(upload.size()), narrow = w.reserve<double>(count * d),
+                    found = w.reserve<double>(std::ssize(of.totals));
   w.get(ctx.stream);
   upload.send(w.at<double>(sent));
-  launch(w.at<double>(sent), w.at<double>(sent) + count, w.at<char>(narrow), w.at<double>(found));
-  cuda::copy_bytes(ctx.stream, totals.data(), w.at<double>(found), totals.size_bytes());
+  const cuda::SeedDistancesArguments arguments{.x = argument_of(of.x),
+                                               .d = static_cast<int>(d),
+                                               .candidates = w.at<double>(sent),
+                                               .labels = nullptr,
+                                               .shift = w.at<double>(sent) + count * d,
+                                               .scale = of.unit.scale,
+                                               .chunk = chunk_rows,
+                                               .squared = of.squared.data,
+                                               .weights = of.weights.data,
+                                               .nearest = of.nearest.data,
+                                               .first_number = of.first_number,
+                                               .count = static_cast<int>(count),
+                                               .totals = w.at<double>(found)};
+  launch(arguments, w.at<S>(narrow));
+  cuda::copy_bytes(ctx.stream, of.totals.data(), w.at<double>(found), of.totals.size_bytes());
   ctx.stream.synchronize();
 }
 
@@ -64,32 +76,25 @@ void with_candidates(const Context& ctx, const SeedingUnit& unit, HostView<const
 template <class S>
 void launch_distances(const Context& ctx, bool lower, const PotentialArguments<S>& of) {
   const Rows& x = of.x;
-  with_candidates(
-      ctx, of.unit, of.candidates, of.totals, [&](const double* sent, const double* shift, void*, double* found) {
-        const index_t count = of.candidates.rows();
-        cuda::launch_with<cuda::SeedDistancesPolicy>(
-            ctx,
-            cuda::seed_distances_plan(lower, x.type(), coordinates_of<S>(x, of.unit), count, chunk_count(x.rows())),
-            {argument_of(x), static_cast<int>(x.cols()), sent, static_cast<int>(count), shift, of.unit.scale,
-             chunk_rows, of.squared.data, of.weights.data, of.nearest.data, of.first_number, found});
-      });
+  with_candidates(ctx, of, [&](const cuda::SeedDistancesArguments& a, S*) {
+    cuda::launch_with<cuda::SeedDistancesPolicy>(
+        ctx, cuda::seed_distances_plan(lower, x.type(), coordinates_of<S>(x, of.unit), a.count, chunk_count(x.rows())),
+        a);
+  });
 }
 
 /// The same to the candidates of labels: assign/seeding/kernels/seed_labelled.cuh.
 template <class S>
 void launch_labelled(const Context& ctx, const PotentialArguments<S>& of, const std::int32_t* labels) {
   const Rows& x = of.x;
-  with_candidates(ctx, of.unit, of.candidates, of.totals,
-                  [&](const double* sent, const double* shift, void* narrow, double* found) {
-                    const index_t t = of.candidates.rows(), d = x.cols();
-                    auto* const others = static_cast<S*>(narrow);
-                    const Rows as_rows(ctx.stream, DeviceView<const double>::unchecked(sent, t, d, d));
-                    launch_gather<S>(ctx, as_rows, nullptr, t, nullptr, 1, others, d);
-                    cuda::launch_with<cuda::SeedLabelledPolicy>(
-                        ctx, cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, of.unit), chunk_count(x.rows())),
-                        {argument_of(x), static_cast<int>(d), others, labels, shift, of.unit.scale, chunk_rows,
-                         of.squared.data, of.weights.data, of.nearest.data, of.first_number, found});
-                  });
+  with_candidates(ctx, of, [&](cuda::SeedDistancesArguments a, S* narrow) {
+    const Rows wide(ctx.stream, DeviceView<const double>::unchecked(static_cast<const double*>(a.candidates), a.count,
+                                                                    x.cols(), x.cols()));
+    launch_gather<S>(ctx, wide, nullptr, a.count, nullptr, 1, narrow, x.cols());
+    a.candidates = narrow, a.labels = labels;
+    cuda::launch_with<cuda::SeedLabelledPolicy>(
+        ctx, cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, of.unit), chunk_count(x.rows())), a);
+  });
 }
 
 }  // namespace

@@ -27,14 +27,10 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
 }  // namespace ts::assign_device
 
 // The same functions for rows in host memory (namespace ts) and here, for each type of squared distances.
-#define TS_INSTANTIATE_POTENTIAL(S)                                                                                    \
-  template void lower_potential<S>(const Context&, const PotentialArguments<S>&);                                      \
-  template void potential_with<S>(const Context&, const Rows&, const SeedingUnit&, HostView<const double>,             \
-                                  PerRow<const S>, PerRow<const double>, HostView<double>);                            \
-  template std::vector<index_t> draw_rows<S>(const Context&, PerRow<const S>, PerRow<const double>,                    \
-                                             std::span<const SeedingDraw>);                                            \
-  template std::vector<index_t> keep_rows<S>(const Context&, PerRow<const S>, PerRow<const double>, double,            \
-                                             const Philox&);                                                           \
-  template ChosenRows choose_rows<S>(const Context&, const Rows&, const SeedingUnit&, PerRow<S>, PerRow<const double>, \
-                                     const Choosing&);                                                                 \
-  template void gather_rows<S>(const Context&, const Rows&, std::span<const index_t>, PerRow<S>);
+#define TS_INSTANTIATE_POTENTIAL(S)                         \
+  template decltype(lower_potential<S>) lower_potential<S>; \
+  template decltype(potential_with<S>) potential_with<S>;   \
+  template decltype(draw_rows<S>) draw_rows<S>;             \
+  template decltype(keep_rows<S>) keep_rows<S>;             \
+  template decltype(choose_rows<S>) choose_rows<S>;         \
+  template decltype(gather_rows<S>) gather_rows<S>;

@@ -33,10 +33,7 @@ struct SeedGatherPolicy {
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("type", p.type), each("wide", p.wide);
-  }
+  static constexpr void members(auto& p, auto each) { each("type", p.type), each("wide", p.wide); }
   friend bool operator==(const SeedGatherPolicy&, const SeedGatherPolicy&) = default;
 };
 
@@ -65,10 +62,7 @@ struct SeedDrawPolicy {
   static constexpr int threads = 256, blocks_at_once = 2;
   static constexpr int shared_bytes = 8 * threads;  ///< static
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("wide", p.wide);
-  }
+  static constexpr void members(auto& p, auto each) { each("wide", p.wide); }
   friend bool operator==(const SeedDrawPolicy&, const SeedDrawPolicy&) = default;
 };
 
@@ -92,25 +86,23 @@ struct SeedKeepPolicy {
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("wide", p.wide);
-  }
+  static constexpr void members(auto& p, auto each) { each("wide", p.wide); }
   friend bool operator==(const SeedKeepPolicy&, const SeedKeepPolicy&) = default;
 };
 
+/// Of seed_distances.cuh and seed_labelled.cuh.
 struct SeedDistancesArguments {
   RowsArgument x;
   int d;
-  const double* candidates;
-  int count;
+  const void* candidates;  ///< count x d, in float64; for seed_labelled.cuh in the type of distances
+  const int* labels;       ///< of each row; for seed_labelled.cuh
   const double* shift;
   double scale;
   index_t chunk;
   void* squared;
   const double* weights;
   int* nearest;
-  int first_number;
+  int first_number, count;
   double* totals;
 };
 
@@ -138,33 +130,17 @@ struct SeedDistancesPolicy {
     return threads * (columns * size + 16) + candidates * columns * size + results() * threads / 32 * 8;
   }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("coordinates", p.coordinates), each("candidates", p.candidates), each("lower", p.lower);
   }
   friend bool operator==(const SeedDistancesPolicy&, const SeedDistancesPolicy&) = default;
-};
-
-struct SeedLabelledArguments {
-  RowsArgument x;
-  int d;
-  const void* candidates;
-  const int* labels;
-  const double* shift;
-  double scale;
-  index_t chunk;
-  void* squared;
-  const double* weights;
-  int* nearest;
-  int first_number;
-  double* totals;
 };
 
 /// seeding/kernels/seed_labelled.cuh
 struct SeedLabelledPolicy {
   static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
   static constexpr char name[] = "ts::cuda::SeedLabelledPolicy";
-  using Arguments = SeedLabelledArguments;
+  using Arguments = SeedDistancesArguments;
 
   DType type = DType::float64;
   Coordinates coordinates = Coordinates::wide;
@@ -173,10 +149,7 @@ struct SeedLabelledPolicy {
   static constexpr int shared_bytes = threads / 32 * 8;  ///< static
   [[nodiscard]] constexpr bool wide() const { return coordinates == Coordinates::wide; }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("type", p.type), each("coordinates", p.coordinates);
-  }
+  static constexpr void members(auto& p, auto each) { each("type", p.type), each("coordinates", p.coordinates); }
   friend bool operator==(const SeedLabelledPolicy&, const SeedLabelledPolicy&) = default;
 };
 
@@ -197,10 +170,7 @@ struct SeedCountPolicy {
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("shared", p.shared);
-  }
+  static constexpr void members(auto& p, auto each) { each("shared", p.shared); }
   friend bool operator==(const SeedCountPolicy&, const SeedCountPolicy&) = default;
 };
 
@@ -243,10 +213,7 @@ struct SeedChoosePolicy {
   }
   [[nodiscard]] constexpr int shared_bytes() const { return trials * 8 * (threads / 32 + 3); }  ///< static
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("wide", p.wide), each("trials", p.trials);
-  }
+  static constexpr void members(auto& p, auto each) { each("wide", p.wide), each("trials", p.trials); }
   friend bool operator==(const SeedChoosePolicy&, const SeedChoosePolicy&) = default;
 };
 

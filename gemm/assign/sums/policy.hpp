@@ -26,10 +26,7 @@ struct MomentsPolicy {
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("type", p.type), each("round", p.round);
-  }
+  static constexpr void members(auto& p, auto each) { each("type", p.type), each("round", p.round); }
   friend bool operator==(const MomentsPolicy&, const MomentsPolicy&) = default;
 };
 
@@ -54,10 +51,7 @@ struct MeansPolicy {
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("move", p.move);
-  }
+  static constexpr void members(auto& p, auto each) { each("move", p.move); }
   friend bool operator==(const MeansPolicy&, const MeansPolicy&) = default;
 };
 
@@ -82,10 +76,7 @@ struct SumsSortPolicy {
   static constexpr int threads = 1024;
   static constexpr int counter_bytes = 4;  ///< of a cluster
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("put", p.put), each("shared", p.shared);
-  }
+  static constexpr void members(auto& p, auto each) { each("put", p.put), each("shared", p.shared); }
   friend bool operator==(const SumsSortPolicy&, const SumsSortPolicy&) = default;
 };
 
@@ -103,8 +94,7 @@ struct SumsPlacesPolicy {
   static constexpr DType type = DType::float32;
   static constexpr int threads = 256;
 
-  template <class Self, class Each>
-  static constexpr void members(Self&, Each) {}
+  static constexpr void members(auto&, auto) {}
   friend bool operator==(const SumsPlacesPolicy&, const SumsPlacesPolicy&) = default;
 };
 
@@ -141,8 +131,7 @@ struct SumsAddPolicy {
   [[nodiscard]] constexpr int slab() const { return team() * columns(); }
   [[nodiscard]] constexpr int slabs() const { return (d + slab() - 1) / slab(); }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("d", p.d), each("plain", p.plain), each("vector", p.vector),
         each("alignment", p.alignment), each("pieces", p.pieces), each("rows", p.rows), each("weighed", p.weighed);
   }

@@ -111,135 +111,181 @@ struct RowShare {
 };
 __device__ const double weight_of_all = 1;
 
-extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_choose(ts::cuda::SeedChooseArguments a) {
-  const auto& [of_rows, count, ld, of_weights, of_squared, trials, stream, key, first_number, most, enough, of_found,
-               sums, arrivals, chosen, outcome] = a;
-  const Score* const __restrict__ rows = static_cast<const Score*>(of_rows);
-  const double* const __restrict__ weights = of_weights;
-  Score *const squared = static_cast<Score*>(of_squared), *const found = static_cast<Score*>(of_found);
-  extern __shared__ __align__(16) double left_by[];  // policy.trials x blocks
-  __shared__ double of_warps[warps][policy.trials], totals[policy.trials];
-  __shared__ int64 drawn_at[2][policy.trials];
-  const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, blocks = gridDim.x;
-  const int64 each = (count + blocks - 1) / blocks;
-  const auto begin_of = [&](int64 block) { return block * each < count ? block * each : count; };
-  const int64 begin = begin_of(blockIdx.x), end = begin_of(blockIdx.x + 1);
-  Score* const candidates = reinterpret_cast<Score*>(left_by + policy.trials * blocks);
-  const double* const weighs = weights == nullptr ? &weight_of_all : weights;
-  const int weighs_by = weights == nullptr ? 0 : 1;
-  // What lane q of each eight has of row g eight + q drawn, and, of all of these, the block's sums.
-  const auto add_to_warp = [&](int g, double sum) {
-    sum += __shfl_xor_sync(~0u, sum, 8);
-    sum += __shfl_xor_sync(~0u, sum, 16);
-    if (lane < lanes) of_warps[warp][g * lanes + lane] = sum;
-  };
-  const auto leave_sums = [&](double* to) {
-    __syncthreads();
-    for (int q = warp; q < policy.trials; q += warps) {
-      const double all = add_lanes(lane < warps ? of_warps[lane][q] : 0);
-      if (lane == 0) to[q * blocks + blockIdx.x] = all;
+/// What the threads of a block share.
+struct Tables {
+  double of_warps[warps][policy.trials];  // what would be left of a warp's rows with each row drawn
+  double totals[policy.trials];           // and of all rows
+  int64 drawn[2][policy.trials];          // the rows drawn, and those of the choice before
+};
+extern __shared__ __align__(16) double left_by[];  // policy.trials x blocks, and behind them the rows drawn
+
+/// Rows and their weights and distances; a block has those from begin_of(block) on.
+struct Held {
+  int64 count, each;
+  const double* weights;
+  int weights_apart;
+  Score* squared;
+  const Score* to_best;
+
+  __device__ __forceinline__ explicit Held(const ts::cuda::SeedChooseArguments& a)
+      : count(a.count),
+        each((a.count + gridDim.x - 1) / gridDim.x),
+        weights(a.weights == nullptr ? &weight_of_all : a.weights),
+        weights_apart(a.weights == nullptr ? 0 : 1),
+        squared(static_cast<Score*>(a.squared)),
+        to_best(squared) {}
+  __device__ __forceinline__ int64 begin_of(int64 block) const { return block * each < count ? block * each : count; }
+  __device__ __forceinline__ double weight(int64 i) const { return weights[i * weights_apart]; }
+  /// Others may read a distance before or after it is lowered: they lower it, too.
+  __device__ __forceinline__ RowShare share(int64 i) const {
+    return {weight(i), __ldcg(squared + i), __ldcg(to_best + i)};
+  }
+};
+
+/// What lane q of each eight has of row g eight + q drawn.
+__device__ __forceinline__ void add_to_warp(Tables& tables, int g, double sum) {
+  const int lane = threadIdx.x % 32;
+  sum += __shfl_xor_sync(~0u, sum, 8);
+  sum += __shfl_xor_sync(~0u, sum, 16);
+  if (lane < lanes) tables.of_warps[threadIdx.x / 32][g * lanes + lane] = sum;
+}
+/// Of all of these, the block's sums.
+__device__ __forceinline__ void leave_sums(const Tables& tables, double* to) {
+  const int lane = threadIdx.x % 32;
+  __syncthreads();
+  for (int q = threadIdx.x / 32; q < policy.trials; q += warps) {
+    const double all = add_lanes(lane < warps ? tables.of_warps[lane][q] : 0);
+    if (lane == 0) to[q * gridDim.x + blockIdx.x] = all;
+  }
+}
+/// Takes what all blocks left, and adds it up.
+__device__ __forceinline__ void take_totals(Tables& tables, const double* sums) {
+  const int lane = threadIdx.x % 32, blocks = gridDim.x;
+  for (int e = threadIdx.x; e < policy.trials * blocks; e += threads) left_by[e] = __ldcg(sums + e);
+  __syncthreads();
+  for (int q = threadIdx.x / 32; q < policy.trials; q += warps) {
+    double total = 0;
+    for (int b = lane; b < blocks; b += 32) total += left_by[q * blocks + b];
+    total = add_lanes(total);
+    if (lane == 0) tables.totals[q] = total;
+  }
+  __syncthreads();
+}
+
+/// The rows drawn for choice s, a warp each: the block in which the running sum passes, and the row there.
+__device__ __forceinline__ void draw(const ts::cuda::SeedChooseArguments& a, const Held& held, int s, int best,
+                                     double left, int64* drawn) {
+  const int blocks = gridDim.x;
+  for (int q = threadIdx.x / 32; q < policy.trials; q += warps) {
+    const int trial = q < a.trials ? q : 0;
+    const double u = uniform(philox(a.first_number + static_cast<uint64>(s) * a.trials + trial, a.stream, a.key));
+    const Passed block = pass<5>(blocks, u * left, [&](int64 b) { return BlockSum{left_by[best * blocks + b]}; });
+    const int64 from = held.begin_of(block.at);
+    const Passed row =
+        pass<4>(held.begin_of(block.at + 1) - from, block.rest, [&](int64 i) { return held.share(from + i); });
+    if (threadIdx.x % 32 == 0) drawn[q] = from + row.at;
+  }
+}
+
+/// Squared distances of at_once rows, which begin at these elements, to eight candidates: a lane's columns.
+__device__ __forceinline__ void add_columns(const Score* __restrict__ rows, const uint32 (&mine)[at_once],
+                                            const Score* candidates, int ld, Score (&distance)[at_once][lanes]) {
+#pragma unroll 1
+  for (int j = threadIdx.x % lanes * together; j < ld; j += lanes * together) {
+    Part x[at_once];
+#pragma unroll
+    for (int r = 0; r < at_once; ++r) x[r] = *reinterpret_cast<const Part*>(rows + mine[r] + j);
+#pragma unroll
+    for (int q = 0; q < lanes; ++q) {
+      const Part c = *reinterpret_cast<const Part*>(candidates + q * ld + j);
+#pragma unroll
+      for (int r = 0; r < at_once; ++r)
+#pragma unroll
+        for (int p = 0; p < together; ++p) {
+          const Score difference = x[r].of[p] - c.of[p];
+          distance[r][q] = madd(difference, difference, distance[r][q]);
+        }
     }
-  };
+  }
+}
+
+/// Measures the block's rows against eight candidates, leaves their distances at `to`, eight times count, and lowers
+/// those to what was chosen before. Returns what would be left of a thread's rows.
+__device__ __forceinline__ double measure(const Score* __restrict__ rows, int ld, const Held& held,
+                                          const Score* candidates, Score* to) {
+  constexpr int rows_of_warp = 32 / lanes * at_once;
+  const int lane = threadIdx.x % 32, own = lane % lanes;
+  const int64 begin = held.begin_of(blockIdx.x), end = held.begin_of(blockIdx.x + 1);
+  double sum = 0;
+  for (int64 first = begin + threadIdx.x / 32 * rows_of_warp; first < end; first += warps * rows_of_warp) {
+    int64 row[at_once];
+    RowShare share[at_once];
+    uint32 mine[at_once];
+#pragma unroll
+    for (int r = 0; r < at_once; ++r) {
+      const int64 i = first + lane / lanes * at_once + r;
+      row[r] = i < end ? i : end - 1;
+      share[r] = held.share(row[r]);
+      if (i >= end) share[r].weight = 0;
+      mine[r] = static_cast<uint32>(row[r] * ld);
+    }
+    Score distance[at_once][lanes] = {};
+    add_columns(rows, mine, candidates, ld, distance);
+#pragma unroll
+    for (int r = 0; r < at_once; ++r) {
+      const Score all = add_transposed(distance[r]);
+      const Score least = share[r].squared();
+      sum += share[r].weight * static_cast<double>(all < least ? all : least);
+      if (first + lane / lanes * at_once + r >= end) continue;
+      to[own * held.count + row[r]] = all;
+      if (own == 0) held.squared[row[r]] = least;
+    }
+  }
+  return sum;
+}
+
+extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_choose(ts::cuda::SeedChooseArguments a) {
+  __shared__ Tables tables;
+  const Score* const __restrict__ rows = static_cast<const Score*>(a.rows);
+  const int thread = threadIdx.x, table = policy.trials * gridDim.x;
+  Score *const found = static_cast<Score*>(a.found), *const candidates = reinterpret_cast<Score*>(left_by + table);
+  Held held(a);
+  const int64 begin = held.begin_of(blockIdx.x), end = held.begin_of(blockIdx.x + 1);
 
   double so_far = 0;
   for (int64 i = begin + thread / lanes; i < end; i += threads / lanes)
-    so_far += weighs[i * weighs_by] * static_cast<double>(squared[i]);
-  for (int g = 0; g < groups; ++g) add_to_warp(g, so_far);
-  leave_sums(sums);
+    so_far += held.weight(i) * static_cast<double>(held.squared[i]);
+  for (int g = 0; g < groups; ++g) add_to_warp(tables, g, so_far);
+  leave_sums(tables, a.sums);
 
   for (int s = 0;; ++s) {  // choices made
-    meet(arrivals, s + 1);
-    for (int e = thread; e < policy.trials * blocks; e += threads)
-      left_by[e] = __ldcg(sums + (s % 2) * policy.trials * blocks + e);
-    __syncthreads();
-    for (int q = warp; q < policy.trials; q += warps) {
-      double total = 0;
-      for (int b = lane; b < blocks; b += 32) total += left_by[q * blocks + b];
-      total = add_lanes(total);
-      if (lane == 0) totals[q] = total;
-    }
-    __syncthreads();
+    meet(a.arrivals, s + 1);
+    take_totals(tables, a.sums + s % 2 * table);
     int best = 0;
-    for (int q = 1; q < trials; ++q)
-      if (totals[q] < totals[best]) best = q;
-    const double left = totals[best];
-    const bool done = s == most || !(left > enough);
+    for (int q = 1; q < a.trials; ++q)
+      if (tables.totals[q] < tables.totals[best]) best = q;
+    const double left = tables.totals[best];
+    const bool done = s == a.most || !(left > a.enough);
     if (blockIdx.x == 0 && thread == 0) {
-      if (s > 0) chosen[s - 1] = drawn_at[(s - 1) % 2][best];
-      if (done) *outcome = {s, left};
+      if (s > 0) a.chosen[s - 1] = tables.drawn[(s - 1) % 2][best];
+      if (done) *a.outcome = {s, left};
     }
-    // Others may read a distance before or after it is lowered: they lower it, too.
-    const Score* const to_best = s == 0 ? squared : found + (s % 2 * policy.trials + best) * count;
-    const auto share_of = [&](int64 i) -> RowShare {
-      return {weighs[i * weighs_by], __ldcg(squared + i), __ldcg(to_best + i)};
-    };
+    if (s > 0) held.to_best = found + (s % 2 * policy.trials + best) * a.count;
     if (done) {
-      for (int64 i = begin + thread; i < end; i += threads) squared[i] = share_of(i).squared();
+      for (int64 i = begin + thread; i < end; i += threads) held.squared[i] = held.share(i).squared();
       return;
     }
-    int64* const drawn = drawn_at[s % 2];
-    for (int q = warp; q < policy.trials; q += warps) {
-      const int trial = q < trials ? q : 0;
-      const double u = uniform(philox(first_number + static_cast<uint64>(s) * trials + trial, stream, key));
-      const Passed block = pass<5>(blocks, u * left, [&](int64 b) { return BlockSum{left_by[best * blocks + b]}; });
-      const int64 from = begin_of(block.at);
-      const Passed row =
-          pass<4>(begin_of(block.at + 1) - from, block.rest, [&](int64 i) { return share_of(from + i); });
-      if (lane == 0) drawn[q] = from + row.at;
-    }
+    int64* const drawn = tables.drawn[s % 2];
+    draw(a, held, s, best, left, drawn);
     __syncthreads();
-    for (int e = thread * together; e < policy.trials * ld; e += threads * together)
-      *reinterpret_cast<Part*>(candidates + e) = *reinterpret_cast<const Part*>(rows + drawn[e / ld] * ld + e % ld);
+    for (int e = thread * together; e < policy.trials * a.ld; e += threads * together)
+      *reinterpret_cast<Part*>(candidates + e) =
+          *reinterpret_cast<const Part*>(rows + drawn[e / a.ld] * a.ld + e % a.ld);
     __syncthreads();
-
-    Score* const to = found + ((s + 1) % 2) * count * policy.trials;
-    const int own = lane % lanes;
-    constexpr int rows_of_warp = 32 / lanes * at_once;
+    Score* const to = found + ((s + 1) % 2) * a.count * policy.trials;
 #pragma unroll 1
-    for (int g = 0; g < groups; ++g) {
-      double sum = 0;
-      for (int64 first = begin + warp * rows_of_warp; first < end; first += warps * rows_of_warp) {
-        int64 row[at_once];
-        RowShare share[at_once];
-        uint32 mine[at_once];
-#pragma unroll
-        for (int r = 0; r < at_once; ++r) {
-          const int64 i = first + lane / lanes * at_once + r;
-          row[r] = i < end ? i : end - 1;
-          share[r] = share_of(row[r]);
-          if (i >= end) share[r].weight = 0;
-          mine[r] = static_cast<uint32>(row[r] * ld);
-        }
-        Score distance[at_once][lanes] = {};
-#pragma unroll 1
-        for (int j = own * together; j < ld; j += lanes * together) {
-          Part x[at_once];
-#pragma unroll
-          for (int r = 0; r < at_once; ++r) x[r] = *reinterpret_cast<const Part*>(rows + mine[r] + j);
-#pragma unroll
-          for (int q = 0; q < lanes; ++q) {
-            const Part c = *reinterpret_cast<const Part*>(candidates + (g * lanes + q) * ld + j);
-#pragma unroll
-            for (int r = 0; r < at_once; ++r)
-#pragma unroll
-              for (int p = 0; p < together; ++p) {
-                const Score difference = x[r].of[p] - c.of[p];
-                distance[r][q] = madd(difference, difference, distance[r][q]);
-              }
-          }
-        }
-#pragma unroll
-        for (int r = 0; r < at_once; ++r) {
-          const Score all = add_transposed(distance[r]);
-          const Score least = share[r].squared();
-          sum += share[r].weight * static_cast<double>(all < least ? all : least);
-          if (first + lane / lanes * at_once + r >= end) continue;
-          to[(g * lanes + own) * count + row[r]] = all;
-          if (own == 0) squared[row[r]] = least;
-        }
-      }
-      add_to_warp(g, sum);
-    }
-    leave_sums(sums + (s + 1) % 2 * policy.trials * blocks);
+    for (int g = 0; g < groups; ++g)
+      add_to_warp(tables, g, measure(rows, a.ld, held, candidates + g * lanes * a.ld, to + g * lanes * a.count));
+    leave_sums(tables, a.sums + (s + 1) % 2 * table);
   }
 }

@@ -8,18 +8,17 @@ constexpr int threads = policy.threads, lanes = 8, at_once = 2,
               unroll = policy.coordinates == ts::cuda::Coordinates::narrow ? 2 : 4;  // as registers allow
 constexpr bool narrow = policy.coordinates == ts::cuda::Coordinates::narrow;
 
-extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
-    seed_labelled(ts::cuda::SeedLabelledArguments a) {
-  const auto& [x, d, of_candidates, labels, shift, scale, chunk, of_rows, weights, nearest, first_number, totals] = a;
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once) seed_labelled(Arguments a) {
+  const auto& [x, d, of_candidates, labels, shift, scale, chunk, of_rows, weights, nearest, first_number, count,
+               totals] = a;
   const Score* const candidates = static_cast<const Score*>(of_candidates);
   Score* const squared = static_cast<Score*>(of_rows);
-  __shared__ double sums[threads / 32];
   const int thread = threadIdx.x, own = thread % lanes;
   const int64 begin = blockIdx.x * chunk, end = begin + chunk < x.count ? begin + chunk : x.count;
   const auto clamped = [&](int64 i) { return i < end ? i : end - 1; };
   constexpr int step = threads / lanes * at_once;
   const int64 offset = thread / lanes * at_once;
-  double total = 0;
+  double total[1] = {};
   int ahead[at_once];  // labels of the rows that come next
 #pragma unroll
   for (int r = 0; r < at_once; ++r) ahead[r] = labels[clamped(begin + offset + r)];
@@ -63,15 +62,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
         squared[i] = least = distance[r];
         if (nearest != nullptr) nearest[i] = first_number + label[r];
       }
-      total += (weights == nullptr ? 1.0 : weights[i]) * static_cast<double>(least);
+      total[0] += (weights == nullptr ? 1.0 : weights[i]) * static_cast<double>(least);
     }
   }
-#pragma unroll
-  for (int far = 16; far > 0; far /= 2) total += __shfl_xor_sync(~0u, total, far);
-  if (thread % 32 == 0) sums[thread / 32] = total;
-  __syncthreads();
-  if (thread != 0) return;
-  double sum = 0;
-  for (int w = 0; w < threads / 32; ++w) sum += sums[w];
-  totals[blockIdx.x] = sum;
+  leave_totals(total, totals + blockIdx.x);
 }
