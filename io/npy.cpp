@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/io/assembly.hpp"
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/memory.hpp"
@@ -199,14 +200,8 @@ MatrixFile read_npy(const Location& where, const ReadOptions& options) {
   MatrixFile result{description_of(h, where, options), {}};
   require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
   (void)row_range(result.description.rows, options);
-  switch (result.description.type) {
-    case DType::float64: result.matrix = read_as<double>(h, where, options); break;
-    case DType::complex128: result.matrix = read_as<std::complex<double>>(h, where, options); break;
-    case DType::float32: result.matrix = read_as<float>(h, where, options); break;
-    case DType::complex64: result.matrix = read_as<std::complex<float>>(h, where, options); break;
-    case DType::float16: result.matrix = read_as<float16>(h, where, options); break;
-    case DType::bfloat16: result.matrix = read_as<bfloat16>(h, where, options); break;
-  }
+  result.matrix = by_type(result.description.type,
+                          [&]<class T>(std::type_identity<T>) -> DenseMatrix { return read_as<T>(h, where, options); });
   return result;
 }
 

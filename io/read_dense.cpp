@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/io/assembly.hpp"
@@ -160,32 +161,17 @@ void check_dense_lengths(const DenseParts& p, const hdf5::Node& object) {
   if (p.flat && dims.size() != 1) p.values.dataset->refuse("is not a one-dimensional list of elements");
 }
 
-namespace {
-
-/// use(T{}) for the element type.
-template <class Use>
-auto with_type(DType type, const Use& use) {
-  switch (type) {
-    case DType::complex128: return use(std::complex<double>{});
-    case DType::float32: return use(float{});
-    case DType::complex64: return use(std::complex<float>{});
-    case DType::float16: return use(float16{});
-    case DType::bfloat16: return use(bfloat16{});
-    default: return use(double{});
-  }
-}
-
-}  // namespace
-
 DenseMatrix read_dense_parts(const DenseParts& parts, const Description& d, const std::string& name,
                              const ReadOptions& options) {
-  return with_type(d.type, [&]<class T>(T) -> DenseMatrix { return read_as<T>(parts, name, options); });
+  return by_type(d.type,
+                 [&]<class T>(std::type_identity<T>) -> DenseMatrix { return read_as<T>(parts, name, options); });
 }
 
 void read_dense_rows(const DenseParts& parts, DType type, RowRange range, const std::string& name, bool finite,
                      void* out) {
   expects(!parts.transposed && parts.triangle == Triangle::none, "rows are read of what is stored by rows");
-  with_type(type, [&]<class T>(T) { read_by_rows(parts, range, name, finite, static_cast<T*>(out)); });
+  by_type(type,
+          [&]<class T>(std::type_identity<T>) { read_by_rows(parts, range, name, finite, static_cast<T*>(out)); });
 }
 
 }  // namespace ts::io

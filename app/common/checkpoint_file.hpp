@@ -8,8 +8,8 @@
 
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/options.hpp"
-#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/io/output_file.hpp"
 
 namespace ts::app {

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "tallskinny/gemm/core/error.hpp"

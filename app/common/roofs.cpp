@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/plan/processor_info.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

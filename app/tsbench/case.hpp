@@ -2,26 +2,13 @@
 #pragma once
 
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "tallskinny/app/tsbench/sparse_pattern.hpp"
+#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 
 namespace ts::bench {
-
-/// body(std::type_identity<T>{}) for the element type T that `type` names.
-template <class Body>
-auto by_type(DType type, Body&& body) {
-  switch (type) {
-    case DType::complex128: return body(std::type_identity<std::complex<double>>{});
-    case DType::float32: return body(std::type_identity<float>{});
-    case DType::complex64: return body(std::type_identity<std::complex<float>>{});
-    case DType::float16: return body(std::type_identity<float16>{});
-    case DType::bfloat16: return body(std::type_identity<bfloat16>{});
-    default: return body(std::type_identity<double>{});
-  }
-}
 
 struct Shape {
   index_t p, q;

@@ -2,11 +2,11 @@
 
 #include <functional>
 
-#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/app/tsbench/peers/peers.hpp"
 #include "tallskinny/app/tsbench/values.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::bench {
 
@@ -46,7 +46,7 @@ struct Contestant {
 
   void run_once(double seconds_allowed) {
     if (spent > seconds_allowed) return;
-    const app::Stopwatch watch;
+    const Stopwatch watch;
     body();
     times.push_back(watch.seconds());
     spent += times.back();

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::bench {
 
@@ -74,7 +74,7 @@ OrthoSpeed OrthoBench::measure(const ortho::NamedMethod& method) {
       app::measure_roofs({source_.data(), elements / 512 * 512}, {x_.data(), elements / 512 * 512}, ctx.thread_count(),
                          roofs_);
     std::copy_n(source_.data(), size_.rows * columns, x.data());
-    const app::Stopwatch watch;
+    const Stopwatch watch;
     const auto outcome = ortho::orthonormalise<double>(ctx, method, x, r.view(), size_.width);
     const double seconds = watch.seconds();
     if (!outcome.complete)

@@ -1,9 +1,6 @@
 // Methods of orthonormalisation: how orthogonal, with how many synchronisations, how fast.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "tallskinny/app/common/roofs.hpp"
 #include "tallskinny/app/generators/gram_schmidt.hpp"
 #include "tallskinny/solvers/ortho/compared/catalogue.hpp"

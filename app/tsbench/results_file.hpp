@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tallskinny/app/common/json.hpp"
-#include "tallskinny/app/common/stopwatch.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::bench {
 
@@ -32,7 +32,7 @@ class ResultsFile {
   std::string path_;
   app::JsonObject header_;
   std::vector<app::JsonObject> results_;
-  app::Stopwatch since_;
+  Stopwatch since_;
   double written_at_ = 0;
 };
 

@@ -1,7 +1,6 @@
 #include "tallskinny/app/tsbench/tables.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace ts::bench {
 

@@ -13,6 +13,7 @@
 #include "tallskinny/app/tsdata/dtype.hpp"
 #include "tallskinny/app/tsdata/gen_options.hpp"
 #include "tallskinny/app/tsdata/write.hpp"
+#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 
 namespace ts::tsdata {
@@ -83,7 +84,7 @@ int report_plan(const GenOptions& options, const std::vector<app::MemoryUse>& us
   return app::exit_ok;
 }
 
-int make_matrices(const GenOptions& options, const MatrixKind& kind, const std::string& command) {
+int make_matrices(const GenOptions& options, const Kind& kind, const std::string& command) {
   const Ingredients ingredients = kind.plan(options.parameters);
   std::vector<app::MemoryUse> uses;
   for (const Recipe& recipe : ingredients.matrices) {
@@ -177,12 +178,7 @@ int make_features(const GenOptions& options, const std::string& command) {
   app::Console console("tsdata", options.common.quiet);
   console.progress(-1, "drawing features");
   io::OutputFile out(options.common.output, {.gzip = options.compress});
-  switch (type) {
-    case DType::float32: write_features<float>(out, options); break;
-    case DType::float16: write_features<float16>(out, options); break;
-    case DType::bfloat16: write_features<bfloat16>(out, options); break;
-    default: write_features<double>(out, options);
-  }
+  by_real_type(type, [&]<class T>(std::type_identity<T>) { write_features<T>(out, options); });
   out.attribute("/", "default_matrix", "features");
   sign(out, options, command);
   app::throw_if_stopped();
@@ -207,7 +203,7 @@ int gen(app::Arguments arguments) {
   GenOptions options;
   if (!parse_gen(arguments, options)) return app::exit_ok;
   const std::string command = command_line(arguments);
-  for (const MatrixKind& kind : matrix_kinds())
+  for (const Kind& kind : matrix_kinds())
     if (kind.name == options.kind) return make_matrices(options, kind, command);
   return make_features(options, command);
 }

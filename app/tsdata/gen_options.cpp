@@ -24,11 +24,21 @@ bool parse_sizes(std::string_view text, std::vector<index_t>& sizes) {
   return sizes.size() <= 3;
 }
 
+/// Beside matrix_kinds().
+const std::vector<Kind>& feature_kinds() {
+  static const std::vector<std::string> of_blobs = {"cols", "groups", "spread", "box", "offset", "seed"};
+  static const std::vector<Kind> kinds = {
+      {"blobs", "--cols D --groups K --spread S --box B", "normal groups", of_blobs},
+      {"far", "--offset X and as blobs", "blobs far from the origin", of_blobs},
+      {"uniform", "--cols D", "uniform in the unit cube, no groups", {"cols", "seed"}},
+      {"duplicates", "--cols D --groups K", "exact copies of K points", {"cols", "groups", "seed"}}};
+  return kinds;
+}
+
 std::string padded(std::string text, std::size_t width) {
   return text.size() < width ? text.append(width - text.size(), ' ') : text;
 }
 
-template <class Kind>
 std::string table(const std::vector<Kind>& kinds) {
   constexpr std::size_t page = 79, column = 34;
   std::string lines;
@@ -64,40 +74,19 @@ const std::vector<std::string>& kind_options() {
   return names;
 }
 
-template <class Kind>
-void check_kind(const Kind& kind, const app::Options& options, bool is_matrix) {
+void check_kind(const Kind& kind, const app::Options& options) {
   for (const std::string& name : kind_options()) {
     const bool taken = std::find(kind.takes.begin(), kind.takes.end(), name) != kind.takes.end() ||
-                       (is_matrix && (name == "spectrum-count" || name == "full"));
+                       (kind.plan && (name == "spectrum-count" || name == "full"));
     if (taken || !options.given(name)) continue;
     std::string takes = "--n";
-    for (const std::string& other : kind.takes)
-      if (other != "n") takes.append(", --").append(other);
-    throw Error(Errc::invalid_argument, std::string("--")
-                                            .append(name)
-                                            .append(" means nothing for the kind ")
-                                            .append(kind.name)
-                                            .append(", which takes ")
-                                            .append(takes));
+    for (const std::string& other : kind.takes) takes.append(", --").append(other);
+    throw Error(Errc::invalid_argument,
+                "--" + name + " means nothing for the kind " + kind.name + ", which takes " + takes);
   }
 }
 
 }  // namespace
-
-const std::vector<FeatureKind>& feature_kinds() {
-  static const std::vector<FeatureKind> kinds = {
-      {"blobs",
-       "--cols D --groups K --spread S --box B",
-       "normal groups",
-       {"cols", "groups", "spread", "box", "offset", "seed"}},
-      {"far",
-       "--offset X and as blobs",
-       "blobs far from the origin",
-       {"cols", "groups", "spread", "box", "offset", "seed"}},
-      {"uniform", "--cols D", "uniform in the unit cube, no groups", {"cols", "seed"}},
-      {"duplicates", "--cols D --groups K", "exact copies of K points", {"cols", "groups", "seed"}}};
-  return kinds;
-}
 
 bool parse_gen(app::Arguments arguments, GenOptions& target) {
   using app::at_least;
@@ -144,14 +133,11 @@ bool parse_gen(app::Arguments arguments, GenOptions& target) {
   if (target.common.output.empty() && !target.common.dry_run)
     throw Error(Errc::invalid_argument, "--output is missing: name the file to make (see tsdata gen --help)");
   std::vector<std::string> names;
-  for (const MatrixKind& kind : matrix_kinds()) {
-    names.push_back(kind.name);
-    if (kind.name == target.kind) check_kind(kind, options, true);
-  }
-  for (const FeatureKind& kind : feature_kinds()) {
-    names.push_back(kind.name);
-    if (kind.name == target.kind) check_kind(kind, options, false);
-  }
+  for (const auto* kinds : {&matrix_kinds(), &feature_kinds()})
+    for (const Kind& kind : *kinds) {
+      names.push_back(kind.name);
+      if (kind.name == target.kind) check_kind(kind, options);
+    }
   if (std::find(names.begin(), names.end(), target.kind) == names.end()) {
     const std::string near = app::nearest_name(target.kind, names);
     throw Error(Errc::invalid_argument, "unknown kind '" + target.kind + "'" +

@@ -21,13 +21,6 @@ struct GenOptions {
   app::CommonOptions common;
 };
 
-/// The kinds of feature sets, beside matrix_kinds().
-struct FeatureKind {
-  std::string name, arguments, summary;
-  std::vector<std::string> takes;
-};
-const std::vector<FeatureKind>& feature_kinds();
-
 /// False when the program is done (--help). @throws Error(invalid_argument), also for an option that the kind
 /// has no use for.
 bool parse_gen(app::Arguments arguments, GenOptions& target);

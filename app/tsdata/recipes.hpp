@@ -44,13 +44,13 @@ struct Ingredients {
   std::string spectrum_object = "exact_eigenvalues";
 };
 
-struct MatrixKind {
+struct Kind {
   std::string name, arguments, summary;
-  std::vector<std::string> takes;  ///< long names of its options
-  std::function<Ingredients(const Parameters&)> plan;
+  std::vector<std::string> takes;                           ///< long names of its options beside --n
+  std::function<Ingredients(const Parameters&)> plan = {};  ///< none for a feature set
 };
 
 /// In the order of the help page.
-const std::vector<MatrixKind>& matrix_kinds();
+const std::vector<Kind>& matrix_kinds();
 
 }  // namespace ts::tsdata

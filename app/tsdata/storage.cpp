@@ -1,14 +1,14 @@
 #include "tallskinny/app/tsdata/storage.hpp"
 
 #include "tallskinny/app/common/memory.hpp"
-#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/core/sparse_of.hpp"
 
 namespace ts::tsdata {
 
 namespace {
 
 template <class T>
-AnyMatrix dense_of(const CsrMatrix<T>& a, const std::string& name) {
+AnyMatrix to_dense(const CsrMatrix<T>& a, const std::string& name) {
   index_t elements = 0;
   const bool overflow =
       __builtin_mul_overflow(a.rows, a.cols, &elements) || elements > INT64_MAX / static_cast<index_t>(sizeof(T));
@@ -22,7 +22,7 @@ AnyMatrix dense_of(const CsrMatrix<T>& a, const std::string& name) {
 }
 
 template <class T>
-AnyMatrix sparse_of(const Matrix<T>& a, const std::string& name) {
+AnyMatrix to_sparse(const Matrix<T>& a, const std::string& name) {
   if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
     throw Error(Errc::invalid_argument, name + " is " + std::string(name_of(dtype_of<T>)) +
                                             ", and sparse matrices are not stored so; convert it to float32 first");
@@ -31,18 +31,7 @@ AnyMatrix sparse_of(const Matrix<T>& a, const std::string& name) {
     const std::uint64_t rows = static_cast<std::uint64_t>(a.rows()) + 1;
     solvers::expect_memory(name + " as a sparse matrix", {{"pointers", rows > UINT64_MAX / 8 ? UINT64_MAX : 8 * rows}},
                            app::available_memory());
-    CsrMatrix<T> sparse;
-    sparse.rows = a.rows();
-    sparse.cols = a.cols();
-    for (index_t i = 0; i < a.rows(); ++i) {
-      for (index_t j = 0; j < a.cols(); ++j)
-        if (a(i, j) != T{}) {
-          sparse.indices.push_back(static_cast<std::int32_t>(j));
-          sparse.values.push_back(a(i, j));
-        }
-      sparse.pointers.push_back(std::ssize(sparse.values));
-    }
-    return io::SparseMatrix(std::move(sparse));
+    return io::SparseMatrix(sparse_of<T>(a));
   }
 }
 
@@ -50,9 +39,9 @@ AnyMatrix sparse_of(const Matrix<T>& a, const std::string& name) {
 
 AnyMatrix stored_as(AnyMatrix matrix, Storage storage, const std::string& name) {
   if (const auto* sparse = std::get_if<io::SparseMatrix>(&matrix); sparse && storage == Storage::dense)
-    return std::visit([&](const auto& a) { return dense_of(a, name); }, *sparse);
+    return std::visit([&](const auto& a) { return to_dense(a, name); }, *sparse);
   if (const auto* dense = std::get_if<io::DenseMatrix>(&matrix); dense && storage == Storage::sparse)
-    return std::visit([&](const auto& a) { return sparse_of(a, name); }, *dense);
+    return std::visit([&](const auto& a) { return to_sparse(a, name); }, *dense);
   return matrix;
 }
 

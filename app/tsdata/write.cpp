@@ -1,34 +1,30 @@
 #include "tallskinny/app/tsdata/write.hpp"
 
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/app/tsdata/dtype.hpp"
 
 namespace ts::tsdata {
 
-AnyMatrix converted_to(AnyMatrix matrix, DType to, const std::string& name) {
-  return std::visit([&](auto& held) -> AnyMatrix { return converted(std::move(held), to, name); }, matrix);
+namespace {
+
+template <class T>
+WrittenMatrix write_one(io::OutputFile& out, const std::string& object, const CsrMatrix<T>& a,
+                        io::Structure structure) {
+  out.write_binsparse(object, a, structure);
+  return {a.rows, a.cols, a.nonzeros(), dtype_of<T>, true, structure};
 }
+
+template <class T>
+WrittenMatrix write_one(io::OutputFile& out, const std::string& object, const Matrix<T>& a, io::Structure structure) {
+  out.write(object, a);
+  return {a.rows(), a.cols(), a.rows() * a.cols(), dtype_of<T>, false, structure};
+}
+
+}  // namespace
 
 WrittenMatrix write_matrix(io::OutputFile& out, const std::string& object, const AnyMatrix& matrix,
                            io::Structure structure) {
-  WrittenMatrix written;
-  if (const auto* sparse = std::get_if<io::SparseMatrix>(&matrix)) {
-    std::visit(
-        [&](const auto& a) {
-          out.write_binsparse(object, a, structure);
-          written = {a.rows, a.cols, a.nonzeros(), dtype_of_matrix(*sparse), true, structure};
-        },
-        *sparse);
-  } else {
-    const auto& dense = std::get<io::DenseMatrix>(matrix);
-    std::visit(
-        [&](const auto& a) {
-          out.write(object, a);
-          written = {a.rows(), a.cols(), a.rows() * a.cols(), dtype_of_matrix(dense), false, structure};
-        },
-        dense);
-  }
-  return written;
+  const auto write = [&](const auto& a) { return write_one(out, object, a, structure); };
+  return std::visit([&](const auto& kind) { return std::visit(write, kind); }, matrix);
 }
 
 app::JsonObject as_json(const WrittenMatrix& written) {

@@ -2,18 +2,12 @@
 #pragma once
 
 #include <string>
-#include <variant>
 
 #include "tallskinny/app/common/json.hpp"
-#include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/app/tsdata/dtype.hpp"
 #include "tallskinny/io/output_file.hpp"
 
 namespace ts::tsdata {
-
-using AnyMatrix = std::variant<io::SparseMatrix, io::DenseMatrix>;
-
-/// As converted() of dtype.hpp, for either.
-AnyMatrix converted_to(AnyMatrix matrix, DType to, const std::string& name);
 
 struct WrittenMatrix {
   index_t rows = 0, cols = 0, nonzeros = 0;

@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "tallskinny/app/common/json.hpp"
-#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::tskmeans {
 
@@ -18,7 +18,7 @@ double read_roof(const Rows& rows, int threads) {
   const std::size_t bytes = std::min<std::size_t>(all, std::size_t{256} << 20) / 64 * 64;
   const auto* data = static_cast<const char*>(rows.values());
   std::vector<std::uint64_t> sums(static_cast<std::size_t>(threads));
-  const app::Stopwatch watch;
+  const Stopwatch watch;
   parallel(threads, [&](int thread) {
     const auto t = static_cast<std::size_t>(thread);
     std::uint64_t part[8] = {}, word = 0;

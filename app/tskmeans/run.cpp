@@ -7,10 +7,10 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
-#include "tallskinny/app/common/stopwatch.hpp"
 #include "tallskinny/app/tskmeans/clustering.hpp"
 #include "tallskinny/app/tskmeans/pictures.hpp"
 #include "tallskinny/app/tskmeans/plan.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::tskmeans {
 
@@ -70,7 +70,7 @@ void describe_points(const Job& job, const io::Description& described, bool in_h
 }
 
 /// Files and the result on standard output.
-void report(const Job& job, const app::Stopwatch& watch, Outcome& out) {
+void report(const Job& job, const Stopwatch& watch, Outcome& out) {
   const auto& [o, checkpoint, console] = std::tie(job.o, job.checkpoint, job.console);
   for (const std::string& note : out.found.notes) console.warn(note);
   if (!o.common.output.empty()) console.note("wrote " + write_file(o, out));
@@ -107,7 +107,7 @@ int exit_status(const ProgramOptions& o, const Outcome& out, app::Console& conso
 }  // namespace
 
 int run(const ProgramOptions& o) {
-  const app::Stopwatch watch;
+  const Stopwatch watch;
   app::Console console("tskmeans", o.common.quiet);
   Outcome out;
   out.predicted = !o.predict.empty();

@@ -1,13 +1,9 @@
-#include "tallskinny/app/tssolve/general_report.hpp"
-
-#include <algorithm>
-#include <cmath>
 #include <ostream>
 
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/app/tssolve/page_parts.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
+#include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/told.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 
@@ -22,46 +18,6 @@ std::vector<double> parts(const GeneralResult& r, bool imaginary) {
   out.reserve(r.values.size());
   for (const auto& z : r.values) out.push_back(imaginary ? z.imag() : z.real());
   return out;
-}
-
-std::string asked_for(const Settings& settings) {
-  return grouped(settings.eigen.nev) + " eigenvalues, " +
-         (settings.sigma ? "nearest to " + complex_text({*settings.sigma, settings.sigma_imaginary})
-                         : std::string(name_of(settings.part)));
-}
-
-/// The eigenvalues found in the complex plane, with the target and the first one outside.
-void add_plane(HtmlPage& page, const GeneralResult& r, const Settings& settings) {
-  page.heading("Spectrum");
-  if (r.values.empty()) {
-    page.paragraph("No eigenvalues.");
-    return;
-  }
-  Chart chart("eigenvalues found, in the complex plane", {"real part"}, {"imaginary part"});
-  const auto dot = [&chart](std::complex<double> z, const char* style, const std::string& tooltip) {
-    chart.dots({{z.real(), z.imag()}}, style, tooltip);
-  };
-  dot(r.next_value, "faint", "next eigenvalue, about " + complex_text(r.next_value));
-  for (std::size_t i = 0; i < r.values.size(); ++i)
-    dot(r.values[i], r.converged_pairs[i] ? "good" : "bad",
-        complex_text(r.values[i]) + format(", condition %.2g", r.conditions[i]));
-  if (settings.sigma) {
-    const std::complex<double> target(*settings.sigma, settings.sigma_imaginary);
-    dot(target, "c1", "the target " + complex_text(target));
-  }
-  page.chart(chart);
-}
-
-Facts facts_of(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
-  Facts rows;
-  const auto add = [&rows](const char* name, const std::string& value) { rows.emplace_back(name, value); };
-  add("matrix", grouped(facts.input.rows) + " x " + grouped(facts.input.cols) + ", " + grouped(facts.input.nonzeros) +
-                    " entries, " + facts.input.convention);
-  add("asked for", asked_for(settings));
-  add("tolerance", format("%.3g, ", settings.eigen.tol) + name_of(settings.eigen.convergence));
-  add_course(rows, r, facts, r.block_size, r.max_basis);
-  add_run(rows, r.norm, settings, facts);
-  return rows;
 }
 
 }  // namespace
@@ -135,24 +91,6 @@ std::string write_file(const GeneralResult& r, const Settings& settings, const R
   out.attribute("/", "norm", r.norm);
   out.commit();
   return out.contents();
-}
-
-void write_html_report(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
-  std::vector<double> magnitudes;
-  for (const auto& z : r.values) magnitudes.push_back(std::abs(z));
-  HtmlPage page("tssolve: " + facts.input.where.text());
-  page.paragraph(r.reason + ".");
-  add_convergence(page, r.history);
-  add_plane(page, r, settings);
-  add_residuals(page, {r.residual_norms, magnitudes, r.converged_pairs, r.norm}, settings);
-  add_time(page, r.seconds, facts.elapsed_seconds);
-  page.heading("Plan").facts(facts_of(r, settings, facts));
-  std::vector<std::vector<std::string>> pairs;
-  for (std::size_t i = 0; i < r.values.size(); ++i)
-    pairs.push_back({std::to_string(i) + (r.converged_pairs[i] ? "" : " (not converged)"), complex_text(r.values[i]),
-                     format("%.2e", r.residual_norms[i]), format("%.2e", r.conditions[i])});
-  page.heading("Pairs").table({"index", "eigenvalue", "residual", "condition"}, pairs);
-  page.paragraph(version_text("tssolve")).write(settings.report);
 }
 
 }  // namespace ts::app::tssolve

@@ -6,43 +6,33 @@
 
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
 
 namespace ts::app::tssolve {
 
 namespace {
 
-template <class T>
-using Widened = std::conditional_t<is_complex<T>, std::complex<double>, double>;
-
-template <class T>
-Widened<T> widen(T x) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
-    return static_cast<double>(to_float(x));
-  else
-    return static_cast<Widened<T>>(x);
-}
-
-template <class T>
-CsrMatrix<Widened<T>> widen(CsrMatrix<T>&& a) {
-  if constexpr (std::is_same_v<T, Widened<T>>) {
+template <class To, class From>
+CsrMatrix<To> with_type(CsrMatrix<From>&& a) {
+  if constexpr (std::is_same_v<To, From>) {
     return std::move(a);
   } else {
-    CsrMatrix<Widened<T>> wide{a.rows, a.cols, std::move(a.pointers), std::move(a.indices), {}};
-    wide.values.reserve(a.values.size());
-    for (const T x : a.values) wide.values.push_back(widen(x));
-    return wide;
+    CsrMatrix<To> to{a.rows, a.cols, std::move(a.pointers), std::move(a.indices), {}};
+    to.values.reserve(a.values.size());
+    for (const From x : a.values) to.values.push_back(to_wide(x));
+    return to;
   }
 }
 
-template <class T>
-Matrix<Widened<T>> widen(Matrix<T>&& a) {
-  if constexpr (std::is_same_v<T, Widened<T>>) {
+template <class To, class From>
+Matrix<To> with_type(Matrix<From>&& a) {
+  if constexpr (std::is_same_v<To, From>) {
     return std::move(a);
   } else {
-    Matrix<Widened<T>> wide(a.rows(), a.cols());
-    for (index_t i = 0; i < a.rows() * a.cols(); ++i) wide.data()[i] = widen(a.data()[i]);
-    return wide;
+    Matrix<To> to(a.rows(), a.cols());
+    for (index_t i = 0; i < a.rows() * a.cols(); ++i) to.data()[i] = to_wide(a.data()[i]);
+    return to;
   }
 }
 
@@ -163,8 +153,8 @@ Input read_any(const io::Description& described, const io::ReadOptions& read) {
       [&input](auto&& kind) {
         std::visit(
             [&input](auto&& a) {
-              using T = Widened<typename std::decay_t<decltype(a)>::value_type>;
-              input.matrix = AnyMatrix<T>(widen(std::forward<decltype(a)>(a)));
+              using T = wide_t<typename std::decay_t<decltype(a)>::value_type>;
+              input.matrix = AnyMatrix<T>(with_type<T>(std::forward<decltype(a)>(a)));
             },
             std::forward<decltype(kind)>(kind));
       },
@@ -192,17 +182,8 @@ Input read_hermitian(const io::Description& shape, const io::ReadOptions& read, 
 void make_complex(Input& input) {
   using Complex = std::complex<double>;
   if (is_complex_input(input)) return;
-  auto& real = std::get<AnyMatrix<double>>(input.matrix);
-  if (auto* sparse = std::get_if<CsrMatrix<double>>(&real)) {
-    CsrMatrix<Complex> wide{sparse->rows, sparse->cols, std::move(sparse->pointers), std::move(sparse->indices), {}};
-    wide.values.assign(sparse->values.begin(), sparse->values.end());
-    input.matrix = AnyMatrix<Complex>(std::move(wide));
-  } else {
-    const auto& dense = std::get<Matrix<double>>(real);
-    Matrix<Complex> wide(dense.rows(), dense.cols());
-    std::copy_n(dense.data(), dense.rows() * dense.cols(), wide.data());
-    input.matrix = AnyMatrix<Complex>(std::move(wide));
-  }
+  input.matrix = std::visit([](auto&& a) { return AnyMatrix<Complex>(with_type<Complex>(std::move(a))); },
+                            std::move(std::get<AnyMatrix<double>>(input.matrix)));
 }
 
 template <class T>
@@ -226,7 +207,7 @@ Matrix<T> read_initial(const std::string& where, index_t rows, const io::ReadOpt
                           (a.cols() == rows ? ": --initial takes one starting vector per column" : ""));
         Matrix<T> x(a.rows(), a.cols());
         for (index_t i = 0; i < a.rows() * a.cols(); ++i) {
-          const auto value = widen(a.data()[i]);
+          const auto value = to_wide(a.data()[i]);
           if constexpr (is_complex<T>)
             x.data()[i] = value;
           else

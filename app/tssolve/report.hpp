@@ -1,4 +1,4 @@
-// The result as a table, as JSON and as a file.
+// The result as a table, as JSON, as a file and as a page.
 #pragma once
 
 #include <iosfwd>
@@ -8,7 +8,7 @@
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/app/tssolve/settings.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
-#include "tallskinny/solvers/eigen/values/result.hpp"
+#include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 
 namespace ts::app::tssolve {
 
@@ -29,9 +29,12 @@ struct RunFacts {
 
 template <class T>
 void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const RunFacts& facts);
+void print_table(std::ostream& out, const solvers::GeneralResult& result, const RunFacts& facts);
 
 template <class T>
 void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const Settings& settings,
+                const RunFacts& facts);
+void print_json(std::ostream& out, const solvers::GeneralResult& result, const Settings& settings,
                 const RunFacts& facts);
 
 /// What a decomposition adds to the file: a name and a matrix or a list.
@@ -42,5 +45,11 @@ using Extras = std::vector<std::pair<std::string, std::variant<const Matrix<T>*,
 template <class T>
 std::string write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
                        const Extras<T>& extras = {});
+std::string write_file(const solvers::GeneralResult& result, const Settings& settings, const RunFacts& facts);
+
+/// One self-contained page for --report: convergence, spectrum, residuals and times as charts, then the plan and the
+/// pairs as tables, to settings.report. @throws Error(io_failure)
+template <class Result>
+void write_html_report(const Result& result, const Settings& settings, const RunFacts& facts);
 
 }  // namespace ts::app::tssolve

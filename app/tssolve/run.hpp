@@ -12,8 +12,6 @@
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/checkpoint.hpp"
 #include "tallskinny/app/tssolve/flags.hpp"
-#include "tallskinny/app/tssolve/general_report.hpp"
-#include "tallskinny/app/tssolve/html_report.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/solvers/setup/memory_plan.hpp"
 #include "tallskinny/solvers/setup/scale.hpp"

@@ -25,8 +25,10 @@ InnerShape inner_shape_of(const InnerProblem& problem) {
 }
 
 bool swap_for_warpgroups(const InnerShape& s, bool gram) noexcept {
+  constexpr int never = 1 << 20;
   const auto padded = [&](const TallLayout& l, const TallLayout& r) {
-    return round_up(l.folded(s.fold), 64) * round_up(r.folded(s.fold), 8) + (r.folded(s.fold) > 128 ? 1 << 20 : 0);
+    return round_up(l.folded(s.fold), 64) * round_up(r.folded(s.fold), 8) +
+           (r.folded(s.fold) > 8 * inner_panels_of_a.group_blocks ? never : 0);
   };
   return !gram && padded(s.b, s.a) < padded(s.a, s.b);
 }
@@ -60,17 +62,10 @@ InnerPolicy inner_policy(const InnerProblem& problem, const InnerShape& s, const
 
 namespace {
 
-constexpr int brief_ring_kib = 96;  ///< more makes blocks finish at different times
-/// A brief product has at least so many chunks where its rows suffice.
-constexpr index_t brief_chunks = 64;
-/// Steps of 16 rows after which sums in float32 move to float64, batches of warpgroups, and up to how many steps they
-/// need not.
-constexpr int flush_steps = 64, flush_batches = 512, longest_float_sum = 96;
-/// Bytes of a chunk of long operands, where they fit.
-constexpr int shortest_chunk = 30 * 1024;
 /// Rows of a batch of the warpgroup kernels, and of a step of the others.
 constexpr int warpgroup_batch = 32, step_rows = 16;
 constexpr int fit_keeps_free = 1024;  ///< bytes of shared memory
+constexpr int line_bytes = 128;       ///< of memory
 
 /// Chunks of so many rows, which so many slices share.
 struct ChunkRing {
@@ -87,8 +82,7 @@ class InnerFit {
     policy_ = inner_policy(problem, shape_, t_);
     counted_slices_ = t_.slices;
     inbox_bytes_ = t_.brief ? policy_.inbox_reserve() : 0;
-    // (Large split tiles spill where no flush parts their steps.)
-    flushes_ = narrow_ && (!t_.brief || (t_.split && t_.tiles_l * t_.tiles_r >= 8));
+    flushes_ = narrow_ && (!t_.brief || (t_.split && t_.tiles_l * t_.tiles_r >= inner_flushes.split_tiles));
   }
 
   KernelPlan plan() {
@@ -99,6 +93,8 @@ class InnerFit {
   }
 
  private:
+  static constexpr const InnerRings& rings = inner_rings;
+
   void set_vectors() {
     const int scalars = t_.three ? 2 : 1;  // of a column of the tiles
     TallLayout& left = shape_.swap ? shape_.b : shape_.a;
@@ -121,8 +117,9 @@ class InnerFit {
     const int steps = (t_.warpgroups ? warpgroup_batch : step_rows) * slices, subs = policy_.subs();
     int unit = steps;
     const auto whole_lines = [&](const TallLayout& s) {
-      if (s.mode == TallMode::flat) unit = std::lcm(unit, subs * 128 / std::gcd(128, s.row_bytes(shape_.fold)));
-      if (s.mode == TallMode::by_columns) unit = std::lcm(unit, 128 / (s.parts * s.scalar));
+      if (s.mode == TallMode::flat)
+        unit = std::lcm(unit, subs * line_bytes / std::gcd(line_bytes, s.row_bytes(shape_.fold)));
+      if (s.mode == TallMode::by_columns) unit = std::lcm(unit, line_bytes / (s.parts * s.scalar));
     };
     whole_lines(shape_.a);
     if (!problem_.gram) whole_lines(shape_.b);
@@ -135,7 +132,7 @@ class InnerFit {
   [[nodiscard]] int bytes_before_ring() const {
     if (t_.warpgroups) return policy_.slices * policy_.slice_bytes() + (problem_.gram ? InnerPolicy::barrier_bytes : 0);
     InnerPolicy k = policy_;
-    k.flush = flush_steps;
+    k.flush = inner_flushes.steps;
     return flushes_ ? k.kept_bytes() : 0;
   }
 
@@ -145,7 +142,7 @@ class InnerFit {
     int unit = unit_of(t_.slices);
     while (2 * both(unit) > room_ && t_.slices > 1) t_.slices /= 2, unit = batch * t_.slices;
     choose_chunk(unit);
-    const int ring_kib = t_.brief ? brief_ring_kib : t_.ring_kib;
+    const int ring_kib = t_.brief ? rings.brief_kib : t_.ring_kib;
     stages_ =
         std::clamp(std::min(room_, std::max(ring_kib * 1024, 3 * both(chunk_))) / both(chunk_), 2, t_.most_stages);
     if (t_.requests.kib > 0) {
@@ -163,37 +160,37 @@ class InnerFit {
   void choose_chunk(int unit) {
     const bool short_runs = shape_.a.mode == TallMode::by_columns || shape_.b.mode == TallMode::by_columns;
     chunk_ = unit;
-    const int kib = t_.chunk_kib > 0 ? t_.chunk_kib : short_runs ? 64 : 34;
+    const int kib = t_.chunk_kib > 0 ? t_.chunk_kib : short_runs ? rings.chunk_kib_of_columns : rings.chunk_kib;
     const int wanted = std::min(kib * 1024, room_ / 3);
     while (both(chunk_ + unit) <= wanted) chunk_ += unit;
-    // Long operands in copies of less than 4 KiB are read more slowly than in longer ones. (Of blocks that
-    // share a multiprocessor one copies while the other multiplies; a warp that does both has no registers
-    // for longer chunks.)
+    // (Of blocks that share a multiprocessor, a warp that copies and multiplies has no registers for longer chunks.)
     const bool as_told = t_.chunk_kib > 0;
-    const bool in_pairs = t_.residents > 1 && t_.producers > 0 && both(chunk_) < (problem_.gram ? 16 : 32) * 1024;
-    if (!t_.brief && !as_told && !t_.pairs && both(chunk_) < shortest_chunk &&
+    const int shortest_shared = problem_.gram ? rings.shortest_shared_gram : rings.shortest_shared;
+    const bool in_pairs = t_.residents > 1 && t_.producers > 0 && both(chunk_) < shortest_shared;
+    if (!t_.brief && !as_told && !t_.pairs && both(chunk_) < rings.shortest_chunk &&
         (in_pairs ? 2 : 3) * both(chunk_ + unit) <= room_)
       chunk_ += unit;
     if (t_.brief)
-      while (chunk_ > unit && chunks_of(chunk_) < brief_chunks) chunk_ -= unit;
-    else if (!as_told && 4 * chunk_ * static_cast<index_t>(device_.multiprocessors) > folded_rows())
+      while (chunk_ > unit && chunks_of(chunk_) < rings.brief_chunks) chunk_ -= unit;
+    else if (!as_told &&
+             rings.short_operand_chunks * chunk_ * static_cast<index_t>(device_.multiprocessors) > folded_rows())
       chunk_ = unit;
   }
 
-  /// As much as may be asked for, by three chunks or by two, which wait for each other; rather by fewer slices,
-  /// which are warps, than much too little. 32 KiB are less than their neighbours, for a reason that is not
-  /// known.
+  /// As much as may be asked for, by three chunks or by two, and rather by fewer slices than much too little.
   [[nodiscard]] ChunkRing asked_ring(ChunkRing ring) const {
+    constexpr const InnerRequests& m = inner_requests;
     const auto [quick, kib] = t_.requests;
+    const double fewer = (m.fewer_slices_kib + m.fewer_slices_busy_kib * t_.busy) * 1024;
     double best = 0, less = 0;
-    for (int slices = t_.slices; slices * t_.tiles >= 4; slices /= 2, less += (4 + 20 * t_.busy) * 1024)
+    for (int slices = t_.slices; slices * t_.tiles >= m.least_warps; slices /= 2, less += fewer)
       for (int rows = unit_of(slices); 2 * both(rows) <= room_; rows += unit_of(slices))
         for (const int chunks : {3, 2}) {
           const int bytes = both(rows), asked = (quick ? chunks : chunks - 1) * bytes;
-          const int most = (kib + (chunks == 3 ? 0 : quick ? 10 : -4)) * 1024;
-          const bool slow = quick && std::abs(bytes - 32 * 1024) < 1024;
-          const double worth = chunks == 3 ? asked : quick ? 0.76 * asked : asked - 10240;
-          const double value = worth * (slow ? 0.85 : 1) - less;
+          const int most = (kib + (chunks == 3 ? 0 : quick ? m.two_soon_more_kib : -m.two_less_kib)) * 1024;
+          const bool slow = quick && std::abs(bytes - m.slow_chunk) < m.slow_within;
+          const double worth = chunks == 3 ? asked : quick ? m.two_soon * asked : asked - m.two_lose;
+          const double value = worth * (slow ? m.slow : 1) - less;
           if (chunks * bytes > room_ || asked > most || value <= best) continue;
           best = value, ring = {slices, rows, chunks};
         }
@@ -203,19 +200,18 @@ class InnerFit {
   /// Whether sums in float32 move to float64 often enough.
   [[nodiscard]] bool enough_flushes() const {
     const index_t rounds = ceil_div(chunks_of(chunk_), panel_blocks_);
-    return !narrow_ || flushes_ || rounds * (chunk_ / step_rows / t_.slices) <= longest_float_sum;
+    return !narrow_ || flushes_ || rounds * (chunk_ / step_rows / t_.slices) <= inner_flushes.longest_float_sum;
   }
 
-  /// Columns of at least a KiB are copied in bulk.
   [[nodiscard]] TallMode mode_of(const TallLayout& s) const {
-    const bool long_columns =
-        s.mode == TallMode::by_columns && s.unit == 16 && device_.bulk_copies && chunk_ * s.parts * s.scalar >= 1024;
+    const bool long_columns = s.mode == TallMode::by_columns && s.unit == 16 && device_.bulk_copies &&
+                              chunk_ * s.parts * s.scalar >= rings.long_columns_bytes;
     return long_columns ? TallMode::long_columns : s.mode;
   }
 
   void finish_policy() {
     policy_.slices = t_.slices, policy_.stages = stages_, policy_.sub_rows = chunk_ / policy_.subs();
-    policy_.flush = t_.warpgroups ? flush_batches : flushes_ ? flush_steps : 0;
+    policy_.flush = t_.warpgroups ? inner_flushes.batches : flushes_ ? inner_flushes.steps : 0;
     policy_.cluster = t_.brief && panel_blocks_ > 1 ? cluster_blocks : 1;
     policy_.mode_a = mode_of(shape_.a), policy_.mode_b = mode_of(shape_.b);
   }

@@ -19,10 +19,11 @@ index_t columns_of_a(const Problem& pr) { return pr.operation == Operation::tsm2
 /// device busy. Those of a row-major A begin where whole units can be copied.
 index_t inner_panel_width(DType type, Layout layout, index_t columns_of_a, index_t columns_of_b,
                           const BlockLimits& limits) noexcept {
-  const index_t parts = parts_of(type), unit = 16 / parts;
+  constexpr const InnerPanels& m = inner_panels_of_a;
+  const index_t parts = parts_of(type), unit = m.unit / parts;
   const index_t area = inner_scalars_max * inner_scalars_max / 2 / parts;
   const index_t right = (columns_of_b * parts + 7) / 8 * 8;
-  const index_t most = std::min<index_t>(256 / parts, area / right / unit * unit);
+  const index_t most = std::min<index_t>(m.widest / parts, area / right / unit * unit);
   if (columns_of_a <= std::max(most, inner_scalars_max / parts)) return columns_of_a;
   index_t panels = (columns_of_a + most - 1) / most;
   if (panels > limits.multiprocessors / 2)  // whole waves
@@ -45,8 +46,8 @@ std::vector<index_t> panel_widths(const GpuProblem& problem, const BlockLimits& 
       problem.second.layout != Layout::row_major)
     return {usual};
   std::vector<index_t> widths;
-  const index_t unit = 16 / parts;  // panels begin where whole units can be copied
-  for (index_t panels = 1; panels <= ceil_div(columns * parts, 64); ++panels) {
+  const index_t unit = inner_panels_of_a.unit / parts;
+  for (index_t panels = 1; panels <= ceil_div(columns * parts, inner_panels_of_a.narrowest); ++panels) {
     const index_t width = round_up(static_cast<int>(ceil_div(columns, panels)), static_cast<int>(unit));
     if (width * parts <= 2 * inner_scalars_max && ceil_div(columns, width) == panels) widths.push_back(width);
   }
@@ -61,8 +62,8 @@ struct PanelTiling {
   std::size_t turn = 0;  ///< place in the search space: of equal costs the first counts as the lower one
 };
 
-/// Cycles of a scheduler for 16 rows of all of A, the whole device at work. Panels of the same rows read B
-/// from the L2 cache, which gives each multiprocessor 24 bytes a cycle; memory gives 14.
+/// Cycles of a scheduler for 16 rows of all of A, the whole device at work. Panels of the same rows read B from the L2
+/// cache.
 double cost_of(const InnerProblem& problem, const InnerTiling& tiling, const GpuProblem& of,
                const BlockLimits& limits) {
   const auto bytes_of = [&](index_t columns) {
@@ -84,11 +85,6 @@ double cost_of(const InnerProblem& problem, const InnerTiling& tiling, const Gpu
   return std::pow(sum, 0.25);
 }
 
-// The kernel of 16-bit operands whose A has many columns. As measured on an H100: what has fewer columns, or rows, the
-// other kernels read as fast. Two warpgroups leave a thread the registers for 32 sums in float64.
-constexpr index_t widest_half_panel = 128, least_half_columns = 256, most_otherwise = 32, least_half_rows = 1 << 16;
-constexpr int half_stages = 8, half_keeps_free = 2048;
-
 /// Whether the copy engine can be told of an operand of so many columns: lines a multiple of 16 bytes apart.
 bool in_boxes(const Form& form, DType type, index_t columns) {
   return form.layout == Layout::row_major && form.alignment >= 16 &&
@@ -96,18 +92,19 @@ bool in_boxes(const Form& form, DType type, index_t columns) {
 }
 
 std::optional<KernelPlan> plan_half(const GpuProblem& problem, const DeviceInfo& device) {
+  constexpr const InnerHalfLimits& m = inner_half_limits;
   const Problem& pr = problem.problem;
   const BlockLimits limits = limits_of(device, problem.determinism);
   if (pr.operation != Operation::tsmttsm || scalar_bytes(pr.type) != 2 || !limits.warpgroups || problem.parts > 0)
     return {};
-  if (pr.p < least_half_columns || pr.q <= most_otherwise || pr.q > inner_scalars_any) return {};
-  if (pr.n < least_half_rows || pr.n >= (index_t{1} << 31)) return {};
+  if (pr.p < m.least_columns || pr.q <= m.most_otherwise || pr.q > inner_scalars_any) return {};
+  if (pr.n < m.least_rows || pr.n > m.most_rows) return {};
   if (!in_boxes(problem.first, pr.type, pr.p) || !in_boxes(problem.second, pr.type, pr.q)) return {};
 
-  const index_t panels = ceil_div(pr.p, widest_half_panel);
+  const index_t panels = ceil_div(pr.p, m.widest_panel);
   InnerHalfPolicy policy{pr.type, round_up(static_cast<int>(ceil_div(pr.p, panels)), 8), static_cast<int>(pr.q)};
   policy.panels = panels > 1;
-  policy.stages = std::min(half_stages, (limits.shared_bytes - half_keeps_free) / policy.stage_bytes());
+  policy.stages = std::min(m.stages, (limits.shared_bytes - m.keeps_free) / policy.stage_bytes());
   const index_t blocks = std::clamp<index_t>(ceil_div(pr.n, policy.chunk_rows()), 1,
                                              std::max<index_t>(1, limits.multiprocessors / panels));
   const index_t groups = ceil_div(blocks, group_size_of(static_cast<int>(blocks)));

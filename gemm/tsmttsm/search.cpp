@@ -16,6 +16,9 @@ constexpr int tiles_right_of_warp[] = {1, 2, 3, 4, 6, 8};  // the columns of 5 o
 constexpr int slices_of_warps[] = {8, 4, 3, 2, 1}, slices_of_three[] = {4, 3, 2, 1}, slices_of_warpgroups[] = {1, 2, 3};
 constexpr int most_warps_of_block = 15, most_sharing_warps = 12;  ///< with slices, or without them
 constexpr int most_split_products = 16, most_half_products = 9;
+constexpr int most_slices_side_by_side = 2;   ///< of float32
+constexpr int most_tiles_right_of_three = 4;  ///< complex ones
+constexpr int pair_warps = 4;                 ///< of pairs of blocks of 16 complex columns
 /// Bytes of shared memory that other blocks may write to, and that are kept free.
 constexpr int largest_inbox = 64 * 1024, search_keeps_free = 2048;
 
@@ -41,7 +44,7 @@ struct Search {
 /// wait least, and what is under way should stay close together.
 bool reads_side_by_side(const Search& s) {
   return s.problem.panels > s.limits.multiprocessors / 2 && !s.shape.natural && scalar_bytes(s.problem.type) < 8 &&
-         s.shape.right().folded(s.shape.fold) <= 32;
+         s.shape.right().folded(s.shape.fold) <= inner_panels_of_a.side_by_side;
 }
 
 bool is_half(const InnerProblem& problem) { return scalar_bytes(problem.type) == 2; }
@@ -72,9 +75,10 @@ double cost_of_warps(const Search& s, const InnerTiling& t, int warps, int step_
                        columns * (t.split  ? split_columns
                                   : narrow ? m.half_columns
                                            : m.float64_columns);
-  const double by_warps = warps < 8 ? m.fewer_than_8_warps : warps > 12 && !widened ? m.more_than_12_warps : 1;
+  const double by_warps = warps < m.few_warps ? m.fewer_warps : warps > m.many_warps && !widened ? m.more_warps : 1;
   return busy_cycles(m, tensor, issue, warps) * by_warps * filling_factor(m, t, s.shape.in_bulk(s.limits)) *
-         (step_bytes > m.long_step_bytes ? m.long_step : 1) * (side_by_side && warps > 8 ? m.side_by_side_above_8 : 1);
+         (step_bytes > m.long_step_bytes ? m.long_step : 1) *
+         (side_by_side && warps > m.many_side_by_side ? m.more_side_by_side : 1);
 }
 
 double cost_of_three(const Search& s, const InnerTiling& t, bool bulk) {
@@ -83,18 +87,17 @@ double cost_of_three(const Search& s, const InnerTiling& t, bool bulk) {
   const double products = t.tiles * 3 * (t.pairs ? t.tiles_l + 1 : t.tiles_l * t.tiles_r);
   const double columns = 2.0 * t.tiles * (2 * t.tiles_l + t.tiles_r);
   const double tensor = m.float64_tensor * products, issue = products + m.three_columns * columns;
-  return busy_cycles(m, tensor, issue, warps) * (warps < 8 ? m.fewer_than_8_warps : 1) * filling_factor(m, t, bulk) *
+  return busy_cycles(m, tensor, issue, warps) * (warps < m.few_warps ? m.fewer_warps : 1) * filling_factor(m, t, bulk) *
          (!t.pairs && 16 * t.slices * s.shape.row_bytes(s.problem.gram) > m.long_step_bytes ? m.long_step : 1);
 }
 
 /// What a thread will need: sums, the fragments of one step, addresses.
 int registers_needed(const Search& s, const InnerTiling& t) {
-  const int tiles = t.tiles_l * t.tiles_r;
-  // Registers that addresses take where columns are fetched; two ways of fetching at once take most.
-  const int fetching = !s.shape.natural ? 0 : s.shape.a.mode == s.shape.b.mode ? 8 : 32;
-  if (is_half(s.problem)) return 4 * tiles + 2 * t.tiles_r + 48 + (tiles > 4 ? 44 : 0) + fetching;
-  if (t.split) return 4 * tiles + 8 * t.tiles_r + 100 + fetching;
-  return 8 * tiles + 8 * t.tiles_r + 64 + fetching;
+  constexpr const InnerRegisters& r = inner_registers;
+  const InnerRegisters::Need& need = is_half(s.problem) ? r.half : t.split ? r.split : r.float64;
+  const int more = is_half(s.problem) && t.tiles_l * t.tiles_r > r.half_few_tiles ? r.half_of_more : 0;
+  const int fetching = !s.shape.natural ? 0 : s.shape.a.mode == s.shape.b.mode ? r.fetching : r.fetching_two_ways;
+  return need.of(t.tiles_l, t.tiles_r) + more + fetching;
 }
 
 /// Whether the shared memory of a multiprocessor holds the sums and two stages of each of its blocks.
@@ -114,12 +117,12 @@ bool fits_warps(const Search& s, InnerTiling& t, int residents, int step_bytes) 
       (t.slices > 1 && (warps > most_sharing_warps || step_bytes > s.model.longest_step_bytes)))
     return false;
   if (residents > 1 && !shares_memory(s, t, residents)) return false;
-  if (reads_side_by_side(s) && scalar_bytes(s.problem.type) == 4 && t.slices > 2) return false;
+  if (reads_side_by_side(s) && scalar_bytes(s.problem.type) == 4 && t.slices > most_slices_side_by_side) return false;
   const int needed = registers_needed(s, t);
   t.producers = needed > register_cap(warps + residents * producers) ? 0 : producers;
   // A warp that loads as well; in complex types parts of the rows take registers beside that.
   const bool more = !bulk || (s.problem.parts > 0 && s.shape.a.parts == 2);
-  const int loading = t.producers == 0 && more ? 16 : 0;
+  const int loading = t.producers == 0 && more ? inner_registers.loading : 0;
   return needed + loading <= register_cap(warps + residents * t.producers);
 }
 
@@ -144,7 +147,7 @@ void add_warp_tilings(Search& s, int residents) {
           const int step_bytes = 16 * slices * residents * s.shape.row_bytes(gram);
           if (!fits_warps(s, t, residents, step_bytes)) continue;
           t.cost = cost_of_warps(s, t, residents * t.warps(), step_bytes);
-          if (side_by_side) t.ring_kib = 80, t.chunk_kib = 28;
+          if (side_by_side) t.ring_kib = inner_rings.side_by_side_kib, t.chunk_kib = inner_rings.side_by_side_chunk_kib;
           t.residents = residents, t.ring_kib /= residents;  // and fewer slices have shorter rings
           s.add(t);
         }
@@ -155,7 +158,7 @@ void add_warp_tilings(Search& s, int residents) {
 /// Chooses who fills for three products; false where registers do not suffice.
 bool fits_three(const Search& s, InnerTiling& t, bool bulk) {
   t.producers = bulk ? 1 : 4, t.give = false;
-  const int warps = t.warps(), needed = 24 * t.tiles_l * t.tiles_r + 24 * t.tiles_r + 4 * t.tiles_l + 56;
+  const int warps = t.warps(), needed = inner_registers.three.of(t.tiles_l, t.tiles_r);
   const int step_bytes = 16 * t.slices * s.shape.row_bytes(s.problem.gram);
   if (warps > most_warps_of_block ||
       (t.slices > 1 && (warps > most_sharing_warps || step_bytes > s.model.longest_step_bytes)))
@@ -164,7 +167,7 @@ bool fits_three(const Search& s, InnerTiling& t, bool bulk) {
   t.give = s.limits.warpgroups && warps % 4 == 0, t.producers = t.give ? 4 : 0;
   const int kept = InnerPolicy{}.filler_registers(bulk);
   const int cap = t.give ? registers_left(warps, 4, kept) : register_cap(warps);
-  return needed + (bulk || t.give ? 0 : 16) <= cap;
+  return needed + (bulk || t.give ? 0 : inner_registers.loading) <= cap;
 }
 
 /// Tilings of three real products for a complex one, of whose rows whole complex numbers are read.
@@ -177,7 +180,7 @@ void add_three_product_tilings(Search& s) {
   const int need_l = (shape.left().width / 2 + 15) / 16, need_r = (shape.right().width / 2 + 7) / 8;
   const bool bulk = shape.in_bulk(s.limits);
   for (int tl = 1; tl <= std::min(most_tiles_left, need_l); ++tl)
-    for (int tr = 1; tr <= std::min(4, need_r); ++tr) {
+    for (int tr = 1; tr <= std::min(most_tiles_right_of_three, need_r); ++tr) {
       if (problem.gram && tr != 2 * tl) continue;
       InnerTiling t{tl, tr, (need_l + tl - 1) / tl, (need_r + tr - 1) / tr};
       t.three = true, t.tiles = inner_policy(problem, shape, t).tiles();
@@ -188,10 +191,10 @@ void add_three_product_tilings(Search& s) {
         s.add(t);
       }
     }
-  // A Gram matrix of 7 or 8 blocks of columns: no scheduler has more to do than another.
-  if (!problem.gram || need_r < 7 || need_r > 8 || !bulk || !s.limits.warpgroups) return;
-  InnerTiling t{4, 2, 1, 4, 4, 2, 4};
-  t.three = t.pairs = t.give = true, t.ring_kib = 128;
+  // Eight blocks of columns of a Gram matrix, or seven: no scheduler has more to do than another.
+  if (!problem.gram || (need_r + 1) / 2 != pair_warps || !bulk || !s.limits.warpgroups) return;
+  InnerTiling t{4, 2, 1, pair_warps, pair_warps, 2, 4};
+  t.three = t.pairs = t.give = true, t.ring_kib = inner_rings.pairs_kib;
   t.cost = cost_of_three(s, t, bulk);
   s.add(t);
 }
@@ -200,6 +203,7 @@ void add_three_product_tilings(Search& s) {
 void add_warpgroup_tilings(Search& s) {
   const InnerProblem& problem = s.problem;
   const InnerCostModel& m = s.model;
+  constexpr const InnerPanels& widest = inner_panels_of_a;
   InnerShape shape = s.shape;
   if (!s.limits.warpgroups || scalar_bytes(problem.type) != 4 || shape.natural || problem.rows < m.least_rows_to_split)
     return;
@@ -207,23 +211,22 @@ void add_warpgroup_tilings(Search& s) {
   const int groups = (shape.left().folded(shape.fold) + 63) / 64;
   const bool narrow_gram = problem.gram && groups == 1;
   const int blocks = round_up(shape.right().folded(shape.fold), narrow_gram ? 16 : 8) / 8;
-  if (blocks > 16 || groups > (problem.gram ? 2 : 3)) return;
+  if (blocks > widest.group_blocks || groups > (problem.gram ? widest.gram_groups : widest.groups)) return;
   for (const int slices : slices_of_warpgroups) {
     InnerTiling t{1, blocks, groups, 1, groups, slices, 4, true};
     t.warpgroups = true;
-    // Two sets of sums, both parts of the left factor, addresses; warps that fill give registers away.
-    const int needed = 8 * blocks + 88, warps = t.warps(), each = warps > 8 ? 152 : warps > 4 ? 224 : 255;
-    if (warps > 12) continue;
+    // (Warps that fill give registers away.)
+    const int needed = inner_registers.warpgroup_block * blocks + inner_registers.warpgroup_beside, warps = t.warps();
+    if (warps > most_sharing_warps) continue;
     if (narrow_gram) {
       // (The copies of single threads take registers that three slices do not leave.)
       if (slices == 1 || (slices == 3 && shape.a.mode != TallMode::flat)) continue;
       t.cost = (m.narrow_gram + m.narrow_gram_block * blocks) * (slices == 3 ? 1 : m.narrow_gram_of_two);
     } else {
-      if (needed > each) continue;
-      const double area = groups * blocks - (problem.gram ? 8 : 0);
-      t.cost = ((problem.gram ? m.gram_group : m.group) * groups + m.block * area) * (warps < 8 ? m.fewer_than_8_warps
-                                                                                      : slices == 3 ? m.three_slices
-                                                                                                    : 1);
+      if (needed > inner_registers.left_to_warpgroups(warps)) continue;
+      const double area = groups * blocks - (problem.gram ? m.gram_blocks_left_out : 0);
+      const double by_warps = warps < m.few_warps ? m.fewer_warps : slices == 3 ? m.three_slices : 1;
+      t.cost = ((problem.gram ? m.gram_group : m.group) * groups + m.block * area) * by_warps;
     }
     s.add(t);
   }
@@ -246,20 +249,21 @@ bool is_brief(const Search& s, const InnerTiling& t) {
 /// How many chunks may be under way at once, where whole chunks of long operands are, while another is multiplied.
 void limit_chunks(const Search& s, InnerTiling& t) {
   const InnerCostModel& m = s.model;
+  constexpr const InnerRequests& r = inner_requests;
   const DType type = s.problem.type;
   t.busy = t.cost / s.memory;
-  const bool by_many = m.few_requests && scalar_bytes(type) == 4 && t.busy >= m.soon_used;
+  const bool by_many = m.few_requests && scalar_bytes(type) == 4 && t.busy >= r.soon_used;
   const bool long_ring = !t.brief && t.producers > 0 && t.residents == 1 && !t.pairs && t.chunk_kib == 0;
   if (!long_ring || by_many) return;
   if (t.cost <= m.two_chunks * s.memory)
     t.most_stages = 2;
   else if (t.cost <= m.three_chunks * s.memory)
     t.most_stages = 3;
-  if (!m.few_requests || t.busy > 1) return;
-  if (is_half(s.problem) || t.slices == 8 || t.busy < m.soon_used)
-    t.requests = {true, scalar_bytes(type) < 8 ? m.soon_kib_of_narrow : m.soon_kib};
+  if (!m.few_requests || t.busy > r.never_limits) return;
+  if (is_half(s.problem) || t.slices == r.slices_of_one_warp || t.busy < r.soon_used)
+    t.requests = {true, scalar_bytes(type) < 8 ? r.soon_kib_of_narrow : r.soon_kib};
   else
-    t.requests = {false, t.busy < m.late_used ? m.kib : m.late_kib};
+    t.requests = {false, t.busy < r.late_used ? r.kib : r.late_kib};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <queue>
 
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
 namespace ts::solvers::kmeans_detail {
@@ -115,7 +116,7 @@ LloydRun balanced(const KMeansProblem& p, const KMeansOptions& options, const Fi
   Matrix<double> cost(n, k), centers = Matrix<double>::copy_of(run.centers.cview());
   double least = inf;
   while (run.n_iter < options.max_iter) {
-    const auto began = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     p.for_each_block([&](index_t row, const Rows& block) {
       distances(p.ctx, block, centers.cview(), cost.view().rows(row, block.rows()));
     });
@@ -154,7 +155,7 @@ LloydRun balanced(const KMeansProblem& p, const KMeansOptions& options, const Fi
     if (!control.is_watched()) continue;
     KMeansProgress now = control.progress(k, run.n_iter);
     now.changed = changed, now.squared_shift = squared_shift, now.inertia = inertia;
-    now.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    now.seconds = watch.seconds();
     if (!(*control.on_progress)(now)) {
       run.stop = KMeansStop::interrupted;
       break;

@@ -1,10 +1,10 @@
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <numeric>
 
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
@@ -140,9 +140,9 @@ class Restarts {
 
  private:
   Matrix<double> first(const KMeansProblem& p, int run) {
-    const auto began = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     Matrix<double> centers = first_centers(p, o_, run, runs());
-    best_.seeding_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    best_.seeding_seconds += watch.seconds();
     return centers;
   }
   [[nodiscard]] KMeansState with_best(KMeansState s) const {

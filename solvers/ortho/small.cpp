@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tallskinny/solvers/ortho/lapack.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::ortho {
@@ -74,29 +75,44 @@ PivotedQr<T> pivoted_qr(HostView<const T> x, double dead) {
 }
 
 template <class T>
+SchurForm<T> schur_form(HostView<const T> a) {
+  using Decomposition = std::conditional_t<is_complex<T>, Eigen::ComplexSchur<Dense<T>>, Eigen::RealSchur<Dense<T>>>;
+  const index_t n = a.rows();
+  SchurForm<T> result{Matrix<T>(n, n), Matrix<T>(n, n)};
+  const Decomposition form(widened(a));
+  result.converged = form.info() == Eigen::Success;
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) result.t(i, j) = form.matrixT()(i, j), result.u(i, j) = form.matrixU()(i, j);
+  return result;
+}
+
+template <class T>
 Svd<T> svd(HostView<const T> a) {
   const index_t m = a.rows(), n = a.cols(), k = std::min(m, n);
   Svd<T> result{Matrix<T>(m, k), std::vector<real_t<T>>(at(k)), Matrix<T>(n, k)};
   if (k == 0) return result;
-  constexpr index_t jacobi_columns = 128;  // beyond, divide and conquer is that much faster
-  constexpr unsigned thin = Eigen::ComputeThinU | Eigen::ComputeThinV;
-  const auto take = [&](const auto& form) {
+  const auto take = [&](const auto& values, const auto& u, const auto& v) {  // v(i, j) of V itself
     for (index_t j = 0; j < k; ++j) {
-      result.values[at(j)] = static_cast<real_t<T>>(form.singularValues()(j));
-      for (index_t i = 0; i < m; ++i) result.u(i, j) = static_cast<T>(form.matrixU()(i, j));
-      for (index_t i = 0; i < n; ++i) result.v(i, j) = static_cast<T>(form.matrixV()(i, j));
+      result.values[at(j)] = static_cast<real_t<T>>(values[at(j)]);
+      for (index_t i = 0; i < m; ++i) result.u(i, j) = static_cast<T>(u(i, j));
+      for (index_t i = 0; i < n; ++i) result.v(i, j) = static_cast<T>(v(i, j));
     }
   };
   const auto wide = widened(a);
+  constexpr index_t jacobi_columns = 128;  // beyond, divide and conquer is that much faster
   if (k > jacobi_columns) {
-    const Eigen::BDCSVD<std::decay_t<decltype(wide)>> divided(wide, thin);
-    const auto loss = [](const auto& x) {
-      return (x.adjoint() * x - std::decay_t<decltype(x.adjoint() * x)>::Identity(x.cols(), x.cols())).norm();
-    };
-    take(divided);
-    if (divided.info() == Eigen::Success && loss(divided.matrixU()) + loss(divided.matrixV()) < 1e-11) return result;
+    std::vector<Wide<T>> copy(wide.data(), wide.data() + m * n);
+    LapackSvd<Wide<T>> parts;
+    if (lapack_svd(m, n, copy, parts)) {
+      take(
+          parts.values, [&](index_t i, index_t j) { return parts.u[at(i + j * m)]; },
+          [&](index_t i, index_t j) { return conjugate(parts.vh[at(j + i * k)]); });
+      return result;
+    }
   }
-  take(Eigen::JacobiSVD<std::decay_t<decltype(wide)>>(wide, thin));
+  const Eigen::JacobiSVD<Dense<T>> jacobi(wide, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const std::vector<double> values(jacobi.singularValues().begin(), jacobi.singularValues().end());
+  take(values, jacobi.matrixU(), jacobi.matrixV());
   return result;
 }
 
@@ -198,22 +214,21 @@ bool all_finite(HostView<const T> a) {
   return true;
 }
 
-#define TS_INSTANTIATE(T)                                                                       \
-  template HermitianEigen<T> hermitian_eigen<T>(HostView<const T>);                             \
-  template PivotedQr<T> pivoted_qr<T>(HostView<const T>, double);                               \
-  template Svd<T> svd<T>(HostView<const T>);                                                    \
-  template bool cholesky<T>(HostView<T>, double);                                               \
-  template void solve_adjoint<T>(HostView<const T>, HostView<T>);                               \
-  template void solve_upper<T>(HostView<const T>, HostView<T>);                                 \
-  template void multiply_left<T>(HostView<const T>, HostView<T>);                               \
-  template Matrix<T> product<T>(HostView<const T>, HostView<const T>);                          \
-  template void add<T>(HostView<T>, HostView<const T>);                                         \
-  template void subtract_adjoint_product<T>(HostView<const T>, HostView<const T>, HostView<T>); \
-  template void copy<T>(HostView<const T>, HostView<T>);                                        \
-  template void set_zero<T>(HostView<T>);                                                       \
-  template void set_identity<T>(HostView<T>);                                                   \
-  template bool all_finite<T>(HostView<const T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, hermitian_eigen)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, pivoted_qr)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, svd)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, cholesky)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, solve_adjoint)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, solve_upper)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, multiply_left)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, product)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, add)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, subtract_adjoint_product)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, copy)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, set_zero)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, set_identity)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, all_finite)
+template SchurForm<double> schur_form<double>(HostView<const double>);
+template SchurForm<std::complex<double>> schur_form<std::complex<double>>(HostView<const std::complex<double>>);
 
 }  // namespace ts::ortho

@@ -1,26 +1,17 @@
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
+#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/setup/block_pass.hpp"
 
 namespace ts::solvers {
 
 namespace {
-
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// memcpy by several threads, since one is slower than the way to a device.
 void copy_in_parts(char* to, const char* from, std::size_t bytes) {
@@ -72,16 +63,11 @@ class Sender {
 }  // namespace
 
 Rows dense_rows(DType type, const void* data, index_t n, index_t d, const cuda::Stream& where) {
-  const auto rows = [&]<class T>(const T* first) {
+  return by_real_type(type, [&]<class T>(std::type_identity<T>) {
+    const auto* first = static_cast<const T*>(data);
     return where ? Rows(where, DeviceView<const T>::unchecked(first, n, d, d))
                  : Rows(HostView<const T>::unchecked(first, n, d, d));
-  };
-  switch (type) {
-    case DType::float32: return rows(static_cast<const float*>(data));
-    case DType::float16: return rows(static_cast<const float16*>(data));
-    case DType::bfloat16: return rows(static_cast<const bfloat16*>(data));
-    default: return rows(static_cast<const double*>(data));
-  }
+  });
 }
 
 RowOrigin RowOrigin::memory(const Rows& points) {

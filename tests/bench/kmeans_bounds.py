@@ -10,32 +10,23 @@ run with bounds, which part of all rows its passes left alone. Labels and centro
 normal (no clusters at all), or blobs (2 k of them, of standard deviation 1 in a box of side 6, which overlap in few
 columns). Needs torch and h5py.
 """
-import argparse, json, subprocess, sys, tempfile
+import tempfile
 import h5py, numpy, torch
+from kmeans_runs import cases_of, parse_options, points, steps_of
 
 SHAPES = ("67108864x4x16,33554432x16x64,8388608x64x64,16777216x32x256,8388608x64x1024,4194304x128x1000,"
           "2097152x128x8192,1048576x512x1000,1048576x768x4096")
 
 
 def write_points(path, n, d, k, kind, dtype):
-    torch.manual_seed(1)
-    x = torch.randn(n, d, device="cuda", dtype=dtype)
-    if kind == "blobs":
-        box = 6 * torch.rand(2 * k, d, device="cuda", dtype=dtype) - 3
-        for i in range(0, n, 1 << 20):
-            x[i:i + (1 << 20)] += box[torch.randint(0, 2 * k, (min(n, i + (1 << 20)) - i,), device="cuda")]
+    x = points(n, d, 2 * k, kind, dtype)
     with h5py.File(path, "w") as file:
         file["x"], file["c"] = x.cpu().numpy(), x[torch.randperm(n, device="cuda")[:k]].cpu().numpy()
 
 
 def run(program, folder, iterations, bounds, name):
-    command = [program, f"{folder}/x.h5:/x", "--init", f"{folder}/x.h5:/c", "--max-iter", str(iterations),
-               "--tol", "0", "--device", "cuda", "--bounds", bounds, "--json", "--quiet",
-               "--log", f"{folder}/{name}.log", "--output", f"{folder}/{name}.h5"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode not in (0, 3):
-        sys.exit(done.stderr)
-    return [json.loads(line) for line in open(f"{folder}/{name}.log")]
+    return steps_of(program, f"{folder}/x.h5:/x", "--init", f"{folder}/x.h5:/c", "--max-iter", iterations,
+                    "--bounds", bounds, "--output", f"{folder}/{name}.h5", log=f"{folder}/{name}.log")
 
 
 def same(folder):
@@ -48,33 +39,23 @@ def side_by_side(off, auto):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tskmeans", required=True)
-    parser.add_argument("--shapes", default=SHAPES, help="points x features x clusters, comma-separated")
-    parser.add_argument("--types", default="float32,float16")
-    parser.add_argument("--data", default="normal,blobs")
-    parser.add_argument("--iterations", type=int, default=100)
-    parser.add_argument("--folder", default="/dev/shm", help="where the points are written: %(default)s")
-    options = parser.parse_args()
+    options = parse_options(__doc__, SHAPES, types="float32,float16", data="normal,blobs", iterations=100)
     print(torch.cuda.get_device_name(), "at most", options.iterations, "iterations")
     seconds = f"{'off s':>8} {'auto s':>8} {'ratio':>6}"
     print(f"{'rows':>9} {'cols':>4} {'centr.':>6}  {'type':<8} {'data':<7} {'iter.':>5} {seconds}"
           f"  from the 11th on: {seconds}  {'left alone':>10}  same")
-    for shape in options.shapes.split(","):
-        n, d, k = map(int, shape.split("x"))
-        for name in options.types.split(","):
-            for kind in options.data.split(","):
-                with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-                    write_points(f"{folder}/x.h5", n, d, k, kind, getattr(torch, name))
-                    run(options.tskmeans, folder, options.iterations, "auto", "first")  # compiles kernels
-                    logs = {bounds: run(options.tskmeans, folder, options.iterations, bounds, bounds)
-                            for bounds in ("off", "auto")}
-                    off, auto = ([step["seconds"] for step in logs[bounds]] for bounds in ("off", "auto"))
-                    late = side_by_side(sum(off[10:]), sum(auto[10:])) if len(off) > 10 else 24 * " "
-                    alone = sum(step["skipped"] for step in logs["auto"]) / (n * len(auto))
-                    equal = "yes" if same(folder) and len(off) == len(auto) else "NO"
-                    print(f"{n:9} {d:4} {k:6}  {name:<8} {kind:<7} {len(auto):5} {side_by_side(sum(off), sum(auto))}"
-                          f"  {'':17} {late}  {100 * alone:8.1f} %  {equal}", flush=True)
+    for n, d, k, name, kind in cases_of(options):
+        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+            write_points(f"{folder}/x.h5", n, d, k, kind, getattr(torch, name))
+            run(options.tskmeans, folder, options.iterations, "auto", "first")  # compiles kernels
+            logs = {bounds: run(options.tskmeans, folder, options.iterations, bounds, bounds)
+                    for bounds in ("off", "auto")}
+            off, auto = ([step["seconds"] for step in logs[bounds]] for bounds in ("off", "auto"))
+            late = side_by_side(sum(off[10:]), sum(auto[10:])) if len(off) > 10 else 24 * " "
+            alone = sum(step["skipped"] for step in logs["auto"]) / (n * len(auto))
+            equal = "yes" if same(folder) and len(off) == len(auto) else "NO"
+            print(f"{n:9} {d:4} {k:6}  {name:<8} {kind:<7} {len(auto):5} {side_by_side(sum(off), sum(auto))}"
+                  f"  {'':17} {late}  {100 * alone:8.1f} %  {equal}", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ Inertias are compared in float64: scikit-learn adds up those of float32 points i
 some 1e-6; its labels and centres are therefore summed again here. The last column has both differences, first
 from that sum, then from what scikit-learn says itself. Needs h5py, numpy, scikit-learn and faiss.
 """
-import argparse, datetime, json, os, platform, subprocess, sys, tempfile, time, warnings
+import argparse, datetime, json, os, platform, subprocess, tempfile, time, warnings
 import faiss, h5py, numpy as np, sklearn
 from sklearn.cluster import KMeans
+from kmeans_runs import run_tskmeans
 
 SHAPES = "1000000x16x64,1000000x32x16,200000x128x256,50000x784x64"
 
@@ -25,13 +26,9 @@ def points(n, d, k, kind):
     return x, x[r.choice(n, k, replace=False)].copy()
 
 
-def run_tskmeans(program, folder, iterations, bounds):
-    command = [program, f"{folder}/x.h5:/x", "--init", f"{folder}/x.h5:/c", "--max-iter", str(iterations), "--tol", "0",
-               "--json", "--quiet", "--bounds", bounds]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode not in (0, 3):
-        sys.exit(done.stderr)
-    found = json.loads(done.stdout)
+def run_ours(program, folder, iterations, bounds):
+    found = run_tskmeans(program, f"{folder}/x.h5:/x", "--init", f"{folder}/x.h5:/c", "--max-iter", iterations,
+                         "--bounds", bounds)
     return found["elapsed_seconds"] - found["read_seconds"], found["n_iter"], found["inertia"], found["rescored"]
 
 
@@ -84,7 +81,7 @@ def main():
                 with h5py.File(f"{folder}/x.h5", "w") as file:
                     file["x"], file["c"] = x, c
                 for _ in range(options.repeat):
-                    ours.append(run_tskmeans(options.tskmeans, folder, options.iterations, options.bounds))
+                    ours.append(run_ours(options.tskmeans, folder, options.iterations, options.bounds))
                     theirs.append(run_sklearn(x, c, options.iterations))
                     other.append(run_faiss(x, c, options.iterations))
             a, b, f = (min(runs, key=lambda run: run[0]) for runs in (ours, theirs, other))

@@ -8,8 +8,9 @@ Seconds of the first start, and of a later one (the mean of those of --n-init 4 
 loaded), beside the sum of the first five iterations of the first start and five times the median iteration. Points are
 blobs. Needs numpy and h5py.
 """
-import argparse, json, os, statistics, subprocess, sys, tempfile
+import json, statistics, tempfile
 import h5py, numpy
+from kmeans_runs import parse_options, run_tskmeans, shapes_of
 
 
 def points(n, d, k):
@@ -23,28 +24,19 @@ def points(n, d, k):
 
 def run(program, file, folder, k, init, starts):
     log = f"{folder}/log"
-    command = [program, f"{file}:/x", "-k", str(k), "--init", init, "--n-init", str(starts),
-               "--max-iter", "12", "--tol", "0", "--device", "cuda", "--bounds", "off",
-               "--json", "--quiet", "--log", log]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode not in (0, 3):
-        sys.exit(done.stderr)
-    first = [json.loads(line) for line in open(log)]
-    return json.loads(done.stdout), [1e3 * line["seconds"] for line in first if line["run"] == 0]
+    command = (program, f"{file}:/x", "-k", k, "--init", init, "--n-init", starts, "--max-iter", 12,
+               "--device", "cuda", "--bounds", "off", "--log", log)
+    found = run_tskmeans(*command)
+    steps = map(json.loads, open(log))
+    return found, [1e3 * step["seconds"] for step in steps if step["run"] == 0]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tskmeans", required=True)
-    parser.add_argument("--shapes", default="16777216x32x1024,8388608x64x1024,4194304x128x1024",
-                        help="points x features x clusters")
-    parser.add_argument("--inits", default="k-means++,k-means||,random,afk-mc2", help="comma-separated")
-    parser.add_argument("--folder", default="/dev/shm", help="where the points are written: %(default)s")
-    options = parser.parse_args()
+    options = parse_options(__doc__, "16777216x32x1024,8388608x64x1024,4194304x128x1024",
+                            inits=("k-means++,k-means||,random,afk-mc2", "comma-separated"))
     print(f"{'points':>9} {'feat.':>5} {'k':>5}  {'init':<10} {'first ms':>8} {'later ms':>8}"
           f" {'5 iterations ms':>15} {'5 medians':>9} {'ratio':>6}  inertia")
-    for shape in options.shapes.split(","):
-        n, d, k = map(int, shape.split("x"))
+    for n, d, k in shapes_of(options):
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             file = f"{folder}/x.h5"
             with h5py.File(file, "w") as out:

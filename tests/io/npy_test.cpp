@@ -13,7 +13,7 @@ std::string npy(std::string header, const std::string& data) {
   text += static_cast<char>(header.size() >> 8);
   return text + header + data;
 }
-Refusal refused(const std::string& content) {
+Refusal refused_npy(const std::string& content) {
   TemporaryFolder folder;
   return refusal_of([&] { (void)io::read_matrix(file_in(folder, "a.npy", content)); });
 }
@@ -46,20 +46,20 @@ TEST_CASE("npy: one dimension is a column, more than two are flattened, two byte
   CHECK(table_of(read("{'descr': '|i1', 'fortran_order': False, 'shape': (2, 2, 2), }")) ==
         Table(2, 4, {1, 2, 3, 4, 5, 6, 7, 8}));
   CHECK(read("{'descr': '<V2', 'fortran_order': False, 'shape': (2, 2)}").description.type == DType::bfloat16);
-  CHECK(refused(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 2, 2), }", bytes)).says("Fortran"));
+  CHECK(refused_npy(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 2, 2), }", bytes)).says("Fortran"));
 }
 
 TEST_CASE("npy: what cannot be read is refused") {
   CHECK(refusal_of("strings.npy").says("NumPy type '<U1'"));
-  CHECK(refused(std::string("\x93NUMPY", 6)).says("truncated"));
-  CHECK(refused(npy("{'fortran_order': False, 'shape': (1,)}", "")).says("without 'descr'"));
-  CHECK(refused(npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", "")).says("named fields"));
-  CHECK(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1)}", "12345678")).says("truncated"));
-  CHECK(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': ()}", "12345678")).says("single number"));
-  CHECK(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}", ""))
+  CHECK(refused_npy(std::string("\x93NUMPY", 6)).says("truncated"));
+  CHECK(refused_npy(npy("{'fortran_order': False, 'shape': (1,)}", "")).says("without 'descr'"));
+  CHECK(refused_npy(npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", "")).says("named fields"));
+  CHECK(refused_npy(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1)}", "12345678")).says("truncated"));
+  CHECK(refused_npy(npy("{'descr': '<f8', 'fortran_order': False, 'shape': ()}", "12345678")).says("single number"));
+  CHECK(refused_npy(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}", ""))
             .says("impossible"));
-  CHECK(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4)}", ""))
+  CHECK(refused_npy(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4)}", ""))
             .says("truncated"));
   const std::string nan("\x00\x00\x00\x00\x00\x00\xf8\x7f", 8);
-  CHECK(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", nan)).says("NaN at row 0"));
+  CHECK(refused_npy(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", nan)).says("NaN at row 0"));
 }

@@ -13,6 +13,8 @@
 
 namespace ts::test {
 
+inline constexpr Op ops[] = {Op::none, Op::adjoint, Op::transpose};
+
 inline Context reference_context() {
   Context ctx;
   ctx.implementation = Implementation::reference;

@@ -6,6 +6,7 @@
 #include "tallskinny/app/tsbench/gpu/clock.hpp"
 #include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
+#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
 namespace ts::bench {
@@ -107,13 +108,9 @@ KMeansMeasured measure(const Context& ctx, const KMeansCase& c, int repetitions)
 }  // namespace
 
 KMeansMeasured measure_kmeans(const Context& ctx, const KMeansCase& c, int repetitions) {
-  switch (c.type) {
-    case DType::float64: return measure<double>(ctx, c, repetitions);
-    case DType::float32: return measure<float>(ctx, c, repetitions);
-    case DType::float16: return measure<float16>(ctx, c, repetitions);
-    case DType::bfloat16: return measure<bfloat16>(ctx, c, repetitions);
-    default: throw Error(Errc::invalid_argument, "points have real coordinates: " + std::string(name_of(c.type)));
-  }
+  if (c.type == DType::complex128 || c.type == DType::complex64)
+    throw Error(Errc::invalid_argument, "points have real coordinates: " + std::string(name_of(c.type)));
+  return by_real_type(c.type, [&]<class T>(std::type_identity<T>) { return measure<T>(ctx, c, repetitions); });
 }
 
 }  // namespace ts::bench

@@ -1,7 +1,5 @@
 #include "tallskinny/app/tsbench/papers/figures.hpp"
 
-#include <algorithm>
-
 namespace ts::bench {
 
 namespace {

@@ -2,56 +2,41 @@
 // dot products, triangular solves.
 #include "tallskinny/app/tsbench/peers/product.hpp"
 #include "tallskinny/app/tsbench/peers/vendor.hpp"
-#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
 namespace ts::bench {
 
 namespace {
 
-#define TS_FOR_EACH_CUBLAS_FUNCTION(X)     \
-  X(create, cublasCreate_v2)               \
-  X(set_stream, cublasSetStream_v2)        \
-  X(set_pointers, cublasSetPointerMode_v2) \
-  X(property, cublasGetProperty)           \
-  X(gemm, cublasGemmEx_64)                 \
-  X(dot, cublasDotcEx_64)                  \
-  X(norm, cublasNrm2Ex_64)                 \
-  X(dsyrk, cublasDsyrk_v2_64)              \
-  X(ssyrk, cublasSsyrk_v2_64)              \
-  X(zherk, cublasZherk_v2_64)              \
-  X(cherk, cublasCherk_v2_64)              \
-  X(cherk3m, cublasCherk3mEx_64)           \
-  X(dgemv, cublasDgemv_v2_64)              \
-  X(sgemv, cublasSgemv_v2_64)              \
-  X(zgemv, cublasZgemv_v2_64)              \
-  X(cgemv, cublasCgemv_v2_64)              \
-  X(dtrsm, cublasDtrsm_v2_64)              \
-  X(strsm, cublasStrsm_v2_64)              \
-  X(ztrsm, cublasZtrsm_v2_64)              \
-  X(ctrsm, cublasCtrsm_v2_64)              \
-  X(zgemm3m, cublasZgemm3m_64)             \
-  X(cgemm3m, cublasCgemm3m_64)
+struct Cublas : VendorLibrary {
+  decltype(&cublasCreate_v2) create = find("cublasCreate_v2");
+  decltype(&cublasSetStream_v2) set_stream = find("cublasSetStream_v2");
+  decltype(&cublasSetPointerMode_v2) set_pointers = find("cublasSetPointerMode_v2");
+  decltype(&cublasGetProperty) property = find("cublasGetProperty");
+  decltype(&cublasGemmEx_64) gemm = find("cublasGemmEx_64");
+  decltype(&cublasDotcEx_64) dot = find("cublasDotcEx_64");
+  decltype(&cublasNrm2Ex_64) norm = find("cublasNrm2Ex_64");
+  decltype(&cublasDsyrk_v2_64) dsyrk = find("cublasDsyrk_v2_64");
+  decltype(&cublasSsyrk_v2_64) ssyrk = find("cublasSsyrk_v2_64");
+  decltype(&cublasZherk_v2_64) zherk = find("cublasZherk_v2_64");
+  decltype(&cublasCherk_v2_64) cherk = find("cublasCherk_v2_64");
+  decltype(&cublasCherk3mEx_64) cherk3m = find("cublasCherk3mEx_64");
+  decltype(&cublasDgemv_v2_64) dgemv = find("cublasDgemv_v2_64");
+  decltype(&cublasSgemv_v2_64) sgemv = find("cublasSgemv_v2_64");
+  decltype(&cublasZgemv_v2_64) zgemv = find("cublasZgemv_v2_64");
+  decltype(&cublasCgemv_v2_64) cgemv = find("cublasCgemv_v2_64");
+  decltype(&cublasDtrsm_v2_64) dtrsm = find("cublasDtrsm_v2_64");
+  decltype(&cublasStrsm_v2_64) strsm = find("cublasStrsm_v2_64");
+  decltype(&cublasZtrsm_v2_64) ztrsm = find("cublasZtrsm_v2_64");
+  decltype(&cublasCtrsm_v2_64) ctrsm = find("cublasCtrsm_v2_64");
+  decltype(&cublasZgemm3m_64) zgemm3m = find("cublasZgemm3m_64");
+  decltype(&cublasCgemm3m_64) cgemm3m = find("cublasCgemm3m_64");
 
-struct Cublas {
-#define TS_MEMBER(member, function) decltype(&::function) member = nullptr;
-  TS_FOR_EACH_CUBLAS_FUNCTION(TS_MEMBER)
-#undef TS_MEMBER
-  bool complete = false;
+  Cublas() : VendorLibrary({"libcublas.so.13", "libcublas.so.12"}) {}
 };
 
 const Cublas& cublas() {
-  static const Cublas c = [] {
-    Cublas found;
-    static const cuda::SharedLibrary library(std::array<const char*, 2>{"libcublas.so.13", "libcublas.so.12"},
-                                             cuda::toolkit_folders());
-    bool complete = library.loaded();
-#define TS_BIND(member, function) complete = library.bind(found.member, #function) && complete;
-    TS_FOR_EACH_CUBLAS_FUNCTION(TS_BIND)
-#undef TS_BIND
-    found.complete = complete;
-    return found;
-  }();
-  return c;
+  static const Cublas library;
+  return library;
 }
 
 void check(cublasStatus_t status) { expect_success("cuBLAS", static_cast<int>(status)); }
@@ -181,7 +166,7 @@ void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example, std:
   using R = result_t<T>;
   using O = const DeviceOperands<T>&;
   constexpr bool full = std::is_same_v<T, R>;
-  if (!cublas().complete) return;
+  if (!cublas().complete()) return;
   const auto h = [ctx] { return handle(ctx); };
   const Problem& pr = example.problem;
   if (product_of(example)) {
@@ -227,6 +212,6 @@ void add_cublas_peers(const Context& ctx, const DeviceOperands<T>& example, std:
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-std::string cublas_version() { return cublas().complete ? version_by(cublas().property) : std::string(); }
+std::string cublas_version() { return cublas().complete() ? version_by(cublas().property) : std::string(); }
 
 }  // namespace ts::bench

@@ -3,7 +3,6 @@
 
 #include "tallskinny/app/tsbench/peers/product.hpp"
 #include "tallskinny/app/tsbench/peers/vendor.hpp"
-#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
 namespace ts::bench {
 
@@ -12,39 +11,28 @@ namespace {
 constexpr int most_algorithms = 16;
 constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 
-#define TS_FOR_EACH_LT_FUNCTION(X)                        \
-  X(create, cublasLtCreate)                               \
-  X(make_task, cublasLtMatmulDescCreate)                  \
-  X(set_task, cublasLtMatmulDescSetAttribute)             \
-  X(drop_task, cublasLtMatmulDescDestroy)                 \
-  X(make_layout, cublasLtMatrixLayoutCreate)              \
-  X(drop_layout, cublasLtMatrixLayoutDestroy)             \
-  X(make_preference, cublasLtMatmulPreferenceCreate)      \
-  X(set_preference, cublasLtMatmulPreferenceSetAttribute) \
-  X(drop_preference, cublasLtMatmulPreferenceDestroy)     \
-  X(propose, cublasLtMatmulAlgoGetHeuristic)              \
-  X(multiply, cublasLtMatmul)
-
-struct Lt {
-#define TS_MEMBER(member, function) decltype(&::function) member = nullptr;
-  TS_FOR_EACH_LT_FUNCTION(TS_MEMBER)
-#undef TS_MEMBER
+struct Lt : VendorLibrary {
+  decltype(&cublasLtCreate) create = find("cublasLtCreate");
+  decltype(&cublasLtMatmulDescCreate) make_task = find("cublasLtMatmulDescCreate");
+  decltype(&cublasLtMatmulDescSetAttribute) set_task = find("cublasLtMatmulDescSetAttribute");
+  decltype(&cublasLtMatmulDescDestroy) drop_task = find("cublasLtMatmulDescDestroy");
+  decltype(&cublasLtMatrixLayoutCreate) make_layout = find("cublasLtMatrixLayoutCreate");
+  decltype(&cublasLtMatrixLayoutDestroy) drop_layout = find("cublasLtMatrixLayoutDestroy");
+  decltype(&cublasLtMatmulPreferenceCreate) make_preference = find("cublasLtMatmulPreferenceCreate");
+  decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference = find("cublasLtMatmulPreferenceSetAttribute");
+  decltype(&cublasLtMatmulPreferenceDestroy) drop_preference = find("cublasLtMatmulPreferenceDestroy");
+  decltype(&cublasLtMatmulAlgoGetHeuristic) propose = find("cublasLtMatmulAlgoGetHeuristic");
+  decltype(&cublasLtMatmul) multiply = find("cublasLtMatmul");
   cublasLtHandle_t handle = nullptr;  ///< none where the library is not there
+
+  Lt() : VendorLibrary({"libcublasLt.so.13", "libcublasLt.so.12"}) {
+    if (complete() && create(&handle) != CUBLAS_STATUS_SUCCESS) handle = nullptr;
+  }
 };
 
 const Lt& lt() {
-  static const Lt l = [] {
-    Lt found;
-    static const cuda::SharedLibrary library(std::array<const char*, 2>{"libcublasLt.so.13", "libcublasLt.so.12"},
-                                             cuda::toolkit_folders());
-    bool complete = library.loaded();
-#define TS_BIND(member, function) complete = library.bind(found.member, #function) && complete;
-    TS_FOR_EACH_LT_FUNCTION(TS_BIND)
-#undef TS_BIND
-    if (complete && found.create(&found.handle) != CUBLAS_STATUS_SUCCESS) found.handle = nullptr;
-    return found;
-  }();
-  return l;
+  static const Lt library;
+  return library;
 }
 
 void check_lt(cublasStatus_t status) { expect_success("cuBLASLt", static_cast<int>(status)); }

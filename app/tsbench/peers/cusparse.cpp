@@ -5,47 +5,36 @@
 
 #include "tallskinny/app/tsbench/peers/product.hpp"
 #include "tallskinny/app/tsbench/peers/vendor.hpp"
-#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
 namespace ts::bench {
 
 namespace {
 
-#define TS_FOR_EACH_SPARSE_FUNCTION(X)      \
-  X(create, cusparseCreate)                 \
-  X(property, cusparseGetProperty)          \
-  X(set_stream, cusparseSetStream)          \
-  X(make_csr, cusparseCreateCsr)            \
-  X(drop_csr, cusparseDestroySpMat)         \
-  X(make_dense, cusparseCreateDnMat)        \
-  X(drop_dense, cusparseDestroyDnMat)       \
-  X(make_vector, cusparseCreateDnVec)       \
-  X(drop_vector, cusparseDestroyDnVec)      \
-  X(block_bytes, cusparseSpMM_bufferSize)   \
-  X(block_prepare, cusparseSpMM_preprocess) \
-  X(block, cusparseSpMM)                    \
-  X(vector_bytes, cusparseSpMV_bufferSize)  \
-  X(vector, cusparseSpMV)
-
-struct Sparse {
-#define TS_MEMBER(member, function) decltype(&::function) member = nullptr;
-  TS_FOR_EACH_SPARSE_FUNCTION(TS_MEMBER)
-#undef TS_MEMBER
+struct Sparse : VendorLibrary {
+  decltype(&cusparseCreate) create = find("cusparseCreate");
+  decltype(&cusparseGetProperty) property = find("cusparseGetProperty");
+  decltype(&cusparseSetStream) set_stream = find("cusparseSetStream");
+  decltype(&cusparseCreateCsr) make_csr = find("cusparseCreateCsr");
+  decltype(&cusparseDestroySpMat) drop_csr = find("cusparseDestroySpMat");
+  decltype(&cusparseCreateDnMat) make_dense = find("cusparseCreateDnMat");
+  decltype(&cusparseDestroyDnMat) drop_dense = find("cusparseDestroyDnMat");
+  decltype(&cusparseCreateDnVec) make_vector = find("cusparseCreateDnVec");
+  decltype(&cusparseDestroyDnVec) drop_vector = find("cusparseDestroyDnVec");
+  decltype(&cusparseSpMM_bufferSize) block_bytes = find("cusparseSpMM_bufferSize");
+  decltype(&cusparseSpMM_preprocess) block_prepare = find("cusparseSpMM_preprocess");
+  decltype(&cusparseSpMM) block = find("cusparseSpMM");
+  decltype(&cusparseSpMV_bufferSize) vector_bytes = find("cusparseSpMV_bufferSize");
+  decltype(&cusparseSpMV) vector = find("cusparseSpMV");
   cusparseHandle_t handle = nullptr;  ///< none where the library is not there
+
+  Sparse() : VendorLibrary({"libcusparse.so.12"}) {
+    if (complete() && create(&handle) != CUSPARSE_STATUS_SUCCESS) handle = nullptr;
+  }
 };
 
 const Sparse& sparse() {
-  static const Sparse s = [] {
-    Sparse found;
-    static const cuda::SharedLibrary library(std::array<const char*, 1>{"libcusparse.so.12"}, cuda::toolkit_folders());
-    bool complete = library.loaded();
-#define TS_BIND(member, function) complete = library.bind(found.member, #function) && complete;
-    TS_FOR_EACH_SPARSE_FUNCTION(TS_BIND)
-#undef TS_BIND
-    if (complete && found.create(&found.handle) != CUSPARSE_STATUS_SUCCESS) found.handle = nullptr;
-    return found;
-  }();
-  return s;
+  static const Sparse library;
+  return library;
 }
 
 void check(cusparseStatus_t status) { expect_success("cuSPARSE", static_cast<int>(status)); }

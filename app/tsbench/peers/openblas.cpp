@@ -17,44 +17,40 @@ constexpr auto row_major = CblasRowMajor;
 /// C = A^H B, C = A B and C = C - A B of contiguous matrices, C m x n with k terms an entry.
 enum class Product { inner, plain, subtracted };
 
+template <class T>
+constexpr CBLAS_TRANSPOSE adjoint_of = is_complex<T> ? CblasConjTrans : CblasTrans;
+
+/// As routines take a scalar: real ones by value, complex ones by address.
+template <class T>
+auto scalar(const T& x) {
+  if constexpr (is_complex<T>)
+    return &x;
+  else
+    return x;
+}
+
 // One name for the four routines of each kind.
-#define TS_BLAS_REAL(T, letter)                                                                                       \
-  void gemm(Product product, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {                         \
-    const bool adjoint = product == Product::inner;                                                                   \
-    const T alpha = product == Product::subtracted ? -1 : 1, beta = product == Product::subtracted ? 1 : 0;           \
-    cblas_##letter##gemm(row_major, adjoint ? CblasTrans : CblasNoTrans, CblasNoTrans, Int(m), Int(n), Int(k), alpha, \
-                         a, Int(adjoint ? m : k), b, Int(n), beta, c, Int(n));                                        \
-  }                                                                                                                   \
-  void rank_update(index_t p, index_t n, const T* a, T* c) {                                                          \
-    cblas_##letter##syrk(row_major, CblasUpper, CblasTrans, Int(p), Int(n), 1, a, Int(p), 0, c, Int(p));              \
-  }                                                                                                                   \
-  void solve(index_t n, index_t p, const T* r, T* x) {                                                                \
-    cblas_##letter##trsm(row_major, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, Int(n), Int(p), 1, r, Int(p), \
-                         x, Int(p));                                                                                  \
-  }                                                                                                                   \
-  T norm(index_t n, const T* x, index_t step) { return cblas_##letter##nrm2(Int(n), x, Int(step)); }
-#define TS_BLAS_COMPLEX(T, letter, norm_routine)                                                                   \
-  void gemm(Product product, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {                      \
-    const bool adjoint = product == Product::inner;                                                                \
-    const T alpha = product == Product::subtracted ? -1 : 1, beta = product == Product::subtracted ? 1 : 0;        \
-    cblas_##letter##gemm(row_major, adjoint ? CblasConjTrans : CblasNoTrans, CblasNoTrans, Int(m), Int(n), Int(k), \
-                         &alpha, a, Int(adjoint ? m : k), b, Int(n), &beta, c, Int(n));                            \
-  }                                                                                                                \
-  void rank_update(index_t p, index_t n, const T* a, T* c) {                                                       \
-    cblas_##letter##herk(row_major, CblasUpper, CblasConjTrans, Int(p), Int(n), 1, a, Int(p), 0, c, Int(p));       \
-  }                                                                                                                \
-  void solve(index_t n, index_t p, const T* r, T* x) {                                                             \
-    const T one = 1;                                                                                               \
-    cblas_##letter##trsm(row_major, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, Int(n), Int(p), &one, r,   \
-                         Int(p), x, Int(p));                                                                       \
-  }                                                                                                                \
+#define TS_BLAS(T, letter, rank_routine, norm_routine)                                                               \
+  void gemm(Product product, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {                        \
+    const bool adjoint = product == Product::inner;                                                                  \
+    const T alpha = product == Product::subtracted ? -1 : 1, beta = product == Product::subtracted ? 1 : 0;          \
+    cblas_##letter##gemm(row_major, adjoint ? adjoint_of<T> : CblasNoTrans, CblasNoTrans, Int(m), Int(n), Int(k),    \
+                         scalar(alpha), a, Int(adjoint ? m : k), b, Int(n), scalar(beta), c, Int(n));                \
+  }                                                                                                                  \
+  void rank_update(index_t p, index_t n, const T* a, T* c) {                                                         \
+    cblas_##rank_routine(row_major, CblasUpper, adjoint_of<T>, Int(p), Int(n), 1, a, Int(p), 0, c, Int(p));          \
+  }                                                                                                                  \
+  void solve(index_t n, index_t p, const T* r, T* x) {                                                               \
+    const T one = 1;                                                                                                 \
+    cblas_##letter##trsm(row_major, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, Int(n), Int(p), scalar(one), \
+                         r, Int(p), x, Int(p));                                                                      \
+  }                                                                                                                  \
   T norm(index_t n, const T* x, index_t step) { return cblas_##norm_routine(Int(n), x, Int(step)); }
-TS_BLAS_REAL(double, d)
-TS_BLAS_REAL(float, s)
-TS_BLAS_COMPLEX(std::complex<double>, z, dznrm2)
-TS_BLAS_COMPLEX(std::complex<float>, c, scnrm2)
-#undef TS_BLAS_REAL
-#undef TS_BLAS_COMPLEX
+TS_BLAS(double, d, dsyrk, dnrm2)
+TS_BLAS(float, s, ssyrk, snrm2)
+TS_BLAS(std::complex<double>, z, zherk, dznrm2)
+TS_BLAS(std::complex<float>, c, cherk, scnrm2)
+#undef TS_BLAS
 
 template <class T>
 std::function<void(const HostOperands<T>&)> way(const Problem& problem) {

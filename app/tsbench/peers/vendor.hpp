@@ -5,6 +5,7 @@
 
 #include "tallskinny/app/tsbench/peers/peers.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
 namespace ts::bench {
 
@@ -16,6 +17,35 @@ void add_cublaslt_peers(const Context& ctx, const DeviceOperands<T>& example, st
 /// Every algorithm for sparse times dense.
 template <class T>
 void add_cusparse_peers(const Context& ctx, const DeviceOperands<T>& example, std::vector<DevicePeer<T>>& peers);
+
+/// The base of a struct whose members are the functions of a library, each found by its name.
+class VendorLibrary {
+ public:
+  /// Whether the library and all of its functions are there.
+  [[nodiscard]] bool complete() const noexcept { return complete_; }
+
+ protected:
+  struct Function {
+    void* address;
+    template <class F>
+    operator F*() const {  // NOLINT(google-explicit-constructor): becomes the member that it initialises
+      return reinterpret_cast<F*>(address);
+    }
+  };
+
+  /// The first of these files that is there.
+  explicit VendorLibrary(std::initializer_list<const char*> files)
+      : library_({files.begin(), files.size()}, cuda::toolkit_folders()), complete_(library_.loaded()) {}
+  [[nodiscard]] Function find(const char* name) {
+    const Function found{library_.symbol(name)};
+    complete_ = complete_ && found.address != nullptr;
+    return found;
+  }
+
+ private:
+  cuda::SharedLibrary library_;
+  bool complete_;
+};
 
 /// "13.1.0"; empty where there is none.
 [[nodiscard]] std::string cublas_version();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/rows/form.hpp"
+#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
@@ -15,12 +16,7 @@ namespace {
 
 template <class Use>
 auto with_type(DType type, const void* values, Use&& use) {
-  switch (type) {
-    case DType::float32: return use(static_cast<const float*>(values));
-    case DType::float16: return use(static_cast<const float16*>(values));
-    case DType::bfloat16: return use(static_cast<const bfloat16*>(values));
-    default: return use(static_cast<const double*>(values));
-  }
+  return by_real_type(type, [&]<class T>(std::type_identity<T>) { return use(static_cast<const T*>(values)); });
 }
 
 }  // namespace

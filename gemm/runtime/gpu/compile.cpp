@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "tallskinny/gemm/runtime/gpu/sha256.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::cuda {
 
@@ -156,7 +156,7 @@ std::vector<std::string> options_of(const CompileJob& job) {
 }
 
 Compiled compile(const CompileJob& job) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const std::string key = cache_key(job);
   Result result;
   Compiled compiled;
@@ -169,7 +169,7 @@ Compiled compile(const CompileJob& job) {
   }
   compiled.attributes = read_log(result.log);
   compiled.cubin = std::move(result.cubin);
-  compiled.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  compiled.seconds = watch.seconds();
   return compiled;
 }
 

@@ -1,7 +1,6 @@
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::cuda {
 
@@ -69,9 +69,9 @@ class Kernels {
       missing.push_back(&plan);
     }
     if (jobs.empty()) return;
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const std::vector<Compiled> compiled = compile_all(jobs);
-    report(ctx, jobs, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    report(ctx, jobs, watch.seconds());
     for (std::size_t i = 0; i < jobs.size(); ++i) loaded_.emplace(keys[i], load(*missing[i], compiled[i]));
   }
 

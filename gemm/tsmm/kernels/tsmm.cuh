@@ -111,6 +111,41 @@ struct Chunks {
   }
 };
 
+/// The slots of a group, and the chunks that come into them. Every group begins with chunks of its own, then draws
+/// tickets; one ticket is always at hand. (32 bits number more chunks than memory holds.) A group draws one at first
+/// and one with each chunk, so that the last draw of the grid is known, and puts the tickets back.
+struct Slots {
+  Ring& ring;
+  unsigned char* first;
+  int group, stages;
+  unsigned* tickets;
+  uint32 last_draw, next = 0;  ///< the ticket at hand
+
+  __device__ __forceinline__ Slots(unsigned char* shared, int of_group, unsigned* all_tickets, int64 chunks)
+      : ring(reinterpret_cast<Ring*>(shared)[of_group]),
+        group(of_group),
+        tickets(all_tickets),
+        last_draw(static_cast<uint32>(chunks) + gridDim.x * policy.groups - 1) {
+    constexpr int each = policy.slots / policy.groups, more = policy.slots % policy.groups;  // groups that have another
+    stages = each + (group < more);
+    first = shared + policy.slots_offset() + (group * each + (group < more ? group : more)) * policy.slot_bytes();
+  }
+  __device__ __forceinline__ unsigned char* at(int stage) const { return first + stage * policy.slot_bytes(); }
+  __device__ __forceinline__ uint32 own(int i) const { return (i * policy.groups + group) * gridDim.x + blockIdx.x; }
+  /// By the thread of a group that leads.
+  __device__ __forceinline__ void prepare() const {
+    for (int i = 0; i < stages; ++i) {
+      barrier_init(ring.full + i, fill_arrivals + load_y_in_bulk);
+      barrier_init(ring.empty + i, policy.group_warps() * warp_arrivals);
+      ring.number[0][i] = own(i);
+    }
+    barrier_init_fence();
+  }
+  __device__ __forceinline__ void draw() {
+    next = (policy.slots - policy.lag * policy.groups) * gridDim.x + atomicInc(tickets, last_draw);
+  }
+};
+
 /// Arguments are read when the kernel starts: those of a __grid_constant__ would be read where they are used, which
 /// makes kernels of many registers spill.
 extern "C" __global__ void __launch_bounds__(policy.threads(), 1) tsmm(const ts::cuda::TsmmArguments a) {
@@ -120,52 +155,31 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), 1) tsmm(const ts:
                     warp % policy.column_warps, thread % 32};
   const int thread_of_group = place.thread_of_group();
   const bool leads = thread_of_group == 0, fills = thread_of_group < fillers;
-  Ring& ring = reinterpret_cast<Ring*>(shared)[place.group];
   unsigned char* const factor = shared + policy.factor_offset();
-  constexpr int more = policy.slots % policy.groups;  // groups that have a slot more than the others
-  const int stages = policy.slots / policy.groups + (place.group < more);
-  unsigned char* const slots =
-      shared + policy.slots_offset() +
-      (place.group * (policy.slots / policy.groups) + (place.group < more ? place.group : more)) * policy.slot_bytes();
   const Factor s(a.s);
   const Scalars scalars(a.alpha, a.beta);
   const Chunks chunks(a);
+  Slots slots(shared, place.group, a.tickets, chunks.count);
 
-  // Every group begins with chunks of its own, then draws tickets; one ticket is always at hand. (32 bits
-  // number more chunks than memory holds.) A group draws one at first and one with each chunk, so that the
-  // last draw of the grid is known, and puts the tickets back.
-  const int loaded = stages - policy.lag;  // slots that are filled before the first is used
-  const auto own = [&](int i) { return (i * policy.groups + place.group) * gridDim.x + blockIdx.x; };
-  uint32 next = 0;
-  const uint32 last_draw = static_cast<uint32>(chunks.count) + gridDim.x * policy.groups - 1;
-  const auto draw = [&] {
-    next = (policy.slots - policy.lag * policy.groups) * gridDim.x + atomicInc(a.tickets, last_draw);
-  };
-  if (leads) {
-    for (int i = 0; i < stages; ++i) {
-      barrier_init(ring.full + i, fill_arrivals + load_y_in_bulk);
-      barrier_init(ring.empty + i, policy.group_warps() * warp_arrivals);
-      ring.number[0][i] = own(i);
-    }
-    barrier_init_fence();
-  }
+  const int loaded = slots.stages - policy.lag;  // slots that are filled before the first is used
+  if (leads) slots.prepare();
   __syncthreads();
   let_next_kernel_start();
   wait_for_earlier_kernels();
-  if (leads) draw();
+  if (leads) slots.draw();
   const auto load = [&](int stage, uint32 number) {
-    chunks.load(number, slots + stage * policy.slot_bytes(), ring.full + stage, thread_of_group);
+    chunks.load(number, slots.at(stage), slots.ring.full + stage, thread_of_group);
   };
   if (fills)
-    for (int i = 0; i < loaded; ++i) load(i, own(i));
+    for (int i = 0; i < loaded; ++i) load(i, slots.own(i));
   Worker::prepare_factor(factor, s, thread);
   __syncthreads();
 
   for (int stage = 0, parity = 0;;) {
-    barrier_wait(ring.full + stage, parity);
-    const uint32 number = ring.number[parity][stage];
+    barrier_wait(slots.ring.full + stage, parity);
+    const uint32 number = slots.ring.number[parity][stage];
     if (number >= chunks.count) break;
-    unsigned char* const slot = slots + stage * policy.slot_bytes();
+    unsigned char* const slot = slots.at(stage);
     Result* const staged = place.results(slot);
     const int64 first = static_cast<int64>(number) * policy.rows() + place.first_row(), left = chunks.rows - first;
     const int valid = left < policy.team_rows() ? max(0, static_cast<int>(left)) : policy.team_rows();
@@ -175,17 +189,17 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), 1) tsmm(const ts:
     chunks.store(staged, first, valid, place);
     // This slot, or the one before it, takes the next chunk as soon as every warp is done with it.
     const bool same_round = policy.lag == 1 && stage == 0;
-    const int before = policy.lag == 0 ? stage : stage == 0 ? stages - 1 : stage - 1;
-    uint32& after = ring.number[same_round ? parity : parity ^ 1][before];
-    if (leads) after = next;
+    const int before = policy.lag == 0 ? stage : stage == 0 ? slots.stages - 1 : stage - 1;
+    uint32& after = slots.ring.number[same_round ? parity : parity ^ 1][before];
+    if (leads) after = slots.next;
     __syncwarp();
-    if (arrives_for_warp(place.lane)) barrier_arrive(ring.empty + before);
+    if (arrives_for_warp(place.lane)) barrier_arrive(slots.ring.empty + before);
     if (fills) {
-      barrier_wait(ring.empty + before, parity);
+      barrier_wait(slots.ring.empty + before, parity);
       load(before, after);
-      if (leads) draw();
+      if (leads) slots.draw();
     }
-    if (++stage == stages) stage = 0, parity ^= 1;
+    if (++stage == slots.stages) stage = 0, parity ^= 1;
   }
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");

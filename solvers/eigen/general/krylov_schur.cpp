@@ -137,14 +137,8 @@ template <class T>
 index_t look(KrylovSchur<T>& run, bool verifying) {
   std::vector<double> ratios;
   for (index_t j = 0; j < run.wanted && !verifying; ++j) ratios.push_back(ratio(run, j));
-  const KrylovWork& done = run.krylov.work();
-  HistoryEntry now = look_at(done.steps, done.applications, std::move(ratios));
-  now.verifying = verifying;
-  if (verifying) now.converged = run.nev;
-  const index_t converged = now.converged;
-  note(std::move(now), static_cast<double>(converged) / static_cast<double>(run.nev), run.options.common,
-       run.steps_allowed, run.nev, run.out.history);
-  return converged;
+  return note_look(run.krylov.work(), std::move(ratios), verifying, run.options.common, run.steps_allowed, run.nev,
+                   run.out.history);
 }
 
 /// V <- V S with S an orthonormal basis of the first k Schur vectors.
@@ -273,11 +267,10 @@ void iterate(KrylovSchur<T>& run) {
   }
 }
 
-#define TS_INSTANTIATE(T)                                       \
-  template struct KrylovSchur<T>;                               \
-  template void exchange<T>(KrylovSchur<T>&, StateArchive<T>&); \
-  template void iterate<T>(KrylovSchur<T>&);
+#define TS_INSTANTIATE(T) template void exchange<T>(KrylovSchur<T>&, StateArchive<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_STRUCT, KrylovSchur)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, iterate)
 
 }  // namespace ts::solvers

@@ -1,7 +1,6 @@
 #include "tallskinny/solvers/eigen/hermitian/lobpcg.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/transform/inertia.hpp"
@@ -66,16 +65,10 @@ Stage may_step(Lobpcg<T>& run) {
 /// Writes a look at the Ritz values into the history; how many are converged.
 template <class T>
 index_t look(Lobpcg<T>& run, bool verifying) {
-  const KrylovWork& done = run.basis.work();
   std::vector<double> ratios;
   for (index_t j = 0; j < std::min(run.plan.nev, run.basis.width()) && !verifying; ++j) ratios.push_back(ratio(run, j));
-  HistoryEntry now = look_at(done.steps, done.applications, std::move(ratios));
-  now.verifying = verifying;
-  if (verifying) now.converged = run.plan.nev;
-  const index_t converged = now.converged;
-  note(std::move(now), static_cast<double>(converged) / static_cast<double>(run.plan.nev), run.options,
-       run.plan.max_iterations, run.plan.nev, run.record.history);
-  return converged;
+  return note_look(run.basis.work(), std::move(ratios), verifying, run.options, run.plan.max_iterations, run.plan.nev,
+                   run.record.history);
 }
 
 template <class T>

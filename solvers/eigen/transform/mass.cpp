@@ -1,7 +1,6 @@
 #include "tallskinny/solvers/eigen/transform/mass.hpp"
 
 #include <Eigen/SparseCholesky>
-#include <algorithm>
 
 #include "tallskinny/solvers/eigen/transform/factor_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -115,8 +114,6 @@ double MassFactor<T>::least() const noexcept {
   return body_->least;
 }
 
-#define TS_INSTANTIATE(T) template class MassFactor<T>;
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, MassFactor)
 
 }  // namespace ts::solvers

@@ -24,18 +24,6 @@ StopReason stop_of(Stage stage, bool verifying) noexcept {
   return verifying ? StopReason::not_verified : StopReason::max_iterations;
 }
 
-HistoryEntry look_at(index_t iteration, index_t applications, std::vector<double> ratios) {
-  HistoryEntry look{iteration, applications};
-  bool prefix = true;
-  for (const double ratio : ratios) {
-    look.worst = std::max(look.worst, ratio);
-    prefix = prefix && ratio <= 1;
-    look.converged += prefix ? 1 : 0;
-  }
-  look.ratios = std::move(ratios);
-  return look;
-}
-
 void note(HistoryEntry look, double fraction, const EigenOptions& options, index_t max_iterations, index_t wanted,
           std::vector<HistoryEntry>& history) {
   history.push_back(std::move(look));
@@ -47,6 +35,17 @@ void note(HistoryEntry look, double fraction, const EigenOptions& options, index
   p.operator_applications = now.operator_applications;
   p.converged = now.converged, p.wanted = wanted, p.worst = now.worst, p.fraction = fraction;
   options.progress(p);
+}
+
+index_t note_look(const KrylovWork& done, std::vector<double> ratios, bool verifying, const EigenOptions& options,
+                  index_t max_iterations, index_t wanted, std::vector<HistoryEntry>& history) {
+  double worst = 0;
+  for (const double ratio : ratios) worst = std::max(worst, ratio);
+  const auto prefix = std::find_if(ratios.begin(), ratios.end(), [](double ratio) { return !(ratio <= 1); });
+  const index_t converged = verifying ? wanted : prefix - ratios.begin();
+  note({done.steps, done.applications, converged, worst, verifying, std::move(ratios)},
+       static_cast<double>(converged) / static_cast<double>(wanted), options, max_iterations, wanted, history);
+  return converged;
 }
 
 }  // namespace ts::solvers

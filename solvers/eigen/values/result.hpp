@@ -48,13 +48,14 @@ struct HistoryEntry {
   }
 };
 
-/// A look in which pairs have these residuals, as multiples of their tolerances; a prefix of them counts as
-/// converged.
-[[nodiscard]] HistoryEntry look_at(index_t iteration, index_t applications, std::vector<double> ratios);
-
 /// Writes a look into the history, and tells options.progress. @param fraction see Progress.
 void note(HistoryEntry look, double fraction, const EigenOptions&, index_t max_iterations, index_t wanted,
           std::vector<HistoryEntry>& history);
+
+/// The same for a look at pairs with these residuals, as multiples of their tolerances, of which a prefix counts as
+/// converged; or while verifying, when all the wanted do. How many are converged.
+index_t note_look(const KrylovWork& done, std::vector<double> ratios, bool verifying, const EigenOptions&,
+                  index_t max_iterations, index_t wanted, std::vector<HistoryEntry>& history);
 
 /// Pairs in the order of what was asked: LA falling, SA rising, LM by falling magnitude, SM by distance from
 /// the target, BE rising.

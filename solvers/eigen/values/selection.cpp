@@ -37,8 +37,8 @@ Ends grown_ends(std::span<const double> ascending, Which which, Ends ends, index
   if (which == Which::LA) return {ends.low, ends.high + extra};
   if (which == Which::SA) return {ends.low + extra, ends.high};
   if (which == Which::BE) return {ends.low + extra / 2, ends.high + extra - extra / 2};
-  // By magnitude, the next values are again a prefix from both ends; half of the room goes to each end so
-  // that neither side is forgotten when the other leads.
+  // By magnitude, the next values are again a prefix from both ends; each end gets some, so that neither side is
+  // forgotten when the other leads.
   const auto by_magnitude = wanted_ends(ascending, Which::LM, ends.total() + extra);
   const index_t least = extra / 4;
   Ends grown = by_magnitude;

@@ -23,8 +23,8 @@ struct Ends {
 /// been turned into LM of the inverse before.
 [[nodiscard]] Ends wanted_ends(std::span<const double> ascending, Which which, index_t k);
 
-/// Indices low end first, then high end, of `ends` grown by `extra` values on the sides that are open for
-/// this `which`, at most `limit` in all.
+/// `ends` with `extra` values more, as far as there are as many: at the wanted end, half at each for BE; by magnitude
+/// those that come next, at least a quarter of them at each end.
 [[nodiscard]] Ends grown_ends(std::span<const double> ascending, Which which, Ends ends, index_t extra);
 
 /// A value below `low` or above `high` would belong to the wanted set.

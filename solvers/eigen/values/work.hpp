@@ -1,9 +1,8 @@
 // What a Krylov method costs.
 #pragma once
 
-#include <chrono>
-
 #include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::solvers {
 
@@ -36,11 +35,11 @@ class Timed {
   explicit Timed(double& total) : total_(total) {}
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
-  ~Timed() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  ~Timed() { total_ += watch_.seconds(); }
 
  private:
   double& total_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Stopwatch watch_;
 };
 
 }  // namespace ts::solvers

@@ -1,7 +1,6 @@
 // Skeletons that delay the second projection of a block into the first of the next: one reduction serves
 // both.
 #include <algorithm>
-#include <optional>
 
 #include "tallskinny/solvers/ortho/compared/skeleton_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"

@@ -7,8 +7,6 @@ using namespace ts::test;
 
 namespace {
 
-constexpr Op ops[] = {Op::none, Op::adjoint, Op::transpose};
-
 /// A matrix with empty rows, unsorted and repeated columns, and every 50th row much longer than the others.
 template <class T, class I>
 CsrMatrix<T, I> random_sparse(index_t rows, index_t cols, Values& values, bool integers = false) {

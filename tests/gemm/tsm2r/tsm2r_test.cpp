@@ -7,10 +7,8 @@ using namespace ts::test;
 
 namespace {
 
-constexpr Op ops[] = {Op::none, Op::adjoint, Op::transpose};
-
 template <class T>
-Expected<result_t<T>> exact(Op op, const Operand<T>& d, const Operand<T>& x) {
+Expected<result_t<T>> exact_tsm2r(Op op, const Operand<T>& d, const Operand<T>& x) {
   return {op == Op::none ? d.rows() : d.cols(), x.rows(), x.cols(),
           [&](index_t i, index_t k) {
             if (op == Op::none) return d.wide_at(i, k);
@@ -38,7 +36,7 @@ void check_tsm2r(index_t m, index_t n, index_t q, std::size_t variant) {
   auto x = Operand<T>::random(n, q, form_number(variant / 2), values);
   Operand<R> y(m, q, form_number(variant / 5));
   if (beta != R{}) y = Operand<R>::random(m, q, form_number(variant / 5), values);
-  const auto product = exact(op, d, x);
+  const auto product = exact_tsm2r(op, d, x);
   in_every_way(
       y, [&](const Context& ctx, Operand<R>& out) { run_tsm2r(ctx, op, alpha, d, x, beta, out); },
       [&](const Operand<R>& out) { check_product(out, alpha, product, beta, y); });
@@ -57,7 +55,7 @@ TEMPLATE_TEST_CASE("tsm2r of small integers is exact", "[short]", TS_ALL_TYPES) 
           Operand<TestType>::integers(op == Op::none ? m : n, op == Op::none ? n : m, form_number(variant), values);
       auto x = Operand<TestType>::integers(n, q, form_number(variant / 6), values);
       const auto y = Operand<R>::integers(m, q, form_number(variant / 2), values);
-      const auto product = exact(op, d, x);
+      const auto product = exact_tsm2r(op, d, x);
       in_every_way(
           y, [&](const Context& ctx, Operand<R>& out) { run_tsm2r(ctx, op, R{2}, d, x, R{-1}, out); },
           [&](const Operand<R>& out) {

@@ -21,8 +21,6 @@ Expected<R> exact(Op op, const Operand<T>& x, const Operand<R>& s, index_t q) {
           [&](index_t k, index_t j) { return op_at(op, s, k, j); }};
 }
 
-constexpr Op ops[] = {Op::none, Op::adjoint, Op::transpose};
-
 // One function for all test cases: every combination of layouts is compiled once a type.
 template <class T>
 void run_tsmm(const Context& ctx, Op op, result_t<T> alpha, Operand<T>& x, Operand<result_t<T>>& s, result_t<T> beta,

@@ -8,7 +8,7 @@ using namespace ts::test;
 namespace {
 
 template <class T>
-Expected<result_t<T>> exact(Op op, const Operand<T>& a, const Operand<T>& b) {
+Expected<result_t<T>> exact_tsmttsm(Op op, const Operand<T>& a, const Operand<T>& b) {
   return {a.cols(), a.rows(), b.cols(),
           [&](index_t i, index_t k) { return op == Op::adjoint ? conjugate(a.wide_at(k, i)) : a.wide_at(k, i); },
           [&](index_t k, index_t j) { return b.wide_at(k, j); }};
@@ -38,7 +38,7 @@ void check_tsmttsm(index_t n, Widths w, std::size_t variant) {
   auto b = Operand<T>::random(n, w.q, form_number(variant / 2), values);
   Operand<R> c(w.p, w.q, form_number(variant / 3));
   if (beta != R{}) c = Operand<R>::random(w.p, w.q, form_number(variant / 3), values);
-  const auto product = exact(op, a, b);
+  const auto product = exact_tsmttsm(op, a, b);
   in_every_way(
       c, [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, op, alpha, a, b, beta, out); },
       [&](const Operand<R>& out) { check_product(out, alpha, product, beta, c); });
@@ -55,7 +55,7 @@ void check_gram(index_t n, index_t p, std::size_t variant) {
   Operand<R> c(p, p, form_number(variant / 3));
   if (beta != R{})  // symmetric, and Hermitian too
     c.fill([](index_t i, index_t j) { return element<R>(1.0 / static_cast<double>(i + j + 1)); });
-  const auto product = exact(op, a, a);
+  const auto product = exact_tsmttsm(op, a, a);
   in_every_way(
       c, [&](const Context& ctx, Operand<R>& out) { run_gram(ctx, op, alpha, a, beta, out); },
       [&](const Operand<R>& out) {
@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("tsmttsm of small integers is exact", "[short]", TS_ALL_TYPES
       auto a = Operand<TestType>::integers(n, p, form_number(variant), values);
       auto b = Operand<TestType>::integers(n, q, form_number(variant / 6), values);
       const auto c = Operand<R>::integers(p, q, form_number(variant / 2), values);
-      const auto product = exact(op, a, b);
+      const auto product = exact_tsmttsm(op, a, b);
       in_every_way(
           c, [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, op, R{2}, a, b, R{3}, out); },
           [&](const Operand<R>& out) {
@@ -232,7 +232,7 @@ TEMPLATE_TEST_CASE("on a GPU few terms among many rows are as exact as few", "[s
       auto a = mostly_zero<TestType>(w, any), b = mostly_zero<TestType>(w, any);
       const auto short_a = filled_rows(a);
       inner_products_on_device(Op::adjoint, a, b, [&](const Operand<R>& out, const Operand<TestType>& second) {
-        check_product(out, R{1}, exact(Op::adjoint, short_a, filled_rows(second)), R{}, out);
+        check_product(out, R{1}, exact_tsmttsm(Op::adjoint, short_a, filled_rows(second)), R{}, out);
       });
       a.at(filled_every, 1) = element<TestType>(std::numeric_limits<double>::infinity());
       inner_products_on_device(Op::adjoint, a, b, [&](const Operand<R>& out, const Operand<TestType>& second) {
@@ -258,7 +258,7 @@ TEST_CASE("on a GPU complex products by three real ones keep the bounds of both 
   for (const Op op : {Op::adjoint, Op::transpose})
     inner_products_on_device(op, a, b, [&](const Operand<T>& out, const Operand<T>& second) {
       const auto short_b = filled_rows(second);
-      const auto product = exact(op, short_a, short_b);
+      const auto product = exact_tsmttsm(op, short_a, short_b);
       REQUIRE(everywhere(w, w, [&](index_t i, index_t j) {
         double apart = 0, together = 0;
         for (index_t k = 0; k < filled; ++k) {

@@ -9,7 +9,7 @@ const std::string head =
     "@ATTRIBUTE kind {setosa, 'iris virginica'}\n@ATTRIBUTE n integer\n@DATA\n";
 const std::string body = "4.8,3.4,setosa,1\n% between\n\n 5,3,'iris virginica',2\n";
 
-Refusal refused(const std::string& content) {
+Refusal refused_arff(const std::string& content) {
   TemporaryFolder folder;
   return refusal_of([&] { (void)io::read_matrix(file_in(folder, "f.arff", content)); });
 }
@@ -30,14 +30,14 @@ TEST_CASE("arff: numeric attributes make the matrix, a nominal one gives labels"
 }
 
 TEST_CASE("arff: errors name line and attribute") {
-  CHECK(refused(head + "1,2,setosa\n").says("line 8: has 3 values for 4 attributes"));
-  CHECK(refused(head + "?,2,setosa,1\n").says("attribute 'petal length' is missing"));
-  CHECK(refused(head + "1,x,setosa,1\n").says("attribute 'width' is 'x'"));
-  CHECK(refused(head + "{0 1}\n").says("sparse rows"));
-  CHECK(refused("@relation r\n@attribute a {x}\n@data\nx\n").says("no numeric attribute"));
-  CHECK(refused("@relation r\n@attribute a real\n").says("ends before @data"));
-  CHECK(refused("@relation r\nfoo\n").says("line 2: 'foo'"));
-  CHECK(refused("@relation r\n@attribute 'a real\n").says("not closed"));
+  CHECK(refused_arff(head + "1,2,setosa\n").says("line 8: has 3 values for 4 attributes"));
+  CHECK(refused_arff(head + "?,2,setosa,1\n").says("attribute 'petal length' is missing"));
+  CHECK(refused_arff(head + "1,x,setosa,1\n").says("attribute 'width' is 'x'"));
+  CHECK(refused_arff(head + "{0 1}\n").says("sparse rows"));
+  CHECK(refused_arff("@relation r\n@attribute a {x}\n@data\nx\n").says("no numeric attribute"));
+  CHECK(refused_arff("@relation r\n@attribute a real\n").says("ends before @data"));
+  CHECK(refused_arff("@relation r\nfoo\n").says("line 2: 'foo'"));
+  CHECK(refused_arff("@relation r\n@attribute 'a real\n").says("not closed"));
   TemporaryFolder folder;
   auto where = file_in(folder, "f.arff", head + "1,2,other,1\n");
   where.object = "kind";

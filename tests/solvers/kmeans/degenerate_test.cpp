@@ -221,14 +221,14 @@ TEST_CASE("scales that float64 cannot square are refused, others give the same l
   const Matrix<double> x = generators::duplicates<double>(60, 3, 7, 5);
   KMeansOptions o;
   o.clusters = 3;
-  const KMeansResult one = kmeans({}, Rows(x.cview()), o);
+  const KMeansResult one = solvers::kmeans({}, Rows(x.cview()), o);
   const auto code_at = [&](int exponent, HostView<const double> centers, std::span<const double> weights) {
     auto scaled = Matrix<double>::copy_of(x.cview());
     for (index_t e = 0; e < x.rows() * x.cols(); ++e) scaled.data()[e] = std::ldexp(x.data()[e], exponent);
     KMeansOptions with = o;
     with.weights = weights;
     try {
-      const KMeansResult r = kmeans({}, Rows(scaled.cview()), with);
+      const KMeansResult r = solvers::kmeans({}, Rows(scaled.cview()), with);
       CHECK(r.labels == one.labels);
       CHECK(r.inertia == std::ldexp(one.inertia, 2 * exponent));
       if (centers.rows() > 0) (void)predict({}, Rows(scaled.cview()), centers);
@@ -260,7 +260,7 @@ TEST_CASE("scales that float64 cannot square are refused, others give the same l
   CHECK(refused([&] { (void)transform({}, Rows(x.cview()), beyond.cview()); }) == Of::centers);
   KMeansOptions given = o;
   given.clusters = 2, given.init = KMeansInit::given, given.centers = beyond.cview();
-  CHECK(refused([&] { (void)kmeans({}, Rows(x.cview()), given); }) == Of::centers);
+  CHECK(refused([&] { (void)solvers::kmeans({}, Rows(x.cview()), given); }) == Of::centers);
   auto large = Matrix<double>::copy_of(x.cview());
   large.data()[5] = 1e308;
   CHECK(refused([&] { (void)transform({}, Rows(large.cview()), far.cview()); }) == Of::points);

@@ -19,7 +19,7 @@ KMeansResult first_centres(const Rows& x, KMeansInit init, index_t k, std::span<
   ctx.threads = threads;
   KMeansOptions o;
   o.clusters = k, o.init = init, o.weights = weights, o.max_iter = 1, o.seed = 11;
-  return kmeans(ctx, x, o);
+  return solvers::kmeans(ctx, x, o);
 }
 
 }  // namespace
@@ -64,9 +64,9 @@ TEST_CASE("ends of Markov chains are rows about as far apart as k-means++ choose
   o.clusters = 30, o.max_iter = 20;
   double chains = 0, random = 0, greedy = 0;
   for (o.seed = 0; o.seed < 8; ++o.seed) {
-    o.init = KMeansInit::markov, chains += kmeans(ctx, Rows(x.cview()), o).inertia;
-    o.init = KMeansInit::random, random += kmeans(ctx, Rows(x.cview()), o).inertia;
-    o.init = KMeansInit::plus_plus, greedy += kmeans(ctx, Rows(x.cview()), o).inertia;
+    o.init = KMeansInit::markov, chains += solvers::kmeans(ctx, Rows(x.cview()), o).inertia;
+    o.init = KMeansInit::random, random += solvers::kmeans(ctx, Rows(x.cview()), o).inertia;
+    o.init = KMeansInit::plus_plus, greedy += solvers::kmeans(ctx, Rows(x.cview()), o).inertia;
   }
   CHECK(chains < 0.3 * random);
   CHECK(chains < 3 * greedy);
@@ -74,7 +74,7 @@ TEST_CASE("ends of Markov chains are rows about as far apart as k-means++ choose
   // began.
   double first = 0;
   o.init = KMeansInit::markov, o.chain = 1;
-  for (o.seed = 0; o.seed < 8; ++o.seed) first += kmeans(ctx, Rows(x.cview()), o).inertia;
+  for (o.seed = 0; o.seed < 8; ++o.seed) first += solvers::kmeans(ctx, Rows(x.cview()), o).inertia;
   CHECK(first > 1.5 * chains);
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("ends of Markov chains weigh something", "[kmeans]") {
   KMeansOptions o;
   o.clusters = 20, o.init = KMeansInit::markov, o.weights = weights, o.max_iter = 1;
   for (o.seed = 0; o.seed < 5; ++o.seed) {
-    const KMeansResult r = kmeans({}, Rows(x.cview()), o);
+    const KMeansResult r = solvers::kmeans({}, Rows(x.cview()), o);
     for (index_t m = 0; m < 20; ++m) CHECK(std::abs(r.centers(m, 1)) < test::allowed::six_digits);
   }
 }

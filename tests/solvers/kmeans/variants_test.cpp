@@ -92,25 +92,25 @@ TEST_CASE("mini-batch finds blobs, the same for any number of threads", "[kmeans
   const auto x = generators::blobs<float>(set);
   KMeansOptions o;
   o.clusters = 6, o.algorithm = KMeansAlgorithm::mini_batch, o.batch = 256, o.n_init = 3;
-  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  const KMeansResult r = solvers::kmeans({}, Rows(x.view()), o);
   const Labels truth = set.labels();
   CHECK(same_partition(r.labels, truth));
   CHECK(r.converged());
   CHECK(verify({}, Rows(x.view()), r.centers.view(), r.labels) == 0);
   Context one;
   one.threads = 1;
-  CHECK(same_result(r, kmeans(one, Rows(x.view()), o)));
+  CHECK(same_result(r, solvers::kmeans(one, Rows(x.view()), o)));
   KMeansOptions full = o;
   full.algorithm = KMeansAlgorithm::lloyd;
-  CHECK(r.inertia < 1.02 * kmeans({}, Rows(x.view()), full).inertia);
+  CHECK(r.inertia < 1.02 * solvers::kmeans({}, Rows(x.view()), full).inertia);
   std::vector<double> weights(6000, 1.0);
   for (std::size_t i = 0; i < 6000; ++i)
     if (truth[i] == 3) weights[i] = 0;
   o.weights = weights, o.clusters = 5;
-  const KMeansResult five = kmeans({}, Rows(x.view()), o);
+  const KMeansResult five = solvers::kmeans({}, Rows(x.view()), o);
   CHECK(five.inertia < 1.02 * r.inertia);  // the blob that weighs nothing has no centre
   o.metric = KMeansMetric::cosine;
-  const KMeansResult sphere = kmeans({}, Rows(x.view()), o);
+  const KMeansResult sphere = solvers::kmeans({}, Rows(x.view()), o);
   CHECK(verify({}, Rows(x.view()), sphere.centers.view(), sphere.labels, KMeansMetric::cosine) == 0);
 }
 
@@ -118,18 +118,18 @@ TEST_CASE("bisecting splits the worst cluster", "[kmeans][variants]") {
   const auto x = column({0, 1, 100, 101, 110, 111, 300, 301});
   KMeansOptions o;
   o.algorithm = KMeansAlgorithm::bisecting, o.clusters = 4;
-  const KMeansResult four = kmeans({}, Rows(x.view()), o);
+  const KMeansResult four = solvers::kmeans({}, Rows(x.view()), o);
   CHECK(four.inertia == Approx(2).epsilon(test::allowed::many_steps));
   CHECK(same_partition(four.labels, {0, 0, 1, 1, 2, 2, 3, 3}));
   o.clusters = 3;
-  CHECK(same_partition(kmeans({}, Rows(x.view()), o).labels, {0, 0, 1, 1, 1, 1, 2, 2}));
+  CHECK(same_partition(solvers::kmeans({}, Rows(x.view()), o).labels, {0, 0, 1, 1, 1, 1, 2, 2}));
   o.clusters = 1;
-  CHECK(kmeans({}, Rows(x.view()), o).centers(0, 0) == 128);
+  CHECK(solvers::kmeans({}, Rows(x.view()), o).centers(0, 0) == 128);
   o.clusters = 8;
-  CHECK(kmeans({}, Rows(x.view()), o).inertia == 0);
+  CHECK(solvers::kmeans({}, Rows(x.view()), o).inertia == 0);
   const auto same = column({1, 1, 1, 2, 2, 2});
   o.clusters = 4;
-  const KMeansResult few = kmeans({}, Rows(same.view()), o);
+  const KMeansResult few = solvers::kmeans({}, Rows(same.view()), o);
   CHECK(few.distinct == 2);
   CHECK(few.notes.size() == 1);
 
@@ -143,19 +143,20 @@ TEST_CASE("bisecting splits the worst cluster", "[kmeans][variants]") {
     sparse.pointers.push_back(static_cast<index_t>(sparse.values.size()));
   }
   o.clusters = 7;
-  const KMeansResult dense = kmeans({}, Rows(points.view()), o), csr = kmeans({}, Rows(sparse.view()), o);
+  const KMeansResult dense = solvers::kmeans({}, Rows(points.view()), o),
+                     csr = solvers::kmeans({}, Rows(sparse.view()), o);
   CHECK(same_partition(dense.labels, set.labels()));
   CHECK(dense.inertia == Approx(csr.inertia).epsilon(test::allowed::ten_digits));
   CHECK(verify({}, Rows(points.view()), dense.centers.view(), dense.labels) == 0);
   o.init = KMeansInit::given;
-  CHECK_THROWS_AS(kmeans({}, Rows(points.view()), o), Error);
+  CHECK_THROWS_AS(solvers::kmeans({}, Rows(points.view()), o), Error);
 }
 
 TEST_CASE("balanced clusters differ by one point at most", "[kmeans][variants]") {
   const auto line = column({0, 1, 2, 3, 4, 100});
   KMeansOptions o;
   o.algorithm = KMeansAlgorithm::balanced, o.clusters = 2;
-  const KMeansResult halves = kmeans({}, Rows(line.view()), o);
+  const KMeansResult halves = solvers::kmeans({}, Rows(line.view()), o);
   CHECK(same_partition(halves.labels, {0, 0, 0, 1, 1, 1}));
   CHECK(halves.sizes == std::vector<index_t>{3, 3});
 
@@ -163,19 +164,19 @@ TEST_CASE("balanced clusters differ by one point at most", "[kmeans][variants]")
   const auto x = generators::blobs<float>(set);
   for (const index_t k : {1, 3, 7, 500}) {
     o.clusters = k;
-    const KMeansResult r = kmeans({}, Rows(x.view()), o);
+    const KMeansResult r = solvers::kmeans({}, Rows(x.view()), o);
     const auto [least, most] = std::minmax_element(r.sizes.begin(), r.sizes.end());
     CHECK(*most - *least <= 1);
     CHECK(*most * k >= 500);
     CHECK(std::accumulate(r.sizes.begin(), r.sizes.end(), index_t{0}) == 500);
     Context one;
     one.threads = 1;
-    CHECK(same_result(r, kmeans(one, Rows(x.view()), o)));
+    CHECK(same_result(r, solvers::kmeans(one, Rows(x.view()), o)));
   }
   // Against all ways to halve ten points, about the centres found.
   const auto ten = generators::uniform<double>(10, 2, 5);
   o.clusters = 2, o.tol = 0;
-  const KMeansResult r = kmeans({}, Rows(ten.view()), o);
+  const KMeansResult r = solvers::kmeans({}, Rows(ten.view()), o);
   const auto distance = transform({}, Rows(ten.view()), r.centers.view());
   double least = 1e9;
   for (int set_bits = 0; set_bits < 1024; ++set_bits) {
@@ -192,7 +193,7 @@ TEST_CASE("balancing ends where all points coincide with centres that have too f
   for (index_t i = 0; i < 60; ++i) x(i, 0) = i < 45 ? 1.0 + static_cast<double>(i) : -1.0;
   KMeansOptions o;
   o.algorithm = KMeansAlgorithm::balanced, o.metric = KMeansMetric::cosine, o.clusters = 5;
-  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  const KMeansResult r = solvers::kmeans({}, Rows(x.view()), o);
   CHECK(r.sizes == std::vector<index_t>(5, 12));
 }
 
@@ -204,9 +205,9 @@ TEST_CASE("rows in blocks give the bits of rows in memory", "[kmeans][blocks]") 
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>(i % 5) / 3;
   KMeansOptions o;
   o.clusters = 7, o.init = init, o.metric = metric, o.weights = weights, o.n_init = 2, o.max_iter = 6;
-  const KMeansResult whole = kmeans({}, Rows(x.view()), o);
+  const KMeansResult whole = solvers::kmeans({}, Rows(x.view()), o);
   const test::InBlocks blocks(Rows(x.view()), 2);
-  CHECK(same_result(whole, kmeans({}, blocks, o)));
+  CHECK(same_result(whole, solvers::kmeans({}, blocks, o)));
   const auto a = predict({}, Rows(x.view()), whole.centers.view(), metric, weights);
   const auto b = predict({}, blocks, whole.centers.view(), metric, weights);
   CHECK(a.labels == b.labels);
@@ -229,7 +230,7 @@ TEST_CASE("several numbers of clusters share the passes", "[kmeans][blocks]") {
   blocks.passes = 0;
   for (std::size_t q = 0; q < counts.size(); ++q) {
     o.clusters = counts[q];
-    CHECK(same_result(together[q], kmeans({}, blocks, o)));
+    CHECK(same_result(together[q], solvers::kmeans({}, blocks, o)));
   }
   CHECK(shared < blocks.passes);
   CHECK_THROWS_AS(kmeans_of_each({}, blocks, o, {}), Error);
@@ -239,7 +240,7 @@ TEST_CASE("a resumed run is the run that was never stopped", "[kmeans][state]") 
   const auto x = generators::uniform<float>(3000, 4, 2);
   KMeansOptions o;
   o.clusters = 11, o.tol = 0, o.n_init = 3, o.init = KMeansInit::random, o.max_iter = 25;
-  const KMeansResult straight = kmeans({}, Rows(x.view()), o);
+  const KMeansResult straight = solvers::kmeans({}, Rows(x.view()), o);
   for (const auto& [run, iteration] : {std::pair{0, 1}, {1, 7}, {2, 20}}) {
     KMeansState kept;
     KMeansOptions stopping = o;
@@ -247,13 +248,13 @@ TEST_CASE("a resumed run is the run that was never stopped", "[kmeans][state]") 
       KMeansState s = make();
       if (s.run == r && s.iteration <= i) kept = std::move(s);
     };
-    CHECK(same_result(straight, kmeans({}, Rows(x.view()), stopping)));
+    CHECK(same_result(straight, solvers::kmeans({}, Rows(x.view()), stopping)));
     REQUIRE(kept.labels.size() == 3000);
     KMeansOptions on = o;
     on.resume = &kept;
-    CHECK(same_result(straight, kmeans({}, Rows(x.view()), on)));
+    CHECK(same_result(straight, solvers::kmeans({}, Rows(x.view()), on)));
     on.clusters = 10;
-    CHECK_THROWS_AS(kmeans({}, Rows(x.view()), on), Error);
+    CHECK_THROWS_AS(solvers::kmeans({}, Rows(x.view()), on), Error);
   }
 }
 
@@ -270,7 +271,7 @@ TEST_CASE("the inertia told in every iteration falls to that of the result", "[k
     if (p.iteration > 0) told.push_back(p.inertia);
     return true;
   };
-  const KMeansResult r = kmeans({}, Rows(x.view()), o);
+  const KMeansResult r = solvers::kmeans({}, Rows(x.view()), o);
   REQUIRE(std::ssize(told) == r.n_iter);
   CHECK(std::is_sorted(told.rbegin(), told.rend()));
   CHECK(told.back() == Approx(r.inertia).epsilon(test::allowed::ten_digits));

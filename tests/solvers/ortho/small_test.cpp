@@ -1,7 +1,10 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/support/test.hpp"
@@ -45,4 +48,42 @@ TEST_CASE("small products", "[short]") {
   ortho::multiply_left<double>(a.cview(), r.view());
   CHECK(r(0, 0) == 17);
   CHECK(r(1, 0) == 39);
+}
+
+// Both sides of the size beyond which LAPACK is taken, where the machine has it.
+TEMPLATE_TEST_CASE("singular values of a small matrix", "[short]", float, double, Complex) {
+  const auto [m, n] = GENERATE(std::pair<index_t, index_t>{20, 9}, std::pair<index_t, index_t>{150, 131},
+                               std::pair<index_t, index_t>{131, 140});
+  Matrix<TestType> a(m, n);
+  std::uint64_t state = 1;
+  for (index_t i = 0; i < m; ++i)
+    for (index_t j = 0; j < n; ++j) {
+      const auto next = [&] { return static_cast<double>((state = state * 6364136223846793005u + 1) >> 40) * 0x1p-24; };
+      if constexpr (is_complex<TestType>)
+        a(i, j) = TestType(next() - 0.5, next() - 0.5);
+      else
+        a(i, j) = static_cast<TestType>(next() - 0.5);
+    }
+  const auto s = ortho::svd<TestType>(a.cview()), again = ortho::svd<TestType>(a.cview());
+  const auto k = std::min(m, n);
+  double off = 0, loss = 0;
+  for (index_t i = 0; i < m; ++i)
+    for (index_t j = 0; j < n; ++j) {
+      TestType sum = -a(i, j);
+      for (index_t l = 0; l < k; ++l) sum += s.u(i, l) * s.values[at(l)] * conjugate(s.v(j, l));
+      off = std::max<double>(off, std::abs(sum));
+    }
+  for (index_t p = 0; p < k; ++p)
+    for (index_t q = 0; q < k; ++q)
+      for (const auto* x : {&s.u, &s.v}) {
+        TestType sum = p == q ? TestType(-1) : TestType(0);
+        for (index_t i = 0; i < x->rows(); ++i) sum += conjugate((*x)(i, p)) * (*x)(i, q);
+        loss = std::max<double>(loss, std::abs(sum));
+      }
+  const double rounding = static_cast<double>(test::eps<real_t<TestType>>);
+  CHECK(off < 200 * rounding);
+  CHECK(loss < 100 * rounding);
+  for (index_t l = 1; l < k; ++l) CHECK(s.values[at(l)] <= s.values[at(l - 1)]);
+  CHECK(s.values == again.values);
+  CHECK(s.u(m - 1, k - 1) == again.u(m - 1, k - 1));
 }

@@ -19,7 +19,7 @@ struct Bare {
   void apply(const Context& ctx, HostView<const double> x, HostView<double> y) const { a.apply(ctx, x, y); }
 };
 
-solvers::EigenOptions options_for(index_t nev, Which which, Method method) {
+solvers::EigenOptions plain_options(index_t nev, Which which, Method method) {
   solvers::EigenOptions o;
   o.nev = nev, o.which = which, o.method = method;
   return o;
@@ -96,7 +96,7 @@ TEST_CASE("the filtered iteration finds what the plain one finds") {
     solvers::Operator<double> op = solvers::CsrOperator<double>(a.view());
     if (!told) op = Bare{op};
     const solvers::EigenProblem<double> problem{op};
-    const auto r = solvers::solve_eigen<double>(Context{}, problem, options_for(14, which, Method::chebyshev));
+    const auto r = solvers::solve_eigen<double>(Context{}, problem, plain_options(14, which, Method::chebyshev));
     CAPTURE(told, static_cast<int>(which), r.reason);
     CHECK(r.filter_degree >= 5);
     CHECK(r.verified);
@@ -112,7 +112,7 @@ TEST_CASE("the filtered iteration finds what the plain one finds") {
   const auto ring = generators::flux_ring(900, 0.3);
   const solvers::EigenProblem<std::complex<double>> problem{solvers::CsrOperator<std::complex<double>>(ring.view())};
   const auto r =
-      solvers::solve_eigen<std::complex<double>>(Context{}, problem, options_for(6, Which::SA, Method::chebyshev));
+      solvers::solve_eigen<std::complex<double>>(Context{}, problem, plain_options(6, Which::SA, Method::chebyshev));
   CHECK(r.verified);
   CHECK(r.filter_degree > 0);
   const auto exact = generators::flux_ring_spectrum(900, 0.3).smallest(6);
@@ -123,7 +123,7 @@ TEST_CASE("ends that no filter serves go without") {
   const auto a = generators::laplacian({12, 12, 12});
   const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
   for (const auto which : {Which::LM, Which::BE}) {
-    const auto r = solvers::solve_eigen<double>(Context{}, problem, options_for(4, which, Method::chebyshev));
+    const auto r = solvers::solve_eigen<double>(Context{}, problem, plain_options(4, which, Method::chebyshev));
     CHECK(r.verified);
     CHECK(r.filter_degree == 0);
   }
@@ -141,7 +141,7 @@ TEST_CASE("what an operator knows of its spectrum") {
 TEST_CASE("an end with a condition of 1e10 takes longer polynomials, each chosen by a basis of the one before") {
   const auto a = generators::sakurai(500);
   const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
-  const auto r = solvers::solve_eigen<double>(Context{}, problem, options_for(5, Which::SA, Method::chebyshev));
+  const auto r = solvers::solve_eigen<double>(Context{}, problem, plain_options(5, Which::SA, Method::chebyshev));
   INFO(r.reason);
   CHECK(r.verified);
   CHECK(r.filter_degree > 63);

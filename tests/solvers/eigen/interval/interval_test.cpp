@@ -13,7 +13,7 @@ using solvers::Verification;
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <class T>
 solvers::EigenProblem<T> factorisable(const CsrMatrix<T>& a) {
@@ -36,8 +36,8 @@ std::vector<double> within(const std::vector<double>& all, Interval i) {
 }
 
 template <class T>
-void check(const solvers::EigenResult<T>& r, const std::vector<double>& exact,
-           double tolerance = test::allowed::default_run) {
+void check_inside(const solvers::EigenResult<T>& r, const std::vector<double>& exact,
+                  double tolerance = test::allowed::default_run) {
   CHECK(r.converged);
   REQUIRE(r.values.size() == exact.size());
   for (std::size_t i = 0; i < exact.size(); ++i) CHECK(std::abs(r.values[i] - exact[i]) <= tolerance);
@@ -54,10 +54,10 @@ TEST_CASE("all eigenvalues of an interval are counted") {
   const auto a = generators::laplacian({24, 24});
   const auto all = generators::laplacian_spectrum({24, 24}).all();
   const auto problem = factorisable(a);
-  for (const Interval i : {Interval{1, 1.5}, {3.9, 4.1}, {-inf, 0.5}, {7.5, inf}, {7.98, 100}, {-5, 0.1}}) {
+  for (const Interval i : {Interval{1, 1.5}, {3.9, 4.1}, {-infinity, 0.5}, {7.5, infinity}, {7.98, 100}, {-5, 0.1}}) {
     CAPTURE(i.low, i.high);
     const auto r = solvers::solve_interval<double>(Context{}, problem, {}, i);
-    check(r, within(all, i));
+    check_inside(r, within(all, i));
     CHECK(r.verified);
     CHECK(r.verification == Verification::inertia);
   }
@@ -67,10 +67,10 @@ TEST_CASE("eigenvalues exactly at the ends, with many copies") {
   const auto a = generators::hypercube(10);  // 2 k with C(10, k) copies
   const auto problem = factorisable(a);
   const auto all = generators::hypercube_spectrum(10).all();
-  for (const Interval i : {Interval{0, 2}, {2, 2}, {2, 4}, {16, 20}, {-inf, 2}}) {  // 18 lies in the middle
+  for (const Interval i : {Interval{0, 2}, {2, 2}, {2, 4}, {16, 20}, {-infinity, 2}}) {  // 18 lies in the middle
     CAPTURE(i.low, i.high);
     const auto r = solvers::solve_interval<double>(Context{}, problem, {}, i);
-    check(r, within(all, i));
+    check_inside(r, within(all, i));
     CHECK(r.verification == Verification::inertia);
     CHECK(r.reason.find("end of the interval") != std::string::npos);
   }
@@ -79,7 +79,7 @@ TEST_CASE("eigenvalues exactly at the ends, with many copies") {
 TEST_CASE("intervals without eigenvalues") {
   const auto a = generators::clement(400);  // odd integers
   const auto problem = factorisable(a);
-  for (const Interval i : {Interval{1.1, 2.9}, {2, 2}, {400, 500}, {-inf, -400}}) {
+  for (const Interval i : {Interval{1.1, 2.9}, {2, 2}, {400, 500}, {-infinity, -400}}) {
     CAPTURE(i.low, i.high);
     const auto r = solvers::solve_interval<double>(Context{}, problem, {}, i);
     CHECK(r.values.empty());
@@ -87,7 +87,7 @@ TEST_CASE("intervals without eigenvalues") {
     CHECK(r.verification == Verification::inertia);
   }
   const auto r = solvers::solve_interval<double>(Context{}, problem, {}, {-3 + 1e-7, 3 - 1e-7});
-  check(r, {-1, 1}, test::allowed::run_of_norm_100);
+  check_inside(r, {-1, 1}, test::allowed::run_of_norm_100);
 }
 
 TEST_CASE("more eigenvalues than one slice takes, and small matrices") {
@@ -95,13 +95,13 @@ TEST_CASE("more eigenvalues than one slice takes, and small matrices") {
   const auto spectrum = generators::laplacian_spectrum({1500});
   const Interval i{1, 1.5};
   const auto r = solvers::solve_interval<double>(Context{}, factorisable(a), {}, i);
-  check(r, within(spectrum.all(), i));
+  check_inside(r, within(spectrum.all(), i));
   CHECK(r.values.size() > 100);
   CHECK(r.verification == Verification::inertia);
 
   const auto small = generators::clement(20);
   const auto s = solvers::solve_interval<double>(Context{}, factorisable(small), {}, {-3, 5});
-  check(s, {-3, -1, 1, 3, 5});
+  check_inside(s, {-3, -1, 1, 3, 5});
   CHECK(s.verification == Verification::all_computed);
   CHECK_THROWS_AS(solvers::solve_interval<double>(Context{}, factorisable(small), {}, {1, 0}), Error);
 }
@@ -110,7 +110,7 @@ TEST_CASE("complex matrices") {
   const auto a = generators::flux_ring(600, 0.3);
   const Interval i{-0.05, 0.05};
   const auto r = solvers::solve_interval<std::complex<double>>(Context{}, factorisable(a), {}, i);
-  check(r, within(generators::flux_ring_spectrum(600, 0.3).all(), i));
+  check_inside(r, within(generators::flux_ring_spectrum(600, 0.3).all(), i));
   CHECK(r.verification == Verification::inertia);
 }
 
@@ -118,10 +118,10 @@ TEST_CASE("without a factorisation nothing is called proved") {
   const auto a = generators::laplacian({24, 24});
   const auto all = generators::laplacian_spectrum({24, 24}).all();
   const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
-  for (const Interval i : {Interval{1, 1.2}, {-inf, 0.5}, {7.5, inf}}) {
+  for (const Interval i : {Interval{1, 1.2}, {-infinity, 0.5}, {7.5, infinity}}) {
     CAPTURE(i.low, i.high);
     const auto r = solvers::solve_interval<double>(Context{}, problem, {}, i);
-    check(r, within(all, i), test::allowed::run_of_norm_10);
+    check_inside(r, within(all, i), test::allowed::run_of_norm_10);
     CHECK(r.verified);
     CHECK(r.verification != Verification::inertia);
     CHECK(r.reason.find("no proof") != std::string::npos);

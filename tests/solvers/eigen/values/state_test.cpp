@@ -64,7 +64,7 @@ void check_same(const solvers::EigenProblem<T>& problem, const solvers::EigenOpt
                    whole.vectors.data()));
 }
 
-solvers::EigenOptions options_for(index_t nev, Which which, Method method) {
+solvers::EigenOptions seeded_options(index_t nev, Which which, Method method) {
   solvers::EigenOptions o;
   o.nev = nev, o.which = which, o.method = method, o.seed = 0xfedcba9876543210u;
   return o;
@@ -75,17 +75,18 @@ solvers::EigenOptions options_for(index_t nev, Which which, Method method) {
 TEST_CASE("stopped and resumed, same bits: search, filter, fresh blocks, inverse") {
   const auto lap = generators::laplacian({14, 14, 14});
   const solvers::EigenProblem<double> plain{solvers::CsrOperator<double>(lap.view())};
-  check_same(plain, options_for(10, Which::SA, Method::lanczos), {1, 7, 20, 30});
-  check_same(plain, options_for(10, Which::SA, Method::chebyshev), {0, 13, 5, 9});
+  check_same(plain, seeded_options(10, Which::SA, Method::lanczos), {1, 7, 20, 30});
+  check_same(plain, seeded_options(10, Which::SA, Method::chebyshev), {0, 13, 5, 9});
 
   const auto copies = generators::laplacian_copies(8, 100);  // as many copies as columns: a fresh block
   const solvers::EigenProblem<double> degenerate{solvers::CsrOperator<double>(copies.view())};
-  const auto whole = solvers::solve_eigen<double>(Context{}, degenerate, options_for(16, Which::SA, Method::lanczos));
+  const auto whole =
+      solvers::solve_eigen<double>(Context{}, degenerate, seeded_options(16, Which::SA, Method::lanczos));
   REQUIRE(whole.verification_rounds > 0);
   int search_steps = 0;
   for (const auto& entry : whole.history)
     if (!entry.verifying) search_steps = static_cast<int>(entry.iteration);
-  check_same(degenerate, options_for(16, Which::SA, Method::lanczos), {search_steps + 5, 3, 20});
+  check_same(degenerate, seeded_options(16, Which::SA, Method::lanczos), {search_steps + 5, 3, 20});
 
   const auto ring = generators::flux_ring(600, 0.3);
   solvers::EigenProblem<std::complex<double>> inverse{solvers::CsrOperator<std::complex<double>>(ring.view())};
@@ -94,13 +95,13 @@ TEST_CASE("stopped and resumed, same bits: search, filter, fresh blocks, inverse
     const solvers::ShiftInvert<std::complex<double>> factor(ring.view(), sigma);
     return solvers::ShiftedInverse<std::complex<double>>{factor, factor.sigma()};
   };
-  check_same(inverse, options_for(6, Which::SA, Method::automatic), {3, 14, 2});
+  check_same(inverse, seeded_options(6, Which::SA, Method::automatic), {3, 14, 2});
 }
 
 TEST_CASE("the state of another run is refused") {
   const auto lap = generators::laplacian({14, 14, 14});
   const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(lap.view())};
-  auto o = options_for(5, Which::SA, Method::lanczos);
+  auto o = seeded_options(5, Which::SA, Method::lanczos);
   o.max_iterations = 5;
   solvers::SavedState<double> state;
   Matrix<double> basis;

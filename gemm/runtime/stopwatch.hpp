@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace ts::app {
+namespace ts {
 
 class Stopwatch {
  public:
@@ -16,4 +16,4 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace ts::app
+}  // namespace ts

@@ -1,0 +1,25 @@
+// What of LAPACK the small problems use: bound at run time, so that neither the build nor the program needs it.
+#pragma once
+
+#include <complex>
+#include <vector>
+
+#include "tallskinny/gemm/core/types.hpp"
+
+namespace ts::ortho {
+
+/// Column-major factors of an m x n matrix with k = min(m, n): A = U diag(values) V^H.
+template <class T>
+struct LapackSvd {
+  std::vector<T> u;            ///< m x k
+  std::vector<double> values;  ///< falling
+  std::vector<T> vh;           ///< k x n
+};
+
+/// Divide and conquer (xGESDD) of a column-major m x n matrix, which is overwritten; T is double or complex<double>.
+/// OpenBLAS gets one thread, so that the bits do not depend on the number of threads. Returns false where the machine
+/// has no LAPACK, or where it does not converge. Source: Gu and Eisenstat 1995.
+template <class T>
+[[nodiscard]] bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd);
+
+}  // namespace ts::ortho
