@@ -232,14 +232,11 @@ CsrMatrix<T> row_slice(CsrMatrix<T> a, index_t begin, index_t end) {
   return slice;
 }
 
-#define TS_INSTANTIATE(T)                                                               \
-  template void check_lines<T>(CsrMatrix<T>&, const Subject&);                          \
-  template CsrMatrix<T> transposed<T>(CsrMatrix<T>);                                    \
-  template CsrMatrix<T> assembled<T>(index_t, index_t, Pairs<T>, const Subject&);       \
-  template CsrMatrix<T> mirrored<T>(CsrMatrix<T>, Structure, Triangle, const Subject&); \
-  template void mirror<T>(Matrix<T>&, Structure, Triangle, const Subject&);             \
-  template CsrMatrix<T> row_slice<T>(CsrMatrix<T>, index_t, index_t);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, check_lines)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, transposed)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, assembled)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, mirrored)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, mirror)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, row_slice)
 
 }  // namespace ts::io

@@ -28,8 +28,6 @@ DenseMatrix finished(Matrix<T> a, const ReadOptions& options, const std::string&
   return a;
 }
 
-#define TS_INSTANTIATE(T) template DenseMatrix finished<T>(Matrix<T>, const ReadOptions&, const std::string&);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, finished)
 
 }  // namespace ts::io

@@ -208,8 +208,6 @@ std::vector<double> read_vector(const Location& where, const ReadOptions& option
   return {a.data(), a.data() + a.rows() * a.cols()};
 }
 
-#define TS_INSTANTIATE(T) template Matrix<T> read_dense_as<T>(const Location&, const ReadOptions&);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, read_dense_as)
 
 }  // namespace ts::io

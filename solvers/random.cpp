@@ -24,8 +24,6 @@ void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, P
     ts::fill_random<T>(ctx, random, x.template in<Space::device>());
 }
 
-#define TS_INSTANTIATE(T) template void fill_random<T>(const Context&, std::uint64_t, std::uint64_t, PlacedView<T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, fill_random)
 
 }  // namespace ts::solvers

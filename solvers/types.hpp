@@ -9,8 +9,9 @@
 
 namespace ts {
 
-/// X(type): once for every type that an eigen-solver computes in.
-#define TS_FOR_EACH_SOLVER_TYPE(X) X(double) X(std::complex<double>)
+/// X(type), or X(type, more): once for every type that an eigen-solver computes in.
+#define TS_FOR_EACH_SOLVER_TYPE(X, ...) \
+  X(double __VA_OPT__(, ) __VA_ARGS__) X(std::complex<double> __VA_OPT__(, ) __VA_ARGS__)
 
 /// float32 in the place of float64, real or complex.
 template <class T>

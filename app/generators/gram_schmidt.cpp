@@ -175,11 +175,8 @@ double accepted_loss(std::string_view method, std::size_t matrix) {
   return 10 * o_u;
 }
 
-#define TS_INSTANTIATE(T)                                                   \
-  template Matrix<T> random_block<T>(index_t, index_t, std::uint64_t);      \
-  template Matrix<T> orthonormal_block<T>(index_t, index_t, std::uint64_t); \
-  template Matrix<T> graded_block<T>(index_t, index_t, double, double, std::uint64_t);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, random_block)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, orthonormal_block)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, graded_block)
 
 }  // namespace ts::generators

@@ -49,9 +49,7 @@ PlacedMatrix<To> cast(const Context& ctx, PlacedView<const From> x) {
   return y;
 }
 
-#define TS_INSTANTIATE(T) template void copy_block<T>(const Context&, PlacedView<const T>, PlacedView<T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, copy_block)
 
 #define TS_INSTANTIATE(To, From) template PlacedMatrix<To> cast<To, From>(const Context&, PlacedView<const From>);
 TS_INSTANTIATE(double, float)

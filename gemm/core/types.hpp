@@ -81,9 +81,19 @@ enum class Op { none, transpose, adjoint };
 inline constexpr DType every_dtype[] = {DType::float64,   DType::complex128, DType::float32,
                                         DType::complex64, DType::float16,    DType::bfloat16};
 
-/// X(type): once for every element type, and for those that results may have.
-#define TS_FOR_EACH_RESULT_TYPE(X) X(double) X(std::complex<double>) X(float) X(std::complex<float>)
-#define TS_FOR_EACH_TYPE(X) TS_FOR_EACH_RESULT_TYPE(X) X(::ts::float16) X(::ts::bfloat16)
+/// X(type), or X(type, more): once for every type that results may have, and for every element type.
+#define TS_FOR_EACH_RESULT_TYPE(X, ...)              \
+  X(double __VA_OPT__(, ) __VA_ARGS__)               \
+  X(std::complex<double> __VA_OPT__(, ) __VA_ARGS__) \
+  X(float __VA_OPT__(, ) __VA_ARGS__) X(std::complex<float> __VA_OPT__(, ) __VA_ARGS__)
+#define TS_FOR_EACH_TYPE(X, ...)                        \
+  TS_FOR_EACH_RESULT_TYPE(X __VA_OPT__(, ) __VA_ARGS__) \
+  X(::ts::float16 __VA_OPT__(, ) __VA_ARGS__) X(::ts::bfloat16 __VA_OPT__(, ) __VA_ARGS__)
+
+/// X of those: explicit instantiations of a template. Of a function that is not overloaded its name says all.
+#define TS_FUNCTION(T, name) template decltype(name<T>) name<T>;
+#define TS_CLASS(T, name) template class name<T>;
+#define TS_STRUCT(T, name) template struct name<T>;
 
 template <class T>
 inline constexpr bool is_complex = false;

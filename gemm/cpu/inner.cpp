@@ -134,8 +134,6 @@ Chunks chunks_for(const RowParts& parts, index_t block, index_t width, index_t s
   return {parts, block, count, std::max<index_t>(512, outweighs * sums / width)};
 }
 
-#define TS_INSTANTIATE(T) template class InnerProduct<T>;
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_CLASS, InnerProduct)
 
 }  // namespace ts::cpu

@@ -170,14 +170,8 @@ void multiply(const Context& ctx, const Kernels& kernels, Strided<const T> x, co
   });
 }
 
-#define TS_INSTANTIATE(T)                                                                                         \
-  template class SmallFactor<T>;                                                                                  \
-  template void multiply<T>(const Context&, const Kernels&, Strided<const T>, const SmallFactor<T>&, result_t<T>, \
-                            Strided<result_t<T>>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
-#define TS_INSTANTIATE(T) template class Target<T>;
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_CLASS, SmallFactor)
+TS_FOR_EACH_TYPE(TS_FUNCTION, multiply)
+TS_FOR_EACH_RESULT_TYPE(TS_CLASS, Target)
 
 }  // namespace ts::cpu

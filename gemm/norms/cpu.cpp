@@ -125,8 +125,6 @@ void column_norms(const Context& ctx, Strided<const T> x, std::span<real_t<T>> n
     norms[static_cast<std::size_t>(j)] = static_cast<real_t<T>>(sums[static_cast<std::size_t>(j)].root());
 }
 
-#define TS_INSTANTIATE(T) template void column_norms<T>(const Context&, Strided<const T>, std::span<real_t<T>>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, column_norms)
 
 }  // namespace ts::fast

@@ -31,8 +31,6 @@ void column_norms(Strided<const T> x, std::span<real_t<T>> norms) {
   }
 }
 
-#define TS_INSTANTIATE(T) template void column_norms<T>(Strided<const T>, std::span<real_t<T>>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, column_norms)
 
 }  // namespace ts::reference

@@ -120,10 +120,7 @@ void project_out(const Context& ctx, Strided<const T> v, Strided<const T> s, Str
   pass<T>(ctx, kernels, v, &minus_s, w, s_next, g);
 }
 
-#define TS_INSTANTIATE(T)                                                                                      \
-  template void inner_and_gram<T>(const Context&, Strided<const T>, Strided<const T>, Strided<T>, Strided<T>); \
-  template void project_out<T>(const Context&, Strided<const T>, Strided<const T>, Strided<T>, Strided<T>, Strided<T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, inner_and_gram)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, project_out)
 
 }  // namespace ts::fast

@@ -46,8 +46,10 @@ ProjectShape shape_of(const GpuProblem& problem) {
 // The search space. Of candidates of equal cost the one that comes first in these lists, read from left to right,
 // counts as the better one.
 constexpr int tiles_of_chunk[] = {1, 2, 4, 8, 16}, group_sides[] = {1, 2, 4, 8}, warps_of_block[] = {8, 16, 4};
-constexpr int most_stages = 6, most_tiles_of_warp = 18;
-constexpr int kept_free = 1024;  ///< bytes of shared memory
+constexpr int most_stages = 6, most_tiles_of_warp = 18, two_for_each_scheduler = 8;
+constexpr int kept_free = 1024;      ///< bytes of shared memory
+constexpr index_t widest_v = 4096;   ///< columns of a launch
+constexpr index_t narrowest_w = 16;  ///< scalars of a panel: narrower ones would read V again and again
 
 /// Cycles of a multiprocessor for 16 rows. What takes longest counts whole, other work in part.
 struct ProjectCosts {
@@ -64,18 +66,26 @@ struct ProjectCosts {
   double few_warps;                 ///< fewer than two for each scheduler
   double meeting;                   ///< for each warp that a group has beside the first
 };
-/// As measured on an H100 (docs/notes/gpu.md, "project"); the ranking is the same for all devices.
+/// As measured on an H100 (docs/notes/project.md); the ranking is the same for all devices.
 constexpr ProjectCosts h100_costs{12, 1024, 48 * 1024, 1.5, 16, 4, 8, 8, 4, 1.3, 2, 0.2, 0.1, 1.2, 0.03};
+
+/// Registers beside the sums of the products and of the update and their fragments, as compiled without spills.
+struct ProjectRegisters {
+  int update = 24, products = 16;  ///< fragments that both wait for
+  int beside = 56;
+  int scattered = 32;  ///< copies unit by unit and rows that are strided keep more addresses
+  int parts = 32;      ///< what depends on the part is in no constants
+};
 
 /// What a thread will need: the sums of the products, and those and the fragments of the update.
 int registers_needed(const ProjectPolicy& p) {
+  constexpr ProjectRegisters r;
   const int parts = parts_of(p.type), tiles = p.warp_tiles(), blocks = p.warp_blocks();
   const int kept = p.has_products() ? 8 * tiles * blocks + 2 * tiles + blocks : 0;
-  const int update = p.update ? 8 * p.at_once() * parts + 24 + 8 * parts : 0;
-  // Copies unit by unit and rows that are strided keep more addresses.
+  const int update = p.update ? 8 * p.at_once() * parts + 8 * parts + r.update : 0;
   const bool scattered = p.mode_w != TallMode::flat || (p.uses_v() && p.mode_v != TallMode::flat);
-  return kept + std::max(update, p.has_products() ? 8 * blocks + 16 : 0) + 56 + (scattered ? 32 : 0) +
-         (p.parts ? 32 : 0);  // what depends on the part is in no constants
+  return kept + std::max(update, p.has_products() ? 8 * blocks + r.products : 0) + r.beside +
+         (scattered ? r.scattered : 0) + (p.parts ? r.parts : 0);
 }
 
 double cost_of(const ProjectPolicy& p, const ProjectCosts& c) {
@@ -99,7 +109,7 @@ double cost_of(const ProjectPolicy& p, const ProjectCosts& c) {
   const double cost = std::max({memory * (1 + c.chunk_start / chunk_bytes) / in_flight, tensor * c.tensor_slack * idle,
                                 loads * c.load_cycles}) +
                       c.tensor_share * tensor * idle + c.load_share * loads;
-  return cost * ((p.warps() < 8 ? c.few_warps : 1) * (1 + c.meeting * (group_warps - 1)));
+  return cost * ((p.warps() < two_for_each_scheduler ? c.few_warps : 1) * (1 + c.meeting * (group_warps - 1)));
 }
 
 struct ProjectCandidate {
@@ -158,7 +168,7 @@ KernelPlan plan_with(ProjectPolicy p, const ProjectShape& shape, const BlockLimi
 ProjectPanels project_panels(DType type, index_t p, index_t q, const BlockLimits& limits, bool in_parts) {
   const auto fit = [&](index_t v, index_t w) {
     // However they lie: by columns and by unaligned rows.
-    if (v > 4096) return false;
+    if (v > widest_v) return false;
     const auto odd = static_cast<unsigned>(scalar_bytes(type));
     const TallOperand columns{1, 1 << 20, 0};
     for (const auto& [of_v, of_w] : {std::pair{columns, columns}, {{4 * v, 1, odd}, {4 * w, 1, odd}}}) {
@@ -172,8 +182,7 @@ ProjectPanels project_panels(DType type, index_t p, index_t q, const BlockLimits
   const auto share = [](index_t columns, index_t panels) { return std::max<index_t>(1, ceil_div(columns, panels)); };
   for (index_t w_panels = 1;; ++w_panels) {
     const index_t w = share(q, w_panels);
-    // Narrow panels of W read V again and again: V is cut before they are narrower than 8 scalars.
-    const bool last = w * parts_of(type) <= 16;
+    const bool last = w * parts_of(type) <= narrowest_w;  // V is cut before W is cut further
     for (index_t v_panels = 1; v_panels == 1 || (last && v_panels <= p); ++v_panels) {
       // Panels of W stand for V, too, where W is cut.
       const index_t v = share(p, v_panels);
@@ -186,7 +195,7 @@ ProjectPanels project_panels(DType type, index_t p, index_t q, const BlockLimits
 std::vector<Candidate> project_candidates(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
   if (pr.operation != Operation::inner_and_gram && pr.operation != Operation::project_out) return {};
-  if (pr.n < 1 || pr.p < 0 || pr.q < 1 || pr.p > 4096 || scalar_bytes(pr.type) == 2) return {};
+  if (pr.n < 1 || pr.p < 0 || pr.q < 1 || pr.p > widest_v || scalar_bytes(pr.type) == 2) return {};
   const ProjectShape shape = shape_of(problem);
   if (!shape.policy.uses_v() && !shape.policy.gram) return {};
   const BlockLimits limits = part_limits_of(device, problem, 1);

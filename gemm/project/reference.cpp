@@ -34,10 +34,7 @@ void inner_and_gram(Strided<const T> v, Strided<const T> w, Strided<T> s, Stride
   store(T{1}, g_sum, T{}, g);
 }
 
-#define TS_INSTANTIATE(T)                                                                      \
-  template void inner_and_gram<T>(Strided<const T>, Strided<const T>, Strided<T>, Strided<T>); \
-  template void project_out<T>(Strided<const T>, Strided<const T>, Strided<T>, Strided<T>, Strided<T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, inner_and_gram)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, project_out)
 
 }  // namespace ts::reference

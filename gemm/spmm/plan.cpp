@@ -9,6 +9,22 @@ namespace {
 
 constexpr index_t warp = 32;
 
+/// How the lanes of a warp share rows, as measured on an H100 (docs/notes/spmm.md).
+struct SpmmModel {
+  index_t usual_entries = 8;  ///< of a row, where the problem does not say
+  index_t lane_bytes = 32,
+          lane_pieces = 4;      ///< of a row of X that a lane takes: rows under way are worth more than lanes
+  index_t entries_of_lane = 8;  ///< a row is shared by as many groups of lanes as give each so many
+  index_t idle_share = 3;       ///< fewer lanes, where the last pass would leave one in so many without work
+  index_t unroll = 4, unroll_of_passes = 2;  ///< entries under way: few where several passes move many bytes
+  index_t few_bytes_of_passes = 24;
+  // Registers beside sums and what is under way: addresses.
+  index_t beside = 32, beside_passes = 40, strided = 16, strided_shifted = 24;
+  index_t least_blocks = 2, most_blocks = 6;  ///< of a multiprocessor
+  index_t registers = 65536;
+};
+constexpr SpmmModel model;
+
 constexpr index_t result_size(DType type) noexcept { return std::max<index_t>(4, static_cast<index_t>(size_of(type))); }
 constexpr index_t power_up(index_t x) noexcept {
   return static_cast<index_t>(std::bit_ceil(static_cast<std::uint64_t>(x)));
@@ -36,18 +52,19 @@ SpmmPolicy spmm_policy(const GpuProblem& problem) {
   const Problem& pr = problem.problem;
   const Piece piece = piece_of(problem);
   const index_t pieces = pr.q / piece.count, element = static_cast<index_t>(size_of(pr.type));
-  const index_t entries = pr.nonzeros > 0 && pr.n > 0 ? pr.nonzeros / pr.n : 8;
-  // A lane takes up to 32 bytes of a row in up to four pieces: rows under way are worth more than lanes a
-  // row. Fewer lanes where the last pass would leave a third of them or more without work.
-  index_t lanes = std::min(warp, power_up(std::max(ceil_div(pr.q * element, 32), ceil_div(pieces, 4))));
+  const index_t entries = pr.nonzeros > 0 && pr.n > 0 ? pr.nonzeros / pr.n : model.usual_entries;
+  index_t lanes = std::min(
+      warp, power_up(std::max(ceil_div(pr.q * element, model.lane_bytes), ceil_div(pieces, model.lane_pieces))));
   const auto idle = [&](index_t count) { return ceil_div(pieces, count) * count - pieces; };
-  if (3 * idle(lanes) >= pieces && idle(lanes / 2) < idle(lanes)) lanes /= 2;
+  if (model.idle_share * idle(lanes) >= pieces && idle(lanes / 2) < idle(lanes)) lanes /= 2;
   const index_t passes = ceil_div(pieces, lanes), piece_bytes = piece.count * element;
-  const index_t unroll = passes == 1 || passes * piece_bytes <= 24 ? 4 : 2;
-  // As many blocks as registers allow: sums, what is under way, addresses.
+  const bool few_bytes = passes == 1 || passes * piece_bytes <= model.few_bytes_of_passes;
+  const index_t unroll = few_bytes ? model.unroll : model.unroll_of_passes;
+  // As many blocks as registers allow.
   const index_t registers = (problem.shifted ? 2 : 1) * passes * piece.count * result_size(pr.type) / 4 +
                             unroll * (ceil_div(piece_bytes, 4) + ceil_div(element, 4) + pr.index_bytes / 4 + 2) +
-                            (passes > 1 ? 40 : 32) + (strided(problem) ? problem.shifted ? 24 : 16 : 0);
+                            (passes > 1 ? model.beside_passes : model.beside) +
+                            (strided(problem) ? problem.shifted ? model.strided_shifted : model.strided : 0);
   SpmmPolicy p;
   p.type = pr.type, p.q = static_cast<int>(pr.q), p.index_bytes = pr.index_bytes;
   p.conjugate = parts_of(pr.type) == 2 && problem.op == Op::adjoint;
@@ -55,8 +72,9 @@ SpmmPolicy spmm_policy(const GpuProblem& problem) {
   p.out_alignment = std::min({16, problem.out.alignment, static_cast<int>(result_size(pr.type)) * piece.count});
   p.strided = strided(problem), p.shifted = problem.shifted;
   p.lanes = static_cast<int>(lanes), p.unroll = static_cast<int>(unroll);
-  p.split = static_cast<int>(power_down(std::clamp<index_t>(entries / 8, 1, warp / lanes)));
-  p.blocks = static_cast<int>(std::clamp<index_t>(65536 / p.threads / registers, 2, 6));
+  p.split = static_cast<int>(power_down(std::clamp<index_t>(entries / model.entries_of_lane, 1, warp / lanes)));
+  p.blocks = static_cast<int>(
+      std::clamp<index_t>(model.registers / p.threads / registers, model.least_blocks, model.most_blocks));
   return p;
 }
 
@@ -81,7 +99,7 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
   c.kernel = plan_of("spmm_rows", policy);
   c.kernel.grid = grid_of(ceil_div(pr.n, policy.threads / policy.group()), INT32_MAX);
   c.kernel.block = policy.threads;
-  c.kernel.budget = {65536 / policy.threads / policy.blocks, 0};
+  c.kernel.budget = {static_cast<int>(model.registers) / policy.threads / policy.blocks, 0};
   c.seconds =
       (strided(problem) ? 2 : 1) * std::max(limits.memory_seconds, limits.arithmetic_seconds) + device.launch_seconds;
   return {std::move(c)};

@@ -17,8 +17,6 @@ void trsm(Strided<T> x, Strided<const T> r) {
   }
 }
 
-#define TS_INSTANTIATE(T) template void trsm<T>(Strided<T>, Strided<const T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, trsm)
 
 }  // namespace ts::reference

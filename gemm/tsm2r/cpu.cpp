@@ -66,10 +66,6 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, S
   cpu::multiply<T>(ctx, kernels, op_d == Op::none ? d : d.transposed(), factor, beta, y);
 }
 
-#define TS_INSTANTIATE(T)                                                                                  \
-  template void tsm2r<T>(const Context&, Op, result_t<T>, Strided<const T>, Strided<const T>, result_t<T>, \
-                         Strided<result_t<T>>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, tsm2r)
 
 }  // namespace ts::fast

@@ -18,9 +18,6 @@ void tsm2r(Op op_d, result_t<T> alpha, Strided<const T> d, Strided<const T> x, r
   }
 }
 
-#define TS_INSTANTIATE(T) \
-  template void tsm2r<T>(Op, result_t<T>, Strided<const T>, Strided<const T>, result_t<T>, Strided<result_t<T>>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, tsm2r)
 
 }  // namespace ts::reference

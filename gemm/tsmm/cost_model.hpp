@@ -1,6 +1,10 @@
 // What kernels of tsmm/ were measured to cost, as numbers: plan.cpp and wide_plan.cpp put them together.
 #pragma once
 
+#include <cstddef>
+
+#include "tallskinny/gemm/core/dtype.hpp"
+
 namespace ts::cuda {
 
 /// Cycles of a multiprocessor for 16 rows, as far as they tell policies of tsmm.cuh apart. Fitted to the times of all
@@ -49,6 +53,19 @@ inline constexpr TsmmCostModel tsmm_on_h100{};
 /// half; four warps a fifth less than eight, two a third (tests/bench/results/requests-2026-11-22-h200.txt).
 inline constexpr TsmmCostModel tsmm_on_h200{.short_chunk = 0.045, .asking_teams = 0.02, .asking_warps_power = 0.3};
 
+/// Where workers of tsmm.cuh serve at all: scalars of the shape.
+struct TsmmLimits {
+  // Few terms leave no rounding for split products to hide in, unless X is exact in one part.
+  int least_split_float32 = 24, least_split_half = 5;
+  int widest_warpgroup = 128;  ///< Y
+  int widest_by_lanes = 4;     ///< X and Y, whose tensor instructions would be mostly empty
+  int widest_lane_float64 = 8, widest_lane = 32, largest_lane_factor = 640;
+  int most_slots = 6;  ///< of a group
+  int slots_to_lag = 3,
+      slots_to_lag_warpgroup = 4;  ///< of a group, from which on a slot is stored while the next is used
+};
+inline constexpr TsmmLimits tsmm_limits{};
+
 /// Cycles of a multiprocessor for a tile of tsmm_wide.cuh. Fitted to the times of some policies of 25 problems on an
 /// H100.
 struct WideCostModel {
@@ -58,5 +75,14 @@ struct WideCostModel {
   double tensor = 1.1, stage = 200, k_block = 100;  ///< cycles of stages and blocks of K beside instructions
 };
 inline constexpr WideCostModel wide_on_h100{};
+
+/// Where tsmm_wide.cuh serves TSM2R. As measured on an H100: shorter rows, and elements of fewer bytes, are read as
+/// fast by the inner product, which starts faster.
+struct WideLimits {
+  index_t least_columns = 1024, least_rows_of_multiprocessor = 100;
+  std::size_t least_element = 8;
+  int widest_exact = 16;  ///< scalars of Y up to which float32 is not split: few columns leave no rounding to hide in
+};
+inline constexpr WideLimits wide_limits{};
 
 }  // namespace ts::cuda

@@ -37,13 +37,7 @@ void tsmm_in_place(const Context& ctx, Op op_s, T alpha, Strided<T> x, Strided<c
   cpu::multiply<T>(ctx, kernels, cpu::as_const(x), factor, T{}, y);
 }
 
-#define TS_INSTANTIATE(T)                                                                                           \
-  template void tsmm<T>(const Context&, Op, result_t<T>, Strided<const T>, Strided<const result_t<T>>, result_t<T>, \
-                        Strided<result_t<T>>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
-#define TS_INSTANTIATE(T) template void tsmm_in_place<T>(const Context&, Op, T, Strided<T>, Strided<const T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, tsmm)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, tsmm_in_place)
 
 }  // namespace ts::fast

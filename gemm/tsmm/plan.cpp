@@ -143,21 +143,23 @@ constexpr TsmmSpace spaces[] = {
 
 /// Whether workers of a space serve a shape at all.
 bool serves(const TsmmSpace& space, const TsmmPolicy& shape, const BlockLimits& limits) {
+  constexpr const TsmmLimits& m = tsmm_limits;
   const int scalar = shape.scalar(), p = shape.p * shape.parts(), q = shape.q * shape.parts();
-  // Few terms leave no rounding to hide in, unless X needs no splitting.
-  if (space.arithmetic == Arithmetic::split && (scalar == 8 || p < (scalar == 2 ? 5 : 24))) return false;
-  if (space.worker == TsmmWorker::warpgroup) return scalar == 4 && limits.warpgroups && q <= 128;
-  if (space.worker == TsmmWorker::warp) return p > 4 || q > 4;
-  return std::max(p, q) <= (scalar == 8 ? 8 : 32) && p * q <= 640;
+  const int least_split = scalar == 2 ? m.least_split_half : m.least_split_float32;
+  if (space.arithmetic == Arithmetic::split && (scalar == 8 || p < least_split)) return false;
+  if (space.worker == TsmmWorker::warpgroup) return scalar == 4 && limits.warpgroups && q <= m.widest_warpgroup;
+  if (space.worker == TsmmWorker::warp) return std::max(p, q) > m.widest_by_lanes;
+  return std::max(p, q) <= (scalar == 8 ? m.widest_lane_float64 : m.widest_lane) && p * q <= m.largest_lane_factor;
 }
 
-/// The policy with as many slots as fit, up to six a group; false: fewer than two.
+/// The policy with as many slots as fit; false: fewer than two a group.
 bool fit_slots(TsmmPolicy& k, const BlockLimits& limits) {
   if (k.registers_needed() > register_cap(k.warps())) return false;
-  k.slots = 6 * k.groups;
+  k.slots = tsmm_limits.most_slots * k.groups;
   while (k.slots >= 2 * k.groups && k.shared_bytes() > limits.shared_bytes) --k.slots;
   if (k.slots < 2 * k.groups) return false;
-  k.lag = k.slots < (k.worker == TsmmWorker::warpgroup ? 4 : 3) * k.groups ? 0 : 1;
+  const bool warpgroup = k.worker == TsmmWorker::warpgroup;
+  k.lag = k.slots < (warpgroup ? tsmm_limits.slots_to_lag_warpgroup : tsmm_limits.slots_to_lag) * k.groups ? 0 : 1;
   return true;
 }
 

@@ -26,13 +26,7 @@ void tsmm_in_place(Op op_s, T alpha, Strided<T> x, Strided<const T> s) {
   tsmm<T>(op_s, alpha, x_in, s, T{}, y);
 }
 
-#define TS_INSTANTIATE(T)                                                                           \
-  template void tsmm<T>(Op, result_t<T>, Strided<const T>, Strided<const result_t<T>>, result_t<T>, \
-                        Strided<result_t<T>>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
-#define TS_INSTANTIATE(T) template void tsmm_in_place<T>(Op, T, Strided<T>, Strided<const T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, tsmm)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, tsmm_in_place)
 
 }  // namespace ts::reference

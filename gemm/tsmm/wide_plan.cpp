@@ -61,12 +61,11 @@ constexpr int tile_counts[] = {1, 2}, team_counts[] = {1, 2, 4, 5, 6, 7, 8, 9, 1
 constexpr int column_warp_counts[] = {1, 2, 4}, box_counts[] = {1, 2, 4};
 constexpr int least_warps = 4, most_warps = 12, most_stages = 12;
 
-/// Whether the arithmetic serves the type: 16-bit numbers are split for nothing, and few columns leave no rounding to
-/// hide in.
+/// Whether the arithmetic serves the type: 16-bit numbers are split for nothing.
 bool serves(const WidePolicy& k) {
   const int scalar = scalar_bytes(k.type);
   if (k.arithmetic == Arithmetic::float64) return scalar != 2;
-  return scalar == 2 || (scalar == 4 && k.q * parts_of(k.type) > 16);
+  return scalar == 2 || (scalar == 4 && k.q * parts_of(k.type) > wide_limits.widest_exact);
 }
 
 /// Gives the policy as many stages as fit; false where it does not fit.
@@ -133,9 +132,8 @@ std::vector<Candidate> wide_candidates(const GpuProblem& problem, const DeviceIn
   if (tsm2r) {
     // Rows are summed by one block alone, which starts at a column of its own.
     if (problem.determinism == Determinism::gpu_to_gpu) return {};
-    if (pr.p < 1024 || pr.n < index_t{100} * device.multiprocessors) return {};
-    // As measured on an H100: shorter rows are read as fast by the inner product, which starts faster.
-    if (size_of(pr.type) < 8) return {};
+    if (pr.p < wide_limits.least_columns || size_of(pr.type) < wide_limits.least_element) return {};
+    if (pr.n < wide_limits.least_rows_of_multiprocessor * device.multiprocessors) return {};
   } else if (pr.p <= tsmm_widest(pr.type, limits_of(device, Determinism::run_to_run))) {
     return {};
   }

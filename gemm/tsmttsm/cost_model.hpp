@@ -53,20 +53,20 @@ inline constexpr InnerCostModel inner_on_h200{.few_requests = true};
 /// Rings where memory wants few requests, as measured on an H200 (docs/notes/inner-products.md, "How much to ask for";
 /// tests/bench/results/requests-2026-11-22-h200.txt).
 struct InnerRequests {
-  // KiB of a ring of three chunks. Numbers that are widened or split keep a chunk longer, and float32 that takes long to
-  // multiply is read best by many chunks.
+  // KiB of a ring of three chunks. Numbers that are widened or split keep a chunk longer, and float32 that takes long
+  // to multiply is read best by many chunks.
   double soon_used = 0.33, late_used = 0.5, never_limits = 1;  ///< of memory's time that the arithmetic takes
   int soon_kib = 64, soon_kib_of_narrow = 76, kib = 50, late_kib = 58;
   int slices_of_one_warp = 8;  ///< those that use a chunk soon, whatever the arithmetic
-  // Two chunks wait for each other. Where a chunk is used soon both count, each byte less; else one counts.
-  int two_soon_more_kib = 10, two_less_kib = 4;  ///< KiB that they may have beyond three, and that they may not
-  double two_soon = 0.76;                        ///< of a byte's worth
-  double two_lose = 10 * 1024;                   ///< bytes
+  // Two chunks wait for each other. Where a chunk is used soon both count and may have more KiB than three, but a byte
+  // is worth less; else one counts, may have fewer KiB, and some bytes are lost.
+  int two_soon_more_kib = 10, two_less_kib = 4;
+  double two_soon = 0.76, two_lose = 10 * 1024;
   // Chunks of 32 KiB are read more slowly than their neighbours, for a reason that is not known.
   int slow_chunk = 32 * 1024, slow_within = 1024;
   double slow = 0.85;
-  // Fewer slices, which are warps, rather than much too little: KiB that half of them lose, and those of arithmetic that
-  // takes as long as memory.
+  // Fewer slices, which are warps, rather than much too little: KiB that half of them lose, and how many more where
+  // arithmetic takes as long as memory.
   double fewer_slices_kib = 4, fewer_slices_busy_kib = 20;
   int least_warps = 4;
 };

@@ -53,11 +53,7 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, resu
   inner_product<T>(ctx, op, alpha, a, a, beta, c, true);
 }
 
-#define TS_INSTANTIATE(T)                                                                                    \
-  template void tsmttsm<T>(const Context&, Op, result_t<T>, Strided<const T>, Strided<const T>, result_t<T>, \
-                           Strided<result_t<T>>);                                                            \
-  template void gram<T>(const Context&, Op, result_t<T>, Strided<const T>, result_t<T>, Strided<result_t<T>>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, tsmttsm)
+TS_FOR_EACH_TYPE(TS_FUNCTION, gram)
 
 }  // namespace ts::fast

@@ -28,10 +28,7 @@ void gram(Op op, result_t<T> alpha, Strided<const T> a, result_t<T> beta, Stride
   store(alpha, g, beta, c);  // C = alpha op(A) A + beta C
 }
 
-#define TS_INSTANTIATE(T)                                                                                           \
-  template void tsmttsm<T>(Op, result_t<T>, Strided<const T>, Strided<const T>, result_t<T>, Strided<result_t<T>>); \
-  template void gram<T>(Op, result_t<T>, Strided<const T>, result_t<T>, Strided<result_t<T>>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, tsmttsm)
+TS_FOR_EACH_TYPE(TS_FUNCTION, gram)
 
 }  // namespace ts::reference

@@ -49,13 +49,13 @@ Factored factorise(Tall<T>& tall, ShiftedCholQr3, PlacedView<T> x, HostView<T> r
   return full_or_failed(success, x.cols(), Rung::shifted);
 }
 
-#define TS_INSTANTIATE(T)                                                               \
-  template bool cholesky_step<T>(Tall<T>&, Matrix<T>, PlacedView<T>, HostView<T>);      \
-  template bool two_cholesky_steps<T>(Tall<T>&, Matrix<T>, PlacedView<T>, HostView<T>); \
-  template Factored factorise<T>(Tall<T>&, CholQr, PlacedView<T>, HostView<T>);         \
-  template Factored factorise<T>(Tall<T>&, CholQr2, PlacedView<T>, HostView<T>);        \
+#define TS_INSTANTIATE(T)                                                        \
+  template Factored factorise<T>(Tall<T>&, CholQr, PlacedView<T>, HostView<T>);  \
+  template Factored factorise<T>(Tall<T>&, CholQr2, PlacedView<T>, HostView<T>); \
   template Factored factorise<T>(Tall<T>&, ShiftedCholQr3, PlacedView<T>, HostView<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, cholesky_step)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, two_cholesky_steps)
 
 }  // namespace ts::ortho::detail

@@ -75,6 +75,18 @@ PivotedQr<T> pivoted_qr(HostView<const T> x, double dead) {
 }
 
 template <class T>
+SchurForm<T> schur_form(HostView<const T> a) {
+  using Decomposition = std::conditional_t<is_complex<T>, Eigen::ComplexSchur<Dense<T>>, Eigen::RealSchur<Dense<T>>>;
+  const index_t n = a.rows();
+  SchurForm<T> result{Matrix<T>(n, n), Matrix<T>(n, n)};
+  const Decomposition form(widened(a));
+  result.converged = form.info() == Eigen::Success;
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) result.t(i, j) = form.matrixT()(i, j), result.u(i, j) = form.matrixU()(i, j);
+  return result;
+}
+
+template <class T>
 Svd<T> svd(HostView<const T> a) {
   const index_t m = a.rows(), n = a.cols(), k = std::min(m, n);
   Svd<T> result{Matrix<T>(m, k), std::vector<real_t<T>>(at(k)), Matrix<T>(n, k)};
@@ -202,22 +214,21 @@ bool all_finite(HostView<const T> a) {
   return true;
 }
 
-#define TS_INSTANTIATE(T)                                                                       \
-  template HermitianEigen<T> hermitian_eigen<T>(HostView<const T>);                             \
-  template PivotedQr<T> pivoted_qr<T>(HostView<const T>, double);                               \
-  template Svd<T> svd<T>(HostView<const T>);                                                    \
-  template bool cholesky<T>(HostView<T>, double);                                               \
-  template void solve_adjoint<T>(HostView<const T>, HostView<T>);                               \
-  template void solve_upper<T>(HostView<const T>, HostView<T>);                                 \
-  template void multiply_left<T>(HostView<const T>, HostView<T>);                               \
-  template Matrix<T> product<T>(HostView<const T>, HostView<const T>);                          \
-  template void add<T>(HostView<T>, HostView<const T>);                                         \
-  template void subtract_adjoint_product<T>(HostView<const T>, HostView<const T>, HostView<T>); \
-  template void copy<T>(HostView<const T>, HostView<T>);                                        \
-  template void set_zero<T>(HostView<T>);                                                       \
-  template void set_identity<T>(HostView<T>);                                                   \
-  template bool all_finite<T>(HostView<const T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, hermitian_eigen)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, pivoted_qr)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, svd)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, cholesky)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, solve_adjoint)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, solve_upper)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, multiply_left)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, product)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, add)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, subtract_adjoint_product)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, copy)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, set_zero)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, set_identity)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, all_finite)
+template SchurForm<double> schur_form<double>(HostView<const double>);
+template SchurForm<std::complex<double>> schur_form<std::complex<double>>(HostView<const std::complex<double>>);
 
 }  // namespace ts::ortho

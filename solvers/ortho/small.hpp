@@ -34,6 +34,19 @@ struct PivotedQr {
 template <class T>
 [[nodiscard]] PivotedQr<T> pivoted_qr(HostView<const T> x, double dead);
 
+/// A = U T U^H with unitary U; T is upper triangular, that of a real matrix with 2 x 2 blocks on its diagonal.
+template <class T>
+struct SchurForm {
+  Matrix<T> t;  ///< what lies below the triangle, or the blocks, is not defined
+  Matrix<T> u;
+  bool converged = false;  ///< if not, the rest means nothing
+};
+
+/// The Schur form of a small square matrix by the QR algorithm, for T = double and complex<double>. Source: Golub and
+/// Van Loan, Matrix Computations, section 7.5.
+template <class T>
+[[nodiscard]] SchurForm<T> schur_form(HostView<const T> a);
+
 /// A = U diag(values) V^H with falling values and min(m, n) columns in U and V.
 template <class T>
 struct Svd {

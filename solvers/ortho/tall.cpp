@@ -162,8 +162,6 @@ void Tall<T>::norms(PlacedView<const T> x, std::span<real_t<T>> norms) {
   count(problem<T>(Operation::column_norms, x.rows(), x.cols(), 1), true, false);
 }
 
-#define TS_INSTANTIATE(T) template class Tall<T>;
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_CLASS, Tall)
 
 }  // namespace ts::ortho

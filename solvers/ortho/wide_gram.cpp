@@ -203,10 +203,7 @@ bool wide_cholesky_factor(const Context& ctx, HostView<const T> x, HostView<T> r
   return true;
 }
 
-#define TS_INSTANTIATE(T)                                                             \
-  template Matrix<wide_t<T>> gram_in_float64<T>(const Context&, PlacedView<const T>); \
-  template bool wide_cholesky_factor<T>(const Context&, HostView<const T>, HostView<T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, gram_in_float64)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, wide_cholesky_factor)
 
 }  // namespace ts::ortho

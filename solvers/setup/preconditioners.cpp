@@ -113,11 +113,8 @@ void ChebyshevInverse<T>::apply(const Context& ctx, HostView<const T> x, HostVie
   }
 }
 
-#define TS_INSTANTIATE(T)               \
-  template class Jacobi<T>;             \
-  template class IncompleteCholesky<T>; \
-  template class ChebyshevInverse<T>;
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, Jacobi)
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, IncompleteCholesky)
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, ChebyshevInverse)
 
 }  // namespace ts::solvers

@@ -108,8 +108,6 @@ CountBelow InverseGram<T>::count_below() const {
   };
 }
 
-#define TS_INSTANTIATE(T) template class InverseGram<T>;
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, InverseGram)
 
 }  // namespace ts::solvers

@@ -139,16 +139,16 @@ Matrix<T> as_dense(const Context& ctx, const Rectangular<T>& a) {
   return dense;
 }
 
-#define TS_INSTANTIATE(T)                                                                    \
-  template Rectangular<T> rectangular<T>(CsrView<T>);                                        \
-  template Rectangular<T> rectangular<T>(HostView<const T>);                                 \
-  template Rectangular<T> adjoint<T>(Rectangular<T>);                                        \
-  template Rectangular<T> centred<T>(Rectangular<T>, std::vector<T>);                        \
-  template std::vector<T> column_means<T>(const Context&, const Rectangular<T>&);            \
-  template Operator<T> gram_operator<T>(Rectangular<T>);                                     \
-  template Rectangular<T> deflated<T>(Rectangular<T>, HostView<const T>, HostView<const T>); \
+#define TS_INSTANTIATE(T)                                    \
+  template Rectangular<T> rectangular<T>(CsrView<T>);        \
+  template Rectangular<T> rectangular<T>(HostView<const T>); \
   template Matrix<T> as_dense<T>(const Context&, const Rectangular<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, adjoint)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, centred)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, column_means)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, gram_operator)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, deflated)
 
 }  // namespace ts::solvers

@@ -302,13 +302,9 @@ SvdResult<T> solve_svd(const Context& ctx, const SvdProblem<T>& problem, const E
   return SvdSolver<T>(ctx, problem, options).run();
 }
 
-#define TS_INSTANTIATE(T)                                                                                        \
-  template Matrix<T> orthonormal_basis<T>(const Context&, HostView<const T>, index_t, std::uint64_t, Matrix<T>*, \
-                                          index_t*);                                                             \
-  template Matrix<T> beside<T>(const Context&, HostView<const T>, HostView<const T>);                            \
-  template class SvdSolver<T>;                                                                                   \
-  template SvdResult<T> solve_svd<T>(const Context&, const SvdProblem<T>&, const EigenOptions&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, orthonormal_basis)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, beside)
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, SvdSolver)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_svd)
 
 }  // namespace ts::solvers

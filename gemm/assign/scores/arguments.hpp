@@ -25,4 +25,24 @@ struct PairsArgument {
   unsigned* marks = nullptr;  ///< of rows with a pair that no other kernel need score again
 };
 
+/// Of every kernel that scores rows; each takes what it needs.
+struct ScoresArguments {
+  RowsArgument x;
+  Selection selection;
+  const void* centroids;  ///< as assign_prepare.cuh makes them ready for the kernel
+  const float* origins;   ///< where their scores begin
+  float per_unit;         ///< of scores to units of their origin; to 2^-23 of one where keys keep scores
+  float reach;            ///< of rows as they are
+  unsigned one, open;     ///< 1, which compilers must not know; units within which narrow scores decide nothing
+  const Largest* largest;
+  const double* shift;
+  double scale;
+  int* labels;
+  unsigned* undecided;
+  PairsArgument pairs;
+  Margin margin;
+  SumsArgument sums;
+  PassCounts* counts;
+};
+
 }  // namespace ts::cuda

@@ -45,9 +45,9 @@ struct PassPlan {
         adds(pass.into != nullptr || pass.centroids.sums.words != nullptr),
         problem(problem_of(pass)),
         plans(cuda::assign_plans(problem, ctx.stream.device())),
-        as_are(plans.scores && plans.scores->family == cuda::ScoreFamily::single),
-        pairs_first(plans.scores && plans.scores->family == cuda::ScoreFamily::groups && pass.over == Over::every_row),
-        pairs_again(plans.again && plans.again->family != cuda::ScoreFamily::narrow),
+        as_are(plans.scores && plans.scores->as_are),
+        pairs_first(plans.scores && plans.scores->pairs && pass.over == Over::every_row),
+        pairs_again(plans.again && plans.again->pairs),
         origin(pass.moments, pass.centroids.spread, as_are) {}
 
   /// The counters of the pass, and behind them its sums where they are not elsewhere.
@@ -196,37 +196,26 @@ class RunningPass {
   void score_by(const cuda::ScorePlan& by, const cuda::Selection& selection, std::uint32_t* undecided, bool confirms) {
     const PassPlan& p = plan_;
     const PassMemory& m = memory_;
-    const double* const shift = pass_.centroids.sums.shift;
-    std::int32_t* const labels = pass_.labels.data;
-    using Family = cuda::ScoreFamily;
-    if (by.family == Family::single)
-      return cuda::launch_with<cuda::SinglePolicy>(
-          ctx_, by.kernel,
-          {rows_, m.negated, m.plain_origins, static_cast<float>(1 / p.origin.unit),
-           static_cast<float>(p.origin.reach * 1.001), one, m.largest, p.scale, labels, undecided, margin(), to_,
-           m.counts});
-    if (by.family == Family::narrow)
-      return cuda::launch_with<cuda::NarrowPolicy>(ctx_, by.kernel,
-                                                   {rows_, selection, m.negated, m.origins, one, p.origin.open(p.d),
-                                                    shift, p.scale, labels, undecided, margin(), to_, m.counts});
-    const cuda::ScoresArguments arguments{rows_,
-                                          selection,
-                                          confirms ? m.confirming : m.negated,
-                                          confirms ? m.half_norms : m.origins,
-                                          confirms ? 1.0F : static_cast<float>(0x1p-23 / p.origin.unit),
-                                          one,
-                                          m.largest,
-                                          shift,
-                                          p.scale,
-                                          labels,
-                                          undecided,
-                                          {m.pairs, m.pair_marks},
-                                          margin(),
-                                          to_,
-                                          m.counts};
-    if (by.family == Family::tensor) return cuda::launch_with<cuda::TensorPolicy>(ctx_, by.kernel, arguments);
-    if (by.family == Family::producers) return cuda::launch_with<cuda::ProducersPolicy>(ctx_, by.kernel, arguments);
-    cuda::launch_with<cuda::GroupsPolicy>(ctx_, by.kernel, arguments);
+    const bool signs = confirms && !by.as_are;  // centroids have columns with their origins
+    const float* const origins = by.as_are ? m.plain_origins : signs ? m.half_norms : m.origins;
+    cuda::launch(ctx_, by.kernel,
+                 cuda::ScoresArguments{rows_,
+                                       selection,
+                                       signs ? m.confirming : m.negated,
+                                       origins,
+                                       signs ? 1.0F : static_cast<float>((by.as_are ? 1 : 0x1p-23) / p.origin.unit),
+                                       static_cast<float>(p.origin.reach * 1.001),
+                                       one,
+                                       p.origin.open(p.d),
+                                       m.largest,
+                                       pass_.centroids.sums.shift,
+                                       p.scale,
+                                       pass_.labels.data,
+                                       undecided,
+                                       {m.pairs, m.pair_marks},
+                                       margin(),
+                                       to_,
+                                       m.counts});
   }
   cuda::Selection gather(const std::uint32_t* marked, cuda::word64* count) {
     const index_t words = cuda::AssignProblem::mark_words(plan_.n);

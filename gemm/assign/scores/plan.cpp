@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/scores/plan.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/assign/scores/policy.hpp"
@@ -25,16 +26,14 @@ enum class Turn { every_row, listed_rows };
 /// What all kernels with scores have in common: how a row is loaded, where sums are kept, and the grid; how many
 /// listed rows it will get is not known.
 template <class P>
-ScorePlan plan_with(ScoreFamily family, std::string_view kernel, P policy, const AssignProblem& p, Turn turn,
-                    index_t warp_rows, const DeviceInfo& device) {
+KernelPlan plan_with(std::string_view kernel, P policy, const AssignProblem& p, Turn turn, const DeviceInfo& device) {
+  static_assert(std::is_same_v<typename P::Arguments, ScoresArguments>);
   constexpr index_t most_rows = 1 << 15;  // of a block with sums of halves of limbs
-  if constexpr (requires { policy.vector; }) {
-    const auto size = static_cast<int>(size_of(p.rows.type));
-    const Piece piece =
-        widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.rows.alignment}, p.rows.d);
-    policy.vector = std::min(piece.count, P::most_vector);
-    policy.alignment = std::min(piece.alignment, policy.vector * size);
-  }
+  const auto size = static_cast<int>(size_of(p.rows.type));
+  const Piece piece =
+      widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.rows.alignment}, p.rows.d);
+  policy.vector = std::min(piece.count, P::most_vector);
+  policy.alignment = std::min(piece.alignment, policy.vector * size);
   policy.fast = p.fast, policy.margin = p.margin;
   P on_chip = policy;
   on_chip.on_chip = true;
@@ -43,22 +42,21 @@ ScorePlan plan_with(ScoreFamily family, std::string_view kernel, P policy, const
       on_chip.shared_bytes() <= device.shared_bytes_per_block)
     policy = on_chip;
   KernelPlan plan = plan_of(kernel, policy);
-  const index_t at_once = policy.blocks * device.multiprocessors;
+  const index_t at_once = policy.blocks * device.multiprocessors, block_rows = policy.warps * policy.warp_rows();
   const index_t waves =
-      policy.on_chip ? std::max<index_t>(1, ceil_div(p.rows.n, at_once * (most_rows - policy.warps * warp_rows))) : 1;
-  plan.grid = grid_of(ceil_div(p.rows.n, policy.warps * warp_rows), waves * at_once);
+      policy.on_chip ? std::max<index_t>(1, ceil_div(p.rows.n, at_once * (most_rows - block_rows))) : 1;
+  plan.grid = grid_of(ceil_div(p.rows.n, block_rows), waves * at_once);
   plan.block = static_cast<unsigned>(policy.threads());
   plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
   plan.budget = {policy.registers(), 0};
-  return {family, std::move(plan)};
+  return plan;
 }
 
 /// What every score policy begins with.
 template <class P>
 P policy_for(const AssignProblem& p) {
   P policy;
-  policy.type = p.rows.type, policy.d = static_cast<int>(p.rows.d);
-  if constexpr (requires { policy.wide; }) policy.wide = p.wide;
+  policy.type = p.rows.type, policy.d = static_cast<int>(p.rows.d), policy.wide = p.wide;
   return policy;
 }
 
@@ -77,7 +75,7 @@ std::optional<ScorePlan> assign_narrow_plan(const AssignProblem& p, const Device
       8, std::clamp<index_t>(64 / (p.rows.d * size), 2,
                              std::max<index_t>(2, (p.wide || p.rows.d % 4 != 0 ? 16 : 32) / p.rows.d))));
   policy.blocks = 2;
-  return plan_with(ScoreFamily::narrow, "assign_narrow", policy, p, Turn::every_row, policy.warp_rows(), device);
+  return ScorePlan{.kernel = plan_with("assign_narrow", policy, p, Turn::every_row, device)};
 }
 
 /// assign/scores/kernels/assign_single.cuh, where it can serve: what was fastest on an H100 among such
@@ -99,8 +97,9 @@ std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, bool confirm
                         : halves                              ? (steps <= 2 && !many ? 2 : 1)
                         : p.rows.d > 8 && steps <= 4 && cheap ? 3
                                                               : 1;
-  auto policy = policy_for<SinglePolicy>(p);
-  policy.steps = as_int(steps), policy.tiles = as_int(tiles), policy.parts = as_int(parts);
+  auto policy = policy_for<TensorPolicy>(p);
+  policy.as_are = true, policy.steps = as_int(steps), policy.parts = as_int(parts);
+  policy.tiles = policy.chunk = as_int(tiles);
   policy.packed = p.rows.packed, policy.confirms = confirms;
   const index_t shared = policy.shared_bytes();
   if (shared + 2048 > device.shared_bytes_per_block) return std::nullopt;
@@ -118,9 +117,9 @@ std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, bool confirm
   const index_t blocks = std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most_blocks);
   policy.row_tiles = as_int(rows), policy.group = as_int(group), policy.ahead = ahead;
   policy.blocks = as_int(blocks), policy.warps = blocks == 1 ? 12 : 8;
-  ScorePlan plan = plan_with(ScoreFamily::single, "assign_single", policy, p,
-                             confirms ? Turn::listed_rows : Turn::every_row, policy.warp_rows(), device);
-  plan.kernel.budget.shared_bytes = policy.static_bytes;
+  const Turn turn = confirms ? Turn::listed_rows : Turn::every_row;
+  ScorePlan plan{.kernel = plan_with("assign_single", policy, p, turn, device), .as_are = true};
+  plan.kernel.budget.shared_bytes = policy.static_bytes();
   return plan;
 }
 
@@ -142,7 +141,7 @@ ScorePlan assign_tensor_plan(const AssignProblem& p, Turn turn, index_t parts, c
   // With 56 registers of fragments and more, a warp needs more than the 128 that 16 of them have.
   const bool heavy = 4 * parts * policy.row_tiles * steps >= 56 || (p.rows.type == DType::float64 && !policy.resident);
   policy.blocks = twice ? 2 : 1, policy.warps = (heavy ? 12 : 16) / policy.blocks;
-  return plan_with(ScoreFamily::tensor, "assign_scores", policy, p, turn, policy.warp_rows(), device);
+  return {.kernel = plan_with("assign_scores", policy, p, turn, device), .pairs = policy.paired};
 }
 
 /// Steps that assign_groups has in a stage: rows are padded to whole stages.
@@ -151,14 +150,13 @@ index_t steps_of_stage(index_t d) {
   return steps % 4 == 0 || steps > 16 ? 4 : steps % 2 == 0 || steps > 4 ? 2 : 1;
 }
 
-/// Steps of a row that each of so many warpgroups can have in registers, beside scores, or columns that are
+/// Steps of a row that each of the warpgroups can have in registers, beside scores, or columns that are
 /// being loaded.
-index_t most_held_steps(index_t groups, index_t stage_steps, bool margin) {
+index_t most_held_steps(const GroupsPolicy& policy, bool margin) {
   constexpr int scores = 64;
   const int others = margin ? 72 : 56;
-  const index_t free =
-      registers_left(static_cast<int>(4 * groups), 4, GroupsPolicy::producer_registers) - scores - others;
-  const index_t unit = std::max<index_t>(stage_steps, 2);
+  const index_t free = registers_left(policy.consumers(), 4, policy.producer_registers()) - scores - others;
+  const index_t unit = std::max(policy.stage_steps, 2);
   return free / 4 / unit * unit;
 }
 
@@ -181,7 +179,7 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
     for (index_t stage_steps = std::min(steps_of_stage(p.rows.d), most_steps); stage_steps > 0; stage_steps /= 2) {
       policy.stage_steps = as_int(stage_steps), policy.stages = 0;
       const bool holds = parts == 1 && plans.padded > plans.chunk && bytes_left(0) < wanted_ring;
-      const index_t held = holds ? std::min(plans.steps, most_held_steps(policy.groups, stage_steps, p.margin)) : 0;
+      const index_t held = holds ? std::min(plans.steps, most_held_steps(policy, p.margin)) : 0;
       const index_t left = bytes_left(held);
       if (holds && policy.groups > 1 && left < wanted_ring) continue;
       policy.stages = as_int(std::min<index_t>(policy.most_stages, left / policy.stage_bytes()));
@@ -192,22 +190,24 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
       const index_t row = p.rows.d * static_cast<index_t>(size_of(p.rows.type)), rows = policy.groups * group_rows;
       const index_t share = device.l2_bytes / (2 * device.multiprocessors * rows);
       policy.ahead = as_int(row <= share ? row : share / 128 * 128);
-      ScorePlan plan = plan_with(ScoreFamily::groups, "assign_groups", policy, p, Turn::listed_rows, 16, device);
+      ScorePlan plan{.kernel = plan_with("assign_groups", policy, p, Turn::listed_rows, device), .pairs = true};
       plan.kernel.grid = grid_of(ceil_div(p.rows.n, rows), device.multiprocessors);
       return plan;
     }
   return std::nullopt;
 }
 
-/// assign/scores/kernels/assign_producers.cuh
+/// The same kernel with warps that make rows ready.
 ScorePlan assign_producers_plan(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device) {
-  auto policy = policy_for<ProducersPolicy>(p);
+  constexpr int most_held = 5;  // steps of rows in registers, as many as groups have left
+  auto policy = policy_for<GroupsPolicy>(p);
   policy.steps = as_int(plans.steps), policy.centroids = as_int(plans.padded), policy.chunk = as_int(plans.chunk);
-  policy.confirms = plans.confirms;
+  policy.confirms = plans.confirms, policy.groups = 3, policy.producers = 7;
+  policy.stage_steps = policy.all_steps(), policy.held = std::min(policy.all_steps(), most_held);
   policy.stages = as_int(std::min<index_t>(
       policy.most_stages, (device.shared_bytes_per_block - policy.shared_bytes()) / policy.stage_bytes()));
-  policy.warps = policy.consumers + policy.producers + 1;
-  ScorePlan plan = plan_with(ScoreFamily::producers, "assign_producers", policy, p, Turn::listed_rows, 16, device);
+  policy.warps = policy.consumers() + policy.producers + 1;
+  ScorePlan plan{.kernel = plan_with("assign_groups", policy, p, Turn::listed_rows, device)};
   plan.kernel.grid = grid_of(ceil_div(p.rows.n, policy.groups * group_rows), device.multiprocessors);
   return plan;
 }
@@ -223,15 +223,15 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   if (!p.rows.plain) return plans;
   plans.confirms = p.settled && p.k > few_centroids && column_steps(p.rows.d) <= 4;
   plans.scores = assign_single_plan(p, plans.confirms, device);
-  if (!plans.scores) plans.confirms = false, plans.scores = assign_narrow_plan(p, device);
-  if (plans.scores && plans.scores->family == ScoreFamily::narrow) {
-    if (p.margin) plans.again = assign_narrow_plan(of_listed, device);
-    return plans;
+  if (!plans.scores) {
+    plans.confirms = false, plans.scores = assign_narrow_plan(p, device);
+    if (plans.scores && p.margin) plans.again = assign_narrow_plan(of_listed, device);
+    if (plans.scores) return plans;
   }
   plans.steps = column_steps(p.rows.d);
   if (plans.scores) {
     // Three products leave little that three would decide.
-    const bool decides = !plans.confirms && !p.margin && policy_of<SinglePolicy>(plans.scores->kernel).parts == 3;
+    const bool decides = !plans.confirms && !p.margin && policy_of<TensorPolicy>(plans.scores->kernel).parts == 3;
     if (!p.fast && !decides) plans.again = assign_tensor_plan(of_listed, Turn::listed_rows, 2, device);
     return plans;
   }

@@ -14,12 +14,11 @@ namespace ts::cuda {
 /// Steps of 16 columns.
 [[nodiscard]] constexpr index_t column_steps(index_t d) noexcept { return (d + 15) / 16; }
 
-/// Kernels that score rows: by float32 lanes, by tensor instructions of a warp with rows as they are or shifted, and
-/// by those of warpgroups, with warps that make rows ready or without.
-enum class ScoreFamily { narrow, single, tensor, producers, groups };
+/// A kernel that scores rows, which takes ScoresArguments.
 struct ScorePlan {
-  ScoreFamily family;
   KernelPlan kernel;
+  bool as_are = false;  ///< rows are neither shifted nor scaled
+  bool pairs = false;   ///< where only two centroids are left, they are told
 };
 
 /// The kernels that score rows, and how they want the centroids.

@@ -112,8 +112,8 @@ struct Chunks {
 };
 
 /// The slots of a group, and the chunks that come into them. Every group begins with chunks of its own, then draws
-/// tickets; one ticket is always at hand. (32 bits number more chunks than memory holds.) A group draws one at first and
-/// one with each chunk, so that the last draw of the grid is known, and puts the tickets back.
+/// tickets; one ticket is always at hand. (32 bits number more chunks than memory holds.) A group draws one at first
+/// and one with each chunk, so that the last draw of the grid is known, and puts the tickets back.
 struct Slots {
   Ring& ring;
   unsigned char* first;

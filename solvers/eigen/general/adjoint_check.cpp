@@ -114,12 +114,7 @@ AdjointCheck ask_adjoint(const Context& ctx, const GeneralProblem<T>& adjoint, c
   return check;
 }
 
-#define TS_INSTANTIATE(T)                                                                                        \
-  template std::vector<double> general_residuals<T>(const Context&, const Operator<T>&, HostView<const Complex>, \
-                                                    const std::vector<Complex>&);                                \
-  template AdjointCheck ask_adjoint<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&,          \
-                                       const GeneralResult&, double);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, general_residuals)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, ask_adjoint)
 
 }  // namespace ts::solvers

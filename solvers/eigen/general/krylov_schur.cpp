@@ -267,11 +267,10 @@ void iterate(KrylovSchur<T>& run) {
   }
 }
 
-#define TS_INSTANTIATE(T)                                       \
-  template struct KrylovSchur<T>;                               \
-  template void exchange<T>(KrylovSchur<T>&, StateArchive<T>&); \
-  template void iterate<T>(KrylovSchur<T>&);
+#define TS_INSTANTIATE(T) template void exchange<T>(KrylovSchur<T>&, StateArchive<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_STRUCT, KrylovSchur)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, iterate)
 
 }  // namespace ts::solvers

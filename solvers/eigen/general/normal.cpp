@@ -130,11 +130,7 @@ Companion ask_companion(const Context& ctx, const GeneralProblem<T>& problem, co
   return companion;
 }
 
-#define TS_INSTANTIATE(T)                                                                                 \
-  template bool is_normal<T>(const Context&, const Operator<T>&, const Operator<T>&, std::uint64_t);      \
-  template Companion ask_companion<T>(const Context&, const GeneralProblem<T>&, const GeneralProblem<T>&, \
-                                      const GeneralOptions&, const GeneralResult&, Matrix<T>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, is_normal)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, ask_companion)
 
 }  // namespace ts::solvers

@@ -61,10 +61,6 @@ GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem
   return result;
 }
 
-#define TS_INSTANTIATE(T)                                                                                  \
-  template GeneralResult solve_general<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&, \
-                                          HostView<const T>, const Checkpointing<T>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_general)
 
 }  // namespace ts::solvers

@@ -101,9 +101,6 @@ void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const Gen
   conclude(out, verdict, nev);
 }
 
-#define TS_INSTANTIATE(T) \
-  template void solve_whole<T>(const Context&, const GeneralProblem<T>&, const GeneralOptions&, GeneralResult&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_whole)
 
 }  // namespace ts::solvers

@@ -79,8 +79,6 @@ std::optional<SpectralTransform> choose_filter(double leading, double edge, doub
   return chebyshev_transform(edge, far, degree);
 }
 
-#define TS_INSTANTIATE(T) template class ChebyshevFilter<T>;
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_CLASS, ChebyshevFilter)
 
 }  // namespace ts::solvers

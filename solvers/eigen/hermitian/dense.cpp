@@ -73,9 +73,6 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
   result.stop = StopReason::converged;
 }
 
-#define TS_INSTANTIATE(T) \
-  template void solve_dense<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, index_t, EigenResult<T>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_dense)
 
 }  // namespace ts::solvers

@@ -65,12 +65,9 @@ PlacedMatrix<T> leading_vectors(Lanczos<T>& run, index_t more) {
   return combine<T>(run.krylov, s.cview(), c.cview());
 }
 
-#define TS_INSTANTIATE(T)                                            \
-  template Evidence evidence_of<T>(const Lanczos<T>&);               \
-  template void follow<T>(Lanczos<T>&, const Predecessor&, index_t); \
-  template Predecessor left_behind<T>(const Lanczos<T>&);            \
-  template PlacedMatrix<T> leading_vectors<T>(Lanczos<T>&, index_t);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, evidence_of)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, follow)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, left_behind)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, leading_vectors)
 
 }  // namespace ts::solvers

@@ -182,10 +182,7 @@ void prepare_lanczos(const Context& ctx, index_t rows, const EigenPlan& plan, Pr
   prepare_block_steps<T>(ctx, rows, norm_columns, norm_block);  // begins with a transform, so asks for ||A||
 }
 
-#define TS_INSTANTIATE(T)          \
-  template class NarrowLanczos<T>; \
-  template void prepare_lanczos<T>(const Context&, index_t, const EigenPlan&, Precision);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, NarrowLanczos)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, prepare_lanczos)
 
 }  // namespace ts::solvers

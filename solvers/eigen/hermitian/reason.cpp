@@ -102,8 +102,6 @@ void explain(const EigenOptions& options, const Circumstances& of, index_t n, Ei
                       : "; found in float32, refined in float64";
 }
 
-#define TS_INSTANTIATE(T) template void explain<T>(const EigenOptions&, const Circumstances&, index_t, EigenResult<T>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, explain)
 
 }  // namespace ts::solvers

@@ -189,8 +189,6 @@ void RitzBasis<T>::keep(std::vector<double> values, std::vector<double> residual
   values_ = std::move(values), residuals_ = std::move(residuals);
 }
 
-#define TS_INSTANTIATE(T) template class RitzBasis<T>;
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, RitzBasis)
 
 }  // namespace ts::solvers

@@ -113,13 +113,13 @@ std::function<double(double)> distance_outside(const EigenResult<T>& result, con
 }
 
 #define TS_INSTANTIATE(T)                                                                                \
-  template index_t wanted_beside<T>(const EigenProblem<T>&, const EigenOptions&, index_t);               \
-  template void keep_sides<T>(const EigenProblem<T>&, const EigenOptions&, EigenResult<T>&);             \
-  template bool sides_hold<T>(const EigenProblem<T>&);                                                   \
-  template bool nearest_hold<T>(const EigenResult<T>&, const EigenProblem<T>&, const EigenOptions&);     \
   template std::function<double(double)> distance_outside<T>(const EigenResult<T>&, const EigenOptions&, \
                                                              std::optional<double>);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, wanted_beside)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, keep_sides)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, sides_hold)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, nearest_hold)
 
 }  // namespace ts::solvers

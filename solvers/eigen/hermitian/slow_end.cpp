@@ -131,10 +131,7 @@ bool transform_operator(Lanczos<T>& run) {
   return true;
 }
 
-#define TS_INSTANTIATE(T)                                          \
-  template void install<T>(Lanczos<T>&, const SpectralTransform&); \
-  template bool transform_operator<T>(Lanczos<T>&);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, install)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, transform_operator)
 
 }  // namespace ts::solvers

@@ -153,10 +153,6 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   return result;
 }
 
-#define TS_INSTANTIATE(T)                                                                             \
-  template EigenResult<T> solve_eigen<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, \
-                                         HostView<const T>, const Checkpointing<T>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_eigen)
 
 }  // namespace ts::solvers

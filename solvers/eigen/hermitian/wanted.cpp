@@ -111,14 +111,11 @@ double search_shortfall(const WantedPairs<T>& pairs, const Acceptance& accept, i
   return shortfall;
 }
 
-#define TS_INSTANTIATE(T)                                                                         \
-  template std::vector<double> ratios_of<T>(const WantedPairs<T>&, const Acceptance&);            \
-  template std::vector<double> wanted_values<T>(const WantedPairs<T>&, const SpectralTransform&); \
-  template double clearance_of<T>(const WantedPairs<T>&, const SpectralTransform&, index_t);      \
-  template double next_outside<T>(const WantedPairs<T>&, const SpectralTransform&);               \
-  template double slack_of<T>(const WantedPairs<T>&, double);                                     \
-  template double search_shortfall<T>(const WantedPairs<T>&, const Acceptance&, index_t, double);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, ratios_of)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, wanted_values)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, clearance_of)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, next_outside)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, slack_of)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, search_shortfall)
 
 }  // namespace ts::solvers

@@ -77,8 +77,6 @@ void keep_inside(const Interval& interval, double slack, EigenResult<T>& r) {
   r.reason = sentence(r, at_ends);
 }
 
-#define TS_INSTANTIATE(T) template void keep_inside<T>(const Interval&, double, EigenResult<T>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, keep_inside)
 
 }  // namespace ts::solvers

@@ -276,10 +276,6 @@ EigenResult<T> solve_interval(const Context& ctx, const EigenProblem<T>& problem
   return Slicer<T>(ctx, problem, options, interval, counted).run();
 }
 
-#define TS_INSTANTIATE(T)                                                                                          \
-  template EigenResult<T> solve_interval<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, Interval, \
-                                            const std::function<void(index_t)>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_interval)
 
 }  // namespace ts::solvers

@@ -313,10 +313,7 @@ void KrylovFactorisation<T>::exchange(StateArchive<T>& archive, Saved& saved) co
   ortho::copy_block<T>(ctx_, f.cview(), saved.f.view());
 }
 
-#define TS_INSTANTIATE(T)                \
-  template class KrylovFactorisation<T>; \
-  template void prepare_block_steps<T>(const Context&, index_t, index_t, index_t);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_CLASS, KrylovFactorisation)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, prepare_block_steps)
 
 }  // namespace ts::solvers

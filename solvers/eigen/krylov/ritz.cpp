@@ -79,15 +79,15 @@ double estimate_norm(const Context& ctx, const Operator<T>& a, std::uint64_t see
   return std::max({krylov.norm(), std::abs(ritz.values.front()), std::abs(ritz.values.back())});
 }
 
-#define TS_INSTANTIATE(T)                                                                                   \
-  template Ritz<T> ritz_of<T>(KrylovFactorisation<T>&);                                                     \
-  template void thick_restart<T>(KrylovFactorisation<T>&, const Ritz<T>&, const std::vector<index_t>&);     \
-  template void compress<T>(KrylovFactorisation<T>&, HostView<const T>);                                    \
-  template PlacedMatrix<T> combine<T>(const KrylovFactorisation<T>&, HostView<const T>);                    \
-  template PlacedMatrix<T> combine<T>(const KrylovFactorisation<T>&, HostView<const T>, HostView<const T>); \
-  template PlacedMatrix<T> image<T>(KrylovFactorisation<T>&, PlacedView<const T>);                          \
-  template double estimate_norm<T>(const Context&, const Operator<T>&, std::uint64_t, index_t&);
+#define TS_INSTANTIATE(T)                                                                \
+  template PlacedMatrix<T> combine<T>(const KrylovFactorisation<T>&, HostView<const T>); \
+  template PlacedMatrix<T> combine<T>(const KrylovFactorisation<T>&, HostView<const T>, HostView<const T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, ritz_of)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, thick_restart)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, compress)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, image)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, estimate_norm)
 
 }  // namespace ts::solvers

@@ -201,13 +201,9 @@ void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>
   }
 }
 
-#define TS_INSTANTIATE(T)                                                                                 \
-  template void finish<T>(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, \
-                          PlacedMatrix<T>, double, EigenResult<T>&);                                      \
-  template index_t copies_cut_off<T>(const EigenResult<T>&);                                              \
-  template void keep_pairs<T>(EigenResult<T>&, const std::vector<index_t>&);                              \
-  template void sharpen_error_bounds<T>(EigenResult<T>&, const std::function<double(double)>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, finish)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, copies_cut_off)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, keep_pairs)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, sharpen_error_bounds)
 
 }  // namespace ts::solvers

@@ -68,10 +68,6 @@ PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass
   return checks;
 }
 
-#define TS_INSTANTIATE(T)                                                                                  \
-  template PencilChecks to_pencil<T>(const Context&, const Operator<T>&, CsrView<T>, const MassFactor<T>&, \
-                                     const EigenOptions&, EigenResult<T>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, to_pencil)
 
 }  // namespace ts::solvers

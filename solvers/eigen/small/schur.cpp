@@ -1,6 +1,5 @@
 #include "tallskinny/solvers/eigen/small/schur.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,9 +10,6 @@
 namespace ts::solvers {
 
 namespace {
-
-template <class T>
-using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
 
 /// Rotates rows i, i + 1 of T from the left and columns of T and U from the right: T <- G^H T G, U <- U G,
 /// where the first column of G in the plane is (c, s).
@@ -43,10 +39,6 @@ void swap_adjacent(Schur& schur, index_t i) {
   schur.t(i, i) = b, schur.t(i + 1, i + 1) = a, schur.t(i + 1, i) = 0;
 }
 
-void expect_convergence(Eigen::ComputationInfo info) {
-  if (info != Eigen::Success) throw Error(Errc::bad_input, "the QR algorithm for the Schur form did not converge");
-}
-
 }  // namespace
 
 template <class T>
@@ -54,24 +46,15 @@ Schur schur_of(HostView<const T> h) {
   const index_t m = h.rows();
   Schur schur{Matrix<Complex>::zeros(m, m), Matrix<Complex>::zeros(m, m), {}};
   if (m == 0) return schur;
-  Dense<T> dense(m, m);
+  const auto form = ortho::schur_form<T>(h);
+  if (!form.converged) throw Error(Errc::bad_input, "the QR algorithm for the Schur form did not converge");
   for (index_t i = 0; i < m; ++i)
-    for (index_t j = 0; j < m; ++j) dense(i, j) = h(i, j);
-  const auto take = [&](const auto& t, const auto& u) {
-    for (index_t i = 0; i < m; ++i)
-      for (index_t j = 0; j < m; ++j) schur.t(i, j) = t(i, j), schur.u(i, j) = u(i, j);
-  };
+    for (index_t j = 0; j < m; ++j) schur.t(i, j) = form.t(i, j), schur.u(i, j) = form.u(i, j);
   if constexpr (is_complex<T>) {
-    const Eigen::ComplexSchur<Dense<T>> form(dense);
-    expect_convergence(form.info());
-    take(form.matrixT(), form.matrixU());
     for (index_t i = 0; i < m; ++i)
       for (index_t j = 0; j < i; ++j) schur.t(i, j) = 0;
     schur.units.assign(at(m), 1);
   } else {
-    const Eigen::RealSchur<Dense<T>> form(dense);
-    expect_convergence(form.info());
-    take(form.matrixT(), form.matrixU());
     for (index_t i = 0; i < m;) {
       const bool pair = i + 1 < m && schur.t(i + 1, i) != 0.0;
       schur.units.push_back(pair ? 2 : 1);

@@ -22,8 +22,6 @@ void FoldedOperator<T>::shifted(const Context& ctx, HostView<const T> x, HostVie
   });
 }
 
-#define TS_INSTANTIATE(T) template class FoldedOperator<T>;
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, FoldedOperator)
 
 }  // namespace ts::solvers

@@ -114,8 +114,6 @@ double MassFactor<T>::least() const noexcept {
   return body_->least;
 }
 
-#define TS_INSTANTIATE(T) template class MassFactor<T>;
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, MassFactor)
 
 }  // namespace ts::solvers

@@ -268,12 +268,9 @@ std::optional<index_t> InertiaCounter<T>::operator()(double shift, double cleara
   return below;
 }
 
-#define TS_INSTANTIATE(T)             \
-  template class ShiftInvert<T>;      \
-  template class DenseShiftInvert<T>; \
-  template class GeneralInverse<T>;   \
-  template class InertiaCounter<T>;
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, ShiftInvert)
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, DenseShiftInvert)
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, GeneralInverse)
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, InertiaCounter)
 
 }  // namespace ts::solvers

@@ -63,10 +63,7 @@ void apply_q(HostView<const T> a, const std::vector<T>& tau, HostView<T> c) {
   for (index_t j = a.cols(); j-- > 0;) reflect<T>(a, j, tau[at(j)], c, 0, w);
 }
 
-#define TS_INSTANTIATE(T)                                 \
-  template std::vector<T> householder_qr<T>(HostView<T>); \
-  template void apply_q<T>(HostView<const T>, const std::vector<T>&, HostView<T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, householder_qr)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, apply_q)
 
 }  // namespace ts::ortho

@@ -47,8 +47,6 @@ Matrix<T> sketch(const Context& ctx, std::uint64_t seed, index_t rows, HostView<
   return y;
 }
 
-#define TS_INSTANTIATE(T) template Matrix<T> sketch<T>(const Context&, std::uint64_t, index_t, HostView<const T>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, sketch)
 
 }  // namespace ts::ortho

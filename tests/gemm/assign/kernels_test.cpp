@@ -5,6 +5,7 @@
 #include "tallskinny/gemm/assign/exact/policy.hpp"
 #include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/assign/scores/plan.hpp"
+#include "tallskinny/gemm/assign/scores/policy.hpp"
 #include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
 #include "tallskinny/gemm/assign/sums/plan.hpp"
@@ -42,7 +43,7 @@ void add_producers(std::vector<cuda::KernelPlan>& plans, DType type, const cuda:
           if (margin && alignment != size) continue;
           const cuda::AssignProblem p{{type, 1 << 22, d, true, alignment}, k, wide, false, settled, false, margin};
           const cuda::AssignPlans found = cuda::assign_plans(p, device);
-          CHECK(found.scores->family == cuda::ScoreFamily::producers);
+          CHECK(cuda::policy_of<cuda::GroupsPolicy>(found.scores->kernel).producers > 0);
           CHECK(found.confirms == settled);
           plans.push_back(found.scores->kernel);
         }

@@ -3,6 +3,7 @@
 // are kept, too (`paired`).
 #pragma once
 #include "tallskinny/gemm/assign/scores/kernels/assign_bounds.cuh"
+#include "tallskinny/gemm/assign/scores/kernels/assign_keys.cuh"
 
 /// What is left of a score in its key, from 1 to 2.
 __device__ __forceinline__ float score_of(uint32 key) {
@@ -61,6 +62,25 @@ __device__ __forceinline__ void also(Row& row, const Row& found) {
     row.best = fminf(row.best, found.best);
   }
 }
+/// The best scores of a lane's columns for each slot.
+struct Best {
+  uint32 best[slots], second[slots], third[slots];  // the last if `paired`
+
+  __device__ __forceinline__ Best() {
+#pragma unroll
+    for (int s = 0; s < slots; ++s) best[s] = second[s] = third[s] = ~0u;
+  }
+  __device__ __forceinline__ void add(int s, uint32 a, uint32 b) {
+    if (paired)
+      take(a, b, best[s], second[s], third[s]);
+    else
+      take(a, b, best[s], second[s]);
+  }
+  __device__ __forceinline__ Row of(int s, int first) const {
+    return {score_of(best[s]),  score_of(second[s]),       0, 0, label_of(best[s], first),
+            score_of(third[s]), label_of(second[s], first)};
+  }
+};
 /// What the lane that differs in `bit` sends, or the lane `lane`.
 struct FromPartner {
   int bit;
@@ -91,24 +111,17 @@ __device__ __forceinline__ Row merge(Row mine, const Row& sent, int bit) {
   mine.squared += other.squared, mine.rest += other.rest;
   return mine;
 }
+#include "tallskinny/gemm/assign/scores/kernels/assign_collect.cuh"
+
 /// Of the slots 4 word .. 4 word + 3, all that a quad knows of slot t, to its lane t; of two slots, to the
 /// lanes 0 .. 15.
 __device__ __forceinline__ Row collect(const Row (&row)[slots], int word) {
-  const int lane = threadIdx.x % 32;
-  Row zero, one;
-  if constexpr (slots == 2) {
-    zero = merge(row[0], row[0], 2), one = merge(row[1], row[1], 2);
+  if constexpr (slots > 2) {
+    return collect_four(row + 4 * word);
   } else {
-    const Row* const of = row + 4 * word;
-    const bool upper = (lane & 2) != 0;
-    zero = merge(select(upper, of[2], of[0]), select(upper, of[0], of[2]), 2);
-    one = merge(select(upper, of[3], of[1]), select(upper, of[1], of[3]), 2);
+    const int lane = threadIdx.x % 32;
+    const bool odd = (lane & 1) != 0;
+    const Row zero = merge(row[0], row[0], 2), one = merge(row[1], row[1], 2);
+    return received(merge(select(odd, one, zero), select(odd, zero, one), 1), FromLane{lane / 2 * 4 % 32 + lane % 2});
   }
-  const bool odd = (lane & 1) != 0;
-  Row mine = merge(select(odd, one, zero), select(odd, zero, one), 1);
-  if constexpr (slots == 2) {
-    const int from = lane / 2 * 4 % 32 + lane % 2;
-    mine = received(mine, FromLane{from});
-  }
-  return mine;
 }

@@ -1,307 +1,293 @@
-// As assign_scores, for wide rows or many centroids (sm_90a): a warpgroup has 64 rows, as float16 parts in
-// shared memory, and takes chunks of policy.chunk centroids that one warp lets the copy engine bring from the
-// caches into a ring, all for each tile of rows. Of wide rows, which would leave the ring too little memory,
-// the first policy.held steps are in registers. Where registers are few, that warp comes with three more, whose
-// registers others take. Scores stay in the accumulators; a lane has 2 rows, and 2 of every 8 columns.
+// As assign_scores, for wide rows or many centroids (sm_90a): a warpgroup has 64 rows, as float16 parts in shared
+// memory, and takes chunks of policy.chunk centroids that one warp lets the copy engine bring from the caches into a
+// ring, all for each tile of rows. Scores stay in the accumulators; a lane has 2 rows, and 2 of every 8 columns.
+// Left and right operands lie as wgmma.cuh says: 16 bytes hold eight K of a row or of a centroid. From registers, a
+// lane has (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8) of its warp's 16 rows, and of each the next K.
+//
+// policy.producers: so many warps do nothing but make the next rows ready, so that the warpgroups only multiply and
+// compare scores; a stage of the ring is a chunk. policy.confirms: only whether rows keep their labels is found
+// (assign_confirm.cuh). Without them groups make their own rows ready. Of wide rows, which would leave the ring too
+// little memory, the first policy.held steps are in registers. Where registers are few, the warp of the ring comes
+// with three more, whose registers others take.
 #include "tallskinny/gemm/assign/scores/kernels/assign_keys.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_load.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_settle.cuh"
-#include "tallskinny/gemm/assign/scores/kernels/assign_wgmma.cuh"
+#include "tallskinny/gemm/device/wgmma.cuh"
 
-constexpr int steps = policy.steps, slots = 2, chunks = policy.centroids / policy.chunk, blocks_of_8 = policy.chunk / 8;
-constexpr bool paired = true;
-constexpr int group_rows = ts::cuda::group_rows, block_rows = group_rows * policy.groups,
-              consumers = policy.consumers();
+using Arguments = ts::cuda::ScoresArguments;
+constexpr bool produced = policy.producers > 0, paired = !produced;
+static_assert(policy.confirms || !produced || !policy.margin, "producer warps confirm labels with a margin");
+constexpr int steps = policy.all_steps(), slots = 2, chunks = policy.centroids / policy.chunk,
+              blocks_of_8 = policy.chunk / 8;
+constexpr int groups = policy.groups, consumers = policy.consumers();
+constexpr int group_rows = ts::cuda::group_rows, block_rows = group_rows * groups;
 constexpr int stage_steps = policy.stage_steps, stages_of_chunk = steps / stage_steps;
 constexpr int right_step = ts::cuda::step_bytes * policy.chunk, right_part = stage_steps * right_step,
               stage_bytes = policy.stage_bytes();
+/// Of each chunk first the upper parts of all steps, then the lower ones.
+constexpr int chunk_bytes = (policy.confirms ? 1 : 2) * steps * right_step;
 constexpr int left_step = ts::cuda::step_bytes * group_rows, left_part = policy.left_part();
-constexpr int held_stages = policy.held / stage_steps, held_steps = policy.held > 0 ? policy.held : 1;
-constexpr bool gives = policy.warps == consumers + 4;
-static_assert(policy.held % stage_steps == 0 && policy.held % 2 == 0,
+/// Steps of rows that multiply from registers, whole stages unless they come from shared memory.
+constexpr int held_stages = produced ? 0 : policy.held / stage_steps, held_steps = policy.held > 0 ? policy.held : 1;
+static_assert(produced || (policy.held % stage_steps == 0 && policy.held % 2 == 0),
               "whole stages, and 32 columns at a time, are held");
 static_assert(policy.held == 0 || policy.parts == 1, "upper parts alone are held");
 constexpr int index_bits = bits_for(2 * blocks_of_8);
 #include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
-#include "tallskinny/gemm/assign/scores/kernels/assign_segments.cuh"
+#include "tallskinny/gemm/assign/scores/kernels/assign_confirm.cuh"
+#include "tallskinny/gemm/assign/scores/kernels/assign_ready.cuh"
 
-struct Ring {
-  unsigned char* memory;
-  uint64 *full, *empty;
-};
-
-/// One thread brings all chunks for so many tiles of rows.
-__device__ __forceinline__ void produce(const Ring& ring, const unsigned char* fragments, int64 rounds) {
-  RingPosition<policy.stages> at;
-  uint32 filled = 0;
-  for (int64 round = 0; round < rounds; ++round)
-    for (int c = 0; c < chunks; ++c)
-      for (int stage = 0; stage < stages_of_chunk; ++stage, at.advance()) {
-        if (filled == policy.stages)
-          barrier_wait(&ring.empty[at.stage], at.parity ^ 1);
-        else
-          ++filled;
-        barrier_arrive_expecting(&ring.full[at.stage], stage_bytes);
-        // Of each chunk first the upper parts of all steps, then the lower ones.
-        const unsigned char* const from =
-            fragments + static_cast<int64>(c) * 2 * steps * right_step + stage * right_part;
+/// What instructions leave is not read before here.
+__device__ __forceinline__ void keep(float (&product)[4 * blocks_of_8]) {
 #pragma unroll
-        for (int part = 0; part < policy.parts; ++part)
-          bulk_load(ring.memory + at.stage * stage_bytes + part * right_part, from + part * steps * right_step,
-                    right_part, &ring.full[at.stage]);
-      }
+  for (int i = 0; i < 4 * blocks_of_8; ++i) asm volatile("" : "+f"(product[i])::"memory");
 }
 
-/// Lane t of a quad gets the numbers t of all four lanes, in their order.
-__device__ __forceinline__ void transpose(uint32 (&x)[4]) {
-#pragma unroll
-  for (int bit = 1; bit < 4; bit *= 2) {
-    const bool upper = (threadIdx.x & bit) != 0;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if ((i & bit) != 0) continue;
-      const uint32 received = __shfl_xor_sync(everyone, upper ? x[i] : x[i + bit], bit);
-      if (upper)
-        x[i] = received;
-      else
-        x[i + bit] = received;
-    }
-  }
+/// The 16 columns from `left` on of a warp's 16 rows, as tensor instructions have them in registers.
+__device__ __forceinline__ void load_fragment(uint32 (&rows)[4], const unsigned char* left, int quarter) {
+  const int lane = threadIdx.x % 32;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(rows[0]), "=r"(rows[1]), "=r"(rows[2]), "=r"(rows[3])
+               : "r"(shared_address(left + lane / 16 * (16 * group_rows) + (16 * quarter + lane % 16) * 16))
+               : "memory");
 }
 
-/// What a warp's 16 rows become in registers and in shared memory, and what its lanes know of their norms. The
-/// row at position 2g + s is the row g + 8s of the warp's 16, of which the lanes of quad g get to know the
-/// scores.
-__device__ __forceinline__ void load_left(uint32 (&held)[held_steps][4], unsigned char* left, const Rows& x, int64 mine,
-                                          const Shift* shifts, double scale, Row (&row)[slots]) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, g = lane / 4, q = lane % 4;
-  constexpr int at_once = sizeof(Element) == 8 ? 2 : 4, held_at_once = 2;  // beside what is held
-  constexpr int segments = 2 * steps, held_segments = 2 * policy.held;
-  float squared[slots] = {}, rest[slots] = {};
-  const Element* from[slots];
-#pragma unroll
-  for (int s = 0; s < slots; ++s) {
-    const int64 i = __shfl_sync(everyone, mine, 2 * g + s);
-    from[s] = row_of(x, i < 0 ? 0 : i);
-  }
-#pragma unroll 1
-  for (int begin = held_segments + q; begin < segments; begin += 4 * at_once) {
-    Element raw[at_once][slots][8];
-#pragma unroll
-    for (int o = 0; o < at_once; ++o)
-#pragma unroll
-      for (int s = 0; s < slots; ++s) load_segment(raw[o][s], from[s], begin + 4 * o);
-#pragma unroll
-    for (int o = 0; o < at_once; ++o) {
-      const int segment = begin + 4 * o;
-      if (segment >= segments) break;
-#pragma unroll
-      for (int s = 0; s < slots; ++s) {
-        uint32 high[4], low[4];
-        split_segment(raw[o][s], segment, shifts, scale, squared[s], rest[s], high, low);
-        unsigned char* const to = left + (segment - held_segments) * (16 * group_rows) + (16 * warp + g + 8 * s) * 16;
-        *reinterpret_cast<uint4*>(to) = {high[0], high[1], high[2], high[3]};
-        if (policy.parts == 2) *reinterpret_cast<uint4*>(to + left_part) = {low[0], low[1], low[2], low[3]};
-      }
-    }
-  }
-#pragma unroll
-  for (int begin = 0; begin < held_segments; begin += 4 * held_at_once) {
-    Element raw[held_at_once][slots][8];
-#pragma unroll
-    for (int o = 0; o < held_at_once; ++o)
-#pragma unroll
-      for (int s = 0; s < slots; ++s)
-        if (begin + 4 * o < held_segments) load_segment(raw[o][s], from[s], begin + 4 * o + q);
-#pragma unroll
-    for (int o = 0; o < held_at_once; ++o)
-#pragma unroll
-      for (int s = 0; s < slots; ++s) {
-        const int segment = begin + 4 * o;
-        if (segment >= held_segments) continue;
-        uint32 high[4], low[4];
-        split_segment(raw[o][s], segment + q, shifts, scale, squared[s], rest[s], high, low);
-        transpose(high);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) held[(segment + i) / 2][i % 2 * 2 + s] = high[i];
-      }
-  }
-#pragma unroll
-  for (int s = 0; s < slots; ++s) row[s] = {3e30f, 3e30f, squared[s], rest[s], 0, 3e30f, 0};
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+/// Waits until at most Stages that were committed are under way.
+template <int Stages>
+__device__ __forceinline__ void wgmma_wait_but() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Stages) : "memory");
 }
 
-/// Lets the caches fetch a row, or how it begins, while there is arithmetic to be done.
-__device__ __forceinline__ void fetch_ahead(const Rows& x, int64 row) {
-  constexpr uint32 bytes = policy.ahead;
-  if (!policy.ahead || row < 0) return;
-  const char* const from = reinterpret_cast<const char*>(row_of(x, row));
-  if (policy.alignment == 16 && bytes % 16 == 0)
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "n"(bytes / 16 * 16) : "memory");
-  else
-    for (uint32 at = 0; at < bytes; at += 128) asm volatile("prefetch.global.L2 [%0];" ::"l"(from + at));
-}
-__device__ __forceinline__ void group_barrier() {
-  asm volatile("bar.sync %0, 128;" ::"r"(1 + static_cast<int>(threadIdx.x) / 128) : "memory");
-}
-
-/// Starts product = (product +) the products of a stage.
-__device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const unsigned char* left,
-                                         const unsigned char* right, int add) {
+/// Starts product = (product +) the products of a stage whose first step is the step `first` of the rows: those that
+/// are held from registers, others from `left` on. Both descriptors count bytes in sixteens.
+__device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&held)[held_steps][4],
+                                         int first, uint64 left, uint64 right, int add) {
+  using Instruction = Wgmma<blocks_of_8>;
+  constexpr int next_left = left_step / 16, next_right = right_step / 16;
   wgmma_fence();
   if constexpr (policy.parts == 2) {  // first what is small, since instructions truncate
 #pragma unroll
     for (int step = 0; step < stage_steps; ++step) {
-      WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + step * left_step, group_rows),
-                                       wgmma_descriptor(right + right_part + step * right_step, policy.chunk),
-                                       add + step);
-      WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + left_part + step * left_step, group_rows),
-                                       wgmma_descriptor(right + step * right_step, policy.chunk), 1);
+      Instruction::multiply_f16<0>(product, left + step * next_left, right + right_part / 16 + step * next_right,
+                                   add + step);
+      Instruction::multiply_f16<0>(product, left + left_part / 16 + step * next_left, right + step * next_right, 1);
     }
   }
 #pragma unroll
-  for (int step = 0; step < stage_steps; ++step)
-    WgmmaHalf<blocks_of_8>::multiply(product, wgmma_descriptor(left + step * left_step, group_rows),
-                                     wgmma_descriptor(right + step * right_step, policy.chunk),
-                                     policy.parts == 2 ? 1 : add + step);
+  for (int step = 0; step < stage_steps; ++step) {
+    const int adds = policy.parts == 2 ? 1 : add + step;
+    if (first + step < policy.held)
+      Instruction::multiply_f16(product, held[first + step < held_steps ? first + step : 0], right + step * next_right,
+                                adds);
+    else
+      Instruction::multiply_f16<0>(product, left + step * next_left, right + step * next_right, adds);
+  }
   wgmma_commit();
 }
 
-/// The same of a stage whose left factors are in registers.
-__device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&held)[held_steps][4],
-                                         int first, const unsigned char* right) {
-  wgmma_fence();
+/// product = rows times the next chunk of centroids in the ring.
+__device__ __forceinline__ void multiply_chunk(float (&product)[4 * blocks_of_8], const uint32 (&held)[held_steps][4],
+                                               uint64 left, const Shared& shared, RingPosition<policy.stages>& at) {
+  const int lane = threadIdx.x % 32;
+  const uint64 rights = wgmma_descriptor(shared.memory, policy.chunk);  // bytes add to it in sixteens
+  const auto right = [&] {
+    barrier_wait(shared.stage_full(at.stage), at.parity);
+    return rights + at.stage * (stage_bytes / 16);
+  };
+  const auto give_back = [&](int stage) {
+    if (arrives_for_warp(lane)) barrier_arrive(shared.stage_empty(stage));
+  };
+  if constexpr (policy.parts == 1) {
+    int previous = 0;
+    // With the products of a stage under way, the stage before it is given back once its own are done.
+    const auto under_way = [&](int stage) {
+      if (stage > 0) {
+        wgmma_wait_but<1>();
+        give_back(previous);
+      }
+      previous = at.stage;
+      at.advance();
+    };
+    constexpr int unrolled = held_stages > 0 ? held_stages : 1;
 #pragma unroll
-  for (int step = 0; step < stage_steps; ++step)
-    WgmmaHalf<blocks_of_8>::multiply(product, held[first + step],
-                                     wgmma_descriptor(right + step * right_step, policy.chunk), first + step);
-  wgmma_commit();
-}
-
-extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
-    assign_groups(ts::cuda::ScoresArguments a) {
-  const auto& [x, selection, of_centroids, origins, per_unit, one, largest, shift, scale, labels, undecided, pairs,
-               margin, sums, counts] = a;
-  const auto* const fragments = static_cast<const unsigned char*>(of_centroids);
-  const uint32 places = one << index_bits;
-  extern __shared__ __align__(128) unsigned char memory[];
-  uint64* const barriers = reinterpret_cast<uint64*>(memory + policy.barriers_at());
-  const Ring ring{memory, barriers, barriers + policy.stages};
-  Shift* const shifts = reinterpret_cast<Shift*>(memory + policy.shifts_at());
-  Settle settle{x, selection, sums, labels, undecided, nullptr};
-  const int64 count = count_of(selection, x);
-  for (int j = threadIdx.x; j < 16 * steps; j += 32 * policy.warps)
-    shifts[j] = shift_of(j < policy.d ? shift[j] : 0, scale);
-  if (threadIdx.x == 0) {
-    for (int stage = 0; stage < policy.stages; ++stage) {
-      barrier_init(&ring.full[stage], 1);
-      barrier_init(&ring.empty[stage], consumers);
+    for (int stage = 0; stage < unrolled; ++stage) {
+      multiply(product, held, stage * stage_steps, left, right(), stage);
+      under_way(stage);
     }
-    barrier_init_fence();
+#pragma unroll 1
+    for (int stage = unrolled; stage < stages_of_chunk; ++stage) {
+      multiply(product, held, policy.held, left + (stage - held_stages) * (stage_steps * left_step / 16), right(), 1);
+      under_way(stage);
+    }
+    wgmma_wait();
+    give_back(previous);
+    keep(product);
+  } else {
+    // Instructions truncate: what stages leave is added up with rounding.
+#pragma unroll
+    for (int i = 0; i < 4 * blocks_of_8; ++i) product[i] = 0;
+#pragma unroll 1
+    for (int stage = 0; stage < stages_of_chunk; ++stage) {
+      float part[4 * blocks_of_8];
+      multiply(part, held, 0, left + stage * (stage_steps * left_step / 16), right(), 0);
+      wgmma_wait();
+      give_back(at.stage);
+      at.advance();
+      keep(part);
+#pragma unroll
+      for (int i = 0; i < 4 * blocks_of_8; ++i) product[i] += part[i];
+    }
   }
-  __syncthreads();
-  const int warp = __shfl_sync(everyone, threadIdx.x / 32, 0), lane = threadIdx.x % 32, group = warp / 4;
-  const int64 stride = static_cast<int64>(gridDim.x) * block_rows, begin = static_cast<int64>(blockIdx.x) * block_rows;
-  if (warp >= consumers) {
-    if constexpr (gives) give_registers<policy.producer_registers>();
-    if (warp == consumers && lane == 0 && begin < count)
-      produce(ring, fragments, (count - begin + stride - 1) / stride);
-    return;
-  }
-  if constexpr (gives) take_registers<registers_left(32 * policy.warps, 128, policy.producer_registers)>();
-  const Bound bound =
-      bound_of_parts(*largest, policy.d, policy.parts, policy.parts == 2 ? stage_steps : steps, stages_of_chunk);
-  unsigned char* const left = memory + policy.left_at() + group * policy.left_bytes();
-  RingPosition<policy.stages> at;
-  for (int64 block = begin; block < count; block += stride) {
-    const int64 first = block + warp * 16;
-    const int64 mine = lane < 16 ? settle.row(first + lane, count) : -1;
-    const int before = settle.before(mine);
-    Row row[slots];
-    uint32 held[held_steps][4];
-    // It also tells the compiler that warps are whole: all shuffles would have a second way otherwise.
-    group_barrier();
-    load_left(held, left, x, mine, shifts, scale, row);
-    fetch_ahead(x, lane < 16 ? settle.row(first + stride + lane, count) : -1);
-    group_barrier();
-#pragma unroll 1
-    for (int c = 0; c < chunks; ++c) {
-      float product[4 * blocks_of_8];
-      if constexpr (policy.parts == 1) {
-        int previous = 0;
-        const auto arrived = [&] {
-          barrier_wait(&ring.full[at.stage], at.parity);
-          return ring.memory + at.stage * stage_bytes;
-        };
-        // With the products of a stage under way, the stage before it is given back once its own are done.
-        const auto under_way = [&](int stage) {
-          if (stage > 0) {
-            wgmma_wait_but<1>();
-            if (lane == 0) barrier_arrive(&ring.empty[previous]);
-          }
-          previous = at.stage;
-          at.advance();
-        };
+}
+
+/// What scores of a chunk, whose first centroid is `first`, tell of a warp's rows.
+__device__ __forceinline__ void take_chunk(const float (&product)[4 * blocks_of_8], const float* origins, int first,
+                                           uint32 places, Below (&below)[slots], Row (&row)[slots]) {
+  if constexpr (policy.confirms) {
 #pragma unroll
-        for (int stage = 0; stage < held_stages; ++stage) {
-          multiply(product, held, stage * stage_steps, arrived());
-          under_way(stage);
-        }
-        if (held_stages == 0) {
-          multiply(product, left, arrived(), 0);
-          under_way(0);
-        }
-#pragma unroll 1
-        for (int stage = held_stages > 0 ? held_stages : 1; stage < stages_of_chunk; ++stage) {
-          multiply(product, left + (stage - held_stages) * stage_steps * left_step, arrived(), 1);
-          under_way(stage);
-        }
-        wgmma_wait();
-        if (lane == 0) barrier_arrive(&ring.empty[previous]);
-        keep(product);
-      } else {
-        // Instructions truncate: what stages leave is added up with rounding.
+    for (int i = 0; i < 4 * blocks_of_8; i += 2) below[i / 2 % slots].add(product[i], product[i + 1]);
 #pragma unroll
-        for (int i = 0; i < 4 * blocks_of_8; ++i) product[i] = 0;
-#pragma unroll 1
-        for (int stage = 0; stage < stages_of_chunk; ++stage) {
-          float part[4 * blocks_of_8];
-          barrier_wait(&ring.full[at.stage], at.parity);
-          multiply(part, left + stage * stage_steps * left_step, ring.memory + at.stage * stage_bytes, 0);
-          wgmma_wait();
-          if (lane == 0) barrier_arrive(&ring.empty[at.stage]);
-          at.advance();
-          keep(part);
+    for (int s = 0; s < slots; ++s) below[s].end_stretch();
+  } else {
+    Best found;
+    const float2* const from = reinterpret_cast<const float2*>(origins + first) + threadIdx.x % 4;
 #pragma unroll
-          for (int i = 0; i < 4 * blocks_of_8; ++i) product[i] += part[i];
-        }
-      }
-      uint32 best[slots] = {~0u, ~0u}, second[slots] = {~0u, ~0u}, third[slots] = {~0u, ~0u};
-      const float2* const from = reinterpret_cast<const float2*>(origins + c * policy.chunk) + lane % 4;
-#pragma unroll
-      for (int b = 0; b < blocks_of_8; ++b) {
-        const float2 origin = __ldg(from + 4 * b);
-#pragma unroll
-        for (int s = 0; s < slots; ++s)
-          take(key_of(origin.x + product[4 * b + 2 * s], places, 2 * b),
-               key_of(origin.y + product[4 * b + 2 * s + 1], places, 2 * b + 1), best[s], second[s], third[s]);
-      }
+    for (int b = 0; b < blocks_of_8; ++b) {
+      const float2 origin = origins_here > 0 ? from[4 * b] : __ldg(from + 4 * b);
 #pragma unroll
       for (int s = 0; s < slots; ++s)
-        also(row[s], {score_of(best[s]), score_of(second[s]), 0, 0, label_of(best[s], c * policy.chunk),
-                      score_of(third[s]), label_of(second[s], c * policy.chunk)});
+        found.add(s, key_of(origin.x + product[4 * b + 2 * s], places, 2 * b),
+                  key_of(origin.y + product[4 * b + 2 * s + 1], places, 2 * b + 1));
     }
-    if (first >= count) continue;
-    const Row all = collect(row, 0);
-    const float open = open_within(bound, all, per_unit, margin);
-    const bool certain = all.second - all.best > open, of_two = !policy.margin && all.third - all.best > open;
-    if (!policy.margin && mine >= 0) pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, -1};
-    if constexpr (policy.parts == 1 && !policy.margin) {
-      settle.mark<16>(pairs.marks, first, mine >= 0 && of_two && !certain);
-      settle.settle<16>(first, mine, before, all.label, certain, !of_two);
-    } else {
-      settle.settle<16>(first, mine, before, all.label, certain);
-    }
+#pragma unroll
+    for (int s = 0; s < slots; ++s) also(row[s], found.of(s, first));
   }
-  settle.end(counts);
+}
+
+/// All warps of a group.
+__device__ __forceinline__ void group_barrier() {
+  asm volatile("bar.sync %0, 128;" ::"r"(1 + static_cast<int>(threadIdx.x) / 128) : "memory");
+}
+
+/// What all chunks tell of a warp's rows, whose parts begin at `left`.
+__device__ __forceinline__ void score_chunks(Row (&row)[slots], Below (&below)[slots],
+                                             const uint32 (&held)[held_steps][4], const unsigned char* left,
+                                             const Arguments& a, const Shared& shared,
+                                             RingPosition<policy.stages>& at) {
+  const uint64 lefts = wgmma_descriptor(left, group_rows);
+#pragma unroll 1
+  for (int c = 0; c < chunks; ++c) {
+    float product[4 * blocks_of_8];
+    multiply_chunk(product, held, lefts, shared, at);
+    take_chunk(product, origins_here > 0 ? shared.origins() : a.origins, c * policy.chunk, a.one << index_bits, below,
+               row);
+  }
+}
+
+/// Labels of 16 rows that the warp made ready itself, or pairs of centroids, or marks.
+__device__ __forceinline__ void settle_own(Settle& settle, const Arguments& a, const Bound& bound,
+                                           const Row (&row)[slots], int64 first, int64 mine, int before) {
+  const Row all = collect(row, 0);
+  const float open = open_within(bound, all, a.per_unit, a.margin);
+  const bool certain = all.second - all.best > open, of_two = !policy.margin && all.third - all.best > open;
+  if (!policy.margin && mine >= 0) a.pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, -1};
+  if constexpr (policy.parts == 1 && !policy.margin) {
+    settle.mark<16>(a.pairs.marks, first, mine >= 0 && of_two && !certain);
+    settle.settle<16>(first, mine, before, all.label, certain, !of_two);
+  } else {
+    settle.settle<16>(first, mine, before, all.label, certain);
+  }
+}
+
+/// The warps that multiply and compare, with rows that they make ready themselves.
+__device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared& shared, const Bound& bound, int warp,
+                                               const RowTiles& tiles) {
+  const int lane = threadIdx.x % 32;
+  Settle settle{a.x, a.selection, a.sums, a.labels, a.undecided, nullptr};
+  RingPosition<policy.stages> at;
+  unsigned char* const left = shared.left(warp / 4, 0);
+  for (int64 block = tiles.begin; block < tiles.count; block += tiles.stride) {
+    const int64 first = block + warp * 16;
+    const int64 mine = lane < 16 ? settle.row(first + lane, tiles.count) : -1;
+    const int before = settle.before(mine);
+    Row row[slots];
+    Below unused[slots] = {};
+    uint32 held[held_steps][4];
+    // It also tells the compiler that warps are whole, as below.
+    group_barrier();
+    load_own(held, row, a.x, mine, left + 256 * (warp % 4), shared.shifts(), a.scale);
+    fetch_ahead(a.x, lane < 16 ? settle.row(first + tiles.stride + lane, tiles.count) : -1);
+    group_barrier();
+    score_chunks(row, unused, held, left, a, shared, at);
+    if (first < tiles.count) settle_own(settle, a, bound, row, first, mine, before);
+  }
+  settle.end(a.counts);
+}
+
+/// The same with rows that producer warps make ready.
+__device__ __forceinline__ void score_produced_rows(const Arguments& a, const Shared& shared, const Bound& bound,
+                                                    int warp, const RowTiles& tiles) {
+  const int lane = threadIdx.x % 32, group = warp / 4;
+  const Selection everything{};
+  Settle settle{a.x, everything, a.sums, a.labels, a.undecided, nullptr};
+  RingPosition<policy.stages> at;
+  RingPosition<policy.turns()> turn;
+  for (int64 block = tiles.begin; block < tiles.count; block += tiles.stride, turn.advance()) {
+    const int64 first = block + warp * 16;
+    const unsigned char* const left = shared.left(group, turn.stage);
+    uint32 held[held_steps][4];
+    barrier_wait(shared.rows_full(group, turn.stage), turn.parity);
+#pragma unroll
+    for (int step = 0; step < policy.held; ++step)
+      load_fragment(held[step], left + 2 * step * (16 * group_rows), warp % 4);
+    Below below[slots] = {};
+    Row row[slots] = {{3e30f, 3e30f}, {3e30f, 3e30f}};
+    score_chunks(row, below, held, left, a, shared, at);
+    const int64 mine = lane < 16 ? settle.row(first + lane, tiles.count) : -1;
+    int before = -1, label = -1;  // nothing moves
+    bool certain;
+    if constexpr (policy.confirms) {
+      // Position 2g + s is the row s of quad g.
+      certain = (__shfl_sync(everyone, with_only_one(below), lane / 2 * 4 % 32) >> lane % 2 & 1) != 0;
+    } else {
+      const Known known = shared.known(group, turn.stage)[warp % 4 * 16 + lane % 16];
+      Row all = collect(row, 0);
+      all.squared = known.squared, all.rest = known.rest;
+      certain = all.second - all.best > open_within(bound, all, a.per_unit);
+      before = known.label, label = all.label;
+    }
+    __syncwarp();
+    if (arrives_for_warp(lane)) barrier_arrive(shared.rows_empty(group, turn.stage));
+    if (first < tiles.count) settle.settle<16>(first, mine, before, label, certain);
+  }
+  settle.end(a.counts);
+}
+
+extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
+    assign_groups(ts::cuda::ScoresArguments a) {
+  constexpr int kept = policy.producer_registers();
+  extern __shared__ __align__(128) unsigned char memory[];
+  const Shared shared{memory};
+  shared.begin(a);
+  const RowTiles tiles{produced ? a.x.count : count_of(a.selection, a.x)};
+  const int warp = __shfl_sync(everyone, threadIdx.x / 32, 0);
+  const Bound bound =
+      bound_of_parts(*a.largest, policy.d, policy.parts, policy.parts == 2 ? stage_steps : steps, stages_of_chunk);
+  if (warp >= consumers) {
+    if constexpr (policy.gives()) give_registers<kept>();
+    // Lanes part only in warps that end here: behind such a branch all shuffles would have a second way, for warps
+    // that are not whole.
+    if (warp == consumers + policy.producers) {
+      if (threadIdx.x % 32 == 0) fill_ring(shared, a.centroids, tiles);
+      return;
+    }
+    if constexpr (produced) produce_rows(a, shared, bound, warp - consumers, tiles);
+    return;
+  }
+  if constexpr (policy.gives())
+    take_registers<registers_left(policy.threads(), 32 * (policy.warps - consumers), kept)>();
+  if constexpr (produced)
+    score_produced_rows(a, shared, bound, warp, tiles);
+  else
+    score_own_rows(a, shared, bound, warp, tiles);
 }

@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/assign/scores/kernels/assign_bounds.cuh"
 #include "tallskinny/gemm/device/element.cuh"
 
+using Arguments = ts::cuda::PrepareArguments;
 constexpr int chunk = policy.chunk == 0 ? 1 : policy.chunk;
 constexpr unsigned everyone = 0xffffffffu;
 constexpr int warps = policy.threads / 32;
@@ -42,71 +43,78 @@ __device__ __forceinline__ int64 confirming_at(int m, int j) {
   return static_cast<int64>(m / chunk) * chunk * (policy.steps + 1) * 16 + (j / 8 * chunk + m % chunk) * 8 + j % 8;
 }
 
+/// Of a centroid, shifted and scaled: squared norms of it, of its lower part, and of what both leave; and what its
+/// product with the shift is.
+struct CentroidNorms {
+  double norm = 0, low = 0, rest = 0, offset = 0;
+};
+
+/// Column j of centroid m, negated, in two parts.
+__device__ __forceinline__ void put_parts(const Arguments& a, int m, int j, double negated, CentroidNorms& sums) {
+  const unsigned short high = half_of(static_cast<float>(negated));
+  const double rest = negated - widen(Half{high});
+  const unsigned short low = half_of(static_cast<float>(rest));
+  sums.low += static_cast<double>(widen(Half{low})) * widen(Half{low});
+  const double lost = rest - widen(Half{low});
+  sums.rest += lost * lost;
+  int64 at, part;
+  if constexpr (policy.chunk == 0) {
+    // Lane 4 (m % 8) + t of an instruction's 16 columns takes the columns 4t .. 4t + 3.
+    at = ((static_cast<int64>(m / 8) * policy.steps + j / 16) * 32 + m % 8 * 4 + j % 16 / 4) * 4 + j % 4;
+    part = static_cast<int64>(a.padded) * policy.steps * 16;
+  } else {
+    part = chunk * policy.steps * 16;
+    at = m / chunk * 2 * part + (j / 8 * chunk + m % chunk) * 8 + j % 8;
+  }
+  unsigned short* const to = static_cast<unsigned short*>(a.negated) + at;
+  to[0] = high, to[part] = low;
+  if constexpr (policy.chunk != 0)
+    if (a.confirming != nullptr) static_cast<unsigned short*>(a.confirming)[confirming_at(m, j)] = high;
+}
+
+/// The columns of centroid m by which its origin is added and a row's limit taken away (assign_confirm.cuh).
+__device__ __forceinline__ void put_origin(unsigned short* confirming, int m, double origin) {
+  const int lane = threadIdx.x % 32;
+  unsigned short part[3];
+#pragma unroll
+  for (int p = 0; p < 3; ++p) part[p] = half_of(static_cast<float>(origin)), origin -= widen(Half{part[p]});
+  const unsigned short of_origin = lane == 0 ? part[0] : lane == 1 ? part[1] : part[2];
+  if (lane < 16)
+    confirming[confirming_at(m, 16 * policy.steps + lane)] = lane < 3 ? of_origin : lane < 6 ? half_of(-1) : 0;
+}
+
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     assign_prepare(ts::cuda::PrepareArguments a) {
-  const auto& [centroids, first, count, padded, shift, scale, shrink, origin, columns, half_norms, origins,
-               plain_origins, negated, confirming, largest, copies] = a;
   const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
-  if (m >= padded) return;
-  const bool copy = m < count && is_copy(centroids, first, m), counts = m < count && !copy;
-  double norm = 0, low_norm = 0, rest_norm = 0, offset = 0;
+  if (m >= a.padded) return;
+  const bool copy = m < a.count && is_copy(a.centroids, a.first, m), counts = m < a.count && !copy;
+  const double* const centroid = a.centroids + static_cast<int64>(m) * policy.d;
   for (int j = lane; j < policy.d; j += 32)
-    columns[static_cast<int64>(j) * padded + m] =
-        m < count ? centroids[static_cast<int64>(m) * policy.d + j] * shrink : 0.0;
+    a.columns[static_cast<int64>(j) * a.padded + m] = m < a.count ? centroid[j] * a.shrink : 0.0;
+  CentroidNorms sums;
   for (int j = lane; j < (policy.steps != 0 ? 16 * policy.steps : policy.d); j += 32) {
     double c = 0;
-    if (counts && j < policy.d) c = (centroids[static_cast<int64>(m) * policy.d + j] - shift[j]) * scale;
-    norm += c * c;
-    if (counts && j < policy.d) offset += shift[j] * scale * c;
-    if constexpr (policy.steps == 0) {
-      if (negated != nullptr)
-        static_cast<float*>(negated)[(static_cast<int64>(m / 4) * policy.d + j) * 4 + m % 4] = static_cast<float>(-c);
-    } else {
-      const unsigned short high = half_of(static_cast<float>(-c));
-      const double rest = -c - widen(Half{high});
-      const unsigned short low = half_of(static_cast<float>(rest));
-      low_norm += static_cast<double>(widen(Half{low})) * widen(Half{low});
-      const double lost = rest - widen(Half{low});
-      rest_norm += lost * lost;
-      int64 at, part;
-      if constexpr (policy.chunk == 0) {
-        // Lane 4 (m % 8) + t of an instruction's 16 columns takes the columns 4t .. 4t + 3.
-        at = ((static_cast<int64>(m / 8) * policy.steps + j / 16) * 32 + m % 8 * 4 + j % 16 / 4) * 4 + j % 4;
-        part = static_cast<int64>(padded) * policy.steps * 16;
-      } else {
-        part = chunk * policy.steps * 16;
-        at = m / chunk * 2 * part + (j / 8 * chunk + m % chunk) * 8 + j % 8;
-      }
-      unsigned short* const to = static_cast<unsigned short*>(negated) + at;
-      to[0] = high, to[part] = low;
-      if constexpr (policy.chunk != 0)
-        if (confirming != nullptr) static_cast<unsigned short*>(confirming)[confirming_at(m, j)] = high;
-    }
+    if (counts && j < policy.d) c = (centroid[j] - a.shift[j]) * a.scale;
+    sums.norm += c * c;
+    if (counts && j < policy.d) sums.offset += a.shift[j] * a.scale * c;
+    if constexpr (policy.steps != 0)
+      put_parts(a, m, j, -c, sums);
+    else if (a.negated != nullptr)
+      static_cast<float*>(a.negated)[(static_cast<int64>(m / 4) * policy.d + j) * 4 + m % 4] = static_cast<float>(-c);
   }
-  norm = sum_of_warp(norm), low_norm = sum_of_warp(low_norm), rest_norm = sum_of_warp(rest_norm),
-  offset = sum_of_warp(offset);
+  const double norm = sum_of_warp(sums.norm), low = sum_of_warp(sums.low), rest = sum_of_warp(sums.rest),
+               offset = sum_of_warp(sums.offset);
   if constexpr (policy.steps != 0 && policy.chunk != 0)
-    if (confirming != nullptr && lane < 16) {
-      double left = counts ? norm / 2 : 60000;
-      unsigned short part[3];
-#pragma unroll
-      for (int p = 0; p < 3; ++p) part[p] = half_of(static_cast<float>(left)), left -= widen(Half{part[p]});
-      static_cast<unsigned short*>(confirming)[confirming_at(m, 16 * policy.steps + lane)] =
-          lane < 3   ? (lane == 0   ? part[0]
-                        : lane == 1 ? part[1]
-                                    : part[2])
-          : lane < 6 ? half_of(-1)
-                     : 0;
-    }
+    if (a.confirming != nullptr) put_origin(static_cast<unsigned short*>(a.confirming), m, counts ? norm / 2 : 60000);
   if (lane != 0) return;
-  half_norms[m] = counts ? static_cast<float>(norm / 2) : 2e30f;
+  a.half_norms[m] = counts ? static_cast<float>(norm / 2) : 2e30f;
   // What must not be chosen is still in the binade of all scores, but behind them.
-  origins[m] = static_cast<float>(counts ? origin + norm / 2 : 1.33 * origin);
-  if (plain_origins != nullptr)
-    plain_origins[m] = static_cast<float>((counts ? origin + norm / 2 + offset : 1.33 * origin) / scale);
-  if (copy) atomicAdd(copies, static_cast<uint64>(1));
+  a.origins[m] = static_cast<float>(counts ? a.origin + norm / 2 : 1.33 * a.origin);
+  if (a.plain_origins != nullptr)
+    a.plain_origins[m] = static_cast<float>((counts ? a.origin + norm / 2 + offset : 1.33 * a.origin) / a.scale);
+  if (copy) atomicAdd(a.copies, static_cast<uint64>(1));
   if (!counts) return;
-  largest_of(&largest->norm, sqrt(norm));
-  largest_of(&largest->low, sqrt(low_norm));
-  largest_of(&largest->rest, sqrt(rest_norm));
+  largest_of(&a.largest->norm, sqrt(norm));
+  largest_of(&a.largest->low, sqrt(low));
+  largest_of(&a.largest->rest, sqrt(rest));
 }

@@ -20,15 +20,7 @@ __device__ __forceinline__ uint32 merge(uint32 mine, uint32 sent, int bit) {
   return add_halves(mine, __shfl_xor_sync(everyone, sent, bit));
 }
 __device__ __forceinline__ uint32 select(bool first, uint32 a, uint32 b) { return first ? a : b; }
-/// Of four slots what all lanes of a quad know of slot t, to its lane t.
-template <class T>
-__device__ __forceinline__ T collect(const T* of) {
-  const int lane = threadIdx.x % 32;
-  const bool upper = (lane & 2) != 0, odd = (lane & 1) != 0;
-  const T zero = merge(select(upper, of[2], of[0]), select(upper, of[0], of[2]), 2);
-  const T one = merge(select(upper, of[3], of[1]), select(upper, of[1], of[3]), 2);
-  return merge(select(odd, one, zero), select(odd, zero, one), 1);
-}
+#include "tallskinny/gemm/assign/scores/kernels/assign_collect.cuh"
 
 /// The two least of these, unless they are the first, and of keys, all of which differ.
 template <int Keys>

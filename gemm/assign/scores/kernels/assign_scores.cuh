@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/assign/scores/kernels/assign_load.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_settle.cuh"
 
+using Arguments = ts::cuda::ScoresArguments;
 constexpr int steps = policy.steps, tiles = policy.tiles, row_tiles = policy.row_tiles, slots = 2 * row_tiles;
 constexpr int chunk = policy.chunk, chunks = policy.chunks();
 constexpr bool paired = policy.paired;
@@ -37,25 +38,28 @@ struct Chunk {
   const float2* origins;
 
   static constexpr int plane = chunk * steps * 32, bytes = policy.chunk_bytes();
-  static_assert(bytes == plane * 8 * policy.parts + chunk * 32);
+  static_assert(policy.factor_bytes() == plane * 8 * policy.parts);
   __device__ __forceinline__ explicit Chunk(const unsigned char* memory)
       : fragments(reinterpret_cast<const uint2*>(memory)),
-        origins(reinterpret_cast<const float2*>(memory + plane * 8 * policy.parts)) {}
+        origins(reinterpret_cast<const float2*>(memory + policy.factor_bytes())) {}
 };
 
-/// All threads of the block fetch a chunk, the last of which may be shorter; asynchronous.
-__device__ __forceinline__ void fetch(unsigned char* to, const unsigned char* fragments, const float* origins,
-                                      int number) {
-  const int present = tiles - number * chunk < chunk ? tiles - number * chunk : chunk;
+/// Tiles of a chunk; the last one may be shorter.
+__device__ __forceinline__ int tiles_of(int number) { return min(tiles - number * chunk, chunk); }
+
+/// All threads of the block fetch a chunk; asynchronous.
+__device__ __forceinline__ void fetch(unsigned char* to, const Arguments& a, int number) {
+  const int present = tiles_of(number);
   constexpr int tile_bytes = steps * 256;
 #pragma unroll
   for (int part = 0; part < policy.parts; ++part) {
-    const unsigned char* const from = fragments + (static_cast<int64>(part) * tiles + number * chunk) * tile_bytes;
-    for (int at = 16 * threadIdx.x; at < present * tile_bytes; at += 16 * 32 * policy.warps)
+    const unsigned char* const from = static_cast<const unsigned char*>(a.centroids) +
+                                      (static_cast<int64>(part) * tiles + number * chunk) * tile_bytes;
+    for (int at = 16 * threadIdx.x; at < present * tile_bytes; at += 16 * policy.threads())
       copy_async<16>(to + part * Chunk::plane * 8 + at, from + at, 16);
   }
-  for (int at = threadIdx.x; at < 2 * present; at += 32 * policy.warps)
-    copy_async<16>(to + Chunk::plane * 8 * policy.parts + 16 * at, origins + 8 * number * chunk + 4 * at, 16);
+  for (int at = threadIdx.x; at < 2 * present; at += policy.threads())
+    copy_async<16>(to + policy.factor_bytes() + 16 * at, a.origins + 8 * number * chunk + 4 * at, 16);
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
@@ -112,26 +116,6 @@ __device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[
   }
 }
 
-/// The best scores of a lane's columns for each slot.
-struct Best {
-  uint32 best[slots], second[slots], third[slots];  // the last if `paired`
-
-  __device__ __forceinline__ Best() {
-#pragma unroll
-    for (int s = 0; s < slots; ++s) best[s] = second[s] = third[s] = ~0u;
-  }
-  __device__ __forceinline__ void add(int s, uint32 a, uint32 b) {
-    if (paired)
-      take(a, b, best[s], second[s], third[s]);
-    else
-      take(a, b, best[s], second[s]);
-  }
-  __device__ __forceinline__ Row of(int s, int first) const {
-    return {score_of(best[s]),  score_of(second[s]),       0, 0, label_of(best[s], first),
-            score_of(third[s]), label_of(second[s], first)};
-  }
-};
-
 __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int present, uint32 places, Best& found) {
   const int lane = threadIdx.x % 32;
 #pragma unroll tiles_at_once
@@ -168,27 +152,39 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
   }
 }
 
-extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
+/// What all chunks of centroids tell of rows. Chunks that do not stay come into two places by turns.
+__device__ __forceinline__ void score_chunks(Row (&row)[slots], const Operand& of_rows, const Arguments& a,
+                                             unsigned char* memory, uint32 places, int& buffer) {
+#pragma unroll
+  for (int s = 0; s < slots; ++s)
+    row[s] = {3e30f, 3e30f, of_rows.squared[s], policy.parts == 1 ? of_rows.rest[s] : 0, 0, 3e30f, 0};
+#pragma unroll 1
+  for (int c = 0; c < chunks; ++c) {
+    if constexpr (!policy.resident) fetch(memory + (buffer ^ 1) * Chunk::bytes, a, c + 1 < chunks ? c + 1 : 0);
+    Best found;
+    score(of_rows, Chunk(memory + (policy.resident ? c : buffer) * Chunk::bytes), tiles_of(c), places, found);
+#pragma unroll
+    for (int s = 0; s < slots; ++s) also(row[s], found.of(s, 8 * chunk * c));
+    if constexpr (!policy.resident) {
+      wait_for_copies();
+      __syncthreads();
+      buffer ^= 1;
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     assign_scores(ts::cuda::ScoresArguments a) {
-  // Copies of single numbers: structured bindings cost registers here.
-  const Rows& x = a.x;
-  const Selection& selection = a.selection;
-  const float *const origins = a.origins, per_unit = a.per_unit;
-  const double *const shift = a.shift, scale = a.scale;
-  int* const labels = a.labels;
-  const Margin& margin = a.margin;
-  const auto& pairs = a.pairs;
-  const auto* const fragments = static_cast<const unsigned char*>(a.fragments);
-  const uint32 places = a.one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   Shift* const shifts = reinterpret_cast<Shift*>(memory + policy.shifts_at());
-  Settle settle{x, selection, a.sums, labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
-  const int64 count = count_of(selection, x);
+  Settle settle{a.x, a.selection, a.sums, a.labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
+  const int64 count = count_of(a.selection, a.x);
+  const uint32 places = a.one << index_bits;
   settle.begin();
-  for (int j = threadIdx.x; j < 16 * steps; j += 32 * policy.warps)
-    shifts[j] = shift_of(j < policy.d ? shift[j] : 0, scale);
-  for (int c = 0; c < (policy.resident ? chunks : 1); ++c) fetch(memory + c * Chunk::bytes, fragments, origins, c);
-  asm volatile("cp.async.wait_all;" ::: "memory");
+  for (int j = threadIdx.x; j < 16 * steps; j += policy.threads())
+    shifts[j] = shift_of(j < policy.d ? a.shift[j] : 0, a.scale);
+  for (int c = 0; c < (policy.resident ? chunks : 1); ++c) fetch(memory + c * Chunk::bytes, a, c);
+  wait_for_copies();
   __syncthreads();
   const Bound bound =
       bound_of_parts(*a.largest, policy.d, policy.parts, policy.parts == 2 ? 1 : steps, policy.parts == 2 ? steps : 0);
@@ -205,34 +201,16 @@ extern "C" __global__ void __launch_bounds__(32 * policy.warps, policy.blocks)
       if (!paired) before[w] = settle.before(mine[w]);
     }
     Operand of_rows;
-    load_operand(x, mine, shifts, scale, of_rows);
+    load_operand(a.x, mine, shifts, a.scale, of_rows);
     Row row[slots];
-#pragma unroll
-    for (int s = 0; s < slots; ++s) {
-      row[s] = {3e30f, 3e30f, of_rows.squared[s], policy.parts == 1 ? of_rows.rest[s] : 0, 0, 3e30f, 0};
-    }
-#pragma unroll 1
-    for (int c = 0; c < chunks; ++c) {
-      if constexpr (!policy.resident)
-        fetch(memory + (buffer ^ 1) * Chunk::bytes, fragments, origins, c + 1 < chunks ? c + 1 : 0);
-      Best found;
-      score(of_rows, Chunk(memory + (policy.resident ? c : buffer) * Chunk::bytes),
-            tiles - c * chunk < chunk ? tiles - c * chunk : chunk, places, found);
-#pragma unroll
-      for (int s = 0; s < slots; ++s) also(row[s], found.of(s, 8 * chunk * c));
-      if constexpr (!policy.resident) {
-        asm volatile("cp.async.wait_all;" ::: "memory");
-        __syncthreads();
-        buffer ^= 1;
-      }
-    }
+    score_chunks(row, of_rows, a, memory, places, buffer);
 #pragma unroll
     for (int w = 0; w < words; ++w) {
       if (first + w * 32 >= count) continue;
       const Row all = collect(row, w);
-      const float open = open_within(bound, all, per_unit, margin);
+      const float open = open_within(bound, all, a.per_unit, a.margin);
       if (paired && mine[w] >= 0)
-        pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
+        a.pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
       if (paired) before[w] = settle.before(mine[w]);  // not earlier: registers are few
       settle.settle<mark_bits>(first + w * 32, mine[w], before[w], all.label, all.second - all.best > open);
     }

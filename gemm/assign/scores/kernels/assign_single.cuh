@@ -31,8 +31,8 @@ struct Errors {
   /// Twice the error of a score, and one for what numbers add to keys: each instruction truncates 17 terms and
   /// their sum, the largest of which is an origin; origins were rounded; rows, too, or centroids. Norms are of
   /// rounded squares.
-  __device__ __forceinline__ explicit Errors(const ts::cuda::SingleArguments& a)
-      : units(a.units), scaled(static_cast<float>(a.scale)), margin(a.margin) {
+  __device__ __forceinline__ explicit Errors(const ts::cuda::ScoresArguments& a)
+      : units(a.per_unit), scaled(static_cast<float>(a.scale)), margin(a.margin) {
     constexpr float u = halves_already ? 0.0f : 0x1p-11f;
     const Largest* const largest = a.largest;
     const Bound of_parts = bound_of_parts(*largest, policy.d, 2, steps, 0);
@@ -158,21 +158,22 @@ __device__ __forceinline__ void score(Two (&found)[slots], const Operand& rows, 
 
 /// Labels of a warp's rows, and marks of those that are not certain.
 struct Found {
+  uint32 marks[words];
   int label[words];
   bool moves[words], any = false;
 };
-__device__ __forceinline__ void decide(Found& rows, uint32 (&marks)[words], const Two (&found)[slots],
-                                       const uint32 (&squared)[slots], const int (&before)[words], int first, int count,
-                                       const float2& kept, const Errors& by) {
+__device__ __forceinline__ void decide(Found& rows, const Two (&found)[slots], const uint32 (&squared)[slots],
+                                       const int (&before)[words], int first, int count, const float2& kept,
+                                       const Errors& by) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int w = 0; w < words; ++w) {
-    const Two two = collect(found + 4 * w);
+    const Two two = collect_four(found + 4 * w);
     const uint32 gap = two.second - two.best;
     bool certain = policy.fast || gap > by.open;
     if (norms && !policy.fast) {
       const float2 bound = !by_norms ? float2{0, by.constant} : in_registers ? float2{by.by_norm, by.constant} : kept;
-      const float norm = norm_of_halves(collect(squared + 4 * w));
+      const float norm = norm_of_halves(collect_four(squared + 4 * w));
       float beyond = __fmaf_rn(bound.x, norm, bound.y);
       if (policy.margin) {
         const Margin& margin = by.margin;
@@ -184,31 +185,53 @@ __device__ __forceinline__ void decide(Found& rows, uint32 (&marks)[words], cons
     }
     const bool real = first + 32 * w + lane < count;
     rows.label[w] = static_cast<int>(two.best & ((1u << index_bits) - 1));
-    marks[w] = __ballot_sync(everyone, real && !certain);
+    rows.marks[w] = __ballot_sync(everyone, real && !certain);
     rows.moves[w] = real && certain && rows.label[w] != before[w];
     rows.any = rows.any || rows.moves[w];
   }
 }
 
+/// By all threads; a barrier must follow.
+__device__ __forceinline__ void put_centroids(uint2* factors, float2* starts, const void* fragments,
+                                              const float* origins) {
+  for (int e = threadIdx.x; e < tiles * products * 32; e += policy.threads())
+    factors[e] = factor_of(static_cast<const uint2*>(fragments), e / 32 / products, e / 32 % products, e % 32);
+  for (int e = threadIdx.x; e < 4 * tiles; e += policy.threads())
+    starts[e] = reinterpret_cast<const float2*>(origins)[e];
+}
+
+/// Marks rows that are open, and moves others.
+__device__ __forceinline__ void settle_rows(Settle& settle, const Found& rows, const int (&before)[words], int first) {
+  const int lane = threadIdx.x % 32;
+  if (lane == 0) {
+    if (words == 2)
+      *reinterpret_cast<uint2*>(settle.undecided + first / 32) = {rows.marks[0], rows.marks[words - 1]};
+    else
+      settle.undecided[first / 32] = rows.marks[0];
+  }
+  if constexpr (!policy.confirms)
+    if (__any_sync(everyone, rows.any))
+#pragma unroll 1
+      for (int w = 0; w < words; ++w)
+        settle.move(first + 32 * w + lane, w == 0 ? before[0] : before[words - 1],
+                    w == 0 ? rows.label[0] : rows.label[words - 1], w == 0 ? rows.moves[0] : rows.moves[words - 1]);
+}
+
 extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
-    assign_single(ts::cuda::SingleArguments a) {
+    assign_single(ts::cuda::ScoresArguments a) {
   const Rows& x = a.x;
   const uint32 places = a.one << index_bits;
   extern __shared__ __align__(16) unsigned char memory[];
   uint2* const factors = reinterpret_cast<uint2*>(memory);
-  float2* const starts = reinterpret_cast<float2*>(memory + policy.starts_at());
+  float2* const starts = reinterpret_cast<float2*>(memory + policy.factor_bytes());
   const Selection everything{};
   Settle settle{x, everything, a.sums, a.labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
   settle.begin();
-  for (int e = threadIdx.x; e < tiles * products * 32; e += policy.threads())
-    factors[e] = factor_of(static_cast<const uint2*>(a.fragments), e / 32 / products, e / 32 % products, e % 32);
-  for (int e = threadIdx.x; e < 4 * tiles; e += policy.threads())
-    starts[e] = reinterpret_cast<const float2*>(a.origins)[e];
+  put_centroids(factors, starts, a.centroids, a.origins);
   __syncthreads();
-  const int lane = threadIdx.x % 32;
   const Errors errors(a);
-  __shared__ float2
-      kept;  // both errors, where scores take all registers; of scores, not of keys, where labels are confirmed
+  // Both errors, where scores take all registers; of scores, not of keys, where labels are confirmed.
+  __shared__ float2 kept;
   if (policy.confirms || (by_norms && !in_registers)) {
     const float unit = policy.confirms ? 1 / (errors.units * errors.scaled * one_key) : 1;
     if (threadIdx.x == 0) kept = {errors.by_norm * unit, errors.constant * unit};
@@ -227,28 +250,15 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     for (int w = 0; w < words; ++w) before[w] = raw.before[w];
     const Operand rows(raw);
     if (policy.ahead) raw.load(x, a.labels, first + stride, count);
-    uint32 marks[words];
-    Found labels;
+    Found of_rows;
     if constexpr (policy.confirms) {
-      confirm(marks, rows, before, first, count, centroids, kept, errors);
+      confirm(of_rows.marks, rows, before, first, count, centroids, kept, errors);
     } else {
       Two found[slots];
       score(found, rows, centroids, places);
-      decide(labels, marks, found, rows.squared, before, first, count, kept, errors);
+      decide(of_rows, found, rows.squared, before, first, count, kept, errors);
     }
-    if (lane == 0) {
-      if (words == 2)
-        *reinterpret_cast<uint2*>(a.undecided + first / 32) = {marks[0], marks[words - 1]};
-      else
-        a.undecided[first / 32] = marks[0];
-    }
-    if constexpr (!policy.confirms)
-      if (__any_sync(everyone, labels.any))
-#pragma unroll 1
-        for (int w = 0; w < words; ++w)
-          settle.move(first + 32 * w + lane, w == 0 ? before[0] : before[words - 1],
-                      w == 0 ? labels.label[0] : labels.label[words - 1],
-                      w == 0 ? labels.moves[0] : labels.moves[words - 1]);
+    settle_rows(settle, of_rows, before, first);
   }
   settle.end(a.counts);
 }

@@ -188,7 +188,7 @@ TEMPLATE_TEST_CASE("on a device, rows that a pass with margin keeps have it", "[
 
 TEMPLATE_TEST_CASE("on a device, so do rows of many columns, or among many centroids", "[assign][gpu]", double, float,
                    float16) {
-  check<TestType>({3000, 128, 1000, 0, 1, 0.0005});  // assign_feeders
+  check<TestType>({3000, 128, 1000, 0, 1, 0.0005});  // assign_groups with producer warps
   check<TestType>({3000, 64, 1100, 0.25, 1, 0.0007});
   check<TestType>({2000, 200, 64, 0, 1, 0.001});  // assign_groups
   check<TestType>({1500, 520, 300, 0, 1, 0.0004});

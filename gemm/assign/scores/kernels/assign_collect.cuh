@@ -1,0 +1,11 @@
+// How the lanes of a quad divide what they know. Before it: `select` and `merge` of what is collected.
+#pragma once
+
+/// Of four slots what all lanes of a quad know of slot t, to its lane t.
+template <class T>
+__device__ __forceinline__ T collect_four(const T* of) {
+  const bool upper = (threadIdx.x & 2) != 0, odd = (threadIdx.x & 1) != 0;
+  const T zero = merge(select(upper, of[2], of[0]), select(upper, of[0], of[2]), 2);
+  const T one = merge(select(upper, of[3], of[1]), select(upper, of[1], of[3]), 2);
+  return merge(select(odd, one, zero), select(odd, zero, one), 1);
+}

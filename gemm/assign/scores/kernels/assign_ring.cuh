@@ -1,0 +1,85 @@
+// Shared memory of the blocks of assign_groups, and the ring of centroids in it. Before it: what assign_groups.cuh
+// knows of shapes.
+#pragma once
+#include "tallskinny/gemm/assign/scores/kernels/assign_load.cuh"
+#include "tallskinny/gemm/device/pipeline.cuh"
+
+/// What the warps that score a row are told of it by those that made it ready: its norm and that of what its float16
+/// numbers leave, squared, and its label so far.
+struct Known {
+  float squared, rest;
+  int label, unused;
+};
+static_assert(sizeof(Known) == policy.known_bytes);
+constexpr int origins_here = policy.near_origins();
+
+/// Positions of rows, a tile of which a block takes at a time.
+struct RowTiles {
+  int64 count, begin = static_cast<int64>(blockIdx.x) * block_rows, stride = static_cast<int64>(gridDim.x) * block_rows;
+};
+
+/// Shared memory: stages of centroids; for each group its rows, with producer warps twice; what these tell of rows,
+/// and origins, unless labels are confirmed; shifts of columns; barriers.
+struct Shared {
+  unsigned char* memory;
+  __device__ __forceinline__ uint64* stage_full(int stage) const { return barrier(stage); }
+  __device__ __forceinline__ uint64* stage_empty(int stage) const { return barrier(policy.stages + stage); }
+  /// Of a group's rows, the one or the other time.
+  __device__ __forceinline__ uint64* rows_full(int group, int turn) const {
+    return barrier(2 * policy.stages + 2 * group + turn);
+  }
+  __device__ __forceinline__ uint64* rows_empty(int group, int turn) const {
+    return barrier(2 * policy.stages + 2 * groups + 2 * group + turn);
+  }
+  __device__ __forceinline__ unsigned char* left(int group, int turn) const {
+    return memory + policy.left_at() + (policy.turns() * group + turn) * policy.left_bytes();
+  }
+  __device__ __forceinline__ Known* known(int group, int turn) const {
+    return reinterpret_cast<Known*>(memory + policy.known_at()) + (2 * group + turn) * group_rows;
+  }
+  __device__ __forceinline__ float* origins() const { return reinterpret_cast<float*>(memory + policy.origins_at()); }
+  __device__ __forceinline__ Shift* shifts() const { return reinterpret_cast<Shift*>(memory + policy.shifts_at()); }
+
+  /// By all threads, before the first of them uses any of it.
+  __device__ __forceinline__ void begin(const Arguments& a) const {
+    for (int j = threadIdx.x; j < 16 * steps; j += policy.threads())
+      shifts()[j] = shift_of(j < policy.d ? a.shift[j] : 0, a.scale);
+    if constexpr (origins_here > 0)
+      for (int m = threadIdx.x; m < origins_here; m += policy.threads()) origins()[m] = a.origins[m];
+    if (threadIdx.x == 0) {
+      for (int stage = 0; stage < policy.stages; ++stage)
+        barrier_init(stage_full(stage), 1), barrier_init(stage_empty(stage), consumers * warp_arrivals);
+      if constexpr (produced)
+        for (int number = 0; number < 4 * groups; ++number)
+          barrier_init(barrier(2 * policy.stages + number), 4 * warp_arrivals);
+      barrier_init_fence();
+    }
+    __syncthreads();
+  }
+
+ private:
+  __device__ __forceinline__ uint64* barrier(int number) const {
+    return reinterpret_cast<uint64*>(memory + policy.barriers_at()) + number;
+  }
+};
+
+/// One thread brings all chunks for each tile of rows.
+__device__ __forceinline__ void fill_ring(const Shared& shared, const void* fragments, const RowTiles& tiles) {
+  RingPosition<policy.stages> at;
+  uint32 filled = 0;
+  for (int64 block = tiles.begin; block < tiles.count; block += tiles.stride)
+    for (int c = 0; c < chunks; ++c)
+      for (int stage = 0; stage < stages_of_chunk; ++stage, at.advance()) {
+        if (filled == policy.stages)
+          barrier_wait(shared.stage_empty(at.stage), at.parity ^ 1);
+        else
+          ++filled;
+        barrier_arrive_expecting(shared.stage_full(at.stage), stage_bytes);
+        const unsigned char* const from =
+            static_cast<const unsigned char*>(fragments) + static_cast<int64>(c) * chunk_bytes + stage * right_part;
+#pragma unroll
+        for (int part = 0; part < policy.parts; ++part)
+          bulk_load(shared.memory + at.stage * stage_bytes + part * right_part, from + part * steps * right_step,
+                    right_part, shared.stage_full(at.stage));
+      }
+}
