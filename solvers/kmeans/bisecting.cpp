@@ -85,9 +85,7 @@ LloydRun bisecting(const KMeansProblem& p, const KMeansOptions& options, const L
     const Leaf& leaf = leaves[at(m < std::ssize(leaves) ? m : 0)];
     std::copy_n(leaf.center.data(), p.cols(), run.centers.data() + m * p.cols());
   }
-  run.labels.assign(at(p.rows()), -1);
-  run.rescored = assign_all(p, run.centers.cview(), control.scores, run.labels).rescored;
-  for (const index_t i : p.directionless) run.labels[at(i)] = 0;
+  run.rescored = label_all(p, run.centers.cview(), control.scores, run.labels);
   run.n_iter = std::max(run.n_iter, 1);
   return run;
 }

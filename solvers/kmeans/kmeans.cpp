@@ -162,9 +162,7 @@ class Restarts {
     best_.centers = Matrix<double>::copy_of(s.best_centers.cview());
     best_.inertia = s.best_inertia, best_.run = s.best_run, best_.n_iter = s.best_n_iter;
     best_.relocated = s.best_relocated, best_.stop = s.best_stop;
-    best_.labels.assign(at(p_.rows()), -1);
-    assign_all(p_, best_.centers.cview(), scores_of(o_.precision), best_.labels);
-    for (const index_t i : p_.directionless) best_.labels[at(i)] = 0;
+    label_all(p_, best_.centers.cview(), scores_of(o_.precision), best_.labels);
   }
 
   const KMeansOptions& o_;

@@ -37,9 +37,7 @@ class MiniBatch {
     const auto steps = static_cast<std::uint64_t>(
         static_cast<double>(o_.max_iter) * std::ceil(static_cast<double>(p_.rows()) / static_cast<double>(batch_)));
     for (std::uint64_t step = 0; step < steps && goes_on(step); ++step) take(step);
-    run_.labels.assign(at(p_.rows()), -1);
-    run_.rescored = assign_all(p_, run_.centers.cview(), control_.scores, run_.labels).rescored;
-    for (const index_t i : p_.directionless) run_.labels[at(i)] = 0;
+    run_.rescored = label_all(p_, run_.centers.cview(), control_.scores, run_.labels);
     return std::move(run_);
   }
 

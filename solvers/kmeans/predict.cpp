@@ -22,9 +22,7 @@ KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<con
   problem.find_moments();
   KMeansPrediction result;
   result.zero_rows = static_cast<index_t>(normal.zero_rows.size());
-  result.labels.assign(at(rows.rows()), -1);
-  result.rescored = assign_all(problem, usable.cview(), scores_of(precision), result.labels).rescored;
-  for (const index_t i : normal.zero_rows) result.labels[at(i)] = 0;
+  result.rescored = label_all(problem, usable.cview(), scores_of(precision), result.labels);
   result.inertia = inertia_of(problem, usable.cview(), result.labels);
   result.sizes = sizes_of(result.labels, centers.rows());
   return result;

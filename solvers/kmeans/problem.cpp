@@ -145,6 +145,14 @@ AssignStats assign_all(const KMeansProblem& p, HostView<const double> centers, S
   return stats;
 }
 
+index_t label_all(const KMeansProblem& p, HostView<const double> centers, Scores scores,
+                  std::vector<std::int32_t>& labels) {
+  labels.assign(at(p.rows()), -1);
+  const index_t rescored = assign_all(p, centers, scores, labels).rescored;
+  for (const index_t i : p.directionless) labels[at(i)] = 0;
+  return rescored;
+}
+
 double inertia_of(const KMeansProblem& p, HostView<const double> centers, std::span<const std::int32_t> labels) {
   double sum = 0;
   with_labels(p, labels, [&](PerRow<const std::int32_t> there) {

@@ -73,6 +73,9 @@ inline constexpr unsigned char no_label = 0xff, far_away = 0x7f;
 AssignStats assign_all(const KMeansProblem& problem, HostView<const double> centers, Scores scores,
                        std::span<std::int32_t> labels, const FixedPoint* unit = nullptr, ClusterSums* sums = nullptr,
                        RowBounds* bounds = nullptr);
+/// The labels of one pass from none, 0 for rows without a direction. Returns how many rows were scored again.
+index_t label_all(const KMeansProblem& problem, HostView<const double> centers, Scores scores,
+                  std::vector<std::int32_t>& labels);
 /// sum_i w_i ||x_i - c_label||^2
 double inertia_of(const KMeansProblem& problem, HostView<const double> centers, std::span<const std::int32_t> labels);
 /// ||x_i - c_label||^2 of each row.

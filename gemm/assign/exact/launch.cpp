@@ -87,10 +87,7 @@ index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const doub
   cuda::launch_with<cuda::VerifyPolicy>(
       ctx, cuda::warps_plan("assign_verify", cuda::VerifyPolicy{x.type()}, x.rows(), ctx.stream.device()),
       {argument_of(x), c, labels.data, w.at<cuda::word64>(wrong)});
-  std::uint64_t found = 0;
-  cuda::copy_bytes(ctx.stream, &found, w.at<char>(wrong), sizeof found);
-  ctx.stream.synchronize();
-  return static_cast<index_t>(found);
+  return static_cast<index_t>(fetch_number(ctx, w.at<cuda::word64>(wrong)));
 }
 
 }  // namespace ts::assign_device

@@ -14,8 +14,7 @@ void unit_rows(const Context& ctx, const Rows& x, double* unit, std::span<double
   cuda::launch_with<cuda::UnitRowsPolicy>(
       ctx, cuda::threads_plan("unit_rows", cuda::UnitRowsPolicy{x.type()}, x.rows()),
       {argument_of(x), static_cast<int>(x.cols()), assign_detail::least_norm, unit, w.at<double>(scales)});
-  cuda::copy_bytes(ctx.stream, scale.data(), w.at<double>(scales), scale.size() * sizeof(double));
-  ctx.stream.synchronize();
+  fetch_numbers(ctx, scale, w.at<double>(scales));
 }
 
 index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<const index_t> rows) {
@@ -26,10 +25,7 @@ index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<con
   cuda::launch_with<cuda::ResetLabelsPolicy>(ctx,
                                              cuda::threads_plan("reset_labels", cuda::ResetLabelsPolicy{}, rows.size),
                                              {rows.size, rows.data, labels.data, w.at<cuda::word64>(count)});
-  std::uint64_t changed = 0;
-  cuda::copy_bytes(ctx.stream, &changed, w.at<char>(count), sizeof changed);
-  ctx.stream.synchronize();
-  return static_cast<index_t>(changed);
+  return static_cast<index_t>(fetch_number(ctx, w.at<cuda::word64>(count)));
 }
 
 }  // namespace ts::assign_device

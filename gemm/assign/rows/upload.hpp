@@ -32,6 +32,20 @@ class Workspace {
   char* memory_ = nullptr;
 };
 
+/// Copies to host memory, and waits for the end of the stream.
+template <class T>
+void fetch_numbers(const Context& ctx, std::span<T> to, const T* from) {
+  cuda::copy_bytes(ctx.stream, to.data(), from, to.size_bytes());
+  ctx.stream.synchronize();
+}
+/// One number from there.
+template <class T>
+[[nodiscard]] T fetch_number(const Context& ctx, const T* from) {
+  T number{};
+  fetch_numbers<T>(ctx, {&number, 1}, from);
+  return number;
+}
+
 /// A small matrix in blocks of rows that a cache next to a processor holds.
 struct SmallBlocks {
   index_t rows, count;

@@ -68,8 +68,7 @@ void with_candidates(const Context& ctx, const PotentialArguments<S>& of, const 
                                                .count = static_cast<int>(count),
                                                .totals = w.at<double>(found)};
   launch(arguments, w.at<S>(narrow));
-  cuda::copy_bytes(ctx.stream, of.totals.data(), w.at<double>(found), of.totals.size_bytes());
-  ctx.stream.synchronize();
+  fetch_numbers(ctx, of.totals, w.at<double>(found));
 }
 
 /// One launch of assign/seeding/kernels/seed_distances.cuh; totals: chunks x what it leaves (policy.lower).
@@ -148,8 +147,7 @@ std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerR
   cuda::launch_with<cuda::SeedDrawPolicy>(
       ctx, cuda::seed_draw_plan(is_wide<S>, count),
       {squared.data, weights.data, squared.size, chunk_rows, w.at<cuda::DrawArgument>(sent), w.at<index_t>(found)});
-  cuda::copy_bytes(ctx.stream, rows.data(), w.at<char>(found), rows.size() * sizeof(index_t));
-  ctx.stream.synchronize();
+  fetch_numbers(ctx, std::span(rows), w.at<index_t>(found));
   return rows;
 }
 
@@ -213,14 +211,13 @@ std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::i
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(count));
   if (numbers.empty() || count == 0) return counts;
   Workspace w;
-  const std::size_t found = w.reserve<std::uint64_t>(count), bytes = counts.size() * sizeof(std::uint64_t);
+  const std::size_t found = w.reserve<std::uint64_t>(count);
   w.get(ctx.stream);
-  cuda::fill_bytes(ctx.stream, w.at<char>(found), 0, bytes);
+  cuda::fill_bytes(ctx.stream, w.at<char>(found), 0, counts.size() * sizeof(std::uint64_t));
   cuda::launch_with<cuda::SeedCountPolicy>(
       ctx, cuda::seed_count_plan(count, numbers.size, ctx.stream.device()),
       {numbers.data, numbers.size, static_cast<int>(count), w.at<cuda::word64>(found)});
-  cuda::copy_bytes(ctx.stream, counts.data(), w.at<char>(found), bytes);
-  ctx.stream.synchronize();
+  fetch_numbers(ctx, std::span(counts), w.at<std::uint64_t>(found));
   return counts;
 }
 
@@ -228,7 +225,6 @@ template <class S>
 ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
                        PerRow<const double> weights, const Choosing& how) {
   using Outcome = cuda::ChoiceOutcome;
-  Outcome outcome{};
   ChosenRows chosen;
   const index_t n = x.rows(), d = x.cols(), together = 16 / static_cast<index_t>(sizeof(S));
   if (n == 0 || d == 0 || how.most == 0) return chosen;
@@ -253,8 +249,7 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
        w.at<double>(sums), w.at<std::uint32_t>(arrivals), w.at<index_t>(numbers), w.at<Outcome>(left)});
   chosen.rows.resize(static_cast<std::size_t>(how.most));
   cuda::copy_bytes(ctx.stream, chosen.rows.data(), w.at<char>(numbers), chosen.rows.size() * sizeof(index_t));
-  cuda::copy_bytes(ctx.stream, &outcome, w.at<char>(left), sizeof outcome);
-  ctx.stream.synchronize();
+  const auto outcome = fetch_number(ctx, w.at<Outcome>(left));
   chosen.rows.resize(static_cast<std::size_t>(outcome.count));
   chosen.left = outcome.left;
   return chosen;

@@ -73,24 +73,16 @@ void ClusterSums::add_weight(const FixedPoint& unit, index_t cluster, double wei
 }
 
 void ClusterSums::add(const FixedPoint& unit, index_t cluster, const double* v, double weight, bool take_away) {
-  const double w = (take_away ? -weight : weight) * unit.weight_to_units;
-  std::uint64_t* up = upper(cluster);
-  std::uint64_t* low = lower(cluster);
-  for (index_t j = 0; j < cols_; ++j) {
-    const Limbs l = split(w * (v[j] * unit.to_units[static_cast<std::size_t>(j)]), unit.one);
-    up[j] += l.upper;
-    low[j] += l.lower;
-  }
-  add_weight(unit, cluster, weight, take_away);
+  add_sparse(unit, cluster, v, nullptr, cols_, weight, take_away);
 }
 
 void ClusterSums::add_sparse(const FixedPoint& unit, index_t cluster, const double* v, const std::int32_t* columns,
                              index_t entries, double weight, bool take_away) {
   const double w = (take_away ? -weight : weight) * unit.weight_to_units;
-  std::uint64_t* up = upper(cluster);
-  std::uint64_t* low = lower(cluster);
+  std::uint64_t* const up = upper(cluster);
+  std::uint64_t* const low = lower(cluster);
   for (index_t p = 0; p < entries; ++p) {
-    const std::int32_t j = columns[p];
+    const index_t j = columns == nullptr ? p : columns[p];
     const Limbs l = split(w * (v[p] * unit.to_units[static_cast<std::size_t>(j)]), unit.one);
     up[j] += l.upper;
     low[j] += l.lower;

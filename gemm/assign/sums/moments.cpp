@@ -38,38 +38,36 @@ void set_shift(ColumnMoments& m, double largest) {
   }
 }
 
-/// use(chunk, i, room for a row) for every row; chunks in parallel, the rows of one in order.
+/// use(chunk, kernels, row in float64) for every row; chunks in parallel, the rows of one in order.
 template <class Use>
 void for_each_row(const Context& ctx, const Rows& x, const Use& use) {
   const index_t chunks = chunk_count(x.rows());
   const int team = assign_detail::team_size(ctx, chunks, static_cast<double>(chunk_rows * x.cols()));
+  const auto& kernels = assign_cpu::select(ctx.simd);
+  const std::vector<double> no_shift(static_cast<std::size_t>(x.cols()));
   cpu::Scratch<double> rows(team, x.cols());
   parallel_pieces(team, chunks, [&](index_t c, int thread) {
-    for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) use(c, i, rows.of(thread));
+    for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
+      kernels.centred(x, i, no_shift.data(), rows.of(thread));
+      use(c, kernels, rows.of(thread));
+    }
   });
 }
 
 /// The sum of each column of each chunk.
 Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
-  const index_t d = x.cols(), chunks = chunk_count(x.rows());
-  const auto& kernels = assign_cpu::select(ctx.simd);
-  const std::vector<double> none(static_cast<std::size_t>(d));
-  auto partial = Matrix<double>::zeros(chunks, d);
-  for_each_row(ctx, x, [&](index_t c, index_t i, double* row) {
-    kernels.centred(x, i, none.data(), row);
-    kernels.add(row, d, partial.data() + c * d);
-  });
+  const index_t d = x.cols();
+  auto partial = Matrix<double>::zeros(chunk_count(x.rows()), d);
+  for_each_row(ctx, x,
+               [&](index_t c, const auto& kernels, const double* row) { kernels.add(row, d, partial.data() + c * d); });
   return partial;
 }
 
 /// The largest |x - shift| and the sum of (x - mean)^2 of each column of each chunk.
 assign_device::ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments& m) {
   const index_t d = x.cols(), chunks = chunk_count(x.rows());
-  const auto& kernels = assign_cpu::select(ctx.simd);
-  const std::vector<double> none(static_cast<std::size_t>(d));
   assign_device::ChunkSpread spread{Matrix<double>::zeros(chunks, d), Matrix<double>::zeros(chunks, d)};
-  for_each_row(ctx, x, [&](index_t c, index_t i, double* row) {
-    kernels.centred(x, i, none.data(), row);
+  for_each_row(ctx, x, [&](index_t c, const auto& kernels, const double* row) {
     kernels.spread(row, m.shift.data(), m.mean.data(), d, spread.reach.data() + c * d, spread.squares.data() + c * d);
   });
   return spread;

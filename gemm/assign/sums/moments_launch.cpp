@@ -22,8 +22,8 @@ void launch_moments(const Context& ctx, const Rows& x, MomentsRound round, const
       {argument_of(x), static_cast<int>(d), chunk_rows, shift, mean, out, first});
 }
 
-void fetch(const cuda::Stream& stream, HostView<double> to, const double* from) {
-  cuda::copy_bytes(stream, to.data(), from, static_cast<std::size_t>(to.rows() * to.cols()) * sizeof(double));
+void fetch_matrix(const Context& ctx, Matrix<double>& to, const double* from) {
+  fetch_numbers(ctx, std::span(to.data(), static_cast<std::size_t>(to.rows() * to.cols())), from);
 }
 
 }  // namespace
@@ -35,8 +35,7 @@ Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
   const std::size_t out = w.reserve<double>(sums.rows() * sums.cols());
   w.get(ctx.stream);
   launch_moments(ctx, x, MomentsRound::sum, nullptr, nullptr, w.at<double>(out), nullptr);
-  fetch(ctx.stream, sums.view(), w.at<double>(out));
-  ctx.stream.synchronize();
+  fetch_matrix(ctx, sums, w.at<double>(out));
   return sums;
 }
 
@@ -52,9 +51,8 @@ ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments&
   w.get(ctx.stream);
   upload.send(w.at<double>(sent));
   launch_moments(ctx, x, MomentsRound::spread, w.at<double>(sent), w.at<double>(sent) + d, w.at<double>(out), nullptr);
-  fetch(ctx.stream, spread.reach.view(), w.at<double>(out));
-  fetch(ctx.stream, spread.squares.view(), w.at<double>(out) + chunks * d);
-  ctx.stream.synchronize();
+  fetch_matrix(ctx, spread.reach, w.at<double>(out));
+  fetch_matrix(ctx, spread.squares, w.at<double>(out) + chunks * d);
   return spread;
 }
 
@@ -65,9 +63,7 @@ std::pair<index_t, index_t> first_not_finite(const Context& ctx, const Rows& x) 
   w.get(ctx.stream);
   cuda::fill_bytes(ctx.stream, w.at<char>(at), 0xff, sizeof(std::uint64_t));
   launch_moments(ctx, x, MomentsRound::first_not_finite, nullptr, nullptr, nullptr, w.at<cuda::word64>(at));
-  std::uint64_t first = 0;
-  cuda::copy_bytes(ctx.stream, &first, w.at<char>(at), sizeof first);
-  ctx.stream.synchronize();
+  const auto first = fetch_number(ctx, w.at<std::uint64_t>(at));
   if (first == std::numeric_limits<std::uint64_t>::max()) return {-1, -1};
   return {static_cast<index_t>(first) / x.cols(), static_cast<index_t>(first) % x.cols()};
 }
