@@ -7,6 +7,7 @@
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
+#include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
 
 namespace ts::app::tssolve {
@@ -83,20 +84,6 @@ bool compare(const std::string& where, index_t i, index_t j, T here, T partner, 
                                    std::to_string(i) + ") is " + entry_text(partner) + " (counted from 0)" + advice);
 }
 
-/// Calls use(i, j, a_ij) for every entry that is stored.
-template <class T, class Use>
-void for_each_entry(const CsrMatrix<T>& a, Use use) {
-  for (index_t i = 0; i < a.rows; ++i)
-    for (auto k = static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(i)]);
-         k < static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(i) + 1]); ++k)
-      use(i, static_cast<index_t>(a.indices[k]), a.values[k]);
-}
-template <class T, class Use>
-void for_each_entry(const Matrix<T>& a, Use use) {
-  for (index_t i = 0; i < a.rows(); ++i)
-    for (index_t j = 0; j < a.cols(); ++j) use(i, j, a(i, j));
-}
-
 template <class T>
 T entry(const CsrMatrix<T>& a, index_t i, index_t j) {
   const auto begin = a.indices.begin() + a.pointers[static_cast<std::size_t>(i)];
@@ -117,7 +104,7 @@ bool check(const std::string& where, DType type, const M& a, Role role) {
   const bool alone = role == Role::companion;
   double largest = 0;
   bool below = false, above = false;
-  for_each_entry(a, [&](index_t i, index_t j, T x) {
+  for_each_entry(a.view(), [&](index_t i, index_t j, T x) {
     largest = std::max(largest, std::abs(x));
     below = below || (j < i && x != T{});
     above = above || (j > i && x != T{});
@@ -130,7 +117,7 @@ bool check(const std::string& where, DType type, const M& a, Role role) {
   const Allowance allowance = allowance_of(type, largest);
   const char* advice = alone ? "" : "; --general takes matrices that are not Hermitian";
   bool differs = false;
-  for_each_entry(a, [&](index_t i, index_t j, T x) {
+  for_each_entry(a.view(), [&](index_t i, index_t j, T x) {
     if (std::is_same_v<M, Matrix<T>> && j < i) return;  // was seen from the other side
     differs = compare(where, i, j, x, entry(a, j, i), allowance, advice) || differs;
   });

@@ -34,13 +34,9 @@ template <class T>
 std::vector<double> explained(const AnyMatrix<T>& matrix, const std::vector<T>& means,
                               const std::vector<double>& sigma) {
   double total = 0;
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    for (const T& x : sparse->values) total += std::norm(x);
+  for (const T& x : solvers::entries_of(matrix)) total += std::norm(x);
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
     for (const T& mu : means) total -= static_cast<double>(sparse->rows) * std::norm(mu);
-  } else {
-    const auto& dense = std::get<Matrix<T>>(matrix);
-    for (index_t i = 0; i < dense.rows() * dense.cols(); ++i) total += std::norm(dense.data()[i]);
-  }
   std::vector<double> share;
   for (const double s : sigma) share.push_back(total > 0 ? std::min(1.0, s * s / total) : 0);
   return share;

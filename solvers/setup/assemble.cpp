@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tallskinny/gemm/copy/copy_block.hpp"
+#include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/setup/preconditioners.hpp"
 
@@ -130,13 +131,7 @@ Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, co
     auto& sum = i == j ? diagonal : radius;
     sum[static_cast<std::size_t>(i)] += i == j ? std::real(value) : std::abs(value);
   };
-  for (index_t i = 0; i < n; ++i)
-    if (sparse != nullptr) {
-      const auto a = sparse->view();
-      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) add(i, a.indices[k], a.values[k]);
-    } else {
-      for (index_t j = 0; j < n; ++j) add(i, j, std::get<Matrix<T>>(matrix)(i, j));
-    }
+  std::visit([&](const auto& a) { for_each_entry(a.view(), add); }, matrix);
   double low = 0, high = 0;  // Gershgorin
   for (std::size_t i = 0; i < diagonal.size(); ++i) {
     low = i == 0 ? diagonal[i] - radius[i] : std::min(low, diagonal[i] - radius[i]);

@@ -45,11 +45,8 @@ IncompleteCholesky<T>::IncompleteCholesky(CsrView<T> a, WantedEnd end) {
           "incomplete Cholesky takes matrices of up to 2^31 entries");
   std::vector<Eigen::Triplet<T, int>> entries;
   entries.reserve(at(a.nonzeros() + a.rows));
-  for (index_t i = 0; i < a.rows; ++i) {
-    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k)
-      entries.emplace_back(static_cast<int>(i), static_cast<int>(a.indices[k]), end.sign * a.values[k]);
-    entries.emplace_back(static_cast<int>(i), static_cast<int>(i), T(end.shift));
-  }
+  detail::append(entries, a, end.sign);
+  for (int i = 0; i < a.rows; ++i) entries.emplace_back(i, i, T(end.shift));
   Eigen::SparseMatrix<T, Eigen::ColMajor, int> shifted(a.rows, a.cols);
   shifted.setFromTriplets(entries.begin(), entries.end());
   auto body = std::make_shared<Body>();

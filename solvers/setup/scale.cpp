@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
@@ -19,20 +18,6 @@ namespace {
 /// Squares, their sums over rows and the margins of tolerances stay far from 2^-1022 and 2^1023, or in
 /// float32 from 2^-126 and 2^127, within this.
 constexpr int ordinary_exponent = 300, ordinary_in_float32 = 30;
-
-template <class T>
-std::span<T> entries_of(AnyMatrix<T>& matrix) {
-  if (auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return sparse->values;
-  auto& dense = std::get<Matrix<T>>(matrix);
-  return {dense.data(), static_cast<std::size_t>(dense.rows() * dense.cols())};
-}
-
-template <class T>
-std::span<const T> entries_of(const AnyMatrix<T>& matrix) {
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return sparse->values;
-  const auto& dense = std::get<Matrix<T>>(matrix);
-  return {dense.data(), static_cast<std::size_t>(dense.rows() * dense.cols())};
-}
 
 /// max(|re|, |im|): the modulus itself may overflow.
 double largest_part(double x) { return std::abs(x); }

@@ -4,21 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/random.hpp"
 
 namespace ts::solvers {
 
 namespace {
-
-/// The length of each column.
-template <class T>
-std::vector<double> lengths(const Matrix<T>& x) {
-  std::vector<double> squares(at(x.cols()));
-  for (index_t i = 0; i < x.rows(); ++i)
-    for (index_t j = 0; j < x.cols(); ++j) squares[at(j)] += std::norm(x(i, j));
-  for (double& s : squares) s = std::sqrt(s);
-  return squares;
-}
 
 /// Y = B (A X), with B = A^H: positive semidefinite.
 template <class T>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
+#include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::solvers {
@@ -47,18 +48,6 @@ std::vector<index_t> triangular_order(const Matrix<T>& a) {
   return static_cast<index_t>(order.size()) == n ? order : std::vector<index_t>{};
 }
 
-/// max ||column||: no more than ||A||_2.
-template <class T>
-double longest_column(const Matrix<T>& a) {
-  double norm = 0;
-  for (index_t j = 0; j < a.cols(); ++j) {
-    double squares = 0;
-    for (index_t i = 0; i < a.rows(); ++i) squares += std::norm(a(i, j));
-    norm = std::max(norm, std::sqrt(squares));
-  }
-  return norm;
-}
-
 }  // namespace
 
 template <class T>
@@ -97,7 +86,8 @@ void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const Gen
   out.residual_norms = general_residuals<T>(ctx, problem.a, out.vectors.cview(), out.values);
   out.operator_applications += is_complex<T> ? out.vectors.cols() : 2 * out.vectors.cols();
 
-  auto accept = acceptance_of(options.common, longest_column(dense), n);
+  auto accept = acceptance_of(options.common, 0, n);
+  for (const double length : lengths(dense)) accept.norm = std::max(accept.norm, length);
   for (index_t j = 0; j < n; ++j) accept.norm = std::max(accept.norm, std::abs(schur.value(j)));
   for (std::size_t j = 0; j < out.values.size(); ++j) {
     out.converged_pairs.push_back(out.residual_norms[j] <= accept.bound(std::abs(out.values[j])));

@@ -13,14 +13,8 @@ Ritz<T> ritz_of(KrylovFactorisation<T>& krylov) {
   const Timed timed(krylov.work().seconds.small);
   const Profile::Piece piece(krylov.context(), "projected problems", {}, std::nullopt);
   auto e = ortho::hermitian_eigen<T>(krylov.h().cview());  // H S = S Theta
-  Ritz<T> out{{e.values.begin(), e.values.end()}, std::move(e.vectors), std::vector<double>(at(krylov.size()))};
-  const auto bs = ortho::product<T>(krylov.b().cview(), out.coefficients.cview());
-  for (index_t j = 0; j < bs.cols(); ++j) {
-    double sum = 0;
-    for (index_t i = 0; i < bs.rows(); ++i) sum += std::norm(bs(i, j));
-    out.residuals[at(j)] = std::sqrt(sum);
-  }
-  return out;
+  auto residuals = lengths(ortho::product<T>(krylov.b().cview(), e.vectors.cview()));
+  return {{e.values.begin(), e.values.end()}, std::move(e.vectors), std::move(residuals)};
 }
 
 template <class T>

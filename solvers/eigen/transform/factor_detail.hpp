@@ -4,6 +4,7 @@
 #include <Eigen/SparseCore>
 #include <cmath>
 
+#include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/operator.hpp"
@@ -19,9 +20,9 @@ using Column = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 /// Appends the entries of `factor` M.
 template <class T, class I>
 void append(std::vector<Eigen::Triplet<T, I>>& entries, CsrView<T> m, double factor = 1) {
-  for (index_t i = 0; i < m.rows; ++i)
-    for (index_t k = m.pointers[i]; k < m.pointers[i + 1]; ++k)
-      entries.emplace_back(static_cast<I>(i), static_cast<I>(m.indices[k]), factor * m.values[k]);
+  for_each_entry(m, [&](index_t i, index_t j, const T& x) {
+    entries.emplace_back(static_cast<I>(i), static_cast<I>(j), factor * x);
+  });
 }
 
 template <class T>

@@ -39,8 +39,7 @@ double distance_of_others(const ShiftedFactor<T, Shift>& body, double norm) {
     const Matrix<T> q = ortho::pivoted_qr<T>(y.cview(), 0).q;
     const index_t width = q.cols();
     y = Matrix<T>(n, width);
-    apply_columns<T>(
-        ctx, [&body](const Column<T>& b) { return body.solve(b); }, q.cview(), y.view());
+    body.apply(ctx, q.cview(), y.view());
     if (!ortho::all_finite<T>(y.cview())) return 0;
     Matrix<T> projected(width, width);
     tsmttsm(ctx, Op::adjoint, T{1}, q.cview(), y.cview(), T{0}, projected.view());

@@ -2,26 +2,22 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "tallskinny/solvers/eigen/transform/factor_detail.hpp"
+#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 
 namespace ts::solvers::detail {
 
-/// M = A - sigma I (or A - sigma times a mass matrix), factorised.
+/// One that solves column by column.
 template <class T, class Shift>
-struct ShiftedFactor {
-  index_t n = 0;
+struct ShiftedFactor : ShiftedBody<T, Shift> {
   bool hermitian = true;
-  Shift sigma{};
-  std::string note;  ///< empty, or one sentence on a shift that was moved
-
-  ShiftedFactor() = default;
-  ShiftedFactor(const ShiftedFactor&) = delete;
-  ShiftedFactor& operator=(const ShiftedFactor&) = delete;
-  virtual ~ShiftedFactor() = default;
   /// M^-1 b
   [[nodiscard]] virtual Column<T> solve(const Column<T>& b) const = 0;
+  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const override {
+    apply_columns<T>(
+        ctx, [this](const Column<T>& b) { return solve(b); }, x, y);
+  }
 };
 
 /// Tries sigma, then shifts beside it: `factorise()` is called with body.sigma set. An eigenvalue at the

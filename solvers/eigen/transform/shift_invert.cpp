@@ -5,6 +5,7 @@
 #include <Eigen/SparseLU>
 #include <algorithm>
 
+#include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -52,34 +53,20 @@ class ShiftedPencil {
   Column<T> a_values_, m_values_;
 };
 
-/// The largest absolute row sum: a bound of ||A||_2 from above.
-template <class T>
-double row_sum_norm(CsrView<T> a) {
+/// The largest absolute row sum of a matrix with n rows: a bound of ||A||_2 from above.
+template <class View>
+double row_sum_norm(const View& a, index_t n) {
+  std::vector<double> sums(at(n));
+  for_each_entry(a, [&](index_t i, index_t, const auto& x) { sums[at(i)] += std::abs(x); });
   double norm = 0;
-  for (index_t i = 0; i < a.rows; ++i) {
-    double sum = 0;
-    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) sum += std::abs(a.values[k]);
-    norm = std::max(norm, sum);
-  }
-  return norm;
-}
-
-template <class T>
-double row_sum_norm(HostView<const T> a) {
-  double norm = 0;
-  for (index_t i = 0; i < a.rows(); ++i) {
-    double sum = 0;
-    for (index_t j = 0; j < a.cols(); ++j) sum += std::abs(a(i, j));
-    norm = std::max(norm, sum);
-  }
+  for (const double sum : sums) norm = std::max(norm, sum);
   return norm;
 }
 
 template <class T>
 Dense<T> dense_of(HostView<const T> a) {
   Dense<T> copy(a.rows(), a.cols());
-  for (index_t i = 0; i < a.rows(); ++i)
-    for (index_t j = 0; j < a.cols(); ++j) copy(i, j) = a(i, j);
+  for_each_entry(a, [&](index_t i, index_t j, const T& x) { copy(i, j) = x; });
   return copy;
 }
 
@@ -151,35 +138,14 @@ struct SparseFactor : detail::ShiftedFactor<T, T> {
 
 }  // namespace
 
-template <class T, class Shift>
-index_t FactoredInverse<T, Shift>::rows() const noexcept {
-  return body_->n;
-}
-
-template <class T, class Shift>
-void FactoredInverse<T, Shift>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-  detail::apply_columns<T>(
-      ctx, [this](const Column<T>& b) { return body_->solve(b); }, x, y);
-}
-
-template <class T, class Shift>
-Shift FactoredInverse<T, Shift>::sigma() const noexcept {
-  return body_->sigma;
-}
-
-template <class T, class Shift>
-const std::string& FactoredInverse<T, Shift>::note() const noexcept {
-  return body_->note;
-}
-
 template <class T>
 ShiftInvert<T>::ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass) {
   expects(std::isfinite(sigma), "`target` must be a finite number");
   auto body = std::make_shared<PencilFactor<T>>();
   body->n = a.rows;
   body->pencil = ShiftedPencil<T>(a, mass);
-  const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm(mass);
-  const double norm = row_sum_norm(a) + std::abs(sigma) * mass_norm;
+  const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm(mass, mass.rows);
+  const double norm = row_sum_norm(a, a.rows) + std::abs(sigma) * mass_norm;
   body->ldlt.analyzePattern(body->pencil.matrix);
   detail::settle_shift<T, double>(*body, sigma, norm, mass_norm, [&] {
     body->pencil.shift(body->sigma);
@@ -195,16 +161,15 @@ DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView
   expects(std::isfinite(sigma), "`target` must be a finite number");
   auto body = std::make_shared<DenseFactor<T, double>>();
   body->n = a.rows();
-  const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm(mass);
-  detail::settle_shift<T, double>(*body, sigma, row_sum_norm(a) + std::abs(sigma) * mass_norm, mass_norm, [&] {
-    auto shifted = dense_of(a);
-    if (mass.rows == 0) shifted.diagonal().array() -= body->sigma;
-    for (index_t i = 0; i < mass.rows; ++i)
-      for (index_t k = mass.pointers[i]; k < mass.pointers[i + 1]; ++k)
-        shifted(i, mass.indices[k]) -= body->sigma * mass.values[k];
-    body->lu.compute(shifted);
-    return true;
-  });
+  const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm(mass, mass.rows);
+  detail::settle_shift<T, double>(
+      *body, sigma, row_sum_norm(a, a.rows()) + std::abs(sigma) * mass_norm, mass_norm, [&] {
+        auto shifted = dense_of(a);
+        if (mass.rows == 0) shifted.diagonal().array() -= body->sigma;
+        for_each_entry(mass, [&](index_t i, index_t j, const T& m) { shifted(i, j) -= body->sigma * m; });
+        body->lu.compute(shifted);
+        return true;
+      });
   this->body_ = std::move(body);
 }
 
@@ -214,7 +179,7 @@ GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
   expects(std::isfinite(std::abs(sigma)), "`target` must be a finite number");
   auto body = std::make_shared<SparseFactor<T>>();
   body->n = a.rows, body->hermitian = false;
-  const double norm = row_sum_norm(a);
+  const double norm = row_sum_norm(a, a.rows);
   const auto plain = std::move(ShiftedPencil<T>(a, {}).matrix);  // with all of its diagonal
   body->lu.analyzePattern(plain);
   detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
@@ -307,8 +272,5 @@ TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, ShiftInvert)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, DenseShiftInvert)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, GeneralInverse)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, InertiaCounter)
-template class FactoredInverse<double, double>;
-template class FactoredInverse<std::complex<double>, double>;
-template class FactoredInverse<std::complex<double>, std::complex<double>>;
 
 }  // namespace ts::solvers

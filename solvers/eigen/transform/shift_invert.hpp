@@ -10,27 +10,37 @@
 
 namespace ts::solvers {
 
-namespace detail {
+/// A - sigma M, factorised.
 template <class T, class Shift>
-struct ShiftedFactor;
-}
+struct ShiftedBody {
+  index_t n = 0;
+  Shift sigma{};
+  std::string note;  ///< empty, or one sentence on a shift that was moved
+
+  ShiftedBody() = default;
+  ShiftedBody(const ShiftedBody&) = delete;
+  ShiftedBody& operator=(const ShiftedBody&) = delete;
+  virtual ~ShiftedBody() = default;
+  /// Y = (A - sigma M)^-1 X
+  virtual void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const = 0;
+};
 
 /// (A - sigma M)^-1 by a factorisation. Where sigma is an eigenvalue to rounding, it is moved by a small share
 /// of ||A|| and `note` says so. T: double or std::complex<double>.
 template <class T, class Shift = double>
 class FactoredInverse {
  public:
-  [[nodiscard]] index_t rows() const noexcept;
+  [[nodiscard]] index_t rows() const noexcept { return body_->n; }
   /// Y = (A - sigma M)^-1 X
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
+  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const { body_->apply(ctx, x, y); }
   /// The shift that was factorised.
-  [[nodiscard]] Shift sigma() const noexcept;
+  [[nodiscard]] Shift sigma() const noexcept { return body_->sigma; }
   /// Empty, or one sentence on a shift that was moved.
-  [[nodiscard]] const std::string& note() const noexcept;
+  [[nodiscard]] const std::string& note() const noexcept { return body_->note; }
 
  protected:
   FactoredInverse() = default;
-  std::shared_ptr<const detail::ShiftedFactor<T, Shift>> body_;
+  std::shared_ptr<const ShiftedBody<T, Shift>> body_;
 };
 
 /// Of a sparse Hermitian A: LDL^H with fill-reducing order where that is stable, LU with pivoting otherwise.

@@ -2,6 +2,7 @@
 // the high end.
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,16 @@ template <class T>
   for (index_t i = 0; i < a.rows(); ++i)
     for (index_t j = 0; j < chosen.cols(); ++j) chosen(i, j) = a(i, which[at(j)]);
   return chosen;
+}
+
+/// The length of each column.
+template <class T>
+[[nodiscard]] std::vector<double> lengths(const Matrix<T>& x) {
+  std::vector<double> squares(at(x.cols()));
+  for (index_t i = 0; i < x.rows(); ++i)
+    for (index_t j = 0; j < x.cols(); ++j) squares[at(j)] += std::norm(x(i, j));
+  for (double& s : squares) s = std::sqrt(s);
+  return squares;
 }
 
 }  // namespace ts::solvers
