@@ -79,10 +79,10 @@ void check_kind(const Kind& kind, const app::Options& options) {
     const bool taken = std::find(kind.takes.begin(), kind.takes.end(), name) != kind.takes.end() ||
                        (kind.plan && (name == "spectrum-count" || name == "full"));
     if (taken || !options.given(name)) continue;
-    std::string takes = "--n";
-    for (const std::string& other : kind.takes) takes.append(", --").append(other);
-    throw Error(Errc::invalid_argument,
-                "--" + name + " means nothing for the kind " + kind.name + ", which takes " + takes);
+    std::string text = "--";
+    text.append(name).append(" means nothing for the kind ").append(kind.name).append(", which takes --n");
+    for (const std::string& other : kind.takes) text.append(", --").append(other);
+    throw Error(Errc::invalid_argument, text);
   }
 }
 

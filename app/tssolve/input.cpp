@@ -169,8 +169,9 @@ Input read_hermitian(const io::Description& shape, const io::ReadOptions& read, 
 void make_complex(Input& input) {
   using Complex = std::complex<double>;
   if (is_complex_input(input)) return;
-  input.matrix = std::visit([](auto&& a) { return AnyMatrix<Complex>(with_type<Complex>(std::move(a))); },
-                            std::move(std::get<AnyMatrix<double>>(input.matrix)));
+  input.matrix =
+      std::visit([](auto&& a) { return AnyMatrix<Complex>(with_type<Complex>(std::forward<decltype(a)>(a))); },
+                 std::move(std::get<AnyMatrix<double>>(input.matrix)));
 }
 
 template <class T>

@@ -38,6 +38,7 @@ std::vector<double> explained(const AnyMatrix<T>& matrix, const std::vector<T>& 
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
     for (const T& mu : means) total -= static_cast<double>(sparse->rows) * std::norm(mu);
   std::vector<double> share;
+  share.reserve(sigma.size());
   for (const double s : sigma) share.push_back(total > 0 ? std::min(1.0, s * s / total) : 0);
   return share;
 }
