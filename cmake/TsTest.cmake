@@ -63,6 +63,9 @@ function(ts_add_test name)
   # The rooms are optimised; tests of many types take a compiler two to three times as long at -O3 as they save.
   target_compile_options(${name} PRIVATE $<IF:$<BOOL:${TS_SANITIZE}>,-O0,-O1>)
   ts_precompile_test_header(${name})
+  if(TS_SANITIZE)  # which clang builds: its units were never tried
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   if(arg_SHORT_BY_TAG OR "short" IN_LIST arg_LABELS)
     add_dependencies(short_tests ${name})
   endif()
