@@ -25,8 +25,7 @@ struct CopyRowsPolicy {
 
   static constexpr int threads = 256;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("from", p.from), each("vector", p.vector), each("alignment", p.alignment);
     each("from_alignment", p.from_alignment);
   }

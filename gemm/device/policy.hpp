@@ -26,8 +26,7 @@ struct ScalePolicy {
 
   static constexpr int threads = 256;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("vector", p.vector), each("alignment", p.alignment);
   }
   friend bool operator==(const ScalePolicy&, const ScalePolicy&) = default;
@@ -54,8 +53,7 @@ struct ConvertPolicy {
   static constexpr int tile_rows = 128, tile_cols = 16;
   [[nodiscard]] constexpr int shared_bytes() const { return (tile_rows + 1) * tile_cols * bytes; }  ///< static
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("bytes", p.bytes), each("alignment", p.alignment), each("from_rows", p.from_rows);
   }
   friend bool operator==(const ConvertPolicy&, const ConvertPolicy&) = default;
@@ -87,10 +85,7 @@ struct SumPartsPolicy {
 
   static constexpr int threads = 256;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("type", p.type);
-  }
+  static constexpr void members(auto& p, auto each) { each("type", p.type); }
   friend bool operator==(const SumPartsPolicy&, const SumPartsPolicy&) = default;
 };
 

@@ -23,8 +23,7 @@ struct RoofReadPolicy {
   [[nodiscard]] constexpr int blocks_at_once() const { return bulk ? 1 : 4; }
   [[nodiscard]] constexpr int shared_bytes() const { return bulk ? chunk * stages : 0; }  ///< dynamic
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("bulk", p.bulk), each("chunk", p.chunk), each("stages", p.stages);
   }
   friend bool operator==(const RoofReadPolicy&, const RoofReadPolicy&) = default;
@@ -47,10 +46,7 @@ struct RoofFlopsPolicy {
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("unit", p.unit), each("chains", p.chains);
-  }
+  static constexpr void members(auto& p, auto each) { each("unit", p.unit), each("chains", p.chains); }
   friend bool operator==(const RoofFlopsPolicy&, const RoofFlopsPolicy&) = default;
 };
 

@@ -43,8 +43,7 @@ struct ColumnNormsPolicy {
   /// Static.
   [[nodiscard]] constexpr int shared_bytes() const { return threads * vector * numbers_of_a_norm(type) * 8 + 16; }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("columns", p.columns), each("tile", p.tile), each("fold", p.fold);
     each("vector", p.vector), each("alignment", p.alignment), each("parts", p.parts);
   }
@@ -68,10 +67,7 @@ struct NormsOfPartsPolicy {
 
   static constexpr int threads = 256;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("type", p.type);
-  }
+  static constexpr void members(auto& p, auto each) { each("type", p.type); }
   friend bool operator==(const NormsOfPartsPolicy&, const NormsOfPartsPolicy&) = default;
 };
 

@@ -96,8 +96,7 @@ struct ProjectPolicy {
     return ring_offset() + (rings > products ? rings : products);
   }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& x, Each each) {
+  static constexpr void members(auto& x, auto each) {
     each("type", x.type), each("update", x.update), each("inner", x.inner), each("gram", x.gram);
     each("p", x.p), each("q", x.q);
     each("mode_v", x.mode_v), each("pitch_v", x.pitch_v), each("unit_v", x.unit_v), each("shift_v", x.shift_v);

@@ -25,8 +25,7 @@ struct RandomFillPolicy {
 
   static constexpr int threads = 256, blocks_at_once = 4;  ///< of a multiprocessor
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("vector", p.vector), each("alignment", p.alignment);
   }
   friend bool operator==(const RandomFillPolicy&, const RandomFillPolicy&) = default;

@@ -57,8 +57,7 @@ struct SpmmPolicy {
   [[nodiscard]] constexpr int row_bytes() const { return q * scalar_bytes(result_type_of(type)) * parts_of(type); }
   [[nodiscard]] constexpr int long_shared_bytes() const { return threads / lanes * row_bytes(); }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("q", p.q), each("index_bytes", p.index_bytes), each("conjugate", p.conjugate);
     each("vector", p.vector), each("alignment", p.alignment), each("out_alignment", p.out_alignment);
     each("strided", p.strided), each("shifted", p.shifted), each("lanes", p.lanes), each("split", p.split);

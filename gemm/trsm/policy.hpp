@@ -50,8 +50,7 @@ struct TrsmPolicy {
     return factor_bytes() + tile * scalar_bytes(type) * parts_of(type);
   }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("p", p.p), each("access", p.access), each("factor_shared", p.factor_shared);
     each("threads", p.threads), each("columns", p.columns), each("together", p.together), each("blocks", p.blocks);
     each("vector", p.vector), each("alignment", p.alignment);

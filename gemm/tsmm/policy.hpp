@@ -131,8 +131,7 @@ struct TsmmPolicy {
     return sums + tiles * 24 + (scalar() == 4 ? 146 : 132) + (scattered ? 18 : 0);
   }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& k, Each each) {
+  static constexpr void members(auto& k, auto each) {
     each("type", k.type), each("worker", k.worker), each("arithmetic", k.arithmetic), each("p", k.p), each("q", k.q);
     each("accumulate", k.accumulate), each("mode_x", k.mode_x), each("pitch_x", k.pitch_x), each("unit_x", k.unit_x);
     each("shift_x", k.shift_x), each("vector_x", k.vector_x), each("columns_y", k.columns_y);

@@ -29,8 +29,7 @@ struct WideFactorPolicy {
 
   static constexpr int threads = 256;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& k, Each each) {
+  static constexpr void members(auto& k, auto each) {
     each("type", k.type), each("arithmetic", k.arithmetic), each("q", k.q), each("narrow_s", k.narrow_s);
     each("column_warps", k.column_warps), each("columns_y", k.columns_y);
   }
@@ -103,8 +102,7 @@ struct WidePolicy {
     return {type, arithmetic, q, narrow_s, column_warps, columns_y};
   }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& k, Each each) {
+  static constexpr void members(auto& k, auto each) {
     each("type", k.type), each("arithmetic", k.arithmetic), each("q", k.q), each("narrow_s", k.narrow_s);
     each("accumulate", k.accumulate), each("columns_y", k.columns_y), each("vector_y", k.vector_y);
     each("tiles", k.tiles), each("teams", k.teams), each("column_warps", k.column_warps), each("boxes", k.boxes);

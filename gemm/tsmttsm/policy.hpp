@@ -146,8 +146,7 @@ struct InnerPolicy {
     return barrier_bytes + (cluster > 1 ? inbox_reserve() : 0) + (all > kept_bytes() ? all : kept_bytes()) + tail;
   }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& x, Each each) {
+  static constexpr void members(auto& x, auto each) {
     each("type", x.type), each("kernel", x.kernel), each("arithmetic", x.arithmetic);
     each("p", x.p), each("q", x.q), each("gram", x.gram), each("swap", x.swap), each("fold", x.fold);
     each("mode_a", x.mode_a), each("pitch_a", x.pitch_a), each("vector_a", x.vector_a), each("unit_a", x.unit_a);
@@ -208,8 +207,7 @@ struct InnerHalfPolicy {
     return alignment + (ring > kept ? ring : kept);
   }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& x, Each each) {
+  static constexpr void members(auto& x, auto each) {
     each("type", x.type), each("p", x.p), each("q", x.q), each("stages", x.stages), each("panels", x.panels);
   }
   friend bool operator==(const InnerHalfPolicy&, const InnerHalfPolicy&) = default;

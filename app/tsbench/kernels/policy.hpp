@@ -52,10 +52,7 @@ struct BenchPolicy {
 
   static constexpr int threads = 256, blocks_at_once = 4;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("type", p.type);
-  }
+  static constexpr void members(auto& p, auto each) { each("type", p.type); }
   friend bool operator==(const BenchPolicy&, const BenchPolicy&) = default;
 };
 
@@ -74,10 +71,7 @@ struct RoofStreamsPolicy {
 
   static constexpr int threads = 128;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("streams", p.streams), each("writes", p.writes);
-  }
+  static constexpr void members(auto& p, auto each) { each("streams", p.streams), each("writes", p.writes); }
   friend bool operator==(const RoofStreamsPolicy&, const RoofStreamsPolicy&) = default;
 };
 

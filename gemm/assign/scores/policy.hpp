@@ -47,8 +47,7 @@ struct NarrowPolicy {
   [[nodiscard]] constexpr int sums_at() const { return shifts_at() + (d + 3) / 4 * 4 * shift_bytes(wide); }
   [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("d", p.d), each("groups", p.groups), each("rows", p.rows);
     tell_common(p, each);
   }
@@ -104,8 +103,7 @@ struct TensorPolicy {
   /// What the bound of a row as it is is made of.
   [[nodiscard]] constexpr int static_bytes() const { return as_are ? 16 : 0; }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("d", p.d), each("steps", p.steps), each("tiles", p.tiles), each("chunk", p.chunk),
         each("resident", p.resident), each("row_tiles", p.row_tiles), each("parts", p.parts), each("paired", p.paired),
         each("as_are", p.as_are), each("group", p.group), each("packed", p.packed), each("ahead", p.ahead),
@@ -176,8 +174,7 @@ struct GroupsPolicy {
     return barriers_at() + 8 * (2 * most_stages + (producers > 0 ? 2 * turns() * groups : 0));
   }
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
+  static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("d", p.d), each("steps", p.steps), each("centroids", p.centroids),
         each("chunk", p.chunk), each("groups", p.groups), each("producers", p.producers), each("stages", p.stages),
         each("stage_steps", p.stage_steps), each("held", p.held), each("parts", p.parts), each("ahead", p.ahead),

@@ -21,8 +21,7 @@ struct GatherPolicy {
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  template <class Self, class Each>
-  static constexpr void members(Self&, Each) {}
+  static constexpr void members(auto&, auto) {}
   friend bool operator==(const GatherPolicy&, const GatherPolicy&) = default;
 };
 
@@ -51,10 +50,7 @@ struct PreparePolicy {
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("d", p.d), each("steps", p.steps), each("chunk", p.chunk);
-  }
+  static constexpr void members(auto& p, auto each) { each("d", p.d), each("steps", p.steps), each("chunk", p.chunk); }
   friend bool operator==(const PreparePolicy&, const PreparePolicy&) = default;
 };
 

@@ -9,8 +9,7 @@
 //     DType type = DType::float64;                  // members: bool, int, index_t, enumerations
 //     int vector = 1;
 //     constexpr int threads() const { return 256; } // threads, shared bytes and offsets follow from them
-//     template <class Self, class Each>
-//     static constexpr void members(Self& p, Each each) {
+//     static constexpr void members(auto& p, auto each) {
 //       each("type", p.type), each("vector", p.vector);
 //     }
 //     friend bool operator==(const RandomFillPolicy&, const RandomFillPolicy&) = default;

@@ -13,10 +13,7 @@ struct OtherPolicy {
   static constexpr char header[] = "tallskinny/gemm/random/policy.hpp";
   static constexpr char name[] = "ts::cuda::OtherPolicy";
   bool wide = false;
-  template <class Self, class Each>
-  static constexpr void members(Self& p, Each each) {
-    each("wide", p.wide);
-  }
+  static constexpr void members(auto& p, auto each) { each("wide", p.wide); }
   friend bool operator==(const OtherPolicy&, const OtherPolicy&) = default;
 };
 
