@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tallskinny/gemm/plan/typical_device.hpp"
@@ -16,7 +17,7 @@ namespace ts::test {
 /// tests/large.sh runs: a kernel takes a quarter of a second to a whole one.
 inline std::vector<cuda::KernelPlan> some_of(const std::vector<cuda::KernelPlan>& plans, int every) {
   std::vector<cuda::KernelPlan> some;
-  std::map<std::string, int> seen;
+  std::map<std::string_view, int> seen;
   for (const cuda::KernelPlan& plan : plans)
     if (seen[plan.family]++ % every == 0) some.push_back(plan);
   return some;
