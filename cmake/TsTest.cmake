@@ -82,7 +82,7 @@ function(ts_add_test name)
     ts_discover_tests(${name} "" ${arg_ALL_NEED} LABELS "${arg_LABELS}" ${properties})
     return()
   endif()
-  set(others "")
+  set(others "~[.]")  # nor the hidden ones, which tests/large.sh runs
   foreach(need ${arg_NEEDS})
     ts_discover_tests(${name} "[${need}]" ${need} LABELS "${arg_LABELS}" ${properties})
     string(APPEND others "~[${need}]")
