@@ -23,23 +23,40 @@ struct Gesdd<std::complex<double>> {
                         T*, const int*, double*, int*, int*, std::size_t);
 };
 
+// Of no order, as "N" says: what would choose is never called.
+struct Gees {
+  using C = std::complex<double>;
+  using Real = void(const char*, const char*, int (*)(const double*, const double*), const int*, double*, const int*,
+                    int*, double*, double*, double*, const int*, double*, const int*, int*, int*, std::size_t,
+                    std::size_t);
+  using Complex = void(const char*, const char*, int (*)(const C*), const int*, C*, const int*, int*, C*, C*,
+                       const int*, C*, const int*, double*, int*, int*, std::size_t, std::size_t);
+};
+
 struct Lapack {
   Gesdd<double>::Function* dgesdd = nullptr;
   Gesdd<std::complex<double>>::Function* zgesdd = nullptr;
+  Gees::Real* dgees = nullptr;
+  Gees::Complex* zgees = nullptr;
   bool found = false;
 
   Lapack() {
     const auto& library = solvers::lapack_library();
-    found = library.bind(dgesdd, "dgesdd_") && library.bind(zgesdd, "zgesdd_");
+    found = library.bind(dgesdd, "dgesdd_") && library.bind(zgesdd, "zgesdd_") && library.bind(dgees, "dgees_") &&
+            library.bind(zgees, "zgees_");
   }
 };
+
+const Lapack& lapack() {
+  static const Lapack all;
+  return all;
+}
 
 }  // namespace
 
 template <class T>
 bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd) {
-  static const Lapack lapack;
-  if (!lapack.found || std::max(m, n) > std::numeric_limits<int>::max()) return false;
+  if (!lapack().found || std::max(m, n) > std::numeric_limits<int>::max()) return false;
   const index_t k = std::min(m, n), most = std::max(m, n);
   svd.u.resize(at(m * k)), svd.values.resize(at(k)), svd.vh.resize(at(k * n));
   const int rows = static_cast<int>(m), columns = static_cast<int>(n), least = static_cast<int>(k);
@@ -52,9 +69,9 @@ bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd) {
             &length, more..., integers.data(), &info, 1);
     };
     if constexpr (is_complex<T>)
-      with(lapack.zgesdd, reals.data());
+      with(lapack().zgesdd, reals.data());
     else
-      with(lapack.dgesdd);
+      with(lapack().dgesdd);
   };
   const solvers::BlasThreads one(1);
   T wanted{};
@@ -66,6 +83,40 @@ bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd) {
   return info == 0;
 }
 
+template <class T>
+bool lapack_schur(HostView<const T> a, SchurForm<T>& form) {
+  const index_t n = a.rows();
+  if (n == 0 || !lapack().found || n > std::numeric_limits<int>::max()) return false;
+  const int order = static_cast<int>(n);
+  Matrix<T> t(n, n), u(n, n);  // by columns: transposed
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) t(j, i) = a(i, j);
+  std::vector<T> values(at(n));
+  std::vector<double> imaginary(at(n));  // or workspace
+  int selected = 0, unused = 0, info = 0;
+  const auto call = [&](T* work, int length) {
+    if constexpr (is_complex<T>)
+      lapack().zgees("V", "N", nullptr, &order, t.data(), &order, &selected, values.data(), u.data(), &order, work,
+                     &length, imaginary.data(), &unused, &info, 1, 1);
+    else
+      lapack().dgees("V", "N", nullptr, &order, t.data(), &order, &selected, values.data(), imaginary.data(), u.data(),
+                     &order, work, &length, &unused, &info, 1, 1);
+  };
+  const solvers::BlasThreads one(1);
+  T wanted{};
+  call(&wanted, -1);
+  const double size = std::real(wanted);
+  if (info != 0 || !(size < std::numeric_limits<int>::max())) return false;
+  std::vector<T> work(static_cast<std::size_t>(size) + 1);
+  call(work.data(), static_cast<int>(work.size()));
+  if (info != 0) return false;
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) form.t(i, j) = t(j, i), form.u(i, j) = u(j, i);
+  return form.converged = true;
+}
+
+template bool lapack_schur(HostView<const double>, SchurForm<double>&);
+template bool lapack_schur(HostView<const std::complex<double>>, SchurForm<std::complex<double>>&);
 template bool lapack_svd(index_t, index_t, std::vector<double>&, LapackSvd<double>&);
 template bool lapack_svd(index_t, index_t, std::vector<std::complex<double>>&, LapackSvd<std::complex<double>>&);
 

@@ -28,4 +28,9 @@ template <class T>
 [[nodiscard]] bool lapack_hermitian(HostView<const T> h, index_t wanted, const ChoosePairs& choose,
                                     HermitianPairs<T>& out);
 
+/// schur_form() of a finite matrix by xGEES, T double or complex<double>. Likewise on one thread; returns false
+/// likewise.
+template <class T>
+[[nodiscard]] bool lapack_schur(HostView<const T> a, SchurForm<T>& form);
+
 }  // namespace ts::ortho

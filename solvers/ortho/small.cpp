@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/solvers/ortho/lapack.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -116,6 +117,7 @@ SchurForm<T> schur_form(HostView<const T> a) {
   using Decomposition = std::conditional_t<is_complex<T>, Eigen::ComplexSchur<Dense<T>>, Eigen::RealSchur<Dense<T>>>;
   const index_t n = a.rows();
   SchurForm<T> result{Matrix<T>(n, n), Matrix<T>(n, n)};
+  if (n > own_columns && all_finite(a) && lapack_schur(a, result)) return result;
   const Decomposition form(widened(a));
   result.converged = form.info() == Eigen::Success;
   for (index_t i = 0; i < n; ++i)
@@ -162,11 +164,11 @@ bool cholesky(HostView<T> g, double margin) {
     if (!(pivot > static_cast<real_t<T>>(margin) * start) || !std::isfinite(pivot)) return false;
     const real_t<T> root = std::sqrt(pivot);
     g(j, j) = root;
-    for (index_t c = j + 1; c < n; ++c) {
-      T sum = g(j, c);
-      for (index_t k = 0; k < j; ++k) sum -= conjugate(g(k, j)) * g(k, c);
-      g(j, c) = sum / root;
+    for (index_t k = 0; k < j; ++k) {
+      const T factor = conjugate(g(k, j));
+      for (index_t c = j + 1; c < n; ++c) g(j, c) -= factor * g(k, c);
     }
+    for (index_t c = j + 1; c < n; ++c) g(j, c) /= root;
     for (index_t k = 0; k < j; ++k) g(j, k) = T{};
   }
   return true;
@@ -200,6 +202,13 @@ void multiply_left(HostView<const T> a, HostView<T> r) {
 template <class T>
 Matrix<T> product(HostView<const T> a, HostView<const T> b) {
   expects(a.cols() == b.rows(), "the factors of a small product do not fit");
+  if (std::min({a.rows(), a.cols(), b.cols()}) > own_columns) {
+    Context one;
+    one.threads = 1;
+    Matrix<T> large(a.rows(), b.cols());
+    tsmm(one, Op::none, T{1}, a, b, T{0}, large.view());
+    return large;
+  }
   auto c = Matrix<T>::zeros(a.rows(), b.cols());
   for (index_t i = 0; i < a.rows(); ++i)
     for (index_t k = 0; k < a.cols(); ++k) {

@@ -61,8 +61,8 @@ struct SchurForm {
   bool converged = false;  ///< if not, the rest means nothing
 };
 
-/// The Schur form of a small square matrix by the QR algorithm, for T = double and complex<double>. Source: Golub and
-/// Van Loan, Matrix Computations, section 7.5.
+/// The Schur form of a small square matrix by the QR algorithm, for T = double and complex<double>; beyond 128 rows by
+/// LAPACK, where the machine has it. Source: Golub and Van Loan, Matrix Computations, section 7.5.
 template <class T>
 [[nodiscard]] SchurForm<T> schur_form(HostView<const T> a);
 

@@ -143,6 +143,9 @@ SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which)
     for (index_t j = i; j < m; ++j) norm = std::max(norm, std::abs(t(i, j)));
   SchurVectors out{Matrix<Complex>(m, k), {}};
   auto triangular = Matrix<Complex>::zeros(m, k);
+  Matrix<Complex> columns(m, m);  // of T, one after the other in memory
+  for (index_t i = 0; i < m; ++i)
+    for (index_t j = 0; j < m; ++j) columns(j, i) = t(i, j);
   for (index_t c = 0; c < k; ++c) {
     const index_t j = which[at(c)];
     const auto right = triangular_vector(t, j, true, norm, [&](const std::vector<Complex>& x, index_t i) {
@@ -152,7 +155,7 @@ SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which)
     });
     const auto left = triangular_vector(t, j, false, norm, [&](const std::vector<Complex>& y, index_t i) {
       Complex sum = 0;  // y holds y^H
-      for (index_t l = j; l < i; ++l) sum += y[at(l)] * t(l, i);
+      for (index_t l = j; l < i; ++l) sum += y[at(l)] * columns(i, l);
       return sum;
     });
     for (index_t i = 0; i <= j; ++i) triangular(i, c) = right.x[at(i)];

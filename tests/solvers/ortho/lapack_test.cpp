@@ -131,3 +131,34 @@ TEST_CASE("LAPACK is given neither empty matrices nor such as are not finite", "
   a(140, 3) = std::numeric_limits<double>::quiet_NaN();
   for (const double value : ortho::hermitian_eigen<double>(a.cview()).values) CHECK(std::isnan(value));
 }
+
+TEMPLATE_TEST_CASE("the Schur form of more rows than the own way takes", "[short]", double, Complex) {
+  const index_t n = GENERATE(index_t{40}, index_t{150});
+  auto a = random_hermitian<TestType>(n);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < i; ++j) a(i, j) *= 0.25;  // no longer normal
+  const auto form = ortho::schur_form<TestType>(a.cview());
+  REQUIRE(form.converged);
+  auto t = Matrix<TestType>::copy_of(form.t.cview());
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < i; ++j)
+      if (is_complex<TestType> || j + 1 < i) t(i, j) = 0;
+  const auto adjoint = [](const Matrix<TestType>& x) {
+    Matrix<TestType> y(x.cols(), x.rows());
+    for (index_t i = 0; i < y.rows(); ++i)
+      for (index_t j = 0; j < y.cols(); ++j) y(i, j) = conjugate(x(j, i));
+    return y;
+  };
+  const auto of_u = ortho::product<TestType>(adjoint(form.u).cview(), form.u.cview());
+  const auto ut = ortho::product<TestType>(form.u.cview(), t.cview());
+  const auto back = ortho::product<TestType>(ut.cview(), adjoint(form.u).cview());
+  double off = 0, loss = 0, norm = 0;
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) {
+      off += std::norm(back(i, j) - a(i, j)), norm += std::norm(a(i, j));
+      loss = std::max(loss, std::abs(of_u(i, j) - (i == j ? TestType(1) : TestType{})));
+      if (!is_complex<TestType> && i == j + 1 && j > 0) CHECK((t(i, j) == TestType{} || t(j, j - 1) == TestType{}));
+    }
+  CHECK(std::sqrt(off) <= test::product_bound<TestType>(static_cast<double>(n), std::sqrt(norm)));
+  CHECK(loss <= test::product_bound<TestType>(static_cast<double>(n), 1));
+}
