@@ -97,16 +97,16 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
     return factor ? factor->standard_inverse(std::move(inverse)) : inverse;
   };
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    const auto a = sparse->view();
+    const ShiftedPencil<T> pencil(sparse->view(), m);  // one analysis for the inverse and for all counts
     if (target) {
-      const ShiftInvert<T> inverse(a, *target, m);
+      const ShiftInvert<T> inverse(pencil, *target);
       problem.inverse = standard(inverse), problem.shift = inverse.sigma(), out.note = inverse.note();
     }
-    problem.count_below = InertiaCounter<T>(a, factorise == Factorise::needed ? 0 : cheap_flops, m, mass_least);
+    problem.count_below = InertiaCounter<T>(pencil, factorise == Factorise::needed ? 0 : cheap_flops, mass_least);
     // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
     if (!target)
-      problem.invert = [a, m, standard](double sigma) -> std::optional<ShiftedInverse<T>> {
-        const ShiftInvert<T> inverse(a, sigma, m);
+      problem.invert = [pencil, standard](double sigma) -> std::optional<ShiftedInverse<T>> {
+        const ShiftInvert<T> inverse(pencil, sigma);
         return ShiftedInverse<T>{standard(inverse), inverse.sigma()};
       };
   } else if (target) {
