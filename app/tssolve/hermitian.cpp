@@ -66,9 +66,9 @@ const char* text_of(solvers::Preconditioner kind) {
 template <class T>
 solvers::Assembled<T> assemble_or_whole(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
                                         std::optional<double> target, solvers::Factorise factorise,
-                                        solvers::EigenOptions& options) {
+                                        const solvers::BeforeFactors& before, solvers::EigenOptions& options) {
   try {
-    return solvers::assemble<T>(matrix, mass, target, factorise);
+    return solvers::assemble<T>(matrix, mass, target, factorise, before);
   } catch (const Error&) {
     if (factorise != solvers::Factorise::needed || solvers::operator_of<T>(matrix).rows() > solvers::takeover_rows)
       throw;
@@ -162,11 +162,15 @@ class Hermitian {
     solvers::Factorise factorise = solvers::Factorise::cheap;
     if (run_.plan.eigen.method == solvers::Method::dense)
       factorise = solvers::Factorise::nothing;
-    else if (target_ || (settings.interval && settings.eigen.method == solvers::Method::automatic))
+    else if (needs_factors(run_))
       factorise = solvers::Factorise::needed;
     if (mass_) run_.console.note("factorising the mass matrix");
-    if (factorise == solvers::Factorise::needed) run_.console.note("factorising A - sigma I");
-    assembled_ = assemble_or_whole<T>(matrix_, mass_, target_, factorise, options);
+    const auto before = [this](const solvers::FactorEstimate& factors) {
+      run_.console.note("factorising A - sigma I " + add_factors(run_, factors));
+      solvers::expect_memory("factorising A - sigma I beside what else the run needs", run_.plan.memory.uses_of(false),
+                             run_.plan.host_bytes);
+    };
+    assembled_ = assemble_or_whole<T>(matrix_, mass_, target_, factorise, before, options);
     const std::string& note = assembled_->note;
     if (!note.empty()) run_.console.warn(note);
     run_.facts.note += (run_.facts.note.empty() || note.empty() ? "" : "; ") + note;

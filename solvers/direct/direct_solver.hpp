@@ -22,8 +22,9 @@ enum class DirectBody { best, mumps, eigen };
 
 /// What an analysis tells of the factorisations to come.
 struct FactorEstimate {
-  double flops = 0;
-  double bytes = 0;  ///< of factors and workspace
+  std::string_view by;  ///< the library
+  double flops = 0;     ///< 0: not known
+  double bytes = 0;     ///< of factors and workspace; 0: not known
 };
 
 /// A square sparse matrix, analysed once and factorised for any values on its pattern. T: double or complex<double>.
@@ -35,7 +36,6 @@ class DirectSolver {
   DirectSolver& operator=(const DirectSolver&) = delete;
   virtual ~DirectSolver() = default;
 
-  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   [[nodiscard]] virtual FactorEstimate estimate() const noexcept = 0;
   /// The order of elimination, as analyse() takes it for a matrix of the same pattern; empty: has none.
   [[nodiscard]] virtual std::vector<int> order() const { return {}; }

@@ -31,7 +31,7 @@ class Ldlt : public Eigen::SimplicialLDLT<Sparse<T>, Eigen::Lower, Eigen::AMDOrd
  public:
   /// Of c entries in a column, c^2 flops.
   [[nodiscard]] FactorEstimate estimate() const {
-    FactorEstimate sum;
+    FactorEstimate sum{"Eigen"};
     for (Eigen::Index j = 0; j < this->m_nonZerosPerCol.size(); ++j) {
       const auto c = static_cast<double>(this->m_nonZerosPerCol[j]);
       sum.flops += (is_complex<T> ? 4 : 1) * c * c;
@@ -52,7 +52,6 @@ class EigenSolver final : public DirectSolver<T> {
       ldlt_.analyzePattern(columns), estimate_ = ldlt_.estimate();
   }
 
-  [[nodiscard]] std::string_view name() const noexcept override { return "Eigen"; }
   [[nodiscard]] FactorEstimate estimate() const noexcept override { return estimate_; }
 
   [[nodiscard]] bool factorise(CsrView<T> a) override {
@@ -93,7 +92,7 @@ class EigenSolver final : public DirectSolver<T> {
 
  private:
   Structure structure_;
-  FactorEstimate estimate_;
+  FactorEstimate estimate_{"Eigen"};
   Ldlt<T> ldlt_;
   Eigen::SparseLU<Sparse<T>, Eigen::COLAMDOrdering<std::int64_t>> lu_;
   bool pivoted_ = false;

@@ -8,12 +8,11 @@
 
 #include <array>
 #include <cmath>
-#include <mutex>
 #include <string>
 
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
+#include "tallskinny/solvers/openblas.hpp"
 
 namespace ts::solvers {
 
@@ -37,6 +36,7 @@ template <class Number>
 auto* entry_point() {
   using A = Arithmetic<Number>;
   static auto* const call = [] {
+    (void)lapack_library();  // to be opened first
     constexpr const char* names[] = {A::library};
     void (*function)(typename A::Instance*) = nullptr;
     const cuda::SharedLibrary library(names);
@@ -45,19 +45,14 @@ auto* entry_point() {
   return call;
 }
 
-/// MUMPS keeps state of its own between its instances.
-std::mutex& one_at_a_time() {
-  static std::mutex mutex;
-  return mutex;
-}
-
 // Numbers of MUMPS's users' guide, which counts from 1.
 constexpr int initialise = -1, finish = -2, analysis = 1, factorisation = 2, solution = 3;
 constexpr int whole_world = -987654;  // the communicator of the sequential library
 constexpr int own_order = 7, more_memory = 14, last_front = 13;
 constexpr int singular = -10, no_memory = -13;
 
-/// Number: what MUMPS computes in. A Hermitian matrix A + i B of n rows, for which MUMPS has no L D L^H, is the real
+/// One thread of OpenBLAS, for its bits depend on their number; and one call at a time, for MUMPS has state of its own
+/// between its instances. Number: what MUMPS computes in. A Hermitian matrix A + i B of n rows, for which MUMPS has no L D L^H, is the real
 /// symmetric [A, -B; B, A] of 2n, in which every eigenvalue stands twice.
 template <class T, class Number>
 class Mumps final : public DirectSolver<T> {
@@ -66,7 +61,7 @@ class Mumps final : public DirectSolver<T> {
 
   Mumps(CsrView<T> a, Structure structure, std::vector<int> order)
       : symmetric_(structure == Structure::hermitian), n_(a.rows), order_(std::move(order)) {
-    const std::lock_guard lock(one_at_a_time());
+    const BlasThreads one(1);
     id_.par = 1, id_.sym = symmetric_ ? 2 : 0, id_.comm_fortran = whole_world;
     call(initialise);
     for (const int stream : {1, 2, 3, 4}) control(stream) = 0;  // prints nothing
@@ -76,19 +71,18 @@ class Mumps final : public DirectSolver<T> {
     if (!order_.empty()) control(own_order) = 1, id_.perm_in = order_.data();
     must(analysis);
     order_.assign(id_.sym_perm, id_.sym_perm + size());
-    estimate_ = {id_.rinfog[0], 1e6 * id_.infog[16]};
+    estimate_ = {"MUMPS " MUMPS_VERSION, id_.rinfog[0], 1e6 * id_.infog[16]};
   }
   ~Mumps() override {
-    const std::lock_guard lock(one_at_a_time());
+    const BlasThreads one(1);
     call(finish);
   }
 
-  [[nodiscard]] std::string_view name() const noexcept override { return "MUMPS " MUMPS_VERSION; }
   [[nodiscard]] FactorEstimate estimate() const noexcept override { return estimate_; }
   [[nodiscard]] std::vector<int> order() const override { return order_; }
 
   [[nodiscard]] bool factorise(CsrView<T> a) override {
-    const std::lock_guard lock(one_at_a_time());
+    const BlasThreads one(1);
     enter(a);
     // Pivots that were delayed take more than the analysis foresaw.
     constexpr std::array too_small = {-8, -9, -11, -14, -15, -17, -20};
@@ -104,7 +98,7 @@ class Mumps final : public DirectSolver<T> {
   }
 
   void solve(const Context&, HostView<const T> b, HostView<T> x) const override {
-    const std::lock_guard lock(one_at_a_time());
+    const BlasThreads one(1);
     const index_t p = b.cols();
     std::vector<Number> columns(at(size() * p));
     for (index_t j = 0; j < p; ++j)

@@ -42,10 +42,9 @@ double error_of(CsrView<T> a, const DirectSolver<T>& solver) {
 
 template <class T>
 struct ShiftedPencil<T>::Body {
-  CsrView<T> a, mass;
   DirectBody direct;
   double norm_of_a, norm_of_mass;
-  ShiftedMatrix<T> entries = {};
+  ShiftedMatrix<T> matrix;
   std::unique_ptr<DirectSolver<T>> analysed = nullptr;  ///< and not yet used
   std::vector<int> order = {};
   FactorEstimate estimate = {};
@@ -59,11 +58,6 @@ struct ShiftedPencil<T>::Body {
     order = solver->order(), estimate = solver->estimate();
     return solver;
   }
-
-  CsrView<T> at_shift(double sigma) {
-    if (entries.empty()) entries = ShiftedMatrix<T>(a, mass);
-    return entries.at_shift(sigma);
-  }
 };
 
 template <class T>
@@ -71,12 +65,13 @@ ShiftedPencil<T>::ShiftedPencil(CsrView<T> a, CsrView<T> mass, DirectBody body) 
   expects(a.rows == a.cols, "a shift needs a square matrix");
   expects(mass.rows == 0 || (mass.rows == a.rows && mass.cols == a.cols),
           "the mass matrix has another size than the matrix");
-  body_ = std::make_shared<Body>(Body{a, mass, body, row_sum_norm(a), mass.rows == 0 ? 1 : row_sum_norm(mass)});
+  body_ = std::make_shared<Body>(
+      Body{body, row_sum_norm(a), mass.rows == 0 ? 1 : row_sum_norm(mass), ShiftedMatrix<T>(a, mass)});
 }
 
 template <class T>
 index_t ShiftedPencil<T>::rows() const noexcept {
-  return body_->a.rows;
+  return body_->matrix.rows();
 }
 
 template <class T>
@@ -90,14 +85,9 @@ double ShiftedPencil<T>::norm_of_mass() const noexcept {
 }
 
 template <class T>
-index_t ShiftedPencil<T>::entries() const noexcept {
-  return body_->a.nonzeros() + body_->mass.nonzeros();
-}
-
-template <class T>
 FactorEstimate ShiftedPencil<T>::estimate() const {
-  if (body_->order.empty() && body_->estimate.flops == 0) {
-    body_->analysed = body_->ready(body_->at_shift(0));
+  if (body_->estimate.by.empty()) {
+    body_->analysed = body_->ready(body_->matrix.at_shift(0));
   }
   return body_->estimate;
 }
@@ -106,7 +96,7 @@ template <class T>
 std::shared_ptr<const FactoredPencil<T>> ShiftedPencil<T>::factorised(double sigma) const {
   Body& body = *body_;
   if (body.last && body.last->solver && body.last->sigma == sigma) return body.last;
-  const CsrView<T> shifted = body.at_shift(sigma);
+  const CsrView<T> shifted = body.matrix.at_shift(sigma);
   auto factored = std::make_shared<FactoredPencil<T>>();
   factored->sigma = sigma, factored->solver = body.ready(shifted);
   {

@@ -22,13 +22,11 @@ struct FactoredPencil {
 template <class T>
 class ShiftedPencil {
  public:
-  /// The matrices must outlive the pencil's first use, which copies them.
+  /// Copies the matrices.
   /// @throws Error(invalid_argument) unless both are square and of one size.
   explicit ShiftedPencil(CsrView<T> a, CsrView<T> mass = {}, DirectBody body = DirectBody::best);
 
   [[nodiscard]] index_t rows() const noexcept;
-  /// Stored ones of A and M.
-  [[nodiscard]] index_t entries() const noexcept;
   /// The largest absolute row sum of A, and of M: not below their norms.
   [[nodiscard]] double norm_of_a() const noexcept;
   [[nodiscard]] double norm_of_mass() const noexcept;

@@ -68,6 +68,11 @@ GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
 }
 
 template <class T>
+FactorEstimate GeneralInverse<T>::estimate(CsrView<T> a) {
+  return analyse<T>(detail::ShiftedMatrix<T>(a, {}).at_shift(T{}), Structure::general)->estimate();
+}
+
+template <class T>
 InertiaCounter<T>::InertiaCounter(ShiftedPencil<T> pencil, double flop_limit, double mass_least)
     : pencil_(std::move(pencil)), flop_limit_(flop_limit), mass_least_(mass_least) {}
 
@@ -77,11 +82,7 @@ InertiaCounter<T>::InertiaCounter(CsrView<T> a, double flop_limit, CsrView<T> ma
 
 template <class T>
 std::optional<index_t> InertiaCounter<T>::operator()(double shift, double clearance) const {
-  if (flop_limit_ > 0) {
-    // The analysis alone costs about as much as hundreds of passes over the pattern.
-    if (300.0 * static_cast<double>(pencil_.entries()) >= flop_limit_) return std::nullopt;
-    if (pencil_.estimate().flops >= flop_limit_) return std::nullopt;
-  }
+  if (flop_limit_ > 0 && pencil_.estimate().flops >= flop_limit_) return std::nullopt;
   const auto factors = pencil_.factorised(shift);
   if (!factors) return std::nullopt;
   // L D L^H = A - shift M + E: the count is that of the pencil when ||E|| ||M^-1|| is below the distance of the shift
@@ -92,6 +93,8 @@ std::optional<index_t> InertiaCounter<T>::operator()(double shift, double cleara
 
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, ShiftInvert)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, InertiaCounter)
+template FactorEstimate GeneralInverse<double>::estimate(CsrView<double>);
+template FactorEstimate GeneralInverse<std::complex<double>>::estimate(CsrView<std::complex<double>>);
 template GeneralInverse<double>::GeneralInverse(CsrView<double>, double);
 template GeneralInverse<std::complex<double>>::GeneralInverse(CsrView<std::complex<double>>, std::complex<double>);
 

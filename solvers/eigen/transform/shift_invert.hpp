@@ -69,6 +69,7 @@ class GeneralInverse : public FactoredInverse<T, T> {
  public:
   /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
   GeneralInverse(CsrView<T> a, T sigma);
+  [[nodiscard]] static FactorEstimate estimate(CsrView<T> a);
   GeneralInverse(HostView<const T> a, T sigma);
 };
 

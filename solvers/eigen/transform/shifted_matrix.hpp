@@ -23,7 +23,6 @@ double row_sum_norm(CsrView<T> a) {
 template <class T>
 class ShiftedMatrix {
  public:
-  ShiftedMatrix() = default;
   ShiftedMatrix(CsrView<T> a, CsrView<T> mass) {
     struct Entry {
       std::int32_t column;
@@ -53,7 +52,7 @@ class ShiftedMatrix {
     for (std::size_t e = 0; e < of_a_.size(); ++e) matrix_.values[e] = of_a_[e] - sigma * of_mass_[e];
     return matrix_.view();
   }
-  [[nodiscard]] bool empty() const noexcept { return matrix_.rows == 0; }
+  [[nodiscard]] index_t rows() const noexcept { return matrix_.rows; }
 
  private:
   CsrMatrix<T> matrix_;
