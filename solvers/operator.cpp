@@ -116,7 +116,9 @@ OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a) {
 template <class T>
 Matrix<T> as_dense(const Context& ctx, const Operator<T>& a) {
   const index_t n = a.rows(), width = std::min<index_t>(n, 64);
-  Matrix<T> dense(n, n), x(n, width), y(n, width);
+  Matrix<T> dense(n, n);
+  if (a.write(dense.view())) return dense;
+  Matrix<T> x(n, width), y(n, width);
   for (index_t j = 0; j < n; j += width) {
     const index_t w = std::min(width, n - j);
     for (index_t i = 0; i < n; ++i)

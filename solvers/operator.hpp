@@ -21,8 +21,9 @@ namespace ts::solvers {
 ///   space()                           where it is at home, if that is not the host
 ///   apply(ctx, x, y)                  for device views; without it blocks go through host memory
 ///   update(ctx, alpha, shift, x, beta, y)  Y = alpha (A - shift I) X + beta Y for device views, or false
-///   residual(ctx, x, theta, r)       R = A X - X diag(theta) on the host, each element a sum in twofold
-///   float64 facts()
+///   residual(ctx, x, theta, r)       R = A X - X diag(theta) on the host, each element a sum in twofold float64
+///   write(a)                         A = the matrix itself, n x n; without it as_dense() takes n products
+///   facts()
 template <class A, class T>
 concept BlockOperator = requires(const A& a, const Context& ctx, HostView<const T> x, HostView<T> y) {
   { a.rows() } -> std::convertible_to<index_t>;
@@ -68,6 +69,8 @@ class Operator {
   bool residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {
     return body_->residual(ctx, x, theta, r);
   }
+  /// Writes the elements of A where the body knows them; otherwise false, with nothing done.
+  [[nodiscard]] bool write(HostView<T> a) const { return body_->write(a); }
   /// Those of a body that has a member facts(); otherwise nothing is known.
   [[nodiscard]] OperatorFacts facts() const { return body_->facts(); }
 
@@ -83,6 +86,7 @@ class Operator {
     virtual void apply(const Context&, DeviceView<const T>, DeviceView<T>) const = 0;
     virtual bool update(const Context&, T, double, DeviceView<const T>, T, DeviceView<T>) const = 0;
     virtual bool residual(const Context&, HostView<const T>, std::span<const double>, HostView<T>) const = 0;
+    virtual bool write(HostView<T>) const = 0;
     [[nodiscard]] virtual OperatorFacts facts() const = 0;
   };
   template <class Body>
@@ -125,6 +129,14 @@ class Operator {
         for (index_t i = 0; i < r.rows(); ++i)
           for (index_t j = 0; j < r.cols(); ++j)
             r(i, j) -= x(i, j) * static_cast<real_t<T>>(theta[static_cast<std::size_t>(j)]);
+        return false;
+      }
+    }
+    bool write(HostView<T> a) const override {
+      if constexpr (requires(const Body& b) { b.write(a); }) {
+        body.write(a);
+        return true;
+      } else {
         return false;
       }
     }
@@ -189,6 +201,12 @@ class CsrOperator {
   void residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {
     compensated_residual(ctx, a_, x, theta, r);
   }
+  void write(HostView<T> a) const {
+    for (index_t i = 0; i < a.rows(); ++i) {
+      for (index_t j = 0; j < a.cols(); ++j) a(i, j) = T{};
+      for (index_t k = a_.pointers[i]; k < a_.pointers[i + 1]; ++k) a(i, index_t{a_.indices[k]}) += a_.values[k];
+    }
+  }
   [[nodiscard]] OperatorFacts facts() const { return gershgorin(a_); }
 
  private:
@@ -221,6 +239,10 @@ class DenseOperator {
   void residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {
     compensated_residual(ctx, a_, x, theta, r);
   }
+  void write(HostView<T> a) const {
+    for (index_t i = 0; i < a.rows(); ++i)
+      for (index_t j = 0; j < a.cols(); ++j) a(i, j) = a_(i, j);
+  }
   [[nodiscard]] OperatorFacts facts() const { return {.entries = a_.rows() * a_.cols()}; }
 
  private:
@@ -228,7 +250,7 @@ class DenseOperator {
   DeviceView<const T> there_;
 };
 
-/// The matrix of an operator, n x n, from n products with unit vectors.
+/// The matrix of an operator, n x n: as it is stored, or from n products with unit vectors.
 template <class T>
 [[nodiscard]] Matrix<T> as_dense(const Context& ctx, const Operator<T>& a);
 

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
 
-#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
+#include "tallskinny/solvers/openblas.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::ortho {
@@ -27,45 +26,19 @@ struct Gesdd<std::complex<double>> {
 struct Lapack {
   Gesdd<double>::Function* dgesdd = nullptr;
   Gesdd<std::complex<double>>::Function* zgesdd = nullptr;
-  int (*threads)() = nullptr;          ///< of OpenBLAS
-  void (*set_threads)(int) = nullptr;  ///< likewise
-  std::mutex one_at_a_time = {};       ///< for OpenBLAS has one number of threads for all
   bool found = false;
 
   Lapack() {
-    constexpr const char* names[] = {"libopenblas.so.0", "liblapack.so.3"};
-    const cuda::SharedLibrary library(names);
+    const auto& library = solvers::lapack_library();
     found = library.bind(dgesdd, "dgesdd_") && library.bind(zgesdd, "zgesdd_");
-    if (!library.bind(threads, "openblas_get_num_threads") || !library.bind(set_threads, "openblas_set_num_threads"))
-      threads = nullptr;
   }
-};
-
-/// Holds LAPACK's lock, and OpenBLAS at one thread, as long as it lives.
-class OneThread {
- public:
-  explicit OneThread(Lapack& lapack) : lapack_(lapack), lock_(lapack.one_at_a_time) {
-    if (lapack_.threads == nullptr) return;
-    before_ = lapack_.threads();
-    lapack_.set_threads(1);
-  }
-  ~OneThread() {
-    if (lapack_.threads != nullptr) lapack_.set_threads(before_);
-  }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  Lapack& lapack_;
-  std::lock_guard<std::mutex> lock_;
-  int before_ = 1;
 };
 
 }  // namespace
 
 template <class T>
 bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd) {
-  static Lapack lapack;
+  static const Lapack lapack;
   if (!lapack.found || std::max(m, n) > std::numeric_limits<int>::max()) return false;
   const index_t k = std::min(m, n), most = std::max(m, n);
   svd.u.resize(at(m * k)), svd.values.resize(at(k)), svd.vh.resize(at(k * n));
@@ -83,7 +56,7 @@ bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd) {
     else
       with(lapack.dgesdd);
   };
-  const OneThread one(lapack);
+  const solvers::BlasThreads one(1);
   T wanted{};
   call(&wanted, -1);  // asks for the size of the workspace
   const double size = std::real(wanted);

@@ -4,7 +4,7 @@
 #include <complex>
 #include <vector>
 
-#include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::ortho {
 
@@ -21,5 +21,11 @@ struct LapackSvd {
 /// has no LAPACK, or where it does not converge. Source: Gu and Eisenstat 1995.
 template <class T>
 [[nodiscard]] bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd);
+
+/// hermitian_pairs() of a finite matrix by LAPACK's reduction to tridiagonal form, divide and conquer (for few vectors
+/// relatively robust representations), and the way back. Likewise on one thread; returns false likewise.
+template <class T>
+[[nodiscard]] bool lapack_hermitian(HostView<const T> h, index_t wanted, const ChoosePairs& choose,
+                                    HermitianPairs<T>& out);
 
 }  // namespace ts::ortho

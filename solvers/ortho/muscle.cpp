@@ -74,20 +74,45 @@ Factored orthonormalise(const Context& ctx, Ladder ladder, PlacedView<T> x, Host
   return f;
 }
 
+namespace {
+
+/// X^H X - I, in float64.
+template <class T>
+Matrix<wide_t<T>> gram_less_identity(const Context& ctx, PlacedView<const T> x) {
+  auto g = gram_in_float64<T>(ctx, x);
+  for (index_t j = 0; j < g.cols(); ++j) g(j, j) -= 1;
+  return g;
+}
+
+}  // namespace
+
 template <class T>
 double loss_of_orthogonality(const Context& ctx, PlacedView<const T> x) {
-  const index_t b = x.cols();
-  if (b == 0) return 0;
-  auto g = gram_in_float64<T>(ctx, x);
-  if (!all_finite(g.cview())) return std::numeric_limits<double>::quiet_NaN();
-  for (index_t j = 0; j < b; ++j) g(j, j) -= 1;
-  const auto e = hermitian_eigen(g.cview());
+  if (x.cols() == 0) return 0;
+  const auto e = hermitian_eigen<wide_t<T>>(gram_less_identity<T>(ctx, x).cview());  // NaN gives NaN
   return std::max(std::abs(e.values.front()), std::abs(e.values.back()));
+}
+
+template <class T>
+double bound_of_loss(const Context& ctx, PlacedView<const T> x) {
+  if (x.cols() <= 128) return loss_of_orthogonality<T>(ctx, x);
+  const auto g = gram_less_identity<T>(ctx, x);
+  double squares = 0, longest = 0;
+  for (index_t i = 0; i < g.rows(); ++i) {
+    double sum = 0;
+    for (index_t j = 0; j < g.cols(); ++j) {
+      const double size = std::abs(g(i, j));
+      squares += size * size, sum += size;
+    }
+    if (!(sum <= longest)) longest = sum;
+  }
+  return std::isnan(squares) ? squares : std::min(std::sqrt(squares), longest);
 }
 
 #define TS_INSTANTIATE(T)                                                                  \
   template Factored orthonormalise<T>(const Context&, Ladder, PlacedView<T>, HostView<T>); \
-  template double loss_of_orthogonality<T>(const Context&, PlacedView<const T>);
+  template double loss_of_orthogonality<T>(const Context&, PlacedView<const T>);           \
+  template double bound_of_loss<T>(const Context&, PlacedView<const T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -65,4 +65,9 @@ Factored orthonormalise(const Context&, Ladder, PlacedView<T> x, HostView<T> r);
 template <class T>
 [[nodiscard]] double loss_of_orthogonality(const Context&, PlacedView<const T> x);
 
+/// The same number, or beyond 128 columns an upper bound of it (the lesser of the Frobenius norm and the largest sum
+/// along a row) that takes no eigenvalues.
+template <class T>
+[[nodiscard]] double bound_of_loss(const Context&, PlacedView<const T> x);
+
 }  // namespace ts::ortho

@@ -5,6 +5,7 @@
 #include <Eigen/SVD>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "tallskinny/solvers/ortho/lapack.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -27,6 +28,15 @@ Dense<T> widened(HostView<const T> a) {
   return w;
 }
 
+/// Beyond so many rows or columns, LAPACK is many times faster.
+constexpr index_t own_columns = 128;
+
+std::vector<index_t> all_of(const std::vector<double>& values) {
+  std::vector<index_t> all(values.size());
+  std::iota(all.begin(), all.end(), index_t{0});
+  return all;
+}
+
 }  // namespace
 
 template <class T>
@@ -39,12 +49,39 @@ HermitianEigen<T> hermitian_eigen(HostView<const T> h) {
     set_identity(result.vectors.view());
     return result;
   }
-  const Eigen::SelfAdjointEigenSolver<Dense<T>> solver(widened(h));
-  for (index_t i = 0; i < n; ++i) {
-    result.values[at(i)] = static_cast<real_t<T>>(solver.eigenvalues()(i));
-    for (index_t j = 0; j < n; ++j) result.vectors(i, j) = static_cast<T>(solver.eigenvectors()(i, j));
+  const auto take = [&](const auto& values, const auto& vectors) {
+    for (index_t i = 0; i < n; ++i) {
+      result.values[at(i)] = static_cast<real_t<T>>(values[at(i)]);
+      for (index_t j = 0; j < n; ++j) result.vectors(i, j) = static_cast<T>(vectors(i, j));
+    }
+  };
+  if (n > own_columns) {
+    Matrix<Wide<T>> wide(n, n);
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j <= i; ++j) wide(i, j) = static_cast<Wide<T>>(h(i, j));
+    HermitianPairs<Wide<T>> pairs;
+    if (lapack_hermitian<Wide<T>>(wide.cview(), n, all_of, pairs)) {
+      take(pairs.values, pairs.vectors);
+      return result;
+    }
   }
+  const Eigen::SelfAdjointEigenSolver<Dense<T>> solver(widened(h));
+  const std::vector<double> values(solver.eigenvalues().begin(), solver.eigenvalues().end());
+  take(values, solver.eigenvectors());
   return result;
+}
+
+template <class T>
+HermitianPairs<T> hermitian_pairs(HostView<const T> h, index_t wanted, const ChoosePairs& choose) {
+  const index_t n = h.rows();
+  HermitianPairs<T> pairs;
+  if (n > own_columns && lapack_hermitian(h, wanted, choose, pairs)) return pairs;
+  auto all = hermitian_eigen<T>(h);
+  pairs.values = std::move(all.values), pairs.chosen = choose(pairs.values);
+  pairs.vectors = Matrix<T>(n, static_cast<index_t>(pairs.chosen.size()));
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < pairs.vectors.cols(); ++j) pairs.vectors(i, j) = all.vectors(i, pairs.chosen[at(j)]);
+  return pairs;
 }
 
 template <class T>
@@ -99,8 +136,7 @@ Svd<T> svd(HostView<const T> a) {
     }
   };
   const auto wide = widened(a);
-  constexpr index_t jacobi_columns = 128;  // beyond, divide and conquer is that much faster
-  if (k > jacobi_columns) {
+  if (k > own_columns) {
     std::vector<Wide<T>> copy(wide.data(), wide.data() + m * n);
     LapackSvd<Wide<T>> parts;
     if (lapack_svd(m, n, copy, parts)) {
@@ -228,6 +264,7 @@ TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, copy)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, set_zero)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, set_identity)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, all_finite)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, hermitian_pairs)
 template SchurForm<double> schur_form<double>(HostView<const double>);
 template SchurForm<std::complex<double>> schur_form<std::complex<double>>(HostView<const std::complex<double>>);
 

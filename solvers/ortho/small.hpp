@@ -2,6 +2,7 @@
 // never depend on the number of threads. Eigen stays inside small.cpp.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -16,9 +17,27 @@ struct HermitianEigen {
 };
 
 /// Eigenvalues and eigenvectors of a small Hermitian matrix, of which the lower triangle is read; computed in
-/// float64 for every T. A matrix with NaN or Inf gives NaN values.
+/// float64 for every T. A matrix with NaN or Inf gives NaN values. Beyond 128 rows by LAPACK, where the machine has it.
 template <class T>
 [[nodiscard]] HermitianEigen<T> hermitian_eigen(HostView<const T> h);
+
+/// Which of all eigenvalues, ascending, are wanted, in the order of the vectors to come.
+using ChoosePairs = std::function<std::vector<index_t>(const std::vector<double>& values)>;
+
+/// All eigenvalues and the chosen eigenvectors.
+template <class T>
+struct HermitianPairs {
+  std::vector<double> values;   ///< ascending
+  std::vector<index_t> chosen;  ///< numbers of values
+  Matrix<T> vectors;            ///< n x chosen, orthonormal
+};
+
+/// Eigenvalues and chosen eigenvectors of a finite Hermitian matrix, of which the lower triangle is read, for T of
+/// float64. What is not chosen is not computed as far as that saves time.
+/// @param wanted about how many will be chosen
+/// @param choose may be called twice
+template <class T>
+[[nodiscard]] HermitianPairs<T> hermitian_pairs(HostView<const T> h, index_t wanted, const ChoosePairs& choose);
 
 /// X P = Q R with column pivoting: |R(j, j)| falls with j and is within a small factor of what the remaining
 /// columns still hold.

@@ -44,6 +44,16 @@ std::vector<index_t> choose_from_all(const std::vector<double>& values, const Ei
   return order;
 }
 
+/// The chosen in the order of what was asked.
+std::vector<index_t> in_order(const std::vector<index_t>& chosen, const std::vector<double>& values,
+                              const EigenOptions& options, std::optional<double> target) {
+  std::vector<double> of_chosen;
+  for (const index_t i : chosen) of_chosen.push_back(values[at(i)]);
+  auto order = order_of(of_chosen, options.which, target);
+  for (index_t& i : order) i = chosen[at(i)];
+  return order;
+}
+
 }  // namespace
 
 template <class T>
@@ -54,21 +64,24 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
   auto dense = as_dense(ctx, problem.a);
   result.operator_applications += n;
   if (!ortho::all_finite(dense.cview())) throw Error(Errc::bad_input, "the matrix has values that are NaN or infinite");
-  // Scaled by a power of two, so that squares neither overflow nor underflow.
-  double largest = 0;
-  for (index_t i = 0; i < n * n; ++i) largest = std::max(largest, std::abs(dense.data()[i]));
-  const double scale = largest > 0 ? std::exp2(std::floor(std::log2(largest))) : 1;
-  for (index_t i = 0; i < n * n; ++i) dense.data()[i] /= scale;
-  auto e = ortho::hermitian_eigen<T>(dense.cview());
-  for (double& v : e.values) v *= scale;
-
   double next_value = nan;
-  const auto chosen = choose_from_all(e.values, options, problem.target, k, next_value);
-  auto x = columns_of(e.vectors, chosen);
-  const auto accept = acceptance_of(options, std::max(std::abs(e.values.front()), std::abs(e.values.back())), n);
+  const auto choose = [&](const std::vector<double>& values) {
+    return in_order(choose_from_all(values, options, problem.target, k, next_value), values, options, problem.target);
+  };
+  auto pairs = ortho::hermitian_pairs<T>(dense.cview(), k, choose);
+  const double norm = std::max(std::abs(pairs.values.front()), std::abs(pairs.values.back()));
+  const auto accept = acceptance_of(options, norm, n);
   auto found = options;
-  found.nev = x.cols();
-  finish<T>(ctx, problem, found, accept, std::move(x), next_value, result);
+  found.nev = pairs.vectors.cols();
+  // Rayleigh and Ritz make few pairs a little better; with many, that takes longer than all before.
+  constexpr index_t small = 128, share = 32;
+  if (n <= small || found.nev * share <= n) {
+    finish<T>(ctx, problem, found, accept, std::move(pairs.vectors), next_value, result);
+  } else {
+    result.values.clear();
+    for (const index_t i : pairs.chosen) result.values.push_back(pairs.values[at(i)]);
+    finish_pairs<T>(ctx, problem, found, accept, std::move(pairs.vectors), next_value, result);
+  }
   result.verification = Verification::all_computed;
   result.stop = StopReason::converged;
 }

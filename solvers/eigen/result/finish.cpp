@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
@@ -18,7 +19,8 @@ constexpr double rounding_of_projected = 64 * unit_roundoff;
 /// No bound is smaller, relative to ||A||: not even the eigenvalues that one compares with are better known.
 constexpr double least_bound = 8 * unit_roundoff;
 
-/// Positions of the values in the order of what was asked.
+}  // namespace
+
 std::vector<index_t> order_of(const std::vector<double>& values, Which which, std::optional<double> target) {
   std::vector<index_t> order(values.size());
   std::iota(order.begin(), order.end(), index_t{0});
@@ -33,8 +35,6 @@ std::vector<index_t> order_of(const std::vector<double>& values, Which which, st
   std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return key(a) < key(b); });
   return order;
 }
-
-}  // namespace
 
 std::vector<index_t> multiplicities_of(const std::vector<double>& values, const std::vector<double>& residuals,
                                        double norm) {
@@ -113,19 +113,34 @@ void measure_residuals(const Context& ctx, const Operator<T>& a, double norm, co
   }
 }
 
-}  // namespace
-
+/// The same of many vectors, by products alone.
 template <class T>
-void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, const Acceptance& accept,
-            PlacedMatrix<T> x, double next_value, EigenResult<T>& result) {
-  const index_t n = problem.a.rows();
-  auto vectors = rayleigh_ritz<T>(ctx, problem, options.which, std::move(x), result);
-  result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, vectors.cview());
-  Matrix<T> here = std::move(vectors).to_host(ctx);
-  measure_residuals<T>(ctx, problem.a, accept.norm, here, result);
-  result.vectors = options.vectors ? std::move(here) : Matrix<T>(n, 0);
-  result.norm = accept.norm;
+void measure_many_residuals(const Context& ctx, const Operator<T>& a, double norm, const Matrix<T>& x,
+                            EigenResult<T>& result) {
+  const index_t k = x.cols();
+  Matrix<T> residuals(x.rows(), k);
+  a.apply(ctx, PlacedView<const T>(x.cview()), PlacedView<T>(residuals.view()));
+  result.operator_applications += k;
+  parallel_for(ctx.thread_count(), x.rows(), [&](index_t i) {
+    for (index_t j = 0; j < k; ++j) residuals(i, j) -= x(i, j) * result.values[at(j)];
+  });
+  result.residual_norms.resize(at(k));
+  ortho::Tall<T>(ctx).norms(PlacedView<const T>(residuals.cview()), result.residual_norms);
+  result.error_bounds = result.residual_norms;
+  for (double& error : result.error_bounds) error = error * (1 + 1e-12) + rounding_of_projected * norm;
+  // X^H R is no longer than R.
+  result.value_roundings = result.error_bounds;
+  for (index_t j = 0; j < k; ++j)
+    result.value_roundings[at(j)] += result.orthogonality_loss * std::abs(result.values[at(j)]);
+}
 
+/// What follows from values, vectors and residuals.
+template <class T>
+void conclude(const EigenOptions& options, const Acceptance& accept, Matrix<T> vectors, double next_value,
+              EigenResult<T>& result) {
+  const index_t n = vectors.rows();
+  result.vectors = options.vectors ? std::move(vectors) : Matrix<T>(n, 0);
+  result.norm = accept.norm;
   const auto k = static_cast<index_t>(result.values.size());
   result.converged_pairs.assign(at(k), false);
   result.converged_count = 0;
@@ -140,6 +155,26 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
     const double d = std::abs(result.values[at(j)] - next_value);
     if (!(d >= result.gap)) result.gap = d;
   }
+}
+
+}  // namespace
+
+template <class T>
+void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, const Acceptance& accept,
+            PlacedMatrix<T> x, double next_value, EigenResult<T>& result) {
+  auto vectors = rayleigh_ritz<T>(ctx, problem, options.which, std::move(x), result);
+  result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, vectors.cview());
+  Matrix<T> here = std::move(vectors).to_host(ctx);
+  measure_residuals<T>(ctx, problem.a, accept.norm, here, result);
+  conclude(options, accept, std::move(here), next_value, result);
+}
+
+template <class T>
+void finish_pairs(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
+                  const Acceptance& accept, Matrix<T> x, double next_value, EigenResult<T>& result) {
+  result.orthogonality_loss = ortho::bound_of_loss<T>(ctx, x.cview());
+  measure_many_residuals<T>(ctx, problem.a, accept.norm, x, result);
+  conclude(options, accept, std::move(x), next_value, result);
 }
 
 template <class T>
@@ -202,6 +237,7 @@ void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, finish)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, finish_pairs)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, copies_cut_off)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, keep_pairs)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, sharpen_error_bounds)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "tallskinny/solvers/eigen/transform/transform.hpp"
@@ -17,6 +18,17 @@ namespace ts::solvers {
 template <class T>
 void finish(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, PlacedMatrix<T> x,
             double next_value, EigenResult<T>& result);
+
+/// The same for orthonormal X whose columns are the eigenvectors of result.values in the order of what was asked, as a
+/// dense solver gives them: without the projected problem, residuals from plain products, and for the loss of
+/// orthogonality an upper bound. For many columns, of which finish() would take longer than the dense solver.
+template <class T>
+void finish_pairs(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, Matrix<T> x,
+                  double next_value, EigenResult<T>& result);
+
+/// Positions of the values in the order of what was asked.
+[[nodiscard]] std::vector<index_t> order_of(const std::vector<double>& values, Which which,
+                                            std::optional<double> target);
 
 /// Sizes of the groups of values that agree to within what their residuals r allow: r^2 / gap, for the gap to
 /// the nearest value farther away than r (Kato and Temple), or r itself where that is smaller.

@@ -1,0 +1,32 @@
+// OpenBLAS, or whatever LAPACK the machine has: found while the program runs, so that nothing needs it.
+#pragma once
+
+#include <mutex>
+
+#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
+
+namespace ts::solvers {
+
+/// OpenBLAS, else another LAPACK; not loaded() where the machine has none. Opened once, and first of all libraries that
+/// need OpenBLAS, for it chooses its kernels when it is opened, and needs to be told which where it does not know the
+/// processor. $OPENBLAS_CORETYPE overrides that.
+[[nodiscard]] const cuda::SharedLibrary& lapack_library();
+
+/// Keeps OpenBLAS at a number of threads as long as it lives; other threads that want one wait. One in another on the
+/// same thread is allowed. Whoever calls into OpenBLAS holds one: version 0.3.21 crashes now and then where several
+/// threads of a program call it at once, also with one thread each. Another number of threads may give other bits. A
+/// LAPACK that is not OpenBLAS is left as it is.
+class BlasThreads {
+ public:
+  /// @param threads at least 1
+  explicit BlasThreads(int threads);
+  ~BlasThreads();
+  BlasThreads(const BlasThreads&) = delete;
+  BlasThreads& operator=(const BlasThreads&) = delete;
+
+ private:
+  std::lock_guard<std::recursive_mutex> lock_;
+  int before_ = 0;
+};
+
+}  // namespace ts::solvers
