@@ -12,6 +12,7 @@
 
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/solvers/direct/nested_dissection.hpp"
 #include "tallskinny/solvers/openblas.hpp"
 
 namespace ts::solvers {
@@ -48,7 +49,9 @@ auto* entry_point() {
 // Numbers of MUMPS's users' guide, which counts from 1.
 constexpr int initialise = -1, finish = -2, analysis = 1, factorisation = 2, solution = 3;
 constexpr int whole_world = -987654;  // the communicator of the sequential library
-constexpr int own_order = 7, more_memory = 14, last_front = 13;
+constexpr int ordering = 7, more_memory = 14, last_front = 13;
+// Of its other orders SCOTCH's is another one in every run, and PORD ends the program for some small matrices.
+constexpr int as_given = 1, minimum_fill = 2;
 constexpr int singular = -10, no_memory = -13;
 
 /// One thread of OpenBLAS, for its bits depend on their number; and one call at a time, for MUMPS has state of its own
@@ -68,7 +71,9 @@ class Mumps final : public DirectSolver<T> {
     control(last_front) = 1;                                    // counts the pivots of the last front, too
     id_.n = static_cast<int>(size());
     enter(a);
-    if (!order_.empty()) control(own_order) = 1, id_.perm_in = order_.data();
+    if (order_.empty()) order_ = order_of(a);
+    control(ordering) = order_.empty() ? minimum_fill : as_given;
+    if (!order_.empty()) id_.perm_in = order_.data();
     must(analysis);
     order_.assign(id_.sym_perm, id_.sym_perm + size());
     estimate_ = {"MUMPS " MUMPS_VERSION, id_.rinfog[0], 1e6 * id_.infog[16]};
@@ -148,6 +153,20 @@ class Mumps final : public DirectSolver<T> {
                                            std::to_string(id_.infog[16]) + " MB");
     throw Error(Errc::invalid_argument, "MUMPS cannot factorise the matrix: its error " + std::to_string(code) + ", " +
                                             std::to_string(id_.infog[1]));
+  }
+
+  /// From 1. An order that is given keeps MUMPS from moving large entries onto the diagonal of a general matrix: only
+  /// where there are some already.
+  [[nodiscard]] std::vector<int> order_of(CsrView<T> a) const {
+    index_t on_diagonal = 0;
+    for_each_entry(a, [&](index_t i, index_t j, const T& x) { on_diagonal += i == j && x != T{} ? 1 : 0; });
+    if (!symmetric_ && on_diagonal < n_) return {};
+    std::vector<int> order;
+    for (const int position : nested_dissection(n_, a.pointers, a.indices)) {
+      order.push_back((doubled ? 2 : 1) * position + 1);
+      if (doubled) order.push_back(2 * position + 2);
+    }
+    return order;
   }
 
   /// Gives MUMPS the entries: of a Hermitian matrix those of the lower triangle.
