@@ -52,15 +52,16 @@ std::string how_verified(Verification how) {
   return {};
 }
 
-/// Is a residual above what was asked for, and accepted because rounding of A x is no smaller?
+/// How many residuals are above what was asked for, and accepted because rounding of A x is no smaller.
 template <class T>
-bool is_at_rounding(const EigenResult<T>& result, const EigenOptions& options) {
+index_t count_at_rounding(const EigenResult<T>& result, const EigenOptions& options) {
   // Without its floor the bound is what was asked for.
   const bool scaled = options.convergence == Convergence::norm || options.convergence == Convergence::root;
   const auto floorless = acceptance_of(options, scaled ? result.norm : 0, 0);
+  index_t count = 0;
   for (std::size_t j = 0; j < result.values.size(); ++j)
-    if (result.converged_pairs[j] && result.residual_norms[j] > floorless.bound(result.values[j])) return true;
-  return false;
+    if (result.converged_pairs[j] && result.residual_norms[j] > floorless.bound(result.values[j])) ++count;
+  return count;
 }
 
 }  // namespace
@@ -74,8 +75,9 @@ void explain(const EigenOptions& options, const Circumstances& of, index_t n, Ei
   if (result.verified) s += how_verified(result.verification);
   if (options.nev > n)
     s += "; " + std::to_string(options.nev) + " eigenvalues were asked for, the matrix has " + std::to_string(n);
-  if (is_at_rounding(result, options))
-    s += "; the tolerance is below the rounding of the matrix product, which is what was reached";
+  if (const index_t count = count_at_rounding(result, options); count > 0)
+    s += "; of " + std::to_string(count) +
+         " of them the tolerance is below the rounding of the matrix product, which is what was reached";
   if (of.sides) s += side_sentence(result, options.which, of.asked);
   const bool ends_open = !of.sides || found == of.asked;
   result.cut_off = ends_open && options.nev < n ? copies_cut_off(result) : 0;

@@ -115,6 +115,29 @@ void install(Lanczos<T>& run, const SpectralTransform& transform) {
 }
 
 template <class T>
+bool leave_to_ends(Lanczos<T>& run) {
+  const EigenProblem<T>& problem = run.problem;
+  const bool kept = run.checkpointing.write || run.checkpointing.resume != nullptr;
+  if (is_narrow<T> || run.options.which != Which::LM || run.options.method != Method::automatic || kept) return false;
+  if (problem.inverse || !problem.invert || !problem.count_below || run.course.transforms > 0) return false;
+  run.course.transforms = 1;  // asked once
+  // Beyond the magnitude of a Ritz value lie at least as many eigenvalues as Ritz values (Cauchy).
+  const std::vector<double>& values = run.pairs.ritz.values;
+  const auto m = static_cast<index_t>(values.size());
+  const Ends ends = wanted_ends(values, Which::LM, std::min(run.plan.nev + run.plan.block_size, m - 1));
+  const double radius = thresholds(values, Which::LM, ends).high;
+  const double leading = std::max(std::abs(values.front()), std::abs(values.back()));
+  const double clearance = std::max((leading - radius) / 16, 1e-10 * leading), limit = radius - 2 * clearance;
+  const auto low = problem.count_below(-limit, clearance);
+  const auto not_high = low ? problem.count_below(limit, clearance) : std::nullopt;
+  if (!(limit > 0) || !not_high) return false;
+  const Ends beyond{*low, run.krylov.rows() - *not_high};
+  if (beyond.total() < run.plan.nev) return false;
+  run.course.beyond = beyond;
+  return true;
+}
+
+template <class T>
 bool transform_operator(Lanczos<T>& run) {
   constexpr int most = 6;
   const Which which = run.pairs.which;
@@ -132,6 +155,7 @@ bool transform_operator(Lanczos<T>& run) {
 }
 
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, install)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, leave_to_ends)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, transform_operator)
 
 }  // namespace ts::solvers

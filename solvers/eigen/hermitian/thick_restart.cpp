@@ -9,7 +9,10 @@ namespace ts::solvers {
 
 template <class T>
 void look(Lanczos<T>& run, index_t converged, std::vector<double> ratios, bool verifying) {
-  const double decades = std::log(run.accept.norm / run.accept.bound(run.accept.norm));
+  double least = run.accept.bound(run.accept.norm);
+  for (const double value : wanted_values(run.pairs, run.accept.transform))
+    least = std::min(least, run.accept.bound(value));
+  const double decades = std::log(run.accept.norm / least);
   double fraction = 0;
   for (const double ratio : ratios)
     fraction += std::clamp(1 - std::log(ratio) / decades, 0.0, 1.0) / static_cast<double>(ratios.size());
@@ -96,6 +99,7 @@ Stage search(Lanczos<T>& run) {
     if (last) return stage;
     if (stalls(run)) return Stage::budget;
     if (!krylov.can_expand()) {
+      if (leave_to_ends(run)) return Stage::budget;
       if (transform_operator(run)) {
         begin_search(run);
         continue;

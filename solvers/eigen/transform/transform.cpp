@@ -56,7 +56,7 @@ double Acceptance::bound(double lambda) const noexcept {
   if (convergence == Convergence::norm) scale = norm;
   if (convergence == Convergence::rel) scale = std::abs(lambda);
   if (convergence == Convergence::root) scale = std::sqrt(norm * std::abs(lambda));
-  return std::max(tol * scale, rounding());
+  return std::max({tol * scale, convergence == Convergence::rel ? least * norm : 0, rounding()});
 }
 
 double Acceptance::ratio(double ritz, double residual) const noexcept {
@@ -69,6 +69,7 @@ double Acceptance::ratio(double ritz, double residual) const noexcept {
 Acceptance acceptance_of(const EigenOptions& options, double norm, index_t rows) {
   Acceptance accept;
   accept.tol = options.tol, accept.convergence = options.convergence, accept.norm = norm, accept.rows = rows;
+  if (options.precision == Precision::float32) accept.least = float32_tolerance;
   return accept;
 }
 

@@ -32,15 +32,16 @@ struct SpectralTransform {
 /// When a Ritz pair counts as converged.
 struct Acceptance {
   double tol = 0;
-  Convergence convergence = Convergence::norm;
-  double norm = 0;  ///< ||A||
+  Convergence convergence = Convergence::rel;
+  double norm = 0;   ///< ||A||
+  double least = 0;  ///< relative to it: no smaller residual is asked of a value, however small (rel)
   index_t rows = 0;
   double roundoff = unit_roundoff;  ///< of the products that residuals are estimated from
   SpectralTransform transform = {};
   double largest = 0;  ///< the largest |nu| seen
 
   [[nodiscard]] bool transformed() const noexcept { return transform.kind != SpectralTransform::Kind::none; }
-  /// What a residual of A must not exceed; never below the rounding of A x itself.
+  /// What a residual of A must not exceed; never below the rounding of A x itself, nor `least`.
   [[nodiscard]] double bound(double lambda) const noexcept;
   [[nodiscard]] double rounding() const noexcept;
   /// The residual of a Ritz pair as a multiple of its bound: converged when <= 1.
