@@ -18,6 +18,10 @@ template <class T>
 [[nodiscard]] index_t keep_limit(const Lanczos<T>& run) {
   return run.plan.max_basis + run.plan.block_size - run.krylov.locked() - 3 * run.krylov.width();
 }
+/// Of the decades between ||A|| and the tolerances, how many all residuals have fallen. @param ratios of the wanted
+/// pairs.
+template <class T>
+[[nodiscard]] double progress_of(const Lanczos<T>&, const std::vector<double>& ratios);
 /// Writes a look into the history.
 template <class T>
 void look(Lanczos<T>&, index_t converged, std::vector<double> ratios, bool verifying);

@@ -120,6 +120,10 @@ bool leave_to_ends(Lanczos<T>& run) {
   const bool kept = run.checkpointing.write || run.checkpointing.resume != nullptr;
   if (is_narrow<T> || run.options.which != Which::LM || run.options.method != Method::automatic || kept) return false;
   if (problem.inverse || !problem.invert || !problem.count_below || run.course.transforms > 0) return false;
+  // Two runs fill a basis each, and another through the inverse: is that less than what the search has left to do?
+  const double done = progress_of(run, run.record.history.back().ratios), bases = 4;
+  const index_t fill = run.plan.max_basis / run.plan.block_size, steps = run.krylov.work().steps;
+  if (static_cast<double>(steps) * (1 - done) <= bases * static_cast<double>(fill) * done) return false;
   run.course.transforms = 1;  // asked once
   // Beyond the magnitude of a Ritz value lie at least as many eigenvalues as Ritz values (Cauchy).
   const std::vector<double>& values = run.pairs.ritz.values;

@@ -43,8 +43,13 @@ struct Acceptance {
   [[nodiscard]] bool transformed() const noexcept { return transform.kind != SpectralTransform::Kind::none; }
   /// What a residual of A must not exceed; never below the rounding of A x itself, nor `least`.
   [[nodiscard]] double bound(double lambda) const noexcept;
+  /// The same without these.
+  [[nodiscard]] double asked_of(double lambda) const noexcept;
+  /// Of products with A, and of those with an operator of this norm.
   [[nodiscard]] double rounding() const noexcept;
-  /// The residual of a Ritz pair as a multiple of its bound: converged when <= 1.
+  [[nodiscard]] double rounding_of(double size) const noexcept;
+  /// The residual of a Ritz pair as a multiple of its bound: converged when <= 1. Through an inverse it is not the
+  /// rounding of A x that bounds it, but that of the inverse, where that is less.
   [[nodiscard]] double ratio(double ritz, double residual) const noexcept;
 };
 

@@ -26,9 +26,9 @@ enum class Convergence { norm, rel, abs, root };
 enum class Method { automatic, lanczos, chebyshev, dense, lobpcg, davidson };
 
 /// What block Lanczos iterates in. float32: matrix, basis and blocks in half of the memory; residuals of the
-/// result, computed in float64, reach `float32_tolerance` ||A||, and no more is asked of small values. mixed: that first, then float64 from what it
-/// found, to the tolerance and the certainty of float64. A dense solver, and the way through a cheap
-/// factorisation that Method::automatic takes at an end of the spectrum, are float64 throughout.
+/// result, computed in float64, reach `float32_tolerance` ||A||, and no more is asked of small values. mixed: that
+/// first, then float64 from what it found, to the tolerance and the certainty of float64. A dense solver, and the
+/// way through a cheap factorisation that Method::automatic takes at an end of the spectrum, are float64 throughout.
 enum class Precision { float64, float32, mixed };
 
 /// The smallest tolerance, relative to ||A||, that Precision::float32 takes.

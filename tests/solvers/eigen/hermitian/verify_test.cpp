@@ -13,7 +13,7 @@ solvers::EigenResult<double> solve(const CsrMatrix<double>& a, Which which, inde
                                    std::uint64_t seed = 0) {
   solvers::EigenOptions o;
   o.nev = nev, o.which = which, o.tol = tol, o.block_size = block, o.seed = seed;
-  o.method = solvers::Method::lanczos;
+  o.method = solvers::Method::lanczos, o.convergence = solvers::Convergence::norm;
   return solvers::solve_eigen<double>(Context{}, {solvers::CsrOperator<double>(a.view())}, o);
 }
 
