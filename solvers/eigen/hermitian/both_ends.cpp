@@ -35,7 +35,16 @@ std::vector<Member> by_magnitude(const std::vector<End<T>>& ends) {
   return all;
 }
 
-/// The first value outside of the k wanted: found, or what an end says comes next. NaN where one does not know.
+/// BE: the next value of the end where it is nearer to the set. NaN where an end does not know.
+template <class T>
+double nearest_next(const std::vector<End<T>>& ends) {
+  const End<T>* nearest = &ends.front();
+  for (const auto& end : ends)
+    if (!(end.found.gap >= nearest->found.gap)) nearest = &end;
+  return nearest->found.next_value;
+}
+
+/// LM: the first value outside of the k wanted, found, or what an end says comes next. NaN where one does not know.
 template <class T>
 double next_of(const std::vector<End<T>>& ends, const std::vector<Member>& all, std::size_t k) {
   double next = k < all.size() ? all[k].value : nan;
@@ -88,7 +97,8 @@ void solve_both_ends(const Context& ctx, const EigenProblem<T>& problem, const E
   Matrix<T> x(n, static_cast<index_t>(k));
   for (index_t j = 0; j < x.cols(); ++j)
     for (index_t i = 0; i < n; ++i) x(i, j) = ends[all[at(j)].end].found.vectors(i, all[at(j)].column);
-  finish<T>(ctx, problem, options, acceptance_of(options, result.norm, n), std::move(x), next_of(ends, all, k), result);
+  const double next = options.which == Which::BE ? nearest_next(ends) : next_of(ends, all, k);
+  finish<T>(ctx, problem, options, acceptance_of(options, result.norm, n), std::move(x), next, result);
   join_verdicts(ends, result);
 }
 

@@ -1,4 +1,4 @@
-// Eigenvalues of largest magnitude from both ends of the spectrum, each by a run of its own.
+// Eigenvalues of largest magnitude, and those of both ends, from both ends of the spectrum, each by a run of its own.
 #pragma once
 
 #include "tallskinny/solvers/eigen/values/problem.hpp"
@@ -7,9 +7,9 @@
 
 namespace ts::solvers {
 
-/// The `nev` of largest magnitude: as many of the lowest and of the highest as can be among them, by solve_eigen
-/// with SA and with LA, which verifies each set; of both together those of largest magnitude. Complete where both
-/// are. Fills what `finish` fills, verification and stop; adds the work to `result`.
+/// BE: half of the wanted from each end. LM, the `nev` of largest magnitude: as many of the lowest and of the
+/// highest as can be among them, and of both together those of largest magnitude. Each end by solve_eigen with SA or
+/// LA, which verifies its set; complete where both are. Fills what `finish` fills, verification and stop; adds the work to `result`.
 /// @param beyond at each end so many eigenvalues may be among the wanted, by counts; all others are of smaller
 /// magnitude.
 template <class T>

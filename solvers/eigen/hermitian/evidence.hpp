@@ -40,8 +40,8 @@ struct Iterated {
   Verification verification = Verification::none;
   double next_value = 0;  ///< first eigenvalue estimate outside the set; NaN when none is known
   std::optional<Evidence> evidence = std::nullopt;  ///< that must hold for the verification to count
-  /// LM was given up in favour of a run at each end, of which so many values at most can be among the wanted. None:
-  /// it was not. There are no vectors then.
+  /// LM or BE was given up in favour of a run at each end, of which so many values at most can be among the wanted;
+  /// there are no vectors then. None: it was not.
   Ends beyond = {};
 };
 

@@ -44,8 +44,8 @@ template <class T>
 /// Puts the operator that `transform` speaks of into the place of A.
 template <class T>
 void install(Lanczos<T>&, const SpectralTransform& transform);
-/// When the basis is full: are values of largest magnitude left to a run at each end, which may go through an inverse?
-/// Counts tell how many each end has; sets course.beyond.
+/// When the basis is full: are LM and BE left to a run at each end, which may go through an inverse? Sets
+/// course.beyond; for LM counts tell how many each end has.
 template <class T>
 [[nodiscard]] bool leave_to_ends(Lanczos<T>&);
 /// When the basis is full: does an end of the spectrum that converges slowly deserve another operator? Starts

@@ -118,8 +118,10 @@ std::function<double(double)> distance_outside(const EigenResult<T>& result, con
     if (options.which == Which::SA) high = sigma;
     return [=](double theta) { return 0.5 * std::min(theta - low, high - theta); };
   }
+  // Of BE the gap is that of the end where it is less.
+  const double gap = std::isnan(result.gap) ? 0 : result.gap;
   const double below = k > 1 ? result.values[at(k / 2 - 1)] : -inf, above = result.values[at(k / 2)];
-  return [=](double theta) { return 0.5 * (theta <= below ? below - theta : theta - above); };
+  return [=](double theta) { return 0.5 * (gap + (theta <= below ? below - theta : theta - above)); };
 }
 
 #define TS_INSTANTIATE(T)                                                                                \

@@ -17,7 +17,7 @@ namespace ts::solvers {
 
 namespace {
 
-/// Lanczos or LOBPCG, with residuals from A at the end. Iterated::beyond, where it leaves LM to runs at the ends.
+/// Lanczos or LOBPCG, with residuals from A at the end. Iterated::beyond, where it leaves LM or BE to runs at the ends.
 template <class T, class Solver>
 Ends solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, Solver solver,
                        EigenResult<T>& result) {
@@ -44,7 +44,7 @@ Ends solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const
 /// left for float32 to save.
 template <class T>
 bool factorises_cheaply(const EigenProblem<T>& problem, const EigenOptions& options) {
-  const bool an_end = options.which == Which::SA || options.which == Which::LA || options.which == Which::LM;
+  const bool an_end = options.which != Which::SM;
   if (options.method != Method::automatic || !an_end || !problem.invert || !problem.count_below) return false;
   const auto facts = problem.a.facts();
   const double away = facts.high - facts.low;

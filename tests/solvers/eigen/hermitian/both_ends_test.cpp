@@ -53,6 +53,21 @@ TEST_CASE("largest magnitude at one end and at both, each through its own invers
   }
 }
 
+TEST_CASE("both ends, of which one converges slowly") {
+  const auto a = generators::sakurai(1200);  // condition 1e11
+  const auto spectrum = generators::sakurai_spectrum(1200);
+  const auto r = solvers::solve_eigen<double>(Context{}, factorised(a), options_for(7, Which::BE));
+  INFO(r.reason);
+  CHECK(r.verified);
+  auto exact = spectrum.smallest(3);
+  const auto high = spectrum.largest(4);
+  exact.insert(exact.end(), high.begin(), high.end());
+  REQUIRE(r.values.size() == 7);
+  for (std::size_t i = 0; i < 7; ++i) CHECK(std::abs(r.values[i] - exact[i]) <= r.error_bounds[i]);
+  CHECK(r.operator_applications < 2500);
+  CHECK(r.next_value > r.values[2]);
+}
+
 TEST_CASE("copies at both ends are all found") {
   const auto sheet = generators::graphene(24, 24);
   const auto r = solvers::solve_eigen<double>(Context{}, factorised(sheet), options_for(14, Which::LM));
