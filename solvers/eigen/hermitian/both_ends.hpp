@@ -9,9 +9,9 @@ namespace ts::solvers {
 
 /// BE: half of the wanted from each end. LM, the `nev` of largest magnitude: as many of the lowest and of the
 /// highest as can be among them, and of both together those of largest magnitude. Each end by solve_eigen with SA or
-/// LA, which verifies its set; complete where both are. Fills what `finish` fills, verification and stop; adds the work to `result`.
-/// @param beyond at each end so many eigenvalues may be among the wanted, by counts; all others are of smaller
-/// magnitude.
+/// LA, which verifies its set; complete where both are. Fills what `finish` fills, verification and stop; adds the
+/// work to `result`.
+/// @param beyond at each end so many eigenvalues may be among the wanted; all others are of smaller magnitude.
 template <class T>
 void solve_both_ends(const Context&, const EigenProblem<T>&, const EigenOptions&, Ends beyond,
                      HostView<const T> initial, EigenResult<T>& result);
