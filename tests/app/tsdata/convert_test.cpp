@@ -140,10 +140,10 @@ TEST_CASE("a signal ends a conversion at once and leaves nothing behind") {
   for (int j = 0; j < 40; ++j) row += (j > 0 ? "," : "") + std::to_string(j) + ".12345678901234";
   for (int i = 0; i < 1000; ++i) rows += row + '\n';
   std::ofstream out(table);
-  for (int i = 0; i < 150; ++i) out << rows;
+  for (int i = 0; i < 300; ++i) out << rows;
   out.close();
   const auto r = test::run_process("/usr/bin/timeout",
-                                   {"--preserve-status", "-s", "TERM", "0.3", TS_TSDATA, "convert", table, result});
+                                   {"--preserve-status", "-s", "TERM", "0.2", TS_TSDATA, "convert", table, result});
   CHECK(r.code == 128 + SIGTERM);
   CHECK(r.err == "tsdata: stopped by signal 15\n");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
