@@ -19,14 +19,15 @@ std::string side_sentence(const EigenResult<T>& result, Which which, index_t ask
 
 /// How it ended. @param wanted pairs that there were to find.
 template <class T>
-std::string how_it_ended(const EigenResult<T>& result, Which which, index_t wanted) {
+std::string how_it_ended(const EigenResult<T>& result, const EigenOptions& options, index_t wanted) {
   std::string s;
   const auto counted = std::to_string(result.converged_count) + " of " + std::to_string(wanted);
   switch (result.stop) {
     case StopReason::converged: s = counted + " pairs converged"; break;
     case StopReason::max_iterations:
       s = counted + " pairs converged within the block steps allowed: raise `max_iterations` or `max_basis`";
-      if (which == Which::SA || which == Which::SM) s += ", or look near a target with `target`";
+      if (options.which == Which::SA || options.which == Which::SM) s += ", or look near a target with `target`";
+      if (options.convergence == Convergence::rel) s += ", or be content with `convergence` norm";
       break;
     case StopReason::interrupted: s = "stopped on request with " + counted + " pairs converged"; break;
     case StopReason::not_verified:
@@ -71,7 +72,7 @@ void explain(const EigenOptions& options, const Circumstances& of, index_t n, Ei
   const auto found = static_cast<index_t>(result.values.size());
   const auto converged = std::to_string(result.converged_count);
   std::string& s = result.reason;
-  s = how_it_ended(result, options.which, of.sides ? found : of.asked);
+  s = how_it_ended(result, options, of.sides ? found : of.asked);
   if (result.verified) s += how_verified(result.verification);
   if (options.nev > n)
     s += "; " + std::to_string(options.nev) + " eigenvalues were asked for, the matrix has " + std::to_string(n);

@@ -75,6 +75,12 @@ double Acceptance::ratio(double ritz, double residual) const noexcept {
   return transformed() ? std::max(of_a, residual / std::abs(ritz) / 1e-4) : of_a;
 }
 
+double Acceptance::ratio_of_copy(double ritz, double residual) const noexcept {
+  Acceptance against_norm = *this;
+  if (convergence == Convergence::rel) against_norm.convergence = Convergence::norm;
+  return against_norm.ratio(ritz, residual);
+}
+
 Acceptance acceptance_of(const EigenOptions& options, double norm, index_t rows) {
   Acceptance accept;
   accept.tol = options.tol, accept.convergence = options.convergence, accept.norm = norm, accept.rows = rows;

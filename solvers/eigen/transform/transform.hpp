@@ -51,6 +51,9 @@ struct Acceptance {
   /// The residual of a Ritz pair as a multiple of its bound: converged when <= 1. Through an inverse it is not the
   /// rounding of A x that bounds it, but that of the inverse, where that is less.
   [[nodiscard]] double ratio(double ritz, double residual) const noexcept;
+  /// The same against the norm, for a Ritz value that rounding does not tell from one in the set: no more is needed to
+  /// see that it is a copy.
+  [[nodiscard]] double ratio_of_copy(double ritz, double residual) const noexcept;
 };
 
 /// As asked, for a matrix of this norm and so many rows.
