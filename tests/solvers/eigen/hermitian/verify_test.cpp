@@ -42,6 +42,21 @@ TEST_CASE("a value with as many copies as the block has columns is sought from a
   CHECK(r.multiplicities == std::vector<index_t>(8, 4));
 }
 
+TEST_CASE("zeros in many copies converge to rounding and are called complete at a bearable price") {
+  const auto a = generators::laplacian_copies(40, 30, generators::Boundary::neumann);
+  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+  solvers::EigenOptions o;
+  o.which = Which::SA, o.nev = 6;
+  const auto small = solvers::solve_eigen<double>(Context{}, problem, o);
+  o.convergence = solvers::Convergence::norm;
+  const auto against_norm = solvers::solve_eigen<double>(Context{}, problem, o);
+  CAPTURE(small.reason, against_norm.operator_applications);
+  CHECK(small.verified);
+  CHECK(small.reason.find("below the rounding of the matrix product") != std::string::npos);
+  CHECK(small.operator_applications < 3 * against_norm.operator_applications);
+  for (const double v : small.values) CHECK(std::abs(v) < test::allowed::many_steps);
+}
+
 TEST_CASE("copies beyond a narrow block are found or not called complete") {
   for (const index_t block : {1, 2, 3, 5})
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
