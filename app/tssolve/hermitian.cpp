@@ -140,8 +140,12 @@ class Hermitian {
     if (result.taken_over || (options.method == solvers::Method::dense && run_.plan.eigen.method != options.method))
       facts.method = "dense, in place of " + facts.method;
     if (result.shift && !target_)
-      took(" through shift-invert beyond the end of the spectrum at " + short_number(*result.shift),
-           "that end converges slowly and a factorisation is cheap");
+      took(" through shift-invert beyond " + (result.high_shift
+                                                  ? "both ends of the spectrum at " + short_number(*result.shift) +
+                                                        " and " + short_number(*result.high_shift)
+                                                  : "the end of the spectrum at " + short_number(*result.shift)),
+           result.high_shift ? "the ends converge slowly and factorisations are cheap"
+                             : "that end converges slowly and a factorisation is cheap");
     if (result.filter_degree > 0)
       took(" on a Chebyshev polynomial of degree " + std::to_string(result.filter_degree),
            "that end converges slowly and products cost less than steps of orthogonalisation");
