@@ -7,10 +7,11 @@ namespace ts::app::tssolve {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, const char*>, 11> flags = {{{"`nev`", "--nev"},
+constexpr std::array<std::pair<const char*, const char*>, 12> flags = {{{"`nev`", "--nev"},
                                                                         {"`which`", "--which"},
                                                                         {"`target`", "--sigma"},
                                                                         {"`tol`", "--tol"},
+                                                                        {"`convergence`", "--conv"},
                                                                         {"`method`", "--method"},
                                                                         {"`precision`", "--precision"},
                                                                         {"`preconditioner`", "--preconditioner"},

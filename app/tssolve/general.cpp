@@ -44,16 +44,6 @@ void plan_run(Run& run) {
   run.plan.host_bytes = available_memory();
 }
 
-void show(const Run& run) {
-  const io::Description& d = run.facts.input;
-  const bool whole = run.settings.eigen.method == solvers::Method::dense;
-  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols)
-            << (whole ? ", Schur form" : ", block Krylov-Schur") << "\nmemory:\n";
-  print_memory(std::cout, run.plan.memory.shares, run.plan.host_bytes);
-  if (run.settings.sigma)
-    std::cout << "and the factors of A - sigma I, whose size is known only once they are ordered\n";
-}
-
 Loaded read(Run& run) {
   const EndsOnSignal reading;
   const io::Description& d = run.facts.input;
@@ -67,6 +57,25 @@ Loaded read(Run& run) {
     make_complex(loaded.matrix);
   }
   return loaded;
+}
+
+void show(Run& run) {
+  std::string factors;
+  if (run.settings.sigma && run.settings.eigen.method != solvers::Method::dense) {
+    const Loaded loaded = read(run);
+    factors = std::visit(
+        [&run]<class T>(const AnyMatrix<T>& a) {
+          const auto estimate = solvers::estimate_factors<T>(a, std::nullopt, solvers::Structure::general);
+          return estimate ? add_factors(run, *estimate) : std::string("as large as the matrix");
+        },
+        loaded.matrix.matrix);
+  }
+  const io::Description& d = run.facts.input;
+  const bool whole = run.settings.eigen.method == solvers::Method::dense;
+  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols)
+            << (whole ? ", Schur form" : ", block Krylov-Schur") << "\nmemory:\n";
+  print_memory(std::cout, run.plan.memory.shares, run.plan.host_bytes);
+  if (!factors.empty()) std::cout << "factors " << factors << '\n';
 }
 
 template <class T>

@@ -23,10 +23,12 @@ std::vector<double> parts(const GeneralResult& r, bool imaginary) {
 }  // namespace
 
 void print_table(std::ostream& out, const GeneralResult& r, const RunFacts& facts) {
-  out << format("%6s  %24s  %24s  %10s  %10s\n", "index", "real part", "imaginary part", "residual", "condition");
+  out << format("%6s  %24s  %24s  %10s  %10s  %10s\n", "index", "real part", "imaginary part", "residual", "condition",
+                "angle <");
   for (std::size_t i = 0; i < r.values.size(); ++i)
-    out << format("%6zu  %24.16g  %24.16g  %10.2e  %10.2e%s\n", i, r.values[i].real(), r.values[i].imag(),
-                  r.residual_norms[i], r.conditions[i], r.converged_pairs[i] ? "" : "  not converged");
+    out << format("%6zu  %24.16g  %24.16g  %10.2e  %10.2e  %10s%s\n", i, r.values[i].real(), r.values[i].imag(),
+                  r.residual_norms[i], r.conditions[i], angle_text(r.vector_errors[i]).c_str(),
+                  r.converged_pairs[i] ? "" : "  not converged");
   out << r.reason << ".\n"
       << grouped(r.iterations) << " block steps, " << grouped(r.operator_applications) << " operator applications, "
       << human_seconds(facts.elapsed_seconds) << '\n';
@@ -38,7 +40,8 @@ void print_json(std::ostream& out, const GeneralResult& r, const Settings& setti
   json.add("eigenvalues_real", parts(r, false))
       .add("eigenvalues_imag", parts(r, true))
       .add("residual_norms", r.residual_norms)
-      .add("conditions", r.conditions);
+      .add("conditions", r.conditions)
+      .add("vector_errors", r.vector_errors);
   add_outcome(ToJson{json}, r);
   json.add("note", facts.note).add("method", facts.method);
   add_work(ToJson{json}, r);
@@ -68,6 +71,7 @@ std::string write_file(const GeneralResult& r, const Settings& settings, const R
   out.write("eigenvectors", r.vectors);
   out.write("residual_norms", std::span<const double>(r.residual_norms));
   out.write("conditions", std::span<const double>(r.conditions));
+  out.write("vector_errors", std::span<const double>(r.vector_errors));
   const auto flag = [](bool b) { return b ? 1 : 0; };
   out.attribute("/", "program", version_text("tssolve"));
   out.attribute("/", "matrix", facts.input.where.text());

@@ -66,9 +66,9 @@ const char* text_of(solvers::Preconditioner kind) {
 template <class T>
 solvers::Assembled<T> assemble_or_whole(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
                                         std::optional<double> target, solvers::Factorise factorise,
-                                        solvers::EigenOptions& options) {
+                                        const solvers::BeforeFactors& before, solvers::EigenOptions& options) {
   try {
-    return solvers::assemble<T>(matrix, mass, target, factorise);
+    return solvers::assemble<T>(matrix, mass, target, factorise, before);
   } catch (const Error&) {
     if (factorise != solvers::Factorise::needed || solvers::operator_of<T>(matrix).rows() > solvers::takeover_rows)
       throw;
@@ -140,8 +140,12 @@ class Hermitian {
     if (result.taken_over || (options.method == solvers::Method::dense && run_.plan.eigen.method != options.method))
       facts.method = "dense, in place of " + facts.method;
     if (result.shift && !target_)
-      took(" through shift-invert beyond the end of the spectrum at " + short_number(*result.shift),
-           "that end converges slowly and a factorisation is cheap");
+      took(" through shift-invert beyond " + (result.high_shift
+                                                  ? "both ends of the spectrum at " + short_number(*result.shift) +
+                                                        " and " + short_number(*result.high_shift)
+                                                  : "the end of the spectrum at " + short_number(*result.shift)),
+           result.high_shift ? "the ends converge slowly and factorisations are cheap"
+                             : "that end converges slowly and a factorisation is cheap");
     if (result.filter_degree > 0)
       took(" on a Chebyshev polynomial of degree " + std::to_string(result.filter_degree),
            "that end converges slowly and products cost less than steps of orthogonalisation");
@@ -162,11 +166,15 @@ class Hermitian {
     solvers::Factorise factorise = solvers::Factorise::cheap;
     if (run_.plan.eigen.method == solvers::Method::dense)
       factorise = solvers::Factorise::nothing;
-    else if (target_ || (settings.interval && settings.eigen.method == solvers::Method::automatic))
+    else if (needs_factors(run_))
       factorise = solvers::Factorise::needed;
     if (mass_) run_.console.note("factorising the mass matrix");
-    if (factorise == solvers::Factorise::needed) run_.console.note("factorising A - sigma I");
-    assembled_ = assemble_or_whole<T>(matrix_, mass_, target_, factorise, options);
+    const auto before = [this](const solvers::FactorEstimate& factors) {
+      run_.console.note("factorising A - sigma I " + add_factors(run_, factors));
+      solvers::expect_memory("factorising A - sigma I beside what else the run needs", run_.plan.memory.uses_of(false),
+                             run_.plan.host_bytes);
+    };
+    assembled_ = assemble_or_whole<T>(matrix_, mass_, target_, factorise, before, options);
     const std::string& note = assembled_->note;
     if (!note.empty()) run_.console.warn(note);
     run_.facts.note += (run_.facts.note.empty() || note.empty() ? "" : "; ") + note;

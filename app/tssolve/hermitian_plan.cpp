@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/setup/assemble.hpp"
 
 namespace ts::app::tssolve {
 
@@ -87,6 +88,20 @@ std::optional<Input> read_mass(const Settings& settings, Input& matrix) {
   return mass;
 }
 
+/// Reads the matrix and analyses it, for the size of its factors is known only once they are ordered.
+std::string factors_of(Run& run) {
+  Input matrix = read_hermitian(run.facts.input, run.settings.read, Role::matrix);
+  auto other = read_mass(run.settings, matrix);
+  const auto estimate = std::visit(
+      [&]<class T>(const AnyMatrix<T>& a) {
+        std::optional<CsrMatrix<T>> mass;
+        if (other) mass = as_sparse(std::get<AnyMatrix<T>>(std::move(other->matrix)));
+        return solvers::estimate_factors<T>(a, mass, solvers::Structure::hermitian);
+      },
+      matrix.matrix);
+  return estimate ? add_factors(run, *estimate) : "as large as the matrix";
+}
+
 }  // namespace
 
 void plan_hermitian(Run& run) {
@@ -117,7 +132,14 @@ void plan_hermitian(Run& run) {
         grouped(settings.eigen.nev) + " eigenvalues were asked for, but the matrix has only " + grouped(input.rows);
 }
 
-void show_hermitian(const Run& run) {
+bool needs_factors(const Run& run) {
+  const Settings& settings = run.settings;
+  if (run.plan.eigen.method == solvers::Method::dense) return false;
+  return target_of(settings) || (settings.interval && settings.eigen.method == solvers::Method::automatic);
+}
+
+void show_hermitian(Run& run) {
+  const std::string factors = needs_factors(run) ? factors_of(run) : "";
   if (run.settings.common.json) return show_json(run);
   const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
   const auto in_host = run.plan.memory.uses_of(false), on_device = run.plan.memory.uses_of(true);
@@ -136,8 +158,7 @@ void show_hermitian(const Run& run) {
   }
   if (run.plan.memory.spills)
     std::cout << "the basis does not fit on the device: it passes through it for every product\n";
-  if (plan.method == solvers::Method::lanczos && target_of(settings))
-    std::cout << "and the factors of A - sigma I, whose size is known only once they are ordered\n";
+  if (!factors.empty()) std::cout << "factors " << factors << '\n';
 }
 
 Loaded read_planned(Run& run) {

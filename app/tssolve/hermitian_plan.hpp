@@ -12,7 +12,9 @@ namespace ts::app::tssolve {
 [[nodiscard]] bool is_narrow(const Settings& settings, const solvers::EigenPlan& plan);
 
 void plan_hermitian(Run& run);
-void show_hermitian(const Run& run);
+void show_hermitian(Run& run);
+/// Will A - sigma I be factorised, however much that takes?
+[[nodiscard]] bool needs_factors(const Run& run);
 [[nodiscard]] Loaded read_planned(Run& run);
 
 }  // namespace ts::app::tssolve

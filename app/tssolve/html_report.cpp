@@ -6,6 +6,7 @@
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
+#include "tallskinny/solvers/eigen/transform/transform.hpp"
 
 namespace ts::app::tssolve {
 
@@ -83,20 +84,13 @@ Chart spectrum_of(const GeneralResult& r, const Settings& settings) {
   return chart;
 }
 
-/// What the residual of an eigenvalue of this magnitude is compared with.
-double tolerance_of(const Settings& settings, double norm, double magnitude) {
-  double scale = 1;
-  if (settings.eigen.convergence == solvers::Convergence::norm) scale = norm;
-  if (settings.eigen.convergence == solvers::Convergence::rel) scale = magnitude;
-  return settings.eigen.tol * scale;
-}
-
 /// Pair by pair.
 template <class Result>
 void add_residuals(HtmlPage& page, const Result& result, const Settings& settings) {
   Chart chart("what each pair was found to be off by", {"pair"}, {"residual / tolerance", true});
+  const auto accept = solvers::acceptance_of(settings.eigen, result.norm, result.vectors.rows());
   for (std::size_t i = 0; i < result.residual_norms.size(); ++i) {
-    const double ratio = result.residual_norms[i] / tolerance_of(settings, result.norm, std::abs(result.values[i]));
+    const double ratio = result.residual_norms[i] / accept.bound(std::abs(result.values[i]));
     const double drawn = std::isfinite(ratio) ? std::clamp(ratio, smallest_ratio, 1 / smallest_ratio) : 1;
     chart.dots({{static_cast<double>(i), drawn}}, result.converged_pairs[i] ? "good" : "bad",
                format("pair %zu: %.3g", i, result.residual_norms[i]));
@@ -178,17 +172,17 @@ void add_pairs(HtmlPage& page, const EigenResult<T>& result, const RunFacts& fac
   Table pairs;
   for (std::size_t i = 0; i < result.values.size(); ++i)
     pairs.push_back({pair_name(i, result.converged_pairs[i]), format("%.16g", result.values[i]),
-                     format("%.2e", result.error_bounds[i]), format("%.2e", result.residual_norms[i]),
-                     std::to_string(result.multiplicities[i])});
-  page.table({"index", facts.quantity, "error bound", "residual", "copies"}, pairs);
+                     format("%.2e", result.error_bounds[i]), angle_text(result.vector_errors[i]),
+                     format("%.2e", result.residual_norms[i]), std::to_string(result.multiplicities[i])});
+  page.table({"index", facts.quantity, "error bound", "angle of the vector", "residual", "copies"}, pairs);
 }
 
 void add_pairs(HtmlPage& page, const GeneralResult& r, const RunFacts&) {
   Table pairs;
   for (std::size_t i = 0; i < r.values.size(); ++i)
     pairs.push_back({pair_name(i, r.converged_pairs[i]), complex_text(r.values[i]), format("%.2e", r.residual_norms[i]),
-                     format("%.2e", r.conditions[i])});
-  page.table({"index", "eigenvalue", "residual", "condition"}, pairs);
+                     format("%.2e", r.conditions[i]), angle_text(r.vector_errors[i])});
+  page.table({"index", "eigenvalue", "residual", "condition", "angle of the vector"}, pairs);
 }
 
 }  // namespace

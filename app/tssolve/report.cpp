@@ -80,13 +80,19 @@ void tell(const Add& add, const solvers::EigenResult<T>& result, const Settings&
 
 }  // namespace
 
+std::string angle_text(double sine) { return std::isnan(sine) ? "-" : format("%.2e", sine); }
+
 template <class T>
 void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const RunFacts& facts) {
-  out << format("%6s  %24s  %10s  %10s  %s\n", "index", facts.quantity.c_str(), "error <", "residual", "multiplicity");
+  out << format("%6s  %24s  %10s  %10s  %10s  %s\n", "index", facts.quantity.c_str(), "error <", "angle <", "residual",
+                "multiplicity");
   for (std::size_t i = 0; i < result.values.size(); ++i)
-    out << format("%6zu  %24.16g  %10.2e  %10.2e  %12lld%s\n", i, result.values[i], result.error_bounds[i],
-                  result.residual_norms[i], static_cast<long long>(result.multiplicities[i]),
-                  result.converged_pairs[i] ? "" : "  not converged");
+    out << format("%6zu  %24.16g  %10.2e  %10s  %10.2e  %12lld%s\n", i, result.values[i], result.error_bounds[i],
+                  angle_text(result.vector_errors[i]).c_str(), result.residual_norms[i],
+                  static_cast<long long>(result.multiplicities[i]), result.converged_pairs[i] ? "" : "  not converged");
+  if (std::any_of(result.multiplicities.begin(), result.multiplicities.end(),
+                  [](index_t copies) { return copies > 1; }))
+    out << "vectors of copies are one basis of many: their angle is that to the space of all copies\n";
   if (std::isfinite(result.gap)) out << format("gap to the next %s: about %.3g\n", facts.quantity.c_str(), result.gap);
   out << result.reason << ".\n"
       << format("%s block steps, %s operator applications, %s\n", grouped(result.iterations).c_str(),
@@ -101,6 +107,7 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
   json.add(plural_name(facts.quantity), result.values)
       .add("residual_norms", result.residual_norms)
       .add("error_bounds", result.error_bounds)
+      .add("vector_errors", result.vector_errors)
       .add("multiplicities", result.multiplicities)
       .add("cut_off", result.cut_off);
   tell(ToJson{json}, result, settings, facts);
@@ -121,6 +128,7 @@ std::string write_file(const solvers::EigenResult<T>& result, const Settings& se
       out.write(name, std::span<const double>(std::get<std::vector<double>>(extra)));
   out.write("residual_norms", std::span<const double>(result.residual_norms));
   out.write("error_bounds", std::span<const double>(result.error_bounds));
+  out.write("vector_errors", std::span<const double>(result.vector_errors));
   out.write("multiplicities", std::span<const std::int64_t>(result.multiplicities));
   std::vector<std::int64_t> iteration, applications, converged;
   std::vector<double> worst;

@@ -27,6 +27,9 @@ struct RunFacts {
   std::shared_ptr<Profile> profile = {};     ///< null: none was asked for
 };
 
+/// The sine of an angle, or "-" where none is known.
+[[nodiscard]] std::string angle_text(double sine);
+
 template <class T>
 void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const RunFacts& facts);
 void print_table(std::ostream& out, const solvers::GeneralResult& result, const RunFacts& facts);

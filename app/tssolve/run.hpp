@@ -13,6 +13,7 @@
 #include "tallskinny/app/tssolve/checkpoint.hpp"
 #include "tallskinny/app/tssolve/flags.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
+#include "tallskinny/solvers/direct/direct_solver.hpp"
 #include "tallskinny/solvers/setup/memory_plan.hpp"
 #include "tallskinny/solvers/setup/scale.hpp"
 
@@ -50,7 +51,7 @@ struct Loaded {
 struct Kind {
   bool on_processor;
   void (*plan)(Run&);
-  void (*show)(const Run&);  ///< --dry-run
+  void (*show)(Run&);  ///< --dry-run
   Loaded (*read)(Run&);
   int (*solve)(Run&, Loaded&);
 };
@@ -59,6 +60,10 @@ extern const Kind hermitian, general, singular_values;
 [[nodiscard]] inline bool is_complex_type(const io::Description& d) {
   return d.type == DType::complex128 || d.type == DType::complex64;
 }
+
+/// Adds the factors of A - sigma I to the plan: those of two shifts, for one may serve an iteration while another
+/// counts. Returns a text on them, "by MUMPS 5.5.1, 12 Gflop each".
+std::string add_factors(Run& run, const solvers::FactorEstimate& factors);
 
 /// The first columns, of --initial. Takes up the checkpoint of a run with `matrix`, a fingerprint, and them.
 template <class T>

@@ -26,7 +26,7 @@ About about() {
        {"the 4 rightmost eigenvalues of a matrix that is not symmetric", "tssolve flow.mtx --general -k 4 --which LR"},
        {"the 5 first principal components of a feature set", "tssolve features.h5:/X --svd --centre -k 5 -o pca.h5"},
        {"the 10 lowest vibrations of a structure: K x = lambda M x",
-        "tssolve model.h5:/K --mass model.h5:/M -k 10 --sigma 0 --conv rel"},
+        "tssolve model.h5:/K --mass model.h5:/M -k 10 --sigma 0"},
        {"a long run that a batch system may stop and start again, with a page of pictures",
         "tssolve big.h5 -k 20 --which SA -o pairs.h5 --checkpoint state.h5 --report run.html"}},
       "MATRIX is FILE or FILE:/object: HDF5 as Binsparse, AnnData, MATLAB v7.3, PETSc, SciPy, Octave, h5py and others "
@@ -100,8 +100,9 @@ void add_problem(Options& options, Settings& settings) {
               "a file name", file(settings.mass))
       .value("tol", "NUMBER", settings.eigen.tol, "how small residuals must be", at_least(0.0))
       .choice("conv", settings.eigen.convergence,
-              "what the residual of a pair is compared with: tol times the norm of A, tol times |eigenvalue|, or "
-              "tol alone",
+              "what the residual of a pair is compared with: tol times |eigenvalue| (singular value), tol times the "
+              "norm of A, or tol alone; with the rounding of products where that is larger, as it is for values near "
+              "zero",
               {{"norm", Convergence::norm}, {"rel", Convergence::rel}, {"abs", Convergence::abs}});
 }
 

@@ -37,7 +37,7 @@ void check_precision(Settings& settings, const Given& given) {
           "take --precision float64");
   const bool single = eigen.precision == Precision::float32;
   if (single && !given.tol) eigen.tol = 1e-5;
-  if (single && eigen.convergence == Convergence::norm && eigen.tol < solvers::float32_tolerance)
+  if (single && eigen.convergence != Convergence::abs && eigen.tol < solvers::float32_tolerance)
     throw Error(Errc::invalid_argument,
                 "--tol " + value_text(eigen.tol) + " is below " + value_text(solvers::float32_tolerance) +
                     ", the least that --precision float32 takes: give a larger one, or take --precision mixed");

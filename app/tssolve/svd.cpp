@@ -53,7 +53,7 @@ void plan_run(Run& run) {
   run.plan.host_bytes = available_memory();
 }
 
-void show(const Run& run) {
+void show(Run& run) {
   const io::Description& d = run.facts.input;
   std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols) << ", singular values\nmemory:\n";
   print_memory(std::cout, run.plan.memory.shares, run.plan.host_bytes);

@@ -14,6 +14,9 @@ namespace {
 /// A factorisation that takes at most a fraction of a second is worth a proof of completeness.
 constexpr double cheap_flops = 2e8;
 
+/// The analysis alone costs about as much as hundreds of passes over the pattern.
+bool may_be_cheap(index_t entries) { return 300.0 * static_cast<double>(entries) < cheap_flops; }
+
 }  // namespace
 
 template <class T>
@@ -80,7 +83,7 @@ Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T
 
 template <class T>
 Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass, std::optional<double> target,
-                      Factorise factorise) {
+                      Factorise factorise, const BeforeFactors& before) {
   Assembled<T> out{EigenProblem<T>{operator_of<T>(matrix)}, std::nullopt, {}};
   auto& problem = out.problem;
   problem.target = target;
@@ -97,16 +100,18 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
     return factor ? factor->standard_inverse(std::move(inverse)) : inverse;
   };
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    const auto a = sparse->view();
+    if (factorise == Factorise::cheap && !target && !may_be_cheap(sparse->nonzeros())) return out;
+    const ShiftedPencil<T> pencil(sparse->view(), m);  // one analysis for the inverse and for all counts
+    if (factorise == Factorise::needed && before) before(pencil.estimate());
     if (target) {
-      const ShiftInvert<T> inverse(a, *target, m);
+      const ShiftInvert<T> inverse(pencil, *target);
       problem.inverse = standard(inverse), problem.shift = inverse.sigma(), out.note = inverse.note();
     }
-    problem.count_below = InertiaCounter<T>(a, factorise == Factorise::needed ? 0 : cheap_flops, m, mass_least);
+    problem.count_below = InertiaCounter<T>(pencil, factorise == Factorise::needed ? 0 : cheap_flops, mass_least);
     // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
     if (!target)
-      problem.invert = [a, m, standard](double sigma) -> std::optional<ShiftedInverse<T>> {
-        const ShiftInvert<T> inverse(a, sigma, m);
+      problem.invert = [pencil, standard](double sigma) -> std::optional<ShiftedInverse<T>> {
+        const ShiftInvert<T> inverse(pencil, sigma);
         return ShiftedInverse<T>{standard(inverse), inverse.sigma()};
       };
   } else if (target) {
@@ -114,6 +119,15 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
     problem.inverse = standard(inverse), problem.shift = inverse.sigma(), out.note = inverse.note();
   }
   return out;
+}
+
+template <class T>
+std::optional<FactorEstimate> estimate_factors(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
+                                               Structure structure) {
+  const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
+  if (sparse == nullptr) return std::nullopt;
+  if (structure == Structure::general) return GeneralInverse<T>::estimate(sparse->view());
+  return ShiftedPencil<T>(sparse->view(), mass ? mass->view() : CsrView<T>{}).estimate();
 }
 
 template <class T>
@@ -156,7 +170,9 @@ Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, co
   template Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&, const Assembled<T>&, Preconditioner, \
                                             Which);                                                                   \
   template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&, std::optional<double>,   \
-                                    Factorise);
+                                    Factorise, const BeforeFactors&);                                                 \
+  template std::optional<FactorEstimate> estimate_factors(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,    \
+                                                          Structure);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE

@@ -1,10 +1,12 @@
 // From matrices in memory to what the solver is given.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
+#include "tallskinny/solvers/direct/direct_solver.hpp"
 #include "tallskinny/solvers/eigen/transform/mass.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/eigen/values/problem.hpp"
@@ -53,11 +55,20 @@ struct Assembled {
   std::string note;                     ///< empty, or a sentence on a shift that was moved
 };
 
+/// Told of the factors that a run needs before they are computed; may throw.
+using BeforeFactors = std::function<void(const FactorEstimate&)>;
+
 /// A x = lambda x, or with a mass matrix the standard form of A x = lambda M x. The matrices must outlive it.
 /// @throws Error(bad_input) for a mass matrix that is not positive definite or of another size.
 template <class T>
 [[nodiscard]] Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
-                                    std::optional<double> target, Factorise factorise);
+                                    std::optional<double> target, Factorise factorise,
+                                    const BeforeFactors& before = nullptr);
+
+/// Of one factorisation of A - sigma M; nothing for a dense A, which is n x n.
+template <class T>
+[[nodiscard]] std::optional<FactorEstimate> estimate_factors(const AnyMatrix<T>& matrix,
+                                                             const std::optional<CsrMatrix<T>>& mass, Structure);
 
 /// Of those that need no other matrix.
 enum class Preconditioner { jacobi, incomplete_cholesky, chebyshev };

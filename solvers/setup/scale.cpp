@@ -75,7 +75,8 @@ void scale_result(EigenResult<T>& result, int exponent, const std::string& where
   for (auto* numbers : {&result.values, &result.residual_norms, &result.error_bounds, &result.value_roundings})
     scale_numbers(*numbers, exponent, where);
   for (double* x : {&result.norm, &result.next_value, &result.gap}) *x = scaled(*x, exponent);
-  if (result.shift) *result.shift = scaled(*result.shift, exponent);
+  for (auto* shift : {&result.shift, &result.high_shift})
+    if (*shift) **shift = scaled(**shift, exponent);
 }
 
 void scale_result(GeneralResult& result, int exponent, const std::string& where) {

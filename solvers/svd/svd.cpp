@@ -250,7 +250,7 @@ void SvdSolver<T>::conclude() {
   t.norm = norm_, t.next_value = next_;
   t.gap = k > 0 ? std::abs(t.values.back() - next_) : nan;
   t.error_bounds = t.residual_norms;
-  t.converged_pairs.assign(at(k), false), t.converged_count = 0;
+  t.converged_pairs.assign(at(k), false), t.vector_errors.assign(at(k), nan), t.converged_count = 0;
   for (index_t j = 0; j < k; ++j)
     if (t.residual_norms[at(j)] <= accept.bound(t.values[at(j)])) t.converged_pairs[at(j)] = true, ++t.converged_count;
   t.multiplicities = multiplicities_of(t.values, t.residual_norms, norm_);
@@ -269,6 +269,8 @@ void SvdSolver<T>::conclude() {
       const double gap = wanted_ < a_.cols ? std::min(0.5 * apart, sigma) : sigma;
       return std::isnan(gap) ? 0 : gap;
     });
+  // [u; v] / sqrt(2) may be off in either half alone.
+  for (double& angle : t.vector_errors) angle = std::sqrt(2.0) * angle < 1 ? std::sqrt(2.0) * angle : nan;
   t.reason = reason();
 }
 

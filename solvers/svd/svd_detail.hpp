@@ -46,6 +46,8 @@ class SvdSolver {
     Acceptance accept;
     accept.tol = options_.tol, accept.convergence = options_.convergence, accept.norm = norm_;
     accept.rows = a_.rows + a_.cols;
+    // A factor, an inverse or a deflation, and Rayleigh-Ritz: each rounds once more.
+    if (norm_ > 0) accept.least = 4 * accept.rounding_of(scale()) / norm_;
     return accept;
   }
   /// What rounding in products is relative to.

@@ -4,7 +4,7 @@
 Each problem is drawn from its number alone, so that `--only NUMBER` repeats it. Verdicts:
 
   right   exit 0, and the set is that of LAPACK
-  wrong   exit 0, and the set is not, or a residual or an error bound is too small
+  wrong   exit 0, and the set is not, or a residual or the error of a vector is told too small
   open    exit 3: tssolve says that it does not know
   failed  any other exit status, or more than --limit seconds
 
@@ -198,6 +198,25 @@ def residual_fault(p, file, told):
     return ""
 
 
+def vector_fault(p, file):
+    """A vector that is farther off than told, from the space of all eigenvectors whose values are not apart."""
+    with h5py.File(file) as out:
+        if "eigenvectors" not in out or p.kind == "general":
+            return ""
+        vectors, values, told = (out[name][...] for name in ("eigenvectors", "eigenvalues", "vector_errors"))
+    exact, basis = np.linalg.eigh(dense(p.matrix))
+    scale = max(float(abs(exact).max(initial=0)), 1e-300)
+    unit = 50 * len(exact) * UNIT * scale
+    for j in np.flatnonzero(np.isfinite(told)):
+        nearest = exact[np.argmin(abs(exact - values[j]))]
+        same = abs(exact - nearest) <= 1e-10 * scale + 8 * abs(nearest - values[j])
+        away = float(np.min(abs(exact[~same] - values[j]), initial=math.inf))
+        sine = np.linalg.norm(basis[:, ~same].conj().T @ vectors[:, j]) / np.linalg.norm(vectors[:, j])
+        if sine > told[j] + unit / away:
+            return f"vector {j} is off by {sine:.3g}, told {told[j]:.3g}"
+    return ""
+
+
 def run(p, program, folder, limit):
     file, out = os.path.join(folder, "matrix.h5"), os.path.join(folder, "out.h5")
     if sp.issparse(p.matrix):
@@ -224,7 +243,7 @@ def run(p, program, folder, limit):
         found = np.asarray(told["singular_values" if p.kind == "svd" else "eigenvalues"], float)
     fault = set_fault(p, found)
     if not fault and p.kind != "svd" and len(found) > 0 and p.matrix.shape[0] <= 400:
-        fault = residual_fault(p, out, told)
+        fault = residual_fault(p, out, told) or vector_fault(p, out)
     return ("wrong", fault) if fault else ("right", "")
 
 

@@ -121,7 +121,7 @@ floors(solvers/eigen
   "hermitian"
   "general interval")
 floors(solvers
-  "ortho"
+  "direct ortho"
   "eigen"
   "svd kmeans"
   "setup")

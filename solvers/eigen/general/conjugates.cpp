@@ -98,7 +98,7 @@ GeneralResult with_conjugates(const Context& ctx, const Operator<double>& a, Gen
     out.values.push_back(pairs.schur.value(from)), out.residual_norms.push_back(pairs.residuals[at(from)]);
     out.conditions.push_back(pairs.vectors.conditions[at(from)]);
   }
-  out.converged_pairs.assign(at(count), true), out.converged_count = count;
+  out.converged_pairs.assign(at(count), true), out.converged_count = count, out.vector_errors.assign(at(count), nan);
 
   // Where complex arithmetic saw everything, within the last value kept, both agree on how many there are.
   double last = 0;

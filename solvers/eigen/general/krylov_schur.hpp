@@ -46,6 +46,9 @@ struct GeneralResult {
   /// of matrices far from normal are that much less certain than their residuals. Without left eigenvectors
   /// (GeneralProblem::adjoint) those of the projected matrix, which may be far smaller.
   std::vector<double> conditions;
+  /// As EigenResult::vector_errors, where the matrix is normal and the set verified. NaN for all others: how far their
+  /// vectors are off depends on conditions that are not computed.
+  std::vector<double> vector_errors;
   std::vector<bool> converged_pairs;
   index_t converged_count = 0;
   bool converged = false;

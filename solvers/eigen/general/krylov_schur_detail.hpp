@@ -92,6 +92,8 @@ struct GeneralVerdict {
   std::optional<AdjointCheck::Finding> adjoint;  ///< of another one, if it was asked
   bool displaced = false;                        ///< what is nearest to the shift may not be to the target
   bool inside = false;                           ///< of the spectrum: no search sees that from its rim
+  /// A lower bound of the distance from a value to all that are not in the set; empty: none is known.
+  std::function<double(Complex)> outside = {};
 };
 
 /// Fills converged, verified, stop and reason of a result whose pairs are there.

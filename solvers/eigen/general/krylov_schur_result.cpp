@@ -51,6 +51,14 @@ void finish(KrylovSchur<T>& run) {
   }
 }
 
+/// What the residuals of all values were allowed to be.
+template <class T>
+double largest_bound(const KrylovSchur<T>& run) {
+  double largest = 0;
+  for (const Complex z : run.out.values) largest = std::max(largest, run.asked().bound(std::abs(z)));
+  return largest;
+}
+
 /// Asks A^H, where that can say more.
 template <class T>
 void weigh(KrylovSchur<T>& run) {
@@ -62,7 +70,7 @@ void weigh(KrylovSchur<T>& run) {
     run.companion = ask_companion<T>(run.ctx, run.problem, adjoint, run.options, out, run.hints);
     out.conditions.assign(out.conditions.size(), 1.0);
   } else if (!run.left_to_dense) {
-    run.adjoint = ask_adjoint<T>(run.ctx, adjoint, run.options, out, run.asked().bound(0));
+    run.adjoint = ask_adjoint<T>(run.ctx, adjoint, run.options, out, largest_bound(run));
     const auto& [finding, conditions, applications] = *run.adjoint;
     const bool known = finding == AdjointCheck::Finding::normal || finding == AdjointCheck::Finding::agrees;
     for (std::size_t j = 0; j < conditions.size(); ++j)
@@ -102,6 +110,11 @@ void conclude(KrylovSchur<T>& run) {
   if (run.companion) v.companion = run.companion->finding;
   if (run.adjoint) v.adjoint = run.adjoint->finding;
   v.displaced = !nearest_hold(run), v.inside = run.is_inside();
+  // No value is nearer to another than the keys of both.
+  const auto key = [&run](Complex z) {
+    return run.problem.inverse ? std::abs(z - Complex(run.problem.shift)) : key_of(run.options.part, z);
+  };
+  v.outside = [&](Complex z) { return 0.5 * (key(out.next_value) - key(z)); };
   conclude(out, v, run.nev);
 }
 

@@ -107,6 +107,7 @@ Companion ask_companion(const Context& ctx, const GeneralProblem<T>& problem, co
   const Measure<T> measure = measure_of(problem, adjoint, options.part);
   EigenOptions o;
   o.nev = k, o.which = measure.end, o.tol = std::min(options.common.tol, 1e-8);
+  o.convergence = Convergence::norm;
   o.seed = options.common.seed ^ 0x94d049bb133111ebu;
   o.stop = options.common.stop;
   EigenResult<T> there = solve_eigen<T>(ctx, {measure.matrix}, o);

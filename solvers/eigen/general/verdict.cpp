@@ -1,6 +1,7 @@
 // What may be said of eigenpairs of a matrix that need not be Hermitian.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
@@ -71,6 +72,28 @@ std::string reason_of(const GeneralResult& r, const GeneralVerdict& v, index_t n
   return text;
 }
 
+/// Vectors of a normal matrix, by their residuals and the distances to other values. What residuals do not tell apart
+/// counts as one.
+void estimate_vectors(GeneralResult& r, const std::function<double(Complex)>& outside) {
+  const std::size_t k = r.values.size();
+  std::vector<std::size_t> cluster(k);
+  std::iota(cluster.begin(), cluster.end(), std::size_t{0});
+  const auto apart = [&r](std::size_t i, std::size_t j) {
+    return std::abs(r.values[i] - r.values[j]) - r.residual_norms[i] - r.residual_norms[j];
+  };
+  for (std::size_t i = 0; i < k; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (apart(i, j) <= std::max(2 * (r.residual_norms[i] + r.residual_norms[j]), 200 * unit_roundoff * r.norm))
+        std::replace(cluster.begin(), cluster.end(), cluster[i], cluster[j]);
+  for (std::size_t i = 0; i < k; ++i) {
+    double gap = outside(r.values[i]);
+    for (std::size_t j = 0; j < k; ++j)
+      if (cluster[j] != cluster[i]) gap = std::min(gap, apart(i, j));
+    const double sine = (r.residual_norms[i] + 64 * unit_roundoff * r.norm) / gap;
+    r.vector_errors[i] = gap > 0 && sine < 1 ? sine : nan;
+  }
+}
+
 }  // namespace
 
 void conclude(GeneralResult& r, const GeneralVerdict& v, index_t nev) {
@@ -84,6 +107,8 @@ void conclude(GeneralResult& r, const GeneralVerdict& v, index_t nev) {
   const bool proved = v.whole || (v.companion == Companion::Finding::agrees && !v.displaced);
   if (proved && !v.whole) r.verification = Verification::normal;
   r.verified = r.converged && r.verification != Verification::none && proved && moved < hopeless;
+  r.vector_errors.assign(r.values.size(), nan);
+  if (r.verified && !v.whole && v.outside) estimate_vectors(r, v.outside);
   if (r.converged && r.verification != Verification::none && !proved && r.stop == StopReason::converged)
     r.stop = StopReason::not_verified;
   if (v.companion == Companion::Finding::interrupted || v.adjoint == AdjointCheck::Finding::interrupted)

@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/runtime/placed.hpp"
 #include "tallskinny/solvers/eigen/transform/transform.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
+#include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/eigen/values/work.hpp"
 
 namespace ts::solvers {
@@ -39,6 +40,9 @@ struct Iterated {
   Verification verification = Verification::none;
   double next_value = 0;  ///< first eigenvalue estimate outside the set; NaN when none is known
   std::optional<Evidence> evidence = std::nullopt;  ///< that must hold for the verification to count
+  /// LM or BE was given up in favour of a run at each end, of which so many values at most can be among the wanted;
+  /// there are no vectors then. None: it was not.
+  Ends beyond = {};
 };
 
 }  // namespace ts::solvers

@@ -35,6 +35,7 @@ Lanczos<T>::Lanczos(const Context& context, const EigenProblem<T>& to_solve, con
   pairs.which = near ? Which::LM : options.which;
   accept.convergence = options.convergence, accept.rows = problem.a.rows();
   accept.roundoff = roundoff_of<T>;
+  if (is_narrow<T> && options.precision == Precision::float32) accept.least = 0.5 * float32_tolerance;
   if (problem.inverse) accept.transform.kind = SpectralTransform::Kind::inverse, accept.transform.sigma = problem.shift;
   if (checkpointing.resume != nullptr) {
     StateArchive<T> archive(*checkpointing.resume);
@@ -163,9 +164,11 @@ Iterated<T> run(Lanczos<T>& run) {
   const SpectralTransform& transform = accept.transform;
   record.filter_degree = transform.kind == SpectralTransform::Kind::chebyshev ? transform.degree : 0;
   if (transform.kind == SpectralTransform::Kind::inverse) record.shift = transform.sigma;
+  record.operator_applications = course.norm_applications + done.applications;
+  out.beyond = course.beyond;
+  if (out.beyond.total() > 0) return out;
   out.vectors = leading_vectors(run, 0);
   out.next_value = next_outside(run.pairs, transform);
-  record.operator_applications = course.norm_applications + done.applications;
   return out;
 }
 

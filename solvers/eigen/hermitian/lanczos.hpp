@@ -34,6 +34,7 @@ struct LanczosCourse {
   index_t norm_applications = 0;
   int transforms = 0;            ///< operators put into the place of A
   index_t steps_per_search = 0;  ///< a search that takes more is given up; 0: any number
+  Ends beyond;                   ///< LM or BE left to a run at each end, as Iterated tells; none: it is not
 };
 
 /// A run of block Lanczos: the factorisation, what is wanted of it, and where the run stands. The functions

@@ -18,6 +18,10 @@ template <class T>
 [[nodiscard]] index_t keep_limit(const Lanczos<T>& run) {
   return run.plan.max_basis + run.plan.block_size - run.krylov.locked() - 3 * run.krylov.width();
 }
+/// Of the decades between ||A|| and the tolerances, how many all residuals have fallen. @param ratios of the wanted
+/// pairs.
+template <class T>
+[[nodiscard]] double progress_of(const Lanczos<T>&, const std::vector<double>& ratios);
 /// Writes a look into the history.
 template <class T>
 void look(Lanczos<T>&, index_t converged, std::vector<double> ratios, bool verifying);
@@ -40,6 +44,10 @@ template <class T>
 /// Puts the operator that `transform` speaks of into the place of A.
 template <class T>
 void install(Lanczos<T>&, const SpectralTransform& transform);
+/// When the basis is full: are LM and BE left to a run at each end, which may go through an inverse? Sets
+/// course.beyond; for LM counts tell how many each end has.
+template <class T>
+[[nodiscard]] bool leave_to_ends(Lanczos<T>&);
 /// When the basis is full: does an end of the spectrum that converges slowly deserve another operator? Starts
 /// anew with it if so.
 template <class T>

@@ -120,7 +120,9 @@ Stage run_cycle(Lobpcg<T>& run, double threshold, double slack, double hidden) {
     const double leading = run.basis.values().front(), r = run.basis.residuals().front();
     const double distance = inwards(run, leading, threshold);
     if (distance < -slack) return Stage::entered;
-    if ((r <= trust * distance && hidden <= 0.5 * distance) || run.accept.ratio(leading, r) <= 1) return Stage::reached;
+    const bool copy = distance <= slack && run.accept.ratio_of_copy(leading, r) <= 1;
+    if ((r <= trust * distance && hidden <= 0.5 * distance) || copy || run.accept.ratio(leading, r) <= 1)
+      return Stage::reached;
     const Stage stage = may_step(run);
     if (stage != Stage::reached) return stage;
     if (!step(run)) return Stage::reached;

@@ -19,14 +19,15 @@ std::string side_sentence(const EigenResult<T>& result, Which which, index_t ask
 
 /// How it ended. @param wanted pairs that there were to find.
 template <class T>
-std::string how_it_ended(const EigenResult<T>& result, Which which, index_t wanted) {
+std::string how_it_ended(const EigenResult<T>& result, const EigenOptions& options, index_t wanted) {
   std::string s;
   const auto counted = std::to_string(result.converged_count) + " of " + std::to_string(wanted);
   switch (result.stop) {
     case StopReason::converged: s = counted + " pairs converged"; break;
     case StopReason::max_iterations:
       s = counted + " pairs converged within the block steps allowed: raise `max_iterations` or `max_basis`";
-      if (which == Which::SA || which == Which::SM) s += ", or look near a target with `target`";
+      if (options.which == Which::SA || options.which == Which::SM) s += ", or look near a target with `target`";
+      if (options.convergence == Convergence::rel) s += ", or be content with `convergence` norm";
       break;
     case StopReason::interrupted: s = "stopped on request with " + counted + " pairs converged"; break;
     case StopReason::not_verified:
@@ -52,15 +53,16 @@ std::string how_verified(Verification how) {
   return {};
 }
 
-/// Is a residual above what was asked for, and accepted because rounding of A x is no smaller?
+/// How many residuals are above what was asked for, and accepted because rounding of A x is no smaller.
 template <class T>
-bool is_at_rounding(const EigenResult<T>& result, const EigenOptions& options) {
+index_t count_at_rounding(const EigenResult<T>& result, const EigenOptions& options) {
   // Without its floor the bound is what was asked for.
   const bool scaled = options.convergence == Convergence::norm || options.convergence == Convergence::root;
   const auto floorless = acceptance_of(options, scaled ? result.norm : 0, 0);
+  index_t count = 0;
   for (std::size_t j = 0; j < result.values.size(); ++j)
-    if (result.converged_pairs[j] && result.residual_norms[j] > floorless.bound(result.values[j])) return true;
-  return false;
+    if (result.converged_pairs[j] && result.residual_norms[j] > floorless.bound(result.values[j])) ++count;
+  return count;
 }
 
 }  // namespace
@@ -70,12 +72,13 @@ void explain(const EigenOptions& options, const Circumstances& of, index_t n, Ei
   const auto found = static_cast<index_t>(result.values.size());
   const auto converged = std::to_string(result.converged_count);
   std::string& s = result.reason;
-  s = how_it_ended(result, options.which, of.sides ? found : of.asked);
+  s = how_it_ended(result, options, of.sides ? found : of.asked);
   if (result.verified) s += how_verified(result.verification);
   if (options.nev > n)
     s += "; " + std::to_string(options.nev) + " eigenvalues were asked for, the matrix has " + std::to_string(n);
-  if (is_at_rounding(result, options))
-    s += "; the tolerance is below the rounding of the matrix product, which is what was reached";
+  if (const index_t count = count_at_rounding(result, options); count > 0)
+    s += "; of " + std::to_string(count) +
+         " of them the tolerance is below the rounding of the matrix product, which is what was reached";
   if (of.sides) s += side_sentence(result, options.which, of.asked);
   const bool ends_open = !of.sides || found == of.asked;
   result.cut_off = ends_open && options.nev < n ? copies_cut_off(result) : 0;

@@ -98,18 +98,30 @@ bool nearest_hold(const EigenResult<T>& result, const EigenProblem<T>& problem, 
 template <class T>
 std::function<double(double)> distance_outside(const EigenResult<T>& result, const EigenOptions& options,
                                                std::optional<double> target) {
-  const double next = result.next_value, sigma = target.value_or(0);
-  const bool near = seeks_nearest(options, target);
-  const bool all = static_cast<index_t>(result.values.size()) == result.vectors.rows();
-  return [=, which = options.which](double theta) {
-    if (all) return inf;
-    double gap = 0;
-    if (near) gap = std::abs(next - sigma) - std::abs(theta - sigma);
-    if (!near && !target && which == Which::LM) gap = std::abs(theta) - std::abs(next);
-    if (!target && which == Which::LA) gap = theta - next;
-    if (!target && which == Which::SA) gap = next - theta;
-    return std::isnan(gap) ? 0 : 0.5 * gap;
+  const double sigma = target.value_or(0);
+  const bool near = seeks_nearest(options, target), sides = seeks_sides(options, target);
+  const index_t k = static_cast<index_t>(result.values.size());
+  if (k == 0 || k == result.vectors.rows()) return [](double) { return inf; };
+  // How far within the set a value is, and where the set ends.
+  const auto depth = [=, which = options.which](double x) {
+    if (near) return -std::abs(x - sigma);
+    if (which == Which::LM) return std::abs(x);
+    return which == Which::LA ? x : -x;
   };
+  double last = inf, low = inf, high = -inf;
+  for (const double v : result.values)
+    last = std::min(last, depth(v)), low = std::min(low, v), high = std::max(high, v);
+  if (!std::isnan(result.next_value)) last = depth(result.next_value);
+  if (options.which != Which::BE && !sides) return [=](double theta) { return 0.5 * (depth(theta) - last); };
+  if (sides) {
+    if (options.which == Which::LA) low = sigma;
+    if (options.which == Which::SA) high = sigma;
+    return [=](double theta) { return 0.5 * std::min(theta - low, high - theta); };
+  }
+  // Of BE the gap is that of the end where it is less.
+  const double gap = std::isnan(result.gap) ? 0 : result.gap;
+  const double below = k > 1 ? result.values[at(k / 2 - 1)] : -inf, above = result.values[at(k / 2)];
+  return [=](double theta) { return 0.5 * (gap + (theta <= below ? below - theta : theta - above)); };
 }
 
 #define TS_INSTANTIATE(T)                                                                                \

@@ -45,8 +45,9 @@ template <class T>
 template <class T>
 [[nodiscard]] bool nearest_hold(const EigenResult<T>&, const EigenProblem<T>&, const EigenOptions&);
 
-/// A lower bound of the distance from a value of a complete set to what is not in it, from the first estimate
-/// outside. Every way of verification keeps eigenvalues out of half of the gap to that.
+/// A lower bound of the distance from a value of a complete set to what is not in it: from the first estimate outside,
+/// or where there is none from the last value in the set, before which nothing else comes. Every way of verification
+/// keeps eigenvalues out of half of the gap to that.
 template <class T>
 [[nodiscard]] std::function<double(double)> distance_outside(const EigenResult<T>&, const EigenOptions&,
                                                              std::optional<double> target);

@@ -95,6 +95,35 @@ std::optional<SpectralTransform> worthwhile_longer_filter(const Lanczos<T>& run)
   return next && next->degree >= longer * now.degree ? next : std::nullopt;
 }
 
+/// LM: how many eigenvalues at each end can be among the wanted, by counts; false where they cannot be had.
+template <class T>
+bool count_beyond(Lanczos<T>& run) {
+  // Beyond the magnitude of a Ritz value lie at least as many eigenvalues as Ritz values (Cauchy).
+  const std::vector<double>& values = run.pairs.ritz.values;
+  const auto m = static_cast<index_t>(values.size());
+  const Ends ends = wanted_ends(values, Which::LM, std::min(run.plan.nev + run.plan.block_size, m - 1));
+  const double radius = thresholds(values, Which::LM, ends).high;
+  const double leading = std::max(std::abs(values.front()), std::abs(values.back()));
+  const double clearance = std::max((leading - radius) / 16, 1e-10 * leading), limit = radius - 2 * clearance;
+  const auto low = run.problem.count_below(-limit, clearance);
+  const auto not_high = low ? run.problem.count_below(limit, clearance) : std::nullopt;
+  if (!(limit > 0) || !not_high) return false;
+  const Ends beyond{*low, run.krylov.rows() - *not_high};
+  if (beyond.total() < run.plan.nev) return false;
+  run.course.beyond = beyond;
+  return true;
+}
+
+/// BE: half of the wanted at each end; false where nothing is factorised cheaply.
+template <class T>
+bool halve(Lanczos<T>& run) {
+  const std::vector<double>& values = run.pairs.ritz.values;
+  const double away = values.back() - values.front();
+  if (!(away > 0) || !run.problem.count_below(values.front() - away, away / 4)) return false;
+  run.course.beyond = {run.plan.nev / 2, run.plan.nev - run.plan.nev / 2};
+  return true;
+}
+
 }  // namespace
 
 template <class T>
@@ -115,6 +144,21 @@ void install(Lanczos<T>& run, const SpectralTransform& transform) {
 }
 
 template <class T>
+bool leave_to_ends(Lanczos<T>& run) {
+  const EigenProblem<T>& problem = run.problem;
+  const bool kept = run.checkpointing.write || run.checkpointing.resume != nullptr;
+  const bool both = run.options.which == Which::LM || run.options.which == Which::BE;
+  if (is_narrow<T> || !both || run.options.method != Method::automatic || kept) return false;
+  if (problem.inverse || !problem.invert || !problem.count_below || run.course.transforms > 0) return false;
+  // Two runs fill a basis each, and another through the inverse: is that less than what the search has left to do?
+  const double done = progress_of(run, {run.record.history.back().worst}), bases = 4;
+  const index_t fill = run.plan.max_basis / run.plan.block_size, steps = run.krylov.work().steps;
+  if (static_cast<double>(steps) * (1 - done) <= bases * static_cast<double>(fill) * done) return false;
+  run.course.transforms = 1;  // asked once
+  return run.options.which == Which::BE ? halve(run) : count_beyond(run);
+}
+
+template <class T>
 bool transform_operator(Lanczos<T>& run) {
   constexpr int most = 6;
   const Which which = run.pairs.which;
@@ -132,6 +176,7 @@ bool transform_operator(Lanczos<T>& run) {
 }
 
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, install)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, leave_to_ends)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, transform_operator)
 
 }  // namespace ts::solvers

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "tallskinny/solvers/eigen/hermitian/both_ends.hpp"
 #include "tallskinny/solvers/eigen/hermitian/dense.hpp"
 #include "tallskinny/solvers/eigen/hermitian/lobpcg.hpp"
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
@@ -16,12 +17,13 @@ namespace ts::solvers {
 
 namespace {
 
-/// Lanczos or LOBPCG, with residuals from A at the end.
+/// Lanczos or LOBPCG, with residuals from A at the end. Iterated::beyond, where it leaves LM or BE to runs at the ends.
 template <class T, class Solver>
-void solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, Solver solver,
+Ends solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, Solver solver,
                        EigenResult<T>& result) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     auto outcome = run(solver);
+    if (outcome.beyond.total() > 0) return outcome.beyond;
     const auto accept = acceptance_of(options, result.norm, problem.a.rows());
     finish<T>(ctx, problem, options, accept, std::move(outcome.vectors), outcome.next_value, result);
     result.stop = outcome.stop, result.verification = outcome.verification;
@@ -30,18 +32,19 @@ void solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const
       std::sort(rising.begin(), rising.end());
       if (!outcome.evidence->holds_for(rising)) result.verification = Verification::none;
     }
-    if (outcome.stop != StopReason::converged || result.converged) return;
+    if (outcome.stop != StopReason::converged || result.converged) break;
     // Estimates were met but the residuals from A are not: ask for more.
     tighten(solver);
     result.stop = StopReason::rounding;
   }
+  return {};
 }
 
 /// Where an end of the spectrum may be reached through the inverse of a cheap factorisation, there is nothing
 /// left for float32 to save.
 template <class T>
 bool factorises_cheaply(const EigenProblem<T>& problem, const EigenOptions& options) {
-  const bool an_end = options.which == Which::SA || options.which == Which::LA;
+  const bool an_end = options.which != Which::SM;
   if (options.method != Method::automatic || !an_end || !problem.invert || !problem.count_below) return false;
   const auto facts = problem.a.facts();
   const double away = facts.high - facts.low;
@@ -50,7 +53,7 @@ bool factorises_cheaply(const EigenProblem<T>& problem, const EigenOptions& opti
 
 template <class T>
 void expect_narrow(const EigenProblem<T>& problem, const EigenOptions& options, const Checkpointing<T>& checkpointing) {
-  expects(options.precision == Precision::mixed || options.convergence != Convergence::norm ||
+  expects(options.precision == Precision::mixed || options.convergence == Convergence::abs ||
               options.tol >= float32_tolerance,
           "`tol` is below 3.8e-06, which is the least that `precision` float32 reaches: give a larger one, or "
           "take `precision` mixed");
@@ -97,8 +100,10 @@ void solve_by_plan(const Context& ctx, const EigenProblem<T>& problem, const Eig
     solve_iteratively(ctx, problem, o, Lobpcg<T>(ctx, problem, o, plan, initial, result), result);
   else if (o.precision != Precision::float64 && !factorises_cheaply(problem, options))
     solve_iteratively(ctx, problem, o, NarrowLanczos<T>(ctx, problem, o, plan, initial, result), result);
-  else
-    solve_iteratively(ctx, problem, o, Lanczos<T>(ctx, problem, o, plan, initial, checkpointing, result), result);
+  else if (const Ends beyond = solve_iteratively(
+               ctx, problem, o, Lanczos<T>(ctx, problem, o, plan, initial, checkpointing, result), result);
+           beyond.total() > 0)
+    solve_both_ends(ctx, problem, o, beyond, initial, result);
 }
 
 /// What the result of an iteration is worth: stop, verified, and what stands against it.

@@ -8,11 +8,20 @@
 namespace ts::solvers {
 
 template <class T>
-void look(Lanczos<T>& run, index_t converged, std::vector<double> ratios, bool verifying) {
-  const double decades = std::log(run.accept.norm / run.accept.bound(run.accept.norm));
+double progress_of(const Lanczos<T>& run, const std::vector<double>& ratios) {
+  double least = run.accept.bound(run.accept.norm);
+  for (const double value : wanted_values(run.pairs, run.accept.transform))
+    least = std::min(least, run.accept.bound(value));
+  const double decades = std::log(run.accept.norm / least);
   double fraction = 0;
   for (const double ratio : ratios)
     fraction += std::clamp(1 - std::log(ratio) / decades, 0.0, 1.0) / static_cast<double>(ratios.size());
+  return fraction;
+}
+
+template <class T>
+void look(Lanczos<T>& run, index_t converged, std::vector<double> ratios, bool verifying) {
+  const double fraction = progress_of(run, ratios);
   const double worst = ratios.empty() ? 0 : *std::max_element(ratios.begin(), ratios.end());
   const KrylovWork& done = run.krylov.work();
   note({done.steps, done.applications, converged, worst, verifying, std::move(ratios)}, fraction, run.options,
@@ -96,6 +105,7 @@ Stage search(Lanczos<T>& run) {
     if (last) return stage;
     if (stalls(run)) return Stage::budget;
     if (!krylov.can_expand()) {
+      if (leave_to_ends(run)) return Stage::budget;
       if (transform_operator(run)) {
         begin_search(run);
         continue;
@@ -106,9 +116,10 @@ Stage search(Lanczos<T>& run) {
   }
 }
 
-#define TS_INSTANTIATE(T)                                                 \
-  template void look<T>(Lanczos<T>&, index_t, std::vector<double>, bool); \
-  template void begin_search<T>(Lanczos<T>&);                             \
+#define TS_INSTANTIATE(T)                                                        \
+  template double progress_of<T>(const Lanczos<T>&, const std::vector<double>&); \
+  template void look<T>(Lanczos<T>&, index_t, std::vector<double>, bool);        \
+  template void begin_search<T>(Lanczos<T>&);                                    \
   template Stage search<T>(Lanczos<T>&);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

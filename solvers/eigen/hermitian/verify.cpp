@@ -87,7 +87,9 @@ template <class T>
 bool shows_nothing(const Lanczos<T>& run, double threshold, double distance, double value, double residual) {
   if (!std::isfinite(threshold)) return true;
   if (residual <= trust_factor(run.plan.block_size) * distance && run.cycle.hidden <= 0.5 * distance) return true;
-  return run.accept.ratio(value, residual) <= 1;  // a copy of the threshold value, left out by the cut
+  // A copy of the threshold value, left out by the cut.
+  if (std::abs(distance) <= run.cycle.slack) return run.accept.ratio_of_copy(value, residual) <= 1;
+  return run.accept.ratio(value, residual) <= 1;
 }
 
 /// Steps of the cycle, until it shows that nothing is missing or that something is.

@@ -92,7 +92,7 @@ double search_shortfall(const WantedPairs<T>& pairs, const Acceptance& accept, i
     const double mu = ritz.values[at(out)], residual = ritz.residuals[at(out)];
     const double distance = std::abs(mu - limit);
     shortfall = std::max(shortfall, distance > slack ? residual / (trust_factor(random_columns) * distance)
-                                                     : accept.ratio(mu, residual));
+                                                     : accept.ratio_of_copy(mu, residual));
     for (index_t i = first; i < last; ++i) {
       const double value = ritz.values[at(i)], depth = std::abs(mu - value);
       if (std::abs(value - limit) <= slack) continue;  // more copies of the threshold are not wanted

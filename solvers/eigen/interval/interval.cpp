@@ -85,6 +85,14 @@ class Slicer {
     if (interval_.high > far) interval_.high = inf;
   }
 
+  /// What values of the interval may be off by: its ends need be known no better.
+  [[nodiscard]] double slack() const {
+    double reach = 0;
+    for (const double end : {interval_.low, interval_.high})
+      if (std::isfinite(end)) reach = std::max(reach, std::abs(end));
+    return accept_.bound(reach);
+  }
+
   /// Two equal counts prove that nothing lies between them, but for the error of the factorisations.
   [[nodiscard]] std::optional<Gap> gap_between(double p, double q) const {
     const double width = std::abs(q - p);
@@ -96,7 +104,7 @@ class Slicer {
   /// The first gap found from `end` outwards; `side` is -1 or 1.
   [[nodiscard]] std::optional<Gap> gap_beyond(double end, double side) const {
     if (std::isinf(end)) return Gap{end, inf, end < 0 ? 0 : rows()};
-    double step = 16 * accept_.bound(end);
+    double step = 16 * slack();
     for (int attempt = 0; attempt < end_attempts; ++attempt, step *= 2)
       if (const auto gap = gap_between(end + side * step, end + 2 * side * step)) return gap;
     return std::nullopt;
@@ -148,7 +156,7 @@ class Slicer {
   bool divide(const Gap& low, const Gap& high) {
     const double left = std::max(low.shift, -1.1 * accept_.norm);
     const double right = std::min(high.shift, 1.1 * accept_.norm);
-    const double width = 4 * accept_.bound(0.5 * (left + right));
+    const double width = 4 * accept_.bound(std::max(std::abs(left), std::abs(right)));
     if (!(right - left > 16 * width)) return false;
     for (const double share : {0.5, 0.4142, 0.5774, 0.3028, 0.7321}) {
       const double middle = left + share * (right - left);
@@ -201,8 +209,7 @@ class Slicer {
   /// a value outside appears.
   void search() {
     const bool folds = std::isfinite(interval_.low) && std::isfinite(interval_.high);
-    const double margin = 16 * std::max(accept_.bound(std::isfinite(interval_.low) ? interval_.low : 0),
-                                        accept_.bound(std::isfinite(interval_.high) ? interval_.high : 0));
+    const double margin = 16 * slack();
     auto problem = problem_;
     auto options = options_;
     double limit = interval_.high + margin;

@@ -142,7 +142,7 @@ void conclude(const EigenOptions& options, const Acceptance& accept, Matrix<T> v
   result.vectors = options.vectors ? std::move(vectors) : Matrix<T>(n, 0);
   result.norm = accept.norm;
   const auto k = static_cast<index_t>(result.values.size());
-  result.converged_pairs.assign(at(k), false);
+  result.converged_pairs.assign(at(k), false), result.vector_errors.assign(at(k), nan);
   result.converged_count = 0;
   for (index_t j = 0; j < k; ++j)
     if (result.residual_norms[at(j)] <= accept.bound(result.values[at(j)]))
@@ -200,13 +200,14 @@ void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
   for (index_t j = 0; j < k; ++j) {
     const index_t from = kept[at(j)];
     for (index_t i = 0; i < vectors.rows(); ++i) vectors(i, j) = r.vectors(i, from);
-    for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.value_roundings})
+    for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.vector_errors, &r.value_roundings})
       (*numbers)[at(j)] = (*numbers)[at(from)];
     r.multiplicities[at(j)] = r.multiplicities[at(from)];
     r.converged_pairs[at(j)] = r.converged_pairs[at(from)];
   }
   r.vectors = std::move(vectors);
-  for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.value_roundings}) numbers->resize(at(k));
+  for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.vector_errors, &r.value_roundings})
+    numbers->resize(at(k));
   r.multiplicities.resize(at(k)), r.converged_pairs.resize(at(k));
   r.converged_count = std::count(r.converged_pairs.begin(), r.converged_pairs.end(), true);
 }
@@ -218,6 +219,7 @@ void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>
   const auto value = [&](index_t i) { return r.values[at(rising[at(i)])]; };
   const auto residual = [&](index_t i) { return r.residual_norms[at(rising[at(i)])]; };
   const auto rounding = [&](index_t i) { return r.value_roundings[at(rising[at(i)])]; };
+  const auto end_of_copies = [&](index_t i) { return i + r.multiplicities[at(rising[at(i)])]; };
   // The value i - 1 stands for an eigenvalue within its residual of it.
   const auto step = [&](index_t i) {
     return i <= 0 || i >= k ? inf : value(i) - value(i - 1) - residual(i) - residual(i - 1);
@@ -225,13 +227,21 @@ void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>
   for (index_t first = 0, last = 0; first < k; first = last) {
     double squares = std::pow(residual(first), 2);
     double roundings = std::pow(rounding(first), 2);
-    for (last = first + 1; last < k && !(step(last) > 2 * (residual(last) + residual(last - 1))); ++last)
+    index_t together = end_of_copies(first);
+    for (last = first + 1; last < k; ++last) {
+      if (last >= together) {
+        if (step(last) > 2 * (residual(last) + residual(last - 1))) break;
+        together = end_of_copies(last);
+      }
       squares += std::pow(residual(last), 2), roundings += std::pow(rounding(last), 2);
+    }
     const double gap = std::min({step(first), step(last), outside(value(first)), outside(value(last - 1))});
     const double bound = gap > 0 ? std::max(squares / gap + std::sqrt(roundings), least_bound * r.norm) : inf;
     for (index_t i = first; i < last; ++i) {
       double& error = r.error_bounds[at(rising[at(i)])];
       error = std::min(error, bound);
+      const double angle = std::max((residual(i) + rounding(i)) / gap, least_bound);
+      r.vector_errors[at(rising[at(i)])] = gap > 0 && angle < 1 ? angle : nan;
     }
   }
 }

@@ -43,9 +43,10 @@ template <class T>
 template <class T>
 void keep_pairs(EigenResult<T>& result, const std::vector<index_t>& kept);
 
-/// Error bounds of a complete set: for a cluster of Ritz values with residuals R, ||R||^2 / gap, where the
-/// gap is the distance to every other eigenvalue (Davis and Kahan 1970; Stewart and Sun 1990, V.3). Never
-/// above the residual norm, never below `value_roundings`.
+/// Error bounds and vector_errors of a complete set: for a cluster of Ritz values with residuals R, ||R||^2 / gap,
+/// where the gap is the distance to every other eigenvalue (Davis and Kahan 1970; Stewart and Sun 1990, V.3). Never
+/// above the residual norm, never below `value_roundings`. Vectors: the residual of each over the same gap. Copies
+/// are always of one cluster.
 /// @param outside a lower bound of the distance from a value of the set to all eigenvalues that are not in
 /// it.
 template <class T>

@@ -52,6 +52,10 @@ PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass
     // Rounding of the standard form shows here: what was bounded there by less is bounded by this.
     if (weighed[at(j)] > 2 * result.residual_norms[at(j)] && weighed[at(j)] > result.error_bounds[at(j)])
       result.error_bounds[at(j)] = weighed[at(j)];
+    // The angle is that of M^(1/2) x, and the gap stays.
+    double& angle = result.vector_errors[at(j)];
+    if (weighed[at(j)] > result.residual_norms[at(j)]) angle *= weighed[at(j)] / result.residual_norms[at(j)];
+    if (!(angle < 1)) angle = nan;
     result.residual_norms[at(j)] = weighed[at(j)];
     const bool met = weighed[at(j)] <= accept.bound(value);
     result.converged_pairs[at(j)] = result.converged_pairs[at(j)] && met;

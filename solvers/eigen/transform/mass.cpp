@@ -3,6 +3,7 @@
 #include <Eigen/SparseCholesky>
 
 #include "tallskinny/solvers/eigen/transform/factor_detail.hpp"
+#include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -16,7 +17,6 @@ struct MassFactor<T>::Body {
   Eigen::SimplicialLLT<Sparse<T>, Eigen::Lower, Eigen::AMDOrdering<std::int64_t>> llt;
   double least = 0;
 
-  [[nodiscard]] Column<T> solve(const Column<T>& b) const { return llt.solve(b); }
   /// L^-1 P b
   [[nodiscard]] Column<T> down(const Column<T>& b) const {
     Column<T> x = llt.permutationP() * b;
@@ -74,8 +74,12 @@ MassFactor<T>::MassFactor(CsrView<T> mass) {
   body->llt.compute(m);
   // Below this the standard form has no correct digit.
   constexpr double largest_condition = 1e14;
+  const auto inverse = [&body](const Context& ctx, HostView<const T> x, HostView<T> y) {
+    detail::apply_columns<T>(
+        ctx, [&body](const Column<T>& b) -> Column<T> { return body->llt.solve(b); }, x, y);
+  };
   const bool factorised = body->llt.info() == Eigen::Success;
-  const double growth = factorised && body->n > 0 ? detail::inverse_norm<T>(*body) : 1;
+  const double growth = factorised && body->n > 0 ? detail::norm_from_below<T>(body->n, inverse) : 1;
   const double largest = body->n > 0 ? m.cwiseAbs().eval().diagonal().maxCoeff() : 1;
   if (!factorised || !(growth * largest < largest_condition))
     throw Error(Errc::bad_input,

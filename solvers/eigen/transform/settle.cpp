@@ -7,6 +7,7 @@
 #include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/random_block.hpp"
 
 namespace ts::solvers::detail {
 
@@ -28,7 +29,7 @@ std::vector<double> magnitudes_of(HostView<const T> h, bool hermitian) {
 /// How near to the shift of M = A - sigma I the eigenvalues begin that are not on it (nearer than 1e-10
 /// norm), by inverse iteration with a few columns; 0 when those see none.
 template <class T, class Shift>
-double distance_of_others(const ShiftedFactor<T, Shift>& body, double norm) {
+double distance_of_others(const ShiftedBody<T, Shift>& body, double norm) {
   const index_t n = body.n;
   Context ctx;
   ctx.threads = 1;
@@ -62,12 +63,34 @@ std::string shift_text(std::complex<double> z, int digits) {
 
 }  // namespace
 
+template <class T>
+double norm_from_below(index_t n, const BlockMap<T>& b) {
+  Context ctx;
+  ctx.threads = 1;
+  Matrix<T> x(n, 1), y(n, 1);
+  fill_random<T>(ctx, 0x5eed, 2, x.view());
+  double growth = 0;
+  for (int step = 0; step < 3; ++step) {
+    double square = 0;
+    for (index_t i = 0; i < n; ++i) square += std::norm(x(i, 0));
+    for (index_t i = 0; i < n; ++i) x(i, 0) /= std::sqrt(square);
+    b(ctx, x.cview(), y.view());
+    double grown = 0;
+    for (index_t i = 0; i < n; ++i) grown += std::norm(y(i, 0));
+    growth = std::sqrt(grown);
+    if (!std::isfinite(growth)) return inf;
+    std::swap(x, y);
+  }
+  return growth;
+}
+
 template <class T, class Shift>
-void settle_shift(ShiftedFactor<T, Shift>& body, Shift sigma, double norm, double mass_norm,
+void settle_shift(ShiftedBody<T, Shift>& body, Shift sigma, double norm, double mass_norm,
                   const std::function<bool()>& factorise) {
   constexpr double largest_growth = 1e13, of_distance = 1e-5, least_move = 1e-12, usual_move = 1e-7;
   const double unit = (norm > 0 ? norm : 1) / (mass_norm > 0 ? mass_norm : 1);
-  const auto usable = [&] { return factorise() && inverse_norm<T>(body) * norm < largest_growth; };
+  const auto inverse = [&body](const Context& ctx, HostView<const T> x, HostView<T> y) { body.apply(ctx, x, y); };
+  const auto usable = [&] { return factorise() && norm_from_below<T>(body.n, inverse) * norm < largest_growth; };
   body.sigma = sigma;
   if (body.n == 0 || usable()) return;
   double move = usual_move;
@@ -88,8 +111,10 @@ void settle_shift(ShiftedFactor<T, Shift>& body, Shift sigma, double norm, doubl
               "another `target`");
 }
 
-template void settle_shift(ShiftedFactor<double, double>&, double, double, double, const std::function<bool()>&);
-template void settle_shift(ShiftedFactor<Complex, double>&, double, double, double, const std::function<bool()>&);
-template void settle_shift(ShiftedFactor<Complex, Complex>&, Complex, double, double, const std::function<bool()>&);
+template double norm_from_below(index_t, const BlockMap<double>&);
+template double norm_from_below(index_t, const BlockMap<Complex>&);
+template void settle_shift(ShiftedBody<double, double>&, double, double, double, const std::function<bool()>&);
+template void settle_shift(ShiftedBody<Complex, double>&, double, double, double, const std::function<bool()>&);
+template void settle_shift(ShiftedBody<Complex, Complex>&, Complex, double, double, const std::function<bool()>&);
 
 }  // namespace ts::solvers::detail

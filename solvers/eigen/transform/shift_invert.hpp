@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "tallskinny/solvers/eigen/transform/pencil.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
 namespace ts::solvers {
@@ -14,6 +15,7 @@ namespace ts::solvers {
 template <class T, class Shift>
 struct ShiftedBody {
   index_t n = 0;
+  bool hermitian = true;
   Shift sigma{};
   std::string note;  ///< empty, or one sentence on a shift that was moved
 
@@ -43,12 +45,13 @@ class FactoredInverse {
   std::shared_ptr<const ShiftedBody<T, Shift>> body_;
 };
 
-/// Of a sparse Hermitian A: LDL^H with fill-reducing order where that is stable, LU with pivoting otherwise.
+/// Of a sparse Hermitian pencil, by a direct solver: L D L^H with a fill-reducing order.
 template <class T>
 class ShiftInvert : public FactoredInverse<T> {
  public:
   /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
-  ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass = {});
+  ShiftInvert(const ShiftedPencil<T>& pencil, double sigma);
+  ShiftInvert(CsrView<T> a, double sigma, CsrView<T> mass = {}) : ShiftInvert(ShiftedPencil<T>(a, mass), sigma) {}
 };
 
 /// Of a dense Hermitian A, by LU with pivoting.
@@ -66,18 +69,19 @@ class GeneralInverse : public FactoredInverse<T, T> {
  public:
   /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
   GeneralInverse(CsrView<T> a, T sigma);
+  [[nodiscard]] static FactorEstimate estimate(CsrView<T> a);
   GeneralInverse(HostView<const T> a, T sigma);
 };
 
 /// Counts eigenvalues of a sparse Hermitian pencil (A, M) below shifts, by the signs of D in
-/// A - shift M = L D L^H.
-/// No pivoting: a count is given only when the factorisation reproduces the matrix well enough for it to
-/// hold.
+/// A - shift M = L D L^H (Sylvester's law of inertia). A count is given only when the factors reproduce the matrix well
+/// enough for it to hold.
 template <class T>
 class InertiaCounter {
  public:
   /// @param flop_limit a factorisation that needs more gives no counts; 0: no limit.
   /// @param mass_least an estimate of the smallest eigenvalue of M: MassFactor<T>::least().
+  InertiaCounter(ShiftedPencil<T> pencil, double flop_limit, double mass_least = 1);
   InertiaCounter(CsrView<T> a, double flop_limit, CsrView<T> mass = {}, double mass_least = 1);
 
   /// The number of eigenvalues below `shift`, given that none is nearer to it than `clearance`; nothing when
@@ -85,8 +89,8 @@ class InertiaCounter {
   [[nodiscard]] std::optional<index_t> operator()(double shift, double clearance) const;
 
  private:
-  struct Body;
-  std::shared_ptr<Body> body_;
+  ShiftedPencil<T> pencil_;
+  double flop_limit_, mass_least_;
 };
 
 }  // namespace ts::solvers

@@ -46,29 +46,45 @@ SpectralTransform chebyshev_transform(double edge, double far, index_t degree) {
   return t;
 }
 
-double Acceptance::rounding() const noexcept {
+double Acceptance::rounding() const noexcept { return rounding_of(norm); }
+
+double Acceptance::rounding_of(double size) const noexcept {
   // Block Gram-Schmidt drops directions below dead_factor(n) u ||A||: residuals are not known any better.
-  return 2 * ortho::dead_factor(rows, roundoff) * roundoff * norm;
+  return 2 * ortho::dead_factor(rows, roundoff) * roundoff * size;
 }
 
-double Acceptance::bound(double lambda) const noexcept {
+double Acceptance::bound(double lambda) const noexcept { return std::max(asked_of(lambda), rounding()); }
+
+double Acceptance::asked_of(double lambda) const noexcept {
   double scale = 1;
   if (convergence == Convergence::norm) scale = norm;
   if (convergence == Convergence::rel) scale = std::abs(lambda);
   if (convergence == Convergence::root) scale = std::sqrt(norm * std::abs(lambda));
-  return std::max(tol * scale, rounding());
+  return convergence == Convergence::rel ? std::max(tol * scale, least * norm) : tol * scale;
 }
 
 double Acceptance::ratio(double ritz, double residual) const noexcept {
   if (residual == 0) return 0;
-  const double of_a = transform.residual_of_a(ritz, residual, largest) / bound(transform.eigenvalue(ritz));
+  const double lambda = transform.eigenvalue(ritz);
+  double allowed = bound(lambda);
+  if (transform.kind == SpectralTransform::Kind::inverse)
+    allowed =
+        std::max(asked_of(lambda), std::min(rounding(), transform.residual_of_a(ritz, rounding_of(largest), largest)));
+  const double of_a = transform.residual_of_a(ritz, residual, largest) / allowed;
   // Purified vectors stay independent while what purification adds is small.
   return transformed() ? std::max(of_a, residual / std::abs(ritz) / 1e-4) : of_a;
+}
+
+double Acceptance::ratio_of_copy(double ritz, double residual) const noexcept {
+  Acceptance against_norm = *this;
+  if (convergence == Convergence::rel) against_norm.convergence = Convergence::norm;
+  return against_norm.ratio(ritz, residual);
 }
 
 Acceptance acceptance_of(const EigenOptions& options, double norm, index_t rows) {
   Acceptance accept;
   accept.tol = options.tol, accept.convergence = options.convergence, accept.norm = norm, accept.rows = rows;
+  if (options.precision == Precision::float32) accept.least = float32_tolerance;
   return accept;
 }
 

@@ -32,19 +32,28 @@ struct SpectralTransform {
 /// When a Ritz pair counts as converged.
 struct Acceptance {
   double tol = 0;
-  Convergence convergence = Convergence::norm;
-  double norm = 0;  ///< ||A||
+  Convergence convergence = Convergence::rel;
+  double norm = 0;   ///< ||A||
+  double least = 0;  ///< relative to it: no smaller residual is asked of a value, however small (rel)
   index_t rows = 0;
   double roundoff = unit_roundoff;  ///< of the products that residuals are estimated from
   SpectralTransform transform = {};
   double largest = 0;  ///< the largest |nu| seen
 
   [[nodiscard]] bool transformed() const noexcept { return transform.kind != SpectralTransform::Kind::none; }
-  /// What a residual of A must not exceed; never below the rounding of A x itself.
+  /// What a residual of A must not exceed; never below the rounding of A x itself, nor `least`.
   [[nodiscard]] double bound(double lambda) const noexcept;
+  /// The same without these.
+  [[nodiscard]] double asked_of(double lambda) const noexcept;
+  /// Of products with A, and of those with an operator of this norm.
   [[nodiscard]] double rounding() const noexcept;
-  /// The residual of a Ritz pair as a multiple of its bound: converged when <= 1.
+  [[nodiscard]] double rounding_of(double size) const noexcept;
+  /// The residual of a Ritz pair as a multiple of its bound: converged when <= 1. Through an inverse it is not the
+  /// rounding of A x that bounds it, but that of the inverse, where that is less.
   [[nodiscard]] double ratio(double ritz, double residual) const noexcept;
+  /// The same against the norm, for a Ritz value that rounding does not tell from one in the set: no more is needed to
+  /// see that it is a copy.
+  [[nodiscard]] double ratio_of_copy(double ritz, double residual) const noexcept;
 };
 
 /// As asked, for a matrix of this norm and so many rows.

@@ -14,8 +14,9 @@ namespace ts::solvers {
 /// and SA ask for the nearest above and below it, BE for both, LM means the same as SM.
 enum class Which { LA, SA, LM, SM, BE };
 
-/// What the residual norm ||A x - theta x|| is compared with: tol ||A||, tol |theta|, or tol; `root`:
-/// tol sqrt(||A|| |theta|), which for A = B^H B is what tol ||B|| asks of the singular triplets of B.
+/// What the residual norm ||A x - theta x|| is compared with: tol ||A||, tol |theta| (as in ARPACK and SLEPc), or
+/// tol; `root`: tol sqrt(||A|| |theta|), which for A = B^H B is what tol ||B|| asks of the singular triplets of
+/// B. Never with less than the rounding of A x, which is what is asked of values near zero.
 enum class Convergence { norm, rel, abs, root };
 
 /// Block Lanczos, the same on a Chebyshev polynomial of the matrix (for SA and LA without a target; others
@@ -25,9 +26,9 @@ enum class Convergence { norm, rel, abs, root };
 enum class Method { automatic, lanczos, chebyshev, dense, lobpcg, davidson };
 
 /// What block Lanczos iterates in. float32: matrix, basis and blocks in half of the memory; residuals of the
-/// result, computed in float64, reach `float32_tolerance` ||A||. mixed: that first, then float64 from what it
-/// found, to the tolerance and the certainty of float64. A dense solver, and the way through a cheap
-/// factorisation that Method::automatic takes at an end of the spectrum, are float64 throughout.
+/// result, computed in float64, reach `float32_tolerance` ||A||, and no more is asked of small values. mixed: that
+/// first, then float64 from what it found, to the tolerance and the certainty of float64. A dense solver, and the
+/// way through a cheap factorisation that Method::automatic takes at an end of the spectrum, are float64 throughout.
 enum class Precision { float64, float32, mixed };
 
 /// The smallest tolerance, relative to ||A||, that Precision::float32 takes.
@@ -61,7 +62,7 @@ struct EigenOptions {
   index_t nev = 6;
   Which which = Which::LA;
   double tol = 1e-8;
-  Convergence convergence = Convergence::norm;
+  Convergence convergence = Convergence::rel;
   Method method = Method::automatic;
   Precision precision = Precision::float64;
   index_t block_size = 0;      ///< columns per block step; 0: chosen

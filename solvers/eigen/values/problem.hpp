@@ -33,8 +33,8 @@ struct EigenProblem {
   /// inertia), or nothing when it cannot be told.
   CountBelow count_below = nullptr;
   /// Factorises A - sigma I and gives its inverse with the shift that was taken, where that is cheap. With it
-  /// and `count_below`, Method::automatic goes through the inverse at an end of the spectrum (LA or SA) that
-  /// plain Lanczos does not settle within its first basis.
+  /// and `count_below`, Method::automatic goes through the inverse at an end of the spectrum (LA or SA, for LM and
+  /// BE at each) that plain Lanczos does not settle within its first basis.
   std::function<std::optional<ShiftedInverse<T>>(double sigma)> invert = nullptr;
   /// A in float32: for Precision::float32 and mixed.
   std::optional<Operator<narrow_t<T>>> narrow = std::nullopt;

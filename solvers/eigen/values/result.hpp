@@ -67,6 +67,10 @@ struct EigenResult {
   /// An eigenvalue of A lies within this distance of the value: the residual norm, or for a verified set
   /// ||R||^2 / gap where that is smaller.
   std::vector<double> error_bounds;
+  /// The sine of the angle between each vector and its eigenvector is no larger: residual / gap (Davis and
+  /// Kahan), for a verified set. Vectors of copies, and of values that residuals do not tell apart, are one basis
+  /// of many: theirs is the angle to the space of them all. NaN where no gap is known, or none that helps.
+  std::vector<double> vector_errors;
   /// How far rounding has moved each value from an eigenvalue of X^H A X, as measured: ||X^H r|| and the loss
   /// of orthogonality times |value|.
   std::vector<double> value_roundings;
@@ -89,6 +93,7 @@ struct EigenResult {
   index_t verification_applications = 0;  ///< those of them after the set had been found
   index_t filter_degree = 0;              ///< of the Chebyshev filter; 0: none
   std::optional<double> shift = {};       ///< of the inverse that was iterated with
+  std::optional<double> high_shift = {};  ///< of that beyond the high end, where there was one beyond each
   KrylovSeconds seconds;                  ///< where the time of the iteration went
   index_t restarts = 0, verification_rounds = 0, dead_directions = 0;
   bool taken_over = false;        ///< by the dense solver, from a method that did not succeed

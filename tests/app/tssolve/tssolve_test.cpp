@@ -16,6 +16,11 @@ TEST_CASE("eigenpairs of a file as JSON and as a file") {
   CHECK(json["elapsed_seconds"].get<double>() > 0);
   REQUIRE(json["eigenvalues"].size() == 7);
   REQUIRE(json["residual_norms"].size() == 7);
+  CHECK(json["conv"] == "rel");
+  REQUIRE(json["vector_errors"].size() == 7);
+  CHECK(json["vector_errors"][0].get<double>() < allowed::three_digits);
+  CHECK(tssolve({matrix, "-k", "7", "--which", "LA"}).out.find("angle <") != std::string::npos);
+  CHECK(io::read_vector(io::parse_location(folder / "pairs.h5:/vector_errors")).size() == 7);
   for (std::size_t i = 0; i < 7; ++i) {
     CHECK(std::abs(json["eigenvalues"][i].get<double>() - exact[6 - i]) < allowed::run_of_norm_10);
     CHECK(json["residual_norms"][i].get<double>() <= allowed::default_run * 4);

@@ -49,7 +49,7 @@ SOLVE = ["lap2d.h5 --which " + which for which in ("LA", "SA", "LM", "SM", "BE")
     "lap2d.h5 --which SA --method lobpcg --preconditioner " + p for p in ("none", "jacobi", "ichol", "chebyshev")] + [
     "lap3d.h5 --sigma 2.5 --which " + which for which in ("SM", "LA", "SA", "BE")] + [
     "toeplitz.h5 --general --which " + which for which in ("LM", "LR", "SR", "LI", "SI", "SM")] + [
-    "lap2d.h5 --which LA --conv " + conv for conv in ("rel", "abs")] + [
+    "lap2d.h5 --which LA --conv " + conv for conv in ("norm", "rel", "abs")] + [
     "copies.h5 --which SA -k 12",
     "graphene.h5 --which LA -k 13 --tol 1e-10",
     "flux.h5 --which SA -k 6",

@@ -101,6 +101,42 @@ TEST_CASE("tall dense matrices through their Gram matrix") {
   check(solvers::solve_svd<double>(Context{}, problem, options_for(99)), sigma, test::allowed::many_steps);
 }
 
+TEST_CASE("errors of singular vectors hold for the left and for the right ones") {
+  const index_t n = 300;
+  const auto a = differences(n);  // right vectors sin(k j pi / (n + 1)), left ones cos(k (j + 1/2) pi / (n + 1))
+  const auto off = [n](const Matrix<double>& x, index_t j, index_t k, bool left) {
+    double inner = 0, squares = 0;
+    const auto m = static_cast<double>(n + 1);
+    for (index_t i = 0; i < x.rows(); ++i) {
+      const double angle = std::acos(-1.0) * static_cast<double>(k) / m * (static_cast<double>(i) + (left ? 0.5 : 1.0));
+      inner += x(i, j) * std::sqrt(2 / m) * (left ? std::cos(angle) : std::sin(angle));
+    }
+    for (index_t i = 0; i < x.rows(); ++i) {
+      const double angle = std::acos(-1.0) * static_cast<double>(k) / m * (static_cast<double>(i) + (left ? 0.5 : 1.0));
+      squares += std::pow(x(i, j) - inner * std::sqrt(2 / m) * (left ? std::cos(angle) : std::sin(angle)), 2);
+    }
+    return std::sqrt(squares);
+  };
+  for (const auto which : {solvers::Which::LA, solvers::Which::SM})
+    for (const double tol : {1e-4, 1e-8}) {
+      auto options = options_for(5, which);
+      options.tol = tol;
+      const auto r = solvers::solve_svd<double>(Context{}, sparse(a), options);
+      CAPTURE(static_cast<int>(which), tol, r.triplets.reason);
+      CHECK(r.triplets.verified);
+      index_t estimates = 0;
+      for (index_t j = 0; j < 5; ++j) {
+        const double told = r.triplets.vector_errors[static_cast<std::size_t>(j)];
+        if (std::isnan(told)) continue;
+        const index_t k = which == solvers::Which::SM ? j + 1 : n - j;
+        CHECK(off(r.triplets.vectors, j, k, false) <= told + test::allowed::many_steps);
+        CHECK(off(r.left, j, k, true) <= told + test::allowed::many_steps);
+        ++estimates;
+      }
+      CHECK(estimates >= 3);
+    }
+}
+
 TEST_CASE("what the squares cannot resolve takes the triangular factor") {
   const std::vector<double> sigma = {1, 1e-3, 1e-6, 3e-9, 1e-9, 3e-13};
   const auto a = with_singular_values<double>(300, 6, sigma);

@@ -43,6 +43,20 @@ solvers::GeneralResult solve_normal(const CsrMatrix<double>& a, const solvers::G
   return solvers::solve_general<double>(Context{}, problem, options);
 }
 
+/// The sine of the angle between column j and the nearest Fourier mode, an eigenvector of every circulant matrix.
+double off_fourier(const Matrix<std::complex<double>>& x, index_t j) {
+  double largest = 0, all = 0;
+  const auto n = static_cast<double>(x.rows());
+  for (index_t k = 0; k < x.rows(); ++k) {
+    std::complex<double> inner = 0;
+    for (index_t i = 0; i < x.rows(); ++i)
+      inner +=
+          x(i, j) * std::polar(1 / std::sqrt(n), -2 * std::acos(-1.0) * static_cast<double>((i * k) % x.rows()) / n);
+    largest = std::max(largest, std::norm(inner)), all += std::norm(inner);
+  }
+  return std::sqrt(std::max(0.0, all - largest));
+}
+
 }  // namespace
 
 TEST_CASE("a normal matrix is held against a Hermitian one with its eigenvectors", "[long]") {
@@ -53,6 +67,12 @@ TEST_CASE("a normal matrix is held against a Hermitian one with its eigenvectors
     check(r, generators::circulant_spectrum(200, {1, 2, 4}), part, allowed::run_of_norm_100);
     CHECK(r.verification == solvers::Verification::normal);
     CHECK(r.conditions == std::vector<double>(r.values.size(), 1.0));
+    for (std::size_t j = 0; j < r.values.size(); ++j) {
+      CAPTURE(j, r.vector_errors[j]);
+      if (!std::isnan(r.vector_errors[j]))
+        CHECK(off_fourier(r.vectors, static_cast<index_t>(j)) <= r.vector_errors[j] + allowed::many_steps);
+    }
+    CHECK(std::count_if(r.vector_errors.begin(), r.vector_errors.end(), [](double e) { return !std::isnan(e); }) >= 4);
   }
 }
 

@@ -16,7 +16,7 @@ template <class T>
 solvers::EigenResult<T> solve(const solvers::EigenProblem<T>& problem, index_t nev, Which which, double tol,
                               Method method = Method::lobpcg) {
   solvers::EigenOptions o;
-  o.nev = nev, o.which = which, o.method = method, o.tol = tol;
+  o.nev = nev, o.which = which, o.method = method, o.tol = tol, o.convergence = solvers::Convergence::norm;
   return solvers::solve_eigen<T>(Context{}, problem, o);
 }
 

@@ -37,6 +37,27 @@ double element_eigenvalue(index_t n, index_t j) {
   return 6 * (1 - c) / (2 + c);
 }
 
+/// The sine of the angle between column j of X and the eigenvector sin(k i pi / (n + 1)), in the norm of M.
+double sine_in_mass(const Matrix<double>& x, index_t j, index_t k, const CsrMatrix<double>& m) {
+  const index_t n = x.rows();
+  Matrix<double> both(n, 2), image(n, 2);
+  for (index_t i = 0; i < n; ++i) {
+    both(i, 0) = x(i, j);
+    both(i, 1) = std::sin(static_cast<double>(k * (i + 1)) * M_PI / static_cast<double>(n + 1));
+  }
+  const auto inner = [&](index_t p, index_t q) {
+    spmm(Context{}, Op::none, 1.0, m.view(), both.cview(), 0.0, image.view());
+    double sum = 0;
+    for (index_t i = 0; i < n; ++i) sum += both(i, p) * image(i, q);
+    return sum;
+  };
+  const double length = std::sqrt(inner(1, 1));
+  for (index_t i = 0; i < n; ++i) both(i, 1) /= length;
+  const double along = inner(1, 0);
+  for (index_t i = 0; i < n; ++i) both(i, 0) -= along * both(i, 1);
+  return std::sqrt(inner(0, 0));
+}
+
 }  // namespace
 
 TEST_CASE("pencils with a diagonal and with a tridiagonal mass matrix") {
@@ -63,6 +84,8 @@ TEST_CASE("pencils with a diagonal and with a tridiagonal mass matrix") {
         const double exact = element_eigenvalue(n, which == Which::SA ? j + 1 : n - j);
         CHECK(std::abs(r.values[i] - exact) <= r.error_bounds[i]);
         CHECK(checks.backward_errors[i] < test::allowed::run_of_norm_10);
+        CHECK(sine_in_mass(r.vectors, j, which == Which::SA ? j + 1 : n - j, m) <=
+              r.vector_errors[i] + test::allowed::many_steps);
       }
     }
   }

@@ -1,0 +1,15 @@
+// The bodies of DirectSolver. For the .cpp files of this folder alone.
+#pragma once
+
+#include "tallskinny/solvers/direct/direct_solver.hpp"
+
+namespace ts::solvers {
+
+/// Null where MUMPS is not there.
+template <class T>
+[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_mumps(CsrView<T> a, Structure, const std::vector<int>& order);
+
+template <class T>
+[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_eigen(CsrView<T> a, Structure);
+
+}  // namespace ts::solvers

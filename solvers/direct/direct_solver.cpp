@@ -1,0 +1,51 @@
+#include "tallskinny/solvers/direct/direct_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tallskinny/gemm/core/entries.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/direct/bodies.hpp"
+#include "tallskinny/solvers/random_block.hpp"
+
+namespace ts::solvers {
+
+template <class T>
+std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, Structure structure, DirectBody body,
+                                         const std::vector<int>& order) {
+  expects(a.rows == a.cols, "a factorisation needs a square matrix");
+  if (body != DirectBody::eigen) {
+    if (auto solver = analyse_by_mumps<T>(a, structure, order)) return solver;
+    expects(body == DirectBody::best, "MUMPS was not found");
+  }
+  return analyse_by_eigen<T>(a, structure);
+}
+
+template <class T>
+double backward_error(CsrView<T> a, const DirectSolver<T>& solver) {
+  Context ctx;
+  ctx.threads = 1;
+  Matrix<T> b(a.rows, 1), x(a.rows, 1);
+  fill_random<T>(ctx, 0x5eed, 1, b.view());
+  solver.solve(ctx, b.cview(), x.view());
+  std::vector<T> residuals(b.data(), b.data() + a.rows);
+  std::vector<double> row_sums(at(a.rows));
+  for_each_entry(a, [&](index_t i, index_t j, const T& entry) {
+    residuals[at(i)] -= entry * x(j, 0), row_sums[at(i)] += std::abs(entry);
+  });
+  double residual = 0, of_b = 0, of_x = 0, norm = 0;
+  for (index_t i = 0; i < a.rows; ++i) {
+    residual += std::norm(residuals[at(i)]), of_b += std::norm(b(i, 0)), of_x += std::norm(x(i, 0));
+    norm = std::max(norm, row_sums[at(i)]);
+  }
+  const double error = std::sqrt(residual) / (norm * std::sqrt(of_x) + std::sqrt(of_b));
+  return std::isfinite(error) ? error : inf;
+}
+
+#define TS_INSTANTIATE(T)                                                                                           \
+  template std::unique_ptr<DirectSolver<T>> analyse<T>(CsrView<T>, Structure, DirectBody, const std::vector<int>&); \
+  template double backward_error<T>(CsrView<T>, const DirectSolver<T>&);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

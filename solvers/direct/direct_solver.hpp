@@ -1,0 +1,63 @@
+// Sparse matrices factorised: one interface, and a body for each library that does it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tallskinny/gemm/core/csr.hpp"
+#include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/solvers/types.hpp"
+
+namespace ts::solvers {
+
+/// A = L U of any square matrix, or A = L D L^H of a Hermitian one.
+enum class Structure { general, hermitian };
+
+/// Who factorises: MUMPS where it was found when this was built and is there, or Eigen, which is slower and does not
+/// pivot in L D L^H.
+enum class DirectBody { best, mumps, eigen };
+
+/// What an analysis tells of the factorisations to come.
+struct FactorEstimate {
+  std::string_view by;  ///< the library
+  double flops = 0;     ///< 0: not known
+  double bytes = 0;     ///< of factors and workspace; 0: not known
+};
+
+/// A square sparse matrix, analysed once and factorised for any values on its pattern. T: double or complex<double>.
+template <class T>
+class DirectSolver {
+ public:
+  DirectSolver() = default;
+  DirectSolver(const DirectSolver&) = delete;
+  DirectSolver& operator=(const DirectSolver&) = delete;
+  virtual ~DirectSolver() = default;
+
+  [[nodiscard]] virtual FactorEstimate estimate() const noexcept = 0;
+  /// The order of elimination, as analyse() takes it for a matrix of the same pattern; empty: has none.
+  [[nodiscard]] virtual std::vector<int> order() const { return {}; }
+  /// Factorises a matrix with the pattern that was analysed; false where a pivot is zero.
+  /// @throws Error(out_of_memory)
+  [[nodiscard]] virtual bool factorise(CsrView<T> a) = 0;
+  /// X = A^-1 B, n x p. Calls from several threads wait for each other.
+  virtual void solve(const Context&, HostView<const T> b, HostView<T> x) const = 0;
+  /// The number of negative eigenvalues of the matrix that was factorised, but for the error of its factors, by
+  /// Sylvester's law of inertia; nothing where the factors do not tell.
+  [[nodiscard]] virtual std::optional<index_t> negative() const = 0;
+};
+
+/// Orders and analyses a square matrix, of which both triangles are stored and no entry twice; its values, which may
+/// steer the order, are those of the first factorisation.
+/// @throws Error(invalid_argument) for a body that is not there.
+template <class T>
+[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, Structure, DirectBody = DirectBody::best,
+                                                       const std::vector<int>& order = {});
+
+/// ||b - A x|| / (||A|| ||x|| + ||b||) of x = solver.solve(b) for a random b, with ||A|| the largest absolute row sum.
+template <class T>
+[[nodiscard]] double backward_error(CsrView<T> a, const DirectSolver<T>& solver);
+
+}  // namespace ts::solvers

@@ -1,0 +1,95 @@
+// (A - sigma M)^-1 of a dense A, by LU with pivoting.
+#include <Eigen/LU>
+#include <cmath>
+
+#include "tallskinny/gemm/core/entries.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
+#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/solvers/eigen/transform/shifted_matrix.hpp"
+#include "tallskinny/solvers/types.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+template <class T>
+using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+
+template <class T>
+Dense<T> dense_of(HostView<const T> a) {
+  Dense<T> copy(a.rows(), a.cols());
+  for_each_entry(a, [&](index_t i, index_t j, const T& x) { copy(i, j) = x; });
+  return copy;
+}
+
+/// The largest absolute row sum.
+template <class T>
+double row_sum_norm(const Dense<T>& a) {
+  return a.rows() > 0 ? a.cwiseAbs().rowwise().sum().maxCoeff() : 0;
+}
+
+/// LU of a dense matrix.
+template <class T, class Shift>
+struct DenseFactor : ShiftedBody<T, Shift> {
+  Eigen::PartialPivLU<Dense<T>> lu;
+
+  /// Column by column: the bits do not depend on the number of threads.
+  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const override {
+    using Column = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+    const index_t n = x.rows();
+    const Profile::Piece piece(ctx, "solves with factors", {}, std::nullopt);
+    parallel_for(ctx.thread_count(), x.cols(), [&](index_t j) {
+      Column b(n);
+      for (index_t i = 0; i < n; ++i) b(i) = x(i, j);
+      const Column image = lu.solve(b);
+      for (index_t i = 0; i < n; ++i) y(i, j) = image(i);
+    });
+  }
+};
+
+}  // namespace
+
+template <class T>
+DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView<T> mass) {
+  expects(a.rows() == a.cols(), "a shift needs a square matrix");
+  expects(mass.rows == 0 || mass.rows == a.rows(), "the mass matrix has another size than the matrix");
+  expects(std::isfinite(sigma), "`target` must be a finite number");
+  const auto plain = dense_of(a);
+  auto body = std::make_shared<DenseFactor<T, double>>();
+  body->n = a.rows();
+  const double mass_norm = mass.rows == 0 ? 1 : detail::row_sum_norm(mass);
+  detail::settle_shift<T, double>(*body, sigma, row_sum_norm(plain) + std::abs(sigma) * mass_norm, mass_norm, [&] {
+    auto shifted = plain;
+    if (mass.rows == 0) shifted.diagonal().array() -= body->sigma;
+    for_each_entry(mass, [&](index_t i, index_t j, const T& m) { shifted(i, j) -= body->sigma * m; });
+    body->lu.compute(shifted);
+    return true;
+  });
+  this->body_ = std::move(body);
+}
+
+template <class T>
+GeneralInverse<T>::GeneralInverse(HostView<const T> a, T sigma) {
+  expects(a.rows() == a.cols(), "a shift needs a square matrix");
+  expects(std::isfinite(std::abs(sigma)), "`target` must be a finite number");
+  auto body = std::make_shared<DenseFactor<T, T>>();
+  body->n = a.rows(), body->hermitian = false;
+  const auto plain = dense_of(a);
+  const double norm = row_sum_norm(plain);
+  detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
+    auto shifted = plain;
+    shifted.diagonal().array() -= body->sigma;
+    body->lu.compute(shifted);
+    return true;
+  });
+  this->body_ = std::move(body);
+}
+
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, DenseShiftInvert)
+template GeneralInverse<double>::GeneralInverse(HostView<const double>, double);
+template GeneralInverse<std::complex<double>>::GeneralInverse(HostView<const std::complex<double>>,
+                                                              std::complex<double>);
+
+}  // namespace ts::solvers

@@ -1,0 +1,118 @@
+#include "tallskinny/solvers/eigen/transform/pencil.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/spmm/spmm.hpp"
+#include "tallskinny/solvers/eigen/transform/shifted_matrix.hpp"
+#include "tallskinny/solvers/random_block.hpp"
+
+namespace ts::solvers {
+
+using detail::row_sum_norm;
+using detail::ShiftedMatrix;
+
+namespace {
+
+/// max ||A x' - b|| / ||x'|| over solves x' of A x = b for b = A x, x random: of such an x, ||E x|| is about
+/// ||E||_F / sqrt(n), where one of a random b would see E only where A^-1 is large.
+template <class T>
+double error_of(CsrView<T> a, const DirectSolver<T>& solver) {
+  constexpr index_t probes = 3;
+  Context ctx;
+  ctx.threads = 1;
+  Matrix<T> x(a.rows, probes), b(a.rows, probes), r(a.rows, probes);
+  fill_random<T>(ctx, 0x5eed, 10, x.view());
+  spmm(ctx, Op::none, T{1}, a, x.cview(), T{0}, b.view());
+  solver.solve(ctx, b.cview(), x.view());
+  spmm(ctx, Op::none, T{1}, a, x.cview(), T{0}, r.view());
+  double error = 0;
+  for (index_t j = 0; j < probes; ++j) {
+    double residual = 0, of_x = 0;
+    for (index_t i = 0; i < a.rows; ++i) residual += std::norm(r(i, j) - b(i, j)), of_x += std::norm(x(i, j));
+    const double e = std::sqrt(residual / of_x);
+    error = std::isfinite(e) ? std::max(error, e) : inf;
+  }
+  return error * std::sqrt(static_cast<double>(a.rows));
+}
+
+}  // namespace
+
+template <class T>
+struct ShiftedPencil<T>::Body {
+  DirectBody direct;
+  double norm_of_a, norm_of_mass;
+  ShiftedMatrix<T> matrix;
+  std::unique_ptr<DirectSolver<T>> analysed = nullptr;  ///< and not yet used
+  std::vector<int> order = {};
+  FactorEstimate estimate = {};
+  std::shared_ptr<FactoredPencil<T>> last = nullptr;
+
+  std::unique_ptr<DirectSolver<T>> ready(CsrView<T> shifted) {
+    if (analysed) return std::move(analysed);
+    if (last && last.use_count() == 1) return std::move(last->solver);
+    const Profile::Piece piece(Context{}, "ordering and analysis", {}, std::nullopt);
+    auto solver = analyse<T>(shifted, Structure::hermitian, direct, order);
+    order = solver->order(), estimate = solver->estimate();
+    return solver;
+  }
+};
+
+template <class T>
+ShiftedPencil<T>::ShiftedPencil(CsrView<T> a, CsrView<T> mass, DirectBody body) {
+  expects(a.rows == a.cols, "a shift needs a square matrix");
+  expects(mass.rows == 0 || (mass.rows == a.rows && mass.cols == a.cols),
+          "the mass matrix has another size than the matrix");
+  body_ = std::make_shared<Body>(
+      Body{body, row_sum_norm(a), mass.rows == 0 ? 1 : row_sum_norm(mass), ShiftedMatrix<T>(a, mass)});
+}
+
+template <class T>
+index_t ShiftedPencil<T>::rows() const noexcept {
+  return body_->matrix.rows();
+}
+
+template <class T>
+double ShiftedPencil<T>::norm_of_a() const noexcept {
+  return body_->norm_of_a;
+}
+
+template <class T>
+double ShiftedPencil<T>::norm_of_mass() const noexcept {
+  return body_->norm_of_mass;
+}
+
+template <class T>
+FactorEstimate ShiftedPencil<T>::estimate() const {
+  if (body_->estimate.by.empty()) {
+    body_->analysed = body_->ready(body_->matrix.at_shift(0));
+  }
+  return body_->estimate;
+}
+
+template <class T>
+std::shared_ptr<const FactoredPencil<T>> ShiftedPencil<T>::factorised(double sigma) const {
+  Body& body = *body_;
+  if (body.last && body.last->solver && body.last->sigma == sigma) return body.last;
+  const CsrView<T> shifted = body.matrix.at_shift(sigma);
+  auto factored = std::make_shared<FactoredPencil<T>>();
+  factored->sigma = sigma, factored->solver = body.ready(shifted);
+  {
+    const Profile::Piece piece(Context{}, "factorisations", {0, 0, body.estimate.flops}, DType::float64);
+    if (!factored->solver->factorise(shifted)) {
+      body.analysed = std::move(factored->solver), body.last = nullptr;
+      return nullptr;
+    }
+  }
+  constexpr double largest_backward_error = 1e-11;
+  factored->stable = rows() == 0 || backward_error<T>(shifted, *factored->solver) < largest_backward_error;
+  factored->error = rows() == 0 ? 0 : error_of<T>(shifted, *factored->solver);
+  body.last = factored;
+  return factored;
+}
+
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, ShiftedPencil)
+
+}  // namespace ts::solvers

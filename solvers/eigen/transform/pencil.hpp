@@ -1,0 +1,43 @@
+// A - sigma M for any sigma: assembled and analysed once, factorised where it is asked for.
+#pragma once
+
+#include <memory>
+
+#include "tallskinny/solvers/direct/direct_solver.hpp"
+
+namespace ts::solvers {
+
+/// A - sigma M, factorised.
+template <class T>
+struct FactoredPencil {
+  double sigma = 0;
+  std::unique_ptr<DirectSolver<T>> solver;
+  bool stable = false;  ///< solves reproduce their right-hand sides
+  /// An estimate of ||E||_2 from below: with these factors a solve is one with A - sigma M + E.
+  double error = 0;
+};
+
+/// A sparse Hermitian pencil. Copies share what was analysed and factorised; they may be used by one thread at a time.
+/// M is Hermitian and positive definite; without rows it stands for the identity. T: double or std::complex<double>.
+template <class T>
+class ShiftedPencil {
+ public:
+  /// Copies the matrices.
+  /// @throws Error(invalid_argument) unless both are square and of one size.
+  explicit ShiftedPencil(CsrView<T> a, CsrView<T> mass = {}, DirectBody body = DirectBody::best);
+
+  [[nodiscard]] index_t rows() const noexcept;
+  /// The largest absolute row sum of A, and of M: not below their norms.
+  [[nodiscard]] double norm_of_a() const noexcept;
+  [[nodiscard]] double norm_of_mass() const noexcept;
+  /// Of one factorisation; orders and analyses at the first call.
+  [[nodiscard]] FactorEstimate estimate() const;
+  /// The factors at a shift, null where a pivot is zero. Those that were asked for last are kept.
+  [[nodiscard]] std::shared_ptr<const FactoredPencil<T>> factorised(double sigma) const;
+
+ private:
+  struct Body;
+  std::shared_ptr<Body> body_;
+};
+
+}  // namespace ts::solvers

@@ -1,0 +1,149 @@
+#include "tallskinny/solvers/direct/direct_solver.hpp"
+
+#include <algorithm>
+#include <complex>
+
+#include "tallskinny/app/generators/matrices.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/spmm/spmm.hpp"
+#include "tallskinny/solvers/direct/nested_dissection.hpp"
+#include "tallskinny/solvers/eigen/transform/pencil.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+using namespace ts;
+using solvers::DirectBody;
+using solvers::Structure;
+
+namespace {
+
+/// The rows of a small dense matrix, zeros left out but for those on the diagonal.
+template <class T>
+CsrMatrix<T> sparse_of(index_t n, const std::vector<T>& rows) {
+  CsrMatrix<T> a;
+  a.rows = a.cols = n;
+  for (index_t i = 0; i < n; ++i) {
+    for (index_t j = 0; j < n; ++j)
+      if (const T x = rows[static_cast<std::size_t>(i * n + j)]; x != T{} || i == j)
+        a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(x);
+    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
+  }
+  return a;
+}
+
+/// Those that are here.
+template <class T>
+std::vector<DirectBody> bodies(CsrView<T> a) {
+  std::vector<DirectBody> all = {DirectBody::eigen};
+  if (solvers::analyse<T>(a, Structure::general)->estimate().by != "Eigen") all.push_back(DirectBody::mumps);
+  return all;
+}
+
+/// max |A X - B| of X = A^-1 B for a block of five columns.
+template <class T>
+double residual_of(CsrView<T> a, const solvers::DirectSolver<T>& solver) {
+  const index_t n = a.rows, p = 5;
+  Matrix<T> b(n, p), x(n, p);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < p; ++j) b(i, j) = static_cast<double>((i * (j + 3)) % 7) - 3.0;
+  solver.solve(Context{}, b.cview(), x.view());
+  spmm(Context{}, Op::none, T{1}, a, x.cview(), T{-1}, b.view());
+  double most = 0;
+  for (index_t i = 0; i < n * p; ++i) most = std::max(most, std::abs(b.data()[i]));
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("every direct solver solves Hermitian matrices and counts their negative eigenvalues") {
+  const auto lap = generators::laplacian({9, 8, 7});
+  const auto ring = generators::flux_ring(301, 0.3);
+  const auto of_lap = generators::laplacian_spectrum({9, 8, 7}).all();
+  const auto of_ring = generators::flux_ring_spectrum(301, 0.3).all();
+  const auto check = [](const auto& a, const std::vector<double>& spectrum) {
+    using T = typename std::decay_t<decltype(a)>::value_type;
+    for (const DirectBody body : bodies<T>(a.view())) {
+      const solvers::ShiftedPencil<T> pencil(a.view(), {}, body);
+      CHECK(pencil.estimate().flops > 0);
+      for (const std::size_t below : {std::size_t{0}, spectrum.size() / 3, spectrum.size() - 1}) {
+        const double sigma = below == 0 ? spectrum[0] - 1 : 0.5 * (spectrum[below - 1] + spectrum[below]);
+        const auto factors = pencil.factorised(sigma);
+        REQUIRE(factors);
+        CHECK(factors->solver->negative() == static_cast<index_t>(below));
+        INFO(factors->solver->estimate().by << ": " << factors->error);
+        CHECK(factors->error < test::allowed::tight_run);
+      }
+    }
+  };
+  check(lap, of_lap);
+  check(ring, of_ring);
+}
+
+TEMPLATE_TEST_CASE("every direct solver solves general matrices, and the same pattern with other values", "", double,
+                   std::complex<double>) {
+  using T = TestType;
+  auto a = sparse_of<T>(4, {0, 2, 0, 0, -1, 0, 1, 0, 0, 0, 3, 1, 5, 0, 0, 3});
+  if constexpr (is_complex<T>) a.values[1] = T(2, 1);
+  for (const DirectBody body : bodies<T>(a.view())) {
+    const auto solver = solvers::analyse<T>(a.view(), Structure::general, body);
+    for (const double factor : {1.0, -7.0}) {
+      auto scaled = a;
+      for (T& x : scaled.values) x *= factor;
+      REQUIRE(solver->factorise(scaled.view()));
+      CHECK(residual_of<T>(scaled.view(), *solver) < test::allowed::short_sum * 10);
+      CHECK_FALSE(solver->negative());
+    }
+  }
+}
+
+TEST_CASE("without pivots a Hermitian factorisation of this matrix would be worth nothing") {
+  // Eigenvalues of [0, A; A^T, 0] are -s and s for all singular values s of A: as many below zero as above.
+  const auto a = sparse_of<double>(4, {0, 0, 1, 2, 0, 0, 3, 4, 1, 3, 0, 0, 2, 4, 0, 0});
+  for (const DirectBody body : bodies<double>(a.view())) {
+    const auto solver = solvers::analyse<double>(a.view(), Structure::hermitian, body);
+    REQUIRE(solver->factorise(a.view()));
+    CHECK(residual_of<double>(a.view(), *solver) < test::allowed::short_sum * 10);
+    CHECK(solver->negative().value_or(2) == 2);  // Eigen's, which does not pivot there, does not tell
+    CHECK((body == DirectBody::eigen || solver->negative()));
+  }
+}
+
+TEST_CASE("a singular matrix is not factorised") {
+  const auto a = sparse_of<double>(3, {1, 1, 0, 1, 1, 0, 0, 0, 2});
+  for (const DirectBody body : bodies<double>(a.view()))
+    for (const Structure structure : {Structure::hermitian, Structure::general})
+      CHECK_FALSE(solvers::analyse<double>(a.view(), structure, body)->factorise(a.view()));
+}
+
+TEST_CASE("nested dissection gives every row one place, for patterns that are not symmetric and in pieces, too") {
+  CHECK(solvers::nested_dissection(3, generators::identity(3).pointers.data(), nullptr).empty());
+  auto a = generators::laplacian({20, 20});
+  for (index_t e = 0; e < a.nonzeros(); e += 3) a.indices[at(e)] = 7;
+  for (const auto& matrix : {a, generators::identity(500), generators::laplacian_copies(5, 100)}) {
+    auto places = solvers::nested_dissection(matrix.rows, matrix.pointers.data(), matrix.indices.data());
+    if (places.empty()) continue;  // no METIS here
+    CHECK((places == solvers::nested_dissection(matrix.rows, matrix.pointers.data(), matrix.indices.data())));
+    std::sort(places.begin(), places.end());
+    for (index_t i = 0; i < matrix.rows; ++i) REQUIRE(places[at(i)] == i);
+  }
+}
+
+TEST_CASE("factors of one shift outlive those of the next, which begin with the same order") {
+  const auto a = generators::laplacian({30, 30});
+  const auto shifted = [&](double sigma) {
+    auto b = a;
+    for (index_t i = 0; i < b.rows; ++i)
+      for (index_t e = b.pointers[at(i)]; e < b.pointers[at(i) + 1]; ++e)
+        if (b.indices[at(e)] == i) b.values[at(e)] -= sigma;
+    return b;
+  };
+  const solvers::ShiftedPencil<double> pencil(a.view());
+  const auto first = pencil.factorised(0.1);
+  const auto second = pencil.factorised(0.2);
+  CHECK(pencil.factorised(0.2) == second);
+  CHECK(second->solver->estimate().flops < 1.5 * first->solver->estimate().flops);
+  CHECK(first->stable);
+  CHECK(second->stable);
+  CHECK(residual_of<double>(shifted(0.1).view(), *first->solver) < test::allowed::tight_run);
+  CHECK(residual_of<double>(shifted(0.2).view(), *second->solver) < test::allowed::tight_run);
+}
