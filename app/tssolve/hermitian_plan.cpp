@@ -96,7 +96,7 @@ std::string factors_of(Run& run) {
       [&]<class T>(const AnyMatrix<T>& a) {
         std::optional<CsrMatrix<T>> mass;
         if (other) mass = as_sparse(std::get<AnyMatrix<T>>(std::move(other->matrix)));
-        return solvers::estimate_factors<T>(a, mass, solvers::Structure::hermitian);
+        return solvers::estimate_factors<T>(a, mass, solvers::FactorKind::ldl);
       },
       matrix.matrix);
   return estimate ? add_factors(run, *estimate) : "as large as the matrix";

@@ -7,9 +7,10 @@ namespace ts::solvers {
 
 /// Null where MUMPS is not there.
 template <class T>
-[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_mumps(CsrView<T> a, Structure, const std::vector<int>& order);
+[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_mumps(CsrView<T> a, FactorKind,
+                                                                const std::vector<int>& order);
 
 template <class T>
-[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_eigen(CsrView<T> a, Structure);
+[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_eigen(CsrView<T> a, FactorKind);
 
 }  // namespace ts::solvers

@@ -11,14 +11,14 @@
 namespace ts::solvers {
 
 template <class T>
-std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, Structure structure, DirectBody body,
+std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind kind, DirectBody body,
                                          const std::vector<int>& order) {
   expects(a.rows == a.cols, "a factorisation needs a square matrix");
   if (body != DirectBody::eigen) {
-    if (auto solver = analyse_by_mumps<T>(a, structure, order)) return solver;
+    if (auto solver = analyse_by_mumps<T>(a, kind, order)) return solver;
     expects(body == DirectBody::best, "MUMPS was not found");
   }
-  return analyse_by_eigen<T>(a, structure);
+  return analyse_by_eigen<T>(a, kind);
 }
 
 template <class T>
@@ -42,8 +42,8 @@ double backward_error(CsrView<T> a, const DirectSolver<T>& solver) {
   return std::isfinite(error) ? error : inf;
 }
 
-#define TS_INSTANTIATE(T)                                                                                           \
-  template std::unique_ptr<DirectSolver<T>> analyse<T>(CsrView<T>, Structure, DirectBody, const std::vector<int>&); \
+#define TS_INSTANTIATE(T)                                                                                            \
+  template std::unique_ptr<DirectSolver<T>> analyse<T>(CsrView<T>, FactorKind, DirectBody, const std::vector<int>&); \
   template double backward_error<T>(CsrView<T>, const DirectSolver<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

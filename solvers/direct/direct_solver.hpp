@@ -14,7 +14,7 @@
 namespace ts::solvers {
 
 /// A = L U of any square matrix, or A = L D L^H of a Hermitian one.
-enum class Structure { general, hermitian };
+enum class FactorKind { lu, ldl };
 
 /// Who factorises: MUMPS where it was found when this was built and is there, or Eigen, which is slower and does not
 /// pivot in L D L^H.
@@ -53,7 +53,7 @@ class DirectSolver {
 /// steer the order, are those of the first factorisation.
 /// @throws Error(invalid_argument) for a body that is not there.
 template <class T>
-[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, Structure, DirectBody = DirectBody::best,
+[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind, DirectBody = DirectBody::best,
                                                        const std::vector<int>& order = {});
 
 /// ||b - A x|| / (||A|| ||x|| + ||b||) of x = solver.solve(b) for a random b, with ||A|| the largest absolute row sum.

@@ -44,9 +44,9 @@ class Ldlt : public Eigen::SimplicialLDLT<Sparse<T>, Eigen::Lower, Eigen::AMDOrd
 template <class T>
 class EigenSolver final : public DirectSolver<T> {
  public:
-  EigenSolver(CsrView<T> a, Structure structure) : structure_(structure) {
+  EigenSolver(CsrView<T> a, FactorKind kind) : kind_(kind) {
     const Sparse<T> columns = columns_of(a);
-    if (structure_ == Structure::general)
+    if (kind_ == FactorKind::lu)
       lu_.analyzePattern(columns);
     else
       ldlt_.analyzePattern(columns), estimate_ = ldlt_.estimate();
@@ -56,7 +56,7 @@ class EigenSolver final : public DirectSolver<T> {
 
   [[nodiscard]] bool factorise(CsrView<T> a) override {
     const Sparse<T> columns = columns_of(a);
-    pivoted_ = structure_ == Structure::general;
+    pivoted_ = kind_ == FactorKind::lu;
     if (!pivoted_) {
       constexpr double stable = 1e-13;  // as good as with pivots
       ldlt_.factorize(columns);
@@ -91,7 +91,7 @@ class EigenSolver final : public DirectSolver<T> {
   }
 
  private:
-  Structure structure_;
+  FactorKind kind_;
   FactorEstimate estimate_{"Eigen"};
   Ldlt<T> ldlt_;
   Eigen::SparseLU<Sparse<T>, Eigen::COLAMDOrdering<std::int64_t>> lu_;
@@ -101,11 +101,12 @@ class EigenSolver final : public DirectSolver<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<DirectSolver<T>> analyse_by_eigen(CsrView<T> a, Structure structure) {
-  return std::make_unique<EigenSolver<T>>(a, structure);
+std::unique_ptr<DirectSolver<T>> analyse_by_eigen(CsrView<T> a, FactorKind kind) {
+  return std::make_unique<EigenSolver<T>>(a, kind);
 }
 
-template std::unique_ptr<DirectSolver<double>> analyse_by_eigen(CsrView<double>, Structure);
-template std::unique_ptr<DirectSolver<std::complex<double>>> analyse_by_eigen(CsrView<std::complex<double>>, Structure);
+template std::unique_ptr<DirectSolver<double>> analyse_by_eigen(CsrView<double>, FactorKind);
+template std::unique_ptr<DirectSolver<std::complex<double>>> analyse_by_eigen(CsrView<std::complex<double>>,
+                                                                              FactorKind);
 
 }  // namespace ts::solvers

@@ -55,15 +55,15 @@ constexpr int as_given = 1, minimum_fill = 2;
 constexpr int singular = -10, no_memory = -13;
 
 /// One thread of OpenBLAS, for its bits depend on their number; and one call at a time, for MUMPS has state of its own
-/// between its instances. Number: what MUMPS computes in. A Hermitian matrix A + i B of n rows, for which MUMPS has no L D L^H, is the real
-/// symmetric [A, -B; B, A] of 2n, in which every eigenvalue stands twice.
+/// between its instances. Number: what MUMPS computes in. A Hermitian matrix A + i B of n rows, for which MUMPS has no
+/// L D L^H, is the real symmetric [A, -B; B, A] of 2n, in which every eigenvalue stands twice.
 template <class T, class Number>
 class Mumps final : public DirectSolver<T> {
  public:
   static constexpr bool doubled = is_complex<T> && !is_complex<Number>;
 
-  Mumps(CsrView<T> a, Structure structure, std::vector<int> order)
-      : symmetric_(structure == Structure::hermitian), n_(a.rows), order_(std::move(order)) {
+  Mumps(CsrView<T> a, FactorKind kind, std::vector<int> order)
+      : symmetric_(kind == FactorKind::ldl), n_(a.rows), order_(std::move(order)) {
     const BlasThreads one(1);
     id_.par = 1, id_.sym = symmetric_ ? 2 : 0, id_.comm_fortran = whole_world;
     call(initialise);
@@ -202,24 +202,24 @@ class Mumps final : public DirectSolver<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<DirectSolver<T>> analyse_by_mumps(CsrView<T> a, Structure structure, const std::vector<int>& order) {
+std::unique_ptr<DirectSolver<T>> analyse_by_mumps(CsrView<T> a, FactorKind kind, const std::vector<int>& order) {
   if (a.rows == 0 || 2 * a.rows > std::numeric_limits<int>::max()) return nullptr;
   if constexpr (is_complex<T>)
-    if (structure == Structure::general)
-      return entry_point<T>() == nullptr ? nullptr : std::make_unique<Mumps<T, T>>(a, structure, order);
-  return entry_point<double>() == nullptr ? nullptr : std::make_unique<Mumps<T, double>>(a, structure, order);
+    if (kind == FactorKind::lu)
+      return entry_point<T>() == nullptr ? nullptr : std::make_unique<Mumps<T, T>>(a, kind, order);
+  return entry_point<double>() == nullptr ? nullptr : std::make_unique<Mumps<T, double>>(a, kind, order);
 }
 #else
 namespace ts::solvers {
 
 template <class T>
-std::unique_ptr<DirectSolver<T>> analyse_by_mumps(CsrView<T>, Structure, const std::vector<int>&) {
+std::unique_ptr<DirectSolver<T>> analyse_by_mumps(CsrView<T>, FactorKind, const std::vector<int>&) {
   return nullptr;
 }
 #endif
 
 #define TS_INSTANTIATE(T) \
-  template std::unique_ptr<DirectSolver<T>> analyse_by_mumps<T>(CsrView<T>, Structure, const std::vector<int>&);
+  template std::unique_ptr<DirectSolver<T>> analyse_by_mumps<T>(CsrView<T>, FactorKind, const std::vector<int>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -123,10 +123,10 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
 
 template <class T>
 std::optional<FactorEstimate> estimate_factors(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
-                                               Structure structure) {
+                                               FactorKind kind) {
   const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
   if (sparse == nullptr) return std::nullopt;
-  if (structure == Structure::general) return GeneralInverse<T>::estimate(sparse->view());
+  if (kind == FactorKind::lu) return GeneralInverse<T>::estimate(sparse->view());
   return ShiftedPencil<T>(sparse->view(), mass ? mass->view() : CsrView<T>{}).estimate();
 }
 
@@ -172,7 +172,7 @@ Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, co
   template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&, std::optional<double>,   \
                                     Factorise, const BeforeFactors&);                                                 \
   template std::optional<FactorEstimate> estimate_factors(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,    \
-                                                          Structure);
+                                                          FactorKind);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE

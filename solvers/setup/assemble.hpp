@@ -68,7 +68,7 @@ template <class T>
 /// Of one factorisation of A - sigma M; nothing for a dense A, which is n x n.
 template <class T>
 [[nodiscard]] std::optional<FactorEstimate> estimate_factors(const AnyMatrix<T>& matrix,
-                                                             const std::optional<CsrMatrix<T>>& mass, Structure);
+                                                             const std::optional<CsrMatrix<T>>& mass, FactorKind);
 
 /// Of those that need no other matrix.
 enum class Preconditioner { jacobi, incomplete_cholesky, chebyshev };

@@ -78,7 +78,7 @@ def main():
     for name, t, v in (("tssolve", seconds, values), ("SLEPc + MUMPS", peer, theirs)):
         right = len(v) == k and np.allclose(v, exact, atol=1e-7, rtol=0)
         print(f"{name:14} {t:8.2f} s  {'right' if right else 'WRONG'}  {len(v)} values")
-    print(f"exit {status}, whole program {whole:.2f} s, {found.get('verification')}; {seconds / peer:.2f} of SLEPc's time")
+    print(f"exit {status}, whole program {whole:.2f} s, {found['verification']}; {seconds / peer:.2f} of SLEPc's time")
 
 
 main()

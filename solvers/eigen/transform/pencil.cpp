@@ -54,7 +54,7 @@ struct ShiftedPencil<T>::Body {
     if (analysed) return std::move(analysed);
     if (last && last.use_count() == 1) return std::move(last->solver);
     const Profile::Piece piece(Context{}, "ordering and analysis", {}, std::nullopt);
-    auto solver = analyse<T>(shifted, Structure::hermitian, direct, order);
+    auto solver = analyse<T>(shifted, FactorKind::ldl, direct, order);
     order = solver->order(), estimate = solver->estimate();
     return solver;
   }

@@ -61,7 +61,7 @@ GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
   const double norm = detail::row_sum_norm(a);
   detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
     const CsrView<T> matrix = entries.at_shift(body->sigma);
-    if (!body->solver) body->solver = analyse<T>(matrix, Structure::general);
+    if (!body->solver) body->solver = analyse<T>(matrix, FactorKind::lu);
     return body->solver->factorise(matrix) && backward_error<T>(matrix, *body->solver) < 1e-11;
   });
   this->body_ = std::move(body);
@@ -69,7 +69,7 @@ GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
 
 template <class T>
 FactorEstimate GeneralInverse<T>::estimate(CsrView<T> a) {
-  return analyse<T>(detail::ShiftedMatrix<T>(a, {}).at_shift(T{}), Structure::general)->estimate();
+  return analyse<T>(detail::ShiftedMatrix<T>(a, {}).at_shift(T{}), FactorKind::lu)->estimate();
 }
 
 template <class T>

@@ -13,7 +13,7 @@
 
 using namespace ts;
 using solvers::DirectBody;
-using solvers::Structure;
+using solvers::FactorKind;
 
 namespace {
 
@@ -35,7 +35,7 @@ CsrMatrix<T> sparse_of(index_t n, const std::vector<T>& rows) {
 template <class T>
 std::vector<DirectBody> bodies(CsrView<T> a) {
   std::vector<DirectBody> all = {DirectBody::eigen};
-  if (solvers::analyse<T>(a, Structure::general)->estimate().by != "Eigen") all.push_back(DirectBody::mumps);
+  if (solvers::analyse<T>(a, FactorKind::lu)->estimate().by != "Eigen") all.push_back(DirectBody::mumps);
   return all;
 }
 
@@ -85,7 +85,7 @@ TEMPLATE_TEST_CASE("every direct solver solves general matrices, and the same pa
   auto a = sparse_of<T>(4, {0, 2, 0, 0, -1, 0, 1, 0, 0, 0, 3, 1, 5, 0, 0, 3});
   if constexpr (is_complex<T>) a.values[1] = T(2, 1);
   for (const DirectBody body : bodies<T>(a.view())) {
-    const auto solver = solvers::analyse<T>(a.view(), Structure::general, body);
+    const auto solver = solvers::analyse<T>(a.view(), FactorKind::lu, body);
     for (const double factor : {1.0, -7.0}) {
       auto scaled = a;
       for (T& x : scaled.values) x *= factor;
@@ -100,7 +100,7 @@ TEST_CASE("without pivots a Hermitian factorisation of this matrix would be wort
   // Eigenvalues of [0, A; A^T, 0] are -s and s for all singular values s of A: as many below zero as above.
   const auto a = sparse_of<double>(4, {0, 0, 1, 2, 0, 0, 3, 4, 1, 3, 0, 0, 2, 4, 0, 0});
   for (const DirectBody body : bodies<double>(a.view())) {
-    const auto solver = solvers::analyse<double>(a.view(), Structure::hermitian, body);
+    const auto solver = solvers::analyse<double>(a.view(), FactorKind::ldl, body);
     REQUIRE(solver->factorise(a.view()));
     CHECK(residual_of<double>(a.view(), *solver) < test::allowed::short_sum * 10);
     CHECK(solver->negative().value_or(2) == 2);  // Eigen's, which does not pivot there, does not tell
@@ -111,8 +111,8 @@ TEST_CASE("without pivots a Hermitian factorisation of this matrix would be wort
 TEST_CASE("a singular matrix is not factorised") {
   const auto a = sparse_of<double>(3, {1, 1, 0, 1, 1, 0, 0, 0, 2});
   for (const DirectBody body : bodies<double>(a.view()))
-    for (const Structure structure : {Structure::hermitian, Structure::general})
-      CHECK_FALSE(solvers::analyse<double>(a.view(), structure, body)->factorise(a.view()));
+    for (const FactorKind kind : {FactorKind::ldl, FactorKind::lu})
+      CHECK_FALSE(solvers::analyse<double>(a.view(), kind, body)->factorise(a.view()));
 }
 
 TEST_CASE("nested dissection gives every row one place, for patterns that are not symmetric and in pieces, too") {
