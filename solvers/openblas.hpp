@@ -13,9 +13,9 @@ namespace ts::solvers {
 [[nodiscard]] const cuda::SharedLibrary& lapack_library();
 
 /// Keeps OpenBLAS at a number of threads as long as it lives; other threads that want one wait. One in another on the
-/// same thread is allowed. Whoever calls into OpenBLAS holds one: version 0.3.21 crashes now and then where several
-/// threads of a program call it at once, also with one thread each. Another number of threads may give other bits. A
-/// LAPACK that is not OpenBLAS is left as it is.
+/// same thread is allowed. Whoever calls into OpenBLAS holds one: where several threads of a program call version
+/// 0.3.21 at once, results differ from run to run and some runs crash, also with one thread each. Another number of
+/// threads may give other bits. A LAPACK that is not OpenBLAS is left as it is.
 class BlasThreads {
  public:
   /// @param threads at least 1
