@@ -23,6 +23,7 @@ std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind kind, DirectBo
 
 template <class T>
 double backward_error(CsrView<T> a, const DirectSolver<T>& solver) {
+  if (a.rows == 0) return 0;
   Context ctx;
   ctx.threads = 1;
   Matrix<T> b(a.rows, 1), x(a.rows, 1);
@@ -42,8 +43,24 @@ double backward_error(CsrView<T> a, const DirectSolver<T>& solver) {
   return std::isfinite(error) ? error : inf;
 }
 
+template <class T>
+double factorise_well(std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> a, FactorKind kind) {
+  constexpr double near_rounding = 1e-13;
+  constexpr index_t most_rows = 50000;
+  const auto error_of = [a](DirectSolver<T>& by) { return by.factorise(a) ? backward_error<T>(a, by) : inf; };
+  const double error = error_of(*solver);
+  if (error < near_rounding || a.rows > most_rows) return error;
+  auto other = analyse<T>(a, kind, DirectBody::eigen);
+  if (other->estimate().by == solver->estimate().by) return error;
+  const double of_other = error_of(*other);
+  if (!(of_other < error)) return error;
+  solver = std::move(other);
+  return of_other;
+}
+
 #define TS_INSTANTIATE(T)                                                                                            \
   template std::unique_ptr<DirectSolver<T>> analyse<T>(CsrView<T>, FactorKind, DirectBody, const std::vector<int>&); \
+  template double factorise_well<T>(std::unique_ptr<DirectSolver<T>>&, CsrView<T>, FactorKind);                      \
   template double backward_error<T>(CsrView<T>, const DirectSolver<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -68,7 +68,8 @@ class Mumps final : public DirectSolver<T> {
     id_.par = 1, id_.sym = symmetric_ ? 2 : 0, id_.comm_fortran = whole_world;
     call(initialise);
     for (const int stream : {1, 2, 3, 4}) control(stream) = 0;  // prints nothing
-    control(last_front) = 1;                                    // counts the pivots of the last front, too
+    id_.cntl[0] = 0.1;        // least pivot over the largest in its column: ten times what MUMPS asks for
+    control(last_front) = 1;  // counts the pivots of the last front, too
     id_.n = static_cast<int>(size());
     enter(a);
     if (order_.empty()) order_ = order_of(a);
@@ -155,13 +156,11 @@ class Mumps final : public DirectSolver<T> {
                                             std::to_string(id_.infog[1]));
   }
 
-  /// From 1. An order that is given keeps MUMPS from moving large entries onto the diagonal of a general matrix: only
-  /// where there are some already.
+  /// From 1; empty where MUMPS shall choose. With an order that is given it would not move large entries of a general
+  /// matrix onto the diagonal, and lose all digits of some.
   [[nodiscard]] std::vector<int> order_of(CsrView<T> a) const {
-    index_t on_diagonal = 0;
-    for_each_entry(a, [&](index_t i, index_t j, const T& x) { on_diagonal += i == j && x != T{} ? 1 : 0; });
-    if (!symmetric_ && on_diagonal < n_) return {};
     std::vector<int> order;
+    if (!symmetric_) return order;
     for (const int position : nested_dissection(n_, a.pointers, a.indices)) {
       order.push_back((doubled ? 2 : 1) * position + 1);
       if (doubled) order.push_back(2 * position + 2);

@@ -70,7 +70,9 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
   };
   auto pairs = ortho::hermitian_pairs<T>(dense.cview(), k, choose);
   const double norm = std::max(std::abs(pairs.values.front()), std::abs(pairs.values.back()));
-  const auto accept = acceptance_of(options, norm, n);
+  auto accept = acceptance_of(options, norm, n);
+  // A decomposition is that of a matrix within this of A: LAPACK Users' Guide, section 4.7.
+  accept.least = std::max(accept.least, static_cast<double>(n) * unit_roundoff);
   auto found = options;
   found.nev = pairs.vectors.cols();
   // Rayleigh and Ritz make few pairs a little better; with many, that takes longer than all before.

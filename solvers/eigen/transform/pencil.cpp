@@ -99,15 +99,17 @@ std::shared_ptr<const FactoredPencil<T>> ShiftedPencil<T>::factorised(double sig
   const CsrView<T> shifted = body.matrix.at_shift(sigma);
   auto factored = std::make_shared<FactoredPencil<T>>();
   factored->sigma = sigma, factored->solver = body.ready(shifted);
+  constexpr double largest_backward_error = 1e-11;
+  double backward;
   {
     const Profile::Piece piece(Context{}, "factorisations", {0, 0, body.estimate.flops}, DType::float64);
-    if (!factored->solver->factorise(shifted)) {
-      body.analysed = std::move(factored->solver), body.last = nullptr;
-      return nullptr;
-    }
+    backward = factorise_well<T>(factored->solver, shifted, FactorKind::ldl);
   }
-  constexpr double largest_backward_error = 1e-11;
-  factored->stable = rows() == 0 || backward_error<T>(shifted, *factored->solver) < largest_backward_error;
+  if (std::isinf(backward)) {
+    body.analysed = std::move(factored->solver), body.last = nullptr;
+    return nullptr;
+  }
+  factored->stable = backward < largest_backward_error;
   factored->error = rows() == 0 ? 0 : error_of<T>(shifted, *factored->solver);
   body.last = factored;
   return factored;

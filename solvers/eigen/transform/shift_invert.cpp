@@ -62,7 +62,7 @@ GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
   detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
     const CsrView<T> matrix = entries.at_shift(body->sigma);
     if (!body->solver) body->solver = analyse<T>(matrix, FactorKind::lu);
-    return body->solver->factorise(matrix) && backward_error<T>(matrix, *body->solver) < 1e-11;
+    return factorise_well<T>(body->solver, matrix, FactorKind::lu) < 1e-11;
   });
   this->body_ = std::move(body);
 }
