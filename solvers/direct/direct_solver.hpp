@@ -60,8 +60,8 @@ template <class T>
 template <class T>
 [[nodiscard]] double backward_error(CsrView<T> a, const DirectSolver<T>& solver);
 
-/// Factorises and returns the backward error. Where that is not near rounding, or a pivot is zero, and the matrix is not
-/// large, `solver` becomes Eigen's, which pivots more freely. inf: cannot be factorised.
+/// Factorises and returns the backward error; inf: cannot be factorised. Where the error is not near rounding, or a
+/// pivot is zero, and the matrix is not large, `solver` becomes Eigen's, which pivots more freely.
 template <class T>
 [[nodiscard]] double factorise_well(std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> a, FactorKind);
 
