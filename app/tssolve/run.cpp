@@ -44,7 +44,7 @@ Run::Run(Settings asked, const Device& on)
 }
 
 std::string add_factors(Run& run, const solvers::FactorEstimate& factors) {
-  const std::string by = "by " + std::string(factors.by);
+  std::string by = "by " + std::string(factors.by);
   if (factors.bytes == 0) return by;
   run.plan.memory.shares.push_back({"factors of A - sigma I, twice", static_cast<std::uint64_t>(2 * factors.bytes)});
   return by + ", " + short_number(factors.flops / 1e9) + " Gflop each";

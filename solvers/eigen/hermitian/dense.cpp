@@ -48,6 +48,7 @@ std::vector<index_t> choose_from_all(const std::vector<double>& values, const Ei
 std::vector<index_t> in_order(const std::vector<index_t>& chosen, const std::vector<double>& values,
                               const EigenOptions& options, std::optional<double> target) {
   std::vector<double> of_chosen;
+  of_chosen.reserve(chosen.size());
   for (const index_t i : chosen) of_chosen.push_back(values[at(i)]);
   auto order = order_of(of_chosen, options.which, target);
   for (index_t& i : order) i = chosen[at(i)];
