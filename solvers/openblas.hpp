@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "tallskinny/gemm/core/types.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
 namespace ts::solvers {
@@ -11,6 +12,11 @@ namespace ts::solvers {
 /// need OpenBLAS, for it chooses its kernels when it is opened, and needs to be told which where it does not know the
 /// processor. $OPENBLAS_CORETYPE overrides that.
 [[nodiscard]] const cuda::SharedLibrary& lapack_library();
+
+/// Elements that must be mapped behind every array with a leading dimension of `rows` that complex routines are given:
+/// zgemv of OpenBLAS 0.3.21 reads up to a column beyond the last one (without use of what it reads), which ends the
+/// program where that memory is not there. Seen in zhetrd.
+[[nodiscard]] constexpr index_t spare_elements(index_t rows) noexcept { return 2 * rows; }
 
 /// Keeps OpenBLAS at a number of threads as long as it lives; other threads that want one wait. One in another on the
 /// same thread is allowed. Whoever calls into OpenBLAS holds one: where several threads of a program call version

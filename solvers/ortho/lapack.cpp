@@ -58,6 +58,8 @@ template <class T>
 bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd) {
   if (!lapack().found || std::max(m, n) > std::numeric_limits<int>::max()) return false;
   const index_t k = std::min(m, n), most = std::max(m, n);
+  const index_t spare = solvers::spare_elements(most);
+  a.reserve(at(m * n + spare)), svd.u.reserve(at(m * k + spare)), svd.vh.reserve(at(k * n + spare));
   svd.u.resize(at(m * k)), svd.values.resize(at(k)), svd.vh.resize(at(k * n));
   const int rows = static_cast<int>(m), columns = static_cast<int>(n), least = static_cast<int>(k);
   std::vector<int> integers(at(8 * k));
@@ -78,8 +80,8 @@ bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd) {
   call(&wanted, -1);  // asks for the size of the workspace
   const double size = std::real(wanted);
   if (info != 0 || !(size < std::numeric_limits<int>::max())) return false;
-  std::vector<T> work(static_cast<std::size_t>(size) + 1);
-  call(work.data(), static_cast<int>(work.size()));
+  std::vector<T> work(static_cast<std::size_t>(size) + at(spare));
+  call(work.data(), static_cast<int>(size));
   return info == 0;
 }
 
@@ -88,7 +90,8 @@ bool lapack_schur(HostView<const T> a, SchurForm<T>& form) {
   const index_t n = a.rows();
   if (n == 0 || !lapack().found || n > std::numeric_limits<int>::max()) return false;
   const int order = static_cast<int>(n);
-  Matrix<T> t(n, n), u(n, n);  // by columns: transposed
+  const index_t columns = n + solvers::spare_elements(1);
+  Matrix<T> t(columns, n), u(columns, n);  // by columns: transposed
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < n; ++j) t(j, i) = a(i, j);
   std::vector<T> values(at(n));
@@ -107,8 +110,8 @@ bool lapack_schur(HostView<const T> a, SchurForm<T>& form) {
   call(&wanted, -1);
   const double size = std::real(wanted);
   if (info != 0 || !(size < std::numeric_limits<int>::max())) return false;
-  std::vector<T> work(static_cast<std::size_t>(size) + 1);
-  call(work.data(), static_cast<int>(work.size()));
+  std::vector<T> work(static_cast<std::size_t>(size) + at(solvers::spare_elements(n)));
+  call(work.data(), static_cast<int>(size));
   if (info != 0) return false;
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < n; ++j) form.t(i, j) = t(j, i), form.u(i, j) = u(j, i);

@@ -64,7 +64,7 @@ struct Tridiagonal {
 /// A = Q T Q^H, with Q as LAPACK leaves it.
 template <class T>
 struct Reduced {
-  Matrix<T> a;
+  Matrix<T> a;  ///< n rows, and spare ones
   std::vector<T> tau;
   Tridiagonal t;
   double scale = 1;  ///< A was divided by this power of two, so that squares neither overflow nor underflow
@@ -78,7 +78,7 @@ bool reduce(HostView<const T> h, Reduced<T>& out) {
     for (index_t j = 0; j <= i; ++j)
       largest = std::max({largest, std::abs(std::real(h(i, j))), std::abs(std::imag(h(i, j)))});
   out.scale = largest > 0 ? std::exp2(std::floor(std::log2(largest))) : 1;
-  out.a = Matrix<T>(n, n);
+  out.a = Matrix<T>(n + solvers::spare_elements(1), n);
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j <= i; ++j) out.a(i, j) = h(i, j) / out.scale;
   out.tau.resize(at(n)), out.t.d.resize(at(n)), out.t.e.resize(at(n));
@@ -91,8 +91,9 @@ bool reduce(HostView<const T> h, Reduced<T>& out) {
   };
   T wanted{};
   call(&wanted, -1);
-  std::vector<T> work(at(static_cast<index_t>(std::real(wanted)) + 1));
-  call(work.data(), static_cast<int>(work.size()));
+  const auto length = static_cast<index_t>(std::real(wanted));
+  std::vector<T> work(at(length + solvers::spare_elements(n)));
+  call(work.data(), static_cast<int>(length));
   return info == 0;
 }
 
@@ -176,9 +177,9 @@ bool few_vectors(const Tridiagonal& t, const std::vector<double>& values, const 
 template <class T>
 bool turn_back(const Reduced<T>& reduced, const Matrix<double>& z, const std::vector<index_t>& rows, Matrix<T>& x) {
   constexpr index_t piece = 256;
-  const index_t n = reduced.a.rows(), k = x.cols();
+  const index_t n = reduced.t.size(), k = x.cols();
   const int order = static_cast<int>(n);
-  Matrix<T> c(std::min(piece, k), n);
+  Matrix<T> c(std::min(piece, k) + solvers::spare_elements(1), n);
   std::vector<T> work;
   for (index_t first = 0; first < k; first += piece) {
     const int width = static_cast<int>(std::min(piece, k - first));
@@ -190,8 +191,9 @@ bool turn_back(const Reduced<T>& reduced, const Matrix<double>& z, const std::ve
     };
     T wanted{};
     call(&wanted, -1);
-    work.resize(at(static_cast<index_t>(std::real(wanted)) + 1));
-    call(work.data(), static_cast<int>(work.size()));
+    const auto length = static_cast<index_t>(std::real(wanted));
+    work.resize(at(length + solvers::spare_elements(n)));
+    call(work.data(), static_cast<int>(length));
     if (info != 0) return false;
     for (index_t i = 0; i < n; ++i)
       for (index_t j = 0; j < width; ++j) x(i, first + j) = conjugate(c(j, i));
