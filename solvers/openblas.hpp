@@ -1,7 +1,10 @@
 // OpenBLAS, or whatever LAPACK the machine has: found while the program runs, so that nothing needs it.
 #pragma once
 
+#include <complex>
+#include <limits>
 #include <mutex>
+#include <vector>
 
 #include "tallskinny/gemm/core/types.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
@@ -17,6 +20,19 @@ namespace ts::solvers {
 /// zgemv of OpenBLAS 0.3.21 reads up to a column beyond the last one (without use of what it reads), which ends the
 /// program where that memory is not there. Seen in zhetrd.
 [[nodiscard]] constexpr index_t spare_elements(index_t rows) noexcept { return 2 * rows; }
+
+/// call(work, length) of a LAPACK routine twice: with length -1 it says how much workspace it wants, then it gets that,
+/// and the spare elements of `rows`. Returns false where no int counts as many.
+template <class T, class Call>
+[[nodiscard]] bool with_workspace(index_t rows, const Call& call) {
+  T wanted{};
+  call(&wanted, -1);
+  const double length = std::real(wanted);
+  if (!(length < std::numeric_limits<int>::max())) return false;
+  std::vector<T> work(static_cast<std::size_t>(length) + static_cast<std::size_t>(spare_elements(rows)));
+  call(work.data(), static_cast<int>(length));
+  return true;
+}
 
 /// Keeps OpenBLAS at a number of threads as long as it lives; other threads that want one wait. One in another on the
 /// same thread is allowed. Whoever calls into OpenBLAS holds one: where several threads of a program call version

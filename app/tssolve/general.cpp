@@ -65,8 +65,7 @@ void show(Run& run) {
     const Loaded loaded = read(run);
     factors = std::visit(
         [&run]<class T>(const AnyMatrix<T>& a) {
-          const auto estimate = solvers::estimate_factors<T>(a, std::nullopt, solvers::FactorKind::lu);
-          return estimate ? add_factors(run, *estimate) : std::string("as large as the matrix");
+          return add_factors(run, solvers::estimate_factors<T>(a, std::nullopt, solvers::FactorKind::lu));
         },
         loaded.matrix.matrix);
   }

@@ -43,11 +43,12 @@ Run::Run(Settings asked, const Device& on)
   ctx.log = [this](std::string_view line) { console.note(line); };
 }
 
-std::string add_factors(Run& run, const solvers::FactorEstimate& factors) {
-  std::string by = "by " + std::string(factors.by);
-  if (factors.bytes == 0) return by;
-  run.plan.memory.shares.push_back({"factors of A - sigma I, twice", static_cast<std::uint64_t>(2 * factors.bytes)});
-  return by + ", " + short_number(factors.flops / 1e9) + " Gflop each";
+std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& factors) {
+  if (!factors) return "as large as the matrix";
+  std::string by = "by " + std::string(factors->by);
+  if (factors->bytes == 0) return by;
+  run.plan.memory.shares.push_back({"factors of A - sigma I, twice", static_cast<std::uint64_t>(2 * factors->bytes)});
+  return by + ", " + short_number(factors->flops / 1e9) + " Gflop each";
 }
 
 int solve_file(Settings settings) {

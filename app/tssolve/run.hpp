@@ -62,8 +62,8 @@ extern const Kind hermitian, general, singular_values;
 }
 
 /// Adds the factors of A - sigma I to the plan: those of two shifts, for one may serve an iteration while another
-/// counts. Returns a text on them, "by MUMPS 5.5.1, 12 Gflop each".
-std::string add_factors(Run& run, const solvers::FactorEstimate& factors);
+/// counts. Returns a text on them, "by MUMPS 5.5.1, 12 Gflop each". Nothing: those of a dense matrix.
+std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& factors);
 
 /// The first columns, of --initial. Takes up the checkpoint of a run with `matrix`, a fingerprint, and them.
 template <class T>

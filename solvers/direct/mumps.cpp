@@ -106,26 +106,14 @@ class Mumps final : public DirectSolver<T> {
   void solve(const Context&, HostView<const T> b, HostView<T> x) const override {
     const BlasThreads one(1);
     const index_t p = b.cols();
-    std::vector<Number> columns(at(size() * p));
+    std::vector<T> columns(at(n_ * p));  // doubled: real and imaginary parts stand in turn, as MUMPS numbers them
     for (index_t j = 0; j < p; ++j)
-      for (index_t i = 0; i < n_; ++i) {
-        Number* const to = &columns[at(j * size() + (doubled ? 2 : 1) * i)];
-        if constexpr (doubled)
-          to[0] = b(i, j).real(), to[1] = b(i, j).imag();
-        else
-          *to = b(i, j);
-      }
+      for (index_t i = 0; i < n_; ++i) columns[at(j * n_ + i)] = b(i, j);
     id_.rhs = reinterpret_cast<decltype(id_.rhs)>(columns.data());
     id_.nrhs = static_cast<int>(p), id_.lrhs = static_cast<int>(size());
     must(solution);
     for (index_t j = 0; j < p; ++j)
-      for (index_t i = 0; i < n_; ++i) {
-        const Number* const from = &columns[at(j * size() + (doubled ? 2 : 1) * i)];
-        if constexpr (doubled)
-          x(i, j) = {from[0], from[1]};
-        else
-          x(i, j) = *from;
-      }
+      for (index_t i = 0; i < n_; ++i) x(i, j) = columns[at(j * n_ + i)];
   }
 
   [[nodiscard]] std::optional<index_t> negative() const override {

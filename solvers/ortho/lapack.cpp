@@ -76,13 +76,7 @@ bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd) {
       with(lapack().dgesdd);
   };
   const solvers::BlasThreads one(1);
-  T wanted{};
-  call(&wanted, -1);  // asks for the size of the workspace
-  const double size = std::real(wanted);
-  if (info != 0 || !(size < std::numeric_limits<int>::max())) return false;
-  std::vector<T> work(static_cast<std::size_t>(size) + at(spare));
-  call(work.data(), static_cast<int>(size));
-  return info == 0;
+  return solvers::with_workspace<T>(most, call) && info == 0;
 }
 
 template <class T>
@@ -106,13 +100,7 @@ bool lapack_schur(HostView<const T> a, SchurForm<T>& form) {
                      &order, work, &length, &unused, &info, 1, 1);
   };
   const solvers::BlasThreads one(1);
-  T wanted{};
-  call(&wanted, -1);
-  const double size = std::real(wanted);
-  if (info != 0 || !(size < std::numeric_limits<int>::max())) return false;
-  std::vector<T> work(static_cast<std::size_t>(size) + at(solvers::spare_elements(n)));
-  call(work.data(), static_cast<int>(size));
-  if (info != 0) return false;
+  if (!solvers::with_workspace<T>(n, call) || info != 0) return false;
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < n; ++j) form.t(i, j) = t(j, i), form.u(i, j) = u(j, i);
   return form.converged = true;

@@ -89,12 +89,7 @@ bool reduce(HostView<const T> h, Reduced<T>& out) {
     steps().of<T>().reduce("U", &order, out.a.data(), &order, out.t.d.data(), out.t.e.data(), out.tau.data(), work,
                            &length, &info, 1);
   };
-  T wanted{};
-  call(&wanted, -1);
-  const auto length = static_cast<index_t>(std::real(wanted));
-  std::vector<T> work(at(length + solvers::spare_elements(n)));
-  call(work.data(), static_cast<int>(length));
-  return info == 0;
+  return solvers::with_workspace<T>(n, call) && info == 0;
 }
 
 /// All eigenvalues, ascending, and all eigenvectors in columns. Source: Gu and Eisenstat 1995.
@@ -180,7 +175,6 @@ bool turn_back(const Reduced<T>& reduced, const Matrix<double>& z, const std::ve
   const index_t n = reduced.t.size(), k = x.cols();
   const int order = static_cast<int>(n);
   Matrix<T> c(std::min(piece, k) + solvers::spare_elements(1), n);
-  std::vector<T> work;
   for (index_t first = 0; first < k; first += piece) {
     const int width = static_cast<int>(std::min(piece, k - first));
     for (index_t j = 0; j < width; ++j) std::copy_n(z.data() + rows[at(first + j)] * n, n, c.data() + j * n);
@@ -189,12 +183,7 @@ bool turn_back(const Reduced<T>& reduced, const Matrix<double>& z, const std::ve
       steps().of<T>().turn("L", "U", "N", &order, &width, reduced.a.data(), &order, reduced.tau.data(), c.data(),
                            &order, space, &length, &info, 1, 1, 1);
     };
-    T wanted{};
-    call(&wanted, -1);
-    const auto length = static_cast<index_t>(std::real(wanted));
-    work.resize(at(length + solvers::spare_elements(n)));
-    call(work.data(), static_cast<int>(length));
-    if (info != 0) return false;
+    if (!solvers::with_workspace<T>(n, call) || info != 0) return false;
     for (index_t i = 0; i < n; ++i)
       for (index_t j = 0; j < width; ++j) x(i, first + j) = conjugate(c(j, i));
   }

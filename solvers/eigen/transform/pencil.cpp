@@ -86,9 +86,7 @@ double ShiftedPencil<T>::norm_of_mass() const noexcept {
 
 template <class T>
 FactorEstimate ShiftedPencil<T>::estimate() const {
-  if (body_->estimate.by.empty()) {
-    body_->analysed = body_->ready(body_->matrix.at_shift(0));
-  }
+  if (body_->estimate.by.empty()) body_->analysed = body_->ready(body_->matrix.at_shift(0));
   return body_->estimate;
 }
 

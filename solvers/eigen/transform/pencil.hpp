@@ -13,7 +13,7 @@ struct FactoredPencil {
   double sigma = 0;
   std::unique_ptr<DirectSolver<T>> solver;
   bool stable = false;  ///< solves reproduce their right-hand sides
-  /// An estimate of ||E||_2 from below: with these factors a solve is one with A - sigma M + E.
+  /// An estimate of ||E||_F, not below ||E||_2: with these factors a solve is one with A - sigma M + E.
   double error = 0;
 };
 
