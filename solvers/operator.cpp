@@ -73,6 +73,20 @@ void residual_by_rows(const Context& ctx, HostView<const T> x, std::span<const d
 
 }  // namespace
 
+template <class T>
+Operator<T> at_home(Space space, Operator<T> op) {
+  struct Homed {
+    Operator<T> op;
+    Space home;
+    [[nodiscard]] index_t rows() const { return op.rows(); }
+    [[nodiscard]] Space space() const { return home; }
+    void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const { op.apply(ctx, x, y); }
+    [[nodiscard]] OperatorFacts facts() const { return op.facts(); }
+  };
+  if (op.space() == space) return op;
+  return Homed{std::move(op), space};
+}
+
 template <class T, class I>
 void compensated_residual(const Context& ctx, const CsrView<T, Space::host, I>& a, HostView<const T> x,
                           std::span<const double> theta, HostView<T> r) {
@@ -138,6 +152,7 @@ Matrix<T> as_dense(const Context& ctx, const Operator<T>& a) {
   template void compensated_residual<T>(const Context&, HostView<const T>, HostView<const T>, std::span<const double>, \
                                         HostView<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE_DENSE)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, at_home)
 #undef TS_INSTANTIATE_DENSE
 #define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)

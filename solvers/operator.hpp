@@ -19,7 +19,7 @@ namespace ts::solvers {
 /// What a solver asks of an operator: a number of rows, and Y = A X for blocks of any width. X and Y are
 /// row-major, n x b, and never overlap. A body may have more:
 ///   space()                           where it is at home, if that is not the host
-///   apply(ctx, x, y)                  for device views; without it blocks go through host memory
+///   apply(ctx, x, y)                  for device views, or for PlacedView; without it blocks go through host memory
 ///   update(ctx, alpha, shift, x, beta, y)  Y = alpha (A - shift I) X + beta Y for device views, or false
 ///   residual(ctx, x, theta, r)       R = A X - X diag(theta) on the host, each element a sum in twofold float64
 ///   write(a)                         A = the matrix itself, n x n; without it as_dense() takes n products
@@ -150,6 +150,10 @@ class Operator {
   };
   std::shared_ptr<const Concept> body_;
 };
+
+/// An operator that is at home in another place, where blocks are kept that go to its own for every product.
+template <class T>
+[[nodiscard]] Operator<T> at_home(Space space, Operator<T> op);
 
 /// Entries, and bounds by Gershgorin's discs, of a square matrix.
 template <class T, class I>

@@ -1,5 +1,6 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
+#include "tallskinny/solvers/eigen/general/whole.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
 
@@ -24,12 +25,15 @@ solvers::GeneralInverse<T> inverse_of(const AnyMatrix<T>& matrix, T sigma) {
 }
 
 /// The eigenvalues nearest to a target, if there is one; `note` becomes what there is to say of the shift.
+/// @param there the matrix on a device, if that is where blocks are.
 template <class T>
-solvers::GeneralProblem<T> problem_of(const AnyMatrix<T>& matrix, std::optional<T> target, std::string& note) {
-  solvers::GeneralProblem<T> problem{solvers::operator_of<T>(matrix)};
+solvers::GeneralProblem<T> problem_of(const AnyMatrix<T>& matrix, const solvers::DeviceCopy<T>& there,
+                                      std::optional<T> target, std::string& note) {
+  solvers::GeneralProblem<T> problem{solvers::operator_of<T>(matrix, there)};
   if (!target) return problem;
   const auto inverse = inverse_of<T>(matrix, *target);
-  problem.target = target, problem.inverse = inverse, problem.shift = inverse.sigma();
+  problem.target = target, problem.inverse = solvers::at_home<T>(solvers::home_of<T>(there), inverse);
+  problem.shift = inverse.sigma();
   note = inverse.note();
   return problem;
 }
@@ -40,8 +44,11 @@ void plan_run(Run& run) {
     throw Error(Errc::bad_input, d.where.text() + " is " + grouped(d.rows) + " x " + grouped(d.cols) +
                                      ": eigenvalues need a square matrix (--svd finds singular values of any)");
   run.plan.what = "solving for eigenvalues of " + d.where.text();
-  run.plan.memory = solvers::plan_general_memory(run.settings.eigen, {.rows = d.rows, .matrix_bytes = d.bytes});
-  run.plan.host_bytes = available_memory();
+  const bool whole = run.settings.eigen.method == solvers::Method::dense || d.rows <= solvers::whole_rows;
+  take_device(run, whole ? "the matrix is solved by its Schur form" : "");
+  run.plan.memory = solvers::plan_general_memory(
+      run.settings.eigen,
+      {.rows = d.rows, .matrix_bytes = d.bytes, .space = run.ctx.stream ? Space::device : Space::host});
 }
 
 Loaded read(Run& run) {
@@ -73,7 +80,8 @@ void show(Run& run) {
   const bool whole = run.settings.eigen.method == solvers::Method::dense;
   std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols)
             << (whole ? ", Schur form" : ", block Krylov-Schur") << "\nmemory:\n";
-  print_memory(std::cout, run.plan.memory.shares, run.plan.host_bytes);
+  print_memory(std::cout, run.plan.memory.uses_of(false), run.plan.host_bytes);
+  show_device_memory(run);
   if (!factors.empty()) std::cout << "factors " << factors << '\n';
 }
 
@@ -99,15 +107,17 @@ class General {
       target = scalar<T>(scaled_target());
       run_.console.note("factorising A - sigma I");
     }
-    problem_ = problem_of<T>(matrix_, target, run_.facts.note);
+    there_ = copied(matrix_);
+    problem_ = problem_of<T>(matrix_, there_, target, run_.facts.note);
     if (!run_.facts.note.empty()) run_.console.warn(run_.facts.note);
     problem_->adjoint = [this, target] {
       run_.console.note("asking the adjoint matrix");
       adjoint_ = solvers::adjoint_of(matrix_);
       std::optional<T> conjugate;
       if (target) conjugate = scalar<T>(std::conj(Complex(*target)));
+      adjoint_there_ = copied(adjoint_);
       std::string note;
-      return problem_of<T>(adjoint_, conjugate, note);
+      return problem_of<T>(adjoint_, adjoint_there_, conjugate, note);
     };
     beginning_->take_up(run_, [&] { return fingerprint<T>(matrix_, run_.ctx.thread_count()); });
   }
@@ -130,6 +140,9 @@ class General {
   std::string write(const solvers::GeneralResult& result) { return write_file(result, run_.settings, run_.facts); }
 
  private:
+  [[nodiscard]] solvers::DeviceCopy<T> copied(const AnyMatrix<T>& matrix) const {
+    return run_.ctx.stream ? solvers::copy_to<T>(run_.ctx.stream, matrix) : solvers::DeviceCopy<T>();
+  }
   [[nodiscard]] Complex scaled_target() const {
     return solvers::scaled(Complex(*run_.settings.sigma, run_.settings.sigma_imaginary), -exponent_);
   }
@@ -141,6 +154,7 @@ class General {
   std::optional<Beginning<T>> beginning_;
   std::optional<solvers::GeneralProblem<T>> problem_;
   AnyMatrix<T> adjoint_;
+  solvers::DeviceCopy<T> there_, adjoint_there_;
 };
 
 int solve(Run& run, Loaded& loaded) {
@@ -151,6 +165,6 @@ int solve(Run& run, Loaded& loaded) {
 
 }  // namespace
 
-const Kind general{true, plan_run, show, read, solve};
+const Kind general{plan_run, show, read, solve};
 
 }  // namespace ts::app::tssolve

@@ -66,9 +66,10 @@ const char* text_of(solvers::Preconditioner kind) {
 template <class T>
 solvers::Assembled<T> assemble_or_whole(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
                                         std::optional<double> target, solvers::Factorise factorise,
-                                        const solvers::BeforeFactors& before, solvers::EigenOptions& options) {
+                                        const solvers::BeforeFactors& before, const solvers::DeviceCopy<T>& there,
+                                        solvers::EigenOptions& options) {
   try {
-    return solvers::assemble<T>(matrix, mass, target, factorise, before);
+    return solvers::assemble<T>(matrix, mass, target, factorise, before, there);
   } catch (const Error&) {
     if (factorise != solvers::Factorise::needed || solvers::operator_of<T>(matrix).rows() > solvers::takeover_rows)
       throw;
@@ -102,17 +103,12 @@ class Hermitian {
 
   void prepare(solvers::EigenOptions& options) {
     beginning_.emplace(run_);
+    if (run_.ctx.stream) there_ = solvers::copy_to<T>(run_.ctx.stream, matrix_);
     assemble(options);
     precondition();
-    auto& problem = assembled_->problem;
-    if (run_.ctx.stream) {
-      there_ = solvers::copy_to<T>(run_.ctx.stream, matrix_);
-      problem.a = solvers::operator_of<T>(matrix_, there_);
-      problem.invert = nullptr;  // factors are applied on the processor
-    }
     if (narrow_) {
       rounded_ = solvers::rounded<T>(run_.ctx, matrix_, there_);
-      problem.narrow = solvers::operator_of<T>(matrix_, there_, rounded_);
+      assembled_->problem.narrow = solvers::operator_of<T>(matrix_, there_, rounded_);
     }
     options.vectors = !run_.settings.common.output.empty() || mass_ || run_.settings.interval;
     beginning_->take_up(run_, [&] { return fingerprint_of(matrix_, mass_, run_.ctx.thread_count()); });
@@ -174,7 +170,7 @@ class Hermitian {
       solvers::expect_memory("factorising A - sigma I beside what else the run needs", run_.plan.memory.uses_of(false),
                              run_.plan.host_bytes);
     };
-    assembled_ = assemble_or_whole<T>(matrix_, mass_, target_, factorise, before, options);
+    assembled_ = assemble_or_whole<T>(matrix_, mass_, target_, factorise, before, there_, options);
     const std::string& note = assembled_->note;
     if (!note.empty()) run_.console.warn(note);
     run_.facts.note += (run_.facts.note.empty() || note.empty() ? "" : "; ") + note;
@@ -229,6 +225,6 @@ int solve(Run& run, Loaded& loaded) {
 
 }  // namespace
 
-const Kind hermitian{false, plan_hermitian, show_hermitian, read_planned, solve};
+const Kind hermitian{plan_hermitian, show_hermitian, read_planned, solve};
 
 }  // namespace ts::app::tssolve

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "tallskinny/app/common/memory.hpp"
-#include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
@@ -41,18 +40,6 @@ std::string reason_of(const Settings& settings, const solvers::EigenPlan& plan) 
     if (target_of(settings)) return "the inverse makes what is near the target converge first";
   }
   return std::string(plan.why);
-}
-
-/// Memory there is, within --memory.
-void find_memory(Run& run) {
-  const auto within = [limit = run.settings.memory](std::uint64_t there_is) {
-    return limit == 0 || (there_is != 0 && there_is < limit) ? there_is : limit;
-  };
-  run.plan.host_bytes = available_memory();
-  if (run.ctx.stream)
-    run.plan.device_bytes = within(cuda::free_memory(run.ctx.stream));
-  else
-    run.plan.host_bytes = within(run.plan.host_bytes);
 }
 
 void show_json(const Run& run) {
@@ -115,12 +102,7 @@ void plan_hermitian(Run& run) {
   needs.matrix_bytes = input.bytes;
   const auto& plan = run.plan.eigen =
       solvers::plan_eigen(input.rows, needs.element_bytes, settings.eigen, initial_columns);
-  if (run.device.kind == Device::Kind::cuda && plan.method == solvers::Method::dense) {
-    run.console.note("the matrix is solved densely, which is done on the processor");
-    run.device = {};
-  }
-  if (run.device.kind == Device::Kind::cuda) run.ctx.stream = cuda::Stream(run.device.index);
-  find_memory(run);
+  take_device(run, plan.method == solvers::Method::dense ? "the matrix is solved densely" : "");
   const bool narrow = is_narrow(settings, plan);
   if (settings.eigen.precision == solvers::Precision::float32 && narrow) needs.element_bytes /= 2;
   if (narrow) needs.matrix_bytes += input.bytes / 2;  // the numbers again, half as long
@@ -152,10 +134,7 @@ void show_hermitian(Run& run) {
               << grouped(plan.max_iterations) << " block steps\n";
   std::cout << (on_device.empty() ? "memory:\n" : "host memory:\n");
   print_memory(std::cout, in_host, run.plan.host_bytes);
-  if (!on_device.empty()) {
-    std::cout << "device memory:\n";
-    print_memory(std::cout, on_device, run.plan.device_bytes);
-  }
+  show_device_memory(run);
   if (run.plan.memory.spills)
     std::cout << "the basis does not fit on the device: it passes through it for every product\n";
   if (!factors.empty()) std::cout << "factors " << factors << '\n';

@@ -4,6 +4,7 @@
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/solve_file.hpp"
+#include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 
 namespace ts::app::tssolve {
 
@@ -15,20 +16,6 @@ const CheckpointOptions& with_checked_paths(const Settings& settings) {
       {{"--output", settings.common.output}, {"--checkpoint", settings.checkpoint.file}, {"--report", settings.report}},
       {settings.matrix, settings.initial, settings.mass, preconditioned ? settings.preconditioner : std::string()});
   return settings.checkpoint;
-}
-
-/// What runs on the processor only is refused on a device.
-void expect_on_device(const Settings& settings, const Device& device) {
-  std::string what;
-  if (settings.interval) what = "--interval";
-  if (!settings.mass.empty()) what = "--mass";
-  if (settings.eigen.which == solvers::Which::SM) what = "--which SM";
-  if (settings.sigma) what = "--sigma";
-  if (settings.eigen.method == solvers::Method::lobpcg) what = "--method lobpcg";
-  if (settings.eigen.method == solvers::Method::davidson) what = "--method davidson";
-  if (what.empty()) return;
-  throw Error(Errc::invalid_argument,
-              what + " runs on the processor only, not on " + device_text(device) + ": use --device cpu");
 }
 
 }  // namespace
@@ -43,6 +30,30 @@ Run::Run(Settings asked, const Device& on)
   ctx.log = [this](std::string_view line) { console.note(line); };
 }
 
+void take_device(Run& run, std::string_view on_processor) {
+  if (run.device.kind == Device::Kind::cuda && !on_processor.empty()) {
+    run.console.note(std::string(on_processor) + ", which is done on the processor");
+    run.device = {};
+  }
+  const auto within = [limit = run.settings.memory](std::uint64_t there_is) {
+    return limit == 0 || (there_is != 0 && there_is < limit) ? there_is : limit;
+  };
+  run.plan.host_bytes = available_memory();
+  if (run.device.kind == Device::Kind::cuda) {
+    run.ctx.stream = cuda::Stream(run.device.index);
+    run.plan.device_bytes = within(cuda::free_memory(run.ctx.stream));
+  } else {
+    run.plan.host_bytes = within(run.plan.host_bytes);
+  }
+}
+
+void show_device_memory(const Run& run) {
+  const auto uses = run.plan.memory.uses_of(true);
+  if (uses.empty()) return;
+  std::cout << "device memory:\n";
+  print_memory(std::cout, uses, run.plan.device_bytes);
+}
+
 std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& factors) {
   if (!factors) return "as large as the matrix";
   std::string by = "by " + std::string(factors->by);
@@ -54,9 +65,8 @@ std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& 
 int solve_file(Settings settings) {
   const Kind& kind = settings.svd ? singular_values : settings.general ? general : hermitian;
   const auto& name = settings.common.device;
-  const Device device = kind.on_processor ? resolve_processor(name) : resolve_device(name);
+  const Device device = resolve_device(name);
   if (device.kind == Device::Kind::cpu) settings.read.memory_limit = settings.memory;
-  if (device.kind == Device::Kind::cuda) expect_on_device(settings, device);
   Run run(std::move(settings), device);
   run.facts.input = io::describe(run.location, run.settings.read);
   kind.plan(run);

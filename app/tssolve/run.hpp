@@ -49,7 +49,6 @@ struct Loaded {
 };
 
 struct Kind {
-  bool on_processor;
   void (*plan)(Run&);
   void (*show)(Run&);  ///< --dry-run
   Loaded (*read)(Run&);
@@ -60,6 +59,13 @@ extern const Kind hermitian, general, singular_values;
 [[nodiscard]] inline bool is_complex_type(const io::Description& d) {
   return d.type == DType::complex128 || d.type == DType::complex64;
 }
+
+/// Begins the work on the run's device, unless a sentence's beginning says why it is the processor's after all, and finds
+/// the memory there is, within --memory.
+void take_device(Run& run, std::string_view on_processor);
+
+/// Writes what of the memory plan is on the device, if anything is.
+void show_device_memory(const Run& run);
 
 /// Adds the factors of A - sigma I to the plan: those of two shifts, for one may serve an iteration while another
 /// counts. Returns a text on them, "by MUMPS 5.5.1, 12 Gflop each". Nothing: those of a dense matrix.

@@ -2,30 +2,41 @@
 
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 
 namespace ts::app::tssolve {
 
 namespace {
 
-/// The problem and, where it is asked for, the means that were subtracted: from a dense matrix in place, from
-/// a sparse one as a correction of every product.
+/// The problem, `there` being filled if there is a device, and, where it is asked for, the means that were subtracted:
+/// from a dense matrix in place, from a sparse one as a correction of every product.
 template <class T>
-solvers::SvdProblem<T> problem_of(const Context& ctx, AnyMatrix<T>& matrix, bool centre, std::vector<T>& means) {
+solvers::SvdProblem<T> problem_of(const Context& ctx, AnyMatrix<T>& matrix, bool centre, std::vector<T>& means,
+                                  solvers::DeviceCopy<T>& there) {
   if (auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    auto a = solvers::rectangular<T>(sparse->view());
+    CsrView<T, Space::device> on_device{};
+    if (ctx.stream) {
+      auto& copied = there.template emplace<DeviceCsrMatrix<T>>(ctx.stream, sparse->view());
+      copied.keep_transposed(ctx.stream, sparse->view());  // for products with A^H
+      on_device = copied.view();
+    }
+    auto a = solvers::rectangular<T>(sparse->view(), on_device);
     if (!centre) return {std::move(a), {}, sparse->view()};
     means = solvers::column_means<T>(ctx, a);
-    return {solvers::centred<T>(std::move(a), means)};
+    return {solvers::centred<T>(ctx, std::move(a), means)};
   }
   auto& dense = std::get<Matrix<T>>(matrix);
-  auto a = solvers::rectangular<T>(dense.cview());
   if (centre) {
-    means = solvers::column_means<T>(ctx, a);
-    for (index_t i = 0; i < dense.rows(); ++i)
+    means = solvers::column_means<T>(ctx, solvers::rectangular<T>(dense.cview()));
+    parallel_for(ctx.thread_count(), dense.rows(), [&](index_t i) {
       for (index_t j = 0; j < dense.cols(); ++j) dense(i, j) -= means[at(j)];
+    });
   }
-  return {std::move(a), dense.cview()};
+  if (!ctx.stream) return {solvers::rectangular<T>(dense.cview()), dense.cview()};
+  there = solvers::copy_to<T>(ctx.stream, matrix);
+  return {solvers::rectangular<T>(dense.cview(), std::get<DeviceMatrix<T>>(there).cview()), dense.cview()};
 }
 
 /// The share of the variance that each component explains. A dense matrix has been centred by now; of a
@@ -48,15 +59,19 @@ void plan_run(Run& run) {
   const std::size_t element_bytes = is_complex_type(d) ? 16 : 8;
   run.plan.what = "singular values of " + d.where.text();
   run.plan.eigen = solvers::plan_eigen(std::min(d.rows, d.cols), element_bytes, run.settings.eigen);
-  run.plan.memory = solvers::plan_svd_memory(
-      run.plan.eigen, {.rows = std::max(d.rows, d.cols), .element_bytes = element_bytes, .matrix_bytes = d.bytes});
-  run.plan.host_bytes = available_memory();
+  take_device(run, "");
+  run.plan.memory = solvers::plan_svd_memory(run.plan.eigen, {.rows = std::max(d.rows, d.cols),
+                                                              .element_bytes = element_bytes,
+                                                              .matrix_bytes = d.bytes,
+                                                              .space = run.ctx.stream ? Space::device : Space::host,
+                                                              .sparse = d.sparse});
 }
 
 void show(Run& run) {
   const io::Description& d = run.facts.input;
   std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols) << ", singular values\nmemory:\n";
-  print_memory(std::cout, run.plan.memory.shares, run.plan.host_bytes);
+  print_memory(std::cout, run.plan.memory.uses_of(false), run.plan.host_bytes);
+  show_device_memory(run);
 }
 
 Loaded read(Run& run) {
@@ -85,7 +100,7 @@ class Svd {
   int scale() { return exponent_ = solvers::take_exponent(matrix_); }
 
   void prepare(const solvers::EigenOptions&) {
-    problem_ = problem_of<T>(run_.ctx, matrix_, run_.settings.centre, means_);
+    problem_ = problem_of<T>(run_.ctx, matrix_, run_.settings.centre, means_, there_);
   }
 
   solvers::SvdResult<T> solve(const solvers::EigenOptions& options) {
@@ -119,6 +134,7 @@ class Svd {
   AnyMatrix<T>& matrix_;
   int exponent_ = 0;
   std::vector<T> means_;
+  solvers::DeviceCopy<T> there_;
   solvers::SvdProblem<T> problem_;
   Matrix<T> left_, mean_row_;
   Extras<T> extras_;
@@ -131,6 +147,6 @@ int solve(Run& run, Loaded& loaded) {
 
 }  // namespace
 
-const Kind singular_values{true, plan_run, show, read, solve};
+const Kind singular_values{plan_run, show, read, solve};
 
 }  // namespace ts::app::tssolve

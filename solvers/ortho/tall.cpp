@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/ortho/by_parts.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::ortho {
 
@@ -138,6 +139,13 @@ void Tall<T>::combine(T alpha, PlacedView<const T> x, HostView<const T> s, T bet
       },
       In<T>{s});
   count(problem<T>(Operation::tsmm, x.rows(), x.cols(), y.cols()), false, true);
+}
+
+template <class T>
+void Tall<T>::add(T alpha, PlacedView<const T> x, T beta, PlacedView<T> y) {
+  Matrix<T> identity(x.cols(), x.cols());
+  set_identity(identity.view());
+  combine(alpha, x, identity.cview(), beta, y);
 }
 
 template <class T>

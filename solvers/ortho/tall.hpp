@@ -45,6 +45,8 @@ class Tall {
   void solve(PlacedView<T> x, HostView<const T> r);
   /// Y = alpha X S + beta Y
   void combine(T alpha, PlacedView<const T> x, HostView<const T> s, T beta, PlacedView<T> y);
+  /// Y = alpha X + beta Y
+  void add(T alpha, PlacedView<const T> x, T beta, PlacedView<T> y);
   /// X(:, 0 .. q-1) = X S
   void multiply(PlacedView<T> x, HostView<const T> s);
   /// norms[j] = ||X(:, j)||

@@ -47,6 +47,7 @@ DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyMatrix<T>& matrix) {
 
 template <class T>
 Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there) {
+  if (home_of<T>(there) == Space::host) return operator_of<T>(matrix);
   if (const auto* sparse = std::get_if<DeviceCsrMatrix<T>>(&there))
     return CsrOperator<T>(std::get<CsrMatrix<T>>(matrix).view(), sparse->view());
   return DenseOperator<T>(std::get<Matrix<T>>(matrix).view(), std::get<DeviceMatrix<T>>(there).cview());
@@ -83,8 +84,9 @@ Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T
 
 template <class T>
 Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass, std::optional<double> target,
-                      Factorise factorise, const BeforeFactors& before) {
-  Assembled<T> out{EigenProblem<T>{operator_of<T>(matrix)}, std::nullopt, {}};
+                      Factorise factorise, const BeforeFactors& before, const DeviceCopy<T>& there) {
+  Assembled<T> out{EigenProblem<T>{operator_of<T>(matrix, there)}, std::nullopt, {}};
+  const Space home = home_of<T>(there);
   auto& problem = out.problem;
   problem.target = target;
   CsrView<T> m{};
@@ -93,11 +95,11 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
     m = mass->view();
     out.factor.emplace(m);
     mass_least = out.factor->least();
-    problem.a = out.factor->standard(problem.a);
+    problem.a = at_home(home, out.factor->standard(problem.a));
   }
   if (factorise == Factorise::nothing) return out;
-  const auto standard = [factor = out.factor](Operator<T> inverse) {
-    return factor ? factor->standard_inverse(std::move(inverse)) : inverse;
+  const auto standard = [factor = out.factor, home](Operator<T> inverse) {
+    return at_home(home, factor ? factor->standard_inverse(std::move(inverse)) : inverse);
   };
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
     if (factorise == Factorise::cheap && !target && !may_be_cheap(sparse->nonzeros())) return out;
@@ -157,7 +159,7 @@ Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, co
   };
   if (kind == Preconditioner::incomplete_cholesky) return standard(IncompleteCholesky<T>(sparse->view(), end));
   for (double& d : diagonal) d = end.sign * d + end.shift;
-  return standard(Jacobi<T>(std::move(diagonal)));
+  return standard(jacobi<T>(ctx, diagonal));
 }
 
 #define TS_INSTANTIATE(T)                                                                                             \
@@ -170,7 +172,7 @@ Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, co
   template Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&, const Assembled<T>&, Preconditioner, \
                                             Which);                                                                   \
   template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&, std::optional<double>,   \
-                                    Factorise, const BeforeFactors&);                                                 \
+                                    Factorise, const BeforeFactors&, const DeviceCopy<T>&);                           \
   template std::optional<FactorEstimate> estimate_factors(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,    \
                                                           FactorKind);
 TS_INSTANTIATE(double)

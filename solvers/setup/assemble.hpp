@@ -27,9 +27,14 @@ template <class T>
 using DeviceCopy = std::variant<std::monostate, DeviceCsrMatrix<T>, DeviceMatrix<T>>;
 template <class T>
 [[nodiscard]] DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyMatrix<T>& matrix);
-/// The products there; both matrices must outlive them.
+/// The products there, or where nothing is there on the host; both matrices must outlive them.
 template <class T>
 [[nodiscard]] Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there);
+/// Where blocks of vectors are best.
+template <class T>
+[[nodiscard]] Space home_of(const DeviceCopy<T>& there) {
+  return std::holds_alternative<std::monostate>(there) ? Space::host : Space::device;
+}
 
 /// The numbers of a matrix rounded to float32, n x 1 of a sparse one, which lends its pattern; also on a
 /// device if the matrix is there.
@@ -58,12 +63,13 @@ struct Assembled {
 /// Told of the factors that a run needs before they are computed; may throw.
 using BeforeFactors = std::function<void(const FactorEstimate&)>;
 
-/// A x = lambda x, or with a mass matrix the standard form of A x = lambda M x. The matrices must outlive it.
+/// A x = lambda x, or with a mass matrix the standard form of A x = lambda M x. The matrices must outlive it. Where the
+/// matrix is on a device as well, blocks are kept there, and go to the processor for what factors do.
 /// @throws Error(bad_input) for a mass matrix that is not positive definite or of another size.
 template <class T>
 [[nodiscard]] Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
                                     std::optional<double> target, Factorise factorise,
-                                    const BeforeFactors& before = nullptr);
+                                    const BeforeFactors& before = nullptr, const DeviceCopy<T>& there = {});
 
 /// Of one factorisation of A - sigma M; nothing for a dense A, which is n x n.
 template <class T>

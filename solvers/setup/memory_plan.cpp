@@ -14,6 +14,11 @@ namespace {
 /// Partial sums, small matrices and the context's own: far more than kernels were seen to ask for.
 constexpr std::uint64_t kernel_bytes = std::uint64_t{256} << 20;
 
+void add_matrix_on_device(std::uint64_t bytes, std::string what, MemoryPlan& plan) {
+  plan.shares.push_back({std::move(what), bytes, Home::device});
+  plan.shares.push_back({"partial sums and small matrices", kernel_bytes, Home::device});
+}
+
 }  // namespace
 
 std::uint64_t MemoryPlan::bytes_in(Home home) const noexcept {
@@ -52,9 +57,8 @@ MemoryPlan plan_memory(const EigenPlan& plan, const MemoryNeeds& needs) {
     out.shares.push_back({krylov ? "blocks" : "basis and blocks", blocks});
     return out;
   }
-  out.shares.push_back({"matrix", needs.matrix_bytes, Home::device});
-  out.shares.push_back({"blocks", blocks, Home::device});
-  out.shares.push_back({"partial sums and small matrices", kernel_bytes, Home::device});
+  add_matrix_on_device(needs.matrix_bytes, "matrix", out);
+  out.shares.push_back({krylov ? "blocks" : "basis and blocks", blocks, Home::device});
   out.spills = needs.device_bytes != 0 &&
                total_bytes({{"", out.bytes_in(Home::device)}, {"", basis_in(Space::device)}}) > needs.device_bytes;
   out.shares.insert(out.shares.begin() + 2, {"basis", basis_in(out.spills ? Space::host : Space::device),
@@ -67,9 +71,13 @@ MemoryPlan plan_memory(const EigenPlan& plan, const MemoryNeeds& needs) {
 MemoryPlan plan_general_memory(const EigenOptions& options, const MemoryNeeds& needs) {
   const auto n = static_cast<std::uint64_t>(needs.rows);
   const index_t columns = 4 * options.nev + 30 * std::max<index_t>(options.block_size, 4);
-  MemoryPlan out{{{"matrix", needs.matrix_bytes},
-                  {"its adjoint", needs.matrix_bytes},
-                  {"basis and blocks", n * static_cast<std::uint64_t>(columns) * 16}}};
+  const std::uint64_t basis = n * static_cast<std::uint64_t>(columns) * 16;
+  MemoryPlan out{{{"matrix", needs.matrix_bytes}, {"its adjoint", needs.matrix_bytes}}};
+  if (needs.space == Space::device) {
+    out.shares.push_back({"eigenvectors", 2 * n * static_cast<std::uint64_t>(options.nev) * 16});
+    add_matrix_on_device(2 * needs.matrix_bytes, "matrix and its adjoint", out);
+  }
+  out.shares.push_back({"basis and blocks", basis, needs.space == Space::device ? Home::device : Home::host});
   // The matrix, T and U as Eigen has them and as we do.
   if (options.method == Method::dense || needs.rows <= whole_takeover_rows<double>)
     out.shares.push_back({"Schur form", n * n * 80});
@@ -79,7 +87,16 @@ MemoryPlan plan_general_memory(const EigenOptions& options, const MemoryNeeds& n
 MemoryPlan plan_svd_memory(const EigenPlan& plan, const MemoryNeeds& needs) {
   const auto vectors =
       static_cast<std::uint64_t>(needs.rows) * static_cast<std::uint64_t>(plan.nev) * needs.element_bytes * 6;
-  return {{{"matrix", needs.matrix_bytes}, {"basis and blocks", plan.bytes}, {"singular vectors", vectors}}};
+  MemoryPlan out{{{"matrix", needs.matrix_bytes}}};
+  if (needs.space == Space::device) {
+    out.shares.push_back({"singular vectors", vectors / 3});
+    // Products with A^H take the transposed of a sparse matrix.
+    add_matrix_on_device((needs.sparse ? 2 : 1) * needs.matrix_bytes, "matrix", out);
+  }
+  const auto home = needs.space == Space::device ? Home::device : Home::host;
+  out.shares.push_back({"basis and blocks", plan.bytes, home});
+  out.shares.push_back({"singular vectors", vectors, home});
+  return out;
 }
 
 }  // namespace ts::solvers

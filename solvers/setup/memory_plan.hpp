@@ -25,6 +25,7 @@ struct MemoryNeeds {
   std::uint64_t matrix_bytes = 0;
   Space space = Space::host;       ///< where the operator is at home
   std::uint64_t device_bytes = 0;  ///< that the run may take on a device; 0: as many as it wants
+  bool sparse = false;             ///< counts for singular values
 };
 
 /// On a device the matrix (its host copy stays: residuals of pencils and checkpoints need it), the blocks

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/transform/factor_detail.hpp"
+#include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -18,18 +19,33 @@ WantedEnd positive_end(const std::vector<double>& diagonal, double low, double h
 }
 
 template <class T>
-Jacobi<T>::Jacobi(std::vector<double> diagonal) : inverse_(std::move(diagonal)) {
+Operator<T> jacobi(const Context& ctx, const std::vector<double>& diagonal) {
+  struct Body {
+    CsrMatrix<T> matrix;
+    DeviceCsrMatrix<T> there;
+  };
+  struct Inverse {
+    std::shared_ptr<const Body> body;
+    CsrOperator<T> products;
+    [[nodiscard]] index_t rows() const { return products.rows(); }
+    [[nodiscard]] Space space() const { return products.space(); }
+    void apply(const Context& c, HostView<const T> x, HostView<T> y) const { products.apply(c, x, y); }
+    void apply(const Context& c, DeviceView<const T> x, DeviceView<T> y) const { products.apply(c, x, y); }
+  };
   double largest = 0;
-  for (const double d : inverse_) largest = std::max(largest, std::abs(d));
+  for (const double d : diagonal) largest = std::max(largest, std::abs(d));
   const double least = largest > 0 ? unit_roundoff * largest : 1;
-  for (double& d : inverse_) d = 1 / std::max(std::abs(d), least);
-}
-
-template <class T>
-void Jacobi<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-  parallel_for(ctx.thread_count(), x.rows(), [&](index_t i) {
-    for (index_t j = 0; j < x.cols(); ++j) y(i, j) = inverse_[at(i)] * x(i, j);
-  });
+  auto body = std::make_shared<Body>();
+  CsrMatrix<T>& inverse = body->matrix;
+  inverse.rows = inverse.cols = static_cast<index_t>(diagonal.size());
+  for (const double d : diagonal) {
+    inverse.indices.push_back(static_cast<std::int32_t>(inverse.indices.size()));
+    inverse.values.push_back(1 / std::max(std::abs(d), least));
+    inverse.pointers.push_back(static_cast<index_t>(inverse.indices.size()));
+  }
+  if (!ctx.stream) return Inverse{body, CsrOperator<T>(inverse.view())};
+  body->there = DeviceCsrMatrix<T>(ctx.stream, inverse.view());
+  return Inverse{body, CsrOperator<T>(inverse.view(), body->there.view())};
 }
 
 template <class T>
@@ -91,29 +107,30 @@ ChebyshevInverse<T>::ChebyshevInverse(const Context& ctx, Operator<T> a, Which w
 }
 
 template <class T>
-void ChebyshevInverse<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-  const index_t n = x.rows(), p = x.cols();
+void ChebyshevInverse<T>::apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const {
   const double theta = 0.5 * (high_ + low_), delta = 0.5 * (high_ - low_), sigma = theta / delta;
-  Matrix<T> residual = Matrix<T>::copy_of(x), direction(n, p), image(n, p);
+  const auto block = [&] { return PlacedMatrix<T>(ctx, x.space(), x.rows(), x.cols()); };
+  auto residual = block(), direction = block(), image = block();
+  ortho::Tall<T> tall(ctx);
+  ortho::copy_block<T>(ctx, x, residual.view());
+  tall.add(1 / theta, x, T{0}, direction.view());
+  ortho::copy_block<T>(ctx, direction.cview(), y);
   double rho = 1 / sigma;
-  parallel_for(ctx.thread_count(), n, [&](index_t i) {
-    for (index_t j = 0; j < p; ++j) y(i, j) = direction(i, j) = residual(i, j) / theta;
-  });
   for (index_t step = 1; step < degree_; ++step) {
-    a_.apply(ctx, direction.cview(), image.view());
-    const double next = 1 / (2 * sigma - rho), keep = next * rho, add = 2 * next / delta;
-    parallel_for(ctx.thread_count(), n, [&](index_t i) {
-      for (index_t j = 0; j < p; ++j) {
-        residual(i, j) -= end_.sign * image(i, j) + end_.shift * direction(i, j);
-        direction(i, j) = keep * direction(i, j) + add * residual(i, j);
-        y(i, j) += direction(i, j);
-      }
-    });
+    const double next = 1 / (2 * sigma - rho);
+    // R = R - (sign A + shift I) D
+    if (!a_.update(ctx, -end_.sign, -end_.sign * end_.shift, direction.cview(), T{1}, residual.view())) {
+      a_.apply(ctx, direction.cview(), image.view());
+      tall.add(-end_.sign, image.cview(), T{1}, residual.view());
+      if (end_.shift != 0) tall.add(-end_.shift, direction.cview(), T{1}, residual.view());
+    }
+    tall.add(2 * next / delta, residual.cview(), next * rho, direction.view());
+    tall.add(T{1}, direction.cview(), T{1}, y);
     rho = next;
   }
 }
 
-TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, Jacobi)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, jacobi)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, IncompleteCholesky)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, ChebyshevInverse)
 

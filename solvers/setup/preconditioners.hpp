@@ -18,17 +18,10 @@ struct WantedEnd {
 /// Gershgorin's bound. `which` is SA or LA. `diagonal` is that of A, `low` and `high` bound its spectrum.
 [[nodiscard]] WantedEnd positive_end(const std::vector<double>& diagonal, double low, double high, Which);
 
-/// The inverse of a positive diagonal; elements below u times the largest count as that.
+/// The inverse of a positive diagonal, as a matrix on the host and on the device of ctx.stream if it has one; elements
+/// below u times the largest count as that.
 template <class T>
-class Jacobi {
- public:
-  explicit Jacobi(std::vector<double> diagonal);
-  [[nodiscard]] index_t rows() const noexcept { return static_cast<index_t>(inverse_.size()); }
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
-
- private:
-  std::vector<double> inverse_;
-};
+[[nodiscard]] Operator<T> jacobi(const Context& ctx, const std::vector<double>& diagonal);
 
 /// (L L^H)^-1 of an incomplete Cholesky factorisation of sign A + shift I on the pattern of A, reordered and
 /// scaled. Where it breaks down the diagonal grows until it does not. Source: Lin and More 1999, as Eigen's
@@ -55,7 +48,8 @@ class ChebyshevInverse {
  public:
   ChebyshevInverse(const Context&, Operator<T> a, Which which, index_t degree = 10, std::uint64_t seed = 0);
   [[nodiscard]] index_t rows() const { return a_.rows(); }
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
+  [[nodiscard]] Space space() const { return a_.space(); }
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const;
 
  private:
   Operator<T> a_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -18,8 +19,9 @@ template <class T>
 struct GramOperator {
   Rectangular<T> a;
   [[nodiscard]] index_t rows() const { return a.cols; }
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-    Matrix<T> w(a.rows, x.cols());
+  [[nodiscard]] Space space() const { return a.space; }
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const {
+    PlacedMatrix<T> w(ctx, y.space(), a.rows, x.cols());
     a.times(ctx, x, w.view());
     a.adjoint_times(ctx, w.cview(), y);
   }
@@ -27,82 +29,137 @@ struct GramOperator {
 
 /// X - Q (Q^H X)
 template <class T>
-Matrix<T> project_out(const Context& ctx, HostView<const T> q, HostView<const T> x) {
-  auto y = Matrix<T>::copy_of(x);
-  Matrix<T> s(q.cols(), x.cols());
+PlacedMatrix<T> project_out(const Context& ctx, PlacedView<const T> q, PlacedView<const T> x) {
+  PlacedMatrix<T> y(ctx, x.space(), x.rows(), x.cols());
+  ortho::copy_block<T>(ctx, x, y.view());
   if (q.cols() == 0) return y;
-  tsmttsm(ctx, Op::adjoint, T{1}, q, x, T{0}, s.view());
-  tsmm(ctx, Op::none, T{-1}, q, s.cview(), T{1}, y.view());
+  Matrix<T> s(q.cols(), x.cols());
+  ortho::Tall<T> tall(ctx);
+  tall.inner(q, x, s.view());
+  tall.subtract(q, s.cview(), y.view());
   return y;
 }
 
 /// From here on a matrix counts as tall and narrow.
-template <class T>
-bool is_tall(HostView<const T> a) {
+template <class View>
+bool is_tall(View a) {
   return 16 * a.cols() <= a.rows();
+}
+
+/// `product(a, x, y)` with views of the place where X and Y are.
+template <class Here, class There, class T, class Product>
+void where(const Here& here, const There& there, PlacedView<const T> x, PlacedView<T> y, const Product& product) {
+  if (y.space() == Space::host)
+    product(here, x.host(), y.host());
+  else
+    product(there, x.template in<Space::device>(), y.template in<Space::device>());
 }
 
 }  // namespace
 
 template <class T>
-Rectangular<T> rectangular(CsrView<T> a) {
-  return {a.rows, a.cols,
-          [a](const Context& ctx, HostView<const T> x, HostView<T> y) { spmm(ctx, Op::none, T{1}, a, x, T{0}, y); },
-          [a](const Context& ctx, HostView<const T> x, HostView<T> y) { spmm(ctx, Op::adjoint, T{1}, a, x, T{0}, y); },
-          0};
+Rectangular<T> rectangular(CsrView<T> a, CsrView<T, Space::device> there) {
+  const auto product = [a, there](Op op) {
+    return [=](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
+      where(a, there, x, y, [&](auto m, auto from, auto to) { spmm(ctx, op, T{1}, m, from, T{0}, to); });
+    };
+  };
+  return {
+      a.rows, a.cols, product(Op::none), product(Op::adjoint), there.pointers != nullptr ? Space::device : Space::host,
+      0};
 }
 
 template <class T>
-Rectangular<T> rectangular(HostView<const T> a) {
-  return {a.rows(), a.cols(),
-          [a](const Context& ctx, HostView<const T> x, HostView<T> y) {
-            if (is_tall(a)) return tsmm(ctx, Op::none, T{1}, a, x, T{0}, y);
-            tsm2r(ctx, Op::none, T{1}, a, x, T{0}, y);
+Rectangular<T> rectangular(HostView<const T> a, DeviceView<const T> there) {
+  return {a.rows(),
+          a.cols(),
+          [=](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
+            where(a, there, x, y, [&](auto m, auto from, auto to) {
+              if (is_tall(m)) return tsmm(ctx, Op::none, T{1}, m, from, T{0}, to);
+              tsm2r(ctx, Op::none, T{1}, m, from, T{0}, to);
+            });
           },
-          [a](const Context& ctx, HostView<const T> x, HostView<T> y) {
-            if (is_tall(a)) return tsmttsm(ctx, Op::adjoint, T{1}, a, x, T{0}, y);
-            tsm2r(ctx, Op::adjoint, T{1}, a, x, T{0}, y);
+          [=](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
+            where(a, there, x, y, [&](auto m, auto from, auto to) {
+              if (is_tall(m)) return tsmttsm(ctx, Op::adjoint, T{1}, m, from, T{0}, to);
+              tsm2r(ctx, Op::adjoint, T{1}, m, from, T{0}, to);
+            });
           },
-          0};
+          there.empty() ? Space::host : Space::device,
+          0,
+          [=](const Context& ctx, HostView<T> g) {
+            const PlacedView<const T> at_home = there.empty() ? PlacedView<const T>(a) : PlacedView<const T>(there);
+            ortho::Tall<T>(ctx).gram(at_home, g);
+          }};
 }
 
 template <class T>
 Rectangular<T> adjoint(Rectangular<T> a) {
   std::swap(a.rows, a.cols);
   std::swap(a.times, a.adjoint_times);
+  a.gram = nullptr;
   return a;
 }
 
+namespace {
+
+/// Ones and the means as columns, where a matrix is at home and on the host.
 template <class T>
-Rectangular<T> centred(Rectangular<T> a, std::vector<T> mu) {
+struct Means {
+  PlacedMatrix<T> ones, conjugates;
+
+  Means(const Context& ctx, Space space, index_t rows, const std::vector<T>& mu)
+      : ones(ctx, space, rows, 1), conjugates(ctx, space, static_cast<index_t>(mu.size()), 1) {
+    Matrix<T> one(rows, 1), of_mu(conjugates.rows(), 1);
+    for (index_t i = 0; i < rows; ++i) one(i, 0) = 1;
+    for (index_t j = 0; j < of_mu.rows(); ++j) of_mu(j, 0) = conjugate(mu[at(j)]);
+    ortho::copy_block<T>(ctx, one.cview(), ones.view());
+    ortho::copy_block<T>(ctx, of_mu.cview(), conjugates.view());
+  }
+};
+
+/// Y - w (v^H X)
+template <class T>
+void subtract_outer(const Context& ctx, PlacedView<const T> w, PlacedView<const T> v, PlacedView<const T> x,
+                    PlacedView<T> y) {
+  Matrix<T> s(1, x.cols());
+  ortho::Tall<T> tall(ctx);
+  tall.inner(v, x, s.view());
+  tall.combine(T{-1}, w, s.cview(), T{1}, y);
+}
+
+}  // namespace
+
+template <class T>
+Rectangular<T> centred(const Context& context, Rectangular<T> a, const std::vector<T>& mu) {
   expects(static_cast<index_t>(mu.size()) == a.cols, "the means are not as many as the columns");
   double squares = 0;
   for (const T& x : mu) squares += std::norm(x);
-  Rectangular<T> c{a.rows, a.cols, {}, {}, std::sqrt(static_cast<double>(a.rows) * squares)};
-  c.times = [a, mu](const Context& ctx, HostView<const T> x, HostView<T> y) {
+  Rectangular<T> c{a.rows, a.cols, {}, {}, a.space, std::sqrt(static_cast<double>(a.rows) * squares)};
+  auto at_home = std::make_shared<const Means<T>>(context, a.space, a.rows, mu);
+  auto here = a.space == Space::host ? at_home : std::make_shared<const Means<T>>(context, Space::host, a.rows, mu);
+  const auto means = [=](Space space) -> const Means<T>& { return space == Space::host ? *here : *at_home; };
+  c.times = [a, means](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
     a.times(ctx, x, y);
-    for (index_t j = 0; j < x.cols(); ++j) {  // Y - 1 (mu^T X)
-      T shift{};
-      for (index_t i = 0; i < a.cols; ++i) shift += mu[at(i)] * x(i, j);
-      for (index_t i = 0; i < a.rows; ++i) y(i, j) -= shift;
-    }
+    const Means<T>& m = means(y.space());
+    subtract_outer<T>(ctx, m.ones.cview(), m.conjugates.cview(), x, y);  // Y - 1 (mu^T X)
   };
-  c.adjoint_times = [a, mu](const Context& ctx, HostView<const T> x, HostView<T> y) {
+  c.adjoint_times = [a, means](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
     a.adjoint_times(ctx, x, y);
-    for (index_t j = 0; j < x.cols(); ++j) {  // Y - conj(mu) (1^T X)
-      T sum{};
-      for (index_t i = 0; i < a.rows; ++i) sum += x(i, j);
-      for (index_t i = 0; i < a.cols; ++i) y(i, j) -= conjugate(mu[at(i)]) * sum;
-    }
+    const Means<T>& m = means(y.space());
+    subtract_outer<T>(ctx, m.conjugates.cview(), m.ones.cview(), x, y);  // Y - conj(mu) (1^T X)
   };
   return c;
 }
 
 template <class T>
 std::vector<T> column_means(const Context& ctx, const Rectangular<T>& a) {
-  Matrix<T> ones(a.rows, 1), sums(a.cols, 1);
-  for (index_t i = 0; i < a.rows; ++i) ones(i, 0) = 1;
-  a.adjoint_times(ctx, ones.cview(), sums.view());
+  Matrix<T> one(a.rows, 1);
+  for (index_t i = 0; i < a.rows; ++i) one(i, 0) = 1;
+  PlacedMatrix<T> ones(ctx, a.space, a.rows, 1), there(ctx, a.space, a.cols, 1);
+  ortho::copy_block<T>(ctx, one.cview(), ones.view());
+  a.adjoint_times(ctx, ones.cview(), there.view());
+  const Matrix<T> sums = std::move(there).to_host(ctx);
   std::vector<T> means(at(a.cols));
   for (index_t j = 0; a.rows > 0 && j < a.cols; ++j) means[at(j)] = conjugate(sums(j, 0)) / static_cast<double>(a.rows);
   return means;
@@ -114,35 +171,37 @@ Operator<T> gram_operator(Rectangular<T> a) {
 }
 
 template <class T>
-Rectangular<T> deflated(Rectangular<T> a, HostView<const T> u, HostView<const T> v) {
-  const auto between = [](typename Rectangular<T>::Product product, HostView<const T> before, HostView<const T> after) {
-    return [=](const Context& ctx, HostView<const T> x, HostView<T> y) {
+Rectangular<T> deflated(Rectangular<T> a, PlacedView<const T> u, PlacedView<const T> v) {
+  const auto between = [](typename Rectangular<T>::Product product, PlacedView<const T> before,
+                          PlacedView<const T> after) {
+    return [=](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
       product(ctx, project_out(ctx, before, x).cview(), y);
       ortho::copy_block<T>(ctx, project_out<T>(ctx, after, y).cview(), y);
     };
   };
-  return {a.rows, a.cols, between(a.times, v, u), between(a.adjoint_times, u, v), a.cancelled};
+  return {a.rows, a.cols, between(a.times, v, u), between(a.adjoint_times, u, v), a.space, a.cancelled};
 }
 
 template <class T>
-Matrix<T> as_dense(const Context& ctx, const Rectangular<T>& a) {
+PlacedMatrix<T> as_dense(const Context& ctx, const Rectangular<T>& a) {
   constexpr index_t width = 64;
-  Matrix<T> dense(a.rows, a.cols);
+  PlacedMatrix<T> dense(ctx, a.space, a.rows, a.cols);
   for (index_t first = 0; first < a.cols; first += width) {
     const index_t w = std::min(width, a.cols - first);
-    auto unit = Matrix<T>::zeros(a.cols, w);
-    Matrix<T> y(a.rows, w);
-    for (index_t j = 0; j < w; ++j) unit(first + j, j) = 1;
+    auto identity = Matrix<T>::zeros(a.cols, w);
+    for (index_t j = 0; j < w; ++j) identity(first + j, j) = 1;
+    PlacedMatrix<T> unit(ctx, a.space, a.cols, w), y(ctx, a.space, a.rows, w);
+    ortho::copy_block<T>(ctx, identity.cview(), unit.view());
     a.times(ctx, unit.cview(), y.view());
     ortho::copy_block<T>(ctx, y.cview(), dense.view().cols(first, w));
   }
   return dense;
 }
 
-#define TS_INSTANTIATE(T)                                    \
-  template Rectangular<T> rectangular<T>(CsrView<T>);        \
-  template Rectangular<T> rectangular<T>(HostView<const T>); \
-  template Matrix<T> as_dense<T>(const Context&, const Rectangular<T>&);
+#define TS_INSTANTIATE(T)                                                         \
+  template Rectangular<T> rectangular<T>(CsrView<T>, CsrView<T, Space::device>);  \
+  template Rectangular<T> rectangular<T>(HostView<const T>, DeviceView<const T>); \
+  template PlacedMatrix<T> as_dense<T>(const Context&, const Rectangular<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, adjoint)

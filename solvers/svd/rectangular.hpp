@@ -8,21 +8,26 @@
 
 namespace ts::solvers {
 
-/// An m x n matrix A by its products with blocks (row-major, any width, never overlapping).
+/// An m x n matrix A by its products with blocks (row-major, any width, never overlapping), both in one place: in host
+/// memory, or where A is at home.
 template <class T>
 struct Rectangular {
-  using Product = std::function<void(const Context&, HostView<const T> x, HostView<T> y)>;
+  using Product = std::function<void(const Context&, PlacedView<const T> x, PlacedView<T> y)>;
   index_t rows = 0, cols = 0;
   Product times;          ///< Y = A X
   Product adjoint_times;  ///< Y = A^H X
-  double cancelled = 0;   ///< norm of what cancels in the products, where that is more than ||A||
+  Space space = Space::host;
+  double cancelled = 0;  ///< norm of what cancels in the products, where that is more than ||A||
+  /// G = A^H A, n x n on the host, where one pass over A tells it; or empty.
+  std::function<void(const Context&, HostView<T> g)> gram = {};
 };
 
-/// A matrix in somebody else's memory.
+/// A matrix in somebody else's memory, perhaps on the device of the Context's stream as well; a sparse one with its
+/// transposed there (DeviceCsrMatrix::keep_transposed).
 template <class T>
-[[nodiscard]] Rectangular<T> rectangular(CsrView<T> a);
+[[nodiscard]] Rectangular<T> rectangular(CsrView<T> a, CsrView<T, Space::device> there = {});
 template <class T>
-[[nodiscard]] Rectangular<T> rectangular(HostView<const T> a);
+[[nodiscard]] Rectangular<T> rectangular(HostView<const T> a, DeviceView<const T> there = {});
 
 /// A^H
 template <class T>
@@ -30,7 +35,7 @@ template <class T>
 
 /// A - 1 mu^T for a row mu of A.cols numbers, without forming it.
 template <class T>
-[[nodiscard]] Rectangular<T> centred(Rectangular<T> a, std::vector<T> mu);
+[[nodiscard]] Rectangular<T> centred(const Context&, Rectangular<T> a, const std::vector<T>& mu);
 
 /// The mean of every column.
 template <class T>
@@ -42,10 +47,10 @@ template <class T>
 
 /// (I - U U^H) A (I - V V^H) with U and V orthonormal; they must outlive it.
 template <class T>
-[[nodiscard]] Rectangular<T> deflated(Rectangular<T> a, HostView<const T> u, HostView<const T> v);
+[[nodiscard]] Rectangular<T> deflated(Rectangular<T> a, PlacedView<const T> u, PlacedView<const T> v);
 
-/// The elements, by products with the columns of I.
+/// The elements, by products with the columns of I, where A is at home.
 template <class T>
-[[nodiscard]] Matrix<T> as_dense(const Context&, const Rectangular<T>& a);
+[[nodiscard]] PlacedMatrix<T> as_dense(const Context&, const Rectangular<T>& a);
 
 }  // namespace ts::solvers

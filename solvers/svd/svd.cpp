@@ -4,13 +4,11 @@
 #include <cmath>
 #include <utility>
 
-#include "tallskinny/gemm/norms/column_norms.hpp"
-#include "tallskinny/gemm/tsmm/tsmm.hpp"
-#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -31,10 +29,12 @@ constexpr index_t made_dense_elements = index_t{1} << 24;
 }  // namespace
 
 template <class T>
-Matrix<T> orthonormal_basis(const Context& ctx, HostView<const T> x, index_t width, std::uint64_t seed, Matrix<T>* r,
-                            index_t* found) {
+PlacedMatrix<T> orthonormal_basis(const Context& ctx, PlacedView<const T> x, index_t width, std::uint64_t seed,
+                                  Matrix<T>* r, index_t* found) {
+  const Space space = x.space();
   const index_t n = x.rows(), p = x.cols(), wanted = std::min(n, std::max(width, p));
-  Matrix<T> q(n, wanted), block = Matrix<T>::copy_of(x), triangle(p, p);
+  PlacedMatrix<T> q(ctx, space, n, wanted), block = copy_at<T>(ctx, space, x);
+  Matrix<T> triangle(p, p);
   index_t rank = p > 0 ? ortho::orthonormalise<T>(ctx, ortho::Ladder{}, block.view(), triangle.view()).rank : 0;
   copy_block<T>(ctx, block.cview().cols(0, rank), q.view().cols(0, rank));
   if (found != nullptr) *found = rank;
@@ -44,7 +44,8 @@ Matrix<T> orthonormal_basis(const Context& ctx, HostView<const T> x, index_t wid
   }
   for (std::uint64_t stream = 0; rank < wanted && stream < 3; ++stream) {
     const index_t missing = wanted - rank;
-    Matrix<T> more(n, missing), s(rank, missing), t(missing, missing);
+    PlacedMatrix<T> more(ctx, space, n, missing);
+    Matrix<T> s(rank, missing), t(missing, missing);
     fill_random<T>(ctx, seed ^ 0x5bd1e995u, stream, more.view());
     const auto e =
         ortho::orthonormalise<T>(ctx, ortho::BcgsiPlusA{}, q.cview().cols(0, rank), more.view(), s.view(), t.view());
@@ -55,11 +56,18 @@ Matrix<T> orthonormal_basis(const Context& ctx, HostView<const T> x, index_t wid
 }
 
 template <class T>
-Matrix<T> beside(const Context& ctx, HostView<const T> a, HostView<const T> b) {
-  Matrix<T> c(a.rows(), a.cols() + b.cols());
+PlacedMatrix<T> beside(const Context& ctx, PlacedView<const T> a, PlacedView<const T> b) {
+  PlacedMatrix<T> c(ctx, a.space(), a.rows(), a.cols() + b.cols());
   copy_block<T>(ctx, a, c.view().cols(0, a.cols()));
   copy_block<T>(ctx, b, c.view().cols(a.cols(), b.cols()));
   return c;
+}
+
+template <class T>
+PlacedMatrix<T> copy_at(const Context& ctx, Space space, PlacedView<const T> a) {
+  PlacedMatrix<T> copied(ctx, space, a.rows(), a.cols());
+  copy_block<T>(ctx, a, copied.view());
+  return copied;
 }
 
 template <class T>
@@ -154,45 +162,44 @@ double SvdSolver<T>::norm_of(const Rectangular<T>& b) {
 }
 
 template <class T>
-void SvdSolver<T>::refine(HostView<const T> x) {
-  const auto v = orthonormal_basis<T>(ctx_, x, wanted_, options_.seed);
-  Matrix<T> w(a_.rows, v.cols()), r;
+void SvdSolver<T>::refine(PlacedView<const T> x) {
+  const auto there = copy_at<T>(ctx_, a_.space, x);
+  const auto v = orthonormal_basis<T>(ctx_, there.cview(), wanted_, options_.seed);
+  auto w = placed(a_.rows, v.cols());
+  Matrix<T> r;
   a_.times(ctx_, v.cview(), w.view());
   const auto q = orthonormal_basis<T>(ctx_, w.cview(), v.cols(), options_.seed + 1, &r);
   settle(q, v, r);
 }
 
 template <class T>
-void SvdSolver<T>::settle(const Matrix<T>& u, const Matrix<T>& v, const Matrix<T>& uav) {
+void SvdSolver<T>::settle(const PlacedMatrix<T>& u, const PlacedMatrix<T>& v, const Matrix<T>& uav) {
   auto& t = out_.triplets;
   const index_t m = a_.rows, n = a_.cols, p = v.cols(), k = std::min(wanted_, p);
   const auto small = ortho::svd<T>(uav.cview());
   t.values.resize(at(k));
   Matrix<T> rotate_u(p, k), rotate_v(p, k);
+  auto minus_sigma = Matrix<T>::zeros(k, k);
   for (index_t j = 0; j < k; ++j) {
     const index_t from = smallest_ ? p - 1 - j : j;
-    t.values[at(j)] = small.values[at(from)];
+    t.values[at(j)] = small.values[at(from)], minus_sigma(j, j) = -t.values[at(j)];
     for (index_t i = 0; i < p; ++i) rotate_u(i, j) = small.u(i, from), rotate_v(i, j) = small.v(i, from);
   }
-  t.vectors = Matrix<T>(n, k), out_.left = Matrix<T>(m, k);
-  tsmm(ctx_, Op::none, T{1}, v.cview(), rotate_v.cview(), T{0}, t.vectors.view());
-  tsmm(ctx_, Op::none, T{1}, u.cview(), rotate_u.cview(), T{0}, out_.left.view());
-
-  Matrix<T> av(m, k), au(n, k);
-  a_.times(ctx_, t.vectors.cview(), av.view());
-  a_.adjoint_times(ctx_, out_.left.cview(), au.view());
+  ortho::Tall<T> tall(ctx_);
+  auto right = placed(n, k), left = placed(m, k), av = placed(m, k), au = placed(n, k);
+  tall.combine(T{1}, v.cview(), rotate_v.cview(), T{0}, right.view());
+  tall.combine(T{1}, u.cview(), rotate_u.cview(), T{0}, left.view());
+  a_.times(ctx_, right.cview(), av.view());
+  a_.adjoint_times(ctx_, left.cview(), au.view());
   t.operator_applications += p + k;
-  const auto subtract = [&](Matrix<T>& y, const Matrix<T>& from) {
-    for (index_t i = 0; i < y.rows(); ++i)
-      for (index_t j = 0; j < k; ++j) y(i, j) -= t.values[at(j)] * from(i, j);
-  };
-  subtract(av, out_.left), subtract(au, t.vectors);
+  tall.combine(T{1}, left.cview(), minus_sigma.cview(), T{1}, av.view());   // A V - U Sigma
+  tall.combine(T{1}, right.cview(), minus_sigma.cview(), T{1}, au.view());  // A^H U - V Sigma
   std::vector<double> first(at(k)), second(at(k));
-  column_norms(ctx_, av.cview(), std::span<double>(first));
-  column_norms(ctx_, au.cview(), std::span<double>(second));
+  tall.norms(av.cview(), first), tall.norms(au.cview(), second);
   t.residual_norms.resize(at(k));
   for (index_t j = 0; j < k; ++j) t.residual_norms[at(j)] = std::hypot(first[at(j)], second[at(j)]) / std::sqrt(2.0);
   for (const double sigma : t.values) norm_ = std::max(norm_, sigma);
+  t.vectors = std::move(right).to_host(ctx_), out_.left = std::move(left).to_host(ctx_);
 }
 
 template <class T>
@@ -214,10 +221,11 @@ bool SvdSolver<T>::settled(double norm) const {
 }
 
 template <class T>
-Matrix<T> SvdSolver<T>::inner(const Matrix<T>& u, const Matrix<T>& v) const {
-  Matrix<T> av(a_.rows, v.cols()), b(u.cols(), v.cols());
+Matrix<T> SvdSolver<T>::inner(const PlacedMatrix<T>& u, const PlacedMatrix<T>& v) const {
+  auto av = placed(a_.rows, v.cols());
+  Matrix<T> b(u.cols(), v.cols());
   a_.times(ctx_, v.cview(), av.view());
-  tsmttsm(ctx_, Op::adjoint, T{1}, u.cview(), av.cview(), T{0}, b.view());
+  ortho::Tall<T>(ctx_).inner(u.cview(), av.cview(), b.view());
   return b;
 }
 
@@ -280,18 +288,25 @@ bool SvdSolver<T>::has_triangle() const {
 }
 
 template <class T>
+PlacedMatrix<T> SvdSolver<T>::elements_factorised(Matrix<T>& r) const {
+  const bool as_they_lie = dense_.cols() > 0 && !transposed_ && a_.space == Space::host;
+  const auto own = as_they_lie ? PlacedMatrix<T>() : as_dense(ctx_, a_);
+  return orthonormal_basis<T>(ctx_, as_they_lie ? PlacedView<const T>(dense_) : own.cview(), a_.cols, options_.seed,
+                              &r);
+}
+
+template <class T>
 void SvdSolver<T>::by_triangle() {
   const index_t n = a_.cols;
-  Matrix<T> own, r;
-  if (dense_.cols() == 0 || transposed_) own = as_dense(ctx_, a_);
-  const auto q = orthonormal_basis<T>(ctx_, own.empty() ? dense_ : own.cview(), n, options_.seed, &r);
+  Matrix<T> r;
+  const auto q = elements_factorised(r);
   const auto all = ortho::svd<T>(r.cview());
   norm_ = all.values.empty() ? 0 : all.values.front();
   const index_t first = smallest_ ? n - wanted_ : 0;
   if (wanted_ < n) next_ = all.values[at(smallest_ ? first - 1 : wanted_)];
-  Matrix<T> u(a_.rows, wanted_);
-  tsmm(ctx_, Op::none, T{1}, q.cview(), all.u.cview().cols(first, wanted_), T{0}, u.view());
-  const auto v = Matrix<T>::copy_of(all.v.cview().cols(first, wanted_));
+  auto u = placed(a_.rows, wanted_);
+  ortho::Tall<T>(ctx_).combine(T{1}, q.cview(), all.u.cview().cols(first, wanted_), T{0}, u.view());
+  const auto v = copy_at<T>(ctx_, a_.space, all.v.cview().cols(first, wanted_));
   settle(u, v, inner(u, v));
   verification_ = Verification::all_computed;
   out_.triplets.stop = StopReason::converged, out_.stage = SvdStage::triangular;
@@ -306,6 +321,7 @@ SvdResult<T> solve_svd(const Context& ctx, const SvdProblem<T>& problem, const E
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, orthonormal_basis)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, beside)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, copy_at)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, SvdSolver)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_svd)
 

@@ -16,16 +16,20 @@ namespace ts::solvers {
 /// Values above this share of the largest are what the squares resolve well.
 inline constexpr double resolved_share = 1e-3;
 
-/// An orthonormal basis of span(X), completed at random to `width` columns (at most as many as rows).
+/// An orthonormal basis of span(X), completed at random to `width` columns (at most as many as rows), where X is.
 /// @param r if given, X = Q R.
 /// @param found if given, the rank of X.
 template <class T>
-[[nodiscard]] Matrix<T> orthonormal_basis(const Context& ctx, HostView<const T> x, index_t width, std::uint64_t seed,
-                                          Matrix<T>* r = nullptr, index_t* found = nullptr);
+[[nodiscard]] PlacedMatrix<T> orthonormal_basis(const Context& ctx, PlacedView<const T> x, index_t width,
+                                                std::uint64_t seed, Matrix<T>* r = nullptr, index_t* found = nullptr);
 
-/// [A, B]
+/// [A, B], where A is
 template <class T>
-[[nodiscard]] Matrix<T> beside(const Context& ctx, HostView<const T> a, HostView<const T> b);
+[[nodiscard]] PlacedMatrix<T> beside(const Context& ctx, PlacedView<const T> a, PlacedView<const T> b);
+
+/// A copy of A
+template <class T>
+[[nodiscard]] PlacedMatrix<T> copy_at(const Context& ctx, Space space, PlacedView<const T> a);
 
 template <class T>
 class SvdSolver {
@@ -60,16 +64,20 @@ class SvdSolver {
   /// ||B|| from below.
   [[nodiscard]] double norm_of(const Rectangular<T>& b);
   /// Rayleigh-Ritz for singular triplets on span(X), with W = A V = Q R.
-  void refine(HostView<const T> x);
-  /// U^H A V = U' Sigma V'^H: the wanted are kept, with residuals from A.
-  void settle(const Matrix<T>& u, const Matrix<T>& v, const Matrix<T>& uav);
+  void refine(PlacedView<const T> x);
+  /// U^H A V = U' Sigma V'^H: the wanted are kept, with residuals from A. U and V: where A is at home.
+  void settle(const PlacedMatrix<T>& u, const PlacedMatrix<T>& v, const Matrix<T>& uav);
   /// U^H A V
-  [[nodiscard]] Matrix<T> inner(const Matrix<T>& u, const Matrix<T>& v) const;
+  [[nodiscard]] Matrix<T> inner(const PlacedMatrix<T>& u, const PlacedMatrix<T>& v) const;
+  /// In memory where A is at home.
+  [[nodiscard]] PlacedMatrix<T> placed(index_t rows, index_t cols) const { return {ctx_, a_.space, rows, cols}; }
   [[nodiscard]] bool residuals_met() const;
   /// Residuals meet the tolerance, and rounding in squares of size norm^2 moves the last singular value by
   /// less than that.
   [[nodiscard]] bool settled(double norm) const;
-  /// A = Q R, and all singular values of R.
+  /// Q of A = Q R, from all elements of A.
+  [[nodiscard]] PlacedMatrix<T> elements_factorised(Matrix<T>& r) const;
+  /// All singular values of R.
   void by_triangle();
   /// How the values were reached and whether they are all, in words.
   [[nodiscard]] std::string reason() const;
@@ -94,7 +102,7 @@ class SvdSolver {
   void find_smallest(const InverseGram<T>& inverse, double delta, bool closely);
   /// Left vectors of right ones. Those of vanishing singular values, which A V does not tell, are the
   /// smallest of A^H in the complement of the others.
-  Matrix<T> left_vectors(const InverseGram<T>& inverse, HostView<const T> v, double delta);
+  PlacedMatrix<T> left_vectors(const InverseGram<T>& inverse, HostView<const T> v, double delta);
   /// Does the number of singular values below the last, or below its cluster, agree?
   [[nodiscard]] bool is_counted(const CountBelow& count_below) const;
 

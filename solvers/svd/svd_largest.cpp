@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -25,9 +24,9 @@ void SvdSolver<T>::by_gram() {
   const index_t n = a_.cols;
   Matrix<T> g;
   EigenProblem<T> problem{gram_operator(a_)};
-  if (dense_.cols() > 0 && !transposed_ && n <= gram_columns) {
+  if (a_.gram && n <= gram_columns) {
     g = Matrix<T>(n, n);
-    gram(ctx_, Op::adjoint, T{1}, dense_, T{0}, g.view());
+    a_.gram(ctx_, g.view());
     problem.a = DenseOperator<T>(g.cview());
   }
   norm_ = 1;
@@ -55,8 +54,8 @@ void SvdSolver<T>::by_deflation() {
       ++known;
     if (round == most_rounds || (known <= before && known < wanted_)) return;
     before = known;
-    const auto u = Matrix<T>::copy_of(out_.left.cview().cols(0, known)),
-               v = Matrix<T>::copy_of(t.vectors.cview().cols(0, known));
+    const auto u = copy_at<T>(ctx_, a_.space, out_.left.cview().cols(0, known)),
+               v = copy_at<T>(ctx_, a_.space, t.vectors.cview().cols(0, known));
     const auto rest = deflated<T>(a_, u.cview(), v.cview());
     norm = known == a_.cols ? 0 : norm_of(rest);
     if (norm <= std::max(noise_share * scale(), accept.rounding() / 2)) {

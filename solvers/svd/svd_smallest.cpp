@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
-#include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -28,11 +28,10 @@ struct LeftInverse {
   void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
     const Rectangular<T> whole{u.rows(),
                                u.rows(),
-                               [this](const Context& c, HostView<const T> from, HostView<T> to) {
-                                 copy_block<T>(c, inverse.left_inverse(c, from).cview(), to);
+                               [this](const Context& c, PlacedView<const T> from, PlacedView<T> to) {
+                                 copy_block<T>(c, inverse.left_inverse(c, from.host()).cview(), to);
                                },
-                               {},
-                               0};
+                               {}};
     deflated<T>(whole, u, u).times(ctx, x, y);
   }
 };
@@ -41,9 +40,8 @@ struct LeftInverse {
 
 template <class T>
 void SvdSolver<T>::by_factor() {
-  Matrix<T> own, r;
-  if (transposed_) own = as_dense(ctx_, a_);
-  const auto q = orthonormal_basis<T>(ctx_, transposed_ ? own.cview() : dense_, a_.cols, options_.seed, &r);
+  Matrix<T> r;
+  const auto q = elements_factorised(r);
   const auto factor = sparse_of<T>(r.cview());
   auto options = options_;
   options.which = Which::SM;
@@ -51,9 +49,9 @@ void SvdSolver<T>::by_factor() {
   out_.triplets = std::move(of_factor.triplets), out_.stage = of_factor.stage;
   norm_ = out_.triplets.norm, next_ = out_.triplets.next_value;
   if (out_.triplets.verified) verification_ = out_.triplets.verification;
-  const auto v = std::move(out_.triplets.vectors);
-  Matrix<T> u(a_.rows, v.cols());
-  tsmm(ctx_, Op::none, T{1}, q.cview(), of_factor.left.cview(), T{0}, u.view());
+  const auto v = copy_at<T>(ctx_, a_.space, out_.triplets.vectors.cview());
+  auto u = placed(a_.rows, v.cols());
+  ortho::Tall<T>(ctx_).combine(T{1}, q.cview(), of_factor.left.cview(), T{0}, u.view());
   settle(u, v, inner(u, v));
 }
 
@@ -102,7 +100,7 @@ template <class T>
 void SvdSolver<T>::find_smallest(const InverseGram<T>& inverse, double delta, bool closely) {
   auto& t = out_.triplets;
   EigenProblem<T> problem{gram_operator(a_)};
-  problem.target = 0, problem.inverse = inverse, problem.shift = -delta * delta;
+  problem.target = 0, problem.inverse = at_home<T>(a_.space, inverse), problem.shift = -delta * delta;
   auto options = options_for(norm_);
   options.which = Which::SM, options.method = Method::lanczos;
   if (!closely) {
@@ -113,13 +111,14 @@ void SvdSolver<T>::find_smallest(const InverseGram<T>& inverse, double delta, bo
   const auto before = std::move(t.vectors);
   solve(problem, options, closely ? before.cview() : HostView<const T>{});
   searched_ = std::exchange(verification_, Verification::none);
-  const auto v = orthonormal_basis<T>(ctx_, t.vectors.cview(), wanted_, options_.seed);
-  const auto u = left_vectors(inverse, v.cview(), delta);
+  const auto right = orthonormal_basis<T>(ctx_, t.vectors.cview(), wanted_, options_.seed);
+  const auto left = left_vectors(inverse, right.cview().host(), delta);
+  const auto u = copy_at<T>(ctx_, a_.space, left.cview()), v = copy_at<T>(ctx_, a_.space, right.cview());
   settle(u, v, inner(u, v));
 }
 
 template <class T>
-Matrix<T> SvdSolver<T>::left_vectors(const InverseGram<T>& inverse, HostView<const T> v, double delta) {
+PlacedMatrix<T> SvdSolver<T>::left_vectors(const InverseGram<T>& inverse, HostView<const T> v, double delta) {
   constexpr double vanishing = 1e-6;
   const auto images = inverse.left_of(ctx_, v);
   std::vector<double> norms(at(v.cols()));
@@ -133,10 +132,10 @@ Matrix<T> SvdSolver<T>::left_vectors(const InverseGram<T>& inverse, HostView<con
   }
   auto u = orthonormal_basis<T>(ctx_, told.cview().cols(0, count), count, options_.seed, nullptr, &count);
   if (count == v.cols()) return u;
-  u = Matrix<T>::copy_of(u.cview().cols(0, count));
+  u = copy_at<T>(ctx_, Space::host, u.cview().cols(0, count));
   EigenProblem<T> problem{gram_operator(adjoint(a_))};
   problem.target = 0, problem.shift = -delta * delta;
-  problem.inverse = LeftInverse<T>{inverse, u.cview()};
+  problem.inverse = LeftInverse<T>{inverse, u.cview().host()};
   auto options = options_for(norm_);
   options.which = Which::SM, options.method = Method::lanczos, options.verify = false;
   options.nev = v.cols() - count;

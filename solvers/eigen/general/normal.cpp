@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tallskinny/solvers/eigen/values/selection.hpp"
+#include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/random.hpp"
 
 namespace ts::solvers {
@@ -16,8 +17,9 @@ template <class T>
 struct Gram {
   Operator<T> a, adjoint;
   [[nodiscard]] index_t rows() const { return a.rows(); }
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-    Matrix<T> ax(x.rows(), x.cols());
+  [[nodiscard]] Space space() const { return a.space(); }
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const {
+    PlacedMatrix<T> ax(ctx, y.space(), x.rows(), x.cols());
     a.apply(ctx, x, ax.view());
     adjoint.apply(ctx, ax.cview(), y);
   }
@@ -29,12 +31,12 @@ struct HalfSum {
   Operator<T> a, adjoint;
   double sign = 1;
   [[nodiscard]] index_t rows() const { return a.rows(); }
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-    Matrix<T> other(x.rows(), x.cols());
+  [[nodiscard]] Space space() const { return a.space(); }
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const {
+    PlacedMatrix<T> other(ctx, y.space(), x.rows(), x.cols());
     a.apply(ctx, x, y);
     adjoint.apply(ctx, x, other.view());
-    for (index_t i = 0; i < x.rows(); ++i)
-      for (index_t j = 0; j < x.cols(); ++j) y(i, j) = 0.5 * (y(i, j) + sign * other(i, j));
+    ortho::Tall<T>(ctx).add(0.5 * sign, other.cview(), T{0.5}, y);
   }
 };
 

@@ -19,11 +19,9 @@ void combine(const Context& ctx, double alpha, PlacedView<const T> w, double bet
              PlacedView<T> y) {
   using R = real_t<T>;
   if (y.space() == Space::device) {
-    Matrix<T> identity(w.cols(), w.cols());
-    ortho::set_identity(identity.view());
     ortho::Tall<T> tall(ctx);
-    tall.combine(static_cast<R>(beta), x, identity.cview(), static_cast<R>(gamma), y);
-    return tall.combine(static_cast<R>(alpha), w, identity.cview(), T{1}, y);
+    tall.add(static_cast<R>(beta), x, static_cast<R>(gamma), y);
+    return tall.add(static_cast<R>(alpha), w, T{1}, y);
   }
   const auto bytes = static_cast<double>(w.rows() * w.cols()) * sizeof(T);
   const Profile::Piece piece(ctx, "sums of blocks", {(gamma == 0 ? 2 : 3) * bytes, bytes, 0}, dtype_of<T>);

@@ -110,7 +110,7 @@ template <class T>
 Stage run_cycle(Lobpcg<T>& run, double threshold, double slack, double hidden) {
   const index_t n = run.accept.rows, width = std::min(verification_block, n - run.basis.locked());
   const double trust = trust_factor(width);
-  Matrix<T> block(n, width);
+  PlacedMatrix<T> block(run.ctx, run.problem.a.space(), n, width);
   fill_random<T>(run.ctx, run.options.seed, ++run.stream, block.view());
   run.basis.start(block.cview());
   ++run.record.verification_rounds;
@@ -146,7 +146,7 @@ Stage verify(Lobpcg<T>& run) {
     if (!(ratio(run, locked) <= 1 || r <= 0.1 * d)) break;
     if (d > slack) hidden += r * r / d;
   }
-  const Matrix<T> others = basis.lock(locked);
+  const PlacedMatrix<T> others = basis.lock(locked);
   const Stage stage = run_cycle(run, threshold, slack, hidden);
   const double outside = basis.width() > 0 ? basis.values().front() : nan;
   basis.settle();
@@ -154,9 +154,9 @@ Stage verify(Lobpcg<T>& run) {
   if (stage == Stage::entered) {  // the block stays this much wider
     basis.project(basis.width());
     const index_t width = basis.width();
-    Matrix<T> wider(run.accept.rows, width + others.cols());
-    copy_block<T>(run.ctx, basis.leading(width), wider.view().cols(0, width));
-    copy_block<T>(run.ctx, others.cview(), wider.view().cols(width, others.cols()));
+    PlacedMatrix<T> wider(run.ctx, others.space(), run.accept.rows, width + others.cols());
+    ortho::copy_block<T>(run.ctx, basis.leading(width), wider.view().cols(0, width));
+    ortho::copy_block<T>(run.ctx, others.cview(), wider.view().cols(width, others.cols()));
     basis.start(wider.cview());
     return stage;
   }
@@ -170,9 +170,9 @@ template <class T>
 void start(Lobpcg<T>& run) {
   run.accept.norm = estimate_norm(run.ctx, run.problem.a, run.options.seed, run.basis.work().applications);
   const index_t least = limit_of(run.plan) > 0 ? with_guards(run.plan.nev) : run.plan.block_size;
-  Matrix<T> block(run.accept.rows, std::max(least, run.initial.cols()));
+  PlacedMatrix<T> block(run.ctx, run.problem.a.space(), run.accept.rows, std::max(least, run.initial.cols()));
   fill_random<T>(run.ctx, run.options.seed, run.stream, block.view());
-  if (run.initial.cols() > 0) copy_block<T>(run.ctx, run.initial, block.view().cols(0, run.initial.cols()));
+  if (run.initial.cols() > 0) ortho::copy_block<T>(run.ctx, run.initial, block.view().cols(0, run.initial.cols()));
   run.basis.start(block.cview());
 }
 
@@ -211,7 +211,8 @@ Iterated<T> run(Lobpcg<T>& run) {
   record.iterations = done.steps, record.dead_directions = done.dead, record.norm = run.accept.norm;
   record.operator_applications = done.applications;
   if (run.found_at > 0) record.verification_applications = done.applications - run.found_at;
-  out.vectors = Matrix<T>::copy_of(run.basis.leading(std::min(run.plan.nev, run.basis.width())));
+  out.vectors = Matrix<T>(run.accept.rows, std::min(run.plan.nev, run.basis.width()));
+  ortho::copy_block<T>(run.ctx, run.basis.leading(out.vectors.cols()), out.vectors.view());
   out.next_value = run.next;
   return out;
 }

@@ -4,11 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "tallskinny/gemm/norms/column_norms.hpp"
-#include "tallskinny/gemm/tsmm/tsmm.hpp"
-#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/ortho/tall.hpp"
 
 namespace ts::solvers {
 
@@ -30,28 +28,28 @@ RitzBasis<T>::RitzBasis(const Context& ctx, const EigenProblem<T>& problem, doub
 template <class T>
 void RitzBasis<T>::reserve(index_t columns) {
   if (s_.cols() >= columns) return;
-  Matrix<T> s(n_, columns), as(n_, columns);
+  auto s = placed(columns), as = placed(columns);
   const index_t used = l_ + x_ + p_;
   if (used > 0) {
-    copy_block<T>(ctx_, s_.cview().cols(0, used), s.view().cols(0, used));
-    copy_block<T>(ctx_, as_.cview().cols(0, used), as.view().cols(0, used));
+    ortho::copy_block<T>(ctx_, s_.cview().cols(0, used), s.view().cols(0, used));
+    ortho::copy_block<T>(ctx_, as_.cview().cols(0, used), as.view().cols(0, used));
   }
   s_ = std::move(s), as_ = std::move(as);
 }
 
 template <class T>
 void RitzBasis<T>::apply_to(index_t first, index_t count) {
-  problem_.a.apply(ctx_, HostView<const T>(s(first, count)), as(first, count));
+  problem_.a.apply(ctx_, s(first, count), as(first, count));
   work_.applications += count;
 }
 
 template <class T>
-void RitzBasis<T>::start(HostView<const T> block) {
+void RitzBasis<T>::start(PlacedView<const T> block) {
   x_ = p_ = 0;
   c_ = {};
   const index_t width = std::min(block.cols(), n_ - l_);
   reserve(l_ + 3 * width);
-  copy_block<T>(ctx_, block.cols(0, width), s(0, width));
+  ortho::copy_block<T>(ctx_, block.cols(0, width), s(0, width));
   Matrix<T> c(l_, width), r(width, width);
   x_ =
       ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, s_.cview().cols(0, l_), s(0, width), c.view(), r.view()).rank;
@@ -63,7 +61,8 @@ template <class T>
 void RitzBasis<T>::project(index_t width) {
   const index_t m = x_ + p_;
   Matrix<T> h(m, m);  // H = S^H A S = C Theta C^H
-  tsmttsm(ctx_, Op::adjoint, T{1}, HostView<const T>(s(0, m)), HostView<const T>(as(0, m)), T{0}, h.view());
+  ortho::Tall<T> tall(ctx_);
+  tall.inner(s(0, m), as(0, m), h.view());
   const auto e = ortho::hermitian_eigen<T>(h.cview());
   if (!(std::isfinite(e.values.empty() ? 0 : e.values.front()))) throw_not_finite();
   Matrix<T> c(m, width);
@@ -75,16 +74,18 @@ void RitzBasis<T>::project(index_t width) {
   }
   if (m + batch_ <= limit_) {  // another step fits in: X = S C stands beside the basis
     x_ = width, p_ = m - width, c_ = std::move(c);
-    current_ = Matrix<T>(n_, width), image_ = Matrix<T>(n_, width);
-    tsmm(ctx_, Op::none, T{1}, HostView<const T>(s(0, m)), c_.cview(), T{0}, current_.view());
-    tsmm(ctx_, Op::none, T{1}, HostView<const T>(as(0, m)), c_.cview(), T{0}, image_.view());
+    current_ = placed(width), image_ = placed(width);
+    tall.combine(T{1}, s(0, m), c_.cview(), T{0}, current_.view());
+    tall.combine(T{1}, as(0, m), c_.cview(), T{0}, image_.view());
   } else {
     compress(c, p_ == 0 ? Matrix<T>(m, 0) : beside(c));
   }
   std::vector<index_t> all(at(x_));
   std::iota(all.begin(), all.end(), index_t{0});
   residuals_.resize(at(x_));
-  column_norms(ctx_, residuals_of(all).cview(), std::span<double>(residuals_));
+  auto r = placed(x_);
+  residuals_of(all, r.view());
+  tall.norms(r.cview(), residuals_);
 }
 
 /// Coefficients of what is kept beside X = S C. LOBPCG: what it has outside of the old X. A grown basis: the
@@ -116,12 +117,7 @@ void RitzBasis<T>::compress(const Matrix<T>& c, Matrix<T> beside) {
                                     .rank;
   ortho::copy<T>(c.cview(), both.view().cols(0, width));
   ortho::copy<T>(beside.cview().cols(0, p), both.view().cols(width, p));
-  const auto coefficients = both.cview().cols(0, width + p);
-  Matrix<T> image(n_, width + p);
-  for (const auto& basis : {s(0, m), as(0, m)}) {
-    tsmm(ctx_, Op::none, T{1}, HostView<const T>(basis), coefficients, T{0}, image.view());
-    copy_block<T>(ctx_, image.cview(), basis.cols(0, width + p));
-  }
+  for (const auto& basis : {s(0, m), as(0, m)}) ortho::Tall<T>(ctx_).multiply(basis, both.cview().cols(0, width + p));
   x_ = width, p_ = p;
   c_ = {};
 }
@@ -133,17 +129,17 @@ void RitzBasis<T>::settle() {
   compress(c, Matrix<T>(c.rows(), 0));
 }
 
-/// R = A X - X Theta, of the columns named.
+/// R = (A X - X Theta) E, where E picks the columns named.
 template <class T>
-Matrix<T> RitzBasis<T>::residuals_of(const std::vector<index_t>& which) {
-  Matrix<T> r(n_, static_cast<index_t>(which.size()));
-  const auto now = x(), image = ax();
-  for (index_t i = 0; i < n_; ++i)
-    for (index_t j = 0; j < r.cols(); ++j) {
-      const index_t from = which[at(j)];
-      r(i, j) = image(i, from) - values_[at(from)] * now(i, from);
-    }
-  return r;
+void RitzBasis<T>::residuals_of(const std::vector<index_t>& which, PlacedView<T> r) {
+  auto pick = Matrix<T>::zeros(x_, r.cols()), scaled = Matrix<T>::zeros(x_, r.cols());
+  for (index_t j = 0; j < r.cols(); ++j) {
+    const index_t from = which[at(j)];
+    pick(from, j) = 1, scaled(from, j) = values_[at(from)];
+  }
+  ortho::Tall<T> tall(ctx_);
+  tall.combine(T{1}, ax(), pick.cview(), T{0}, r);
+  tall.combine(T{-1}, x(), scaled.cview(), T{1}, r);
 }
 
 template <class T>
@@ -154,12 +150,14 @@ bool RitzBasis<T>::expand(const std::vector<index_t>& active) {
   ++work_.steps;
   reserve(l_ + std::max(3 * std::max(x_, batch_), x_ + p_ + batch_));
   if (work_.steps % refresh_steps == 0) apply_to(0, x_ + p_);
-  const auto r = residuals_of({active.begin(), active.begin() + width});
   const auto w = s(x_ + p_, width);
-  if (problem_.preconditioner)  // W = K R
+  if (problem_.preconditioner) {  // W = K R
+    auto r = placed(width);
+    residuals_of(active, r.view());
     problem_.preconditioner->apply(ctx_, r.cview(), w);
-  else
-    copy_block<T>(ctx_, r.cview(), w);
+  } else {
+    residuals_of(active, w);
+  }
   Matrix<T> c(before, width), t(width, width);
   const auto e = ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, s_.cview().cols(0, before), w, c.view(), t.view());
   if (e.rung == ortho::Rung::failed) throw_not_finite();
@@ -172,8 +170,9 @@ bool RitzBasis<T>::expand(const std::vector<index_t>& active) {
 }
 
 template <class T>
-Matrix<T> RitzBasis<T>::lock(index_t count) {
-  auto others = Matrix<T>::copy_of(HostView<const T>(s(count, x_ - count)));
+PlacedMatrix<T> RitzBasis<T>::lock(index_t count) {
+  auto others = placed(x_ - count);
+  ortho::copy_block<T>(ctx_, s(count, x_ - count), others.view());
   l_ += count, x_ = p_ = 0;
   return others;
 }

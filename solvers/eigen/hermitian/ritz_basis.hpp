@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/placed.hpp"
 #include "tallskinny/solvers/eigen/values/problem.hpp"
 #include "tallskinny/solvers/eigen/values/work.hpp"
 
@@ -11,7 +11,8 @@ namespace ts::solvers {
 
 /// [L X P W] is an orthonormal basis at all times (block Gram-Schmidt drops directions that die): L is
 /// locked, X are Ritz vectors, P is what the last step added to X, or all that a growing basis holds beside
-/// it, W the preconditioned residuals of the step that is under way.
+/// it, W the preconditioned residuals of the step that is under way. All of it is where A is at home; what A and
+/// the preconditioner are elsewhere costs copies (solvers/operator.hpp).
 template <class T>
 class RitzBasis {
  public:
@@ -20,7 +21,7 @@ class RitzBasis {
   RitzBasis(const Context&, const EigenProblem<T>&, double sign, index_t batch, index_t limit);
 
   /// X = an orthonormal basis of `block` in the complement of L, with its Ritz pairs.
-  void start(HostView<const T> block);
+  void start(PlacedView<const T> block);
   /// W = the preconditioned residuals of those columns of X that are `active`, and Rayleigh-Ritz on [X P W].
   /// False when nothing new could be appended.
   [[nodiscard]] bool expand(const std::vector<index_t>& active);
@@ -30,7 +31,7 @@ class RitzBasis {
   void settle();
 
   /// After settle(): locks the first `count` columns of X and forgets the others, which are handed out.
-  [[nodiscard]] Matrix<T> lock(index_t count);
+  [[nodiscard]] PlacedMatrix<T> lock(index_t count);
   /// The columns that were locked last stand before X again, where its Ritz values do not count until project
   /// or keep.
   void unlock(index_t count);
@@ -38,7 +39,7 @@ class RitzBasis {
   void keep(std::vector<double> values, std::vector<double> residuals);
 
   /// The first columns of X, after settle().
-  [[nodiscard]] HostView<const T> leading(index_t count) { return s(0, count); }
+  [[nodiscard]] PlacedView<const T> leading(index_t count) { return s(0, count); }
   [[nodiscard]] index_t width() const noexcept { return x_; }
   [[nodiscard]] index_t locked() const noexcept { return l_; }
   /// Of X, from the wanted end inwards.
@@ -47,24 +48,26 @@ class RitzBasis {
   [[nodiscard]] KrylovWork& work() noexcept { return work_; }
 
  private:
-  [[nodiscard]] HostView<T> s(index_t first, index_t count) { return s_.view().cols(l_ + first, count); }
-  [[nodiscard]] HostView<T> as(index_t first, index_t count) { return as_.view().cols(l_ + first, count); }
-  [[nodiscard]] HostView<const T> x() { return c_.cols() > 0 ? current_.cview() : s(0, x_); }
-  [[nodiscard]] HostView<const T> ax() { return c_.cols() > 0 ? image_.cview() : as(0, x_); }
+  [[nodiscard]] PlacedView<T> s(index_t first, index_t count) { return s_.view().cols(l_ + first, count); }
+  [[nodiscard]] PlacedView<T> as(index_t first, index_t count) { return as_.view().cols(l_ + first, count); }
+  [[nodiscard]] PlacedView<const T> x() { return c_.cols() > 0 ? current_.cview() : s(0, x_); }
+  [[nodiscard]] PlacedView<const T> ax() { return c_.cols() > 0 ? image_.cview() : as(0, x_); }
   void apply_to(index_t first, index_t count);
   void reserve(index_t columns);
   [[nodiscard]] Matrix<T> beside(const Matrix<T>& c) const;
   void compress(const Matrix<T>& c, Matrix<T> beside);
-  [[nodiscard]] Matrix<T> residuals_of(const std::vector<index_t>& which);
+  [[nodiscard]] PlacedMatrix<T> placed(index_t columns) { return {ctx_, problem_.a.space(), n_, columns}; }
+  void residuals_of(const std::vector<index_t>& which, PlacedView<T> r);
 
   Context ctx_;
   const EigenProblem<T>& problem_;
   index_t n_;
   double sign_;
   index_t batch_, limit_;
-  Matrix<T> s_, as_;  ///< [L X P W] and its image
-  /// Where the basis has grown since X was made its first columns: X = S C, A X.
-  Matrix<T> c_, current_, image_;
+  PlacedMatrix<T> s_, as_;  ///< [L X P W] and its image
+  /// Where the basis has grown since X was made its first columns: X = S C, and A X.
+  Matrix<T> c_;
+  PlacedMatrix<T> current_, image_;
   index_t l_ = 0, x_ = 0, p_ = 0;  ///< columns of L, X and P
   std::vector<double> values_, residuals_;
   KrylovWork work_;

@@ -1,25 +1,22 @@
 #include "tallskinny/solvers/eigen/transform/folded.hpp"
 
-#include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
 template <class T>
-void FoldedOperator<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-  Matrix<T> w(x.rows(), x.cols());
+void FoldedOperator<T>::apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const {
+  PlacedMatrix<T> w(ctx, y.space(), x.rows(), x.cols());
   shifted(ctx, x, w.view());
   shifted(ctx, w.cview(), y);
 }
 
 template <class T>
-void FoldedOperator<T>::shifted(const Context& ctx, HostView<const T> x, HostView<T> y) const {
+void FoldedOperator<T>::shifted(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const {
+  if (a_.update(ctx, T{1}, centre_, x, T{0}, y)) return;
   a_.apply(ctx, x, y);
-  const index_t n = x.rows(), p = x.cols();
-  parallel_for(ctx.thread_count(), n, [&](index_t i) {
-    for (index_t j = 0; j < p; ++j) y(i, j) -= centre_ * x(i, j);
-  });
+  ortho::Tall<T>(ctx).add(-centre_, x, T{1}, y);
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, FoldedOperator)

@@ -16,7 +16,8 @@ class FoldedOperator {
  public:
   FoldedOperator(Operator<T> a, double centre) : a_(std::move(a)), centre_(centre) {}
   [[nodiscard]] index_t rows() const { return a_.rows(); }
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
+  [[nodiscard]] Space space() const { return a_.space(); }
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const;
   [[nodiscard]] OperatorFacts facts() const {
     const auto of_a = a_.facts();
     const double farthest = std::max(std::abs(of_a.low - centre_), std::abs(of_a.high - centre_));
@@ -25,7 +26,7 @@ class FoldedOperator {
 
  private:
   /// Y = (A - c I) X.
-  void shifted(const Context& ctx, HostView<const T> x, HostView<T> y) const;
+  void shifted(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const;
 
   Operator<T> a_;
   double centre_;

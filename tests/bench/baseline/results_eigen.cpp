@@ -123,7 +123,7 @@ void print_preconditioned(const CsrMatrix<double>& a) {
         diagonal[static_cast<std::size_t>(i)] += a.values[static_cast<std::size_t>(e)];
   const auto facts = solvers::gershgorin(a.view());
   const auto end = solvers::positive_end(diagonal, facts.low, facts.high, Which::SA);
-  const solvers::Operator<double> all[] = {solvers::Jacobi<double>(diagonal),
+  const solvers::Operator<double> all[] = {solvers::jacobi<double>(Context{}, diagonal),
                                            solvers::IncompleteCholesky<double>(a.view(), end),
                                            solvers::ChebyshevInverse<double>(plain_context(), plain(a).a, Which::SA)};
   constexpr const char* names[] = {"jacobi", "ichol", "chebyshev inverse"};

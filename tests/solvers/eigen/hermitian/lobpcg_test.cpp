@@ -74,7 +74,7 @@ TEST_CASE("preconditioners: an inverse, and Jacobi on a badly scaled matrix") {
         diagonal.push_back(b.values[static_cast<std::size_t>(k)] += std::pow(10.0, 4.0 * static_cast<double>(i) / 899));
   const solvers::EigenProblem<double> plain{solvers::CsrOperator<double>(b.view())};
   auto scaled = plain;
-  scaled.preconditioner = solvers::Jacobi<double>(diagonal);
+  scaled.preconditioner = solvers::jacobi<double>(Context{}, diagonal);
   solvers::EigenOptions dense;
   dense.nev = 5, dense.which = Which::SA, dense.method = Method::dense;
   const auto exact = solvers::solve_eigen<double>(Context{}, plain, dense).values;
