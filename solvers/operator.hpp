@@ -101,16 +101,10 @@ class Operator {
         return Space::host;
     }
     void apply(const Context& ctx, DeviceView<const T> x, DeviceView<T> y) const override {
-      if constexpr (requires(const Body& b) { b.apply(ctx, x, y); }) {
+      if constexpr (requires(const Body& b) { b.apply(ctx, x, y); })
         body.apply(ctx, x, y);
-      } else {
-        Matrix<T> here(x.rows(), x.cols()), result(y.rows(), y.cols());
-        copy(ctx.stream, here.view(), x);
-        ctx.stream.synchronize();
-        body.apply(ctx, here.cview(), result.view());
-        copy(ctx.stream, y, result.cview());
-        ctx.stream.synchronize();
-      }
+      else
+        on_host<T>(ctx, x, y, [&](HostView<const T> from, HostView<T> to) { body.apply(ctx, from, to); });
     }
     bool update(const Context& ctx, T alpha, double shift, DeviceView<const T> x, T beta,
                 DeviceView<T> y) const override {

@@ -19,19 +19,20 @@ T scalar(Complex z) {
 }
 
 template <class T>
-solvers::GeneralInverse<T> inverse_of(const AnyMatrix<T>& matrix, T sigma) {
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return solvers::GeneralInverse<T>(sparse->view(), sigma);
+solvers::GeneralInverse<T> inverse_of(const AnyMatrix<T>& matrix, T sigma, const cuda::Stream& gpu) {
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
+    return solvers::GeneralInverse<T>(sparse->view(), sigma, gpu);
   return solvers::GeneralInverse<T>(std::get<Matrix<T>>(matrix).cview(), sigma);
 }
 
 /// The eigenvalues nearest to a target, if there is one; `note` becomes what there is to say of the shift.
-/// @param there the matrix on a device, if that is where blocks are.
+/// @param there the matrix on the device of `gpu`, if that is where blocks are.
 template <class T>
 solvers::GeneralProblem<T> problem_of(const AnyMatrix<T>& matrix, const solvers::DeviceCopy<T>& there,
-                                      std::optional<T> target, std::string& note) {
+                                      std::optional<T> target, const cuda::Stream& gpu, std::string& note) {
   solvers::GeneralProblem<T> problem{solvers::operator_of<T>(matrix, there)};
   if (!target) return problem;
-  const auto inverse = inverse_of<T>(matrix, *target);
+  const auto inverse = inverse_of<T>(matrix, *target, gpu);
   problem.target = target, problem.inverse = solvers::at_home<T>(solvers::home_of<T>(there), inverse);
   problem.shift = inverse.sigma();
   note = inverse.note();
@@ -108,7 +109,7 @@ class General {
       run_.console.note("factorising A - sigma I");
     }
     there_ = copied(matrix_);
-    problem_ = problem_of<T>(matrix_, there_, target, run_.facts.note);
+    problem_ = problem_of<T>(matrix_, there_, target, run_.ctx.stream, run_.facts.note);
     if (!run_.facts.note.empty()) run_.console.warn(run_.facts.note);
     problem_->adjoint = [this, target] {
       run_.console.note("asking the adjoint matrix");
@@ -117,7 +118,7 @@ class General {
       if (target) conjugate = scalar<T>(std::conj(Complex(*target)));
       adjoint_there_ = copied(adjoint_);
       std::string note;
-      return problem_of<T>(adjoint_, adjoint_there_, conjugate, note);
+      return problem_of<T>(adjoint_, adjoint_there_, conjugate, run_.ctx.stream, note);
     };
     beginning_->take_up(run_, [&] { return fingerprint<T>(matrix_, run_.ctx.thread_count()); });
   }

@@ -67,9 +67,9 @@ template <class T>
 solvers::Assembled<T> assemble_or_whole(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
                                         std::optional<double> target, solvers::Factorise factorise,
                                         const solvers::BeforeFactors& before, const solvers::DeviceCopy<T>& there,
-                                        solvers::EigenOptions& options) {
+                                        const cuda::Stream& gpu, solvers::EigenOptions& options) {
   try {
-    return solvers::assemble<T>(matrix, mass, target, factorise, before, there);
+    return solvers::assemble<T>(matrix, mass, target, factorise, before, there, gpu);
   } catch (const Error&) {
     if (factorise != solvers::Factorise::needed || solvers::operator_of<T>(matrix).rows() > solvers::takeover_rows)
       throw;
@@ -170,7 +170,7 @@ class Hermitian {
       solvers::expect_memory("factorising A - sigma I beside what else the run needs", run_.plan.memory.uses_of(false),
                              run_.plan.host_bytes);
     };
-    assembled_ = assemble_or_whole<T>(matrix_, mass_, target_, factorise, before, there_, options);
+    assembled_ = assemble_or_whole<T>(matrix_, mass_, target_, factorise, before, there_, run_.ctx.stream, options);
     const std::string& note = assembled_->note;
     if (!note.empty()) run_.console.warn(note);
     run_.facts.note += (run_.facts.note.empty() || note.empty() ? "" : "; ") + note;

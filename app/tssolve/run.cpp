@@ -59,7 +59,7 @@ std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& 
   std::string by = "by " + std::string(factors->by);
   if (factors->bytes == 0) return by;
   run.plan.memory.shares.push_back({"factors of A - sigma I, twice", static_cast<std::uint64_t>(2 * factors->bytes)});
-  return by + ", " + short_number(factors->flops / 1e9) + " Gflop each";
+  return factors->flops > 0 ? by + ", " + short_number(factors->flops / 1e9) + " Gflop each" : by;
 }
 
 int solve_file(Settings settings) {

@@ -97,4 +97,16 @@ class PlacedMatrix {
   Space space_ = Space::host;
 };
 
+/// f(X, Y) in host memory, for what knows no other: X goes there and Y comes back if they are on a device.
+template <class T, class F>
+void on_host(const Context& ctx, PlacedView<const T> x, PlacedView<T> y, const F& f) {
+  if (y.space() == Space::host) return f(x.host(), y.host());
+  Matrix<T> here(x.rows(), x.cols()), result(y.rows(), y.cols());
+  copy(ctx.stream, here.view(), x.template in<Space::device>());
+  ctx.stream.synchronize();
+  f(here.cview(), result.view());
+  copy(ctx.stream, y.template in<Space::device>(), result.cview());
+  ctx.stream.synchronize();
+}
+
 }  // namespace ts

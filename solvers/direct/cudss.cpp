@@ -2,10 +2,12 @@
 // 1 declares and is used here stands below.
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
 
+#include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
@@ -20,13 +22,13 @@ namespace ts::solvers {
 namespace {
 
 // Numbers of the header of cuDSS 1.0.
-enum Setting : int { refinement_steps = 5, pivoting = 7, deterministic = 24 };
-enum Told : int { told_info = 0, told_inertia = 3, told_memory = 13, told_flops = 26 };
-enum Phase : int { analysis = 3, factorisation = 4, refactorisation = 8, solution = 1008 };
-enum Status : int { success = 0, no_memory = 2 };
+enum Setting : int { refinement_steps = 5, deterministic = 24 };
+enum Told : int { told_info = 0, told_inertia = 3, told_memory = 13 };
+enum Phase : int { analyse_pattern = 3, factorise_first = 4, factorise_again = 8, solve_all = 1008 };
+enum Status : int { all_well = 0, lacks_memory = 2 };
 enum MatrixKind : int { general = 0, symmetric = 1, hermitian = 2 };
 enum Triangle : int { both = 0, lower = 1 };
-constexpr int from_zero = 0, by_columns = 0, bunch_kaufman = 6, major_version = 0;
+constexpr int from_zero = 0, by_columns = 0;
 constexpr int int32_numbers = 10;  // CUDA_R_32I of cudaDataType
 template <class T>
 constexpr int numbers_of = is_complex<T> ? 5 : 1;  // CUDA_C_64F, CUDA_R_64F
@@ -69,8 +71,9 @@ Cudss load() {
       library.bind(c.matrix_destroy, "cudssMatrixDestroy") && library.bind(c.execute, "cudssExecute");
   std::array<int, 3> version{};
   for (int part = 0; part < 3 && complete; ++part) c.property(part, &version[static_cast<std::size_t>(part)]);
-  if (complete && version[major_version] == 1)
-    c.name = "cuDSS " + std::to_string(version[0]) + "." + std::to_string(version[1]) + "." + std::to_string(version[2]);
+  if (complete && version[0] == 1)
+    c.name =
+        "cuDSS " + std::to_string(version[0]) + "." + std::to_string(version[1]) + "." + std::to_string(version[2]);
   return c;
 }
 
@@ -80,9 +83,9 @@ const Cudss& cudss() {
 }
 
 void check(int status, const char* what) {
-  if (status == success) return;
+  if (status == all_well) return;
   const std::string code = "cuDSS failed to " + std::string(what) + ": its status " + std::to_string(status);
-  throw Error(status == no_memory ? Errc::out_of_memory : Errc::device_failure, code);
+  throw Error(status == lacks_memory ? Errc::out_of_memory : Errc::device_failure, code);
 }
 
 /// One of cuDSS's objects, which its own function destroys.
@@ -117,28 +120,26 @@ class CudssSolver final : public DirectSolver<T> {
     pointers_ = uploaded(pointers), columns_ = uploaded(columns);
     values_ = cuda::Memory(stream_, taken_.size() * sizeof(T));
     one_ = cuda::Memory(stream_, static_cast<std::size_t>(n_) * sizeof(T));
+    send(a);  // large entries are matched with the diagonal
     stream_.with_device([&] { analyse(); });
   }
 
   [[nodiscard]] FactorEstimate estimate() const noexcept override { return estimate_; }
 
   [[nodiscard]] bool factorise(CsrView<T> a) override {
-    std::vector<T> values;
-    values.reserve(taken_.size());
-    for (const index_t e : taken_) values.push_back(a.values[e]);
-    cuda::copy_bytes(stream_, values_.data(), values.data(), values_.bytes());
+    send(a);
     bool usable = false;
     stream_.with_device([&] {
-      execute(factorised_ ? refactorisation : factorisation, column_.object, column_.object, "factorise");
+      execute(factorised_ ? factorise_again : factorise_first, column_.object, column_.object, "factorise");
       factorised_ = true;
       int info = 0;
       std::size_t written = 0;
       check(cudss().data_get(handle_.object, data_.object, told_info, &info, sizeof info, &written), "tell of factors");
       usable = info == 0;
-      std::array<std::int32_t, 4> inertia{};  // two numbers of 4 or of 8 bytes
+      std::array<std::int32_t, 2> inertia{};  // positive, negative
       if (ldl_ && cudss().data_get(handle_.object, data_.object, told_inertia, inertia.data(), sizeof inertia,
-                                   &written) == success)
-        negative_ = inertia[written > 8 ? 2 : 1], known_ = inertia[0] + negative_ == n_;
+                                   &written) == all_well)
+        negative_ = inertia[1], known_ = inertia[0] + negative_ == n_;
     });
     stream_.synchronize();
     return usable;
@@ -170,6 +171,13 @@ class CudssSolver final : public DirectSolver<T> {
     stream_.synchronize();
     return there;
   }
+  void send(CsrView<T> a) const {
+    std::vector<T> values;
+    values.reserve(taken_.size());
+    for (const index_t e : taken_) values.push_back(a.values[e]);
+    cuda::copy_bytes(stream_, values_.data(), values.data(), values_.bytes());
+    stream_.synchronize();
+  }
   void set(Setting what, int to) const {
     check(cudss().config_set(config_.object, what, &to, sizeof to), "take a setting");
   }
@@ -195,18 +203,17 @@ class CudssSolver final : public DirectSolver<T> {
     set(deterministic, 1);
     // With steps of refinement a solve would say nothing of the factors that the inertia is from.
     set(refinement_steps, ldl_ ? 0 : 2);
-    if (ldl_) set(pivoting, bunch_kaufman);
     const MatrixKind kind = !ldl_ ? general : is_complex<T> ? hermitian : symmetric;
     check(c.csr(&made, n_, n_, static_cast<std::int64_t>(taken_.size()), pointers_.data(), nullptr, columns_.data(),
                 values_.data(), int32_numbers, int32_numbers, numbers_of<T>, kind, ldl_ ? lower : both, from_zero),
           "describe the matrix");
     matrix_ = Handle(made, c.matrix_destroy);
     column_ = dense(one_.data(), 1);
-    execute(analysis, column_.object, column_.object, "analyse the matrix");
+    execute(analyse_pattern, column_.object, column_.object, "analyse the matrix");
     std::array<std::int64_t, 16> bytes{};  // of the device: in the end, at most; of the host likewise
     std::size_t written = 0;
     estimate_ = {c.name};
-    if (c.data_get(handle_.object, data_.object, told_memory, bytes.data(), sizeof bytes, &written) == success)
+    if (c.data_get(handle_.object, data_.object, told_memory, bytes.data(), sizeof bytes, &written) == all_well)
       estimate_.bytes = static_cast<double>(bytes[1]);
   }
 
@@ -227,8 +234,10 @@ class CudssSolver final : public DirectSolver<T> {
     };
     move(b.template in<Space::device>(), from.view());
     stream_.with_device([&] {
-      const Handle right = dense(from.data(), p), left = dense(to.data(), p);
-      execute(solution, left.object, right.object, "solve");
+      for (index_t j = 0; j < p; ++j) {  // of more columns at once the bits would not repeat
+        const Handle right = dense(from.data() + j * n_, 1), left = dense(to.data() + j * n_, 1);
+        execute(solve_all, left.object, right.object, "solve");
+      }
     });
     move(to.cview(), x.template in<Space::device>());
   }

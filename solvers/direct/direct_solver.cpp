@@ -11,14 +11,16 @@
 namespace ts::solvers {
 
 template <class T>
-std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind kind, DirectBody body,
-                                         const std::vector<int>& order) {
+std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind kind, DirectBody body, const std::vector<int>& order,
+                                         const cuda::Stream& gpu) {
   expects(a.rows == a.cols, "a factorisation needs a square matrix");
-  if (body != DirectBody::eigen) {
-    if (auto solver = analyse_by_mumps<T>(a, kind, order)) return solver;
-    expects(body == DirectBody::best, "MUMPS was not found");
-  }
-  return analyse_by_eigen<T>(a, kind);
+  const auto may_be = [body](DirectBody one) { return body == DirectBody::best || body == one; };
+  std::unique_ptr<DirectSolver<T>> solver;
+  if (may_be(DirectBody::cudss)) solver = analyse_by_cudss<T>(a, kind, gpu);
+  if (!solver && may_be(DirectBody::mumps)) solver = analyse_by_mumps<T>(a, kind, order);
+  if (!solver && may_be(DirectBody::eigen)) solver = analyse_by_eigen<T>(a, kind);
+  expects(solver != nullptr, body == DirectBody::cudss ? "cuDSS was not found" : "MUMPS was not found");
+  return solver;
 }
 
 template <class T>
@@ -48,19 +50,21 @@ double factorise_well(std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> a, Fa
   constexpr double near_rounding = 1e-13;
   constexpr index_t most_rows = 50000;
   const auto error_of = [a](DirectSolver<T>& by) { return by.factorise(a) ? backward_error<T>(a, by) : inf; };
-  const double error = error_of(*solver);
-  if (error < near_rounding || a.rows > most_rows) return error;
-  auto other = analyse<T>(a, kind, DirectBody::eigen);
-  if (other->estimate().by == solver->estimate().by) return error;
-  const double of_other = error_of(*other);
-  if (!(of_other < error)) return error;
-  solver = std::move(other);
-  return of_other;
+  double error = error_of(*solver);
+  for (const DirectBody body : {DirectBody::best, DirectBody::eigen}) {
+    if (error < near_rounding || (body == DirectBody::eigen && a.rows > most_rows)) break;
+    auto other = analyse<T>(a, kind, body);
+    if (other->estimate().by == solver->estimate().by) continue;
+    const double of_other = error_of(*other);
+    if (of_other < error) solver = std::move(other), error = of_other;
+  }
+  return error;
 }
 
-#define TS_INSTANTIATE(T)                                                                                            \
-  template std::unique_ptr<DirectSolver<T>> analyse<T>(CsrView<T>, FactorKind, DirectBody, const std::vector<int>&); \
-  template double factorise_well<T>(std::unique_ptr<DirectSolver<T>>&, CsrView<T>, FactorKind);                      \
+#define TS_INSTANTIATE(T)                                                                                           \
+  template std::unique_ptr<DirectSolver<T>> analyse<T>(CsrView<T>, FactorKind, DirectBody, const std::vector<int>&, \
+                                                       const cuda::Stream&);                                        \
+  template double factorise_well<T>(std::unique_ptr<DirectSolver<T>>&, CsrView<T>, FactorKind);                     \
   template double backward_error<T>(CsrView<T>, const DirectSolver<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/csr.hpp"
-#include "tallskinny/gemm/core/view.hpp"
-#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/gemm/runtime/placed.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -16,9 +15,9 @@ namespace ts::solvers {
 /// A = L U of any square matrix, or A = L D L^H of a Hermitian one.
 enum class FactorKind { lu, ldl };
 
-/// Who factorises: MUMPS where it was found when this was built and is there, or Eigen, which is slower and does not
-/// pivot in L D L^H.
-enum class DirectBody { best, mumps, eigen };
+/// Who factorises: cuDSS where there is a GPU and the library is found at run time; MUMPS where it was found when this
+/// was built and is there; or Eigen, which is slower and does not pivot in L D L^H. best: the first of them.
+enum class DirectBody { best, cudss, mumps, eigen };
 
 /// What an analysis tells of the factorisations to come.
 struct FactorEstimate {
@@ -42,8 +41,8 @@ class DirectSolver {
   /// Factorises a matrix with the pattern that was analysed; false where a pivot is zero.
   /// @throws Error(out_of_memory)
   [[nodiscard]] virtual bool factorise(CsrView<T> a) = 0;
-  /// X = A^-1 B, n x p. Calls from several threads wait for each other.
-  virtual void solve(const Context&, HostView<const T> b, HostView<T> x) const = 0;
+  /// X = A^-1 B, n x p, in one place, wherever that is. Calls from several threads wait for each other.
+  virtual void solve(const Context&, PlacedView<const T> b, PlacedView<T> x) const = 0;
   /// The number of negative eigenvalues of the matrix that was factorised, but for the error of its factors, by
   /// Sylvester's law of inertia; nothing where the factors do not tell.
   [[nodiscard]] virtual std::optional<index_t> negative() const = 0;
@@ -51,17 +50,20 @@ class DirectSolver {
 
 /// Orders and analyses a square matrix, of which both triangles are stored and no entry twice; its values, which may
 /// steer the order, are those of the first factorisation.
+/// @param gpu of cuDSS; none: factors are made and applied on the processor.
 /// @throws Error(invalid_argument) for a body that is not there.
 template <class T>
 [[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind, DirectBody = DirectBody::best,
-                                                       const std::vector<int>& order = {});
+                                                       const std::vector<int>& order = {},
+                                                       const cuda::Stream& gpu = {});
 
 /// ||b - A x|| / (||A|| ||x|| + ||b||) of x = solver.solve(b) for a random b, with ||A|| the largest absolute row sum.
 template <class T>
 [[nodiscard]] double backward_error(CsrView<T> a, const DirectSolver<T>& solver);
 
 /// Factorises and returns the backward error; inf: cannot be factorised. Where the error is not near rounding, or a
-/// pivot is zero, and the matrix is not large, `solver` becomes Eigen's, which pivots more freely.
+/// pivot is zero, `solver` becomes that of the processor in place of a GPU's, or Eigen's, which pivots more freely, if
+/// the matrix is not large.
 template <class T>
 [[nodiscard]] double factorise_well(std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> a, FactorKind);
 

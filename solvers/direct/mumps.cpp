@@ -103,7 +103,19 @@ class Mumps final : public DirectSolver<T> {
     return true;
   }
 
-  void solve(const Context&, HostView<const T> b, HostView<T> x) const override {
+  void solve(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const override {
+    on_host(ctx, b, x, [this](HostView<const T> from, HostView<T> to) { solve_here(from, to); });
+  }
+
+  [[nodiscard]] std::optional<index_t> negative() const override {
+    if (!symmetric_) return std::nullopt;
+    const index_t count = id_.infog[11];
+    if (doubled && count % 2 != 0) return std::nullopt;  // the two of a pair on two sides: too near to zero
+    return doubled ? count / 2 : count;
+  }
+
+ private:
+  void solve_here(HostView<const T> b, HostView<T> x) const {
     const BlasThreads one(1);
     const index_t p = b.cols();
     std::vector<T> columns(at(n_ * p));  // doubled: real and imaginary parts stand in turn, as MUMPS numbers them
@@ -116,14 +128,6 @@ class Mumps final : public DirectSolver<T> {
       for (index_t i = 0; i < n_; ++i) x(i, j) = columns[at(j * n_ + i)];
   }
 
-  [[nodiscard]] std::optional<index_t> negative() const override {
-    if (!symmetric_) return std::nullopt;
-    const index_t count = id_.infog[11];
-    if (doubled && count % 2 != 0) return std::nullopt;  // the two of a pair on two sides: too near to zero
-    return doubled ? count / 2 : count;
-  }
-
- private:
   [[nodiscard]] index_t size() const { return doubled ? 2 * n_ : n_; }
   int& control(int number) const { return id_.icntl[number - 1]; }
 

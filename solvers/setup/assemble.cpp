@@ -84,7 +84,8 @@ Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T
 
 template <class T>
 Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass, std::optional<double> target,
-                      Factorise factorise, const BeforeFactors& before, const DeviceCopy<T>& there) {
+                      Factorise factorise, const BeforeFactors& before, const DeviceCopy<T>& there,
+                      const cuda::Stream& gpu) {
   Assembled<T> out{EigenProblem<T>{operator_of<T>(matrix, there)}, std::nullopt, {}};
   const Space home = home_of<T>(there);
   auto& problem = out.problem;
@@ -103,7 +104,10 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
   };
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
     if (factorise == Factorise::cheap && !target && !may_be_cheap(sparse->nonzeros())) return out;
-    const ShiftedPencil<T> pencil(sparse->view(), m);  // one analysis for the inverse and for all counts
+    // The small ones that are made on the way cost less on the processor.
+    const auto where = factorise == Factorise::needed ? gpu : cuda::Stream();
+    const ShiftedPencil<T> pencil(sparse->view(), m, DirectBody::best,
+                                  where);  // one analysis for the inverse and for all counts
     if (factorise == Factorise::needed && before) before(pencil.estimate());
     if (target) {
       const ShiftInvert<T> inverse(pencil, *target);
@@ -172,7 +176,7 @@ Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, co
   template Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&, const Assembled<T>&, Preconditioner, \
                                             Which);                                                                   \
   template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&, std::optional<double>,   \
-                                    Factorise, const BeforeFactors&, const DeviceCopy<T>&);                           \
+                                    Factorise, const BeforeFactors&, const DeviceCopy<T>&, const cuda::Stream&);      \
   template std::optional<FactorEstimate> estimate_factors(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,    \
                                                           FactorKind);
 TS_INSTANTIATE(double)

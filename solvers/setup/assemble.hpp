@@ -64,12 +64,14 @@ struct Assembled {
 using BeforeFactors = std::function<void(const FactorEstimate&)>;
 
 /// A x = lambda x, or with a mass matrix the standard form of A x = lambda M x. The matrices must outlive it. Where the
-/// matrix is on a device as well, blocks are kept there, and go to the processor for what factors do.
+/// matrix is on a device as well, blocks are kept there. They go to the processor for what its factors do, unless `gpu`,
+/// the stream of that device, is given and cuDSS is found.
 /// @throws Error(bad_input) for a mass matrix that is not positive definite or of another size.
 template <class T>
 [[nodiscard]] Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
                                     std::optional<double> target, Factorise factorise,
-                                    const BeforeFactors& before = nullptr, const DeviceCopy<T>& there = {});
+                                    const BeforeFactors& before = nullptr, const DeviceCopy<T>& there = {},
+                                    const cuda::Stream& gpu = {});
 
 /// Of one factorisation of A - sigma M; nothing for a dense A, which is n x n.
 template <class T>

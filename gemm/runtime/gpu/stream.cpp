@@ -78,6 +78,11 @@ CUstream_st* Stream::handle() const { return state().stream; }
 
 void Stream::choose_by(std::shared_ptr<const TunedTable> table) const { state().device.tuned = std::move(table); }
 
+void Stream::with_device(const std::function<void()>& f) const {
+  const Active active(state().device.index);
+  f();
+}
+
 void Stream::synchronize() const {
   if (rehearsal() != nullptr) return;
   const Active active(state().device.index);

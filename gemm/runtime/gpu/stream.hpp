@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
@@ -46,6 +47,9 @@ class Stream {
 
   /// Lets plans of this stream take their choices among kernels from this table instead of the device's own.
   void choose_by(std::shared_ptr<const TunedTable> table) const;
+
+  /// Calls f while the stream's device is current on this thread, as CUDA's own libraries want it.
+  void with_device(const std::function<void()>& f) const;
 
   /// Waits until all work given so far is done. @throws Error(device_failure) if any of it failed.
   void synchronize() const;

@@ -24,7 +24,8 @@ Ends solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const
   for (int attempt = 0; attempt < 4; ++attempt) {
     auto outcome = run(solver);
     if (outcome.beyond.total() > 0) return outcome.beyond;
-    const auto accept = acceptance_of(options, result.norm, problem.a.rows());
+    auto accept = acceptance_of(options, result.norm, problem.a.rows());
+    accept.steps = result.iterations;
     finish<T>(ctx, problem, options, accept, std::move(outcome.vectors), outcome.next_value, result);
     result.stop = outcome.stop, result.verification = outcome.verification;
     if (outcome.evidence) {

@@ -36,15 +36,17 @@ struct DenseFactor : ShiftedBody<T, Shift> {
   Eigen::PartialPivLU<Dense<T>> lu;
 
   /// Column by column: the bits do not depend on the number of threads.
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const override {
+  void apply(const Context& ctx, PlacedView<const T> from, PlacedView<T> to) const override {
     using Column = Eigen::Matrix<T, Eigen::Dynamic, 1>;
-    const index_t n = x.rows();
     const Profile::Piece piece(ctx, "solves with factors", {}, std::nullopt);
-    parallel_for(ctx.thread_count(), x.cols(), [&](index_t j) {
-      Column b(n);
-      for (index_t i = 0; i < n; ++i) b(i) = x(i, j);
-      const Column image = lu.solve(b);
-      for (index_t i = 0; i < n; ++i) y(i, j) = image(i);
+    on_host(ctx, from, to, [&](HostView<const T> x, HostView<T> y) {
+      const index_t n = x.rows();
+      parallel_for(ctx.thread_count(), x.cols(), [&](index_t j) {
+        Column b(n);
+        for (index_t i = 0; i < n; ++i) b(i) = x(i, j);
+        const Column image = lu.solve(b);
+        for (index_t i = 0; i < n; ++i) y(i, j) = image(i);
+      });
     });
   }
 };

@@ -43,6 +43,7 @@ double error_of(CsrView<T> a, const DirectSolver<T>& solver) {
 template <class T>
 struct ShiftedPencil<T>::Body {
   DirectBody direct;
+  cuda::Stream gpu;
   double norm_of_a, norm_of_mass;
   ShiftedMatrix<T> matrix;
   std::unique_ptr<DirectSolver<T>> analysed = nullptr;  ///< and not yet used
@@ -54,19 +55,19 @@ struct ShiftedPencil<T>::Body {
     if (analysed) return std::move(analysed);
     if (last && last.use_count() == 1) return std::move(last->solver);
     const Profile::Piece piece(Context{}, "ordering and analysis", {}, std::nullopt);
-    auto solver = analyse<T>(shifted, FactorKind::ldl, direct, order);
+    auto solver = analyse<T>(shifted, FactorKind::ldl, direct, order, gpu);
     order = solver->order(), estimate = solver->estimate();
     return solver;
   }
 };
 
 template <class T>
-ShiftedPencil<T>::ShiftedPencil(CsrView<T> a, CsrView<T> mass, DirectBody body) {
+ShiftedPencil<T>::ShiftedPencil(CsrView<T> a, CsrView<T> mass, DirectBody body, const cuda::Stream& gpu) {
   expects(a.rows == a.cols, "a shift needs a square matrix");
   expects(mass.rows == 0 || (mass.rows == a.rows && mass.cols == a.cols),
           "the mass matrix has another size than the matrix");
   body_ = std::make_shared<Body>(
-      Body{body, row_sum_norm(a), mass.rows == 0 ? 1 : row_sum_norm(mass), ShiftedMatrix<T>(a, mass)});
+      Body{body, gpu, row_sum_norm(a), mass.rows == 0 ? 1 : row_sum_norm(mass), ShiftedMatrix<T>(a, mass)});
 }
 
 template <class T>

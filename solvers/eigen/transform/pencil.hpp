@@ -24,7 +24,8 @@ class ShiftedPencil {
  public:
   /// Copies the matrices.
   /// @throws Error(invalid_argument) unless both are square and of one size.
-  explicit ShiftedPencil(CsrView<T> a, CsrView<T> mass = {}, DirectBody body = DirectBody::best);
+  explicit ShiftedPencil(CsrView<T> a, CsrView<T> mass = {}, DirectBody body = DirectBody::best,
+                         const cuda::Stream& gpu = {});
 
   [[nodiscard]] index_t rows() const noexcept;
   /// The largest absolute row sum of A, and of M: not below their norms.

@@ -13,7 +13,7 @@ namespace ts::solvers {
 namespace {
 
 template <class T>
-void solve(const Context& ctx, const DirectSolver<T>& solver, HostView<const T> x, HostView<T> y) {
+void solve(const Context& ctx, const DirectSolver<T>& solver, PlacedView<const T> x, PlacedView<T> y) {
   const Profile::Piece piece(ctx, "solves with factors", {}, std::nullopt);
   solver.solve(ctx, x, y);
 }
@@ -22,7 +22,7 @@ template <class T>
 struct PencilFactor : ShiftedBody<T, double> {
   std::shared_ptr<const FactoredPencil<T>> factors;
 
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const override {
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const override {
     solve(ctx, *factors->solver, x, y);
   }
 };
@@ -32,7 +32,7 @@ template <class T>
 struct SparseFactor : ShiftedBody<T, T> {
   std::unique_ptr<DirectSolver<T>> solver;
 
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const override { solve(ctx, *solver, x, y); }
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const override { solve(ctx, *solver, x, y); }
 };
 
 }  // namespace
@@ -52,7 +52,7 @@ ShiftInvert<T>::ShiftInvert(const ShiftedPencil<T>& pencil, double sigma) {
 }
 
 template <class T>
-GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
+GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma, const cuda::Stream& gpu) {
   expects(a.rows == a.cols, "a shift needs a square matrix");
   expects(std::isfinite(std::abs(sigma)), "`target` must be a finite number");
   auto body = std::make_shared<SparseFactor<T>>();
@@ -61,7 +61,7 @@ GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma) {
   const double norm = detail::row_sum_norm(a);
   detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
     const CsrView<T> matrix = entries.at_shift(body->sigma);
-    if (!body->solver) body->solver = analyse<T>(matrix, FactorKind::lu);
+    if (!body->solver) body->solver = analyse<T>(matrix, FactorKind::lu, DirectBody::best, {}, gpu);
     return factorise_well<T>(body->solver, matrix, FactorKind::lu) < 1e-11;
   });
   this->body_ = std::move(body);
@@ -95,7 +95,8 @@ TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, ShiftInvert)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, InertiaCounter)
 template FactorEstimate GeneralInverse<double>::estimate(CsrView<double>);
 template FactorEstimate GeneralInverse<std::complex<double>>::estimate(CsrView<std::complex<double>>);
-template GeneralInverse<double>::GeneralInverse(CsrView<double>, double);
-template GeneralInverse<std::complex<double>>::GeneralInverse(CsrView<std::complex<double>>, std::complex<double>);
+template GeneralInverse<double>::GeneralInverse(CsrView<double>, double, const cuda::Stream&);
+template GeneralInverse<std::complex<double>>::GeneralInverse(CsrView<std::complex<double>>, std::complex<double>,
+                                                              const cuda::Stream&);
 
 }  // namespace ts::solvers

@@ -23,8 +23,8 @@ struct ShiftedBody {
   ShiftedBody(const ShiftedBody&) = delete;
   ShiftedBody& operator=(const ShiftedBody&) = delete;
   virtual ~ShiftedBody() = default;
-  /// Y = (A - sigma M)^-1 X
-  virtual void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const = 0;
+  /// Y = (A - sigma M)^-1 X, in one place, wherever that is
+  virtual void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const = 0;
 };
 
 /// (A - sigma M)^-1 by a factorisation. Where sigma is an eigenvalue to rounding, it is moved by a small share
@@ -34,7 +34,7 @@ class FactoredInverse {
  public:
   [[nodiscard]] index_t rows() const noexcept { return body_->n; }
   /// Y = (A - sigma M)^-1 X
-  void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const { body_->apply(ctx, x, y); }
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const { body_->apply(ctx, x, y); }
   /// The shift that was factorised.
   [[nodiscard]] Shift sigma() const noexcept { return body_->sigma; }
   /// Empty, or one sentence on a shift that was moved.
@@ -68,7 +68,7 @@ template <class T>
 class GeneralInverse : public FactoredInverse<T, T> {
  public:
   /// @throws Error(invalid_argument) when no shift near sigma can be factorised.
-  GeneralInverse(CsrView<T> a, T sigma);
+  GeneralInverse(CsrView<T> a, T sigma, const cuda::Stream& gpu = {});
   [[nodiscard]] static FactorEstimate estimate(CsrView<T> a);
   GeneralInverse(HostView<const T> a, T sigma);
 };

@@ -49,8 +49,9 @@ SpectralTransform chebyshev_transform(double edge, double far, index_t degree) {
 double Acceptance::rounding() const noexcept { return rounding_of(norm); }
 
 double Acceptance::rounding_of(double size) const noexcept {
-  // Block Gram-Schmidt drops directions below dead_factor(n) u ||A||: residuals are not known any better.
-  return 2 * ortho::dead_factor(rows, roundoff) * roundoff * size;
+  // Block Gram-Schmidt drops directions below dead_factor(n) u ||A||: residuals are not known any better. What steps
+  // and restarts round adds up like a random walk.
+  return 2 * (ortho::dead_factor(rows, roundoff) + std::sqrt(static_cast<double>(steps))) * roundoff * size;
 }
 
 double Acceptance::bound(double lambda) const noexcept { return std::max(asked_of(lambda), rounding()); }

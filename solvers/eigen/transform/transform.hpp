@@ -36,6 +36,7 @@ struct Acceptance {
   double norm = 0;   ///< ||A||
   double least = 0;  ///< relative to it: no smaller residual is asked of a value, however small (rel)
   index_t rows = 0;
+  index_t steps = 0;                ///< block steps that the pairs went through: each rounds anew
   double roundoff = unit_roundoff;  ///< of the products that residuals are estimated from
   SpectralTransform transform = {};
   double largest = 0;  ///< the largest |nu| seen
