@@ -26,7 +26,7 @@ struct SpmmModel {
   index_t least_blocks = 2, most_blocks = 6;  ///< of a multiprocessor
   index_t registers = 65536;
   // By parts: one pass unless so many of 16 lanes would idle; bytes that a lane has under way.
-  index_t idle_of_16 = 6, bytes_under_way = 64, more_under_way = 128, beside_parts = 32, beside_wide_parts = 48;
+  index_t idle_of_16 = 6, bytes_under_way = 64, more_under_way = 128, beside_parts = 28, beside_wide_parts = 44;
   // What rows of X cost that are far from each other: the share of the memory's rate that each kernel reaches.
   double rows_gather = 0.7, parts_gather = 0.85;
   double parts_overhead = 1.08;                         ///< of a part, against whole rows of one length
@@ -112,7 +112,8 @@ SpmmPolicy parts_policy(const GpuProblem& problem, index_t lanes, index_t under_
   const index_t bytes = p.passes() * piece_bytes;
   p.unroll = static_cast<int>(std::clamp<index_t>(power_down(std::max<index_t>(under_way / bytes, 1)), 1, 8));
   const index_t sums = p.passes() * p.vector * result_size(pr.type) / 4;
-  const index_t registers = 3 * sums + p.unroll * (p.passes() * ceil_div(piece_bytes, 4) + 1) +
+  const index_t words = p.passes() * std::max<index_t>(piece_bytes / 4, 2);
+  const index_t registers = 3 * sums + p.unroll * (words + 1) + ceil_div(static_cast<index_t>(size_of(pr.type)), 2) +
                             (p.passes() > 1 || p.shifted || p.strided ? model.beside_wide_parts : model.beside_parts);
   p.blocks = static_cast<int>(
       std::clamp<index_t>(model.registers / p.threads / registers, model.least_blocks, model.most_blocks));

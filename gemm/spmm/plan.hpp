@@ -1,5 +1,5 @@
-// The kernels `spmm_rows`, a group of lanes a row, and `spmm_parts`, a warp for each part of equal work: how lanes share
-// the columns and the entries.
+// The kernels `spmm_rows`, a group of lanes a row, and `spmm_parts`, a warp for each part of equal work: how lanes
+// share the columns and the entries.
 #pragma once
 
 #include <vector>

@@ -25,8 +25,8 @@ class Graph {
     return degree(a) != degree(b) ? degree(a) < degree(b) : a < b;
   }
 
-  /// Adds the part of the graph that `root` reaches to `order`, neighbours of few neighbours first. Rows of earlier walks
-  /// of this number count as seen. @return where the last level begins, and how many levels there are.
+  /// Adds the part of the graph that `root` reaches to `order`, neighbours of few neighbours first. Rows of earlier
+  /// walks of this number count as seen. @return where the last level begins, and how many levels there are.
   std::pair<std::size_t, index_t> walk(index_t root, int number, std::vector<index_t>& order) {
     std::size_t level = order.size(), next = level;
     index_t levels = 0;

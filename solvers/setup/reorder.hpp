@@ -18,8 +18,8 @@ enum class Reordering {
 };
 [[nodiscard]] std::string_view name_of(Reordering kind) noexcept;
 
-/// The row that takes each place of the new order. Neighbours of a row are the columns of its entries; the same in every
-/// run.
+/// The row that takes each place of the new order, the same in every run. Neighbours of a row are the columns of its
+/// entries.
 /// @throws Error(invalid_argument) where METIS is asked for and is not there, or does not take a matrix of this size.
 [[nodiscard]] std::vector<index_t> order_of(Reordering kind, index_t n, const index_t* pointers,
                                             const std::int32_t* indices);

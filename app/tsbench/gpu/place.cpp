@@ -127,7 +127,7 @@ void GpuPlace::time_vendor(const std::vector<DeviceOperands<T>>& sets, const Eff
   m.peers.push_back(std::move(found));
 }
 
-/// Every kernel that the planner may choose, each checked. The planner takes what its tuned table names: one of one row.
+/// Every kernel that the planner may choose, each checked: the planner takes what a tuned table of one row names.
 template <class T>
 void GpuPlace::time_candidates(const std::vector<DeviceOperands<T>>& sets, const Effort& effort, Measured& m) const {
   const Contest contest = contest_of(m.described, ctx_.stream.device(), SIZE_MAX);

@@ -1,6 +1,6 @@
-// Columns and random values of the sparse matrices of the benchmark (app/tsbench/sparse_pattern.hpp), whose row pointers
-// are given: pattern 0 is a seven-point stencil on a cube of `side`, 1 a band of 17, 2 has 16 columns a row, each in its
-// sixteenth, 3 is a graph, 4 blocks of 64 rows.
+// Columns and random values of the sparse matrices of the benchmark (app/tsbench/sparse_pattern.hpp), whose row
+// pointers are given: pattern 0 is a seven-point stencil on a cube of `side`, 1 a band of 17, 2 has 16 columns a row,
+// each in its sixteenth, 3 is a graph, 4 blocks of 64 rows.
 #include "tallskinny/app/tsbench/kernels/bench_value.cuh"
 
 namespace {
