@@ -23,11 +23,12 @@ cuda::GpuProblem gpu_problem_of(const Case& c) {
   cuda::GpuProblem p;
   p.problem = pr;
   p.op = inner ? Op::adjoint : Op::none;
-  p.first = form(in, pr.n, pr.p);
+  if (pr.operation != Operation::spmm) p.first = form(in, pr.n, pr.p);
   if (pr.operation == Operation::tsmttsm || pr.operation == Operation::inner_and_gram) p.second = form(in, pr.n, pr.q);
   if (pr.operation == Operation::gram) p.second = p.first;
-  if (pr.operation == Operation::tsm2r) p.second = form(in, pr.p, pr.q);
+  if (pr.operation == Operation::tsm2r || pr.operation == Operation::spmm) p.second = form(in, pr.p, pr.q);
   if (tall_result(pr.operation)) p.out = form(out, pr.n, out_width(pr));
+  p.sparse = c.sparse;
   return p;
 }
 
@@ -81,7 +82,7 @@ Problem problem_of(Operation op, DType type, index_t p, index_t q, std::int64_t 
 }
 
 std::string Case::form() const {
-  if (pattern != Pattern::stencil) return pattern == Pattern::band ? "band" : "random";
+  if (pattern != Pattern::stencil) return std::string(name_of(pattern));
   std::string text = layout == Layout::row_major ? "rows" : "columns";
   if (gap > 0) text += " +" + std::to_string(gap);
   if (offset > 0) text += " @" + std::to_string(offset);

@@ -33,8 +33,9 @@ struct Case {
   index_t gap = 0;                     ///< elements between their lines
   index_t offset = 0;                  ///< elements by which their first one is off an aligned address
   Pattern pattern = Pattern::stencil;  ///< of the sparse matrix, where there is one
+  SparseFacts sparse = {};             ///< of that matrix
 
-  /// "rows", "columns", "rows +1" (a gap), "rows @1" (an offset), "band", "random".
+  /// "rows", "columns", "rows +1" (a gap), "rows @1" (an offset); of sparse matrices but stencils, the pattern.
   [[nodiscard]] std::string form() const;
 
   /// A tall operand in memory that begins at `base`.

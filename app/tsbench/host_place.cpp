@@ -84,7 +84,7 @@ HostPlace::Sets<T> HostPlace::operands(const Case& c) {
   Sets<T> o;
   HostOperands<T> one = operands_at<T, Space::host>(c, {at(x_), at(y_), at(out_), at(small_), at(result_), at(gram_)});
   if (p.operation == Operation::spmm) {
-    one.pattern = {c.pattern, p.n};
+    one.pattern = SparsePattern::of(c.pattern, p.n);
     o.sparse = sparse_matrix<T>(one.pattern);
     one.sparse = o.sparse.view();
   }

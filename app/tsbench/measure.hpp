@@ -29,6 +29,13 @@ struct PeerTiming {
   double joules = 0;  ///< of one run; 0: not measured
 };
 
+/// One of the kernels among which the planner chooses.
+struct CandidateTiming {
+  std::string kernel;
+  double predicted = 0, seconds = 0;
+  bool right = true, same_bits = true;
+};
+
 struct Measured {
   Case described;
   Space place = Space::host;
@@ -39,10 +46,11 @@ struct Measured {
   Roofs roofs;                   ///< of the host, measured in turns with the case
   double predicted_seconds = 0;  ///< by the plan for the host with these roofs
   Timing ours;
-  double graph_seconds = 0;       ///< of one run in a captured graph of a GPU
-  double joules = 0;              ///< of one run; 0: not measured
-  std::vector<PeerTiming> peers;  ///< on a GPU the fastest way of all alone
-  double worst_error = 0;         ///< relative to the bound: at most 1, or the case is not timed
+  double graph_seconds = 0;                 ///< of one run in a captured graph of a GPU
+  double joules = 0;                        ///< of one run; 0: not measured
+  std::vector<PeerTiming> peers;            ///< on a GPU the fastest way of all alone
+  std::vector<CandidateTiming> candidates;  ///< of sparse products on a GPU
+  double worst_error = 0;                   ///< relative to the bound: at most 1, or the case is not timed
   bool right = true, same_bits = true;
 
   /// What counts: the best run on a host that others use, too; the median on a GPU.

@@ -97,7 +97,12 @@ void print_header(std::ostream& out, Space place) {
 void print_row(std::ostream& out, const Measured& m) {
   for (const Column& column : columns_of(m.place))
     print_cell(out, column, m.right || column.of_wrong_results ? column.text(m) : "");
-  out << std::endl;
+  out << '\n';
+  for (const CandidateTiming& c : m.candidates)
+    out << format("    %10.1f us, predicted %.1f, /vendor %.2f%s%s  %s\n", c.seconds * 1e6, c.predicted * 1e6,
+                  m.peer("vendor") == nullptr ? 0.0 : m.peer("vendor")->timing.median / c.seconds,
+                  c.right ? "" : ", WRONG", c.same_bits ? "" : ", other bits", c.kernel.c_str());
+  out << std::flush;
 }
 
 void print_gpu_roofs(std::ostream& out, const cuda::DeviceInfo& d) {
@@ -150,6 +155,7 @@ app::JsonObject json_of(const Measured& m) {
         .add("float32_flops_roof", m.roofs.float32_flops);
   if (m.sector_share() > 0) json.add("sector_share", m.sector_share());
   if (m.joules > 0) json.add("joules", m.joules);
+  for (const CandidateTiming& c : m.candidates) json.add("seconds of " + c.kernel, c.seconds);
   for (const PeerTiming& peer : m.peers) {
     if (!peer.way.empty()) json.add(peer.library + "_routine", peer.way);
     json.add(peer.library + "_seconds", m.seconds(peer.timing)).add("times_" + peer.library, m.times(peer.library));

@@ -2,6 +2,8 @@
 
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
+#include "tallskinny/gemm/spmm/plan.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
@@ -59,8 +61,13 @@ void run(const Context& ctx, const Operands<T, S>& o) {
 
 std::vector<cuda::KernelPlan> kernels_of(const Case& c, const cuda::DeviceInfo& device, Determinism determinism) {
   if (c.problem.operation == Operation::spmm) {  // whose plan looks at the matrix
+    const cuda::GpuProblem problem = gpu_problem_of(c, determinism);
     std::vector<cuda::KernelPlan> kernels;
-    for (cuda::GpuPlan& plan : plans_of(c, device, determinism)) kernels.push_back(std::move(plan.kernel));
+    for (cuda::Candidate& candidate : cuda::ranked_candidates(problem, device)) {
+      const auto policy = cuda::policy_of<cuda::SpmmPolicy>(candidate.kernel);
+      kernels.push_back(std::move(candidate.kernel));
+      if (policy.by_parts) kernels.push_back(cuda::spmm_splits_plan(policy, problem.sparse));
+    }
     return kernels;
   }
   Context ctx;

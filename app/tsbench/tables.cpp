@@ -13,16 +13,17 @@ constexpr index_t some[] = {1, 2, 3, 4, 7, 8, 12, 16, 24, 31, 32, 48, 63, 64};
 constexpr Operation dense[] = {Operation::tsmttsm, Operation::gram, Operation::tsmm};
 
 // Most telling first: a run that is cut off has these.
-constexpr TableName names[] = {{"dense", "tsmttsm, gram and tsmm at every width from 1 to 64, row-major"},
-                               {"tsm2r", "a square matrix of order 20480 times 1 to 16 columns, both layouts"},
-                               {"short", "2^14 to 2^20 rows, where starting a kernel counts"},
-                               {"wide", "a basis of up to 512 columns against a block"},
-                               {"others", "the other operations at 14 widths"},
-                               {"sparse", "spmm of a band of 17 and of 16 random columns a row (others: of a stencil)"},
-                               {"gaps", "rows one element apart: ld = width + 1"},
-                               {"rectangular", "tsmttsm and tsmm at all pairs of 1, 4, 7, 8, 16, 31, 32, 48 and 64"},
-                               {"offsets", "operands that begin one element off an aligned address"},
-                               {"columns", "tsmttsm, gram and tsmm, column-major"}};
+constexpr TableName names[] = {
+    {"dense", "tsmttsm, gram and tsmm at every width from 1 to 64, row-major"},
+    {"tsm2r", "a square matrix of order 20480 times 1 to 16 columns, both layouts"},
+    {"short", "2^14 to 2^20 rows, where starting a kernel counts"},
+    {"wide", "a basis of up to 512 columns against a block"},
+    {"others", "the other operations at 14 widths"},
+    {"sparse", "spmm by every kernel there is: a stencil, a band, random columns, a graph, blocks of rows"},
+    {"gaps", "rows one element apart: ld = width + 1"},
+    {"rectangular", "tsmttsm and tsmm at all pairs of 1, 4, 7, 8, 16, 31, 32, 48 and 64"},
+    {"offsets", "operands that begin one element off an aligned address"},
+    {"columns", "tsmttsm, gram and tsmm, column-major"}};
 
 struct Maker {
   DType type;
@@ -35,6 +36,7 @@ struct Maker {
     const bool sparse = op == Operation::spmm;
     cases.push_back({table, problem_of(op, type, p, q, sparse ? std::min(bytes, sparse_bytes) : bytes, pattern), layout,
                      gap, offset, pattern});
+    if (sparse) cases.back().sparse = facts_of(SparsePattern::of(pattern, cases.back().problem.n));
   }
   void set_rows(index_t n) { cases.back().problem.n = n; }
 };
@@ -48,8 +50,8 @@ void make(Maker& m, const std::string& name) {
       if (std::find(std::begin(dense), std::end(dense), op) == std::end(dense) && op != Operation::tsm2r)
         for (const index_t w : some) m.add("others", op, w, w);
   } else if (name == "sparse") {
-    for (const Pattern pattern : {Pattern::band, Pattern::random})
-      for (const index_t w : {1, 4, 8, 16, 32})
+    for (const Pattern pattern : every_pattern)
+      for (const index_t w : {1, 2, 4, 8, 16, 20, 24, 32, 64})
         m.add("sparse", Operation::spmm, w, w, Layout::row_major, 0, 0, pattern);
   } else if (name == "tsm2r") {
     for (const Layout layout : {Layout::row_major, Layout::col_major})

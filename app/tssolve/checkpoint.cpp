@@ -58,6 +58,7 @@ std::uint64_t fingerprint(const Settings& settings, HostView<const T> initial) {
   const auto add = [&hash](auto whole) { hash.add(static_cast<std::uint64_t>(whole)); };
   add(is_complex<T>), add(settings.general), add(settings.part), add(o.which), add(o.convergence), add(o.method);
   add(o.nev), add(o.block_size), add(o.max_basis), add(o.seed), add(settings.sigma.has_value());
+  if (settings.reorder != solvers::Reordering::none) add(settings.reorder);
   hash.add(o.tol).add(settings.sigma.value_or(0)).add(settings.sigma_imaginary);
   add(initial.rows()), add(initial.cols());
   for (index_t i = 0; i < initial.rows(); ++i)
@@ -79,7 +80,7 @@ void Checkpoint<T>::load() {
   if (read_numbers(file_.name(), "options") != halves(options_))
     file_.refuse(
         "holds the state of a run with other options than this one (as --nev, --which, --tol, --sigma, "
-        "--block-size, --max-basis, --seed or --initial)",
+        "--block-size, --max-basis, --reorder, --seed or --initial)",
         Errc::invalid_argument);
   auto loaded = std::make_unique<Loaded>();
   loaded->state.numbers = read_numbers(file_.name(), "numbers");

@@ -30,14 +30,20 @@ std::uint64_t fingerprint_of(const AnyMatrix<T>& matrix, const std::optional<Csr
   return mass ? of_matrix + 31 * fingerprint<T>(AnyMatrix<T>(CsrMatrix<T>(*mass)), threads) : of_matrix;
 }
 
-/// A given matrix near A^-1; it must outlive the operator.
+/// A given matrix near A^-1, its rows put in this order unless that is empty; it must outlive the operator.
 template <class T>
-solvers::Operator<T> given_preconditioner(const Input& input, index_t rows,
-                                          const std::optional<solvers::MassFactor<T>>& mass_factor) {
-  const auto* matrix = std::get_if<AnyMatrix<T>>(&input.matrix);
+solvers::Operator<T> given_preconditioner(Input& input, index_t rows,
+                                          const std::optional<solvers::MassFactor<T>>& mass_factor,
+                                          std::span<const index_t> order) {
+  auto* matrix = std::get_if<AnyMatrix<T>>(&input.matrix);
   if (matrix == nullptr || input.description.rows != rows)
     throw Error(Errc::bad_input, "the preconditioner " + input.description.where.text() +
                                      " has another size than the matrix, or is complex for a real one");
+  if (!order.empty()) {
+    auto* const sparse = std::get_if<CsrMatrix<T>>(matrix);
+    expects(sparse != nullptr, "--reorder takes a sparse --preconditioner");
+    *sparse = solvers::reordered<T>(*sparse, order);
+  }
   auto op = solvers::operator_of<T>(*matrix);
   return mass_factor ? mass_factor->standard_inverse(std::move(op)) : op;
 }
@@ -103,6 +109,7 @@ class Hermitian {
 
   void prepare(solvers::EigenOptions& options) {
     beginning_.emplace(run_);
+    if (run_.settings.reorder != solvers::Reordering::none) take_order();
     if (run_.ctx.stream) there_ = solvers::copy_to<T>(run_.ctx.stream, matrix_);
     assemble(options);
     precondition();
@@ -127,6 +134,8 @@ class Hermitian {
       run_.facts.backward_errors = solvers::to_pencil<T>(run_.ctx, solvers::operator_of<T>(matrix_), mass_->view(),
                                                          *assembled_->factor, options, result)
                                        .backward_errors;
+    if (!order_.empty() && !result.vectors.empty())
+      result.vectors = solvers::restored<T>(result.vectors.cview(), order_);
     return result;
   }
 
@@ -155,6 +164,14 @@ class Hermitian {
   std::string write(const solvers::EigenResult<T>& result) { return write_file(result, run_.settings, run_.facts); }
 
  private:
+  void take_order() {
+    auto [order, text] = reorder(run_, matrix_);
+    run_.console.note("reordered by " + text);
+    order_ = std::move(order);
+    if (mass_) mass_ = solvers::reordered<T>(*mass_, order_);
+    if (!beginning_->initial.empty()) beginning_->initial = solvers::reordered<T>(beginning_->initial.cview(), order_);
+  }
+
   void assemble(solvers::EigenOptions& options) {
     const Settings& settings = run_.settings;
     target_ = target_of(settings);
@@ -187,7 +204,7 @@ class Hermitian {
       const auto described = io::describe(io::parse_location(settings.preconditioner), settings.read);
       given_ = read_hermitian(described, settings.read, Role::companion);
       if (is_complex<T>) make_complex(*given_);
-      preconditioner = given_preconditioner<T>(*given_, run_.facts.input.rows, assembled_->factor);
+      preconditioner = given_preconditioner<T>(*given_, run_.facts.input.rows, assembled_->factor, order_);
       run_.facts.method += ", preconditioned by " + settings.preconditioner;
     }
   }
@@ -203,6 +220,7 @@ class Hermitian {
   Run& run_;
   AnyMatrix<T>& matrix_;
   std::optional<CsrMatrix<T>> mass_;
+  std::vector<index_t> order_;  ///< of rows, where it is not the file's
   bool narrow_;
   int exponent_ = 0;
   std::optional<double> target_;

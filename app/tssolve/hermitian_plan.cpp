@@ -42,7 +42,22 @@ std::string reason_of(const Settings& settings, const solvers::EigenPlan& plan) 
   return std::string(plan.why);
 }
 
-void show_json(const Run& run) {
+/// What another order of rows makes of products.
+std::string text_of(solvers::Reordering kind, const solvers::Locality& before, const solvers::Locality& after) {
+  return std::string(name_of(kind)) + ": entries lie " + grouped(std::llround(after.mean_distance)) +
+         " columns from the diagonal instead of " + grouped(std::llround(before.mean_distance)) + " on average, " +
+         grouped(after.bandwidth) + " instead of " + grouped(before.bandwidth) + " at most; a product moves about " +
+         human_bytes(static_cast<std::uint64_t>(after.product_bytes)) + " instead of " +
+         human_bytes(static_cast<std::uint64_t>(before.product_bytes));
+}
+
+/// Reads the matrix and reorders it, for what that gains is known only then.
+std::string reordering_of(Run& run) {
+  Input matrix = read_hermitian(run.facts.input, run.settings.read, Role::matrix);
+  return std::visit([&](auto& a) { return reorder(run, a).text; }, matrix.matrix);
+}
+
+void show_json(Run& run) {
   const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
   const auto on_device = run.plan.memory.uses_of(true);
   JsonObject json;
@@ -59,6 +74,7 @@ void show_json(const Run& run) {
     add_memory(device, on_device, run.plan.device_bytes);
     json.add("device_memory", device).add("basis_on_device", !run.plan.memory.spills);
   }
+  if (settings.reorder != solvers::Reordering::none) json.add("reordering", reordering_of(run));
   std::cout << json.text() << '\n';
 }
 
@@ -90,6 +106,26 @@ std::string factors_of(Run& run) {
 }
 
 }  // namespace
+
+template <class T>
+Reordered reorder(Run& run, AnyMatrix<T>& matrix) {
+  auto* const sparse = std::get_if<CsrMatrix<T>>(&matrix);
+  const std::string file = run.facts.input.where.text();
+  if (sparse == nullptr)
+    throw Error(Errc::invalid_argument, "--reorder is for sparse matrices, but " + file + " is dense");
+  const auto entries = static_cast<std::uint64_t>(sparse->nonzeros());
+  solvers::expect_memory("--reorder", {{"the matrix twice", 2 * entries * (sizeof(T) + sizeof(std::int32_t))}},
+                         run.plan.host_bytes);
+  const index_t columns = run.plan.eigen.block_size;
+  const auto before = solvers::locality_of(*sparse, columns);
+  Reordered done;
+  done.order = solvers::order_of(run.settings.reorder, sparse->rows, sparse->pointers.data(), sparse->indices.data());
+  *sparse = solvers::reordered<T>(*sparse, done.order);
+  done.text = text_of(run.settings.reorder, before, solvers::locality_of(*sparse, columns));
+  return done;
+}
+template Reordered reorder<double>(Run&, AnyMatrix<double>&);
+template Reordered reorder<std::complex<double>>(Run&, AnyMatrix<std::complex<double>>&);
 
 void plan_hermitian(Run& run) {
   const Settings& settings = run.settings;
@@ -138,6 +174,7 @@ void show_hermitian(Run& run) {
   if (run.plan.memory.spills)
     std::cout << "the basis does not fit on the device: it passes through it for every product\n";
   if (!factors.empty()) std::cout << "factors " << factors << '\n';
+  if (run.settings.reorder != solvers::Reordering::none) std::cout << "reordered by " << reordering_of(run) << '\n';
 }
 
 Loaded read_planned(Run& run) {

@@ -132,6 +132,13 @@ void add_method(Options& options, Settings& settings) {
               "(sparse matrices), a Chebyshev polynomial of the matrix, or a matrix near the inverse of A, Hermitian "
               "and positive definite. auto: jacobi for SA, none for LA",
               "none, jacobi, ichol, chebyshev or a file name", file(settings.preconditioner))
+      .choice("reorder", settings.reorder,
+              "put rows and columns of a sparse matrix into another order first, so that products find what they need "
+              "of a block near by: reverse Cuthill-McKee, or nested dissection by METIS. For graphs and meshes whose "
+              "rows stand in no order; --dry-run tells what it would gain. Vectors are in the order of the file",
+              {{"none", solvers::Reordering::none},
+               {"rcm", solvers::Reordering::rcm},
+               {"metis", solvers::Reordering::metis}})
       .value("block-size", "COUNT", settings.eigen.block_size, "vectors per block step; 0: chosen",
              at_least<index_t>(0))
       .value("max-basis", "COUNT", settings.eigen.max_basis, "vectors kept before a restart; 0: chosen",

@@ -10,6 +10,7 @@
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/interval/interval.hpp"
+#include "tallskinny/solvers/setup/reorder.hpp"
 
 namespace ts::app::tssolve {
 
@@ -21,6 +22,7 @@ struct Settings {
   std::string preconditioner = "auto";                     ///< a word, or the same for a matrix near A^-1
   io::ReadOptions read;                                    ///< of these three
   std::string initial;                                     ///< a file with a warm start; empty: random
+  solvers::Reordering reorder = solvers::Reordering::none;
   std::optional<double> sigma;
   double sigma_imaginary = 0;                 ///< with `general`
   std::optional<solvers::Interval> interval;  ///< all eigenvalues in it, instead of `nev` of them

@@ -89,6 +89,9 @@ void check_settings(Settings& settings, const Given& given) {
     settings.interval = beyond(*given.threshold, eigen.which);
   }
   expects(settings.svd || !settings.centre, "--centre goes with --svd");
+  if (settings.reorder != solvers::Reordering::none)
+    expects(!settings.svd && !settings.general,
+            "--reorder is for Hermitian matrices: it does not go with --svd or --general");
   expects(settings.preconditioner == "auto" || solvers::is_preconditioned(eigen.method),
           "--preconditioner goes with --method lobpcg and davidson");
   if (solvers::is_preconditioned(eigen.method))

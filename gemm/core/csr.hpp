@@ -1,18 +1,22 @@
 // Sparse matrices in compressed sparse row form.
 #pragma once
 
+#include <compare>
 #include <limits>
 #include <vector>
 
+#include "tallskinny/gemm/core/csr_parts_policy.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 
 namespace ts {
 
-/// A part of the entries of a long row, which a GPU sums on its own.
-struct LongRowPart {
-  index_t row = 0, begin = 0, end = 0;
-  int number = 0, count = 1;  ///< of the parts of its row
-  int ticket = 0;             ///< number of the row among the long ones
+/// What the planner of a GPU asks of a sparse matrix beside its size.
+struct SparseFacts {
+  index_t parts = 0, splits = 0, long_splits = 0;  ///< as CsrParts has them; 0 parts: not known
+  index_t longest = 0;                             ///< entries of the longest row
+  int spread = 0;     ///< standard deviation of the lengths of rows, in percent of their mean
+  int scattered = 0;  ///< groups of 8 columns that 256 successive rows meet, in percent of their entries
+  friend auto operator<=>(const SparseFacts&, const SparseFacts&) = default;
 };
 
 /// A rows x cols sparse matrix in somebody else's memory. Row i holds the entries
@@ -27,9 +31,9 @@ struct CsrView {
   const I* indices = nullptr;         ///< pointers[rows] column numbers in [0, cols)
   const T* values = nullptr;          ///< pointers[rows] values
   // Of a matrix in device memory, as far as they are known (DeviceCsrMatrix knows them):
-  index_t stored = 0;                       ///< pointers[rows]
-  const LongRowPart* long_parts = nullptr;  ///< of all rows beyond cuda::longest_short_row entries
-  index_t long_part_count = 0;
+  index_t stored = 0;  ///< pointers[rows]
+  CsrParts parts = {};
+  SparseFacts facts = {};
   const CsrView* transposed = nullptr;  ///< A^T
 
   [[nodiscard]] index_t nonzeros() const noexcept requires(S == Space::host) { return rows == 0 ? 0 : pointers[rows]; }
@@ -38,7 +42,7 @@ struct CsrView {
 /// The pattern of `a` with other values, in the same memory space; A^T is not known.
 template <class N, class T, Space S, class I>
 [[nodiscard]] constexpr CsrView<N, S, I> with_values(const CsrView<T, S, I>& a, const N* values) noexcept {
-  return {a.rows, a.cols, a.pointers, a.indices, values, a.stored, a.long_parts, a.long_part_count};
+  return {a.rows, a.cols, a.pointers, a.indices, values, a.stored, a.parts, a.facts};
 }
 
 /// An owned sparse matrix; the invariants of CsrView hold.

@@ -4,6 +4,7 @@
 #include <bit>
 #include <compare>
 
+#include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/problem.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
@@ -45,6 +46,7 @@ struct GpuProblem {
   /// Not 0: sums over rows are left as the sums of so many parts of the rows, problem.n rows each.
   index_t parts = 0;
   bool shifted = false;  ///< spmm: A less a multiple of I
+  SparseFacts sparse;    ///< spmm: what is known of A
   friend auto operator<=>(const GpuProblem&, const GpuProblem&) = default;
 };
 

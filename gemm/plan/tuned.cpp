@@ -41,6 +41,9 @@ std::string tuned_key(const GpuProblem& p) {
   // The order of a large square matrix is a size, not a width.
   if (pr.operation != Operation::tsm2r && pr.operation != Operation::spmm) key += " " + std::to_string(pr.p);
   key += " " + std::to_string(pr.q) + " " + form_key(p.first) + "," + form_key(p.second) + "," + form_key(p.out);
+  if (pr.operation == Operation::spmm)
+    key += std::string(p.sparse.scattered >= 50 ? ",far" : ",near") + (p.sparse.spread >= 100 ? ",uneven" : ",even") +
+           (pr.index_bytes == 8 ? ",long" : "") + (p.shifted ? ",shifted" : "");
   if (p.op != Op::none) key += p.op == Op::adjoint ? ",h" : ",t";
   if (pr.accumulate) key += ",+";
   return key;

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/scale.hpp"
@@ -10,6 +12,14 @@
 namespace ts::detail {
 namespace {
 
+struct PlannedSpmm : cuda::PlannedKernel {
+  PlannedSpmm(const cuda::GpuProblem& problem, const cuda::DeviceInfo& device) : PlannedKernel(problem, device) {
+    const auto policy = cuda::policy_of<cuda::SpmmPolicy>(kernel.plan());
+    if (policy.by_parts) splits.emplace(cuda::spmm_splits_plan(policy, problem.sparse));
+  }
+  std::optional<cuda::ReadyKernel> splits;  ///< what follows a kernel by parts
+};
+
 /// Y = alpha (B - shift I) X + beta Y with at most spmm_widest columns; B is A or, for other ops, the
 /// transposed that A keeps.
 template <class T, class I>
@@ -18,32 +28,26 @@ void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, 
   cuda::GpuProblem problem;
   problem.problem = {Operation::spmm, dtype_of<T>, b.rows, b.cols, x.cols};
   problem.problem.accumulate = beta != result_t<T>{};
-  problem.shifted = shift != result_t<T>{};
+  problem.shifted = shift != result_t<T>{}, problem.determinism = ctx.determinism;
   problem.problem.nonzeros = b.stored, problem.problem.index_bytes = static_cast<int>(sizeof(I));
-  problem.op = op, problem.second = cuda::form_of(x), problem.out = cuda::form_of(y);
-  const auto planned = cuda::kept_plan(problem, ctx.stream.device());
+  problem.op = op, problem.second = cuda::form_of(x), problem.out = cuda::form_of(y), problem.sparse = b.facts;
+  // Where ranks share the rows, parts would depend on how many they are.
+  if (ctx.determinism == Determinism::gpu_to_gpu && ctx.communicator->size() > 1) problem.sparse.parts = 0;
+  const auto planned = cuda::kept_plan<PlannedSpmm>(problem, ctx.stream.device());
   cuda::SpmmArguments<result_t<T>> arguments{{b.pointers, b.indices, b.values},
                                              {x.data, x.row_stride, x.col_stride},
                                              {y.data, y.row_stride, y.col_stride},
                                              alpha,
                                              beta,
                                              -shift,
-                                             nullptr,
                                              b.rows,
-                                             INT64_MAX,
-                                             0,
-                                             nullptr,
+                                             b.parts,
                                              nullptr};
   using Policy = cuda::SpmmPolicy;
-  if (b.long_part_count == 0) return planned->kernel.launch_with<Policy, result_t<T>>(ctx, arguments);
-  const cuda::KernelPlan parts = cuda::spmm_long_plan(problem, b.long_part_count);
-  const auto ticket_bytes = static_cast<std::size_t>(cuda::ceil_div(b.long_part_count, 64)) * 64 * sizeof(unsigned);
-  arguments.tickets = static_cast<unsigned*>(ctx.stream.workspace(ticket_bytes + parts.workspace_bytes));
-  arguments.partials = reinterpret_cast<result_t<T>*>(arguments.tickets + ticket_bytes / sizeof(unsigned));
-  arguments.longest = cuda::longest_short_row, arguments.ticket_count = b.long_part_count;
-  arguments.long_parts = b.long_parts;
+  if (planned->splits)
+    arguments.carries = static_cast<result_t<T>*>(ctx.stream.workspace(planned->kernel.plan().workspace_bytes));
   planned->kernel.launch_with<Policy, result_t<T>>(ctx, arguments);
-  cuda::launch_with<Policy, result_t<T>>(ctx, parts, arguments);
+  if (planned->splits) planned->splits->launch_with<Policy, result_t<T>>(ctx, arguments);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "tallskinny/gemm/spmm/plan.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
@@ -22,6 +25,15 @@ struct SpmmModel {
   index_t beside = 32, beside_passes = 40, strided = 16, strided_shifted = 24;
   index_t least_blocks = 2, most_blocks = 6;  ///< of a multiprocessor
   index_t registers = 65536;
+  // By parts: one pass unless so many of 16 lanes would idle; bytes that a lane has under way.
+  index_t idle_of_16 = 6, bytes_under_way = 64, more_under_way = 128, beside_parts = 28, beside_wide_parts = 44;
+  // What rows of X cost that are far from each other: the share of the memory's rate that each kernel reaches.
+  double rows_gather = 0.7, parts_gather = 0.85;
+  double parts_overhead = 1.08;                         ///< of a part, against whole rows of one length
+  double behind = 0.01;                                 ///< what the model cannot tell apart
+  double uneven = 0.4;                                  ///< of whole rows: what a spread of 100 % adds
+  double entry_seconds = 0.7e-6;                        ///< of entries of a row that wait for each other
+  index_t longest_of_rows = 512, spread_of_rows = 100;  ///< of matrices that go by rows, where no time may choose
 };
 constexpr SpmmModel model;
 
@@ -48,7 +60,7 @@ index_t spmm_widest(DType type) noexcept {
   return warp * 64 / result_size(type);  // 64 bytes of sums a lane
 }
 
-SpmmPolicy spmm_policy(const GpuProblem& problem) {
+SpmmPolicy spmm_policy(const GpuProblem& problem, index_t wished_lanes) {
   const Problem& pr = problem.problem;
   const Piece piece = piece_of(problem);
   const index_t pieces = pr.q / piece.count, element = static_cast<index_t>(size_of(pr.type));
@@ -57,6 +69,7 @@ SpmmPolicy spmm_policy(const GpuProblem& problem) {
       warp, power_up(std::max(ceil_div(pr.q * element, model.lane_bytes), ceil_div(pieces, model.lane_pieces))));
   const auto idle = [&](index_t count) { return ceil_div(pieces, count) * count - pieces; };
   if (model.idle_share * idle(lanes) >= pieces && idle(lanes / 2) < idle(lanes)) lanes /= 2;
+  if (wished_lanes > 0) lanes = wished_lanes;
   const index_t passes = ceil_div(pieces, lanes), piece_bytes = piece.count * element;
   const bool few_bytes = passes == 1 || passes * piece_bytes <= model.few_bytes_of_passes;
   const index_t unroll = few_bytes ? model.unroll : model.unroll_of_passes;
@@ -78,15 +91,76 @@ SpmmPolicy spmm_policy(const GpuProblem& problem) {
   return p;
 }
 
-KernelPlan spmm_long_plan(const GpuProblem& problem, index_t parts) {
-  SpmmPolicy policy = spmm_policy(problem);
-  policy.split = SpmmPolicy{}.split, policy.blocks = SpmmPolicy{}.blocks;  // of which this kernel knows nothing
-  KernelPlan plan = plan_of("spmm_long", policy);
-  plan.grid = grid_of(parts, INT32_MAX);
+namespace {
+
+/// Lanes of a team that takes a row of X in as few passes as leave few lanes idle.
+index_t lanes_of_one_pass(index_t pieces) {
+  index_t lanes = std::min(warp, power_up(pieces));
+  const auto idles = [&](index_t count) {
+    return 16 * (ceil_div(pieces, count) * count - pieces) > model.idle_of_16 * ceil_div(pieces, count) * count;
+  };
+  while (lanes > 1 && idles(lanes)) lanes /= 2;
+  return lanes;
+}
+
+/// spmm_parts with so many bytes of X under way in a lane.
+SpmmPolicy parts_policy(const GpuProblem& problem, index_t lanes, index_t under_way) {
+  const Problem& pr = problem.problem;
+  SpmmPolicy p = spmm_policy(problem);
+  p.by_parts = true, p.split = 0, p.lanes = static_cast<int>(lanes);
+  const index_t piece_bytes = p.vector * static_cast<index_t>(size_of(pr.type));
+  const index_t bytes = p.passes() * piece_bytes;
+  p.unroll = static_cast<int>(std::clamp<index_t>(power_down(std::max<index_t>(under_way / bytes, 1)), 1, 8));
+  const index_t sums = p.passes() * p.vector * result_size(pr.type) / 4;
+  const index_t words = p.passes() * std::max<index_t>(piece_bytes / 4, 2);
+  const index_t registers = 3 * sums + p.unroll * (words + 1) + ceil_div(static_cast<index_t>(size_of(pr.type)), 2) +
+                            (p.passes() > 1 || p.shifted || p.strided ? model.beside_wide_parts : model.beside_parts);
+  p.blocks = static_cast<int>(
+      std::clamp<index_t>(model.registers / p.threads / registers, model.least_blocks, model.most_blocks));
+  return p;
+}
+
+KernelPlan kernel_of(const SpmmPolicy& policy, index_t parts, index_t rows) {
+  KernelPlan plan = plan_of(policy.by_parts ? "spmm_parts" : "spmm_rows", policy);
+  plan.grid = grid_of(
+      policy.by_parts ? ceil_div(parts, policy.threads / warp) : ceil_div(rows, policy.threads / policy.group()),
+      INT32_MAX);
   plan.block = policy.threads;
-  plan.shared_bytes = static_cast<std::size_t>(policy.long_shared_bytes());
-  plan.workspace_bytes = static_cast<std::size_t>(parts) * static_cast<std::size_t>(policy.row_bytes());
-  plan.budget = {128, 64};
+  plan.budget = {static_cast<int>(model.registers) / policy.threads / policy.blocks,
+                 policy.by_parts ? policy.part_bytes() * policy.threads / static_cast<int>(warp) : 0};
+  if (policy.by_parts)
+    plan.workspace_bytes = static_cast<std::size_t>(parts) * static_cast<std::size_t>(policy.row_bytes());
+  return plan;
+}
+
+/// The time to read A, to write Y and to fetch rows of X from all over the memory, at this share of its rate.
+double seconds_of(const GpuProblem& problem, const LeastTimes& limits, double gather_share) {
+  const Problem& pr = problem.problem;
+  const double rate = cost_of(pr).bytes() / limits.memory_seconds, row = static_cast<double>(pr.q * size_of(pr.type));
+  const double fetched = static_cast<double>(pr.nonzeros) * problem.sparse.scattered / 100 * std::max(row, 64.0);
+  const double again = std::max(0.0, fetched - static_cast<double>(pr.p) * row);
+  return std::max(limits.memory_seconds, limits.arithmetic_seconds) + again / rate / gather_share;
+}
+
+double rows_seconds(const GpuProblem& problem, const LeastTimes& limits, const SpmmPolicy& policy) {
+  const SparseFacts& a = problem.sparse;
+  const double uneven = policy.group() == warp ? 0 : model.uneven * a.spread / 100;
+  const double longest = static_cast<double>(a.longest) / (policy.split * policy.unroll) * model.entry_seconds;
+  return (policy.strided ? 2 : 1) * std::max(seconds_of(problem, limits, model.rows_gather) * (1 + uneven), longest);
+}
+
+}  // namespace
+
+KernelPlan spmm_splits_plan(const SpmmPolicy& parts, const SparseFacts& a) {
+  SpmmPolicy policy = parts;  // less what this kernel does not know of
+  policy.lanes = policy.vector = policy.unroll = 1, policy.blocks = SpmmPolicy{}.blocks;
+  policy.alignment = static_cast<int>(size_of(policy.type)) / parts_of(policy.type);
+  policy.out_alignment = scalar_bytes(result_type_of(policy.type));
+  policy.shifted = policy.conjugate = false;
+  KernelPlan plan = plan_of("spmm_splits", policy);
+  plan.grid = grid_of(a.long_splits + ceil_div((a.splits - a.long_splits) * policy.q, policy.threads), INT32_MAX);
+  plan.block = policy.threads;
+  plan.budget = {64, policy.threads * 16};
   return plan;
 }
 
@@ -94,15 +168,35 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
   const Problem& pr = problem.problem;
   if (pr.operation != Operation::spmm || pr.q < 1 || pr.q > spmm_widest(pr.type)) return {};
   const LeastTimes limits = least_times(pr, device);
-  Candidate c;
-  const SpmmPolicy policy = spmm_policy(problem);
-  c.kernel = plan_of("spmm_rows", policy);
-  c.kernel.grid = grid_of(ceil_div(pr.n, policy.threads / policy.group()), INT32_MAX);
-  c.kernel.block = policy.threads;
-  c.kernel.budget = {static_cast<int>(model.registers) / policy.threads / policy.blocks, 0};
-  c.seconds =
-      (strided(problem) ? 2 : 1) * std::max(limits.memory_seconds, limits.arithmetic_seconds) + device.launch_seconds;
-  return {std::move(c)};
+  const SpmmPolicy rows = spmm_policy(problem);
+  const index_t lanes = lanes_of_one_pass(pr.q / rows.vector);
+  std::vector<Candidate> all;
+  const auto add = [&](const SpmmPolicy& policy, double seconds) {
+    Candidate candidate{kernel_of(policy, problem.sparse.parts, pr.n), seconds};
+    const auto same = [&](const Candidate& c) { return c.kernel == candidate.kernel; };
+    if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(candidate));
+  };
+  double rank = 1;  // the usual one comes first
+  for (const SpmmPolicy& policy : {rows, spmm_policy(problem, lanes)}) {
+    add(policy, rank * rows_seconds(problem, limits, policy) + device.launch_seconds);
+    rank += model.behind;
+  }
+  const SparseFacts& a = problem.sparse;
+  if (a.parts == 0) return {std::move(all.front())};
+  rank = 1;
+  const double seconds =
+      (rows.strided ? 2 : 1) * model.parts_overhead * seconds_of(problem, limits, model.parts_gather);
+  const std::size_t whole_rows = all.size();
+  for (const index_t some : {lanes, std::max<index_t>(lanes / 2, 1)})
+    for (const index_t under_way : {model.bytes_under_way, model.more_under_way}) {
+      add(parts_policy(problem, some, under_way), rank * seconds + 2 * device.launch_seconds);
+      rank += model.behind;
+    }
+  if (problem.determinism == Determinism::gpu_to_gpu) {  // facts of the matrix alone choose
+    const bool uneven = a.longest > model.longest_of_rows || a.spread > model.spread_of_rows;
+    return {std::move(all[uneven ? whole_rows : 0])};
+  }
+  return all;
 }
 
 }  // namespace ts::cuda

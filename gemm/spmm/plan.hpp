@@ -1,5 +1,5 @@
-// The kernels `spmm_rows` and, for long rows, `spmm_long`: how lanes share the columns and the entries of a
-// row.
+// The kernels `spmm_rows`, a group of lanes a row, and `spmm_parts`, a warp for each part of equal work: how lanes
+// share the columns and the entries.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,12 @@ namespace ts::cuda {
 /// The most columns that one launch computes; wider blocks go through it in slabs.
 [[nodiscard]] index_t spmm_widest(DType type) noexcept;
 
-/// The policy that measurements favour (docs/notes).
-[[nodiscard]] SpmmPolicy spmm_policy(const GpuProblem& problem);
-/// For so many parts of long rows.
-[[nodiscard]] KernelPlan spmm_long_plan(const GpuProblem& problem, index_t parts);
+/// Of spmm_rows, as measurements favour it (docs/notes), or with so many lanes for a row of X.
+[[nodiscard]] SpmmPolicy spmm_policy(const GpuProblem& problem, index_t wished_lanes = 0);
+/// What follows spmm_parts where rows lie in several parts.
+[[nodiscard]] KernelPlan spmm_splits_plan(const SpmmPolicy& parts, const SparseFacts& a);
 
+/// Those of whole rows, and where the parts of A are known, those by parts.
 [[nodiscard]] std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceInfo& device);
 
 }  // namespace ts::cuda

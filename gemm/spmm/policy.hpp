@@ -1,7 +1,7 @@
-// What specialises spmm/kernels/spmm_rows.cuh and spmm_long.cuh, and their arguments.
+// What specialises the kernels of this room, and their arguments.
 #pragma once
 
-#include "tallskinny/gemm/core/dtype.hpp"
+#include "tallskinny/gemm/core/csr_parts_policy.hpp"
 
 namespace ts::cuda {
 
@@ -23,11 +23,9 @@ struct SpmmArguments {
   RowsOf<const void*> x;
   RowsOf<void*> y;
   Result alpha, beta, diagonal;
-  unsigned* tickets;
-  index_t rows, longest;   ///< spmm_rows: rows of Y, those with more entries than `longest` left out
-  index_t ticket_count;    ///< spmm_rows: tickets to be set to zero
-  const void* long_parts;  ///< spmm_long: the parts of long rows, ts::LongRowPart
-  Result* partials;        ///< spmm_long: their sums
+  index_t rows;
+  CsrParts parts;   ///< spmm_parts and spmm_splits
+  Result* carries;  ///< of each part, its sum of the row that it does not end
 };
 
 /// `lanes` lanes share the q columns of a row of X or Y, `vector` elements each and passes() times over.
@@ -44,24 +42,28 @@ struct SpmmPolicy {
   int vector = 1;
   int alignment = 8, out_alignment = 8;  ///< of rows of X and of Y
   bool strided = false;                  ///< X and Y may lie in any way (`vector` is 1 then), else they are row-major
-  bool shifted = false;  ///< `diagonal` is added to the diagonal of A, and Y is read before the entries of A, not after
-  int lanes = 1;         ///< a power of two
-  int split = 1;         ///< teams of lanes that share the entries of a row, a power of two; lanes x split <= 32
-  int unroll = 4;        ///< entries that a team has under way at the same time
-  int blocks = 2;        ///< that a multiprocessor shall hold
+  bool shifted = false;                  ///< `diagonal` is added to the diagonal of A
+  bool by_parts = false;                 ///< a warp sums a part of the matrix, not whole rows
+  int lanes = 1;                         ///< a power of two
+  int split = 1;   ///< teams of lanes that share the entries of a row, a power of two; lanes x split <= 32; 0: by parts
+  int unroll = 4;  ///< entries that a team has under way at the same time
+  int blocks = 2;  ///< that a multiprocessor shall hold
 
   static constexpr int threads = 256;
   [[nodiscard]] constexpr int passes() const { return (q + vector * lanes - 1) / (vector * lanes); }
   [[nodiscard]] constexpr int group() const { return lanes * split; }
   /// Of a row of sums.
   [[nodiscard]] constexpr int row_bytes() const { return q * scalar_bytes(result_type_of(type)) * parts_of(type); }
-  [[nodiscard]] constexpr int long_shared_bytes() const { return threads / lanes * row_bytes(); }
+  /// Of a part in shared memory: values, columns, and a byte for each unit.
+  [[nodiscard]] constexpr int part_bytes() const {
+    return csr_part * (scalar_bytes(type) * parts_of(type) + index_bytes + 1);
+  }
 
   static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("q", p.q), each("index_bytes", p.index_bytes), each("conjugate", p.conjugate);
     each("vector", p.vector), each("alignment", p.alignment), each("out_alignment", p.out_alignment);
-    each("strided", p.strided), each("shifted", p.shifted), each("lanes", p.lanes), each("split", p.split);
-    each("unroll", p.unroll), each("blocks", p.blocks);
+    each("strided", p.strided), each("shifted", p.shifted), each("by_parts", p.by_parts);
+    each("lanes", p.lanes), each("split", p.split), each("unroll", p.unroll), each("blocks", p.blocks);
   }
   friend bool operator==(const SpmmPolicy&, const SpmmPolicy&) = default;
 };

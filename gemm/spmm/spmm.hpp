@@ -27,8 +27,8 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host
 
 /// The same on the GPU of ctx.stream; does not wait for the result. Other ops than none take a matrix that
 /// keeps its transposed (DeviceCsrMatrix::keep_transposed). Row-major X and Y are read and written in whole
-/// lines; column-major ones are accepted. Rows of more than 512 entries are summed in parts, in a fixed
-/// order.
+/// lines; column-major ones are accepted. Matrices of rows of very unlike length are summed in parts of equal work, in
+/// a fixed order.
 template <class T, class I, DeviceOperand VX, DeviceOperand VY>
 void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::device, I> a, VX x, result_t<T> beta,
           VY y) {

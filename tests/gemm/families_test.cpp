@@ -119,9 +119,14 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
   for (const std::size_t bytes : {2, 4, 8, 16})
     for (const bool from_rows : {false, true})
       plans.push_back(cuda::plan_convert(bytes, 8, from_rows, 1000000, 20, device));
-  for (cuda::GpuProblem& problem : biting_problems(Operation::spmm, device.arch()))
-    if (problem.problem.q <= cuda::spmm_widest(problem.problem.type))
-      plans.push_back(cuda::spmm_long_plan(problem, 1000));
+  // Sparse products by parts, with what follows them.
+  for (cuda::GpuProblem& problem : biting_problems(Operation::spmm, device.arch())) {
+    problem.sparse = {1000, 100, 10, 7000, 50, 90};
+    problem.problem.index_bytes = plans.size() % 3 == 0 ? 8 : 4;
+    const auto candidates = cuda::spmm_candidates(problem, device);
+    for (std::size_t i = 1; i < candidates.size(); ++i) plans.push_back(candidates[i].kernel);
+    plans.push_back(cuda::spmm_splits_plan(cuda::policy_of<cuda::SpmmPolicy>(plans.back()), problem.sparse));
+  }
   // Products with a wide basis, in panels of widths of their own.
   for (const DType type : every_dtype)
     for (const index_t q : {16, 64}) {

@@ -59,21 +59,28 @@ CsrView<T, Space::device> DeviceSparse<T>::view() const noexcept {
           static_cast<const index_t*>(pointers.data()),
           static_cast<const std::int32_t*>(indices.data()),
           static_cast<const T*>(values.data()),
-          pattern.entries()};
+          pattern.entries(),
+          parts.view(),
+          facts};
 }
 
 template <class T>
-DeviceSparse<T> make_sparse(const Context& ctx, SparsePattern pattern) {
+DeviceSparse<T> make_sparse(const Context& ctx, SparsePattern pattern, const SparseFacts& facts) {
   const auto pointers = static_cast<std::size_t>(pattern.rows + 1),
              entries = static_cast<std::size_t>(pattern.entries());
+  const cuda::CutRows cut = cuda::cut_rows(pattern.pointers->data(), pattern.rows);
   DeviceSparse<T> d{{ctx.stream, pointers * sizeof(index_t)},
                     {ctx.stream, pointers * sizeof(std::int32_t)},
                     {ctx.stream, entries * sizeof(std::int32_t)},
                     {ctx.stream, entries * sizeof(T)},
-                    pattern};
+                    {ctx.stream, cut},
+                    facts,
+                    std::move(pattern)};
+  cuda::copy_bytes(ctx.stream, d.pointers.data(), d.pattern.pointers->data(), d.pointers.bytes());
   start(ctx, "bench_sparse", dtype_of<T>, whole_device(ctx),
         SparseArguments{d.pointers.data(), d.short_pointers.data(), d.indices.data(), d.values.data(),
-                        static_cast<int>(pattern.kind), pattern.rows, pattern.side()});
+                        static_cast<int>(d.pattern.kind), d.pattern.rows, d.pattern.side()});
+  ctx.stream.synchronize();  // of `cut`
   return d;
 }
 
@@ -132,7 +139,7 @@ std::vector<InnerSum> inner_sums(const Context& ctx, DeviceStrided<const T> a, D
 #define TS_INSTANTIATE(T)                                                                                      \
   template void fill<T>(const Context&, DeviceStrided<T>, std::uint64_t);                                      \
   template struct DeviceSparse<T>;                                                                             \
-  template DeviceSparse<T> make_sparse<T>(const Context&, SparsePattern);                                      \
+  template DeviceSparse<T> make_sparse<T>(const Context&, SparsePattern, const SparseFacts&);                  \
   template std::vector<InnerSum> inner_sums<T>(const Context&, DeviceStrided<const T>, DeviceStrided<const T>, \
                                                std::span<const std::array<index_t, 2>>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tallskinny/app/tsbench/check.hpp"
-#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
 namespace ts::bench {
@@ -19,11 +19,13 @@ void fill(const Context& ctx, DeviceStrided<T> a, std::uint64_t first);
 template <class T>
 struct DeviceSparse {
   cuda::Memory pointers, short_pointers, indices, values;
+  cuda::DeviceParts parts;
+  SparseFacts facts;
   SparsePattern pattern;
   [[nodiscard]] CsrView<T, Space::device> view() const noexcept;
 };
 template <class T>
-[[nodiscard]] DeviceSparse<T> make_sparse(const Context& ctx, SparsePattern pattern);
+[[nodiscard]] DeviceSparse<T> make_sparse(const Context& ctx, SparsePattern pattern, const SparseFacts& facts);
 
 /// As check.hpp has it for host memory, to which it copies. Waits for it.
 template <class T>

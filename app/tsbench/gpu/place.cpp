@@ -4,6 +4,7 @@
 
 #include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/app/tsbench/gpu/clock.hpp"
+#include "tallskinny/app/tsbench/gpu/tune.hpp"
 #include "tallskinny/app/tsbench/peers/peers.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
@@ -126,6 +127,32 @@ void GpuPlace::time_vendor(const std::vector<DeviceOperands<T>>& sets, const Eff
   m.peers.push_back(std::move(found));
 }
 
+/// Every kernel that the planner may choose, each checked: the planner takes what a tuned table of one row names.
+template <class T>
+void GpuPlace::time_candidates(const std::vector<DeviceOperands<T>>& sets, const Effort& effort, Measured& m) const {
+  const Contest contest = contest_of(m.described, ctx_.stream.device(), SIZE_MAX);
+  const auto own = ctx_.stream.device().tuned;
+  const DeviceOperands<T>& first = sets.front();
+  for (std::size_t k = 0; k < contest.kernels.size(); ++k) {
+    auto table = std::make_shared<cuda::TunedTable>();
+    table->set(cuda::tuned_key(contest.problem), {contest.marks[k], 1});
+    ctx_.stream.choose_by(std::move(table));
+    CandidateTiming timing{std::string(contest.kernels[k].family) + " " + text_of(contest.marks[k]),
+                           contest.seconds[k]};
+    cuda::fill_bytes(ctx_.stream, first.out.data, 0xff,
+                     m.described.tall_bytes(first.out.rows, first.out.cols, sizeof(result_t<T>)));
+    run(ctx_, first);
+    const std::uint64_t bits = bits_of(first);
+    timing.right = worst_error(ctx_, first) <= 1;
+    Turns turns = turns_of<T>(sets, [&](const auto& set) { run(ctx_, set); });
+    timing.seconds = stream_timing(ctx_, effort.repetitions, turns).median;
+    timing.same_bits = bits_of(first) == bits;
+    m.right = m.right && timing.right, m.same_bits = m.same_bits && timing.same_bits;
+    m.candidates.push_back(std::move(timing));
+  }
+  ctx_.stream.choose_by(own);
+}
+
 template <class T>
 void GpuPlace::time(const std::vector<DeviceOperands<T>>& sets, const Effort& effort, Measured& m) const {
   const std::function<void(const DeviceOperands<T>&)> body = [&](const auto& set) { run(ctx_, set); };
@@ -134,6 +161,7 @@ void GpuPlace::time(const std::vector<DeviceOperands<T>>& sets, const Effort& ef
   m.graph_seconds = graph_seconds(ctx_, effort.repetitions, m.ours.median, turns);
   m.joules = meter_.joules(ctx_, effort.energy_seconds, m.ours.median, turns);
   if (effort.peers) time_vendor<T>(sets, effort, m);
+  if (m.described.problem.operation == Operation::spmm) time_candidates<T>(sets, effort, m);
 }
 
 void GpuPlace::judge(Measured& m) const {

@@ -41,6 +41,8 @@ class GpuPlace {
  private:
   template <class T>
   void time_vendor(const std::vector<DeviceOperands<T>>& sets, const Effort& effort, Measured& m) const;
+  template <class T>
+  void time_candidates(const std::vector<DeviceOperands<T>>& sets, const Effort& effort, Measured& m) const;
   const Context& ctx_;
   GpuPool pool_;
   cuda::DeviceInfo roofs_;

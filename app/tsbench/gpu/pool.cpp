@@ -45,7 +45,7 @@ DeviceSets<T> GpuPool::operands(const Case& c) const {
   const OperandBytes size = operand_bytes(c);
   DeviceSets<T> o;
   const bool sparse = p.operation == Operation::spmm;
-  if (sparse) o.sparse = make_sparse<T>(ctx_, {c.pattern, p.n});
+  if (sparse) o.sparse = make_sparse<T>(ctx_, SparsePattern::of(c.pattern, p.n), c.sparse);
   for (std::size_t s = 0; s < sets_of(c, ctx_.stream.device()); ++s) {
     const auto at = [s](const cuda::Memory& m, std::size_t bytes = 0) {
       return static_cast<std::byte*>(m.data()) + s * bytes;

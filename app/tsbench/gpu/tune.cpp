@@ -53,6 +53,12 @@ ContestResult run_candidates(const Context& ctx, const GpuPool& pool, const Case
 
 }  // namespace
 
+std::string text_of(const cuda::Defines& defines) {
+  std::string text;
+  for (const auto& [name, value] : defines) text.append(text.empty() ? "" : " ").append(name).append("=").append(value);
+  return text;
+}
+
 Contest contest_of(const Case& c, const cuda::DeviceInfo& device, std::size_t most) {
   Contest contest;
   contest.problem = gpu_problem_of(c, Determinism::run_to_run);
@@ -69,7 +75,8 @@ Contest contest_of(const Case& c, const cuda::DeviceInfo& device, std::size_t mo
     const auto first = std::find_if(everything.begin(), everything.end(),
                                     [&](const auto& kernel) { return cuda::has_defines(kernel, mark); });
     if (first != everything.begin() + static_cast<std::ptrdiff_t>(k)) continue;  // cannot be told apart
-    contest.kernels.push_back(everything[k]), contest.marks.push_back(std::move(mark));
+    contest.kernels.push_back(everything[k]), contest.seconds.push_back(all[k].seconds);
+    contest.marks.push_back(std::move(mark));
   }
   return contest;
 }

@@ -11,9 +11,13 @@ namespace ts::bench {
 struct Contest {
   cuda::GpuProblem problem;
   std::vector<cuda::KernelPlan> kernels;
+  std::vector<double> seconds;  ///< as predicted
   std::vector<cuda::Defines> marks;
 };
 [[nodiscard]] Contest contest_of(const Case& c, const cuda::DeviceInfo& device, std::size_t most);
+
+/// "lanes=4 unroll=2"
+[[nodiscard]] std::string text_of(const cuda::Defines& defines);
 
 struct ContestResult {
   std::vector<double> seconds;  ///< by candidate; infinite for a winner that was wrong

@@ -16,12 +16,6 @@ namespace ts::bench {
 
 namespace {
 
-std::string text_of(const cuda::Defines& defines) {
-  std::string text;
-  for (const auto& [name, value] : defines) text.append(text.empty() ? "" : " ").append(name).append("=").append(value);
-  return text;
-}
-
 struct TuneRequest {
   std::string operations = "tsmttsm,gram,tsmm", types, widths = "1-64", output;
   Selection selection;

@@ -35,6 +35,7 @@ struct InnerArguments {
   int count;
   void* partial;
 };
+/// `pointers` is given, the others are made.
 struct SparseArguments {
   void *pointers, *short_pointers, *indices, *values;
   int pattern;

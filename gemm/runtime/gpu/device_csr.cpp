@@ -1,22 +1,56 @@
-#include <algorithm>
-
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace ts::cuda {
 
-std::vector<LongRowPart> long_row_parts(const index_t* pointers, index_t rows) {
-  std::vector<LongRowPart> parts;
-  int ticket = 0;
-  for (index_t i = 0; i < rows; ++i) {
-    const index_t begin = pointers[i], end = pointers[i + 1];
-    if (end - begin <= longest_short_row) continue;
-    const index_t count = (end - begin + long_row_part - 1) / long_row_part;
-    for (index_t p = 0; p < count; ++p)
-      parts.push_back({i, begin + p * long_row_part, std::min(end, begin + (p + 1) * long_row_part),
-                       static_cast<int>(p), static_cast<int>(count), ticket});
-    ++ticket;
+CutRows cut_rows(const index_t* pointers, index_t rows) {
+  CutRows cut;
+  const index_t units = rows + pointers[rows], count = csr_part_count(rows, pointers[rows]);
+  cut.cuts.reserve(static_cast<std::size_t>(count) + 1);
+  cut.cuts.push_back(0);
+  for (index_t part = 1; part <= count; ++part) {
+    const index_t before = cut.cuts.back();
+    cut.cuts.push_back(
+        rows_ended(pointers, before, std::min(rows, before + csr_part), std::min(units, part * csr_part)));
   }
-  return parts;
+  const auto first_entry = [&](index_t part) {
+    return std::min(units, part * csr_part) - cut.cuts[static_cast<std::size_t>(part)];
+  };
+  for (index_t part = 0; part < count; ++part) {
+    const index_t row = cut.cuts[static_cast<std::size_t>(part) + 1];  // the first one that does not end in this part
+    if (row == rows || pointers[row] < first_entry(part) || pointers[row] >= first_entry(part + 1)) continue;
+    index_t end = part + 1;
+    while (cut.cuts[static_cast<std::size_t>(end) + 1] == row) ++end;
+    cut.splits.push_back({row, part, end - part});
+  }
+  const auto is_long = [](const SplitRow& split) { return split.count > few_parts; };
+  cut.long_splits = std::stable_partition(cut.splits.begin(), cut.splits.end(), is_long) - cut.splits.begin();
+  return cut;
+}
+
+SparseFacts facts_of_rows(const index_t* pointers, index_t rows, const CutRows& cut) {
+  SparseFacts facts;
+  facts.parts = csr_part_count(rows, pointers[rows]);
+  facts.splits = static_cast<index_t>(cut.splits.size()), facts.long_splits = cut.long_splits;
+  const double mean = static_cast<double>(pointers[rows]) / static_cast<double>(std::max<index_t>(rows, 1));
+  double squares = 0;
+  for (index_t i = 0; i < rows; ++i) {
+    const index_t length = pointers[i + 1] - pointers[i];
+    facts.longest = std::max(facts.longest, length);
+    squares += (static_cast<double>(length) - mean) * (static_cast<double>(length) - mean);
+  }
+  if (mean > 0)
+    facts.spread = static_cast<int>(std::lround(100 * std::sqrt(squares / static_cast<double>(rows)) / mean));
+  return facts;
+}
+
+void ColumnSample::end_block() {
+  std::sort(groups_.begin(), groups_.end());
+  entries_ += static_cast<double>(groups_.size());
+  distinct_ += static_cast<double>(std::unique(groups_.begin(), groups_.end()) - groups_.begin());
+  groups_.clear();
 }
 
 }  // namespace ts::cuda

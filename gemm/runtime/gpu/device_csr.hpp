@@ -1,7 +1,9 @@
 // Sparse matrices in device memory.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
@@ -11,16 +13,67 @@ namespace ts {
 
 namespace cuda {
 
-/// Rows of more entries than this are summed in parts of at most `long_row_part`, each by a block of its own.
-inline constexpr index_t longest_short_row = 512, long_row_part = 4096;
+/// The parts of a matrix, in host memory.
+struct CutRows {
+  std::vector<index_t> cuts;
+  std::vector<SplitRow> splits;
+  index_t long_splits = 0;
+};
+[[nodiscard]] CutRows cut_rows(const index_t* pointers, index_t rows);
 
-/// The parts of all long rows, row by row.
-[[nodiscard]] std::vector<LongRowPart> long_row_parts(const index_t* pointers, index_t rows);
+/// All facts but `scattered` of a matrix that is cut so.
+[[nodiscard]] SparseFacts facts_of_rows(const index_t* pointers, index_t rows, const CutRows& cut);
+
+/// Columns that a sample of a matrix meets: up to 32 blocks of 256 rows, of each row at most 64 entries.
+class ColumnSample {
+ public:
+  /// SparseFacts::scattered of a matrix with so many rows, of which `row(i, add)` calls add(column) for each entry of
+  /// row i.
+  template <class Row>
+  [[nodiscard]] static int scattered(index_t rows, Row&& row) {
+    constexpr index_t blocks = 32, block = 256, of_row = 64, group = 8;
+    ColumnSample sample;
+    const index_t step = std::max(block, rows / blocks);
+    for (index_t first = 0; first < rows; first += step, sample.end_block())
+      for (index_t i = first; i < std::min(rows, first + block); ++i) {
+        index_t left = of_row;
+        row(i, [&](index_t column) {
+          if (left-- > 0) sample.groups_.push_back(column / group);
+        });
+      }
+    return sample.entries_ == 0 ? 0 : static_cast<int>(100 * sample.distinct_ / sample.entries_);
+  }
+
+ private:
+  void end_block();
+  std::vector<index_t> groups_;
+  double entries_ = 0, distinct_ = 0;
+};
+
+/// The parts of a matrix in device memory.
+class DeviceParts {
+ public:
+  DeviceParts() = default;
+  /// `cut` must stay as it is until the stream has been synchronised.
+  DeviceParts(const Stream& stream, const CutRows& cut)
+      : cuts_(stream, cut.cuts.size() * sizeof(index_t)),
+        splits_(stream, cut.splits.size() * sizeof(SplitRow)),
+        view_{static_cast<const index_t*>(cuts_.data()), static_cast<index_t>(cut.cuts.size()) - 1,
+              static_cast<const SplitRow*>(splits_.data()), static_cast<index_t>(cut.splits.size()), cut.long_splits} {
+    copy_bytes(stream, cuts_.data(), cut.cuts.data(), cuts_.bytes());
+    copy_bytes(stream, splits_.data(), cut.splits.data(), splits_.bytes());
+  }
+  [[nodiscard]] const CsrParts& view() const noexcept { return view_; }
+
+ private:
+  Memory cuts_, splits_;
+  CsrParts view_;
+};
 
 }  // namespace cuda
 
-/// A sparse matrix that owns its memory on the device of a stream; move-only. Beside the entries it keeps the
-/// parts of its long rows (48 bytes for every 4096 entries of them).
+/// A sparse matrix that owns its memory on the device of a stream; move-only. Beside the entries it keeps where its
+/// parts are cut (at most 32 bytes for every 224 rows and entries).
 template <class T, class I = std::int32_t>
 class DeviceCsrMatrix {
  public:
@@ -34,13 +87,15 @@ class DeviceCsrMatrix {
         indices_(stream, static_cast<std::size_t>(stored_) * sizeof(I)),
         values_(stream, static_cast<std::size_t>(stored_) * sizeof(T)) {
     if (a.rows == 0) return;
-    const auto parts = cuda::long_row_parts(a.pointers, a.rows);
-    long_part_count_ = static_cast<index_t>(parts.size());
-    long_parts_ = cuda::Memory(stream, parts.size() * sizeof(LongRowPart));
+    const cuda::CutRows cut = cuda::cut_rows(a.pointers, a.rows);
+    parts_ = cuda::DeviceParts(stream, cut);
+    facts_ = cuda::facts_of_rows(a.pointers, a.rows, cut);
+    facts_.scattered = cuda::ColumnSample::scattered(a.rows, [&](index_t i, auto&& add) {
+      for (index_t e = a.pointers[i]; e < a.pointers[i + 1]; ++e) add(static_cast<index_t>(a.indices[e]));
+    });
     cuda::upload(stream, pointers_.data(), a.pointers, pointers_.bytes());
     cuda::upload(stream, indices_.data(), a.indices, indices_.bytes());
     cuda::upload(stream, values_.data(), a.values, values_.bytes());
-    cuda::copy_bytes(stream, long_parts_.data(), parts.data(), long_parts_.bytes());
     stream.synchronize();
   }
 
@@ -62,15 +117,17 @@ class DeviceCsrMatrix {
             static_cast<const I*>(indices_.data()),
             static_cast<const T*>(values_.data()),
             stored_,
-            static_cast<const LongRowPart*>(long_parts_.data()),
-            long_part_count_,
+            parts_.view(),
+            facts_,
             transposed_ == nullptr ? nullptr : &transposed_->view};
   }
 
  private:
   struct Transposed;
-  index_t rows_ = 0, cols_ = 0, stored_ = 0, long_part_count_ = 0;
-  cuda::Memory pointers_, indices_, values_, long_parts_;
+  index_t rows_ = 0, cols_ = 0, stored_ = 0;
+  cuda::Memory pointers_, indices_, values_;
+  cuda::DeviceParts parts_;
+  SparseFacts facts_;
   std::unique_ptr<Transposed> transposed_;
 };
 

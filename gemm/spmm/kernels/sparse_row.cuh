@@ -32,6 +32,19 @@ __device__ __forceinline__ Complex<R> plus(Complex<R> a, Complex<R> b) {
   return {a.re + b.re, a.im + b.im};
 }
 
+/// f of the 32-bit words of x.
+template <class F>
+__device__ __forceinline__ Result by_words(Result x, F&& f) {
+  constexpr int words = sizeof(Result) / 4;
+  union {
+    Result whole;
+    uint32 word[words];
+  } bits = {x};
+#pragma unroll
+  for (int w = 0; w < words; ++w) bits.word[w] = f(bits.word[w]);
+  return bits.whole;
+}
+
 constexpr int vector = policy.vector, lanes = policy.lanes, passes = policy.passes(), unroll = policy.unroll;
 
 /// A lane's part of a row of the product.
@@ -50,37 +63,6 @@ __device__ __forceinline__ bool inside(int pass, int lane) {
 __device__ __forceinline__ void add_piece(Result (&sums)[vector], Result factor, const Piece& piece) {
 #pragma unroll
   for (int k = 0; k < vector; ++k) sums[k] = madd(factor, widen(piece.part[k]), sums[k]);
-}
-
-/// sums += the entries begin, begin + step, ... before `end`, `unroll` of them under way at the same time.
-__device__ __forceinline__ void add_entries(RowSums& sums, const Arguments& a, int64 begin, int64 end, int step,
-                                            int lane) {
-  const Index* const indices = static_cast<const Index*>(a.a.indices);
-  const Element* const values = static_cast<const Element*>(a.a.values);
-  for (int64 e = begin; e < end; e += step * unroll) {
-    Element value[unroll];
-    Index column[unroll];
-#pragma unroll
-    for (int u = 0; u < unroll; ++u) {
-      const int64 at = e + u * step;
-      const bool there = at < end;
-      column[u] = there ? indices[at] : Index(-1);
-      value[u] = there ? values[at] : Element{};
-    }
-#pragma unroll
-    for (int pass = 0; pass < passes; ++pass) {
-      if (!inside(pass, lane)) continue;
-      Piece piece[unroll];
-#pragma unroll
-      for (int u = 0; u < unroll; ++u)
-        if (column[u] >= 0) piece[u] = *reinterpret_cast<const Piece*>(x_at(a, column[u], place_of(pass, lane)));
-#pragma unroll
-      for (int u = 0; u < unroll; ++u) {
-        if (column[u] < 0) continue;
-        add_piece(sums.part[pass], policy.conjugate ? conj(widen(value[u])) : widen(value[u]), piece[u]);
-      }
-    }
-  }
 }
 
 /// sums += factor X(i, :)

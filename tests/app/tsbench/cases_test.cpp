@@ -25,28 +25,44 @@ TEST_CASE("widths are numbers, ranges and pairs") {
     CHECK_THROWS_AS(parse_widths(wrong), Error);
 }
 
-TEST_CASE("sparse patterns count their entries, whose columns rise") {
-  for (const Pattern kind : {Pattern::stencil, Pattern::band, Pattern::random})
-    for (const double wanted : {1.0, 8.0, 30.0, 125.5, 520.0}) {
+TEST_CASE("sparse patterns count their entries, and columns lie in the matrix") {
+  for (const Pattern kind : every_pattern)
+    for (const double wanted : {1.0, 8.0, 125.5, 520.0, 20000.0}) {
       const auto matrix = SparsePattern::of_rows(kind, wanted);
-      CAPTURE(static_cast<int>(kind), matrix.rows);
-      CHECK((static_cast<double>(matrix.rows) <= wanted || matrix.rows == SparsePattern::band_width));
+      CAPTURE(name_of(kind), matrix.rows);
+      CHECK((static_cast<double>(matrix.rows) <= wanted || matrix.rows == SparsePattern::least_rows));
       index_t entries = 0;
+      bool counted = true, inside = true, rising = true;
       for (index_t i = 0; i < matrix.rows; ++i) {
-        CHECK(matrix.first_entry(i) == entries);
+        counted = counted && matrix.first_entry(i) == entries;
         index_t before = -1;
         matrix.row(i, [&](index_t column) {
           ++entries;
-          CHECK((column > before && column < matrix.rows));
+          inside = inside && column >= 0 && column < matrix.rows;
+          rising = rising && column > before;
           before = column;
         });
       }
+      CHECK((counted && inside));
+      CHECK((rising || kind == Pattern::graph));
       CHECK(matrix.entries() == entries);
+      const double mean = static_cast<double>(entries) / static_cast<double>(matrix.rows);
       const index_t side = matrix.side();
-      CHECK(entries == (kind == Pattern::stencil
-                            ? 7 * side * side * side - 6 * side * side
-                            : static_cast<index_t>(SparsePattern::entries_a_row(kind)) * matrix.rows));
+      if (kind == Pattern::stencil) CHECK(entries == 7 * side * side * side - 6 * side * side);
+      if (kind != Pattern::stencil && wanted > 1000)
+        CHECK(std::abs(mean / SparsePattern::entries_a_row(kind) - 1) < 0.3);
     }
+}
+
+TEST_CASE("facts tell the sparse patterns apart") {
+  const auto facts = [](Pattern kind) { return facts_of(SparsePattern::of_rows(kind, 64000)); };
+  for (const Pattern kind : {Pattern::stencil, Pattern::band, Pattern::random}) CHECK(facts(kind).spread < 20);
+  CHECK(facts(Pattern::graph).spread > 200);
+  CHECK(facts(Pattern::graph).longest > 10000);
+  CHECK(facts(Pattern::blocks).longest == 128);
+  for (const Pattern kind : {Pattern::stencil, Pattern::band, Pattern::blocks}) CHECK(facts(kind).scattered < 40);
+  CHECK(facts(Pattern::random).scattered > 70);
+  CHECK(facts(Pattern::graph).scattered > 40);
 }
 
 TEST_CASE("the tables of tsbench gpu hold what their names say") {

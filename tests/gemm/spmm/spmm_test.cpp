@@ -7,13 +7,14 @@ using namespace ts::test;
 
 namespace {
 
-/// A matrix with empty rows, unsorted and repeated columns, and every 50th row much longer than the others.
+/// A matrix with empty rows, unsorted and repeated columns, and unless it is even every 50th row much longer than the
+/// others.
 template <class T, class I>
-CsrMatrix<T, I> random_sparse(index_t rows, index_t cols, Values& values, bool integers = false) {
+CsrMatrix<T, I> random_sparse(index_t rows, index_t cols, Values& values, bool integers = false, bool even = false) {
   CsrMatrix<T, I> a;
   a.rows = rows, a.cols = cols;
   for (index_t i = 0; i < rows; ++i) {
-    const index_t count = cols == 0 ? 0 : i % 50 == 7 ? 3 * cols / 2 : values.below(7);
+    const index_t count = cols == 0 ? 0 : !even && i % 50 == 7 ? 3 * cols / 2 : values.below(7);
     for (index_t e = 0; e < count; ++e) {
       a.indices.push_back(static_cast<I>(values.below(cols)));
       const double re = integers ? static_cast<double>(values.below(9) - 4) : values.uniform();
@@ -48,7 +49,7 @@ void check_spmm(index_t rows, index_t cols, index_t q, std::size_t variant) {
   Values values(variant);
   const Op op = ops[variant % 3];
   const R alpha = scalar<R>(variant / 2), beta = scalar_or_zero<R>(variant / 3);
-  const auto a = random_sparse<T, I>(rows, cols, values);
+  const auto a = random_sparse<T, I>(rows, cols, values, false, variant % 2 == 1);
   auto x = Operand<T>::random(op == Op::none ? cols : rows, q, form_number(variant / 2), values);
   const index_t m = op == Op::none ? rows : cols;
   Operand<R> y(m, q, form_number(variant / 5));
@@ -114,6 +115,33 @@ TEMPLATE_TEST_CASE("spmm of large matrices", "[long]", TS_ALL_TYPES) {
     for (const index_t q : {1, 3, 4, 8, 16, 33}) {
       check_spmm<TestType, std::int32_t>(2000, 300, q, variant++);
       check_spmm<TestType, std::int64_t>(300, 2000, q, variant++);
+    }
+  });
+}
+
+TEMPLATE_TEST_CASE("spmm with a row of very many entries", "[short]", TS_ALL_TYPES) {
+  compiled_ahead([] {
+    using R = result_t<TestType>;
+    Values values(23);
+    auto a = random_sparse<TestType, std::int32_t>(700, 90, values);
+    for (const index_t length : {20000, 0, 250, 8000}) {
+      for (index_t e = 0; e < length; ++e) {
+        a.indices.push_back(static_cast<std::int32_t>(values.below(90)));
+        a.values.push_back(element<TestType>(values.uniform(), values.uniform()));
+      }
+      a.pointers.push_back(static_cast<index_t>(a.indices.size())), ++a.rows;
+    }
+    for (const index_t q : {1, 2, 5, 16, 33, 64}) {
+      auto x = Operand<TestType>::random(90, q, {}, values);
+      const auto y = Operand<R>::random(a.rows, q, {}, values);
+      const auto product = exact(Op::none, a, x);
+      in_every_way(
+          y,
+          [&](const Context& ctx, Operand<R>& out) {
+            with_views(
+                ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, Op::none, R{2}, va, vx, R{-1}, vy); }, a, x, out);
+          },
+          [&](const Operand<R>& out) { check_product(out, R{2}, product, R{-1}, y); });
     }
   });
 }
