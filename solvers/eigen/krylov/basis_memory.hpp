@@ -31,6 +31,8 @@ class BasisMemory {
   }
 
   [[nodiscard]] Space space() const noexcept { return view_.space(); }
+  /// Columns, with those that fill the last lines.
+  [[nodiscard]] index_t width() const noexcept { return view_.cols(); }
   [[nodiscard]] PlacedView<T> columns(index_t first, index_t count) { return view_.cols(first, count); }
   [[nodiscard]] PlacedView<const T> columns(index_t first, index_t count) const {
     return PlacedView<const T>(view_).cols(first, count);
