@@ -173,8 +173,8 @@ struct KMeansResult {
 [[nodiscard]] std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& rows,
                                                        const KMeansOptions& options, std::span<const index_t> clusters);
 
-/// Compiles and loads what Lloyd's algorithm takes for rows of this type in the memory of ctx.stream's device, all of it
-/// together; kmeans() does so once it knows the moments of the rows, but a file may be read meanwhile.
+/// Compiles and loads together what Lloyd's algorithm takes for rows of this type in the memory of ctx.stream's
+/// device; kmeans() does so once it knows the moments of the rows, but a file may be read meanwhile.
 /// @param moments null: those of numbers between -1 and 1. Without a device nothing happens.
 void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, index_t k, const KMeansOptions& options,
                     const ColumnMoments* moments = nullptr);

@@ -125,8 +125,8 @@ print(*(b - a for a, b in zip(t, t[1:])))
         if len(out) == 4 and (best is None or whole < best[0]):
             best = whole, [float(x) for x in out]
     if best:
-        print("driver alone, s: load {:.3f}, cuInit {:.3f}, context {:.3f}, first allocation {:.3f}; ".format(*best[1]) +
-              f"the whole process {best[0]:.3f}")
+        parts = "load {:.3f}, cuInit {:.3f}, context {:.3f}, first allocation {:.3f}".format(*best[1])
+        print(f"driver alone, s: {parts}; the whole process {best[0]:.3f}")
 
 
 def main():
@@ -144,8 +144,8 @@ def main():
         pack = arguments.pack and os.path.abspath(arguments.pack)
         if not pack:
             pack = f"{folder}/kernels.pack"
-            seconds, run = seconds_of([f"{binaries}/tsbench", "pack", "--arch", arguments.arch, "--output", pack], folder,
-                                      "none")
+            command = [f"{binaries}/tsbench", "pack", "--arch", arguments.arch, "--output", pack]
+            seconds, run = seconds_of(command, folder, "none")
             print(run.stdout.strip().splitlines()[-1], f"({seconds:.1f} s)", flush=True)
         print("seconds, least of", arguments.repeat, "where warm; kernels that were compiled")
         print(f"{'':28} {'without a pack':^33} {'with the pack':^35}")

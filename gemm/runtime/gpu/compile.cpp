@@ -187,7 +187,7 @@ std::optional<Compiled> find_in(const KernelPack& packed, const CompileJob& job)
 
 Compiled compile(const CompileJob& job) {
   const Stopwatch watch;
-  // The pack comes first, whatever compiler there is: the same kernels in every run, and none is loaded for its version.
+  // The pack comes first, whatever compiler there is: the same kernels in every run, and no compiler is loaded.
   std::optional<Compiled> compiled = find_in(kernel_pack(), job);
   if (!compiled) {
     const std::string key = key_of(job) + "\ncompiler " + compiler_version();

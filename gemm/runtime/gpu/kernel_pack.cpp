@@ -16,8 +16,8 @@ namespace ts::cuda {
 
 namespace {
 
-// magic, "COMPILER ENTRIES INDEX-BYTES INDEX-DIGEST\n", the index, the contents. A line of the index: the digests of key
-// and content, and where the content begins, behind the index, and its length.
+// magic, "COMPILER ENTRIES INDEX-BYTES INDEX-DIGEST\n", the index, the contents. A line of the index: the digests of
+// key and content, and where the content begins, behind the index, and its length.
 constexpr std::string_view magic = "tallskinny kernels 1\n";
 constexpr std::size_t longest_head = 256, longest_index = std::size_t{64} << 20;
 

@@ -18,8 +18,8 @@ namespace ts::solvers {
 /// the same.
 inline constexpr index_t threaded_rows = 20000;
 
-/// What operations with a basis read of it. Kernels of a GPU are compiled for the width of their operands. Where a basis
-/// is small they do not take longer with all of its columns, zeros behind those in use: one width serves a whole run.
+/// What operations with a basis read of it. Kernels of a GPU are compiled for the width of their operands. Where a
+/// basis is small they take no longer with all of its columns, zeros behind those in use: one width serves a run.
 enum class BasisReach { in_use, all };
 /// All columns on a device where they have at most 8 MiB, which takes 3 us to read.
 [[nodiscard]] constexpr BasisReach basis_reach(Space space, index_t rows, index_t columns,
@@ -144,9 +144,9 @@ class KrylovFactorisation {
   KrylovWork work_;
 };
 
-/// What block steps of `block` columns against a basis of up to `columns` take on the device of ctx.stream, and `wanted`
-/// vectors made of it, compiled and loaded ahead of them: a factorisation does so at its start, but a file may be read
-/// meanwhile. Without a device nothing happens.
+/// What block steps of `block` columns against a basis of up to `columns` take on the device of ctx.stream, and
+/// `wanted` vectors made of it, compiled and loaded ahead of them: a factorisation does so at its start, but a file may
+/// be read meanwhile. Without a device nothing happens.
 template <class T>
 void prepare_block_steps(const Context&, index_t rows, index_t columns, index_t block, index_t wanted);
 

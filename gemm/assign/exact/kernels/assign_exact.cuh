@@ -71,8 +71,8 @@ struct Team {
   }
 };
 
-/// Of the centroids first, first + stride ..., which are no nearer than rounding tells, the lowest number among the
-/// nearest. Rarely called: a function of its own, in which nothing is unrolled, takes the compiler a fraction of the time.
+/// Of the centroids first, first + stride ... within `limit`, the lowest number among the nearest. Rarely called: as a
+/// function of its own in which nothing is unrolled it takes the compiler a fraction of the time.
 template <class Together>
 __device__ __noinline__ int exact_label_of_close(const Centroids& c, const Rows& x, int64 i, int first, int stride,
                                                  double limit) {
