@@ -162,7 +162,7 @@ std::vector<std::string> options_of(const CompileJob& job) {
 
 namespace {
 
-Compiled compiled_of(Result result, Origin origin) {
+Compiled compiled_of(Result result, KernelOrigin origin) {
   Compiled compiled;
   compiled.attributes = read_log(result.log), compiled.origin = origin;
   compiled.log = std::move(result.log), compiled.cubin = std::move(result.cubin);
@@ -173,7 +173,7 @@ Compiled compile_anew(const CompileJob& job, const std::string& cache_key) {
   expect_known_arch(job.arch);
   const Result result = Program(job).compile(job);
   disk_cache().store(cache_key, pack(result));
-  return compiled_of(result, Origin::compiler);
+  return compiled_of(result, KernelOrigin::compiler);
 }
 
 }  // namespace
@@ -182,7 +182,7 @@ std::optional<Compiled> find_in(const KernelPack& packed, const CompileJob& job)
   Result result;
   const auto entry = packed.find(key_of(job));
   if (!entry || !unpack(*entry, result)) return std::nullopt;
-  return compiled_of(std::move(result), Origin::pack);
+  return compiled_of(std::move(result), KernelOrigin::pack);
 }
 
 Compiled compile(const CompileJob& job) {
@@ -193,7 +193,7 @@ Compiled compile(const CompileJob& job) {
     const std::string key = key_of(job) + "\ncompiler " + compiler_version();
     Result result;
     if (const auto entry = disk_cache().find(key); entry && unpack(*entry, result))
-      compiled = compiled_of(std::move(result), Origin::cache);
+      compiled = compiled_of(std::move(result), KernelOrigin::cache);
     else
       compiled = compile_anew(job, key);
   }

@@ -36,12 +36,12 @@ struct CompileJob {
 [[nodiscard]] std::string program_of(const CompileJob& job);
 
 /// Where a kernel came from: the pack beside the library, the user's disk cache, or the compiler.
-enum class Origin { compiler, cache, pack };
+enum class KernelOrigin { compiler, cache, pack };
 
 struct Compiled {
   std::string cubin, log;  ///< log: what the compiler said
   Attributes attributes;
-  Origin origin = Origin::compiler;
+  KernelOrigin origin = KernelOrigin::compiler;
   double seconds = 0;
 };
 

@@ -16,6 +16,9 @@ namespace ts::solvers {
   return lines * line;
 }
 
+/// Up to whole blocks of the default width.
+[[nodiscard]] constexpr index_t whole_blocks(index_t columns) noexcept { return (columns + 7) / 8 * 8; }
+
 /// Memory of so many rows and columns, row-major with padded columns, not initialised, move-only.
 template <class T>
 class BasisMemory {

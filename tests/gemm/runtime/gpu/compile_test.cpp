@@ -47,7 +47,7 @@ TEST_CASE("a pack has kernels under the key by which a program looks for them", 
   CHECK(pack.compiler() == cuda::compiler_version());
   const auto found = cuda::find_in(pack, job);
   REQUIRE(found);
-  CHECK(found->origin == cuda::Origin::pack);
+  CHECK(found->origin == cuda::KernelOrigin::pack);
   const cuda::Compiled compiled = cuda::compile(job);
   CHECK(found->cubin == compiled.cubin);
   CHECK(found->attributes == compiled.attributes);
