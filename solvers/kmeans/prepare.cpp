@@ -61,12 +61,14 @@ void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, 
       const RowsInMemory source(all);
       const std::vector<double> weights(options.weights.empty() ? 0 : at(rows), 1.0);
       KMeansProblem p{rehearsal, source, {}, weights, k};
-      if (moments != nullptr) {
-        p.moments = *moments;
-        p.place_weights();
+      p.place_weights();
+      if (moments == nullptr) {
+        MomentsOfBlocks rounds(cols);
+        rounds.first_round(rehearsal, all), rounds.second_round(rehearsal, all);
+        const std::vector<double> zero(at(cols), 0.0), one(at(cols), 1.0);
+        p.moments = {zero, one, zero, one};
       } else {
-        p.find_moments();  // all zero
-        p.moments.reach.assign(at(cols), 1.0);
+        p.moments = *moments;
       }
       if (options.init == KMeansInit::plus_plus) {
         if (type == DType::float64)
