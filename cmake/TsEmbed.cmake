@@ -11,7 +11,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
     file(RELATIVE_PATH name ${ROOT} ${file})
     string(REGEX REPLACE "^.*/generated/" "" name ${name})
     file(READ ${file} content)
-    string(APPEND text "    {\"tallskinny/${name}\", R\"TS_TEXT(${content})TS_TEXT\"sv},\n")
+    file(SHA256 ${file} digest)
+    string(APPEND text "    {\"tallskinny/${name}\", R\"TS_TEXT(${content})TS_TEXT\"sv, \"${digest}\"sv},\n")
   endforeach()
   string(APPEND text
     "};\n\n}  // namespace\n\n"

@@ -21,6 +21,8 @@ int tune_command(app::Arguments arguments);
 int papers_command(app::Arguments arguments);
 /// tsbench page RESULTS.json
 int page_command(app::Arguments arguments);
+/// tsbench pack
+int pack_command(app::Arguments arguments);
 /// tsbench kernel OP TYPE n m k
 int kernel_command(app::Arguments arguments);
 

@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
          {"tune", "choose among GPU kernels by measuring them", bench::tune_command},
          {"papers", "figures of the papers behind the engine, measured here", bench::papers_command},
          {"page", "a page of curves from figures of the gpu command", bench::page_command},
+         {"pack", "the GPU kernels of default runs, compiled into a file", bench::pack_command},
          {"kernel", "the GPU kernel of an operation and what it uses", bench::kernel_command}},
         arguments);
   });

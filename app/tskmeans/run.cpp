@@ -1,6 +1,7 @@
 #include "tallskinny/app/tskmeans/run.hpp"
 
 #include <algorithm>
+#include <future>
 #include <tuple>
 
 #include "tallskinny/app/common/device.hpp"
@@ -90,6 +91,14 @@ void report(const Job& job, const Stopwatch& watch, Outcome& out) {
     print_summary(o, out);
 }
 
+void prepare(const ProgramOptions& o, const io::Description& described, const Start& start, const Context& ctx) {
+  solvers::KMeansOptions options = o.kmeans;
+  options.init = init_of(o.init).value_or(solvers::KMeansInit::given);
+  const std::vector<double> some_weights(1);
+  if (!o.weights.empty()) options.weights = some_weights;
+  solvers::prepare_kmeans(ctx, described.type, described.rows, described.cols, start.k, options);
+}
+
 int exit_status(const ProgramOptions& o, const Outcome& out, app::Console& console) {
   if (out.violations > 0 && o.kmeans.precision == solvers::KMeansPrecision::exact) {
     console.warn(std::to_string(out.violations) + " labels are not the nearest centre: please report this");
@@ -140,7 +149,11 @@ int run(const ProgramOptions& o) {
 
   console.progress(-1, "reading " + where.text());
   std::optional<app::EndsOnSignal> reading(std::in_place);
+  std::future<void> kernels;  // compiled or loaded while the file is read
+  if (ctx.stream && !out.predicted)
+    kernels = std::async(std::launch::async, [&] { prepare(o, described, start, ctx); });
   const Points points(described, o.read, place, ctx.stream);
+  if (kernels.valid()) kernels.get();
   const std::vector<double> weights =
       o.weights.empty() ? std::vector<double>() : read_weights(o.weights, points->here().rows(), o.read);
   const Job job{o, ctx, start, points, weights, checkpoint, resume, console};

@@ -190,7 +190,7 @@ Loaded read_planned(Run& run) {
     kernels = std::async(std::launch::async, [&run, &plan] {
       const auto prepare = is_complex_type(run.facts.input) ? &solvers::prepare_lanczos<std::complex<double>>
                                                             : &solvers::prepare_lanczos<double>;
-      prepare(run.ctx, run.facts.input.rows, plan, run.settings.eigen.precision);
+      prepare(run.ctx, run.facts.input.rows, run.facts.input.nonzeros, plan, run.settings.eigen.precision);
     });
   const EndsOnSignal reading;
   Loaded loaded{read_hermitian(facts.input, settings.read, Role::matrix), {}};

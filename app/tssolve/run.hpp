@@ -60,8 +60,8 @@ extern const Kind hermitian, general, singular_values;
   return d.type == DType::complex128 || d.type == DType::complex64;
 }
 
-/// Begins the work on the run's device, unless a sentence's beginning says why it is the processor's after all, and finds
-/// the memory there is, within --memory.
+/// Begins the work on the run's device, unless the beginning of a sentence says why it is the processor's after all,
+/// and finds the memory there is, within --memory.
 void take_device(Run& run, std::string_view on_processor);
 
 /// Writes what of the memory plan is on the device, if anything is.

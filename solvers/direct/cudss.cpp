@@ -1,5 +1,5 @@
-// cuDSS, NVIDIA's direct solver, where it is found when a program runs. Nothing of it serves the build: what its version
-// 1 declares and is used here stands below.
+// cuDSS, NVIDIA's direct solver, where it is found when a program runs. Nothing of it serves the build: what of version
+// 1 is used here is declared below.
 #include <array>
 #include <cstdint>
 #include <functional>

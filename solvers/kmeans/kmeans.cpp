@@ -209,6 +209,8 @@ std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& ro
           "all points (of positive weight) are zero and have no direction, which the cosine metric needs");
   KMeansProblem problem{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(o.weights), 0, normal.zero_rows};
   problem.find_moments();
+  if (rows.space() == Space::device)
+    for (const index_t k : clusters) prepare_kmeans(ctx, rows.type(), rows.rows(), rows.cols(), k, o, &problem.moments);
 
   std::deque<Restarts> each;
   for (const index_t k : clusters) each.emplace_back(problem, o, k, squared_shift_limit(o, problem.moments));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/rows/rows.hpp"
+#include "tallskinny/gemm/assign/sums/moments.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
@@ -171,6 +172,12 @@ struct KMeansResult {
 /// stopped.
 [[nodiscard]] std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& rows,
                                                        const KMeansOptions& options, std::span<const index_t> clusters);
+
+/// Compiles and loads together what Lloyd's algorithm takes for rows of this type in the memory of ctx.stream's
+/// device; kmeans() does so once it knows the moments of the rows, but a file may be read meanwhile.
+/// @param moments null: those of numbers between -1 and 1. Without a device nothing happens.
+void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, index_t k, const KMeansOptions& options,
+                    const ColumnMoments* moments = nullptr);
 
 struct KMeansPrediction {
   std::vector<std::int32_t> labels;

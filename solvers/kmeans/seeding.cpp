@@ -50,7 +50,7 @@ enum Purpose : std::uint64_t { first_row = 0, draws = 1, kept = 2, drawn = 16, p
 template <class S>
 index_t choose(const KMeansProblem& p, Potential<S>& potential, const Random& random, index_t have, index_t until,
                double enough, Matrix<double>& centers, const Chosen& chosen) {
-  const index_t trials = 2 + static_cast<index_t>(std::log(static_cast<double>(centers.rows())));
+  const index_t trials = seeding_trials(centers.rows());
   Matrix<double> candidates(trials, p.cols());
   std::vector<double> uniforms(at(trials));
   constexpr index_t at_once = 512;  // choices between two looks at whether to stop
@@ -151,12 +151,11 @@ bool plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
   }
   potential.lower(centers.cview().rows(0, have));
   const double size = sample_size(p);
-  constexpr index_t growth = 32;
   constexpr double stale = 1.0 / 16;  // what is left of a potential when its sample has served
   for (std::uint64_t round = 0; size > 0 && have < p.k && potential.total() > 0; ++round) {
     CandidateSample<S> sample(p, potential, Random(seed, stream + samples + round % 128), size);
     const bool all = std::isinf(size);
-    const index_t until = all ? p.k : std::min(p.k, growth * have), before = have;
+    const index_t until = all ? p.k : std::min(p.k, seeding_growth * have), before = have;
     have = choose(sample.problem(), sample.potential(), random, have, until,
                   all ? 0 : stale * sample.potential().total(), centers, chosen);
     if (have == p.k) return true;

@@ -1,6 +1,8 @@
 // First centres. Internal to the room.
 #pragma once
 
+#include <cmath>
+
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
 
@@ -8,6 +10,13 @@ namespace ts::solvers::kmeans_detail {
 
 /// Told how many centres are chosen; throws Error(interrupted) to stop.
 using Chosen = std::function<void(index_t)>;
+
+/// Centres are chosen from a sample until there are this many times as many.
+inline constexpr index_t seeding_growth = 32;
+/// Draws for each of k centres, the best of which is taken.
+[[nodiscard]] inline index_t seeding_trials(index_t k) {
+  return 2 + static_cast<index_t>(std::log(static_cast<double>(k)));
+}
 
 /// A row drawn by weight alone.
 index_t draw_by_weight(const KMeansProblem& problem, double uniform);

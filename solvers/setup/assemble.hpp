@@ -63,9 +63,9 @@ struct Assembled {
 /// Told of the factors that a run needs before they are computed; may throw.
 using BeforeFactors = std::function<void(const FactorEstimate&)>;
 
-/// A x = lambda x, or with a mass matrix the standard form of A x = lambda M x. The matrices must outlive it. Where the
-/// matrix is on a device as well, blocks are kept there. They go to the processor for what its factors do, unless `gpu`,
-/// the stream of that device, is given and cuDSS is found.
+/// A x = lambda x, or with a mass matrix the standard form of A x = lambda M x. The matrices must outlive it. Where
+/// the matrix is on a device as well, blocks are kept there. They go to the processor for what its factors do, unless
+/// `gpu`, the stream of that device, is given and cuDSS is found.
 /// @throws Error(bad_input) for a mass matrix that is not positive definite or of another size.
 template <class T>
 [[nodiscard]] Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,

@@ -21,7 +21,7 @@ void print_compiled(const cuda::KernelPlan& plan, const std::string& arch) {
   const cuda::Attributes& a = compiled.attributes;
   std::cout << format("%-12s %s.cuh by NVRTC %s in %s%s\n", "compiled", job.family.c_str(),
                       cuda::compiler_version().c_str(), time_text(compiled.seconds).c_str(),
-                      compiled.cached ? ", from the cache" : "")
+                      compiled.origin == cuda::KernelOrigin::compiler ? "" : ", compiled before")
             << format("%-12s %s\n", "options", options.c_str())
             << format(
                    "%-12s %d of %d registers a thread, %d bytes of static shared memory, %d bytes of stack, "

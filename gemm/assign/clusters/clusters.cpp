@@ -41,6 +41,11 @@ AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> 
   return there_->assign(x, scores, labels, weights, move, settled, bounded);
 }
 
+void Clusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights) {
+  expects(there_ != nullptr, "clusters: only passes on a device are rehearsed");
+  there_->rehearse(x, scores, labels, weights);
+}
+
 void Clusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) {
   if (!there_) return ts::add_rows(ctx_, x, moments_, labels, weights, unit_, sums_);
   assign_detail::expect_per_row(x, labels, "labels");

@@ -38,6 +38,8 @@ class Clusters {
   /// stay.
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, Sums sums,
                      BoundsOfRows bounds = {}, bool settled = false);
+  /// What passes over these rows may start on a device, for a Context that rehearses.
+  void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights);
   /// add_rows() to these sums.
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
   /// bounds.begin_pass() for these centroids; on a device nothing, since the bounds are here (ActiveSet).

@@ -68,6 +68,17 @@ AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int
   return stats;
 }
 
+void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights) {
+  using Pass = ActiveSet::Pass;
+  ActiveSet active;
+  const PlacedCentroids centroids = placed(true);
+  for (const Pass pass : {Pass::every_row, Pass::with_margin, Pass::active_rows})
+    for (const bool settled : {false, true}) {
+      if (pass == Pass::active_rows && scores == Scores::fast) continue;
+      pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, pass, &active});
+    }
+}
+
 void DeviceClusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) {
   stale_ = true;
   assign_device::add_rows(ctx_, x, placed(true).sums, labels, weights, unit_);

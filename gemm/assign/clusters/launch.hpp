@@ -23,6 +23,8 @@ class DeviceClusters {
   /// @param bounded the rows are those of every such pass before, with labels as these left them.
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
                      bool move_sums, bool settled, bool bounded);
+  /// One pass of every kind, for a Context that rehearses.
+  void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights);
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
   /// Returns the squared shift; centroids stay where `weightless` gets any number.
   double move_to_means(std::vector<index_t>& weightless);

@@ -70,8 +70,10 @@ TensorMap tensor_map_of(int, const void*, int, index_t, index_t, index_t, int) {
 std::string why_no_compiler() { return reason; }
 std::string compiler_version() { refuse(); }
 std::vector<std::string> options_of(const CompileJob&) { refuse(); }
+std::optional<Compiled> find_in(const KernelPack&, const CompileJob&) { refuse(); }
 Compiled compile(const CompileJob&) { refuse(); }
 std::vector<Compiled> compile_all(std::span<const CompileJob>, int) { refuse(); }
+void write_kernel_pack(const std::filesystem::path&, std::span<const CompileJob>, int) { refuse(); }
 
 void detail::launch(const Context&, const KernelPlan&, std::span<const Argument>, KnownKernel*) { refuse(); }
 void prepare(const Context&, std::span<const KernelPlan>) { refuse(); }

@@ -12,6 +12,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/gpu/disk_cache.hpp"
+#include "tallskinny/gemm/runtime/gpu/kernel_pack.hpp"
 #include "tallskinny/gemm/runtime/gpu/nvrtc.hpp"
 #include "tallskinny/gemm/runtime/gpu/sha256.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
@@ -109,15 +110,15 @@ std::string hash_of(std::span<const Source> files) {
   std::string text;
   for (const Source& s : files) {
     text.append(s.name).append("\n");
-    text.append(s.text).append("\n");
+    text.append(s.digest.empty() ? sha256(s.text) : s.digest).append("\n");
   }
   return sha256(text);
 }
 
-/// Everything that the machine code depends on.
-std::string cache_key(const CompileJob& job) {
+/// Everything that the machine code depends on, but for the compiler.
+std::string key_of(const CompileJob& job) {
   static const std::string all_sources = hash_of(sources());
-  std::string key = all_sources + "\n" + compiler_version() + "\n" + program_of(job);
+  std::string key = all_sources + "\n" + program_of(job);
   if (job.beside != nullptr) key += "\n" + hash_of(job.beside());
   for (const std::string& option : options_of(job)) key += "\n" + option;
   return key;
@@ -127,8 +128,12 @@ const DiskCache& disk_cache() {
   static const DiskCache cache(default_cache_folder());
   return cache;
 }
+const KernelPack& kernel_pack() {
+  static const KernelPack pack(default_pack_file());
+  return pack;
+}
 
-/// An entry of the cache: the length of the log, the log, the machine code.
+/// An entry of the cache or the pack: the length of the log, the log, the machine code.
 std::string pack(const Result& r) { return std::to_string(r.log.size()) + "\n" + r.log + r.cubin; }
 bool unpack(const std::string& entry, Result& r) {
   std::size_t length = 0;
@@ -155,22 +160,52 @@ std::vector<std::string> options_of(const CompileJob& job) {
   return options;
 }
 
+namespace {
+
+Compiled compiled_of(Result result, KernelOrigin origin) {
+  Compiled compiled;
+  compiled.attributes = read_log(result.log), compiled.origin = origin;
+  compiled.log = std::move(result.log), compiled.cubin = std::move(result.cubin);
+  return compiled;
+}
+
+Compiled compile_anew(const CompileJob& job, const std::string& cache_key) {
+  expect_known_arch(job.arch);
+  const Result result = Program(job).compile(job);
+  disk_cache().store(cache_key, pack(result));
+  return compiled_of(result, KernelOrigin::compiler);
+}
+
+}  // namespace
+
+std::optional<Compiled> find_in(const KernelPack& packed, const CompileJob& job) {
+  Result result;
+  const auto entry = packed.find(key_of(job));
+  if (!entry || !unpack(*entry, result)) return std::nullopt;
+  return compiled_of(std::move(result), KernelOrigin::pack);
+}
+
 Compiled compile(const CompileJob& job) {
   const Stopwatch watch;
-  const std::string key = cache_key(job);
-  Result result;
-  Compiled compiled;
-  const auto entry = disk_cache().find(key);
-  compiled.cached = entry && unpack(*entry, result);
-  if (!compiled.cached) {
-    expect_known_arch(job.arch);
-    result = Program(job).compile(job);
-    disk_cache().store(key, pack(result));
+  // The pack comes first, whatever compiler there is: the same kernels in every run, and no compiler is loaded.
+  std::optional<Compiled> compiled = find_in(kernel_pack(), job);
+  if (!compiled) {
+    const std::string key = key_of(job) + "\ncompiler " + compiler_version();
+    Result result;
+    if (const auto entry = disk_cache().find(key); entry && unpack(*entry, result))
+      compiled = compiled_of(std::move(result), KernelOrigin::cache);
+    else
+      compiled = compile_anew(job, key);
   }
-  compiled.attributes = read_log(result.log);
-  compiled.cubin = std::move(result.cubin);
-  compiled.seconds = watch.seconds();
-  return compiled;
+  compiled->seconds = watch.seconds();
+  return std::move(*compiled);
+}
+
+void write_kernel_pack(const std::filesystem::path& file, std::span<const CompileJob> jobs, int threads) {
+  const std::vector<Compiled> compiled = compile_all(jobs, threads);
+  std::map<std::string, std::string> contents;
+  for (std::size_t i = 0; i < jobs.size(); ++i) contents[key_of(jobs[i])] = pack({compiled[i].log, compiled[i].cubin});
+  write_pack(file, compiler_version(), contents);
 }
 
 std::vector<Compiled> compile_all(std::span<const CompileJob> jobs, int threads) {

@@ -1,7 +1,9 @@
 // Compiling kernels at run time: (family, defines, architecture) -> machine code. Needs NVRTC but no GPU.
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +11,8 @@
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
 namespace ts::cuda {
+
+class KernelPack;
 
 /// What the assembler reports of a kernel.
 struct Attributes {
@@ -31,10 +35,13 @@ struct CompileJob {
 /// The text that is compiled: the policy, if there is one, and the kernel's file.
 [[nodiscard]] std::string program_of(const CompileJob& job);
 
+/// Where a kernel came from: the pack beside the library, the user's disk cache, or the compiler.
+enum class KernelOrigin { compiler, cache, pack };
+
 struct Compiled {
-  std::string cubin;
+  std::string cubin, log;  ///< log: what the compiler said
   Attributes attributes;
-  bool cached = false;  ///< came from the disk cache
+  KernelOrigin origin = KernelOrigin::compiler;
   double seconds = 0;
 };
 
@@ -47,10 +54,17 @@ struct Compiled {
 /// them (words; "-lineinfo" for profilers).
 [[nodiscard]] std::vector<std::string> options_of(const CompileJob& job);
 
+/// The kernel, if the pack has it. Needs no compiler.
+[[nodiscard]] std::optional<Compiled> find_in(const KernelPack& pack, const CompileJob& job);
+/// From the pack beside the library, or else the disk cache, or else the compiler.
 /// @throws Error(device_failure) with the compiler's log.
 [[nodiscard]] Compiled compile(const CompileJob& job);
 /// The same for many jobs on up to `threads` threads (0: as many as there are processors); results in order.
 [[nodiscard]] std::vector<Compiled> compile_all(std::span<const CompileJob> jobs, int threads = 0);
+
+/// Compiles the jobs into a pack of kernels (kernel_pack.hpp), which then serves programs with the same sources.
+/// @throws Error(bad_input) where the file cannot be written.
+void write_kernel_pack(const std::filesystem::path& file, std::span<const CompileJob> jobs, int threads = 0);
 
 /// Throws Error(device_failure) with a sentence that names the kernel and the excess when `attributes` shows
 /// spills, or more than the plan's budget, or more threads than the registers allow.

@@ -6,6 +6,7 @@ namespace ts {
 
 void compile_ahead(const Context& ctx, const std::function<void(const Context&)>& work) {
   if (!ctx.stream) return;
+  if (ctx.stream.rehearsal() != nullptr) return work(ctx);
   Context rehearsal = ctx;
   rehearsal.stream = cuda::Stream::rehearsing(ctx.stream.device());
   work(rehearsal);

@@ -8,7 +8,8 @@
 namespace ts {
 
 /// Compiles together, in parallel, what `work` would start on the device of ctx.stream: `work` gets a Context
-/// that carries nothing out, and small results of operations are zero. Without a device nothing happens.
+/// that carries nothing out, and small results of operations are zero. Where ctx itself rehearses these kernels
+/// join those that it notes. Without a device nothing happens.
 void compile_ahead(const Context& ctx, const std::function<void(const Context&)>& work);
 
 }  // namespace ts

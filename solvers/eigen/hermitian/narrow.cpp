@@ -4,6 +4,8 @@
 #include <array>
 
 #include "tallskinny/gemm/copy/copy_block.hpp"
+#include "tallskinny/gemm/runtime/gpu/compile_ahead.hpp"
+#include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -171,15 +173,46 @@ void NarrowLanczos<T>::tighten() {
     ts::solvers::tighten(*wide_);
 }
 
+namespace {
+
+/// Products with a matrix and with polynomials of it, and the eigenvectors that are wanted.
 template <class T>
-void prepare_lanczos(const Context& ctx, index_t rows, const EigenPlan& plan, Precision precision) {
+void prepare_products(const Context& ctx, index_t rows, index_t nonzeros, index_t width) {
+  compile_ahead(ctx, [&](const Context& rehearsal) {
+    const PlacedMatrix<T> x(rehearsal, Space::device, rows, width);
+    PlacedMatrix<T> y(rehearsal, Space::device, rows, width);
+    const cuda::Memory somewhere(rehearsal.stream, 256);
+    CsrView<T, Space::device> a;
+    a.rows = a.cols = rows, a.stored = nonzeros, a.pointers = static_cast<const index_t*>(somewhere.data());
+    const auto from = x.cview().template in<Space::device>();
+    const auto to = y.view().template in<Space::device>();
+    spmm(rehearsal, Op::none, T{1}, a, from, T{0}, to);
+    spmm_shifted(rehearsal, T{1}, a, T{1}, from, T{0}, to);
+    spmm_shifted(rehearsal, T{1}, a, T{1}, from, T{1}, to);
+  });
+}
+
+template <class T>
+void prepare_run(const Context& ctx, index_t rows, index_t nonzeros, index_t columns, index_t width, index_t wanted) {
+  prepare_products<T>(ctx, rows, nonzeros, width);
+  prepare_block_steps<T>(ctx, rows, columns + width, width, wanted);
+}
+
+}  // namespace
+
+template <class T>
+void prepare_lanczos(const Context& ctx, index_t rows, index_t nonzeros, const EigenPlan& plan, Precision precision) {
   const index_t block = plan.block_size;
-  if (precision == Precision::float64) return prepare_block_steps<T>(ctx, rows, plan.max_basis + block, block);
-  prepare_block_steps<narrow_t<T>>(ctx, rows, plan.max_basis + block, block);
-  if (precision == Precision::float32) return;
-  const index_t width = with_guards(plan.nev);
-  prepare_block_steps<T>(ctx, rows, refining_basis(plan, width) + block, width);
-  prepare_block_steps<T>(ctx, rows, norm_columns, norm_block);  // begins with a transform, so asks for ||A||
+  // One rehearsal for all of it, so that all kernels are compiled together.
+  compile_ahead(ctx, [&](const Context& all) {
+    if (precision == Precision::float64) return prepare_run<T>(all, rows, nonzeros, plan.max_basis, block, plan.nev);
+    prepare_run<narrow_t<T>>(all, rows, nonzeros, plan.max_basis, block, with_guards(plan.nev));
+    if (precision == Precision::float32) return;
+    const index_t width = with_guards(plan.nev);
+    prepare_run<T>(all, rows, nonzeros, refining_basis(plan, width), width, plan.nev);
+    prepare_block_steps<T>(all, rows, norm_columns, norm_block,
+                           norm_block);  // begins with a transform, so asks for ||A||
+  });
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, NarrowLanczos)

@@ -63,9 +63,9 @@ void tighten(NarrowLanczos<T>& lanczos) {
   lanczos.tighten();
 }
 
-/// What block Lanczos by this plan takes in this precision on the device of ctx.stream, prepared ahead of it
-/// (prepare_block_steps).
+/// What block Lanczos by this plan takes in this precision on the device of ctx.stream, for a sparse matrix with so
+/// many entries, prepared ahead of it (prepare_block_steps).
 template <class T>
-void prepare_lanczos(const Context&, index_t rows, const EigenPlan&, Precision);
+void prepare_lanczos(const Context&, index_t rows, index_t nonzeros, const EigenPlan&, Precision);
 
 }  // namespace ts::solvers

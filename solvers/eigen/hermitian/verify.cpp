@@ -73,7 +73,9 @@ struct Beyond {
 template <class T>
 void restart_cycle(Lanczos<T>& run, const Ritz<T>& ritz) {
   const Thresholds& limits = run.cycle.limits;
-  const index_t half = std::max<index_t>(1, std::min(ritz.size() / 2, keep_limit(run)));
+  index_t half = std::max<index_t>(1, std::min(ritz.size() / 2, keep_limit(run)));
+  // As in a restart of the search: kernels of few widths.
+  if (run.problem.a.space() == Space::device && half > run.plan.block_size) half -= half % run.plan.block_size;
   Ends ends{0, 0};
   if (std::isfinite(limits.low)) ends.low = half;
   if (std::isfinite(limits.high)) ends.high = half;

@@ -16,6 +16,9 @@ namespace ts::solvers {
   return lines * line;
 }
 
+/// Up to whole blocks of the default width.
+[[nodiscard]] constexpr index_t whole_blocks(index_t columns) noexcept { return (columns + 7) / 8 * 8; }
+
 /// Memory of so many rows and columns, row-major with padded columns, not initialised, move-only.
 template <class T>
 class BasisMemory {
@@ -31,6 +34,8 @@ class BasisMemory {
   }
 
   [[nodiscard]] Space space() const noexcept { return view_.space(); }
+  /// Columns, with those that fill the last lines.
+  [[nodiscard]] index_t width() const noexcept { return view_.cols(); }
   [[nodiscard]] PlacedView<T> columns(index_t first, index_t count) { return view_.cols(first, count); }
   [[nodiscard]] PlacedView<const T> columns(index_t first, index_t count) const {
     return PlacedView<const T>(view_).cols(first, count);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tallskinny/gemm/runtime/gpu/compile_ahead.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 
@@ -10,59 +9,48 @@ namespace ts::solvers {
 
 template <class T>
 KrylovFactorisation<T>::KrylovFactorisation(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed,
-                                            bool hermitian, bool spills)
+                                            bool hermitian, bool spills, std::optional<BasisReach> reach)
     : ctx_(std::move(ctx)),
       op_(std::move(op)),
       space_(op_.space()),
       columns_(columns),
       seed_(seed),
       hermitian_(hermitian),
-      basis_(ctx_, space_, op_.rows(), columns, spills && space_ == Space::device) {}
-
-namespace {
-
-/// Block steps of `f` columns against ever more columns of `v`, for a Context that rehearses.
-template <class T>
-void rehearse_block_steps(const Context& ctx, PlacedView<T> basis, index_t f) {
-  const PlacedView<const T> v = basis;
-  const index_t n = v.rows();
-  ortho::Tall<T> tall(ctx);
-  PlacedMatrix<T> x(ctx, Space::device, n, f), w(ctx, Space::device, n, f);
-  std::vector<real_t<T>> norms(at(f));
-  Matrix<T> g(f, f);
-  fill_random<T>(ctx, 0, 0, x.view());
-  tall.norms(w.cview(), norms);
-  tall.inner(x.cview(), w.cview(), g.view());
-  tall.gram(x.cview(), g.view());
-  tall.solve(w.view(), g.cview());
-  if (v.space() == Space::device && f <= v.cols()) {
-    ortho::copy_block<T>(ctx, w.cview(), basis.cols(0, f));
-    ortho::copy_block<T>(ctx, v.cols(0, f), x.view());
-  }
-  for (index_t before = f; before <= v.cols(); before += f) {
-    const auto s = Matrix<T>::zeros(before, f);
-    Matrix<T> c(before, f);
-    tall.project_out(v.cols(0, before), s.cview(), w.view(), c.view(), g.view());
-    tall.project_out(v.cols(0, before), s.cview(), w.view(), HostView<T>{}, g.view());
-  }
+      basis_(ctx_, space_, op_.rows(), columns, spills && space_ == Space::device),
+      reach_(reach.value_or(basis_reach(basis_.space(), op_.rows(), columns, sizeof(T)))) {
+  clear(0, basis_.width());
 }
 
-}  // namespace
-
+/// Zeros in columns `first` .. `end` - 1, where operations reach them.
 template <class T>
-void prepare_block_steps(const Context& ctx, index_t rows, index_t columns, index_t block) {
-  compile_ahead(ctx, [&](const Context& rehearsal) {
-    PlacedMatrix<T> v(rehearsal, Space::device, rows, padded_columns(Space::device, columns, sizeof(T)));
-    rehearse_block_steps<T>(rehearsal, v.view().cols(0, columns), block);
-  });
+void KrylovFactorisation<T>::clear(index_t first, index_t end) {
+  if (reach_ == BasisReach::in_use || end <= first) return;
+  const auto zeros = Matrix<T>::zeros(rows(), end - first);
+  ortho::copy_block<T>(ctx_, zeros.cview(), columns(first, end - first));
 }
 
-/// The kernels of block steps with blocks of the target width, compiled together.
 template <class T>
-void KrylovFactorisation<T>::prepare() {
-  if (space_ == Space::host) return;
-  compile_ahead(
-      ctx_, [this](const Context& rehearsal) { rehearse_block_steps<T>(rehearsal, columns(0, columns_), target_); });
+Matrix<T> KrylovFactorisation<T>::of_all_columns(HostView<const T> s, index_t width) const {
+  auto all = Matrix<T>::zeros(basis_.width(), width);
+  ortho::copy<T>(s, all.view().block(l_, 0, s.rows(), s.cols()));
+  return all;
+}
+
+template <class T>
+PlacedMatrix<T> KrylovFactorisation<T>::combine(HostView<const T> s, HostView<const T> c) const {
+  PlacedMatrix<T> y(ctx_, op_.space(), rows(), s.cols());
+  ortho::Tall<T> tall(ctx_);
+  if (reach_ == BasisReach::all) {
+    auto all = of_all_columns(s, whole_blocks(s.cols()));
+    if (!c.empty()) ortho::copy<T>(c, all.view().block(l_ + m_, 0, c.rows(), c.cols()));
+    PlacedMatrix<T> wide(ctx_, op_.space(), rows(), all.cols());
+    tall.combine(T{1}, columns(0, basis_.width()), all.cview(), T{0}, wide.view());
+    ortho::copy_block<T>(ctx_, wide.cview().cols(0, y.cols()), y.view());
+    return y;
+  }
+  tall.combine(T{1}, v(), s, T{0}, y.view());
+  if (!c.empty()) tall.combine(T{1}, f(), c, T{1}, y.view());
+  return y;
 }
 
 template <class T>
@@ -72,21 +60,26 @@ PlacedMatrix<T> KrylovFactorisation<T>::random_block(index_t width) {
   return x;
 }
 
+/// At most `most` columns of an orthonormal basis of the block.
 template <class T>
-void KrylovFactorisation<T>::append_to_f(PlacedView<const T> block) {
+void KrylovFactorisation<T>::append_to_f(PlacedView<const T> block, index_t most) {
   x_is_f_ = false;
   const index_t before = l_ + m_ + f_;
-  const index_t width = std::min({block.cols(), columns_ - before, rows() - before});
-  if (width <= 0) return;
+  most = std::min({most, columns_ - before, rows() - before});
+  if (most <= 0) return;
+  const bool whole = reach_ == BasisReach::all && block.cols() <= rows() - before;
+  const index_t width = whole ? block.cols() : most;
   PlacedMatrix<T> x(ctx_, space_, rows(), width);
-  Matrix<T> s(before, width), r(width, width);
+  const index_t read = reach(before);
+  Matrix<T> s(read, width), r(width, width);
   ortho::copy_block<T>(ctx_, block.cols(0, width), x.view());
-  const auto e = ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, columns(0, before), x.view(), s.view(), r.view());
-  ortho::copy_block<T>(ctx_, x.cview().cols(0, e.rank), columns(before, e.rank));
-  auto b = Matrix<T>::zeros(f_ + e.rank, m_);
+  const auto e = ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, columns(0, read), x.view(), s.view(), r.view());
+  const index_t taken = std::min(e.rank, most);
+  ortho::copy_block<T>(ctx_, x.cview().cols(0, taken), columns(before, taken));
+  auto b = Matrix<T>::zeros(f_ + taken, m_);
   ortho::copy<T>(b_.cview(), b.view().rows(0, f_));
   b_ = std::move(b);
-  f_ += e.rank;
+  f_ += taken;
 }
 
 template <class T>
@@ -96,8 +89,8 @@ void KrylovFactorisation<T>::fill_with_random() {
     const index_t before = l_ + m_ + f_;
     const index_t missing = std::min({target_ - f_, columns_ - before, rows() - before});
     if (missing <= 0) return;
-    const auto x = random_block(missing);
-    append_to_f(x.cview());
+    const auto x = random_block(reach_ == BasisReach::all ? target_ : missing);
+    append_to_f(x.cview(), missing);
   }
 }
 
@@ -109,11 +102,12 @@ void KrylovFactorisation<T>::replace_operator(Operator<T> op, index_t columns_ap
 
 template <class T>
 void KrylovFactorisation<T>::start(PlacedView<const T> block, index_t width) {
+  clear(0, l_ + m_ + f_);
   l_ = m_ = f_ = 0;
   h_ = Matrix<T>(0, 0), b_ = Matrix<T>(0, 0);
   target_ = std::max(width, block.cols());
   prepare();
-  if (block.cols() > 0) append_to_f(block);
+  if (block.cols() > 0) append_to_f(block, block.cols());
   fill_with_random();
 }
 
@@ -159,7 +153,7 @@ template <class T>
 Matrix<T> KrylovFactorisation<T>::known_coefficients(PlacedView<const T> x, PlacedView<const T> w) const {
   constexpr real_t<T> half = 0.5;
   const index_t f = f_;
-  auto s = Matrix<T>::zeros(l_ + m_ + f, f);
+  auto s = Matrix<T>::zeros(reach(l_ + m_ + f), f);
   if (!hermitian_) return s;
   for (index_t i = 0; i < m_; ++i)
     for (index_t j = 0; j < f; ++j) s(l_ + i, j) = conjugate(b_(j, i));
@@ -209,8 +203,8 @@ void KrylovFactorisation<T>::expand() {
   ortho::BcgsiPlusA method;
   method.noise_scale = noise_ * norm_;
   const auto e = n - before < f
-                     ? complete_space(w, s.view(), r.view())
-                     : ortho::orthonormalise<T>(ctx_, method, columns(0, before), w, s.view(), r.view(), hermitian_);
+                     ? complete_space(w, s.view().rows(0, before), r.view())
+                     : ortho::orthonormalise<T>(ctx_, method, columns(0, s.rows()), w, s.view(), r.view(), hermitian_);
   if (e.rung == ortho::Rung::failed)
     throw Error(Errc::bad_input,
                 "the operator gave NaN or Inf for a finite block: the matrix has values that are not finite or "
@@ -236,20 +230,34 @@ void KrylovFactorisation<T>::move_f_behind(index_t p) {
 
 template <class T>
 void KrylovFactorisation<T>::shrink(HostView<const T> s, Matrix<T> h, Matrix<T> b) {
-  if (s.cols() > 0) ortho::Tall<T>(ctx_).multiply(columns(l_, m_), s);
-  move_f_behind(s.cols());
+  if (reach_ == BasisReach::all) {
+    // [L V F 0] <- [L V 0 0] [I 0; 0 S], and F behind it
+    PlacedMatrix<T> f(ctx_, space_, rows(), f_);
+    ortho::copy_block<T>(ctx_, columns(l_ + m_, f_), f.view());
+    auto all = of_all_columns(HostView<const T>{}, basis_.width());
+    for (index_t i = 0; i < l_; ++i) all(i, i) = T{1};
+    ortho::copy<T>(s, all.view().block(l_, l_, s.rows(), s.cols()));
+    ortho::Tall<T>(ctx_).multiply(columns(0, basis_.width()), all.cview());
+    ortho::copy_block<T>(ctx_, f.cview(), columns(l_ + s.cols(), f_));
+  } else {
+    if (s.cols() > 0) ortho::Tall<T>(ctx_).multiply(columns(l_, m_), s);
+    move_f_behind(s.cols());
+  }
   h_ = std::move(h), b_ = std::move(b);
   m_ = s.cols();
 }
 
 template <class T>
 void KrylovFactorisation<T>::widen(PlacedView<const T> block) {
-  append_to_f(block);
-  target_ = std::max(target_, f_);
+  append_to_f(block, block.cols());
+  if (f_ <= target_) return;
+  target_ = f_;
+  prepare();
 }
 
 template <class T>
 void KrylovFactorisation<T>::drop_residual(index_t width) {
+  clear(l_ + m_, l_ + m_ + f_);
   f_ = 0, target_ = width, x_is_f_ = false;
   b_ = Matrix<T>(0, m_);
 }
@@ -258,6 +266,7 @@ template <class T>
 typename KrylovFactorisation<T>::Saved KrylovFactorisation<T>::lock(index_t width) {
   Saved saved{PlacedMatrix<T>(ctx_, space_, rows(), f_), std::move(h_), std::move(b_), target_};
   ortho::copy_block<T>(ctx_, f(), saved.f.view());
+  clear(l_ + m_, l_ + m_ + f_);
   l_ += m_;
   m_ = f_ = 0;
   h_ = Matrix<T>(0, 0), b_ = Matrix<T>(0, 0);
@@ -268,6 +277,7 @@ typename KrylovFactorisation<T>::Saved KrylovFactorisation<T>::lock(index_t widt
 
 template <class T>
 void KrylovFactorisation<T>::unlock(const Saved& saved) {
+  clear(l_, l_ + m_ + f_);
   m_ = saved.h.rows(), f_ = saved.f.cols(), target_ = saved.width;
   x_is_f_ = false;
   l_ -= m_;
@@ -296,6 +306,7 @@ void KrylovFactorisation<T>::exchange(StateArchive<T>& archive) {
   if (!archive.loading()) return;
   if (stored.rows() != rows() || stored.cols() != count)
     throw Error(Errc::bad_input, "the stored basis has other sizes than the run");
+  clear(0, basis_.width());
   ortho::copy_block<T>(ctx_, stored, columns(0, count));
   x_is_f_ = false;
 }
@@ -314,6 +325,5 @@ void KrylovFactorisation<T>::exchange(StateArchive<T>& archive, Saved& saved) co
 }
 
 TS_FOR_EACH_RESULT_TYPE(TS_CLASS, KrylovFactorisation)
-TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, prepare_block_steps)
 
 }  // namespace ts::solvers

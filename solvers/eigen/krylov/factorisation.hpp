@@ -1,6 +1,7 @@
 // A block Krylov method as a value that can be stepped: A V = V H + F B.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -17,6 +18,17 @@ namespace ts::solvers {
 /// the same.
 inline constexpr index_t threaded_rows = 20000;
 
+/// What operations with a basis read of it. Kernels of a GPU are compiled for the width of their operands. Where a
+/// basis is small they take no longer with all of its columns, zeros behind those in use: one width serves a run.
+enum class BasisReach { in_use, all };
+/// All columns on a device where they have at most 8 MiB, which takes 3 us to read.
+[[nodiscard]] constexpr BasisReach basis_reach(Space space, index_t rows, index_t columns,
+                                               std::size_t element_bytes) noexcept {
+  constexpr index_t small = index_t{8} << 20;
+  return space == Space::device && rows * columns * static_cast<index_t>(element_bytes) <= small ? BasisReach::all
+                                                                                                 : BasisReach::in_use;
+}
+
 /// A V = V H + F B with [V F] orthonormal, V n x m, H = V^H A V (Hermitian if A is), F n x f, B f x m. Every
 /// column of V and F is also orthogonal to `locked` columns L that stand before them: then A is the operator
 /// restricted to the complement of span(L). All blocks are fully orthogonalised. F is kept at its target
@@ -32,8 +44,9 @@ class KrylovFactorisation {
   /// @param columns of memory for L, V and F together.
   /// @param hermitian false: nothing of a block step is known from the one before.
   /// @param spills L, V and F stay in page-locked host memory where the operator is on a device.
+  /// @param reach nothing: as basis_reach says.
   KrylovFactorisation(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed, bool hermitian = true,
-                      bool spills = false);
+                      bool spills = false, std::optional<BasisReach> reach = {});
 
   /// Forgets everything; F = an orthonormal basis of `block`, filled up to `width` with random columns.
   void start(PlacedView<const T> block, index_t width);
@@ -70,6 +83,8 @@ class KrylovFactorisation {
 
   [[nodiscard]] PlacedView<const T> v() const { return columns(l_, m_); }
   [[nodiscard]] PlacedView<const T> f() const { return columns(l_ + m_, f_); }
+  /// V S + F C; C of no columns: V S.
+  [[nodiscard]] PlacedMatrix<T> combine(HostView<const T> s, HostView<const T> c = {}) const;
   [[nodiscard]] const Matrix<T>& h() const noexcept { return h_; }
   [[nodiscard]] const Matrix<T>& b() const noexcept { return b_; }
   [[nodiscard]] const Context& context() const noexcept { return ctx_; }
@@ -94,9 +109,16 @@ class KrylovFactorisation {
  private:
   [[nodiscard]] PlacedView<T> columns(index_t first, index_t count) { return basis_.columns(first, count); }
   [[nodiscard]] PlacedView<const T> columns(index_t first, index_t count) const { return basis_.columns(first, count); }
+  /// How many columns an operation with the first `count` ones reads.
+  [[nodiscard]] index_t reach(index_t count) const noexcept {
+    return reach_ == BasisReach::all ? basis_.width() : count;
+  }
+  /// S, of V, as a factor of all columns.
+  [[nodiscard]] Matrix<T> of_all_columns(HostView<const T> s, index_t width) const;
+  void clear(index_t first, index_t end);
   void prepare();
   [[nodiscard]] PlacedMatrix<T> random_block(index_t width);
-  void append_to_f(PlacedView<const T> block);
+  void append_to_f(PlacedView<const T> block, index_t most);
   void fill_with_random();
   void apply_to(PlacedView<const T> x, PlacedView<T> w);
   [[nodiscard]] Matrix<T> known_coefficients(PlacedView<const T> x, PlacedView<const T> w) const;
@@ -111,6 +133,7 @@ class KrylovFactorisation {
   std::uint64_t seed_, stream_ = 0;
   bool hermitian_;
   BasisMemory<T> basis_;  ///< L, V, F
+  BasisReach reach_;      ///< all: what is behind L, V and F is zero
   Matrix<T> h_, b_;
   PlacedMatrix<T> x_, w_;  ///< a block step's F and A F
   bool x_is_f_ = false;    ///< x_ has the columns of F: a block step left them there
@@ -121,10 +144,10 @@ class KrylovFactorisation {
   KrylovWork work_;
 };
 
-/// What block steps of `block` columns against a basis of up to `columns` take on the device of ctx.stream,
-/// compiled and loaded ahead of them: a factorisation does so at its start, but a file may be read meanwhile.
-/// Without a device nothing happens.
+/// What block steps of `block` columns against a basis of up to `columns` take on the device of ctx.stream, and
+/// `wanted` vectors made of it, compiled and loaded ahead of them: a factorisation does so at its start, but a file may
+/// be read meanwhile. Without a device nothing happens.
 template <class T>
-void prepare_block_steps(const Context&, index_t rows, index_t columns, index_t block);
+void prepare_block_steps(const Context&, index_t rows, index_t columns, index_t block, index_t wanted);
 
 }  // namespace ts::solvers

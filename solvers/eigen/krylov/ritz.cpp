@@ -47,16 +47,12 @@ void compress(KrylovFactorisation<T>& krylov, HostView<const T> s) {
 
 template <class T>
 PlacedMatrix<T> combine(const KrylovFactorisation<T>& krylov, HostView<const T> s) {
-  PlacedMatrix<T> y(krylov.context(), krylov.op().space(), krylov.rows(), s.cols());
-  ortho::Tall<T>(krylov.context()).combine(T{1}, krylov.v(), s, T{0}, y.view());
-  return y;
+  return krylov.combine(s);
 }
 
 template <class T>
 PlacedMatrix<T> combine(const KrylovFactorisation<T>& krylov, HostView<const T> s, HostView<const T> c) {
-  auto y = combine(krylov, s);
-  ortho::Tall<T>(krylov.context()).combine(T{1}, krylov.f(), c, T{1}, y.view());
-  return y;
+  return krylov.combine(s, c);
 }
 
 template <class T>

@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/gpu/kernel_pack.hpp"
 #include "tallskinny/gemm/runtime/gpu/sha256.hpp"
 #include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
@@ -72,4 +74,46 @@ TEST_CASE("a folder that others can enter, or that is none, is not used") {
   CHECK_FALSE(none.usable());
   none.store("key", "content");
   CHECK_FALSE(none.find("key"));
+}
+
+TEST_CASE("what is packed is found again, unless it was changed") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "kernels.pack";
+  const std::map<std::string, std::string> contents = {
+      {"a key", std::string("machine\0code", 12)}, {"another", "more"}, {"a third", ""}};
+  cuda::write_pack(file, "13.0", contents);
+  {
+    const cuda::KernelPack pack(file);
+    CHECK(pack.size() == 3);
+    CHECK(pack.compiler() == "13.0");
+    for (const auto& [key, content] : contents) CHECK(pack.find(key) == content);
+    CHECK_FALSE(pack.find("a fourth"));
+  }
+  const auto change = [&](std::streamoff back) {
+    cuda::write_pack(file, "13.0", contents);
+    std::fstream out(file, std::ios::in | std::ios::out | std::ios::binary);
+    out.seekp(-back, std::ios::end);
+    out.put('#');
+  };
+  change(1);  // in the last content, which is that of "another"
+  CHECK_FALSE(cuda::KernelPack(file).find("another"));
+  CHECK(cuda::KernelPack(file).find("a key") == contents.at("a key"));
+  change(30);  // in the index
+  CHECK(cuda::KernelPack(file).size() == 0);
+  std::filesystem::resize_file(file, 40);
+  CHECK(cuda::KernelPack(file).size() == 0);
+  CHECK(cuda::KernelPack(folder.path() / "none.pack").size() == 0);
+  CHECK_THROWS_AS(cuda::write_pack(folder.path() / "no" / "such" / "folder", "13.0", contents), Error);
+}
+
+TEST_CASE("TALLSKINNY_KERNELS names the pack, or says that there is none") {
+  const TemporaryFolder folder;
+  const auto file = folder.file("some.pack", "text");
+  ::setenv("TALLSKINNY_KERNELS", file.c_str(), 1);
+  CHECK(cuda::default_pack_file() == file);
+  ::setenv("TALLSKINNY_KERNELS", "none", 1);
+  CHECK(cuda::default_pack_file().empty());
+  ::setenv("TALLSKINNY_KERNELS", (folder / "no.pack").c_str(), 1);
+  CHECK_THROWS_WITH(cuda::default_pack_file(), Catch::Contains("TALLSKINNY_KERNELS") && Catch::Contains("no.pack"));
+  ::unsetenv("TALLSKINNY_KERNELS");
 }

@@ -1,9 +1,13 @@
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
 
+#include <cstdlib>
+
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/device/policy.hpp"
+#include "tallskinny/gemm/runtime/gpu/kernel_pack.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
+#include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -29,6 +33,28 @@ TEST_CASE("a program may carry kernels of its own, which are made of the library
   CHECK_THROWS_AS(cuda::compile(job), Error);
   job.beside = beside;
   CHECK(cuda::compile(job).attributes.registers > 0);
+}
+
+TEST_CASE("a pack has kernels under the key by which a program looks for them", "[nvrtc]") {
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "kernels.pack";
+  const cuda::CompileJob job = cuda::job_of(cuda::plan_of("scale", cuda::ScalePolicy{DType::float64, 2, 16}), "sm_90a");
+  cuda::CompileJob other = job;
+  other.arch = "sm_80";
+  cuda::write_kernel_pack(file, {&job, 1});
+  const cuda::KernelPack pack(file);
+  CHECK(pack.size() == 1);
+  CHECK(pack.compiler() == cuda::compiler_version());
+  const auto found = cuda::find_in(pack, job);
+  REQUIRE(found);
+  CHECK(found->origin == cuda::KernelOrigin::pack);
+  const cuda::Compiled compiled = cuda::compile(job);
+  CHECK(found->cubin == compiled.cubin);
+  CHECK(found->attributes == compiled.attributes);
+  CHECK_FALSE(cuda::find_in(pack, other));
+  ::setenv("TALLSKINNY_NVRTC_OPTIONS", "-lineinfo", 1);
+  CHECK_FALSE(cuda::find_in(pack, job));
+  ::unsetenv("TALLSKINNY_NVRTC_OPTIONS");
 }
 
 TEST_CASE("a budget that is exceeded is an error that names the kernel") {

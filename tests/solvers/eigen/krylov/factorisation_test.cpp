@@ -39,10 +39,12 @@ double residual_error(const CsrMatrix<T>& a, solvers::KrylovFactorisation<T>& ba
   return worst;
 }
 
+using Reach = solvers::BasisReach;
+
 template <class T>
-void follow(const CsrMatrix<T>& a) {
+void follow(const CsrMatrix<T>& a, Reach reach) {
   const Context ctx;
-  solvers::KrylovFactorisation<T> basis(ctx, solvers::CsrOperator<T>(a.view()), 40, 3);
+  solvers::KrylovFactorisation<T> basis(ctx, solvers::CsrOperator<T>(a.view()), 40, 3, true, false, reach);
   basis.start(HostView<const T>{}, 4);
   for (int i = 0; i < 5; ++i) basis.expand();
   CHECK(basis.size() == 20);
@@ -86,16 +88,28 @@ void follow(const CsrMatrix<T>& a) {
 }  // namespace
 
 TEST_CASE("the Krylov decomposition holds through every change") {
-  follow(generators::laplacian({12, 11}));
-  follow(generators::flux_ring(90, 0.7));
+  for (const Reach reach : {Reach::in_use, Reach::all}) {
+    follow(generators::laplacian({12, 11}), reach);
+    follow(generators::flux_ring(90, 0.7), reach);
+  }
+}
+
+TEST_CASE("small bases on a device are read as a whole, large ones and those of the host as far as they are in use") {
+  CHECK(solvers::basis_reach(Space::device, 780, 124, 8) == Reach::all);
+  CHECK(solvers::basis_reach(Space::device, 8000, 124, 8) == Reach::all);
+  CHECK(solvers::basis_reach(Space::device, 100'000, 124, 8) == Reach::in_use);
+  CHECK(solvers::basis_reach(Space::device, 2'097'152, 124, 4) == Reach::in_use);
+  CHECK(solvers::basis_reach(Space::host, 780, 124, 8) == Reach::in_use);
 }
 
 TEST_CASE("the decomposition holds where copies die and when the space is full") {
   // Ten copies of each of eleven values: couplings of every size between 1 and rounding.
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    const Reach reach = seed % 2 == 0 ? Reach::in_use : Reach::all;
     auto a = generators::identity(101);
     for (std::size_t i = 0; i < 101; ++i) a.values[i] = std::cos(3.0 * static_cast<double>(i / 10));
-    solvers::KrylovFactorisation<double> basis(Context{}, solvers::CsrOperator<double>(a.view()), 109, seed);
+    solvers::KrylovFactorisation<double> basis(Context{}, solvers::CsrOperator<double>(a.view()), 109, seed / 2, true,
+                                               false, reach);
     basis.start(HostView<const double>{}, 8);
     while (!basis.exhausted()) {
       REQUIRE(basis.can_expand());

@@ -1,0 +1,106 @@
+// tsbench pack: the kernels that the programs start by default, listed, or compiled into one file.
+#include <complex>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/tsbench/commands.hpp"
+#include "tallskinny/app/tsbench/words.hpp"
+#include "tallskinny/gemm/plan/text.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/runtime/gpu/compile.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
+#include "tallskinny/solvers/kmeans/kmeans.hpp"
+
+namespace ts::bench {
+
+namespace {
+
+template <class T>
+void rehearse_eigen(const Context& ctx, index_t rows) {
+  for (const index_t nev : {1, 8, 16, 24})
+    for (const index_t row_entries : {3, 7}) {
+      solvers::EigenOptions options;
+      options.nev = nev;
+      solvers::prepare_lanczos<T>(ctx, rows, rows * row_entries, solvers::plan_eigen(rows, sizeof(T), options, 0),
+                                  solvers::Precision::float64);
+    }
+}
+
+/// tssolve on small sparse matrices and on large real ones, with the default block and basis.
+void rehearse_eigen(const Context& ctx) {
+  rehearse_eigen<double>(ctx, 2'000);
+  rehearse_eigen<std::complex<double>>(ctx, 2'000);
+  rehearse_eigen<double>(ctx, 2'000'000);
+}
+
+/// tskmeans on dense features, for its default number of clusters.
+void rehearse_kmeans(const Context& ctx) {
+  const solvers::KMeansOptions options;
+  for (const DType type : {DType::float64, DType::float32})
+    for (const index_t cols : {2, 8, 16, 32, 64})
+      solvers::prepare_kmeans(ctx, type, 1'000'000, cols, options.clusters, options);
+}
+
+/// Every kernel once, by its program.
+std::map<std::string, cuda::CompileJob> default_kernels(const std::string& arch, const std::string& programs) {
+  Context ctx;
+  ctx.stream = cuda::Stream::rehearsing(cuda::typical_device(arch));
+  if (programs != "tskmeans") rehearse_eigen(ctx);
+  if (programs != "tssolve") rehearse_kmeans(ctx);
+  std::map<std::string, cuda::CompileJob> jobs;
+  for (const cuda::KernelPlan& plan : ctx.stream.rehearsal()->kernels) {
+    cuda::CompileJob job = cuda::job_of(plan, arch);
+    std::string key = job.family + "\n" + cuda::program_of(job);
+    jobs.emplace(std::move(key), std::move(job));
+  }
+  return jobs;
+}
+
+void print_families(const std::string& arch, const std::map<std::string, cuda::CompileJob>& jobs) {
+  std::map<std::string, int> families;
+  for (const auto& [key, job] : jobs) ++families[job.family];
+  std::cout << arch << ": " << jobs.size() << " kernels\n";
+  for (const auto& [family, count] : families) std::cout << format("  %-16s %d\n", family.c_str(), count);
+}
+
+}  // namespace
+
+int pack_command(app::Arguments arguments) {
+  std::string archs = "sm_80,sm_90a,sm_100", programs = "all", output;
+  int threads = 0;
+  app::Options options({"tsbench pack",
+                        "The GPU kernels that tssolve and tskmeans start by default, listed or compiled. Needs no GPU.",
+                        "[options]",
+                        {{"how many there are", "tsbench pack"},
+                         {"those for H100 and H200, in a file that TALLSKINNY_KERNELS can name",
+                          "tsbench pack --arch sm_90a --output kernels.pack"}},
+                        "Programs look for share/tallskinny/kernels.pack beside the folder that they are in."});
+  options.value("arch", "ARCH,...", archs, "sm_80, sm_90a, sm_100")
+      .value("programs", "all|tssolve|tskmeans", programs, "whose kernels")
+      .value("output", "FILE", output, "the file that they are compiled into")
+      .value("threads", "N", threads, "0: as many as there are", app::at_least(0));
+  if (!options.parse(arguments)) return app::exit_ok;
+  expects(programs == "all" || programs == "tssolve" || programs == "tskmeans",
+          "--programs: expected all, tssolve or tskmeans");
+
+  std::vector<cuda::CompileJob> all;
+  std::istringstream words(archs);
+  for (std::string arch; std::getline(words, arch, ',');) {
+    const auto jobs = default_kernels(arch, programs);
+    print_families(arch, jobs);
+    for (const auto& [key, job] : jobs) all.push_back(job);
+  }
+  if (output.empty()) return app::exit_ok;
+  const Stopwatch watch;
+  cuda::write_kernel_pack(output, all, threads);
+  std::cout << format("wrote %s: %zu kernels, %.1f MB, by NVRTC %s in %s\n", output.c_str(), all.size(),
+                      1e-6 * static_cast<double>(std::filesystem::file_size(output)), cuda::compiler_version().c_str(),
+                      time_text(watch.seconds()).c_str());
+  return app::exit_ok;
+}
+
+}  // namespace ts::bench

@@ -1,0 +1,84 @@
+// The kernels of Lloyd's algorithm on a GPU, compiled together before it begins.
+#include <algorithm>
+
+#include "tallskinny/gemm/assign/clusters/clusters.hpp"
+#include "tallskinny/gemm/assign/exact/distances.hpp"
+#include "tallskinny/gemm/core/by_type.hpp"
+#include "tallskinny/gemm/runtime/gpu/compile_ahead.hpp"
+#include "tallskinny/solvers/kmeans/potential_detail.hpp"
+#include "tallskinny/solvers/kmeans/seeding_detail.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+using namespace kmeans_detail;
+
+/// k-means++ on rows in memory, a sample of them, and centres chosen from it.
+template <class S>
+void rehearse_seeding(const KMeansProblem& p) {
+  const auto zeros = [&](index_t rows) { return Matrix<double>::zeros(rows, p.cols()); };
+  Potential<S> potential(p);
+  potential.lower(zeros(1).cview());
+  for (index_t have = 1; have < p.k; have *= seeding_growth)
+    if (const index_t more = std::min(p.k, seeding_growth * have) - have; have + more < p.k)
+      potential.lower(zeros(more).cview());
+  (void)potential.keep(1, Philox{});
+  const std::vector<index_t> one{0};
+  (void)potential.squared(one);
+  Matrix<double> row(1, p.cols());
+  p.load_rows(one, row.view());
+  const auto values = p.rows_as<S>(one);
+  const Rows sample(p.ctx.stream, DeviceView<const S>::unchecked(values.view().data, 1, p.cols(), p.cols()));
+  const RowsInMemory rows(sample);
+  const KMeansProblem of_sample{p.ctx, rows, {}, p.weights, p.k, {}, p.moments, p.weights_there};
+  Potential<S> candidates(of_sample);
+  (void)candidates.choose({seeding_trials(p.k), 1, 0, Philox{}, 0});
+}
+
+void rehearse_passes(const KMeansProblem& p, const Rows& rows, Scores scores) {
+  const std::vector<std::int32_t> none;
+  Clusters clusters(p.ctx, Space::device, p.moments, unit_of(p), Matrix<double>::zeros(p.k, p.cols()));
+  PerRowArray<std::int32_t> labels(p.ctx, Space::device, p.rows(), no_label);
+  clusters.rehearse(rows, scores, labels.view(), p.weights_of(0, p.rows()));
+  clusters.add_rows(rows, labels.view(), p.weights_of(0, p.rows()));
+  (void)clusters.move_to_means();
+  (void)clusters.inertia_terms();
+  const auto centers = Matrix<double>::zeros(p.k, p.cols());
+  (void)inertia(p.ctx, rows, centers.cview(), labels.view(), p.weights_of(0, p.rows()), 0);
+  (void)count_misassigned(p.ctx, rows, centers.cview(), labels.view());
+}
+
+}  // namespace
+
+void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, index_t k, const KMeansOptions& options,
+                    const ColumnMoments* moments) {
+  if (rows < 1 || cols < 1 || k < 1 || options.algorithm != KMeansAlgorithm::lloyd) return;
+  compile_ahead(ctx, [&](const Context& rehearsal) {
+    by_real_type(type, [&]<class T>(std::type_identity<T>) {
+      const DeviceMatrix<T> x(rehearsal.stream, rows, cols);
+      const Rows all(rehearsal.stream, x.cview());
+      const RowsInMemory source(all);
+      const std::vector<double> weights(options.weights.empty() ? 0 : at(rows), 1.0);
+      KMeansProblem p{rehearsal, source, {}, weights, k};
+      p.place_weights();
+      if (moments == nullptr) {
+        MomentsOfBlocks rounds(cols);
+        rounds.first_round(rehearsal, all), rounds.second_round(rehearsal, all);
+        const std::vector<double> zero(at(cols), 0.0), one(at(cols), 1.0);
+        p.moments = {zero, one, zero, one};
+      } else {
+        p.moments = *moments;
+      }
+      if (options.init == KMeansInit::plus_plus) {
+        if (type == DType::float64)
+          rehearse_seeding<double>(p);
+        else
+          rehearse_seeding<float>(p);
+      }
+      rehearse_passes(p, all, scores_of(options.precision));
+    });
+  });
+}
+
+}  // namespace ts::solvers
