@@ -59,7 +59,10 @@ void plan_run(Run& run) {
   const std::size_t element_bytes = is_complex_type(d) ? 16 : 8;
   run.plan.what = "singular values of " + d.where.text();
   run.plan.eigen = solvers::plan_eigen(std::min(d.rows, d.cols), element_bytes, run.settings.eigen);
-  take_device(run, "");
+  const bool by_products = run.settings.eigen.which != solvers::Which::SM;
+  auto work = solvers::work_of_search(run.plan.eigen, std::min(d.rows, d.cols), element_bytes, 2 * d.bytes);
+  work.sent = static_cast<double>(d.bytes);
+  take_device(run, "", by_products ? work : solvers::RunWork());
   run.plan.memory = solvers::plan_svd_memory(run.plan.eigen, {.rows = std::max(d.rows, d.cols),
                                                               .element_bytes = element_bytes,
                                                               .matrix_bytes = d.bytes,
