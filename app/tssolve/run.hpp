@@ -24,6 +24,7 @@ struct RunPlan {
   std::string what;  ///< the work, for a sentence
   solvers::EigenPlan eigen;
   solvers::MemoryPlan memory;
+  std::uint64_t block_bytes = 0;  ///< of blocks in which the rows of the matrix pass by; 0: it is held as a whole
   std::uint64_t host_bytes = 0, device_bytes = 0;  ///< that the run may take; 0: unknown
 };
 
