@@ -9,8 +9,8 @@
 
 namespace ts::solvers {
 
-/// A, m x n, real, with few columns. Every product is a pass over its rows, in float64, on the processor or where blocks
-/// are sent. Copies share what they read.
+/// A, m x n, real, with few columns. Every product is a pass over its rows, in float64, on the processor or where
+/// blocks are sent. Copies share what they read.
 class StreamedMatrix {
  public:
   /// @param rows of float64 or float32. @throws Error(invalid_argument) for others.

@@ -115,7 +115,7 @@ TEST_CASE("principal components of a table that does not fit into memory are tho
   }
   const std::vector<std::string> words = {folder / "points.h5:/X", "--svd", "--centre", "-k", "3"};
   auto limited = words;
-  limited.insert(limited.end(), {"--memory", "14M"});
+  limited.insert(limited.end(), {"--memory", "12M"});
   const auto whole = solve_json(words), streamed = solve_json(limited);
   CHECK(streamed["verified"] == true);
   CHECK(tssolve(limited).err.find("pass by in blocks") != std::string::npos);
