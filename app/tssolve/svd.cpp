@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 
 namespace ts::app::tssolve {
@@ -22,8 +25,9 @@ solvers::SvdProblem<T> problem_of(const Context& ctx, AnyMatrix<T>& matrix, bool
   auto a = solvers::rectangular<T>(dense.cview());
   if (centre) {
     means = solvers::column_means<T>(ctx, a);
-    for (index_t i = 0; i < dense.rows(); ++i)
+    parallel_for(ctx.thread_count(), dense.rows(), [&](index_t i) {
       for (index_t j = 0; j < dense.cols(); ++j) dense(i, j) -= means[at(j)];
+    });
   }
   return {std::move(a), dense.cview()};
 }
@@ -31,10 +35,17 @@ solvers::SvdProblem<T> problem_of(const Context& ctx, AnyMatrix<T>& matrix, bool
 /// The share of the variance that each component explains. A dense matrix has been centred by now; of a
 /// sparse one sum |a_ij - mu_j|^2 = sum |a_ij|^2 - m sum |mu_j|^2.
 template <class T>
-std::vector<double> explained(const AnyMatrix<T>& matrix, const std::vector<T>& means,
+std::vector<double> explained(const Context& ctx, const AnyMatrix<T>& matrix, const std::vector<T>& means,
                               const std::vector<double>& sigma) {
-  double total = 0;
-  for (const T& x : solvers::entries_of(matrix)) total += std::norm(x);
+  constexpr index_t piece = 1 << 16;  // summed by itself, so that the sum does not depend on the number of threads
+  const std::span<const T> entries = solvers::entries_of(matrix);
+  const auto count = static_cast<index_t>(entries.size());
+  std::vector<double> sums(at((count + piece - 1) / piece));
+  parallel_for(ctx.thread_count(), static_cast<index_t>(sums.size()), [&](index_t p) {
+    for (const T& x : entries.subspan(at(p * piece), at(std::min(piece, count - p * piece))))
+      sums[at(p)] += std::norm(x);
+  });
+  double total = std::accumulate(sums.begin(), sums.end(), 0.0);
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
     for (const T& mu : means) total -= static_cast<double>(sparse->rows) * std::norm(mu);
   std::vector<double> share;
@@ -94,6 +105,7 @@ class Svd {
 
   solvers::EigenResult<T>& complete(const solvers::EigenOptions&, solvers::SvdResult<T>& result) {
     std::string& method = run_.facts.method;
+    if (result.stage == solvers::SvdStage::whole) method = "decomposition of the whole matrix";
     if (result.stage == solvers::SvdStage::triangular) method = "triangular factor";
     if (result.stage == solvers::SvdStage::deflated)
       method = "eigenvectors of A^H A, large ones taken out for the small";
@@ -105,7 +117,7 @@ class Svd {
       mean_row_ = Matrix<T>(1, static_cast<index_t>(means_.size()));
       for (index_t j = 0; j < mean_row_.cols(); ++j) mean_row_(0, j) = solvers::scaled(means_[at(j)], exponent_);
       extras_.emplace_back("column_means", &mean_row_);
-      extras_.emplace_back("explained_variance_ratio", explained<T>(matrix_, means_, result.triplets.values));
+      extras_.emplace_back("explained_variance_ratio", explained<T>(run_.ctx, matrix_, means_, result.triplets.values));
     }
     return result.triplets;
   }

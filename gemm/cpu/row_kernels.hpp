@@ -67,6 +67,13 @@ struct SubstitutionKernels {
   void (*narrow)(real_t<C>* x, index_t rows, index_t readable, const NarrowFactor<real_t<C>>& factor);
 };
 
+/// dots[r] += sum_k a(r, k) x[k] and mirror[k] += sum_r a(r, k) z[r] for k < count, reading A once: rows of one triangle of
+/// a symmetric matrix stand for its other triangle, too.
+struct SymmetricKernels {
+  void (*both_sides)(const double* a, index_t ld, index_t rows, index_t count, const double* x, const double* z,
+                     double* dots, double* mirror);
+};
+
 struct RowKernels {
   template <class T>
   using Sparse32 = SparseKernels<T, std::int32_t>;
@@ -80,6 +87,7 @@ struct RowKernels {
   std::tuple<SubstitutionKernels<double>, SubstitutionKernels<std::complex<double>>, SubstitutionKernels<float>,
              SubstitutionKernels<std::complex<float>>>
       substitution;
+  SymmetricKernels symmetric;
 };
 
 /// @throws Error(invalid_argument) if this processor or this build does not have them.

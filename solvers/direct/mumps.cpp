@@ -8,12 +8,13 @@
 
 #include <array>
 #include <cmath>
+#include <mutex>
 #include <string>
 
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
-#include "tallskinny/solvers/openblas.hpp"
+#include "tallskinny/gemm/runtime/openblas.hpp"
 
 namespace ts::solvers {
 
@@ -54,8 +55,18 @@ constexpr int ordering = 7, more_memory = 14, last_front = 13;
 constexpr int as_given = 1, minimum_fill = 2;
 constexpr int singular = -10, no_memory = -13;
 
-/// One thread of OpenBLAS, for its bits depend on their number; and one call at a time, for MUMPS has state of its own
-/// between its instances. Number: what MUMPS computes in. A Hermitian matrix A + i B of n rows, for which MUMPS has no
+/// One call at a time, for MUMPS has state of its own between its instances; and one thread of OpenBLAS, for its bits
+/// depend on their number.
+class MumpsCall {
+  static std::mutex& alone() {
+    static std::mutex one;
+    return one;
+  }
+  std::lock_guard<std::mutex> lock_{alone()};
+  OneBlasThread blas_;
+};
+
+/// Number: what MUMPS computes in. A Hermitian matrix A + i B of n rows, for which MUMPS has no
 /// L D L^H, is the real symmetric [A, -B; B, A] of 2n, in which every eigenvalue stands twice.
 template <class T, class Number>
 class Mumps final : public DirectSolver<T> {
@@ -64,7 +75,7 @@ class Mumps final : public DirectSolver<T> {
 
   Mumps(CsrView<T> a, FactorKind kind, std::vector<int> order)
       : symmetric_(kind == FactorKind::ldl), n_(a.rows), order_(std::move(order)) {
-    const BlasThreads one(1);
+    const MumpsCall alone;
     id_.par = 1, id_.sym = symmetric_ ? 2 : 0, id_.comm_fortran = whole_world;
     call(initialise);
     for (const int stream : {1, 2, 3, 4}) control(stream) = 0;  // prints nothing
@@ -80,7 +91,7 @@ class Mumps final : public DirectSolver<T> {
     estimate_ = {"MUMPS " MUMPS_VERSION, id_.rinfog[0], 1e6 * id_.infog[16]};
   }
   ~Mumps() override {
-    const BlasThreads one(1);
+    const MumpsCall alone;
     call(finish);
   }
 
@@ -88,7 +99,7 @@ class Mumps final : public DirectSolver<T> {
   [[nodiscard]] std::vector<int> order() const override { return order_; }
 
   [[nodiscard]] bool factorise(CsrView<T> a) override {
-    const BlasThreads one(1);
+    const MumpsCall alone;
     enter(a);
     // Pivots that were delayed take more than the analysis foresaw.
     constexpr std::array too_small = {-8, -9, -11, -14, -15, -17, -20};
@@ -104,7 +115,7 @@ class Mumps final : public DirectSolver<T> {
   }
 
   void solve(const Context&, HostView<const T> b, HostView<T> x) const override {
-    const BlasThreads one(1);
+    const MumpsCall alone;
     const index_t p = b.cols();
     std::vector<T> columns(at(n_ * p));  // doubled: real and imaginary parts stand in turn, as MUMPS numbers them
     for (index_t j = 0; j < p; ++j)

@@ -32,6 +32,12 @@ Dense<T> widened(HostView<const T> a) {
 /// Beyond so many rows or columns, LAPACK is many times faster.
 constexpr index_t own_columns = 128;
 
+Context one_thread() {
+  Context one;
+  one.threads = 1;
+  return one;
+}
+
 std::vector<index_t> all_of(const std::vector<double>& values) {
   std::vector<index_t> all(values.size());
   std::iota(all.begin(), all.end(), index_t{0});
@@ -61,7 +67,7 @@ HermitianEigen<T> hermitian_eigen(HostView<const T> h) {
     for (index_t i = 0; i < n; ++i)
       for (index_t j = 0; j <= i; ++j) wide(i, j) = static_cast<Wide<T>>(h(i, j));
     HermitianPairs<Wide<T>> pairs;
-    if (lapack_hermitian<Wide<T>>(wide.cview(), n, all_of, pairs)) {
+    if (lapack_hermitian<Wide<T>>(one_thread(), wide.cview(), n, all_of, pairs)) {
       take(pairs.values, pairs.vectors);
       return result;
     }
@@ -73,10 +79,10 @@ HermitianEigen<T> hermitian_eigen(HostView<const T> h) {
 }
 
 template <class T>
-HermitianPairs<T> hermitian_pairs(HostView<const T> h, index_t wanted, const ChoosePairs& choose) {
+HermitianPairs<T> hermitian_pairs(const Context& ctx, HostView<const T> h, index_t wanted, const ChoosePairs& choose) {
   const index_t n = h.rows();
   HermitianPairs<T> pairs;
-  if (n > own_columns && lapack_hermitian(h, wanted, choose, pairs)) return pairs;
+  if (n > own_columns && lapack_hermitian(ctx, h, wanted, choose, pairs)) return pairs;
   auto all = hermitian_eigen<T>(h);
   pairs.values = std::move(all.values), pairs.chosen = choose(pairs.values);
   pairs.vectors = Matrix<T>(n, static_cast<index_t>(pairs.chosen.size()));
@@ -203,10 +209,8 @@ template <class T>
 Matrix<T> product(HostView<const T> a, HostView<const T> b) {
   expects(a.cols() == b.rows(), "the factors of a small product do not fit");
   if (std::min({a.rows(), a.cols(), b.cols()}) > own_columns) {
-    Context one;
-    one.threads = 1;
     Matrix<T> large(a.rows(), b.cols());
-    tsmm(one, Op::none, T{1}, a, b, T{0}, large.view());
+    tsmm(one_thread(), Op::none, T{1}, a, b, T{0}, large.view());
     return large;
   }
   auto c = Matrix<T>::zeros(a.rows(), b.cols());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
@@ -105,7 +106,9 @@ bool SvdSolver<T>::may_take_over() const {
 
 template <class T>
 void SvdSolver<T>::search() {
-  if (smallest_ && wanted_ > 0) {
+  if (!smallest_ && wants_whole()) {
+    by_whole();
+  } else if (smallest_ && wanted_ > 0) {
     if (has_triangle())
       by_triangle();
     else if (dense_.cols() > 0)
@@ -178,13 +181,22 @@ void SvdSolver<T>::settle(const Matrix<T>& u, const Matrix<T>& v, const Matrix<T
   tsmm(ctx_, Op::none, T{1}, v.cview(), rotate_v.cview(), T{0}, t.vectors.view());
   tsmm(ctx_, Op::none, T{1}, u.cview(), rotate_u.cview(), T{0}, out_.left.view());
 
-  Matrix<T> av(m, k), au(n, k);
+  t.operator_applications += p;
+  measure();
+}
+
+template <class T>
+void SvdSolver<T>::measure() {
+  auto& t = out_.triplets;
+  const index_t k = t.vectors.cols();
+  Matrix<T> av(a_.rows, k), au(a_.cols, k);
   a_.times(ctx_, t.vectors.cview(), av.view());
   a_.adjoint_times(ctx_, out_.left.cview(), au.view());
-  t.operator_applications += p + k;
+  t.operator_applications += k;
   const auto subtract = [&](Matrix<T>& y, const Matrix<T>& from) {
-    for (index_t i = 0; i < y.rows(); ++i)
+    parallel_for(ctx_.thread_count(), y.rows(), [&](index_t i) {
       for (index_t j = 0; j < k; ++j) y(i, j) -= t.values[at(j)] * from(i, j);
+    });
   };
   subtract(av, out_.left), subtract(au, t.vectors);
   std::vector<double> first(at(k)), second(at(k));
@@ -230,6 +242,7 @@ std::string SvdSolver<T>::reason() const {
     text += t.taken_over ? ", through its triangular factor, as the iteration did not succeed"
             : smallest_  ? ", through its triangular factor"
                          : ", through its triangular factor: the squares of A^H A had too few digits";
+  if (out_.stage == SvdStage::whole) text += ", of all that there are";
   if (out_.stage == SvdStage::deflated)
     text += ", the small ones from what is left of A without the large ones: the squares of A^H A had too few digits";
   if (out_.stage == SvdStage::inverse) text += ", through a factorisation of [delta I, A; A^H, -delta I]";
@@ -254,8 +267,8 @@ void SvdSolver<T>::conclude() {
   for (index_t j = 0; j < k; ++j)
     if (t.residual_norms[at(j)] <= accept.bound(t.values[at(j)])) t.converged_pairs[at(j)] = true, ++t.converged_count;
   t.multiplicities = multiplicities_of(t.values, t.residual_norms, norm_);
-  t.orthogonality_loss = std::max(ortho::loss_of_orthogonality<T>(ctx_, t.vectors.cview()),
-                                  ortho::loss_of_orthogonality<T>(ctx_, out_.left.cview()));
+  t.orthogonality_loss =
+      std::max(ortho::bound_of_loss<T>(ctx_, t.vectors.cview()), ortho::bound_of_loss<T>(ctx_, out_.left.cview()));
   t.value_roundings.assign(at(k), (64 * unit_roundoff + t.orthogonality_loss) * norm_);
   t.verification = verification_, t.shift = std::nullopt;
   t.converged = t.converged_count == wanted_;
@@ -277,6 +290,31 @@ void SvdSolver<T>::conclude() {
 template <class T>
 bool SvdSolver<T>::has_triangle() const {
   return fits_triangle(options_.max_iterations == 0 ? triangular_columns_at_once : triangular_columns);
+}
+
+template <class T>
+bool SvdSolver<T>::wants_whole() const {
+  constexpr index_t small = 128, share = 8, tall = 16;
+  return dense_.cols() > 0 && a_.cols > small && wanted_ * share >= a_.cols && a_.rows < tall * a_.cols;
+}
+
+template <class T>
+void SvdSolver<T>::by_whole() {
+  auto& t = out_.triplets;
+  const index_t n = a_.cols, first = smallest_ ? n - wanted_ : 0;
+  Matrix<T> own;
+  if (transposed_) own = as_dense(ctx_, a_);
+  if (!ortho::all_finite(own.empty() ? dense_ : own.cview()))
+    throw Error(Errc::bad_input, "the matrix has values that are NaN or infinite");
+  const auto all = ortho::svd<T>(own.empty() ? dense_ : own.cview());
+  norm_ = all.values.front();
+  if (wanted_ < n) next_ = all.values[at(smallest_ ? first - 1 : wanted_)];
+  t.vectors = Matrix<T>::copy_of(all.v.cview().cols(first, wanted_));
+  out_.left = Matrix<T>::copy_of(all.u.cview().cols(first, wanted_));
+  t.values.assign(all.values.begin() + first, all.values.begin() + first + wanted_);
+  measure();
+  verification_ = Verification::all_computed;
+  t.stop = StopReason::converged, out_.stage = SvdStage::whole;
 }
 
 template <class T>

@@ -21,7 +21,7 @@ struct SvdProblem {
 };
 
 /// How the singular values were reached.
-enum class SvdStage { gram, triangular, deflated, inverse };
+enum class SvdStage { gram, triangular, deflated, inverse, whole };
 
 /// A v = sigma u, A^H u = sigma v, the largest sigma first, or the smallest first where they are wanted.
 template <class T>
@@ -42,6 +42,8 @@ struct SvdResult {
 /// miss the tolerance, lead to a second step that does not square: the triangular factor where columns are
 /// few, or the same once more on what is left of A when the triplets found so far are taken out, whose norm
 /// is that much smaller.
+///
+/// Where an eighth or more of all triplets of a dense matrix are wanted which is not tall, all are computed at once.
 ///
 /// Smallest: all singular values of the triangular factor where columns are few; otherwise block Lanczos on
 /// (A^H A + delta^2 I)^-1 through an InverseGram of the sparse matrix, or of the triangular factor of a dense

@@ -63,12 +63,17 @@ class SvdSolver {
   void refine(HostView<const T> x);
   /// U^H A V = U' Sigma V'^H: the wanted are kept, with residuals from A.
   void settle(const Matrix<T>& u, const Matrix<T>& v, const Matrix<T>& uav);
+  /// The residuals of the triplets that are kept, from A.
+  void measure();
   /// U^H A V
   [[nodiscard]] Matrix<T> inner(const Matrix<T>& u, const Matrix<T>& v) const;
   [[nodiscard]] bool residuals_met() const;
   /// Residuals meet the tolerance, and rounding in squares of size norm^2 moves the last singular value by
   /// less than that.
   [[nodiscard]] bool settled(double norm) const;
+  /// Are so many triplets wanted that computing all of a dense matrix at once takes least?
+  [[nodiscard]] bool wants_whole() const;
+  void by_whole();
   /// A = Q R, and all singular values of R.
   void by_triangle();
   /// How the values were reached and whether they are all, in words.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -98,6 +100,17 @@ void sort_schur(Schur& schur, const std::function<double(Complex)>& key) {
 
 namespace {
 
+/// sum_i x_i y_i, without the library's recovery from NaN in each product.
+Complex dot(const Complex* x, const Complex* y, index_t n) noexcept {
+  constexpr index_t lanes = 2;  // sums side by side
+  double real[lanes] = {}, imaginary[lanes] = {};
+  for (index_t i = 0; i < n; ++i) {
+    const double a = x[i].real(), b = x[i].imag(), c = y[i].real(), d = y[i].imag();
+    real[i % lanes] += a * c - b * d, imaginary[i % lanes] += a * d + b * c;
+  }
+  return {real[0] + real[1], imaginary[0] + imaginary[1]};
+}
+
 struct TriangularVector {
   std::vector<Complex> x;  ///< of length one
   double length = 1;       ///< before that, with element j equal to one; infinite where it overflows
@@ -135,33 +148,35 @@ TriangularVector triangular_vector(const Matrix<Complex>& t, index_t j, bool upw
 
 }  // namespace
 
-SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which) {
+SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which, int threads) {
   const index_t m = schur.size(), k = static_cast<index_t>(which.size());
   const auto& t = schur.t;
   double norm = 0;
   for (index_t i = 0; i < m; ++i)
     for (index_t j = i; j < m; ++j) norm = std::max(norm, std::abs(t(i, j)));
-  SchurVectors out{Matrix<Complex>(m, k), {}};
+  SchurVectors out{Matrix<Complex>(m, k), std::vector<double>(at(k))};
   auto triangular = Matrix<Complex>::zeros(m, k);
   Matrix<Complex> columns(m, m);  // of T, one after the other in memory
   for (index_t i = 0; i < m; ++i)
     for (index_t j = 0; j < m; ++j) columns(j, i) = t(i, j);
-  for (index_t c = 0; c < k; ++c) {
+  parallel_pieces(threads, k, [&](index_t c, int) {
     const index_t j = which[at(c)];
     const auto right = triangular_vector(t, j, true, norm, [&](const std::vector<Complex>& x, index_t i) {
-      Complex sum = 0;
-      for (index_t l = i + 1; l <= j; ++l) sum += t(i, l) * x[at(l)];
-      return sum;
+      return dot(&t(i, i + 1), &x[at(i + 1)], j - i);
     });
     const auto left = triangular_vector(t, j, false, norm, [&](const std::vector<Complex>& y, index_t i) {
-      Complex sum = 0;  // y holds y^H
-      for (index_t l = j; l < i; ++l) sum += y[at(l)] * columns(i, l);
-      return sum;
+      return dot(&columns(i, j), &y[at(j)], i - j);  // y holds y^H
     });
     for (index_t i = 0; i <= j; ++i) triangular(i, c) = right.x[at(i)];
-    out.conditions.push_back(right.length * left.length);  // y^H x = 1 before both were scaled
-  }
-  out.vectors = ortho::product<Complex>(schur.u.cview(), triangular.cview());
+    out.conditions[at(c)] = right.length * left.length;  // y^H x = 1 before both were scaled
+  });
+  constexpr index_t few = 128;
+  Context ctx;
+  ctx.threads = threads;
+  if (k > few)
+    tsmm(ctx, Op::none, Complex(1), schur.u.cview(), triangular.cview(), Complex(0), out.vectors.view());
+  else
+    out.vectors = ortho::product<Complex>(schur.u.cview(), triangular.cview());
   return out;
 }
 
