@@ -23,17 +23,6 @@ solvers::GeneralInverse<T> inverse_of(const AnyMatrix<T>& matrix, T sigma) {
   return solvers::GeneralInverse<T>(std::get<Matrix<T>>(matrix).cview(), sigma);
 }
 
-/// The eigenvalues nearest to a target, if there is one; `note` becomes what there is to say of the shift.
-template <class T>
-solvers::GeneralProblem<T> problem_of(const AnyMatrix<T>& matrix, std::optional<T> target, std::string& note) {
-  solvers::GeneralProblem<T> problem{solvers::operator_of<T>(matrix)};
-  if (!target) return problem;
-  const auto inverse = inverse_of<T>(matrix, *target);
-  problem.target = target, problem.inverse = inverse, problem.shift = inverse.sigma();
-  note = inverse.note();
-  return problem;
-}
-
 void plan_run(Run& run) {
   const io::Description& d = run.facts.input;
   if (d.rows != d.cols)
@@ -94,20 +83,25 @@ class General {
 
   void prepare(const solvers::EigenOptions&) {
     beginning_.emplace(run_);
-    std::optional<T> target;
+    problem_ = solvers::GeneralProblem<T>{solvers::operator_of<T>(matrix_)};
+    std::optional<solvers::GeneralInverse<T>> inverse;
     if (run_.settings.sigma) {
-      target = scalar<T>(scaled_target());
+      problem_->target = scalar<T>(scaled_target());
       run_.console.note("factorising A - sigma I");
+      inverse = inverse_of<T>(matrix_, *problem_->target);
+      problem_->inverse = *inverse, problem_->shift = inverse->sigma();
+      run_.facts.note = inverse->note();
     }
-    problem_ = problem_of<T>(matrix_, target, run_.facts.note);
     if (!run_.facts.note.empty()) run_.console.warn(run_.facts.note);
-    problem_->adjoint = [this, target] {
+    problem_->adjoint = [this, inverse] {
       run_.console.note("asking the adjoint matrix");
       adjoint_ = solvers::adjoint_of(matrix_);
-      std::optional<T> conjugate;
-      if (target) conjugate = scalar<T>(std::conj(Complex(*target)));
-      std::string note;
-      return problem_of<T>(adjoint_, conjugate, note);
+      solvers::GeneralProblem<T> adjoint{solvers::operator_of<T>(adjoint_)};
+      if (!inverse) return adjoint;
+      adjoint.target = scalar<T>(std::conj(Complex(*problem_->target)));
+      adjoint.inverse = typename solvers::GeneralInverse<T>::Adjoint(*inverse);
+      adjoint.shift = scalar<T>(std::conj(Complex(inverse->sigma())));
+      return adjoint;
     };
     beginning_->take_up(run_, [&] { return fingerprint<T>(matrix_, run_.ctx.thread_count()); });
   }

@@ -13,8 +13,8 @@
 
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/solvers/direct/nested_dissection.hpp"
 #include "tallskinny/gemm/runtime/openblas.hpp"
+#include "tallskinny/solvers/direct/nested_dissection.hpp"
 
 namespace ts::solvers {
 
@@ -50,7 +50,7 @@ auto* entry_point() {
 // Numbers of MUMPS's users' guide, which counts from 1.
 constexpr int initialise = -1, finish = -2, analysis = 1, factorisation = 2, solution = 3;
 constexpr int whole_world = -987654;  // the communicator of the sequential library
-constexpr int ordering = 7, more_memory = 14, last_front = 13;
+constexpr int ordering = 7, transposition = 9, more_memory = 14, last_front = 13;
 // Of its other orders SCOTCH's is another one in every run, and PORD ends the program for some small matrices.
 constexpr int as_given = 1, minimum_fill = 2;
 constexpr int singular = -10, no_memory = -13;
@@ -114,17 +114,21 @@ class Mumps final : public DirectSolver<T> {
     return true;
   }
 
-  void solve(const Context&, HostView<const T> b, HostView<T> x) const override {
+  void solve(const Context&, Op op, HostView<const T> b, HostView<T> x) const override {
     const MumpsCall alone;
     const index_t p = b.cols();
+    // A^-H B is the conjugate of A^-T conj(B).
+    const bool transposed = op == Op::adjoint && !symmetric_;
+    const auto turned = [transposed](const T& value) { return transposed ? conjugate(value) : value; };
+    control(transposition) = transposed ? 0 : 1;
     std::vector<T> columns(at(n_ * p));  // doubled: real and imaginary parts stand in turn, as MUMPS numbers them
     for (index_t j = 0; j < p; ++j)
-      for (index_t i = 0; i < n_; ++i) columns[at(j * n_ + i)] = b(i, j);
+      for (index_t i = 0; i < n_; ++i) columns[at(j * n_ + i)] = turned(b(i, j));
     id_.rhs = reinterpret_cast<decltype(id_.rhs)>(columns.data());
     id_.nrhs = static_cast<int>(p), id_.lrhs = static_cast<int>(size());
     must(solution);
     for (index_t j = 0; j < p; ++j)
-      for (index_t i = 0; i < n_; ++i) x(i, j) = columns[at(j * n_ + i)];
+      for (index_t i = 0; i < n_; ++i) x(i, j) = turned(columns[at(j * n_ + i)]);
   }
 
   [[nodiscard]] std::optional<index_t> negative() const override {

@@ -25,6 +25,8 @@ struct ShiftedBody {
   virtual ~ShiftedBody() = default;
   /// Y = (A - sigma M)^-1 X
   virtual void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const = 0;
+  /// Y = (A - sigma M)^-H X
+  virtual void apply_adjoint(const Context& ctx, HostView<const T> x, HostView<T> y) const { apply(ctx, x, y); }
 };
 
 /// (A - sigma M)^-1 by a factorisation. Where sigma is an eigenvalue to rounding, it is moved by a small share
@@ -71,6 +73,17 @@ class GeneralInverse : public FactoredInverse<T, T> {
   GeneralInverse(CsrView<T> a, T sigma);
   [[nodiscard]] static FactorEstimate estimate(CsrView<T> a);
   GeneralInverse(HostView<const T> a, T sigma);
+
+  /// (A - sigma I)^-H by the same factors.
+  class Adjoint {
+   public:
+    explicit Adjoint(const GeneralInverse& of) : body_(of.body_) {}
+    [[nodiscard]] index_t rows() const noexcept { return body_->n; }
+    void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const { body_->apply_adjoint(ctx, x, y); }
+
+   private:
+    std::shared_ptr<const ShiftedBody<T, T>> body_;
+  };
 };
 
 /// Counts eigenvalues of a sparse Hermitian pencil (A, M) below shifts, by the signs of D in
