@@ -64,12 +64,6 @@ void plan_run(Run& run) {
   run.plan.host_bytes = available_memory();
 }
 
-void show(Run& run) {
-  const io::Description& d = run.facts.input;
-  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols) << ", singular values\nmemory:\n";
-  print_memory(std::cout, run.plan.memory.shares, run.plan.host_bytes);
-}
-
 Loaded read(Run& run) {
   RunFacts& facts = run.facts;
   facts.method = "eigenvectors of A^H A";
@@ -81,6 +75,26 @@ Loaded read(Run& run) {
   Loaded loaded{read_any(facts.input, run.settings.read), {}};
   facts.type = is_complex_input(loaded.matrix) ? "complex128" : "float64";
   return loaded;
+}
+
+void show(Run& run) {
+  std::string factors;
+  if (run.settings.eigen.which == solvers::Which::SM &&
+      run.facts.input.nonzeros < run.facts.input.rows * run.facts.input.cols) {
+    Loaded loaded = read(run);
+    factors = std::visit(
+        [&run]<class T>(AnyMatrix<T>& a) {
+          std::vector<T> means;
+          const auto problem = problem_of<T>(run.ctx, a, run.settings.centre, means);
+          const auto estimate = solvers::estimate_svd_factors<T>(run.ctx, problem, run.settings.eigen);
+          return estimate ? add_factors(run, estimate, "[delta I, A; A^H, -delta I]") : std::string();
+        },
+        loaded.matrix.matrix);
+  }
+  const io::Description& d = run.facts.input;
+  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols) << ", singular values\nmemory:\n";
+  print_memory(std::cout, run.plan.memory.shares, run.plan.host_bytes);
+  if (!factors.empty()) std::cout << "factors " << factors << '\n';
 }
 
 template <class T>

@@ -85,8 +85,8 @@ constexpr index_t piece_columns = 512, unit = 16;
 }  // namespace
 
 bool library_pays(const Context& ctx, index_t p, index_t q) {
-  // Measured with vectors of 32 bytes. Those of 64 bytes were not measured beyond 64 columns: there, the own kernels are
-  // ahead, and stay.
+  // Measured with vectors of 32 bytes. Those of 64 bytes were not measured beyond 64 columns: there, the own kernels
+  // are ahead, and stay.
   constexpr index_t least = 64, lanes_measured = 4;
   return std::min(p, q) >= least && ctx.simd == Simd::best && ctx.determinism == Determinism::run_to_run &&
          kernels(Simd::best).f64.lanes == lanes_measured && blas().found;

@@ -42,8 +42,8 @@ template <class T, class Call>
 }
 
 /// Keeps OpenBLAS at one thread for each call as long as one lives, since another number of threads gives other bits.
-/// Several threads may hold one and call OpenBLAS at once: its routines of one thread share nothing but a locked table of
-/// buffers. A LAPACK that is not OpenBLAS is left as it is.
+/// Several threads may hold one and call OpenBLAS at once: its routines of one thread share nothing but a locked table
+/// of buffers. A LAPACK that is not OpenBLAS is left as it is.
 class OneBlasThread {
  public:
   OneBlasThread();

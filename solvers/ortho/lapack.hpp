@@ -22,8 +22,8 @@ struct LapackSvd {
 template <class T>
 [[nodiscard]] bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd);
 
-/// hermitian_pairs() of a finite matrix by reduction to tridiagonal form, divide and conquer (for few vectors relatively
-/// robust representations), and the way back (tridiagonal.hpp). Returns false likewise.
+/// hermitian_pairs() of a finite matrix by reduction to tridiagonal form, divide and conquer (for few vectors
+/// relatively robust representations), and the way back (tridiagonal.hpp). Returns false likewise.
 template <class T>
 [[nodiscard]] bool lapack_hermitian(const Context& ctx, HostView<const T> h, index_t wanted, const ChoosePairs& choose,
                                     HermitianPairs<T>& out);

@@ -137,23 +137,26 @@ Svd<T> svd(HostView<const T> a) {
   Svd<T> result{Matrix<T>(m, k), std::vector<real_t<T>>(at(k)), Matrix<T>(n, k)};
   if (k == 0) return result;
   const auto take = [&](const auto& values, const auto& u, const auto& v) {  // v(i, j) of V itself
-    for (index_t j = 0; j < k; ++j) {
-      result.values[at(j)] = static_cast<real_t<T>>(values[at(j)]);
-      for (index_t i = 0; i < m; ++i) result.u(i, j) = static_cast<T>(u(i, j));
-      for (index_t i = 0; i < n; ++i) result.v(i, j) = static_cast<T>(v(i, j));
-    }
+    for (index_t j = 0; j < k; ++j) result.values[at(j)] = static_cast<real_t<T>>(values[at(j)]);
+    for (index_t i = 0; i < m; ++i)
+      for (index_t j = 0; j < k; ++j) result.u(i, j) = static_cast<T>(u(i, j));
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < k; ++j) result.v(i, j) = static_cast<T>(v(i, j));
   };
-  const auto wide = widened(a);
   if (k > own_columns) {
-    std::vector<Wide<T>> copy(wide.data(), wide.data() + m * n);
+    // Its rows are the columns of A^T = conj(V) Sigma U^T.
+    std::vector<Wide<T>> transposed(at(m * n));
+    for (index_t i = 0; i < m; ++i)
+      for (index_t j = 0; j < n; ++j) transposed[at(i * n + j)] = static_cast<Wide<T>>(a(i, j));
     LapackSvd<Wide<T>> parts;
-    if (lapack_svd(m, n, copy, parts)) {
+    if (lapack_svd(n, m, transposed, parts)) {
       take(
-          parts.values, [&](index_t i, index_t j) { return parts.u[at(i + j * m)]; },
-          [&](index_t i, index_t j) { return conjugate(parts.vh[at(j + i * k)]); });
+          parts.values, [&](index_t i, index_t j) { return parts.vh[at(i * k + j)]; },
+          [&](index_t i, index_t j) { return conjugate(parts.u[at(j * n + i)]); });
       return result;
     }
   }
+  const auto wide = widened(a);
   const Eigen::JacobiSVD<Dense<T>> jacobi(wide, Eigen::ComputeThinU | Eigen::ComputeThinV);
   const std::vector<double> values(jacobi.singularValues().begin(), jacobi.singularValues().end());
   take(values, jacobi.matrixU(), jacobi.matrixV());

@@ -34,7 +34,8 @@ struct HermitianPairs {
 };
 
 /// Eigenvalues and chosen eigenvectors of a finite Hermitian matrix, of which the lower triangle is read, for T of
-/// float64. What is not chosen is not computed as far as that saves time. The bits do not depend on the number of threads.
+/// float64. What is not chosen is not computed as far as that saves time. The bits do not depend on the number of
+/// threads.
 /// @param wanted about how many will be chosen
 /// @param choose may be called twice
 template <class T>

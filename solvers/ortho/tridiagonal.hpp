@@ -1,5 +1,5 @@
-// Hermitian matrices by tridiagonal ones on several threads, with the BLAS and LAPACK of the machine at one thread each:
-// how the work is cut is fixed by the size, so that the bits do not depend on the number of threads.
+// Hermitian matrices by tridiagonal ones on several threads, with the BLAS and LAPACK of the machine at one thread
+// each: how the work is cut is fixed by the size, so that the bits do not depend on the number of threads.
 #pragma once
 
 #include <vector>

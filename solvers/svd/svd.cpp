@@ -293,31 +293,6 @@ bool SvdSolver<T>::has_triangle() const {
 }
 
 template <class T>
-bool SvdSolver<T>::wants_whole() const {
-  constexpr index_t small = 128, share = 8, tall = 16;
-  return dense_.cols() > 0 && a_.cols > small && wanted_ * share >= a_.cols && a_.rows < tall * a_.cols;
-}
-
-template <class T>
-void SvdSolver<T>::by_whole() {
-  auto& t = out_.triplets;
-  const index_t n = a_.cols, first = smallest_ ? n - wanted_ : 0;
-  Matrix<T> own;
-  if (transposed_) own = as_dense(ctx_, a_);
-  if (!ortho::all_finite(own.empty() ? dense_ : own.cview()))
-    throw Error(Errc::bad_input, "the matrix has values that are NaN or infinite");
-  const auto all = ortho::svd<T>(own.empty() ? dense_ : own.cview());
-  norm_ = all.values.front();
-  if (wanted_ < n) next_ = all.values[at(smallest_ ? first - 1 : wanted_)];
-  t.vectors = Matrix<T>::copy_of(all.v.cview().cols(first, wanted_));
-  out_.left = Matrix<T>::copy_of(all.u.cview().cols(first, wanted_));
-  t.values.assign(all.values.begin() + first, all.values.begin() + first + wanted_);
-  measure();
-  verification_ = Verification::all_computed;
-  t.stop = StopReason::converged, out_.stage = SvdStage::whole;
-}
-
-template <class T>
 void SvdSolver<T>::by_triangle() {
   const index_t n = a_.cols;
   Matrix<T> own, r;
@@ -342,9 +317,16 @@ SvdResult<T> solve_svd(const Context& ctx, const SvdProblem<T>& problem, const E
   return SvdSolver<T>(ctx, problem, options).run();
 }
 
+template <class T>
+std::optional<FactorEstimate> estimate_svd_factors(const Context& ctx, const SvdProblem<T>& problem,
+                                                   const EigenOptions& options) {
+  return SvdSolver<T>(ctx, problem, options).estimate_factors();
+}
+
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, orthonormal_basis)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, beside)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, SvdSolver)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_svd)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, estimate_svd_factors)
 
 }  // namespace ts::solvers

@@ -1,8 +1,10 @@
 // The largest or smallest singular values of a matrix and their vectors.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "tallskinny/solvers/direct/direct_solver.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
 #include "tallskinny/solvers/svd/rectangular.hpp"
@@ -55,5 +57,10 @@ struct SvdResult {
 /// many columns and neither `dense` nor `sparse` is there.
 template <class T>
 [[nodiscard]] SvdResult<T> solve_svd(const Context&, const SvdProblem<T>&, const EigenOptions&);
+
+/// What the factors take that solve_svd would make of a sparse matrix; nothing where it would make none.
+template <class T>
+[[nodiscard]] std::optional<FactorEstimate> estimate_svd_factors(const Context&, const SvdProblem<T>&,
+                                                                 const EigenOptions&);
 
 }  // namespace ts::solvers

@@ -33,6 +33,11 @@ class SvdSolver {
   SvdSolver(const Context& ctx, const SvdProblem<T>& problem, const EigenOptions& options);
 
   SvdResult<T> run();
+  /// Of what run() would factorise first.
+  [[nodiscard]] std::optional<FactorEstimate> estimate_factors() const {
+    if (!smallest_ || wanted_ == 0 || has_triangle() || dense_.cols() > 0 || sparse_.rows == 0) return std::nullopt;
+    return InverseGram<T>::estimate(sparse_);
+  }
 
  private:
   /// The way that the sizes call for.
@@ -71,9 +76,6 @@ class SvdSolver {
   /// Residuals meet the tolerance, and rounding in squares of size norm^2 moves the last singular value by
   /// less than that.
   [[nodiscard]] bool settled(double norm) const;
-  /// Are so many triplets wanted that computing all of a dense matrix at once takes least?
-  [[nodiscard]] bool wants_whole() const;
-  void by_whole();
   /// A = Q R, and all singular values of R.
   void by_triangle();
   /// How the values were reached and whether they are all, in words.
@@ -81,6 +83,9 @@ class SvdSolver {
   void conclude();
 
   // In svd_largest.cpp.
+  /// Are so many triplets wanted that computing all of a dense matrix at once takes least?
+  [[nodiscard]] bool wants_whole() const;
+  void by_whole();
   /// Eigenvectors of A^H A.
   void by_gram();
   /// The squares of what is left when the triplets that are known well are taken out resolve the next ones,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -85,8 +86,35 @@ void SvdSolver<T>::by_deflation() {
   }
 }
 
-#define TS_INSTANTIATE(T)                \
-  template void SvdSolver<T>::by_gram(); \
+template <class T>
+bool SvdSolver<T>::wants_whole() const {
+  constexpr index_t small = 128, share = 8, tall = 16;
+  return dense_.cols() > 0 && a_.cols > small && wanted_ * share >= a_.cols && a_.rows < tall * a_.cols;
+}
+
+template <class T>
+void SvdSolver<T>::by_whole() {
+  auto& t = out_.triplets;
+  const index_t n = a_.cols, first = smallest_ ? n - wanted_ : 0;
+  Matrix<T> own;
+  if (transposed_) own = as_dense(ctx_, a_);
+  if (!ortho::all_finite(own.empty() ? dense_ : own.cview()))
+    throw Error(Errc::bad_input, "the matrix has values that are NaN or infinite");
+  const auto all = ortho::svd<T>(own.empty() ? dense_ : own.cview());
+  norm_ = all.values.front();
+  if (wanted_ < n) next_ = all.values[at(smallest_ ? first - 1 : wanted_)];
+  t.vectors = Matrix<T>::copy_of(all.v.cview().cols(first, wanted_));
+  out_.left = Matrix<T>::copy_of(all.u.cview().cols(first, wanted_));
+  t.values.assign(all.values.begin() + first, all.values.begin() + first + wanted_);
+  measure();
+  verification_ = Verification::all_computed;
+  t.stop = StopReason::converged, out_.stage = SvdStage::whole;
+}
+
+#define TS_INSTANTIATE(T)                          \
+  template bool SvdSolver<T>::wants_whole() const; \
+  template void SvdSolver<T>::by_whole();          \
+  template void SvdSolver<T>::by_gram();           \
   template void SvdSolver<T>::by_deflation();
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
