@@ -67,8 +67,8 @@ struct SubstitutionKernels {
   void (*narrow)(real_t<C>* x, index_t rows, index_t readable, const NarrowFactor<real_t<C>>& factor);
 };
 
-/// dots[r] += sum_k a(r, k) x[k] and mirror[k] += sum_r a(r, k) z[r] for k < count, reading A once: rows of one triangle
-/// of a symmetric matrix stand for its other triangle, too.
+/// dots[r] += sum_k a(r, k) x[k] and mirror[k] += sum_r a(r, k) z[r] for k < count, reading A once: rows of one
+/// triangle of a symmetric matrix stand for its other triangle, too.
 struct SymmetricKernels {
   void (*both_sides)(const double* a, index_t ld, index_t rows, index_t count, const double* x, const double* z,
                      double* dots, double* mirror);
