@@ -24,7 +24,7 @@ void both_sides_of(const double* a, index_t ld, index_t count, const double* x, 
       auto to = V::load(mirror + at);
       TS_UNROLL
       for (int r = 0; r < N; ++r) {
-        ask_for(reinterpret_cast<const char*>(a + (r + N) * ld + at));  // the next rows
+        if (h == 0) ask_for(reinterpret_cast<const char*>(a + (r + N) * ld + at));  // the next rows
         auto element = V::load(a + r * ld + at);
         keep(element);
         sum[r][h] = V::fma(element, from, sum[r][h]);
