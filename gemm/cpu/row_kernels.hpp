@@ -67,11 +67,11 @@ struct SubstitutionKernels {
   void (*narrow)(real_t<C>* x, index_t rows, index_t readable, const NarrowFactor<real_t<C>>& factor);
 };
 
-/// dots[r] += sum_k a(r, k) x[k] and mirror[k] += sum_r a(r, k) z[r] for k < count, reading A once: rows of one
-/// triangle of a symmetric matrix stand for its other triangle, too.
+/// Rows first .. last - 1 of the lower triangle of a symmetric matrix, from both sides, reading it once: y_i = sum of
+/// a(i, k) x_k for k <= i, and mirror_k += sum of a(i, k) x_i for k < i.
 struct SymmetricKernels {
-  void (*both_sides)(const double* a, index_t ld, index_t rows, index_t count, const double* x, const double* z,
-                     double* dots, double* mirror);
+  void (*lower_rows)(const double* a, index_t ld, index_t first, index_t last, const double* x, double* y,
+                     double* mirror);
 };
 
 struct RowKernels {

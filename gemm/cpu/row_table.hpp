@@ -30,7 +30,7 @@ constexpr RowKernels make_row_table() {
   return {sparse_table(static_cast<decltype(RowKernels::sparse)*>(nullptr)),
           squares_table(static_cast<decltype(RowKernels::squares)*>(nullptr)),
           substitution_table(static_cast<decltype(RowKernels::substitution)*>(nullptr)),
-          {both_sides}};
+          {lower_rows}};
 }
 
 }  // namespace ts::cpu::TS_ISA

@@ -124,24 +124,29 @@ class Reduction {
       if (c > 0) blas_gemv<T>("N", 2 * c, end - begin, T{1}, &p_(begin, 0), p_.ld(), &v_conjugate_[at(begin)], sums);
     });
   }
-  void multiply_strip(index_t first, index_t strip) {
-    constexpr index_t tile_rows = is_complex<T> ? 64 : 16, tile_columns = 512;
-    const index_t begin = bounds_[at(strip)], end = bounds_[at(strip + 1)];
-    T* const mirror = &mirrored_(strip, 0);  // conj(A^H v) of this strip's rows
-    std::fill(mirror + first, mirror + end, T{});
+  void multiply_tiles(index_t first, index_t begin, index_t end, T* mirror) {
+    constexpr index_t tile_rows = 64, tile_columns = 512;
     for (index_t r = begin; r < end; r += tile_rows) {
       const index_t rows = std::min(tile_rows, end - r);
       std::fill_n(&y_[at(r)], rows, T{});
-      if constexpr (!is_complex<T>)
-        kernels_.both_sides(&a_(r, first), a_.ld(), rows, r - first, &v_[at(first)], &v_[at(r)], &y_[at(r)],
-                            mirror + first);
-      for (index_t k = first; is_complex<T> && k < r; k += tile_columns) {
+      for (index_t k = first; k < r; k += tile_columns) {
         const index_t columns = std::min(tile_columns, r - k);
         const T* const tile = &a_(r, k);
         blas_gemv<T>("T", columns, rows, T{1}, tile, a_.ld(), &v_[at(k)], &y_[at(r)]);
         blas_gemv<T>("N", columns, rows, T{1}, tile, a_.ld(), &v_conjugate_[at(r)], mirror + k);
       }
       blas_hemv<T>(rows, &a_(r, r), a_.ld(), &v_conjugate_[at(r)], mirror + r);
+    }
+  }
+  void multiply_strip(index_t first, index_t strip) {
+    const index_t begin = bounds_[at(strip)], end = bounds_[at(strip + 1)];
+    T* const mirror = &mirrored_(strip, 0);  // conj(A^H v) of this strip's rows
+    std::fill(mirror + first, mirror + end, T{});
+    if constexpr (!is_complex<T>) {
+      kernels_.lower_rows(&a_(first, first), a_.ld(), begin - first, end - first, &v_[at(first)], &y_[at(first)],
+                          mirror + first);
+    } else {
+      multiply_tiles(first, begin, end, mirror);
     }
     T product{};
     for (index_t i = begin; i < end; ++i) product += v_conjugate_[at(i)] * y_[at(i)];
@@ -186,7 +191,7 @@ class Reduction {
 
   /// A = A - V W^H - W V^H from row and column `first` on, in tiles of the lower triangle.
   void update(index_t first) {
-    constexpr index_t tile = 256;
+    const index_t tile = n_ - first < 1500 ? 128 : 256;
     const index_t count = (n_ - first + tile - 1) / tile;
     parallel_pieces(threads(first), count * (count + 1) / 2, [&](index_t t, int) {
       index_t i = 0;
