@@ -45,7 +45,8 @@ struct SvdResult {
 /// few, or the same once more on what is left of A when the triplets found so far are taken out, whose norm
 /// is that much smaller.
 ///
-/// Where an eighth or more of all triplets of a dense matrix are wanted which is not tall, all are computed at once.
+/// Where an eighth or more of all triplets of a dense matrix are wanted which is not tall, all are computed at once:
+/// those of A^H A where all wanted values are at least a sixteenth of the largest, else by LAPACK from A itself.
 ///
 /// Smallest: all singular values of the triangular factor where columns are few; otherwise block Lanczos on
 /// (A^H A + delta^2 I)^-1 through an InverseGram of the sparse matrix, or of the triangular factor of a dense
