@@ -49,7 +49,8 @@ class Reduction {
       finish_column(j, c);
       if (c + 1 == panel) update(j + 1);
     }
-    for (auto& block : out_.blocks) triangular_factor(block);
+    parallel_pieces(threads(0), static_cast<index_t>(out_.blocks.size()),
+                    [&](index_t block, int) { triangular_factor(out_.blocks[at(block)]); });
     return std::move(out_);
   }
 
@@ -91,10 +92,11 @@ class Reduction {
     out_.t.e[at(j)] = beta;
     if (j % block_width == 0) {
       const index_t width = std::min(block_width, n_ - 1 - j);
-      out_.blocks.push_back({j, Matrix<T>::zeros(width + 2, n_ - 1 - j), Matrix<T>::zeros(width, width), width});
+      out_.blocks.push_back({j, Matrix<T>(width + 2, n_ - 1 - j), Matrix<T>::zeros(width, width), width});
     }
     auto& block = out_.blocks.back();
     T* const stored = block.v.data() + (j - block.first) * block.v.ld() + (j - block.first);
+    std::fill(block.v.data() + (j - block.first) * block.v.ld(), stored, T{});
     v_[at(j + 1)] = 1;
     for (index_t i = j + 2; i < n_; ++i) v_[at(i)] = column_[at(i)] * scale;
     for (index_t i = j + 1; i < n_; ++i) stored[i - j - 1] = v_[at(i)], v_conjugate_[at(i)] = conjugate(v_[at(i)]);
