@@ -131,6 +131,27 @@ bool library_multiply(const Context& ctx, Op op_s, result_t<T> alpha, Strided<co
 
 namespace {
 
+/// C = alpha C, and of a Gram matrix the lower triangle as the upper one.
+template <class C>
+void finish_direct(int threads, C alpha, Strided<C> c, bool gram) {
+  constexpr index_t block = 64;
+  const auto in_rows = [&](const auto& visit) {
+    parallel_pieces(threads, (c.rows + block - 1) / block, [&](index_t piece, int) {
+      const index_t first = piece * block, last = std::min(c.rows, first + block);
+      for (index_t left = 0; left < c.cols; left += block)
+        for (index_t i = first; i < last; ++i) visit(i, left, std::min(c.cols, left + block));
+    });
+  };
+  if (alpha != C{1})
+    in_rows([&](index_t i, index_t left, index_t right) {
+      for (index_t j = std::max(left, gram ? i : 0); j < right; ++j) c(i, j) *= alpha;
+    });
+  if (gram)
+    in_rows([&](index_t i, index_t left, index_t right) {
+      for (index_t j = left; j < std::min(right, i); ++j) c(i, j) = c(j, i);
+    });
+}
+
 /// A piece of the sums of A^T B, m x n: sums = A^T B of some rows, or += with `add`.
 template <class R>
 struct SumsPiece {
@@ -169,24 +190,28 @@ bool library_inner(const Context& ctx, const Kernels& kernels, Op op, result_t<T
   constexpr index_t block = 4096, most_chunks = 64, memory = (index_t{32} << 20) / 8, outweighs = 8;
   const InnerProduct<T> product(kernels, a.cols, b.cols, gram);
   if (product.swapped()) std::swap(a, b);  // the wider one lies across
-  const index_t m = std::min(p, q), n = std::max(p, q), ld = product.row_length();
+  const index_t m = std::min(p, q), n = std::max(p, q);
   const RowParts parts = row_parts(ctx, gram ? "gram" : "tsmttsm", a.rows);
   const Chunks chunks(parts, unit, std::clamp<index_t>(memory / product.size(), 1, most_chunks),
                       std::max<index_t>(512, outweighs * product.size() / (m + n)));
   const index_t height = part_of(m, piece_columns, unit), width = gram ? height : part_of(n, piece_columns, unit);
   const index_t down = (m + height - 1) / height, across = (n + width - 1) / width;
   const int threads = threads_for(ctx, a.rows * (p + q) * static_cast<index_t>(sizeof(R)));
-  PartialSums partial(parts, chunks, product.size());
+  const bool direct = std::is_same_v<T, double> && chunks.count == 1 && parts.one() && !product.swapped() &&
+                      c.col_stride == 1 && fits(c.row_stride) && beta == result_t<T>{};  // C takes the place of sums
+  const index_t ld = direct ? c.row_stride : product.row_length();
+  PartialSums partial(parts, chunks, direct ? 0 : product.size());
   Scratch<R> scratch(threads, std::is_same_v<R, double> ? 0 : height * width);
   const OneBlasThread one;
   parallel_pieces(threads, chunks.count * down * across, [&](index_t piece, int thread) {
     const index_t chunk = piece / (down * across), i = piece / across % down * height, j = piece % across * width;
-    double* const sums = partial.of(chunk) + i * ld + j;
+    double* const sums = (direct ? reinterpret_cast<double*>(c.data) : partial.of(chunk)) + i * ld + j;
     const SumsPiece<R> to{std::min(height, m - i), std::min(width, n - j), gram && i == j, sums, ld,
                           scratch.of(thread)};
-    for (index_t r = 0; r < to.m && j + width >= n; ++r) std::fill(sums + r * ld + to.n, sums + r * ld + ld - j, 0.0);
+    for (index_t r = 0; r < to.m && j + width >= n && !direct; ++r)
+      std::fill(sums + r * ld + to.n, sums + r * ld + ld - j, 0.0);
     if (gram && j < i) {
-      for (index_t r = 0; r < to.m; ++r) std::fill_n(sums + r * ld, to.n, 0.0);
+      for (index_t r = 0; r < to.m && !direct; ++r) std::fill_n(sums + r * ld, to.n, 0.0);
       return;
     }
     const auto rows_from = [&](const Strided<const T>& v, index_t row, index_t column) -> Panel<R> {
@@ -196,7 +221,10 @@ bool library_inner(const Context& ctx, const Kernels& kernels, Op op, result_t<T
     for (index_t k = begin; k < std::max(end, begin + 1); k += block)
       to.take(rows_from(a, k, i), rows_from(b, k, j), std::min(block, end - k), k > begin);
   });
-  if (const double* const sums = partial.total(ctx, threads)) product.finish(op, alpha, sums, beta, c);
+  if (direct)
+    finish_direct(threads, alpha, c, gram);
+  else if (const double* const sums = partial.total(ctx, threads))
+    product.finish(op, alpha, sums, beta, c);
   return true;
 }
 

@@ -10,40 +10,16 @@
 #include "tallskinny/solvers/random.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/types.hpp"
+#include "tallskinny/tests/solvers/svd/known.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using solvers::SvdStage;
+using test::check;
+using test::with_singular_values;
 
 namespace {
-
-/// m x n with the given singular values and random orthonormal vectors.
-template <class T>
-Matrix<T> with_singular_values(index_t m, index_t n, const std::vector<double>& sigma) {
-  const auto k = static_cast<index_t>(sigma.size());
-  Matrix<T> u(m, k), v(n, k), r(k, k);
-  solvers::fill_random<T>(Context{}, 1, 0, u.view());
-  solvers::fill_random<T>(Context{}, 1, 1, v.view());
-  ortho::orthonormalise<T>(Context{}, ortho::Ladder{}, u.view(), r.view());
-  ortho::orthonormalise<T>(Context{}, ortho::Ladder{}, v.view(), r.view());
-  auto a = Matrix<T>::zeros(m, n);
-  for (index_t i = 0; i < m; ++i)
-    for (index_t j = 0; j < n; ++j)
-      for (index_t l = 0; l < k; ++l) a(i, j) += u(i, l) * sigma[static_cast<std::size_t>(l)] * conjugate(v(j, l));
-  return a;
-}
-
-template <class T>
-void check(const solvers::SvdResult<T>& r, const std::vector<double>& exact, double tolerance) {
-  const auto& t = r.triplets;
-  INFO(t.reason);
-  CHECK(t.converged);
-  CHECK(t.verified);
-  REQUIRE(t.values.size() == exact.size());
-  for (std::size_t i = 0; i < exact.size(); ++i) CHECK(std::abs(t.values[i] - exact[i]) <= tolerance);
-  CHECK(t.orthogonality_loss < test::allowed::many_steps);
-}
 
 solvers::EigenOptions options_for(index_t k, solvers::Which which = solvers::Which::LA) {
   solvers::EigenOptions o;
@@ -337,30 +313,4 @@ TEST_CASE("the smallest singular values of matrices with random elements, to the
                 test::allowed::many_steps);
       }
   }
-}
-
-// By the squares where they tell all that is wanted, and by LAPACK from the matrix itself where they do not.
-TEMPLATE_TEST_CASE("many singular values of a dense matrix that is not tall", "", double, std::complex<double>) {
-  using T = TestType;
-  const index_t least = 140, k = GENERATE(index_t{140}, index_t{30});
-  const bool flat = GENERATE(true, false), wide = GENERATE(true, false);
-  CAPTURE(k, flat, wide);
-  std::vector<double> sigma;
-  for (index_t j = 0; j < least; ++j) {
-    const double share = static_cast<double>(j) / static_cast<double>(least);
-    sigma.push_back(flat ? 3 - 2 * share : std::pow(10, -9 * share));
-  }
-  const auto a = wide ? with_singular_values<T>(least, 170, sigma) : with_singular_values<T>(170, least, sigma);
-  solvers::EigenOptions o;
-  o.nev = k;
-  Context one, three;
-  one.threads = 1, three.threads = 3;
-  const solvers::SvdProblem<T> problem{solvers::rectangular<T>(a.cview()), a.cview()};
-  const auto r = solvers::solve_svd<T>(one, problem, o), again = solvers::solve_svd<T>(three, problem, o);
-  CHECK(r.stage == SvdStage::whole);
-  CHECK(r.triplets.values == again.triplets.values);
-  CHECK(std::equal(r.left.data(), r.left.data() + r.left.rows() * r.left.cols(), again.left.data()));
-  sigma.resize(static_cast<std::size_t>(k));
-  check(r, sigma, test::allowed::many_steps);
-  for (const double residual : r.triplets.residual_norms) CHECK(residual <= test::allowed::many_steps);
 }
