@@ -25,20 +25,6 @@ solvers::GeneralInverse<T> inverse_of(const AnyMatrix<T>& matrix, T sigma, const
   return solvers::GeneralInverse<T>(std::get<Matrix<T>>(matrix).cview(), sigma);
 }
 
-/// The eigenvalues nearest to a target, if there is one; `note` becomes what there is to say of the shift.
-/// @param there the matrix on the device of `gpu`, if that is where blocks are.
-template <class T>
-solvers::GeneralProblem<T> problem_of(const AnyMatrix<T>& matrix, const solvers::DeviceCopy<T>& there,
-                                      std::optional<T> target, const cuda::Stream& gpu, std::string& note) {
-  solvers::GeneralProblem<T> problem{solvers::operator_of<T>(matrix, there)};
-  if (!target) return problem;
-  const auto inverse = inverse_of<T>(matrix, *target, gpu);
-  problem.target = target, problem.inverse = solvers::at_home<T>(solvers::home_of<T>(there), inverse);
-  problem.shift = inverse.sigma();
-  note = inverse.note();
-  return problem;
-}
-
 void plan_run(Run& run) {
   const io::Description& d = run.facts.input;
   if (d.rows != d.cols)
@@ -110,22 +96,29 @@ class General {
 
   void prepare(const solvers::EigenOptions&) {
     beginning_.emplace(run_);
-    std::optional<T> target;
-    if (run_.settings.sigma) {
-      target = scalar<T>(scaled_target());
-      run_.console.note("factorising A - sigma I");
-    }
     there_ = copied(matrix_);
-    problem_ = problem_of<T>(matrix_, there_, target, run_.ctx.stream, run_.facts.note);
+    problem_ = solvers::GeneralProblem<T>{solvers::operator_of<T>(matrix_, there_)};
+    std::optional<solvers::GeneralInverse<T>> inverse;
+    if (run_.settings.sigma) {
+      problem_->target = scalar<T>(scaled_target());
+      run_.console.note("factorising A - sigma I");
+      inverse = inverse_of<T>(matrix_, *problem_->target, run_.ctx.stream);
+      problem_->inverse = solvers::at_home<T>(solvers::home_of<T>(there_), *inverse),
+      problem_->shift = inverse->sigma();
+      run_.facts.note = inverse->note();
+    }
     if (!run_.facts.note.empty()) run_.console.warn(run_.facts.note);
-    problem_->adjoint = [this, target] {
+    problem_->adjoint = [this, inverse] {
       run_.console.note("asking the adjoint matrix");
       adjoint_ = solvers::adjoint_of(matrix_);
-      std::optional<T> conjugate;
-      if (target) conjugate = scalar<T>(std::conj(Complex(*target)));
       adjoint_there_ = copied(adjoint_);
-      std::string note;
-      return problem_of<T>(adjoint_, adjoint_there_, conjugate, run_.ctx.stream, note);
+      solvers::GeneralProblem<T> adjoint{solvers::operator_of<T>(adjoint_, adjoint_there_)};
+      if (!inverse) return adjoint;
+      adjoint.target = scalar<T>(std::conj(Complex(*problem_->target)));
+      adjoint.inverse =
+          solvers::at_home<T>(solvers::home_of<T>(there_), typename solvers::GeneralInverse<T>::Adjoint(*inverse));
+      adjoint.shift = scalar<T>(std::conj(Complex(inverse->sigma())));
+      return adjoint;
     };
     beginning_->take_up(run_, [&] { return fingerprint<T>(matrix_, run_.ctx.thread_count()); });
   }

@@ -1,10 +1,13 @@
 #include "tallskinny/app/tssolve/run.hpp"
 
+#include <future>
+
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/solve_file.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
+#include "tallskinny/gemm/runtime/openblas.hpp"
 
 namespace ts::app::tssolve {
 
@@ -56,11 +59,11 @@ void show_device_memory(const Run& run) {
   print_memory(std::cout, uses, run.plan.device_bytes);
 }
 
-std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& factors) {
+std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& factors, const std::string& what) {
   if (!factors) return "as large as the matrix";
   std::string by = "by " + std::string(factors->by);
   if (factors->bytes == 0) return by;
-  run.plan.memory.shares.push_back({"factors of A - sigma I, twice", static_cast<std::uint64_t>(2 * factors->bytes)});
+  run.plan.memory.shares.push_back({"factors of " + what + ", twice", static_cast<std::uint64_t>(2 * factors->bytes)});
   return factors->flops > 0 ? by + ", " + short_number(factors->flops / 1e9) + " Gflop each" : by;
 }
 
@@ -81,7 +84,12 @@ int solve_file(Settings settings) {
   if (run.ctx.stream)
     solvers::expect_memory(plan.what + " on " + device_text(run.device), plan.memory.uses_of(true), plan.device_bytes);
   run.facts.device = device_text(run.device), run.facts.threads = run.ctx.thread_count();
+  std::future<void> opening;  // OpenBLAS, which takes some milliseconds
+  const io::Description& input = run.facts.input;
+  if (input.nonzeros == input.rows * input.cols)
+    opening = std::async(std::launch::async, [] { (void)lapack_library(); });
   Loaded loaded = kind.read(run);
+  if (opening.valid()) opening.wait();
   if (run.settings.profile) run.facts.profile = begin_profile(run.ctx);
   return kind.solve(run, loaded);
 }

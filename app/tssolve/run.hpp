@@ -71,7 +71,8 @@ void show_device_memory(const Run& run);
 
 /// Adds the factors of A - sigma I to the plan: those of two shifts, for one may serve an iteration while another
 /// counts. Returns a text on them, "by MUMPS 5.5.1, 12 Gflop each". Nothing: those of a dense matrix.
-std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& factors);
+std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& factors,
+                        const std::string& what = "A - sigma I");
 
 /// The first columns, of --initial. Takes up the checkpoint of a run with `matrix`, a fingerprint, and them.
 template <class T>

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
@@ -44,10 +46,17 @@ solvers::SvdProblem<T> problem_of(const Context& ctx, AnyMatrix<T>& matrix, bool
 /// The share of the variance that each component explains. A dense matrix has been centred by now; of a
 /// sparse one sum |a_ij - mu_j|^2 = sum |a_ij|^2 - m sum |mu_j|^2.
 template <class T>
-std::vector<double> explained(const AnyMatrix<T>& matrix, const std::vector<T>& means,
+std::vector<double> explained(const Context& ctx, const AnyMatrix<T>& matrix, const std::vector<T>& means,
                               const std::vector<double>& sigma) {
-  double total = 0;
-  for (const T& x : solvers::entries_of(matrix)) total += std::norm(x);
+  constexpr index_t piece = 1 << 16;  // summed by itself, so that the sum does not depend on the number of threads
+  const std::span<const T> entries = solvers::entries_of(matrix);
+  const auto count = static_cast<index_t>(entries.size());
+  std::vector<double> sums(at((count + piece - 1) / piece));
+  parallel_for(ctx.thread_count(), static_cast<index_t>(sums.size()), [&](index_t p) {
+    for (const T& x : entries.subspan(at(p * piece), at(std::min(piece, count - p * piece))))
+      sums[at(p)] += std::norm(x);
+  });
+  double total = std::accumulate(sums.begin(), sums.end(), 0.0);
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
     for (const T& mu : means) total -= static_cast<double>(sparse->rows) * std::norm(mu);
   std::vector<double> share;
@@ -106,14 +115,6 @@ void plan_run(Run& run) {
   stream_if_needed(run);
 }
 
-void show(Run& run) {
-  const io::Description& d = run.facts.input;
-  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols) << ", singular values\nmemory:\n";
-  print_memory(std::cout, run.plan.memory.uses_of(false), run.plan.host_bytes);
-  show_device_memory(run);
-  if (run.plan.block_bytes > 0) std::cout << "the matrix does not fit: its rows pass by in blocks for every product\n";
-}
-
 Loaded read(Run& run) {
   RunFacts& facts = run.facts;
   facts.method = "eigenvectors of A^H A";
@@ -130,6 +131,29 @@ Loaded read(Run& run) {
   Loaded loaded{read_any(facts.input, run.settings.read), {}};
   facts.type = is_complex_input(loaded.matrix) ? "complex128" : "float64";
   return loaded;
+}
+
+void show(Run& run) {
+  std::string factors;
+  if (run.settings.eigen.which == solvers::Which::SM &&
+      run.facts.input.nonzeros < run.facts.input.rows * run.facts.input.cols) {
+    Loaded loaded = read(run);
+    factors = std::visit(
+        [&run]<class T>(AnyMatrix<T>& a) {
+          std::vector<T> means;
+          solvers::DeviceCopy<T> there;
+          const auto problem = problem_of<T>(run.ctx, a, run.settings.centre, means, there);
+          const auto estimate = solvers::estimate_svd_factors<T>(run.ctx, problem, run.settings.eigen);
+          return estimate ? add_factors(run, estimate, "[delta I, A; A^H, -delta I]") : std::string();
+        },
+        loaded.matrix.matrix);
+  }
+  const io::Description& d = run.facts.input;
+  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols) << ", singular values\nmemory:\n";
+  print_memory(std::cout, run.plan.memory.uses_of(false), run.plan.host_bytes);
+  show_device_memory(run);
+  if (run.plan.block_bytes > 0) std::cout << "the matrix does not fit: its rows pass by in blocks for every product\n";
+  if (!factors.empty()) std::cout << "factors " << factors << '\n';
 }
 
 template <class T>
@@ -154,6 +178,7 @@ class Svd {
 
   solvers::EigenResult<T>& complete(const solvers::EigenOptions&, solvers::SvdResult<T>& result) {
     std::string& method = run_.facts.method;
+    if (result.stage == solvers::SvdStage::whole) method = "decomposition of the whole matrix";
     if (result.stage == solvers::SvdStage::triangular) method = "triangular factor";
     if (result.stage == solvers::SvdStage::deflated)
       method = "eigenvectors of A^H A, large ones taken out for the small";
@@ -165,7 +190,7 @@ class Svd {
       mean_row_ = Matrix<T>(1, static_cast<index_t>(means_.size()));
       for (index_t j = 0; j < mean_row_.cols(); ++j) mean_row_(0, j) = solvers::scaled(means_[at(j)], exponent_);
       extras_.emplace_back("column_means", &mean_row_);
-      extras_.emplace_back("explained_variance_ratio", explained<T>(matrix_, means_, result.triplets.values));
+      extras_.emplace_back("explained_variance_ratio", explained<T>(run_.ctx, matrix_, means_, result.triplets.values));
     }
     return result.triplets;
   }

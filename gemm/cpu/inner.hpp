@@ -25,6 +25,10 @@ class InnerProduct {
   /// Rows that are summed before they are added to the partial sums.
   [[nodiscard]] index_t block() const noexcept { return block_; }
 
+  /// Sums of the wider operand lie across, rows of them so far apart; swapped(): that operand is A.
+  [[nodiscard]] index_t row_length() const noexcept { return ld_; }
+  [[nodiscard]] bool swapped() const noexcept { return swapped_; }
+
   /// Reals that add() wants as `pack`; 0: it takes null.
   [[nodiscard]] index_t pack_size() const noexcept { return pack_size_; }
 
@@ -53,6 +57,8 @@ class PartialSums {
   PartialSums(const RowParts& parts, const Chunks& chunks, index_t size);
   /// The sums of one chunk, cleared.
   [[nodiscard]] double* clear(index_t chunk) noexcept;
+  /// The same, as they are.
+  [[nodiscard]] double* of(index_t chunk) noexcept { return memory_.data() + chunk * size_; }
   /// Adds up the chunks of every part here; part(0) is the first of them.
   void add_chunks(int threads) noexcept;
   [[nodiscard]] const double* part(index_t number) const noexcept {

@@ -4,6 +4,7 @@
 #include "tallskinny/gemm/cpu/sparse.hpp"
 #include "tallskinny/gemm/cpu/squares.hpp"
 #include "tallskinny/gemm/cpu/substitution.hpp"
+#include "tallskinny/gemm/cpu/symmetric.hpp"
 
 namespace ts::cpu::TS_ISA {
 
@@ -28,7 +29,8 @@ constexpr auto substitution_table(std::tuple<S...>*) {
 constexpr RowKernels make_row_table() {
   return {sparse_table(static_cast<decltype(RowKernels::sparse)*>(nullptr)),
           squares_table(static_cast<decltype(RowKernels::squares)*>(nullptr)),
-          substitution_table(static_cast<decltype(RowKernels::substitution)*>(nullptr))};
+          substitution_table(static_cast<decltype(RowKernels::substitution)*>(nullptr)),
+          {lower_rows}};
 }
 
 }  // namespace ts::cpu::TS_ISA

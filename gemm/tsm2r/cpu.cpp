@@ -1,5 +1,4 @@
-#include "tallskinny/gemm/cpu/inner.hpp"
-#include "tallskinny/gemm/cpu/outer.hpp"
+#include "tallskinny/gemm/cpu/library.hpp"
 #include "tallskinny/gemm/tsm2r/detail.hpp"
 
 namespace ts::fast {
@@ -60,6 +59,8 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, S
                    x, beta, y);
     return;
   }
+  if constexpr (std::is_same_v<T, result_t<T>>)
+    if (op_d == Op::none && cpu::library_multiply<T>(ctx, Op::none, alpha, d, x, beta, y)) return;
   // The same product as TSMM with a long "row" of the tall operand: the kernels take it in pieces.
   const cpu::SmallFactor<T> factor(kernels, x.rows, x.cols, op_d == Op::adjoint,
                                    [&](index_t i, index_t j) { return cpu::scaled(alpha, widened(x(i, j))); });

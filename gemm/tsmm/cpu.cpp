@@ -1,4 +1,4 @@
-#include "tallskinny/gemm/cpu/outer.hpp"
+#include "tallskinny/gemm/cpu/library.hpp"
 #include "tallskinny/gemm/tsmm/detail.hpp"
 
 namespace ts::fast {
@@ -25,6 +25,7 @@ template <class T>
 void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s,
           result_t<T> beta, Strided<result_t<T>> y) {
   const cpu::Kernels& kernels = cpu::kernels(ctx.simd);
+  if (cpu::library_multiply<T>(ctx, op_s, alpha, x, s, beta, y)) return;
   cpu::multiply<T>(ctx, kernels, x, small_factor<T>(kernels, op_s, alpha, s), beta, y);
 }
 

@@ -1,4 +1,4 @@
-#include "tallskinny/gemm/cpu/inner.hpp"
+#include "tallskinny/gemm/cpu/library.hpp"
 #include "tallskinny/gemm/tsmttsm/detail.hpp"
 
 namespace ts::fast {
@@ -10,6 +10,7 @@ void inner_product(const Context& ctx, Op op, result_t<T> alpha, Strided<const T
                    result_t<T> beta, Strided<result_t<T>> c, bool gram) {
   using R = real_t<T>;
   const cpu::Kernels& kernels = cpu::kernels(ctx.simd);
+  if (cpu::library_inner<T>(ctx, kernels, op, alpha, a, b, beta, c, gram)) return;
   const cpu::PanelSource<T> from_a(kernels, a), from_b(kernels, b);
   const cpu::InnerProduct<T> product(kernels, a.cols, b.cols, gram);
   const bool stored = product.narrow() && from_a.contiguous() && from_b.contiguous();

@@ -41,8 +41,10 @@ class DirectSolver {
   /// Factorises a matrix with the pattern that was analysed; false where a pivot is zero.
   /// @throws Error(out_of_memory)
   [[nodiscard]] virtual bool factorise(CsrView<T> a) = 0;
-  /// X = A^-1 B, n x p, in one place, wherever that is. Calls from several threads wait for each other.
-  virtual void solve(const Context&, PlacedView<const T> b, PlacedView<T> x) const = 0;
+  /// X = A^-1 B, or A^-H B for Op::adjoint, n x p, in one place, wherever that is. Calls from several threads wait for
+  /// each other.
+  virtual void solve(const Context&, Op, PlacedView<const T> b, PlacedView<T> x) const = 0;
+  void solve(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const { solve(ctx, Op::none, b, x); }
   /// The number of negative eigenvalues of the matrix that was factorised, but for the error of its factors, by
   /// Sylvester's law of inertia; nothing where the factors do not tell.
   [[nodiscard]] virtual std::optional<index_t> negative() const = 0;

@@ -69,13 +69,15 @@ class EigenSolver final : public DirectSolver<T> {
   }
 
   /// Column by column: the bits do not depend on the number of threads.
-  void solve(const Context& ctx, PlacedView<const T> right_sides, PlacedView<T> solutions) const override {
+  void solve(const Context& ctx, Op op, PlacedView<const T> right_sides, PlacedView<T> solutions) const override {
     on_host(ctx, right_sides, solutions, [&](HostView<const T> b, HostView<T> x) {
       const index_t n = b.rows();
       parallel_for(ctx.thread_count(), b.cols(), [&](index_t j) {
         Column<T> right(n);
         for (index_t i = 0; i < n; ++i) right(i) = b(i, j);
-        const Column<T> image = pivoted_ ? Column<T>(lu_.solve(right)) : Column<T>(ldlt_.solve(right));
+        const Column<T> image = !pivoted_           ? Column<T>(ldlt_.solve(right))
+                                : op == Op::adjoint ? Column<T>(lu_.adjoint().solve(right))
+                                                    : Column<T>(lu_.solve(right));
         for (index_t i = 0; i < n; ++i) x(i, j) = image(i);
       });
     });
@@ -96,7 +98,7 @@ class EigenSolver final : public DirectSolver<T> {
   FactorKind kind_;
   FactorEstimate estimate_{"Eigen"};
   Ldlt<T> ldlt_;
-  Eigen::SparseLU<Sparse<T>, Eigen::COLAMDOrdering<std::int64_t>> lu_;
+  mutable Eigen::SparseLU<Sparse<T>, Eigen::COLAMDOrdering<std::int64_t>> lu_;  // adjoint() is no const member
   bool pivoted_ = false;
 };
 

@@ -8,12 +8,13 @@
 
 #include <array>
 #include <cmath>
+#include <mutex>
 #include <string>
 
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
-#include "tallskinny/solvers/openblas.hpp"
 
 namespace ts::solvers {
 
@@ -49,13 +50,23 @@ auto* entry_point() {
 // Numbers of MUMPS's users' guide, which counts from 1.
 constexpr int initialise = -1, finish = -2, analysis = 1, factorisation = 2, solution = 3;
 constexpr int whole_world = -987654;  // the communicator of the sequential library
-constexpr int ordering = 7, more_memory = 14, last_front = 13;
+constexpr int ordering = 7, transposition = 9, more_memory = 14, last_front = 13;
 // Of its other orders SCOTCH's is another one in every run, and PORD ends the program for some small matrices.
 constexpr int as_given = 1, minimum_fill = 2;
 constexpr int singular = -10, no_memory = -13;
 
-/// One thread of OpenBLAS, for its bits depend on their number; and one call at a time, for MUMPS has state of its own
-/// between its instances. Number: what MUMPS computes in. A Hermitian matrix A + i B of n rows, for which MUMPS has no
+/// One call at a time, for MUMPS has state of its own between its instances; and one thread of OpenBLAS, for its bits
+/// depend on their number.
+class MumpsCall {
+  static std::mutex& alone() {
+    static std::mutex one;
+    return one;
+  }
+  std::lock_guard<std::mutex> lock_{alone()};
+  OneBlasThread blas_;
+};
+
+/// Number: what MUMPS computes in. A Hermitian matrix A + i B of n rows, for which MUMPS has no
 /// L D L^H, is the real symmetric [A, -B; B, A] of 2n, in which every eigenvalue stands twice.
 template <class T, class Number>
 class Mumps final : public DirectSolver<T> {
@@ -64,7 +75,7 @@ class Mumps final : public DirectSolver<T> {
 
   Mumps(CsrView<T> a, FactorKind kind, std::vector<int> order)
       : symmetric_(kind == FactorKind::ldl), n_(a.rows), order_(std::move(order)) {
-    const BlasThreads one(1);
+    const MumpsCall alone;
     id_.par = 1, id_.sym = symmetric_ ? 2 : 0, id_.comm_fortran = whole_world;
     call(initialise);
     for (const int stream : {1, 2, 3, 4}) control(stream) = 0;  // prints nothing
@@ -80,7 +91,7 @@ class Mumps final : public DirectSolver<T> {
     estimate_ = {"MUMPS " MUMPS_VERSION, id_.rinfog[0], 1e6 * id_.infog[16]};
   }
   ~Mumps() override {
-    const BlasThreads one(1);
+    const MumpsCall alone;
     call(finish);
   }
 
@@ -88,7 +99,7 @@ class Mumps final : public DirectSolver<T> {
   [[nodiscard]] std::vector<int> order() const override { return order_; }
 
   [[nodiscard]] bool factorise(CsrView<T> a) override {
-    const BlasThreads one(1);
+    const MumpsCall alone;
     enter(a);
     // Pivots that were delayed take more than the analysis foresaw.
     constexpr std::array too_small = {-8, -9, -11, -14, -15, -17, -20};
@@ -103,8 +114,8 @@ class Mumps final : public DirectSolver<T> {
     return true;
   }
 
-  void solve(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const override {
-    on_host(ctx, b, x, [this](HostView<const T> from, HostView<T> to) { solve_here(from, to); });
+  void solve(const Context& ctx, Op op, PlacedView<const T> b, PlacedView<T> x) const override {
+    on_host(ctx, b, x, [this, op](HostView<const T> from, HostView<T> to) { solve_here(op, from, to); });
   }
 
   [[nodiscard]] std::optional<index_t> negative() const override {
@@ -115,17 +126,21 @@ class Mumps final : public DirectSolver<T> {
   }
 
  private:
-  void solve_here(HostView<const T> b, HostView<T> x) const {
-    const BlasThreads one(1);
+  void solve_here(Op op, HostView<const T> b, HostView<T> x) const {
+    const MumpsCall alone;
     const index_t p = b.cols();
+    // A^-H B is the conjugate of A^-T conj(B).
+    const bool transposed = op == Op::adjoint && !symmetric_;
+    const auto turned = [transposed](const T& value) { return transposed ? conjugate(value) : value; };
+    control(transposition) = transposed ? 0 : 1;
     std::vector<T> columns(at(n_ * p));  // doubled: real and imaginary parts stand in turn, as MUMPS numbers them
     for (index_t j = 0; j < p; ++j)
-      for (index_t i = 0; i < n_; ++i) columns[at(j * n_ + i)] = b(i, j);
+      for (index_t i = 0; i < n_; ++i) columns[at(j * n_ + i)] = turned(b(i, j));
     id_.rhs = reinterpret_cast<decltype(id_.rhs)>(columns.data());
     id_.nrhs = static_cast<int>(p), id_.lrhs = static_cast<int>(size());
     must(solution);
     for (index_t j = 0; j < p; ++j)
-      for (index_t i = 0; i < n_; ++i) x(i, j) = columns[at(j * n_ + i)];
+      for (index_t i = 0; i < n_; ++i) x(i, j) = turned(columns[at(j * n_ + i)]);
   }
 
   [[nodiscard]] index_t size() const { return doubled ? 2 * n_ : n_; }

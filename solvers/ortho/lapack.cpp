@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "tallskinny/solvers/openblas.hpp"
+#include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::ortho {
@@ -41,7 +41,7 @@ struct Lapack {
   bool found = false;
 
   Lapack() {
-    const auto& library = solvers::lapack_library();
+    const auto& library = lapack_library();
     found = library.bind(dgesdd, "dgesdd_") && library.bind(zgesdd, "zgesdd_") && library.bind(dgees, "dgees_") &&
             library.bind(zgees, "zgees_");
   }
@@ -58,7 +58,7 @@ template <class T>
 bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd) {
   if (!lapack().found || std::max(m, n) > std::numeric_limits<int>::max()) return false;
   const index_t k = std::min(m, n), most = std::max(m, n);
-  const index_t spare = solvers::spare_elements(most);
+  const index_t spare = spare_elements(most);
   a.reserve(at(m * n + spare)), svd.u.reserve(at(m * k + spare)), svd.vh.reserve(at(k * n + spare));
   svd.u.resize(at(m * k)), svd.values.resize(at(k)), svd.vh.resize(at(k * n));
   const int rows = static_cast<int>(m), columns = static_cast<int>(n), least = static_cast<int>(k);
@@ -75,8 +75,8 @@ bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd) {
     else
       with(lapack().dgesdd);
   };
-  const solvers::BlasThreads one(1);
-  return solvers::with_workspace<T>(most, call) && info == 0;
+  const OneBlasThread one;
+  return with_workspace<T>(most, call) && info == 0;
 }
 
 template <class T>
@@ -84,7 +84,7 @@ bool lapack_schur(HostView<const T> a, SchurForm<T>& form) {
   const index_t n = a.rows();
   if (n == 0 || !lapack().found || n > std::numeric_limits<int>::max()) return false;
   const int order = static_cast<int>(n);
-  const index_t columns = n + solvers::spare_elements(1);
+  const index_t columns = n + spare_elements(1);
   Matrix<T> t(columns, n), u(columns, n);  // by columns: transposed
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < n; ++j) t(j, i) = a(i, j);
@@ -99,8 +99,8 @@ bool lapack_schur(HostView<const T> a, SchurForm<T>& form) {
       lapack().dgees("V", "N", nullptr, &order, t.data(), &order, &selected, values.data(), imaginary.data(), u.data(),
                      &order, work, &length, &unused, &info, 1, 1);
   };
-  const solvers::BlasThreads one(1);
-  if (!solvers::with_workspace<T>(n, call) || info != 0) return false;
+  const OneBlasThread one;
+  if (!with_workspace<T>(n, call) || info != 0) return false;
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < n; ++j) form.t(i, j) = t(j, i), form.u(i, j) = u(j, i);
   return form.converged = true;

@@ -22,10 +22,10 @@ struct LapackSvd {
 template <class T>
 [[nodiscard]] bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd);
 
-/// hermitian_pairs() of a finite matrix by LAPACK's reduction to tridiagonal form, divide and conquer (for few vectors
-/// relatively robust representations), and the way back. Likewise on one thread; returns false likewise.
+/// hermitian_pairs() of a finite matrix by reduction to tridiagonal form, divide and conquer (for few vectors
+/// relatively robust representations), and the way back (tridiagonal.hpp). Returns false likewise.
 template <class T>
-[[nodiscard]] bool lapack_hermitian(HostView<const T> h, index_t wanted, const ChoosePairs& choose,
+[[nodiscard]] bool lapack_hermitian(const Context& ctx, HostView<const T> h, index_t wanted, const ChoosePairs& choose,
                                     HermitianPairs<T>& out);
 
 /// schur_form() of a finite matrix by xGEES, T double or complex<double>. Likewise on one thread; returns false

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tallskinny/solvers/openblas.hpp"
+#include "tallskinny/gemm/runtime/openblas.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/ortho/lapack.hpp"
+#include "tallskinny/solvers/ortho/tridiagonal.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::ortho {
@@ -15,103 +17,48 @@ using Text = const char*;
 using Int = const int*;
 using Length = std::size_t;
 
-template <class T>
-struct Reduction {
-  void (*reduce)(Text uplo, Int n, T* a, Int lda, double* d, double* e, T* tau, T* work, Int lwork, int* info,
-                 Length) = nullptr;
-  void (*turn)(Text side, Text uplo, Text trans, Int m, Int n, const T* a, Int lda, const T* tau, T* c, Int ldc,
-               T* work, Int lwork, int* info, Length, Length, Length) = nullptr;
-};
-
-struct Steps {
-  Reduction<double> real;
-  Reduction<std::complex<double>> complex;
+struct TridiagonalRoutines {
   void (*values)(Int n, double* d, double* e, int* info) = nullptr;
-  void (*divide)(Text compz, Int n, double* d, double* e, double* z, Int ldz, double* work, Int lwork, int* iwork,
-                 Int liwork, int* info, Length) = nullptr;
   void (*robust)(Text jobz, Text range, Int n, double* d, double* e, const double* vl, const double* vu, Int il, Int iu,
                  int* m, double* w, double* z, Int ldz, Int nzc, int* support, int* tryrac, double* work, Int lwork,
                  int* iwork, Int liwork, int* info, Length, Length) = nullptr;
   bool found = false;
 
-  Steps() {
-    const auto& library = solvers::lapack_library();
-    found = library.bind(real.reduce, "dsytrd_") && library.bind(real.turn, "dormtr_") &&
-            library.bind(complex.reduce, "zhetrd_") && library.bind(complex.turn, "zunmtr_") &&
-            library.bind(values, "dsterf_") && library.bind(divide, "dstedc_") && library.bind(robust, "dstemr_");
-  }
-  template <class T>
-  [[nodiscard]] const Reduction<T>& of() const noexcept {
-    if constexpr (is_complex<T>)
-      return complex;
-    else
-      return real;
+  TridiagonalRoutines() {
+    const auto& library = lapack_library();
+    found = has_tridiagonal() && library.bind(values, "dsterf_") && library.bind(robust, "dstemr_");
   }
 };
 
-const Steps& steps() {
-  static const Steps all;
+const TridiagonalRoutines& steps() {
+  static const TridiagonalRoutines all;
   return all;
 }
 
-/// A real symmetric tridiagonal matrix.
-struct Tridiagonal {
-  std::vector<double> d, e;  ///< n each; the last of e is of no use
-
-  [[nodiscard]] int size() const noexcept { return static_cast<int>(d.size()); }
-};
-
-/// A = Q T Q^H, with Q as LAPACK leaves it.
+/// H = scale Q T Q^H; the scale, a power of two, is such that squares neither overflow nor underflow.
 template <class T>
-struct Reduced {
-  Matrix<T> a;  ///< n rows, and spare ones
-  std::vector<T> tau;
-  Tridiagonal t;
-  double scale = 1;  ///< A was divided by this power of two, so that squares neither overflow nor underflow
-};
-
-template <class T>
-bool reduce(HostView<const T> h, Reduced<T>& out) {
+Reduced<T> reduce_scaled(const Context& ctx, HostView<const T> h, double& scale) {
   const index_t n = h.rows();
-  double largest = 0;
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j <= i; ++j)
-      largest = std::max({largest, std::abs(std::real(h(i, j))), std::abs(std::imag(h(i, j)))});
-  out.scale = largest > 0 ? std::exp2(std::floor(std::log2(largest))) : 1;
-  out.a = Matrix<T>(n + solvers::spare_elements(1), n);
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j <= i; ++j) out.a(i, j) = h(i, j) / out.scale;
-  out.tau.resize(at(n)), out.t.d.resize(at(n)), out.t.e.resize(at(n));
-  // A lower triangle in rows is the upper triangle of the conjugate in columns.
-  const int order = static_cast<int>(n);
-  int info = 0;
-  const auto call = [&](T* work, int length) {
-    steps().of<T>().reduce("U", &order, out.a.data(), &order, out.t.d.data(), out.t.e.data(), out.tau.data(), work,
-                           &length, &info, 1);
-  };
-  return solvers::with_workspace<T>(n, call) && info == 0;
-}
-
-/// All eigenvalues, ascending, and all eigenvectors in columns. Source: Gu and Eisenstat 1995.
-bool divide_and_conquer(Tridiagonal t, std::vector<double>& values, Matrix<double>& z) {
-  const int n = t.size();
-  z = Matrix<double>(n, n);
-  int info = 0;
-  const auto call = [&](double* work, int length, int* integers, int count) {
-    steps().divide("I", &n, t.d.data(), t.e.data(), z.data(), &n, work, &length, integers, &count, &info, 1);
-  };
-  double wanted = 0;
-  int integers_wanted = 0;
-  call(&wanted, -1, &integers_wanted, -1);
-  std::vector<double> work(at(static_cast<index_t>(wanted) + 1));
-  std::vector<int> integers(at(integers_wanted) + 1);
-  call(work.data(), static_cast<int>(work.size()), integers.data(), static_cast<int>(integers.size()));
-  values = std::move(t.d);
-  return info == 0;
+  const double largest = parallel_reduce(
+      ctx.thread_count(), n, 0.0,
+      [&](index_t first, index_t last) {
+        double most = 0;
+        for (index_t i = first; i < last; ++i)
+          for (index_t j = 0; j <= i; ++j)
+            most = std::max({most, std::abs(std::real(h(i, j))), std::abs(std::imag(h(i, j)))});
+        return most;
+      },
+      [](double x, double y) { return std::max(x, y); });
+  scale = largest > 0 ? std::exp2(std::floor(std::log2(largest))) : 1;
+  Matrix<T> a(n + spare_elements(1), n);
+  parallel_for(ctx.thread_count(), n, [&](index_t i) {
+    for (index_t j = 0; j <= i; ++j) a(i, j) = h(i, j) / scale;
+  });
+  return reduce<T>(ctx, a.view().rows(0, n));
 }
 
 bool values_alone(Tridiagonal t, std::vector<double>& values) {
-  const int n = t.size();
+  const int n = static_cast<int>(t.size());
   int info = 0;
   steps().values(&n, t.d.data(), t.e.data(), &info);
   values = std::move(t.d);
@@ -120,8 +67,8 @@ bool values_alone(Tridiagonal t, std::vector<double>& values) {
 
 /// Eigenvectors number first .. last - 1, into columns of z. Source: Dhillon and Parlett 2004.
 bool robust_representations(Tridiagonal t, index_t first, index_t last, double* z) {
-  const int n = t.size(), low = static_cast<int>(first) + 1, high = static_cast<int>(last), most = high - low + 1;
-  const int reals = 18 * n, integers = 10 * n;
+  const int n = static_cast<int>(t.size()), low = static_cast<int>(first) + 1, high = static_cast<int>(last);
+  const int most = high - low + 1, reals = 18 * n, integers = 10 * n;
   std::vector<double> w(at(n)), work(at(reals));
   std::vector<int> support(at(2 * index_t{most})), iwork(at(integers));
   const double none = 0;
@@ -168,44 +115,41 @@ bool few_vectors(const Tridiagonal& t, const std::vector<double>& values, const 
   return are_eigenvectors(t, values, rising, z);
 }
 
-/// X = Q Z: column c of X is row rows[c] of z. A piece of columns at a time.
+/// X = Q Z: column c of X is Q times row rows[c] of z.
 template <class T>
-bool turn_back(const Reduced<T>& reduced, const Matrix<double>& z, const std::vector<index_t>& rows, Matrix<T>& x) {
-  constexpr index_t piece = 256;
-  const index_t n = reduced.t.size(), k = x.cols();
-  const int order = static_cast<int>(n);
-  Matrix<T> c(std::min(piece, k) + solvers::spare_elements(1), n);
-  for (index_t first = 0; first < k; first += piece) {
-    const int width = static_cast<int>(std::min(piece, k - first));
-    for (index_t j = 0; j < width; ++j) std::copy_n(z.data() + rows[at(first + j)] * n, n, c.data() + j * n);
-    int info = 0;
-    const auto call = [&](T* space, int length) {
-      steps().of<T>().turn("L", "U", "N", &order, &width, reduced.a.data(), &order, reduced.tau.data(), c.data(),
-                           &order, space, &length, &info, 1, 1, 1);
-    };
-    if (!solvers::with_workspace<T>(n, call) || info != 0) return false;
-    for (index_t i = 0; i < n; ++i)
-      for (index_t j = 0; j < width; ++j) x(i, first + j) = conjugate(c(j, i));
-  }
-  return true;
+Matrix<T> turned_back(const Context& ctx, const Reduced<T>& reduced, const Matrix<double>& z,
+                      const std::vector<index_t>& rows) {
+  constexpr index_t block = 32;
+  const index_t n = reduced.t.size(), k = static_cast<index_t>(rows.size());
+  Matrix<T> turned(k + spare_elements(1), n), x(n, k);
+  parallel_for(ctx.thread_count(), k,
+               [&](index_t c) { std::copy_n(z.data() + rows[at(c)] * n, n, turned.data() + c * n); });
+  turn_back<T>(ctx, reduced, turned.view().rows(0, k));
+  parallel_for(ctx.thread_count(), (n + block - 1) / block, [&](index_t piece) {
+    for (index_t first = 0; first < k; first += block)
+      for (index_t i = piece * block; i < std::min(n, (piece + 1) * block); ++i)
+        for (index_t c = first; c < std::min(k, first + block); ++c) x(i, c) = turned(c, i);
+  });
+  return x;
 }
 
 }  // namespace
 
 template <class T>
-bool lapack_hermitian(HostView<const T> h, index_t wanted, const ChoosePairs& choose, HermitianPairs<T>& out) {
+bool lapack_hermitian(const Context& ctx, HostView<const T> h, index_t wanted, const ChoosePairs& choose,
+                      HermitianPairs<T>& out) {
   constexpr index_t most = 46340;  // its square is an int
   constexpr index_t few = 32;      // among so many vectors, one alone is cheaper by itself
   const index_t n = h.rows();
   if (n == 0 || n > most || !steps().found) return false;
-  const solvers::BlasThreads one(1);
-  Reduced<T> reduced;
-  if (!reduce(h, reduced)) return false;
+  const OneBlasThread one;
+  double scale = 1;
+  const Reduced<T> reduced = reduce_scaled(ctx, h, scale);
 
   std::vector<double> scaled;
   const auto take = [&] {
     out.values = scaled;
-    for (double& v : out.values) v *= reduced.scale;
+    for (double& v : out.values) v *= scale;
     out.chosen = choose(out.values);
   };
   Matrix<double> z;
@@ -220,11 +164,11 @@ bool lapack_hermitian(HostView<const T> h, index_t wanted, const ChoosePairs& ch
     return few_vectors(reduced.t, scaled, rising, z);
   };
   if (!by_few()) {
-    if (!divide_and_conquer(reduced.t, scaled, z)) return false;
+    if (!divide_and_conquer(ctx, reduced.t, scaled, z)) return false;
     take(), rows = out.chosen;
   }
-  out.vectors = Matrix<T>(n, static_cast<index_t>(rows.size()));
-  return turn_back(reduced, z, rows, out.vectors);
+  out.vectors = turned_back(ctx, reduced, z, rows);
+  return true;
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, lapack_hermitian)

@@ -32,6 +32,12 @@ Dense<T> widened(HostView<const T> a) {
 /// Beyond so many rows or columns, LAPACK is many times faster.
 constexpr index_t own_columns = 128;
 
+Context one_thread() {
+  Context one;
+  one.threads = 1;
+  return one;
+}
+
 std::vector<index_t> all_of(const std::vector<double>& values) {
   std::vector<index_t> all(values.size());
   std::iota(all.begin(), all.end(), index_t{0});
@@ -61,7 +67,7 @@ HermitianEigen<T> hermitian_eigen(HostView<const T> h) {
     for (index_t i = 0; i < n; ++i)
       for (index_t j = 0; j <= i; ++j) wide(i, j) = static_cast<Wide<T>>(h(i, j));
     HermitianPairs<Wide<T>> pairs;
-    if (lapack_hermitian<Wide<T>>(wide.cview(), n, all_of, pairs)) {
+    if (lapack_hermitian<Wide<T>>(one_thread(), wide.cview(), n, all_of, pairs)) {
       take(pairs.values, pairs.vectors);
       return result;
     }
@@ -73,10 +79,10 @@ HermitianEigen<T> hermitian_eigen(HostView<const T> h) {
 }
 
 template <class T>
-HermitianPairs<T> hermitian_pairs(HostView<const T> h, index_t wanted, const ChoosePairs& choose) {
+HermitianPairs<T> hermitian_pairs(const Context& ctx, HostView<const T> h, index_t wanted, const ChoosePairs& choose) {
   const index_t n = h.rows();
   HermitianPairs<T> pairs;
-  if (n > own_columns && lapack_hermitian(h, wanted, choose, pairs)) return pairs;
+  if (n > own_columns && lapack_hermitian(ctx, h, wanted, choose, pairs)) return pairs;
   auto all = hermitian_eigen<T>(h);
   pairs.values = std::move(all.values), pairs.chosen = choose(pairs.values);
   pairs.vectors = Matrix<T>(n, static_cast<index_t>(pairs.chosen.size()));
@@ -131,23 +137,26 @@ Svd<T> svd(HostView<const T> a) {
   Svd<T> result{Matrix<T>(m, k), std::vector<real_t<T>>(at(k)), Matrix<T>(n, k)};
   if (k == 0) return result;
   const auto take = [&](const auto& values, const auto& u, const auto& v) {  // v(i, j) of V itself
-    for (index_t j = 0; j < k; ++j) {
-      result.values[at(j)] = static_cast<real_t<T>>(values[at(j)]);
-      for (index_t i = 0; i < m; ++i) result.u(i, j) = static_cast<T>(u(i, j));
-      for (index_t i = 0; i < n; ++i) result.v(i, j) = static_cast<T>(v(i, j));
-    }
+    for (index_t j = 0; j < k; ++j) result.values[at(j)] = static_cast<real_t<T>>(values[at(j)]);
+    for (index_t i = 0; i < m; ++i)
+      for (index_t j = 0; j < k; ++j) result.u(i, j) = static_cast<T>(u(i, j));
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < k; ++j) result.v(i, j) = static_cast<T>(v(i, j));
   };
-  const auto wide = widened(a);
   if (k > own_columns) {
-    std::vector<Wide<T>> copy(wide.data(), wide.data() + m * n);
+    // Its rows are the columns of A^T = conj(V) Sigma U^T.
+    std::vector<Wide<T>> transposed(at(m * n));
+    for (index_t i = 0; i < m; ++i)
+      for (index_t j = 0; j < n; ++j) transposed[at(i * n + j)] = static_cast<Wide<T>>(a(i, j));
     LapackSvd<Wide<T>> parts;
-    if (lapack_svd(m, n, copy, parts)) {
+    if (lapack_svd(n, m, transposed, parts)) {
       take(
-          parts.values, [&](index_t i, index_t j) { return parts.u[at(i + j * m)]; },
-          [&](index_t i, index_t j) { return conjugate(parts.vh[at(j + i * k)]); });
+          parts.values, [&](index_t i, index_t j) { return parts.vh[at(i * k + j)]; },
+          [&](index_t i, index_t j) { return conjugate(parts.u[at(j * n + i)]); });
       return result;
     }
   }
+  const auto wide = widened(a);
   const Eigen::JacobiSVD<Dense<T>> jacobi(wide, Eigen::ComputeThinU | Eigen::ComputeThinV);
   const std::vector<double> values(jacobi.singularValues().begin(), jacobi.singularValues().end());
   take(values, jacobi.matrixU(), jacobi.matrixV());
@@ -203,10 +212,8 @@ template <class T>
 Matrix<T> product(HostView<const T> a, HostView<const T> b) {
   expects(a.cols() == b.rows(), "the factors of a small product do not fit");
   if (std::min({a.rows(), a.cols(), b.cols()}) > own_columns) {
-    Context one;
-    one.threads = 1;
     Matrix<T> large(a.rows(), b.cols());
-    tsmm(one, Op::none, T{1}, a, b, T{0}, large.view());
+    tsmm(one_thread(), Op::none, T{1}, a, b, T{0}, large.view());
     return large;
   }
   auto c = Matrix<T>::zeros(a.rows(), b.cols());

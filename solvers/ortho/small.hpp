@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::ortho {
 
@@ -33,11 +34,13 @@ struct HermitianPairs {
 };
 
 /// Eigenvalues and chosen eigenvectors of a finite Hermitian matrix, of which the lower triangle is read, for T of
-/// float64. What is not chosen is not computed as far as that saves time.
+/// float64. What is not chosen is not computed as far as that saves time. The bits do not depend on the number of
+/// threads.
 /// @param wanted about how many will be chosen
 /// @param choose may be called twice
 template <class T>
-[[nodiscard]] HermitianPairs<T> hermitian_pairs(HostView<const T> h, index_t wanted, const ChoosePairs& choose);
+[[nodiscard]] HermitianPairs<T> hermitian_pairs(const Context& ctx, HostView<const T> h, index_t wanted,
+                                                const ChoosePairs& choose);
 
 /// X P = Q R with column pivoting: |R(j, j)| falls with j and is within a small factor of what the remaining
 /// columns still hold.

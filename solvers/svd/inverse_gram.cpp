@@ -67,6 +67,11 @@ struct InverseGram<T>::Body {
 };
 
 template <class T>
+FactorEstimate InverseGram<T>::estimate(CsrView<T> a) {
+  return ShiftedPencil<T>(augmented(a, 1).view(), {}).estimate();
+}
+
+template <class T>
 InverseGram<T>::InverseGram(CsrView<T> a, double delta) {
   expects(a.rows + a.cols <= static_cast<index_t>(std::numeric_limits<std::int32_t>::max()),
           "rows and columns of the matrix are together more than 2^31, too many for a factorisation");

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "tallskinny/solvers/direct/direct_solver.hpp"
 #include "tallskinny/solvers/eigen/transform/inertia.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
@@ -16,6 +17,8 @@ class InverseGram {
  public:
   /// @throws Error(invalid_argument) when K cannot be factorised.
   InverseGram(CsrView<T> a, double delta);
+  /// What factors of K take.
+  [[nodiscard]] static FactorEstimate estimate(CsrView<T> a);
 
   [[nodiscard]] index_t rows() const noexcept;
   /// Y = (A^H A + delta^2 I)^-1 X

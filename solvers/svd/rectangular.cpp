@@ -80,8 +80,9 @@ Rectangular<T> rectangular(HostView<const T> a, DeviceView<const T> there) {
             });
           },
           [=](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
+            constexpr index_t wide = 64;  // products of wide blocks are the same whatever is tall
             where(a, there, x, y, [&](auto m, auto from, auto to) {
-              if (is_tall(m)) return tsmttsm(ctx, Op::adjoint, T{1}, m, from, T{0}, to);
+              if (is_tall(m) || x.cols() >= wide) return tsmttsm(ctx, Op::adjoint, T{1}, m, from, T{0}, to);
               tsm2r(ctx, Op::adjoint, T{1}, m, from, T{0}, to);
             });
           },

@@ -113,7 +113,9 @@ bool SvdSolver<T>::may_take_over() const {
 
 template <class T>
 void SvdSolver<T>::search() {
-  if (smallest_ && wanted_ > 0) {
+  if (!smallest_ && wants_whole()) {
+    by_whole();
+  } else if (smallest_ && wanted_ > 0) {
     if (has_triangle())
       by_triangle();
     else if (dense_.cols() > 0)
@@ -179,27 +181,38 @@ void SvdSolver<T>::settle(const PlacedMatrix<T>& u, const PlacedMatrix<T>& v, co
   const auto small = ortho::svd<T>(uav.cview());
   t.values.resize(at(k));
   Matrix<T> rotate_u(p, k), rotate_v(p, k);
-  auto minus_sigma = Matrix<T>::zeros(k, k);
   for (index_t j = 0; j < k; ++j) {
     const index_t from = smallest_ ? p - 1 - j : j;
-    t.values[at(j)] = small.values[at(from)], minus_sigma(j, j) = -t.values[at(j)];
+    t.values[at(j)] = small.values[at(from)];
     for (index_t i = 0; i < p; ++i) rotate_u(i, j) = small.u(i, from), rotate_v(i, j) = small.v(i, from);
   }
   ortho::Tall<T> tall(ctx_);
-  auto right = placed(n, k), left = placed(m, k), av = placed(m, k), au = placed(n, k);
+  auto right = placed(n, k), left = placed(m, k);
   tall.combine(T{1}, v.cview(), rotate_v.cview(), T{0}, right.view());
   tall.combine(T{1}, u.cview(), rotate_u.cview(), T{0}, left.view());
-  a_.times(ctx_, right.cview(), av.view());
-  a_.adjoint_times(ctx_, left.cview(), au.view());
-  t.operator_applications += p + k;
-  tall.combine(T{1}, left.cview(), minus_sigma.cview(), T{1}, av.view());   // A V - U Sigma
-  tall.combine(T{1}, right.cview(), minus_sigma.cview(), T{1}, au.view());  // A^H U - V Sigma
+  t.operator_applications += p;
+  measure(right.cview(), left.cview());
+  t.vectors = std::move(right).to_host(ctx_), out_.left = std::move(left).to_host(ctx_);
+}
+
+template <class T>
+void SvdSolver<T>::measure(PlacedView<const T> right, PlacedView<const T> left) {
+  auto& t = out_.triplets;
+  const index_t k = right.cols();
+  auto minus_sigma = Matrix<T>::zeros(k, k);
+  for (index_t j = 0; j < k; ++j) minus_sigma(j, j) = -t.values[at(j)];
+  ortho::Tall<T> tall(ctx_);
+  auto av = placed(a_.rows, k), au = placed(a_.cols, k);
+  a_.times(ctx_, right, av.view());
+  a_.adjoint_times(ctx_, left, au.view());
+  t.operator_applications += k;
+  tall.combine(T{1}, left, minus_sigma.cview(), T{1}, av.view());   // A V - U Sigma
+  tall.combine(T{1}, right, minus_sigma.cview(), T{1}, au.view());  // A^H U - V Sigma
   std::vector<double> first(at(k)), second(at(k));
   tall.norms(av.cview(), first), tall.norms(au.cview(), second);
   t.residual_norms.resize(at(k));
   for (index_t j = 0; j < k; ++j) t.residual_norms[at(j)] = std::hypot(first[at(j)], second[at(j)]) / std::sqrt(2.0);
   for (const double sigma : t.values) norm_ = std::max(norm_, sigma);
-  t.vectors = std::move(right).to_host(ctx_), out_.left = std::move(left).to_host(ctx_);
 }
 
 template <class T>
@@ -238,6 +251,7 @@ std::string SvdSolver<T>::reason() const {
     text += t.taken_over ? ", through its triangular factor, as the iteration did not succeed"
             : smallest_  ? ", through its triangular factor"
                          : ", through its triangular factor: the squares of A^H A had too few digits";
+  if (out_.stage == SvdStage::whole) text += ", of all that there are";
   if (out_.stage == SvdStage::deflated)
     text += ", the small ones from what is left of A without the large ones: the squares of A^H A had too few digits";
   if (out_.stage == SvdStage::inverse) text += ", through a factorisation of [delta I, A; A^H, -delta I]";
@@ -262,8 +276,8 @@ void SvdSolver<T>::conclude() {
   for (index_t j = 0; j < k; ++j)
     if (t.residual_norms[at(j)] <= accept.bound(t.values[at(j)])) t.converged_pairs[at(j)] = true, ++t.converged_count;
   t.multiplicities = multiplicities_of(t.values, t.residual_norms, norm_);
-  t.orthogonality_loss = std::max(ortho::loss_of_orthogonality<T>(ctx_, t.vectors.cview()),
-                                  ortho::loss_of_orthogonality<T>(ctx_, out_.left.cview()));
+  t.orthogonality_loss =
+      std::max(ortho::bound_of_loss<T>(ctx_, t.vectors.cview()), ortho::bound_of_loss<T>(ctx_, out_.left.cview()));
   t.value_roundings.assign(at(k), (64 * unit_roundoff + t.orthogonality_loss) * norm_);
   t.verification = verification_, t.shift = std::nullopt;
   t.converged = t.converged_count == wanted_;
@@ -319,10 +333,17 @@ SvdResult<T> solve_svd(const Context& ctx, const SvdProblem<T>& problem, const E
   return SvdSolver<T>(ctx, problem, options).run();
 }
 
+template <class T>
+std::optional<FactorEstimate> estimate_svd_factors(const Context& ctx, const SvdProblem<T>& problem,
+                                                   const EigenOptions& options) {
+  return SvdSolver<T>(ctx, problem, options).estimate_factors();
+}
+
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, orthonormal_basis)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, beside)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, copy_at)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, SvdSolver)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_svd)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, estimate_svd_factors)
 
 }  // namespace ts::solvers

@@ -1,8 +1,10 @@
 // The largest or smallest singular values of a matrix and their vectors.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "tallskinny/solvers/direct/direct_solver.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
 #include "tallskinny/solvers/svd/rectangular.hpp"
@@ -21,7 +23,7 @@ struct SvdProblem {
 };
 
 /// How the singular values were reached.
-enum class SvdStage { gram, triangular, deflated, inverse };
+enum class SvdStage { gram, triangular, deflated, inverse, whole };
 
 /// A v = sigma u, A^H u = sigma v, the largest sigma first, or the smallest first where they are wanted.
 template <class T>
@@ -43,6 +45,9 @@ struct SvdResult {
 /// few, or the same once more on what is left of A when the triplets found so far are taken out, whose norm
 /// is that much smaller.
 ///
+/// Where an eighth or more of all triplets of a dense matrix are wanted which is not tall, all are computed at once:
+/// those of A^H A where all wanted values are at least a sixteenth of the largest, else by LAPACK from A itself.
+///
 /// Smallest: all singular values of the triangular factor where columns are few; otherwise block Lanczos on
 /// (A^H A + delta^2 I)^-1 through an InverseGram of the sparse matrix, or of the triangular factor of a dense
 /// one. Their number is proved by inertia where rounding in that allows it.
@@ -53,5 +58,10 @@ struct SvdResult {
 /// many columns and neither `dense` nor `sparse` is there.
 template <class T>
 [[nodiscard]] SvdResult<T> solve_svd(const Context&, const SvdProblem<T>&, const EigenOptions&);
+
+/// What the factors take that solve_svd would make of a sparse matrix; nothing where it would make none.
+template <class T>
+[[nodiscard]] std::optional<FactorEstimate> estimate_svd_factors(const Context&, const SvdProblem<T>&,
+                                                                 const EigenOptions&);
 
 }  // namespace ts::solvers

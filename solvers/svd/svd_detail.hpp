@@ -37,6 +37,11 @@ class SvdSolver {
   SvdSolver(const Context& ctx, const SvdProblem<T>& problem, const EigenOptions& options);
 
   SvdResult<T> run();
+  /// Of what run() would factorise first.
+  [[nodiscard]] std::optional<FactorEstimate> estimate_factors() const {
+    if (!smallest_ || wanted_ == 0 || has_triangle() || dense_.cols() > 0 || sparse_.rows == 0) return std::nullopt;
+    return InverseGram<T>::estimate(sparse_);
+  }
 
  private:
   /// The way that the sizes call for.
@@ -67,6 +72,8 @@ class SvdSolver {
   void refine(PlacedView<const T> x);
   /// U^H A V = U' Sigma V'^H: the wanted are kept, with residuals from A. U and V: where A is at home.
   void settle(const PlacedMatrix<T>& u, const PlacedMatrix<T>& v, const Matrix<T>& uav);
+  /// The residuals of triplets with the values that are kept, from A; vectors where A is at home.
+  void measure(PlacedView<const T> right, PlacedView<const T> left);
   /// U^H A V
   [[nodiscard]] Matrix<T> inner(const PlacedMatrix<T>& u, const PlacedMatrix<T>& v) const;
   /// In memory where A is at home.
@@ -84,6 +91,11 @@ class SvdSolver {
   void conclude();
 
   // In svd_largest.cpp.
+  /// Are so many triplets wanted that computing all of a dense matrix at once takes least?
+  [[nodiscard]] bool wants_whole() const;
+  void by_whole();
+  /// All of A^H A, where the wanted values are so near to the largest that its squares tell them; false: they are not.
+  [[nodiscard]] bool by_well_conditioned_squares(HostView<const T> a);
   /// Eigenvectors of A^H A.
   void by_gram();
   /// The squares of what is left when the triplets that are known well are taken out resolve the next ones,

@@ -1,8 +1,14 @@
 // The largest singular values: eigenvectors of A^H A, and what its squares cannot tell by deflation.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 #include <utility>
 
+#include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -84,8 +90,77 @@ void SvdSolver<T>::by_deflation() {
   }
 }
 
-#define TS_INSTANTIATE(T)                \
-  template void SvdSolver<T>::by_gram(); \
+template <class T>
+bool SvdSolver<T>::wants_whole() const {
+  constexpr index_t small = 128, share = 8, tall = 16;
+  return dense_.cols() > 0 && a_.cols > small && wanted_ * share >= a_.cols && a_.rows < tall * a_.cols;
+}
+
+template <class T>
+void SvdSolver<T>::by_whole() {
+  auto& t = out_.triplets;
+  Matrix<T> own;
+  if (transposed_) own = as_dense(ctx_, a_).to_host(ctx_);
+  const HostView<const T> a = own.empty() ? dense_ : own.cview();
+  if (!ortho::all_finite(a)) throw Error(Errc::bad_input, "the matrix has values that are NaN or infinite");
+  if (!by_well_conditioned_squares(a)) {
+    const auto all = ortho::svd<T>(a);
+    norm_ = all.values.front();
+    if (wanted_ < a_.cols) next_ = all.values[at(wanted_)];
+    t.vectors = Matrix<T>::copy_of(all.v.cview().cols(0, wanted_));
+    out_.left = Matrix<T>::copy_of(all.u.cview().cols(0, wanted_));
+    t.values.assign(all.values.begin(), all.values.begin() + wanted_);
+  }
+  measure(copy_at<T>(ctx_, a_.space, t.vectors.cview()).cview(), copy_at<T>(ctx_, a_.space, out_.left.cview()).cview());
+  verification_ = Verification::all_computed;
+  t.stop = StopReason::converged, out_.stage = SvdStage::whole;
+}
+
+template <class T>
+bool SvdSolver<T>::by_well_conditioned_squares(HostView<const T> a) {
+  constexpr double least_share = 1.0 / 16;  // squares lose two digits at most
+  constexpr double safely = 0x1p200;        // of squares
+  const index_t n = a.cols(), k = wanted_;
+  Matrix<T> g(n, n);
+  gram(ctx_, Op::adjoint, T{1}, a, T{0}, g.view());
+  const auto largest_first = [n, k](const std::vector<double>&) {
+    std::vector<index_t> chosen(at(k));
+    for (index_t j = 0; j < k; ++j) chosen[at(j)] = n - 1 - j;
+    return chosen;
+  };
+  if (!ortho::all_finite(g.cview())) return false;
+  auto pairs = ortho::hermitian_pairs<T>(ctx_, g.cview(), k, largest_first);
+  const double top = pairs.values.back(), last = pairs.values[at(n - k)];
+  if (!(top < safely && last > 1 / safely && last >= least_share * least_share * top)) return false;
+
+  // A v = sigma u
+  Matrix<T> av(a.rows(), k);
+  a_.times(ctx_, pairs.vectors.cview(), av.view());
+  std::vector<double> sigma(at(k));
+  column_norms(ctx_, av.cview(), std::span<double>(sigma));
+  std::vector<index_t> order(at(k));
+  std::iota(order.begin(), order.end(), index_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](index_t i, index_t j) { return sigma[at(i)] > sigma[at(j)]; });
+  auto& t = out_.triplets;
+  t.operator_applications += k;
+  t.values.resize(at(k)), t.vectors = Matrix<T>(n, k), out_.left = Matrix<T>(a.rows(), k);
+  for (index_t j = 0; j < k; ++j) t.values[at(j)] = sigma[at(order[at(j)])];
+  parallel_for(ctx_.thread_count(), a.rows(), [&](index_t i) {
+    for (index_t j = 0; j < k; ++j) {
+      out_.left(i, j) = av(i, order[at(j)]) / t.values[at(j)];
+      if (i < n) t.vectors(i, j) = pairs.vectors(i, order[at(j)]);
+    }
+  });
+  norm_ = t.values.front();
+  if (k < n) next_ = std::sqrt(std::max(pairs.values[at(n - 1 - k)], 0.0));
+  return true;
+}
+
+#define TS_INSTANTIATE(T)                                                     \
+  template bool SvdSolver<T>::wants_whole() const;                            \
+  template void SvdSolver<T>::by_whole();                                     \
+  template bool SvdSolver<T>::by_well_conditioned_squares(HostView<const T>); \
+  template void SvdSolver<T>::by_gram();                                      \
   template void SvdSolver<T>::by_deflation();
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -39,14 +39,14 @@ GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem
   const bool small = common.max_basis == 0 && (n <= whole_rows || (may_take_over && !normal()));
   GeneralResult result;
   if (common.method == Method::dense || small) {
-    solve_whole<T>(own, asked, options, result);
+    solve_whole<T>(ctx, asked, options, result);
     return result;
   }
   KrylovSchur<T> search(own, asked, options, initial, checkpointing);
   if (may_take_over) search.left_to_dense = true, search.steps_allowed = std::min(search.steps_allowed, takeover_steps);
   result = run(search);
   if (!result.verified && result.stop != StopReason::interrupted && may_take_over) {
-    solve_whole<T>(own, asked, options, result);
+    solve_whole<T>(ctx, asked, options, result);
     result.reason += "; the search did not settle it, and the dense solver took over";
   } else if (result.stop == StopReason::not_verified && search.hints.cols() > 0) {
     // A search from the invariant subspace that holds what is missing.

@@ -75,7 +75,7 @@ void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const Gen
     }
     for (index_t i = 0; i < unit.size; ++i) chosen.push_back(unit.first + i);
   }
-  SchurVectors pairs = eigenvectors_of(schur, chosen);
+  SchurVectors pairs = eigenvectors_of(schur, chosen, ctx.thread_count());
   out.values.clear(), out.converged_pairs.clear(), out.converged_count = 0;
   for (const index_t i : chosen) out.values.push_back(schur.value(i));
   out.vectors = Matrix<Complex>(n, pairs.vectors.cols());

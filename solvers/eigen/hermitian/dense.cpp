@@ -69,7 +69,7 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
   const auto choose = [&](const std::vector<double>& values) {
     return in_order(choose_from_all(values, options, problem.target, k, next_value), values, options, problem.target);
   };
-  auto pairs = ortho::hermitian_pairs<T>(dense.cview(), k, choose);
+  auto pairs = ortho::hermitian_pairs<T>(ctx, dense.cview(), k, choose);
   const double norm = std::max(std::abs(pairs.values.front()), std::abs(pairs.values.back()));
   auto accept = acceptance_of(options, norm, n);
   // A decomposition is that of a matrix within this of A: LAPACK Users' Guide, section 4.7.

@@ -133,10 +133,10 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   EigenPlan plan = plan_eigen(n, sizeof(T), options, initial.cols());
   if (n == 0) return none_there<T>(0, Verification::all_computed, "the matrix has no rows, so no eigenvalues");
   expect_solvable(problem, options, plan, checkpointing);
-  Context ctx = context;
-  if (n < threaded_rows) ctx.threads = 1;
-
   const bool iterates = plan.method != Method::dense;
+  Context ctx = context;
+  if (n < threaded_rows && iterates) ctx.threads = 1;
+
   Circumstances of{plan.nev, seeks_sides(options, problem.target)};
   if (of.sides && options.which != Which::BE && iterates) plan.nev = wanted_beside(problem, options, plan.nev);
   if (plan.nev == 0)
@@ -150,7 +150,7 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   weigh(problem, options, iterates, of, result);
   const bool may_take_over = options.verify && options.max_iterations == 0 && n <= takeover_rows;
   if (may_take_over && iterates && !result.verified && result.stop != StopReason::interrupted) {
-    solve_dense(ctx, problem, options, of.asked, result);
+    solve_dense(context, problem, options, of.asked, result);
     result.taken_over = true, result.verified = result.converged, of.displaced = of.hidden = false;
     if (!result.converged) result.stop = StopReason::rounding;
   }

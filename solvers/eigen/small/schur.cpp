@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -98,6 +100,17 @@ void sort_schur(Schur& schur, const std::function<double(Complex)>& key) {
 
 namespace {
 
+/// sum_i x_i y_i, without the library's recovery from NaN in each product.
+Complex dot(const Complex* x, const Complex* y, index_t n) noexcept {
+  constexpr index_t lanes = 2;  // sums side by side
+  double real[lanes] = {}, imaginary[lanes] = {};
+  for (index_t i = 0; i < n; ++i) {
+    const double a = x[i].real(), b = x[i].imag(), c = y[i].real(), d = y[i].imag();
+    real[i % lanes] += a * c - b * d, imaginary[i % lanes] += a * d + b * c;
+  }
+  return {real[0] + real[1], imaginary[0] + imaginary[1]};
+}
+
 struct TriangularVector {
   std::vector<Complex> x;  ///< of length one
   double length = 1;       ///< before that, with element j equal to one; infinite where it overflows
@@ -135,33 +148,65 @@ TriangularVector triangular_vector(const Matrix<Complex>& t, index_t j, bool upw
 
 }  // namespace
 
-SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which) {
+namespace {
+
+/// Columns of `which` that are no conjugates of the column before: the second of a pair is.
+std::vector<index_t> computed_columns(const Schur& schur, std::span<const index_t> which) {
+  std::vector<bool> second(at(schur.size()));
+  index_t first = 0;
+  for (const index_t size : schur.units) {
+    if (size == 2) second[at(first + 1)] = true;
+    first += size;
+  }
+  std::vector<index_t> columns;
+  for (std::size_t c = 0; c < which.size(); ++c)
+    if (c == 0 || !second[at(which[c])] || which[c - 1] + 1 != which[c]) columns.push_back(static_cast<index_t>(c));
+  return columns;
+}
+
+}  // namespace
+
+SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which, int threads) {
   const index_t m = schur.size(), k = static_cast<index_t>(which.size());
   const auto& t = schur.t;
   double norm = 0;
   for (index_t i = 0; i < m; ++i)
     for (index_t j = i; j < m; ++j) norm = std::max(norm, std::abs(t(i, j)));
-  SchurVectors out{Matrix<Complex>(m, k), {}};
-  auto triangular = Matrix<Complex>::zeros(m, k);
+  SchurVectors out{Matrix<Complex>(m, k), std::vector<double>(at(k))};
+  const std::vector<index_t> computed = computed_columns(schur, which);
+  const auto count = static_cast<index_t>(computed.size());
+  auto triangular = Matrix<Complex>::zeros(m, count);
   Matrix<Complex> columns(m, m);  // of T, one after the other in memory
   for (index_t i = 0; i < m; ++i)
     for (index_t j = 0; j < m; ++j) columns(j, i) = t(i, j);
-  for (index_t c = 0; c < k; ++c) {
-    const index_t j = which[at(c)];
+  parallel_pieces(threads, count, [&](index_t number, int) {
+    const index_t c = computed[at(number)], j = which[at(c)];
     const auto right = triangular_vector(t, j, true, norm, [&](const std::vector<Complex>& x, index_t i) {
-      Complex sum = 0;
-      for (index_t l = i + 1; l <= j; ++l) sum += t(i, l) * x[at(l)];
-      return sum;
+      return dot(&t(i, i + 1), &x[at(i + 1)], j - i);
     });
     const auto left = triangular_vector(t, j, false, norm, [&](const std::vector<Complex>& y, index_t i) {
-      Complex sum = 0;  // y holds y^H
-      for (index_t l = j; l < i; ++l) sum += y[at(l)] * columns(i, l);
-      return sum;
+      return dot(&columns(i, j), &y[at(j)], i - j);  // y holds y^H
     });
-    for (index_t i = 0; i <= j; ++i) triangular(i, c) = right.x[at(i)];
-    out.conditions.push_back(right.length * left.length);  // y^H x = 1 before both were scaled
+    for (index_t i = 0; i <= j; ++i) triangular(i, number) = right.x[at(i)];
+    out.conditions[at(c)] = right.length * left.length;  // y^H x = 1 before both were scaled
+  });
+  constexpr index_t few = 128;
+  Matrix<Complex> vectors(m, count);
+  Context ctx;
+  ctx.threads = threads;
+  if (count > few)
+    tsmm(ctx, Op::none, Complex(1), schur.u.cview(), triangular.cview(), Complex(0), vectors.view());
+  else
+    vectors = ortho::product<Complex>(schur.u.cview(), triangular.cview());
+  for (index_t number = 0; number < count; ++number) {
+    const index_t c = computed[at(number)];
+    const bool pair = c + 1 < (number + 1 < count ? computed[at(number + 1)] : k);
+    if (pair) out.conditions[at(c + 1)] = out.conditions[at(c)];
+    for (index_t i = 0; i < m; ++i) {
+      out.vectors(i, c) = vectors(i, number);
+      if (pair) out.vectors(i, c + 1) = std::conj(vectors(i, number));
+    }
   }
-  out.vectors = ortho::product<Complex>(schur.u.cview(), triangular.cview());
   return out;
 }
 

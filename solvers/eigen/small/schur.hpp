@@ -34,8 +34,8 @@ struct SchurVectors {
   std::vector<double> conditions;
 };
 [[nodiscard]] SchurVectors eigenvectors_of(const Schur& schur, index_t k);
-/// The same for the diagonal elements named.
-[[nodiscard]] SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which);
+/// The same for the diagonal elements named; the bits do not depend on the number of threads.
+[[nodiscard]] SchurVectors eigenvectors_of(const Schur& schur, std::span<const index_t> which, int threads = 1);
 
 /// An orthonormal basis of the span of the first k Schur vectors, real if T is (k then ends a unit).
 template <class T>

@@ -35,8 +35,17 @@ template <class T, class Shift>
 struct DenseFactor : ShiftedBody<T, Shift> {
   Eigen::PartialPivLU<Dense<T>> lu;
 
-  /// Column by column: the bits do not depend on the number of threads.
-  void apply(const Context& ctx, PlacedView<const T> from, PlacedView<T> to) const override {
+  // Column by column: the bits do not depend on the number of threads.
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const override {
+    solve(ctx, x, y, [this](const auto& b) { return lu.solve(b).eval(); });
+  }
+  void apply_adjoint(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const override {
+    solve(ctx, x, y, [this](const auto& b) { return lu.adjoint().solve(b).eval(); });
+  }
+
+ private:
+  template <class Solve>
+  void solve(const Context& ctx, PlacedView<const T> from, PlacedView<T> to, const Solve& solve_one) const {
     using Column = Eigen::Matrix<T, Eigen::Dynamic, 1>;
     const Profile::Piece piece(ctx, "solves with factors", {}, std::nullopt);
     on_host(ctx, from, to, [&](HostView<const T> x, HostView<T> y) {
@@ -44,7 +53,7 @@ struct DenseFactor : ShiftedBody<T, Shift> {
       parallel_for(ctx.thread_count(), x.cols(), [&](index_t j) {
         Column b(n);
         for (index_t i = 0; i < n; ++i) b(i) = x(i, j);
-        const Column image = lu.solve(b);
+        const Column image = solve_one(b);
         for (index_t i = 0; i < n; ++i) y(i, j) = image(i);
       });
     });

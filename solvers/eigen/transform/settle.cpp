@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <vector>
 
+#include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
@@ -71,13 +73,11 @@ double norm_from_below(index_t n, const BlockMap<T>& b) {
   fill_random<T>(ctx, 0x5eed, 2, x.view());
   double growth = 0;
   for (int step = 0; step < 3; ++step) {
-    double square = 0;
-    for (index_t i = 0; i < n; ++i) square += std::norm(x(i, 0));
-    for (index_t i = 0; i < n; ++i) x(i, 0) /= std::sqrt(square);
+    double length = 0;
+    column_norms(ctx, x.cview(), std::span<double>(&length, 1));
+    for (index_t i = 0; i < n; ++i) x(i, 0) /= length;
     b(ctx, x.cview(), y.view());
-    double grown = 0;
-    for (index_t i = 0; i < n; ++i) grown += std::norm(y(i, 0));
-    growth = std::sqrt(grown);
+    column_norms(ctx, y.cview(), std::span<double>(&growth, 1));
     if (!std::isfinite(growth)) return inf;
     std::swap(x, y);
   }

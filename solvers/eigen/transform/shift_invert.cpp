@@ -13,9 +13,9 @@ namespace ts::solvers {
 namespace {
 
 template <class T>
-void solve(const Context& ctx, const DirectSolver<T>& solver, PlacedView<const T> x, PlacedView<T> y) {
+void solve(const Context& ctx, const DirectSolver<T>& solver, Op op, PlacedView<const T> x, PlacedView<T> y) {
   const Profile::Piece piece(ctx, "solves with factors", {}, std::nullopt);
-  solver.solve(ctx, x, y);
+  solver.solve(ctx, op, x, y);
 }
 
 template <class T>
@@ -23,7 +23,7 @@ struct PencilFactor : ShiftedBody<T, double> {
   std::shared_ptr<const FactoredPencil<T>> factors;
 
   void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const override {
-    solve(ctx, *factors->solver, x, y);
+    solve(ctx, *factors->solver, Op::none, x, y);
   }
 };
 
@@ -32,7 +32,12 @@ template <class T>
 struct SparseFactor : ShiftedBody<T, T> {
   std::unique_ptr<DirectSolver<T>> solver;
 
-  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const override { solve(ctx, *solver, x, y); }
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const override {
+    solve(ctx, *solver, Op::none, x, y);
+  }
+  void apply_adjoint(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const override {
+    solve(ctx, *solver, Op::adjoint, x, y);
+  }
 };
 
 }  // namespace

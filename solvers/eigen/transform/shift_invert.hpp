@@ -25,6 +25,8 @@ struct ShiftedBody {
   virtual ~ShiftedBody() = default;
   /// Y = (A - sigma M)^-1 X, in one place, wherever that is
   virtual void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const = 0;
+  /// Y = (A - sigma M)^-H X likewise
+  virtual void apply_adjoint(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const { apply(ctx, x, y); }
 };
 
 /// (A - sigma M)^-1 by a factorisation. Where sigma is an eigenvalue to rounding, it is moved by a small share
@@ -71,6 +73,17 @@ class GeneralInverse : public FactoredInverse<T, T> {
   GeneralInverse(CsrView<T> a, T sigma, const cuda::Stream& gpu = {});
   [[nodiscard]] static FactorEstimate estimate(CsrView<T> a);
   GeneralInverse(HostView<const T> a, T sigma);
+
+  /// (A - sigma I)^-H by the same factors.
+  class Adjoint {
+   public:
+    explicit Adjoint(const GeneralInverse& of) : body_(of.body_) {}
+    [[nodiscard]] index_t rows() const noexcept { return body_->n; }
+    void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const { body_->apply_adjoint(ctx, x, y); }
+
+   private:
+    std::shared_ptr<const ShiftedBody<T, T>> body_;
+  };
 };
 
 /// Counts eigenvalues of a sparse Hermitian pencil (A, M) below shifts, by the signs of D in

@@ -39,17 +39,19 @@ std::vector<DirectBody> bodies(CsrView<T> a) {
   return all;
 }
 
-/// max |A X - B| of X = A^-1 B for a block of five columns.
+/// max |A X - B| of X = A^-1 B for a block of five columns, and of A^H likewise.
 template <class T>
 double residual_of(CsrView<T> a, const solvers::DirectSolver<T>& solver) {
   const index_t n = a.rows, p = 5;
-  Matrix<T> b(n, p), x(n, p);
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < p; ++j) b(i, j) = static_cast<double>((i * (j + 3)) % 7) - 3.0;
-  solver.solve(Context{}, b.cview(), x.view());
-  spmm(Context{}, Op::none, T{1}, a, x.cview(), T{-1}, b.view());
   double most = 0;
-  for (index_t i = 0; i < n * p; ++i) most = std::max(most, std::abs(b.data()[i]));
+  for (const Op op : {Op::none, Op::adjoint}) {
+    Matrix<T> b(n, p), x(n, p);
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < p; ++j) b(i, j) = static_cast<double>((i * (j + 3)) % 7) - 3.0;
+    solver.solve(Context{}, op, b.cview(), x.view());
+    spmm(Context{}, op, T{1}, a, x.cview(), T{-1}, b.view());
+    for (index_t i = 0; i < n * p; ++i) most = std::max(most, std::abs(b.data()[i]));
+  }
   return most;
 }
 

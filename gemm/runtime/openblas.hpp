@@ -3,18 +3,25 @@
 
 #include <complex>
 #include <limits>
-#include <mutex>
 #include <vector>
 
 #include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
-namespace ts::solvers {
+namespace ts {
 
 /// OpenBLAS, else another LAPACK; not loaded() where the machine has none. Opened once, and first of all libraries that
 /// need OpenBLAS, for it chooses its kernels when it is opened, and needs to be told which where it does not know the
 /// processor. $OPENBLAS_CORETYPE overrides that.
 [[nodiscard]] const cuda::SharedLibrary& lapack_library();
+
+/// Whether several threads may call it at once: not where it is an OpenBLAS that was built for a single one.
+[[nodiscard]] bool threads_may_call_openblas();
+/// The threads of ctx, or one.
+[[nodiscard]] inline int blas_threads(const Context& ctx) {
+  return threads_may_call_openblas() ? ctx.thread_count() : 1;
+}
 
 /// Elements that must be mapped behind every array with a leading dimension of `rows` that complex routines are given:
 /// zgemv of OpenBLAS 0.3.21 reads up to a column beyond the last one (without use of what it reads), which ends the
@@ -34,21 +41,15 @@ template <class T, class Call>
   return true;
 }
 
-/// Keeps OpenBLAS at a number of threads as long as it lives; other threads that want one wait. One in another on the
-/// same thread is allowed. Whoever calls into OpenBLAS holds one: where several threads of a program call version
-/// 0.3.21 at once, results differ from run to run and some runs crash, also with one thread each. Another number of
-/// threads may give other bits. A LAPACK that is not OpenBLAS is left as it is.
-class BlasThreads {
+/// Keeps OpenBLAS at one thread for each call as long as one lives, since another number of threads gives other bits.
+/// Several threads may hold one and call OpenBLAS at once: its routines of one thread share nothing but a locked table
+/// of buffers. A LAPACK that is not OpenBLAS is left as it is.
+class OneBlasThread {
  public:
-  /// @param threads at least 1
-  explicit BlasThreads(int threads);
-  ~BlasThreads();
-  BlasThreads(const BlasThreads&) = delete;
-  BlasThreads& operator=(const BlasThreads&) = delete;
-
- private:
-  std::lock_guard<std::recursive_mutex> lock_;
-  int before_ = 0;
+  OneBlasThread();
+  ~OneBlasThread();
+  OneBlasThread(const OneBlasThread&) = delete;
+  OneBlasThread& operator=(const OneBlasThread&) = delete;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts

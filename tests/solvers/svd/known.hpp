@@ -1,0 +1,42 @@
+// Matrices of known singular values, and what is asked of a result.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "tallskinny/solvers/ortho/muscle.hpp"
+#include "tallskinny/solvers/random_block.hpp"
+#include "tallskinny/solvers/svd/svd.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+namespace ts::test {
+
+/// m x n with the given singular values and random orthonormal vectors.
+template <class T>
+Matrix<T> with_singular_values(index_t m, index_t n, const std::vector<double>& sigma) {
+  const auto k = static_cast<index_t>(sigma.size());
+  Matrix<T> u(m, k), v(n, k), r(k, k);
+  solvers::fill_random<T>(Context{}, 1, 0, u.view());
+  solvers::fill_random<T>(Context{}, 1, 1, v.view());
+  ortho::orthonormalise<T>(Context{}, ortho::Ladder{}, u.view(), r.view());
+  ortho::orthonormalise<T>(Context{}, ortho::Ladder{}, v.view(), r.view());
+  auto a = Matrix<T>::zeros(m, n);
+  for (index_t i = 0; i < m; ++i)
+    for (index_t j = 0; j < n; ++j)
+      for (index_t l = 0; l < k; ++l) a(i, j) += u(i, l) * sigma[static_cast<std::size_t>(l)] * conjugate(v(j, l));
+  return a;
+}
+
+template <class T>
+void check(const solvers::SvdResult<T>& r, const std::vector<double>& exact, double tolerance) {
+  const auto& t = r.triplets;
+  INFO(t.reason);
+  CHECK(t.converged);
+  CHECK(t.verified);
+  REQUIRE(t.values.size() == exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) CHECK(std::abs(t.values[i] - exact[i]) <= tolerance);
+  CHECK(t.orthogonality_loss < test::allowed::many_steps);
+}
+
+}  // namespace ts::test
