@@ -197,7 +197,9 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
   const double seconds = (rows.strided ? 2 : 1) * seconds_of(problem, limits, model.parts_overhead, model.parts_gather);
   const std::size_t whole_rows = all.size();
   // Of one piece, half of what a team has: with fewer registers, more blocks hide what they wait for.
-  const index_t few = lanes == 1 && rows.passes() == 1 ? 4 * rows.vector * size_of(rows.type) : model.bytes_under_way;
+  const auto piece_bytes = static_cast<index_t>(rows.vector * size_of(rows.type));
+  const bool has_registers = piece_bytes >= 4 && rows.index_bytes == 4 && !rows.shifted && !rows.strided;
+  const index_t few = lanes == 1 && rows.passes() == 1 && has_registers ? 4 * piece_bytes : model.bytes_under_way;
   for (const index_t some : {lanes, std::max<index_t>(lanes / 2, 1)})
     for (const index_t under_way : {model.bytes_under_way, model.more_under_way, few}) {
       add(parts_policy(problem, some, under_way), rank * seconds + 2 * device.launch_seconds);
