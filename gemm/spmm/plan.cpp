@@ -198,7 +198,8 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
   const std::size_t whole_rows = all.size();
   // Of one piece, half of what a team has: with fewer registers, more blocks hide what they wait for.
   const auto piece_bytes = static_cast<index_t>(rows.vector * size_of(rows.type));
-  const bool has_registers = piece_bytes >= 4 && rows.index_bytes == 4 && !rows.shifted && !rows.strided;
+  const bool has_registers =
+      piece_bytes >= 4 && rows.index_bytes == 4 && parts_of(rows.type) == 1 && !rows.shifted && !rows.strided;
   const index_t few = lanes == 1 && rows.passes() == 1 && has_registers ? 4 * piece_bytes : model.bytes_under_way;
   for (const index_t some : {lanes, std::max<index_t>(lanes / 2, 1)})
     for (const index_t under_way : {model.bytes_under_way, model.more_under_way, few}) {
