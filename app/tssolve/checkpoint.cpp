@@ -76,11 +76,11 @@ template <class T>
 void Checkpoint<T>::load() {
   file_.expect_whole();
   if (read_numbers(file_.name(), "matrix") != halves(matrix_))
-    file_.refuse("holds the state of a run on another matrix");
+    file_.refuse("holds the state of a run on another matrix, or on this one with another --reorder");
   if (read_numbers(file_.name(), "options") != halves(options_))
     file_.refuse(
         "holds the state of a run with other options than this one (as --nev, --which, --tol, --sigma, "
-        "--block-size, --max-basis, --reorder, --seed or --initial)",
+        "--block-size, --max-basis, --seed or --initial)",
         Errc::invalid_argument);
   auto loaded = std::make_unique<Loaded>();
   loaded->state.numbers = read_numbers(file_.name(), "numbers");

@@ -14,7 +14,7 @@ namespace ts {
 struct SparseFacts {
   index_t parts = 0, splits = 0, long_splits = 0;  ///< as CsrParts has them; 0 parts: not known
   index_t longest = 0;                             ///< entries of the longest row
-  int spread = 0;     ///< standard deviation of the lengths of rows, in percent of their mean
+  int uneven = 0;     ///< what rows would have more if any 8 successive ones were as long as their longest, in percent
   int scattered = 0;  ///< groups of 8 columns that 256 successive rows meet, in percent of their entries
   friend auto operator<=>(const SparseFacts&, const SparseFacts&) = default;
 };

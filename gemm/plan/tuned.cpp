@@ -42,8 +42,10 @@ std::string tuned_key(const GpuProblem& p) {
   if (pr.operation != Operation::tsm2r && pr.operation != Operation::spmm) key += " " + std::to_string(pr.p);
   key += " " + std::to_string(pr.q) + " " + form_key(p.first) + "," + form_key(p.second) + "," + form_key(p.out);
   if (pr.operation == Operation::spmm)
-    key += std::string(p.sparse.scattered >= 50 ? ",far" : ",near") + (p.sparse.spread >= 100 ? ",uneven" : ",even") +
-           (pr.index_bytes == 8 ? ",long" : "") + (p.shifted ? ",shifted" : "");
+    key += std::string(p.sparse.scattered >= 50 ? ",far" : ",near") +
+           (p.sparse.uneven >= 100 || p.sparse.longest > 512 ? ",uneven" : ",even") +
+           (pr.nonzeros >= 32 * pr.n ? ",full" : "") + (pr.index_bytes == 8 ? ",long" : "") +
+           (p.shifted ? ",shifted" : "");
   if (p.op != Op::none) key += p.op == Op::adjoint ? ",h" : ",t";
   if (pr.accumulate) key += ",+";
   return key;

@@ -26,14 +26,17 @@ struct SpmmModel {
   index_t least_blocks = 2, most_blocks = 6;  ///< of a multiprocessor
   index_t registers = 65536;
   // By parts: one pass unless so many of 16 lanes would idle; bytes that a lane has under way.
-  index_t idle_of_16 = 6, bytes_under_way = 64, more_under_way = 128, beside_parts = 28, beside_wide_parts = 44;
-  // What rows of X cost that are far from each other: the share of the memory's rate that each kernel reaches.
-  double rows_gather = 0.7, parts_gather = 0.85;
-  double parts_overhead = 1.08;                         ///< of a part, against whole rows of one length
+  index_t idle_of_16 = 6, bytes_under_way = 64, more_under_way = 128, beside_parts = 28, beside_wide_parts = 44,
+          beside_on_sm_100 = 4;
+  // What rows of X cost that are far from each other: the share of the memory's rate that each kernel reaches. By whole
+  // rows it is less where a row of X has few bytes, and in several passes.
+  double rows_gather = 0.95, rows_gather_of_few = 0.7, rows_gather_of_passes = 0.75, parts_gather = 0.85;
+  index_t few_bytes_of_row = 40;
+  double parts_overhead = 1.25;                         ///< of a part, against whole rows of one length
   double behind = 0.01;                                 ///< what the model cannot tell apart
-  double uneven = 0.4;                                  ///< of whole rows: what a spread of 100 % adds
+  double uneven = 0.4;                                  ///< of whole rows: what 100 % of unevenness add
   double entry_seconds = 0.7e-6;                        ///< of entries of a row that wait for each other
-  index_t longest_of_rows = 512, spread_of_rows = 100;  ///< of matrices that go by rows, where no time may choose
+  index_t longest_of_rows = 512, uneven_of_rows = 100;  ///< of matrices that go by rows, where no time may choose
 };
 constexpr SpmmModel model;
 
@@ -104,7 +107,7 @@ index_t lanes_of_one_pass(index_t pieces) {
 }
 
 /// spmm_parts with so many bytes of X under way in a lane.
-SpmmPolicy parts_policy(const GpuProblem& problem, index_t lanes, index_t under_way) {
+SpmmPolicy parts_policy(const GpuProblem& problem, const DeviceInfo& device, index_t lanes, index_t under_way) {
   const Problem& pr = problem.problem;
   SpmmPolicy p = spmm_policy(problem);
   p.by_parts = true, p.split = 0, p.lanes = static_cast<int>(lanes);
@@ -114,7 +117,8 @@ SpmmPolicy parts_policy(const GpuProblem& problem, index_t lanes, index_t under_
   const index_t sums = p.passes() * p.vector * result_size(pr.type) / 4;
   const index_t words = p.passes() * std::max<index_t>(piece_bytes / 4, 2);
   const index_t registers = 3 * sums + p.unroll * (words + 1) + ceil_div(static_cast<index_t>(size_of(pr.type)), 2) +
-                            (p.passes() > 1 || p.shifted || p.strided ? model.beside_wide_parts : model.beside_parts);
+                            (p.passes() > 1 || p.shifted || p.strided ? model.beside_wide_parts : model.beside_parts) +
+                            (device.compute_major >= 10 ? model.beside_on_sm_100 : 0);
   p.blocks = static_cast<int>(
       std::clamp<index_t>(model.registers / p.threads / registers, model.least_blocks, model.most_blocks));
   return p;
@@ -133,20 +137,24 @@ KernelPlan kernel_of(const SpmmPolicy& policy, index_t parts, index_t rows) {
   return plan;
 }
 
-/// The time to read A, to write Y and to fetch rows of X from all over the memory, at this share of its rate.
-double seconds_of(const GpuProblem& problem, const LeastTimes& limits, double gather_share) {
+/// The time to read A, to write Y, so many times the least, and to fetch rows of X from all over the memory, at this
+/// share of its rate.
+double seconds_of(const GpuProblem& problem, const LeastTimes& limits, double overhead, double gather_share) {
   const Problem& pr = problem.problem;
   const double rate = cost_of(pr).bytes() / limits.memory_seconds, row = static_cast<double>(pr.q * size_of(pr.type));
   const double fetched = static_cast<double>(pr.nonzeros) * problem.sparse.scattered / 100 * std::max(row, 64.0);
   const double again = std::max(0.0, fetched - static_cast<double>(pr.p) * row);
-  return std::max(limits.memory_seconds, limits.arithmetic_seconds) + again / rate / gather_share;
+  return overhead * std::max(limits.memory_seconds, limits.arithmetic_seconds) + again / rate / gather_share;
 }
 
 double rows_seconds(const GpuProblem& problem, const LeastTimes& limits, const SpmmPolicy& policy) {
   const SparseFacts& a = problem.sparse;
-  const double uneven = policy.group() == warp ? 0 : model.uneven * a.spread / 100;
+  const double uneven = policy.group() == warp ? 0 : model.uneven * a.uneven / 100;
+  const double gather = (problem.problem.q * size_of(policy.type) < model.few_bytes_of_row ? model.rows_gather_of_few
+                                                                                           : model.rows_gather) *
+                        (policy.passes() > 1 ? model.rows_gather_of_passes : 1);
   const double longest = static_cast<double>(a.longest) / (policy.split * policy.unroll) * model.entry_seconds;
-  return (policy.strided ? 2 : 1) * std::max(seconds_of(problem, limits, model.rows_gather) * (1 + uneven), longest);
+  return (policy.strided ? 2 : 1) * std::max(seconds_of(problem, limits, 1, gather) * (1 + uneven), longest);
 }
 
 }  // namespace
@@ -177,23 +185,31 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
     if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(candidate));
   };
   double rank = 1;  // the usual one comes first
-  for (const SpmmPolicy& policy : {rows, spmm_policy(problem, lanes)}) {
+  std::vector<SpmmPolicy> by_rows = {rows, spmm_policy(problem, lanes)};
+  if (rows.lanes == 1 && rows.passes() == 1 && rows.split > 1)  // more lanes read whole sectors of A
+    for (const int more : {2, 4})
+      if (by_rows.push_back(rows); rows.split * more <= warp) by_rows.back().split *= more;
+  for (const SpmmPolicy& policy : by_rows) {
     add(policy, rank * rows_seconds(problem, limits, policy) + device.launch_seconds);
     rank += model.behind;
   }
   const SparseFacts& a = problem.sparse;
   if (a.parts == 0) return {std::move(all.front())};
   rank = 1;
-  const double seconds =
-      (rows.strided ? 2 : 1) * model.parts_overhead * seconds_of(problem, limits, model.parts_gather);
+  const double seconds = (rows.strided ? 2 : 1) * seconds_of(problem, limits, model.parts_overhead, model.parts_gather);
   const std::size_t whole_rows = all.size();
+  // Of one piece, half of what a team has: with fewer registers, more blocks hide what they wait for.
+  const auto piece_bytes = static_cast<index_t>(rows.vector * size_of(rows.type));
+  const bool has_registers = piece_bytes >= 4 && rows.index_bytes == 4 && parts_of(rows.type) == 1 && !rows.shifted &&
+                             !rows.strided && device.capability() == 90;
+  const index_t few = lanes == 1 && rows.passes() == 1 && has_registers ? 4 * piece_bytes : model.bytes_under_way;
   for (const index_t some : {lanes, std::max<index_t>(lanes / 2, 1)})
-    for (const index_t under_way : {model.bytes_under_way, model.more_under_way}) {
-      add(parts_policy(problem, some, under_way), rank * seconds + 2 * device.launch_seconds);
+    for (const index_t under_way : {model.bytes_under_way, model.more_under_way, few}) {
+      add(parts_policy(problem, device, some, under_way), rank * seconds + 2 * device.launch_seconds);
       rank += model.behind;
     }
   if (problem.determinism == Determinism::gpu_to_gpu) {  // facts of the matrix alone choose
-    const bool uneven = a.longest > model.longest_of_rows || a.spread > model.spread_of_rows;
+    const bool uneven = a.longest > model.longest_of_rows || a.uneven > model.uneven_of_rows;
     return {std::move(all[uneven ? whole_rows : 0])};
   }
   return all;

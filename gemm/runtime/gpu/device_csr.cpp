@@ -1,7 +1,6 @@
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace ts::cuda {
 
@@ -34,15 +33,17 @@ SparseFacts facts_of_rows(const index_t* pointers, index_t rows, const CutRows& 
   SparseFacts facts;
   facts.parts = csr_part_count(rows, pointers[rows]);
   facts.splits = static_cast<index_t>(cut.splits.size()), facts.long_splits = cut.long_splits;
-  const double mean = static_cast<double>(pointers[rows]) / static_cast<double>(std::max<index_t>(rows, 1));
-  double squares = 0;
-  for (index_t i = 0; i < rows; ++i) {
-    const index_t length = pointers[i + 1] - pointers[i];
-    facts.longest = std::max(facts.longest, length);
-    squares += (static_cast<double>(length) - mean) * (static_cast<double>(length) - mean);
+  constexpr index_t together = 8;
+  index_t in_step = 0;  // entries, were rows as long as the longest beside them
+  for (index_t first = 0; first < rows; first += together) {
+    const index_t end = std::min(rows, first + together);
+    index_t longest = 0;
+    for (index_t i = first; i < end; ++i) longest = std::max(longest, pointers[i + 1] - pointers[i]);
+    in_step += longest * (end - first);
+    facts.longest = std::max(facts.longest, longest);
   }
-  if (mean > 0)
-    facts.spread = static_cast<int>(std::lround(100 * std::sqrt(squares / static_cast<double>(rows)) / mean));
+  if (const index_t entries = pointers[rows]; entries > 0)
+    facts.uneven = static_cast<int>(100.0 * static_cast<double>(in_step - entries) / static_cast<double>(entries));
   return facts;
 }
 

@@ -90,6 +90,11 @@ TEST_CASE("a run out of budget leaves a checkpoint for a larger one, and other r
   auto r = tssolve({other_matrix, "-k", "6", "--which", "SA", "--checkpoint", state});
   CHECK(r.code == 4);
   CHECK(r.err.find("another matrix") != std::string::npos);
+  auto in_another_order = start;
+  in_another_order.insert(in_another_order.end(), {"--reorder", "rcm"});
+  r = tssolve(in_another_order);
+  CHECK(r.code == 4);
+  CHECK(r.err.find("another --reorder") != std::string::npos);
   write_text(folder / "junk.h5", "no checkpoint");
   CHECK(tssolve({matrix, "--checkpoint", folder / "junk.h5"}).code == 4);
   std::filesystem::copy_file(matrix, folder / "copy.h5");

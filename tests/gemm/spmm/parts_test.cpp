@@ -72,8 +72,9 @@ TEST_CASE("facts tell of the lengths of rows") {
     const auto rows = static_cast<index_t>(p.size()) - 1;
     return cuda::facts_of_rows(p.data(), rows, cuda::cut_rows(p.data(), rows));
   };
-  CHECK((facts(even).longest == 16 && facts(even).spread == 0 && facts(even).parts == 8));
-  CHECK((facts(uneven).longest == 96 && facts(uneven).spread == 190));
+  CHECK((facts(even).longest == 16 && facts(even).uneven == 0 && facts(even).parts == 8));
+  CHECK((facts(uneven).longest == 96 && facts(uneven).uneven == 380));
+  CHECK(facts(pointers_of({16, 16, 16, 16, 16, 16, 16, 16, 1, 1, 1, 1, 1, 1, 1, 1})).uneven == 0);
 }
 
 TEST_CASE("scattered columns are told from near ones") {

@@ -1,6 +1,13 @@
-// Policies of sparse times a block, by hand.
+// Policies of sparse times a block, by hand, and the planner's choices beside what was measured.
 #include "tallskinny/gemm/spmm/plan.hpp"
 
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "tallskinny/gemm/plan/tuned.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -15,7 +22,96 @@ cuda::SpmmPolicy policy_of(index_t q, index_t entries, Layout layout = Layout::r
   return cuda::spmm_policy(problem);
 }
 
+/// A line of tests/bench/results/gpu-sparse-*.json: the times of all candidates for one matrix and one width.
+struct Cell {
+  std::string pattern;
+  cuda::GpuProblem problem;
+  std::vector<std::pair<std::string, double>> seconds;  ///< by family and the defines that tell it from the others
+};
+
+std::string text_after(const std::string& line, const std::string& name) {
+  const std::size_t at = line.find("\"" + name + "\":");
+  REQUIRE(at != std::string::npos);
+  const std::size_t begin = at + name.size() + 3;
+  const std::string text = line.substr(begin, line.find_first_of(",}", begin) - begin);
+  return text.front() == '"' ? text.substr(1, text.size() - 2) : text;
+}
+
+/// Of the patterns of tsbench (app/tsbench/sparse_pattern.hpp), of about as many rows as were measured.
+SparseFacts facts_of(const std::string& pattern, const Problem& pr) {
+  static const std::map<std::string, SparseFacts> all = {{"rows", {.longest = 7, .uneven = 1, .scattered = 7}},
+                                                         {"band", {.longest = 17}},
+                                                         {"random", {.longest = 16, .scattered = 99}},
+                                                         {"graph", {.longest = 400000, .uneven = 375, .scattered = 87}},
+                                                         {"blocks", {.longest = 128}}};
+  SparseFacts facts = all.at(pattern);
+  facts.parts = csr_part_count(pr.n, pr.nonzeros);
+  return facts;
+}
+
+std::vector<Cell> measured() {
+  std::ifstream file(TS_RESULTS "/gpu-sparse-2026-11-25-h100.json");
+  std::vector<Cell> cells;
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("\"operation\":\"spmm\"") == std::string::npos) continue;
+    Cell cell{text_after(line, "form"), {}, {}};
+    Problem& pr = cell.problem.problem;
+    pr = {Operation::spmm, *dtype_named(text_after(line, "type")), std::stoll(text_after(line, "n"))};
+    pr.p = std::stoll(text_after(line, "p")), pr.q = std::stoll(text_after(line, "q"));
+    pr.nonzeros = std::stoll(text_after(line, "nonzeros")), pr.index_bytes = 4;
+    cell.problem.sparse = facts_of(cell.pattern, pr);
+    const std::string mark = "\"seconds of ";
+    for (std::size_t at = line.find(mark); at != std::string::npos; at = line.find(mark, at + 1)) {
+      const std::string name = line.substr(at + 1, line.find("\":", at) - at - 1);
+      cell.seconds.emplace_back(name.substr(mark.size() - 1), std::stod(text_after(line, name)));
+    }
+    cells.push_back(std::move(cell));
+  }
+  return cells;
+}
+
+/// The time that was measured of a kernel.
+std::optional<double> seconds_of(const Cell& cell, const cuda::KernelPlan& kernel) {
+  for (const auto& [name, seconds] : cell.seconds) {
+    std::istringstream words(name);
+    std::string family, define;
+    cuda::Defines defines;
+    for (words >> family; words >> define;)
+      defines.emplace_back(define.substr(0, define.find('=')), define.substr(define.find('=') + 1));
+    if (family == kernel.family && cuda::has_defines(kernel, defines)) return seconds;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+TEST_CASE("the plan of a sparse product takes at most 1/0.98 of the time of the fastest kernel measured on an H100") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  const std::vector<Cell> cells = measured();
+  REQUIRE(cells.size() == 135);
+  for (const Cell& cell : cells) {
+    const cuda::GpuPlan plan = cuda::make_plan(cell.problem, device);
+    const auto seconds = seconds_of(cell, plan.kernel);
+    const auto best = std::min_element(cell.seconds.begin(), cell.seconds.end(),
+                                       [](const auto& x, const auto& y) { return x.second < y.second; });
+    CAPTURE(cell.pattern, cuda::tuned_key(cell.problem), cuda::explain(plan, device), best->first, best->second);
+    REQUIRE(seconds.has_value());
+    CHECK(best->second >= 0.98 * *seconds);
+  }
+}
+
+TEST_CASE("long rows side by side go by rows, and one among short ones by parts") {
+  cuda::GpuProblem problem;
+  problem.problem = {Operation::spmm, DType::float64, 1000000, 1000000, 4};
+  problem.problem.nonzeros = 40000000, problem.problem.index_bytes = 4;
+  problem.sparse = {.parts = csr_part_count(1000000, 40000000), .longest = 128};
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  CHECK(cuda::make_plan(problem, device).kernel.family == "spmm_rows");
+  problem.sparse.longest = 400000;
+  CHECK(cuda::make_plan(problem, device).kernel.family == "spmm_parts");
+  problem.sparse.longest = 128, problem.sparse.uneven = 300;
+  CHECK(cuda::make_plan(problem, device).kernel.family == "spmm_parts");
+}
 
 TEST_CASE("one column is a lane's, and teams of lanes share long rows") {
   const auto k = policy_of(1, 5);
