@@ -22,7 +22,8 @@ void tsmm_in_place(const Context&, Op, T alpha, DeviceStrided<T> x, DeviceStride
 /// Y = alpha X op(S) + beta Y, with X n x p, op(S) p x q, Y n x q.
 /// X is of one of the six types T; S, Y and the scalars are of result_t<T>. Y must not overlap X or S.
 /// beta = 0 never reads Y. Bytes: n (p s_in + q s_out), plus n q s_out for beta != 0; flops: 2 n p q
-/// (complex: 8 n p q). Each row is computed alone: the bits do not depend on the number of threads.
+/// (complex: 8 n p q). Each row is computed alone, or on a processor by a BLAS in pieces that the shape fixes
+/// (cpu/library.hpp): the bits do not depend on the number of threads.
 /// @throws Error(invalid_argument) for shapes that do not fit.
 template <HostMatrix VX, HostMatrix VS, HostMatrix VY>
 void tsmm(const Context& ctx, Op op_s, result_t<typename VX::value_type> alpha, VX x, VS s,
