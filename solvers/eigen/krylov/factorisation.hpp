@@ -26,10 +26,10 @@ inline constexpr index_t norm_columns = 24, norm_block = 2;
 /// behind L, V and F is zero, and operations read it up to whole blocks. Where a basis is small they take no longer with
 /// all of its columns: one width serves a run.
 enum class BasisReach { in_use, blocks, all };
-/// All columns on a device where they have at most 8 MiB, which takes 3 us to read, or are few.
+/// All columns on a device where they have at most 16 MiB, which takes 6 us to read, or are few.
 [[nodiscard]] constexpr BasisReach basis_reach(Space space, index_t rows, index_t columns,
                                                std::size_t element_bytes) noexcept {
-  constexpr index_t small = index_t{8} << 20, few = norm_columns;
+  constexpr index_t small = index_t{16} << 20, few = norm_columns;
   const bool whole = columns <= few || rows * columns * static_cast<index_t>(element_bytes) <= small;
   if (space == Space::host) return BasisReach::in_use;
   return whole ? BasisReach::all : BasisReach::blocks;
