@@ -12,7 +12,7 @@ void add_report_options(Options& options, CommonOptions& target) {
 
 void add_machine_options(Options& options, CommonOptions& target) {
   options.custom("device", "auto|cpu|cuda[:I]", target.device,
-                 "where to compute; auto is cpu: a GPU is taken only where it is named",
+                 "where to compute; auto takes the first GPU where it is expected to be faster, and says so",
                  "auto, cpu, cuda or cuda:INDEX", [&target](std::string_view text) {
                    if (!is_device_name(text)) return false;
                    target.device = text;

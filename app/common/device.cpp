@@ -1,6 +1,9 @@
 #include "tallskinny/app/common/device.hpp"
 
+#include <cmath>
+
 #include "tallskinny/app/common/options.hpp"
+#include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 
@@ -9,6 +12,10 @@ namespace ts::app {
 namespace {
 
 constexpr std::string_view cuda_prefix = "cuda:";
+
+std::string seconds_text(double seconds) {
+  return short_number(seconds < 10 ? 0.1 * std::ceil(10 * seconds) : std::ceil(seconds)) + " s";
+}
 
 }  // namespace
 
@@ -33,13 +40,20 @@ Device resolve_device(std::string_view text) {
   return {Device::Kind::cuda, index};
 }
 
-Device resolve_processor(std::string_view text) {
-  const Device device = resolve_device(text);
-  if (device.kind == Device::Kind::cuda)
-    throw Error(Errc::no_device, "--device " + std::string(text) +
-                                     ": this program of this version runs on the processor only; use "
-                                     "--device cpu");
-  return device;
+Device faster_device(const solvers::RunWork& work, int threads, Console& console) {
+  constexpr double worth_a_look = 1;  // second
+  const double here = solvers::seconds_on(solvers::with_threads(this_cpu(), threads), work);
+  if (here < worth_a_look) return {};
+  const cuda::DeviceList found = cuda::list_devices();
+  if (found.devices.empty()) return {};
+  const Device gpu{Device::Kind::cuda, 0};
+  const double there = solvers::seconds_on(found.devices.front(), work);
+  const bool fits = work.resident < 0.9 * static_cast<double>(found.devices.front().memory_bytes);
+  const bool takes_it = fits && there < here;
+  console.note("--device auto takes " + (takes_it ? device_text(gpu) : "the processor") + ": about " +
+               seconds_text(there) + " are expected on " + device_text(gpu) + ", " + seconds_text(here) +
+               " on the processor" + (fits ? "" : ", and its memory is too small"));
+  return takes_it ? gpu : Device{};
 }
 
 std::string device_text(const Device& device) {

@@ -120,10 +120,8 @@ int run(const ProgramOptions& o) {
   app::Console console("tskmeans", o.common.quiet);
   Outcome out;
   out.predicted = !o.predict.empty();
-  const app::Device device = app::resolve_device(o.common.device);
-  out.device = app::device_text(device);
+  app::Device device = app::resolve_device(o.common.device);
   Context ctx;
-  if (device.kind == app::Device::Kind::cuda) ctx.stream = cuda::Stream(device.index);
   ctx.log = [&](std::string_view line) { console.note(std::string(line)); };
   ctx.threads = o.common.threads;
   out.threads = ctx.thread_count();
@@ -136,6 +134,13 @@ int run(const ProgramOptions& o) {
     resume.emplace("tskmeans", app::CheckpointOptions{.file = o.resume}, console);
   const io::Description described = as_read(io::describe(where, o.read), o.read);
   const Start start = start_of(o, described.cols);
+  if (o.common.device == "auto" && o.kmeans.algorithm != solvers::KMeansAlgorithm::balanced)
+    device = app::faster_device(solvers::work_of_kmeans(described.rows, described.cols, start.k,
+                                                        static_cast<std::size_t>(size_of(described.type)),
+                                                        out.predicted ? 1 : o.kmeans.max_iter),
+                                ctx.thread_count(), console);
+  out.device = app::device_text(device);
+  if (device.kind == app::Device::Kind::cuda) ctx.stream = cuda::Stream(device.index);
   const solvers::MachineMemory machine = memory_of(ctx);
   if (o.common.dry_run) {
     print_plan(o, described, start.k, machine);

@@ -46,7 +46,14 @@ void plan_run(Run& run) {
                                      ": eigenvalues need a square matrix (--svd finds singular values of any)");
   run.plan.what = "solving for eigenvalues of " + d.where.text();
   const bool whole = run.settings.eigen.method == solvers::Method::dense || d.rows <= solvers::whole_rows;
-  take_device(run, whole ? "the matrix is solved by its Schur form" : "");
+  solvers::RunWork work;
+  if (!run.settings.sigma) {
+    const index_t block = std::max<index_t>(run.settings.eigen.block_size, 4);
+    solvers::EigenPlan like;
+    like.block_size = block, like.max_basis = 2 * run.settings.eigen.nev + 8 * block;
+    work = solvers::work_of_search(like, d.rows, is_complex_type(d) ? 16 : 8, d.bytes);
+  }
+  take_device(run, whole ? "the matrix is solved by its Schur form" : "", work);
   run.plan.memory = solvers::plan_general_memory(
       run.settings.eigen,
       {.rows = d.rows, .matrix_bytes = d.bytes, .space = run.ctx.stream ? Space::device : Space::host});

@@ -138,7 +138,11 @@ void plan_hermitian(Run& run) {
   needs.matrix_bytes = input.bytes;
   const auto& plan = run.plan.eigen =
       solvers::plan_eigen(input.rows, needs.element_bytes, settings.eigen, initial_columns);
-  take_device(run, plan.method == solvers::Method::dense ? "the matrix is solved densely" : "");
+  // What factorisations take is known only once they are analysed, and mostly the processor's.
+  const bool weighed = !needs_factors(run) && settings.mass.empty();
+  take_device(
+      run, plan.method == solvers::Method::dense ? "the matrix is solved densely" : "",
+      weighed ? solvers::work_of_search(plan, input.rows, needs.element_bytes, input.bytes) : solvers::RunWork());
   const bool narrow = is_narrow(settings, plan);
   if (settings.eigen.precision == solvers::Precision::float32 && narrow) needs.element_bytes /= 2;
   if (narrow) needs.matrix_bytes += input.bytes / 2;  // the numbers again, half as long

@@ -30,7 +30,9 @@ Run::Run(Settings asked, const Device& on)
   ctx.log = [this](std::string_view line) { console.note(line); };
 }
 
-void take_device(Run& run, std::string_view on_processor) {
+void take_device(Run& run, std::string_view on_processor, const solvers::RunWork& work) {
+  if (run.settings.common.device == "auto" && on_processor.empty())
+    run.device = faster_device(work, run.ctx.thread_count(), run.console);
   if (run.device.kind == Device::Kind::cuda && !on_processor.empty()) {
     run.console.note(std::string(on_processor) + ", which is done on the processor");
     run.device = {};

@@ -24,6 +24,7 @@ struct RunPlan {
   std::string what;  ///< the work, for a sentence
   solvers::EigenPlan eigen;
   solvers::MemoryPlan memory;
+  std::uint64_t block_bytes = 0;  ///< of blocks in which the rows of the matrix pass by; 0: it is held as a whole
   std::uint64_t host_bytes = 0, device_bytes = 0;  ///< that the run may take; 0: unknown
 };
 
@@ -62,7 +63,8 @@ extern const Kind hermitian, general, singular_values;
 
 /// Begins the work on the run's device, unless the beginning of a sentence says why it is the processor's after all,
 /// and finds the memory there is, within --memory.
-void take_device(Run& run, std::string_view on_processor);
+/// @param work what --device auto weighs; without any it takes the processor.
+void take_device(Run& run, std::string_view on_processor, const solvers::RunWork& work = {});
 
 /// Writes what of the memory plan is on the device, if anything is.
 void show_device_memory(const Run& run);

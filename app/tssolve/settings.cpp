@@ -39,8 +39,7 @@ About about() {
       "SIGTERM, SIGINT, SIGHUP, SIGUSR1 and SIGXCPU end a run after its block step, with the checkpoint and the "
       "partial result written.\n\n"
       "--device cuda keeps matrix, basis and blocks in the memory of a GPU, and a basis that does not fit there in "
-      "page-locked host memory; targets, --interval, --mass, --general, --svd and LOBPCG run on the processor "
-      "only.\n\n"
+      "page-locked host memory; factors are made there by cuDSS where that is found, otherwise on the processor.\n\n"
       "Small eigenvalues of matrices such as Laplacians converge slowly from the end of the spectrum: --sigma 0 (or "
       "--which SM) factorises the matrix and finds them in a few steps where memory allows."};
 }

@@ -3,7 +3,9 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
+#include "tallskinny/solvers/setup/streamed_matrix.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 
 namespace ts::app::tssolve {
@@ -54,17 +56,54 @@ std::vector<double> explained(const AnyMatrix<T>& matrix, const std::vector<T>& 
   return share;
 }
 
+/// A dense matrix is widened to float64 or complex128 beside what was read.
+std::uint64_t bytes_of(const io::Description& d) {
+  const auto wide =
+      static_cast<std::uint64_t>(d.rows) * static_cast<std::uint64_t>(d.cols) * (is_complex_type(d) ? 16 : 8);
+  return d.sparse || d.bytes >= wide ? d.bytes : d.bytes + wide;
+}
+
+/// Blocks in memory at once: those that are read and sent, and one widened and centred.
+constexpr std::uint64_t blocks_held = 6;
+
+/// Can the rows of this matrix pass by in blocks, again and again?
+bool can_stream(const Run& run) {
+  const io::Description& d = run.facts.input;
+  const bool narrow = d.cols <= 4096 && 16 * d.cols <= d.rows;
+  return narrow && run.settings.eigen.which != solvers::Which::SM &&
+         (d.type == DType::float64 || d.type == DType::float32) && io::RowReader::reads(d, run.settings.read);
+}
+
+/// The plan of a run that does not hold its matrix, where it would not fit.
+void stream_if_needed(Run& run) {
+  const auto fits = [&](bool device, std::uint64_t limit) {
+    return limit == 0 || solvers::total_bytes(run.plan.memory.uses_of(device)) <= limit;
+  };
+  if ((fits(false, run.plan.host_bytes) && fits(true, run.plan.device_bytes)) || !can_stream(run)) return;
+  constexpr std::uint64_t least = std::uint64_t{1} << 20, most = std::uint64_t{64} << 20;
+  const std::uint64_t limit = run.plan.host_bytes == 0 ? most : run.plan.host_bytes / (2 * blocks_held);
+  run.plan.block_bytes = std::clamp(limit, least, most);
+  for (auto& share : run.plan.memory.shares)
+    if (share.what == "matrix") share = {"blocks of rows", blocks_held * run.plan.block_bytes, share.home};
+}
+
 void plan_run(Run& run) {
   const io::Description& d = run.facts.input;
   const std::size_t element_bytes = is_complex_type(d) ? 16 : 8;
   run.plan.what = "singular values of " + d.where.text();
   run.plan.eigen = solvers::plan_eigen(std::min(d.rows, d.cols), element_bytes, run.settings.eigen);
-  take_device(run, "");
-  run.plan.memory = solvers::plan_svd_memory(run.plan.eigen, {.rows = std::max(d.rows, d.cols),
-                                                              .element_bytes = element_bytes,
-                                                              .matrix_bytes = d.bytes,
-                                                              .space = run.ctx.stream ? Space::device : Space::host,
-                                                              .sparse = d.sparse});
+  const bool by_products = run.settings.eigen.which != solvers::Which::SM;
+  auto work = solvers::work_of_search(run.plan.eigen, std::min(d.rows, d.cols), element_bytes, 2 * d.bytes);
+  work.sent = static_cast<double>(d.bytes);
+  take_device(run, "", by_products ? work : solvers::RunWork());
+  const solvers::MemoryNeeds needs{.rows = std::max(d.rows, d.cols),
+                                   .element_bytes = element_bytes,
+                                   .matrix_bytes = bytes_of(d),
+                                   .space = run.ctx.stream ? Space::device : Space::host,
+                                   .device_bytes = 0,
+                                   .sparse = d.sparse};
+  run.plan.memory = solvers::plan_svd_memory(run.plan.eigen, needs);
+  stream_if_needed(run);
 }
 
 void show(Run& run) {
@@ -72,6 +111,7 @@ void show(Run& run) {
   std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols) << ", singular values\nmemory:\n";
   print_memory(std::cout, run.plan.memory.uses_of(false), run.plan.host_bytes);
   show_device_memory(run);
+  if (run.plan.block_bytes > 0) std::cout << "the matrix does not fit: its rows pass by in blocks for every product\n";
 }
 
 Loaded read(Run& run) {
@@ -81,6 +121,11 @@ Loaded read(Run& run) {
   facts.quantity = "singular value", facts.vectors = "right_singular_vectors";
   run.console.note(facts.input.where.text() + ": " + grouped(facts.input.rows) + " x " + grouped(facts.input.cols) +
                    "; singular values");
+  if (run.plan.block_bytes > 0) {
+    run.console.note("the matrix does not fit into memory: its rows pass by in blocks for every product");
+    facts.type = "float64";
+    return {};
+  }
   const EndsOnSignal reading;
   Loaded loaded{read_any(facts.input, run.settings.read), {}};
   facts.type = is_complex_input(loaded.matrix) ? "complex128" : "float64";
@@ -140,7 +185,60 @@ class Svd {
   Extras<T> extras_;
 };
 
+/// The same of a matrix whose rows pass by in blocks.
+class StreamedSvd {
+ public:
+  static constexpr bool ends_when_dense = false;
+  static std::string progress_text(const solvers::Progress& p) { return Svd<double>::progress_text(p); }
+
+  explicit StreamedSvd(Run& run)
+      : run_(run),
+        matrix_(std::make_shared<const solvers::StreamedRows>(origin_of(run), run.plan.block_bytes, run.ctx.stream)) {}
+
+  static int scale() { return 0; }
+  void prepare(const solvers::EigenOptions&) {
+    if (run_.settings.centre) matrix_.centre(run_.ctx);
+  }
+  solvers::SvdResult<double> solve(const solvers::EigenOptions& options) {
+    return solvers::solve_svd<double>(run_.ctx, {matrix_.products()}, options);
+  }
+  solvers::EigenResult<double>& complete(const solvers::EigenOptions&, solvers::SvdResult<double>& result) {
+    left_ = std::move(result.left);
+    extras_ = {{"left_singular_vectors", &left_}};
+    if (run_.settings.centre) {
+      const auto& means = matrix_.means();
+      mean_row_ = Matrix<double>(1, static_cast<index_t>(means.size()));
+      for (index_t j = 0; j < mean_row_.cols(); ++j) mean_row_(0, j) = means[at(j)];
+      std::vector<double> share;
+      for (const double s : result.triplets.values) share.push_back(std::min(1.0, s * s / matrix_.squares()));
+      extras_.emplace_back("column_means", &mean_row_);
+      extras_.emplace_back("explained_variance_ratio", share);
+    }
+    return result.triplets;
+  }
+  std::string write(const solvers::EigenResult<double>& triplets) {
+    return write_file(triplets, run_.settings, run_.facts, extras_);
+  }
+
+ private:
+  static solvers::RowOrigin origin_of(const Run& run) {
+    const auto reader = std::make_shared<const io::RowReader>(run.facts.input.where, run.settings.read);
+    const io::Description& d = reader->description();
+    const bool refuse = run.settings.read.check_finite;
+    return {d.rows, d.cols, d.type, d.chunk_rows,
+            [reader, refuse](index_t first, index_t count, void* out, bool check) {
+              reader->read(first, count, check && refuse, out);
+            }};
+  }
+
+  Run& run_;
+  solvers::StreamedMatrix matrix_;
+  Matrix<double> left_, mean_row_;
+  Extras<double> extras_;
+};
+
 int solve(Run& run, Loaded& loaded) {
+  if (run.plan.block_bytes > 0) return solve_and_report(run, StreamedSvd(run));
   return std::visit([&]<class T>(AnyMatrix<T>& matrix) { return solve_and_report(run, Svd<T>(run, matrix)); },
                     loaded.matrix.matrix);
 }

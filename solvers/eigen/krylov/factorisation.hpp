@@ -22,9 +22,9 @@ inline constexpr index_t threaded_rows = 20000;
 /// The basis and the block from which a norm is estimated (estimate_norm).
 inline constexpr index_t norm_columns = 24, norm_block = 2;
 
-/// What operations with a basis read of it. Kernels of a GPU are compiled for the width of their operands: there what is
-/// behind L, V and F is zero, and operations read whole blocks. Where a basis is small they take no longer with all of
-/// its columns, so that one width serves a run.
+/// What operations with a basis read of it. Kernels of a GPU are compiled for the width of their operands: there what
+/// is behind L, V and F is zero, and operations read whole blocks. Where a basis is small they take no longer with all
+/// of its columns, so that one width serves a run.
 enum class BasisReach { in_use, blocks, all };
 /// All columns on a device where they have at most 16 MiB, which takes 6 us to read, or are few.
 [[nodiscard]] constexpr BasisReach basis_reach(Space space, index_t rows, index_t columns,

@@ -12,7 +12,7 @@ TEST_CASE("device names are auto, cpu, cuda and cuda:INDEX") {
   for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "CPU", "cuda0"}) CHECK_FALSE(is_device_name(bad));
 }
 
-TEST_CASE("auto and cpu take the processor") {
+TEST_CASE("auto and cpu take the processor until the work is known") {
   CHECK(resolve_device("auto") == Device{});
   CHECK(device_text(resolve_device("cpu")) == "cpu");
 }
@@ -24,13 +24,25 @@ TEST_CASE("cuda is refused with the reason, never replaced") {
   if (!found.devices.empty()) CHECK(resolve_device("cuda") == Device{Device::Kind::cuda, 0});
   for (const char* name : {"cuda", "cuda:1000"}) {
     try {
-      if (found.devices.empty()) resolve_device(name);
-      resolve_processor(name);
-      FAIL("accepted");
+      if (found.devices.empty() || std::string(name) == "cuda:1000") {
+        resolve_device(name);
+        FAIL("accepted");
+      }
     } catch (const Error& error) {
       CHECK(error.code() == Errc::no_device);
       CHECK(std::string(error.what()).starts_with(std::string("--device ") + name + ": "));
       if (!found.reason.empty()) CHECK(std::string(error.what()).find(found.reason) != std::string::npos);
     }
   }
+}
+
+TEST_CASE("auto leaves small work to the processor, and large work where there is no GPU") {
+  Console console("test", true);
+  CHECK(faster_device({}, 1, console) == Device{});
+  solvers::RunWork large;
+  large.bytes = 1e15;
+  const bool gpu = !cuda::list_devices().devices.empty();
+  CHECK((faster_device(large, 1, console).kind == Device::Kind::cuda) == gpu);
+  large.resident = 1e15;  // more than any has
+  CHECK(faster_device(large, 1, console) == Device{});
 }

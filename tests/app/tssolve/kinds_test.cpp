@@ -102,6 +102,30 @@ TEST_CASE("a general run leaves a checkpoint, and goes on from it to the same bi
   }
 }
 
+TEST_CASE("principal components of a table that does not fit into memory are those of the table") {
+  const test::TemporaryFolder folder;
+  Matrix<double> points(40000, 24);
+  for (index_t i = 0; i < points.rows(); ++i)
+    for (index_t j = 0; j < points.cols(); ++j)
+      points(i, j) = static_cast<double>((i * (j + 3) * 7919) % 1009) / (1 + static_cast<double>(j * j)) + 5;
+  {
+    io::OutputFile out(folder / "points.h5");
+    out.write("X", points);
+    out.commit();
+  }
+  const std::vector<std::string> words = {folder / "points.h5:/X", "--svd", "--centre", "-k", "3"};
+  auto limited = words;
+  limited.insert(limited.end(), {"--memory", "12M"});
+  const auto whole = solve_json(words), streamed = solve_json(limited);
+  CHECK(streamed["verified"] == true);
+  CHECK(tssolve(limited).err.find("pass by in blocks") != std::string::npos);
+  for (std::size_t k = 0; k < 3; ++k)
+    CHECK(std::abs(streamed["singular_values"][k].get<double>() / whole["singular_values"][k].get<double>() - 1) <
+          allowed::default_run);
+  limited.back() = "5M";  // the singular vectors alone are larger
+  CHECK(tssolve(limited).err.find("of memory, but only 5.00 MiB are available") != std::string::npos);
+}
+
 TEST_CASE("singular values and principal components") {
   const test::TemporaryFolder folder;
   const auto sparse = write_sparse(folder / "lauchli.h5", generators::lauchli(300, 0.5));

@@ -1,0 +1,148 @@
+#include "tallskinny/solvers/setup/streamed_matrix.hpp"
+
+#include "tallskinny/gemm/copy/copy_block.hpp"
+#include "tallskinny/gemm/runtime/run_where.hpp"
+#include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/ortho/tall.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+using Read = PlacedView<const double>;
+using Written = PlacedView<double>;
+
+/// f(at): at(v) is the view v with `space` in its type.
+template <class F>
+void in_space(Space space, const F& f) {
+  if (space == Space::host)
+    f(At<Space::host>{});
+  else
+    f(At<Space::device>{});
+}
+
+template <class T>
+PlacedView<T> placed(Space space, T* data, index_t rows, index_t cols, index_t ld) {
+  if (space == Space::host) return HostView<T>::unchecked(data, rows, cols, ld);
+  return DeviceView<T>::unchecked(data, rows, cols, ld);
+}
+
+template <class T>
+PlacedView<T> rows_of(PlacedView<T> v, index_t first, index_t count) {
+  return placed<T>(v.space(), v.data() + first * v.ld(), count, v.cols(), v.ld());
+}
+
+}  // namespace
+
+struct StreamedMatrix::Body {
+  std::shared_ptr<const StreamedRows> rows;
+  std::vector<double> means;
+  double squares = 0;
+
+  [[nodiscard]] index_t m() const { return rows->rows(); }
+  [[nodiscard]] index_t n() const { return rows->cols(); }
+
+  /// use(first, B) for blocks B of A in float64, where they arrive.
+  template <class Use>
+  void pass(const Context& ctx, const Use& use) const {
+    const Space space = rows->space();
+    Matrix<double> mu(1, n());
+    for (index_t j = 0; j < n() && !means.empty(); ++j) mu(0, j) = means[at(j)];
+    rows->for_each_block([&](index_t first, const Rows& block) {
+      const index_t count = block.rows();
+      PlacedMatrix<double> own;
+      Read b;
+      if (block.type() == DType::float32) {
+        own = cast<double, float>(
+            ctx, placed<const float>(space, static_cast<const float*>(block.values()), count, n(), n()));
+        b = own.cview();
+      } else {
+        b = placed<const double>(space, static_cast<const double*>(block.values()), count, n(), n());
+      }
+      if (!means.empty()) {  // B - 1 mu^T
+        if (own.rows() == 0) {
+          own = PlacedMatrix<double>(ctx, space, count, n());
+          copy_block<double>(ctx, b, own.view());
+        }
+        Matrix<double> one(count, 1);
+        for (index_t i = 0; i < count; ++i) one(i, 0) = 1;
+        PlacedMatrix<double> ones(ctx, space, count, 1);
+        copy_block<double>(ctx, one.cview(), ones.view());
+        ortho::Tall<double>(ctx).combine(-1, ones.cview(), mu.cview(), 1, own.view());
+        b = own.cview();
+      }
+      use(first, b);
+    });
+  }
+
+  /// Y = A X where blocks arrive.
+  void times(const Context& ctx, Read x, Written y) const {
+    pass(ctx, [&](index_t first, Read b) {
+      in_space(rows->space(),
+               [&](auto at) { tsmm(ctx, Op::none, 1.0, at(b), at(x), 0.0, at(rows_of(y, first, b.rows()))); });
+    });
+  }
+  /// Y = A^H X there.
+  void adjoint_times(const Context& ctx, Read x, Written y) const {
+    pass(ctx, [&](index_t first, Read b) {
+      in_space(rows->space(), [&](auto at) {
+        tsmttsm(ctx, Op::adjoint, 1.0, at(b), at(rows_of(x, first, b.rows())), first == 0 ? 0.0 : 1.0, at(y));
+      });
+    });
+  }
+  /// G = A^H A on the host.
+  void gram(const Context& ctx, HostView<double> g) {
+    PlacedMatrix<double> sum(ctx, rows->space(), n(), n());
+    pass(ctx, [&](index_t first, Read b) {
+      in_space(rows->space(),
+               [&](auto at) { ts::gram(ctx, Op::adjoint, 1.0, at(b), first == 0 ? 0.0 : 1.0, at(sum.view())); });
+    });
+    copy_block<double>(ctx, sum.cview(), g);
+    squares = 0;
+    for (index_t j = 0; j < n(); ++j) squares += g(j, j);
+  }
+
+  /// product(X, Y) where blocks arrive, wherever X and Y are.
+  template <class Product>
+  void brought(const Context& ctx, Read x, Written y, const Product& product) const {
+    const Space space = rows->space();
+    if (y.space() == space) return product(x, y);
+    PlacedMatrix<double> from(ctx, space, x.rows(), x.cols()), to(ctx, space, y.rows(), y.cols());
+    copy_block<double>(ctx, x, from.view());
+    product(from.cview(), to.view());
+    copy_block<double>(ctx, to.cview(), y);
+  }
+};
+
+StreamedMatrix::StreamedMatrix(std::shared_ptr<const StreamedRows> rows) : body_(std::make_shared<Body>()) {
+  expects(rows->type() == DType::float64 || rows->type() == DType::float32,
+          "a matrix that passes by in blocks of rows is of float64 or float32");
+  body_->rows = std::move(rows);
+}
+
+void StreamedMatrix::centre(const Context& ctx) {
+  body_->means.clear();
+  body_->means = column_means(ctx, products());
+}
+
+const std::vector<double>& StreamedMatrix::means() const noexcept { return body_->means; }
+
+double StreamedMatrix::squares() const noexcept { return body_->squares; }
+
+Rectangular<double> StreamedMatrix::products() const {
+  const auto product = [body = body_](auto times) {
+    return [body, times](const Context& ctx, Read x, Written y) {
+      body->brought(ctx, x, y, [&](Read from, Written to) { ((*body).*times)(ctx, from, to); });
+    };
+  };
+  return {body_->m(),
+          body_->n(),
+          product(&Body::times),
+          product(&Body::adjoint_times),
+          body_->rows->space(),
+          0,
+          [body = body_](const Context& ctx, HostView<double> g) { body->gram(ctx, g); }};
+}
+
+}  // namespace ts::solvers

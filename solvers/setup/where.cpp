@@ -1,0 +1,63 @@
+#include "tallskinny/solvers/setup/where.hpp"
+
+#include <algorithm>
+
+namespace ts::solvers {
+
+namespace {
+
+/// The driver's start and the loading of kernels; a bus of 16 lanes.
+constexpr double start_seconds = 0.5, sent_per_second = 1e10;
+/// Of eigenvalues and of k-means, where nothing better is known.
+constexpr double typical_steps = 60;
+constexpr index_t typical_passes = 30;
+/// Of half a basis: read to project, read and written to subtract, and again for the second time.
+constexpr double passes_of_a_step = 4;
+
+}  // namespace
+
+ProcessorInfo with_threads(const ProcessorInfo& whole, int threads) noexcept {
+  ProcessorInfo part = whole;
+  const double share = std::min(1.0, static_cast<double>(threads) / whole.threads);
+  part.threads = std::min(threads, whole.threads);
+  part.read_bytes_per_second *= share, part.copy_bytes_per_second *= share, part.cache_bytes_per_second *= share;
+  part.float64_flops *= share, part.float32_flops *= share;
+  return part;
+}
+
+double seconds_on(const ProcessorInfo& processor, const RunWork& work) noexcept {
+  return std::max(work.bytes / processor.read_bytes_per_second,
+                  work.flops / (work.narrow ? processor.float32_flops : processor.float64_flops));
+}
+
+double seconds_on(const cuda::DeviceInfo& device, const RunWork& work) noexcept {
+  const double there = std::max(work.bytes / device.read_bytes_per_second,
+                                work.flops / (work.narrow ? device.float32_flops : device.float64_flops));
+  return start_seconds + work.sent / sent_per_second + there;
+}
+
+RunWork work_of_search(const EigenPlan& plan, index_t rows, std::size_t element_bytes,
+                       std::uint64_t matrix_bytes) noexcept {
+  const double matrix = static_cast<double>(matrix_bytes),
+               line = static_cast<double>(rows) * static_cast<double>(element_bytes);
+  const double half_a_basis = 0.5 * static_cast<double>(plan.max_basis) * line;
+  const double block = static_cast<double>(plan.block_size);
+  RunWork work;
+  work.bytes = typical_steps * (matrix + passes_of_a_step * half_a_basis);
+  work.flops = typical_steps * block * (2 * matrix + 4 * half_a_basis) / static_cast<double>(element_bytes);
+  work.sent = work.resident = matrix;
+  return work;
+}
+
+RunWork work_of_kmeans(index_t n, index_t d, index_t k, std::size_t element_bytes, index_t most_passes) noexcept {
+  const double passes = static_cast<double>(std::min(typical_passes, most_passes));
+  const double elements = static_cast<double>(n) * static_cast<double>(d);
+  RunWork work;
+  work.sent = elements * static_cast<double>(element_bytes);  // what does not fit passes through in blocks
+  work.bytes = passes * work.sent;
+  work.flops = passes * 2 * elements * static_cast<double>(k);
+  work.narrow = element_bytes < 8;
+  return work;
+}
+
+}  // namespace ts::solvers

@@ -1,0 +1,37 @@
+// Where a run is faster: on the processor or on a device, from what is known of it before anything is read.
+#pragma once
+
+#include "tallskinny/gemm/plan/processor_info.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
+#include "tallskinny/solvers/eigen/values/options.hpp"
+
+namespace ts::solvers {
+
+/// What a run moves and computes, roughly.
+struct RunWork {
+  double bytes = 0;     ///< read and written where the work is done
+  double flops = 0;     ///< beside them, in float32 if `narrow`, else in float64
+  double sent = 0;      ///< bytes that a device must be sent first
+  double resident = 0;  ///< bytes that must fit there
+  bool narrow = false;
+};
+
+/// The same processor, of which so many threads are used.
+[[nodiscard]] ProcessorInfo with_threads(const ProcessorInfo&, int threads) noexcept;
+
+/// Seconds, at the rates that these values state: memory and arithmetic overlap.
+[[nodiscard]] double seconds_on(const ProcessorInfo&, const RunWork&) noexcept;
+/// The same with what it costs to begin there: the driver's start, kernels from the cache, and the data's way.
+[[nodiscard]] double seconds_on(const cuda::DeviceInfo&, const RunWork&) noexcept;
+
+/// A search for eigenvalues: so many block steps of products with the matrix and passes over half of the basis as it
+/// takes to converge on a spectrum with small gaps.
+/// @param rows of the basis. @param element_bytes of its numbers.
+[[nodiscard]] RunWork work_of_search(const EigenPlan& plan, index_t rows, std::size_t element_bytes,
+                                     std::uint64_t matrix_bytes) noexcept;
+
+/// k-means: passes over n x d points of `element_bytes`, with k centres.
+[[nodiscard]] RunWork work_of_kmeans(index_t n, index_t d, index_t k, std::size_t element_bytes,
+                                     index_t most_passes) noexcept;
+
+}  // namespace ts::solvers

@@ -1,0 +1,96 @@
+#include "tallskinny/solvers/setup/streamed_matrix.hpp"
+
+#include <cmath>
+
+#include "tallskinny/solvers/random_block.hpp"
+#include "tallskinny/solvers/svd/svd.hpp"
+#include "tallskinny/tests/support/device.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+using namespace ts;
+using solvers::StreamedMatrix;
+using solvers::StreamedRows;
+
+namespace {
+
+constexpr index_t tall = 20000, narrow = 12;
+
+/// Columns of falling length around means that are not zero.
+template <class T>
+Matrix<T> table() {
+  Matrix<double> random(tall, narrow);
+  solvers::fill_random<double>(Context{}, 3, 0, random.view());
+  Matrix<T> a(tall, narrow);
+  for (index_t i = 0; i < tall; ++i)
+    for (index_t j = 0; j < narrow; ++j)
+      a(i, j) = static_cast<T>(random(i, j) * std::pow(0.7, static_cast<double>(j)) + 0.25 * static_cast<double>(j));
+  return a;
+}
+
+/// The same in float64, less its means where these are given.
+template <class T>
+Matrix<double> widened(const Matrix<T>& a, const std::vector<double>& means) {
+  Matrix<double> wide(tall, narrow);
+  for (index_t i = 0; i < tall; ++i)
+    for (index_t j = 0; j < narrow; ++j)
+      wide(i, j) = static_cast<double>(a(i, j)) - (means.empty() ? 0 : means[static_cast<std::size_t>(j)]);
+  return wide;
+}
+
+template <class T>
+void check(const Context& ctx, bool centres) {
+  const auto a = table<T>();
+  StreamedMatrix streamed(
+      std::make_shared<const StreamedRows>(solvers::RowOrigin::memory(Rows(a.cview())), 1, ctx.stream));
+  if (centres) streamed.centre(ctx);
+  const auto whole = widened(a, streamed.means());
+  if (centres) {
+    double sum = 0;
+    for (index_t i = 0; i < tall; ++i) sum += whole(i, 3);
+    CHECK(std::abs(sum) < tall * test::allowed::long_sum);
+  }
+  solvers::EigenOptions o;
+  o.nev = 4;
+  const auto r = solvers::solve_svd<double>(ctx, {streamed.products()}, o);
+  const auto expected =
+      solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(whole.cview()), whole.cview()}, o);
+  INFO(r.triplets.reason);
+  CHECK(r.triplets.verified);
+  REQUIRE(r.triplets.values.size() == 4);
+  double squares = 0;
+  for (index_t i = 0; i < tall; ++i)
+    for (index_t j = 0; j < narrow; ++j) squares += whole(i, j) * whole(i, j);
+  CHECK(std::abs(streamed.squares() - squares) < test::allowed::default_run * squares);
+  for (std::size_t k = 0; k < 4; ++k) {
+    CHECK(std::abs(r.triplets.values[k] - expected.triplets.values[k]) < test::allowed::default_run * r.triplets.norm);
+    double inner = 0;  // left vectors, but for signs
+    for (index_t i = 0; i < tall; ++i)
+      inner += r.left(i, static_cast<index_t>(k)) * expected.left(i, static_cast<index_t>(k));
+    CHECK(std::abs(std::abs(inner) - 1) < test::allowed::default_run);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("singular values of a matrix that passes by in blocks", "[short]") {
+  for (const bool centres : {false, true}) {
+    CAPTURE(centres);
+    check<double>(Context{}, centres);
+    check<float>(Context{}, centres);
+  }
+}
+
+TEST_CASE("on a GPU singular values of a matrix that passes by in blocks", "[device][gpu]") {
+  for (const bool centres : {false, true}) {
+    CAPTURE(centres);
+    check<double>(test::device_context(), centres);
+    check<float>(test::device_context(), centres);
+  }
+}
+
+TEST_CASE("other numbers than float64 and float32 do not pass by in blocks", "[short]") {
+  const Matrix<float16> a(10, 2);
+  const auto rows = std::make_shared<const StreamedRows>(solvers::RowOrigin::memory(Rows(a.cview())), 1);
+  CHECK_THROWS_AS(StreamedMatrix(rows), Error);
+}

@@ -1,0 +1,30 @@
+#include "tallskinny/solvers/setup/where.hpp"
+
+#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using namespace ts::solvers;
+
+TEST_CASE("large searches are expected to be faster on a GPU, small ones are not", "[short]") {
+  ProcessorInfo processor;
+  processor.threads = 16, processor.read_bytes_per_second = 1e11, processor.float64_flops = 5e11;
+  const auto gpu = cuda::typical_device("sm_90a");
+  EigenOptions o;
+  o.nev = 20;
+  const auto work = [&](index_t n) {
+    return work_of_search(plan_eigen(n, 8, o), n, 8, static_cast<std::uint64_t>(n) * 7 * 12);
+  };
+  CHECK(seconds_on(processor, work(20000)) < seconds_on(gpu, work(20000)));
+  CHECK(seconds_on(processor, work(10000000)) > 3 * seconds_on(gpu, work(10000000)));
+  CHECK(seconds_on(with_threads(processor, 4), work(10000000)) > 3.9 * seconds_on(processor, work(10000000)));
+}
+
+TEST_CASE("k-means: arithmetic counts, in the precision that it is done in", "[short]") {
+  const auto few = work_of_kmeans(1000000, 16, 8, 4, 300), many = work_of_kmeans(1000000, 16, 800, 4, 300);
+  CHECK(few.bytes == many.bytes);
+  CHECK(many.flops == 100 * few.flops);
+  CHECK(many.narrow);
+  CHECK_FALSE(work_of_kmeans(1000, 16, 8, 8, 300).narrow);
+  CHECK(work_of_kmeans(1000, 16, 8, 8, 1).bytes == 1000 * 16 * 8);
+}
