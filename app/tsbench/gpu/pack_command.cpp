@@ -1,8 +1,10 @@
 // tsbench pack: the kernels that the programs start by default, listed, or compiled into one file.
+#include <array>
 #include <complex>
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <span>
 #include <sstream>
 
 #include "tallskinny/app/common/exit_code.hpp"
@@ -20,21 +22,27 @@ namespace ts::bench {
 namespace {
 
 template <class T>
-void rehearse_eigen(const Context& ctx, index_t rows) {
-  for (const index_t nev : {1, 8, 16, 24})
+void rehearse_eigen(const Context& ctx, index_t rows, solvers::Precision precision, std::span<const index_t> wanted) {
+  for (const index_t nev : wanted)
     for (const index_t row_entries : {3, 7}) {
       solvers::EigenOptions options;
-      options.nev = nev;
+      options.nev = nev, options.precision = precision;
       solvers::prepare_lanczos<T>(ctx, rows, rows * row_entries, solvers::plan_eigen(rows, sizeof(T), options, 0),
-                                  solvers::Precision::float64);
+                                  precision);
     }
 }
 
-/// tssolve on small sparse matrices and on large real ones, with the default block and basis.
+/// tssolve on small and large sparse matrices, with the default block and basis.
 void rehearse_eigen(const Context& ctx) {
-  rehearse_eigen<double>(ctx, 2'000);
-  rehearse_eigen<std::complex<double>>(ctx, 2'000);
-  rehearse_eigen<double>(ctx, 2'000'000);
+  using solvers::Precision;
+  constexpr std::array<index_t, 4> wanted = {1, 8, 16, 24};
+  constexpr std::array<index_t, 2> refined = {10, 20};  // in float64 as wide as the wanted are many
+  for (const index_t rows : {2'000, 2'000'000}) {
+    rehearse_eigen<std::complex<double>>(ctx, rows, Precision::float64, wanted);
+    rehearse_eigen<double>(ctx, rows, Precision::float64, wanted);
+    rehearse_eigen<double>(ctx, rows, Precision::float32, wanted);
+    rehearse_eigen<double>(ctx, rows, Precision::mixed, refined);
+  }
 }
 
 /// tskmeans on dense features, for its default number of clusters.

@@ -5,21 +5,24 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/gpu/sha256.hpp"
+#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
 namespace ts::cuda {
 
 namespace {
 
 // magic, "COMPILER ENTRIES INDEX-BYTES INDEX-DIGEST\n", the index, the contents. A line of the index: the digests of
-// key and content, and where the content begins, behind the index, and its length.
-constexpr std::string_view magic = "tallskinny kernels 1\n";
-constexpr std::size_t longest_head = 256, longest_index = std::size_t{64} << 20;
+// key and stored content, where it begins behind the index, its length there and that of the content. What is shorter
+// there is compressed by zlib.
+constexpr std::string_view magic = "tallskinny kernels 2\n";
+constexpr std::size_t longest_head = 256, longest_index = std::size_t{64} << 20, longest_content = longest_index;
 
 /// Empty where not all of it can be read.
 std::string read_at(int file, std::size_t offset, std::size_t bytes) {
@@ -30,6 +33,46 @@ std::string read_at(int file, std::size_t offset, std::size_t bytes) {
     done += static_cast<std::size_t>(count);
   }
   return text;
+}
+
+/// zlib, where the machine has it; the declarations are those of its documentation.
+struct Zlib {
+  unsigned long (*bound)(unsigned long) = nullptr;
+  int (*compress)(char* to, unsigned long* to_bytes, const char* from, unsigned long bytes, int level) = nullptr;
+  int (*uncompress)(char* to, unsigned long* to_bytes, const char* from, unsigned long bytes) = nullptr;
+  bool loaded = false;
+};
+
+const Zlib& zlib() {
+  static const Zlib found = [] {
+    constexpr std::array names = {"libz.so.1"};
+    const SharedLibrary library(names);
+    Zlib z;
+    z.loaded = library.bind(z.bound, "compressBound") && library.bind(z.compress, "compress2") &&
+               library.bind(z.uncompress, "uncompress");
+    return z;
+  }();
+  return found;
+}
+
+/// The content itself where it does not become shorter.
+std::string compressed(const std::string& content) {
+  constexpr int best = 9;
+  if (!zlib().loaded) return content;
+  unsigned long bytes = zlib().bound(content.size());
+  std::string shorter(bytes, '\0');
+  if (zlib().compress(shorter.data(), &bytes, content.data(), content.size(), best) != 0) return content;
+  shorter.resize(bytes);
+  return bytes < content.size() ? shorter : content;
+}
+
+std::optional<std::string> uncompressed(const std::string& stored, std::size_t bytes) {
+  if (stored.size() == bytes) return stored;
+  if (!zlib().loaded || bytes > longest_content) return std::nullopt;
+  unsigned long written = bytes;
+  std::string content(bytes, '\0');
+  const bool whole = zlib().uncompress(content.data(), &written, stored.data(), stored.size()) == 0 && written == bytes;
+  return whole ? std::optional(std::move(content)) : std::nullopt;
 }
 
 /// The folder of what this function is part of: the library if it is a shared one, else the program.
@@ -62,7 +105,7 @@ KernelPack::KernelPack(const std::filesystem::path& file) {
   if (sha256(index) != digest) return;
   std::istringstream lines(index);
   std::string key;
-  for (Entry e; count > 0 && lines >> key >> e.digest >> e.offset >> e.bytes; --count) {
+  for (Entry e; count > 0 && lines >> key >> e.digest >> e.offset >> e.stored >> e.bytes; --count) {
     e.offset += end + 1 + bytes;
     entries_.emplace(key, e);
   }
@@ -76,24 +119,27 @@ std::optional<std::string> KernelPack::find(std::string_view key) const {
   if (entries_.empty()) return std::nullopt;
   const auto found = entries_.find(sha256(key));
   if (found == entries_.end()) return std::nullopt;
-  std::string content = read_at(file_, found->second.offset, found->second.bytes);
-  if (sha256(content) != found->second.digest) return std::nullopt;
-  return content;
+  const Entry& entry = found->second;
+  const std::string stored = read_at(file_, entry.offset, entry.stored);
+  if (sha256(stored) != entry.digest) return std::nullopt;
+  return uncompressed(stored, entry.bytes);
 }
 
 void write_pack(const std::filesystem::path& file, const std::string& compiler,
                 const std::map<std::string, std::string>& contents) {
   std::ostringstream index;
-  std::size_t offset = 0;
+  std::string all;
   for (const auto& [key, content] : contents) {
-    index << sha256(key) << ' ' << sha256(content) << ' ' << offset << ' ' << content.size() << '\n';
-    offset += content.size();
+    const std::string stored = compressed(content);
+    index << sha256(key) << ' ' << sha256(stored) << ' ' << all.size() << ' ' << stored.size() << ' ' << content.size()
+          << '\n';
+    all += stored;
   }
   const std::string lines = index.str();
   const std::filesystem::path unfinished = file.string() + ".new";
   std::ofstream out(unfinished, std::ios::binary);
-  out << magic << compiler << ' ' << contents.size() << ' ' << lines.size() << ' ' << sha256(lines) << '\n' << lines;
-  for (const auto& [key, content] : contents) out << content;
+  out << magic << compiler << ' ' << contents.size() << ' ' << lines.size() << ' ' << sha256(lines) << '\n'
+      << lines << all;
   out.close();
   std::error_code failed;
   if (out) std::filesystem::rename(unfinished, file, failed);

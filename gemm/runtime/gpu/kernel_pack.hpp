@@ -9,8 +9,8 @@
 
 namespace ts::cuda {
 
-/// A file of entries, each under the SHA-256 of its key and verified when it is read. May be read by several threads
-/// at once.
+/// A file of entries, each under the SHA-256 of its key, compressed, and verified when it is read. May be read by
+/// several threads at once.
 class KernelPack {
  public:
   KernelPack() = default;  ///< without entries
@@ -23,13 +23,13 @@ class KernelPack {
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   /// The compiler's version, "13.0".
   [[nodiscard]] const std::string& compiler() const noexcept { return compiler_; }
-  /// What was packed under `key`, if all of it is there unchanged.
+  /// What was packed under `key`, if all of it is there unchanged, and zlib, where that was there when it was packed.
   [[nodiscard]] std::optional<std::string> find(std::string_view key) const;
 
  private:
   struct Entry {
-    std::string digest;  ///< of the content
-    std::size_t offset = 0, bytes = 0;
+    std::string digest;  ///< of what is stored
+    std::size_t offset = 0, stored = 0, bytes = 0;
   };
   int file_ = -1;
   std::string compiler_;

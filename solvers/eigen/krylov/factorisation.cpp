@@ -24,14 +24,26 @@ KrylovFactorisation<T>::KrylovFactorisation(Context ctx, Operator<T> op, index_t
 /// Zeros in columns `first` .. `end` - 1, where operations reach them.
 template <class T>
 void KrylovFactorisation<T>::clear(index_t first, index_t end) {
+  constexpr index_t most_bytes = index_t{64} << 20;
   if (reach_ == BasisReach::in_use || end <= first) return;
-  const auto zeros = Matrix<T>::zeros(rows(), end - first);
-  ortho::copy_block<T>(ctx_, zeros.cview(), columns(first, end - first));
+  const auto to = columns(first, end - first);
+  if (basis_.space() == Space::host) return ortho::set_zero<T>(to.host());
+  const index_t line = to.cols() * static_cast<index_t>(sizeof(T));
+  const auto fill = [&](T* x, index_t n) { cuda::fill_bytes(ctx_.stream, x, 0, static_cast<std::size_t>(n * line)); };
+  if (to.cols() == to.ld()) return fill(to.data(), rows());
+  const index_t most = std::min(rows(), std::max<index_t>(1, most_bytes / line));
+  DeviceMatrix<T> zeros(ctx_.stream, most, to.cols());
+  fill(zeros.data(), most);
+  const auto on_device = to.template in<Space::device>();
+  for (index_t i = 0; i < rows(); i += most) {
+    const index_t n = std::min(most, rows() - i);
+    ortho::copy_block<T>(ctx_, zeros.cview().rows(0, n), on_device.rows(i, n));
+  }
 }
 
 template <class T>
-Matrix<T> KrylovFactorisation<T>::of_all_columns(HostView<const T> s, index_t width) const {
-  auto all = Matrix<T>::zeros(basis_.width(), width);
+Matrix<T> KrylovFactorisation<T>::of_columns(index_t count, HostView<const T> s, index_t width) const {
+  auto all = Matrix<T>::zeros(count, width);
   ortho::copy<T>(s, all.view().block(l_, 0, s.rows(), s.cols()));
   return all;
 }
@@ -40,16 +52,21 @@ template <class T>
 PlacedMatrix<T> KrylovFactorisation<T>::combine(HostView<const T> s, HostView<const T> c) const {
   PlacedMatrix<T> y(ctx_, op_.space(), rows(), s.cols());
   ortho::Tall<T> tall(ctx_);
-  if (reach_ == BasisReach::all) {
-    auto all = of_all_columns(s, whole_blocks(s.cols()));
-    if (!c.empty()) ortho::copy<T>(c, all.view().block(l_ + m_, 0, c.rows(), c.cols()));
-    PlacedMatrix<T> wide(ctx_, op_.space(), rows(), all.cols());
-    tall.combine(T{1}, columns(0, basis_.width()), all.cview(), T{0}, wide.view());
-    ortho::copy_block<T>(ctx_, wide.cview().cols(0, y.cols()), y.view());
+  if (reach_ == BasisReach::in_use) {
+    tall.combine(T{1}, v(), s, T{0}, y.view());
+    if (!c.empty()) tall.combine(T{1}, f(), c, T{1}, y.view());
     return y;
   }
-  tall.combine(T{1}, v(), s, T{0}, y.view());
-  if (!c.empty()) tall.combine(T{1}, f(), c, T{1}, y.view());
+  const index_t read = reach(l_ + m_ + f_), width = reach_ == BasisReach::all ? whole_blocks(s.cols()) : s.cols();
+  auto factor = of_columns(read, s, width);
+  if (!c.empty()) ortho::copy<T>(c, factor.view().block(l_ + m_, 0, c.rows(), c.cols()));
+  if (width == s.cols()) {
+    tall.combine(T{1}, columns(0, read), factor.cview(), T{0}, y.view());
+    return y;
+  }
+  PlacedMatrix<T> wide(ctx_, op_.space(), rows(), width);
+  tall.combine(T{1}, columns(0, read), factor.cview(), T{0}, wide.view());
+  ortho::copy_block<T>(ctx_, wide.cview().cols(0, y.cols()), y.view());
   return y;
 }
 
@@ -67,7 +84,7 @@ void KrylovFactorisation<T>::append_to_f(PlacedView<const T> block, index_t most
   const index_t before = l_ + m_ + f_;
   most = std::min({most, columns_ - before, rows() - before});
   if (most <= 0) return;
-  const bool whole = reach_ == BasisReach::all && block.cols() <= rows() - before;
+  const bool whole = reach_ != BasisReach::in_use && block.cols() <= rows() - before;
   const index_t width = whole ? block.cols() : most;
   PlacedMatrix<T> x(ctx_, space_, rows(), width);
   const index_t read = reach(before);
@@ -89,7 +106,7 @@ void KrylovFactorisation<T>::fill_with_random() {
     const index_t before = l_ + m_ + f_;
     const index_t missing = std::min({target_ - f_, columns_ - before, rows() - before});
     if (missing <= 0) return;
-    const auto x = random_block(reach_ == BasisReach::all ? target_ : missing);
+    const auto x = random_block(reach_ == BasisReach::in_use ? missing : target_);
     append_to_f(x.cview(), missing);
   }
 }
@@ -230,18 +247,19 @@ void KrylovFactorisation<T>::move_f_behind(index_t p) {
 
 template <class T>
 void KrylovFactorisation<T>::shrink(HostView<const T> s, Matrix<T> h, Matrix<T> b) {
-  if (reach_ == BasisReach::all) {
-    // [L V F 0] <- [L V 0 0] [I 0; 0 S], and F behind it
-    PlacedMatrix<T> f(ctx_, space_, rows(), f_);
-    ortho::copy_block<T>(ctx_, columns(l_ + m_, f_), f.view());
-    auto all = of_all_columns(HostView<const T>{}, basis_.width());
-    for (index_t i = 0; i < l_; ++i) all(i, i) = T{1};
-    ortho::copy<T>(s, all.view().block(l_, l_, s.rows(), s.cols()));
-    ortho::Tall<T>(ctx_).multiply(columns(0, basis_.width()), all.cview());
-    ortho::copy_block<T>(ctx_, f.cview(), columns(l_ + s.cols(), f_));
-  } else {
+  if (reach_ == BasisReach::in_use) {
     if (s.cols() > 0) ortho::Tall<T>(ctx_).multiply(columns(l_, m_), s);
     move_f_behind(s.cols());
+  } else {
+    // [L V F 0] <- [L V 0 0] [I 0; 0 S], and F behind it
+    const index_t read = reach(l_ + m_ + f_);
+    PlacedMatrix<T> f(ctx_, space_, rows(), f_);
+    ortho::copy_block<T>(ctx_, columns(l_ + m_, f_), f.view());
+    auto factor = of_columns(read, HostView<const T>{}, read);
+    for (index_t i = 0; i < l_; ++i) factor(i, i) = T{1};
+    ortho::copy<T>(s, factor.view().block(l_, l_, s.rows(), s.cols()));
+    ortho::Tall<T>(ctx_).multiply(columns(0, read), factor.cview());
+    ortho::copy_block<T>(ctx_, f.cview(), columns(l_ + s.cols(), f_));
   }
   h_ = std::move(h), b_ = std::move(b);
   m_ = s.cols();

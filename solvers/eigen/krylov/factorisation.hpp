@@ -1,6 +1,7 @@
 // A block Krylov method as a value that can be stepped: A V = V H + F B.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -18,15 +19,26 @@ namespace ts::solvers {
 /// the same.
 inline constexpr index_t threaded_rows = 20000;
 
-/// What operations with a basis read of it. Kernels of a GPU are compiled for the width of their operands. Where a
-/// basis is small they take no longer with all of its columns, zeros behind those in use: one width serves a run.
-enum class BasisReach { in_use, all };
-/// All columns on a device where they have at most 8 MiB, which takes 3 us to read.
+/// The basis and the block from which a norm is estimated (estimate_norm).
+inline constexpr index_t norm_columns = 24, norm_block = 2;
+
+/// What operations with a basis read of it. Kernels of a GPU are compiled for the width of their operands: there what
+/// is behind L, V and F is zero, and operations read whole blocks. Where a basis is small they take no longer with all
+/// of its columns, so that one width serves a run.
+enum class BasisReach { in_use, blocks, all };
+/// All columns on a device where they have at most 16 MiB, which takes 6 us to read, or are few.
 [[nodiscard]] constexpr BasisReach basis_reach(Space space, index_t rows, index_t columns,
                                                std::size_t element_bytes) noexcept {
-  constexpr index_t small = index_t{8} << 20;
-  return space == Space::device && rows * columns * static_cast<index_t>(element_bytes) <= small ? BasisReach::all
-                                                                                                 : BasisReach::in_use;
+  constexpr index_t small = index_t{16} << 20, few = norm_columns;
+  const bool whole = columns <= few || rows * columns * static_cast<index_t>(element_bytes) <= small;
+  if (space == Space::host) return BasisReach::in_use;
+  return whole ? BasisReach::all : BasisReach::blocks;
+}
+/// Columns that an operation with the first `count` of a basis reads, in steps of blocks of `block`.
+[[nodiscard]] constexpr index_t columns_read(BasisReach reach, index_t count, index_t block, index_t all) noexcept {
+  if (reach == BasisReach::in_use) return count;
+  const index_t step = whole_blocks(std::max<index_t>(block, 1));
+  return reach == BasisReach::all ? all : std::min(all, (count + step - 1) / step * step);
 }
 
 /// A V = V H + F B with [V F] orthonormal, V n x m, H = V^H A V (Hermitian if A is), F n x f, B f x m. Every
@@ -111,10 +123,10 @@ class KrylovFactorisation {
   [[nodiscard]] PlacedView<const T> columns(index_t first, index_t count) const { return basis_.columns(first, count); }
   /// How many columns an operation with the first `count` ones reads.
   [[nodiscard]] index_t reach(index_t count) const noexcept {
-    return reach_ == BasisReach::all ? basis_.width() : count;
+    return columns_read(reach_, count, target_, basis_.width());
   }
-  /// S, of V, as a factor of all columns.
-  [[nodiscard]] Matrix<T> of_all_columns(HostView<const T> s, index_t width) const;
+  /// S, of V, as a factor of the first `count` columns.
+  [[nodiscard]] Matrix<T> of_columns(index_t count, HostView<const T> s, index_t width) const;
   void clear(index_t first, index_t end);
   void prepare();
   [[nodiscard]] PlacedMatrix<T> random_block(index_t width);
@@ -133,7 +145,7 @@ class KrylovFactorisation {
   std::uint64_t seed_, stream_ = 0;
   bool hermitian_;
   BasisMemory<T> basis_;  ///< L, V, F
-  BasisReach reach_;      ///< all: what is behind L, V and F is zero
+  BasisReach reach_;      ///< but for in_use, what is behind L, V and F is zero
   Matrix<T> h_, b_;
   PlacedMatrix<T> x_, w_;  ///< a block step's F and A F
   bool x_is_f_ = false;    ///< x_ has the columns of F: a block step left them there

@@ -46,9 +46,6 @@ template <class T>
 /// (residual / distance)^b: the quotient at which that is 1e-10.
 [[nodiscard]] inline double trust_factor(index_t b) { return std::pow(1e-10, 1.0 / static_cast<double>(b)); }
 
-/// Columns of a basis, and of a block, that tell the norm of an operator.
-inline constexpr index_t norm_columns = 24, norm_block = 2;
-
 /// The largest |Ritz value| or column norm that ten block steps of width 2 give: an estimate of ||A|| from
 /// below.
 /// @param applications grows by the columns that A was applied to.

@@ -3,9 +3,12 @@
 
 #include <sys/stat.h>
 
+#include <array>
+
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_pack.hpp"
 #include "tallskinny/gemm/runtime/gpu/sha256.hpp"
+#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 #include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -104,6 +107,17 @@ TEST_CASE("what is packed is found again, unless it was changed") {
   CHECK(cuda::KernelPack(file).size() == 0);
   CHECK(cuda::KernelPack(folder.path() / "none.pack").size() == 0);
   CHECK_THROWS_AS(cuda::write_pack(folder.path() / "no" / "such" / "folder", "13.0", contents), Error);
+}
+
+TEST_CASE("a pack is shorter than what repeats in it") {
+  constexpr std::array names = {"libz.so.1"};
+  if (!cuda::SharedLibrary(names).loaded()) return;
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "kernels.pack";
+  const std::string long_one(100000, 'x');
+  cuda::write_pack(file, "13.0", {{"a key", long_one}});
+  CHECK(std::filesystem::file_size(file) < 2000);
+  CHECK(cuda::KernelPack(file).find("a key") == long_one);
 }
 
 TEST_CASE("TALLSKINNY_KERNELS names the pack, or says that there is none") {

@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/eigen/krylov/factorisation.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
@@ -88,24 +89,30 @@ void follow(const CsrMatrix<T>& a, Reach reach) {
 }  // namespace
 
 TEST_CASE("the Krylov decomposition holds through every change") {
-  for (const Reach reach : {Reach::in_use, Reach::all}) {
+  for (const Reach reach : {Reach::in_use, Reach::blocks, Reach::all}) {
     follow(generators::laplacian({12, 11}), reach);
     follow(generators::flux_ring(90, 0.7), reach);
   }
 }
 
-TEST_CASE("small bases on a device are read as a whole, large ones and those of the host as far as they are in use") {
+TEST_CASE("small bases on a device are read as a whole, large ones in blocks, those of the host as far as in use") {
   CHECK(solvers::basis_reach(Space::device, 780, 124, 8) == Reach::all);
   CHECK(solvers::basis_reach(Space::device, 8000, 124, 8) == Reach::all);
-  CHECK(solvers::basis_reach(Space::device, 100'000, 124, 8) == Reach::in_use);
-  CHECK(solvers::basis_reach(Space::device, 2'097'152, 124, 4) == Reach::in_use);
+  CHECK(solvers::basis_reach(Space::device, 100'000, 124, 8) == Reach::blocks);
+  CHECK(solvers::basis_reach(Space::device, 2'097'152, 124, 4) == Reach::blocks);
+  CHECK(solvers::basis_reach(Space::device, 2'097'152, solvers::norm_columns, 8) == Reach::all);
   CHECK(solvers::basis_reach(Space::host, 780, 124, 8) == Reach::in_use);
+  CHECK(solvers::columns_read(Reach::blocks, 36, 8, 128) == 40);
+  CHECK(solvers::columns_read(Reach::blocks, 125, 24, 128) == 128);
+  CHECK(solvers::columns_read(Reach::blocks, 0, 4, 128) == 0);
+  CHECK(solvers::columns_read(Reach::all, 4, 4, 128) == 128);
+  CHECK(solvers::columns_read(Reach::in_use, 36, 8, 128) == 36);
 }
 
 TEST_CASE("the decomposition holds where copies die and when the space is full") {
   // Ten copies of each of eleven values: couplings of every size between 1 and rounding.
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
-    const Reach reach = seed % 2 == 0 ? Reach::in_use : Reach::all;
+    const Reach reach = std::array{Reach::in_use, Reach::blocks, Reach::all}.at(seed % 3);
     auto a = generators::identity(101);
     for (std::size_t i = 0; i < 101; ++i) a.values[i] = std::cos(3.0 * static_cast<double>(i / 10));
     solvers::KrylovFactorisation<double> basis(Context{}, solvers::CsrOperator<double>(a.view()), 109, seed / 2, true,
