@@ -15,7 +15,6 @@
 #include "tallskinny/gemm/runtime/run_where.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/solvers/direct/bodies.hpp"
-#include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::solvers {
 
@@ -224,8 +223,8 @@ class CudssSolver final : public DirectSolver<T> {
     using Columns = DeviceMatrix<T, Layout::col_major>;
     const index_t p = b.cols();
     Columns from(stream_, n_, p), to(stream_, n_, p);
-    Matrix<T> identity(p, p);
-    ortho::set_identity(identity.view());
+    auto identity = Matrix<T>::zeros(p, p);
+    for (index_t j = 0; j < p; ++j) identity(j, j) = 1;
     const auto move = [&](auto source, auto target) {
       run_where(
           ctx, Space::device,

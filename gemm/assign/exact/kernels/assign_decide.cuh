@@ -8,7 +8,7 @@
 constexpr int many = 256;  // centroids
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
-    assign_decide(const __grid_constant__ ts::cuda::DecideArguments a) {
+    assign_decide(ts::cuda::DecideArguments a) {
   const auto& [x, c, selection, undecided, pairs, labels, sums, counts] = a;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int64 count = count_of(selection, x);

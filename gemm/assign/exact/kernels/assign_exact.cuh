@@ -21,7 +21,6 @@ __device__ __forceinline__ double distance(const Centroids& c, const Rows& x, in
 }
 __device__ __forceinline__ Twofold twofold_distance(const Centroids& c, const Rows& x, int64 i, int m) {
   Twofold sum = {0, 0};
-#pragma unroll 1
   for (int j = 0; j < c.cols; ++j) {
     Twofold difference = two_sum(__dmul_rn(value(x, i, j), c.shrink), -c.columns[static_cast<int64>(j) * c.padded + m]);
     difference.high = __dmul_rn(difference.high, c.factor), difference.low = __dmul_rn(difference.low, c.factor);
@@ -71,38 +70,6 @@ struct Team {
   }
 };
 
-/// Of the centroids first, first + stride ... within `limit`, the lowest number among the nearest. Rarely called: as a
-/// function of its own in which nothing is unrolled it takes the compiler a fraction of the time.
-template <class Together>
-__device__ __noinline__ int exact_label_of_close(const Centroids& c, const Rows& x, int64 i, int first, int stride,
-                                                 double limit) {
-  const double infinity = __longlong_as_double(0x7ff0000000000000ll);
-  constexpr int none = 0x7fffffff;
-  const auto close = [&](int m) { return c.half_norms[m] < never && distance(c, x, i, m) <= limit; };
-  Twofold least = {infinity, 0};
-  int which = none;
-  // First the least distance; then who has it: what differs by less than rounding may have done is equal.
-#pragma unroll 1
-  for (int round = 0; round < 2; ++round) {
-    const double tie = __dmul_rn(__dmul_rn(c.cols + 3, 0x1p-100), least.high);
-#pragma unroll 1
-    for (int m = first; m < c.count && which == none; m += stride) {
-      if (!close(m)) continue;
-      const Twofold found = twofold_distance(c, x, i, m);
-      if (round == 1) {
-        if (minus(found, least) <= tie) which = m;
-      } else if (least.high == infinity || minus(found, least) < 0) {
-        least = found;
-      }
-    }
-    if (round == 0)
-      least = Together::together(least, [infinity](const Twofold& a, const Twofold& b) {
-        return a.high == infinity || (b.high != infinity && minus(b, a) < 0) ? b : a;
-      });
-  }
-  return Together::together(which, [](int a, int b) { return min(a, b); });
-}
-
 /// A thread of the team takes the centroids first, first + stride ...
 template <class Together>
 __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, int64 i, int first, int stride) {
@@ -122,7 +89,24 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
   });
   const double limit = rounded_beyond(c, near.best);
   if (near.second > limit) return near.which;
-  return exact_label_of_close<Together>(c, x, i, first, stride, limit);
+
+  Twofold least = {infinity, 0};
+  for (int m = first; m < c.count; m += stride) {
+    if (c.half_norms[m] >= never || distance(c, x, i, m) > limit) continue;
+    const Twofold found = twofold_distance(c, x, i, m);
+    if (least.high == infinity || minus(found, least) < 0) least = found;
+  }
+  least = Together::together(least, [infinity](const Twofold& a, const Twofold& b) {
+    return a.high == infinity || (b.high != infinity && minus(b, a) < 0) ? b : a;
+  });
+  // What differs by less than rounding may have done is equal.
+  const double tie = __dmul_rn(__dmul_rn(c.cols + 3, 0x1p-100), least.high);
+  int which = none;
+  for (int m = first; m < c.count && which == none; m += stride) {
+    if (c.half_norms[m] >= never || distance(c, x, i, m) > limit) continue;
+    if (minus(twofold_distance(c, x, i, m), least) <= tie) which = m;
+  }
+  return Together::together(which, [](int a, int b) { return min(a, b); });
 }
 
 /// The same of two centroids, by half a warp, while the other half has another row: eight lanes have a partial
