@@ -113,16 +113,17 @@ SpmmPolicy parts_policy(const GpuProblem& problem, const DeviceInfo& device, ind
   p.by_parts = true, p.split = 0, p.lanes = static_cast<int>(lanes);
   const index_t piece_bytes = p.vector * static_cast<index_t>(size_of(pr.type));
   const index_t bytes = p.passes() * piece_bytes;
-  // Halves are widened beside the column numbers, which are too long then for eight of them.
-  const index_t most = pr.index_bytes == 8 && size_of(pr.type) == 2 ? 4 : 8;
-  p.unroll = static_cast<int>(std::clamp<index_t>(power_down(std::max<index_t>(under_way / bytes, 1)), 1, most));
+  // Halves are widened beside the column numbers: where these are long, fewer are under way.
+  const bool long_halves = pr.index_bytes == 8 && size_of(pr.type) == 2;
+  p.unroll = static_cast<int>(
+      std::clamp<index_t>(power_down(std::max<index_t>(under_way / bytes, 1)), 1, long_halves ? 4 : 8));
   const index_t sums = p.passes() * p.vector * result_size(pr.type) / 4;
   const index_t words = p.passes() * std::max<index_t>(piece_bytes / 4, 2);
   const index_t registers = 3 * sums + p.unroll * (words + 1) + ceil_div(static_cast<index_t>(size_of(pr.type)), 2) +
                             (p.passes() > 1 || p.shifted || p.strided ? model.beside_wide_parts : model.beside_parts) +
                             (device.compute_major >= 10 ? model.beside_on_sm_100 : 0);
-  p.blocks = static_cast<int>(
-      std::clamp<index_t>(model.registers / p.threads / registers, model.least_blocks, model.most_blocks));
+  p.blocks = static_cast<int>(std::clamp<index_t>(model.registers / p.threads / registers, model.least_blocks,
+                                                  long_halves ? model.least_blocks + 1 : model.most_blocks));
   return p;
 }
 
