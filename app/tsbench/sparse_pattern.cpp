@@ -66,7 +66,7 @@ index_t SparsePattern::length_of(index_t i) const {
     case Pattern::random: return random_count;
     case Pattern::graph: {  // of a rank anywhere among the rows
       const double rank = std::max(uniform_of(static_cast<std::uint64_t>(i)), 1 / static_cast<double>(rows));
-      return static_cast<index_t>(graph_mean * (1 - graph_power) * std::pow(rank, -graph_power) + 0.5);
+      return std::llround(graph_mean * (1 - graph_power) * std::pow(rank, -graph_power));
     }
     case Pattern::blocks:
       return std::min(rows, least_block << (mixed(static_cast<std::uint64_t>(i / block_rows)) % block_kinds));

@@ -55,6 +55,7 @@ const char* op_of(const Factor<R>& f) {
 
 /// C = alpha A B + beta C, m x n by rows: the transposes by columns.
 template <class R>
+// NOLINTNEXTLINE(readability-function-size): the arguments of xGEMM
 void gemm(index_t m, index_t n, index_t k, R alpha, Factor<R> a, Factor<R> b, R beta, R* c, index_t ld_c) {
   const int rows = static_cast<int>(n), cols = static_cast<int>(m), depth = static_cast<int>(k);
   const int ld_a = static_cast<int>(a.rows.ld), ld_b = static_cast<int>(b.rows.ld), ld = static_cast<int>(ld_c);
@@ -180,6 +181,7 @@ struct SumsPiece {
 }  // namespace
 
 template <class T>
+// NOLINTNEXTLINE(readability-function-size): the arguments of xGEMM, and of what calls it
 bool library_inner(const Context& ctx, const Kernels& kernels, Op op, result_t<T> alpha, Strided<const T> a,
                    Strided<const T> b, result_t<T> beta, Strided<result_t<T>> c, bool gram) {
   using R = real_t<T>;

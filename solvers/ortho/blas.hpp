@@ -26,6 +26,7 @@ template <class T>
 
 /// C = alpha op(A) op(B) + beta C, m x n by columns.
 template <class T>
+// NOLINTNEXTLINE(readability-function-size): the arguments of xGEMM
 void blas_gemm(const char* op_a, const char* op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda,
                const T* b, index_t ldb, T beta, T* c, index_t ldc) {
   const int rows = static_cast<int>(m), columns = static_cast<int>(n), depth = static_cast<int>(k);
