@@ -125,6 +125,7 @@ class CudssSolver final : public DirectSolver<T> {
   }
 
   [[nodiscard]] FactorEstimate estimate() const noexcept override { return estimate_; }
+  [[nodiscard]] Space space() const noexcept override { return Space::device; }
 
   [[nodiscard]] bool factorise(CsrView<T> a) override {
     send(a);

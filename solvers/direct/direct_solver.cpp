@@ -54,6 +54,7 @@ double factorise_well(std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> a, Fa
   double error = error_of(*solver);
   for (const DirectBody body : {DirectBody::best, DirectBody::eigen}) {
     if (error < near_rounding || (body == DirectBody::eigen && a.rows > most_rows)) break;
+    if (body == DirectBody::best && solver->space() == Space::host) continue;  // is that of the processor already
     auto other = analyse<T>(a, kind, body);
     if (other->estimate().by == solver->estimate().by) continue;
     const double of_other = error_of(*other);

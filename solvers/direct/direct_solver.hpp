@@ -36,6 +36,8 @@ class DirectSolver {
   virtual ~DirectSolver() = default;
 
   [[nodiscard]] virtual FactorEstimate estimate() const noexcept = 0;
+  /// Where the factors are.
+  [[nodiscard]] virtual Space space() const noexcept { return Space::host; }
   /// The order of elimination, as analyse() takes it for a matrix of the same pattern; empty: has none.
   [[nodiscard]] virtual std::vector<int> order() const { return {}; }
   /// Factorises a matrix with the pattern that was analysed; false where a pivot is zero.
