@@ -21,6 +21,7 @@ namespace ts::solvers {
 ///   space()                           where it is at home, if that is not the host
 ///   apply(ctx, x, y)                  for device views, or for PlacedView; without it blocks go through host memory
 ///   update(ctx, alpha, shift, x, beta, y)  Y = alpha (A - shift I) X + beta Y for device views, or false
+///   recurrence(ctx, count, alpha, shift, x, beta, y)  `count` such steps, after each of which x and y change places
 ///   residual(ctx, x, theta, r)       R = A X - X diag(theta) on the host, each element a sum in twofold float64
 ///   write(a)                         A = the matrix itself, n x n; without it as_dense() takes n products
 ///   facts()
@@ -64,6 +65,13 @@ class Operator {
     return y.space() == Space::device &&
            body_->update(ctx, alpha, shift, x.template in<Space::device>(), beta, y.template in<Space::device>());
   }
+  /// `count` times update, after each of which X and Y change places. False, with nothing done, where this operator
+  /// cannot.
+  [[nodiscard]] bool recurrence(const Context& ctx, index_t count, T alpha, double shift, PlacedView<T> x, T beta,
+                                PlacedView<T> y) const {
+    return y.space() == Space::device && body_->recurrence(ctx, count, alpha, shift, x.template in<Space::device>(),
+                                                           beta, y.template in<Space::device>());
+  }
   /// R = A X - X diag(theta), n x k on the host. True where each element comes from a compensated sum, so
   /// that the rounding of long rows does not show; otherwise from a product like any other.
   bool residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {
@@ -85,6 +93,7 @@ class Operator {
     virtual void apply(const Context&, HostView<const T>, HostView<T>) const = 0;
     virtual void apply(const Context&, DeviceView<const T>, DeviceView<T>) const = 0;
     virtual bool update(const Context&, T, double, DeviceView<const T>, T, DeviceView<T>) const = 0;
+    virtual bool recurrence(const Context&, index_t, T, double, DeviceView<T>, T, DeviceView<T>) const = 0;
     virtual bool residual(const Context&, HostView<const T>, std::span<const double>, HostView<T>) const = 0;
     virtual bool write(HostView<T>) const = 0;
     [[nodiscard]] virtual OperatorFacts facts() const = 0;
@@ -110,6 +119,13 @@ class Operator {
                 DeviceView<T> y) const override {
       if constexpr (requires(const Body& b) { b.update(ctx, alpha, shift, x, beta, y); })
         return body.update(ctx, alpha, shift, x, beta, y);
+      else
+        return false;
+    }
+    bool recurrence(const Context& ctx, index_t count, T alpha, double shift, DeviceView<T> x, T beta,
+                    DeviceView<T> y) const override {
+      if constexpr (requires(const Body& b) { b.recurrence(ctx, count, alpha, shift, x, beta, y); })
+        return body.recurrence(ctx, count, alpha, shift, x, beta, y);
       else
         return false;
     }
@@ -194,6 +210,11 @@ class CsrOperator {
   }
   bool update(const Context& ctx, T alpha, double shift, DeviceView<const T> x, T beta, DeviceView<T> y) const {
     spmm_shifted(ctx, alpha, there_, T{static_cast<real_t<T>>(shift)}, x, beta, y);
+    return true;
+  }
+  bool recurrence(const Context& ctx, index_t count, T alpha, double shift, DeviceView<T> x, T beta,
+                  DeviceView<T> y) const {
+    spmm_recurrence(ctx, static_cast<int>(count), alpha, there_, T{static_cast<real_t<T>>(shift)}, x, beta, y);
     return true;
   }
   void residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {

@@ -14,8 +14,9 @@ namespace ts {
 struct SparseFacts {
   index_t parts = 0, splits = 0, long_splits = 0;  ///< as CsrParts has them; 0 parts: not known
   index_t longest = 0;                             ///< entries of the longest row
-  int uneven = 0;     ///< what rows would have more if any 8 successive ones were as long as their longest, in percent
-  int scattered = 0;  ///< groups of 8 columns that 256 successive rows meet, in percent of their entries
+  int uneven = 0;      ///< what rows would have more if any 8 successive ones were as long as their longest, in percent
+  int scattered = 0;   ///< groups of 8 columns that 256 successive rows meet, in percent of their entries
+  index_t reach = -1;  ///< of the columns of a row, how far they are from its diagonal; -1: not known
   friend auto operator<=>(const SparseFacts&, const SparseFacts&) = default;
 };
 

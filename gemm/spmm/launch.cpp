@@ -20,11 +20,19 @@ struct PlannedSpmm : cuda::PlannedKernel {
   std::optional<cuda::ReadyKernel> splits;  ///< what follows a kernel by parts
 };
 
-/// Y = alpha (B - shift I) X + beta Y with at most spmm_widest columns; B is A or, for other ops, the
-/// transposed that A keeps.
+/// Several products of a recurrence in one pass, where that can be.
+struct PlannedSteps : PlannedSpmm {
+  PlannedSteps(const cuda::GpuProblem& problem, const cuda::DeviceInfo& device)
+      : PlannedSpmm(problem, device), plan(cuda::spmm_steps_plan(problem, kernel.plan(), device)) {
+    if (plan) together.emplace(plan->kernel);
+  }
+  std::optional<cuda::SpmmStepsPlan> plan;
+  std::optional<cuda::ReadyKernel> together;
+};
+
 template <class T, class I>
-void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, Space::device, I>& b, result_t<T> shift,
-                 DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y) {
+cuda::GpuProblem problem_of(const Context& ctx, Op op, const CsrView<T, Space::device, I>& b, result_t<T> shift,
+                            DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y) {
   cuda::GpuProblem problem;
   problem.problem = {Operation::spmm, dtype_of<T>, b.rows, b.cols, x.cols};
   problem.problem.accumulate = beta != result_t<T>{};
@@ -33,16 +41,33 @@ void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, 
   problem.op = op, problem.second = cuda::form_of(x), problem.out = cuda::form_of(y), problem.sparse = b.facts;
   // Where ranks share the rows, parts would depend on how many they are.
   if (ctx.determinism == Determinism::gpu_to_gpu && ctx.communicator->size() > 1) problem.sparse.parts = 0;
+  return problem;
+}
+
+template <class T, class I>
+cuda::SpmmArguments<result_t<T>> arguments_of(result_t<T> alpha, const CsrView<T, Space::device, I>& b,
+                                              result_t<T> shift, DeviceStrided<const T> x, result_t<T> beta,
+                                              DeviceStrided<result_t<T>> y) {
+  return {{b.pointers, b.indices, b.values},
+          {x.data, x.row_stride, x.col_stride},
+          {y.data, y.row_stride, y.col_stride},
+          alpha,
+          beta,
+          -shift,
+          b.rows,
+          b.parts,
+          nullptr,
+          {}};
+}
+
+/// Y = alpha (B - shift I) X + beta Y with at most spmm_widest columns; B is A or, for other ops, the
+/// transposed that A keeps.
+template <class T, class I>
+void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, Space::device, I>& b, result_t<T> shift,
+                 DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y) {
+  const cuda::GpuProblem problem = problem_of<T, I>(ctx, op, b, shift, x, beta, y);
   const auto planned = cuda::kept_plan<PlannedSpmm>(problem, ctx.stream.device());
-  cuda::SpmmArguments<result_t<T>> arguments{{b.pointers, b.indices, b.values},
-                                             {x.data, x.row_stride, x.col_stride},
-                                             {y.data, y.row_stride, y.col_stride},
-                                             alpha,
-                                             beta,
-                                             -shift,
-                                             b.rows,
-                                             b.parts,
-                                             nullptr};
+  cuda::SpmmArguments<result_t<T>> arguments = arguments_of<T, I>(alpha, b, shift, x, beta, y);
   using Policy = cuda::SpmmPolicy;
   if (planned->splits)
     arguments.carries = static_cast<result_t<T>*>(ctx.stream.workspace(planned->kernel.plan().workspace_bytes));
@@ -50,7 +75,48 @@ void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, 
   if (planned->splits) planned->splits->launch_with<Policy, result_t<T>>(ctx, arguments);
 }
 
+/// What kernels may count on in both.
+cuda::Form weaker(cuda::Form a, const cuda::Form& b) {
+  a.contiguous = a.contiguous && b.contiguous, a.alignment = std::min(a.alignment, b.alignment);
+  a.gap = std::max(a.gap, b.gap);
+  return a;
+}
+
+/// A once, X and Y read and written once.
+Cost cost_of_steps(const Problem& product, int count) {
+  const Cost one = cost_of(product);
+  const double block = static_cast<double>(product.n * product.q) * static_cast<double>(size_of(product.type));
+  return {one.read_bytes + (product.accumulate ? 0 : block), one.written_bytes + block, count * one.flops};
+}
+
 }  // namespace
+
+template <class T, class I>
+void spmm_recurrence(const Context& ctx, int count, T alpha, CsrView<T, Space::device, I> a, T shift,
+                     DeviceStrided<T> x, T beta, DeviceStrided<T> y) {
+  expect_argument("spmm_recurrence", a.rows == a.cols, "A must be square");
+  expect_shape("spmm_recurrence", "X", x, a.rows, x.cols, "as many rows as A");
+  expect_shape("spmm_recurrence", "Y", y, a.rows, x.cols, "the shape of X");
+  expect_disjoint("spmm_recurrence", y, "Y", x, "X");
+  const cuda::Form read = cuda::form_of(x), written = cuda::form_of(y);
+  if (count > 1 && !x.empty() && a.stored > 0 && x.cols <= cuda::spmm_widest(dtype_of<T>) && alpha != T{} &&
+      read.layout == written.layout) {
+    cuda::GpuProblem problem = problem_of<T, I>(ctx, Op::none, a, shift, x, beta, y);
+    problem.second = problem.out = weaker(read, written);
+    const auto planned = cuda::kept_plan<PlannedSteps>(problem, ctx.stream.device());
+    while (planned->together && count > 1) {
+      cuda::SpmmArguments<T> arguments = arguments_of<T, I>(alpha, a, shift, x, beta, y);
+      arguments.steps = planned->plan->of(std::min(count, planned->plan->steps.count));
+      arguments.steps.counters = ctx.stream.counters();
+      const Profile::Piece piece(ctx, "sparse products in one pass",
+                                 cost_of_steps(problem.problem, arguments.steps.count), dtype_of<T>, Space::device);
+      planned->together->launch_with<cuda::SpmmPolicy, T>(ctx, arguments);
+      if (arguments.steps.count % 2 != 0) std::swap(x, y);
+      count -= arguments.steps.count;
+    }
+  }
+  for (; count > 0; --count, std::swap(x, y)) spmm<T, I>(ctx, Op::none, alpha, a, shift, x, beta, y);
+}
 
 template <class T, class I>
 void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::device, I> a, result_t<T> shift,
@@ -82,6 +148,14 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::devi
                            DeviceStrided<const T>, result_t<T>, DeviceStrided<result_t<T>>);
 #define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+#undef TS_INSTANTIATE_INDEX
+
+#define TS_INSTANTIATE_INDEX(T, I)                                                                                  \
+  template void spmm_recurrence<T, I>(const Context&, int, T, CsrView<T, Space::device, I>, T, DeviceStrided<T>, T, \
+                                      DeviceStrided<T>);
+#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 

@@ -35,6 +35,9 @@ struct SpmmModel {
   double parts_overhead = 1.25;                         ///< of a part, against whole rows of one length
   double behind = 0.01;                                 ///< what the model cannot tell apart
   double uneven = 0.4;                                  ///< of whole rows: what 100 % of unevenness add
+  int most_steps = 8;                                   ///< products in one pass
+  index_t blocks_of_steps = 4;                          ///< of a multiprocessor, then
+  double cache_share = 0.6;                             ///< of L2, what several products may keep there
   double entry_seconds = 0.7e-6;                        ///< of entries of a row that wait for each other
   index_t longest_of_rows = 512, uneven_of_rows = 100;  ///< of matrices that go by rows, where no time may choose
 };
@@ -172,6 +175,58 @@ KernelPlan spmm_splits_plan(const SpmmPolicy& parts, const SparseFacts& a) {
   plan.grid = grid_of(a.long_splits + ceil_div((a.splits - a.long_splits) * policy.q, policy.threads), INT32_MAX);
   plan.block = policy.threads;
   plan.budget = {64, policy.threads * 16};
+  return plan;
+}
+
+namespace {
+
+/// So that blocks, `resident` of them at work, do not wait for each other.
+index_t lag_of(const SpmmSteps& s, index_t resident) { return (s.reach + 1) * s.group + ceil_div(resident, s.count); }
+
+SpmmSteps steps_of(const SparseFacts& a, index_t rows, index_t tile, index_t resident, int count) {
+  constexpr index_t counted = Stream::counter_count - 2, least_group = 8;
+  SpmmSteps s;
+  s.count = count, s.tiles = ceil_div(rows, tile);
+  s.group = static_cast<int>(std::max(least_group, ceil_div(s.tiles, counted)));
+  s.reach = ceil_div(a.reach, s.group * tile);
+  s.lag = lag_of(s, resident);
+  return s;
+}
+
+}  // namespace
+
+SpmmSteps SpmmStepsPlan::of(int count) const {
+  SpmmSteps fewer = steps;
+  fewer.count = count, fewer.lag = lag_of(fewer, kernel.grid);
+  return fewer;
+}
+
+std::optional<SpmmStepsPlan> spmm_steps_plan(const GpuProblem& problem, const KernelPlan& rows,
+                                             const DeviceInfo& device, SpmmStepsWish wish) {
+  const Problem& pr = problem.problem;
+  if (rows.family != "spmm_rows" || pr.n != pr.p || problem.sparse.reach < 0) return std::nullopt;
+  const auto policy = policy_of<SpmmPolicy>(rows);
+  if (policy.strided || result_type_of(pr.type) != pr.type) return std::nullopt;
+  SpmmStepsPlan plan;
+  plan.kernel = rows, plan.kernel.family = "spmm_steps", plan.kernel.budget.shared_bytes = 4;
+  const index_t blocks = wish.blocks > 0 ? wish.blocks : std::min<index_t>(policy.blocks, model.blocks_of_steps);
+  const index_t resident = blocks * device.multiprocessors, tile = policy.threads / policy.group();
+  plan.kernel.grid = grid_of(resident, INT32_MAX);
+  const double of_row = 2.0 * policy.row_bytes() + 8 +
+                        static_cast<double>(pr.nonzeros) / static_cast<double>(std::max<index_t>(pr.n, 1)) *
+                            static_cast<double>(static_cast<index_t>(size_of(pr.type)) + pr.index_bytes);
+  const double cache = static_cast<double>(device.l2_bytes);
+  const auto kept = [&](int count) {
+    const SpmmSteps s = steps_of(problem.sparse, pr.n, tile, resident, count);
+    return of_row * static_cast<double>(((count - 1) * s.lag + resident) * tile);
+  };
+  int count = wish.count;
+  if (count == 0) {
+    if (of_row * static_cast<double>(pr.n) < cache) return std::nullopt;
+    for (count = model.most_steps; count > 1 && kept(count) > model.cache_share * cache;) --count;
+  }
+  if (count < 2) return std::nullopt;
+  plan.steps = steps_of(problem.sparse, pr.n, tile, resident, count);
   return plan;
 }
 

@@ -63,8 +63,9 @@ void ChebyshevFilter<T>::apply(const Context& ctx, PlacedView<const T> x, Placed
   if (degree % 2 == 0) std::swap(t[0], t[1]);
   copy_block<T>(ctx, x, t[0]);
   step(ctx, 1 / e, -c / e, t[0], 0.0, t[1]);  // T_1 = (A - c) / e
-  for (index_t k = 1; k < degree; ++k)        // T_{k+1} = 2 (A - c) / e T_k - T_{k-1}
-    step(ctx, 2 / e, -2 * c / e, t.at(at(k % 2)), -1.0, t.at(at((k + 1) % 2)));
+  // T_{k+1} = 2 (A - c) / e T_k - T_{k-1}
+  if (a_.recurrence(ctx, degree - 1, static_cast<real_t<T>>(2 / e), c, t[1], real_t<T>{-1}, t[0])) return;
+  for (index_t k = 1; k < degree; ++k) step(ctx, 2 / e, -2 * c / e, t.at(at(k % 2)), -1.0, t.at(at((k + 1) % 2)));
 }
 
 std::optional<SpectralTransform> choose_filter(double leading, double edge, double far, index_t longest) {
