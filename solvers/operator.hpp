@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tallskinny/gemm/runtime/placed.hpp"
+#include "tallskinny/gemm/runtime/reach.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -67,10 +68,11 @@ class Operator {
   }
   /// `count` times update, after each of which X and Y change places. False, with nothing done, where this operator
   /// cannot.
-  [[nodiscard]] bool recurrence(const Context& ctx, index_t count, T alpha, double shift, PlacedView<T> x, T beta,
-                                PlacedView<T> y) const {
-    return y.space() == Space::device && body_->recurrence(ctx, count, alpha, shift, x.template in<Space::device>(),
-                                                           beta, y.template in<Space::device>());
+  [[nodiscard]] bool recurrence(const Context& ctx, index_t count, double alpha, double shift, PlacedView<T> x,
+                                double beta, PlacedView<T> y) const {
+    return y.space() == Space::host ? body_->recurrence(ctx, count, alpha, shift, x.host(), beta, y.host())
+                                    : body_->recurrence(ctx, count, alpha, shift, x.template in<Space::device>(), beta,
+                                                        y.template in<Space::device>());
   }
   /// R = A X - X diag(theta), n x k on the host. True where each element comes from a compensated sum, so
   /// that the rounding of long rows does not show; otherwise from a product like any other.
@@ -93,7 +95,8 @@ class Operator {
     virtual void apply(const Context&, HostView<const T>, HostView<T>) const = 0;
     virtual void apply(const Context&, DeviceView<const T>, DeviceView<T>) const = 0;
     virtual bool update(const Context&, T, double, DeviceView<const T>, T, DeviceView<T>) const = 0;
-    virtual bool recurrence(const Context&, index_t, T, double, DeviceView<T>, T, DeviceView<T>) const = 0;
+    virtual bool recurrence(const Context&, index_t, double, double, HostView<T>, double, HostView<T>) const = 0;
+    virtual bool recurrence(const Context&, index_t, double, double, DeviceView<T>, double, DeviceView<T>) const = 0;
     virtual bool residual(const Context&, HostView<const T>, std::span<const double>, HostView<T>) const = 0;
     virtual bool write(HostView<T>) const = 0;
     [[nodiscard]] virtual OperatorFacts facts() const = 0;
@@ -122,8 +125,17 @@ class Operator {
       else
         return false;
     }
-    bool recurrence(const Context& ctx, index_t count, T alpha, double shift, DeviceView<T> x, T beta,
+    bool recurrence(const Context& ctx, index_t count, double alpha, double shift, HostView<T> x, double beta,
+                    HostView<T> y) const override {
+      return recurrence_of(ctx, count, alpha, shift, x, beta, y);
+    }
+    bool recurrence(const Context& ctx, index_t count, double alpha, double shift, DeviceView<T> x, double beta,
                     DeviceView<T> y) const override {
+      return recurrence_of(ctx, count, alpha, shift, x, beta, y);
+    }
+    template <class View>
+    bool recurrence_of(const Context& ctx, index_t count, double alpha, double shift, View x, double beta,
+                       View y) const {
       if constexpr (requires(const Body& b) { b.recurrence(ctx, count, alpha, shift, x, beta, y); })
         return body.recurrence(ctx, count, alpha, shift, x, beta, y);
       else
@@ -193,6 +205,7 @@ class CsrOperator {
   /// @throws Error(invalid_argument) unless the matrix is square.
   explicit CsrOperator(CsrView<T, Space::host, I> a) : a_(a) {
     expects(a.rows == a.cols, "an operator needs a square matrix");
+    if (a.facts.reach < 0) a_.facts.reach = reach_of(a);
   }
   /// @param there the same matrix on the device of the Context's stream.
   CsrOperator(CsrView<T, Space::host, I> a, CsrView<T, Space::device, I> there) : CsrOperator(a) {
@@ -212,9 +225,17 @@ class CsrOperator {
     spmm_shifted(ctx, alpha, there_, T{static_cast<real_t<T>>(shift)}, x, beta, y);
     return true;
   }
-  bool recurrence(const Context& ctx, index_t count, T alpha, double shift, DeviceView<T> x, T beta,
-                  DeviceView<T> y) const {
-    spmm_recurrence(ctx, static_cast<int>(count), alpha, there_, T{static_cast<real_t<T>>(shift)}, x, beta, y);
+  template <Space S>
+  bool recurrence(const Context& ctx, index_t count, double alpha, double shift, MatrixView<T, S> x, double beta,
+                  MatrixView<T, S> y) const {
+    using R = real_t<T>;
+    const auto steps = [&](const CsrView<T, S, I>& a) {
+      spmm_recurrence(ctx, count, static_cast<R>(alpha), a, static_cast<R>(shift), x, static_cast<R>(beta), y);
+    };
+    if constexpr (S == Space::host)
+      steps(a_);
+    else
+      steps(there_);
     return true;
   }
   void residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {

@@ -29,6 +29,15 @@ struct SparseKernels {
     Strided<C> y;
   };
   void (*scatter)(const Scatter&);
+  /// y(i, :) = alpha (A x - shift x)(i, :) + beta y(i, :) for rows begin <= i < end of a square A, where beta = 0 never
+  /// reads Y. X and Y are row-major. Null for 16-bit types.
+  struct Step {
+    Matrix a;
+    real_t<C> alpha, shift, beta;
+    Strided<const T> x;
+    Strided<C> y;
+  };
+  void (*step)(const Step&, index_t begin, index_t end);
 };
 
 /// sums[j] += sum_i x(i, j)^2 for `width` real columns, in float64.

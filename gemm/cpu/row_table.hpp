@@ -11,7 +11,9 @@ namespace ts::cpu::TS_ISA {
 template <class... S>
 constexpr auto sparse_table(std::tuple<S...>*) {
   const auto one = []<class T, class I>(SparseKernels<T, I>*) {
-    return SparseKernels<T, I>{gather<T, I>, scatter<T, I>};
+    SparseKernels<T, I> kernels{gather<T, I>, scatter<T, I>, nullptr};
+    if constexpr (std::is_same_v<T, result_t<T>>) kernels.step = step<T, I>;
+    return kernels;
   };
   return std::tuple<S...>{one(static_cast<S*>(nullptr))...};
 }

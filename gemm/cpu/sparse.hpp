@@ -48,32 +48,52 @@ struct Head {
 template <class T>
 inline constexpr int sparse_vectors = is_complex<T> ? 2 : 4;
 
-/// Of X and `out` the columns from `first` on, in reals, of which the last vector has `tail`.
-template <class T, class I, int NV>
+/// What becomes of the sums of a row of A X, in reals.
+template <class R>
+struct Written {
+  R* to;  ///< of row `begin`
+  index_t ld;
+  R alpha = 1, diagonal = 0, beta = 0;  ///< where it is a step
+};
+
+/// Of X and `out` the columns from `first` on, in reals, of which the last vector has `tail`. `steps`: out = alpha (A +
+/// diagonal I) X + beta out, else out = A X.
+template <class T, class I, int NV, bool steps>
 void gather_columns(const CsrView<T, Space::host, I>& a, index_t begin, index_t end, const Strided<const T>& x,
-                    index_t first, index_t tail, result_t<T>* results) {
+                    index_t first, index_t tail, const Written<real_t<T>>& written) {
   using E = element_t<T>;
   using R = real_t<T>;
   using V = Vec<R>;
   constexpr index_t ahead = 16;  // entries: hides the latency of memory behind some hundred cycles of work
   const auto head = Head<E>::make(tail);
+  const auto mask = V::first(tail);
   const auto* base = reinterpret_cast<const E*>(x.data + first / reals<T>);
-  const index_t ld = x.row_stride * reals<T>, ld_out = x.cols * reals<T>, last_entry = a.nonzeros();
+  const index_t ld = x.row_stride * reals<T>, last_entry = a.nonzeros();
   const index_t* const pointers = a.pointers;
   const I* const indices = a.indices;
   const T* const values = a.values;
-  R* out = reinterpret_cast<R*>(results) + first;
-  for (index_t i = begin; i < end; ++i, out += ld_out) {
+  const auto alpha = V::broadcast(written.alpha), diagonal = V::broadcast(written.diagonal);
+  const auto beta = V::broadcast(written.beta);
+  R* out = written.to + first;
+  for (index_t i = begin; i < end; ++i, out += written.ld) {
     typename V::Reg sum[NV], cross[NV];
-    TS_UNROLL
-    for (int v = 0; v < NV; ++v) sum[v] = V::zero(), cross[v] = V::zero();
-    for (index_t e = pointers[i]; e < pointers[i + 1]; ++e) {
-      const E* row = base + static_cast<index_t>(indices[e]) * ld;
-      if (e + ahead < last_entry) __builtin_prefetch(base + static_cast<index_t>(indices[e + ahead]) * ld);
-      typename V::Reg line[NV];
+    const auto load = [&](const E* row, typename V::Reg(&line)[NV]) {
       TS_UNROLL
       for (int v = 0; v < NV - 1; ++v) line[v] = V::load(row + v * V::lanes);
       line[NV - 1] = Head<E>::load(row + (NV - 1) * V::lanes, head);
+    };
+    TS_UNROLL
+    for (int v = 0; v < NV; ++v) sum[v] = V::zero(), cross[v] = V::zero();
+    typename V::Reg line[NV];
+    if constexpr (steps) {
+      load(base + i * ld, line);
+      TS_UNROLL
+      for (int v = 0; v < NV; ++v) sum[v] = V::fma(diagonal, line[v], sum[v]);
+    }
+    for (index_t e = pointers[i]; e < pointers[i + 1]; ++e) {
+      const E* row = base + static_cast<index_t>(indices[e]) * ld;
+      if (e + ahead < last_entry) __builtin_prefetch(base + static_cast<index_t>(indices[e + ahead]) * ld);
+      load(row, line);
       if constexpr (is_complex<T>) {
         const auto re = V::broadcast(values[e].real()), im = V::broadcast(values[e].imag());
         TS_UNROLL
@@ -94,16 +114,26 @@ void gather_columns(const CsrView<T, Space::host, I>& a, index_t begin, index_t 
         V::store(direct + v * V::lanes, sum[v]);
         V::store(turned + v * V::lanes, cross[v]);
       }
-      const index_t count = (NV - 1) * V::lanes + tail;
-      for (index_t l = 0; l < count; l += 2) {
-        out[l] = direct[l] - turned[l + 1];
-        out[l + 1] = direct[l + 1] + turned[l];
+      for (index_t l = 0; l < NV * V::lanes; l += 2) {
+        direct[l] -= turned[l + 1];
+        direct[l + 1] += turned[l];
       }
-    } else {
       TS_UNROLL
-      for (int v = 0; v < NV - 1; ++v) V::store(out + v * V::lanes, sum[v]);
-      V::store_first(out + (NV - 1) * V::lanes, V::first(tail), sum[NV - 1]);
+      for (int v = 0; v < NV; ++v) sum[v] = V::load(direct + v * V::lanes);
     }
+    if constexpr (steps) {
+      const bool adds = written.beta != 0;
+      TS_UNROLL
+      for (int v = 0; v < NV; ++v) {
+        R* const place = out + v * V::lanes;
+        auto before = V::zero();
+        if (adds) before = v == NV - 1 ? V::load_first(place, mask) : V::load(place);
+        sum[v] = V::fma(alpha, sum[v], adds ? V::fma(beta, before, V::zero()) : before);
+      }
+    }
+    TS_UNROLL
+    for (int v = 0; v < NV - 1; ++v) V::store(out + v * V::lanes, sum[v]);
+    V::store_first(out + (NV - 1) * V::lanes, mask, sum[NV - 1]);
   }
 }
 
@@ -130,25 +160,41 @@ TS_INLINE void column_runs(index_t q, const Work& work) {
 }
 
 /// One column: the rows' sums are independent chains that the processor overlaps by itself.
-template <class T, class I>
+template <class T, class I, bool steps>
 void gather_single(const CsrView<T, Space::host, I>& a, index_t begin, index_t end, const Strided<const T>& x,
-                   result_t<T>* out) {
-  for (index_t i = begin; i < end; ++i) {
+                   const Written<real_t<T>>& written) {
+  real_t<T>* out = written.to;
+  for (index_t i = begin; i < end; ++i, out += written.ld) {
     real_t<T> sum = 0;
+    if constexpr (steps) sum = written.diagonal * as_real(x.data[i * x.row_stride]);
     for (index_t e = a.pointers[i]; e < a.pointers[i + 1]; ++e)
       sum += as_real(a.values[e]) * as_real(x.data[static_cast<index_t>(a.indices[e]) * x.row_stride]);
-    out[i - begin] = sum;
+    if constexpr (steps) sum = written.alpha * sum + (written.beta == 0 ? 0 : written.beta * *out);
+    *out = sum;
   }
+}
+
+template <class T, class I, bool steps>
+void gather_rows(const CsrView<T, Space::host, I>& a, index_t begin, index_t end, const Strided<const T>& x,
+                 const Written<real_t<T>>& written) {
+  if constexpr (!is_complex<T>)
+    if (x.cols == 1) return gather_single<T, I, steps>(a, begin, end, x, written);
+  column_runs<T>(x.cols, [&](index_t first, auto vectors, index_t tail) {
+    gather_columns<T, I, vectors.value, steps>(a, begin, end, x, first, tail, written);
+  });
 }
 
 template <class T, class I>
 void gather(const CsrView<T, Space::host, I>& a, index_t begin, index_t end, const Strided<const T>& x,
             result_t<T>* out) {
-  if constexpr (!is_complex<T>)
-    if (x.cols == 1) return gather_single(a, begin, end, x, out);
-  column_runs<T>(x.cols, [&](index_t first, auto vectors, index_t tail) {
-    gather_columns<T, I, vectors.value>(a, begin, end, x, first, tail, out);
-  });
+  gather_rows<T, I, false>(a, begin, end, x, {reinterpret_cast<real_t<T>*>(out), x.cols * reals<T>});
+}
+
+template <class T, class I>
+void step(const typename SparseKernels<T, I>::Step& s, index_t begin, index_t end) {
+  gather_rows<T, I, true>(s.a, begin, end, s.x,
+                          {reinterpret_cast<real_t<T>*>(s.y.data + begin * s.y.row_stride), s.y.row_stride * reals<T>,
+                           s.alpha, -s.shift, s.beta});
 }
 
 /// Of X and Y the columns from `first` on, in reals, of which the last vector has `tail`.

@@ -1,8 +1,11 @@
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/cpu/outer.hpp"
 #include "tallskinny/gemm/cpu/row_cuts.hpp"
+#include "tallskinny/gemm/plan/processor_info.hpp"
 #include "tallskinny/gemm/spmm/detail.hpp"
 
 namespace ts::fast {
@@ -135,6 +138,67 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host
   else
     multiply_transposed<T, I>(ctx, threads, op_a, alpha, a, rows_of_x, beta, y);
 }
+
+namespace {
+
+index_t rows_of_tile(index_t row_bytes) {
+  constexpr index_t tile_bytes = 64 << 10;  // of X, A and Y
+  return std::max<index_t>(64, tile_bytes / row_bytes);
+}
+
+/// What a step moves for a row.
+template <class T, class I>
+index_t step_row_bytes(const CsrView<T, Space::host, I>& a, index_t columns) {
+  return 3 * columns * static_cast<index_t>(sizeof(T)) +
+         a.nonzeros() / std::max<index_t>(a.rows, 1) * static_cast<index_t>(sizeof(T) + sizeof(I)) + 8;
+}
+
+}  // namespace
+
+template <class T, class I>
+SpmmSteps spmm_steps(const Context& ctx, const CsrView<T, Space::host, I>& a, index_t columns) {
+  constexpr int most = 8;                // beyond, arithmetic is what counts
+  constexpr index_t share_of_cache = 4;  // other threads and programs have some of it too
+  const index_t row_bytes = step_row_bytes(a, columns), tile = rows_of_tile(row_bytes), workers = ctx.thread_count();
+  const SpmmSteps one = spmm_steps_of(a.rows, std::max<index_t>(a.facts.reach, 0), tile, 1, a.rows);
+  const index_t kept = std::min(a.rows, this_cpu().l3_bytes / share_of_cache / row_bytes);
+  int count = a.facts.reach < 0 ? 1 : most;
+  while (count > 1 && one.of(count, workers).rows_between(tile, workers) > kept) --count;
+  return one.of(count, workers);
+}
+
+template <class T, class I>
+void spmm_recurrence(const Context& ctx, const SpmmSteps& s, real_t<T> alpha, const CsrView<T, Space::host, I>& a,
+                     real_t<T> shift, Strided<T> x, real_t<T> beta, Strided<T> y) {
+  using Kernels = cpu::SparseKernels<T, I>;
+  const auto& kernel = std::get<Kernels>(cpu::row_kernels(ctx.simd).sparse);
+  const typename Kernels::Step turns[] = {{a, alpha, shift, beta, x, y}, {a, alpha, shift, beta, y, x}};
+  const index_t row_bytes = step_row_bytes(a, x.cols), tile = rows_of_tile(row_bytes);
+  std::vector<std::atomic<unsigned>> finished(static_cast<std::size_t>(s.groups()));
+  std::atomic<index_t> next = 0;
+  // A ticket waits for lower ones alone, which were taken before: by threads that run, or by this one.
+  parallel(cpu::threads_for(ctx, a.rows * row_bytes), [&](int) {
+    for (index_t ticket = next++; ticket < s.tickets(); ticket = next++) {
+      const auto [step, at] = s.item(ticket);
+      if (at < 0 || at >= s.tiles) continue;
+      const index_t group = at / s.group, last = std::min(group + s.reach, s.groups() - 1);
+      for (index_t g = std::max<index_t>(group - s.reach, 0); step > 0 && g <= last; ++g)
+        while (finished[static_cast<std::size_t>(g)].load(std::memory_order_acquire) < step * s.tiles_of(g))
+          std::this_thread::yield();
+      kernel.step(turns[step % 2], at * tile, std::min(a.rows, (at + 1) * tile));
+      finished[static_cast<std::size_t>(group)].fetch_add(1, std::memory_order_release);
+    }
+  });
+}
+
+#define TS_INSTANTIATE_INDEX(T, I)                                                                                    \
+  template SpmmSteps spmm_steps<T, I>(const Context&, const CsrView<T, Space::host, I>&, index_t);                    \
+  template void spmm_recurrence<T, I>(const Context&, const SpmmSteps&, real_t<T>, const CsrView<T, Space::host, I>&, \
+                                      real_t<T>, Strided<T>, real_t<T>, Strided<T>);
+#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+#undef TS_INSTANTIATE_INDEX
 
 #define TS_INSTANTIATE_INDEX(T, I)                                                                                     \
   template void spmm<T, I>(const Context&, Op, result_t<T>, CsrView<T, Space::host, I>, Strided<const T>, result_t<T>, \

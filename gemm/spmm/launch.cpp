@@ -6,6 +6,7 @@
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/spmm/detail.hpp"
 #include "tallskinny/gemm/spmm/plan.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 
@@ -82,18 +83,12 @@ cuda::Form weaker(cuda::Form a, const cuda::Form& b) {
   return a;
 }
 
-/// A once, X and Y read and written once.
-Cost cost_of_steps(const Problem& product, int count) {
-  const Cost one = cost_of(product);
-  const double block = static_cast<double>(product.n * product.q) * static_cast<double>(size_of(product.type));
-  return {one.read_bytes + (product.accumulate ? 0 : block), one.written_bytes + block, count * one.flops};
-}
-
 }  // namespace
 
 template <class T, class I>
-void spmm_recurrence(const Context& ctx, int count, T alpha, CsrView<T, Space::device, I> a, T shift,
-                     DeviceStrided<T> x, T beta, DeviceStrided<T> y) {
+void spmm_recurrence(const Context& ctx, index_t count, real_t<T> real_alpha, CsrView<T, Space::device, I> a,
+                     real_t<T> real_shift, DeviceStrided<T> x, real_t<T> real_beta, DeviceStrided<T> y) {
+  const T alpha{real_alpha}, shift{real_shift}, beta{real_beta};
   expect_argument("spmm_recurrence", a.rows == a.cols, "A must be square");
   expect_shape("spmm_recurrence", "X", x, a.rows, x.cols, "as many rows as A");
   expect_shape("spmm_recurrence", "Y", y, a.rows, x.cols, "the shape of X");
@@ -106,10 +101,10 @@ void spmm_recurrence(const Context& ctx, int count, T alpha, CsrView<T, Space::d
     const auto planned = cuda::kept_plan<PlannedSteps>(problem, ctx.stream.device());
     while (planned->together && count > 1) {
       cuda::SpmmArguments<T> arguments = arguments_of<T, I>(alpha, a, shift, x, beta, y);
-      arguments.steps = planned->plan->of(std::min(count, planned->plan->steps.count));
+      arguments.steps = planned->plan->of(static_cast<int>(std::min<index_t>(count, planned->plan->steps.count)));
       arguments.steps.counters = ctx.stream.counters();
-      const Profile::Piece piece(ctx, "sparse products in one pass",
-                                 cost_of_steps(problem.problem, arguments.steps.count), dtype_of<T>, Space::device);
+      const Profile::Piece piece(ctx, steps_in_one_pass, cost_of_steps(problem.problem, arguments.steps.count),
+                                 dtype_of<T>, Space::device);
       planned->together->launch_with<cuda::SpmmPolicy, T>(ctx, arguments);
       if (arguments.steps.count % 2 != 0) std::swap(x, y);
       count -= arguments.steps.count;
@@ -151,9 +146,9 @@ TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 
-#define TS_INSTANTIATE_INDEX(T, I)                                                                                  \
-  template void spmm_recurrence<T, I>(const Context&, int, T, CsrView<T, Space::device, I>, T, DeviceStrided<T>, T, \
-                                      DeviceStrided<T>);
+#define TS_INSTANTIATE_INDEX(T, I)                                                                                 \
+  template void spmm_recurrence<T, I>(const Context&, index_t, real_t<T>, CsrView<T, Space::device, I>, real_t<T>, \
+                                      DeviceStrided<T>, real_t<T>, DeviceStrided<T>);
 #define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -178,29 +178,6 @@ KernelPlan spmm_splits_plan(const SpmmPolicy& parts, const SparseFacts& a) {
   return plan;
 }
 
-namespace {
-
-/// So that blocks, `resident` of them at work, do not wait for each other.
-index_t lag_of(const SpmmSteps& s, index_t resident) { return (s.reach + 1) * s.group + ceil_div(resident, s.count); }
-
-SpmmSteps steps_of(const SparseFacts& a, index_t rows, index_t tile, index_t resident, int count) {
-  constexpr index_t counted = Stream::counter_count - 2, least_group = 8;
-  SpmmSteps s;
-  s.count = count, s.tiles = ceil_div(rows, tile);
-  s.group = static_cast<int>(std::max(least_group, ceil_div(s.tiles, counted)));
-  s.reach = ceil_div(a.reach, s.group * tile);
-  s.lag = lag_of(s, resident);
-  return s;
-}
-
-}  // namespace
-
-SpmmSteps SpmmStepsPlan::of(int count) const {
-  SpmmSteps fewer = steps;
-  fewer.count = count, fewer.lag = lag_of(fewer, kernel.grid);
-  return fewer;
-}
-
 std::optional<SpmmStepsPlan> spmm_steps_plan(const GpuProblem& problem, const KernelPlan& rows,
                                              const DeviceInfo& device, SpmmStepsWish wish) {
   const Problem& pr = problem.problem;
@@ -216,9 +193,10 @@ std::optional<SpmmStepsPlan> spmm_steps_plan(const GpuProblem& problem, const Ke
                         static_cast<double>(pr.nonzeros) / static_cast<double>(std::max<index_t>(pr.n, 1)) *
                             static_cast<double>(static_cast<index_t>(size_of(pr.type)) + pr.index_bytes);
   const double cache = static_cast<double>(device.l2_bytes);
+  constexpr index_t counted = Stream::counter_count - 2, least_group = 8;
+  const SpmmSteps one = spmm_steps_of(pr.n, problem.sparse.reach, tile, least_group, counted);
   const auto kept = [&](int count) {
-    const SpmmSteps s = steps_of(problem.sparse, pr.n, tile, resident, count);
-    return of_row * static_cast<double>(((count - 1) * s.lag + resident) * tile);
+    return of_row * static_cast<double>(one.of(count, resident).rows_between(tile, resident));
   };
   int count = wish.count;
   if (count == 0) {
@@ -226,7 +204,7 @@ std::optional<SpmmStepsPlan> spmm_steps_plan(const GpuProblem& problem, const Ke
     for (count = model.most_steps; count > 1 && kept(count) > model.cache_share * cache;) --count;
   }
   if (count < 2) return std::nullopt;
-  plan.steps = steps_of(problem.sparse, pr.n, tile, resident, count);
+  plan.steps = one.of(count, resident);
   return plan;
 }
 

@@ -21,8 +21,9 @@ namespace ts::cuda {
 /// Several products in one pass.
 struct SpmmStepsPlan {
   KernelPlan kernel;
-  SpmmSteps steps;                              ///< without counters
-  [[nodiscard]] SpmmSteps of(int count) const;  ///< for so many products
+  SpmmSteps steps;  ///< without counters
+  /// For so many products.
+  [[nodiscard]] SpmmSteps of(int count) const noexcept { return steps.of(count, kernel.grid); }
 };
 /// What somebody who measures wants otherwise; 0: as the model has it.
 struct SpmmStepsWish {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/core/csr_parts_policy.hpp"
+#include "tallskinny/gemm/spmm/steps_policy.hpp"
 
 namespace ts::cuda {
 
@@ -16,33 +17,6 @@ struct RowsOf {
   Pointer data;
   index_t row_stride, column_stride;
 };
-/// How blocks share `count` products Y = alpha (A + diagonal I) X + beta Y, after each of which X and Y change places,
-/// where the columns of a row are near its diagonal. Each takes tiles of rows by tickets. Product k comes to a tile
-/// `lag` tiles behind product k - 1, so that what it reads is finished, and still in the cache.
-struct SpmmSteps {
-  int count = 1;
-  index_t tiles = 0;             ///< rows that a block takes at a time
-  index_t lag = 0;               ///< more than (reach + 1) group
-  int group = 1;                 ///< tiles that count what is finished together
-  index_t reach = 0;             ///< groups on both sides of its own in which the columns of a row lie
-  unsigned* counters = nullptr;  ///< all 0: next ticket, blocks that ended, tiles that each group has finished
-
-  struct Item {
-    int step;
-    index_t tile;  ///< none where it is below 0, or not below `tiles`
-  };
-  [[nodiscard]] constexpr index_t tickets() const noexcept { return (tiles + (count - 1) * lag) * count; }
-  [[nodiscard]] constexpr Item item(index_t ticket) const noexcept {
-    const int step = static_cast<int>(ticket % count);
-    return {step, ticket / count - step * lag};
-  }
-  [[nodiscard]] constexpr index_t groups() const noexcept { return (tiles + group - 1) / group; }
-  /// Of group g.
-  [[nodiscard]] constexpr unsigned tiles_of(index_t g) const noexcept {
-    return static_cast<unsigned>(tiles - g * group < group ? tiles - g * group : group);
-  }
-};
-
 /// Y = alpha (op(A) + diagonal I) X + beta Y.
 template <class Result>
 struct SpmmArguments {

@@ -1,5 +1,7 @@
 #include "tallskinny/gemm/spmm/spmm.hpp"
 
+#include <algorithm>
+
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/spmm/detail.hpp"
@@ -28,11 +30,60 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host
   fast::spmm<T, I>(ctx, op_a, alpha, a, x, beta, y);
 }
 
+namespace {
+
+/// Y = alpha (A - shift I) X + beta Y in any layout.
+template <class T, class I>
+void one_step(const Context& ctx, real_t<T> alpha, const CsrView<T, Space::host, I>& a, real_t<T> shift, Strided<T> x,
+              real_t<T> beta, Strided<T> y) {
+  spmm<T, I>(ctx, Op::none, T{alpha}, a, x, T{beta}, y);
+  for (index_t i = 0; i < y.rows; ++i)
+    for (index_t j = 0; j < y.cols; ++j) y(i, j) -= alpha * shift * x(i, j);
+}
+
+}  // namespace
+
+template <class T, class I>
+void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView<T, Space::host, I> a, real_t<T> shift,
+                     Strided<T> x, real_t<T> beta, Strided<T> y) {
+  expect_argument("spmm_recurrence", a.rows == a.cols, "A must be square");
+  expect_argument("spmm_recurrence", a.rows == 0 || a.pointers != nullptr, "A has rows but no row pointers");
+  expect_shape("spmm_recurrence", "X", x, a.rows, x.cols, "as many rows as A");
+  expect_shape("spmm_recurrence", "Y", y, a.rows, x.cols, "the shape of X");
+  expect_disjoint("spmm_recurrence", y, "Y", x, "X");
+  if (y.empty()) return;
+  const auto rows_lie = [](const Strided<T>& v) { return v.col_stride == 1 || v.cols == 1; };
+  const bool fast = ctx.implementation == Implementation::fast && rows_lie(x) && rows_lie(y);
+  const SpmmSteps together = fast ? fast::spmm_steps<T, I>(ctx, a, x.cols) : SpmmSteps{};
+  Problem problem{Operation::spmm, dtype_of<T>, a.rows, a.rows, x.cols, beta != 0};
+  problem.nonzeros = a.nonzeros(), problem.index_bytes = static_cast<int>(sizeof(I));
+  while (count > 0) {
+    const int steps = static_cast<int>(std::min<index_t>(count, together.count));
+    if (fast) {
+      const Profile::Piece piece(ctx, steps > 1 ? steps_in_one_pass : name_of(Operation::spmm),
+                                 cost_of_steps(problem, steps), dtype_of<T>);
+      fast::spmm_recurrence<T, I>(ctx, together.of(steps, ctx.thread_count()), alpha, a, shift, x, beta, y);
+    } else {
+      one_step<T, I>(ctx, alpha, a, shift, x, beta, y);
+    }
+    if (steps % 2 != 0) std::swap(x, y);
+    count -= steps;
+  }
+}
+
 #define TS_INSTANTIATE_INDEX(T, I)                                                                                     \
   template void spmm<T, I>(const Context&, Op, result_t<T>, CsrView<T, Space::host, I>, Strided<const T>, result_t<T>, \
                            Strided<result_t<T>>);
 #define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+#undef TS_INSTANTIATE_INDEX
+
+#define TS_INSTANTIATE_INDEX(T, I)                                                                               \
+  template void spmm_recurrence<T, I>(const Context&, index_t, real_t<T>, CsrView<T, Space::host, I>, real_t<T>, \
+                                      Strided<T>, real_t<T>, Strided<T>);
+#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 

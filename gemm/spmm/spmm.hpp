@@ -14,8 +14,11 @@ template <class T, class I>
 void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::device, I> a, result_t<T> shift,
           DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y);
 template <class T, class I>
-void spmm_recurrence(const Context&, int count, T alpha, CsrView<T, Space::device, I> a, T shift, DeviceStrided<T> x,
-                     T beta, DeviceStrided<T> y);
+void spmm_recurrence(const Context&, index_t count, real_t<T> alpha, CsrView<T, Space::host, I> a, real_t<T> shift,
+                     Strided<T> x, real_t<T> beta, Strided<T> y);
+template <class T, class I>
+void spmm_recurrence(const Context&, index_t count, real_t<T> alpha, CsrView<T, Space::device, I> a, real_t<T> shift,
+                     DeviceStrided<T> x, real_t<T> beta, DeviceStrided<T> y);
 }  // namespace detail
 
 /// Y = alpha op(A) X + beta Y, with op(A) m x n sparse, X n x q, Y m x q.
@@ -48,14 +51,22 @@ void spmm_shifted(const Context& ctx, result_t<T> alpha, CsrView<T, Space::devic
   detail::spmm<T, I>(ctx, Op::none, alpha, a, shift, DeviceStrided<const T>(x), beta, DeviceStrided<result_t<T>>(y));
 }
 
-/// `count` times Y = alpha (A - shift I) X + beta Y, after each of which X and Y change places, on the GPU of
-/// ctx.stream, for a square A: a three-term recurrence. The last product is in Y where `count` is odd, else in X. Where
-/// the columns of a row are near its diagonal, several steps pass through A, X and Y together, so that memory is read
-/// less often; the bits are those of spmm_shifted. T: one of the four result types.
+/// `count` times Y = alpha (A - shift I) X + beta Y, after each of which X and Y change places, for a square A: a
+/// three-term recurrence. The last product is in Y where `count` is odd, else in X. beta = 0 never reads Y. Where
+/// a.facts.reach tells that the columns of a row are near its diagonal (reach_of), several steps pass through A, X and Y
+/// together, so that memory is read less often; bits depend neither on that nor on the number of threads. T: one of
+/// the four result types.
 /// @throws Error(invalid_argument) for shapes that do not fit.
+template <class T, class I, HostMatrix VX, HostMatrix VY>
+void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView<T, Space::host, I> a, real_t<T> shift,
+                     VX x, real_t<T> beta, VY y) {
+  detail::spmm_recurrence<T, I>(ctx, count, alpha, a, shift, Strided<T>(x), beta, Strided<T>(y));
+}
+
+/// The same on the GPU of ctx.stream, with the bits of spmm_shifted.
 template <class T, class I, DeviceOperand VX, DeviceOperand VY>
-void spmm_recurrence(const Context& ctx, int count, T alpha, CsrView<T, Space::device, I> a, T shift, VX x, T beta,
-                     VY y) {
+void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView<T, Space::device, I> a,
+                     real_t<T> shift, VX x, real_t<T> beta, VY y) {
   detail::spmm_recurrence<T, I>(ctx, count, alpha, a, shift, DeviceStrided<T>(x), beta, DeviceStrided<T>(y));
 }
 

@@ -8,8 +8,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/long_copy.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/reach.hpp"
 
 namespace ts {
 
@@ -25,21 +24,6 @@ struct CutRows {
 
 /// All facts but `scattered` and `reach` of a matrix that is cut so.
 [[nodiscard]] SparseFacts facts_of_rows(const index_t* pointers, index_t rows, const CutRows& cut);
-
-/// SparseFacts::reach
-template <class T, class I>
-[[nodiscard]] index_t reach_of(CsrView<T, Space::host, I> a) {
-  return parallel_reduce(
-      default_threads(), a.rows, index_t{0},
-      [&](index_t first, index_t last) {
-        index_t reach = 0;
-        for (index_t i = first; i < last; ++i)
-          for (index_t e = a.pointers[i]; e < a.pointers[i + 1]; ++e)
-            reach = std::max(reach, std::abs(static_cast<index_t>(a.indices[e]) - i));
-        return reach;
-      },
-      [](index_t x, index_t y) { return std::max(x, y); });
-}
 
 /// Columns that a sample of a matrix meets: up to 32 blocks of 256 rows, of each row at most 64 entries.
 class ColumnSample {
@@ -110,7 +94,7 @@ class DeviceCsrMatrix {
     facts_.scattered = cuda::ColumnSample::scattered(a.rows, [&](index_t i, auto&& add) {
       for (index_t e = a.pointers[i]; e < a.pointers[i + 1]; ++e) add(static_cast<index_t>(a.indices[e]));
     });
-    facts_.reach = cuda::reach_of(a);
+    facts_.reach = reach_of(a);
     cuda::upload(stream, pointers_.data(), a.pointers, pointers_.bytes());
     cuda::upload(stream, indices_.data(), a.indices, indices_.bytes());
     cuda::upload(stream, values_.data(), a.values, values_.bytes());

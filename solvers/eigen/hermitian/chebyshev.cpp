@@ -62,9 +62,10 @@ void ChebyshevFilter<T>::apply(const Context& ctx, PlacedView<const T> x, Placed
   std::array<PlacedView<T>, 2> t{memory_->beside.view(), y};  // T_k in that of k's parity, the last in Y
   if (degree % 2 == 0) std::swap(t[0], t[1]);
   copy_block<T>(ctx, x, t[0]);
-  step(ctx, 1 / e, -c / e, t[0], 0.0, t[1]);  // T_1 = (A - c) / e
-  // T_{k+1} = 2 (A - c) / e T_k - T_{k-1}
-  if (a_.recurrence(ctx, degree - 1, static_cast<real_t<T>>(2 / e), c, t[1], real_t<T>{-1}, t[0])) return;
+  // T_1 = (A - c) / e and T_{k+1} = 2 (A - c) / e T_k - T_{k-1}
+  if (a_.recurrence(ctx, 1, 1 / e, c, t[0], 0, t[1]) && a_.recurrence(ctx, degree - 1, 2 / e, c, t[1], -1, t[0]))
+    return;
+  step(ctx, 1 / e, -c / e, t[0], 0.0, t[1]);
   for (index_t k = 1; k < degree; ++k) step(ctx, 2 / e, -2 * c / e, t.at(at(k % 2)), -1.0, t.at(at((k + 1) % 2)));
 }
 

@@ -189,7 +189,8 @@ void prepare_products(const Context& ctx, index_t rows, index_t nonzeros, index_
     spmm(rehearsal, Op::none, T{1}, a, from, T{0}, to);
     spmm_shifted(rehearsal, T{1}, a, T{1}, from, T{0}, to);
     spmm_shifted(rehearsal, T{1}, a, T{1}, from, T{1}, to);
-    spmm_recurrence(rehearsal, 2, T{1}, a, T{1}, x.view().template in<Space::device>(), T{1}, to);
+    spmm_recurrence(rehearsal, 2, real_t<T>{1}, a, real_t<T>{1}, x.view().template in<Space::device>(), real_t<T>{1},
+                    to);
   });
 }
 

@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/spmm/spmm.hpp"
 
+#include "tallskinny/gemm/runtime/reach.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 
 using namespace ts;
@@ -167,6 +168,103 @@ TEST_CASE("a column of X that holds NaN does not reach the others", "[short]") {
   }
 }
 
+namespace {
+
+/// Rows of -1, 0 and 1 in up to four of the columns that are at most `reach` from the diagonal, some without entries.
+template <class T, class I>
+CsrMatrix<T, I> near_diagonal(index_t rows, index_t reach, Values& values) {
+  CsrMatrix<T, I> a;
+  a.rows = a.cols = rows;
+  for (index_t i = 0; i < rows; ++i) {
+    for (index_t left = values.below(5); left > 0; --left) {
+      const index_t j = i - reach + values.below(2 * reach + 1);
+      if (j < 0 || j >= rows) continue;
+      a.indices.push_back(static_cast<I>(j));
+      const auto re = static_cast<double>(values.below(3) - 1);
+      a.values.push_back(element<T>(re, static_cast<double>(values.below(3) - 1)));
+    }
+    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
+  }
+  return a;
+}
+
+/// `count` times Y = A X - 2 X - Y, with X and Y beside each other in one operand, whose elements stay exact integers.
+template <class T, class I>
+void check_recurrence(index_t rows, index_t q, index_t reach, index_t count, bool known, std::size_t variant) {
+  CAPTURE(rows, q, reach, count, known, variant);
+  Values values(variant);
+  const auto a = near_diagonal<T, I>(rows, reach, values);
+  const auto both = Operand<T>::integers(rows, 2 * q, form_number(variant), values);
+  auto want = both;
+  for (index_t k = 0; k < count; ++k) {
+    const index_t x = k % 2 * q, y = q - x;
+    for (index_t i = 0; i < rows; ++i)
+      for (index_t j = 0; j < q; ++j) want.at(i, y + j) = -want.at(i, y + j) - T{2} * want.at(i, x + j);
+    for (index_t i = 0; i < rows; ++i)
+      for (auto e = static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(i)]);
+           e < static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(i) + 1]); ++e)
+        for (index_t j = 0; j < q; ++j) want.at(i, y + j) += a.values[e] * want.at(a.indices[e], x + j);
+  }
+  in_every_way(
+      both,
+      [&](const Context& ctx, Operand<T>& out) {
+        with_views(
+            ctx,
+            [&](auto va, auto v) {
+              if (!known) va.facts.reach = -1;
+              if constexpr (requires { va.nonzeros(); })
+                if (known) va.facts.reach = reach_of(va);
+              spmm_recurrence(ctx, count, real_t<T>{1}, va, real_t<T>{2}, v.block(0, 0, rows, q), real_t<T>{-1},
+                              v.block(0, q, rows, q));
+            },
+            a, out);
+      },
+      [&](const Operand<T>& out) {
+        REQUIRE(out.surroundings_untouched());
+        REQUIRE(everywhere(rows, 2 * q, [&](index_t i, index_t j) { return out.at(i, j) == want.at(i, j); }));
+      });
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a recurrence of small integers is exact, however many steps go together", "[short]",
+                   TS_RESULT_TYPES) {
+  compiled_ahead([] {
+    std::size_t variant = 0;
+    for (const index_t q : {1, 2, 3, 8, 17, 40})
+      for (const index_t count : {0, 1, 2, 5}) {
+        check_recurrence<TestType, std::int32_t>(100, q, 3, count, true, variant++);
+        check_recurrence<TestType, std::int64_t>(100, q, 70, count, false, variant++);
+      }
+    for (const index_t reach : {0, 1, 500, 5000})  // many tiles
+      check_recurrence<TestType, std::int32_t>(20000, 4, reach, 5, true, 0);
+    check_recurrence<TestType, std::int32_t>(0, 3, 0, 3, true, 0);
+  });
+}
+
+TEST_CASE("a step with beta = 0 does not read Y", "[short]") {
+  Values values(3);
+  const auto a = near_diagonal<double, std::int32_t>(50, 5, values);
+  for (const index_t q : {1, 3, 8}) {
+    Operand<double> both(50, 2 * q);  // holds NaN
+    for (index_t i = 0; i < 50; ++i)
+      for (index_t j = 0; j < q; ++j) both.at(i, j) = 1;
+    in_every_way(
+        both,
+        [&](const Context& ctx, Operand<double>& out) {
+          with_views(
+              ctx,
+              [&](auto va, auto v) {
+                spmm_recurrence(ctx, 1, 2.0, va, 0.5, v.block(0, 0, 50, q), 0.0, v.block(0, q, 50, q));
+              },
+              a, out);
+        },
+        [&](const Operand<double>& out) {
+          REQUIRE(everywhere(50, q, [&](index_t i, index_t j) { return !std::isnan(out.at(i, q + j)); }));
+        });
+  }
+}
+
 TEST_CASE("spmm refuses misuse by naming the argument", "[short]") {
   Values values(5);
   const auto a = random_sparse<double, std::int32_t>(6, 5, values);
@@ -180,6 +278,7 @@ TEST_CASE("spmm refuses misuse by naming the argument", "[short]") {
   auto broken = a.view();
   broken.indices = nullptr;
   expect_misuse([&] { spmm(ctx, Op::none, 1.0, broken, x, 0.0, y); }, {"A", "column numbers"});
+  expect_misuse([&] { spmm_recurrence(ctx, 2, 1.0, a.view(), 0.0, x, 0.0, y); }, {"spmm_recurrence", "square"});
   broken = a.view();
   broken.pointers = nullptr;
   expect_misuse([&] { spmm(ctx, Op::none, 1.0, broken, x, 0.0, y); }, {"A", "row pointers"});

@@ -48,7 +48,7 @@ TEST_CASE("each tile is taken once in each step, and after all that it reads and
       CAPTURE(reach, count);
       const auto plan = plan_of(problem_of(300007, reach), {.count = count});
       REQUIRE(plan.has_value());
-      const cuda::SpmmSteps s = plan->steps;
+      const SpmmSteps s = plan->steps;
       const auto policy = cuda::policy_of<cuda::SpmmPolicy>(plan->kernel);
       const index_t tile = policy.threads / policy.group();
       CHECK(s.tiles * tile >= 300007);
@@ -117,7 +117,7 @@ TEMPLATE_TEST_CASE("on a GPU a recurrence has the bits of its steps", "[gpu]", d
         Values values(static_cast<std::size_t>(count));
         auto x = Operand<T>::random(rows, width, Form{}, values), y = Operand<T>::random(rows, width, Form{}, values);
         auto x2 = x, y2 = y;
-        const T alpha = element<T>(0.2, 0), beta = element<T>(-0.9, 0), shift = element<T>(0.3, 0);
+        const real_t<T> alpha(0.2), beta(-0.9), shift(0.3);
         const auto both = [&](Operand<T>& first, Operand<T>& second, auto&& f) {
           OnDevice<T> u(ctx.stream, first), v(ctx.stream, second);
           u.with_view([&](auto from) { v.with_view([&](auto to) { f(from, to); }); });
@@ -128,9 +128,9 @@ TEMPLATE_TEST_CASE("on a GPU a recurrence has the bits of its steps", "[gpu]", d
         both(x2, y2, [&](auto from, auto to) {
           for (int k = 0; k < count; ++k)
             if (k % 2 == 0)
-              spmm_shifted(ctx, alpha, there.view(), shift, from, beta, to);
+              spmm_shifted(ctx, T{alpha}, there.view(), T{shift}, from, T{beta}, to);
             else
-              spmm_shifted(ctx, alpha, there.view(), shift, to, beta, from);
+              spmm_shifted(ctx, T{alpha}, there.view(), T{shift}, to, T{beta}, from);
         });
         CHECK(x.buffer() == x2.buffer());
         CHECK(y.buffer() == y2.buffer());
