@@ -158,13 +158,14 @@ index_t step_row_bytes(const CsrView<T, Space::host, I>& a, index_t columns) {
 template <class T, class I>
 SpmmSteps spmm_steps(const Context& ctx, const CsrView<T, Space::host, I>& a, index_t columns) {
   constexpr int most = 8;                // beyond, arithmetic is what counts
-  constexpr index_t share_of_cache = 4;  // other threads and programs have some of it too
-  const index_t row_bytes = step_row_bytes(a, columns), tile = rows_of_tile(row_bytes), workers = ctx.thread_count();
-  const SpmmSteps one = spmm_steps_of(a.rows, std::max<index_t>(a.facts.reach, 0), tile, 1, a.rows);
-  const index_t kept = std::min(a.rows, this_cpu().l3_bytes / share_of_cache / row_bytes);
+  constexpr index_t share_of_cache = 2;  // others have some of it too
+  const index_t row_bytes = step_row_bytes(a, columns), tile = rows_of_tile(row_bytes);
+  const int threads = cpu::threads_for(ctx, a.rows * row_bytes);
+  const SpmmSteps one = spmm_steps_of(a.rows, std::max<index_t>(a.facts.reach, 0), tile, threads);
+  const index_t kept = std::min(a.rows, this_cpu().l3_bytes / share_of_cache / row_bytes) / threads;
   int count = a.facts.reach < 0 ? 1 : most;
-  while (count > 1 && one.of(count, workers).rows_between(tile, workers) > kept) --count;
-  return one.of(count, workers);
+  while (count > 1 && ((count - 1) * one.lag + 1) * tile > kept) --count;
+  return one.of(count);
 }
 
 template <class T, class I>
@@ -173,20 +174,40 @@ void spmm_recurrence(const Context& ctx, const SpmmSteps& s, real_t<T> alpha, co
   using Kernels = cpu::SparseKernels<T, I>;
   const auto& kernel = std::get<Kernels>(cpu::row_kernels(ctx.simd).sparse);
   const typename Kernels::Step turns[] = {{a, alpha, shift, beta, x, y}, {a, alpha, shift, beta, y, x}};
-  const index_t row_bytes = step_row_bytes(a, x.cols), tile = rows_of_tile(row_bytes);
-  std::vector<std::atomic<unsigned>> finished(static_cast<std::size_t>(s.groups()));
-  std::atomic<index_t> next = 0;
-  // A ticket waits for lower ones alone, which were taken before: by threads that run, or by this one.
-  parallel(cpu::threads_for(ctx, a.rows * row_bytes), [&](int) {
-    for (index_t ticket = next++; ticket < s.tickets(); ticket = next++) {
-      const auto [step, at] = s.item(ticket);
-      if (at < 0 || at >= s.tiles) continue;
-      const index_t group = at / s.group, last = std::min(group + s.reach, s.groups() - 1);
-      for (index_t g = std::max<index_t>(group - s.reach, 0); step > 0 && g <= last; ++g)
-        while (finished[static_cast<std::size_t>(g)].load(std::memory_order_acquire) < step * s.tiles_of(g))
-          std::this_thread::yield();
-      kernel.step(turns[step % 2], at * tile, std::min(a.rows, (at + 1) * tile));
-      finished[static_cast<std::size_t>(group)].fetch_add(1, std::memory_order_release);
+  const index_t tile = rows_of_tile(step_row_bytes(a, x.cols));
+  std::vector<std::atomic<int>> finished(static_cast<std::size_t>(s.tiles));  // steps that a tile has behind it
+  const auto ready = [&](const SpmmSteps::Item& item) {
+    if (item.step == 0 || item.tile < 0) return true;
+    for (index_t t = std::max<index_t>(item.tile - s.reach, 0); t <= std::min(item.tile + s.reach, s.tiles - 1); ++t)
+      if (finished[static_cast<std::size_t>(t)].load(std::memory_order_acquire) < item.step) return false;
+    return true;
+  };
+  const auto carry_out = [&](const SpmmSteps::Item& item) {
+    if (item.tile < 0) return;
+    kernel.step(turns[item.step % 2], item.tile * tile, std::min(a.rows, (item.tile + 1) * tile));
+    finished[static_cast<std::size_t>(item.tile)].store(item.step + 1, std::memory_order_release);
+  };
+  struct alignas(64) Domain {
+    std::atomic_flag taken;
+    std::atomic<index_t> next = 0;  // place, written by who has taken it
+  };
+  std::vector<Domain> domains(static_cast<std::size_t>(s.domains));
+  // A thread that cannot go on in its own domain takes a step in another, so that one thread alone gets through.
+  parallel(s.domains, [&](int own) {
+    for (bool left = true; left; std::this_thread::yield()) {
+      left = false;
+      for (int k = 0; k < s.domains; ++k) {
+        const int d = (own + k) % s.domains;
+        auto& [taken, next] = domains[static_cast<std::size_t>(d)];
+        const index_t end = s.places(d);
+        if (next == end) continue;
+        left = true;
+        if (taken.test_and_set(std::memory_order_acquire)) continue;
+        index_t place = next;
+        for (bool more = true; more && place < end && ready(s.item(d, place)); more = k == 0)
+          carry_out(s.item(d, place)), next = ++place;
+        taken.clear(std::memory_order_release);
+      }
     }
   });
 }

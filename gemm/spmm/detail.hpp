@@ -1,26 +1,9 @@
 // The bodies behind spmm. Arguments are checked, Y is not empty and A has entries.
 #pragma once
 
-#include <string_view>
-
 #include "tallskinny/gemm/core/csr.hpp"
-#include "tallskinny/gemm/core/problem.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
-#include "tallskinny/gemm/spmm/steps_policy.hpp"
-
-namespace ts::detail {
-
-/// What the profile calls them.
-inline constexpr std::string_view steps_in_one_pass = "spmm, several steps";
-/// Of `count` such products in one pass: A is read once, X and Y are read and, but for X of a single one, written.
-[[nodiscard]] inline Cost cost_of_steps(const Problem& product, int count) {
-  const Cost one = cost_of(product);
-  const double block = static_cast<double>(product.n * product.q) * static_cast<double>(size_of(product.type));
-  if (count == 1) return one;
-  return {one.read_bytes + (product.accumulate ? 0 : block), one.written_bytes + block, count * one.flops};
-}
-
-}  // namespace ts::detail
+#include "tallskinny/gemm/spmm/steps.hpp"
 
 namespace ts::reference {
 template <class T, class I>

@@ -1,4 +1,5 @@
 #include <optional>
+#include <utility>
 
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
@@ -6,7 +7,6 @@
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
-#include "tallskinny/gemm/spmm/detail.hpp"
 #include "tallskinny/gemm/spmm/plan.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 
@@ -21,19 +21,11 @@ struct PlannedSpmm : cuda::PlannedKernel {
   std::optional<cuda::ReadyKernel> splits;  ///< what follows a kernel by parts
 };
 
-/// Several products of a recurrence in one pass, where that can be.
-struct PlannedSteps : PlannedSpmm {
-  PlannedSteps(const cuda::GpuProblem& problem, const cuda::DeviceInfo& device)
-      : PlannedSpmm(problem, device), plan(cuda::spmm_steps_plan(problem, kernel.plan(), device)) {
-    if (plan) together.emplace(plan->kernel);
-  }
-  std::optional<cuda::SpmmStepsPlan> plan;
-  std::optional<cuda::ReadyKernel> together;
-};
-
+/// Y = alpha (B - shift I) X + beta Y with at most spmm_widest columns; B is A or, for other ops, the
+/// transposed that A keeps.
 template <class T, class I>
-cuda::GpuProblem problem_of(const Context& ctx, Op op, const CsrView<T, Space::device, I>& b, result_t<T> shift,
-                            DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y) {
+void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, Space::device, I>& b, result_t<T> shift,
+                 DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y) {
   cuda::GpuProblem problem;
   problem.problem = {Operation::spmm, dtype_of<T>, b.rows, b.cols, x.cols};
   problem.problem.accumulate = beta != result_t<T>{};
@@ -42,33 +34,16 @@ cuda::GpuProblem problem_of(const Context& ctx, Op op, const CsrView<T, Space::d
   problem.op = op, problem.second = cuda::form_of(x), problem.out = cuda::form_of(y), problem.sparse = b.facts;
   // Where ranks share the rows, parts would depend on how many they are.
   if (ctx.determinism == Determinism::gpu_to_gpu && ctx.communicator->size() > 1) problem.sparse.parts = 0;
-  return problem;
-}
-
-template <class T, class I>
-cuda::SpmmArguments<result_t<T>> arguments_of(result_t<T> alpha, const CsrView<T, Space::device, I>& b,
-                                              result_t<T> shift, DeviceStrided<const T> x, result_t<T> beta,
-                                              DeviceStrided<result_t<T>> y) {
-  return {{b.pointers, b.indices, b.values},
-          {x.data, x.row_stride, x.col_stride},
-          {y.data, y.row_stride, y.col_stride},
-          alpha,
-          beta,
-          -shift,
-          b.rows,
-          b.parts,
-          nullptr,
-          {}};
-}
-
-/// Y = alpha (B - shift I) X + beta Y with at most spmm_widest columns; B is A or, for other ops, the
-/// transposed that A keeps.
-template <class T, class I>
-void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, Space::device, I>& b, result_t<T> shift,
-                 DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y) {
-  const cuda::GpuProblem problem = problem_of<T, I>(ctx, op, b, shift, x, beta, y);
   const auto planned = cuda::kept_plan<PlannedSpmm>(problem, ctx.stream.device());
-  cuda::SpmmArguments<result_t<T>> arguments = arguments_of<T, I>(alpha, b, shift, x, beta, y);
+  cuda::SpmmArguments<result_t<T>> arguments{{b.pointers, b.indices, b.values},
+                                             {x.data, x.row_stride, x.col_stride},
+                                             {y.data, y.row_stride, y.col_stride},
+                                             alpha,
+                                             beta,
+                                             -shift,
+                                             b.rows,
+                                             b.parts,
+                                             nullptr};
   using Policy = cuda::SpmmPolicy;
   if (planned->splits)
     arguments.carries = static_cast<result_t<T>*>(ctx.stream.workspace(planned->kernel.plan().workspace_bytes));
@@ -76,41 +51,13 @@ void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, 
   if (planned->splits) planned->splits->launch_with<Policy, result_t<T>>(ctx, arguments);
 }
 
-/// What kernels may count on in both.
-cuda::Form weaker(cuda::Form a, const cuda::Form& b) {
-  a.contiguous = a.contiguous && b.contiguous, a.alignment = std::min(a.alignment, b.alignment);
-  a.gap = std::max(a.gap, b.gap);
-  return a;
-}
-
 }  // namespace
 
 template <class T, class I>
-void spmm_recurrence(const Context& ctx, index_t count, real_t<T> real_alpha, CsrView<T, Space::device, I> a,
-                     real_t<T> real_shift, DeviceStrided<T> x, real_t<T> real_beta, DeviceStrided<T> y) {
-  const T alpha{real_alpha}, shift{real_shift}, beta{real_beta};
-  expect_argument("spmm_recurrence", a.rows == a.cols, "A must be square");
-  expect_shape("spmm_recurrence", "X", x, a.rows, x.cols, "as many rows as A");
-  expect_shape("spmm_recurrence", "Y", y, a.rows, x.cols, "the shape of X");
-  expect_disjoint("spmm_recurrence", y, "Y", x, "X");
-  const cuda::Form read = cuda::form_of(x), written = cuda::form_of(y);
-  if (count > 1 && !x.empty() && a.stored > 0 && x.cols <= cuda::spmm_widest(dtype_of<T>) && alpha != T{} &&
-      read.layout == written.layout) {
-    cuda::GpuProblem problem = problem_of<T, I>(ctx, Op::none, a, shift, x, beta, y);
-    problem.second = problem.out = weaker(read, written);
-    const auto planned = cuda::kept_plan<PlannedSteps>(problem, ctx.stream.device());
-    while (planned->together && count > 1) {
-      cuda::SpmmArguments<T> arguments = arguments_of<T, I>(alpha, a, shift, x, beta, y);
-      arguments.steps = planned->plan->of(static_cast<int>(std::min<index_t>(count, planned->plan->steps.count)));
-      arguments.steps.counters = ctx.stream.counters();
-      const Profile::Piece piece(ctx, steps_in_one_pass, cost_of_steps(problem.problem, arguments.steps.count),
-                                 dtype_of<T>, Space::device);
-      planned->together->launch_with<cuda::SpmmPolicy, T>(ctx, arguments);
-      if (arguments.steps.count % 2 != 0) std::swap(x, y);
-      count -= arguments.steps.count;
-    }
-  }
-  for (; count > 0; --count, std::swap(x, y)) spmm<T, I>(ctx, Op::none, alpha, a, shift, x, beta, y);
+void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView<T, Space::device, I> a,
+                     real_t<T> shift, DeviceStrided<T> x, real_t<T> beta, DeviceStrided<T> y) {
+  for (; count > 0; --count, std::swap(x, y))
+    spmm<T, I>(ctx, Op::none, T{alpha}, a, T{shift}, DeviceStrided<const T>(x), T{beta}, y);
 }
 
 template <class T, class I>

@@ -35,9 +35,6 @@ struct SpmmModel {
   double parts_overhead = 1.25;                         ///< of a part, against whole rows of one length
   double behind = 0.01;                                 ///< what the model cannot tell apart
   double uneven = 0.4;                                  ///< of whole rows: what 100 % of unevenness add
-  int most_steps = 8;                                   ///< products in one pass
-  index_t blocks_of_steps = 4;                          ///< of a multiprocessor, then
-  double cache_share = 0.6;                             ///< of L2, what several products may keep there
   double entry_seconds = 0.7e-6;                        ///< of entries of a row that wait for each other
   index_t longest_of_rows = 512, uneven_of_rows = 100;  ///< of matrices that go by rows, where no time may choose
 };
@@ -175,36 +172,6 @@ KernelPlan spmm_splits_plan(const SpmmPolicy& parts, const SparseFacts& a) {
   plan.grid = grid_of(a.long_splits + ceil_div((a.splits - a.long_splits) * policy.q, policy.threads), INT32_MAX);
   plan.block = policy.threads;
   plan.budget = {64, policy.threads * 16};
-  return plan;
-}
-
-std::optional<SpmmStepsPlan> spmm_steps_plan(const GpuProblem& problem, const KernelPlan& rows,
-                                             const DeviceInfo& device, SpmmStepsWish wish) {
-  const Problem& pr = problem.problem;
-  if (rows.family != "spmm_rows" || pr.n != pr.p || problem.sparse.reach < 0) return std::nullopt;
-  const auto policy = policy_of<SpmmPolicy>(rows);
-  if (policy.strided || result_type_of(pr.type) != pr.type) return std::nullopt;
-  SpmmStepsPlan plan;
-  plan.kernel = rows, plan.kernel.family = "spmm_steps", plan.kernel.budget.shared_bytes = 4;
-  const index_t blocks = wish.blocks > 0 ? wish.blocks : std::min<index_t>(policy.blocks, model.blocks_of_steps);
-  const index_t resident = blocks * device.multiprocessors, tile = policy.threads / policy.group();
-  plan.kernel.grid = grid_of(resident, INT32_MAX);
-  const double of_row = 2.0 * policy.row_bytes() + 8 +
-                        static_cast<double>(pr.nonzeros) / static_cast<double>(std::max<index_t>(pr.n, 1)) *
-                            static_cast<double>(static_cast<index_t>(size_of(pr.type)) + pr.index_bytes);
-  const double cache = static_cast<double>(device.l2_bytes);
-  constexpr index_t counted = Stream::counter_count - 2, least_group = 8;
-  const SpmmSteps one = spmm_steps_of(pr.n, problem.sparse.reach, tile, least_group, counted);
-  const auto kept = [&](int count) {
-    return of_row * static_cast<double>(one.of(count, resident).rows_between(tile, resident));
-  };
-  int count = wish.count;
-  if (count == 0) {
-    if (of_row * static_cast<double>(pr.n) < cache) return std::nullopt;
-    for (count = model.most_steps; count > 1 && kept(count) > model.cache_share * cache;) --count;
-  }
-  if (count < 2) return std::nullopt;
-  plan.steps = one.of(count, resident);
   return plan;
 }
 

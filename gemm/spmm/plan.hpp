@@ -2,7 +2,6 @@
 // share the columns and the entries.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
@@ -17,22 +16,6 @@ namespace ts::cuda {
 [[nodiscard]] SpmmPolicy spmm_policy(const GpuProblem& problem, index_t wished_lanes = 0);
 /// What follows spmm_parts where rows lie in several parts.
 [[nodiscard]] KernelPlan spmm_splits_plan(const SpmmPolicy& parts, const SparseFacts& a);
-
-/// Several products in one pass.
-struct SpmmStepsPlan {
-  KernelPlan kernel;
-  SpmmSteps steps;  ///< without counters
-  /// For so many products.
-  [[nodiscard]] SpmmSteps of(int count) const noexcept { return steps.of(count, kernel.grid); }
-};
-/// What somebody who measures wants otherwise; 0: as the model has it.
-struct SpmmStepsWish {
-  int count = 0, blocks = 0;  ///< products in a pass; blocks of a multiprocessor
-};
-/// The kernel spmm_steps with the sums of `rows`, a plan of spmm_rows for this problem. Nothing where a part of the
-/// matrix and of the blocks of vectors that several products meet does not stay in the L2 cache, or all of it does.
-[[nodiscard]] std::optional<SpmmStepsPlan> spmm_steps_plan(const GpuProblem& problem, const KernelPlan& rows,
-                                                           const DeviceInfo& device, SpmmStepsWish wish = {});
 
 /// Those of whole rows, and where the parts of A are known, those by parts.
 [[nodiscard]] std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceInfo& device);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "tallskinny/gemm/core/csr_parts_policy.hpp"
-#include "tallskinny/gemm/spmm/steps_policy.hpp"
 
 namespace ts::cuda {
 
@@ -27,7 +26,6 @@ struct SpmmArguments {
   index_t rows;
   CsrParts parts;   ///< spmm_parts and spmm_splits
   Result* carries;  ///< of each part, its sum of the row that it does not end
-  SpmmSteps steps;  ///< spmm_steps
 };
 
 /// `lanes` lanes share the q columns of a row of X or Y, `vector` elements each and passes() times over.

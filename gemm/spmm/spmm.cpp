@@ -41,6 +41,14 @@ void one_step(const Context& ctx, real_t<T> alpha, const CsrView<T, Space::host,
     for (index_t j = 0; j < y.cols; ++j) y(i, j) -= alpha * shift * x(i, j);
 }
 
+/// Of `count` such products in one pass: A is read once, X and Y are read and, but for X of a single one, written.
+Cost cost_of_steps(const Problem& product, int count) {
+  const Cost one = cost_of(product);
+  const double block = static_cast<double>(product.n * product.q) * static_cast<double>(size_of(product.type));
+  if (count == 1) return one;
+  return {one.read_bytes + (product.accumulate ? 0 : block), one.written_bytes + block, count * one.flops};
+}
+
 }  // namespace
 
 template <class T, class I>
@@ -60,9 +68,9 @@ void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView
   while (count > 0) {
     const int steps = static_cast<int>(std::min<index_t>(count, together.count));
     if (fast) {
-      const Profile::Piece piece(ctx, steps > 1 ? steps_in_one_pass : name_of(Operation::spmm),
+      const Profile::Piece piece(ctx, steps > 1 ? "spmm, several steps" : name_of(Operation::spmm),
                                  cost_of_steps(problem, steps), dtype_of<T>);
-      fast::spmm_recurrence<T, I>(ctx, together.of(steps, ctx.thread_count()), alpha, a, shift, x, beta, y);
+      fast::spmm_recurrence<T, I>(ctx, together.of(steps), alpha, a, shift, x, beta, y);
     } else {
       one_step<T, I>(ctx, alpha, a, shift, x, beta, y);
     }

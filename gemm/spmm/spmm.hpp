@@ -63,7 +63,7 @@ void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView
   detail::spmm_recurrence<T, I>(ctx, count, alpha, a, shift, Strided<T>(x), beta, Strided<T>(y));
 }
 
-/// The same on the GPU of ctx.stream, with the bits of spmm_shifted.
+/// The same on the GPU of ctx.stream, step by step: there several together were not faster (docs/notes/spmm.md).
 template <class T, class I, DeviceOperand VX, DeviceOperand VY>
 void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView<T, Space::device, I> a,
                      real_t<T> shift, VX x, real_t<T> beta, VY y) {

@@ -127,12 +127,6 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
     for (std::size_t i = 1; i < candidates.size(); ++i) plans.push_back(candidates[i].kernel);
     plans.push_back(cuda::spmm_splits_plan(cuda::policy_of<cuda::SpmmPolicy>(plans.back()), problem.sparse));
   }
-  // Several sparse products in one pass.
-  for (cuda::GpuProblem& problem : biting_problems(Operation::spmm, device.arch())) {
-    problem.problem.p = problem.problem.n, problem.sparse.reach = 10, problem.shifted = plans.size() % 2 == 0;
-    const cuda::KernelPlan rows = cuda::spmm_candidates(problem, device).front().kernel;
-    if (const auto steps = cuda::spmm_steps_plan(problem, rows, device, {.count = 2})) plans.push_back(steps->kernel);
-  }
   // Products with a wide basis, in panels of widths of their own.
   for (const DType type : every_dtype)
     for (const index_t q : {16, 64}) {

@@ -8,7 +8,6 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/long_copy.hpp"
-#include "tallskinny/gemm/runtime/reach.hpp"
 
 namespace ts {
 
@@ -22,7 +21,7 @@ struct CutRows {
 };
 [[nodiscard]] CutRows cut_rows(const index_t* pointers, index_t rows);
 
-/// All facts but `scattered` and `reach` of a matrix that is cut so.
+/// All facts but `scattered` of a matrix that is cut so.
 [[nodiscard]] SparseFacts facts_of_rows(const index_t* pointers, index_t rows, const CutRows& cut);
 
 /// Columns that a sample of a matrix meets: up to 32 blocks of 256 rows, of each row at most 64 entries.
@@ -94,7 +93,6 @@ class DeviceCsrMatrix {
     facts_.scattered = cuda::ColumnSample::scattered(a.rows, [&](index_t i, auto&& add) {
       for (index_t e = a.pointers[i]; e < a.pointers[i + 1]; ++e) add(static_cast<index_t>(a.indices[e]));
     });
-    facts_.reach = reach_of(a);
     cuda::upload(stream, pointers_.data(), a.pointers, pointers_.bytes());
     cuda::upload(stream, indices_.data(), a.indices, indices_.bytes());
     cuda::upload(stream, values_.data(), a.values, values_.bytes());
