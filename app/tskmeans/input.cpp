@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tallskinny/app/common/row_origin.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/row_reader.hpp"
 
@@ -38,13 +39,9 @@ Rows rows_of(const io::MatrixFile& file) {
 }
 
 solvers::RowOrigin origin_of(const io::Location& where, const io::ReadOptions& read) {
-  const auto reader = std::make_shared<const io::RowReader>(where, read);
-  const io::Description& d = reader->description();
-  expect_points(d);
-  const bool refuse = read.check_finite;
-  return {d.rows, d.cols, d.type, d.chunk_rows, [reader, refuse](index_t first, index_t count, void* out, bool check) {
-            reader->read(first, count, check && refuse, out);
-          }};
+  auto reader = std::make_shared<const io::RowReader>(where, read);
+  expect_points(reader->description());
+  return app::row_origin(std::move(reader), read);
 }
 
 std::vector<double> read_weights(const std::string& file, index_t rows, const io::ReadOptions& read) {

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "tallskinny/app/common/memory.hpp"
+#include "tallskinny/app/common/row_origin.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/io/row_reader.hpp"
@@ -43,11 +44,10 @@ solvers::SvdProblem<T> problem_of(const Context& ctx, AnyMatrix<T>& matrix, bool
   return {solvers::rectangular<T>(dense.cview(), std::get<DeviceMatrix<T>>(there).cview()), dense.cview()};
 }
 
-/// The share of the variance that each component explains. A dense matrix has been centred by now; of a
-/// sparse one sum |a_ij - mu_j|^2 = sum |a_ij|^2 - m sum |mu_j|^2.
+/// ||A||_F^2. A dense matrix has been centred by now; of a sparse one
+/// sum |a_ij - mu_j|^2 = sum |a_ij|^2 - m sum |mu_j|^2.
 template <class T>
-std::vector<double> explained(const Context& ctx, const AnyMatrix<T>& matrix, const std::vector<T>& means,
-                              const std::vector<double>& sigma) {
+double squares_of(const Context& ctx, const AnyMatrix<T>& matrix, const std::vector<T>& means) {
   constexpr index_t piece = 1 << 16;  // summed by itself, so that the sum does not depend on the number of threads
   const std::span<const T> entries = solvers::entries_of(matrix);
   const auto count = static_cast<index_t>(entries.size());
@@ -59,10 +59,7 @@ std::vector<double> explained(const Context& ctx, const AnyMatrix<T>& matrix, co
   double total = std::accumulate(sums.begin(), sums.end(), 0.0);
   if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
     for (const T& mu : means) total -= static_cast<double>(sparse->rows) * std::norm(mu);
-  std::vector<double> share;
-  share.reserve(sigma.size());
-  for (const double s : sigma) share.push_back(total > 0 ? std::min(1.0, s * s / total) : 0);
-  return share;
+  return total;
 }
 
 /// A dense matrix is widened to float64 or complex128 beside what was read.
@@ -156,15 +153,56 @@ void show(Run& run) {
   if (!factors.empty()) std::cout << "factors " << factors << '\n';
 }
 
+/// What is told and written of a decomposition, wherever its matrix is.
 template <class T>
-class Svd {
+class SvdRun {
  public:
   static constexpr bool ends_when_dense = false;  // it may be one step of several
   static std::string progress_text(const solvers::Progress& p) {
     return grouped(p.converged) + " of " + grouped(p.wanted) + " triplets";
   }
+  std::string write(const solvers::EigenResult<T>& triplets) {
+    return write_file(triplets, run_.settings, run_.facts, extras_);
+  }
 
-  Svd(Run& run, AnyMatrix<T>& matrix) : run_(run), matrix_(matrix) {}
+ protected:
+  explicit SvdRun(Run& run) : run_(run) {}
+
+  solvers::EigenResult<T>& completed(solvers::SvdResult<T>& result) {
+    std::string& method = run_.facts.method;
+    if (result.stage == solvers::SvdStage::whole) method = "decomposition of the whole matrix";
+    if (result.stage == solvers::SvdStage::triangular) method = "triangular factor";
+    if (result.stage == solvers::SvdStage::deflated)
+      method = "eigenvectors of A^H A, large ones taken out for the small";
+    if (result.stage == solvers::SvdStage::inverse)
+      method = "block Lanczos on (A^H A + delta^2 I)^-1, by factors of [delta I, A; A^H, -delta I]";
+    left_ = std::move(result.left);
+    extras_ = {{"left_singular_vectors", &left_}};
+    return result.triplets;
+  }
+
+  /// Means of columns, 2^-exponent times what they were, and the share of the variance that each component explains.
+  void add_means(const std::vector<T>& means, int exponent, const std::vector<double>& sigma, double squares) {
+    mean_row_ = Matrix<T>(1, static_cast<index_t>(means.size()));
+    for (index_t j = 0; j < mean_row_.cols(); ++j) mean_row_(0, j) = solvers::scaled(means[at(j)], exponent);
+    std::vector<double> share;
+    share.reserve(sigma.size());
+    for (const double s : sigma) share.push_back(squares > 0 ? std::min(1.0, s * s / squares) : 0);
+    extras_.emplace_back("column_means", &mean_row_);
+    extras_.emplace_back("explained_variance_ratio", std::move(share));
+  }
+
+  Run& run_;
+
+ private:
+  Matrix<T> left_, mean_row_;
+  Extras<T> extras_;
+};
+
+template <class T>
+class Svd : public SvdRun<T> {
+ public:
+  Svd(Run& run, AnyMatrix<T>& matrix) : SvdRun<T>(run), matrix_(matrix) {}
 
   int scale() { return exponent_ = solvers::take_exponent(matrix_); }
 
@@ -177,48 +215,30 @@ class Svd {
   }
 
   solvers::EigenResult<T>& complete(const solvers::EigenOptions&, solvers::SvdResult<T>& result) {
-    std::string& method = run_.facts.method;
-    if (result.stage == solvers::SvdStage::whole) method = "decomposition of the whole matrix";
-    if (result.stage == solvers::SvdStage::triangular) method = "triangular factor";
-    if (result.stage == solvers::SvdStage::deflated)
-      method = "eigenvectors of A^H A, large ones taken out for the small";
-    if (result.stage == solvers::SvdStage::inverse)
-      method = "block Lanczos on (A^H A + delta^2 I)^-1, by factors of [delta I, A; A^H, -delta I]";
-    left_ = std::move(result.left);
-    extras_ = {{"left_singular_vectors", &left_}};
-    if (run_.settings.centre) {
-      mean_row_ = Matrix<T>(1, static_cast<index_t>(means_.size()));
-      for (index_t j = 0; j < mean_row_.cols(); ++j) mean_row_(0, j) = solvers::scaled(means_[at(j)], exponent_);
-      extras_.emplace_back("column_means", &mean_row_);
-      extras_.emplace_back("explained_variance_ratio", explained<T>(run_.ctx, matrix_, means_, result.triplets.values));
-    }
-    return result.triplets;
-  }
-
-  std::string write(const solvers::EigenResult<T>& triplets) {
-    return write_file(triplets, run_.settings, run_.facts, extras_);
+    auto& triplets = this->completed(result);
+    if (run_.settings.centre)
+      this->add_means(means_, exponent_, triplets.values, squares_of<T>(run_.ctx, matrix_, means_));
+    return triplets;
   }
 
  private:
-  Run& run_;
+  using SvdRun<T>::run_;
   AnyMatrix<T>& matrix_;
   int exponent_ = 0;
   std::vector<T> means_;
   solvers::DeviceCopy<T> there_;
   solvers::SvdProblem<T> problem_;
-  Matrix<T> left_, mean_row_;
-  Extras<T> extras_;
 };
 
 /// The same of a matrix whose rows pass by in blocks.
-class StreamedSvd {
+class StreamedSvd : public SvdRun<double> {
  public:
-  static constexpr bool ends_when_dense = false;
-  static std::string progress_text(const solvers::Progress& p) { return Svd<double>::progress_text(p); }
-
   explicit StreamedSvd(Run& run)
-      : run_(run),
-        matrix_(std::make_shared<const solvers::StreamedRows>(origin_of(run), run.plan.block_bytes, run.ctx.stream)) {}
+      : SvdRun(run),
+        matrix_(std::make_shared<const solvers::StreamedRows>(
+            row_origin(std::make_shared<const io::RowReader>(run.facts.input.where, run.settings.read),
+                       run.settings.read),
+            run.plan.block_bytes, run.ctx.stream)) {}
 
   static int scale() { return 0; }
   void prepare(const solvers::EigenOptions&) {
@@ -228,38 +248,13 @@ class StreamedSvd {
     return solvers::solve_svd<double>(run_.ctx, {matrix_.products()}, options);
   }
   solvers::EigenResult<double>& complete(const solvers::EigenOptions&, solvers::SvdResult<double>& result) {
-    left_ = std::move(result.left);
-    extras_ = {{"left_singular_vectors", &left_}};
-    if (run_.settings.centre) {
-      const auto& means = matrix_.means();
-      mean_row_ = Matrix<double>(1, static_cast<index_t>(means.size()));
-      for (index_t j = 0; j < mean_row_.cols(); ++j) mean_row_(0, j) = means[at(j)];
-      std::vector<double> share;
-      for (const double s : result.triplets.values) share.push_back(std::min(1.0, s * s / matrix_.squares()));
-      extras_.emplace_back("column_means", &mean_row_);
-      extras_.emplace_back("explained_variance_ratio", share);
-    }
-    return result.triplets;
-  }
-  std::string write(const solvers::EigenResult<double>& triplets) {
-    return write_file(triplets, run_.settings, run_.facts, extras_);
+    auto& triplets = completed(result);
+    if (run_.settings.centre) add_means(matrix_.means(), 0, triplets.values, matrix_.squares());
+    return triplets;
   }
 
  private:
-  static solvers::RowOrigin origin_of(const Run& run) {
-    const auto reader = std::make_shared<const io::RowReader>(run.facts.input.where, run.settings.read);
-    const io::Description& d = reader->description();
-    const bool refuse = run.settings.read.check_finite;
-    return {d.rows, d.cols, d.type, d.chunk_rows,
-            [reader, refuse](index_t first, index_t count, void* out, bool check) {
-              reader->read(first, count, check && refuse, out);
-            }};
-  }
-
-  Run& run_;
   solvers::StreamedMatrix matrix_;
-  Matrix<double> left_, mean_row_;
-  Extras<double> extras_;
 };
 
 int solve(Run& run, Loaded& loaded) {

@@ -38,6 +38,7 @@ PlacedView<T> rows_of(PlacedView<T> v, index_t first, index_t count) {
 struct StreamedMatrix::Body {
   std::shared_ptr<const StreamedRows> rows;
   std::vector<double> means;
+  PlacedMatrix<double> ones;  ///< for a block, where there are means
   double squares = 0;
 
   [[nodiscard]] index_t m() const { return rows->rows(); }
@@ -65,11 +66,7 @@ struct StreamedMatrix::Body {
           own = PlacedMatrix<double>(ctx, space, count, n());
           copy_block<double>(ctx, b, own.view());
         }
-        Matrix<double> one(count, 1);
-        for (index_t i = 0; i < count; ++i) one(i, 0) = 1;
-        PlacedMatrix<double> ones(ctx, space, count, 1);
-        copy_block<double>(ctx, one.cview(), ones.view());
-        ortho::Tall<double>(ctx).combine(-1, ones.cview(), mu.cview(), 1, own.view());
+        ortho::Tall<double>(ctx).combine(-1, rows_of(ones.cview(), 0, count), mu.cview(), 1, own.view());
         b = own.cview();
       }
       use(first, b);
@@ -124,6 +121,7 @@ StreamedMatrix::StreamedMatrix(std::shared_ptr<const StreamedRows> rows) : body_
 void StreamedMatrix::centre(const Context& ctx) {
   body_->means.clear();
   body_->means = column_means(ctx, products());
+  body_->ones = column_of_ones<double>(ctx, body_->rows->space(), body_->rows->block_rows());
 }
 
 const std::vector<double>& StreamedMatrix::means() const noexcept { return body_->means; }

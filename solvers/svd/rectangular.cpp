@@ -102,6 +102,15 @@ Rectangular<T> adjoint(Rectangular<T> a) {
   return a;
 }
 
+template <class T>
+PlacedMatrix<T> column_of_ones(const Context& ctx, Space space, index_t rows) {
+  Matrix<T> one(rows, 1);
+  for (index_t i = 0; i < rows; ++i) one(i, 0) = 1;
+  PlacedMatrix<T> ones(ctx, space, rows, 1);
+  ortho::copy_block<T>(ctx, one.cview(), ones.view());
+  return ones;
+}
+
 namespace {
 
 /// Ones and the means as columns, where a matrix is at home and on the host.
@@ -110,11 +119,9 @@ struct Means {
   PlacedMatrix<T> ones, conjugates;
 
   Means(const Context& ctx, Space space, index_t rows, const std::vector<T>& mu)
-      : ones(ctx, space, rows, 1), conjugates(ctx, space, static_cast<index_t>(mu.size()), 1) {
-    Matrix<T> one(rows, 1), of_mu(conjugates.rows(), 1);
-    for (index_t i = 0; i < rows; ++i) one(i, 0) = 1;
+      : ones(column_of_ones<T>(ctx, space, rows)), conjugates(ctx, space, static_cast<index_t>(mu.size()), 1) {
+    Matrix<T> of_mu(conjugates.rows(), 1);
     for (index_t j = 0; j < of_mu.rows(); ++j) of_mu(j, 0) = conjugate(mu[at(j)]);
-    ortho::copy_block<T>(ctx, one.cview(), ones.view());
     ortho::copy_block<T>(ctx, of_mu.cview(), conjugates.view());
   }
 };
@@ -155,10 +162,8 @@ Rectangular<T> centred(const Context& context, Rectangular<T> a, const std::vect
 
 template <class T>
 std::vector<T> column_means(const Context& ctx, const Rectangular<T>& a) {
-  Matrix<T> one(a.rows, 1);
-  for (index_t i = 0; i < a.rows; ++i) one(i, 0) = 1;
-  PlacedMatrix<T> ones(ctx, a.space, a.rows, 1), there(ctx, a.space, a.cols, 1);
-  ortho::copy_block<T>(ctx, one.cview(), ones.view());
+  const PlacedMatrix<T> ones = column_of_ones<T>(ctx, a.space, a.rows);
+  PlacedMatrix<T> there(ctx, a.space, a.cols, 1);
   a.adjoint_times(ctx, ones.cview(), there.view());
   const Matrix<T> sums = std::move(there).to_host(ctx);
   std::vector<T> means(at(a.cols));
@@ -206,6 +211,7 @@ PlacedMatrix<T> as_dense(const Context& ctx, const Rectangular<T>& a) {
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, adjoint)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, column_of_ones)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, centred)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, column_means)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, gram_operator)

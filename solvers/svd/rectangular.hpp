@@ -37,6 +37,10 @@ template <class T>
 template <class T>
 [[nodiscard]] Rectangular<T> centred(const Context&, Rectangular<T> a, const std::vector<T>& mu);
 
+/// `rows` ones in a column, in this place.
+template <class T>
+[[nodiscard]] PlacedMatrix<T> column_of_ones(const Context&, Space, index_t rows);
+
 /// The mean of every column.
 template <class T>
 [[nodiscard]] std::vector<T> column_means(const Context&, const Rectangular<T>& a);
