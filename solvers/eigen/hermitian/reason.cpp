@@ -27,6 +27,8 @@ std::string how_it_ended(const EigenResult<T>& result, const EigenOptions& optio
     case StopReason::max_iterations:
       s = counted + " pairs converged within the block steps allowed: raise `max_iterations` or `max_basis`";
       if (options.which == Which::SA || options.which == Which::SM) s += ", or look near a target with `target`";
+      if (options.method != Method::automatic && !result.shift)
+        s += ", or leave the choice to `method` auto, which takes an inverse where a factorisation is cheap";
       if (options.convergence == Convergence::rel) s += ", or be content with `convergence` norm";
       break;
     case StopReason::interrupted: s = "stopped on request with " + counted + " pairs converged"; break;

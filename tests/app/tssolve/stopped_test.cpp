@@ -105,3 +105,14 @@ TEST_CASE("a run out of budget leaves a checkpoint for a larger one, and other r
   CHECK(tssolve(start).code == 0);
   CHECK_FALSE(std::filesystem::exists(state));
 }
+
+TEST_CASE("a run out of budget says what there is to do") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "hard.h5", generators::sakurai(3000));
+  const auto r = tssolve({matrix, "-k", "4", "--which", "SA", "--method", "lanczos", "--max-iter", "5"});
+  CHECK(r.code == 3);
+  for (const char* way : {"--max-iter", "--max-basis", "--sigma", "--method auto", "--conv norm"}) {
+    CAPTURE(way);
+    CHECK(r.err.find(way) != std::string::npos);
+  }
+}
