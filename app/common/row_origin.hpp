@@ -9,6 +9,7 @@
 namespace ts::app {
 
 /// All rows of `reader`; those asked to be checked are, unless the input is trusted.
-[[nodiscard]] solvers::RowOrigin row_origin(std::shared_ptr<const io::RowReader> reader, const io::ReadOptions& read);
+[[nodiscard]] solvers::RowOrigin row_origin(const std::shared_ptr<const io::RowReader>& reader,
+                                            const io::ReadOptions& read);
 
 }  // namespace ts::app

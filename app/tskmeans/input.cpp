@@ -41,7 +41,7 @@ Rows rows_of(const io::MatrixFile& file) {
 solvers::RowOrigin origin_of(const io::Location& where, const io::ReadOptions& read) {
   auto reader = std::make_shared<const io::RowReader>(where, read);
   expect_points(reader->description());
-  return app::row_origin(std::move(reader), read);
+  return app::row_origin(reader, read);
 }
 
 std::vector<double> read_weights(const std::string& file, index_t rows, const io::ReadOptions& read) {

@@ -16,7 +16,8 @@ namespace {
 constexpr index_t panel = 32;        // reflectors before the rest of the matrix is touched
 constexpr index_t block_width = 64;  // reflectors applied at once on the way back
 constexpr index_t row_piece = 128;
-constexpr index_t worth_threads = 200;  // rows left
+// Rows left that are worth threads: in a product of matrices, and in a single column, which takes less than waking them.
+constexpr index_t worth_threads = 200, column_worth_threads = 800;
 
 /// The reduction: columns of A from the left, each brought up to date when its turn comes.
 template <class T>
@@ -56,7 +57,9 @@ class Reduction {
 
  private:
   [[nodiscard]] index_t pieces(index_t first) const { return (n_ - first + row_piece - 1) / row_piece; }
-  [[nodiscard]] int threads(index_t first) const { return n_ - first < worth_threads ? 1 : blas_threads(ctx_); }
+  [[nodiscard]] int threads(index_t first, index_t worth = worth_threads) const {
+    return n_ - first < worth ? 1 : blas_threads(ctx_);
+  }
 
   /// Column j as it is in A, and its squares below row j.
   void load_column(index_t j) {
@@ -116,7 +119,7 @@ class Reduction {
     const index_t first = j + 1, strips = std::clamp<index_t>((n_ - first) / row_piece, 1, strips_);
     bounds_.resize(at(strips + 1));
     for (index_t s = 0; s <= strips; ++s) bounds_[at(s)] = strip_begin(first, s, strips);
-    parallel_pieces(threads(first), strips, [&](index_t turn, int) {
+    parallel_pieces(threads(first, column_worth_threads), strips, [&](index_t turn, int) {
       const index_t strip = strips - 1 - turn;  // long rows first
       multiply_strip(first, strip);
       // The panel's share: even pieces of rows.
@@ -181,7 +184,7 @@ class Reduction {
     take_rows(j + 1, j + 2);
     T row[2 * panel];
     for (index_t k = 0; k < 2 * c + 2; ++k) row[k] = conjugate(swapped_(j + 1, k));
-    parallel_pieces(threads(j + 1), pieces(j + 1), [&](index_t piece, int) {
+    parallel_pieces(threads(j + 1, column_worth_threads), pieces(j + 1), [&](index_t piece, int) {
       const index_t begin = j + 1 + piece * row_piece, end = std::min(n_, begin + row_piece);
       take_rows(std::max(begin, j + 2), end);
       if (!next) return;
