@@ -16,7 +16,7 @@ namespace {
 constexpr index_t panel = 32;        // reflectors before the rest of the matrix is touched
 constexpr index_t block_width = 64;  // reflectors applied at once on the way back
 constexpr index_t row_piece = 128;
-// Rows left that are worth threads: in a product of matrices, and in a single column, which takes less than waking them.
+// Rows left that are worth threads: in a product of matrices, and in a column, which else takes less than waking them.
 constexpr index_t worth_threads = 200, column_worth_threads = 800;
 
 /// The reduction: columns of A from the left, each brought up to date when its turn comes.
