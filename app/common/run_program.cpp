@@ -5,6 +5,7 @@
 
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/io/printable.hpp"
 
 namespace ts::app {
@@ -29,6 +30,7 @@ int run_program(const std::string& name, int argc, char** argv, const std::funct
     return code;
   };
   try {
+    prepare_openblas();
     install_stop_handlers(name);
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     const int code = body(arguments);

@@ -38,30 +38,17 @@ const char* core_type() {
   return nullptr;
 }
 
-/// A variable of the environment while this lives, unless it is set already.
-class Variable {
- public:
-  Variable(const char* name, const char* value)
-      : name_(value != nullptr && std::getenv(name) == nullptr ? name : nullptr) {
-    if (name_ != nullptr) ::setenv(name_, value, 0);
-  }
-  ~Variable() {
-    if (name_ != nullptr) ::unsetenv(name_);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
-
 }  // namespace
+
+void prepare_openblas() {
+  constexpr int keep = 0;  // what is set
+  if (const char* const core = core_type()) ::setenv("OPENBLAS_CORETYPE", core, keep);
+  ::setenv("OPENBLAS_NUM_THREADS", "1", keep);
+}
 
 const cuda::SharedLibrary& lapack_library() {
   static const cuda::SharedLibrary library = [] {
     constexpr const char* names[] = {"libopenblas.so.0", "liblapack.so.3"};
-    const Variable core("OPENBLAS_CORETYPE", core_type());
-    const Variable threads("OPENBLAS_NUM_THREADS", "1");  // of its own; they would spin from the start
     return cuda::SharedLibrary(names);
   }();
   return library;

@@ -11,9 +11,13 @@
 
 namespace ts {
 
+/// Sets $OPENBLAS_CORETYPE to the kernels that fit this processor, for OpenBLAS may not know it and be slow, and
+/// $OPENBLAS_NUM_THREADS to 1, for its own threads would spin; neither if it is set. OpenBLAS reads both when it is
+/// opened. No thread may read the environment meanwhile: for programs, before they start any.
+void prepare_openblas();
+
 /// OpenBLAS, else another LAPACK; not loaded() where the machine has none. Opened once, and first of all libraries that
-/// need OpenBLAS, for it chooses its kernels when it is opened, and needs to be told which where it does not know the
-/// processor. $OPENBLAS_CORETYPE overrides that.
+/// need OpenBLAS. Leaves the environment as it is.
 [[nodiscard]] const cuda::SharedLibrary& lapack_library();
 
 /// Whether several threads may call it at once: not where it is an OpenBLAS that was built for a single one.
