@@ -174,7 +174,14 @@ void spmm_recurrence(const Context& ctx, const SpmmSteps& s, real_t<T> alpha, co
   using Kernels = cpu::SparseKernels<T, I>;
   const auto& kernel = std::get<Kernels>(cpu::row_kernels(ctx.simd).sparse);
   const typename Kernels::Step turns[] = {{a, alpha, shift, beta, x, y}, {a, alpha, shift, beta, y, x}};
-  const index_t tile = rows_of_tile(step_row_bytes(a, x.cols));
+  const index_t row_bytes = step_row_bytes(a, x.cols), tile = rows_of_tile(row_bytes);
+  if (s.count == 1) {  // nothing to keep apart: threads share the entries evenly
+    const int threads = cpu::threads_for(ctx, a.rows * row_bytes);
+    const index_t chunks = cpu::sparse_chunks(a.nonzeros(), a.rows, threads);
+    const RowCuts<T, I> cuts(a, chunks);
+    return parallel_pieces(threads, chunks,
+                           [&](index_t c, int) { kernel.step(turns[0], cuts.begin(c), cuts.begin(c + 1)); });
+  }
   std::vector<std::atomic<int>> finished(static_cast<std::size_t>(s.tiles));  // steps that a tile has behind it
   const auto ready = [&](const SpmmSteps::Item& item) {
     if (item.step == 0 || item.tile < 0) return true;
