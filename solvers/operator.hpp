@@ -203,15 +203,13 @@ template <class T, class I = std::int32_t>
 class CsrOperator {
  public:
   /// @throws Error(invalid_argument) unless the matrix is square.
-  explicit CsrOperator(CsrView<T, Space::host, I> a) : a_(a) {
-    expects(a.rows == a.cols, "an operator needs a square matrix");
+  explicit CsrOperator(CsrView<T, Space::host, I> a) : a_(square(a)) {
     if (a.facts.reach < 0) a_.facts.reach = reach_of(a);
   }
   /// @param there the same matrix on the device of the Context's stream.
-  CsrOperator(CsrView<T, Space::host, I> a, CsrView<T, Space::device, I> there) : CsrOperator(a) {
+  CsrOperator(CsrView<T, Space::host, I> a, CsrView<T, Space::device, I> there) : a_(square(a)), there_(there) {
     expects(there.rows == a.rows && there.cols == a.cols && there.stored == a.nonzeros(),
             "the matrix on the device is another than that on the host");
-    there_ = there;
   }
   [[nodiscard]] index_t rows() const noexcept { return a_.rows; }
   [[nodiscard]] Space space() const noexcept { return there_.pointers != nullptr ? Space::device : Space::host; }
@@ -250,6 +248,10 @@ class CsrOperator {
   [[nodiscard]] OperatorFacts facts() const { return gershgorin(a_); }
 
  private:
+  static const CsrView<T, Space::host, I>& square(const CsrView<T, Space::host, I>& a) {
+    expects(a.rows == a.cols, "an operator needs a square matrix");
+    return a;
+  }
   CsrView<T, Space::host, I> a_;
   CsrView<T, Space::device, I> there_;
 };

@@ -139,27 +139,15 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host
     multiply_transposed<T, I>(ctx, threads, op_a, alpha, a, rows_of_x, beta, y);
 }
 
-namespace {
-
-index_t rows_of_tile(index_t row_bytes) {
-  constexpr index_t tile_bytes = 64 << 10;  // of X, A and Y
-  return std::max<index_t>(64, tile_bytes / row_bytes);
-}
-
-/// What a step moves for a row.
-template <class T, class I>
-index_t step_row_bytes(const CsrView<T, Space::host, I>& a, index_t columns) {
-  return 3 * columns * static_cast<index_t>(sizeof(T)) +
-         a.nonzeros() / std::max<index_t>(a.rows, 1) * static_cast<index_t>(sizeof(T) + sizeof(I)) + 8;
-}
-
-}  // namespace
-
 template <class T, class I>
 SpmmSteps spmm_steps(const Context& ctx, const CsrView<T, Space::host, I>& a, index_t columns) {
-  constexpr int most = 8;                // beyond, arithmetic is what counts
-  constexpr index_t share_of_cache = 2;  // others have some of it too
-  const index_t row_bytes = step_row_bytes(a, columns), tile = rows_of_tile(row_bytes);
+  constexpr int most = 8;                                          // beyond, arithmetic is what counts
+  constexpr index_t share_of_cache = 2;                            // others have some of it too
+  constexpr index_t fewest_tile_rows = 64, tile_bytes = 64 << 10;  // of X, A and Y
+  const index_t row_bytes =                                        // that a step moves
+      3 * columns * static_cast<index_t>(sizeof(T)) +
+      a.nonzeros() / std::max<index_t>(a.rows, 1) * static_cast<index_t>(sizeof(T) + sizeof(I)) + 8;
+  const index_t tile = std::max(fewest_tile_rows, tile_bytes / row_bytes);
   const int threads = cpu::threads_for(ctx, a.rows * row_bytes);
   const SpmmSteps one = spmm_steps_of(a.rows, std::max<index_t>(a.facts.reach, 0), tile, threads);
   const index_t kept = std::min(a.rows, this_cpu().l3_bytes / share_of_cache / row_bytes) / threads;
@@ -174,12 +162,10 @@ void spmm_recurrence(const Context& ctx, const SpmmSteps& s, real_t<T> alpha, co
   using Kernels = cpu::SparseKernels<T, I>;
   const auto& kernel = std::get<Kernels>(cpu::row_kernels(ctx.simd).sparse);
   const typename Kernels::Step turns[] = {{a, alpha, shift, beta, x, y}, {a, alpha, shift, beta, y, x}};
-  const index_t row_bytes = step_row_bytes(a, x.cols), tile = rows_of_tile(row_bytes);
   if (s.count == 1) {  // nothing to keep apart: threads share the entries evenly
-    const int threads = cpu::threads_for(ctx, a.rows * row_bytes);
-    const index_t chunks = cpu::sparse_chunks(a.nonzeros(), a.rows, threads);
+    const index_t chunks = cpu::sparse_chunks(a.nonzeros(), a.rows, s.domains);
     const RowCuts<T, I> cuts(a, chunks);
-    return parallel_pieces(threads, chunks,
+    return parallel_pieces(s.domains, chunks,
                            [&](index_t c, int) { kernel.step(turns[0], cuts.begin(c), cuts.begin(c + 1)); });
   }
   std::vector<std::atomic<int>> finished(static_cast<std::size_t>(s.tiles));  // steps that a tile has behind it
@@ -191,7 +177,7 @@ void spmm_recurrence(const Context& ctx, const SpmmSteps& s, real_t<T> alpha, co
   };
   const auto carry_out = [&](const SpmmSteps::Item& item) {
     if (item.tile < 0) return;
-    kernel.step(turns[item.step % 2], item.tile * tile, std::min(a.rows, (item.tile + 1) * tile));
+    kernel.step(turns[item.step % 2], item.tile * s.tile, std::min(a.rows, (item.tile + 1) * s.tile));
     finished[static_cast<std::size_t>(item.tile)].store(item.step + 1, std::memory_order_release);
   };
   struct alignas(64) Domain {

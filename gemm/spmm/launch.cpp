@@ -1,5 +1,4 @@
 #include <optional>
-#include <utility>
 
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
@@ -54,13 +53,6 @@ void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, 
 }  // namespace
 
 template <class T, class I>
-void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView<T, Space::device, I> a,
-                     real_t<T> shift, DeviceStrided<T> x, real_t<T> beta, DeviceStrided<T> y) {
-  for (; count > 0; --count, std::swap(x, y))
-    spmm<T, I>(ctx, Op::none, T{alpha}, a, T{shift}, DeviceStrided<const T>(x), T{beta}, y);
-}
-
-template <class T, class I>
 void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::device, I> a, result_t<T> shift,
           DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y) {
   expect_argument("spmm", a.rows >= 0 && a.cols >= 0, "A has negative rows or columns");
@@ -90,14 +82,6 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::devi
                            DeviceStrided<const T>, result_t<T>, DeviceStrided<result_t<T>>);
 #define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
-#undef TS_INSTANTIATE_INDEX
-
-#define TS_INSTANTIATE_INDEX(T, I)                                                                                 \
-  template void spmm_recurrence<T, I>(const Context&, index_t, real_t<T>, CsrView<T, Space::device, I>, real_t<T>, \
-                                      DeviceStrided<T>, real_t<T>, DeviceStrided<T>);
-#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 

@@ -8,15 +8,24 @@
 
 namespace ts::detail {
 
+namespace {
+
+template <class T, class I>
+void expect_sparse(const char* operation, const CsrView<T, Space::host, I>& a, Place where = Place::current()) {
+  expect_argument(operation, a.rows >= 0 && a.cols >= 0, "A has negative rows or columns", where);
+  expect_argument(operation, a.rows == 0 || a.pointers != nullptr, "A has rows but no row pointers", where);
+  expect_argument(operation, a.nonzeros() >= 0 && (a.rows == 0 || a.pointers[0] == 0),
+                  "A's row pointers must start at 0 and not decrease", where);
+  expect_argument(operation, a.nonzeros() == 0 || (a.indices != nullptr && a.values != nullptr),
+                  "A has entries but no column numbers or values", where);
+}
+
+}  // namespace
+
 template <class T, class I>
 void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x,
           result_t<T> beta, Strided<result_t<T>> y) {
-  expect_argument("spmm", a.rows >= 0 && a.cols >= 0, "A has negative rows or columns");
-  expect_argument("spmm", a.rows == 0 || a.pointers != nullptr, "A has rows but no row pointers");
-  expect_argument("spmm", a.nonzeros() >= 0 && (a.rows == 0 || a.pointers[0] == 0),
-                  "A's row pointers must start at 0 and not decrease");
-  expect_argument("spmm", a.nonzeros() == 0 || (a.indices != nullptr && a.values != nullptr),
-                  "A has entries but no column numbers or values");
+  expect_sparse("spmm", a);
   const index_t m = op_a == Op::none ? a.rows : a.cols, n = op_a == Op::none ? a.cols : a.rows;
   expect_shape("spmm", "X", x, n, x.cols, "as many rows as op(A) has columns");
   expect_shape("spmm", "Y", y, m, x.cols, "rows of op(A) by columns of X");
@@ -54,8 +63,8 @@ Cost cost_of_steps(const Problem& product, int count) {
 template <class T, class I>
 void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView<T, Space::host, I> a, real_t<T> shift,
                      Strided<T> x, real_t<T> beta, Strided<T> y) {
+  expect_sparse("spmm_recurrence", a);
   expect_argument("spmm_recurrence", a.rows == a.cols, "A must be square");
-  expect_argument("spmm_recurrence", a.rows == 0 || a.pointers != nullptr, "A has rows but no row pointers");
   expect_shape("spmm_recurrence", "X", x, a.rows, x.cols, "as many rows as A");
   expect_shape("spmm_recurrence", "Y", y, a.rows, x.cols, "the shape of X");
   expect_disjoint("spmm_recurrence", y, "Y", x, "X");

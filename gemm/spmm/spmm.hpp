@@ -1,6 +1,8 @@
 // SpMM: sparse matrix (CSR) times tall-skinny matrix.
 #pragma once
 
+#include <utility>
+
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
@@ -16,9 +18,6 @@ void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::device, I> a,
 template <class T, class I>
 void spmm_recurrence(const Context&, index_t count, real_t<T> alpha, CsrView<T, Space::host, I> a, real_t<T> shift,
                      Strided<T> x, real_t<T> beta, Strided<T> y);
-template <class T, class I>
-void spmm_recurrence(const Context&, index_t count, real_t<T> alpha, CsrView<T, Space::device, I> a, real_t<T> shift,
-                     DeviceStrided<T> x, real_t<T> beta, DeviceStrided<T> y);
 }  // namespace detail
 
 /// Y = alpha op(A) X + beta Y, with op(A) m x n sparse, X n x q, Y m x q.
@@ -67,7 +66,9 @@ void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView
 template <class T, class I, DeviceOperand VX, DeviceOperand VY>
 void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView<T, Space::device, I> a,
                      real_t<T> shift, VX x, real_t<T> beta, VY y) {
-  detail::spmm_recurrence<T, I>(ctx, count, alpha, a, shift, DeviceStrided<T>(x), beta, DeviceStrided<T>(y));
+  DeviceStrided<T> from(x), to(y);
+  for (; count > 0; --count, std::swap(from, to))
+    detail::spmm<T, I>(ctx, Op::none, T{alpha}, a, T{shift}, DeviceStrided<const T>(from), T{beta}, to);
 }
 
 }  // namespace ts

@@ -14,7 +14,8 @@ namespace ts {
 /// `count` products Y = alpha (A - shift I) X + beta Y, after each of which X and Y change places.
 struct SpmmSteps {
   int count = 1, domains = 1;
-  index_t tiles = 0;  ///< rows that are taken at a time
+  index_t tile = 1;  ///< rows that are taken at a time
+  index_t tiles = 0;
   index_t reach = 0;  ///< tiles on both sides of its own in which the columns of a row lie
   index_t lag = 2;    ///< at least reach + 2, so that all that an item needs stands in earlier places
 
@@ -44,7 +45,7 @@ struct SpmmSteps {
 /// Of a matrix whose columns are at most `reach` away from the diagonal, in tiles of `tile` rows.
 [[nodiscard]] constexpr SpmmSteps spmm_steps_of(index_t rows, index_t reach, index_t tile, int domains) noexcept {
   SpmmSteps s;
-  s.domains = domains;
+  s.domains = domains, s.tile = tile;
   s.tiles = (rows + tile - 1) / tile, s.reach = (reach + tile - 1) / tile, s.lag = s.reach + 2;
   return s;
 }

@@ -48,7 +48,6 @@ void reserve(const Context& ctx, PlacedMatrix<T>& block, PlacedView<const T> x) 
 template <class T>
 void ChebyshevFilter<T>::step(const Context& ctx, double on_a, double on_x, PlacedView<const T> x, double on_y,
                               PlacedView<T> y) const {
-  if (a_.update(ctx, static_cast<real_t<T>>(on_a), transform_.centre, x, static_cast<real_t<T>>(on_y), y)) return;
   reserve(ctx, memory_->w, x);
   a_.apply(ctx, x, memory_->w.view());
   combine<T>(ctx, on_a, memory_->w.cview(), on_x, x, on_y, y);
