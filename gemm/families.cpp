@@ -18,7 +18,7 @@ constexpr Family every_family[] = {{"column_norms", column_norms_candidates},
                                    {"tsmm", tsmm_candidates},
                                    {"tsmm_wide", wide_candidates},
                                    {"tsmttsm", inner_candidates}};
-constexpr Family every_library[] = {{"cublas", cublas_candidates}};
+constexpr Family every_library[] = {{"cublas", cublas_candidates}, {"cusparse", cusparse_candidates}};
 }  // namespace
 
 std::span<const Family> families() noexcept { return every_family; }

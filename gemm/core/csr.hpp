@@ -10,6 +10,10 @@
 
 namespace ts {
 
+namespace cuda {
+class Kept;  // runtime/gpu/kept.hpp has it
+}  // namespace cuda
+
 /// What the planner of a GPU asks of a sparse matrix beside its size.
 struct SparseFacts {
   index_t parts = 0, splits = 0, long_splits = 0;  ///< as CsrParts has them; 0 parts: not known
@@ -36,6 +40,7 @@ struct CsrView {
   CsrParts parts = {};
   SparseFacts facts = {};
   const CsrView* transposed = nullptr;  ///< A^T
+  cuda::Kept* kept = nullptr;           ///< what libraries prepare once for a matrix
 
   [[nodiscard]] index_t nonzeros() const noexcept requires(S == Space::host) { return rows == 0 ? 0 : pointers[rows]; }
 };

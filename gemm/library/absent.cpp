@@ -1,5 +1,6 @@
 // Takes the place of NVIDIA's libraries in a build without their headers.
 #include "tallskinny/gemm/library/cublas.hpp"
+#include "tallskinny/gemm/library/cusparse.hpp"
 
 namespace ts::cuda {
 
@@ -12,6 +13,21 @@ template <class T>
 void multiply_by_cublas(const Context&, result_t<T>, const Products<T>&, result_t<T>) {
   throw Error(Errc::device_failure, "this program was built without the headers of cuBLAS");
 }
+
+bool cusparse_found() { return false; }
+template <class T, class I>
+void multiply_by_cusparse(const Context&, result_t<T>, const CsrView<T, Space::device, I>&, DeviceStrided<const T>,
+                          result_t<T>, DeviceStrided<result_t<T>>) {
+  throw Error(Errc::device_failure, "this program was built without the headers of cuSPARSE");
+}
+
+#define TS_INSTANTIATE_INDEX(T, I)                                                                           \
+  template void multiply_by_cusparse<T, I>(const Context&, result_t<T>, const CsrView<T, Space::device, I>&, \
+                                           DeviceStrided<const T>, result_t<T>, DeviceStrided<result_t<T>>);
+#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+#undef TS_INSTANTIATE_INDEX
 
 #define TS_INSTANTIATE(T)                                     \
   template bool cublas_takes<T>(const Products<T>&) noexcept; \

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "tallskinny/gemm/library/data_type.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/vendor_library.hpp"
 
@@ -45,12 +46,6 @@ struct Handle {
   cublasHandle_t handle = nullptr;
 };
 
-template <class T>
-constexpr cudaDataType_t data_type() {
-  constexpr std::array<cudaDataType_t, 6> types = {CUDA_R_64F, CUDA_C_64F, CUDA_R_32F,
-                                                   CUDA_C_32F, CUDA_R_16F, CUDA_R_16BF};
-  return types[static_cast<std::size_t>(dtype_of<T>)];
-}
 template <class T>
 constexpr cublasComputeType_t compute_type =
     std::is_same_v<real_t<T>, double> ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;

@@ -39,4 +39,19 @@ std::vector<Candidate> cublas_candidates(const GpuProblem& problem, const Device
   return all;
 }
 
+std::vector<Candidate> cusparse_candidates(const GpuProblem& problem, const DeviceInfo& device) {
+  const Problem& pr = problem.problem;
+  const bool by_rows = problem.second.layout == Layout::row_major && problem.out.layout == Layout::row_major;
+  const bool conjugated = problem.op == Op::adjoint && parts_of(pr.type) == 2;
+  constexpr index_t longest_that_repeats = 128;
+  if (pr.operation != Operation::spmm || problem.determinism == Determinism::gpu_to_gpu || problem.shifted ||
+      pr.accumulate || conjugated || !by_rows || problem.sparse.parts == 0 ||
+      problem.sparse.longest > longest_that_repeats || (pr.index_bytes == 4 && pr.nonzeros > INT32_MAX))
+    return {};
+  Candidate candidate{plan_of("cusparse", SparsePolicy{}),
+                      least_times(pr, device).memory_seconds + device.launch_seconds};
+  candidate.kernel.grid = 0;
+  return {std::move(candidate)};
+}
+
 }  // namespace ts::cuda

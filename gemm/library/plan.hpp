@@ -11,4 +11,9 @@ namespace ts::cuda {
 /// the type of the result: only those of float64 may be whole.
 [[nodiscard]] std::vector<Candidate> cublas_candidates(const GpuProblem& problem, const DeviceInfo& device);
 
+/// A X by cuSPARSE, row-major, A not shifted and not conjugated. None at level gpu_to_gpu, where Y is added to, and for
+/// matrices with rows of more than 128 entries: of those the bits of CUSPARSE_SPMM_CSR_ALG3 were seen to change from
+/// run to run, though it is documented to repeat them. Two sums of a row are the same in either order, more are not.
+[[nodiscard]] std::vector<Candidate> cusparse_candidates(const GpuProblem& problem, const DeviceInfo& device);
+
 }  // namespace ts::cuda

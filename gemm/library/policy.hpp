@@ -1,4 +1,4 @@
-// How a product is cut where cuBLAS computes it.
+// How a product is computed where a library does it.
 #pragma once
 
 #include "tallskinny/gemm/core/dtype.hpp"
@@ -18,6 +18,17 @@ struct ProductPolicy {
 
   static constexpr void members(auto& p, auto each) { each("slab_rows", p.slab_rows), each("panel", p.panel); }
   friend bool operator==(const ProductPolicy&, const ProductPolicy&) = default;
+};
+
+/// The algorithm of cuSPARSE for a sparse matrix times a block.
+struct SparsePolicy {
+  static constexpr char header[] = "tallskinny/gemm/library/policy.hpp";
+  static constexpr char name[] = "ts::cuda::SparsePolicy";
+
+  int csr_algorithm = 3;  ///< CUSPARSE_SPMM_CSR_ALG3
+
+  static constexpr void members(auto& p, auto each) { each("csr_algorithm", p.csr_algorithm); }
+  friend bool operator==(const SparsePolicy&, const SparsePolicy&) = default;
 };
 
 }  // namespace ts::cuda

@@ -6,6 +6,7 @@
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/parts.hpp"
 #include "tallskinny/gemm/library/cublas.hpp"
+#include "tallskinny/gemm/library/cusparse.hpp"
 #include "tallskinny/gemm/library/policy.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
@@ -17,17 +18,17 @@ namespace {
 
 constexpr std::size_t most_workspace = std::size_t{256} << 20;
 
-struct PlannedProduct {
-  PlannedProduct(const GpuProblem& problem, const DeviceInfo& device) {
-    if (const auto choice = library_choice(problem, device)) policy = policy_of<ProductPolicy>(choice->kernel);
-  }
-  std::optional<ProductPolicy> policy;
+struct PlannedLibrary {
+  PlannedLibrary(const GpuProblem& problem, const DeviceInfo& device) : choice(library_choice(problem, device)) {}
+  std::optional<LibraryChoice> choice;
 };
 
-std::optional<ProductPolicy> policy_for(const Context& ctx, const GpuProblem& problem) {
+/// The policy by which a library that is there serves.
+template <class Policy>
+std::optional<Policy> policy_for(const Context& ctx, const GpuProblem& problem, bool (*found)()) {
   if (!is_tuned(problem) || ctx.communicator->size() > 1) return {};
-  const auto planned = kept_plan<PlannedProduct>(problem, ctx.stream.device());
-  return planned->policy && cublas_found() ? planned->policy : std::nullopt;
+  const auto planned = kept_plan<PlannedLibrary>(problem, ctx.stream.device());
+  return planned->choice && found() ? std::optional(policy_of<Policy>(planned->choice->kernel)) : std::nullopt;
 }
 
 /// C = alpha op(A) B + beta C in slabs of rows.
@@ -72,7 +73,7 @@ struct InSlabs {
 template <class T>
 bool inner_by_library(const Context& ctx, const GpuProblem& problem, Op op, result_t<T> alpha, DeviceStrided<const T> a,
                       DeviceStrided<const T> b, result_t<T> beta, DeviceStrided<result_t<T>> c) {
-  const auto policy = policy_for(ctx, problem);
+  const auto policy = policy_for<ProductPolicy>(ctx, problem, cublas_found);
   if (!policy || !cublas_takes<T>({a.transposed(), b, op == Op::adjoint, {nullptr, a.cols, b.cols, b.cols, 1}}))
     return false;
   const InSlabs<T> product{ctx, policy->slab_rows > 0 ? policy->slab_rows : a.rows, op, alpha, beta};
@@ -95,10 +96,28 @@ bool product_by_library(const Context& ctx, const GpuProblem& problem, bool conj
                         DeviceStrided<const T> a, DeviceStrided<const T> b, result_t<T> beta,
                         DeviceStrided<result_t<T>> y) {
   const Products<T> products{a, b, conjugate, y};
-  if (!policy_for(ctx, problem) || !cublas_takes(products)) return false;
+  if (!policy_for<ProductPolicy>(ctx, problem, cublas_found) || !cublas_takes(products)) return false;
   multiply_by_cublas<T>(ctx, alpha, products, beta);
   return true;
 }
+
+template <class T, class I>
+bool spmm_by_library(const Context& ctx, const GpuProblem& problem, result_t<T> alpha,
+                     const CsrView<T, Space::device, I>& a, DeviceStrided<const T> x, result_t<T> beta,
+                     DeviceStrided<result_t<T>> y) {
+  if (a.kept == nullptr || !policy_for<SparsePolicy>(ctx, problem, cusparse_found)) return false;
+  multiply_by_cusparse<T, I>(ctx, alpha, a, x, beta, y);
+  return true;
+}
+
+#define TS_INSTANTIATE_INDEX(T, I)                                                                              \
+  template bool spmm_by_library<T, I>(const Context&, const GpuProblem&, result_t<T>,                           \
+                                      const CsrView<T, Space::device, I>&, DeviceStrided<const T>, result_t<T>, \
+                                      DeviceStrided<result_t<T>>);
+#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+#undef TS_INSTANTIATE_INDEX
 
 #define TS_INSTANTIATE(T)                                                                                           \
   template bool inner_by_library<T>(const Context&, const GpuProblem&, Op, result_t<T>, DeviceStrided<const T>,     \

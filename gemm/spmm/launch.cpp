@@ -3,6 +3,7 @@
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/scale.hpp"
+#include "tallskinny/gemm/library/products.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
@@ -33,6 +34,7 @@ void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, 
   problem.op = op, problem.second = cuda::form_of(x), problem.out = cuda::form_of(y), problem.sparse = b.facts;
   // Where ranks share the rows, parts would depend on how many they are.
   if (ctx.determinism == Determinism::gpu_to_gpu && ctx.communicator->size() > 1) problem.sparse.parts = 0;
+  if (cuda::spmm_by_library<T, I>(ctx, problem, alpha, b, x, beta, y)) return;
   const auto planned = cuda::kept_plan<PlannedSpmm>(problem, ctx.stream.device());
   cuda::SpmmArguments<result_t<T>> arguments{{b.pointers, b.indices, b.values},
                                              {x.data, x.row_stride, x.col_stride},

@@ -61,7 +61,9 @@ CsrView<T, Space::device> DeviceSparse<T>::view() const noexcept {
           static_cast<const T*>(values.data()),
           pattern.entries(),
           parts.view(),
-          facts};
+          facts,
+          nullptr,
+          kept.get()};
 }
 
 template <class T>

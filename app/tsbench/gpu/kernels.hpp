@@ -22,6 +22,7 @@ struct DeviceSparse {
   cuda::DeviceParts parts;
   SparseFacts facts;
   SparsePattern pattern;
+  std::unique_ptr<cuda::Kept> kept = std::make_unique<cuda::Kept>();
   [[nodiscard]] CsrView<T, Space::device> view() const noexcept;
 };
 template <class T>

@@ -17,13 +17,15 @@ std::string value_of(const cuda::KernelPlan& kernel, const std::string& name) {
   return {};
 }
 
-/// The defines in which not all kernels agree.
+/// The defines in which not all of the engine's kernels agree, and all of a library's.
 std::set<std::string> differences(const std::vector<cuda::KernelPlan>& kernels) {
   std::set<std::string> names;
+  const auto is_call = [](const cuda::KernelPlan& kernel) { return kernel.grid == 0; };
   for (const cuda::KernelPlan& kernel : kernels)
     for (const auto& [name, value] : kernel.defines)
-      if (std::any_of(kernels.begin(), kernels.end(),
-                      [&, n = name, v = value](const auto& other) { return value_of(other, n) != v; }))
+      if (is_call(kernel) || std::any_of(kernels.begin(), kernels.end(), [&, n = name, v = value](const auto& other) {
+            return !is_call(other) && value_of(other, n) != v;
+          }))
         names.insert(name);
   return names;
 }

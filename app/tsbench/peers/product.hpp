@@ -8,15 +8,11 @@
 #include <optional>
 
 #include "tallskinny/app/tsbench/operands.hpp"
+#include "tallskinny/gemm/library/data_type.hpp"
 
 namespace ts::bench {
 
-template <class T>
-constexpr cudaDataType_t data_type() {
-  constexpr std::array<cudaDataType_t, 6> types = {CUDA_R_64F, CUDA_C_64F, CUDA_R_32F,
-                                                   CUDA_C_32F, CUDA_R_16F, CUDA_R_16BF};
-  return types[static_cast<std::size_t>(dtype_of<T>)];
-}
+using cuda::data_type;
 template <class T>
 constexpr cublasComputeType_t compute_type() {
   return std::is_same_v<real_t<T>, double> ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;

@@ -7,6 +7,7 @@
 
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/kept.hpp"
 #include "tallskinny/gemm/runtime/gpu/long_copy.hpp"
 
 namespace ts {
@@ -119,7 +120,8 @@ class DeviceCsrMatrix {
             stored_,
             parts_.view(),
             facts_,
-            transposed_ == nullptr ? nullptr : &transposed_->view};
+            transposed_ == nullptr ? nullptr : &transposed_->view,
+            kept_.get()};
   }
 
  private:
@@ -129,6 +131,7 @@ class DeviceCsrMatrix {
   cuda::DeviceParts parts_;
   SparseFacts facts_;
   std::unique_ptr<Transposed> transposed_;
+  std::unique_ptr<cuda::Kept> kept_ = std::make_unique<cuda::Kept>();
 };
 
 template <class T, class I>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
@@ -17,7 +16,7 @@ struct Stream::State {
   Memory workspace, counters, mailboxes;
   Staging staging;
   std::unique_ptr<Rehearsal> rehearsal;
-  std::map<std::type_index, std::shared_ptr<void>> kept;
+  Kept kept;
 
   ~State() {
     if (!ours) return;
@@ -111,7 +110,7 @@ void* Stream::workspace(std::size_t bytes) const {
 
 unsigned* Stream::counters() const { return static_cast<unsigned*>(state().counters.data()); }
 
-std::shared_ptr<void>& Stream::kept_as(std::type_index type) const { return state().kept[type]; }
+Kept& Stream::all_kept() const { return state().kept; }
 
 Staging& Stream::staging() const { return state().staging; }
 

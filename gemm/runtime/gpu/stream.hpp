@@ -5,10 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <typeindex>
-#include <typeinfo>
 
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
+#include "tallskinny/gemm/runtime/gpu/kept.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
 struct CUstream_st;  // CUDA's own declaration: a CUstream or cudaStream_t points to one
@@ -74,9 +73,7 @@ class Stream {
   /// What a library keeps for this stream: T(stream), made when it is first asked for, gone with the stream.
   template <class T>
   [[nodiscard]] T& kept() const {
-    std::shared_ptr<void>& found = kept_as(typeid(T));
-    if (found == nullptr) found = std::make_shared<T>(*this);
-    return *static_cast<T*>(found.get());
+    return all_kept().get<T>(*this);
   }
 
   /// Where small matrices of the host pass on their way to operations of this stream and back.
@@ -85,7 +82,7 @@ class Stream {
  private:
   struct State;
   [[nodiscard]] State& state() const;
-  [[nodiscard]] std::shared_ptr<void>& kept_as(std::type_index type) const;
+  [[nodiscard]] Kept& all_kept() const;
   std::shared_ptr<State> state_;
 };
 

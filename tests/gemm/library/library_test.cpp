@@ -1,10 +1,12 @@
 // Products that NVIDIA's libraries compute: when, and that they are what the engine's own kernels give.
 #include "tallskinny/gemm/library/cublas.hpp"
+#include "tallskinny/gemm/library/cusparse.hpp"
 #include "tallskinny/gemm/library/plan.hpp"
 #include "tallskinny/gemm/library/products.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/plan/typical_device.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
+#include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
@@ -21,7 +23,8 @@ cuda::GpuProblem problem_of(Operation operation, DType type, index_t n, index_t 
   return problem;
 }
 
-std::shared_ptr<const cuda::TunedTable> table_of(const cuda::GpuProblem& problem, const cuda::ProductPolicy& policy) {
+template <class Policy>
+std::shared_ptr<const cuda::TunedTable> table_of(const cuda::GpuProblem& problem, const Policy& policy) {
   auto table = std::make_shared<cuda::TunedTable>();
   table->set(cuda::tuned_key(problem), {cuda::members_of(policy), 1.5});
   return table;
@@ -59,9 +62,8 @@ void require_equal(const Matrix<T>& x, const Matrix<T>& y) {
 }
 
 /// `run(ctx)` by the engine's kernels and by the library; the results are the same.
-template <class R, class Run>
-void compare(const cuda::GpuProblem& problem, const cuda::ProductPolicy& policy, index_t rows, index_t cols,
-             Run&& run) {
+template <class R, class Policy, class Run>
+void compare(const cuda::GpuProblem& problem, const Policy& policy, index_t rows, index_t cols, Run&& run) {
   const Context ctx = device_context();
   const auto own = ctx.stream.device().tuned;
   DeviceMatrix<R> ours = integers<R>(ctx, rows, cols), theirs = integers<R>(ctx, rows, cols);
@@ -123,6 +125,26 @@ TEST_CASE("sums over rows of narrow types are cut into slabs, and X S of 16 bits
   }
 }
 
+TEST_CASE("cuSPARSE takes blocks by rows, of matrices with short rows, neither shifted nor conjugated") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  cuda::GpuProblem problem = problem_of(Operation::spmm, DType::complex64, 1 << 20, 1 << 20, 32);
+  problem.problem.nonzeros = 1 << 24, problem.sparse.parts = 1000;
+  const auto takes = [&](auto change) {
+    cuda::GpuProblem other = problem;
+    change(other);
+    return !cuda::cusparse_candidates(other, device).empty();
+  };
+  CHECK(takes([](auto&) {}));
+  CHECK(takes([](auto& p) { p.op = Op::transpose; }));
+  CHECK_FALSE(takes([](auto& p) { p.op = Op::adjoint; }));
+  CHECK_FALSE(takes([](auto& p) { p.shifted = true; }));
+  CHECK_FALSE(takes([](auto& p) { p.problem.accumulate = true; }));
+  CHECK_FALSE(takes([](auto& p) { p.sparse.longest = 129; }));
+  CHECK_FALSE(takes([](auto& p) { p.out.layout = Layout::col_major; }));
+  CHECK_FALSE(takes([](auto& p) { p.problem.nonzeros = index_t{1} << 31; }));
+  CHECK_FALSE(takes([](auto& p) { p.determinism = Determinism::gpu_to_gpu; }));
+}
+
 TEMPLATE_TEST_CASE("on a GPU sums over rows by cuBLAS are the engine's", "[gpu]", TS_ALL_TYPES) {
   using T = TestType;
   using R = result_t<T>;
@@ -158,7 +180,7 @@ TEMPLATE_TEST_CASE("on a GPU X S and D X by cuBLAS are the engine's", "[gpu]", T
     for (const R beta : {R{}, R{3}}) {
       cuda::GpuProblem problem = problem_of(Operation::tsmm, dtype_of<T>, n, p, q);
       problem.problem.accumulate = beta != R{};
-      compare<R>(problem, {}, n, q, [&](const Context& on, DeviceView<R> y) {
+      compare<R>(problem, cuda::ProductPolicy{}, n, q, [&](const Context& on, DeviceView<R> y) {
         ts::tsmm(on, Op::none, R{2}, x.view(), s.view(), beta, y);
       });
     }
@@ -169,9 +191,39 @@ TEMPLATE_TEST_CASE("on a GPU X S and D X by cuBLAS are the engine's", "[gpu]", T
     cuda::GpuProblem problem = problem_of(Operation::tsm2r, dtype_of<T>, order, order, q);
     problem.op = op;
     if (op != Op::none) problem.first.layout = Layout::col_major;
-    compare<R>(problem, {}, order, q,
+    compare<R>(problem, cuda::ProductPolicy{}, order, q,
                [&](const Context& on, DeviceView<R> y) { ts::tsm2r(on, op, R{2}, d.view(), x.view(), R{3}, y); });
   }
+}
+
+TEMPLATE_TEST_CASE("on a GPU A X by cuSPARSE is the engine's", "[gpu]", TS_ALL_TYPES) {
+  using T = TestType;
+  using R = result_t<T>;
+  REQUIRE(cuda::cusparse_found());
+  const Context ctx = device_context();
+  const index_t n = 400000, entries = 8;
+  const auto check = [&]<class I>(I) {
+    CsrMatrix<T, I> there;
+    there.rows = there.cols = n;
+    Values values(4);
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t e = 0; e < (i % 7 == 3 ? 0 : entries); ++e) {
+        there.indices.push_back(static_cast<I>((i + 31 * e * e) % n));
+        there.values.push_back(element<T>(static_cast<double>(values.below(5) - 2), 1));
+      }
+      there.pointers.push_back(static_cast<index_t>(there.indices.size()));
+    }
+    const DeviceCsrMatrix<T, I> a(ctx.stream, there.view());
+    for (const index_t q : {33, 40, 33}) {  // what was prepared for one width serves no other
+      const DeviceMatrix<T> x = integers<T>(ctx, n, q);
+      cuda::GpuProblem problem = problem_of(Operation::spmm, dtype_of<T>, n, n, q);
+      problem.problem.nonzeros = there.nonzeros(), problem.problem.index_bytes = static_cast<int>(sizeof(I));
+      problem.sparse = a.view().facts;
+      compare<R>(problem, cuda::SparsePolicy{}, n, q,
+                 [&](const Context& on, DeviceView<R> y) { ts::spmm(on, Op::none, R{2}, a.view(), x.view(), R{}, y); });
+    }
+  };
+  check(std::int32_t{}), check(std::int64_t{});
 }
 
 TEST_CASE("on a GPU slabs beyond the workspace go in turns", "[gpu]") {
@@ -181,6 +233,6 @@ TEST_CASE("on a GPU slabs beyond the workspace go in turns", "[gpu]") {
   const DeviceMatrix<float16> a = integers<float16>(ctx, n, p);
   cuda::GpuProblem gram = problem_of(Operation::gram, DType::float16, n, p, p);
   gram.op = Op::adjoint;
-  compare<float>(gram, {8192, 0}, p, p,
+  compare<float>(gram, cuda::ProductPolicy{8192, 0}, p, p,
                  [&](const Context& on, DeviceView<float> c) { ts::gram(on, Op::adjoint, 1.0F, a.view(), 0.0F, c); });
 }
