@@ -116,6 +116,7 @@ endforeach()
 floors(solvers/eigen
   "values"
   "small krylov"
+  "dense"
   "transform"
   "result"
   "hermitian"
