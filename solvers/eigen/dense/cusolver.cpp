@@ -11,12 +11,9 @@
 #include "tallskinny/solvers/eigen/dense/cusolver_calls.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::solvers::cusolver {
 
 namespace {
-
-using cusolver::Bytes, cusolver::check, cusolver::numbers_of, cusolver::Pointer, cusolver::reals, cusolver::Session,
-    cusolver::Size;
 
 /// T(j, i) = row(i)[j], or its conjugate, for `count` rows of n.
 template <class T, class Row>
@@ -63,12 +60,12 @@ std::vector<index_t> firsts_of(const WholeSpectrum& all) {
 }
 
 template <class T>
-class CusolverBody final : public DenseSolver<T> {
+class Body final : public DenseSolver<T> {
  public:
-  explicit CusolverBody(cuda::Stream stream) : stream_(std::move(stream)) {}
+  explicit Body(cuda::Stream stream) : stream_(std::move(stream)) {}
 
   [[nodiscard]] std::string by(DenseTask, index_t, index_t) const override {
-    return "cuSOLVER " + cuda::version_by(cusolver::library().property) + " on " + stream_.device().name;
+    return "cuSOLVER " + cuda::version_by(library().property) + " on " + stream_.device().name;
   }
   [[nodiscard]] DenseBytes bytes(DenseTask task, index_t rows, index_t cols) const override;
   [[nodiscard]] Decomposed<ortho::HermitianPairs<T>> hermitian(const Context& ctx, HostView<const T> h, index_t wanted,
@@ -108,20 +105,16 @@ class CusolverBody final : public DenseSolver<T> {
     return done;
   }
 
-  template <class With, class OfSize, class Routine, class... More>
-  bool run(const char* what, const With& with, OfSize size, Routine routine, More... more) const {
-    return cusolver::run(stream_, what, with, size, routine, more...);
-  }
   // Each `with_...` has the arguments of a routine that its question for workspace shares.
   [[nodiscard]] static auto with_syevd(const Session& s, index_t n, T* a, double* w) {
     return [&s, n, a, w](auto f, auto... more) {
-      return f(s.handle(), s.params(), cusolver::wanted, cusolver::upper, n, numbers_of<T>, a, n, reals, w,
-               numbers_of<T>, more...);
+      return f(s.handle(), s.params(), with_vectors, upper_triangle, n, numbers_of<T>, a, n, reals, w, numbers_of<T>,
+               more...);
     };
   }
   [[nodiscard]] static auto with_geev(const Session& s, index_t n, T* a, T* w, T* v) {
     return [&s, n, a, w, v](auto f, auto... more) {
-      return f(s.handle(), s.params(), cusolver::none, cusolver::wanted, n, numbers_of<T>, a, n, numbers_of<T>, w,
+      return f(s.handle(), s.params(), no_vectors, with_vectors, n, numbers_of<T>, a, n, numbers_of<T>, w,
                numbers_of<T>, static_cast<T*>(nullptr), n, numbers_of<T>, v, n, numbers_of<T>, more...);
     };
   }
@@ -135,7 +128,7 @@ class CusolverBody final : public DenseSolver<T> {
   /// The size is asked for without pivots.
   static int getrf_size(Pointer handle, Pointer params, Size m, Size n, int type, const void* a, Size ld, const Size*,
                         int computed, Bytes* there, Bytes* here) {
-    return cusolver::library().getrf_size(handle, params, m, n, type, a, ld, computed, there, here);
+    return library().getrf_size(handle, params, m, n, type, a, ld, computed, there, here);
   }
   [[nodiscard]] static auto with_getrf(const Session& s, index_t n, T* a, Size* pivots) {
     return [&s, n, a, pivots](auto f, auto... more) {
@@ -156,11 +149,11 @@ class CusolverBody final : public DenseSolver<T> {
 };
 
 template <class T>
-DenseBytes CusolverBody<T>::bytes(DenseTask task, index_t rows, index_t cols) const {
+DenseBytes Body<T>::bytes(DenseTask task, index_t rows, index_t cols) const {
   const auto elements = [](index_t m, index_t n) { return static_cast<std::uint64_t>(m * n) * sizeof(T); };
   const index_t p = std::max(rows, cols), q = std::min(rows, cols);
   const std::uint64_t square = elements(q, q), whole = elements(rows, cols);
-  const auto& routines = cusolver::library();
+  const auto& routines = library();
   T* const none = nullptr;
   double* const no_reals = nullptr;
   DenseBytes out;
@@ -174,11 +167,11 @@ DenseBytes CusolverBody<T>::bytes(DenseTask task, index_t rows, index_t cols) co
     add_workspace(with_syevd(s, q, none, no_reals), routines.syevd_size);
     out.host += 3 * square, out.device += square + elements(1, q);
   } else if (task == DenseTask::general) {
-    add_workspace(with_geev(s, q, none, none, none), cusolver::general_library().geev_size);
+    add_workspace(with_geev(s, q, none, none, none), general_library().geev_size);
     add_workspace(with_getrf(s, q, none, nullptr), &getrf_size);
     out.host += 6 * square + 16 * square / sizeof(T), out.device += 3 * square + elements(4, q);
   } else {
-    add_workspace(with_svd(s, cusolver::wanted, 1, p, q, none, no_reals, none, none), routines.gesvdp_size);
+    add_workspace(with_svd(s, with_vectors, 1, p, q, none, no_reals, none, none), routines.gesvdp_size);
     add_workspace(with_svd(s, thin, thin, p, q, none, no_reals, none, none), routines.gesvd_size);
     out.host += 3 * whole + 2 * square, out.device += 2 * whole + square + elements(1, q);
   }
@@ -186,16 +179,17 @@ DenseBytes CusolverBody<T>::bytes(DenseTask task, index_t rows, index_t cols) co
 }
 
 template <class T>
-bool CusolverBody<T>::hermitian_here(const Session& s, const Context& ctx, HostView<const T> h,
-                                     const ortho::ChoosePairs& choose, ortho::HermitianPairs<T>& out) const {
+bool Body<T>::hermitian_here(const Session& s, const Context& ctx, HostView<const T> h,
+                             const ortho::ChoosePairs& choose, ortho::HermitianPairs<T>& out) const {
   // The rows of H are the columns of its conjugate: of that the upper triangle is read, and the vectors are conjugates.
   const index_t n = h.rows();
-  const auto a = cusolver::sent(stream_, h);
+  const auto a = sent(stream_, h);
   const Real values(stream_, 1, n);
-  const auto& routines = cusolver::library();
-  if (!run("find all eigenvalues", with_syevd(s, n, a.data(), values.data()), routines.syevd_size, routines.syevd))
+  const auto& routines = library();
+  if (!run(stream_, "find all eigenvalues", with_syevd(s, n, a.data(), values.data()), routines.syevd_size,
+           routines.syevd))
     return false;
-  out.values = numbers(cusolver::fetched(stream_, values));
+  out.values = numbers(fetched(stream_, values));
   out.chosen = choose(out.values);
   const auto k = static_cast<index_t>(out.chosen.size());
   Matrix<T> columns;
@@ -205,7 +199,7 @@ bool CusolverBody<T>::hermitian_here(const Session& s, const Context& ctx, HostV
       cuda::copy_bytes(stream_, columns.data() + c * n, a.data() + out.chosen[at(c)] * n, at(n) * sizeof(T));
     stream_.synchronize();
   } else {
-    columns = cusolver::fetched(stream_, a);
+    columns = fetched(stream_, a);
   }
   out.vectors = transposed<T>(ctx, k, n, true,
                               [&](index_t c) { return columns.data() + (2 * k < n ? c : out.chosen[at(c)]) * n; });
@@ -213,24 +207,24 @@ bool CusolverBody<T>::hermitian_here(const Session& s, const Context& ctx, HostV
 }
 
 template <class T>
-bool CusolverBody<T>::general_here(const Session& s, const Context& ctx, HostView<const T> a,
-                                   const ChooseValues& choose, GeneralPairs& out) const {
+bool Body<T>::general_here(const Session& s, const Context& ctx, HostView<const T> a, const ChooseValues& choose,
+                           GeneralPairs& out) const {
   const index_t n = a.rows();
   const DeviceMatrix<T> vectors(stream_, n, n);
   const DeviceMatrix<T> values(stream_, is_complex<T> ? 1 : 2, n);
   {
-    const auto there = cusolver::sent<T>(stream_, transposed(ctx, a, false).cview());
-    const auto& routines = cusolver::general_library();
-    if (!run("find all eigenvalues", with_geev(s, n, there.data(), values.data(), vectors.data()), routines.geev_size,
-             routines.geev))
+    const auto there = sent<T>(stream_, transposed(ctx, a, false).cview());
+    const auto& routines = general_library();
+    if (!run(stream_, "find all eigenvalues", with_geev(s, n, there.data(), values.data(), vectors.data()),
+             routines.geev_size, routines.geev))
       return false;
   }
-  const auto w = cusolver::fetched(stream_, values);
+  const auto w = fetched(stream_, values);
   out.all = spectrum_of(w);
   out.chosen = choose(out.all);
   const auto k = static_cast<index_t>(out.chosen.size());
   const auto first = firsts_of(out.all);
-  const auto v = cusolver::fetched(stream_, vectors);  // a column of V in each row
+  const auto v = fetched(stream_, vectors);  // a column of V in each row
   out.pairs.vectors = Matrix<Complex>(n, k);
   parallel_for(ctx.thread_count(), n, [&](index_t i) {
     for (index_t c = 0; c < k; ++c) {
@@ -248,7 +242,7 @@ bool CusolverBody<T>::general_here(const Session& s, const Context& ctx, HostVie
 }
 
 template <class T>
-WholeSpectrum CusolverBody<T>::spectrum_of(const Matrix<T>& w) {
+WholeSpectrum Body<T>::spectrum_of(const Matrix<T>& w) {
   WholeSpectrum all;
   const index_t n = w.cols();
   for (index_t j = 0; j < n;) {
@@ -266,24 +260,23 @@ WholeSpectrum CusolverBody<T>::spectrum_of(const Matrix<T>& w) {
 
 /// 1 / |y^H x| for y^H in the rows of V^-1, x of length one. Columns of real V are real and imaginary parts of pairs.
 template <class T>
-std::vector<double> CusolverBody<T>::conditions(const Session& s, const DeviceMatrix<T>& v,
-                                                const GeneralPairs& pairs) const {
+std::vector<double> Body<T>::conditions(const Session& s, const DeviceMatrix<T>& v, const GeneralPairs& pairs) const {
   const index_t n = v.rows(), k = static_cast<index_t>(pairs.chosen.size());
   std::vector<double> lengths(at(k), inf);
   const DeviceMatrix<Size> pivots(stream_, 1, n);
   if (k == 0 ||
-      !run("factorise eigenvectors", with_getrf(s, n, v.data(), pivots.data()), &getrf_size, cusolver::library().getrf))
+      !run(stream_, "factorise eigenvectors", with_getrf(s, n, v.data(), pivots.data()), &getrf_size, library().getrf))
     return lengths;
   auto unit = Matrix<T>::zeros(k, n);
   for (index_t c = 0; c < k; ++c) unit(c, pairs.chosen[at(c)]) = 1;
-  const auto rows = cusolver::sent<T>(stream_, unit.cview());
+  const auto rows = sent<T>(stream_, unit.cview());
   const cuda::Memory info(stream_, sizeof(int));
-  check(cusolver::library().getrs(s.handle(), s.params(), is_complex<T> ? cusolver::adjoint : cusolver::transposed, n,
-                                  k, numbers_of<T>, v.data(), n, pivots.data(), numbers_of<T>, rows.data(), n,
-                                  static_cast<int*>(info.data())),
-        "solve with eigenvectors");
-  if (!cusolver::is_zero(stream_, info)) return lengths;
-  const auto y = cusolver::fetched(stream_, rows);
+  check(
+      library().getrs(s.handle(), s.params(), is_complex<T> ? adjoint_factors : transposed_factors, n, k, numbers_of<T>,
+                      v.data(), n, pivots.data(), numbers_of<T>, rows.data(), n, static_cast<int*>(info.data())),
+      "solve with eigenvectors");
+  if (!is_zero(stream_, info)) return lengths;
+  const auto y = fetched(stream_, rows);
   const auto first = firsts_of(pairs.all);
   for (index_t c = 0; c < k; ++c) {
     double squares = 0;
@@ -296,8 +289,7 @@ std::vector<double> CusolverBody<T>::conditions(const Session& s, const DeviceMa
 }
 
 template <class T>
-bool CusolverBody<T>::singular_here(const Session& s, const Context& ctx, HostView<const T> a,
-                                    ortho::Svd<T>& out) const {
+bool Body<T>::singular_here(const Session& s, const Context& ctx, HostView<const T> a, ortho::Svd<T>& out) const {
   // B = A, or A^T if that is tall; its columns in rows.
   const bool tall = a.rows() >= a.cols();
   const Matrix<T> turned = tall ? transposed(ctx, a, false) : Matrix<T>();
@@ -306,24 +298,23 @@ bool CusolverBody<T>::singular_here(const Session& s, const Context& ctx, HostVi
   const DeviceMatrix<T> left(stream_, q, p), right(stream_, q, q);
   const Real sigma(stream_, 1, q);
   const auto by = [&](auto job, auto more_of_it, auto size, auto routine, auto... more) {
-    const auto there = cusolver::sent(stream_, columns);
+    const auto there = sent(stream_, columns);
     const auto with = with_svd(s, job, more_of_it, p, q, there.data(), sigma.data(), left.data(), right.data());
-    return run("find singular values", with, size, routine, more...);
+    return run(stream_, "find singular values", with, size, routine, more...);
   };
-  const auto& routines = cusolver::library();
+  const auto& routines = library();
   // The polar decomposition is the faster one, and moves singular values near zero by what it tells.
   double moved = 0;
-  bool polar = by(cusolver::wanted, 1, routines.gesvdp_size, routines.gesvdp, &moved);
-  out.values = numbers(cusolver::fetched(stream_, sigma));
+  bool polar = by(with_vectors, 1, routines.gesvdp_size, routines.gesvdp, &moved);
+  out.values = numbers(fetched(stream_, sigma));
   polar = polar && std::abs(moved) <= static_cast<double>(p) * unit_roundoff * out.values.front();
   if (!polar) {
     if (!by(thin, thin, routines.gesvd_size, routines.gesvd)) return false;
-    out.values = numbers(cusolver::fetched(stream_, sigma));
+    out.values = numbers(fetched(stream_, sigma));
   }
   // A = B^T = conj(V) Sigma U^T
-  auto u = transposed<T>(ctx, cusolver::fetched(stream_, left).cview(), !tall);
-  auto v =
-      polar ? transposed<T>(ctx, cusolver::fetched(stream_, right).cview(), !tall) : cusolver::fetched(stream_, right);
+  auto u = transposed<T>(ctx, fetched(stream_, left).cview(), !tall);
+  auto v = polar ? transposed<T>(ctx, fetched(stream_, right).cview(), !tall) : fetched(stream_, right);
   if (!polar && tall)
     for (index_t i = 0; i < q * q; ++i) v.data()[i] = conjugate(v.data()[i]);  // it is V^H, by columns
   out.u = std::move(tall ? u : v), out.v = std::move(tall ? v : u);
@@ -332,9 +323,13 @@ bool CusolverBody<T>::singular_here(const Session& s, const Context& ctx, HostVi
 
 }  // namespace
 
+}  // namespace ts::solvers::cusolver
+
+namespace ts::solvers {
+
 template <class T>
 std::unique_ptr<const DenseSolver<T>> by_cusolver(const cuda::Stream& stream) {
-  return std::make_unique<CusolverBody<T>>(stream);
+  return std::make_unique<cusolver::Body<T>>(stream);
 }
 
 #define TS_INSTANTIATE(T) template std::unique_ptr<const DenseSolver<T>> by_cusolver<T>(const cuda::Stream&);

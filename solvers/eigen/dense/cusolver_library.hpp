@@ -14,9 +14,9 @@
 namespace ts::solvers::cusolver {
 
 // Numbers of its headers.
-enum Vectors : int { none = 0, wanted = 1 };
-enum Triangle : int { upper = 1 };
-enum Factors : int { transposed = 1, adjoint = 2 };
+enum Vectors : int { no_vectors = 0, with_vectors = 1 };
+enum Triangle : int { upper_triangle = 1 };
+enum Factors : int { transposed_factors = 1, adjoint_factors = 2 };
 inline constexpr int reals = 1;  // CUDA_R_64F
 template <class T>
 inline constexpr int numbers_of = is_complex<T> ? 5 : reals;  // CUDA_C_64F

@@ -16,6 +16,8 @@ namespace {
 
 /// Of products that are not compensated, and of the projected matrix, relative to its norm.
 constexpr double rounding_of_projected = 64 * unit_roundoff;
+/// Vectors at once that go to a device to be measured.
+constexpr index_t columns_at_once = 256;
 /// No bound is smaller, relative to ||A||: not even the eigenvalues that one compares with are better known.
 constexpr double least_bound = 8 * unit_roundoff;
 
@@ -113,19 +115,46 @@ void measure_residuals(const Context& ctx, const Operator<T>& a, double norm, co
   }
 }
 
-/// The same of many vectors, by products alone.
+/// ||A x - theta x||
+template <class T>
+void residuals_by_products(const Context& ctx, const Operator<T>& a, HostView<const T> x, std::span<const double> theta,
+                           std::span<double> norms) {
+  Matrix<T> residuals(x.rows(), x.cols());
+  a.apply(ctx, PlacedView<const T>(x), PlacedView<T>(residuals.view()));
+  parallel_for(ctx.thread_count(), x.rows(), [&](index_t i) {
+    for (index_t j = 0; j < x.cols(); ++j) residuals(i, j) -= x(i, j) * theta[at(j)];
+  });
+  ortho::Tall<T>(ctx).norms(PlacedView<const T>(residuals.cview()), norms);
+}
+
+/// The same where A is at home on a device, block by block.
+template <class T>
+void residuals_on_device(const Context& ctx, const Operator<T>& a, HostView<const T> x, std::span<const double> theta,
+                         std::span<double> norms) {
+  const index_t n = x.rows(), most = std::min(x.cols(), columns_at_once);
+  ortho::Tall<T> tall(ctx);
+  PlacedMatrix<T> there(ctx, Space::device, n, most), product(ctx, Space::device, n, most);
+  for (index_t first = 0; first < x.cols(); first += most) {
+    const index_t width = std::min(most, x.cols() - first);
+    const auto block = there.view().cols(0, width), ax = product.view().cols(0, width);
+    copy_block<T>(ctx, x.cols(first, width), block);
+    a.apply(ctx, block, ax);
+    auto minus_theta = Matrix<T>::zeros(width, width);
+    for (index_t j = 0; j < width; ++j) minus_theta(j, j) = -theta[at(first + j)];
+    tall.combine(T{1}, block, minus_theta.cview(), T{1}, ax);
+    tall.norms(ax, norms.subspan(at(first), at(width)));
+  }
+}
+
+/// Of many vectors: residuals by products alone.
 template <class T>
 void measure_many_residuals(const Context& ctx, const Operator<T>& a, double norm, const Matrix<T>& x,
                             EigenResult<T>& result) {
   const index_t k = x.cols();
-  Matrix<T> residuals(x.rows(), k);
-  a.apply(ctx, PlacedView<const T>(x.cview()), PlacedView<T>(residuals.view()));
   result.operator_applications += k;
-  parallel_for(ctx.thread_count(), x.rows(), [&](index_t i) {
-    for (index_t j = 0; j < k; ++j) residuals(i, j) -= x(i, j) * result.values[at(j)];
-  });
   result.residual_norms.resize(at(k));
-  ortho::Tall<T>(ctx).norms(PlacedView<const T>(residuals.cview()), result.residual_norms);
+  const auto measure = a.space() == Space::device ? residuals_on_device<T> : residuals_by_products<T>;
+  measure(ctx, a, x.cview(), result.values, result.residual_norms);
   result.error_bounds = result.residual_norms;
   for (double& error : result.error_bounds) error = error * (1 + 1e-12) + rounding_of_projected * norm;
   // X^H R is no longer than R.
