@@ -106,7 +106,7 @@ MemoryPlan plan_svd_memory(const EigenPlan& plan, const MemoryNeeds& needs) {
   const auto home = needs.space == Space::device ? Home::device : Home::host;
   if (needs.whole.host > 0) {
     out.shares.push_back({"decomposition", needs.whole.host});
-    out.shares.push_back({"decomposition", needs.whole.device, Home::device});
+    if (home == Home::device) out.shares.push_back({"decomposition", needs.whole.device, home});
   }
   out.shares.push_back({"basis and blocks", plan.bytes, home});
   out.shares.push_back({"singular vectors", vectors, home});

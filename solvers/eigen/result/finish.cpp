@@ -17,7 +17,7 @@ namespace {
 /// Of products that are not compensated, and of the projected matrix, relative to its norm.
 constexpr double rounding_of_projected = 64 * unit_roundoff;
 /// Vectors at once that go to a device to be measured.
-constexpr index_t columns_at_once = 256;
+constexpr index_t columns_at_once = 128;
 /// No bound is smaller, relative to ||A||: not even the eigenvalues that one compares with are better known.
 constexpr double least_bound = 8 * unit_roundoff;
 
@@ -127,22 +127,22 @@ void residuals_by_products(const Context& ctx, const Operator<T>& a, HostView<co
   ortho::Tall<T>(ctx).norms(PlacedView<const T>(residuals.cview()), norms);
 }
 
-/// The same where A is at home on a device, block by block.
+/// The same where A is at home on a device, in blocks of one width, so that few kernels are needed: the last begins
+/// within the one before.
 template <class T>
 void residuals_on_device(const Context& ctx, const Operator<T>& a, HostView<const T> x, std::span<const double> theta,
                          std::span<double> norms) {
-  const index_t n = x.rows(), most = std::min(x.cols(), columns_at_once);
+  const index_t n = x.rows(), k = x.cols(), width = std::min(k, columns_at_once);
   ortho::Tall<T> tall(ctx);
-  PlacedMatrix<T> there(ctx, Space::device, n, most), product(ctx, Space::device, n, most);
-  for (index_t first = 0; first < x.cols(); first += most) {
-    const index_t width = std::min(most, x.cols() - first);
-    const auto block = there.view().cols(0, width), ax = product.view().cols(0, width);
-    copy_block<T>(ctx, x.cols(first, width), block);
-    a.apply(ctx, block, ax);
-    auto minus_theta = Matrix<T>::zeros(width, width);
+  PlacedMatrix<T> block(ctx, Space::device, n, width), product(ctx, Space::device, n, width);
+  auto minus_theta = Matrix<T>::zeros(width, width);
+  for (index_t next = 0; next < k; next += width) {
+    const index_t first = std::min(next, k - width);
+    copy_block<T>(ctx, x.cols(first, width), block.view());
+    a.apply(ctx, block.cview(), product.view());
     for (index_t j = 0; j < width; ++j) minus_theta(j, j) = -theta[at(first + j)];
-    tall.combine(T{1}, block, minus_theta.cview(), T{1}, ax);
-    tall.norms(ax, norms.subspan(at(first), at(width)));
+    tall.combine(T{1}, block.cview(), minus_theta.cview(), T{1}, product.view());
+    tall.norms(product.cview(), norms.subspan(at(first), at(width)));
   }
 }
 
