@@ -19,12 +19,12 @@ void add_matrix_on_device(std::uint64_t bytes, std::string what, MemoryPlan& pla
   plan.shares.push_back({"partial sums and small matrices", kernel_bytes, Home::device});
 }
 
-/// Of a matrix that is decomposed as a whole. @param vectors bytes.
+/// Of a matrix that is decomposed as a whole, and measured after that. @param vectors bytes in host memory.
 MemoryPlan plan_whole(const MemoryNeeds& needs, std::uint64_t vectors) {
   MemoryPlan out{{{"matrix", needs.matrix_bytes}, {"decomposition", needs.whole.host}, {"vectors", vectors}}};
   if (needs.space == Space::host) return out;
   add_matrix_on_device(needs.matrix_bytes, "matrix", out);
-  out.shares.push_back({"decomposition", needs.whole.device, Home::device});
+  out.shares.push_back({"decomposition, then vectors", std::max(needs.whole.device, vectors), Home::device});
   return out;
 }
 
