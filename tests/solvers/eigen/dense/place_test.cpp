@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/solvers/eigen/dense/dense_solver.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
@@ -112,4 +113,19 @@ TEST_CASE("a whole matrix on the processor tells who decomposed it") {
   CHECK(r.decomposed_by == (lapack_name().empty() ? "Eigen" : lapack_name()));
   o.nev = 3, o.method = solvers::Method::lanczos;
   CHECK(solvers::solve_eigen<double>(Context{}, {solvers::CsrOperator<double>(a.view())}, o).decomposed_by.empty());
+}
+
+TEST_CASE("the loss of orthogonality of many columns is bounded alike in both places", "[gpu]") {
+  const Context ctx = device_context();
+  for (const index_t k : {140, 300}) {
+    Matrix<double> x(400, k), r(k, k);
+    solvers::fill_random<double>(Context{}, 3, 0, x.view());
+    ortho::orthonormalise<double>(Context{}, ortho::Ladder{}, x.view(), r.view());
+    for (index_t i = 0; i < 400; ++i) x(i, k - 1) *= 1.25, x(i, k / 2) += x(i, 3) / 8;
+    PlacedMatrix<double> there(ctx, Space::device, 400, k);
+    copy_block<double>(ctx, x.cview(), there.view());
+    const double here = ortho::bound_of_loss<double>(Context{}, x.cview());
+    CHECK(here > 0.1);
+    CHECK(std::abs(ortho::bound_of_loss<double>(ctx, there.cview()) - here) < allowed::long_sum);
+  }
 }
