@@ -63,7 +63,8 @@ def main():
     asked = parser.parse_args()
     tssolve, tsdata = (os.path.join(asked.bin, name) for name in ("tssolve", "tsdata"))
     print(f"# {asked.threads} threads of {os.cpu_count()}, {time.strftime('%Y-%m-%d')}, least of {asked.turns} turns")
-    print(f"{'problem':<36}{'cpu':>9}{'cuda':>9}{'ratio':>7}{'cpu run':>9}{'cuda run':>9}{'ratio':>7}{'off':>9}{'residual':>9}  methods")
+    print(f"{'problem':<36}{'cpu':>9}{'cuda':>9}{'ratio':>7}{'cpu run':>9}{'cuda run':>9}{'ratio':>7}{'off':>9}"
+          f"{'residual':>9}  methods")
     for n in asked.rows:
         with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
             for name, options in cases(n, folder, tsdata):
