@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
@@ -118,21 +119,25 @@ class Body final : public DenseSolver<T> {
                numbers_of<T>, static_cast<T*>(nullptr), n, numbers_of<T>, v, n, numbers_of<T>, more...);
     };
   }
-  [[nodiscard]] static auto with_svd(const Session& s, auto job, auto job_or_thin, index_t p, index_t q, T* a,
-                                     double* sigma, T* u, T* v) {
+  /// B of p x q, with p >= q, and what becomes of it.
+  struct SvdOperands {
+    index_t p, q;
+    T* b = nullptr;
+    double* sigma = nullptr;
+    T *u = nullptr, *v = nullptr;
+  };
+  [[nodiscard]] static auto with_svd(const Session& s, auto job, auto more_of_it, const SvdOperands& on) {
     return [=, &s](auto f, auto... more) {
-      return f(s.handle(), s.params(), job, job_or_thin, p, q, numbers_of<T>, a, p, reals, sigma, numbers_of<T>, u, p,
-               numbers_of<T>, v, q, numbers_of<T>, more...);
+      return f(s.handle(), s.params(), job, more_of_it, on.p, on.q, numbers_of<T>, on.b, on.p, reals, on.sigma,
+               numbers_of<T>, on.u, on.p, numbers_of<T>, on.v, on.q, numbers_of<T>, more...);
     };
-  }
-  /// The size is asked for without pivots.
-  static int getrf_size(Pointer handle, Pointer params, Size m, Size n, int type, const void* a, Size ld, const Size*,
-                        int computed, Bytes* there, Bytes* here) {
-    return library().getrf_size(handle, params, m, n, type, a, ld, computed, there, here);
   }
   [[nodiscard]] static auto with_getrf(const Session& s, index_t n, T* a, Size* pivots) {
     return [&s, n, a, pivots](auto f, auto... more) {
-      return f(s.handle(), s.params(), n, n, numbers_of<T>, a, n, pivots, numbers_of<T>, more...);
+      if constexpr (std::is_same_v<decltype(f), decltype(Library::getrf)>)
+        return f(s.handle(), s.params(), n, n, numbers_of<T>, a, n, pivots, numbers_of<T>, more...);
+      else  // its size
+        return f(s.handle(), s.params(), n, n, numbers_of<T>, a, n, numbers_of<T>, more...);
     };
   }
 
@@ -168,11 +173,11 @@ DenseBytes Body<T>::bytes(DenseTask task, index_t rows, index_t cols) const {
     out.host += 3 * square, out.device += square + elements(1, q);
   } else if (task == DenseTask::general) {
     add_workspace(with_geev(s, q, none, none, none), general_library().geev_size);
-    add_workspace(with_getrf(s, q, none, nullptr), &getrf_size);
+    add_workspace(with_getrf(s, q, none, nullptr), routines.getrf_size);
     out.host += 6 * square + 16 * square / sizeof(T), out.device += 3 * square + elements(4, q);
   } else {
-    add_workspace(with_svd(s, with_vectors, 1, p, q, none, no_reals, none, none), routines.gesvdp_size);
-    add_workspace(with_svd(s, thin, thin, p, q, none, no_reals, none, none), routines.gesvd_size);
+    add_workspace(with_svd(s, with_vectors, 1, {p, q}), routines.gesvdp_size);
+    add_workspace(with_svd(s, thin, thin, {p, q}), routines.gesvd_size);
     out.host += 3 * whole + 2 * square, out.device += 2 * whole + square + elements(1, q);
   }
   return out;
@@ -264,8 +269,8 @@ std::vector<double> Body<T>::conditions(const Session& s, const DeviceMatrix<T>&
   const index_t n = v.rows(), k = static_cast<index_t>(pairs.chosen.size());
   std::vector<double> lengths(at(k), inf);
   const DeviceMatrix<Size> pivots(stream_, 1, n);
-  if (k == 0 ||
-      !run(stream_, "factorise eigenvectors", with_getrf(s, n, v.data(), pivots.data()), &getrf_size, library().getrf))
+  if (k == 0 || !run(stream_, "factorise eigenvectors", with_getrf(s, n, v.data(), pivots.data()), library().getrf_size,
+                     library().getrf))
     return lengths;
   auto unit = Matrix<T>::zeros(k, n);
   for (index_t c = 0; c < k; ++c) unit(c, pairs.chosen[at(c)]) = 1;
@@ -299,7 +304,7 @@ bool Body<T>::singular_here(const Session& s, const Context& ctx, HostView<const
   const Real sigma(stream_, 1, q);
   const auto by = [&](auto job, auto more_of_it, auto size, auto routine, auto... more) {
     const auto there = sent(stream_, columns);
-    const auto with = with_svd(s, job, more_of_it, p, q, there.data(), sigma.data(), left.data(), right.data());
+    const auto with = with_svd(s, job, more_of_it, {p, q, there.data(), sigma.data(), left.data(), right.data()});
     return run(stream_, "find singular values", with, size, routine, more...);
   };
   const auto& routines = library();
