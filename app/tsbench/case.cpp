@@ -124,8 +124,8 @@ cuda::GpuProblem gpu_problem_of(const Case& c, Determinism determinism) {
 
 std::vector<cuda::GpuPlan> plans_of(const Case& c, const cuda::DeviceInfo& device, Determinism determinism) {
   const cuda::GpuProblem problem = gpu_problem_of(c, determinism);
-  if (cuda::ranked_candidates(problem, device).empty()) return {};
-  return {cuda::make_plan(problem, device)};
+  if (cuda::ranked_candidates(problem, device).empty() && !cuda::library_choice(problem, device)) return {};
+  return {cuda::make_plan(problem, device, {.family = {}, .libraries = true})};
 }
 
 }  // namespace ts::bench

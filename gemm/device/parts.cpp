@@ -9,8 +9,8 @@
 
 namespace ts::cuda {
 
-KernelPlan plan_sum_parts(DType type, index_t results) {
-  const SumPartsPolicy policy{type};
+KernelPlan plan_sum_parts(DType type, index_t results, bool of_results) {
+  const SumPartsPolicy policy{type, of_results};
   KernelPlan plan = plan_of("sum_parts", policy);
   plan.overlaps = true;
   plan.grid = grid_of(ceil_div(results, policy.threads), INT32_MAX);
@@ -46,8 +46,19 @@ void PartSums::finish(index_t first, index_t imaginary, Op op, R alpha, R beta, 
        out.cols, scalars_of(alpha), scalars_of(beta), static_cast<int>(op == Op::adjoint), static_cast<int>(triangle)});
 }
 
-#define TS_INSTANTIATE(R) \
-  template void PartSums::finish<R>(index_t, index_t, Op, R, R, DeviceStrided<R>, R*, bool) const;
+template <class R>
+void add_parts_of_results(const Context& ctx, const R* parts, index_t count, Op op, R alpha, R beta,
+                          DeviceStrided<R> out, R* mirror, bool triangle) {
+  if (out.empty()) return;
+  launch_with<SumPartsPolicy, R>(
+      ctx, plan_sum_parts(dtype_of<R>, out.rows * out.cols, true),
+      {parts, out.rows * out.cols, count, 0, out.data, out.row_stride, out.col_stride, mirror, out.rows, out.cols,
+       scalars_of(alpha), scalars_of(beta), static_cast<int>(op == Op::adjoint), static_cast<int>(triangle)});
+}
+
+#define TS_INSTANTIATE(R)                                                                          \
+  template void PartSums::finish<R>(index_t, index_t, Op, R, R, DeviceStrided<R>, R*, bool) const; \
+  template void add_parts_of_results<R>(const Context&, const R*, index_t, Op, R, R, DeviceStrided<R>, R*, bool);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

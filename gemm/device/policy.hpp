@@ -62,7 +62,7 @@ struct ConvertPolicy {
 /// C = alpha (the sum of `count` parts of `size` numbers, in their order) + beta C, rows x columns.
 template <class Result>
 struct SumPartsArguments {
-  const double* parts;
+  const void* parts;
   index_t size, count;
   index_t imaginary;  ///< how much later than real ones imaginary numbers lie
   Result* c;
@@ -82,10 +82,11 @@ struct SumPartsPolicy {
   using Arguments = SumPartsArguments<Result>;
 
   DType type = DType::float64;  ///< of C
+  bool of_results = false;  ///< parts hold numbers of C's type; else float64, real and imaginary parts by themselves
 
   static constexpr int threads = 256;
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type); }
+  static constexpr void members(auto& p, auto each) { each("type", p.type), each("of_results", p.of_results); }
   friend bool operator==(const SumPartsPolicy&, const SumPartsPolicy&) = default;
 };
 

@@ -23,10 +23,16 @@ extern "C" __global__ void __launch_bounds__(policy.threads)
   Complex<double> sum = {0, 0};
 #pragma unroll 8
   for (int64 part = 0; part < a.count; ++part) {
-    const double* const from = a.parts + part * a.size + e;
-    sum.re += __ldcg(from);
-    if (is_complex) sum.im += __ldcg(from + a.imaginary);
+    if constexpr (policy.of_results) {
+      const Complex<double> x = as_pair(static_cast<const Result*>(a.parts)[part * a.size + e]);
+      sum.re += x.re, sum.im += x.im;
+    } else {
+      const double* const from = static_cast<const double*>(a.parts) + part * a.size + e;
+      sum.re += __ldcg(from);
+      if (is_complex) sum.im += __ldcg(from + a.imaginary);
+    }
   }
+  if (policy.of_results && a.triangle && a.adjoint && i == j) sum.im = 0;  // x^H x is real
   Result* const out = a.c + i * a.row_stride + j * a.column_stride;
   Complex<double> value = times(alpha, sum);
   if (!is_zero(beta)) {

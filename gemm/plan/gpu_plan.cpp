@@ -48,6 +48,37 @@ std::vector<Candidate> ranked_candidates(const GpuProblem& problem, const Device
   return all;
 }
 
+std::optional<LibraryChoice> library_choice(const GpuProblem& problem, const DeviceInfo& device) {
+  const TunedChoice* const tuned = device.tuned == nullptr ? nullptr : device.tuned->find(problem);
+  if (tuned == nullptr) return {};
+  for (const Family& library : libraries())
+    for (Candidate& candidate : library.candidates(problem, device))
+      if (has_defines(candidate.kernel, tuned->defines))
+        return LibraryChoice{std::move(candidate.kernel), candidate.seconds, tuned->gain};
+  return {};
+}
+
+namespace {
+
+/// The candidate of one family, or of all, that serves `plan.problem` best.
+void choose_kernel(GpuPlan& plan, const DeviceInfo& device, const std::string& family) {
+  const Problem& pr = plan.problem.problem;
+  std::vector<Candidate> candidates = ranked_candidates(plan.problem, device, family);
+  if (candidates.empty())
+    throw Error(Errc::invalid_argument,
+                std::string(name_of(pr.operation)) + " of " + std::string(name_of(pr.type)) + " with widths " +
+                    std::to_string(pr.p) + " and " + std::to_string(pr.q) +
+                    (family.empty() ? " has no kernel for " : " cannot run with " + family + " on ") + device.name);
+  Candidate* chosen = &candidates.front();
+  const TunedChoice* const tuned = device.tuned == nullptr ? nullptr : device.tuned->find(plan.problem);
+  if (tuned != nullptr)
+    for (Candidate& candidate : candidates)
+      if (plan.gain == 0 && has_defines(candidate.kernel, tuned->defines)) chosen = &candidate, plan.gain = tuned->gain;
+  plan.seconds = chosen->seconds, plan.kernel = std::move(chosen->kernel);
+}
+
+}  // namespace
+
 GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const GpuOverrides& wish) {
   GpuPlan plan;
   plan.problem = problem;
@@ -58,19 +89,10 @@ GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const Gpu
   const auto named = [&](const Family& family) { return family.name == wish.family; };
   if (!wish.family.empty() && std::none_of(families().begin(), families().end(), named))
     throw Error(Errc::invalid_argument, "there is no kernel family called '" + wish.family + "'");
-  std::vector<Candidate> candidates = ranked_candidates(problem, device, wish.family);
-  if (candidates.empty())
-    throw Error(Errc::invalid_argument,
-                std::string(name_of(problem.problem.operation)) + " of " + std::string(name_of(problem.problem.type)) +
-                    " with widths " + std::to_string(problem.problem.p) + " and " + std::to_string(problem.problem.q) +
-                    (wish.family.empty() ? " has no kernel for " : " cannot run with " + wish.family + " on ") +
-                    device.name);
-  Candidate* chosen = &candidates.front();
-  const TunedChoice* const tuned = device.tuned == nullptr ? nullptr : device.tuned->find(problem);
-  if (tuned != nullptr)
-    for (Candidate& candidate : candidates)
-      if (plan.gain == 0 && has_defines(candidate.kernel, tuned->defines)) chosen = &candidate, plan.gain = tuned->gain;
-  plan.seconds = chosen->seconds, plan.kernel = std::move(chosen->kernel);
+  if (auto choice = wish.libraries ? library_choice(problem, device) : std::nullopt)
+    plan.kernel = std::move(choice->kernel), plan.seconds = choice->seconds, plan.gain = choice->gain;
+  else
+    choose_kernel(plan, device, wish.family);
   const double work = std::max(plan.memory_seconds, plan.arithmetic_seconds);
   plan.bound = plan.launch_seconds > work                      ? Bound::launch
                : plan.arithmetic_seconds > plan.memory_seconds ? Bound::arithmetic
@@ -101,6 +123,10 @@ std::string explain(const GpuPlan& plan, const DeviceInfo& device) {
   line("chosen by", plan.gain > 0
                         ? format("the device's tuned table: %.3f times as fast as the model's choice", plan.gain)
                         : std::string("the model"));
+  if (plan.kernel.grid == 0) {
+    line("launch", "a call of the library");
+    return text;
+  }
   line("launch", format("%u blocks of %u threads, %s of shared memory, %s of workspace", plan.kernel.grid,
                         plan.kernel.block, bytes_text(static_cast<double>(plan.kernel.shared_bytes)).c_str(),
                         bytes_text(static_cast<double>(plan.kernel.workspace_bytes)).c_str()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,8 +28,9 @@ struct Family {
   std::vector<Candidate> (*candidates)(const GpuProblem& problem, const DeviceInfo& device);
 };
 
-/// The families there are (families.cpp lists them).
+/// The families there are, and the libraries, whose "kernels" are calls (families.cpp lists them).
 [[nodiscard]] std::span<const Family> families() noexcept;
+[[nodiscard]] std::span<const Family> libraries() noexcept;
 
 struct GpuPlan {
   GpuProblem problem;
@@ -42,13 +44,21 @@ struct GpuPlan {
 
 /// What a caller wants decided otherwise.
 struct GpuOverrides {
-  std::string family;  ///< only kernels of this family
+  std::string family;      ///< only kernels of this family
+  bool libraries = false;  ///< a library may be chosen: the caller can call it
 };
 
 /// Every way to run a problem, fastest first as far as the families' models tell; only those of one family if
 /// it is named.
 [[nodiscard]] std::vector<Candidate> ranked_candidates(const GpuProblem&, const DeviceInfo&,
                                                        std::string_view family = {});
+
+/// The call of a library that the device's tuned table names for a problem.
+struct LibraryChoice {
+  KernelPlan kernel;
+  double seconds = 0, gain = 0;
+};
+[[nodiscard]] std::optional<LibraryChoice> library_choice(const GpuProblem&, const DeviceInfo&);
 
 /// The candidate that the device's tuned table names, or else the one that is predicted to be fastest.
 /// @throws Error(invalid_argument) when no family can run the problem, or not as wished.

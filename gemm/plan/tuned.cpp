@@ -1,7 +1,9 @@
 #include "tallskinny/gemm/plan/tuned.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <mutex>
+#include <optional>
 #include <sstream>
 
 #include "tallskinny/gemm/plan/text.hpp"
@@ -29,13 +31,40 @@ InUse& in_use() {
   return all;
 }
 
+std::optional<index_t> number_of(std::string_view text) {
+  index_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+/// One word of a key with ranges. What is no number is in no range.
+bool word_matches(std::string_view word, std::string_view other) {
+  const std::size_t dots = word.find("..");
+  if (dots == std::string_view::npos) return word == "*" || word == other;
+  const auto first = number_of(word.substr(0, dots)), last = number_of(word.substr(dots + 2)),
+             number = number_of(other);
+  return first && last && number && *first <= *number && *number <= *last;
+}
+
+bool range_matches(const std::string& range, const std::string& key) {
+  std::istringstream words(range), others(key);
+  std::string word, other;
+  while (words >> word)
+    if (!(others >> other) || !word_matches(word, other)) return false;
+  return !(others >> other);
+}
+
 std::string users_key(const std::string& device_name) { return "tuned kernels of " + device_name; }
 
 }  // namespace
 
+bool is_tuned(const GpuProblem& p) {
+  return p.determinism != Determinism::gpu_to_gpu && cost_of(p.problem).bytes() >= worth_tuning;
+}
+
 std::string tuned_key(const GpuProblem& p) {
   const Problem& pr = p.problem;
-  if (p.determinism == Determinism::gpu_to_gpu || cost_of(pr).bytes() < worth_tuning) return {};
+  if (!is_tuned(p)) return {};
   std::string key(name_of(pr.operation));
   key.append(" ").append(name_of(pr.type));
   // The order of a large square matrix is a size, not a width.
@@ -75,22 +104,28 @@ TunedTable::TunedTable(std::string_view text) {
 
 std::string TunedTable::text() const {
   std::string all;
-  for (const auto& [key, choice] : choices_) {
-    all += key + format(" gain %.3f", choice.gain);
-    for (const auto& [name, value] : choice.defines) all.append(" ").append(name).append("=").append(value);
-    all += "\n";
-  }
+  for (const auto* some : {&choices_, &ranges_})
+    for (const auto& [key, choice] : *some) {
+      all += key + format(" gain %.3f", choice.gain);
+      for (const auto& [name, value] : choice.defines) all.append(" ").append(name).append("=").append(value);
+      all += "\n";
+    }
   return all;
 }
 
 const TunedChoice* TunedTable::find(const GpuProblem& problem) const {
-  if (choices_.empty()) return nullptr;
-  const auto found = choices_.find(tuned_key(problem));
-  return found == choices_.end() ? nullptr : &found->second;
+  if (size() == 0) return nullptr;
+  const std::string key = tuned_key(problem);
+  if (key.empty()) return nullptr;
+  if (const auto found = choices_.find(key); found != choices_.end()) return &found->second;
+  for (const auto& [range, choice] : ranges_)
+    if (range_matches(range, key)) return &choice;
+  return nullptr;
 }
 
 void TunedTable::merge(const TunedTable& other) {
   for (const auto& [key, choice] : other.choices_) choices_[key] = choice;
+  for (const auto& [key, choice] : other.ranges_) ranges_[key] = choice;
 }
 
 bool has_defines(const KernelPlan& kernel, const Defines& defines) {

@@ -21,9 +21,12 @@ struct TunedChoice {
 /// tuned: problems too short for their kernel to matter beside its start, and the level gpu_to_gpu, whose
 /// bits must not depend on the device.
 [[nodiscard]] std::string tuned_key(const GpuProblem& problem);
+/// Whether it has one.
+[[nodiscard]] bool is_tuned(const GpuProblem& problem);
 
 /// Choices by key. As text, a line each: the key, `gain` and the defines; lines that start with # are
-/// remarks.
+/// remarks. A key may name many: "gram float64 65..2048 65..2048 *" has ranges of widths, and operands that lie in any
+/// way. Keys without ranges go first, then ranges in the order of their text.
 class TunedTable {
  public:
   TunedTable() = default;
@@ -31,15 +34,17 @@ class TunedTable {
   explicit TunedTable(std::string_view text);
   [[nodiscard]] std::string text() const;
 
-  void set(const std::string& key, TunedChoice choice) { choices_[key] = std::move(choice); }
+  void set(const std::string& key, TunedChoice choice) {
+    (key.find_first_of(".*") == std::string::npos ? choices_ : ranges_)[key] = std::move(choice);
+  }
   /// nullptr where the model decides.
   [[nodiscard]] const TunedChoice* find(const GpuProblem& problem) const;
-  [[nodiscard]] std::size_t size() const noexcept { return choices_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return choices_.size() + ranges_.size(); }
   /// Takes over all of another table's choices.
   void merge(const TunedTable& other);
 
  private:
-  std::map<std::string, TunedChoice, std::less<>> choices_;
+  std::map<std::string, TunedChoice, std::less<>> choices_, ranges_;
 };
 
 /// Whether a kernel has all defines of a choice.

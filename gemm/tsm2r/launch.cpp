@@ -2,6 +2,7 @@
 
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/device/scale.hpp"
+#include "tallskinny/gemm/library/products.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/tsm2r/detail.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
@@ -22,6 +23,11 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T
   const Profile::Piece piece(ctx, {Operation::tsm2r, dtype_of<T>, y.rows, x.rows, y.cols, beta != result_t<T>{}},
                              Space::device);
   const DeviceStrided<const T> a = op_of_d.transposed();
+  cuda::GpuProblem all;
+  all.problem = {Operation::tsm2r, dtype_of<T>, y.rows, x.rows, y.cols};
+  all.first = cuda::form_of(op_of_d), all.second = cuda::form_of(x), all.out = cuda::form_of(y), all.op = op_d;
+  all.determinism = ctx.determinism;
+  if (cuda::product_by_library<T>(ctx, all, op_d == Op::adjoint, alpha, op_of_d, x, beta, y)) return;
   const index_t width = inner_width<T>(a, x);
   for (index_t j = 0; j < x.cols; j += width) {
     const index_t q = std::min(width, x.cols - j);

@@ -4,6 +4,7 @@
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/scale.hpp"
+#include "tallskinny/gemm/library/products.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/tensor_map.hpp"
@@ -131,6 +132,11 @@ void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, DeviceStrided<const T>
   if (x.cols == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
   const Profile::Piece piece(ctx, {Operation::tsmm, dtype_of<T>, x.rows, x.cols, y.cols, beta != result_t<T>{}},
                              Space::device);
+  if constexpr (std::is_same_v<T, result_t<T>>) {
+    const cuda::GpuProblem all = problem_of(ctx, Operation::tsmm, x, op_of_s, beta != result_t<T>{}, y);
+    const bool conjugates = is_complex<T> && op_s == Op::adjoint;
+    if (!conjugates && cuda::product_by_library<T>(ctx, all, false, alpha, x, op_of_s, beta, y)) return;
+  }
   const Conjugated conjugated{false, op_s == Op::adjoint};
   for_each_block(y.cols, cuda::wide_widest(dtype_of<T>), [&](index_t j, index_t q) {
     const auto sj = op_of_s.block(0, j, x.cols, q);

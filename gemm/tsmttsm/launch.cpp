@@ -9,6 +9,7 @@
 #include "tallskinny/gemm/device/parts.hpp"
 #include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/scale.hpp"
+#include "tallskinny/gemm/library/products.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/tensor_map.hpp"
@@ -135,6 +136,8 @@ void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T
   if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
   const Profile::Piece piece(ctx, {Operation::tsmttsm, dtype_of<T>, a.rows, a.cols, b.cols, beta != result_t<T>{}},
                              Space::device);
+  const cuda::GpuProblem whole = problem_of<T>(ctx, {Operation::tsmttsm, op, alpha, a, b, beta, c});
+  if (cuda::inner_by_library<T>(ctx, whole, op, alpha, a, b, beta, c)) return;
   const index_t width = inner_width<T>(a, b);
   for (index_t j = 0; j < b.cols; j += width) {
     const index_t q = std::min(width, b.cols - j);
@@ -150,6 +153,8 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a
   if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(ctx, beta, c);
   const Profile::Piece piece(ctx, {Operation::gram, dtype_of<T>, a.rows, a.cols, a.cols, beta != result_t<T>{}},
                              Space::device);
+  const cuda::GpuProblem all = problem_of<T>(ctx, {Operation::gram, op, alpha, a, a, beta, c});
+  if (cuda::inner_by_library<T>(ctx, all, op, alpha, a, a, beta, c)) return;
   const cuda::Form form = cuda::form_of(a);
   const bool run = form.layout == Layout::row_major && (form.contiguous || form.gap > 0);
   // All columns at once where the kernel takes them, else panels, which it takes however they lie. All ranks

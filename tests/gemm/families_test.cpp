@@ -105,7 +105,7 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
       plans.push_back(
           cuda::plan_scale(type, form_number(form, alignment_of(type)), 1000, 3 + static_cast<index_t>(form), device));
   for (const DType type : {DType::float64, DType::complex128, DType::float32, DType::complex64})
-    plans.push_back(cuda::plan_sum_parts(type, 1000));
+    for (const bool of_results : {false, true}) plans.push_back(cuda::plan_sum_parts(type, 1000, of_results));
   for (const DType type : every_dtype) plans.push_back(cuda::plan_norms_of_parts(type, 1000));
   for (std::size_t form = 0; form < form_count; ++form)
     for (const DType type : {DType::float64, DType::float32})

@@ -96,6 +96,7 @@ floors(gemm
   "comm"
   "plan"
   "cpu device"
+  "library"
   "copy tsmttsm tsmm project spmm trsm norms random assign"
   "tsm2r")
 floors(gemm/assign

@@ -37,7 +37,7 @@ void print_compiled(const cuda::KernelPlan& plan, const std::string& arch) {
 int kernel_command(app::Arguments arguments) {
   std::string operation, type, arch = "sm_90a", layout = "rows";
   cuda::GpuProblem problem;
-  cuda::GpuOverrides wish;
+  cuda::GpuOverrides wish{{}, true};
   bool source = false, gaps = false;
   index_t nonzeros_per_row = 7;
   app::Options options(
@@ -77,6 +77,7 @@ int kernel_command(app::Arguments arguments) {
   const cuda::DeviceInfo device = cuda::typical_device(arch);
   const cuda::GpuPlan plan = cuda::make_plan(problem, device, wish);
   std::cout << explain(plan, device);
+  if (plan.kernel.grid == 0) return app::exit_ok;
   print_compiled(plan.kernel, device.arch());
   if (source) std::cout << "\n" << cuda::source_of(plan.kernel.family).text;
   return app::exit_ok;

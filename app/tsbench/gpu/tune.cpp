@@ -51,6 +51,13 @@ ContestResult run_candidates(const Context& ctx, const GpuPool& pool, const Case
   return result;
 }
 
+/// What stands for an operation that no single kernel carries out.
+cuda::Candidate cut_into_panels() {
+  cuda::Candidate candidate;
+  candidate.kernel.family = "panels", candidate.kernel.defines = {{"panels", "1"}}, candidate.kernel.grid = 0;
+  return candidate;
+}
+
 }  // namespace
 
 std::string text_of(const cuda::Defines& defines) {
@@ -64,11 +71,15 @@ Contest contest_of(const Case& c, const cuda::DeviceInfo& device, std::size_t mo
   contest.problem = gpu_problem_of(c, Determinism::run_to_run);
   if (cuda::tuned_key(contest.problem).empty()) return contest;
   std::vector<cuda::Candidate> all = cuda::ranked_candidates(contest.problem, device);
+  if (all.empty()) all.push_back(cut_into_panels());
+  all.resize(std::min(most, all.size()));
+  for (const cuda::Family& library : cuda::libraries())
+    for (cuda::Candidate& candidate : library.candidates(contest.problem, device)) all.push_back(std::move(candidate));
   std::vector<cuda::KernelPlan> everything;
   everything.reserve(all.size());
   for (const cuda::Candidate& candidate : all) everything.push_back(candidate.kernel);
   const auto names = differences(everything);
-  for (std::size_t k = 0; k < std::min(most, everything.size()); ++k) {
+  for (std::size_t k = 0; k < everything.size(); ++k) {
     cuda::Defines mark;
     for (const auto& define : everything[k].defines)
       if (names.contains(define.first)) mark.push_back(define);

@@ -39,6 +39,7 @@ void Stream::synchronize() const { refuse(); }
 void* Stream::workspace(std::size_t) const { refuse(); }
 unsigned* Stream::counters() const { refuse(); }
 double* Stream::mailboxes() const { refuse(); }
+std::shared_ptr<void>& Stream::kept_as(std::type_index) const { refuse(); }
 
 Staging& Stream::staging() const { refuse(); }
 

@@ -62,6 +62,7 @@ class Kernels {
     std::vector<const KernelPlan*> missing;
     const DeviceInfo& device = ctx.stream.device();
     for (const KernelPlan& plan : plans) {
+      if (plan.grid == 0) continue;
       std::string key = key_of(plan);
       if (loaded_.contains(key) || std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
       keys.push_back(std::move(key));

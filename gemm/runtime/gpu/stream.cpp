@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
@@ -16,11 +17,13 @@ struct Stream::State {
   Memory workspace, counters, mailboxes;
   Staging staging;
   std::unique_ptr<Rehearsal> rehearsal;
+  std::map<std::type_index, std::shared_ptr<void>> kept;
 
   ~State() {
     if (!ours) return;
     try {
       const Active active(device.index);
+      kept.clear();
       driver().stream_destroy(stream);
     } catch (const Error&) {  // the driver is gone, and the stream with it
     }
@@ -107,6 +110,8 @@ void* Stream::workspace(std::size_t bytes) const {
 }
 
 unsigned* Stream::counters() const { return static_cast<unsigned*>(state().counters.data()); }
+
+std::shared_ptr<void>& Stream::kept_as(std::type_index type) const { return state().kept[type]; }
 
 Staging& Stream::staging() const { return state().staging; }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <typeindex>
+#include <typeinfo>
 
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
@@ -69,12 +71,21 @@ class Stream {
   [[nodiscard]] double* mailboxes() const;
   static constexpr int mailbox_count = 1 << 17;
 
+  /// What a library keeps for this stream: T(stream), made when it is first asked for, gone with the stream.
+  template <class T>
+  [[nodiscard]] T& kept() const {
+    std::shared_ptr<void>& found = kept_as(typeid(T));
+    if (found == nullptr) found = std::make_shared<T>(*this);
+    return *static_cast<T*>(found.get());
+  }
+
   /// Where small matrices of the host pass on their way to operations of this stream and back.
   [[nodiscard]] Staging& staging() const;
 
  private:
   struct State;
   [[nodiscard]] State& state() const;
+  [[nodiscard]] std::shared_ptr<void>& kept_as(std::type_index type) const;
   std::shared_ptr<State> state_;
 };
 

@@ -1,0 +1,33 @@
+// cuBLAS, where it is found when a program runs.
+#pragma once
+
+#include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
+
+namespace ts::cuda {
+
+/// C = alpha op(A) B + beta C for `count` A (m x k), B (k x n) and C (m x n), each so many elements behind the one
+/// before. op conjugates or does nothing; A^T is a view of A.
+template <class T>
+struct Products {
+  DeviceStrided<const T> a, b;
+  bool conjugate = false;
+  DeviceStrided<result_t<T>> c;
+  index_t count = 1, step_a = 0, step_b = 0, step_c = 0;
+};
+
+/// Whether cuBLAS can be asked for it: lines without gaps between their elements, and A conjugated only where A and C
+/// lie unlike each other.
+template <class T>
+[[nodiscard]] bool cublas_takes(const Products<T>& products) noexcept;
+
+/// Whether the library is there. Loads it when it is first asked.
+[[nodiscard]] bool cublas_found();
+
+/// Adds the work to ctx.stream. Equal shapes on equal GPUs give equal bits: every stream has a handle and a workspace
+/// of its own (cuBLAS documentation, "Results Reproducibility"). float32 is computed in float32.
+/// @throws Error(device_failure) where the library refuses.
+template <class T>
+void multiply_by_cublas(const Context& ctx, result_t<T> alpha, const Products<T>& products, result_t<T> beta);
+
+}  // namespace ts::cuda

@@ -1,0 +1,14 @@
+// In which ways NVIDIA's libraries could serve a problem.
+#pragma once
+
+#include "tallskinny/gemm/library/policy.hpp"
+#include "tallskinny/gemm/plan/gpu_plan.hpp"
+
+namespace ts::cuda {
+
+/// Dense products by cuBLAS. None at level gpu_to_gpu, whose bits depend on no library's version, where ranks
+/// share the rows, and for 16-bit X S, whose S has 32 bits. Sums over rows are cut into slabs, since a library adds in
+/// the type of the result: only those of float64 may be whole.
+[[nodiscard]] std::vector<Candidate> cublas_candidates(const GpuProblem& problem, const DeviceInfo& device);
+
+}  // namespace ts::cuda

@@ -1,0 +1,186 @@
+// Products that NVIDIA's libraries compute: when, and that they are what the engine's own kernels give.
+#include "tallskinny/gemm/library/cublas.hpp"
+#include "tallskinny/gemm/library/plan.hpp"
+#include "tallskinny/gemm/library/products.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
+#include "tallskinny/gemm/tsm2r/tsm2r.hpp"
+#include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/tests/support/device.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+cuda::GpuProblem problem_of(Operation operation, DType type, index_t n, index_t p, index_t q) {
+  cuda::GpuProblem problem;
+  problem.problem = {operation, type, n, p, q};
+  return problem;
+}
+
+std::shared_ptr<const cuda::TunedTable> table_of(const cuda::GpuProblem& problem, const cuda::ProductPolicy& policy) {
+  auto table = std::make_shared<cuda::TunedTable>();
+  table->set(cuda::tuned_key(problem), {cuda::members_of(policy), 1.5});
+  return table;
+}
+
+/// Small integers, so that every sum here is exact in every type and order.
+template <class T>
+DeviceMatrix<T> integers(const Context& ctx, index_t rows, index_t cols) {
+  Matrix<T> there(rows, cols);
+  Values values(static_cast<std::uint64_t>(rows + cols));
+  for (index_t i = 0; i < rows; ++i)
+    for (index_t j = 0; j < cols; ++j) {
+      const std::uint64_t bits = values.bits();
+      there(i, j) = element<T>(static_cast<double>(bits % 5) - 2, static_cast<double>(bits / 8 % 5) - 2);
+    }
+  DeviceMatrix<T> here(ctx.stream, rows, cols);
+  copy(ctx.stream, here.view(), there.view());
+  ctx.stream.synchronize();
+  return here;
+}
+
+template <class T>
+Matrix<T> brought(const Context& ctx, const DeviceMatrix<T>& here) {
+  Matrix<T> there(here.rows(), here.cols());
+  copy(ctx.stream, there.view(), here.view());
+  ctx.stream.synchronize();
+  return there;
+}
+
+template <class T>
+void require_equal(const Matrix<T>& x, const Matrix<T>& y) {
+  for (index_t i = 0; i < x.rows(); ++i)
+    for (index_t j = 0; j < x.cols(); ++j)
+      if (x(i, j) != y(i, j)) FAIL_CHECK("entries " << i << ", " << j << " differ");
+}
+
+/// `run(ctx)` by the engine's kernels and by the library; the results are the same.
+template <class R, class Run>
+void compare(const cuda::GpuProblem& problem, const cuda::ProductPolicy& policy, index_t rows, index_t cols,
+             Run&& run) {
+  const Context ctx = device_context();
+  const auto own = ctx.stream.device().tuned;
+  DeviceMatrix<R> ours = integers<R>(ctx, rows, cols), theirs = integers<R>(ctx, rows, cols);
+  ctx.stream.choose_by(nullptr);
+  run(ctx, ours.view());
+  ctx.stream.choose_by(table_of(problem, policy));
+  REQUIRE(cuda::library_choice(problem, ctx.stream.device()));
+  run(ctx, theirs.view());
+  require_equal(brought(ctx, ours), brought(ctx, theirs));
+  ctx.stream.choose_by(own);
+}
+
+}  // namespace
+
+TEST_CASE("a library serves where a table says so, and a plan tells it") {
+  cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  cuda::GpuProblem problem = problem_of(Operation::gram, DType::float64, 1000000, 300, 300);
+  device.tuned = nullptr;
+  CHECK(!cuda::library_choice(problem, device));
+  auto table = std::make_shared<cuda::TunedTable>("gram float64 65..2048 65..2048 * gain 1.5 slab_rows=32768 panel=64");
+  device.tuned = table;
+  const cuda::GpuPlan plan = cuda::make_plan(problem, device, {.family = {}, .libraries = true});
+  CHECK(plan.kernel.family == "cublas");
+  CHECK(cuda::policy_of<cuda::ProductPolicy>(plan.kernel) == cuda::ProductPolicy{32768, 64});
+  CHECK(cuda::explain(plan, device).find("tuned table: 1.500 times") != std::string::npos);
+  CHECK(cuda::explain(plan, device).find("a call of the library") != std::string::npos);
+
+  SECTION("not for callers that cannot call it") {
+    problem.problem.p = problem.problem.q = 96;
+    CHECK(cuda::make_plan(problem, device).kernel.family != "cublas");
+    CHECK(cuda::make_plan(problem, device, {.family = {}, .libraries = true}).kernel.family == "cublas");
+  }
+  SECTION("not beyond the range, nor where bits may not depend on it") {
+    problem.problem.p = problem.problem.q = 64;
+    CHECK(!cuda::library_choice(problem, device));
+    problem.problem.p = problem.problem.q = 2049;
+    CHECK(!cuda::library_choice(problem, device));
+    problem.problem.p = problem.problem.q = 300;
+    problem.determinism = Determinism::gpu_to_gpu;
+    CHECK(!cuda::library_choice(problem, device));
+  }
+  SECTION("the key of one problem goes before a range") {
+    table->set(cuda::tuned_key(problem), {{{"slab_rows", "8192"}, {"panel", "256"}}, 2});
+    CHECK(cuda::library_choice(problem, device)->gain == 2);
+    const cuda::TunedTable again(table->text());
+    CHECK(again.size() == 2);
+    CHECK(again.text() == table->text());
+  }
+}
+
+TEST_CASE("sums over rows of narrow types are cut into slabs, and X S of 16 bits stays ours") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  for (const DType type : every_dtype) {
+    for (const auto& candidate : cuda::cublas_candidates(problem_of(Operation::gram, type, 1 << 20, 256, 256), device))
+      CHECK((cuda::policy_of<cuda::ProductPolicy>(candidate.kernel).slab_rows > 0 || type == DType::float64 ||
+             type == DType::complex128));
+    CHECK(cuda::cublas_candidates(problem_of(Operation::tsmm, type, 1 << 20, 256, 32), device).empty() ==
+          (size_of(type) == 2));
+  }
+}
+
+TEMPLATE_TEST_CASE("on a GPU sums over rows by cuBLAS are the engine's", "[gpu]", TS_ALL_TYPES) {
+  using T = TestType;
+  using R = result_t<T>;
+  REQUIRE(cuda::cublas_found());
+  const Context ctx = device_context();
+  const index_t p = 200, q = 33;
+  const index_t n = index_t{90000000} / (p * static_cast<index_t>(sizeof(T))) + 1;
+  const DeviceMatrix<T> a = integers<T>(ctx, n, p), b = integers<T>(ctx, n, q);
+  for (const Op op : {Op::adjoint, Op::transpose})
+    for (const cuda::ProductPolicy policy : {cuda::ProductPolicy{8192, 0}, cuda::ProductPolicy{32768, 64}}) {
+      if (policy.slab_rows >= n) continue;
+      CAPTURE(policy.slab_rows, policy.panel);
+      cuda::GpuProblem gram = problem_of(Operation::gram, dtype_of<T>, n, p, p);
+      gram.op = op;
+      compare<R>(gram, policy, p, p,
+                 [&](const Context& on, DeviceView<R> c) { ts::gram(on, op, R{2}, a.view(), R{}, c); });
+      if (policy.panel > 0) continue;
+      cuda::GpuProblem inner = problem_of(Operation::tsmttsm, dtype_of<T>, n, p, q);
+      inner.op = op;
+      compare<R>(inner, policy, p, q,
+                 [&](const Context& on, DeviceView<R> c) { ts::tsmttsm(on, op, R{2}, a.view(), b.view(), R{3}, c); });
+    }
+}
+
+TEMPLATE_TEST_CASE("on a GPU X S and D X by cuBLAS are the engine's", "[gpu]", TS_ALL_TYPES) {
+  using T = TestType;
+  using R = result_t<T>;
+  REQUIRE(cuda::cublas_found());
+  const Context ctx = device_context();
+  if constexpr (std::is_same_v<T, R>) {
+    const index_t p = 200, q = 33, n = index_t{90000000} / (p * static_cast<index_t>(sizeof(T))) + 1;
+    const DeviceMatrix<T> x = integers<T>(ctx, n, p), s = integers<T>(ctx, p, q);
+    for (const R beta : {R{}, R{3}}) {
+      cuda::GpuProblem problem = problem_of(Operation::tsmm, dtype_of<T>, n, p, q);
+      problem.problem.accumulate = beta != R{};
+      compare<R>(problem, {}, n, q, [&](const Context& on, DeviceView<R> y) {
+        ts::tsmm(on, Op::none, R{2}, x.view(), s.view(), beta, y);
+      });
+    }
+  }
+  const index_t order = 7001, q = 5;
+  const DeviceMatrix<T> d = integers<T>(ctx, order, order), x = integers<T>(ctx, order, q);
+  for (const Op op : {Op::none, Op::transpose, Op::adjoint}) {
+    cuda::GpuProblem problem = problem_of(Operation::tsm2r, dtype_of<T>, order, order, q);
+    problem.op = op;
+    if (op != Op::none) problem.first.layout = Layout::col_major;
+    compare<R>(problem, {}, order, q,
+               [&](const Context& on, DeviceView<R> y) { ts::tsm2r(on, op, R{2}, d.view(), x.view(), R{3}, y); });
+  }
+}
+
+TEST_CASE("on a GPU slabs beyond the workspace go in turns", "[gpu]") {
+  REQUIRE(cuda::cublas_found());
+  const Context ctx = device_context();
+  const index_t n = 150000, p = 2000;  // 19 slabs of 16 MB, of which 16 have room
+  const DeviceMatrix<float16> a = integers<float16>(ctx, n, p);
+  cuda::GpuProblem gram = problem_of(Operation::gram, DType::float16, n, p, p);
+  gram.op = Op::adjoint;
+  compare<float>(gram, {8192, 0}, p, p,
+                 [&](const Context& on, DeviceView<float> c) { ts::gram(on, Op::adjoint, 1.0F, a.view(), 0.0F, c); });
+}
